@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/self_path.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void make(const char *root, const char *rest)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", root, rest);
+	CHECK(mkdir(path, 0700) == 0);
+}
+
+TEST(finds_dist_layout_with_a_space)
+{
+	char root[] = "/tmp/tare self XXXXXX", exe[300], want[300], got[512];
+
+	CHECK(mkdtemp(root));
+	make(root, "bin");
+	make(root, "lib");
+	make(root, "lib/tare");
+	make(root, "lib/tare/simgpu");
+	snprintf(exe, sizeof(exe), "%s/bin", root);
+	snprintf(want, sizeof(want), "%s/lib/tare/simgpu", root);
+	CHECK_INT(tare_self_path_from(exe, TARE_SELF_SIM_DIR, got, sizeof(got)), 0);
+	CHECK_STR(got, want);
+}
+
+TEST(finds_build_layout)
+{
+	char root[] = "/tmp/tare-self-XXXXXX", want[300], got[512];
+
+	CHECK(mkdtemp(root));
+	make(root, "simgpu");
+	snprintf(want, sizeof(want), "%s/simgpu", root);
+	CHECK_INT(tare_self_path_from(root, TARE_SELF_SIM_DIR, got, sizeof(got)), 0);
+	CHECK_STR(got, want);
+	CHECK_INT(tare_self_path_from(root, TARE_SELF_RECORDER, got, sizeof(got)), -ENOENT);
+}
+
+TEST(small_buffer_is_an_error)
+{
+	char got[8];
+
+	CHECK_INT(tare_self_path_from("/some/where", TARE_SELF_RECORDER, got, sizeof(got)),
+		  -ENAMETOOLONG);
+	CHECK_INT(tare_self_dir(got, sizeof(got)), -ENAMETOOLONG);
+}
