@@ -1,7 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first word decides: a command of cmd/cmd.def, or else the start of a `tare run`. Everything
+ * about a command is in its own file under src/cmd.
+ */
 #include "cmd/cmd.h"
+
+#include <string.h>
+
+/* Words for which there is a command by another name. */
+static struct {
+	const char *word;
+	char *argv[3];
+} aliases[] = {
+	{ "--help", { "help" } },
+	{ "-h", { "help" } },
+	{ "--version", { "help", "--version" } },
+	{ "-V", { "help", "--version" } },
+};
 
 int main(int argc, char **argv)
 {
-	return tare_cmd_version(argc, argv);
+	const struct tare_command *cmd = argc > 1 ? tare_cmd_find(argv[1]) : NULL;
+
+	if (cmd)
+		return cmd->run(argc - 1, argv + 1);
+	for (size_t i = 0; argc > 1 && i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		char **words = aliases[i].argv;
+
+		if (!strcmp(argv[1], aliases[i].word))
+			return tare_cmd_help(words[1] ? 2 : 1, words);
+	}
+	if (argc < 2) {
+		char *words[] = { "help", NULL };
+
+		tare_cmd_help(1, words);
+		return TARE_EXIT_USAGE;
+	}
+	cmd = tare_cmd_find("run");
+	argv[0] = "run";
+	return cmd ? cmd->run(argc, argv) : TARE_EXIT_USAGE;
 }

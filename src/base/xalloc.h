@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_BASE_XALLOC_H
+#define TARE_BASE_XALLOC_H
+
+#include <stddef.h>
+
+/*
+ * Memory for the tool. These never return NULL: out of memory, or a size that overflows, ends the
+ * process with one sentence. They must not be used in src/recorder, whose process is not ours.
+ */
+void *tare_xmalloc(size_t size);
+void *tare_xcalloc(size_t count, size_t size); /* zeroed */
+void *tare_xrealloc(void *old, size_t count, size_t size);
+char *tare_xstrdup(const char *text);
+char *tare_xstrndup(const char *text, size_t len);
+
+#endif

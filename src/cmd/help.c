@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	bool man;
+	bool bash;
+	bool version;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, version, "version", 0, FLAG, NULL, "print the version"),
+	TARE_OPT(options, man, "man", 0, FLAG, NULL, "print the man page of CMD, for man -l -"),
+	TARE_OPT(options, bash, "bash", 0, FLAG, NULL, "print the completion for bash, for eval"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_help = {
+	.name = "help",
+	.synopsis = "explain a command",
+	.operands = "[CMD]",
+	.max_operands = 1,
+	.opts = opts,
+	.run = tare_cmd_help,
+};
+
+static const char *next_command(void *arg, size_t i)
+{
+	(void)arg;
+	return tare_commands[i] ? tare_commands[i]->name : NULL;
+}
+
+static void add_overview(struct tare_str *out)
+{
+	tare_str_add(out,
+		     "usage: tare [run] [OPTION]… [--] CMD [ARG]…\n"
+		     "       tare COMMAND [OPTION]… …\n\n"
+		     "Weighs the memory of an unmodified GPU program: driver used = accounts + "
+		     "unexplained.\n\n");
+	for (size_t i = 0; tare_commands[i]; i++)
+		if (!tare_commands[i]->is_hidden)
+			tare_str_addf(out, "  %-10s %s\n", tare_commands[i]->name,
+				      tare_commands[i]->synopsis);
+	tare_str_add(out, "\ntare help COMMAND, or tare COMMAND --help, says more.\n");
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = tare_args_near_miss(name, next_command, NULL);
+	struct tare_err err;
+
+	if (near)
+		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; did you mean %s?",
+			     name, near);
+	else
+		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help",
+			     name);
+	return tare_cmd_fail(&err);
+}
+
+static int write_help(const struct options *o, const char *name, struct tare_str *out)
+{
+	const struct tare_command *cmd = name ? tare_cmd_find(name) : NULL;
+
+	if (name && !cmd)
+		return unknown_command(name);
+	if (o->version)
+		tare_str_add(out, "tare " TARE_VERSION "\n");
+	else if (o->bash)
+		tare_args_bash(tare_commands, out);
+	else if (o->man)
+		tare_args_man(cmd ? cmd : &tare_command_help, out);
+	else if (cmd)
+		tare_args_help(cmd, out);
+	else
+		add_overview(out);
+	return TARE_EXIT_OK;
+}
+
+int tare_cmd_help(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tare_operands rest;
+	struct tare_str out = { 0 };
+	int code = tare_cmd_parse(&tare_command_help, argc, argv, &o, &rest);
+
+	if (code >= 0)
+		return code;
+	code = write_help(&o, rest.count ? rest.items[0] : NULL, &out);
+	fputs(tare_str_text(&out), stdout);
+	tare_str_free(&out);
+	tare_operands_free(&rest);
+	return code;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+const struct tare_command *const tare_commands[] = {
+#define X(NAME) &tare_command_##NAME,
+#include "cmd/cmd.def"
+#undef X
+	NULL,
+};
+
+const struct tare_command *tare_cmd_find(const char *name)
+{
+	for (size_t i = 0; tare_commands[i]; i++)
+		if (!strcmp(tare_commands[i]->name, name))
+			return tare_commands[i];
+	return NULL;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/args.h"
+#include "test.h"
+
+struct options {
+	const char *out;
+	bool force, json;
+	int64_t count;
+	double ratio;
+	uint64_t cap;
+	int64_t interval;
+	int by;
+	struct tare_operands env;
+	bool secret;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, out, "output", 'o', STRING, "REC", "where the recording goes"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "overwrite"),
+	TARE_OPT(options, json, "json", 'j', FLAG, NULL, "print JSON"),
+	TARE_OPT(options, count, "count", 'n', INT, "N", "how many"),
+	TARE_OPT(options, ratio, "ratio", 0, NUMBER, "X", "how much"),
+	TARE_OPT(options, cap, "cap", 0, BYTES, "SIZE", "size limit"),
+	TARE_OPT(options, interval, "interval", 0, DURATION, "TIME", "how often"),
+	TARE_OPT(options, by, "by", 'b', CHOICE, "account|owner|phase", "one row per what"),
+	TARE_OPT(options, env, "env", 'e', LIST, "NAME", "keep a variable"),
+	{ .name = "secret", .kind = TARE_ARG_FLAG, .offset = offsetof(struct options, secret),
+	  .help = "hidden", .is_hidden = true },
+	TARE_OPT_END,
+};
+
+static const struct tare_command report = {
+	.name = "report", .synopsis = "show a ledger", .operands = "REC", .opts = opts,
+	.min_operands = 1, .max_operands = 2, .examples = "  tare report x.tare",
+	.description = "First.\n\nSecond -x.",
+};
+static const struct tare_command run = {
+	.name = "run", .synopsis = "record CMD", .operands = "CMD", .opts = opts,
+	.min_operands = 1, .is_rest = true,
+};
+
+static struct options o;
+static struct tare_operands rest;
+static struct tare_err err;
+
+/* Words parted by blanks. */
+static int parse(const struct tare_command *cmd, const char *line)
+{
+	static char copy[512];
+	static char *argv[32];
+	int argc = 0;
+
+	o = (struct options){ .by = -1 };
+	err = (struct tare_err){ 0 };
+	snprintf(copy, sizeof(copy), "%s %s", cmd->name, line);
+	for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	argv[argc] = NULL;
+	return tare_args_parse(cmd, argc, argv, &o, &rest, &err);
+}
+
+TEST(every_kind_and_every_spelling)
+{
+	CHECK_INT(parse(&report, "-fj --output=a --count 7 --ratio .5 --cap 2GiB --interval 20ms "
+				 "--by owner x.tare"), TARE_ARGS_GO);
+	CHECK(o.force && o.json && !o.secret);
+	CHECK_STR(o.out, "a");
+	CHECK_INT(o.count, 7);
+	CHECK(o.ratio == .5);
+	CHECK_INT(o.cap, INT64_C(2) << 30);
+	CHECK_INT(o.interval, 20000000);
+	CHECK_INT(o.by, 1);
+	CHECK_INT(rest.count, 1);
+	CHECK_STR(rest.items[0], "x.tare");
+	CHECK(!rest.items[1]);
+	tare_operands_free(&rest);
+
+	CHECK_INT(parse(&report, "x -n-3 -fob y --secret -e A -eB --env=C"), TARE_ARGS_GO);
+	CHECK_INT(o.count, -3);
+	CHECK_STR(o.out, "b");
+	CHECK(o.secret);
+	CHECK_INT(rest.count, 2);
+	CHECK_INT(o.env.count, 3);
+	CHECK_STR(o.env.items[2], "C");
+	tare_operands_free(&o.env);
+	tare_operands_free(&rest);
+}
+
+TEST(rest_starts_at_the_first_operand)
+{
+	CHECK_INT(parse(&run, "-f python -n x --help"), TARE_ARGS_GO);
+	CHECK_INT(rest.count, 4);
+	CHECK_STR(rest.items[0], "python");
+	CHECK_STR(rest.items[3], "--help");
+	tare_operands_free(&rest);
+	CHECK_INT(parse(&run, "-- -weird --force"), TARE_ARGS_GO);
+	CHECK_INT(rest.count, 2);
+	CHECK(!o.force);
+	tare_operands_free(&rest);
+	CHECK_INT(parse(&run, "prog -- -f"), TARE_ARGS_GO);
+	CHECK_INT(rest.count, 3);
+	tare_operands_free(&rest);
+}
+
+TEST(a_dash_alone_is_an_operand)
+{
+	CHECK_INT(parse(&report, "-"), TARE_ARGS_GO);
+	CHECK_STR(rest.items[0], "-");
+	tare_operands_free(&rest);
+}
+
+TEST(help_stops_parsing)
+{
+	CHECK_INT(parse(&report, "--help --nonsense"), TARE_ARGS_HELP);
+	CHECK_INT(parse(&report, "-fh"), TARE_ARGS_HELP);
+}
+
+static void refuse(const char *line, const char *message)
+{
+	CHECK_INT(parse(&report, line), TARE_E_USAGE);
+	CHECK_INT(err.code, TARE_E_USAGE);
+	CHECK_STR(err.text, message);
+}
+
+TEST(mistakes_are_named)
+{
+	refuse("--jsn x", "report: there is no option --jsn; did you mean --json?");
+	refuse("--ouptut=x x", "report: there is no option --ouptut; did you mean --output?");
+	refuse("--secrets x", "report: there is no option --secrets; see tare report --help");
+	refuse("-x r", "report: there is no option -x; see tare report --help");
+	refuse("-fx r", "report: there is no option -x; see tare report --help");
+	refuse("--json=1 x", "report: --json takes no value; see tare report --help");
+	refuse("x --cap", "report: --cap needs a value; see tare report --help");
+	refuse("x -o", "report: -o needs a value; see tare report --help");
+	refuse("x -n 1x", "report: --count wants a whole number, not \"1x\"");
+	refuse("x -n 99999999999999999999",
+	       "report: --count wants a whole number, not \"99999999999999999999\" (out of range)");
+	refuse("x --ratio no", "report: --ratio wants a number, not \"no\"");
+	refuse("x --cap big", "report: --cap wants a size such as 8GiB or 512m, not \"big\"");
+	refuse("x --interval 3x", "report: --interval wants a time such as 2s or 500ms, not \"3x\"");
+	refuse("x --by line", "report: --by wants account|owner|phase, not \"line\"");
+	refuse("", "report: REC is missing; see tare report --help");
+	refuse("a b c", "report: \"c\" is one operand too many; see tare report --help");
+}
+
+TEST(help_text)
+{
+	struct tare_str s = { 0 };
+
+	tare_args_help(&report, &s);
+	CHECK_HAS(tare_str_text(&s), "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
+	CHECK_HAS(tare_str_text(&s), "\n  -o, --output REC            where the recording goes\n");
+	CHECK_HAS(tare_str_text(&s), "\n  -b, --by account|owner|phase\n                              one row per what\n");
+	CHECK_HAS(tare_str_text(&s), "\n  -h, --help                  print this and exit\n\n  tare report x.tare\n");
+	CHECK(!strstr(tare_str_text(&s), "secret"));
+	tare_str_free(&s);
+}
+
+TEST(man_page_names_every_option)
+{
+	struct tare_str s = { 0 };
+
+	tare_args_man(&report, &s);
+	CHECK_HAS(tare_str_text(&s), ".SH SYNOPSIS\ntare report [OPTION]… REC\n");
+	CHECK_HAS(tare_str_text(&s), ".TP\n\\-o, \\-\\-output REC\nwhere the recording goes\n");
+	CHECK_HAS(tare_str_text(&s), "First.\n.PP\nSecond \\-x.\n");
+	CHECK(!strstr(tare_str_text(&s), "secret"));
+	tare_str_free(&s);
+}
+
+TEST(completion_names_commands_options_and_words)
+{
+	const struct tare_command *cmds[] = { &report, &run, NULL };
+	struct tare_str s = { 0 };
+
+	tare_args_bash(cmds, &s);
+	CHECK_HAS(tare_str_text(&s), "words=\"report run \"");
+	CHECK_HAS(tare_str_text(&s), "--by) words=\"account owner phase\" ;;");
+	CHECK_HAS(tare_str_text(&s), "--output --force --json");
+	tare_str_free(&s);
+}
