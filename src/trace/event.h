@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_EVENT_H
+#define TARE_TRACE_EVENT_H
+
+#include "trace/format.h"
+
+#include <stdbool.h>
+
+/*
+ * What the reader hands out: one record of one log, with the names, times and objects that the
+ * record only refers to filled in. Plain data: a test may write a struct tare_event by hand.
+ * Everything pointed to belongs to the recording and lives until it is closed, except `rec` and
+ * `text`, which live until the next event is asked for.
+ */
+
+/* A GPU, one per recording however many processes see it and under whatever ordinal. */
+struct tare_device {
+	int index; /* 0, 1, …: order of first appearance in the recording */
+	int nvml_index; /* -1: not known to NVML */
+	char uuid[48]; /* "GPU-xxxxxxxx-…"; "" where nobody says */
+	const char *name; /* never NULL */
+	uint32_t flags; /* enum tare_device_flag, of all its records together */
+	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
+	uint64_t used; /* as its first record says: before the recording changed anything */
+	uint32_t multiprocessors, threads_per_multiprocessor;
+	int driver_version; /* CUDA version of the driver, 13000; 0: not known */
+};
+
+/* Return addresses, innermost first. */
+struct tare_stack {
+	uint32_t id, depth;
+	const uint64_t *pcs;
+};
+
+struct tare_object {
+	uint64_t base, begin, end; /* file address + base = run address */
+	uint64_t build_id[2]; /* its first 16 bytes, zero if it has none */
+	const char *path;
+};
+
+struct tare_symbol {
+	uint64_t address, offset; /* offset from the start of the function */
+	const char *name;
+};
+
+struct tare_process_device {
+	int ordinal; /* as the process numbers it (cuDevice); in the log of `tare`: NVML's index */
+	const struct tare_device *device;
+};
+
+/* One log: one exec generation of one process, or `tare` itself. */
+struct tare_process {
+	int index; /* 0, 1, … in the recording */
+	enum tare_role role;
+	uint32_t pid; /* as the process itself sees it */
+	uint32_t ppid;
+	uint32_t generation;
+	uint64_t pid_namespace; /* 0: not known */
+	uint64_t start_ticks;
+	const char *program, *host; /* never NULL */
+	const char *folder; /* of its recording, never NULL */
+	int64_t first_ns, last_ns; /* since the recording started: when the log begins and its last record */
+	bool is_ended; /* it ended in order: there is an END record, or its ring says so */
+	bool is_open; /* its ring still lies there and it has not ended: it runs, or was killed */
+	uint64_t lost; /* records it had to give up because ring and disk were full */
+	uint64_t unfinished; /* places where a record was begun and never finished */
+	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
+	uint64_t folded; /* events before fold_ns that were folded into a checkpoint */
+	int64_t fold_ns; /* -1: nothing was folded */
+
+	const struct tare_process_device *devices;
+	int device_nr;
+	const struct tare_object *objects; /* by begin; a later load over the same range wins */
+	int object_nr;
+	const struct tare_symbol *symbols; /* by address */
+	int symbol_nr;
+};
+
+/* A pointer to the record, under the name it has in record.def. */
+union tare_rec {
+	const struct tare_record *head;
+#define F(type, field)
+#define TARE_RECORD(id, key, name, fields, tail) const struct tare_rec_##name *name;
+#include "record.def"
+#undef TARE_RECORD
+#undef F
+};
+
+struct tare_event {
+	enum tare_kind kind; /* which member of `rec` */
+	union tare_rec rec;
+	const struct tare_process *process; /* whose log it stands in; folded ones: whose it was */
+	const struct tare_process *about; /* HOST, EXIT, SYMBOL, FOLD, CARRY: the process named; or NULL */
+	const struct tare_device *device; /* where the record names one that is known; or NULL */
+
+	/*
+	 * Since the recording started; may be negative for what began before. Events come in the order
+	 * of `at_ns`, the time of their stamp: the end of the call, for DEL (and whatever is stamped
+	 * before the call) its begin. Other kinds: all three are equal.
+	 */
+	int64_t at_ns, begin_ns, end_ns;
+
+	const char *api; /* EVENT: the entry point; or NULL */
+	const char *name; /* EVENT: function or module; CARRY: owner; or NULL */
+	const struct tare_stack *stack; /* EVENT: or NULL */
+
+	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */
+	size_t text_len;
+};
+
+/* trace/event.c: pure look-ups; NULL where there is nothing. */
+const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal);
+const struct tare_object *tare_process_object(const struct tare_process *p, uint64_t pc);
+const struct tare_symbol *tare_process_symbol(const struct tare_process *p, uint64_t pc);
+
+#endif

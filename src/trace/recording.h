@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_RECORDING_H
+#define TARE_TRACE_RECORDING_H
+
+#include "base/err.h"
+#include "trace/event.h"
+
+/*
+ * A recording opened for reading: all its logs in one order of time.
+ *
+ *     struct tare_recording *rec;
+ *     struct tare_event e;
+ *
+ *     if (tare_recording_open(&rec, path, &err))
+ *             return tare_cmd_fail(&err);
+ *     while (tare_recording_next(rec, &e))
+ *             …
+ *     tare_recording_close(rec);
+ *
+ * The recording may still be written: what is there when it is opened is what is read. Damage is
+ * skipped and counted (tare_process, tare_recording_notes), never an error.
+ */
+struct tare_recording;
+
+/*
+ * `path`: a folder NAME.tare, a folder of such folders (the ranks of one job), or one .events file.
+ * Fails if there is no log at all that can be read: NOT_FOUND, FORMAT, NEWER, DENIED, EMPTY.
+ */
+int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err);
+void tare_recording_close(struct tare_recording *r); /* NULL is fine */
+
+/*
+ * The next record in order of time: every kind except STRING, STACK, OBJECT, CLOCK and SYMBOL,
+ * whose content is in struct tare_process and struct tare_event already. False at the end.
+ */
+bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
+void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
+
+/* Processes in the order of their first stamp, `tare` itself included (look at role). */
+int tare_recording_process_nr(const struct tare_recording *r);
+const struct tare_process *tare_recording_process(const struct tare_recording *r, int index);
+int tare_recording_device_nr(const struct tare_recording *r);
+const struct tare_device *tare_recording_device(const struct tare_recording *r, int index);
+
+/* Sentences on what is missing or damaged, and what was recorded as degraded, each once. */
+int tare_recording_note_nr(const struct tare_recording *r);
+const char *tare_recording_note(const struct tare_recording *r, int index);
+
+/* Date of time 0 in ns since 1970, 0 if not known; when the last record was made. */
+int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
+int64_t tare_recording_last_ns(const struct tare_recording *r);
+
+/* It was never closed in order: being written now, or `tare` was killed. */
+bool tare_recording_is_open(const struct tare_recording *r);
+
+#endif
