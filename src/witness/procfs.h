@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Linux says about a process in /proc. Values it does not give are TARE_NOT_KNOWN. */
+#ifndef TARE_WITNESS_PROCFS_H
+#define TARE_WITNESS_PROCFS_H
+
+#include "trace/format.h" /* TARE_NOT_KNOWN */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* /proc/PID/status, in bytes. rss = anon + file + shmem where the kernel splits it (4.5 and later). */
+struct tare_procfs_memory {
+	uint64_t rss, anon, file, shmem, swap, peak_rss;
+};
+
+/* /proc/PID/stat. */
+struct tare_procfs_stat {
+	char comm[64]; /* the kernel keeps 15 bytes; threads of the kernel have longer ones */
+	char state;    /* 'R', 'S', 'Z' … */
+	pid_t ppid;
+	uint64_t start_ticks; /* since boot: tells a reused pid apart */
+};
+
+enum { TARE_PROCFS_MAX_NAMESPACES = 33 }; /* 32 nested ones and the first */
+
+/* The pid that a process has in each pid namespace, outermost first. */
+struct tare_procfs_pids {
+	pid_t pids[TARE_PROCFS_MAX_NAMESPACES];
+	size_t count;
+};
+
+/*
+ * All return 0, -ESRCH when the process is gone, or another negative errno (-EACCES: not ours to
+ * read); outputs are written only on success. pid 0 stands for the caller itself.
+ */
+int tare_procfs_memory(pid_t pid, struct tare_procfs_memory *out);
+int tare_procfs_pss(pid_t pid, uint64_t *pss, uint64_t *swap_pss); /* walks the page tables: slow */
+int tare_procfs_stat(pid_t pid, struct tare_procfs_stat *out);
+int tare_procfs_pids(pid_t pid, struct tare_procfs_pids *out);
+int tare_procfs_pid_namespace(pid_t pid, uint64_t *inode);
+
+/* The same from a text; -EINVAL when it is none of that kind. */
+int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out);
+int tare_procfs_parse_pss(const char *smaps_rollup, uint64_t *pss, uint64_t *swap_pss);
+int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out);
+int tare_procfs_parse_pids(const char *status, struct tare_procfs_pids *out);
+
+#endif
