@@ -1,87 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The part of NVML's ABI that Tare uses, in its own words. Private to nvml*.c.
- *
- * NVML_API(field, symbol, parameters): an entry point; NULL in struct nvml_api where the library
- * has none. Of the versions of a call, the newest that is there is used.
- */
+/* What nvml.c and nvml_process.c share. Private to them. */
 #ifndef TARE_WITNESS_NVML_API_H
 #define TARE_WITNESS_NVML_API_H
 
 #include "witness/nvml.h"
-
-typedef struct nvml_device *nvml_device;
-
-/* As `used` of a process: the driver does not tell. */
-#define NVML_NOT_AVAILABLE UINT64_MAX
-
-enum nvml_result {
-	NVML_SUCCESS = 0,
-	NVML_NOT_SUPPORTED = 3,
-	NVML_NO_PERMISSION = 4,
-	NVML_NOT_FOUND = 6,
-	NVML_INSUFFICIENT_SIZE = 7,
-	NVML_DRIVER_NOT_LOADED = 9,
-	NVML_FUNCTION_NOT_FOUND = 13,
-	NVML_VERSION_MISMATCH = 18,
-	NVML_ARGUMENT_VERSION_MISMATCH = 25,
-};
-
-struct nvml_memory_v1 {
-	uint64_t total, free, used; /* used includes the driver's reserve */
-};
-
-struct nvml_memory_v2 {
-	uint32_t version;
-	uint64_t total, reserved, free, used;
-};
-#define NVML_MEMORY_V2 (sizeof(struct nvml_memory_v2) | 2u << 24)
-_Static_assert(NVML_MEMORY_V2 == 0x02000028, "NVML refuses any other version word");
-
-/* The bare calls fill v1, those ending in _v2 and _v3 both fill v2. */
-struct nvml_process_v1 {
-	uint32_t pid;
-	uint64_t used;
-};
-struct nvml_process_v2 {
-	uint32_t pid;
-	uint64_t used;
-	uint32_t gpu_instance, compute_instance;
-};
-
-/* clang-format off */
-#define NVML_API_MAP(NVML_API)                                                                     \
-	NVML_API(init_v2, nvmlInit_v2, (void))                                                     \
-	NVML_API(init, nvmlInit, (void))                                                           \
-	NVML_API(shutdown, nvmlShutdown, (void))                                                   \
-	NVML_API(driver_version, nvmlSystemGetDriverVersion, (char *text, unsigned int size))      \
-	NVML_API(cuda_version, nvmlSystemGetCudaDriverVersion_v2, (int *version))                  \
-	NVML_API(count_v2, nvmlDeviceGetCount_v2, (unsigned int *count))                           \
-	NVML_API(count, nvmlDeviceGetCount, (unsigned int *count))                                 \
-	NVML_API(by_index_v2, nvmlDeviceGetHandleByIndex_v2, (unsigned int i, nvml_device *dev))   \
-	NVML_API(by_index, nvmlDeviceGetHandleByIndex, (unsigned int i, nvml_device *dev))         \
-	NVML_API(name, nvmlDeviceGetName, (nvml_device dev, char *text, unsigned int size))        \
-	NVML_API(uuid, nvmlDeviceGetUUID, (nvml_device dev, char *text, unsigned int size))        \
-	NVML_API(mig_mode, nvmlDeviceGetMigMode,                                                   \
-		 (nvml_device dev, unsigned int *now, unsigned int *after_reset))                  \
-	NVML_API(mig_max, nvmlDeviceGetMaxMigDeviceCount, (nvml_device dev, unsigned int *count))  \
-	NVML_API(mig_by_index, nvmlDeviceGetMigDeviceHandleByIndex,                                \
-		 (nvml_device dev, unsigned int i, nvml_device *mig))                              \
-	NVML_API(memory_v2, nvmlDeviceGetMemoryInfo_v2,                                            \
-		 (nvml_device dev, struct nvml_memory_v2 *memory))                                 \
-	NVML_API(memory, nvmlDeviceGetMemoryInfo,                                                  \
-		 (nvml_device dev, struct nvml_memory_v1 *memory))                                 \
-	NVML_API(compute_v3, nvmlDeviceGetComputeRunningProcesses_v3, NVML_LIST)                   \
-	NVML_API(compute_v2, nvmlDeviceGetComputeRunningProcesses_v2, NVML_LIST)                   \
-	NVML_API(compute_v1, nvmlDeviceGetComputeRunningProcesses, NVML_LIST)                      \
-	NVML_API(graphics_v3, nvmlDeviceGetGraphicsRunningProcesses_v3, NVML_LIST)                 \
-	NVML_API(graphics_v2, nvmlDeviceGetGraphicsRunningProcesses_v2, NVML_LIST)                 \
-	NVML_API(graphics_v1, nvmlDeviceGetGraphicsRunningProcesses, NVML_LIST)                    \
-	NVML_API(mps_v3, nvmlDeviceGetMPSComputeRunningProcesses_v3, NVML_LIST)                    \
-	NVML_API(mps_v2, nvmlDeviceGetMPSComputeRunningProcesses_v2, NVML_LIST)                    \
-	NVML_API(mps_v1, nvmlDeviceGetMPSComputeRunningProcesses, NVML_LIST)
-#define NVML_LIST (nvml_device dev, unsigned int *count, void *items)
-/* clang-format on */
+#include "witness/nvml_abi.h"
 
 struct nvml_api {
 #define NVML_API(FIELD, SYMBOL, PARAMETERS) int(*FIELD) PARAMETERS;
