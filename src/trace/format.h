@@ -15,7 +15,8 @@
  * P is the process id, G counts its exec generations from 0.
  *
  * THE LOG. A log is one sequence of bytes, addressed by `position` from 0. The byte at position p
- * lies in P-G.events at offset header_bytes + p, whoever wrote it and however often. So writing is
+ * lies in P-G.events at offset header_bytes + p, whoever wrote it and however often (only once the
+ * process has ended may `tare` cut off what was folded: then `base` is not 0). So writing is
  * idempotent: `tare`, which drains the ring, and the recorded threads, which drain it themselves
  * when nobody else does, may write the same range twice and change nothing. Positions between the
  * end of the file and ring.head are in the ring, at offset position % ring_bytes.
@@ -75,11 +76,29 @@ struct tare_record {
 	uint64_t stamp;
 };
 
+/*
+ * Every enumeration of the format is one map of X(value, KEY, word, meaning), so that what `tare dump`
+ * prints and what a reader tests for come from one list. Values are never reused.
+ */
+
 /* What wrote a log. */
-enum tare_role { TARE_ROLE_PROGRAM = 1, TARE_ROLE_TARE = 2, TARE_ROLE_CHECKPOINT = 3 };
+#define TARE_ROLE_MAP(X)                                                                            \
+	X(1, PROGRAM, "program", "a recorded process")                                              \
+	X(2, TARE, "tare", "`tare` itself: witnesses, clocks, symbols")                             \
+	X(3, CHECKPOINT, "checkpoint", "`tare`, when it folded older spans")
 
 /* What ticks a stamp counts. Only logs with the same clock and boot id can be put in one order. */
-enum tare_clock { TARE_CLOCK_TSC = 1, TARE_CLOCK_CNTVCT = 2, TARE_CLOCK_MONOTONIC_NS = 3 };
+#define TARE_CLOCK_MAP(X)                                                                           \
+	X(1, TSC, "tsc", "x86 time stamp counter")                                                  \
+	X(2, CNTVCT, "cntvct", "arm64 virtual counter")                                             \
+	X(3, MONOTONIC_NS, "monotonic-ns", "CLOCK_MONOTONIC in ns")
+
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ROLE_##key = value,
+enum tare_role { TARE_ROLE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_CLOCK_##key = value,
+enum tare_clock { TARE_CLOCK_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
 
 /* Offsets 0..511 of P-G.events; also kept in the ring's first page, so either file can be read alone. */
 struct tare_file_header {
@@ -98,7 +117,7 @@ struct tare_file_header {
 	uint64_t first_stamp;
 	uint64_t first_monotonic_ns;
 	uint64_t first_realtime_ns;
-	uint64_t base; /* positions below it were folded into checkpoint.events */
+	uint64_t base; /* position p lies at header_bytes + p - base; those below base were folded */
 	uint8_t boot_id[16];
 	char tool[32]; /* version of Tare, NUL terminated */
 	char host[64];
@@ -146,34 +165,57 @@ struct tare_control {
 enum tare_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
 
 /* What an event did. */
-enum tare_effect {
-	TARE_EFFECT_NEW = 1, /* `handle` of `class` appeared; stamped after the call */
-	TARE_EFFECT_DEL = 2, /* `handle` went; stamped before the call */
-	TARE_EFFECT_CHANGE = 3, /* device memory may have changed */
-	TARE_EFFECT_UNDO = 4, /* the driver refused the DEL stamped just before, on the same thread */
-};
+#define TARE_EFFECT_MAP(X)                                                                          \
+	X(1, NEW, "new", "`handle` of `class` appeared; stamped after the call")                    \
+	X(2, DEL, "del", "`handle` went; stamped before the call")                                  \
+	X(3, CHANGE, "change", "device memory may have changed; stamped after the call")            \
+	X(4, UNDO, "undo", "the driver refused the DEL stamped just before, on the same thread")
 
-enum tare_event_flag {
-	TARE_EVENT_FAILED = 1, /* the driver returned an error */
-	TARE_EVENT_WEIGHED = 2, /* `before` and `after` are readings */
-	TARE_EVENT_BY_CUDA = 4, /* … of cuMemGetInfo (total - free), not of NVML */
-	TARE_EVENT_UNWEIGHED = 8, /* it should have been weighed, but the time allowed for that was used up */
-	TARE_EVENT_PEERS = 16, /* `peers_before` and `peers_after` are readings */
-	TARE_EVENT_PRIMARY = 32, /* a primary context */
-};
+#define TARE_EVENT_MAP(X)                                                                           \
+	X(1, FAILED, "failed", "the driver returned an error")                                      \
+	X(2, WEIGHED, "weighed", "`before` and `after` are readings")                               \
+	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                   \
+	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up") \
+	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                      \
+	X(32, PRIMARY, "primary", "a primary context")
 
-enum tare_device_flag {
-	TARE_DEVICE_NVML = 1, /* NVML knows this device: readings are its */
-	TARE_DEVICE_RESERVE_APART = 2, /* total = free + used + reserved (NVML v2 as measured) */
-	TARE_DEVICE_V1 = 4, /* only NVML v1: `used` includes the driver's reserve */
-	TARE_DEVICE_INTEGRATED = 8, /* shares the host's memory */
-	TARE_DEVICE_PER_PROCESS = 16, /* NVML lists processes with their memory */
-	TARE_DEVICE_MIG = 32,
-	TARE_DEVICE_SIMULATED = 64,
-};
+#define TARE_DEVICE_MAP(X)                                                                          \
+	X(1, NVML, "nvml", "NVML knows this device: readings are its")                              \
+	X(2, RESERVE_APART, "reserve-apart", "total = free + used + reserved (NVML v2 as measured)") \
+	X(4, V1, "v1", "only NVML v1: `used` includes the driver's reserve")                        \
+	X(8, INTEGRATED, "integrated", "shares the host's memory")                                  \
+	X(16, PER_PROCESS, "per-process", "NVML lists processes with their memory")                 \
+	X(32, MIG, "mig", "a part of a GPU (MIG)")                                                  \
+	X(64, SIMULATED, "simulated", "the simulated GPU")
 
 /* What a reading read. */
-enum tare_source { TARE_SOURCE_NVML2 = 1, TARE_SOURCE_NVML1 = 2, TARE_SOURCE_CUDA = 3 };
+#define TARE_SOURCE_MAP(X)                                                                          \
+	X(1, NVML2, "nvml2", "nvmlDeviceGetMemoryInfo_v2")                                          \
+	X(2, NVML1, "nvml1", "nvmlDeviceGetMemoryInfo")                                             \
+	X(3, CUDA, "cuda", "cuMemGetInfo")
+
+/* How a process ended, as its END record says. */
+#define TARE_HOW_MAP(X)                                                                             \
+	X(1, EXIT, "exit", "exit, or return from main")                                             \
+	X(2, QUICK, "_exit", "_exit, _Exit or quick_exit")                                          \
+	X(3, EXEC, "exec", "another program took its place")                                        \
+	X(4, DESTRUCTOR, "destructor", "libraries were being unloaded")
+
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
+enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EVENT_##key = value,
+enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
+enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
+enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
+enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,
 enum tare_class {
