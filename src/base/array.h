@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_BASE_ARRAY_H
+#define TARE_BASE_ARRAY_H
+
+#include "base/xalloc.h"
+
+#include <stdint.h>
+
+/*
+ * Makes room in a growing array, doubling. Never fails. The caller keeps items, count and cap:
+ *
+ *     a->items = tare_array_reserve(a->items, &a->cap, a->count + 1, sizeof(*a->items));
+ *     a->items[a->count++] = item;
+ */
+static inline void *tare_array_reserve(void *items, size_t *cap, size_t need, size_t item_size)
+{
+	size_t n = *cap ? *cap : 8;
+
+	if (need <= *cap)
+		return items;
+	while (n < need)
+		n = need > SIZE_MAX / 2 ? need : n * 2;
+	*cap = n;
+	return tare_xrealloc(items, n, item_size);
+}
+
+#endif
