@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,19 @@ static void make(const char *root, const char *rest)
 
 	snprintf(path, sizeof(path), "%s/%s", root, rest);
 	CHECK(mkdir(path, 0700) == 0);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void remove_tree(const char *root)
+{
+	nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 TEST(finds_dist_layout_with_a_space)
@@ -27,6 +41,7 @@ TEST(finds_dist_layout_with_a_space)
 	snprintf(exe, sizeof(exe), "%s/bin", root);
 	snprintf(want, sizeof(want), "%s/lib/tare/simgpu", root);
 	CHECK_INT(tare_self_path_from(exe, TARE_SELF_SIM_DIR, got, sizeof(got)), 0);
+	remove_tree(root);
 	CHECK_STR(got, want);
 }
 
@@ -40,6 +55,7 @@ TEST(finds_build_layout)
 	CHECK_INT(tare_self_path_from(root, TARE_SELF_SIM_DIR, got, sizeof(got)), 0);
 	CHECK_STR(got, want);
 	CHECK_INT(tare_self_path_from(root, TARE_SELF_RECORDER, got, sizeof(got)), -ENOENT);
+	remove_tree(root);
 }
 
 TEST(small_buffer_is_an_error)
