@@ -93,6 +93,7 @@ struct tare_ledger {
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */
+	void *memory; /* everything above lives in it; NULL in a ledger written by hand */
 };
 
 #endif

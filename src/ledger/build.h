@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_LEDGER_BUILD_H
+#define TARE_LEDGER_BUILD_H
+
+#include "base/err.h"
+#include "ledger/ledger.h"
+#include "trace/event.h"
+
+/*
+ * The fold: events in, ledgers out. It does no I/O, keeps no globals and reads no clock; the rules
+ * it follows are in docs/LEDGER.md.
+ *
+ *     struct tare_instant at[2];
+ *     struct tare_ledger ledgers[2];
+ *
+ *     if (tare_instant_parse("peak", &at[0], &err) || tare_instant_parse("end", &at[1], &err))
+ *             return tare_cmd_fail(&err);
+ *     tare_ledger_of_recording(rec, NULL, at, 2, ledgers);
+ *     …
+ *     tare_ledger_free(&ledgers[0]);
+ *     tare_ledger_free(&ledgers[1]);
+ */
+
+enum tare_instant_kind {
+	TARE_INSTANT_PEAK, /* each device at the maximum of its own `used` */
+	TARE_INSTANT_END, /* the last moment at which the program worked on the device */
+	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
+};
+
+struct tare_instant {
+	enum tare_instant_kind kind;
+	int64_t t_ns; /* of TARE_INSTANT_TIME */
+	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
+};
+
+/* "peak", "end", "12.5s", "1500ms", "+3". Returns 0 or TARE_E_USAGE. `out->text` is `text`. */
+int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
+
+/* Events in the order of tare_recording_next(). They are read twice. */
+struct tare_ledger_source {
+	bool (*next)(void *arg, struct tare_event *e);
+	void (*rewind)(void *arg);
+	void *arg;
+};
+
+struct tare_ledger_opts {
+	uint64_t page_bytes; /* what the driver takes memory in; 0: 2 MiB */
+	int64_t weigh_ns; /* how long a weighing may last, before and after a call; 0: 20 µs */
+	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
+	int note_nr;
+};
+
+/* One ledger per instant, in one fold. `opts` may be NULL. */
+void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
+
+/* The same from a recording that was opened for reading; its notes stand first in `degraded`. */
+struct tare_recording;
+void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
+			      const struct tare_instant *instants, int instant_nr,
+			      struct tare_ledger *out);
+
+void tare_ledger_free(struct tare_ledger *ledger); /* empty afterwards; {0} is fine */
+
+#endif
