@@ -1,13 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front for Meson. `make help` lists the targets.
+# A thin front for Meson. `make help` lists the targets. A compiler is chosen with CC=clang.
 BUILD ?= build
+# make test san=address,undefined (or san=thread): the unit tests under sanitizers
+san ?=
 
-.PHONY: all help
+.PHONY: all
 all: $(BUILD)/build.ninja ## build; the program is build/tare
 	@ninja -C $(BUILD)
 
 $(BUILD)/build.ninja:
+	@tools/install-deps.sh build
 	@meson setup $(BUILD)
 
+.PHONY: test
+test: ## every test, from a fresh machine; san=address,undefined: unit tests under sanitizers
+	@tools/install-deps.sh test
+	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
+
+.PHONY: test-long
+test-long: all ## the long tests: 10 minutes of fuzzing, 1,000 kills
+	@TARE_TEST_LONG=1 meson test -C $(BUILD) --setup long --suite long --print-errorlogs
+
+.PHONY: check
+check: all ## the quick half of `make test`: one compiler, no cross build
+	@tools/test-all.sh --quick $(BUILD)
+
+.PHONY: demo
+demo: all ## record a bundled program (real GPU, else simulated) and print its ledger
+	@$(BUILD)/tare demo
+
+.PHONY: dist
+dist: ## dist/tare-VERSION-ARCH/: one folder to copy to any machine with glibc 2.28
+	@tools/install-deps.sh build
+	@tools/make-dist.sh
+
+.PHONY: format
+format: ## clang-format over the files that git knows
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+.PHONY: clean
+clean: ## remove every build folder and dist/
+	@rm -rf $(BUILD) build-* dist
+
+.PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20

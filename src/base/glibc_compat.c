@@ -4,6 +4,8 @@
  * win inside `tare` and nobody else sees them. glibc's headers rename stat to stat64 when
  * _FILE_OFFSET_BITS is 64; on 64-bit machines both are the same, and so both names are here.
  */
+#include "base/glibc_compat.h"
+
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>

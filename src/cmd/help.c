@@ -12,7 +12,7 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, version, "version", 0, FLAG, NULL, "print the version"),
-	TARE_OPT(options, man, "man", 0, FLAG, NULL, "print the man page of CMD, for man -l -"),
+	TARE_OPT(options, man, "man", 0, FLAG, NULL, "print the man page, for man -l -"),
 	TARE_OPT(options, bash, "bash", 0, FLAG, NULL, "print the completion for bash, for eval"),
 	TARE_OPT_END,
 };
@@ -46,6 +46,22 @@ static void add_overview(struct tare_str *out)
 	tare_str_add(out, "\ntare help COMMAND, or tare COMMAND --help, says more.\n");
 }
 
+/* tare(1): what the pages of the commands hang on. */
+static void add_main_page(struct tare_str *out)
+{
+	tare_str_add(out, ".TH TARE 1 \"\" \"tare " TARE_VERSION "\" Tare\n"
+			  ".SH NAME\ntare \\- weigh the memory of a GPU program\n"
+			  ".SH SYNOPSIS\n.B tare\n[run] [OPTION]… [\\-\\-] CMD [ARG]…\n.br\n"
+			  ".B tare\nCOMMAND [OPTION]… …\n.SH COMMANDS\n");
+	for (size_t i = 0; tare_commands[i]; i++)
+		if (!tare_commands[i]->is_hidden)
+			tare_str_addf(out, ".TP\n.BR tare\\-%s (1)\n%s\n", tare_commands[i]->name,
+				      tare_commands[i]->synopsis);
+	tare_str_add(out, ".SH EXIT STATUS\n"
+			  "The program's own (128 + n for signal n) with run and record; 1 a limit was "
+			  "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
+}
+
 static int unknown_command(const char *name)
 {
 	const char *near = tare_args_near_miss(name, next_command, NULL);
@@ -70,8 +86,10 @@ static int write_help(const struct options *o, const char *name, struct tare_str
 		tare_str_add(out, "tare " TARE_VERSION "\n");
 	else if (o->bash)
 		tare_args_bash(tare_commands, out);
+	else if (o->man && cmd)
+		tare_args_man(cmd, out);
 	else if (o->man)
-		tare_args_man(cmd ? cmd : &tare_command_help, out);
+		add_main_page(out);
 	else if (cmd)
 		tare_args_help(cmd, out);
 	else

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The dist folder works wherever it is copied: a path with a space, an environment with nothing in
+# it, and links to none of the build machine's folders.
+#   tools/check-dist.sh FOLDER_WITH_THE_DIST_FOLDER
+set -eu
+
+dist=$(echo "$1"/tare-*)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+copy="$dir/a folder"
+cp -r "$dist" "$copy"
+
+for file in bin/tare README.md LICENSE CHANGELOG.md share/man/man1/tare.1 \
+	lib/tare/libtare_recorder.so lib/tare/simgpu/libcuda.so.1 \
+	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles/h200.txt; do
+	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }
+done
+if grep -rlI "$PWD" "$copy"; then
+	echo "$dist: these files name the build folder"
+	exit 1
+fi
+cd /
+env -i "$copy/bin/tare" --version
+# The simulated GPU, so that this needs none.
+env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" demo --sim h200

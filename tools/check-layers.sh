@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The dependency law, as a check of #include lines:
+#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness <- cmd
+# The recorder includes itself and the headers named below, which are written for it too.
+# One line per violation; exit 1 if there is any.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+# What the files of a folder may include, as an extended regular expression.
+declare -A may=(
+	[base]='base/'
+	[trace]='(trace|base)/'
+	[witness]='(witness|base)/|trace/format\.h$'
+	[ledger]='(ledger|trace|base)/'
+	[allocator]='(allocator|trace|base)/'
+	[plan]='(plan|ledger|allocator|trace|base)/'
+	[import]='(import|ledger|allocator|trace|base)/'
+	[export]='(export|ledger|trace|base)/'
+	[view]='(view|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
+	[cmd]='(cmd|view|plan|export|import|ledger|allocator|witness|trace|base)/|recorder/cuda/cuda_api\.def$'
+	[recorder]='recorder/|trace/(format|encode|clock|ringlog)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
+	[simgpu]='simgpu/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
+)
+# Headers that only one folder may see, however it is spelled.
+ncurses_owner='^src/view/tui_(draw|keys)\.c$'
+
+fail=0
+violation() {
+	echo "$1"
+	fail=1
+}
+
+while IFS=: read -r file line text; do
+	header=$(sed -E 's/.*#[[:space:]]*include[[:space:]]*["<]([^">]+)[">].*/\1/' <<<"$text")
+	case $file in
+	src/main.c) folder=main ;;
+	src/*) folder=${file#src/} folder=${folder%%/*} ;;
+	*) folder=${file%%/*} ;;
+	esac
+	if [[ $header == *curses* && ! $file =~ $ncurses_owner ]]; then
+		violation "$file:$line: $header belongs to the drawing half of the TUI"
+	fi
+	[[ $text == *'"'* ]] || continue
+	case $header in
+	*/*) ;;
+	*) header=$folder/$header ;; # beside the file
+	esac
+	if [ "$folder" = main ]; then
+		allowed='(cmd|base|main)/'
+	else
+		allowed=${may[$folder]:-}
+	fi
+	if [ -z "$allowed" ]; then
+		violation "$file:$line: folder $folder has no row in tools/check-layers.sh"
+	elif ! [[ $header =~ ^($allowed) ]]; then
+		violation "$file:$line: $folder may not include $header"
+	fi
+done < <(grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' src simgpu)
+
+# foo.c includes foo.h first: proves that the header stands on its own.
+while read -r file; do
+	own=${file%.c}.h
+	[ -e "$own" ] || continue
+	first=$(grep -m1 -oE '^#include ["<][^">]+' "$file" | sed 's/.*["<]//')
+	[[ $own == *"$first" ]] || violation "$file: includes $first before its own header"
+done < <(find src simgpu -name '*.c')
+
+# What must never be written inside the user's process.
+while IFS=: read -r file line text; do
+	violation "$file:$line: the recorder may not call this: $text"
+done < <(grep -rnE '(^|[^a-z_>.])(abort|assert|printf|malloc|calloc|realloc|getenv|setlocale)[[:space:]]*\(' \
+	--include='*.c' src/recorder | grep -vE ':[[:space:]]*(/?\*|//)')
+
+exit $fail

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Everything that `make test` runs. The last line of output is "N passed, N failed[, N skipped]";
+# the exit code is 0 only if nothing failed.
+#   tools/test-all.sh [--quick] [--san LIST] [BUILD_DIR]
+# A step that cannot run here (no cross compiler, say) is skipped with its reason, not passed.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C.UTF-8
+
+quick='' san=''
+while [[ ${1:-} == --* ]]; do
+	case $1 in
+	--quick) quick=1 ;;
+	--san) san=$2 && shift ;;
+	*) echo "tools/test-all.sh: unknown option $1" >&2 && exit 2 ;;
+	esac
+	shift
+done
+build=${1:-build}
+jobs=${TARE_TEST_JOBS:-$(nproc)}
+passed=0 failed=0 skipped=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+say() { printf '== %s\n' "$*"; }
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "  skipped: $1"
+}
+
+# step NAME COMMAND…: one test; its output is shown only if it fails.
+step() {
+	local name=$1 start=$SECONDS
+	shift
+	if "$@" >"$log" 2>&1; then
+		passed=$((passed + 1))
+		say "$name: ok ($((SECONDS - start)) s)"
+	else
+		failed=$((failed + 1))
+		say "$name: FAILED"
+		tail -n 60 "$log"
+		return 1
+	fi
+}
+
+# setup_and_build DIR [meson setup argument…]
+setup_and_build() {
+	local dir=$1
+	shift
+	[ -e "$dir/build.ninja" ] || meson setup "$dir" "$@" || return 1
+	ninja -C "$dir" -j "$jobs"
+}
+
+# run_tests NAME DIR [meson test argument…]: counts every test inside.
+run_tests() {
+	local name=$1 dir=$2 start=$SECONDS p f s
+	shift 2
+	rm -f "$dir/meson-logs/testlog.json"
+	meson test -C "$dir" --num-processes "$jobs" "$@" >"$log" 2>&1
+	if ! read -r p f s < <(tools/count-tests.py "$dir/meson-logs/testlog.json"); then
+		failed=$((failed + 1))
+		say "$name: FAILED, meson test wrote no log"
+		tail -n 30 "$log"
+		return 1
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	say "$name: $p passed, $f failed, $s skipped ($((SECONDS - start)) s)"
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+sanitized() {
+	local dir=build-san-${1//,/-}
+	step "build with $1 sanitizer" setup_and_build "$dir" -Db_sanitize="$1" -Db_lundef=false \
+		-Dbuildtype=debug || return
+	run_tests "unit tests with $1 sanitizer" "$dir" --suite unit
+}
+
+finish() {
+	printf '%d passed, %d failed' "$passed" "$failed"
+	[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+	printf '\n'
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+if [ -n "$san" ]; then
+	sanitized "$san"
+	finish
+fi
+
+step 'layers' tools/check-layers.sh
+if step "build in $build" setup_and_build "$build"; then
+	step 'recorder symbols' tools/check-recorder-symbols.sh "$build"
+	run_tests 'unit and end-to-end tests' "$build"
+fi
+[ -z "$quick" ] || finish
+
+TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out step 'dist folder and glibc versions' tools/make-dist.sh
+step 'dist folder elsewhere' tools/check-dist.sh build-dist/out
+
+if has clang; then
+	if CC=clang step 'build with clang' setup_and_build build-clang; then
+		run_tests 'unit tests with clang' build-clang --suite unit
+	fi
+else
+	skip 'clang is not here'
+fi
+
+sanitized address,undefined
+
+if has aarch64-linux-gnu-gcc && has qemu-aarch64-static; then
+	if step 'build for aarch64' setup_and_build build-aarch64 \
+		--cross-file tools/cross/aarch64-linux-gnu.ini; then
+		step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
+			build-aarch64/src/recorder build-aarch64/simgpu
+		run_tests 'tests on aarch64 (qemu)' build-aarch64
+	fi
+else
+	skip 'no aarch64 cross compiler or no qemu-aarch64-static'
+fi
+
+finish
