@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_DECODE_H
+#define TARE_TRACE_DECODE_H
+
+#include "base/str.h"
+#include "trace/format.h"
+
+#include <stdbool.h>
+
+/* What record.def says, as data: one row per kind, one per field. */
+enum tare_tail { TARE_TAIL_NONE, TARE_TAIL_TEXT, TARE_TAIL_PCS };
+
+struct tare_field {
+	const char *name;
+	uint16_t offset, size; /* in the record's struct; 1, 2, 4 or 8 bytes */
+	bool is_signed;
+};
+
+struct tare_kind_info {
+	uint16_t kind;
+	const char *name;
+	const struct tare_field *fields;
+	int field_nr;
+	uint16_t fixed; /* size of the struct: where the tail begins */
+	enum tare_tail tail;
+};
+
+const struct tare_kind_info *tare_decode_kind(uint16_t kind); /* NULL: not known to this version */
+const struct tare_kind_info *tare_decode_kind_named(const char *name); /* NULL: no such kind */
+const char *tare_record_name(uint16_t kind); /* "event"; "unknown" */
+
+/* The value of a field; of a signed one the bits of its int64_t. pre: rec is the whole struct. */
+uint64_t tare_decode_value(const struct tare_field *field, const void *rec);
+
+/* The value of the last field, which is the length of the tail: bytes, or program counters. */
+uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec);
+
+/* How a value is best read. */
+enum tare_look {
+	TARE_LOOK_NUMBER,
+	TARE_LOOK_BYTES, /* a byte count: TARE_NOT_KNOWN is possible */
+	TARE_LOOK_HEX,   /* an address, a handle, a hash */
+	TARE_LOOK_WORD,  /* one word of an enumeration */
+	TARE_LOOK_FLAGS, /* words of its bits */
+};
+enum tare_look tare_decode_look(const struct tare_kind_info *info, const struct tare_field *field);
+
+/*
+ * Appends the word of a WORD field ("new"), the words of a FLAGS field ("failed+weighed", "-" for
+ * none). A value without a word appears as a number.
+ */
+void tare_decode_words(const struct tare_kind_info *info, const struct tare_field *field,
+		       uint64_t value, struct tare_str *out);
+
+const char *tare_role_name(uint32_t role);
+const char *tare_clock_name(uint32_t clock);
+const char *tare_class_name(unsigned class);
+const char *tare_effect_name(unsigned effect);
+const char *tare_source_name(unsigned source);
+
+#endif

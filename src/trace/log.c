@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/log.h"
+
+#include "base/xalloc.h"
+#include "trace/log_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+size_t tare_log_pread(int fd, void *to, size_t size, uint64_t offset)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		ssize_t n = pread(fd, (uint8_t *)to + got, size - got, (off_t)(offset + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	return got;
+}
+
+/* A text of the header goes to terminals and reports: no control characters, and an end. */
+static void make_printable(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
+}
+
+static uint32_t swapped(uint32_t v)
+{
+	return v >> 24 | (v >> 8 & 0xff00) | (v << 8 & 0xff0000) | v << 24;
+}
+
+/* Position 0 lies behind a header of this size. */
+static bool has_first_record(const struct tare_log *log, uint64_t header_bytes)
+{
+	uint32_t seal;
+
+	return tare_log_pread(log->fd, &seal, sizeof(seal), header_bytes) == sizeof(seal) &&
+	       seal == tare_seal(0);
+}
+
+static int check_header(struct tare_log *log, struct tare_err *err)
+{
+	struct tare_file_header *h = &log->info.header;
+
+	make_printable(h->tool, sizeof(h->tool));
+	make_printable(h->host, sizeof(h->host));
+	make_printable(h->program, sizeof(h->program));
+	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
+		if (log->fd < 0 || !has_first_record(log, TARE_HEADER_BYTES))
+			return tare_err_set(err, TARE_E_FORMAT,
+					    "%s is not a recording of Tare; give a folder NAME.tare "
+					    "or a .events file in one",
+					    log->path);
+		log->info.is_header_damaged = true;
+	}
+	if (h->endian == swapped(TARE_ENDIAN_MARK))
+		return tare_err_set(err, TARE_E_UNSUPPORTED,
+				    "%s was recorded on a machine with the other byte order; open it "
+				    "on a machine of that kind",
+				    log->path);
+	if (h->version > TARE_FORMAT_VERSION && !log->info.is_header_damaged)
+		return tare_err_set(err, TARE_E_NEWER,
+				    "%s is in format %u, written by Tare %s, and this is Tare %s, which "
+				    "reads formats up to %u; open it with Tare %s or newer",
+				    log->path, h->version, h->tool, TARE_VERSION, TARE_FORMAT_VERSION,
+				    h->tool);
+	if (h->endian != TARE_ENDIAN_MARK)
+		log->info.is_header_damaged = true;
+	return 0;
+}
+
+/* Where position 0 lies. Damage of that field is noticed by the seal of the first record. */
+static void check_header_bytes(struct tare_log *log)
+{
+	struct tare_file_header *h = &log->info.header;
+
+	if (log->fd < 0 || h->header_bytes == TARE_HEADER_BYTES)
+		return;
+	if (h->header_bytes > TARE_HEADER_BYTES && h->header_bytes % TARE_CELL == 0 &&
+	    !has_first_record(log, TARE_HEADER_BYTES))
+		return;
+	log->info.is_header_damaged = true;
+	h->header_bytes = TARE_HEADER_BYTES;
+}
+
+/* The number of bytes behind the header. */
+static uint64_t body_bytes(const struct tare_log *log)
+{
+	struct stat st;
+
+	if (log->fd < 0 || fstat(log->fd, &st) < 0 ||
+	    (uint64_t)st.st_size < log->info.header.header_bytes)
+		return 0;
+	return (uint64_t)st.st_size - log->info.header.header_bytes;
+}
+
+static int open_file(struct tare_log *log, struct tare_err *err)
+{
+	struct stat st;
+
+	log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (log->fd < 0) {
+		if (errno == ENOENT)
+			return 0; /* the ring may be there */
+		return tare_err_set_errno(err, errno, "%s", log->path);
+	}
+	if (fstat(log->fd, &st) < 0)
+		return tare_err_set_errno(err, errno, "%s", log->path);
+	if (!S_ISREG(st.st_mode))
+		return tare_err_set(err, TARE_E_FORMAT, "%s is not a file; give a .events file",
+				    log->path);
+	if (tare_log_pread(log->fd, &log->info.header, TARE_HEADER_BYTES, 0) == TARE_HEADER_BYTES)
+		log->info.has_file = true;
+	return 0;
+}
+
+/* What is left when neither file nor ring has a whole header. */
+static int no_header(struct tare_log *log, struct tare_err *err)
+{
+	struct stat st;
+	char magic[8];
+
+	if (log->fd < 0)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", log->path);
+	if (fstat(log->fd, &st) == 0 && st.st_size == 0)
+		return tare_err_set(err, TARE_E_EMPTY,
+				    "%s is empty: the process ended, or the disk was full, before its "
+				    "log began",
+				    log->path);
+	if (tare_log_pread(log->fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	    !memcmp(magic, TARE_FORMAT_MAGIC, sizeof(magic)))
+		return tare_err_set(err, TARE_E_TRUNCATED,
+				    "%s is cut off inside its header; nothing in it can be read",
+				    log->path);
+	return tare_err_set(err, TARE_E_FORMAT,
+			    "%s is not a recording of Tare; give a folder NAME.tare or a .events file "
+			    "in one",
+			    log->path);
+}
+
+/* "…/P-G.events" and "…/P-G.ring" for either of them. */
+static void name_files(struct tare_log *log, const char *path, struct tare_str *ring_path)
+{
+	size_t len = strlen(path);
+	struct tare_str events = { 0 };
+
+	if (len > 5 && !strcmp(path + len - 5, ".ring")) {
+		tare_str_add_n(&events, path, len - 5);
+		tare_str_add(&events, ".events");
+		tare_str_add(ring_path, path);
+	} else {
+		tare_str_add(&events, path);
+		if (len > 7 && !strcmp(path + len - 7, ".events")) {
+			tare_str_add_n(ring_path, path, len - 7);
+			tare_str_add(ring_path, ".ring");
+		}
+	}
+	log->path = tare_str_steal(&events);
+	log->info.path = log->path;
+}
+
+static int open_log(struct tare_log *log, const char *ring_path, struct tare_err *err)
+{
+	struct tare_log_info *info = &log->info;
+	uint64_t body;
+	int rc = open_file(log, err);
+
+	if (rc)
+		return rc;
+	if (info->has_file)
+		info->file_end = body_bytes(log) / TARE_CELL * TARE_CELL;
+	tare_log_load_ring(log, ring_path);
+	if (!info->has_file && !info->has_ring)
+		return no_header(log, err);
+	rc = check_header(log, err);
+	if (rc)
+		return rc;
+	check_header_bytes(log);
+	/* Again: what left the ring while it was copied is in the file by now. */
+	body = info->has_file ? body_bytes(log) : 0;
+	info->file_end = body / TARE_CELL * TARE_CELL;
+	info->end = log->ring_end > info->file_end ? log->ring_end : info->file_end;
+	if (info->end == info->file_end)
+		log->cut_bytes = body % TARE_CELL;
+	if (!log->ring)
+		info->ring_begin = info->end;
+	info->begin = info->header.base;
+	if (info->begin > info->end || info->begin % TARE_CELL != 0)
+		info->begin = 0;
+	return 0;
+}
+
+int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
+{
+	struct tare_log *log = tare_xcalloc(1, sizeof(*log));
+	struct tare_str ring_path = { 0 };
+	int rc;
+
+	log->fd = -1;
+	name_files(log, path, &ring_path);
+	rc = open_log(log, tare_str_text(&ring_path), err);
+	tare_str_free(&ring_path);
+	if (rc) {
+		tare_log_close(log);
+		return rc;
+	}
+	log->window = tare_xmalloc(LOG_WINDOW);
+	tare_log_rewind(log, 0);
+	*out = log;
+	return 0;
+}
+
+void tare_log_close(struct tare_log *log)
+{
+	if (!log)
+		return;
+	if (log->fd >= 0)
+		close(log->fd);
+	free(log->ring);
+	free(log->window);
+	free(log->path);
+	free(log);
+}
+
+const struct tare_log_info *tare_log_info(const struct tare_log *log)
+{
+	return &log->info;
+}
+
+const struct tare_log_counts *tare_log_counts(const struct tare_log *log)
+{
+	return &log->counts;
+}
+
+void tare_log_rewind(struct tare_log *log, uint64_t position)
+{
+	memset(&log->counts, 0, sizeof(log->counts));
+	log->position = position > log->info.begin ? position : log->info.begin;
+	log->is_cut_told = false;
+}
+
+const char *tare_log_gap_name(enum tare_log_gap gap)
+{
+	switch (gap) {
+	case TARE_GAP_EMPTY:
+		return "never written";
+	case TARE_GAP_CUT:
+		return "cut off";
+	case TARE_GAP_MISSING:
+		return "missing";
+	default:
+		return "unfinished or damaged";
+	}
+}

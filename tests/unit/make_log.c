@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "make_log.h"
+
+#include "trace/decode.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation)
+{
+	memset(m, 0, sizeof(*m));
+	tare_encode_header(&m->header, TARE_ROLE_PROGRAM, TARE_CLOCK_MONOTONIC_NS);
+	m->header.pid = pid;
+	m->header.generation = generation;
+	m->header.ppid = 1;
+	m->header.first_stamp = 1000000000;
+	m->header.first_monotonic_ns = 1000000000;
+	m->header.first_realtime_ns = 1700000000000000000;
+	memset(m->header.boot_id, 7, sizeof(m->header.boot_id));
+	strcpy(m->header.host, "testhost");
+	strcpy(m->header.program, "program");
+	m->stamp = m->header.first_stamp;
+}
+
+void make_log_free(struct make_log *m)
+{
+	free(m->bytes);
+	m->bytes = NULL;
+}
+
+size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
+		    size_t tail_size)
+{
+	uint64_t size = tare_encode_size(fixed, tail_size);
+	size_t position = m->size;
+	struct tare_record *head;
+
+	if (m->size + size > m->cap) {
+		m->cap = (m->size + size) * 2;
+		m->bytes = realloc(m->bytes, m->cap);
+		if (!m->bytes)
+			die("realloc");
+	}
+	memset(m->bytes + position, 0, size);
+	/* A "ring" that is larger than any test's log. */
+	tare_encode(m->bytes, 1ull << 40, position, size, rec, fixed, tail, tail_size);
+	head = (struct tare_record *)(void *)(m->bytes + position);
+	if (head->stamp == 0)
+		head->stamp = m->stamp++;
+	m->size += size;
+	if (m->record_nr < (int)(sizeof(m->records) / sizeof(m->records[0]))) {
+		m->records[m->record_nr].position = position;
+		m->records[m->record_nr++].size = size;
+	}
+	return position;
+}
+
+void make_log_every_kind(struct make_log *m)
+{
+	static const char text[] = "a text of some length";
+	static const uint64_t pcs[] = { 0x1000, 0x2000, 0x3000 };
+
+	for (uint16_t kind = 0; kind < TARE_KIND_NR; kind++) {
+		const struct tare_kind_info *info = tare_decode_kind(kind);
+		uint8_t rec[512] = { 0 };
+		struct tare_record *head = (struct tare_record *)(void *)rec;
+		uint32_t length = 0;
+
+		if (!info)
+			continue;
+		for (size_t i = sizeof(*head); i < info->fixed; i++)
+			rec[i] = (uint8_t)(i * 7 + kind);
+		head->kind = kind;
+		if (info->tail == TARE_TAIL_TEXT)
+			length = sizeof(text) - 1;
+		else if (info->tail == TARE_TAIL_PCS)
+			length = 3;
+		if (length)
+			memcpy(rec + info->fixed - 4, &length, 4);
+		make_log_add(m, rec, info->fixed,
+			     info->tail == TARE_TAIL_PCS ? (const void *)pcs : text,
+			     info->tail == TARE_TAIL_PCS ? sizeof(pcs) : length);
+	}
+}
+
+void make_log_program(struct make_log *m)
+{
+	static const uint64_t pcs[] = { 0x401100, 0x401200 };
+	struct tare_rec_stack stack = {
+		.head = { .kind = TARE_KIND_STACK }, .id = 1, .depth = 2,
+	};
+
+	MAKE_TEXT(m, string, STRING, "cuInit", .id = 1);
+	MAKE_TEXT(m, string, STRING, "cuMemAlloc_v2", .id = 2);
+	MAKE_TEXT(m, string, STRING, "cuMemFree_v2", .id = 3);
+	MAKE_TEXT(m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .flags = TARE_DEVICE_NVML,
+		  .total = 150754820096, .reserved = 644874240, .uuid_high = 0x1122334455667788,
+		  .uuid_low = 0x99aabbccddeeff00, .nvml_index = 3, .driver_version = 13000);
+	MAKE_TEXT(m, object, OBJECT, "/usr/bin/program", .base = 0x400000, .begin = 0x401000,
+		  .end = 0x402000);
+	make_log_add(m, &stack, sizeof(stack), pcs, sizeof(pcs));
+	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DRIVER,
+	     .device = -1, .flags = TARE_EVENT_WEIGHED, .api = 1, .before = 100, .after = 200,
+	     .ticks = 50);
+	MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW, .class = TARE_CLASS_DEVICE,
+	     .api = 2, .stack = 1, .handle = 0x7f0000000000, .asked = 1 << 20, .granted = 2 << 20,
+	     .ticks = 20);
+	MAKE(m, event, EVENT, .tid = 11, .effect = TARE_EFFECT_DEL, .class = TARE_CLASS_DEVICE,
+	     .api = 3, .handle = 0x7f0000000000, .ticks = 10);
+	MAKE(m, end, END, .tid = 10, .how = TARE_HOW_EXIT);
+}
+
+void make_log_write(const struct make_log *m, const char *path, size_t size)
+{
+	FILE *f = fopen(path, "wb");
+	size_t head = size < sizeof(m->header) ? size : sizeof(m->header);
+	size_t body = size - head < m->size ? size - head : m->size;
+
+	if (!f || fwrite(&m->header, 1, head, f) != head ||
+	    (body > 0 && fwrite(m->bytes, 1, body, f) != body) || fclose(f))
+		die(path);
+}
+
+void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ring_bytes,
+			 uint64_t tail, bool is_finished)
+{
+	size_t from = m->size > ring_bytes ? m->size - ring_bytes : 0;
+	uint8_t *page = calloc(1, TARE_RING_HEADER_BYTES + (size_t)ring_bytes);
+	struct tare_ring_header *h = (struct tare_ring_header *)(void *)page;
+	FILE *f = fopen(path, "wb");
+
+	if (!page || !f)
+		die(path);
+	memcpy(h->magic, TARE_RING_MAGIC, sizeof(h->magic));
+	h->version = TARE_FORMAT_VERSION;
+	h->ring_bytes = ring_bytes;
+	h->head = m->size;
+	h->tail = tail;
+	h->finished = is_finished;
+	h->file = m->header;
+	if (m->size > from)
+		tare_encode_copy(page + TARE_RING_HEADER_BYTES, ring_bytes, from, m->bytes + from,
+				 m->size - from);
+	if (fwrite(page, 1, TARE_RING_HEADER_BYTES + ring_bytes, f) !=
+		    TARE_RING_HEADER_BYTES + ring_bytes ||
+	    fclose(f))
+		die(path);
+	free(page);
+}
+
+static char dir[] = "/tmp/tare-log-XXXXXX";
+static bool has_dir;
+static pid_t owner;
+
+static int drop(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+static void drop_dir(void)
+{
+	if (getpid() == owner)
+		nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *make_dir(void)
+{
+	if (!has_dir && !mkdtemp(dir))
+		die(dir);
+	if (!has_dir)
+		atexit(drop_dir);
+	has_dir = true;
+	owner = getpid();
+	return dir;
+}
+
+const char *make_path(const char *folder, const char *name)
+{
+	static char paths[4][512];
+	static unsigned n;
+	char *path = paths[n++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+	return path;
+}

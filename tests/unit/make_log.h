@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TESTS_UNIT_MAKE_LOG_H
+#define TARE_TESTS_UNIT_MAKE_LOG_H
+
+#include "trace/encode.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Logs made by hand, in memory: add records, then damage them, then write them to a file. The clock
+ * is monotonic-ns and starts at 1 s, unless a test changes the header.
+ */
+struct make_log {
+	struct tare_file_header header;
+	uint8_t *bytes; /* positions 0 .. size */
+	size_t size, cap;
+	uint64_t stamp; /* of the next record; goes up by one for each */
+	struct {
+		size_t position, size;
+	} records[4096];
+	int record_nr;
+};
+
+void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation);
+void make_log_free(struct make_log *m);
+
+/* Adds a record; its stamp is m->stamp++ unless it is set. Returns its position. */
+size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
+		    size_t tail_size);
+#define MAKE(M, NAME, KEY, ...)                                                                    \
+	make_log_add(M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },            \
+						   __VA_ARGS__ },                                  \
+		     sizeof(struct tare_rec_##NAME), NULL, 0)
+#define MAKE_TEXT(M, NAME, KEY, TEXT, ...)                                                         \
+	make_log_add(M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },            \
+						   .bytes = (uint32_t)strlen(TEXT),                \
+						   __VA_ARGS__ },                                  \
+		     sizeof(struct tare_rec_##NAME), TEXT, strlen(TEXT))
+
+/* One record of every kind in record.def, every field with a value of its own. */
+void make_log_every_kind(struct make_log *m);
+
+/* A small training program, as the recorder would have written it. */
+void make_log_program(struct make_log *m);
+
+/* The first `size` bytes of the file (header included); SIZE_MAX: all. */
+void make_log_write(const struct make_log *m, const char *path, size_t size);
+
+/* A ring of ring_bytes that holds positions tail .. m->size (older ones as far as they fit). */
+void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ring_bytes,
+			 uint64_t tail, bool is_finished);
+
+/* A fresh folder below /tmp, removed when the process exits. */
+const char *make_dir(void);
+/* "DIR/name", good until the fourth next call. */
+const char *make_path(const char *dir, const char *name);
+
+#endif
