@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/by.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TARE_BY(KEY, NAME, HELP) { NAME, HELP, NULL },
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) { NAME, HELP, EVENTS },
+const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
+#include "view/by.def"
+};
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+
+#define TARE_BY(KEY, NAME, HELP) NULL,
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP)                                                    \
+	"this recording holds no " EVENTS " events, so there is nothing to show by " NAME          \
+	"; --by account and --by owner always work",
+static const char *const why_empty[TARE_BY_NR] = {
+#include "view/by.def"
+};
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+
+const char *tare_by_why_empty(enum tare_by by)
+{
+	return why_empty[by];
+}
+
+static const struct tare_row *process_of(const struct tare_device_ledger *d,
+					 const struct tare_row *row)
+{
+	while (row->account != TARE_ACCOUNT_PROCESS && row->parent >= 0)
+		row = &d->rows[row->parent];
+	return row;
+}
+
+/* What groups a leaf: leaves with the same label are one group. */
+static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
+			    const struct tare_row *row)
+{
+	bool has_owner = row->account == TARE_ACCOUNT_ALLOCATION;
+
+	if (row->account == TARE_ACCOUNT_OTHER)
+		return tare_accounts[row->account].label;
+	if (by == TARE_BY_PROCESS)
+		return process_of(d, row)->label;
+	if (by == TARE_BY_ACCOUNT || !has_owner)
+		return tare_accounts[row->account].label;
+	return row->label;
+}
+
+static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label,
+				    const struct tare_row *row, enum tare_by by)
+{
+	for (size_t i = start; i < out->count; i++)
+		if (!strcmp(out->rows[i].label, label) &&
+		    (by != TARE_BY_PROCESS || out->rows[i].first->pid == row->pid))
+			return &out->rows[i];
+	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
+	out->rows[out->count] = (struct tare_by_row){ .label = label, .first = row };
+	return &out->rows[out->count++];
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tare_by_row *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->label, y->label);
+}
+
+static void add_device(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
+{
+	size_t start = out->count;
+
+	for (int i = 0; i < d->row_nr; i++) {
+		const struct tare_row *row = &d->rows[i];
+		struct tare_by_row *group;
+
+		if (!row->leaf)
+			continue;
+		group = group_of(out, start, label_of(by, d, row), row, by);
+		group->ledger = ledger;
+		group->device = d;
+		group->bytes += row->bytes;
+		group->count += row->count;
+		group->driver_ns += row->driver_ns;
+		if (row->evidence > group->evidence)
+			group->evidence = row->evidence;
+	}
+	if (out->count > start)
+		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
+}
+
+void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger)
+{
+	*out = (struct tare_by_rows){ 0 };
+	for (int i = 0; i < ledger->device_nr && !why_empty[by]; i++)
+		add_device(out, by, ledger, &ledger->devices[i]);
+}
+
+void tare_by_free(struct tare_by_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct tare_by_rows){ 0 };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_VIEW_BY_H
+#define TARE_VIEW_BY_H
+
+#include "base/emit.h"
+#include "ledger/ledger.h"
+#include "view/text_table.h"
+
+#define TARE_BY(KEY, NAME, HELP) TARE_BY_##KEY,
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) TARE_BY_##KEY,
+enum tare_by {
+#include "view/by.def"
+	TARE_BY_NR
+};
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+
+/* "account|owner|…", for an option table. The literal starts with a '|' too many: hence + 1. */
+#define TARE_BY(KEY, NAME, HELP) "|" NAME
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) "|" NAME
+static const char tare_by_names_with_bar[] =
+#include "view/by.def"
+	;
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+#define TARE_BY_NAMES (tare_by_names_with_bar + 1)
+
+struct tare_by_info {
+	const char *name, *help;
+	const char *events; /* what a recording must hold for it; NULL: nothing special */
+};
+extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
+
+/* One group of one device. */
+struct tare_by_row {
+	const struct tare_ledger *ledger;
+	const struct tare_device_ledger *device;
+	const char *label; /* the ledger's */
+	const struct tare_row *first; /* a row of the group */
+	int64_t bytes;
+	uint64_t count, driver_ns;
+	enum tare_evidence evidence; /* the weakest in the group */
+};
+
+struct tare_by_rows {
+	struct tare_by_row *rows; /* by device, then the largest first */
+	size_t count, cap;
+};
+
+/* Groups the leaves of every device, so that rows and `unexplained` sum to `used`. */
+void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger);
+void tare_by_free(struct tare_by_rows *rows);
+
+/* Why the table is empty, one sentence, or NULL when the recording can answer. */
+const char *tare_by_why_empty(enum tare_by by);
+
+/* Text: a table per device, a column per ledger. CSV: one table. JSON: "by" and "rows" of ledgers[0]. */
+void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
+		  int ledger_nr, const struct tare_text_style *style);
+void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger *const *ledgers,
+		  int ledger_nr);
+
+#endif

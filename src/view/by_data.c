@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by X` for scripts: JSON members and CSV rows from the same cells. */
+#include "view/by.h"
+
+static const struct tare_column columns[] = {
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "label", "", TARE_COL_TEXT },
+	{ "bytes", "", TARE_COL_BYTES },
+	{ "count", "", TARE_COL_COUNT },
+	{ "evidence", "", TARE_COL_TEXT },
+	{ "driver_ns", "", TARE_COL_DURATION },
+	{ "pid", "", TARE_COL_COUNT },
+};
+
+static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *row)
+{
+	tare_emit_cell_text(e, row->ledger->at);
+	tare_emit_cell_int(e, row->device->index);
+	tare_emit_cell_text(e, row->label);
+	tare_emit_cell_int(e, row->bytes);
+	tare_emit_cell_uint(e, row->count);
+	tare_emit_cell_text(e, tare_evidence_name(row->evidence));
+	tare_emit_cell_int(e, (int64_t)row->driver_ns);
+	if (by == TARE_BY_PROCESS && row->first->pid >= 0)
+		tare_emit_cell_int(e, row->first->pid);
+	tare_emit_row(e);
+}
+
+void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger *const *ledgers,
+		  int ledger_nr)
+{
+	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
+
+	tare_emit_str(e, "by", tare_by_infos[by].name);
+	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < n; i++) {
+		struct tare_by_rows rows;
+
+		tare_by_build(&rows, by, ledgers[i]);
+		for (size_t r = 0; r < rows.count; r++)
+			add_row(e, by, &rows.rows[r]);
+		tare_by_free(&rows);
+	}
+	tare_emit_table_end(e);
+	if (tare_by_why_empty(by))
+		tare_emit_str(e, "note", tare_by_why_empty(by));
+}

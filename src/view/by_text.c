@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by X` on the screen: what the ledger shows, grouped another way. */
+#include "view/by.h"
+
+#include "base/array.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "view/columns.h"
+#include "view/device_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tare_by_row *find(const struct tare_by_rows *rows,
+				      const struct tare_device_ledger *device,
+				      const struct tare_by_row *like)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].device == device && !strcmp(rows->rows[i].label, like->label) &&
+		    rows->rows[i].first->pid == like->first->pid)
+			return &rows->rows[i];
+	return NULL;
+}
+
+/* A group, whichever ledgers have it. */
+struct line {
+	const struct tare_by_row *group; /* in the first of them */
+	int64_t largest;
+};
+
+static const struct tare_by_row *cell_of(const struct tare_columns *c,
+					 const struct tare_by_rows *all, int column,
+					 const struct tare_by_row *group)
+{
+	return c->devices[column] ? find(&all[column], c->devices[column], group) : NULL;
+}
+
+static size_t collect(struct line **lines, const struct tare_columns *c,
+		      const struct tare_by_rows *all)
+{
+	size_t count = 0, cap = 0;
+
+	for (int i = 0; i < c->column_nr; i++)
+		for (size_t r = 0; r < all[i].count; r++) {
+			const struct tare_by_row *group = &all[i].rows[r];
+			int64_t largest = group->bytes;
+			bool is_known = group->device != c->devices[i];
+
+			for (int k = 0; k < c->column_nr; k++) {
+				const struct tare_by_row *cell = cell_of(c, all, k, group);
+
+				is_known = is_known || (cell && k < i);
+				largest = cell && cell->bytes > largest ? cell->bytes : largest;
+			}
+			if (is_known)
+				continue;
+			*lines = tare_array_reserve(*lines, &cap, count + 1, sizeof(**lines));
+			(*lines)[count++] = (struct line){ group, largest };
+		}
+	return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->largest != y->largest)
+		return x->largest < y->largest ? 1 : -1;
+	return strcmp(x->group->label, y->group->label);
+}
+
+static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
+		      const struct tare_by_rows *all)
+{
+	struct line *lines = NULL;
+	size_t count = collect(&lines, c, all);
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (count)
+		qsort(lines, count, sizeof(*lines), compare);
+	for (size_t l = 0; l < count; l++) {
+		const struct tare_by_row *group = lines[l].group;
+		struct tare_text_table_row *row = tare_text_table_add(t);
+
+		tare_str_add(&row->label, "  ");
+		tare_text_add_name(&row->label, group->label);
+		for (int i = 0; i < c->column_nr; i++) {
+			const struct tare_by_row *cell = cell_of(c, all, i, group);
+
+			tare_str_add(&row->cells[i], cell ? tare_units_mib(text, cell->bytes) : "–");
+		}
+		row->word = tare_device_text_evidence(group->device, group->evidence);
+	}
+	free(lines);
+}
+
+static void add_device(struct tare_str *out, const struct tare_by_rows *all,
+		       const struct tare_ledger *const *ledgers, int ledger_nr,
+		       const struct tare_device_ledger *device, const struct tare_text_style *style)
+{
+	struct tare_text_table t = { .column_nr = ledger_nr };
+	struct tare_columns c;
+
+	tare_columns_build(&c, ledgers, ledger_nr, device);
+	tare_device_text_head(&t, &c, ledgers, device);
+	add_lines(&t, &c, all);
+	tare_device_text_foot(&t, &c);
+	tare_device_text_draw(out, &t, device, style);
+	tare_text_table_free(&t);
+	tare_columns_free(&c);
+}
+
+void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
+		  int ledger_nr, const struct tare_text_style *style)
+{
+	const struct tare_ledger *last = ledgers[ledger_nr - 1];
+	struct tare_by_rows *all;
+	size_t start = out->len;
+
+	if (tare_by_why_empty(by)) {
+		tare_str_add_wrapped(out, tare_by_why_empty(by), 0, 0, (size_t)style->width);
+		tare_str_add_char(out, '\n');
+		return;
+	}
+	all = tare_xcalloc((size_t)ledger_nr, sizeof(*all));
+	for (int i = 0; i < ledger_nr; i++)
+		tare_by_build(&all[i], by, ledgers[i]);
+	for (int i = 0; i < last->device_nr; i++)
+		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
+			add_device(out, all, ledgers, ledger_nr, &last->devices[i], style);
+	for (int i = 0; i < ledger_nr; i++)
+		tare_by_free(&all[i]);
+	free(all);
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/ledger_csv.h"
+
+#include "trace/format.h"
+
+static const struct tare_column columns[] = {
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "kind", "", TARE_COL_TEXT },
+	{ "path", "", TARE_COL_TEXT },
+	{ "label", "", TARE_COL_TEXT },
+	{ "bytes", "", TARE_COL_BYTES },
+	{ "low", "", TARE_COL_BYTES },
+	{ "high", "", TARE_COL_BYTES },
+	{ "evidence", "", TARE_COL_TEXT },
+	{ "elastic", "", TARE_COL_FLAG },
+	{ "count", "", TARE_COL_COUNT },
+	{ "driver_ns", "", TARE_COL_DURATION },
+	{ "pid", "", TARE_COL_COUNT },
+	{ "rank", "", TARE_COL_COUNT },
+	{ "generation", "", TARE_COL_COUNT },
+};
+
+static void add_key(struct tare_emit *e, const struct tare_ledger *ledger,
+		    const struct tare_device_ledger *d, const char *kind)
+{
+	tare_emit_cell_text(e, ledger->at);
+	tare_emit_cell_int(e, d->index);
+	tare_emit_cell_text(e, kind);
+}
+
+/* A figure of the device itself: no path, and what is not known stays empty. */
+static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d, const char *kind, bool is_known,
+		       int64_t bytes)
+{
+	add_key(e, ledger, d, kind);
+	tare_emit_cell_unknown(e);
+	tare_emit_cell_text(e, kind);
+	if (is_known)
+		tare_emit_cell_int(e, bytes);
+	tare_emit_row(e);
+}
+
+static void add_if_known(struct tare_emit *e, int64_t v)
+{
+	if (v < 0)
+		tare_emit_cell_unknown(e);
+	else
+		tare_emit_cell_int(e, v);
+}
+
+static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
+		    const struct tare_device_ledger *d, const struct tare_row *row)
+{
+	add_key(e, ledger, d, row->leaf ? "leaf" : "parent");
+	tare_emit_cell_text(e, row->path);
+	tare_emit_cell_text(e, row->label);
+	tare_emit_cell_int(e, row->bytes);
+	tare_emit_cell_int(e, row->contended ? row->low : row->bytes);
+	tare_emit_cell_int(e, row->contended ? row->high : row->bytes);
+	tare_emit_cell_text(e, tare_evidence_name(row->evidence));
+	tare_emit_cell_int(e, row->elastic);
+	tare_emit_cell_uint(e, row->count);
+	tare_emit_cell_int(e, (int64_t)row->driver_ns);
+	add_if_known(e, row->pid);
+	add_if_known(e, row->rank);
+	tare_emit_cell_int(e, row->generation);
+	tare_emit_row(e);
+}
+
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
+{
+	bool is_used_known = d->used != TARE_NOT_KNOWN;
+
+	add_figure(e, ledger, d, "total", d->total != TARE_NOT_KNOWN, (int64_t)d->total);
+	add_figure(e, ledger, d, "reserved", d->reserved != TARE_NOT_KNOWN, (int64_t)d->reserved);
+	add_figure(e, ledger, d, "used", is_used_known, (int64_t)d->used);
+	for (int i = 0; i < d->row_nr; i++)
+		add_row(e, ledger, d, &d->rows[i]);
+	add_figure(e, ledger, d, "unexplained",
+		   is_used_known && d->used_by != TARE_EVIDENCE_INFERRED, d->unexplained);
+}
+
+void tare_ledger_csv(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
+{
+	tare_emit_table(e, "accounts", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < ledger_nr; i++)
+		for (int d = 0; d < ledgers[i]->device_nr; d++)
+			add_device(e, ledgers[i], &ledgers[i]->devices[d]);
+	tare_emit_table_end(e);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/ledger_text.h"
+
+#include "base/units.h"
+#include "trace/format.h"
+#include "view/advice.h"
+#include "view/columns.h"
+#include "view/device_text.h"
+#include "view/text_rows.h"
+
+#include <string.h>
+
+struct screen {
+	struct tare_str *out;
+	const struct tare_ledger *const *ledgers;
+	int ledger_nr;
+	const struct tare_text_style *style;
+};
+
+static void add_cell(struct tare_str *out, const struct tare_text_cell *cell)
+{
+	char low[TARE_UNITS_TEXT_MAX], high[TARE_UNITS_TEXT_MAX];
+
+	if (!cell->is_present)
+		tare_str_add(out, "–");
+	else if (cell->is_contended)
+		tare_str_addf(out, "%s–%s", tare_units_mib(low, cell->low),
+			      tare_units_mib(high, cell->high));
+	else
+		tare_str_add(out, tare_units_mib(low, cell->bytes));
+}
+
+static void add_rows(struct tare_text_table *t, const struct tare_columns *c,
+		     const struct tare_device_ledger *device)
+{
+	struct tare_text_rows rows;
+
+	tare_text_rows_build(&rows, c);
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct tare_text_row *from = &rows.rows[i];
+		struct tare_text_table_row *row = tare_text_table_add(t);
+
+		tare_str_add(&row->label, from->elastic ? "~ " : "  ");
+		tare_str_add_repeat(&row->label, "  ", (size_t)from->indent);
+		tare_str_add(&row->label, tare_str_text(&from->label));
+		for (int col = 0; col < c->column_nr; col++)
+			add_cell(&row->cells[col], &from->cells[col]);
+		row->word = tare_device_text_evidence(device, from->evidence);
+	}
+	tare_text_rows_free(&rows);
+}
+
+static void add_device(const struct screen *s, const struct tare_device_ledger *device)
+{
+	struct tare_columns c;
+	struct tare_text_table t = { .column_nr = s->ledger_nr };
+
+	tare_columns_build(&c, s->ledgers, s->ledger_nr, device);
+	tare_device_text_head(&t, &c, s->ledgers, device);
+	add_rows(&t, &c, device);
+	tare_device_text_foot(&t, &c);
+	tare_device_text_draw(s->out, &t, device, s->style);
+	tare_text_table_free(&t);
+	tare_columns_free(&c);
+}
+
+static void add_untouched(const struct screen *s, const struct tare_ledger *last)
+{
+	int n = 0;
+
+	for (int i = 0; i < last->device_nr; i++)
+		if (!tare_device_text_is_touched(s->ledgers, s->ledger_nr, &last->devices[i]))
+			tare_str_addf(s->out, "%s%d", n++ ? ", " : "not used: GPU ",
+				      last->devices[i].index);
+	if (n)
+		tare_str_add(s->out, "\n\n");
+}
+
+static void add_host_part(struct tare_str *line, const char *before, uint64_t bytes)
+{
+	if (bytes == TARE_NOT_KNOWN)
+		return;
+	tare_str_add(line, before);
+	tare_device_text_mib(line, bytes);
+}
+
+static void add_host(const struct screen *s, const struct tare_host_ledger *h)
+{
+	size_t width = (size_t)s->style->width;
+	struct tare_str line = { 0 };
+
+	tare_str_add(s->out, "host  ");
+	tare_text_add_name(&line, h->name ? h->name : "");
+	tare_str_addf(&line, "[%lld] · resident ", (long long)h->pid);
+	tare_device_text_mib(&line, h->rss);
+	add_host_part(&line, " = anonymous ", h->anon);
+	add_host_part(&line, " + files ", h->file);
+	add_host_part(&line, " + shared ", h->shmem);
+	add_host_part(&line, " · swap ", h->swap);
+	add_host_part(&line, " · pinned ", h->pinned);
+	if (h->registered)
+		add_host_part(&line, " · registered ", h->registered);
+	add_host_part(&line, " · peak ", h->peak_rss);
+	tare_str_add(&line, " MiB");
+	tare_str_add_wrapped(s->out, tare_str_text(&line), 6, 6, width);
+	tare_str_add_char(s->out, '\n');
+	tare_str_free(&line);
+}
+
+void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		      const struct tare_text_style *style)
+{
+	struct screen s = { out, ledgers, ledger_nr, style };
+	const struct tare_ledger *last = ledgers[ledger_nr - 1];
+	size_t start = out->len;
+
+	if (!last->device_nr)
+		tare_str_add(out, last->opened_gpu
+					  ? "a GPU was opened, but nothing on it was recorded\n"
+					  : "no recorded process opened a GPU\n");
+	for (int i = 0; i < last->device_nr; i++)
+		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
+			add_device(&s, &last->devices[i]);
+	add_untouched(&s, last);
+	for (int i = 0; i < last->host_nr; i++)
+		add_host(&s, &last->hosts[i]);
+	tare_advice_text(out, ledgers, ledger_nr, style);
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/text_rows.h"
+
+#include "base/array.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "view/text_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DETAILS = 6 };
+
+struct builder {
+	struct tare_text_rows *out;
+	const struct tare_columns *columns;
+	int64_t tiny; /* a detail below this in every column is added to its like */
+	bool has_processes; /* more than one, so that each gets a heading */
+};
+
+/* The children of a line that are to be shown, as indices of lines. */
+struct children {
+	int *lines;
+	size_t count, cap;
+};
+
+static int64_t magnitude(int64_t v)
+{
+	return v < 0 ? -v : v;
+}
+
+static int64_t largest(const struct builder *b, int line)
+{
+	int64_t max = 0;
+
+	for (int i = 0; i < b->columns->column_nr; i++) {
+		const struct tare_row *cell = b->columns->lines[line].cells[i];
+
+		if (cell && magnitude(cell->bytes) > max)
+			max = magnitude(cell->bytes);
+		if (cell && cell->contended && magnitude(cell->high) > max)
+			max = magnitude(cell->high);
+	}
+	return max;
+}
+
+/* "other processes" is shown at 0 too: that it is 0 is an answer. */
+static bool is_shown(const struct builder *b, int line)
+{
+	int depth = b->columns->lines[line].row->depth;
+
+	if (b->columns->lines[line].row->account == TARE_ACCOUNT_OTHER || largest(b, line) > 0)
+		return true;
+	for (int i = line + 1; i < b->columns->line_nr; i++) {
+		if (b->columns->lines[i].row->depth <= depth)
+			break;
+		if (largest(b, i) > 0)
+			return true; /* a sum of 0 made of parts that are not */
+	}
+	return false;
+}
+
+static struct children children_of(const struct builder *b, int parent)
+{
+	struct children c = { 0 };
+
+	for (int i = parent + 1; i < b->columns->line_nr; i++) {
+		if (b->columns->lines[i].parent < parent)
+			break;
+		if (b->columns->lines[i].parent != parent || !is_shown(b, i))
+			continue;
+		c.lines = tare_array_reserve(c.lines, &c.cap, c.count + 1, sizeof(*c.lines));
+		c.lines[c.count++] = i;
+	}
+	return c;
+}
+
+static struct tare_text_row *new_row(struct builder *b, int indent)
+{
+	struct tare_text_rows *out = b->out;
+	struct tare_text_row *row;
+
+	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
+	row = &out->rows[out->count++];
+	*row = (struct tare_text_row){
+		.indent = indent,
+		.cells = tare_xcalloc((size_t)out->column_nr, sizeof(*row->cells)),
+	};
+	return row;
+}
+
+static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
+{
+	const struct tare_columns_line *l = &b->columns->lines[line];
+
+	for (int i = 0; i < b->columns->column_nr; i++) {
+		const struct tare_row *from = l->cells[i];
+		struct tare_text_cell *to = &row->cells[i];
+
+		if (!from)
+			continue;
+		to->is_present = true;
+		to->bytes += from->bytes;
+		to->low += from->contended ? from->low : from->bytes;
+		to->high += from->contended ? from->high : from->bytes;
+		to->is_contended = to->low != to->high;
+		b->out->has_contended |= to->is_contended;
+	}
+	if (l->row->evidence > row->evidence)
+		row->evidence = l->row->evidence;
+}
+
+/* " (8)", or " (8·4)" where the instants differ; nothing for a single object. */
+static void add_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	uint64_t first = l->row->count;
+	bool is_same = true, is_many = false;
+
+	for (int i = 0; i < b->columns->column_nr; i++) {
+		is_same = is_same && (!l->cells[i] || l->cells[i]->count == first);
+		is_many = is_many || (l->cells[i] && l->cells[i]->count > 1);
+	}
+	if (!is_many)
+		return;
+	tare_str_addf(out, " (%s", tare_units_count(text, first));
+	for (int i = 0; i < b->columns->column_nr && !is_same; i++) {
+		if (l->cells[i] == l->row)
+			continue;
+		tare_str_addf(out, "·%s",
+			      l->cells[i] ? tare_units_count(text, l->cells[i]->count) : "–");
+	}
+	tare_str_add_char(out, ')');
+}
+
+/* A row below an account that details it: a context, an owner, a function. */
+static bool is_detail(const struct builder *b, int line)
+{
+	int parent = b->columns->lines[line].parent;
+
+	return parent >= 0 &&
+	       b->columns->lines[parent].row->account == b->columns->lines[line].row->account;
+}
+
+/* An only child that says the same as its parent: their labels are joined on one row. */
+static bool is_joined(const struct builder *b, const struct children *c, int line)
+{
+	return c->count == 1 && is_detail(b, c->lines[0]) &&
+	       b->columns->lines[c->lines[0]].row->leaf &&
+	       largest(b, c->lines[0]) == largest(b, line);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* How large a detail must be so that at most MAX_DETAILS are. */
+static int64_t threshold(const struct builder *b, const struct children *c)
+{
+	int64_t *sizes, limit = b->tiny;
+
+	if (c->count <= MAX_DETAILS)
+		return limit;
+	sizes = tare_xmalloc(c->count * sizeof(*sizes));
+	for (size_t i = 0; i < c->count; i++)
+		sizes[i] = largest(b, c->lines[i]);
+	qsort(sizes, c->count, sizeof(*sizes), by_size);
+	if (sizes[MAX_DETAILS] + 1 > limit)
+		limit = sizes[MAX_DETAILS] + 1;
+	free(sizes);
+	return limit;
+}
+
+static void add_folded(struct builder *b, const struct children *c, int64_t limit, int indent)
+{
+	struct tare_text_row *row = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (!is_detail(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
+			continue;
+		if (!row)
+			row = new_row(b, indent);
+		row->account = b->columns->lines[c->lines[i]].row->account;
+		add_to_cells(b, row, c->lines[i]);
+		n++;
+	}
+	if (row)
+		tare_str_addf(&row->label, "%zu smaller", n);
+}
+
+static size_t count_small(const struct builder *b, const struct children *c, int64_t limit)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		n += is_detail(b, c->lines[i]) && largest(b, c->lines[i]) < limit;
+	return n;
+}
+
+static void add_line(struct builder *b, int line, int indent);
+
+static void add_children(struct builder *b, const struct children *c, int indent)
+{
+	int64_t limit = threshold(b, c);
+	bool is_folding = count_small(b, c, limit) > 1;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (!is_folding || !is_detail(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
+			add_line(b, c->lines[i], indent);
+	if (is_folding)
+		add_folded(b, c, limit, indent);
+}
+
+static void add_line(struct builder *b, int line, int indent)
+{
+	const struct tare_columns_line *l = &b->columns->lines[line];
+	struct children c = children_of(b, line);
+	bool is_join = is_joined(b, &c, line);
+
+	if (b->has_processes || l->row->account != TARE_ACCOUNT_PROCESS) {
+		struct tare_text_row *row = new_row(b, indent++);
+
+		row->account = l->row->account;
+		row->elastic = l->row->elastic;
+		tare_text_add_name(&row->label, l->row->label);
+		if (is_join && strcmp(l->row->label, b->columns->lines[c.lines[0]].row->label)) {
+			tare_str_add(&row->label, ": ");
+			tare_text_add_name(&row->label, b->columns->lines[c.lines[0]].row->label);
+		}
+		if (l->row->account != TARE_ACCOUNT_PROCESS)
+			add_count(b, &row->label, l);
+		add_to_cells(b, row, line);
+	}
+	if (!is_join)
+		add_children(b, &c, indent);
+	free(c.lines);
+}
+
+static bool has_processes(const struct builder *b)
+{
+	int n = 0;
+
+	for (int i = 0; i < b->columns->line_nr; i++)
+		n += b->columns->lines[i].row->account == TARE_ACCOUNT_PROCESS && is_shown(b, i);
+	return n > 1;
+}
+
+/* A two-thousandth of what is in use, and never what would be printed as more than 0.0. */
+static int64_t tiny_of(const struct tare_columns *columns)
+{
+	uint64_t used = 0;
+
+	for (int i = 0; i < columns->column_nr; i++) {
+		const struct tare_device_ledger *d = columns->devices[i];
+
+		if (d && d->used != UINT64_MAX && d->used > used)
+			used = d->used;
+	}
+	return used / 2000 > 52429 ? (int64_t)(used / 2000) : 52429;
+}
+
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns)
+{
+	struct builder b = { out, columns, tiny_of(columns), false };
+	struct children top;
+
+	*out = (struct tare_text_rows){ .column_nr = columns->column_nr };
+	b.has_processes = has_processes(&b);
+	top = children_of(&b, -1);
+	add_children(&b, &top, 0);
+	free(top.lines);
+}
+
+void tare_text_rows_free(struct tare_text_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		tare_str_free(&rows->rows[i].label);
+		free(rows->rows[i].cells);
+	}
+	free(rows->rows);
+	*rows = (struct tare_text_rows){ 0 };
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which rows of a device the screen shows, and how they are called. A ledger can have thousands of
+ * rows (a row per function, per owner …) and a screen has forty lines: accounts are always shown,
+ * what lies below them is shown while it is large enough and added up when it is not.
+ */
+#ifndef TARE_VIEW_TEXT_ROWS_H
+#define TARE_VIEW_TEXT_ROWS_H
+
+#include "base/str.h"
+#include "view/columns.h"
+
+struct tare_text_cell {
+	bool is_present, is_contended;
+	int64_t bytes, low, high;
+};
+
+struct tare_text_row {
+	struct tare_str label;
+	int indent; /* levels below the device */
+	bool elastic;
+	enum tare_account account;
+	enum tare_evidence evidence;
+	struct tare_text_cell *cells; /* one per column */
+};
+
+struct tare_text_rows {
+	struct tare_text_row *rows;
+	size_t count, cap;
+	int column_nr;
+	bool has_contended;
+};
+
+void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns);
+void tare_text_rows_free(struct tare_text_rows *rows);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table on a terminal: a column of labels, columns of numbers, a word behind them. It is as narrow
+ * as its content allows and no wider than the style says, as long as labels can give way.
+ */
+#ifndef TARE_VIEW_TEXT_TABLE_H
+#define TARE_VIEW_TEXT_TABLE_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How a text may look where it goes to; what the caller found out about the terminal. */
+struct tare_text_style {
+	int width;    /* columns */
+	bool is_utf8; /* else everything is plain ASCII */
+	bool is_colour;
+};
+
+enum { TARE_TEXT_WIDTH = 80 }; /* where nothing better is known */
+
+enum tare_text_tone { TARE_TONE_PLAIN, TARE_TONE_STRONG, TARE_TONE_QUIET, TARE_TONE_ALARM };
+
+struct tare_text_table_row {
+	struct tare_str label;
+	struct tare_str *cells; /* one per column, may be empty */
+	const char *word;       /* behind the numbers, or "" */
+	enum tare_text_tone tone;
+	bool is_rule; /* a line across the table instead */
+};
+
+struct tare_text_table {
+	int column_nr;
+	struct tare_text_table_row *rows;
+	size_t count, cap;
+};
+
+/* The row is good until the next one is added. */
+struct tare_text_table_row *tare_text_table_add(struct tare_text_table *t);
+void tare_text_table_rule(struct tare_text_table *t);
+
+/* Columns the table will take; what stands above it may align with that. */
+int tare_text_table_width(const struct tare_text_table *t, const struct tare_text_style *style);
+void tare_text_table_draw(struct tare_str *out, const struct tare_text_table *t,
+			  const struct tare_text_style *style);
+void tare_text_table_free(struct tare_text_table *t);
+
+/* TEXT in a tone: with escapes where the style has colours. */
+void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
+		    const struct tare_text_style *style);
+
+/* Everything of `s` from `start` on, in ASCII, column by column. */
+void tare_text_to_ascii(struct tare_str *s, size_t start);
+
+/* A name from outside, which must not be able to steer the terminal or break a table. */
+void tare_text_add_name(struct tare_str *out, const char *name);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sample_ledger.h"
+
+#include "trace/format.h"
+
+#define MIB(N) ((int64_t)((N) * 1048576.0))
+#define NR(ROWS) ((int)(sizeof(ROWS) / sizeof((ROWS)[0])))
+
+/* clang-format off */
+#define ROW(PATH, LABEL, PARENT, DEPTH, LEAF, ACCOUNT, EVIDENCE, BYTES, COUNT, PID)                \
+	{ .path = PATH, .label = LABEL, .parent = PARENT, .depth = DEPTH, .leaf = LEAF,            \
+	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_##EVIDENCE,                 \
+	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT,              \
+	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1 }
+#define P "process:431"
+
+static struct tare_row peak_rows[] = {
+	ROW(P, "python3[431]", -1, 0, false, PROCESS, INFERRED, 8444.8, 0, 431),
+	ROW(P "/driver", "driver start (cuInit)", 0, 1, true, DRIVER, WEIGHED, 3.25, 1, 431),
+	ROW(P "/context", "context", 0, 1, false, CONTEXT, WEIGHED, 523.5625, 1, 431),
+	ROW(P "/context/primary", "primary", 2, 2, true, CONTEXT, WEIGHED, 523.5625, 1, 431),
+	ROW(P "/code", "kernel code", 0, 1, false, CODE, WEIGHED, 98, 412, 431),
+	ROW(P "/code/libtorch_cuda.so", "libtorch_cuda.so", 4, 2, true, CODE, WEIGHED, 94, 300, 431),
+	ROW(P "/code/libcudnn.so.9", "libcudnn.so.9", 4, 2, true, CODE, WEIGHED, 2, 92, 431),
+	ROW(P "/code/libcublas.so.13", "libcublas.so.13", 4, 2, true, CODE, WEIGHED, 2, 20, 431),
+	ROW(P "/streams", "streams and events", 0, 1, true, STREAM, WEIGHED, 16, 8, 431),
+	ROW(P "/allocations", "allocations", 0, 1, false, ALLOCATION, EXACT, 7802.25, 121, 431),
+	ROW(P "/allocations/trial", "cuDNN trial", 9, 2, true, ALLOCATION, EXACT, 4726, 1, 431),
+	ROW(P "/allocations/PyTorch", "PyTorch", 9, 2, true, ALLOCATION, EXACT, 2970, 118, 431),
+	ROW(P "/allocations/cuBLAS", "cuBLAS", 9, 2, true, ALLOCATION, EXACT, 106.25, 2, 431),
+	ROW(P "/granularity", "granularity", 0, 1, true, GRANULARITY, INFERRED, 1.75, 0, 431),
+	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 0, 0, -1),
+};
+
+static struct tare_row end_rows[] = {
+	ROW(P, "python3[431]", -1, 0, false, PROCESS, INFERRED, 4494.5, 0, 431),
+	ROW(P "/driver", "driver start (cuInit)", 0, 1, true, DRIVER, WEIGHED, 3.25, 1, 431),
+	ROW(P "/context", "context", 0, 1, false, CONTEXT, WEIGHED, 523.5625, 1, 431),
+	ROW(P "/context/primary", "primary", 2, 2, true, CONTEXT, WEIGHED, 523.5625, 1, 431),
+	ROW(P "/code", "kernel code", 0, 1, false, CODE, WEIGHED, 102, 433, 431),
+	ROW(P "/code/libtorch_cuda.so", "libtorch_cuda.so", 4, 2, true, CODE, WEIGHED, 98, 321, 431),
+	ROW(P "/code/libcudnn.so.9", "libcudnn.so.9", 4, 2, true, CODE, WEIGHED, 2, 92, 431),
+	ROW(P "/code/libcublas.so.13", "libcublas.so.13", 4, 2, true, CODE, WEIGHED, 2, 20, 431),
+	ROW(P "/streams", "streams and events", 0, 1, true, STREAM, WEIGHED, 16, 8, 431),
+	ROW(P "/allocations", "allocations", 0, 1, false, ALLOCATION, EXACT, 3848.25, 140, 431),
+	ROW(P "/allocations/PyTorch", "PyTorch", 9, 2, true, ALLOCATION, EXACT, 3722, 137, 431),
+	ROW(P "/allocations/NCCL", "NCCL", 9, 2, true, ALLOCATION, EXACT, 20, 1, 431),
+	ROW(P "/allocations/cuBLAS", "cuBLAS", 9, 2, true, ALLOCATION, EXACT, 106.25, 2, 431),
+	ROW(P "/granularity", "granularity", 0, 1, true, GRANULARITY, INFERRED, 1.4375, 0, 431),
+	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 0, 0, -1),
+};
+#undef P
+
+#define H200(ROWS, USED, ELASTIC, REST, T)                                                         \
+	{ .index = 0, .name = "NVIDIA H200", .uuid = "GPU-5a0f6e5c-1d2e-4f3a-8b7c-0123456789ab",   \
+	  .total = (uint64_t)MIB(143771), .reserved = (uint64_t)MIB(615.0625),                     \
+	  .used = (uint64_t)MIB(USED), .used_start = 0, .elastic = MIB(ELASTIC),                   \
+	  .unexplained = MIB(REST), .t_ns = T, .peak_t_ns = 1900000000,                            \
+	  .peak_used = (uint64_t)MIB(8464.8125), .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true,   \
+	  .rows = ROWS, .row_nr = NR(ROWS) }
+/* clang-format on */
+
+static struct tare_host_ledger train_host[] = {
+	{ .pid = 431, .name = "python3", .pss = TARE_NOT_KNOWN, .rss = 980000000, .anon = 372244480,
+	  .file = 374341632, .shmem = 233413888, .swap = 0, .peak_rss = 1010000000,
+	  .pinned = 268435456, .registered = 0 },
+};
+
+const struct tare_ledger *sample_train_peak(void)
+{
+	static struct tare_device_ledger device = H200(peak_rows, 8464.8125, 4726, 20, 1900000000);
+	static struct tare_ledger ledger = { .at = "peak", .t_ns = -1, .devices = &device,
+					     .device_nr = 1, .hosts = train_host, .host_nr = 1,
+					     .opened_gpu = true };
+
+	peak_rows[10].elastic = true;
+	return &ledger;
+}
+
+const struct tare_ledger *sample_train_end(void)
+{
+	static struct tare_device_ledger device = H200(end_rows, 4494.5, 0, 0, 41200000000);
+	static struct tare_ledger ledger = { .at = "end", .t_ns = 41200000000, .devices = &device,
+					     .device_nr = 1, .hosts = train_host, .host_nr = 1,
+					     .opened_gpu = true };
+
+	return &ledger;
+}
+
+/* clang-format off */
+static struct tare_row pair_rows[] = {
+	ROW("process:7", "server[7]", -1, 0, false, PROCESS, WEIGHED, 8736, 0, 7),
+	ROW("process:7/context", "context", 0, 1, false, CONTEXT, WEIGHED, 544, 3, 7),
+	ROW("process:7/context/a", "primary", 1, 2, true, CONTEXT, WEIGHED, 520, 1, 7),
+	ROW("process:7/context/b", "0x7f10", 1, 2, true, CONTEXT, WEIGHED, 20, 1, 7),
+	ROW("process:7/context/c", "0x7f20", 1, 2, true, CONTEXT, WEIGHED, 4, 1, 7),
+	ROW("process:7/local", "local memory", 0, 1, true, LOCAL, WEIGHED, 8192, 2, 7),
+	ROW("process:8", "a\033[31m%2Fname that is much longer than any column may ever be[8]", -1, 0,
+	    false, PROCESS, INFERRED, 46, 0, 8),
+	ROW("process:8/allocations", "allocations", 6, 1, false, ALLOCATION, EXACT, 44, 9, 8),
+	ROW("process:8/allocations/1", "libone.so", 7, 2, true, ALLOCATION, EXACT, 20, 1, 8),
+	ROW("process:8/allocations/2", "libtwo.so", 7, 2, true, ALLOCATION, EXACT, 8, 1, 8),
+	ROW("process:8/allocations/3", "libthree.so", 7, 2, true, ALLOCATION, EXACT, 6, 2, 8),
+	ROW("process:8/allocations/4", "libfour.so", 7, 2, true, ALLOCATION, EXACT, 5, 1, 8),
+	ROW("process:8/allocations/5", "libfive.so", 7, 2, true, ALLOCATION, EXACT, 2, 1, 8),
+	ROW("process:8/allocations/6", "libsix.so", 7, 2, true, ALLOCATION, EXACT, 1, 1, 8),
+	ROW("process:8/allocations/7", "libseven.so", 7, 2, true, ALLOCATION, EXACT, 1, 1, 8),
+	ROW("process:8/allocations/8", "libeight.so", 7, 2, true, ALLOCATION, EXACT, 1, 1, 8),
+	ROW("process:8/granularity", "granularity", 6, 1, true, GRANULARITY, INFERRED, 2, 0, 8),
+	ROW("other", "other processes", -1, 0, false, OTHER, WITNESS, 1200.5, 2, -1),
+	ROW("other/99", "Xorg[99]", 17, 1, true, OTHER, WITNESS, 1000.5, 1, -1),
+	ROW("other/98", "[98]", 17, 1, true, OTHER, WITNESS, 200, 1, -1),
+};
+static struct tare_row second_rows[] = {
+	ROW("process:7", "server[7]", -1, 0, false, PROCESS, WEIGHED, 4, 0, 7),
+	ROW("process:7/streams", "streams and events", 0, 1, true, STREAM, WEIGHED, 4, 2, 7),
+	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 0, 0, -1),
+};
+static struct tare_row third_rows[] = {
+	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 300, 1, -1),
+};
+
+static struct tare_device_ledger pair_devices[] = {
+	{ .index = 0, .name = "NVIDIA GeForce RTX 3060", .uuid = "GPU-0", .total = 12884901888,
+	  .reserved = TARE_NOT_KNOWN, .used = 10468982784, .used_start = 1258815488,
+	  .unexplained = 10468982784 - MIB(9982.5), .t_ns = 500000000, .peak_t_ns = 500000000,
+	  .peak_used = 10468982784, .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true,
+	  .rows = pair_rows, .row_nr = NR(pair_rows) },
+	{ .index = 1, .name = "NVIDIA GeForce RTX 3060", .uuid = "GPU-1", .total = TARE_NOT_KNOWN,
+	  .reserved = TARE_NOT_KNOWN, .used = MIB(1.5), .used_start = 0, .unexplained = -MIB(2.5),
+	  .t_ns = 750000000, .peak_t_ns = 750000000, .peak_used = MIB(1.5),
+	  .used_by = TARE_EVIDENCE_WEIGHED, .rows = second_rows, .row_nr = NR(second_rows) },
+	{ .index = 2, .name = "NVIDIA GeForce RTX 3060", .uuid = "GPU-2", .total = 12884901888,
+	  .reserved = TARE_NOT_KNOWN, .used = MIB(300), .used_start = MIB(300), .t_ns = -1,
+	  .peak_t_ns = -1, .peak_used = MIB(300), .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true,
+	  .rows = third_rows, .row_nr = NR(third_rows) },
+};
+static struct tare_host_ledger pair_hosts[] = {
+	{ .pid = 7, .name = "server", .pss = 104857600, .rss = 209715200, .anon = TARE_NOT_KNOWN,
+	  .file = TARE_NOT_KNOWN, .shmem = TARE_NOT_KNOWN, .swap = 1048576, .peak_rss = 209715200,
+	  .pinned = TARE_NOT_KNOWN, .registered = 65536 },
+	{ .pid = 8, .generation = 1, .name = "a\033[31m/name", .pss = TARE_NOT_KNOWN,
+	  .rss = TARE_NOT_KNOWN, .anon = TARE_NOT_KNOWN, .file = TARE_NOT_KNOWN,
+	  .shmem = TARE_NOT_KNOWN, .swap = TARE_NOT_KNOWN, .peak_rss = TARE_NOT_KNOWN },
+};
+/* clang-format on */
+static const char *pair_degraded[] = {
+	"process 8 ran a static program, whose driver calls cannot be seen; record it with a dynamic "
+	"build",
+	"NVML does not list processes here",
+};
+
+const struct tare_ledger *sample_pair(void)
+{
+	static struct tare_ledger ledger = {
+		.at = "peak", .t_ns = -1, .devices = pair_devices, .device_nr = 3,
+		.hosts = pair_hosts, .host_nr = 2, .degraded = pair_degraded, .degraded_nr = 2,
+		.opened_gpu = true,
+	};
+
+	for (int i = 2; i <= 3; i++)
+		pair_rows[i].contended = true;
+	pair_rows[3].low = MIB(16);
+	pair_rows[3].high = MIB(24);
+	pair_rows[2].low = MIB(516);
+	pair_rows[2].high = MIB(524);
+	pair_rows[1].contended = pair_rows[0].contended = true;
+	pair_rows[1].low = MIB(540);
+	pair_rows[1].high = MIB(548);
+	pair_rows[0].low = MIB(8732);
+	pair_rows[0].high = MIB(8740);
+	return &ledger;
+}
+
+const struct tare_ledger *sample_uncounted(void)
+{
+	static struct tare_row rows[] = {
+		ROW("process:5", "app[5]", -1, 0, false, PROCESS, EXACT, 64, 0, 5),
+		ROW("process:5/allocations", "allocations", 0, 1, true, ALLOCATION, EXACT, 64, 2, 5),
+	};
+	static struct tare_device_ledger device = {
+		.index = 0, .name = "Orin", .total = TARE_NOT_KNOWN, .reserved = TARE_NOT_KNOWN,
+		.used = 67108864, .used_start = TARE_NOT_KNOWN, .t_ns = 1000000,
+		.peak_t_ns = 1000000, .peak_used = 67108864, .used_by = TARE_EVIDENCE_INFERRED,
+		.integrated = true, .rows = rows, .row_nr = NR(rows),
+	};
+	static struct tare_ledger ledger = { .at = "12.5s", .t_ns = 12500000000,
+					     .devices = &device, .device_nr = 1,
+					     .opened_gpu = true };
+
+	return &ledger;
+}
+
+const struct tare_ledger *sample_idle(void)
+{
+	static struct tare_ledger ledger = { .at = "end", .t_ns = 3000000 };
+
+	return &ledger;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ledgers made by hand, for the tests of the views. */
+#ifndef TARE_TESTS_UNIT_SAMPLE_LEDGER_H
+#define TARE_TESTS_UNIT_SAMPLE_LEDGER_H
+
+#include "ledger/ledger.h"
+
+/* A training run on one GPU at its peak and at its end: elastic rows, an unexplained rest. */
+const struct tare_ledger *sample_train_peak(void);
+const struct tare_ledger *sample_train_end(void);
+
+/* Two processes on two GPUs and a third that nobody used; contended rows, unknowns, odd names. */
+const struct tare_ledger *sample_pair(void);
+
+/* No counter at all, and nothing but what was asked for. */
+const struct tare_ledger *sample_uncounted(void);
+
+/* Nobody opened a GPU. */
+const struct tare_ledger *sample_idle(void);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "golden.h"
+#include "sample_ledger.h"
+#include "test.h"
+#include "view/by.h"
+#include "view/ledger_csv.h"
+#include "view/ledger_json.h"
+#include "view/ledger_text.h"
+
+#include <stdlib.h>
+
+static const struct tare_text_style terminal = { .width = 80, .is_utf8 = true };
+static const struct tare_text_style plain = { .width = 80 };
+
+static void check_screen(const char *name, const struct tare_ledger *const *ledgers, int n,
+			 const struct tare_text_style *style)
+{
+	struct tare_str out = { 0 };
+
+	tare_ledger_text(&out, ledgers, n, style);
+	golden_check(name, tare_str_text(&out));
+	tare_str_free(&out);
+}
+
+TEST(screen_of_a_training_run)
+{
+	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
+
+	check_screen("train.txt", both, 2, &terminal);
+	check_screen("train.ascii.txt", both, 2, &plain);
+}
+
+TEST(screen_has_colours_only_when_asked)
+{
+	const struct tare_text_style colour = { .width = 80, .is_utf8 = true, .is_colour = true };
+	const struct tare_ledger *one[] = { sample_train_end() };
+	struct tare_str out = { 0 };
+
+	tare_ledger_text(&out, one, 1, &colour);
+	CHECK_HAS(tare_str_text(&out), "\033[1m");
+	tare_str_cut(&out, 0);
+	tare_ledger_text(&out, one, 1, &terminal);
+	CHECK(!strchr(tare_str_text(&out), '\033'));
+	tare_str_free(&out);
+}
+
+TEST(screen_of_two_processes_and_three_gpus)
+{
+	const struct tare_ledger *one[] = { sample_pair() };
+
+	check_screen("pair.txt", one, 1, &terminal);
+}
+
+TEST(screen_without_a_counter)
+{
+	const struct tare_ledger *one[] = { sample_uncounted() };
+
+	check_screen("uncounted.txt", one, 1, &terminal);
+}
+
+TEST(screen_when_nobody_opened_a_gpu)
+{
+	const struct tare_ledger *one[] = { sample_idle() };
+
+	check_screen("idle.txt", one, 1, &terminal);
+}
+
+/* No line is wider than the terminal, whatever the terminal. */
+TEST(screen_keeps_to_its_width)
+{
+	const struct tare_ledger *ledgers[] = { sample_pair(), sample_train_peak(),
+						sample_train_end() };
+
+	for (int width = 80; width <= 200; width += 7) {
+		struct tare_text_style style = { .width = width, .is_utf8 = true };
+
+		for (int i = 0; i < 3; i++) {
+			struct tare_str out = { 0 };
+			char *at, *line;
+
+			tare_ledger_text(&out, &ledgers[i], 1, &style);
+			at = out.data;
+			while ((line = strsep(&at, "\n")))
+				if ((int)tare_str_columns(line) > width)
+					test_fail(__FILE__, __LINE__, "%d < \"%s\"", width, line);
+			tare_str_free(&out);
+		}
+	}
+}
+
+/* What is folded is added up: the rows of a device and its rest give `used` again. */
+TEST(screen_and_csv_balance)
+{
+	const struct tare_ledger *ledgers[] = { sample_train_peak(), sample_train_end(),
+						sample_pair() };
+
+	for (int l = 0; l < 3; l++)
+		for (int d = 0; d < ledgers[l]->device_nr; d++) {
+			const struct tare_device_ledger *dev = &ledgers[l]->devices[d];
+			int64_t sum = dev->unexplained;
+
+			for (int i = 0; i < dev->row_nr; i++)
+				sum += dev->rows[i].leaf ? dev->rows[i].bytes : 0;
+			CHECK_INT(sum, dev->used);
+		}
+}
+
+TEST(csv_of_both_instants)
+{
+	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_CSV, &out);
+	tare_ledger_csv(&e, both, 2);
+	tare_emit_end(&e);
+	golden_check("train.csv", tare_str_text(&out));
+	tare_str_free(&out);
+}
+
+static void check_json(const char *name, const struct tare_ledger *ledger, int by)
+{
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_ledger_json(&e.json, ledger);
+	if (by >= 0)
+		tare_by_data(&e, (enum tare_by)by, &ledger, 1);
+	tare_emit_end(&e);
+	tare_str_add_char(&out, '\n');
+	golden_check(name, tare_str_text(&out));
+	tare_str_free(&out);
+}
+
+TEST(json_of_a_ledger)
+{
+	check_json("train.json", sample_train_peak(), -1);
+	check_json("pair.json", sample_pair(), TARE_BY_PROCESS);
+	check_json("uncounted.json", sample_uncounted(), TARE_BY_TENSOR);
+}
+
+TEST(by_groups_sum_to_what_is_explained)
+{
+	const struct tare_ledger *ledger = sample_pair();
+
+	for (int by = 0; by < TARE_BY_NR; by++) {
+		struct tare_by_rows rows;
+		int64_t sum = 0;
+
+		tare_by_build(&rows, (enum tare_by)by, ledger);
+		for (size_t i = 0; i < rows.count; i++)
+			if (rows.rows[i].device == &ledger->devices[0])
+				sum += rows.rows[i].bytes;
+		if (tare_by_infos[by].events)
+			CHECK_INT(rows.count, 0);
+		else
+			CHECK_INT(sum, ledger->devices[0].used - (uint64_t)ledger->devices[0].unexplained);
+		tare_by_free(&rows);
+	}
+}
+
+TEST(by_on_the_screen)
+{
+	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
+	struct tare_str out = { 0 };
+
+	tare_by_text(&out, TARE_BY_OWNER, both, 2, &terminal);
+	tare_by_text(&out, TARE_BY_ACCOUNT, both, 2, &terminal);
+	tare_by_text(&out, TARE_BY_TENSOR, both, 2, &terminal);
+	golden_check("train.by.txt", tare_str_text(&out));
+	tare_str_free(&out);
+}
