@@ -8,10 +8,11 @@ cd "$(dirname "$0")/.."
 
 build=${TARE_DIST_BUILD:-build-dist}
 if [ ! -e "$build/build.ninja" ]; then
-	meson setup "$build" --prefix=/ -Dbuildtype=release -Ddebug=true -Dcompat=enabled "$@" >&2
+	meson setup "$build" --prefix=/ -Dbuildtype=release -Dcompat=enabled "$@" >&2
 fi
 ninja -C "$build" >&2
-arch=$(meson introspect --machines "$build" | sed -nE 's/.*"host": \{[^}]*"cpu": "([^"]+)".*/\1/p')
+arch=$(LC_ALL=C readelf -h "$build/tare" | sed -nE 's/ *Machine: *(.*)/\1/p' |
+	sed 's/.*X86-64/x86_64/; s/AArch64/aarch64/')
 name=tare-$(cat VERSION)-$arch
 out=${TARE_DIST_DIR:-dist}/$name
 rm -rf "$out"
