@@ -98,8 +98,10 @@ if step "build in $build" setup_and_build "$build"; then
 fi
 [ -z "$quick" ] || finish
 
-TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out step 'dist folder and glibc versions' tools/make-dist.sh
-step 'dist folder elsewhere' tools/check-dist.sh build-dist/out
+if TARE_DIST_BUILD=build-dist TARE_DIST_DIR=build-dist/out \
+	step 'dist folder and glibc versions' tools/make-dist.sh; then
+	step 'dist folder elsewhere' tools/check-dist.sh build-dist/out
+fi
 
 if has clang; then
 	if CC=clang step 'build with clang' setup_and_build build-clang; then
