@@ -153,7 +153,7 @@ _Static_assert(sizeof(struct tare_ring_header) <= TARE_RING_HEADER_BYTES, "ring 
 struct tare_control {
 	char magic[8];
 	uint32_t version;
-	uint32_t command; /* enum tare_command, set by `tare` */
+	uint32_t command; /* enum tare_control_command, set by `tare` */
 	uint64_t heartbeat; /* advanced by `tare` each time it drains */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of that */
 	uint64_t processes; /* logs opened so far */
@@ -162,7 +162,7 @@ struct tare_control {
 	uint32_t ring_bytes; /* wanted size of each ring */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 };
-enum tare_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
+enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
 
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                          \

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_print.h"
+
+#include "base/xalloc.h"
+#include "cmd/terminal.h"
+#include "ledger/driver_time.h"
+#include "view/by.h"
+#include "view/filter.h"
+#include "view/ledger_csv.h"
+#include "view/ledger_json.h"
+#include "view/ledger_text.h"
+#include "view/time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct tare_instant peak_and_end[] = {
+	{ .kind = TARE_INSTANT_PEAK, .text = "peak" },
+	{ .kind = TARE_INSTANT_END, .text = "end" },
+};
+
+/* The ledgers of a report and, where a process was asked for, the same as that process sees them. */
+struct ledgers {
+	struct tare_ledger *whole, *filtered;
+	const struct tare_ledger **shown;
+	int count;
+};
+
+static void build(struct ledgers *l, struct tare_recording *recording,
+		  const struct tare_instant *instants, int n, int64_t pid)
+{
+	*l = (struct ledgers){ .count = n };
+	l->whole = tare_xcalloc((size_t)n, sizeof(*l->whole));
+	l->filtered = tare_xcalloc((size_t)n, sizeof(*l->filtered));
+	l->shown = tare_xcalloc((size_t)n, sizeof(*l->shown));
+	tare_ledger_of_recording(recording, NULL, instants, n, l->whole);
+	for (int i = 0; i < n; i++) {
+		l->shown[i] = &l->whole[i];
+		if (pid < 0)
+			continue;
+		tare_filter_process(&l->whole[i], pid, &l->filtered[i]);
+		l->shown[i] = &l->filtered[i];
+	}
+}
+
+static void discard(struct ledgers *l)
+{
+	for (int i = 0; i < l->count; i++) {
+		if (l->shown[i] == &l->filtered[i])
+			tare_filter_free(&l->filtered[i]);
+		tare_ledger_free(&l->whole[i]);
+	}
+	free(l->whole);
+	free(l->filtered);
+	free(l->shown);
+}
+
+static void write_json(struct tare_str *out, const struct ledgers *l, int by)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, out);
+	for (int i = 0; i < l->count; i++) {
+		if (i == 1)
+			tare_emit_open(&e, "also", '[');
+		if (i)
+			tare_emit_open(&e, NULL, '{');
+		tare_ledger_json(&e.json, l->shown[i]);
+		if (by >= 0)
+			tare_by_data(&e, (enum tare_by)by, &l->shown[i], 1);
+		if (i)
+			tare_emit_close(&e);
+	}
+	if (l->count > 1)
+		tare_emit_close(&e);
+	tare_emit_end(&e);
+	tare_str_add_char(out, '\n');
+}
+
+static void write_csv(struct tare_str *out, const struct ledgers *l, int by)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_CSV, out);
+	if (by >= 0)
+		tare_by_data(&e, (enum tare_by)by, l->shown, l->count);
+	else
+		tare_ledger_csv(&e, l->shown, l->count);
+	tare_emit_end(&e);
+}
+
+static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
+			const struct tare_report_options *o)
+{
+	struct tare_text_style style = tare_terminal_style(out);
+
+	if (o->format == TARE_EMIT_JSON)
+		write_json(text, l, o->by);
+	else if (o->format == TARE_EMIT_CSV)
+		write_csv(text, l, o->by);
+	else if (o->by >= 0)
+		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
+	else
+		tare_ledger_text(text, l->shown, l->count, &style);
+}
+
+/* Up to the last instant that was asked for; the peak and the end stand for all of it. */
+static void write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
+		       const struct tare_report_options *o)
+{
+	const struct tare_instant *last = o->instant_nr ? &o->instants[o->instant_nr - 1] : NULL;
+	struct tare_time_opts opts = { .pid = o->pid, .until_ns = INT64_MAX };
+	struct tare_time_rows rows;
+	struct tare_emit e;
+
+	if (last && last->kind == TARE_INSTANT_TIME)
+		opts.until_ns = last->t_ns;
+	tare_driver_time_of_recording(recording, &opts, &rows);
+	tare_emit_begin(&e, o->format, text);
+	tare_emit_uint(&e, "tare", 1);
+	tare_time_view(&e, &rows);
+	tare_emit_open(&e, "degraded", '[');
+	for (int i = 0; i < tare_recording_note_nr(recording); i++) {
+		tare_emit_str(&e, NULL, tare_recording_note(recording, i));
+		tare_emit_note(&e, "! degraded: %s", tare_recording_note(recording, i));
+	}
+	tare_emit_close(&e);
+	tare_emit_end(&e);
+	if (o->format == TARE_EMIT_JSON)
+		tare_str_add_char(text, '\n');
+	else if (o->format == TARE_EMIT_TEXT && !tare_terminal_style(out).is_utf8)
+		tare_text_to_ascii(text, 0);
+	tare_driver_time_free(&rows);
+}
+
+static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_err *err)
+{
+	struct tare_str known = { 0 };
+
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+
+		if (p->role != TARE_ROLE_PROGRAM)
+			continue;
+		if (pid < 0 || (int64_t)p->pid == pid) {
+			tare_str_free(&known);
+			return 0;
+		}
+		tare_str_addf(&known, "%s%u (%s)", known.len ? ", " : "", p->pid, p->program);
+	}
+	if (pid < 0)
+		return 0;
+	tare_err_set(err, TARE_E_NOT_FOUND, "no process %lld was recorded; there is %s",
+		     (long long)pid, known.len ? tare_str_text(&known) : "none at all");
+	tare_str_free(&known);
+	return TARE_E_NOT_FOUND;
+}
+
+int tare_report_print(FILE *out, struct tare_recording *recording,
+		      const struct tare_report_options *o, struct tare_err *err)
+{
+	const struct tare_instant *instants = o->instant_nr ? o->instants : peak_and_end;
+	int n = o->instant_nr ? o->instant_nr : 2, rc = check_pid(recording, o->pid, err);
+	struct tare_str text = { 0 };
+
+	if (rc)
+		return rc;
+	if (o->is_time) {
+		write_time(out, &text, recording, o);
+	} else {
+		struct ledgers l;
+
+		build(&l, recording, instants, n, o->pid);
+		write_bytes(out, &text, &l, o);
+		discard(&l);
+	}
+	if (fputs(tare_str_text(&text), out) < 0 || fflush(out))
+		rc = tare_err_set_errno(err, errno, "the report cannot be written");
+	tare_str_free(&text);
+	return rc;
+}

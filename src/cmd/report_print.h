@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_CMD_REPORT_PRINT_H
+#define TARE_CMD_REPORT_PRINT_H
+
+#include "base/emit.h"
+#include "base/err.h"
+#include "ledger/build.h"
+#include "trace/recording.h"
+
+#include <stdio.h>
+
+struct tare_report_options {
+	const struct tare_instant *instants;
+	int instant_nr; /* 0: the peak and the end */
+	int by;         /* enum tare_by; -1: the tree of accounts */
+	bool is_time;   /* driver time instead of bytes */
+	enum tare_emit_format format;
+	int64_t pid; /* only this process in detail; -1: all */
+};
+#define TARE_REPORT_DEFAULTS { .by = -1, .format = TARE_EMIT_TEXT, .pid = -1 }
+
+/* Prints a report. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
+int tare_report_print(FILE *out, struct tare_recording *recording,
+		      const struct tare_report_options *options, struct tare_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_CMD_TERMINAL_H
+#define TARE_CMD_TERMINAL_H
+
+#include "view/text_table.h"
+
+#include <stdio.h>
+
+/*
+ * How text may look on `out`: as wide as its terminal (80 columns elsewhere), UTF-8 if the locale
+ * says so, colours on a terminal unless NO_COLOR is set.
+ */
+struct tare_text_style tare_terminal_style(FILE *out);
+
+/* Writes a text made for TARE_EMIT_TEXT or any other; in ASCII where the locale needs that. */
+void tare_terminal_write(FILE *out, struct tare_str *text);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_LEDGER_DRIVER_TIME_H
+#define TARE_LEDGER_DRIVER_TIME_H
+
+#include "ledger/build.h"
+
+/*
+ * Where the program waited for the driver: one row per account and entry point. It answers why the
+ * first iteration is slow: contexts, code that is loaded at its first launch, first allocations.
+ */
+struct tare_time_row {
+	enum tare_account account;
+	const char *api;
+	uint64_t calls;
+	int64_t total_ns;
+	int64_t longest_ns, longest_at_ns; /* the longest call: how long, and when it began */
+	const char *longest_name;          /* function or module it dealt with, or NULL */
+};
+
+struct tare_time_rows {
+	struct tare_time_row *rows; /* the longest total first */
+	size_t count, cap;
+};
+
+struct tare_time_opts {
+	int64_t pid;      /* only this process; -1: all */
+	int64_t until_ns; /* calls that ended by then; INT64_MAX: all */
+};
+
+/* Names in the rows belong to the source. */
+void tare_driver_time_build(const struct tare_ledger_source *source,
+			    const struct tare_time_opts *opts, struct tare_time_rows *out);
+void tare_driver_time_of_recording(struct tare_recording *recording,
+				   const struct tare_time_opts *opts, struct tare_time_rows *out);
+void tare_driver_time_free(struct tare_time_rows *rows);
+
+#endif

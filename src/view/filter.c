@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/filter.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+static bool is_foreign(const struct tare_row *row, int64_t pid)
+{
+	return row->account == TARE_ACCOUNT_PROCESS && row->pid != pid;
+}
+
+/* Copies the rows of a device; what lies below a foreign process is left out. */
+static void filter_device(struct tare_device_ledger *d, int64_t pid)
+{
+	const struct tare_row *from = d->rows;
+	struct tare_row *to = tare_xcalloc((size_t)d->row_nr + 1, sizeof(*to));
+	int *place = tare_xcalloc((size_t)d->row_nr + 1, sizeof(*place)); /* -1: left out */
+	int n = 0;
+
+	for (int i = 0; i < d->row_nr; i++) {
+		int parent = from[i].parent;
+		bool is_below = parent >= 0 && (place[parent] < 0 || is_foreign(&from[parent], pid));
+
+		place[i] = is_below ? -1 : n;
+		if (is_below)
+			continue;
+		to[n] = from[i];
+		to[n].parent = parent >= 0 ? place[parent] : -1;
+		to[n].leaf = from[i].leaf || is_foreign(&from[i], pid);
+		n++;
+	}
+	free(place);
+	d->rows = to;
+	d->row_nr = n;
+}
+
+void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	*out = *in;
+	out->devices = tare_xcalloc((size_t)in->device_nr + 1, sizeof(*out->devices));
+	for (int i = 0; i < in->device_nr; i++) {
+		out->devices[i] = in->devices[i];
+		filter_device(&out->devices[i], pid);
+	}
+	out->hosts = tare_xcalloc((size_t)in->host_nr + 1, sizeof(*out->hosts));
+	out->host_nr = 0;
+	for (int i = 0; i < in->host_nr; i++)
+		if (in->hosts[i].pid == pid)
+			out->hosts[out->host_nr++] = in->hosts[i];
+}
+
+void tare_filter_free(struct tare_ledger *out)
+{
+	for (int i = 0; i < out->device_nr; i++)
+		free(out->devices[i].rows);
+	free(out->devices);
+	free(out->hosts);
+	*out = (struct tare_ledger){ 0 };
+}
