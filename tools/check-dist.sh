@@ -13,7 +13,7 @@ cp -r "$dist" "$copy"
 
 for file in bin/tare README.md LICENSE CHANGELOG.md share/man/man1/tare.1 \
 	lib/tare/libtare_recorder.so lib/tare/simgpu/libcuda.so.1 \
-	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles/h200.txt; do
+	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles; do
 	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }
 done
 if grep -rlI "$PWD" "$copy"; then
