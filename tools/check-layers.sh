@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness <- cmd
+#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness <- session <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # One line per violation; exit 1 if there is any.
 set -u
@@ -12,13 +12,14 @@ declare -A may=(
 	[base]='base/'
 	[trace]='(trace|base)/'
 	[witness]='(witness|base)/|trace/format\.h$'
+	[session]='(session|witness|trace|base)/'
 	[ledger]='(ledger|trace|base)/'
 	[allocator]='(allocator|trace|base)/'
 	[plan]='(plan|ledger|allocator|trace|base)/'
 	[import]='(import|ledger|allocator|trace|base)/'
 	[export]='(export|ledger|trace|base)/'
 	[view]='(view|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
-	[cmd]='(cmd|view|plan|export|import|ledger|allocator|witness|trace|base)/|recorder/cuda/cuda_api\.def$'
+	[cmd]='(cmd|view|plan|export|import|ledger|allocator|session|witness|trace|base)/|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|encode|clock|ringlog)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[simgpu]='simgpu/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+#include "cmd/run_options.h"
+#include "session/child.h"
+
+#include <stdint.h>
+
+const struct tare_command tare_command_record = {
+	.name = "record",
+	.synopsis = "record a program's memory without showing it",
+	.operands = "[--] CMD [ARG]…",
+	.description = "Runs CMD unmodified and records every change of GPU memory it causes, like `tare run`, but "
+		       "prints no ledger. Look at it with `tare report`.",
+	.examples = "tare record -o train.tare -- python train.py\n"
+		    "tare report train.tare --at peak",
+	.opts = tare_run_opts,
+	.min_operands = 1,
+	.max_operands = SIZE_MAX,
+	.is_rest = true,
+	.run = tare_cmd_record,
+};
+
+int tare_cmd_record(int argc, char **argv)
+{
+	struct tare_session_result result;
+	int code = tare_run_command(&tare_command_record, argc, argv, &result);
+
+	if (code >= 0)
+		return code;
+	tare_run_print_end(&result);
+	code = tare_child_exit_code(result.status);
+	tare_session_result_free(&result);
+	return code;
+}

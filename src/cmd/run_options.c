@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_options.h"
+
+#include "base/str.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "session/child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct tare_opt tare_run_opts[] = {
+	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
+		 "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
+	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
+	TARE_OPT(run_options, sim, "sim", 0, STRING, "PROFILE",
+		 "run on a simulated GPU, such as h200 (programs that use the driver API)"),
+	TARE_OPT(run_options, cap, "cap", 0, BYTES, "SIZE",
+		 "let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
+	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
+		 "keep the command's arguments and folder out of the recording"),
+	TARE_OPT_END,
+};
+
+int tare_run_command(const struct tare_command *command, int argc, char **argv,
+		     struct tare_session_result *result)
+{
+	struct run_options o = { .cap = TARE_RUN_CAP };
+	struct tare_session_options session = { 0 };
+	struct tare_operands rest = { 0 };
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(command, argc, argv, &o, &rest);
+
+	if (code >= 0)
+		return code;
+	session.output = o.output;
+	session.force = o.force;
+	session.sim = o.sim;
+	session.cap = o.cap;
+	session.no_paths = o.no_paths;
+	session.argv = rest.items;
+	if (tare_session_run(&session, result, &err) == 0) {
+		tare_operands_free(&rest);
+		return -1;
+	}
+	tare_operands_free(&rest);
+	code = tare_cmd_fail(&err);
+	if (err.code == TARE_E_NOT_FOUND)
+		return TARE_EXIT_NOT_FOUND;
+	return err.code == TARE_E_DENIED ? TARE_EXIT_NOT_EXEC : code;
+}
+
+/* Why there is nothing to show, and what to do about it. */
+static const char *nothing_recorded(const struct tare_session_result *result)
+{
+	if (result->refused)
+		return "no log could be opened in the recording's folder; is the disk full, or the folder not writable?";
+	if (result->target.elsewhere)
+		return result->target.elsewhere;
+	return "the program, and whatever it started, never called the NVIDIA driver; `tare doctor` checks this machine";
+}
+
+void tare_run_print_end(const struct tare_session_result *result)
+{
+	struct tare_str text = { 0 };
+	int code = tare_child_exit_code(result->status);
+
+	tare_str_addf(&text, "tare: exit %d after %.1f s · %s (%.1f MiB)\n", code, (double)result->ns / 1e9,
+		      result->path, (double)result->bytes / (1 << 20));
+	if (result->disk_errno)
+		tare_str_addf(&text, "tare: writing the recording failed (%s): %llu records are missing\n",
+			      strerror(result->disk_errno), (unsigned long long)result->lost);
+	if (result->alive)
+		tare_str_addf(&text, "tare: %d of its processes still run and go on recording themselves\n", result->alive);
+	if (result->notice)
+		tare_str_addf(&text, "tare: %s\n", result->notice);
+	else if (result->processes == 0)
+		tare_str_addf(&text, "tare: nothing opened the GPU: %s\n", nothing_recorded(result));
+	fputs(tare_str_text(&text), stderr);
+	tare_str_free(&text);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `tare run` and `tare record` share: the same options, the same way to start and to end. */
+#ifndef TARE_CMD_RUN_OPTIONS_H
+#define TARE_CMD_RUN_OPTIONS_H
+
+#include "base/args.h"
+#include "session/session.h"
+
+struct run_options {
+	const char *output, *sim;
+	bool force, no_paths;
+	uint64_t cap;
+};
+
+#define TARE_RUN_CAP (2ull << 30)
+extern const struct tare_opt tare_run_opts[];
+
+/*
+ * Parses, runs CMD and records it. Returns -1 when it ran: `result` is to be reported and freed;
+ * else the exit code to return at once.
+ */
+int tare_run_command(const struct tare_command *command, int argc, char **argv,
+		     struct tare_session_result *result);
+
+/* The line that says how it ended and where the recording is, and what the user should know. */
+void tare_run_print_end(const struct tare_session_result *result);
+
+#endif

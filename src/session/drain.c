@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/drain.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "trace/ringlog.h"
+#include "witness/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct ring {
+	char *name; /* "431-0" */
+	pid_t pid;
+	uint32_t generation;
+	int events_fd;
+	size_t mapped;
+	uint8_t *base;
+	struct tare_ringlog log;
+	bool is_done; /* drained to the end and removed */
+};
+
+struct tare_drain {
+	char *folder;
+	struct ring **rings;
+	size_t count, room;
+	int error;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static char *file_of(const struct tare_drain *drain, const char *name, const char *end)
+{
+	struct tare_str path = { 0 };
+
+	tare_str_addf(&path, "%s/%s%s", drain->folder, name, end);
+	return tare_str_steal(&path);
+}
+
+static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t offset)
+{
+	const struct ring *ring = arg;
+	const uint8_t *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = pwrite(ring->events_fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* The ring twice in a row, as the recorder maps it. */
+static bool map_ring(struct ring *ring, int fd)
+{
+	struct tare_ring_header head;
+	uint64_t size;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0)
+		return false;
+	size = head.ring_bytes;
+	if (size < 65536 || (size & (size - 1)) || size > 1u << 30 ||
+	    (uint64_t)st.st_size < TARE_RING_HEADER_BYTES + size)
+		return false;
+	ring->mapped = TARE_RING_HEADER_BYTES + 2 * size;
+	ring->base = mmap(NULL, ring->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ring->base == MAP_FAILED)
+		return false;
+	if (mmap(ring->base, TARE_RING_HEADER_BYTES + size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		    MAP_FAILED ||
+	    mmap(ring->base + TARE_RING_HEADER_BYTES + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 fd, TARE_RING_HEADER_BYTES) == MAP_FAILED) {
+		munmap(ring->base, ring->mapped);
+		return false;
+	}
+	ring->log = (struct tare_ringlog){ .ring = (struct tare_ring_header *)ring->base,
+					   .bytes = ring->base + TARE_RING_HEADER_BYTES,
+					   .write = write_log,
+					   .arg = ring };
+	return true;
+}
+
+static void free_ring(struct ring *ring)
+{
+	if (ring->base)
+		munmap(ring->base, ring->mapped);
+	if (ring->events_fd >= 0)
+		close(ring->events_fd);
+	ring->base = NULL;
+	ring->events_fd = -1;
+}
+
+static void add_ring(struct tare_drain *drain, const char *name)
+{
+	struct ring *ring = tare_xcalloc(1, sizeof(*ring));
+	char *path = file_of(drain, name, ".ring"), *events = file_of(drain, name, ".events");
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	ring->name = tare_xstrdup(name);
+	ring->pid = (pid_t)strtol(name, NULL, 10);
+	ring->generation = (uint32_t)strtoul(strchr(name, '-') + 1, NULL, 10);
+	ring->events_fd = open(events, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || ring->events_fd < 0 || !map_ring(ring, fd)) {
+		free_ring(ring);
+		ring->is_done = true; /* not ours to understand; it stays as it is */
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	free(events);
+	if (drain->count == drain->room) {
+		drain->room = drain->room ? 2 * drain->room : 16;
+		drain->rings = tare_xrealloc(drain->rings, drain->room, sizeof(*drain->rings));
+	}
+	drain->rings[drain->count++] = ring;
+}
+
+static bool is_known(const struct tare_drain *drain, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < drain->count; i++)
+		if (strcmp(drain->rings[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void look_for_rings(struct tare_drain *drain)
+{
+	DIR *dir = opendir(drain->folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		size_t n = strlen(entry->d_name);
+		char *name;
+
+		if (n < 6 || strcmp(entry->d_name + n - 5, ".ring") != 0 || !strchr(entry->d_name, '-'))
+			continue;
+		name = tare_xstrndup(entry->d_name, n - 5);
+		if (!is_known(drain, name))
+			add_ring(drain, name);
+		free(name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+struct tare_drain *tare_drain_new(const char *folder)
+{
+	struct tare_drain *drain = tare_xcalloc(1, sizeof(*drain));
+
+	drain->folder = tare_xstrdup(folder);
+	return drain;
+}
+
+static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool last)
+{
+	struct tare_ring_header *head = ring->log.ring;
+	uint64_t sum = 0;
+	int64_t n;
+
+	do {
+		n = tare_ringlog_drain(&ring->log, now_ns(), last);
+		sum += n > 0 ? (uint64_t)n : 0;
+	} while (last && n > 0);
+	if (n < 0) {
+		drain->error = (int)-n;
+		__atomic_store_n(&head->full_disk, n == -ENOSPC || n == -EDQUOT, __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+uint64_t tare_drain_turn(struct tare_drain *drain)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	look_for_rings(drain);
+	for (i = 0; i < drain->count; i++)
+		if (!drain->rings[i]->is_done)
+			sum += drain_ring(drain, drain->rings[i], false);
+	return sum;
+}
+
+static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
+{
+	struct tare_procfs_stat stat;
+	size_t i;
+
+	for (i = 0; i < drain->count; i++)
+		if (drain->rings[i]->pid == ring->pid && drain->rings[i]->generation > ring->generation)
+			return true;
+	return tare_procfs_stat(ring->pid, &stat) != 0 || stat.state == 'Z' || stat.state == 'X' ||
+	       stat.start_ticks != ring->log.ring->file.start_ticks;
+}
+
+int tare_drain_finish(struct tare_drain *drain)
+{
+	int alive = 0;
+	size_t i;
+
+	tare_drain_turn(drain);
+	for (i = 0; i < drain->count; i++) {
+		struct ring *ring = drain->rings[i];
+		char *path;
+
+		if (ring->is_done)
+			continue;
+		if (!has_ended(drain, ring)) {
+			alive++;
+			continue;
+		}
+		drain_ring(drain, ring, true);
+		if (ring->log.ring->tail != ring->log.ring->head)
+			continue; /* could not be written: the ring keeps it */
+		path = file_of(drain, ring->name, ".ring");
+		unlink(path);
+		free(path);
+		ring->is_done = true;
+	}
+	return alive;
+}
+
+void tare_drain_free(struct tare_drain *drain)
+{
+	size_t i;
+
+	if (!drain)
+		return;
+	for (i = 0; i < drain->count; i++) {
+		free_ring(drain->rings[i]);
+		free(drain->rings[i]->name);
+		free(drain->rings[i]);
+	}
+	free(drain->rings);
+	free(drain->folder);
+	free(drain);
+}
+
+int tare_drain_error(const struct tare_drain *drain)
+{
+	return drain->error;
+}
+
+uint64_t tare_drain_lost(const struct tare_drain *drain)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < drain->count; i++)
+		if (drain->rings[i]->base)
+			sum += drain->rings[i]->log.ring->lost_records;
+	return sum;
+}
+
+size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out, size_t max)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < drain->count && n < max; i++) {
+		const struct ring *ring = drain->rings[i];
+
+		out[n++] = (struct tare_drain_process){ ring->pid, ring->generation,
+							ring->is_done || !ring->base || ring->log.ring->finished };
+	}
+	return n;
+}

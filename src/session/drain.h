@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Emptying the rings of recorded processes into their logs while they run. */
+#ifndef TARE_SESSION_DRAIN_H
+#define TARE_SESSION_DRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tare_drain;
+
+struct tare_drain *tare_drain_new(const char *folder);
+/* Looks for new rings and writes out what is finished. Returns the bytes written. */
+uint64_t tare_drain_turn(struct tare_drain *drain);
+/*
+ * The last turn: waits for nothing, writes everything of processes that have ended and removes
+ * their rings. Rings of processes that still run stay with them. Returns how many those are.
+ */
+int tare_drain_finish(struct tare_drain *drain);
+void tare_drain_free(struct tare_drain *drain);
+
+/* 0, or the errno with which writing a log failed last (a full disk). */
+int tare_drain_error(const struct tare_drain *drain);
+uint64_t tare_drain_lost(const struct tare_drain *drain);
+
+/* Every process seen so far, for the witness; returns how many, at most `max`. */
+struct tare_drain_process {
+	pid_t pid;
+	uint32_t generation;
+	bool is_over; /* its log is ended, or a later generation of the pid has begun */
+};
+size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out, size_t max);
+
+#endif

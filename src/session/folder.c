@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/folder.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* f_type of statfs(2); mapping files there is slow, unsupported or a SIGBUS waiting. */
+static const struct {
+	unsigned long type;
+	const char *name;
+} remote[] = {
+	{ 0x6969, "NFS" },	    { 0x517b, "SMB" },		{ 0xfe534d42, "SMB" },
+	{ 0xff534d42, "CIFS" },	    { 0x65735546, "FUSE" },	{ 0x01021997, "9p" },
+	{ 0x00c36400, "Ceph" },	    { 0x0bd00bd0, "Lustre" },	{ 0x19830326, "BeeGFS" },
+	{ 0x47504653, "GPFS" },	    { 0x5346414f, "AFS" },	{ 0x7461636f, "OCFS2" },
+	{ 0x01161970, "GFS2" },	    { 0xaad7aaea, "PanFS" },	{ 0x20030528, "OrangeFS" },
+};
+
+const char *tare_folder_remote_kind(const char *path)
+{
+	struct statfs fs;
+	size_t i;
+
+	if (statfs(path, &fs) != 0)
+		return NULL;
+	for (i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		if ((unsigned long)fs.f_type == remote[i].type)
+			return remote[i].name;
+	return getenv("TARE_TEST_REMOTE_FOLDER") ? "test" : NULL;
+}
+
+/* A job's launcher says which rank this is; the first that is set wins. */
+static const char *rank_of_environment(void)
+{
+	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]))
+			return getenv(names[i]);
+	return NULL;
+}
+
+static char *own_name(const char *program)
+{
+	const char *base = strrchr(program, '/'), *rank = rank_of_environment();
+	struct tare_str name = { 0 };
+	time_t now = time(NULL);
+	char date[32];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+	tare_str_addf(&name, "%.100s-%s-%d", base ? base + 1 : program, date, (int)getpid());
+	if (rank)
+		tare_str_addf(&name, ".r%.20s", rank);
+	tare_str_add(&name, ".tare");
+	return tare_str_steal(&name);
+}
+
+static char *absolute(const char *path)
+{
+	struct tare_str out = { 0 };
+	char cwd[PATH_MAX];
+
+	if (path[0] != '/' && getcwd(cwd, sizeof(cwd)))
+		tare_str_addf(&out, "%s/", cwd);
+	tare_str_add(&out, path);
+	while (out.len > 1 && out.data[out.len - 1] == '/')
+		tare_str_cut(&out, out.len - 1);
+	return tare_str_steal(&out);
+}
+
+static char *parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == path ? tare_xstrdup("/") : tare_xstrndup(path, (size_t)(slash - path));
+}
+
+static char *in_folder(const char *folder, const char *name)
+{
+	struct tare_str out = { 0 };
+
+	tare_str_addf(&out, "%s/%s", folder, name);
+	return tare_str_steal(&out);
+}
+
+/* Only what a recording consists of is ever deleted, so a wrong -o -f costs nobody his files. */
+static bool is_recording_file(const char *name)
+{
+	static const char *const ends[] = { ".events", ".ring", ".ring.new" };
+	size_t i, n = strlen(name);
+
+	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0)
+		return true;
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+static int for_each_file(const char *folder, int (*fn)(const char *path, const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!dir)
+		return -errno;
+	while (rc == 0 && (entry = readdir(dir))) {
+		char *path;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		path = in_folder(folder, entry->d_name);
+		rc = fn(path, entry->d_name, arg);
+		free(path);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int is_foreign(const char *path, const char *name, void *arg)
+{
+	(void)path;
+	(void)arg;
+	return is_recording_file(name) ? 0 : 1;
+}
+
+static int remove_one(const char *path, const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return unlink(path) == 0 ? 0 : -errno;
+}
+
+static int remove_recording(const char *folder, struct tare_err *err)
+{
+	int rc = for_each_file(folder, is_foreign, NULL);
+
+	if (rc == 1)
+		return tare_err_set(err, TARE_E_EXISTS,
+				    "%s: it holds files that are no recording, so -f does not replace it; "
+				    "choose another name",
+				    folder);
+	if (rc == 0)
+		rc = for_each_file(folder, remove_one, NULL);
+	if (rc == 0 && rmdir(folder) != 0)
+		rc = -errno;
+	return rc < 0 ? tare_err_set_errno(err, -rc, "%s: the old recording cannot be removed", folder) : 0;
+}
+
+static int make_folder(const char *path, struct tare_err *err)
+{
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	return tare_err_set_errno(err, errno, "%s: the recording's folder cannot be made", path);
+}
+
+/* A place on a local disk, of this user alone. */
+static int make_spool(char **out, const char *name, struct tare_err *err)
+{
+	const char *candidates[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	size_t i;
+
+	for (i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+		struct tare_str path = { 0 };
+
+		if (!candidates[i] || candidates[i][0] != '/' || strncmp(candidates[i], "/dev/shm", 8) == 0 ||
+		    (tare_folder_remote_kind(candidates[i]) && !getenv("TARE_TEST_REMOTE_FOLDER")))
+			continue;
+		tare_str_addf(&path, "%s/tare-spool-XXXXXX", candidates[i]);
+		if (mkdtemp(path.data)) {
+			*out = in_folder(path.data, name);
+			tare_str_free(&path);
+			return make_folder(*out, err);
+		}
+		tare_str_free(&path);
+	}
+	return tare_err_set(err, TARE_E_IO,
+			    "the recording's target is on a network file system and no local folder takes a spool; "
+			    "set TMPDIR to one");
+}
+
+/* What stands at the target meanwhile: a recording that says where it really is. */
+static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
+{
+	char *path = in_folder(folder->path, "recording.json");
+	FILE *file = fopen(path, "w");
+	int rc = 0;
+
+	if (!file || fprintf(file, "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}\n", folder->work) < 0)
+		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
+	if (file && fclose(file) != 0 && rc == 0)
+		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
+	free(path);
+	return rc;
+}
+
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
+		     struct tare_err *err)
+{
+	char *name = wanted ? tare_xstrdup(wanted) : own_name(program);
+	char *parent;
+	struct stat st;
+	int rc = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->path = absolute(name);
+	free(name);
+	parent = parent_of(out->path);
+	if (lstat(out->path, &st) == 0) {
+		if (!force)
+			rc = tare_err_set(err, TARE_E_EXISTS, "%s: exists already; choose another name, or -f to replace it",
+					  out->path);
+		else if (!S_ISDIR(st.st_mode))
+			rc = tare_err_set(err, TARE_E_EXISTS, "%s: is a file, and a recording is a folder; choose another name",
+					  out->path);
+		else
+			rc = remove_recording(out->path, err);
+	}
+	/* Where we choose the name, we may choose the folder too. */
+	if (rc == 0 && !wanted && access(parent, W_OK) != 0) {
+		char *base = tare_xstrdup(strrchr(out->path, '/') + 1);
+
+		free(out->path);
+		out->path = in_folder("/var/tmp", base);
+		free(base);
+	}
+	if (rc == 0)
+		rc = make_folder(out->path, err);
+	if (rc == 0 && tare_folder_remote_kind(parent)) {
+		out->is_spooled = true;
+		rc = make_spool(&out->work, strrchr(out->path, '/') + 1, err);
+		if (rc == 0)
+			rc = leave_pointer(out, err);
+	} else if (rc == 0) {
+		out->work = tare_xstrdup(out->path);
+	}
+	free(parent);
+	if (rc)
+		tare_folder_free(out);
+	return rc;
+}
+
+static int copy_one(const char *path, const char *name, void *arg)
+{
+	char *target = in_folder(arg, name);
+	int in = open(path, O_RDONLY | O_CLOEXEC), out = -1, rc = 0;
+	char buffer[65536];
+	ssize_t n = 0;
+
+	if (in >= 0)
+		out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (out < 0)
+		rc = -errno;
+	while (rc == 0 && (n = read(in, buffer, sizeof(buffer))) > 0)
+		if (write(out, buffer, (size_t)n) != n)
+			rc = errno ? -errno : -ENOSPC;
+	if (rc == 0 && n < 0)
+		rc = -errno;
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) != 0 && rc == 0)
+		rc = -errno;
+	free(target);
+	return rc;
+}
+
+int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
+{
+	char *spool;
+	int rc;
+
+	if (!folder->is_spooled)
+		return 0;
+	rc = for_each_file(folder->work, copy_one, folder->path);
+	if (rc < 0)
+		return tare_err_set_errno(err, -rc, "%s: the recording stays in %s", folder->path, folder->work);
+	for_each_file(folder->work, remove_one, NULL);
+	rmdir(folder->work);
+	spool = parent_of(folder->work);
+	rmdir(spool);
+	free(spool);
+	free(folder->work);
+	folder->work = tare_xstrdup(folder->path);
+	folder->is_spooled = false;
+	return 0;
+}
+
+void tare_folder_free(struct tare_folder *folder)
+{
+	free(folder->path);
+	free(folder->work);
+	memset(folder, 0, sizeof(*folder));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a recording lies while it is made, and where it goes. */
+#ifndef TARE_SESSION_FOLDER_H
+#define TARE_SESSION_FOLDER_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct tare_folder {
+	char *path; /* what the user asked for or we chose: NAME.tare, absolute */
+	char *work; /* where it is written: the same, or a spool on a local disk */
+	bool is_spooled;
+};
+
+/*
+ * Makes the folder, mode 0700. `wanted`: -o, or NULL: PROGRAM-DATE-PID[.rRANK].tare in the current
+ * folder, which never collides. An existing `wanted` is refused, or with `force` replaced if it is a
+ * recording. A network file system gets a spool on a local disk (mapped files do not belong there).
+ */
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
+		     struct tare_err *err);
+
+/* Moves a spooled recording to its place. On failure the recording stays where `work` says. */
+int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);
+void tare_folder_free(struct tare_folder *folder);
+
+/* Is this file system one that other machines share, or that lives in memory? NULL: local. */
+const char *tare_folder_remote_kind(const char *path);
+
+#endif

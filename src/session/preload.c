@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/preload.h"
+
+#include "base/self_path.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * ld.so splits LD_PRELOAD at spaces and colons and has no way to quote them. A recorder that lies
+ * under such a path gets a link in a folder of this user, which stays: children may exec long after
+ * `tare` is gone.
+ */
+static int link_without_spaces(const char *path, char **out, struct tare_err *err)
+{
+	struct tare_str link = { 0 };
+	char target[PATH_MAX];
+	uint64_t hash = 0xcbf29ce484222325u;
+	struct stat st;
+	const char *c;
+	ssize_t n;
+
+	for (c = path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+	tare_str_addf(&link, "/tmp/tare-%u", (unsigned int)getuid());
+	if ((mkdir(link.data, 0700) != 0 && errno != EEXIST) || lstat(link.data, &st) != 0 ||
+	    !S_ISDIR(st.st_mode) || st.st_uid != getuid() || (st.st_mode & 077)) {
+		int rc = tare_err_set(err, TARE_E_DENIED,
+				      "%s: must be a folder of yours that nobody else can use; remove it, or install "
+				      "tare under a path without spaces and colons",
+				      link.data);
+		tare_str_free(&link);
+		return rc;
+	}
+	tare_str_addf(&link, "/%016llx.so", (unsigned long long)hash);
+	n = readlink(link.data, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	if (strcmp(target, path) != 0) {
+		unlink(link.data);
+		if (symlink(path, link.data) != 0) {
+			int rc = tare_err_set_errno(err, errno, "%s: the link to the recorder cannot be made", link.data);
+
+			tare_str_free(&link);
+			return rc;
+		}
+	}
+	*out = tare_str_steal(&link);
+	return 0;
+}
+
+static char *join(const char *first, const char *rest)
+{
+	struct tare_str out = { 0 };
+
+	tare_str_add(&out, first);
+	if (rest && *rest)
+		tare_str_addf(&out, ":%s", rest);
+	return tare_str_steal(&out);
+}
+
+static int find_sim(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
+{
+	const char *state = getenv("TARE_SIM_DIR");
+	char path[PATH_MAX];
+
+	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
+	out->sim_dir = tare_xstrdup(path);
+	out->library_path = join(path, getenv("LD_LIBRARY_PATH"));
+	out->sim_profile = tare_xstrdup(sim);
+	out->sim_state = tare_xstrdup(state ? state : folder);
+	return 0;
+}
+
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
+{
+	char path[PATH_MAX];
+	int rc = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (tare_self_path(TARE_SELF_RECORDER, path, sizeof(path)) != 0)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the recorder is not there; install tare again", path);
+	if (strpbrk(path, " :"))
+		rc = link_without_spaces(path, &out->library, err);
+	else
+		out->library = tare_xstrdup(path);
+	if (rc == 0 && sim)
+		rc = find_sim(out, sim, folder, err);
+	if (rc == 0)
+		out->list = join(out->library, getenv("LD_PRELOAD"));
+	else
+		tare_preload_free(out);
+	return rc;
+}
+
+void tare_preload_each(const struct tare_preload *preload, const char *folder,
+		       void (*set)(const char *name, const char *value, void *arg), void *arg)
+{
+	set("LD_PRELOAD", preload->list, arg);
+	set("TARE_RECORDING", folder, arg);
+	set("TARE_LIBRARY", preload->library, arg);
+	if (!preload->sim_dir)
+		return;
+	set("LD_LIBRARY_PATH", preload->library_path, arg);
+	set("TARE_SIM_PROFILE", preload->sim_profile, arg);
+	set("TARE_SIM_DIR", preload->sim_state, arg);
+}
+
+void tare_preload_free(struct tare_preload *preload)
+{
+	free(preload->library);
+	free(preload->list);
+	free(preload->sim_dir);
+	free(preload->library_path);
+	free(preload->sim_profile);
+	free(preload->sim_state);
+	memset(preload, 0, sizeof(*preload));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment that records a program: used by `tare run` for its child, printed by `tare env`. */
+#ifndef TARE_SESSION_PRELOAD_H
+#define TARE_SESSION_PRELOAD_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+struct tare_preload {
+	char *library; /* the recorder, under a path without spaces and colons */
+	char *list; /* LD_PRELOAD: it, then what was there */
+	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
+	char *sim_profile, *sim_state;
+};
+
+/*
+ * `sim`: a profile of the simulated GPU, or NULL for the real one; `state`: the folder where
+ * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`.
+ */
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err);
+
+/* Calls set(name, value) for every variable; value NULL: to be unset. */
+void tare_preload_each(const struct tare_preload *preload, const char *folder,
+		       void (*set)(const char *name, const char *value, void *arg), void *arg);
+void tare_preload_free(struct tare_preload *preload);
+
+#endif

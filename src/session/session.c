@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/session.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "session/child.h"
+#include "session/drain.h"
+#include "session/folder.h"
+#include "session/preload.h"
+#include "session/witness.h"
+#include "trace/format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TURN_MS 20
+#define RING_BYTES (4u << 20)
+
+struct session {
+	const struct tare_session_options *options;
+	struct tare_folder folder;
+	struct tare_preload preload;
+	struct tare_control *control;
+	struct tare_drain *drain;
+	struct tare_witness *witness;
+	struct tare_child child;
+	char *sim_state; /* made by us, removed at the end */
+	int64_t started_realtime_ns;
+	uint64_t started_ns;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static char *file_in(const struct session *s, const char *name)
+{
+	struct tare_str path = { 0 };
+
+	tare_str_addf(&path, "%s/%s", s->folder.work, name);
+	return tare_str_steal(&path);
+}
+
+/* Written as a whole before it is mapped: a page that the disk cannot hold is then an error here. */
+static int make_control(struct session *s, struct tare_err *err)
+{
+	char *path = file_in(s, "control"), page[4096] = { 0 };
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
+	struct tare_control head = { .version = TARE_FORMAT_VERSION, .ring_bytes = RING_BYTES };
+
+	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
+	head.tare_pid = (uint32_t)getpid();
+	head.started_ns = head.heartbeat_ns = clock_ns(CLOCK_MONOTONIC);
+	memcpy(page, &head, sizeof(head));
+	if (fd < 0 || write(fd, page, sizeof(page)) != (ssize_t)sizeof(page))
+		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
+	if (rc == 0) {
+		s->control = mmap(NULL, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (s->control == MAP_FAILED)
+			rc = tare_err_set_errno(err, errno, "%s: cannot be mapped", path);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return rc;
+}
+
+/* Variables that decide about memory or placement; nothing else of the environment is kept. */
+static const char *const kept_variables[] = {
+	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE",
+	"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "CUBLAS_WORKSPACE_CONFIG",
+	"CUBLASLT_WORKSPACE_SIZE", "NCCL_BUFFSIZE", "NCCL_MAX_NCHANNELS", "NCCL_NVLS_ENABLE",
+	"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_ALLOCATOR",
+	"XLA_FLAGS", "TF_FORCE_GPU_ALLOW_GROWTH", "CUPY_GPU_MEMORY_LIMIT", "OMP_NUM_THREADS",
+	"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_JOB_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+	"TARE_SIM_SCRIPT", "TARE_SIM_DEVICES",
+};
+
+static void describe(const struct session *s, struct tare_json *j, const struct tare_session_result *result)
+{
+	char host[256] = "";
+	size_t i;
+
+	gethostname(host, sizeof(host) - 1);
+	tare_json_open(j, NULL, '{');
+	tare_json_u64(j, "tare", 1);
+	tare_json_str(j, "version", TARE_VERSION);
+	tare_json_u64(j, "format", TARE_FORMAT_VERSION);
+	tare_json_str(j, "state", result ? "complete" : "recording");
+	tare_json_open(j, "command", '[');
+	for (i = 0; s->options->argv[i] && !(s->options->no_paths && i > 0); i++) {
+		const char *base = strrchr(s->options->argv[i], '/');
+
+		tare_json_str(j, NULL, s->options->no_paths && base ? base + 1 : s->options->argv[i]);
+	}
+	tare_json_close(j);
+	if (!s->options->no_paths) {
+		char cwd[4096];
+
+		tare_json_str(j, "folder", getcwd(cwd, sizeof(cwd)));
+	}
+	tare_json_str(j, "host", host);
+	tare_json_i64(j, "started_realtime_ns", s->started_realtime_ns);
+	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
+	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
+	tare_json_str(j, "simulated", s->options->sim);
+	if (s->witness)
+		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
+	tare_json_open(j, "environment", '{');
+	for (i = 0; i < sizeof(kept_variables) / sizeof(kept_variables[0]); i++)
+		if (getenv(kept_variables[i]))
+			tare_json_str(j, kept_variables[i], getenv(kept_variables[i]));
+	tare_json_close(j);
+	if (result) {
+		tare_json_i64(j, "ran_ns", result->ns);
+		tare_json_i64(j, "exit_code", tare_child_exit_code(result->status));
+		tare_json_u64(j, "lost_records", result->lost);
+		tare_json_i64(j, "still_running", result->alive);
+	}
+	tare_json_close(j);
+}
+
+/* Whole or not at all: written beside its name, then renamed. */
+static void write_description(const struct session *s, const struct tare_session_result *result)
+{
+	char *path = file_in(s, "recording.json"), *fresh = file_in(s, "recording.json.new");
+	struct tare_str text = { 0 };
+	struct tare_json j = { .out = &text, .is_pretty = true };
+	FILE *file = fopen(fresh, "we");
+	bool is_written;
+
+	describe(s, &j, result);
+	is_written = file && fprintf(file, "%s\n", tare_str_text(&text)) > 0;
+	if (file && fclose(file) != 0)
+		is_written = false;
+	if (!is_written || rename(fresh, path) != 0)
+		unlink(fresh);
+	tare_str_free(&text);
+	free(path);
+	free(fresh);
+}
+
+static char *nvml_of_sim(const struct session *s)
+{
+	struct tare_str path = { 0 };
+
+	if (!s->preload.sim_dir)
+		return NULL;
+	tare_str_addf(&path, "%s/libnvidia-ml.so.1", s->preload.sim_dir);
+	return tare_str_steal(&path);
+}
+
+/* Processes on one simulated machine meet in a folder; without one from outside, in one of ours. */
+static int make_sim_state(struct session *s, struct tare_err *err)
+{
+	char template[] = "/tmp/tare-sim-XXXXXX";
+
+	if (!s->options->sim || getenv("TARE_SIM_DIR"))
+		return 0;
+	if (!mkdtemp(template))
+		return tare_err_set_errno(err, errno, "%s: the simulated machine cannot be made", template);
+	s->sim_state = tare_xstrdup(template);
+	return 0;
+}
+
+static void remove_sim_state(struct session *s)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!s->sim_state)
+		return;
+	dir = opendir(s->sim_state);
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(s->sim_state);
+	free(s->sim_state);
+}
+
+static int open_session(struct session *s, struct tare_err *err)
+{
+	char *nvml;
+	int rc = tare_folder_make(&s->folder, s->options->output, s->options->force, s->options->argv[0], err);
+
+	if (rc == 0)
+		rc = make_control(s, err);
+	if (rc == 0)
+		rc = make_sim_state(s, err);
+	if (rc == 0)
+		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state, err);
+	if (rc)
+		return rc;
+	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */
+		setenv("TARE_SIM_PROFILE", s->preload.sim_profile, 1);
+		setenv("TARE_SIM_DIR", s->preload.sim_state, 1);
+	}
+	s->started_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+	s->started_ns = clock_ns(CLOCK_MONOTONIC);
+	write_description(s, NULL);
+	s->drain = tare_drain_new(s->folder.work);
+	nvml = nvml_of_sim(s);
+	rc = tare_witness_open(&s->witness, s->folder.work, nvml, err);
+	free(nvml);
+	return rc;
+}
+
+static void remove_empty(struct session *s)
+{
+	static const char *const names[] = { "control", "recording.json", "tare.events" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *path = file_in(s, names[i]);
+
+		unlink(path);
+		free(path);
+	}
+	rmdir(s->folder.work);
+	if (s->folder.is_spooled)
+		rmdir(s->folder.path);
+}
+
+static void close_session(struct session *s)
+{
+	tare_drain_free(s->drain);
+	tare_preload_free(&s->preload);
+	tare_folder_free(&s->folder);
+	if (s->control && s->control != MAP_FAILED)
+		munmap(s->control, 4096);
+	remove_sim_state(s);
+}
+
+static void turn(struct session *s)
+{
+	tare_drain_turn(s->drain);
+	tare_witness_turn(s->witness, s->drain);
+	s->control->heartbeat++;
+	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+}
+
+static uint64_t bytes_in(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t sum = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+			sum += (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	return sum;
+}
+
+/* Why a command was not recorded, if that can be told from the command alone. */
+static const char *refusal(const struct tare_target *target)
+{
+	if (target->is_static)
+		return "is statically linked, so nothing can be loaded into it and it was not recorded; "
+		       "link it dynamically";
+	if (target->is_32_bit)
+		return "is a 32-bit program, and Tare records 64-bit ones";
+	if (target->is_setuid)
+		return "changes its user (setuid), so the system loads nothing into it and it was not recorded; "
+		       "run tare as that user";
+	return NULL;
+}
+
+static void finish(struct session *s, struct tare_session_result *out)
+{
+	const char *why = refusal(&out->target);
+	struct tare_err err = { 0 };
+	struct tare_str text = { 0 };
+
+	out->status = s->child.status;
+	out->ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - s->started_ns);
+	tare_witness_exit(s->witness, s->child.pid, s->child.status);
+	out->alive = tare_drain_finish(s->drain);
+	out->processes = s->control->processes;
+	out->refused = s->control->degraded;
+	out->disk_errno = tare_drain_error(s->drain);
+	out->lost = tare_drain_lost(s->drain);
+	if (why) {
+		tare_str_addf(&text, "%s %s", out->target.path, why);
+		tare_witness_degraded(s->witness, text.data);
+		out->notice = tare_str_steal(&text);
+	}
+	tare_witness_close(s->witness, s->drain);
+	s->witness = NULL;
+	write_description(s, out);
+	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
+		out->notice = tare_xstrdup(err.text);
+	out->path = tare_xstrdup(s->folder.is_spooled ? s->folder.work : s->folder.path);
+	out->bytes = bytes_in(out->path);
+}
+
+int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
+		     struct tare_err *err)
+{
+	struct session s = { .options = options, .child = { .signals = -1 } };
+	bool is_loadable;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	tare_target_look(&out->target, options->argv[0]);
+	/* ld.so complains on stderr of what it cannot load: such a program is left alone. */
+	is_loadable = !out->target.is_32_bit;
+	rc = open_session(&s, err);
+	if (rc == 0)
+		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL, s.folder.work, err);
+	if (rc) {
+		tare_witness_close(s.witness, NULL);
+		if (s.folder.work)
+			remove_empty(&s);
+		close_session(&s);
+		return rc;
+	}
+	do
+		turn(&s);
+	while (!tare_child_wait(&s.child, TURN_MS));
+	finish(&s, out);
+	tare_child_close(&s.child);
+	close_session(&s);
+	return 0;
+}
+
+void tare_session_result_free(struct tare_session_result *result)
+{
+	free(result->path);
+	free(result->notice);
+	memset(result, 0, sizeof(*result));
+}

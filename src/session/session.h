@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One recording from its start to its end. */
+#ifndef TARE_SESSION_SESSION_H
+#define TARE_SESSION_SESSION_H
+
+#include "base/err.h"
+#include "session/target.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tare_session_options {
+	const char *output; /* -o */
+	bool force; /* -f */
+	const char *sim; /* profile, or NULL */
+	uint64_t cap; /* bytes a recording may have */
+	bool no_paths;
+	const char *const *argv;
+};
+
+struct tare_session_result {
+	char *path; /* the recording */
+	uint64_t bytes;
+	int status; /* of the command, as wait(2) gives it */
+	int64_t ns; /* how long it ran */
+	uint64_t processes; /* that opened a log: they called the driver */
+	uint64_t refused; /* that could not open one */
+	int alive; /* still running when the command had ended */
+	int disk_errno; /* writing failed with this, at some time */
+	uint64_t lost; /* records, for that reason */
+	char *notice; /* one sentence that the user should see, or NULL */
+	struct tare_target target;
+};
+
+/*
+ * Runs the command and records it. Fails only if the command did not run: then err->code says
+ * whether it was not found (NOT_FOUND), not executable (DENIED), or Tare's own failure.
+ */
+int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
+		     struct tare_err *err);
+void tare_session_result_free(struct tare_session_result *result);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/target.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Commands that start the real program where our environment does not reach. */
+static const struct {
+	const char *name, *advice;
+} elsewhere[] = {
+	{ "docker", "docker starts the program in a container: run `tare run -- …` inside it, or pass it "
+		    "the variables of `tare env --docker`" },
+	{ "podman", "podman starts the program in a container: run `tare run -- …` inside it, or pass it "
+		    "the variables of `tare env --docker`" },
+	{ "ssh", "ssh starts the program on another machine: run `tare run -- …` there" },
+	{ "ray", "ray starts its workers from a server that runs already: start that server with the "
+		 "variables of `tare env`" },
+	{ "kubectl", "kubectl starts the program in a pod: put the variables of `tare env --docker` into "
+		     "its specification" },
+	{ "srun", "srun starts the program on compute nodes: put tare behind it, `srun … tare run -- …`" },
+	{ "sbatch", "sbatch queues a script: put tare into it, before the program" },
+};
+
+static void find(struct tare_target *out, const char *command)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(command, '/')) {
+		if (access(command, F_OK) == 0)
+			snprintf(out->path, sizeof(out->path), "%s", command);
+		return;
+	}
+	while (path && *path) {
+		int n = (int)strcspn(path, ":");
+
+		snprintf(out->path, sizeof(out->path), "%.*s/%s", n ? n : 1, n ? path : ".", command);
+		if (access(out->path, X_OK) == 0)
+			return;
+		path += n + (path[n] == ':');
+	}
+	out->path[0] = '\0';
+}
+
+static void look_inside(struct tare_target *out, int fd)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr phdr;
+	int i;
+
+	if (read(fd, &head, sizeof(head)) < 4)
+		return;
+	out->is_script = memcmp(&head, "#!", 2) == 0;
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+		return;
+	out->is_32_bit = head.e_ident[EI_CLASS] == ELFCLASS32;
+	if (out->is_32_bit)
+		return;
+	out->is_static = true;
+	for (i = 0; i < head.e_phnum; i++) {
+		off_t at = (off_t)(head.e_phoff + (uint64_t)i * head.e_phentsize);
+
+		if (pread(fd, &phdr, sizeof(phdr), at) == (ssize_t)sizeof(phdr) && phdr.p_type == PT_INTERP)
+			out->is_static = false;
+	}
+}
+
+void tare_target_look(struct tare_target *out, const char *command)
+{
+	const char *base = strrchr(command, '/');
+	struct stat st;
+	size_t i;
+	int fd;
+
+	memset(out, 0, sizeof(*out));
+	for (i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (strcmp(base ? base + 1 : command, elsewhere[i].name) == 0)
+			out->elsewhere = elsewhere[i].advice;
+	find(out, command);
+	if (!out->path[0] || stat(out->path, &st) != 0)
+		return;
+	out->is_setuid = ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
+			 ((st.st_mode & S_ISGID) && st.st_gid != getgid());
+	fd = open(out->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	look_inside(out, fd);
+	close(fd);
+}

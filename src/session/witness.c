@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/witness.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "trace/clock.h"
+#include "trace/writer.h"
+#include "witness/nvml.h"
+#include "witness/procfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLE_NS 100000000u
+#define CLOCK_NS 1000000000u
+#define DEVICES_MAX 64
+#define PROCESSES_MAX 512
+
+struct tare_witness {
+	struct tare_writer *writer;
+	struct tare_nvml *nvml;
+	uint64_t sampled_ns, clocked_ns;
+	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
+	uint64_t peers_hash[DEVICES_MAX];
+	uint32_t list;
+	bool has_peers[DEVICES_MAX];
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static struct tare_record head_of(enum tare_kind kind)
+{
+	return (struct tare_record){ .kind = (uint16_t)kind, .stamp = tare_clock_ticks() };
+}
+
+static void add_clock(struct tare_witness *w)
+{
+	struct tare_rec_clock rec = { .head = head_of(TARE_KIND_CLOCK) };
+
+	rec.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	rec.ticks = tare_clock_ticks();
+	rec.realtime_ns = clock_ns(CLOCK_REALTIME);
+	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "GPU-12345678-…" as two big-endian halves, as the recorder writes them. */
+static void parse_uuid(const char *text, uint64_t *high, uint64_t *low)
+{
+	const char *at = strchr(text, '-');
+	int n = 0;
+
+	*high = *low = 0;
+	for (; at && *at && n < 32; at++) {
+		int digit = hex(*at);
+
+		if (digit < 0)
+			continue;
+		if (n++ < 16)
+			*high = *high << 4 | (uint64_t)digit;
+		else
+			*low = *low << 4 | (uint64_t)digit;
+	}
+}
+
+static void add_device(struct tare_witness *w, int device)
+{
+	const struct tare_nvml_device *d = tare_nvml_device(w->nvml, device);
+	struct tare_rec_device rec = { .head = head_of(TARE_KIND_DEVICE) };
+	struct tare_nvml_memory memory;
+
+	rec.ordinal = device;
+	rec.nvml_index = d->index;
+	rec.total = rec.reserved = rec.used = TARE_NOT_KNOWN;
+	rec.driver_version = tare_nvml_info(w->nvml)->cuda_version;
+	parse_uuid(d->uuid, &rec.uuid_high, &rec.uuid_low);
+	if (d->mig >= 0)
+		rec.flags |= TARE_DEVICE_MIG;
+	if (tare_nvml_memory(w->nvml, device, &memory, NULL) == 0 && memory.version) {
+		rec.total = memory.total;
+		rec.reserved = memory.reserved;
+		rec.used = memory.used;
+		rec.flags |= TARE_DEVICE_NVML;
+		rec.flags |= memory.version == 1 ? TARE_DEVICE_V1 :
+			     memory.identity == TARE_NVML_SUM_APART ? TARE_DEVICE_RESERVE_APART : 0;
+	}
+	rec.bytes = (uint32_t)strlen(d->name);
+	w->used[device] = rec.used;
+	tare_writer_add(w->writer, &rec, sizeof(rec), d->name, rec.bytes);
+}
+
+static void fill_header(struct tare_file_header *head)
+{
+	struct tare_procfs_stat stat;
+	FILE *file;
+
+	memset(head, 0, sizeof(*head));
+	memcpy(head->magic, TARE_FORMAT_MAGIC, sizeof(head->magic));
+	head->endian = TARE_ENDIAN_MARK;
+	head->version = TARE_FORMAT_VERSION;
+	head->header_bytes = TARE_HEADER_BYTES;
+	head->role = TARE_ROLE_TARE;
+	head->clock = TARE_CLOCK_HERE;
+	head->pid = (uint32_t)getpid();
+	head->ppid = (uint32_t)getppid();
+	tare_procfs_pid_namespace(0, &head->pid_namespace);
+	if (tare_procfs_stat(0, &stat) == 0)
+		head->start_ticks = stat.start_ticks;
+	head->ticks_per_s = tare_clock_ticks_per_s();
+	head->first_stamp = tare_clock_ticks();
+	head->first_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	head->first_realtime_ns = clock_ns(CLOCK_REALTIME);
+	snprintf(head->tool, sizeof(head->tool), "%s", TARE_VERSION);
+	gethostname(head->host, sizeof(head->host) - 1);
+	snprintf(head->program, sizeof(head->program), "tare");
+	file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (file) {
+		uint64_t high, low;
+		char text[64] = "-";
+		int i;
+
+		if (fgets(text + 1, sizeof(text) - 1, file)) {
+			parse_uuid(text, &high, &low);
+			for (i = 0; i < 8; i++) {
+				head->boot_id[i] = (uint8_t)(high >> (56 - 8 * i));
+				head->boot_id[8 + i] = (uint8_t)(low >> (56 - 8 * i));
+			}
+		}
+		fclose(file);
+	}
+}
+
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *nvml_path, struct tare_err *err)
+{
+	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
+	struct tare_file_header head;
+	struct tare_str path = { 0 };
+	int i, rc;
+
+	fill_header(&head);
+	tare_str_addf(&path, "%s/tare.events", folder);
+	rc = tare_writer_open(&w->writer, path.data, &head, err);
+	tare_str_free(&path);
+	if (rc) {
+		free(w);
+		return rc;
+	}
+	add_clock(w);
+	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
+		w->nvml = NULL;
+	for (i = 0; w->nvml && i < tare_nvml_device_count(w->nvml) && i < DEVICES_MAX; i++)
+		add_device(w, i);
+	tare_writer_flush(w->writer);
+	*out = w;
+	return 0;
+}
+
+static void add_reading(struct tare_witness *w, int device, bool always)
+{
+	struct tare_rec_reading rec = { .head = head_of(TARE_KIND_READING) };
+	struct tare_nvml_memory memory;
+
+	if (tare_nvml_memory(w->nvml, device, &memory, NULL) != 0 || !memory.version)
+		return;
+	if (memory.used == w->used[device] && !always)
+		return;
+	w->used[device] = memory.used;
+	rec.device = device;
+	rec.source = memory.version == 2 ? TARE_SOURCE_NVML2 : TARE_SOURCE_NVML1;
+	rec.used = memory.used;
+	rec.reserved = memory.reserved;
+	rec.total = memory.total;
+	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
+}
+
+static uint64_t hash_of(const struct tare_nvml_processes *list)
+{
+	uint64_t hash = list->count + 1;
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		hash = (hash * 0x100000001b3u ^ list->items[i].pid) * 0x100000001b3u ^ list->items[i].used;
+	return hash;
+}
+
+static void add_peers(struct tare_witness *w, int device)
+{
+	struct tare_nvml_processes list;
+	uint64_t hash;
+	size_t i;
+
+	if (tare_nvml_processes(w->nvml, device, &list, NULL) != 0)
+		return;
+	hash = hash_of(&list);
+	if (list.version && hash != w->peers_hash[device]) {
+		w->list++;
+		for (i = 0; i < list.count; i++) {
+			struct tare_rec_peer rec = { .head = head_of(TARE_KIND_PEER) };
+			struct tare_procfs_stat stat;
+
+			if (tare_procfs_stat((pid_t)list.items[i].pid, &stat) != 0)
+				stat.comm[0] = '\0';
+			rec.device = device;
+			rec.pid = list.items[i].pid;
+			rec.used = list.items[i].used;
+			rec.list = w->list;
+			rec.bytes = (uint32_t)strlen(stat.comm);
+			tare_writer_add(w->writer, &rec, sizeof(rec), stat.comm, rec.bytes);
+		}
+		if (list.count == 0 && w->has_peers[device]) {
+			/* An empty list is said by pid 0, which uses nothing. */
+			struct tare_rec_peer none = { .head = head_of(TARE_KIND_PEER),
+						      .device = device,
+						      .list = w->list };
+
+			tare_writer_add(w->writer, &none, sizeof(none), NULL, 0);
+		}
+		w->has_peers[device] = list.count > 0;
+		w->peers_hash[device] = hash;
+	}
+	tare_nvml_processes_free(&list);
+}
+
+static void add_hosts(struct tare_witness *w, const struct tare_drain *drain)
+{
+	static struct tare_drain_process processes[PROCESSES_MAX];
+	size_t i, n = tare_drain_processes(drain, processes, PROCESSES_MAX);
+
+	for (i = 0; i < n; i++) {
+		struct tare_rec_host rec = { .head = head_of(TARE_KIND_HOST) };
+		struct tare_procfs_memory memory;
+
+		if (processes[i].is_over || tare_procfs_memory(processes[i].pid, &memory) != 0)
+			continue;
+		rec.pid = (uint32_t)processes[i].pid;
+		rec.generation = processes[i].generation;
+		rec.anon = memory.anon;
+		rec.file = memory.file;
+		rec.shmem = memory.shmem;
+		rec.swap = memory.swap;
+		rec.peak = memory.peak_rss;
+		rec.pss = TARE_NOT_KNOWN;
+		tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
+	}
+}
+
+static void sample(struct tare_witness *w, const struct tare_drain *drain, bool last)
+{
+	int i;
+
+	for (i = 0; w->nvml && i < tare_nvml_device_count(w->nvml) && i < DEVICES_MAX; i++) {
+		add_reading(w, i, last);
+		add_peers(w, i);
+	}
+	add_hosts(w, drain);
+}
+
+void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now - w->sampled_ns < SAMPLE_NS)
+		return;
+	w->sampled_ns = now;
+	sample(w, drain, false);
+	if (now - w->clocked_ns >= CLOCK_NS) {
+		w->clocked_ns = now;
+		add_clock(w);
+	}
+	tare_writer_flush(w->writer);
+}
+
+void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
+{
+	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT), .pid = (uint32_t)pid, .status = (uint32_t)status };
+
+	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
+}
+
+void tare_witness_degraded(struct tare_witness *w, const char *sentence)
+{
+	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED), .bytes = (uint32_t)strlen(sentence) };
+
+	tare_writer_add(w->writer, &rec, sizeof(rec), sentence, rec.bytes);
+}
+
+void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, uint64_t address,
+			 uint64_t offset, const char *name)
+{
+	struct tare_rec_symbol rec = { .head = head_of(TARE_KIND_SYMBOL), .pid = pid, .generation = generation,
+				       .address = address, .offset = offset, .bytes = (uint32_t)strlen(name) };
+
+	tare_writer_add(w->writer, &rec, sizeof(rec), name, rec.bytes);
+}
+
+void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
+{
+	if (!w)
+		return;
+	if (drain)
+		sample(w, drain, true);
+	add_clock(w);
+	tare_writer_close(w->writer);
+	tare_nvml_close(w->nvml);
+	free(w);
+}
+
+const char *tare_witness_driver_version(const struct tare_witness *w)
+{
+	return w->nvml ? tare_nvml_info(w->nvml)->driver : "";
+}

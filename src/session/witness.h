@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What others say while the program runs: NVML's memory and processes per GPU, the kernel's figures
+ * per process; and clocks. All of it goes into tare.events.
+ */
+#ifndef TARE_SESSION_WITNESS_H
+#define TARE_SESSION_WITNESS_H
+
+#include "base/err.h"
+#include "session/drain.h"
+
+#include <sys/types.h>
+
+struct tare_witness;
+
+/* `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. */
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *nvml_path, struct tare_err *err);
+/* Reads what is due: devices and processes some ten times a second, the clock once. */
+void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain);
+void tare_witness_exit(struct tare_witness *w, pid_t pid, int status);
+void tare_witness_degraded(struct tare_witness *w, const char *sentence);
+void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, uint64_t address,
+			 uint64_t offset, const char *name);
+/* One more look at everything, so that the recording ends with what was there at its end. */
+void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
+
+const char *tare_witness_driver_version(const struct tare_witness *w); /* "" where not known */
+
+#endif
