@@ -116,8 +116,8 @@ static int usage(const struct parse *p, const char *option, const char *problem)
 
 static int unknown_option(const struct parse *p, const char *shown, const char *name)
 {
-	const char *near = name ? tare_args_near_miss(name, next_visible_option,
-						      (void *)p->cmd->opts) : NULL;
+	const char *near =
+		name ? tare_args_near_miss(name, next_visible_option, (void *)p->cmd->opts) : NULL;
 
 	if (near)
 		return tare_err_set(p->err, TARE_E_USAGE,

@@ -86,7 +86,10 @@ struct tare_opt {
 		.name = NAME, .letter = LETTER, .metavar = METAVAR, .kind = TARE_ARG_##KIND,       \
 		.offset = offsetof(struct STRUCT, FIELD), .help = HELP                             \
 	}
-#define TARE_OPT_END { .kind = TARE_ARG_END }
+#define TARE_OPT_END                                                                               \
+	{                                                                                          \
+		.kind = TARE_ARG_END                                                               \
+	}
 
 struct tare_command {
 	const char *name;

@@ -152,10 +152,12 @@ static void bash_command(const struct tare_command *cmd, struct tare_str *out)
 
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out)
 {
-	tare_str_add(out, "# bash completion for tare, generated from its option tables\n"
-			  "_tare()\n{\n"
-			  "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-			  "\tif [[ $COMP_CWORD -eq 1 ]]; then\n\t\twords=\"");
+	tare_str_add(
+		out,
+		"# bash completion for tare, generated from its option tables\n"
+		"_tare()\n{\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+		"\tif [[ $COMP_CWORD -eq 1 ]]; then\n\t\twords=\"");
 	for (size_t i = 0; cmds[i]; i++)
 		if (!cmds[i]->is_hidden)
 			tare_str_addf(out, "%s ", cmds[i]->name);

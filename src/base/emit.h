@@ -73,13 +73,13 @@ void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 void tare_emit_cell_text(struct tare_emit *e, const char *text); /* NULL: unknown */
 void tare_emit_cell_textf(struct tare_emit *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void tare_emit_cell_int(struct tare_emit *e, int64_t v);   /* COUNT, BYTES, CHANGE, DURATION, FLAG */
+void tare_emit_cell_int(struct tare_emit *e, int64_t v); /* COUNT, BYTES, CHANGE, DURATION, FLAG */
 void tare_emit_cell_uint(struct tare_emit *e, uint64_t v); /* COUNT, BYTES */
 void tare_emit_cell_number(struct tare_emit *e, double v); /* NUMBER, PERCENT */
 void tare_emit_cell_unknown(struct tare_emit *e);
-void tare_emit_row(struct tare_emit *e);        /* ends a row; missing cells are unknown */
+void tare_emit_row(struct tare_emit *e); /* ends a row; missing cells are unknown */
 void tare_emit_indent(struct tare_emit *e, size_t level); /* of the row being built, text only */
-void tare_emit_rule(struct tare_emit *e);       /* text only: a line over the whole width */
+void tare_emit_rule(struct tare_emit *e); /* text only: a line over the whole width */
 void tare_emit_line(struct tare_emit *e, const char *text); /* text only: a line inside a table */
 void tare_emit_table_end(struct tare_emit *e);
 

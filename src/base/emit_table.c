@@ -174,7 +174,8 @@ static void text_title(const struct tare_emit_table *t, size_t total, struct tar
 		has_size = has_size || (t->columns[c].head && is_size(t->columns[c].kind));
 	tare_str_add(out, t->title);
 	if (has_size) {
-		tare_str_add_repeat(out, " ", columns + unit + 2 < total ? total - columns - unit : 2);
+		tare_str_add_repeat(out, " ",
+				    columns + unit + 2 < total ? total - columns - unit : 2);
 		tare_str_add(out, mib);
 	}
 	tare_str_add_char(out, '\n');

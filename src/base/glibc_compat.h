@@ -25,15 +25,15 @@
 #define __GLIBC_USE_C23_STRTOL 0
 
 #ifdef __x86_64__
-#define TARE_OLD_GLIBC "GLIBC_2.2.5"
+#define TARE_OLD_GLIBC   "GLIBC_2.2.5"
 #define TARE_OLD_OR(X86) X86
 #else
-#define TARE_OLD_GLIBC "GLIBC_2.17"
+#define TARE_OLD_GLIBC   "GLIBC_2.17"
 #define TARE_OLD_OR(X86) TARE_OLD_GLIBC
 #endif
 
 #define TARE_OLD_AT(NAME, OLD, VERSION) __asm__(".symver " #NAME ", " #OLD "@" VERSION);
-#define TARE_OLD(NAME) TARE_OLD_AT(NAME, NAME, TARE_OLD_GLIBC)
+#define TARE_OLD(NAME)                  TARE_OLD_AT(NAME, NAME, TARE_OLD_GLIBC)
 
 /* fcntl64 (2.28) differs from fcntl on 32-bit machines only. */
 TARE_OLD_AT(fcntl64, fcntl, TARE_OLD_GLIBC)

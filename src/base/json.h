@@ -30,8 +30,8 @@ struct tare_json {
 	struct tare_str *out;
 	bool is_pretty;
 	unsigned depth;
-	bool has_item;                      /* in the innermost container */
-	char closer[TARE_JSON_MAX_DEPTH];   /* '}' or ']' per depth */
+	bool has_item;                    /* in the innermost container */
+	char closer[TARE_JSON_MAX_DEPTH]; /* '}' or ']' per depth */
 };
 
 void tare_json_open(struct tare_json *j, const char *key, char bracket); /* '{' or '[' */
@@ -64,8 +64,8 @@ struct tare_json_value {
 	double number;
 	const char *text; /* a string; may hold NUL bytes, then text_len tells */
 	size_t text_len;
-	const char *key; /* of this member, inside an object */
-	size_t count;    /* of items or members */
+	const char *key;               /* of this member, inside an object */
+	size_t count;                  /* of items or members */
 	struct tare_json_value *first; /* item or member */
 	struct tare_json_value *next;
 };

@@ -10,7 +10,8 @@ static const struct {
 	const char *dist;
 	const char *build;
 } layout[] = {
-	[TARE_SELF_RECORDER] = { "lib/tare/libtare_recorder.so", "src/recorder/libtare_recorder.so" },
+	[TARE_SELF_RECORDER] = { "lib/tare/libtare_recorder.so",
+				 "src/recorder/libtare_recorder.so" },
 	[TARE_SELF_SIM_DIR] = { "lib/tare/simgpu", "simgpu" },
 	[TARE_SELF_SIM_PROFILES] = { "lib/tare/simgpu/profiles", "simgpu/profiles" },
 	[TARE_SELF_EXAMPLES] = { "lib/tare/examples", "examples" },

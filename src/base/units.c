@@ -15,6 +15,7 @@ struct unit {
 
 #define KIB UINT64_C(1024)
 
+/* clang-format off */
 static const struct unit byte_units[] = {
 	{ "", 1 },
 	{ "b", 1 },
@@ -36,6 +37,7 @@ static const struct unit byte_units[] = {
 	{ "tb", UINT64_C(1000000000000) },
 	{ NULL, 0 },
 };
+/* clang-format on */
 
 static const struct unit time_units[] = {
 	{ "", UINT64_C(1000000000) },
@@ -138,8 +140,8 @@ static int parse_device_entry(const char *p, size_t len, struct tare_units_devic
 	return rc;
 }
 
-int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out,
-				  size_t max, size_t *count)
+int tare_units_parse_device_bytes(const char *text, struct tare_units_device_bytes *out, size_t max,
+				  size_t *count)
 {
 	size_t n = 0;
 
@@ -167,7 +169,8 @@ int tare_units_parse_device_bytes(const char *text, struct tare_units_device_byt
 char *tare_units_count(char buf[TARE_UNITS_TEXT_MAX], uint64_t n)
 {
 	char digits[TARE_UNITS_TEXT_MAX];
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n),
+	       at = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)

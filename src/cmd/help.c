@@ -57,9 +57,10 @@ static void add_main_page(struct tare_str *out)
 		if (!tare_commands[i]->is_hidden)
 			tare_str_addf(out, ".TP\n.BR tare\\-%s (1)\n%s\n", tare_commands[i]->name,
 				      tare_commands[i]->synopsis);
-	tare_str_add(out, ".SH EXIT STATUS\n"
-			  "The program's own (128 + n for signal n) with run and record; 1 a limit was "
-			  "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
+	tare_str_add(out,
+		     ".SH EXIT STATUS\n"
+		     "The program's own (128 + n for signal n) with run and record; 1 a limit was "
+		     "exceeded; 2 usage; 3 nothing fits; 125, 126 and 127 Tare's own failure.\n");
 }
 
 static int unknown_command(const char *name)
@@ -68,8 +69,8 @@ static int unknown_command(const char *name)
 	struct tare_err err;
 
 	if (near)
-		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; did you mean %s?",
-			     name, near);
+		tare_err_set(&err, TARE_E_USAGE,
+			     "help: there is no command \"%s\"; did you mean %s?", name, near);
 	else
 		tare_err_set(&err, TARE_E_USAGE, "help: there is no command \"%s\"; see tare help",
 			     name);

@@ -14,6 +14,7 @@ struct options {
 	bool secret;
 };
 
+/* clang-format off */
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, out, "output", 'o', STRING, "REC", "where the recording goes"),
 	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "overwrite"),
@@ -28,15 +29,25 @@ static const struct tare_opt opts[] = {
 	  .help = "hidden", .is_hidden = true },
 	TARE_OPT_END,
 };
+/* clang-format on */
 
 static const struct tare_command report = {
-	.name = "report", .synopsis = "show a ledger", .operands = "REC", .opts = opts,
-	.min_operands = 1, .max_operands = 2, .examples = "  tare report x.tare",
+	.name = "report",
+	.synopsis = "show a ledger",
+	.operands = "REC",
+	.opts = opts,
+	.min_operands = 1,
+	.max_operands = 2,
+	.examples = "  tare report x.tare",
 	.description = "First.\n\nSecond -x.",
 };
 static const struct tare_command run = {
-	.name = "run", .synopsis = "record CMD", .operands = "CMD", .opts = opts,
-	.min_operands = 1, .is_rest = true,
+	.name = "run",
+	.synopsis = "record CMD",
+	.operands = "CMD",
+	.opts = opts,
+	.min_operands = 1,
+	.is_rest = true,
 };
 
 static struct options o;
@@ -62,7 +73,8 @@ static int parse(const struct tare_command *cmd, const char *line)
 TEST(every_kind_and_every_spelling)
 {
 	CHECK_INT(parse(&report, "-fj --output=a --count 7 --ratio .5 --cap 2GiB --interval 20ms "
-				 "--by owner x.tare"), TARE_ARGS_GO);
+				 "--by owner x.tare"),
+		  TARE_ARGS_GO);
 	CHECK(o.force && o.json && !o.secret);
 	CHECK_STR(o.out, "a");
 	CHECK_INT(o.count, 7);
@@ -137,7 +149,8 @@ TEST(mistakes_are_named)
 	       "report: --count wants a whole number, not \"99999999999999999999\" (out of range)");
 	refuse("x --ratio no", "report: --ratio wants a number, not \"no\"");
 	refuse("x --cap big", "report: --cap wants a size such as 8GiB or 512m, not \"big\"");
-	refuse("x --interval 3x", "report: --interval wants a time such as 2s or 500ms, not \"3x\"");
+	refuse("x --interval 3x",
+	       "report: --interval wants a time such as 2s or 500ms, not \"3x\"");
 	refuse("x --by line", "report: --by wants account|owner|phase, not \"line\"");
 	refuse("", "report: REC is missing; see tare report --help");
 	refuse("a b c", "report: \"c\" is one operand too many; see tare report --help");
@@ -148,10 +161,13 @@ TEST(help_text)
 	struct tare_str s = { 0 };
 
 	tare_args_help(&report, &s);
-	CHECK_HAS(tare_str_text(&s), "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
+	CHECK_HAS(tare_str_text(&s),
+		  "usage: tare report [OPTION]… REC\n\nshow a ledger\n\nFirst.\n\nSecond -x.\n\n");
 	CHECK_HAS(tare_str_text(&s), "\n  -o, --output REC            where the recording goes\n");
-	CHECK_HAS(tare_str_text(&s), "\n  -b, --by account|owner|phase\n                              one row per what\n");
-	CHECK_HAS(tare_str_text(&s), "\n  -h, --help                  print this and exit\n\n  tare report x.tare\n");
+	CHECK_HAS(tare_str_text(&s), "\n  -b, --by account|owner|phase\n                           "
+				     "   one row per what\n");
+	CHECK_HAS(tare_str_text(&s),
+		  "\n  -h, --help                  print this and exit\n\n  tare report x.tare\n");
 	CHECK(!strstr(tare_str_text(&s), "secret"));
 	tare_str_free(&s);
 }

@@ -5,12 +5,9 @@
 #include <math.h>
 
 static const struct tare_column columns[] = {
-	{ NULL, "ACCOUNT", TARE_COL_TEXT },
-	{ "label", NULL, TARE_COL_TEXT },
-	{ "bytes", "AT PEAK", TARE_COL_BYTES },
-	{ "count", "count", TARE_COL_COUNT },
-	{ "evidence", "evidence", TARE_COL_TEXT },
-	{ "elastic", NULL, TARE_COL_FLAG },
+	{ NULL, "ACCOUNT", TARE_COL_TEXT },        { "label", NULL, TARE_COL_TEXT },
+	{ "bytes", "AT PEAK", TARE_COL_BYTES },    { "count", "count", TARE_COL_COUNT },
+	{ "evidence", "evidence", TARE_COL_TEXT }, { "elastic", NULL, TARE_COL_FLAG },
 };
 
 static void ledger(enum tare_emit_format format, struct tare_str *out)
@@ -48,14 +45,13 @@ TEST(one_ledger_as_text)
 	struct tare_str s = { 0 };
 
 	ledger(TARE_EMIT_TEXT, &s);
-	CHECK_STR(tare_str_text(&s),
-		  "GPU 0  NVIDIA H200                      MiB\n"
-		  "ACCOUNT            AT PEAK  count  evidence\n"
-		  "  context            523.6      1  weighed\n"
-		  "~ größe, \"cached\"  8,464.8      –  –\n"
-		  "───────────────────────────────────────────\n"
-		  "unexplained              –      –  –\n"
-		  "! 2 hints\n");
+	CHECK_STR(tare_str_text(&s), "GPU 0  NVIDIA H200                      MiB\n"
+				     "ACCOUNT            AT PEAK  count  evidence\n"
+				     "  context            523.6      1  weighed\n"
+				     "~ größe, \"cached\"  8,464.8      –  –\n"
+				     "───────────────────────────────────────────\n"
+				     "unexplained              –      –  –\n"
+				     "! 2 hints\n");
 	tare_str_free(&s);
 }
 
@@ -65,31 +61,31 @@ TEST(one_ledger_as_json)
 
 	ledger(TARE_EMIT_JSON, &s);
 	CHECK_STR(tare_str_text(&s), "{\n"
-		  "  \"tare\": 1,\n"
-		  "  \"accounts\": [\n"
-		  "    {\n"
-		  "      \"label\": \"context\",\n"
-		  "      \"bytes\": 549004083,\n"
-		  "      \"count\": 1,\n"
-		  "      \"evidence\": \"weighed\",\n"
-		  "      \"elastic\": false\n"
-		  "    },\n"
-		  "    {\n"
-		  "      \"label\": \"größe, \\\"cached\\\"\",\n"
-		  "      \"bytes\": 8876002509,\n"
-		  "      \"count\": null,\n"
-		  "      \"evidence\": null,\n"
-		  "      \"elastic\": true\n"
-		  "    },\n"
-		  "    {\n"
-		  "      \"label\": null,\n"
-		  "      \"bytes\": null,\n"
-		  "      \"count\": null,\n"
-		  "      \"evidence\": null,\n"
-		  "      \"elastic\": null\n"
-		  "    }\n"
-		  "  ]\n"
-		  "}\n");
+				     "  \"tare\": 1,\n"
+				     "  \"accounts\": [\n"
+				     "    {\n"
+				     "      \"label\": \"context\",\n"
+				     "      \"bytes\": 549004083,\n"
+				     "      \"count\": 1,\n"
+				     "      \"evidence\": \"weighed\",\n"
+				     "      \"elastic\": false\n"
+				     "    },\n"
+				     "    {\n"
+				     "      \"label\": \"größe, \\\"cached\\\"\",\n"
+				     "      \"bytes\": 8876002509,\n"
+				     "      \"count\": null,\n"
+				     "      \"evidence\": null,\n"
+				     "      \"elastic\": true\n"
+				     "    },\n"
+				     "    {\n"
+				     "      \"label\": null,\n"
+				     "      \"bytes\": null,\n"
+				     "      \"count\": null,\n"
+				     "      \"evidence\": null,\n"
+				     "      \"elastic\": null\n"
+				     "    }\n"
+				     "  ]\n"
+				     "}\n");
 	tare_str_free(&s);
 }
 

@@ -104,7 +104,8 @@ TEST(reads_what_it_writes)
 
 TEST(decodes_escapes)
 {
-	CHECK_STR(parse("\"\\u00fc\\ud83d\\ude00\\ud83dx\\/\"")->text, "ü\xf0\x9f\x98\x80\xef\xbf\xbdx/");
+	CHECK_STR(parse("\"\\u00fc\\ud83d\\ude00\\ud83dx\\/\"")->text,
+		  "ü\xf0\x9f\x98\x80\xef\xbf\xbdx/");
 	CHECK_INT(parse("\"a\\u0000b\"")->text_len, 3);
 	CHECK(parse("1e400")->type == TARE_JSON_NUMBER);
 	CHECK(!parse("99999999999999999999")->is_integer);
@@ -115,9 +116,14 @@ TEST(decodes_escapes)
 TEST(garbage_is_an_error_with_a_place)
 {
 	static const char *const bad[] = {
-		"", " ", "{", "[", "[1", "[1,", "[1,]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}",
-		"\"", "\"\\", "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u12", "\"\n\"", "tru", "nul", "-",
-		"01", "1.", ".5", "1e", "1e+", "+1", "1 2", "[]]", "'a'", "\x01", "{\"a\":1 \"b\":2}",
+		"",         " ",          "{",       "[",
+		"[1",       "[1,",        "[1,]",    "{\"a\"}",
+		"{\"a\":}", "{\"a\":1,}", "{a:1}",   "\"",
+		"\"\\",     "\"\\\"",     "\"\\x\"", "\"\\u12\"",
+		"\"\\u12",  "\"\n\"",     "tru",     "nul",
+		"-",        "01",         "1.",      ".5",
+		"1e",       "1e+",        "+1",      "1 2",
+		"[]]",      "'a'",        "\x01",    "{\"a\":1 \"b\":2}",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -145,7 +151,8 @@ TEST(depth_is_bounded)
 /* Every prefix of a good text, and every single byte changed, must be survived. */
 TEST(damaged_texts_never_crash)
 {
-	static const char good[] = "{\"a\": [1, -2.5e3, \"x\\u00e4\\ud83d\\ude00\", true, null], \"b\": {}}";
+	static const char good[] =
+		"{\"a\": [1, -2.5e3, \"x\\u00e4\\ud83d\\ude00\", true, null], \"b\": {}}";
 	char text[sizeof(good)];
 	const struct tare_json_value *v;
 
