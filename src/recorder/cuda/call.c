@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/cuda/call.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/cuda/devices.h"
+#include "recorder/emit.h"
+#include "recorder/fork.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+#include "recorder/sys.h"
+#include "recorder/weigh.h"
+#include "trace/clock.h"
+
+bool tare_pools_used;
+
+enum sizing { NONE, WEIGHED, PAGES, EXACT, HOST };
+
+#define TARE_CLASS(id, key, name, sizing, account) [TARE_CLASS_##key] = sizing,
+static const uint8_t sizing_of[TARE_CLASS_NR] = {
+#include "trace/class.def"
+};
+#undef TARE_CLASS
+
+/* What the driver's counter alone can tell must be weighed; the rest is weighed as a check. */
+static enum tare_weigh_need need_of(const struct tare_call *call)
+{
+	return sizing_of[call->class] == WEIGHED ? TARE_WEIGH_NEEDED : TARE_WEIGH_USEFUL;
+}
+
+/*
+ * What other processes use is asked for only where it can matter, for it costs more than all the
+ * rest: before a call, when something changed since our last call on the device; after it, when
+ * something changed inside it.
+ */
+static struct {
+	uint64_t used, peers;
+} last[TARE_WEIGH_DEVICES];
+
+static uint64_t peers_before(int device, uint64_t used)
+{
+	if (__atomic_load_n(&last[device].used, __ATOMIC_RELAXED) != used)
+		__atomic_store_n(&last[device].peers, tare_weigh_peers(device), __ATOMIC_RELAXED);
+	return __atomic_load_n(&last[device].peers, __ATOMIC_RELAXED);
+}
+
+static void weigh_before(struct tare_call *call)
+{
+	enum tare_weigh_need need = need_of(call);
+	bool by_cuda = false;
+
+	call->before = call->after = call->peers_before = call->peers_after = TARE_NOT_KNOWN;
+	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES || sizing_of[call->class] == NONE)
+		return;
+	if (!tare_weigh_allowed(need)) {
+		call->flags |= TARE_EVENT_UNWEIGHED;
+		return;
+	}
+	call->before = tare_weigh_used(call->device, &by_cuda);
+	call->is_weighed = call->before != TARE_NOT_KNOWN;
+	if (call->is_weighed && need == TARE_WEIGH_NEEDED)
+		call->peers_before = peers_before(call->device, call->before);
+	if (by_cuda)
+		call->flags |= TARE_EVENT_BY_CUDA;
+}
+
+static void weigh_after(struct tare_call *call)
+{
+	bool by_cuda = false;
+
+	if (!call->is_weighed)
+		return;
+	call->after = tare_weigh_used(call->device, &by_cuda);
+	/* Two readings on different scales are no difference. */
+	if (call->after == TARE_NOT_KNOWN || by_cuda != !!(call->flags & TARE_EVENT_BY_CUDA)) {
+		call->before = call->after = TARE_NOT_KNOWN;
+		return;
+	}
+	call->flags |= TARE_EVENT_WEIGHED;
+	__atomic_store_n(&last[call->device].used, call->after, __ATOMIC_RELAXED);
+	if (call->peers_before == TARE_NOT_KNOWN)
+		return;
+	call->peers_after = call->peers_before;
+	if (call->after != call->before) {
+		call->peers_after = tare_weigh_peers(call->device);
+		__atomic_store_n(&last[call->device].peers, call->peers_after, __ATOMIC_RELAXED);
+	}
+	if (call->peers_after != TARE_NOT_KNOWN)
+		call->flags |= TARE_EVENT_PEERS;
+}
+
+static bool begin(struct tare_call *call, enum tare_api api, enum tare_class class,
+		  enum tare_effect effect)
+{
+	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
+		return false;
+	tare_fork_check();
+	if (tare_ring_is_paused() || tare_is_vfork_child())
+		return false;
+	if (unlikely(tare_config.disabled_hook) && strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
+		return false;
+	tare_depth++;
+	memset(call, 0, sizeof(*call));
+	call->saved_errno = errno;
+	call->api = api;
+	call->class = class;
+	call->effect = effect;
+	call->device = -1;
+	tare_devices_start();
+	return true;
+}
+
+static bool begin_weighed(struct tare_call *call)
+{
+	weigh_before(call);
+	errno = call->saved_errno;
+	call->begin = tare_clock_ticks();
+	return true;
+}
+
+bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
+		     enum tare_effect effect)
+{
+	CUcontext context;
+
+	if (!begin(call, api, class, effect))
+		return false;
+	context = tare_context_current();
+	call->context = (uint64_t)(uintptr_t)context;
+	call->device = tare_context_device(context);
+	return begin_weighed(call);
+}
+
+bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
+			enum tare_effect effect, CUdevice device)
+{
+	if (!begin(call, api, class, effect))
+		return false;
+	call->device = device;
+	return begin_weighed(call);
+}
+
+/* Local memory of the function just launched, by a query that the launch has made cheap. */
+static void describe_function(struct tare_call *call, uint32_t *name)
+{
+	const void *handle = (const void *)(uintptr_t)(call->handle ? call->handle : call->parent);
+	const void *owner;
+	enum tare_function_kind kind = tare_function_find(handle, name, &owner);
+	int local = 0;
+
+	if (kind == TARE_FUNCTION_KERNEL && tare_real.cuKernelGetAttribute)
+		tare_real.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUkernel)handle,
+					       call->device);
+	else if (kind == TARE_FUNCTION_FUNCTION && tare_real.cuFuncGetAttribute)
+		tare_real.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUfunction)handle);
+	if (local > 0)
+		call->local = (uint64_t)local;
+}
+
+static uint32_t name_of(struct tare_call *call, CUresult result)
+{
+	const void *owner, *function;
+	uint32_t name = 0;
+
+	if (call->name)
+		name = tare_emit_string(call->name);
+	if (result != CUDA_SUCCESS)
+		return name;
+	if (call->class == TARE_CLASS_FUNCTION && call->effect == TARE_EFFECT_NEW) {
+		tare_function_add((const void *)(uintptr_t)call->handle,
+				  call->api == CU_API_cuLibraryGetKernel ? TARE_FUNCTION_KERNEL :
+									   TARE_FUNCTION_FUNCTION,
+				  name, (const void *)(uintptr_t)call->parent);
+	} else if (call->class == TARE_CLASS_LAUNCH) {
+		describe_function(call, &name);
+	} else if (call->class == TARE_CLASS_CODE) {
+		function = (const void *)(uintptr_t)(call->parent ? call->parent : call->handle);
+		tare_function_find(function, &name, &owner);
+		if (call->api == CU_API_cuKernelGetFunction)
+			tare_function_add((const void *)(uintptr_t)call->handle, TARE_FUNCTION_FUNCTION, name, owner);
+	}
+	return name;
+}
+
+static void emit(struct tare_call *call, CUresult result)
+{
+	struct tare_rec_event event;
+
+	if (call->class == TARE_CLASS_POOL)
+		tare_pools_used = true;
+	memset(&event, 0, sizeof(event));
+	event.tid = tare_sys_gettid();
+	event.api = tare_emit_string(tare_api_rows[call->api].symbol);
+	event.name = name_of(call, result);
+	event.stack = tare_emit_stack();
+	event.effect = (uint8_t)call->effect;
+	event.class = (uint8_t)call->class;
+	event.device = (int16_t)call->device;
+	event.flags = (uint16_t)(call->flags | (result != CUDA_SUCCESS ? TARE_EVENT_FAILED : 0));
+	event.result = (uint16_t)result;
+	event.ticks = call->end - call->begin;
+	event.context = call->context;
+	event.handle = call->handle;
+	event.parent = call->parent;
+	event.asked = call->asked;
+	event.granted = call->granted;
+	event.before = call->before;
+	event.after = call->after;
+	event.peers_before = call->peers_before;
+	event.peers_after = call->peers_after;
+	event.local = call->local;
+	event.limit = call->limit;
+	/* An address is free for others the moment the call that frees it begins. */
+	tare_emit_event(&event, call->effect == TARE_EFFECT_DEL ? call->begin : call->end);
+}
+
+void tare_call_end(struct tare_call *call, CUresult result)
+{
+	tare_call_end_at(call, result, tare_clock_ticks());
+}
+
+void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
+{
+	call->end = end;
+	call->saved_errno = errno;
+	weigh_after(call);
+	if (!call->is_quiet || call->before != call->after)
+		emit(call, result);
+	errno = call->saved_errno;
+	tare_depth--;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bracket around a driver call that may have an effect on memory:
+ *
+ *     if (!tare_call_begin(&call, api, class, effect))
+ *             return real(…);                   not ours to record: nested, paused, disabled …
+ *     result = real(…);
+ *     if (result == CUDA_SUCCESS) call.handle = …;
+ *     tare_call_end(&call, result);
+ *     return result;
+ *
+ * No lock of ours is held between the two, and errno is what the driver left.
+ */
+#ifndef TARE_RECORDER_CUDA_CALL_H
+#define TARE_RECORDER_CUDA_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recorder/cuda/real.h"
+#include "trace/format.h"
+
+struct tare_call {
+	enum tare_api api;
+	enum tare_class class;
+	enum tare_effect effect;
+	int device; /* CUDA ordinal, -1: not known */
+	uint32_t flags; /* enum tare_event_flag */
+	uint64_t context, handle, parent, asked, granted, local, limit;
+	uint64_t before, after, peers_before, peers_after;
+	uint64_t begin, end; /* ticks, around the driver alone */
+	const char *name;
+	int saved_errno;
+	bool is_weighed;
+	bool is_quiet; /* record it only if device memory changed */
+};
+
+bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
+		     enum tare_effect effect);
+/* As above, on a device that is named by the call and not by the current context. */
+bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
+			enum tare_effect effect, CUdevice device);
+void tare_call_end(struct tare_call *call, CUresult result);
+/* As above, for a call that ended at this tick, before some work of ours. */
+void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end);
+
+/* first.c: true once for each (handle, context) since the last tare_first_rearm(). */
+bool tare_first_time(const void *handle);
+bool tare_first_time_with(const void *handle, uint64_t what);
+void tare_first_rearm(void);
+void tare_first_forget(const void *handle);
+
+/* functions.c: what a function handle is called and belongs to, for handles seen at their making. */
+enum tare_function_kind { TARE_FUNCTION_UNKNOWN, TARE_FUNCTION_FUNCTION, TARE_FUNCTION_KERNEL };
+void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name, const void *owner);
+enum tare_function_kind tare_function_find(const void *handle, uint32_t *name, const void **owner);
+void tare_functions_unload(const void *owner); /* its handles may be reused: their next launch is a first */
+
+/* context.c: contexts and the devices they live on. */
+void tare_context_add(CUcontext context, int device);
+void tare_context_remove(CUcontext context);
+int tare_context_device(CUcontext context); /* -1: not known */
+CUcontext tare_context_current(void);
+int tare_context_count(void); /* made so far */
+void tare_contexts_forget(void); /* in a forked child */
+CUcontext tare_context_primary(int device); /* NULL: none that we saw */
+void tare_context_set_primary(int device, CUcontext context);
+
+/* call.c: asynchronous pools were used, so synchronising may give memory back. */
+extern bool tare_pools_used;
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hooks, generated from cuda_api.def: a body per shape, exported under the driver's own name.
+ *
+ * Every body forwards the program's arguments untouched, hands back the driver's result bit for
+ * bit, and records only what the driver said it did.
+ */
+#include <string.h>
+
+#include "recorder/cuda/arrays.h"
+#include "recorder/cuda/call.h"
+#include "recorder/cuda/custom.h"
+#include "recorder/cuda/real.h"
+#include "recorder/recorder.h"
+
+/*
+ * `sets` of a row runs twice: before the call it may only name the device, after it (`done`) the
+ * rest. The tests are constant, so the compiler drops the other half.
+ */
+#define SET(field, value)                                                                           \
+	if (done)                                                                                   \
+		call.field = (uint64_t)(uintptr_t)(value);
+#define SET_NAME(text)                                                                              \
+	if (done)                                                                                   \
+		call.name = (text);
+#define SET_DEVICE(ordinal)                                                                         \
+	if (!done)                                                                                  \
+		on_device = (ordinal);
+#define SET_LOCATION(properties)                                                                    \
+	if (!done && (properties) && (properties)->location.type == 1)                              \
+		on_device = (properties)->location.id;
+#define RUN_SETS(when, sets)                                                                        \
+	do {                                                                                        \
+		const bool done = (when);                                                           \
+		(void)done;                                                                         \
+		sets                                                                                \
+	} while (0)
+
+#define BEGIN(symbol, class, effect)                                                                \
+	(on_device >= 0 ? tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, on_device) \
+		     : tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect))
+#define IS_MISSING(symbol)                                                                          \
+	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
+
+#define BODY_NEW(symbol, class, params, args, sets)                                                 \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		RUN_SETS(false, sets);                                                              \
+		if (!BEGIN(symbol, class, TARE_EFFECT_NEW))                                         \
+			return tare_real.symbol args;                                               \
+		result = tare_real.symbol args;                                                     \
+		if (result == CUDA_SUCCESS)                                                         \
+			RUN_SETS(true, sets);                                                       \
+		if (result == CUDA_SUCCESS && TARE_CLASS_##class == TARE_CLASS_CONTEXT)             \
+			tare_context_add((CUcontext)(uintptr_t)call.handle, on_device);                \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+#define BODY_DEL(symbol, class, params, args, sets)                                                 \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		if (!BEGIN(symbol, class, TARE_EFFECT_DEL))                                         \
+			return tare_real.symbol args;                                               \
+		RUN_SETS(true, sets);                                                               \
+		result = tare_real.symbol args;                                                     \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+#define BODY_WEIGH(symbol, class, params, args, sets)                                               \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		RUN_SETS(false, sets);                                                              \
+		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
+			return tare_real.symbol args;                                               \
+		result = tare_real.symbol args;                                                     \
+		if (result == CUDA_SUCCESS)                                                         \
+			RUN_SETS(true, sets);                                                       \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+/* The handle is all that `sets` names here, and it is known before the call. */
+#define BODY_FIRST(symbol, class, params, args, sets)                                               \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		RUN_SETS(true, sets);                                                               \
+		if (likely(tare_real.symbol &&                                                      \
+			   (tare_config.nop || !tare_first_time((const void *)(uintptr_t)call.handle)))) \
+			return tare_real.symbol args;                                               \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE)) {                                    \
+			RUN_SETS(true, sets);                                                       \
+			tare_first_forget((const void *)(uintptr_t)call.handle);                    \
+			return tare_real.symbol args;                                               \
+		}                                                                                   \
+		RUN_SETS(true, sets);                                                               \
+		result = tare_real.symbol args;                                                     \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+#define BODY_SYNC(symbol, class, params, args, sets)                                                \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		if (likely(!tare_pools_used) || !BEGIN(symbol, class, TARE_EFFECT_CHANGE))          \
+			return tare_real.symbol args;                                               \
+		call.is_quiet = true;                                                               \
+		result = tare_real.symbol args;                                                     \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+#define BODY_CUSTOM(symbol, class, params, args, sets)
+#define BODY_CALL(symbol, class, params, args, sets)
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
+	BODY_##shape(symbol, class, params, args, sets)
+#include "recorder/cuda/cuda_api.def"
+#undef CU_API
+
+/* Exported under the driver's own names, for programs linked with -lcuda. */
+#define EXPORT(symbol, params)                                                                      \
+	extern CUresult symbol params __attribute__((alias("hook_" #symbol), visibility("default")));
+#define EXPORT_NEW EXPORT
+#define EXPORT_DEL EXPORT
+#define EXPORT_WEIGH EXPORT
+#define EXPORT_FIRST EXPORT
+#define EXPORT_SYNC EXPORT
+#define EXPORT_CUSTOM(symbol, params) /* exported where it is written: custom.c */
+#define EXPORT_CALL(symbol, params)
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
+	EXPORT_##shape(symbol, params)
+#include "recorder/cuda/cuda_api.def"
+#undef CU_API
+
+#define HOOK_NEW(symbol) (void *)hook_##symbol
+#define HOOK_DEL HOOK_NEW
+#define HOOK_WEIGH HOOK_NEW
+#define HOOK_FIRST HOOK_NEW
+#define HOOK_SYNC HOOK_NEW
+#define HOOK_CUSTOM(symbol) (void *)tare_hook_##symbol
+#define HOOK_CALL(symbol) NULL
+#define CU_API(symbol_, name_, version_, ptsz_, shape, class, params, args, sets)                   \
+	[CU_API_##symbol_] = {#symbol_,                                                             \
+			      #name_,                                                               \
+			      version_,                                                             \
+			      ptsz_,                                                                \
+			      (void **)&tare_real.symbol_,                                          \
+			      HOOK_##shape(symbol_)},
+const struct tare_api_row tare_api_rows[CU_API_NR] = {
+#include "recorder/cuda/cuda_api.def"
+};
+#undef CU_API

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reader of DWARF's number formats that cannot leave its range: past the end it reads zeros. */
+#ifndef TARE_RECORDER_DWARF_READ_H
+#define TARE_RECORDER_DWARF_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tare_dwarf {
+	const uint8_t *at, *end;
+	bool is_bad; /* something did not fit */
+};
+
+static inline size_t tare_dwarf_left(const struct tare_dwarf *d)
+{
+	return (size_t)(d->end - d->at);
+}
+
+/* `size` is at most 8. */
+static inline uint64_t tare_dwarf_uint(struct tare_dwarf *d, unsigned int size)
+{
+	uint64_t value = 0;
+
+	if (tare_dwarf_left(d) < size) {
+		d->is_bad = true;
+		d->at = d->end;
+		return 0;
+	}
+	__builtin_memcpy(&value, d->at, size); /* both processors are little-endian */
+	d->at += size;
+	return value;
+}
+
+static inline int64_t tare_dwarf_int(struct tare_dwarf *d, unsigned int size)
+{
+	unsigned int unused = 64 - 8 * size;
+
+	return (int64_t)(tare_dwarf_uint(d, size) << unused) >> unused;
+}
+
+static inline uint64_t tare_dwarf_uleb(struct tare_dwarf *d)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)tare_dwarf_uint(d, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+static inline int64_t tare_dwarf_sleb(struct tare_dwarf *d)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)tare_dwarf_uint(d, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && byte & 0x40)
+		value |= ~(uint64_t)0 << shift;
+	return (int64_t)value;
+}
+
+static inline void tare_dwarf_skip(struct tare_dwarf *d, uint64_t size)
+{
+	if (size > tare_dwarf_left(d)) {
+		d->is_bad = true;
+		size = tare_dwarf_left(d);
+	}
+	d->at += size;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Symbols of loaded objects, read from their tables instead of asked from dlsym: that name is ours
+ * in the user's process, and its symbol version moved in glibc 2.34. An object passed in must stay
+ * loaded meanwhile.
+ */
+#ifndef TARE_RECORDER_ELFSYM_H
+#define TARE_RECORDER_ELFSYM_H
+
+#include "recorder/objects.h"
+
+/* The first object in load order whose file name (without folder) starts with `prefix`. */
+bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out);
+
+/*
+ * Address of a defined symbol. With a version, that one (any, in an object without versions); with
+ * NULL the default one, and failing that any. An indirect function is resolved. NULL when there is
+ * none, and for thread-local symbols.
+ */
+void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version);
+
+/* Is `soname` among the libraries the object names as needed? */
+bool tare_elf_needs(const struct tare_elf_object *obj, const char *soname);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing records: names, stacks and objects once each, events as they come.
+ */
+#ifndef TARE_RECORDER_EMIT_H
+#define TARE_RECORDER_EMIT_H
+
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/* The id under which a text stands in the log; writes it the first time. 0: nothing is recorded. */
+uint32_t tare_emit_string(const char *text);
+
+/* The calling thread's native stack, from the first frame outside the recorder. 0: none. */
+uint32_t tare_emit_stack(void);
+
+/* Copies `event` (all but its head) into the log with this stamp. */
+void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
+
+void tare_emit_device(const struct tare_rec_device *device, const char *name);
+void tare_emit_degraded(uint32_t code, const char *sentence);
+void tare_emit_clock(void);
+void tare_emit_end(uint32_t how);
+
+#endif

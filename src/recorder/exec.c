@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs that start others with an environment of their own making would lose us there; and a
+ * 32-bit program must not be asked to load us, because the dynamic linker says so on its stderr.
+ * These hooks may run in a vfork child: they use the stack and nothing else.
+ */
+#include <alloca.h>
+#include <spawn.h>
+#include <stdlib.h> /* _Exit */
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/emit.h"
+#include "recorder/plib.h"
+#include "recorder/recorder.h"
+#include "recorder/resolve.h"
+#include "recorder/ring.h"
+#include "recorder/sys.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define PRELOAD "LD_PRELOAD="
+
+/* What a child needs to be recorded; the values are ours, as they were at our start. */
+static const char *const carried[] = {"TARE_RECORDING", "TARE_LIBRARY", "TARE_SIM_DIR", "TARE_SIM_PROFILE",
+				      "TARE_SIM_SCRIPT", "TARE_SIM_DEVICES"};
+#define CARRIED (sizeof(carried) / sizeof(carried[0]))
+
+static bool is_32_bit(const char *path)
+{
+	unsigned char ident[5] = {0};
+	int fd;
+
+	if (!path || !tare_plib_first(path, '/'))
+		return false;
+	fd = tare_sys_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	tare_sys_read(fd, ident, sizeof(ident));
+	tare_sys_close(fd);
+	return memcmp(ident, "\177ELF\1", 5) == 0;
+}
+
+static const char *find(char *const envp[], const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+static const char *in_list(const char *list, const char *path)
+{
+	const char *at = list ? strstr(list, path) : NULL;
+	char after = at ? at[strlen(path)] : 'x';
+
+	return at && (after == '\0' || after == ':' || after == ' ') ? at : NULL;
+}
+
+/* How many slots and bytes `edit` may need. */
+static size_t count(char *const envp[])
+{
+	size_t n = 0;
+
+	while (envp && envp[n])
+		n++;
+	return n;
+}
+
+/* LD_PRELOAD with our path in front of the program's own list, or, for 32 bits, without it. */
+static char *edit_preload(const char *list, bool add, char *out, size_t size)
+{
+	const char *own = tare_config.library, *at = in_list(list, own);
+
+	if (add) {
+		tare_plib_format(out, size, PRELOAD "%s%s%s", own, list && *list ? ":" : "", list ? list : "");
+	} else {
+		const char *rest = at + strlen(own);
+
+		tare_plib_format(out, size, PRELOAD);
+		strncat(out, list, (size_t)(at - list));
+		strncat(out, *rest ? rest + 1 : "", size - strlen(out) - 1);
+	}
+	return out;
+}
+
+/* `slots` has room for the program's variables and ours. */
+static char **edit(char *const envp[], bool add, char **slots, char *preload, size_t preload_size,
+		   char (*texts)[4200])
+{
+	const char *list = find(envp, "LD_PRELOAD");
+	size_t n = 0, i;
+
+	slots[n++] = edit_preload(list, add, preload, preload_size);
+	for (i = 0; envp && envp[i]; i++)
+		if (strncmp(envp[i], PRELOAD, strlen(PRELOAD)) != 0)
+			slots[n++] = envp[i];
+	for (i = 0; add && i < CARRIED; i++) {
+		const char *value = tare_environment(carried[i]);
+
+		if (!value || find(envp, carried[i]))
+			continue;
+		tare_plib_format(texts[i], sizeof(texts[i]), "%s=%s", carried[i], value);
+		slots[n++] = texts[i];
+	}
+	slots[n] = NULL;
+	return slots;
+}
+
+enum change { KEEP, ADD, REMOVE };
+
+static enum change change_for(const char *path, char *const envp[])
+{
+	bool is_there = in_list(find(envp, "LD_PRELOAD"), tare_config.library) != NULL;
+
+	if (!tare_config.enabled || !tare_config.library[0])
+		return KEEP;
+	if (is_32_bit(path))
+		return is_there ? REMOVE : KEEP;
+	return is_there && find(envp, "TARE_RECORDING") ? KEEP : ADD;
+}
+
+/* The stack that an edited environment needs lives as long as the function that uses it. */
+#define EDITED(path, envp)                                                                          \
+	({                                                                                          \
+		enum change change_ = change_for(path, envp);                                       \
+		char **edited_ = (char **)envp;                                                     \
+		if (change_ != KEEP) {                                                              \
+			const char *list_ = find(envp, "LD_PRELOAD");                               \
+			size_t size_ = strlen(PRELOAD) + strlen(tare_config.library) +              \
+				       (list_ ? strlen(list_) : 0) + 2;                             \
+			char **slots_ = alloca((count(envp) + CARRIED + 2) * sizeof(char *));       \
+			char *preload_ = alloca(size_);                                             \
+			char(*texts_)[4200] = alloca(CARRIED * sizeof(*texts_));                    \
+			edited_ = edit(envp, change_ == ADD, slots_, preload_, size_, texts_);      \
+		}                                                                                   \
+		edited_;                                                                            \
+	})
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	int (*real)(const char *, char *const[], char *const[]) =
+		(int (*)(const char *, char *const[], char *const[]))tare_resolve_libc("execve");
+
+	tare_start_once();
+	return real(path, argv, EDITED(path, envp));
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	int (*real)(const char *, char *const[], char *const[]) =
+		(int (*)(const char *, char *const[], char *const[]))tare_resolve_libc("execvpe");
+
+	tare_start_once();
+	return real(file, argv, EDITED(file, envp));
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+		    char *const[], char *const[]) =
+		(int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+			 char *const[], char *const[]))tare_resolve_libc("posix_spawn");
+
+	tare_start_once();
+	return real(pid, path, actions, attributes, argv, EDITED(path, envp));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+		    char *const[], char *const[]) =
+		(int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+			 char *const[], char *const[]))tare_resolve_libc("posix_spawnp");
+
+	tare_start_once();
+	return real(pid, file, actions, attributes, argv, EDITED(file, envp));
+}
+
+/* The program ends without its destructors. In a vfork child this is not the program. */
+EXPORT void _exit(int status)
+{
+	if (tare_ring_is_open() && !tare_is_vfork_child()) {
+		tare_emit_end(2);
+		tare_ring_finish();
+	}
+	for (;;)
+		tare_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+EXPORT void _Exit(int status)
+{
+	_exit(status);
+}

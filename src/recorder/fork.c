@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Children. A forked child has a copy of everything but must not write into its parent's log; a
+ * vfork child shares the parent's memory until it execs and must touch nothing at all. Neither need
+ * pass through a function of ours (raw clone), so the kernel is asked: a page that it wipes on fork
+ * tells a copy, and the kernel's own getpid tells a vfork child.
+ */
+#include "recorder/fork.h"
+
+#include "recorder/cuda/call.h"
+#include "recorder/cuda/devices.h"
+#include "recorder/objects.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+#include "recorder/sys.h"
+#include "recorder/weigh.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
+
+/* The page; where the kernel is too old for it, a word that fork copies, and getpid decides. */
+static uint32_t fallback_owner;
+static uint32_t *owner = &fallback_owner;
+static bool is_wiped_on_fork;
+
+void tare_fork_start(void)
+{
+	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0) == 0) {
+		owner = page;
+		is_wiped_on_fork = true;
+	}
+	*owner = tare_sys_getpid();
+}
+
+bool tare_is_vfork_child(void)
+{
+	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
+
+	return pid != 0 && is_wiped_on_fork && tare_sys_getpid() != pid;
+}
+
+void tare_fork_check(void)
+{
+	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
+
+	if (likely(is_wiped_on_fork ? pid != 0 : pid == tare_sys_getpid()))
+		return;
+	__atomic_store_n(owner, tare_sys_getpid(), __ATOMIC_RELAXED);
+	tare_depth = 0;
+	tare_ring_forget();
+	tare_weigh_forget();
+	tare_devices_forget();
+	tare_contexts_forget();
+	tare_objects_after_fork();
+	tare_first_rearm();
+}

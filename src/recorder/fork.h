@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_RECORDER_FORK_H
+#define TARE_RECORDER_FORK_H
+
+/* Notices that this is a forked child, and makes it a process of its own. Costs one load. */
+void tare_fork_check(void);
+void tare_fork_start(void); /* once, at the start */
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which object (program, library, vdso) holds an address. A list of the loaded objects is kept,
+ * readable without a lock, and brought up to date when the dynamic linker's counters of loads and
+ * unloads have moved. Entries are copies that are never freed, so an answer that is stale because of
+ * a dlclose a moment ago is wrong at worst, never a crash.
+ */
+#ifndef TARE_RECORDER_OBJECTS_H
+#define TARE_RECORDER_OBJECTS_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tare_elf_object {
+	uintptr_t base; /* what is added to the addresses in the file */
+	uintptr_t begin, end; /* of all that is mapped; there may be holes */
+	const char *path; /* never freed; "" when the linker has none */
+	uint8_t build_id[32]; /* zero behind build_id_size */
+	uint8_t build_id_size;
+	/* Memory of the object itself: read only while it is known to stay loaded. */
+	const ElfW(Phdr) *phdr;
+	uint16_t phnum;
+	const ElfW(Dyn) *dynamic; /* NULL in a static program */
+};
+
+/*
+ * The object that holds `addr`. Without a lock when it is in the list; otherwise the linker is asked.
+ * Returns false when there is none.
+ */
+bool tare_elf_object_at(const void *addr, struct tare_elf_object *out);
+
+/*
+ * The PT_LOAD segment of `obj` that holds `addr` and has all of `flags` (PF_R, PF_X). The pointers
+ * are written on success only.
+ */
+bool tare_elf_segment(const struct tare_elf_object *obj, uintptr_t addr, uint32_t flags,
+		      const uint8_t **begin, const uint8_t **end);
+
+/*
+ * Calls fn while the dynamic linker keeps everything mapped: with the object that holds `addr`, or
+ * NULL when no object does. fn must be short, and may not call the dynamic linker. Returns false,
+ * without calling fn, when the linker cannot be asked: from a signal handler that interrupted us,
+ * and after a fork that may have copied its lock in a locked state.
+ */
+typedef void (*tare_objects_fn)(const struct tare_elf_object *obj, void *arg);
+bool tare_objects_with(uintptr_t addr, tare_objects_fn fn, void *arg);
+
+/* What is remembered about code is valid only under the number it was learned under. */
+struct tare_objects_epoch {
+	uint64_t unloads; /* moves when an object has gone */
+	uint64_t changes; /* moves when any has come or gone */
+};
+struct tare_objects_epoch tare_objects_epoch(void);
+
+/* Call from a hook of dlclose, after the real one: everything remembered is forgotten at once. */
+void tare_objects_changed(void);
+
+/* Compares the linker's counters now (about 10 ns and the linker's lock)... */
+void tare_objects_check(void);
+
+/* ...or on one call in 64 of this thread: what frequent paths use. Frees the lock from contention. */
+void tare_objects_poll(void);
+
+/* Call in a forked child: see tare_objects_with. */
+void tare_objects_after_fork(void);
+
+#endif

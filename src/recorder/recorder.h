@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the recorder share. The recorder is a guest in somebody's process: read
+ * docs/guest.md before changing anything here.
+ */
+#ifndef TARE_RECORDER_H
+#define TARE_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define TARE_TLS __thread __attribute__((tls_model("initial-exec")))
+
+/* Set once, before any thread of the program runs, from the environment. */
+struct tare_config {
+	bool enabled;
+	char folder[4000]; /* of the recording, absolute */
+	char library[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
+	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
+	bool no_weigh; /* TARE_TEST_NO_WEIGH */
+	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
+	bool simulated;
+};
+extern struct tare_config tare_config;
+
+/* 0 outside; > 0 inside a hooked call or inside our own work: nested calls pass straight through. */
+extern TARE_TLS int tare_depth;
+
+/* start.c */
+void tare_start_once(void); /* reads the environment; safe to call from any hook, any number of times */
+bool tare_is_vfork_child(void);
+const char *tare_environment(const char *name);
+
+/* start.c: one sentence for the report, said once; at most a few dozen per process. */
+void tare_degraded(const char *sentence, const char *subject);
+
+#endif

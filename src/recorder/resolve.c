@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/resolve.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "recorder/cuda/real.h"
+#include "recorder/elfsym.h"
+#include "recorder/plib.h"
+#include "recorder/recorder.h"
+
+/*
+ * The real ones, for the stubs below: found before anything else, because dlsym may be called from
+ * constructors that run before ours.
+ */
+__attribute__((visibility("hidden"))) void *(*tare_real_dlsym)(void *, const char *);
+__attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, const char *, const char *);
+
+/* libc has had the functions of libdl since 2.34; before, libdl has them if it is loaded. */
+void *tare_resolve_libc(const char *name)
+{
+	struct tare_elf_object object;
+	void *found = NULL;
+
+	if (tare_elf_find_object("libc.so", &object))
+		found = tare_elf_symbol(&object, name, NULL);
+	if (!found && tare_elf_find_object("libdl.so", &object))
+		found = tare_elf_symbol(&object, name, NULL);
+	return found;
+}
+
+static bool find_real(void)
+{
+	if (likely(tare_real_dlsym))
+		return true;
+	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))tare_resolve_libc("dlvsym");
+	tare_real_dlsym = (void *(*)(void *, const char *))tare_resolve_libc("dlsym");
+	return tare_real_dlsym != NULL;
+}
+
+void *tare_resolve_dlopen(const char *path, int flags)
+{
+	void *(*real)(const char *, int) = (void *(*)(const char *, int))tare_resolve_libc("dlopen");
+
+	/* A program of old that never loaded libdl: libc has its own way in. */
+	if (!real)
+		real = (void *(*)(const char *, int))tare_resolve_libc("__libc_dlopen_mode");
+	return real ? real(path, flags) : NULL;
+}
+
+void *tare_resolve_dlsym(void *handle, const char *name)
+{
+	if (find_real())
+		return tare_real_dlsym(handle, name);
+	return NULL;
+}
+
+/* Two registers: is it answered, and with what. */
+struct answer {
+	uint64_t is_answered;
+	void *value;
+};
+
+static const struct answer not_ours = {0, NULL};
+
+static bool is_hooked(const char *name)
+{
+	int i;
+
+	if (name[0] != 'c' || name[1] != 'u')
+		return false;
+	for (i = 0; i < CU_API_NR; i++)
+		if (tare_api_rows[i].hook && strcmp(tare_api_rows[i].symbol, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_own(const void *address)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char _end[] __attribute__((visibility("hidden")));
+
+	return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+/*
+ * A search through the program's own scope finds the names we export, whether there is a driver or
+ * not. The answer must be what it would be without us: nothing, unless the driver is in that scope.
+ */
+static struct answer answer_scope(const char *name, uintptr_t caller)
+{
+	struct answer answer = {1, NULL};
+	struct tare_elf_object object;
+	void *found = tare_real_dlsym(RTLD_NEXT, name); /* from here: the global scope behind us */
+
+	if (!found && tare_real_resolve() && tare_elf_object_at((const void *)caller, &object) &&
+	    tare_elf_needs(&object, "libcuda.so.1"))
+		found = tare_elf_find_object("libcuda.so", &object) ? tare_elf_symbol(&object, name, NULL) : NULL;
+	if (found)
+		answer.value = tare_real_swap(name, found, false);
+	return answer; /* dlerror() has the reason for nothing, from the search above */
+}
+
+/* Called by the stubs with the program's arguments; `caller` is where they return to. */
+__attribute__((visibility("hidden"), used)) struct answer
+tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller)
+{
+	struct tare_elf_object object;
+	struct answer answer = {1, NULL};
+
+	if (!find_real() || !name || !is_hooked(name))
+		return not_ours;
+	tare_start_once();
+	/* The driver looks up its own parts (on WSL it does); those calls are its own affair. */
+	if (tare_elf_object_at((const void *)caller, &object) &&
+	    tare_plib_starts(tare_plib_basename(object.path), "libcuda."))
+		return not_ours;
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
+		return answer_scope(name, caller);
+	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
+						   : tare_real_dlsym(handle, name);
+	if (is_own(answer.value))
+		return answer_scope(name, caller); /* dlopen(NULL) */
+	if (answer.value)
+		answer.value = tare_real_swap(name, answer.value, false);
+	return answer;
+}
+
+/*
+ * dlsym(RTLD_NEXT, …) means "after the object that called", which libc tells by the return address:
+ * so what is not ours is forwarded with a jump, as if the program had called libc itself.
+ */
+#if defined(__x86_64__)
+#define STUB(name, version)                                                                         \
+	__asm__(".text\n"                                                                           \
+		".globl " #name "\n"                                                                \
+		".type " #name ", @function\n" #name ":\n"                                          \
+		".cfi_startproc\n"                                                                  \
+		"endbr64\n"                                                                         \
+		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                            \
+		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                            \
+		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version                                    \
+		"movq 24(%rsp), %rcx\n"                                                             \
+		"call tare_dlsym_intercept\n"                                                       \
+		"movq %rdx, %r11\n"                                                                 \
+		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                            \
+		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                            \
+		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                            \
+		"testq %rax, %rax\n"                                                                \
+		"jz 1f\n"                                                                           \
+		"movq %r11, %rax\n"                                                                 \
+		"ret\n"                                                                             \
+		"1: movq tare_real_" #name "(%rip), %rax\n"                                         \
+		"testq %rax, %rax\n"                                                                \
+		"jz 2f\n"                                                                           \
+		"jmp *%rax\n"                                                                       \
+		"2: ret\n"                                                                          \
+		".cfi_endproc\n"                                                                    \
+		".size " #name ", .-" #name "\n")
+STUB(dlsym, "xorl %edx, %edx\n");
+STUB(dlvsym, "");
+#elif defined(__aarch64__)
+#define STUB(name, version)                                                                         \
+	__asm__(".text\n"                                                                           \
+		".globl " #name "\n"                                                                \
+		".type " #name ", %function\n" #name ":\n"                                          \
+		".cfi_startproc\n"                                                                  \
+		"stp x29, x30, [sp, #-48]!\n"                                                       \
+		".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"           \
+		"mov x29, sp\n"                                                                     \
+		"stp x0, x1, [sp, #16]\n"                                                           \
+		"str x2, [sp, #32]\n" version                                                       \
+		"mov x3, x30\n"                                                                     \
+		"bl tare_dlsym_intercept\n"                                                         \
+		"mov x16, x0\n"                                                                     \
+		"mov x17, x1\n"                                                                     \
+		"ldp x0, x1, [sp, #16]\n"                                                           \
+		"ldr x2, [sp, #32]\n"                                                               \
+		"ldp x29, x30, [sp], #48\n"                                                         \
+		".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"                  \
+		"cbz x16, 1f\n"                                                                     \
+		"mov x0, x17\n"                                                                     \
+		"ret\n"                                                                             \
+		"1: adrp x16, tare_real_" #name "\n"                                                \
+		"ldr x16, [x16, #:lo12:tare_real_" #name "]\n"                                      \
+		"cbz x16, 2f\n"                                                                     \
+		"br x16\n"                                                                          \
+		"2: mov x0, xzr\n"                                                                  \
+		"ret\n"                                                                             \
+		".cfi_endproc\n"                                                                    \
+		".size " #name ", .-" #name "\n")
+STUB(dlsym, "mov x2, xzr\n");
+STUB(dlvsym, "");
+#endif

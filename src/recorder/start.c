@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/emit.h"
+#include "recorder/fork.h"
+#include "recorder/plib.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+#include "recorder/sys.h"
+#include "recorder/weigh.h"
+
+#define DEGRADED_MAX 32
+
+struct tare_config tare_config;
+TARE_TLS int tare_depth;
+
+/* The variables that concern us, copied: the program may change its environment. */
+static char values[16][1024];
+static const char *const names[] = {
+	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
+	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
+};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+static bool is_set[NAMES];
+
+static void read_environment(char **envp)
+{
+	size_t i;
+
+	for (; envp && *envp; envp++)
+		for (i = 0; i < NAMES; i++) {
+			size_t n = strlen(names[i]);
+
+			if (strncmp(*envp, names[i], n) != 0 || (*envp)[n] != '=')
+				continue;
+			tare_plib_format(values[i], sizeof(values[i]), "%s", *envp + n + 1);
+			is_set[i] = strlen(*envp + n + 1) < sizeof(values[i]);
+		}
+}
+
+const char *tare_environment(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NAMES; i++)
+		if (strcmp(names[i], name) == 0)
+			return is_set[i] ? values[i] : NULL;
+	return NULL;
+}
+
+static void configure(char **envp)
+{
+	const char *folder, *library;
+
+	read_environment(envp);
+	folder = tare_environment("TARE_RECORDING");
+	library = tare_environment("TARE_LIBRARY");
+	if (folder && folder[0] == '/')
+		tare_plib_format(tare_config.folder, sizeof(tare_config.folder), "%s", folder);
+	if (library)
+		tare_plib_format(tare_config.library, sizeof(tare_config.library), "%s", library);
+	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
+	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;
+	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;
+	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
+	tare_config.enabled = tare_config.folder[0] != '\0';
+}
+
+static uint32_t started; /* 0, 1 while one thread does it, 2 */
+
+static void start(char **envp)
+{
+	uint32_t none = 0;
+
+	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	tare_fork_start();
+	tare_weigh_birth();
+	configure(envp);
+	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);
+}
+
+void tare_start_once(void)
+{
+	if (unlikely(__atomic_load_n(&started, __ATOMIC_ACQUIRE) != 2))
+		start(environ);
+}
+
+__attribute__((constructor(101))) static void on_load(int argc, char **argv, char **envp)
+{
+	(void)argc;
+	(void)argv;
+	start(envp);
+}
+
+/* exit(), from whichever thread: what runs after this (other destructors) is still recorded. */
+__attribute__((destructor(101))) static void on_exit_or_unload(void)
+{
+	if (!tare_ring_is_open() || tare_is_vfork_child())
+		return;
+	tare_emit_end(1);
+	tare_ring_finish();
+}
+
+void tare_degraded(const char *sentence, const char *subject)
+{
+	static uint64_t said[DEGRADED_MAX];
+	char text[512];
+	uint64_t hash;
+	int i;
+
+	tare_plib_format(text, sizeof(text), "%s%s%s", subject ? subject : "", subject ? ": " : "", sentence);
+	hash = tare_plib_hash(text, strlen(text)) | 1;
+	for (i = 0; i < DEGRADED_MAX; i++) {
+		uint64_t none = 0;
+
+		if (said[i] == hash)
+			return;
+		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			tare_emit_degraded(0, text);
+			return;
+		}
+	}
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * System calls without libc: they leave errno alone and are no cancellation points, so a thread of
+ * the program that is cancelled never unwinds through us. Each returns the kernel's value: negative
+ * errno on failure.
+ */
+#ifndef TARE_RECORDER_SYS_H
+#define TARE_RECORDER_SYS_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+static inline long tare_sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+	long ret;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = n;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+#else
+#error "Tare's recorder knows x86_64 and aarch64"
+#endif
+}
+
+static inline int tare_sys_open(const char *path, int flags, int mode)
+{
+	return (int)tare_sys6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+}
+
+static inline int tare_sys_close(int fd)
+{
+	return (int)tare_sys6(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline long tare_sys_read(int fd, void *buffer, size_t size)
+{
+	return tare_sys6(SYS_read, fd, (long)buffer, (long)size, 0, 0, 0);
+}
+
+static inline long tare_sys_write(int fd, const void *buffer, size_t size)
+{
+	return tare_sys6(SYS_write, fd, (long)buffer, (long)size, 0, 0, 0);
+}
+
+static inline long tare_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+	return tare_sys6(SYS_pwrite64, fd, (long)buffer, (long)size, (long)offset, 0, 0);
+}
+
+static inline int tare_sys_fallocate(int fd, uint64_t size)
+{
+	return (int)tare_sys6(SYS_fallocate, fd, 0, 0, (long)size, 0, 0);
+}
+
+static inline int tare_sys_ftruncate(int fd, uint64_t size)
+{
+	return (int)tare_sys6(SYS_ftruncate, fd, (long)size, 0, 0, 0, 0);
+}
+
+static inline int tare_sys_unlink(const char *path)
+{
+	return (int)tare_sys6(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+/* NULL on failure. */
+static inline void *tare_sys_mmap(void *at, size_t size, int prot, int flags, int fd, long offset)
+{
+	long ret = tare_sys6(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
+
+	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
+}
+
+static inline int tare_sys_munmap(void *at, size_t size)
+{
+	return (int)tare_sys6(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
+
+/* The kernel's own answer: a vfork child shares our memory but not our pid. */
+static inline uint32_t tare_sys_getpid(void)
+{
+	return (uint32_t)tare_sys6(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline uint32_t tare_sys_getppid(void)
+{
+	return (uint32_t)tare_sys6(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline uint32_t tare_sys_gettid(void)
+{
+	return (uint32_t)tare_sys6(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline uint64_t tare_sys_now_ns(int clock)
+{
+	struct timespec ts = {0, 0};
+
+	tare_sys6(SYS_clock_gettime, clock, (long)&ts, 0, 0, 0, 0);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+#endif

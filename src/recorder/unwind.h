@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native stack of the calling thread, by call frame information; where code has none, by the
+ * frame pointer if that looks sane. Never faults, loops, allocates, or takes a lock of ours, whatever
+ * the stack holds: a walk that meets nonsense ends. Inside signal handlers it can end early.
+ */
+#ifndef TARE_RECORDER_UNWIND_H
+#define TARE_RECORDER_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Return addresses, innermost first, at most `max`; the first one is in the caller. With `frame`, a
+ * __builtin_frame_address(0), they begin instead with the return address of the function with that
+ * frame. Code interrupted by a signal is there with the address it was interrupted at. Returns how
+ * many there are.
+ */
+int tare_unwind(uintptr_t *pcs, int max, const void *frame);
+
+/*
+ * The first of them for which inside(pc, arg) is false, or 0. Asks the dynamic linker for unloaded
+ * objects first.
+ */
+uintptr_t tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/unwind_stack.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+#include "recorder/recorder.h"
+#include "recorder/sys.h"
+#include "recorder/unwind_regs.h"
+
+enum {
+	PAGE = 4096, /* the smallest there is; larger ones are asked about more often than needed */
+	MAY_ASK = 16384, /* 64 MiB */
+};
+
+/* What is known for good: from begin to the upper end of the thread's own stack. */
+static TARE_TLS struct {
+	uintptr_t begin, end;
+} own;
+
+static uintptr_t page_of(uintptr_t addr)
+{
+	return addr & ~(uintptr_t)(PAGE - 1);
+}
+
+/*
+ * rt_sigprocmask copies the mask in before it looks at an impossible `how`: EFAULT or EINVAL. Any
+ * other answer (a sandbox) counts as no.
+ */
+bool tare_stack_is_readable(uintptr_t addr)
+{
+	return tare_sys6(SYS_rt_sigprocmask, -1, (long)page_of(addr), 0, 8, 0, 0) == -EINVAL;
+}
+
+/*
+ * Something that is surely at the upper end: for the first thread what the kernel put above its
+ * stack; for others the thread descriptor, which glibc places on top of the stack it gives a thread.
+ */
+static void find_own(void)
+{
+	uintptr_t top;
+
+	if (tare_sys_gettid() == tare_sys_getpid())
+		top = getauxval(AT_RANDOM);
+	else
+		top = tare_regs_thread_pointer();
+	own.begin = page_of(top);
+	own.end = own.begin + PAGE;
+}
+
+/* How far upwards from `page` can be read; stops at `limit`. */
+static uintptr_t readable_until(uintptr_t page, uintptr_t limit, uint32_t *may_ask)
+{
+	while (page < limit && *may_ask && tare_stack_is_readable(page)) {
+		page += PAGE;
+		--*may_ask;
+	}
+	return page;
+}
+
+bool tare_stack_enter(struct tare_stack *stack, uintptr_t sp)
+{
+	uintptr_t page = page_of(sp);
+
+	if (!own.end)
+		find_own();
+	stack->begin = page;
+	stack->may_ask = MAY_ASK;
+	if (sp >= own.begin && sp < own.end) {
+		stack->end = own.end;
+		return true;
+	}
+	if (sp >= own.end || (own.begin - page) / PAGE > MAY_ASK) {
+		stack->end = readable_until(page, page + PAGE, &stack->may_ask);
+		return stack->end > page;
+	}
+	stack->end = readable_until(page, own.begin, &stack->may_ask);
+	if (stack->end == own.begin) {
+		own.begin = page;
+		stack->end = own.end;
+	} else {
+		stack->may_ask = 0; /* it ends here: another stack, below our own */
+	}
+	return stack->end > page;
+}
+
+bool tare_stack_grow(struct tare_stack *stack, uintptr_t addr)
+{
+	uintptr_t limit = page_of(addr) + PAGE;
+
+	if (addr < stack->begin || limit < addr)
+		return false;
+	stack->end = readable_until(stack->end, limit, &stack->may_ask);
+	return stack->end >= limit;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/weigh.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "recorder/cuda/real.h"
+#include "recorder/plib.h"
+#include "recorder/recorder.h"
+#include "recorder/resolve.h"
+#include "recorder/sys.h"
+#include "trace/clock.h"
+#include "trace/format.h"
+#include "witness/nvml_abi.h"
+
+#define PEERS_MAX 128
+#define DEBT_MS 20
+
+static struct {
+#define NVML_API(FIELD, SYMBOL, PARAMETERS) int(*FIELD) PARAMETERS;
+	NVML_API_MAP(NVML_API)
+#undef NVML_API
+} nvml;
+
+static struct {
+	bool is_started;
+	int nr; /* NVML devices, MIG devices behind the whole ones */
+	nvml_device handles[TARE_WEIGH_DEVICES];
+	uint8_t uuids[TARE_WEIGH_DEVICES][16];
+	int index_of[TARE_WEIGH_DEVICES]; /* CUDA ordinal → NVML index + 1 */
+	bool has_v2;
+	uint32_t own_pid; /* ours, as NVML names it; 0: not known */
+	uint32_t before[PEERS_MAX]; /* pids listed before our context was made */
+	uint32_t before_nr;
+	uint64_t first_ticks, spent_ticks, debt_ticks;
+} weigh;
+
+static void add_device(nvml_device handle)
+{
+	char text[96];
+	const char *hex;
+
+	if (weigh.nr >= TARE_WEIGH_DEVICES || !nvml.uuid || nvml.uuid(handle, text, sizeof(text)) != 0)
+		return;
+	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
+	if (!hex || !tare_plib_parse_uuid(hex, weigh.uuids[weigh.nr]))
+		return;
+	weigh.handles[weigh.nr++] = handle;
+}
+
+static void list_devices(void)
+{
+	unsigned int count = 0, i, j;
+	nvml_device handle, mig;
+
+	if ((nvml.count_v2 ? nvml.count_v2(&count) : nvml.count ? nvml.count(&count) : -1) != 0)
+		return;
+	for (i = 0; i < count; i++)
+		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) == 0)
+			add_device(handle);
+	for (i = 0; i < count && nvml.mig_max && nvml.mig_by_index; i++) {
+		unsigned int most = 0;
+
+		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) != 0 ||
+		    nvml.mig_max(handle, &most) != 0)
+			continue;
+		for (j = 0; j < most; j++)
+			if (nvml.mig_by_index(handle, j, &mig) == 0)
+				add_device(mig);
+	}
+}
+
+void tare_weigh_birth(void)
+{
+	uint64_t ticks_per_s = tare_clock_ticks_per_s();
+
+	weigh.first_ticks = tare_clock_ticks();
+	/* A TSC does not say its rate; 3 GHz is near enough for a debt. */
+	weigh.debt_ticks = (ticks_per_s ? ticks_per_s : 3000000000u) / 1000 * DEBT_MS;
+}
+
+void tare_weigh_start(void)
+{
+	void *library;
+	int err;
+
+	if (weigh.is_started)
+		return;
+	weigh.is_started = true;
+	if (tare_config.no_weigh)
+		return;
+	library = tare_resolve_dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		tare_degraded("NVML (libnvidia-ml.so.1) is not there: memory is weighed by cuMemGetInfo, "
+			      "and contexts are not weighed",
+			      NULL);
+		return;
+	}
+#define NVML_API(FIELD, SYMBOL, PARAMETERS)                                                         \
+	*(void **)&nvml.FIELD = tare_resolve_dlsym(library, #SYMBOL);
+	NVML_API_MAP(NVML_API)
+#undef NVML_API
+	err = nvml.init_v2 ? nvml.init_v2() : nvml.init ? nvml.init() : -1;
+	if (err != 0) {
+		tare_degraded("NVML cannot be initialised here: memory is weighed by cuMemGetInfo, and "
+			      "contexts are not weighed",
+			      NULL);
+		return;
+	}
+	weigh.has_v2 = nvml.memory_v2 != NULL;
+	list_devices();
+}
+
+void tare_weigh_forget(void)
+{
+	memset(&weigh, 0, sizeof(weigh));
+	tare_weigh_birth();
+}
+
+int tare_weigh_nvml_count(void)
+{
+	return weigh.nr;
+}
+
+int tare_weigh_map(int ordinal, const uint8_t uuid[16])
+{
+	int i;
+
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES)
+		return -1;
+	for (i = 0; i < weigh.nr; i++) {
+		if (memcmp(weigh.uuids[i], uuid, 16) != 0)
+			continue;
+		weigh.index_of[ordinal] = i + 1;
+		return i;
+	}
+	return -1;
+}
+
+/*
+ * A program starts with many calls that matter and little time behind it, so what is needed may
+ * borrow from the time to come; checks have half of what is allowed and may borrow next to nothing.
+ */
+bool tare_weigh_allowed(enum tare_weigh_need need)
+{
+	uint64_t elapsed = tare_clock_ticks() - weigh.first_ticks;
+	uint64_t spent = __atomic_load_n(&weigh.spent_ticks, __ATOMIC_RELAXED);
+	uint64_t allowed = elapsed / TARE_WEIGH_SHARE;
+
+	if (tare_config.no_weigh)
+		return false;
+	allowed = need == TARE_WEIGH_NEEDED ? allowed + weigh.debt_ticks : allowed / 2 + weigh.debt_ticks / 16;
+	return spent <= allowed;
+}
+
+static void spend(uint64_t since)
+{
+	__atomic_fetch_add(&weigh.spent_ticks, tare_clock_ticks() - since, __ATOMIC_RELAXED);
+}
+
+bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
+{
+	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
+	struct nvml_memory_v1 v1;
+
+	if (index < 0 || index >= weigh.nr)
+		return false;
+	if (weigh.has_v2 && nvml.memory_v2(weigh.handles[index], &v2) == 0 && v2.total != 0) {
+		*out = (struct tare_weigh_memory){v2.total, v2.reserved, v2.used, false};
+		/* Some drivers count the reserve as used in v2 as well; whose sum holds tells. */
+		if (v2.total == v2.free + v2.used && v2.reserved && v2.used >= v2.reserved)
+			out->used -= v2.reserved;
+		return true;
+	}
+	if (!nvml.memory || nvml.memory(weigh.handles[index], &v1) != 0 || v1.total == 0)
+		return false;
+	*out = (struct tare_weigh_memory){v1.total, TARE_NOT_KNOWN, v1.used, true};
+	return true;
+}
+
+uint64_t tare_weigh_used_by_index(int index)
+{
+	uint64_t since = tare_clock_ticks();
+	struct tare_weigh_memory memory;
+	bool is_known = tare_weigh_memory(index, &memory);
+
+	spend(since);
+	return is_known ? memory.used : TARE_NOT_KNOWN;
+}
+
+uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
+{
+	uint64_t since = tare_clock_ticks(), used = TARE_NOT_KNOWN;
+	size_t free_bytes, total;
+
+	*by_cuda = false;
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES)
+		return TARE_NOT_KNOWN;
+	if (weigh.index_of[ordinal])
+		used = tare_weigh_used_by_index(weigh.index_of[ordinal] - 1);
+	if (used != TARE_NOT_KNOWN)
+		return used;
+	*by_cuda = true;
+	if (tare_real.cuMemGetInfo_v2 && tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+		used = total - free_bytes;
+	spend(since);
+	return used;
+}
+
+/* One of NVML's lists, in either layout, as pid and bytes. Negative: this driver does not tell. */
+static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
+		     int (*v2)(nvml_device, unsigned int *, void *),
+		     int (*v1)(nvml_device, unsigned int *, void *), nvml_device handle,
+		     struct nvml_process_v1 *out)
+{
+	struct nvml_process_v2 wide[PEERS_MAX];
+	unsigned int count = PEERS_MAX, i;
+
+	if (v3 || v2) {
+		if ((v3 ? v3 : v2)(handle, &count, wide) != 0)
+			return -1;
+		for (i = 0; i < count; i++)
+			out[i] = (struct nvml_process_v1){wide[i].pid, wide[i].used};
+		return (int)count;
+	}
+	if (!v1 || v1(handle, &count, out) != 0)
+		return -1;
+	return (int)count;
+}
+
+/* Compute and graphics processes; one that is in both lists counts once, with its larger figure. */
+static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX])
+{
+	struct nvml_process_v1 graphics[PEERS_MAX];
+	nvml_device handle;
+	int n, m, i, j;
+
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal])
+		return -1;
+	handle = weigh.handles[weigh.index_of[ordinal] - 1];
+	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, out);
+	if (n < 0)
+		return -1;
+	m = read_list(nvml.graphics_v3, nvml.graphics_v2, nvml.graphics_v1, handle, graphics);
+	for (i = 0; i < m; i++) {
+		for (j = 0; j < n && out[j].pid != graphics[i].pid; j++)
+			continue;
+		if (j == n)
+			out[n++] = graphics[i];
+		else if (graphics[i].used != NVML_NOT_AVAILABLE && graphics[i].used > out[j].used)
+			out[j].used = graphics[i].used;
+	}
+	return n;
+}
+
+uint64_t tare_weigh_peers(int ordinal)
+{
+	struct nvml_process_v1 list[2 * PEERS_MAX];
+	uint64_t since = tare_clock_ticks(), sum = 0;
+	uint32_t own = weigh.own_pid;
+	int n, i;
+
+	n = own ? read_processes(ordinal, list) : -1;
+	for (i = 0; i < n; i++) {
+		if (list[i].pid == own)
+			continue;
+		if (list[i].used == NVML_NOT_AVAILABLE)
+			n = -1;
+		else
+			sum += list[i].used;
+	}
+	spend(since);
+	return n < 0 ? TARE_NOT_KNOWN : sum;
+}
+
+/*
+ * In a container NVML lists us under the pid that the host knows. The pid that appears with our
+ * first context is ours; if it is not plain which one that is, peers stay unknown.
+ */
+void tare_weigh_learn_own_pid(int ordinal, bool before)
+{
+	struct nvml_process_v1 list[2 * PEERS_MAX];
+	uint32_t pid = tare_sys_getpid(), found = 0;
+	uint64_t since = tare_clock_ticks();
+	int n, i, fresh = 0;
+	uint32_t j;
+
+	if (weigh.own_pid)
+		return;
+	n = read_processes(ordinal, list);
+	if (before)
+		weigh.before_nr = 0;
+	for (i = 0; i < n; i++) {
+		if (before && weigh.before_nr < PEERS_MAX) {
+			weigh.before[weigh.before_nr++] = list[i].pid;
+			continue;
+		}
+		for (j = 0; j < weigh.before_nr && weigh.before[j] != list[i].pid; j++)
+			continue;
+		if (list[i].pid == pid)
+			weigh.own_pid = pid;
+		if (j == weigh.before_nr) {
+			found = list[i].pid;
+			fresh++;
+		}
+	}
+	if (!before && !weigh.own_pid && fresh == 1)
+		weigh.own_pid = found;
+	spend(since);
+}

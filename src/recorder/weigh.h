@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading how much device memory is in use, before and after a driver call: by NVML, which sees the
+ * whole device and needs no context; else by cuMemGetInfo.
+ *
+ * The time spent on it is capped at TARE_WEIGH_SHARE of the time the program has run. Calls whose
+ * effect is computed anyway give way first.
+ */
+#ifndef TARE_RECORDER_WEIGH_H
+#define TARE_RECORDER_WEIGH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TARE_WEIGH_SHARE 200 /* one part in 200: 0.5 % */
+#define TARE_WEIGH_DEVICES 64
+
+enum tare_weigh_need { TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED };
+
+void tare_weigh_birth(void); /* the process begins: time to weigh in accrues from here */
+/* Opens NVML in this process, once, and again after tare_weigh_forget(). */
+void tare_weigh_start(void);
+void tare_weigh_forget(void); /* in a forked child: NVML handles are the parent's */
+
+/* NVML's index of the device with this UUID, -1 if it does not know it. `ordinal` is then weighed by it. */
+int tare_weigh_map(int ordinal, const uint8_t uuid[16]);
+int tare_weigh_nvml_count(void);
+
+/* False: the time allowed for weighing is used up. */
+bool tare_weigh_allowed(enum tare_weigh_need need);
+
+/* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */
+uint64_t tare_weigh_used(int ordinal, bool *by_cuda);
+uint64_t tare_weigh_used_by_index(int nvml_index);
+
+struct tare_weigh_memory {
+	uint64_t total, reserved, used; /* TARE_NOT_KNOWN where NVML does not say */
+	bool is_v1;
+};
+bool tare_weigh_memory(int nvml_index, struct tare_weigh_memory *out);
+
+/* Bytes in use by processes that are not this one, TARE_NOT_KNOWN where NVML does not list them. */
+uint64_t tare_weigh_peers(int ordinal);
+
+/* Around the creation of this process's first context on a device: NVML may know us by another pid. */
+void tare_weigh_learn_own_pid(int ordinal, bool before);
+
+#endif
