@@ -7,7 +7,7 @@
 
 enum {
 	LOG_RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
-	LOG_WINDOW = 1 << 20, /* read at once; far more than a record */
+	LOG_WINDOW = 1 << 18, /* read at once; a few of the longest records */
 };
 
 struct tare_log {

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/clockmap.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/* Reading three clocks in a row takes up to a microsecond; closer pairs give no useful rate. */
+#define MIN_DISTANCE_NS 10000000u
+
+/* 36 years. A stamp beyond is damage; sums and differences of a few such times do not overflow. */
+#define FAR_NS 0x1p60
+
+void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,
+		       uint64_t realtime_ns)
+{
+	if (ticks == 0 || monotonic_ns == 0 || ticks > (uint64_t)FAR_NS ||
+	    monotonic_ns > (uint64_t)FAR_NS || realtime_ns > 4 * (uint64_t)FAR_NS)
+		return;
+	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1,
+					sizeof(*map->pairs));
+	map->pairs[map->pair_nr++] = (struct tare_clockmap_pair){
+		.ticks = ticks, .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns,
+	};
+}
+
+static int by_ticks(const void *a, const void *b)
+{
+	const struct tare_clockmap_pair *x = a, *y = b;
+
+	if (x->ticks != y->ticks)
+		return x->ticks < y->ticks ? -1 : 1;
+	return (x->monotonic_ns > y->monotonic_ns) - (x->monotonic_ns < y->monotonic_ns);
+}
+
+/*
+ * Both clocks only go forward: keeps the longest series of pairs in which they do. (The classic
+ * longest increasing subsequence: tops[n] is the pair with the smallest time that ends a series of
+ * n + 1 pairs, before[] links each pair to the one before it in its series.)
+ */
+static void keep_longest_series(struct tare_clockmap *map)
+{
+	size_t *tops = tare_xcalloc(map->pair_nr, sizeof(*tops));
+	size_t *before = tare_xcalloc(map->pair_nr, sizeof(*before));
+	size_t length = 0, at;
+
+	for (size_t i = 0; i < map->pair_nr; i++) {
+		size_t low = 0, high = length;
+
+		if (i > 0 && map->pairs[i].ticks == map->pairs[i - 1].ticks)
+			continue;
+		while (low < high) {
+			size_t mid = (low + high) / 2;
+
+			if (map->pairs[tops[mid]].monotonic_ns < map->pairs[i].monotonic_ns)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		before[i] = low > 0 ? tops[low - 1] : i;
+		tops[low] = i;
+		if (low == length)
+			length++;
+	}
+	at = length > 0 ? tops[length - 1] : 0;
+	for (size_t n = length; n > 0; n--) {
+		tops[n - 1] = at;
+		at = before[at];
+	}
+	for (size_t n = 0; n < length; n++)
+		map->pairs[n] = map->pairs[tops[n]];
+	map->pair_nr = length;
+	free(tops);
+	free(before);
+}
+
+static double rate(const struct tare_clockmap_pair *a, const struct tare_clockmap_pair *b)
+{
+	return (double)(b->monotonic_ns - a->monotonic_ns) / (double)(b->ticks - a->ticks);
+}
+
+/* Thins the pairs out; of pairs closer than the least distance the last of the map wins. */
+static void thin_out(struct tare_clockmap *map)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < map->pair_nr; i++) {
+		bool is_last = i + 1 == map->pair_nr;
+		bool is_far = map->pairs[i].monotonic_ns - map->pairs[kept - 1].monotonic_ns >=
+			      MIN_DISTANCE_NS;
+
+		if (is_last && !is_far && kept > 1)
+			kept--;
+		if (is_last || is_far)
+			map->pairs[kept++] = map->pairs[i];
+	}
+	map->pair_nr = kept;
+}
+
+void tare_clockmap_settle(struct tare_clockmap *map)
+{
+	double whole;
+	size_t n;
+
+	if (map->pair_nr > 0) {
+		qsort(map->pairs, map->pair_nr, sizeof(*map->pairs), by_ticks);
+		keep_longest_series(map);
+		thin_out(map);
+		if (map->pairs[0].realtime_ns > map->pairs[0].monotonic_ns)
+			map->realtime_offset_ns = (int64_t)(map->pairs[0].realtime_ns -
+							    map->pairs[0].monotonic_ns);
+	}
+	n = map->pair_nr;
+	map->is_rate_known = map->ticks_per_s > 0 || n > 1 || map->clock == TARE_CLOCK_MONOTONIC_NS;
+	whole = 1;
+	if (map->clock != TARE_CLOCK_MONOTONIC_NS) {
+		if (map->ticks_per_s > 0)
+			whole = 1e9 / (double)map->ticks_per_s;
+		else if (n > 1)
+			whole = rate(&map->pairs[0], &map->pairs[n - 1]);
+	}
+	for (size_t i = 0; i < n; i++)
+		map->pairs[i].ns_per_tick =
+			i + 1 < n ? rate(&map->pairs[i], &map->pairs[i + 1]) : whole;
+}
+
+int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks)
+{
+	const struct tare_clockmap_pair *pair;
+	double ns;
+	size_t i = map->last;
+
+	if (map->clock == TARE_CLOCK_MONOTONIC_NS || map->pair_nr == 0)
+		return ticks < (uint64_t)FAR_NS ? (int64_t)ticks : (int64_t)FAR_NS;
+	if (i >= map->pair_nr || map->pairs[i].ticks > ticks)
+		i = 0;
+	if (i + 1 < map->pair_nr && map->pairs[i + 1].ticks <= ticks) {
+		size_t high = map->pair_nr;
+
+		while (i + 1 < high) {
+			size_t mid = (i + high) / 2;
+
+			if (map->pairs[mid].ticks <= ticks)
+				i = mid;
+			else
+				high = mid;
+		}
+	}
+	map->last = i;
+	pair = &map->pairs[i];
+	if (ticks >= pair->ticks)
+		ns = (double)(ticks - pair->ticks) * pair->ns_per_tick;
+	else
+		ns = -(double)(pair->ticks - ticks) * pair->ns_per_tick;
+	if (ns > FAR_NS)
+		ns = FAR_NS;
+	else if (ns < -FAR_NS)
+		ns = -FAR_NS;
+	return (int64_t)pair->monotonic_ns + (int64_t)ns;
+}
+
+void tare_clockmap_free(struct tare_clockmap *map)
+{
+	free(map->pairs);
+	map->pairs = NULL;
+	map->pair_nr = map->pair_cap = 0;
+}

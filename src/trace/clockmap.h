@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_CLOCKMAP_H
+#define TARE_TRACE_CLOCKMAP_H
+
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * From the ticks of one clock of one machine to nanoseconds of its CLOCK_MONOTONIC: piecewise linear
+ * between instants at which both were read. {0} is an empty map.
+ */
+struct tare_clockmap_pair {
+	uint64_t ticks, monotonic_ns, realtime_ns;
+	double ns_per_tick; /* from here to the next pair */
+};
+
+struct tare_clockmap {
+	int number; /* for whoever has several */
+	uint8_t boot_id[16];
+	uint32_t clock;
+	uint64_t ticks_per_s; /* 0: not known */
+	struct tare_clockmap_pair *pairs;
+	size_t pair_nr, pair_cap;
+	size_t last; /* pair that was used last */
+	int64_t realtime_offset_ns; /* add it to a monotonic time; 0 if not known */
+	bool is_rate_known; /* else a tick is taken for a nanosecond */
+};
+
+void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,
+		       uint64_t realtime_ns);
+
+/*
+ * To be called once, after the last pair and before the first question. Pairs that contradict most
+ * others (a damaged record) are dropped.
+ */
+void tare_clockmap_settle(struct tare_clockmap *map);
+
+int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks);
+void tare_clockmap_free(struct tare_clockmap *map);
+
+#endif

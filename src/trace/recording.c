@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/recording.h"
+
+#include "base/array.h"
+#include "trace/recording_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
+{
+	struct tare_str text = { 0 };
+	bool is_new;
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	tare_strmap_put(&r->noted, tare_str_text(&text), &is_new);
+	if (is_new) {
+		r->notes = tare_array_reserve(r->notes, &r->note_cap, r->note_nr + 1,
+					      sizeof(const char *));
+		r->notes[r->note_nr++] = tare_arena_strdup(&r->arena, tare_str_text(&text));
+	}
+	tare_str_free(&text);
+}
+
+static uint64_t key_of(uint32_t pid, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | pid;
+}
+
+struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
+					  uint32_t generation)
+{
+	uint64_t *slot = tare_map_get(&folder->processes, key_of(pid, generation));
+
+	return slot ? (struct tare_rprocess *)(uintptr_t)*slot : NULL;
+}
+
+/* What there is already, as another log has named it, or a new one. No folder: always a new one. */
+struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
+						 struct tare_rfolder *folder, uint32_t pid,
+						 uint32_t generation)
+{
+	struct tare_rprocess *p = folder ? tare_recording_find(folder, pid, generation) : NULL;
+	uint64_t *newest;
+
+	if (p)
+		return p;
+	p = tare_arena_alloc(&r->arena, sizeof(*p));
+	p->folder = folder;
+	p->public.index = (int)r->process_nr;
+	p->public.role = TARE_ROLE_PROGRAM;
+	p->public.pid = pid;
+	p->public.generation = generation;
+	p->public.program = p->public.host = "";
+	p->public.folder = folder ? folder->path : "";
+	p->public.fold_ns = -1;
+	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1,
+					  sizeof(struct tare_rprocess *));
+	r->processes[r->process_nr++] = p;
+	if (folder) {
+		*tare_map_put(&folder->processes, key_of(pid, generation), NULL) =
+			(uint64_t)(uintptr_t)p;
+		newest = tare_map_put(&folder->newest, pid, NULL);
+		if (generation + 1ull > *newest)
+			*newest = generation + 1ull;
+	}
+	return p;
+}
+
+int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p,
+				    uint64_t stamp)
+{
+	int64_t ns = tare_clockmap_ns(p->clock, stamp);
+
+	/* Clocks of two machines meet in the time of day; those of one boot are one already. */
+	if (memcmp(p->clock->boot_id, r->zero_clock->boot_id, sizeof(p->clock->boot_id)) != 0)
+		ns += p->clock->realtime_offset_ns - r->zero_clock->realtime_offset_ns;
+	return ns;
+}
+
+int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p,
+			  uint64_t stamp)
+{
+	return tare_recording_monotonic_ns(r, p, stamp) - r->zero_ns;
+}
+
+static int nothing_found(const struct tare_recording *r, const char *path, struct tare_err *err)
+{
+	if (r->first_err.code) {
+		if (err)
+			*err = r->first_err;
+		return r->first_err.code;
+	}
+	return tare_err_set(err, TARE_E_EMPTY,
+			    "%s holds no log: nothing in the command opened a GPU, or it was not the "
+			    "command that did (docker, ssh, ray, kubectl start programs elsewhere: "
+			    "see `tare env`)", path);
+}
+
+int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
+{
+	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
+	int rc = tare_recording_find_logs(r, path, err);
+
+	if (!rc && r->stream_nr == 0)
+		rc = nothing_found(r, path, err);
+	if (rc) {
+		tare_recording_close(r);
+		return rc;
+	}
+	tare_recording_settle(r);
+	*out = r;
+	return 0;
+}
+
+static void free_process(struct tare_rprocess *p)
+{
+	tare_map_free(&p->strings);
+	tare_map_free(&p->stacks);
+	free(p->devices);
+	free(p->objects);
+	free(p->symbols);
+}
+
+void tare_recording_close(struct tare_recording *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		tare_reorder_free(r->streams[i]->reorder);
+		tare_log_close(r->streams[i]->log);
+	}
+	for (size_t i = 0; i < r->process_nr; i++)
+		free_process(r->processes[i]);
+	for (size_t i = 0; i < r->folder_nr; i++) {
+		tare_map_free(&r->folders[i]->processes);
+		tare_map_free(&r->folders[i]->newest);
+	}
+	for (size_t i = 0; i < r->clock_nr; i++)
+		tare_clockmap_free(r->clocks[i]);
+	tare_strmap_free(&r->device_of);
+	tare_strmap_free(&r->noted);
+	tare_str_free(&r->text);
+	free(r->folders);
+	free(r->processes);
+	free(r->streams);
+	free(r->clocks);
+	free(r->devices);
+	free(r->notes);
+	free(r->symbols);
+	free(r->heap);
+	tare_arena_free(&r->arena);
+	free(r);
+}
+
+int tare_recording_process_nr(const struct tare_recording *r)
+{
+	return (int)r->process_nr;
+}
+
+const struct tare_process *tare_recording_process(const struct tare_recording *r, int index)
+{
+	return &r->processes[index]->public;
+}
+
+int tare_recording_device_nr(const struct tare_recording *r)
+{
+	return (int)r->device_nr;
+}
+
+const struct tare_device *tare_recording_device(const struct tare_recording *r, int index)
+{
+	return &r->devices[index]->public;
+}
+
+int tare_recording_note_nr(const struct tare_recording *r)
+{
+	return (int)r->note_nr;
+}
+
+const char *tare_recording_note(const struct tare_recording *r, int index)
+{
+	return r->notes[index];
+}
+
+int64_t tare_recording_started_realtime_ns(const struct tare_recording *r)
+{
+	return r->zero_realtime_ns;
+}
+
+int64_t tare_recording_last_ns(const struct tare_recording *r)
+{
+	return r->last_ns;
+}
+
+bool tare_recording_is_open(const struct tare_recording *r)
+{
+	return r->is_open;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/recording_private.h"
+
+#include "base/array.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define JSON_MAX (16u << 20)
+
+struct names {
+	char **items;
+	size_t count, cap;
+};
+
+static void add_name(struct names *n, const char *name, size_t len)
+{
+	n->items = tare_array_reserve(n->items, &n->cap, n->count + 1, sizeof(*n->items));
+	n->items[n->count++] = tare_xstrndup(name, len);
+}
+
+static void free_names(struct names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->items[i]);
+	free(n->items);
+	*n = (struct names){ 0 };
+}
+
+/* "2-0" before "10-0": shorter names first, then by letters. */
+static int compare_names(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a, *y = *(char *const *)b;
+	size_t m = strlen(x), n = strlen(y);
+
+	return m != n ? (m < n ? -1 : 1) : strcmp(x, y);
+}
+
+/* Sorted, each once. */
+static void sort_names(struct names *n)
+{
+	size_t kept = 0;
+
+	if (n->count > 1)
+		qsort(n->items, n->count, sizeof(*n->items), compare_names);
+	for (size_t i = 0; i < n->count; i++) {
+		if (kept > 0 && !strcmp(n->items[i], n->items[kept - 1]))
+			free(n->items[i]);
+		else
+			n->items[kept++] = n->items[i];
+	}
+	n->count = kept;
+}
+
+static char *join(const char *folder, const char *name, const char *suffix)
+{
+	struct tare_str path = { 0 };
+
+	tare_str_addf(&path, "%s/%s%s", folder, name, suffix);
+	return tare_str_steal(&path);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_there(const char *folder, const char *name, const char *suffix)
+{
+	char *path = join(folder, name, suffix);
+	struct stat st;
+	bool is = stat(path, &st) == 0;
+
+	free(path);
+	return is;
+}
+
+/* Length of the name without ".events" or ".ring"; 0: not a log. */
+static size_t stem(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len > 7 && !strcmp(name + len - 7, ".events"))
+		return len - 7;
+	if (len > 5 && !strcmp(name + len - 5, ".ring"))
+		return len - 5;
+	return 0;
+}
+
+/* Fills `logs` with stems and `others` (may be NULL) with the other names in a folder. */
+static int list(const char *folder, struct names *logs, struct names *others, struct tare_err *err)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	if (!dir)
+		return tare_err_set_errno(err, errno, "%s", folder);
+	while ((entry = readdir(dir))) {
+		size_t len = stem(entry->d_name);
+
+		if (len > 0)
+			add_name(logs, entry->d_name, len);
+		else if (others && entry->d_name[0] != '.')
+			add_name(others, entry->d_name, strlen(entry->d_name));
+	}
+	closedir(dir);
+	return 0;
+}
+
+static struct tare_rfolder *add_folder(struct tare_recording *r, const char *path)
+{
+	struct tare_rfolder *folder = tare_arena_alloc(&r->arena, sizeof(*folder));
+
+	folder->path = tare_arena_strdup(&r->arena, path);
+	r->folders = tare_array_reserve(r->folders, &r->folder_cap, r->folder_nr + 1,
+					sizeof(struct tare_rfolder *));
+	r->folders[r->folder_nr++] = folder;
+	return folder;
+}
+
+/* A recording.json that cannot be read costs what is in it and no more. */
+static const struct tare_json_value *read_json(struct tare_recording *r, const char *folder)
+{
+	char *path = join(folder, "recording.json", ""), *text = NULL;
+	const struct tare_json_value *value = NULL;
+	struct tare_err err = { 0 };
+	FILE *f = fopen(path, "re");
+	struct stat st;
+	size_t size;
+
+	if (!f || fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > JSON_MAX)
+		goto out;
+	text = tare_arena_alloc(&r->arena, (size_t)st.st_size + 1);
+	size = fread(text, 1, (size_t)st.st_size, f);
+	if (size == 0)
+		goto out;
+	if (tare_json_parse(&r->arena, text, size, &value, &err))
+		tare_recording_add_note(r, "%s is damaged (%s), so what was run is not known; the "
+					   "logs beside it are read all the same", path, err.text);
+out:
+	if (f)
+		fclose(f);
+	free(path);
+	return value;
+}
+
+static void read_control(struct tare_recording *r, const char *folder)
+{
+	char *path = join(folder, "control", "");
+	struct tare_control control;
+	FILE *f = fopen(path, "re");
+
+	if (f && fread(&control, sizeof(control), 1, f) == 1 &&
+	    !memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
+	    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
+		tare_recording_add_note(r, "%llu of the processes could not open a log in %s and are "
+					   "not in this recording: the disk was full or not writable",
+					(unsigned long long)control.degraded, folder);
+	if (f)
+		fclose(f);
+	free(path);
+}
+
+/* `tare` records to a local spool when the target is a network folder, and copies at the end. */
+static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
+{
+	const char *spool = tare_json_get_str(folder->json, "spool");
+
+	if (!spool || !spool[0])
+		return;
+	if (spool[0] != '/') {
+		char *path = join(folder->path, spool, "");
+
+		spool = tare_arena_strdup(&r->arena, path);
+		free(path);
+	}
+	if (is_folder(spool))
+		folder->spool = spool;
+	else
+		tare_recording_add_note(r, "%s was being recorded to %s, which is not there; open it "
+					   "on the machine it was recorded on", folder->path, spool);
+}
+
+/* One recording: the logs of the spool, and those of the folder that the spool does not have. */
+static int find_in(struct tare_recording *r, const char *path, struct tare_err *err)
+{
+	struct tare_rfolder *folder = add_folder(r, path);
+	struct names logs = { 0 };
+	const char *state;
+	int rc;
+
+	folder->json = read_json(r, path);
+	follow_spool(r, folder);
+	if (folder->spool && is_there(folder->spool, "recording.json", ""))
+		folder->json = read_json(r, folder->spool);
+	state = tare_json_get_str(folder->json, "state");
+	if (state && !strcmp(state, "recording"))
+		r->is_open = true;
+	read_control(r, folder->spool ? folder->spool : path);
+	rc = list(path, &logs, NULL, err);
+	if (!rc && folder->spool)
+		rc = list(folder->spool, &logs, NULL, err);
+	sort_names(&logs);
+	for (size_t i = 0; i < logs.count; i++) {
+		const char *at = folder->spool && (is_there(folder->spool, logs.items[i], ".events") ||
+						   is_there(folder->spool, logs.items[i], ".ring"))
+					 ? folder->spool
+					 : path;
+		char *log = join(at, logs.items[i], ".events");
+
+		tare_recording_add_log(r, folder, log);
+		free(log);
+	}
+	free_names(&logs);
+	return rc;
+}
+
+/* Every log stays open while it is read; a job with thousands of processes needs a higher limit. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int find_in_folders(struct tare_recording *r, const char *path, const struct names *names,
+			   struct tare_err *err)
+{
+	int found = 0, rc = 0;
+
+	for (size_t i = 0; i < names->count && !rc; i++) {
+		char *below = join(path, names->items[i], "");
+		struct names logs = { 0 };
+
+		if (is_folder(below) && !list(below, &logs, NULL, NULL) &&
+		    (logs.count > 0 || is_there(below, "recording.json", ""))) {
+			rc = find_in(r, below, err);
+			found++;
+		}
+		free_names(&logs);
+		free(below);
+	}
+	if (!rc && !found)
+		rc = tare_err_set(err, TARE_E_FORMAT,
+				  "%s holds no recording of Tare; give a folder NAME.tare, which "
+				  "`tare run` makes", path);
+	return rc;
+}
+
+static int find_one_log(struct tare_recording *r, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
+			  : tare_xstrdup(".");
+
+	tare_recording_add_log(r, add_folder(r, dir), path);
+	free(dir);
+	return 0;
+}
+
+int tare_recording_find_logs(struct tare_recording *r, const char *path, struct tare_err *err)
+{
+	struct names logs = { 0 }, others = { 0 };
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) < 0) {
+		if (errno == ENOENT)
+			return tare_err_set(err, TARE_E_NOT_FOUND,
+					    "%s: there is no such recording", path);
+		return tare_err_set_errno(err, errno, "%s", path);
+	}
+	allow_many_files();
+	if (!S_ISDIR(st.st_mode))
+		return find_one_log(r, path);
+	rc = list(path, &logs, &others, err);
+	sort_names(&others);
+	if (!rc && (logs.count > 0 || is_there(path, "recording.json", "") ||
+		    is_there(path, "control", "")))
+		rc = find_in(r, path, err);
+	else if (!rc)
+		rc = find_in_folders(r, path, &others, err);
+	free_names(&logs);
+	free_names(&others);
+	return rc;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first pass. A record may stand before the string, the stack or the clock reading that it
+ * needs, because threads race; so all tables are filled before the first event is handed out.
+ */
+#include "trace/recording_private.h"
+
+#include "base/array.h"
+#include "trace/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the pass over one log keeps in mind. */
+struct pass {
+	struct tare_recording *r;
+	struct tare_rfolder *folder;
+	struct tare_log *log;
+	struct tare_rprocess *owner; /* whose log it is */
+	struct tare_rstream *stream; /* of whom the records are: the owner, or what a FOLD names */
+	bool is_checkpoint;
+	uint64_t fresh_gaps, fresh_bytes; /* in the ring of a process that may still be writing there */
+};
+
+static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tare_file_header *h)
+{
+	struct tare_clockmap *map;
+
+	for (size_t i = 0; i < r->clock_nr; i++)
+		if (r->clocks[i]->clock == h->clock &&
+		    !memcmp(r->clocks[i]->boot_id, h->boot_id, sizeof(h->boot_id)))
+			return r->clocks[i];
+	map = tare_arena_alloc(&r->arena, sizeof(*map));
+	map->clock = h->clock;
+	map->number = (int)r->clock_nr;
+	memcpy(map->boot_id, h->boot_id, sizeof(h->boot_id));
+	r->clocks = tare_array_reserve(r->clocks, &r->clock_cap, r->clock_nr + 1,
+				       sizeof(struct tare_clockmap *));
+	r->clocks[r->clock_nr++] = map;
+	return map;
+}
+
+static void take_header(struct tare_recording *r, struct tare_rprocess *p,
+			const struct tare_file_header *h)
+{
+	struct tare_process *public = &p->public;
+
+	p->header = *h;
+	p->clock = clock_of(r, h);
+	if (h->ticks_per_s > 0)
+		p->clock->ticks_per_s = h->ticks_per_s;
+	tare_clockmap_add(p->clock, h->first_stamp, h->first_monotonic_ns, h->first_realtime_ns);
+	public->role = h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_CHECKPOINT
+			       ? (enum tare_role)h->role
+			       : TARE_ROLE_PROGRAM;
+	public->ppid = h->ppid;
+	public->pid_namespace = h->pid_namespace;
+	public->start_ticks = h->start_ticks;
+	public->program = tare_arena_strdup(&r->arena, h->program);
+	public->host = tare_arena_strdup(&r->arena, h->host);
+}
+
+static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log *log,
+				       struct tare_rprocess *p, uint64_t begin)
+{
+	struct tare_rstream *s = tare_arena_alloc(&r->arena, sizeof(*s));
+
+	s->log = log;
+	s->process = p;
+	s->begin = begin;
+	s->end = UINT64_MAX;
+	s->number = (int)r->stream_nr;
+	r->streams = tare_array_reserve(r->streams, &r->stream_cap, r->stream_nr + 1,
+					sizeof(struct tare_rstream *));
+	r->streams[r->stream_nr++] = s;
+	return s;
+}
+
+/* From here on the records of a checkpoint are of another process. */
+static void begin_fold(struct pass *pass, const struct tare_log_record *rec)
+{
+	const struct tare_rec_fold *fold = rec->rec.fold;
+	struct tare_rprocess *p = tare_recording_add_process(pass->r, pass->folder, fold->pid,
+							     fold->generation);
+	const char *path = tare_log_info(pass->log)->path;
+	struct tare_log *log;
+
+	if (!p->clock)
+		p->clock = pass->owner->clock;
+	if (fold->position >= p->fold_position) {
+		p->fold_position = fold->position;
+		p->fold_until = fold->until;
+		p->public.folded = fold->events;
+	}
+	pass->stream->end = rec->position;
+	/* A log is read by one stream only, so this one gets a second reader of the file. */
+	if (!tare_log_open(&log, path, NULL)) {
+		pass->stream = add_stream(pass->r, log, p, rec->position + rec->bytes);
+		pass->stream->fold_position = fold->position;
+	}
+}
+
+static void add_string(struct tare_recording *r, struct tare_rprocess *p,
+		       const struct tare_log_record *rec)
+{
+	uint64_t *slot = tare_map_put(&p->strings, rec->rec.string->id, NULL);
+
+	if (!*slot)
+		*slot = (uint64_t)(uintptr_t)tare_arena_strndup(&r->arena, rec->text, rec->text_len);
+}
+
+static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
+		      const struct tare_log_record *rec)
+{
+	uint64_t *slot = tare_map_put(&p->stacks, rec->rec.stack->id, NULL);
+	struct tare_stack *stack;
+	uint64_t *pcs;
+
+	if (*slot)
+		return;
+	stack = tare_arena_alloc(&r->arena, sizeof(*stack));
+	pcs = tare_arena_alloc(&r->arena, (rec->depth + 1u) * sizeof(*pcs));
+	memcpy(pcs, rec->pcs, rec->depth * sizeof(*pcs));
+	*stack = (struct tare_stack){ rec->rec.stack->id, rec->depth, pcs };
+	*slot = (uint64_t)(uintptr_t)stack;
+}
+
+static void add_object(struct tare_recording *r, struct tare_rprocess *p,
+		       const struct tare_log_record *rec)
+{
+	const struct tare_rec_object *object = rec->rec.object;
+
+	if (object->begin >= object->end)
+		return;
+	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1,
+					sizeof(*p->objects));
+	p->objects[p->public.object_nr++] = (struct tare_object){
+		.base = object->base, .begin = object->begin, .end = object->end,
+		.build_id = { object->build_id_0, object->build_id_1 },
+		.path = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
+	};
+}
+
+static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
+{
+	const struct tare_rec_symbol *symbol = rec->rec.symbol;
+	struct tare_recording *r = pass->r;
+
+	r->symbols = tare_array_reserve(r->symbols, &r->symbol_cap, r->symbol_nr + 1,
+					sizeof(*r->symbols));
+	r->symbols[r->symbol_nr++] = (struct tare_rsymbol){
+		.folder = pass->folder, .pid = symbol->pid, .generation = symbol->generation,
+		.symbol = {
+			.address = symbol->address, .offset = symbol->offset,
+			.name = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
+		},
+	};
+}
+
+static void add_degraded(struct tare_recording *r, const struct tare_log_record *rec)
+{
+	char *text = tare_xstrndup(rec->text, rec->text_len);
+
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = ' ';
+	if (*text)
+		tare_recording_add_note(r, "%s", text);
+	free(text);
+}
+
+static void index_record(struct pass *pass, const struct tare_log_record *rec)
+{
+	struct tare_rprocess *p = pass->stream->process;
+	uint64_t stamp = rec->rec.head->stamp;
+
+	switch (rec->info->kind) {
+	case TARE_KIND_STRING:
+		add_string(pass->r, p, rec);
+		break;
+	case TARE_KIND_STACK:
+		add_stack(pass->r, p, rec);
+		break;
+	case TARE_KIND_OBJECT:
+		add_object(pass->r, p, rec);
+		break;
+	case TARE_KIND_DEVICE:
+		tare_recording_add_device(pass->r, p, rec);
+		break;
+	case TARE_KIND_CLOCK:
+		tare_clockmap_add(p->clock, rec->rec.clock->ticks, rec->rec.clock->monotonic_ns,
+				  rec->rec.clock->realtime_ns);
+		break;
+	case TARE_KIND_SYMBOL:
+		add_symbol(pass, rec);
+		break;
+	case TARE_KIND_DEGRADED:
+		add_degraded(pass->r, rec);
+		break;
+	case TARE_KIND_END:
+		p->public.is_ended = true;
+		break;
+	case TARE_KIND_LOST:
+		p->public.lost += rec->rec.lost->records;
+		break;
+	case TARE_KIND_FOLD:
+		if (pass->is_checkpoint)
+			begin_fold(pass, rec);
+		return;
+	default:
+		break;
+	}
+	if (!tare_reorder_is_event(rec->info->kind))
+		return;
+	tare_lag_add(&pass->stream->lag, stamp);
+	if (p->first_stamp == 0 || stamp < p->first_stamp)
+		p->first_stamp = stamp;
+}
+
+static void note_damage(const struct pass *pass)
+{
+	const struct tare_log_info *info = tare_log_info(pass->log);
+	const struct tare_log_counts *counts = tare_log_counts(pass->log);
+	uint64_t gaps = counts->gaps - pass->fresh_gaps;
+	const char *path = info->path;
+
+	if (info->is_header_damaged)
+		tare_recording_add_note(pass->r, "%s: its header is damaged; its records are read, its "
+						 "times may be wrong", path);
+	if (info->is_ring_damaged)
+		tare_recording_add_note(pass->r, "%s: the head of its ring is damaged; what could be "
+						 "found in the ring is read", path);
+	if (gaps > 0)
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " places (%" PRIu64 " bytes) hold no whole "
+						 "record: unfinished when a thread was killed, or damaged; "
+						 "tare dump shows where",
+					path, gaps, counts->gap_bytes - pass->fresh_bytes);
+	if (counts->repaired > 0)
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records are damaged and were cut where "
+						 "the next one begins", path, counts->repaired);
+	if (counts->unknown > 0)
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records are of kinds that Tare %s does not "
+						 "know; open it with Tare %s, which wrote it",
+					path, counts->unknown, TARE_VERSION, info->header.tool);
+	if (pass->owner->public.lost > 0)
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records were given up because the disk "
+						 "was full", path, pass->owner->public.lost);
+}
+
+static void read_log(struct pass *pass)
+{
+	struct tare_process *public = &pass->owner->public;
+	const struct tare_log_info *info = tare_log_info(pass->log);
+	struct tare_log_record rec;
+	enum tare_log_step step;
+
+	while ((step = tare_log_next(pass->log, &rec)) != TARE_LOG_END) {
+		if (step == TARE_LOG_RECORD && rec.info) {
+			index_record(pass, &rec);
+		} else if (step == TARE_LOG_GAP && public->is_open && rec.position >= info->file_end) {
+			pass->fresh_gaps++;
+			pass->fresh_bytes += rec.bytes;
+		}
+	}
+	public->unfinished = tare_log_counts(pass->log)->gaps - pass->fresh_gaps;
+	public->skipped_bytes = tare_log_counts(pass->log)->gap_bytes - pass->fresh_bytes;
+	public->lost += info->lost;
+}
+
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const char *path)
+{
+	struct pass pass = { .r = r, .folder = folder };
+	const struct tare_log_info *info;
+	struct tare_err err = { 0 };
+
+	if (tare_log_open(&pass.log, path, &err)) {
+		tare_recording_add_note(r, "%s", err.text);
+		if (!r->first_err.code)
+			r->first_err = err;
+		return;
+	}
+	info = tare_log_info(pass.log);
+	pass.is_checkpoint = info->header.role == TARE_ROLE_CHECKPOINT;
+	/* `tare` and its checkpoint are no recorded processes: nobody looks them up by pid. */
+	pass.owner = tare_recording_add_process(
+		r, info->header.role == TARE_ROLE_PROGRAM ? folder : NULL, info->header.pid,
+		info->header.generation);
+	pass.owner->public.folder = folder->path;
+	pass.owner->folder = folder;
+	take_header(r, pass.owner, &info->header);
+	pass.owner->public.is_ended = info->is_finished;
+	pass.owner->public.is_open = info->has_ring && !info->is_finished;
+	pass.stream = add_stream(r, pass.log, pass.owner, info->begin);
+	read_log(&pass);
+	if (pass.owner->public.is_ended)
+		pass.owner->public.is_open = false;
+	note_damage(&pass);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct tare_symbol *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void give_symbols(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->symbol_nr; i++) {
+		const struct tare_rsymbol *from = &r->symbols[i];
+		struct tare_rprocess *p =
+			tare_recording_find(from->folder, from->pid, from->generation);
+
+		if (!p)
+			continue;
+		p->symbols = tare_array_reserve(p->symbols, &p->symbol_cap,
+						(size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
+		p->symbols[p->public.symbol_nr++] = from->symbol;
+	}
+	for (size_t i = 0; i < r->process_nr; i++) {
+		struct tare_rprocess *p = r->processes[i];
+
+		if (p->public.symbol_nr > 0)
+			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols), by_address);
+		p->public.symbols = p->symbols;
+	}
+}
+
+struct numbered {
+	struct tare_object object;
+	int number; /* in the order of the log */
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->object.begin != y->object.begin)
+		return x->object.begin < y->object.begin ? -1 : 1;
+	return x->number - y->number;
+}
+
+/* Sorts by address; where two overlap, the older one had been unloaded. */
+static void settle_objects(struct tare_rprocess *p)
+{
+	size_t n = (size_t)p->public.object_nr, kept = 0;
+	struct numbered *all = tare_xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct numbered){ p->objects[i], (int)i };
+	qsort(all, n, sizeof(*all), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		while (kept > 0 && all[kept - 1].object.end > all[i].object.begin &&
+		       all[kept - 1].number < all[i].number)
+			kept--;
+		if (kept == 0 || all[kept - 1].object.end <= all[i].object.begin)
+			all[kept++] = all[i];
+	}
+	for (size_t i = 0; i < kept; i++)
+		p->objects[i] = all[i].object;
+	p->public.object_nr = (int)kept;
+	p->public.objects = p->objects;
+	free(all);
+}
+
+/* Time 0 is when `tare` began; without its log, when the first process did. */
+static void settle_zero(struct tare_recording *r)
+{
+	bool has_tare = false;
+
+	r->zero_clock = r->streams[0]->process->clock;
+	for (size_t i = 0; i < r->process_nr; i++) {
+		const struct tare_rprocess *p = r->processes[i];
+		bool is_tare = p->public.role == TARE_ROLE_TARE;
+		int64_t ns;
+
+		if (!p->header.first_stamp || is_tare < has_tare)
+			continue;
+		ns = tare_recording_monotonic_ns(r, p, p->header.first_stamp);
+		if (is_tare > has_tare || r->zero_ns == 0 || ns < r->zero_ns)
+			r->zero_ns = ns;
+		has_tare = is_tare;
+	}
+	if (r->zero_clock->realtime_offset_ns)
+		r->zero_realtime_ns = r->zero_ns + r->zero_clock->realtime_offset_ns;
+}
+
+static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
+{
+	struct tare_process *public = &p->public;
+	uint64_t first = p->header.first_stamp ? p->header.first_stamp : p->first_stamp;
+
+	settle_objects(p);
+	public->first_ns = tare_recording_ns(r, p, first);
+	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
+	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;
+	if (public->last_ns > r->last_ns)
+		r->last_ns = public->last_ns;
+	r->is_open |= public->is_open;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct tare_process *x = &(*(struct tare_rprocess *const *)a)->public;
+	const struct tare_process *y = &(*(struct tare_rprocess *const *)b)->public;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return x->index - y->index;
+}
+
+void tare_recording_settle(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->clock_nr; i++) {
+		tare_clockmap_settle(r->clocks[i]);
+		if (!r->clocks[i]->is_rate_known)
+			tare_recording_add_note(r, "the rate of the clock is not known, because Tare was "
+						   "killed too early: times are in ticks");
+	}
+	for (size_t i = 0; i < r->stream_nr; i++)
+		if (r->streams[i]->lag.high > r->streams[i]->process->last_stamp)
+			r->streams[i]->process->last_stamp = r->streams[i]->lag.high;
+	settle_zero(r);
+	give_symbols(r);
+	for (size_t i = 0; i < r->process_nr; i++)
+		settle_process(r, r->processes[i]);
+	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
+	for (size_t i = 0; i < r->process_nr; i++)
+		r->processes[i]->public.index = (int)i;
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		struct tare_rstream *s = r->streams[i];
+
+		/* What the newest fold says is not said again, by the log or by an older fold. */
+		if (s->fold_position > 0 && s->fold_position < s->process->fold_position)
+			s->begin = s->end;
+		else if (s->fold_position == 0 && s->process->fold_position > s->begin)
+			s->begin = s->process->fold_position;
+		s->reorder = tare_reorder_new(s->log, s->begin, s->end, s->lag.lag);
+	}
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of recording*.c share. */
+#ifndef TARE_TRACE_RECORDING_PRIVATE_H
+#define TARE_TRACE_RECORDING_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "trace/clockmap.h"
+#include "trace/recording.h"
+#include "trace/reorder.h"
+
+/* One recording folder; a folder of folders has several. */
+struct tare_rfolder {
+	const char *path; /* as the user gave it, or below it */
+	const char *spool; /* where its logs really lie, or NULL */
+	const struct tare_json_value *json; /* recording.json, or NULL */
+	struct tare_map processes; /* generation << 32 | pid → struct tare_rprocess */
+	struct tare_map newest; /* pid → 1 + its highest generation */
+};
+
+struct tare_rdevice {
+	struct tare_device public;
+	uint64_t used_stamp; /* of the record that `used` is from */
+};
+
+/* A part of a log that belongs to one process: all of it, or what a FOLD of a checkpoint heads. */
+struct tare_rstream {
+	struct tare_log *log;
+	struct tare_rprocess *process;
+	uint64_t begin, end;
+	uint64_t fold_position; /* of the FOLD that heads it, else 0 */
+	struct tare_lag lag;
+	struct tare_reorder *reorder;
+	struct tare_log_record next; /* if has_next */
+	bool has_next;
+	int64_t next_ns;
+	int number;
+};
+
+struct tare_rprocess {
+	struct tare_process public;
+	struct tare_rfolder *folder;
+	struct tare_clockmap *clock;
+	struct tare_file_header header;
+	uint64_t fold_position; /* below it the checkpoint speaks */
+	uint64_t fold_until;
+	uint64_t first_stamp, last_stamp; /* of all records; first 0: none yet */
+	struct tare_map strings; /* id → const char * */
+	struct tare_map stacks; /* id → const struct tare_stack * */
+	struct tare_process_device *devices;
+	size_t device_cap;
+	struct tare_object *objects;
+	size_t object_cap;
+	struct tare_symbol *symbols;
+	size_t symbol_cap;
+};
+
+/* A symbol waits for the log of its process, which may be opened later, or never. */
+struct tare_rsymbol {
+	const struct tare_rfolder *folder;
+	uint32_t pid, generation;
+	struct tare_symbol symbol;
+};
+
+struct tare_recording {
+	struct tare_arena arena;
+	struct tare_rfolder **folders;
+	size_t folder_nr, folder_cap;
+	struct tare_rprocess **processes;
+	size_t process_nr, process_cap;
+	struct tare_rstream **streams;
+	size_t stream_nr, stream_cap;
+	struct tare_clockmap **clocks;
+	size_t clock_nr, clock_cap;
+	struct tare_rdevice **devices;
+	size_t device_nr, device_cap;
+	struct tare_strmap device_of; /* key of a device → 1 + index */
+	struct tare_rsymbol *symbols;
+	size_t symbol_nr, symbol_cap;
+	const char **notes;
+	size_t note_nr, note_cap;
+	struct tare_strmap noted;
+	struct tare_err first_err; /* of a log that could not be opened */
+	bool is_open;
+	int64_t zero_ns; /* time 0 on the monotonic clock of `zero_clock` … */
+	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */
+	const struct tare_clockmap *zero_clock;
+	int64_t last_ns;
+
+	/* trace/recording_next.c: the streams that have a next record, a heap; the first one's was given. */
+	struct tare_rstream **heap;
+	size_t heap_nr;
+	bool is_started;
+	int64_t now_ns;
+	struct tare_str text;
+};
+
+/* recording.c */
+void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
+					  uint32_t generation);
+struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
+						 struct tare_rfolder *folder, uint32_t pid,
+						 uint32_t generation);
+/* A stamp on the monotonic clock of r->zero_clock, and since the recording started. */
+int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct tare_rprocess *p,
+				    uint64_t stamp);
+int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p,
+			  uint64_t stamp);
+
+/* recording_find.c: calls tare_recording_add_log() for every log below `path`. */
+int tare_recording_find_logs(struct tare_recording *r, const char *path, struct tare_err *err);
+
+/* recording_index.c: the first pass. */
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const char *path);
+void tare_recording_settle(struct tare_recording *r); /* after the last log */
+
+/* recording_device.c */
+void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,
+			       const struct tare_log_record *rec);
+
+#endif

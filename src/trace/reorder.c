@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/reorder.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	USUAL_BYTES = 512, /* longer records get memory of their own */
+	HELD_MAX = 64 << 20, /* bytes held back; beyond, order is given up before memory */
+	UNBELIEVERS = 3,
+};
+
+struct held {
+	uint64_t stamp, number; /* number: in the order of the log */
+	struct tare_log_record rec;
+	struct held *next; /* of those that are free */
+	size_t size;
+	uint8_t bytes[] __attribute__((aligned(16)));
+};
+
+struct tare_reorder {
+	struct tare_log *log;
+	uint64_t begin, end, max_lag;
+	struct tare_lag now;
+	uint64_t number;
+	struct held **heap; /* smallest stamp first */
+	size_t heap_nr, heap_cap, held_bytes;
+	struct held *free, *given; /* given: by the last call */
+	bool is_drained; /* the log has no more */
+};
+
+void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
+{
+	if (stamp >= lag->high) {
+		lag->high = stamp;
+		lag->unbelievers = 0;
+	} else if (lag->high - stamp <= TARE_REORDER_LAG_MAX) {
+		if (lag->high - stamp > lag->lag)
+			lag->lag = lag->high - stamp;
+		lag->unbelievers = 0;
+	} else if (++lag->unbelievers == UNBELIEVERS) {
+		/* One damaged stamp from the far future, not all of these from the past. */
+		lag->high = stamp;
+		lag->unbelievers = 0;
+	}
+}
+
+bool tare_reorder_is_event(uint16_t kind)
+{
+	switch (kind) {
+	case TARE_KIND_STRING:
+	case TARE_KIND_STACK:
+	case TARE_KIND_OBJECT:
+	case TARE_KIND_CLOCK:
+	case TARE_KIND_SYMBOL:
+	case TARE_KIND_FOLD:
+		return false;
+	default:
+		return tare_decode_kind(kind) != NULL;
+	}
+}
+
+struct tare_reorder *tare_reorder_new(struct tare_log *log, uint64_t begin, uint64_t end,
+				      uint64_t lag)
+{
+	struct tare_reorder *r = tare_xcalloc(1, sizeof(*r));
+
+	r->log = log;
+	r->begin = begin;
+	r->end = end;
+	r->max_lag = lag;
+	tare_log_rewind(log, begin);
+	return r;
+}
+
+static void drop(struct tare_reorder *r, struct held *held)
+{
+	if (!held)
+		return;
+	r->held_bytes -= sizeof(*held) + held->size;
+	if (held->size > USUAL_BYTES) {
+		free(held);
+		return;
+	}
+	held->next = r->free;
+	r->free = held;
+}
+
+static void drop_all(struct tare_reorder *r)
+{
+	drop(r, r->given);
+	r->given = NULL;
+	while (r->heap_nr > 0)
+		drop(r, r->heap[--r->heap_nr]);
+}
+
+void tare_reorder_free(struct tare_reorder *r)
+{
+	if (!r)
+		return;
+	drop_all(r);
+	while (r->free) {
+		struct held *next = r->free->next;
+
+		free(r->free);
+		r->free = next;
+	}
+	free(r->heap);
+	free(r);
+}
+
+void tare_reorder_rewind(struct tare_reorder *r)
+{
+	drop_all(r);
+	tare_log_rewind(r->log, r->begin);
+	r->now = (struct tare_lag){ 0 };
+	r->number = 0;
+	r->is_drained = false;
+}
+
+/* A copy with pointers into itself: the log's memory is good for one step only. */
+static struct held *copy(struct tare_reorder *r, const struct tare_log_record *rec)
+{
+	size_t fixed = rec->info->fixed, tail = 0, size;
+	struct held *held = NULL;
+
+	if (rec->text)
+		tail = rec->text_len;
+	else if (rec->pcs)
+		tail = rec->depth * sizeof(uint64_t);
+	size = fixed + tail;
+	if (size <= USUAL_BYTES) {
+		size = USUAL_BYTES;
+		held = r->free;
+	}
+	if (held)
+		r->free = held->next;
+	else
+		held = tare_xmalloc(sizeof(*held) + size);
+	held->size = size;
+	r->held_bytes += sizeof(*held) + size;
+	held->rec = *rec;
+	memcpy(held->bytes, rec->rec.head, fixed);
+	held->rec.rec.head = (const struct tare_record *)(const void *)held->bytes;
+	if (rec->text) {
+		memcpy(held->bytes + fixed, rec->text, tail);
+		held->rec.text = (const char *)held->bytes + fixed;
+	} else if (rec->pcs) {
+		memcpy(held->bytes + fixed, rec->pcs, tail);
+		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + fixed);
+	}
+	held->stamp = rec->rec.head->stamp;
+	held->number = r->number++;
+	return held;
+}
+
+static bool is_before(const struct held *a, const struct held *b)
+{
+	return a->stamp != b->stamp ? a->stamp < b->stamp : a->number < b->number;
+}
+
+static void push(struct tare_reorder *r, struct held *held)
+{
+	size_t i = r->heap_nr++;
+
+	r->heap = tare_array_reserve(r->heap, &r->heap_cap, r->heap_nr, sizeof(struct held *));
+	while (i > 0 && is_before(held, r->heap[(i - 1) / 2])) {
+		r->heap[i] = r->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	r->heap[i] = held;
+}
+
+static struct held *pop(struct tare_reorder *r)
+{
+	struct held *first = r->heap[0], *last = r->heap[--r->heap_nr];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < r->heap_nr) {
+		if (child + 1 < r->heap_nr && is_before(r->heap[child + 1], r->heap[child]))
+			child++;
+		if (!is_before(r->heap[child], last))
+			break;
+		r->heap[i] = r->heap[child];
+		i = child;
+	}
+	if (r->heap_nr > 0)
+		r->heap[i] = last;
+	return first;
+}
+
+static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
+{
+	enum tare_log_step step;
+
+	while ((step = tare_log_next(r->log, rec)) != TARE_LOG_END && rec->position < r->end)
+		if (step == TARE_LOG_RECORD && rec->info && tare_reorder_is_event(rec->info->kind))
+			return true;
+	return false;
+}
+
+/* Nothing that is still to come belongs before the first one held. */
+static bool is_due(const struct tare_reorder *r)
+{
+	const struct held *first;
+
+	if (r->heap_nr == 0)
+		return false;
+	if (r->is_drained || r->held_bytes > HELD_MAX)
+		return true;
+	first = r->heap[0];
+	return first->stamp < r->now.high && r->now.high - first->stamp > r->max_lag;
+}
+
+bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec)
+{
+	drop(r, r->given);
+	r->given = NULL;
+	while (!is_due(r)) {
+		if (r->is_drained)
+			return false;
+		if (!next_in_log(r, rec)) {
+			r->is_drained = true;
+			continue;
+		}
+		tare_lag_add(&r->now, rec->rec.head->stamp);
+		if (r->max_lag == 0 && r->heap_nr == 0)
+			return true; /* a log of one thread: in order as it is */
+		push(r, copy(r, rec));
+	}
+	r->given = pop(r);
+	*rec = r->given->rec;
+	return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_REORDER_H
+#define TARE_TRACE_REORDER_H
+
+#include "trace/log.h"
+
+/*
+ * One log in the order of its stamps. Threads write into a log in the order in which they get to
+ * it, which is almost that of their stamps. How far off it is ("lag") is measured by a first pass
+ * over the log; then records are held back for that long and no longer.
+ */
+
+/* Later than this nothing comes that is not damage: a minute and more for every clock we know. */
+#define TARE_REORDER_LAG_MAX (UINT64_C(1) << 38)
+
+struct tare_lag {
+	uint64_t high; /* the latest stamp so far that is believed */
+	uint64_t lag; /* the most that a record was behind it */
+	unsigned unbelievers; /* records in a row that are too far behind it */
+};
+
+/* Takes the stamp of the next record in; what `high` is afterwards is the time it is now. */
+void tare_lag_add(struct tare_lag *lag, uint64_t stamp);
+
+/* True for kinds that belong into the order of time, rather than into tables. */
+bool tare_reorder_is_event(uint16_t kind);
+
+struct tare_reorder;
+
+/* Positions begin .. end of `log`, which belongs to the caller and is read by nobody else. */
+struct tare_reorder *tare_reorder_new(struct tare_log *log, uint64_t begin, uint64_t end,
+				      uint64_t lag);
+void tare_reorder_free(struct tare_reorder *r);
+void tare_reorder_rewind(struct tare_reorder *r);
+
+/* The next record; good until the next call. False at the end. */
+bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec);
+
+#endif

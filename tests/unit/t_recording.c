@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/recording.h"
+#include "make_log.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct make_log m, t; /* a program's log, and that of `tare` */
+
+static struct tare_recording *open_ok(const char *path)
+{
+	struct tare_recording *r = NULL;
+	struct tare_err err = { 0 };
+
+	if (tare_recording_open(&r, path, &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	return r;
+}
+
+static void init_both(void)
+{
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+}
+
+static void free_both(void)
+{
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+static void write_both(void)
+{
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+}
+
+static const struct tare_process *process_of(const struct tare_recording *r, uint32_t pid)
+{
+	for (int i = 0; i < tare_recording_process_nr(r); i++)
+		if (tare_recording_process(r, i)->pid == pid)
+			return tare_recording_process(r, i);
+	return NULL;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static bool has_note(const struct tare_recording *r, const char *part)
+{
+	for (int i = 0; i < tare_recording_note_nr(r); i++)
+		if (strstr(tare_recording_note(r, i), part))
+			return true;
+	return false;
+}
+
+TEST(a_program_with_names_times_and_objects)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	const struct tare_process *p;
+
+	init_both();
+	m.stamp += 5000;
+	make_log_program(&m);
+	MAKE_TEXT(&t, symbol, SYMBOL, "train_step", .pid = 431, .address = 0x401100, .offset = 16);
+	MAKE(&t, exit, EXIT, .head.stamp = m.stamp + 100, .pid = 431, .status = 9);
+	write_both();
+	r = open_ok(make_dir());
+	CHECK_INT(tare_recording_process_nr(r), 2);
+	CHECK_INT(tare_recording_process(r, 0)->role, TARE_ROLE_TARE);
+	p = process_of(r, 431);
+	CHECK(p && p->is_ended && !p->is_open && !tare_recording_is_open(r));
+	CHECK_STR(p->program, "program");
+	CHECK_INT(p->object_nr, 1);
+	CHECK_INT(tare_recording_started_realtime_ns(r), 1700000000000000000);
+
+	CHECK(tare_recording_next(r, &e));
+	CHECK_INT(e.kind, TARE_KIND_DEVICE);
+	CHECK_STR(e.text, "NVIDIA H200");
+	CHECK_STR(e.device->uuid, "GPU-11223344-5566-7788-99aa-bbccddeeff00");
+	CHECK_INT(e.device->nvml_index, 3);
+	CHECK_INT(e.at_ns, 5003);
+
+	CHECK(tare_recording_next(r, &e));
+	CHECK_STR(e.api, "cuInit");
+	CHECK(!e.device && !e.name && !e.stack && e.process == p);
+	CHECK_INT(e.end_ns, 5006);
+	CHECK_INT(e.begin_ns, 4956);
+	CHECK_INT(e.rec.event->after, 200);
+
+	CHECK(tare_recording_next(r, &e));
+	CHECK_STR(e.api, "cuMemAlloc_v2");
+	CHECK_INT(e.stack->depth, 2);
+	CHECK_INT(e.stack->pcs[1], 0x401200);
+	CHECK_STR(tare_process_object(p, e.stack->pcs[0])->path, "/usr/bin/program");
+	CHECK(!tare_process_object(p, 0x402000) && !tare_process_object(p, 0x400fff));
+	CHECK_STR(tare_process_symbol(p, e.stack->pcs[0])->name, "train_step");
+	CHECK(!tare_process_symbol(p, e.stack->pcs[1]));
+	CHECK_INT(e.begin_ns, e.at_ns - 20);
+
+	CHECK(tare_recording_next(r, &e));
+	CHECK_STR(e.api, "cuMemFree_v2");
+	CHECK_INT(e.begin_ns, e.at_ns);
+	CHECK_INT(e.end_ns, e.at_ns + 10);
+
+	CHECK(tare_recording_next(r, &e));
+	CHECK_INT(e.kind, TARE_KIND_END);
+	CHECK(tare_recording_next(r, &e));
+	CHECK_INT(e.kind, TARE_KIND_EXIT);
+	CHECK(e.about == p);
+	CHECK(!tare_recording_next(r, &e));
+	CHECK(!tare_recording_next(r, &e));
+	CHECK_INT(tare_recording_last_ns(r), m.stamp + 100 - 1000000000);
+
+	tare_recording_rewind(r);
+	CHECK(tare_recording_next(r, &e));
+	CHECK_INT(e.kind, TARE_KIND_DEVICE);
+	CHECK_INT(tare_recording_note_nr(r), 0);
+	tare_recording_close(r);
+	free_both();
+}
+
+/* Threads overtake each other; a name can come after its first use. */
+TEST(order_is_by_stamp_over_all_logs)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	uint64_t last = 0;
+	unsigned seed = 1;
+	int n = 0;
+
+	init_both();
+	for (int i = 0; i < 3000; i++) {
+		uint64_t base = m.header.first_stamp + (uint64_t)i * 100;
+
+		seed = seed * 1103515245 + 12345;
+		MAKE(&m, event, EVENT, .head.stamp = base + (seed >> 16) % 5000, .api = 1, .device = -1);
+		seed = seed * 1103515245 + 12345;
+		MAKE_TEXT(&t, peer, PEER, "other", .head.stamp = base + (seed >> 16) % 300, .pid = 5);
+	}
+	MAKE_TEXT(&m, string, STRING, "cuLate", .id = 1);
+	write_both();
+	r = open_ok(make_dir());
+	for (int turn = 0; turn < 2; turn++, tare_recording_rewind(r))
+		for (n = 0, last = 0; tare_recording_next(r, &e); n++) {
+			CHECK(e.rec.head->stamp >= last);
+			last = e.rec.head->stamp;
+			if (e.kind == TARE_KIND_EVENT)
+				CHECK_STR(e.api, "cuLate");
+			else
+				CHECK_STR(e.text, "other");
+		}
+	CHECK_INT(n, 6000);
+	tare_recording_close(r);
+	free_both();
+}
+
+TEST(a_damaged_stamp_costs_its_own_place_only)
+{
+	for (int high = 0; high < 2; high++) {
+		struct tare_recording *r;
+		struct tare_event e;
+		uint64_t last = 0;
+		int64_t at = INT64_MIN;
+		int n = 0, wrong = 0;
+
+		init_both();
+		for (int i = 0; i < 500; i++)
+			MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000 +
+			     (uint64_t)i * 10 - (i % 3 == 2 ? 15 : 0), .device = -1, .tid = 1);
+		if (high)
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp |=
+				1ull << 62;
+		else
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp = 3;
+		write_both();
+		r = open_ok(make_dir());
+		for (; tare_recording_next(r, &e); n++) {
+			CHECK(e.at_ns >= at);
+			at = e.at_ns;
+			if (e.rec.head->stamp == 3 || e.rec.head->stamp >> 60)
+				continue;
+			wrong += e.rec.head->stamp < last;
+			last = e.rec.head->stamp;
+		}
+		CHECK_INT(n, 500);
+		CHECK(wrong <= 3);
+		CHECK(at < 100000);
+		CHECK(tare_recording_last_ns(r) < 100000);
+		tare_recording_close(r);
+		free_both();
+	}
+}
+
+TEST(one_device_seen_by_many)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	int readings = 0;
+
+	init_both();
+	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 0, .nvml_index = 0, .uuid_high = 1,
+		  .uuid_low = 1, .total = 100, .reserved = 5, .used = 10);
+	MAKE_TEXT(&t, device, DEVICE, "H200", .ordinal = 1, .nvml_index = 1, .uuid_high = 2,
+		  .uuid_low = 2, .total = 100, .reserved = 5, .used = 20);
+	MAKE(&t, reading, READING, .device = 1, .used = 30);
+	MAKE(&t, reading, READING, .device = 7, .used = 30);
+	/* The program sees the second one only, as its first. */
+	m.stamp = t.stamp + 10;
+	MAKE_TEXT(&m, device, DEVICE, "H200", .ordinal = 0, .nvml_index = -1, .uuid_high = 2,
+		  .uuid_low = 2, .total = 100, .reserved = TARE_NOT_KNOWN, .used = 40,
+		  .multiprocessors = 132);
+	MAKE(&m, event, EVENT, .device = 0);
+	write_both();
+	r = open_ok(make_dir());
+	CHECK_INT(tare_recording_device_nr(r), 2);
+	while (tare_recording_next(r, &e)) {
+		if (e.kind == TARE_KIND_EVENT) {
+			CHECK_INT(e.device->nvml_index, 1);
+			CHECK_INT(e.device->reserved, 5);
+			CHECK_INT(e.device->used, 20);
+			CHECK_INT(e.device->multiprocessors, 132);
+		}
+		if (e.kind == TARE_KIND_READING) {
+			CHECK(readings++ == 0 ? e.device->nvml_index == 1 : !e.device);
+		}
+	}
+	CHECK_INT(readings, 2);
+	tare_recording_close(r);
+	free_both();
+}
+
+/* exec, and a pid that is used again: EXIT names a pid, and means who had it then. */
+TEST(generations)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	struct make_log *second = calloc(1, sizeof(*second));
+	int n = 0;
+
+	CHECK(second);
+	init_both();
+	MAKE(&m, end, END, .how = TARE_HOW_EXEC);
+	make_log_init(second, 431, 1);
+	second->header.first_stamp += 1000;
+	second->stamp = second->header.first_stamp;
+	strcpy(second->header.program, "second");
+	MAKE(second, end, END, .how = TARE_HOW_EXIT);
+	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 500, .pid = 431);
+	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 5000, .pid = 431);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5001, .pid = 431, .generation = 1);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5002, .pid = 999, .generation = 0);
+	write_both();
+	make_log_write(second, make_path(make_dir(), "431-1.events"), SIZE_MAX);
+	r = open_ok(make_dir());
+	while (tare_recording_next(r, &e)) {
+		if (e.kind == TARE_KIND_END)
+			continue;
+		n++;
+		if (n == 1)
+			CHECK_INT(e.about->generation, 0);
+		else if (n < 4)
+			CHECK_STR(e.about->program, "second");
+		else
+			CHECK(!e.about);
+	}
+	CHECK_INT(n, 4);
+	tare_recording_close(r);
+	make_log_free(second);
+	free(second);
+	free_both();
+}
+
+TEST(objects_that_took_the_place_of_others)
+{
+	struct tare_recording *r;
+	const struct tare_process *p;
+
+	init_both();
+	MAKE_TEXT(&m, object, OBJECT, "old", .begin = 0x1000, .end = 0x3000);
+	MAKE_TEXT(&m, object, OBJECT, "far", .begin = 0x9000, .end = 0xa000);
+	MAKE_TEXT(&m, object, OBJECT, "new", .begin = 0x2000, .end = 0x4000);
+	MAKE_TEXT(&m, object, OBJECT, "empty", .begin = 0x5000, .end = 0x5000);
+	MAKE_TEXT(&m, object, OBJECT, "low", .begin = 0x500, .end = 0x1000);
+	write_both();
+	r = open_ok(make_dir());
+	p = process_of(r, 431);
+	CHECK_INT(p->object_nr, 3);
+	CHECK_STR(tare_process_object(p, 0x2800)->path, "new");
+	CHECK_STR(tare_process_object(p, 0x9fff)->path, "far");
+	CHECK_STR(tare_process_object(p, 0x500)->path, "low");
+	CHECK(!tare_process_object(p, 0x1800) && !tare_process_object(p, 0));
+	tare_recording_close(r);
+	free_both();
+}
+
+TEST(ticks_become_time_through_clock_records)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+
+	init_both();
+	m.header.clock = t.header.clock = TARE_CLOCK_TSC;
+	t.header.first_stamp = 2000; /* 1 s is 3,000 ticks */
+	m.header.first_stamp = 3500;
+	m.header.first_monotonic_ns = 1500000000;
+	m.header.first_realtime_ns += 500000000;
+	MAKE(&t, clock, CLOCK, .head.stamp = 32000, .ticks = 32000,
+	     .monotonic_ns = 11000000000, .realtime_ns = 1700000010000000000);
+	MAKE(&m, event, EVENT, .head.stamp = 8000, .ticks = 1500, .device = -1);
+	write_both();
+	r = open_ok(make_dir());
+	CHECK(tare_recording_next(r, &e));
+	CHECK_INT(e.at_ns, 2000000000);
+	CHECK_INT(e.begin_ns, 1500000000);
+	CHECK_INT(tare_recording_note_nr(r), 0);
+	tare_recording_close(r);
+
+	/* Alone, the program's log has one pair: the rate is not known, and that is said. */
+	r = open_ok(make_path(make_dir(), "431-0.events"));
+	CHECK(has_note(r, "rate of the clock is not known"));
+	tare_recording_close(r);
+	free_both();
+}
+
+/* Two machines: their clocks differ, the time of day does not. */
+TEST(a_folder_of_ranks)
+{
+	const char *folders[2] = { "r0.tare", "r1.tare" };
+	struct tare_recording *r;
+	struct tare_event e;
+	char root[300];
+	int n = 0;
+
+	snprintf(root, sizeof(root), "%s", make_dir());
+	for (int i = 0; i < 2; i++) {
+		char path[400];
+
+		init_both();
+		memset(m.header.boot_id, i + 1, 16);
+		memset(t.header.boot_id, i + 1, 16);
+		m.header.first_stamp += (uint64_t)i * 50000000000;
+		m.header.first_monotonic_ns += (uint64_t)i * 50000000000;
+		t.header.first_stamp += (uint64_t)i * 50000000000;
+		t.header.first_monotonic_ns += (uint64_t)i * 50000000000;
+		MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000u - 500u * (unsigned)i,
+		     .tid = (uint32_t)i, .device = -1);
+		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		CHECK(mkdir(path, 0700) == 0);
+		make_log_write(&m, make_path(path, "431-0.events"), SIZE_MAX);
+		make_log_write(&t, make_path(path, "tare.events"), SIZE_MAX);
+		free_both();
+	}
+	CHECK(mkdir(make_path(root, "something else"), 0700) == 0);
+	r = open_ok(root);
+	CHECK_INT(tare_recording_process_nr(r), 4);
+	for (; tare_recording_next(r, &e); n++) {
+		CHECK_INT(e.rec.event->tid, 1 - n);
+		CHECK_INT(e.at_ns, 500 + 500 * n);
+		CHECK_HAS(e.process->folder, folders[1 - n]);
+	}
+	CHECK_INT(n, 2);
+	tare_recording_close(r);
+}
+
+TEST(a_spool_is_followed)
+{
+	char real[300], target[300], text[700];
+	struct tare_recording *r;
+
+	snprintf(real, sizeof(real), "%s/spool", make_dir());
+	snprintf(target, sizeof(target), "%s/target.tare", make_dir());
+	CHECK(mkdir(real, 0700) == 0 && mkdir(target, 0700) == 0);
+	snprintf(text, sizeof(text), "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}", real);
+	write_text(make_path(target, "recording.json"), text);
+	init_both();
+	make_log_program(&m);
+	make_log_write(&m, make_path(real, "431-0.events"), SIZE_MAX);
+	/* The copy at the end was interrupted: what is cut here is whole in the spool. */
+	make_log_write(&m, make_path(target, "431-0.events"), 700);
+	m.header.pid = 500;
+	make_log_write(&m, make_path(target, "500-0.events"), SIZE_MAX);
+	r = open_ok(target);
+	CHECK_INT(tare_recording_process_nr(r), 2);
+	CHECK_INT(tare_recording_note_nr(r), 0);
+	CHECK(tare_recording_is_open(r));
+	tare_recording_close(r);
+
+	/* Elsewhere the spool is not there. */
+	CHECK(rename(real, make_path(make_dir(), "gone")) == 0);
+	r = open_ok(target);
+	CHECK(has_note(r, "open it on the machine it was recorded on"));
+	tare_recording_close(r);
+	free_both();
+}
+
+TEST(still_being_written)
+{
+	const char *ring = make_path(make_dir(), "431-0.ring");
+	struct tare_recording *r;
+	struct tare_event e;
+	int n = 0;
+
+	init_both();
+	make_log_program(&m);
+	make_log_program(&m);
+	/* One END is taken away, and the last event is being written right now. */
+	((struct tare_record *)(void *)(m.bytes + m.records[9].position))->kind = TARE_KIND_LOST;
+	((struct tare_record *)(void *)(m.bytes + m.records[19].position))->kind = TARE_KIND_LOST;
+	memset(m.bytes + m.records[18].position, 0, 4);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"),
+		       sizeof(m.header) + m.records[10].position);
+	make_log_write_ring(&m, ring, 4096, m.records[10].position, false);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	r = open_ok(make_dir());
+	CHECK(tare_recording_is_open(r));
+	CHECK(process_of(r, 431)->is_open);
+	CHECK_INT(process_of(r, 431)->unfinished, 0);
+	while (tare_recording_next(r, &e))
+		n += e.kind == TARE_KIND_EVENT;
+	CHECK_INT(n, 5);
+	tare_recording_close(r);
+	free_both();
+}
+
+TEST(damage_and_loss_are_said_once)
+{
+	struct tare_control control = { .magic = TARE_CONTROL_MAGIC, .degraded = 2 };
+	struct tare_recording *r;
+	FILE *f;
+
+	init_both();
+	make_log_program(&m);
+	MAKE(&m, lost, LOST, .records = 17);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .code = 1);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .code = 1);
+	memset(m.bytes + m.records[7].position, 0, 16);
+	write_both();
+	f = fopen(make_path(make_dir(), "control"), "w");
+	CHECK(f && fwrite(&control, sizeof(control), 1, f) == 1 && fclose(f) == 0);
+	write_text(make_path(make_dir(), "recording.json"), "{\"tare\": oops");
+	write_text(make_path(make_dir(), "7-0.events"), "no log at all");
+	r = open_ok(make_dir());
+	CHECK(has_note(r, "17 records were given up"));
+	CHECK(has_note(r, "1 places (144 bytes) hold no whole record"));
+	CHECK(has_note(r, "NVML is not there"));
+	CHECK(has_note(r, "2 of the processes could not open a log"));
+	CHECK(has_note(r, "recording.json is damaged"));
+	CHECK(has_note(r, "7-0.events is not a recording of Tare"));
+	CHECK_INT(tare_recording_note_nr(r), 6);
+	CHECK_INT(process_of(r, 431)->lost, 17);
+	CHECK_INT(process_of(r, 431)->unfinished, 1);
+	tare_recording_close(r);
+	free_both();
+}
+
+TEST(a_checkpoint_stands_for_what_was_folded)
+{
+	struct make_log *c = calloc(1, sizeof(*c));
+	struct tare_recording *r;
+	struct tare_event e;
+	int carries = 0, kept = 0, own = 0;
+
+	CHECK(c);
+	init_both();
+	make_log_program(&m);
+	make_log_init(c, 400, 0);
+	c->header.role = TARE_ROLE_CHECKPOINT;
+	for (uint32_t turn = 1; turn <= 2; turn++) {
+		MAKE(c, fold, FOLD, .pid = 431, .position = m.records[6 + turn].position,
+		     .events = turn, .until = m.header.first_stamp + 6 + turn);
+		MAKE_TEXT(c, string, STRING, "cuKept", .id = 2);
+		MAKE(c, carry, CARRY, .head.stamp = m.header.first_stamp + 6 + turn, .pid = 431,
+		     .bytes = 100 * turn, .device = -1, .owner = 2);
+		MAKE(c, event, EVENT, .head.stamp = m.header.first_stamp + 7, .api = 2, .device = -1,
+		     .tid = 99);
+	}
+	write_both();
+	make_log_write(c, make_path(make_dir(), "checkpoint.events"), SIZE_MAX);
+	r = open_ok(make_dir());
+	while (tare_recording_next(r, &e)) {
+		if (e.kind == TARE_KIND_CARRY) {
+			carries++;
+			CHECK_INT(e.rec.carry->bytes, 200);
+			CHECK(e.about == e.process && e.process->pid == 431 && e.name);
+		} else if (e.kind == TARE_KIND_EVENT) {
+			kept += e.rec.event->tid == 99;
+			own += e.rec.event->tid != 99;
+		}
+	}
+	CHECK_INT(carries, 1);
+	CHECK_INT(kept, 1);
+	CHECK_INT(own, 1);
+	CHECK_INT(process_of(r, 431)->folded, 2);
+	CHECK_INT(process_of(r, 431)->fold_ns, 8);
+	tare_recording_close(r);
+	make_log_free(c);
+	free(c);
+	free_both();
+}
+
+static int fails(const char *path, const char *part)
+{
+	struct tare_recording *r = NULL;
+	struct tare_err err = { 0 };
+	int rc = tare_recording_open(&r, path, &err);
+
+	CHECK_HAS(err.text, part);
+	return rc;
+}
+
+TEST(refusals)
+{
+	char empty[300], other[300];
+
+	snprintf(empty, sizeof(empty), "%s/empty.tare", make_dir());
+	snprintf(other, sizeof(other), "%s/other", make_dir());
+	CHECK(mkdir(empty, 0700) == 0 && mkdir(other, 0700) == 0);
+	CHECK_INT(fails("/nonexistent.tare", "there is no such recording"), TARE_E_NOT_FOUND);
+	CHECK_INT(fails(other, "holds no recording of Tare"), TARE_E_FORMAT);
+	write_text(make_path(empty, "recording.json"), "{\"tare\": 1}");
+	CHECK_INT(fails(empty, "holds no log"), TARE_E_EMPTY);
+	write_text(make_path(empty, "1-0.events"), "");
+	CHECK_INT(fails(empty, "is empty"), TARE_E_EMPTY);
+	init_both();
+	m.header.version = TARE_FORMAT_VERSION + 1;
+	make_log_write(&m, make_path(empty, "1-0.events"), SIZE_MAX);
+	CHECK_INT(fails(empty, "open it with Tare"), TARE_E_NEWER);
+	if (geteuid() != 0) {
+		CHECK(chmod(empty, 0) == 0);
+		CHECK_INT(fails(empty, "ermission denied"), TARE_E_DENIED);
+		CHECK(chmod(empty, 0700) == 0);
+	}
+	free_both();
+}
