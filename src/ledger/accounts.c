@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/ledger.h"
+
+#include "ledger/fold.h"
+
+#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
+	[id] = { path, label, why, less, TARE_ACCOUNT_##parent, TARE_EVIDENCE_##evidence, elastic },
+const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR] = {
+#include "ledger/accounts.def"
+};
+#undef TARE_ACCOUNT
+
+#define TARE_CLASS(id, key, name, sizing, account)                                                 \
+	[id] = { name, TARE_SIZING_##sizing, TARE_ACCOUNT_##account },
+const struct tare_class_info tare_classes[TARE_CLASS_NR] = {
+#include "trace/class.def"
+};
+#undef TARE_CLASS
+
+const char *tare_evidence_name(enum tare_evidence evidence)
+{
+	static const char *const names[] = { "exact", "weighed", "inferred", "witness" };
+
+	return (unsigned)evidence < sizeof(names) / sizeof(names[0]) ? names[evidence] : "not known";
+}

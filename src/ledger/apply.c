@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The known part of a step: what it does to the live set, and the changes of buckets that follow
+ * from that alone. It leaves them in f->ops; the caller books them when it has placed them in time.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+/* These are the device's or the process's, not a context's. */
+static bool has_context(enum tare_account account)
+{
+	return account != TARE_ACCOUNT_DRIVER && account != TARE_ACCOUNT_VMM;
+}
+
+static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	enum tare_account account = tare_classes[s->class].account;
+
+	a->context = tare_fold_context(f, s->process, s->device,
+				       has_context(account) ? s->context : 0);
+	a->bucket = tare_fold_bucket(f, a->context, account, s->owner);
+}
+
+static void op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
+		     enum tare_evidence how)
+{
+	if (bytes || count)
+		tare_fold_op(&f->ops, bucket,
+			     &(struct tare_amount){ .bytes = bytes,
+						    .low = bytes,
+						    .high = bytes,
+						    .count = count,
+						    .evidence = (uint8_t)(1 + how) });
+}
+
+/* Rule "granularity": pages held less what was asked for. */
+static void op_paged(struct tare_fold *f, const struct tare_object_live *o, int64_t pages, int sign)
+{
+	int64_t granted = sign * (int64_t)o->granted;
+	int rest = tare_fold_bucket(f, o->context, TARE_ACCOUNT_GRANULARITY, 0);
+
+	op_bytes(f, o->bucket, granted, sign, TARE_EVIDENCE_EXACT);
+	op_bytes(f, rest, pages - granted, 0, TARE_EVIDENCE_INFERRED);
+}
+
+static bool is_counted(enum tare_class class)
+{
+	return class != TARE_CLASS_FUNCTION; /* parts of a module, and it goes without a word */
+}
+
+static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages,
+		      int sign)
+{
+	if (o->bucket < 0)
+		return;
+	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
+		op_paged(f, o, pages, sign);
+	else
+		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
+}
+
+static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
+{
+	struct tare_object_live o = { .handle = s->handle,
+				      .asked = s->asked,
+				      .granted = s->granted ? s->granted : s->asked,
+				      .process = s->process,
+				      .device = s->device,
+				      .context = a->context,
+				      .bucket = a->bucket,
+				      .class = s->class };
+	int old = tare_fold_object_find(f, s->process, s->class, s->handle);
+	int64_t pages = 0;
+
+	if (old >= 0) {
+		/* The driver gave the same handle again: its end was not seen. */
+		struct tare_object_live before = f->objects[old];
+
+		f->missed_frees += tare_classes[s->class].sizing == TARE_SIZING_PAGES;
+		op_object(f, &before, tare_fold_object_remove(f, old), -1);
+	}
+	tare_fold_object_add(f, &o);
+	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES && o.device >= 0)
+		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
+					    o.granted);
+	op_object(f, &o, pages, 1);
+}
+
+static void remove_object(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	int found = tare_fold_object_find(f, s->process, s->class, s->handle);
+	struct tare_grave *g = tare_fold_grave(f, s, true);
+	struct tare_object_live o;
+
+	if (found < 0) {
+		if (s->handle)
+			f->unknown_frees += tare_classes[s->class].sizing == TARE_SIZING_PAGES;
+		a->takes_rest = true;
+		return;
+	}
+	o = f->objects[found];
+	tare_fold_grave_put(g, &o);
+	op_object(f, &o, tare_fold_object_remove(f, found), -1);
+	if (o.bucket >= 0 && o.device == s->device)
+		a->bucket = o.bucket;
+	a->takes_rest = tare_classes[o.class].sizing != TARE_SIZING_PAGES;
+}
+
+/* Rule "undo": the driver refused, so nothing of it happened. */
+static void undo(struct tare_fold *f, const struct tare_step *s)
+{
+	struct tare_grave *g = tare_fold_grave(f, s, false);
+
+	if (!g || g->handle != s->handle)
+		return;
+	if (g->context >= 0) {
+		struct tare_context *c = &f->contexts[g->context];
+		struct tare_place *p = tare_fold_place(f, c->process, c->device);
+
+		*tare_map_put(&p->contexts, c->handle, NULL) = (uint64_t)g->context + 1;
+		c->is_live = true;
+	}
+	for (size_t i = 0; i < g->object_nr; i++) {
+		struct tare_object_live *o = &g->objects[i];
+
+		tare_fold_object_add(f, o);
+		if (tare_classes[o->class].sizing == TARE_SIZING_PAGES && o->device >= 0)
+			tare_fold_pages_add(f, tare_fold_place(f, o->process, o->device), o->handle,
+					    o->granted);
+	}
+	for (size_t i = 0; i < g->ops.count; i++) {
+		struct tare_amount by = g->ops.items[i].by;
+
+		by.bytes = -by.bytes;
+		by.low = -by.low;
+		by.high = -by.high;
+		by.count = -by.count;
+		tare_fold_op(&f->ops, g->ops.items[i].bucket, &by);
+	}
+	tare_fold_grave_clear(g);
+}
+
+/* What an UNDO will have to take back. */
+static void remember_ops(struct tare_fold *f, const struct tare_step *s)
+{
+	struct tare_grave *g = tare_fold_grave(f, s, false);
+
+	if (!g)
+		return;
+	for (size_t i = 0; i < f->ops.count; i++)
+		tare_fold_op(&g->ops, f->ops.items[i].bucket, &f->ops.items[i].by);
+}
+
+static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	enum tare_sizing sizing = tare_classes[s->class].sizing;
+	bool is_failed = s->flags & TARE_EVENT_FAILED;
+
+	if (s->class == TARE_CLASS_CONTEXT && s->device < 0)
+		return;
+	a->takes_rest = sizing != TARE_SIZING_NONE;
+	switch ((enum tare_effect)s->effect) {
+	case TARE_EFFECT_NEW:
+		if (is_failed)
+			return;
+		if (s->class == TARE_CLASS_CONTEXT) {
+			tare_fold_context_begin(f, s, a);
+		} else if (is_counted(s->class) && sizing != TARE_SIZING_NONE) {
+			add_object(f, s, a);
+			a->takes_rest = sizing != TARE_SIZING_PAGES && sizing != TARE_SIZING_EXACT;
+		}
+		return;
+	case TARE_EFFECT_DEL:
+		if (is_failed) {
+			tare_fold_grave(f, s, true);
+			return;
+		}
+		if (s->class == TARE_CLASS_CONTEXT)
+			tare_fold_context_end(f, s, a);
+		else
+			remove_object(f, s, a);
+		remember_ops(f, s);
+		return;
+	case TARE_EFFECT_UNDO:
+		undo(f, s);
+		a->takes_rest = false;
+		return;
+	case TARE_EFFECT_CHANGE:
+		return;
+	}
+	a->takes_rest = false; /* it has no effect, so a change inside it is nobody's */
+}
+
+void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	*a = (struct tare_applied){ .bucket = -1, .context = -1 };
+	f->ops.count = 0;
+	if (s->device >= 0)
+		find_bucket(f, s, a);
+	apply_effect(f, s, a);
+	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
+		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
+	for (size_t i = 0; i < f->ops.count; i++)
+		a->known += f->ops.items[i].by.bytes;
+	if (!(s->flags & TARE_EVENT_WEIGHED) || s->device < 0)
+		a->takes_rest = false;
+}

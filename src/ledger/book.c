@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buckets: how changes are booked, and how the state at a mark survives what follows it. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <string.h>
+
+static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
+{
+	struct tare_device_fold *d = f->devices[proto->device];
+	struct tare_bucket *b;
+	int id = (int)f->bucket_nr;
+
+	f->buckets = tare_array_reserve(f->buckets, &f->bucket_cap, f->bucket_nr + 1,
+					sizeof(*f->buckets));
+	b = &f->buckets[f->bucket_nr++];
+	*b = *proto;
+	/* It was empty at every mark so far. */
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		b->mark[m] = d->mark_nr[m];
+	b->next_of_device = d->buckets;
+	d->buckets = id;
+	return id;
+}
+
+struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device)
+{
+	struct tare_device_fold *d;
+	int i = device->index;
+
+	if (i >= f->device_nr) {
+		f->devices = tare_xrealloc(f->devices, (size_t)i + 1, sizeof(*f->devices));
+		while (f->device_nr <= i)
+			f->devices[f->device_nr++] = NULL;
+	}
+	if (f->devices[i])
+		return f->devices[i];
+	d = f->devices[i] = tare_xcalloc(1, sizeof(*d));
+	d->device = device;
+	d->index = i;
+	d->buckets = -1;
+	d->max_begin = INT64_MIN;
+	d->before = tare_fold_bucket_other(f, i, 0);
+	return d;
+}
+
+int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner)
+{
+	return add_bucket(f, &(struct tare_bucket){ .device = device,
+						    .process = -1,
+						    .context = -1,
+						    .account = TARE_ACCOUNT_OTHER,
+						    .owner = owner,
+						    .next_of_context = -1 });
+}
+
+/* Allocations have a bucket per owner; every other account has one per context. */
+int tare_fold_bucket(struct tare_fold *f, int context, enum tare_account account, uint64_t owner)
+{
+	struct tare_context *c = &f->contexts[context];
+	uint64_t *owned = NULL;
+	int id = c->bucket_of[account];
+
+	if (account == TARE_ACCOUNT_ALLOCATION) {
+		bool is_new;
+
+		owned = tare_map_put(&c->owners, owner, &is_new);
+		id = is_new ? -1 : (int)*owned;
+	}
+	if (id >= 0)
+		return id;
+	id = add_bucket(f, &(struct tare_bucket){ .device = c->device,
+						  .process = c->process,
+						  .context = context,
+						  .account = account,
+						  .owner = owner,
+						  .next_of_context = c->buckets });
+	c->buckets = id;
+	if (owned)
+		*owned = (uint64_t)id;
+	else
+		c->bucket_of[account] = id;
+	return id;
+}
+
+void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
+{
+	struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_device_fold *d = f->devices[b->device];
+
+	for (int m = 0; m < TARE_MARK_NR; m++) {
+		if (b->mark[m] != d->mark_nr[m]) {
+			b->kept[m] = b->now;
+			b->mark[m] = d->mark_nr[m];
+		}
+	}
+	b->now.bytes += by->bytes;
+	b->now.low += by->low;
+	b->now.high += by->high;
+	b->now.count += by->count;
+	b->now.ns += by->ns;
+	if (b->now.evidence < by->evidence)
+		b->now.evidence = by->evidence;
+	d->sum += by->bytes;
+}
+
+void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how)
+{
+	if (bytes)
+		tare_fold_book(f, bucket,
+			       &(struct tare_amount){ .bytes = bytes,
+						      .low = bytes,
+						      .high = bytes,
+						      .evidence = (uint8_t)(1 + how) });
+}
+
+void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tare_fold_book(f, ops[i].bucket, &ops[i].by);
+}
+
+void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by)
+{
+	ops->items = tare_array_reserve(ops->items, &ops->cap, ops->count + 1, sizeof(*ops->items));
+	ops->items[ops->count++] = (struct tare_op){ bucket, *by };
+}
+
+/* From here on every bucket of the device keeps what it is now, the moment it changes. */
+void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
+{
+	d->mark_nr[m]++;
+	f->host_mark_nr[m]++;
+	d->mark_used[m] = d->used;
+	d->mark_ns[m] = t;
+	d->is_marked[m] = true;
+}
+
+void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
+		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+}
+
+const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
+					   enum tare_mark m)
+{
+	if (m == TARE_MARK_NOW || b->mark[m] != f->devices[b->device]->mark_nr[m])
+		return &b->now;
+	return &b->kept[m];
+}

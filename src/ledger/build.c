@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two passes over the events.
+ *
+ * Events come in the order of their stamps, and that of most calls is their end. To see which calls
+ * overlap, the fold wants them in the order in which they began. The first pass finds the calls that
+ * began before something that was seen earlier ("late") and keeps only those; the second takes each
+ * of them in where it belongs. In a program with one thread nothing is late.
+ */
+#include "ledger/build.h"
+
+#include "base/array.h"
+#include "ledger/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WEIGH_NS = 20000, PAGE_BYTES = 2 << 20 };
+
+static int device_of(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_process *p = e->process;
+
+	if (e->device)
+		return tare_fold_device(f, e->device)->index;
+	if (e->kind == TARE_KIND_EVENT && p->device_nr == 1 && p->devices[0].device)
+		return tare_fold_device(f, p->devices[0].device)->index;
+	return -1;
+}
+
+/* Is it to be taken in earlier than it comes? Both passes must answer alike. */
+static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	struct tare_device_fold *d;
+
+	if (device < 0) {
+		if (e->kind == TARE_KIND_END || e->kind == TARE_KIND_EXIT)
+			f->max_begin_all = e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
+		return false;
+	}
+	d = f->devices[device];
+	if (e->kind == TARE_KIND_EVENT &&
+	    (e->begin_ns < d->max_begin || e->begin_ns < f->max_begin_all))
+		return true;
+	if (d->max_begin < e->begin_ns)
+		d->max_begin = e->begin_ns;
+	return false;
+}
+
+static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	const struct tare_rec_event *r = e->rec.event;
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+
+	return (struct tare_step){
+		.process = e->process->index,
+		.device = device,
+		.tid = r->tid,
+		.effect = r->effect,
+		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
+		.flags = r->flags,
+		.owner = r->effect == TARE_EFFECT_NEW ? tare_fold_owner(f, p, e) : 0,
+		.begin = e->begin_ns,
+		.end = e->end_ns,
+		.local_growth = -1,
+		.context = r->context,
+		.handle = r->handle,
+		.parent = r->parent,
+		.asked = r->asked,
+		.granted = r->granted,
+		.before = r->before,
+		.after = r->after,
+		.peers_before = r->peers_before,
+		.peers_after = r->peers_after,
+		.local = r->local,
+		.limit = r->limit,
+	};
+}
+
+static bool is_reading(const struct tare_event *e)
+{
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+		return e->rec.event->flags & TARE_EVENT_WEIGHED;
+	case TARE_KIND_DEVICE:
+		return e->rec.device->used != TARE_NOT_KNOWN;
+	case TARE_KIND_READING:
+		return e->rec.reading->used != TARE_NOT_KNOWN;
+	default:
+		return false;
+	}
+}
+
+static void find_late(struct tare_fold *f, const struct tare_ledger_source *source)
+{
+	struct tare_event e;
+
+	while (source->next(source->arg, &e)) {
+		int device = device_of(f, &e);
+		struct tare_steps *late;
+
+		if (device >= 0 && is_reading(&e))
+			f->devices[device]->will_be_measured = true;
+		if (!is_late(f, &e, device))
+			continue;
+		late = &f->devices[device]->late;
+		late->items = tare_array_reserve(late->items, &late->cap, late->count + 1,
+						 sizeof(*late->items));
+		late->items[late->count++] = step_of(f, &e, device);
+	}
+	source->rewind(source->arg);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct tare_step *s = a, *t = b;
+
+	if (s->begin != t->begin)
+		return s->begin < t->begin ? -1 : 1;
+	return s->end < t->end ? -1 : s->end > t->end;
+}
+
+static void take_step(struct tare_fold *f, struct tare_step *s)
+{
+	struct tare_applied a;
+
+	if (s->device < 0 && s->effect == TARE_EFFECT_DEL) {
+		int found = tare_fold_object_find(f, s->process, s->class, s->handle);
+
+		if (found >= 0)
+			s->device = f->objects[found].device;
+	}
+	if (!(s->flags & TARE_EVENT_FAILED) && (s->device >= 0 || s->class == TARE_CLASS_DRIVER))
+		f->opened_gpu = true;
+	if ((s->flags & TARE_EVENT_UNWEIGHED) && s->device >= 0 &&
+	    (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED ||
+	     tare_classes[s->class].sizing == TARE_SIZING_HOST))
+		f->unweighed++;
+	if (s->device < 0)
+		tare_fold_apply(f, s, &a);
+	else
+		tare_fold_cluster_add(f, f->devices[s->device], s);
+}
+
+static void take_late(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
+{
+	while (d->late_next < d->late.count && d->late.items[d->late_next].begin <= until)
+		take_step(f, &d->late.items[d->late_next++]);
+}
+
+static int source_of(const struct tare_device *device)
+{
+	if (!(device->flags & TARE_DEVICE_NVML))
+		return TARE_SOURCE_CUDA;
+	return device->flags & TARE_DEVICE_V1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
+}
+
+static void end_process(struct tare_fold *f, const struct tare_process *p, int64_t t)
+{
+	if (!p || p->role != TARE_ROLE_PROGRAM)
+		return;
+	tare_fold_process(f, p);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			take_late(f, f->devices[i], t);
+	tare_fold_process_end(f, p->index, t);
+}
+
+static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_event *e)
+{
+	struct tare_step s;
+
+	take_late(f, d, e->kind == TARE_KIND_EVENT ? e->begin_ns : e->at_ns);
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+		s = step_of(f, e, d->index);
+		take_step(f, &s);
+		return;
+	case TARE_KIND_DEVICE:
+		tare_fold_reading(f, d, e->at_ns, e->rec.device->used, source_of(d->device));
+		return;
+	case TARE_KIND_READING:
+		tare_fold_reading(f, d, e->at_ns, e->rec.reading->used, (int)e->rec.reading->source);
+		return;
+	case TARE_KIND_PEER:
+		tare_fold_peer(f, d, e);
+		return;
+	default:
+		return;
+	}
+}
+
+static void take_hosts(struct tare_fold *f, int64_t t)
+{
+	while (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < t)
+		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
+}
+
+static void take(struct tare_fold *f, const struct tare_event *e)
+{
+	int device = device_of(f, e);
+	struct tare_step s;
+
+	if (f->last_ns < e->end_ns)
+		f->last_ns = e->end_ns;
+	take_hosts(f, e->at_ns);
+	if (is_late(f, e, device))
+		return;
+	if (e->process)
+		tare_fold_process_begin(f, e->process, e->begin_ns);
+	if (device >= 0) {
+		take_on_device(f, f->devices[device], e);
+		return;
+	}
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+		s = step_of(f, e, -1);
+		take_step(f, &s);
+		return;
+	case TARE_KIND_HOST:
+		tare_fold_host(f, e);
+		return;
+	case TARE_KIND_END:
+		end_process(f, e->process, e->at_ns);
+		return;
+	case TARE_KIND_EXIT:
+		end_process(f, e->about, e->at_ns);
+		return;
+	case TARE_KIND_DEGRADED:
+		if (e->text && *e->text)
+			tare_fold_note(f, "%s", e->text);
+		return;
+	default:
+		return;
+	}
+}
+
+static void forget_pass(struct tare_fold *f)
+{
+	f->max_begin_all = INT64_MIN;
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		d->max_begin = INT64_MIN;
+		qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+	}
+}
+
+static void finish_devices(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		take_late(f, d, INT64_MAX);
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		tare_fold_advance(f, d, INT64_MAX);
+	}
+	take_hosts(f, INT64_MAX);
+}
+
+static int by_t(const void *a, const void *b)
+{
+	const struct tare_timed *x = a, *y = b;
+
+	return x->t_ns < y->t_ns ? -1 : x->t_ns > y->t_ns;
+}
+
+static void prepare(struct tare_fold *f, const struct tare_instant *instants, int nr,
+		    struct tare_ledger *out)
+{
+	f->timed = tare_xcalloc((size_t)nr, sizeof(*f->timed));
+	for (int i = 0; i < nr; i++) {
+		struct tare_ledger *l = &out[i];
+
+		*l = (struct tare_ledger){ .memory = tare_xcalloc(1, sizeof(struct tare_arena)) };
+		l->at = tare_arena_strdup(l->memory, instants[i].text ? instants[i].text : "");
+		for (int k = 0; k < f->device_nr; k++)
+			l->device_nr += f->devices[k] != NULL;
+		l->devices = tare_arena_alloc(l->memory,
+					      (size_t)l->device_nr * sizeof(*l->devices) + 1);
+		if (instants[i].kind == TARE_INSTANT_TIME)
+			f->timed[f->timed_nr++] = (struct tare_timed){ instants[i].t_ns, l };
+	}
+	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
+}
+
+/* The ledger of a mark; a device that never had one is shown as it is at the end. */
+static void finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
+{
+	bool is_any = false;
+
+	for (int i = 0; i < f->device_nr; i++) {
+		const struct tare_device_fold *d = f->devices[i];
+		int64_t t;
+
+		if (!d)
+			continue;
+		is_any |= d->is_marked[m];
+		t = d->is_marked[m] ? d->mark_ns[m] : d->last_ns;
+		tare_fold_snapshot(f, d, d->is_marked[m] ? m : TARE_MARK_NOW, t, l);
+		if (l->t_ns < t)
+			l->t_ns = t;
+	}
+	tare_fold_snapshot_hosts(f, is_any ? m : TARE_MARK_NOW, l);
+}
+
+static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
+		   struct tare_ledger *out)
+{
+	finish_devices(f);
+	tare_fold_notes(f);
+	for (int i = 0; i < nr; i++) {
+		struct tare_ledger *l = &out[i];
+
+		l->t_ns = instants[i].kind == TARE_INSTANT_TIME ? instants[i].t_ns : 0;
+		if (instants[i].kind == TARE_INSTANT_PEAK)
+			finish_marked(f, TARE_MARK_PEAK, l);
+		if (instants[i].kind == TARE_INSTANT_END)
+			finish_marked(f, TARE_MARK_END, l);
+		if (instants[i].kind == TARE_INSTANT_PEAK)
+			l->t_ns = -1;
+		l->opened_gpu = f->opened_gpu;
+		l->degraded_nr = (int)f->note_nr;
+		l->degraded = tare_arena_alloc(l->memory, f->note_nr * sizeof(*l->degraded) + 1);
+		for (size_t k = 0; k < f->note_nr; k++)
+			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
+		for (int k = 0; k < f->device_nr; k++)
+			if (f->devices[k])
+				tare_fold_snapshot_peak(f, f->devices[k], l);
+	}
+}
+
+static void free_device(struct tare_device_fold *d)
+{
+	if (!d)
+		return;
+	free(d->cluster.items);
+	free(d->threads);
+	free(d->late.items);
+	free(d->reads);
+	free(d->peers);
+	free(d);
+}
+
+static void free_fold(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		free_device(f->devices[i]);
+	for (int i = 0; i < f->process_nr; i++)
+		tare_fold_process_free(f->processes[i]);
+	for (size_t i = 0; i < f->context_nr; i++)
+		tare_map_free(&f->contexts[i].owners);
+	for (size_t i = 0; i < f->grave_nr; i++) {
+		free(f->grave_items[i].objects);
+		free(f->grave_items[i].ops.items);
+	}
+	free(f->devices);
+	free(f->processes);
+	free(f->buckets);
+	free(f->contexts);
+	free(f->objects);
+	free(f->owners);
+	free(f->grave_items);
+	free(f->ops.items);
+	free(f->timed);
+	free(f->notes);
+	tare_map_free(&f->graves);
+	tare_strmap_free(&f->owner_ids);
+	tare_arena_free(&f->arena);
+}
+
+void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+{
+	static const struct tare_ledger_opts defaults = { 0 };
+	struct tare_fold f = { .object_free = -1, .max_begin_all = INT64_MIN };
+	struct tare_event e;
+
+	if (!opts)
+		opts = &defaults;
+	f.page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
+	f.weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
+	for (int i = 0; i < opts->note_nr; i++)
+		tare_fold_note(&f, "%s", opts->notes[i]);
+	find_late(&f, source);
+	forget_pass(&f);
+	prepare(&f, instants, instant_nr, out);
+	while (source->next(source->arg, &e))
+		take(&f, &e);
+	finish(&f, instants, instant_nr, out);
+	free_fold(&f);
+}

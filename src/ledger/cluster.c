@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "cluster": calls on a device that overlap, of other threads or other processes, are settled
+ * together, when the last of them has ended. Calls of one thread never overlap, so in a program with
+ * one thread every call is alone.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/* A chain of overlapping calls longer than this is cut. */
+enum { CLUSTER_MAX = 1 << 16 };
+
+static bool is_of(const struct tare_thread_end *t, const struct tare_step *s)
+{
+	return t->process == s->process && t->tid == s->tid;
+}
+
+static bool joins(const struct tare_device_fold *d, const struct tare_step *s)
+{
+	if (s->begin > d->cluster_until || d->cluster.count >= CLUSTER_MAX)
+		return false;
+	for (size_t i = 0; i < d->thread_nr; i++)
+		if (!is_of(&d->threads[i], s) && s->begin <= d->threads[i].until)
+			return true;
+	return false;
+}
+
+static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struct tare_step *s)
+{
+	for (size_t i = 0; i < d->thread_nr; i++)
+		if (is_of(&d->threads[i], s))
+			return &d->threads[i];
+	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1,
+					sizeof(*d->threads));
+	d->threads[d->thread_nr] = (struct tare_thread_end){
+		.process = s->process, .tid = s->tid, .last = SIZE_MAX
+	};
+	return &d->threads[d->thread_nr++];
+}
+
+void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_step *s)
+{
+	struct tare_thread_end *t;
+	struct tare_step *own;
+
+	tare_fold_reading_flush(f, d);
+	if (d->cluster.count && !joins(d, s))
+		tare_fold_cluster_close(f, d);
+	t = thread_of(d, s);
+	d->cluster.items = tare_array_reserve(d->cluster.items, &d->cluster.cap,
+					      d->cluster.count + 1, sizeof(*d->cluster.items));
+	own = &d->cluster.items[d->cluster.count];
+	*own = *s;
+	own->weigh_begin = s->begin - f->weigh;
+	own->weigh_end = s->end + f->weigh;
+	if (t->last != SIZE_MAX) {
+		/* The thread's own calls are in order, readings included. */
+		struct tare_step *before = &d->cluster.items[t->last];
+		int64_t between = before->end + (s->begin - before->end) / 2;
+
+		if (before->weigh_end > between)
+			before->weigh_end = between;
+		if (own->weigh_begin < between)
+			own->weigh_begin = between;
+	}
+	t->last = d->cluster.count++;
+	t->until = own->weigh_end;
+	if (d->cluster_until < t->until)
+		d->cluster_until = t->until;
+}
+
+/* A primary context is released as often as it was retained; only the last time it ends. */
+static bool is_mere_release(struct tare_fold *f, const struct tare_step *s, int64_t change)
+{
+	int64_t booked = 0;
+	int context;
+
+	if (s->class != TARE_CLASS_CONTEXT || s->effect != TARE_EFFECT_DEL ||
+	    !(s->flags & TARE_EVENT_PRIMARY))
+		return false;
+	context = tare_fold_context(f, s->process, s->device, s->handle ? s->handle : s->context);
+	for (int i = f->contexts[context].buckets; i >= 0; i = f->buckets[i].next_of_context)
+		booked += f->buckets[i].now.bytes;
+	return booked > 0 && -change < booked / 2;
+}
+
+/* The device's memory went from d->used by what was computed, and that is all we know. */
+static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, struct tare_step *s)
+{
+	struct tare_applied a;
+
+	tare_fold_advance(f, d, s->end);
+	tare_fold_apply(f, s, &a);
+	tare_fold_book_ops(f, f->ops.items, f->ops.count);
+	d->used += a.known;
+}
+
+static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, struct tare_step *s)
+{
+	int source = tare_fold_step_source(d, s);
+	int64_t before = tare_fold_normal(f, d, s->before, source, d->used), after, rest;
+	bool is_told = tare_fold_peer_is_told(f, d, s);
+	struct tare_applied a;
+
+	tare_fold_advance(f, d, s->begin);
+	tare_fold_quiet(f, d, s->begin, before - d->used,
+			is_told ? tare_fold_peer_level(f, d, s->peers_before) : 0);
+	tare_fold_peak(f, d, s->begin);
+
+	after = tare_fold_normal(f, d, s->after, source, before);
+	if (is_mere_release(f, s, after - before))
+		s->effect = TARE_EFFECT_CHANGE;
+	tare_fold_advance(f, d, s->end);
+	tare_fold_apply(f, s, &a);
+	tare_fold_book_ops(f, f->ops.items, f->ops.count);
+	rest = after - before - a.known;
+	if (is_told)
+		rest -= tare_fold_peer_level(f, d, s->peers_after);
+	if (rest < 0)
+		tare_fold_take_ended(f, d, s->end, &rest);
+	if (a.takes_rest)
+		tare_fold_weigh(f, s, &a, rest, rest, rest);
+	else
+		d->inside_sum += llabs(rest);
+	d->used = after;
+}
+
+void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
+{
+	struct tare_step *s = d->cluster.items;
+
+	if (!d->cluster.count)
+		return;
+	/* Somebody still works here: no end before this was the last. */
+	for (size_t i = 0; i < d->cluster.count; i++)
+		if ((s[i].effect == TARE_EFFECT_NEW || s[i].effect == TARE_EFFECT_CHANGE) &&
+		    !(s[i].flags & TARE_EVENT_FAILED) && !f->processes[s[i].process]->is_ended)
+			d->is_marked[TARE_MARK_END] = false;
+	if (d->cluster.count > 1) {
+		tare_fold_overlap(f, d);
+	} else {
+		if (s->flags & TARE_EVENT_WEIGHED)
+			settle_weighed(f, d, s);
+		else
+			settle_unweighed(f, d, s);
+		d->last_ns = s->end;
+		tare_fold_peak(f, d, s->end);
+	}
+	d->cluster.count = d->thread_nr = 0;
+	d->cluster_until = INT64_MIN;
+}

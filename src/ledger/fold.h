@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a fold, shared by the files of this folder and seen by nobody else.
+ *
+ * Everything that ends up in a row lives in a bucket: the sum for one (device, process, context,
+ * account, owner). A change of buckets is an op. What was true at the peak is kept by copying a
+ * bucket the first time it changes after the peak was reached ("mark"), so a new peak costs nothing
+ * and one pass is enough.
+ */
+#ifndef TARE_LEDGER_FOLD_H
+#define TARE_LEDGER_FOLD_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "ledger/build.h"
+
+#define TARE_MIB (INT64_C(1) << 20)
+
+/* How an event's class is sized (class.def). */
+enum tare_sizing {
+	TARE_SIZING_NONE,
+	TARE_SIZING_WEIGHED,
+	TARE_SIZING_PAGES,
+	TARE_SIZING_EXACT,
+	TARE_SIZING_HOST,
+};
+
+struct tare_class_info {
+	const char *name;
+	enum tare_sizing sizing;
+	enum tare_account account;
+};
+extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
+
+enum tare_mark { TARE_MARK_PEAK, TARE_MARK_END, TARE_MARK_NR, TARE_MARK_NOW = TARE_MARK_NR };
+
+struct tare_amount {
+	int64_t bytes, low, high;
+	int64_t count;
+	int64_t ns;
+	uint8_t evidence; /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
+};
+
+struct tare_bucket {
+	struct tare_amount now, kept[TARE_MARK_NR];
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	int device, process; /* process -1: others */
+	int context; /* -1: others */
+	enum tare_account account;
+	uint64_t owner; /* ALLOCATION: owner id; OTHER: 0 before the recording, else 1 + peer's place */
+	int next_of_device, next_of_context; /* -1 ends */
+};
+
+struct tare_op {
+	int bucket;
+	struct tare_amount by;
+};
+
+struct tare_ops {
+	struct tare_op *items;
+	size_t count, cap;
+};
+
+struct tare_object_live {
+	uint64_t handle, asked, granted;
+	int process, device, context, bucket;
+	int prev, next; /* in its context */
+	uint8_t class;
+};
+
+/* One context, from its making to its end. Handle 0 stands for "no context" and never ends. */
+struct tare_context {
+	uint64_t handle;
+	int process, device;
+	int number; /* of created ones, from 1 */
+	bool is_primary, is_live;
+	int64_t local_held; /* local memory the driver holds for it; -1: not asked yet */
+	int bucket_of[TARE_ACCOUNT_NR]; /* -1: none yet */
+	struct tare_map owners; /* ALLOCATION: owner id → bucket */
+	int buckets, objects; /* lists */
+};
+
+/* A process on a device. */
+struct tare_place {
+	struct tare_map contexts; /* handle → 1 + context */
+	struct tare_map pages; /* pages that allocations touch only in part → how many do */
+	int64_t managed; /* asked for in live managed memory */
+	int created; /* contexts so far */
+};
+
+enum tare_family {
+	TARE_FAMILY_ADDRESS,
+	TARE_FAMILY_HOST,
+	TARE_FAMILY_REGISTERED,
+	TARE_FAMILY_OTHER, /* one per class from here on */
+	TARE_FAMILY_NR = TARE_FAMILY_OTHER + TARE_CLASS_NR
+};
+
+struct tare_host_now {
+	bool is_read;
+	uint64_t anon, file, shmem, swap, peak, pss;
+	uint64_t pinned, registered;
+};
+
+struct tare_process_fold {
+	const struct tare_process *process;
+	bool is_seen, is_ended, has_context;
+	struct tare_place **places; /* by device; NULL where it never was */
+	int place_nr;
+	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
+	struct tare_map owner_of_stack; /* stack id → 1 + owner id */
+	struct tare_host_now host, host_kept[TARE_MARK_NR];
+	uint32_t host_mark[TARE_MARK_NR];
+};
+
+/* What a thread's last DEL took away: an UNDO brings it back. */
+struct tare_grave {
+	struct tare_object_live *objects;
+	size_t object_nr, object_cap;
+	struct tare_ops ops;
+	int context; /* that ended, -1: none */
+	uint64_t handle;
+};
+
+/* An EVENT, with what the fold needs of it. */
+struct tare_step {
+	int process, device; /* device -1: none */
+	uint32_t tid;
+	uint8_t effect, class;
+	uint16_t flags;
+	uint64_t owner;
+	int64_t begin, end;
+	int64_t weigh_begin, weigh_end; /* when its readings may have been taken */
+	int64_t local_growth; /* LAUNCH: not yet booked; -1: not computed yet */
+	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
+	uint64_t local, limit;
+};
+
+/* A point at which the driver may give memory back; nothing else happens in it. */
+static inline bool tare_step_is_sync(const struct tare_step *s)
+{
+	return s->class == TARE_CLASS_POOL && s->effect == TARE_EFFECT_CHANGE && !s->handle &&
+	       !s->parent && !s->asked;
+}
+
+/* What a step did, apart from what was measured. */
+struct tare_applied {
+	int64_t known; /* sum of its ops */
+	bool takes_rest; /* what was measured beyond the known goes to `bucket` */
+	int bucket; /* -1: none */
+	int context;
+};
+
+struct tare_thread_end {
+	int process;
+	uint32_t tid;
+	int64_t until;
+	size_t last; /* step in the cluster */
+};
+
+struct tare_steps {
+	struct tare_step *items;
+	size_t count, cap;
+};
+
+/* A process that is not recorded, on one device. */
+struct tare_peer_now {
+	uint32_t pid;
+	const char *name; /* NULL: not visible */
+	int bucket; /* -1: none yet */
+	int64_t used; /* as the last list says; 0: not in it */
+	int64_t most; /* of `used`, or of what NVML said about one of ours */
+	int64_t extra; /* what the device gained beyond that when it appeared */
+	bool is_seen, is_listed;
+	bool is_ours; /* recorded, or cannot be told from one that is */
+};
+
+struct tare_peer_read {
+	int peer;
+	uint64_t used;
+};
+
+struct tare_device_fold {
+	const struct tare_device *device;
+	int index;
+	bool is_measured; /* a reading came */
+	bool will_be_measured; /* one is there, sooner or later */
+	int64_t used, used_start, sum; /* sum: of all buckets */
+	int64_t last_ns; /* of the last change or reading */
+	int buckets, before; /* list; bucket of what was in use before the recording */
+
+	int primary; /* enum tare_source whose readings are `used`; 0: none yet */
+	bool source_known[4];
+	int64_t source_offset[4];
+
+	uint32_t mark_nr[TARE_MARK_NR];
+	int64_t mark_used[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
+	bool is_marked[TARE_MARK_NR];
+
+	struct tare_steps cluster;
+	struct tare_thread_end *threads;
+	size_t thread_nr, thread_cap;
+	int64_t cluster_until;
+
+	int64_t max_begin; /* of what came so far, to tell who is late */
+	struct tare_steps late; /* by begin */
+	size_t late_next;
+
+	bool has_reading, has_list; /* waiting for each other */
+	int64_t reading_ns, reading_used;
+	int reading_source;
+	uint32_t list;
+	struct tare_peer_read *reads;
+	size_t read_nr, read_cap;
+	struct tare_peer_now *peers;
+	size_t peer_nr, peer_cap;
+	bool is_level_known;
+	int64_t level; /* in use by processes that are not recorded, as last told */
+	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
+	int64_t quiet_sum, inside_sum; /* sizes of what nobody knows, between calls and inside */
+	bool is_pid_mismatch;
+
+	int instant_next; /* timed instants before it have their snapshot */
+};
+
+struct tare_timed {
+	int64_t t_ns;
+	struct tare_ledger *out;
+};
+
+struct tare_fold {
+	int64_t page, weigh;
+	struct tare_arena arena;
+	struct tare_device_fold **devices; /* by tare_device.index; NULL: not seen */
+	int device_nr;
+	struct tare_process_fold **processes; /* by tare_process.index; NULL: not seen */
+	int process_nr;
+	struct tare_bucket *buckets;
+	size_t bucket_nr, bucket_cap;
+	struct tare_context *contexts;
+	size_t context_nr, context_cap;
+	struct tare_object_live *objects;
+	size_t object_nr, object_cap;
+	int object_free; /* list through `next`, -1: empty */
+	struct tare_strmap owner_ids;
+	const char **owners;
+	size_t owner_nr, owner_cap;
+	struct tare_map graves; /* thread → 1 + place */
+	struct tare_grave *grave_items;
+	size_t grave_nr, grave_cap;
+	struct tare_ops ops; /* scratch of one step */
+	uint32_t host_mark_nr[TARE_MARK_NR];
+	int64_t max_begin_all;
+	int64_t last_ns;
+	bool opened_gpu;
+
+	struct tare_timed *timed; /* by t_ns */
+	int timed_nr;
+	int host_next; /* timed instants before it have their hosts */
+
+	/* for the notes */
+	uint64_t unweighed, unknown_frees, missed_frees;
+	const char **notes;
+	size_t note_nr, note_cap;
+};
+
+/* book.c: buckets */
+struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
+int tare_fold_bucket(struct tare_fold *f, int context, enum tare_account account, uint64_t owner);
+int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner);
+void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
+void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
+void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count);
+void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
+void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
+					   enum tare_mark m);
+
+/* pages.c: address space → physical pages. Both return the change of physical bytes. */
+int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);
+int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
+			       uint64_t size);
+
+/* process.c: processes and their places */
+struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct tare_process *p);
+void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
+struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device);
+void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
+int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
+				int process);
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			  int64_t *change);
+void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p);
+const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
+					      const struct tare_process_fold *p, enum tare_mark m);
+void tare_fold_process_free(struct tare_process_fold *p);
+
+/* context.c */
+int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
+void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s,
+			     struct tare_applied *a);
+void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+
+/* object.c: the live set */
+int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
+int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
+int64_t tare_fold_object_remove(struct tare_fold *f, int object); /* physical bytes given back */
+struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made);
+void tare_fold_grave_clear(struct tare_grave *g);
+void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
+
+/* apply.c: the known part of a step; its ops are in f->ops afterwards */
+void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+
+/* weigh.c: the measured part */
+void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
+		     int64_t bytes, int64_t low, int64_t high);
+int64_t tare_fold_managed_room(const struct tare_fold *f, const struct tare_device_fold *d,
+			       int process, int64_t *resident);
+int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
+				int64_t change);
+
+/* quiet.c: readings, and what changes between calls */
+int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
+			 int64_t now);
+int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
+void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
+		     int64_t explained);
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
+		       int source);
+void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
+
+/* peer.c: processes that are not recorded */
+void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
+int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
+bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
+			    const struct tare_step *s);
+
+/* cluster.c: calls that overlap */
+void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_step *s);
+void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
+
+/* overlap.c: a cluster of more than one */
+void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
+
+/* rows.c, snapshot.c */
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			int64_t t, struct tare_ledger *out);
+void tare_fold_snapshot_peak(const struct tare_fold *f, const struct tare_device_fold *d,
+			     struct tare_ledger *out);
+void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+
+/* owner.c: who asked, from the stack */
+uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
+			 const struct tare_event *e);
+uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
+
+/* notes.c: sentences */
+void tare_fold_note(struct tare_fold *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_fold_notes(struct tare_fold *f);
+
+#endif

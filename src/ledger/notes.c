@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reader of the ledger must know before trusting it, in sentences. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "base/units.h"
+
+#include <string.h>
+
+/* Changes between calls beyond this are a hint that calls went by unseen. */
+#define QUIET_BYTES (16 * TARE_MIB)
+
+void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
+{
+	struct tare_str s = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&s, fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < f->note_nr; i++) {
+		if (!strcmp(f->notes[i], tare_str_text(&s))) {
+			tare_str_free(&s);
+			return;
+		}
+	}
+	f->notes = tare_array_reserve(f->notes, &f->note_cap, f->note_nr + 1, sizeof(*f->notes));
+	f->notes[f->note_nr++] = tare_arena_strdup(&f->arena, tare_str_text(&s));
+	tare_str_free(&s);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* NVML sees a recorded process, and we saw it make no context: it reached the driver past us. */
+static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		const struct tare_peer_now *p = &d->peers[i];
+		char size[TARE_UNITS_TEXT_MAX];
+		bool is_recorded = false, has_context = false;
+
+		for (int k = 0; k < f->process_nr; k++) {
+			const struct tare_process_fold *q = f->processes[k];
+
+			if (!q || q->process->role != TARE_ROLE_PROGRAM ||
+			    q->process->pid != p->pid)
+				continue;
+			is_recorded = true;
+			has_context |= q->has_context;
+		}
+		if (is_recorded && !has_context && p->most > 0)
+			tare_fold_note(f,
+				       "process %u reached the driver by an unknown route: NVML lists "
+				       "it with %s on GPU %d but no context was recorded; its memory "
+				       "is in unexplained",
+				       p->pid, tare_units_human(size, (uint64_t)p->most),
+				       d->device->nvml_index >= 0 ? d->device->nvml_index :
+								    d->device->index);
+	}
+}
+
+static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
+{
+	int gpu = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;
+	char size[TARE_UNITS_TEXT_MAX];
+	uint64_t contended = 0;
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
+		contended += f->buckets[i].now.low != f->buckets[i].now.high;
+	if (contended)
+		tare_fold_note(f,
+			       "GPU %d: calls of unknown size overlapped, so %llu row%s lie%s between "
+			       "two bounds; record with fewer threads for sharper ones",
+			       gpu, (unsigned long long)contended, plural(contended),
+			       contended == 1 ? "s" : "");
+	if (d->quiet_sum > QUIET_BYTES)
+		tare_fold_note(f,
+			       "GPU %d: %s changed between recorded calls; a library may have reached "
+			       "the driver by an unknown route, or another process changed",
+			       gpu, tare_units_human(size, (uint64_t)d->quiet_sum));
+	if (d->is_pid_mismatch)
+		tare_fold_note(f,
+			       "GPU %d: NVML lists processes under pids of another namespace, so a "
+			       "change of other processes cannot be told apart; run tare in the "
+			       "host's pid namespace",
+			       gpu);
+	if (!d->is_measured && d->sum)
+		tare_fold_note(f,
+			       "GPU %d: neither NVML nor the driver said how much memory is in use, so "
+			       "used is computed from the calls",
+			       gpu);
+	else if (d->primary == TARE_SOURCE_CUDA && d->sum != d->used_start)
+		tare_fold_note(f,
+			       "GPU %d: there is no NVML, so what was in use before the first context, "
+			       "that context included, is one row",
+			       gpu);
+	note_route(f, d);
+}
+
+void tare_fold_notes(struct tare_fold *f)
+{
+	if (f->unweighed)
+		tare_fold_note(f,
+			       "%llu call%s could not be weighed within the time allowed; what they "
+			       "changed is in unexplained",
+			       (unsigned long long)f->unweighed, plural(f->unweighed));
+	if (f->unknown_frees)
+		tare_fold_note(f, "%llu free%s of memory allocated before recording began",
+			       (unsigned long long)f->unknown_frees, plural(f->unknown_frees));
+	if (f->missed_frees)
+		tare_fold_note(f,
+			       "%llu allocation%s came back at an address still in use: as many frees "
+			       "were not seen",
+			       (unsigned long long)f->missed_frees, plural(f->missed_frees));
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			note_device(f, f->devices[i]);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "owner": an allocation belongs to the first object on the stack, from the innermost frame
+ * out, that is neither the CUDA driver, nor its runtime, nor Tare.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_transparent(const char *base)
+{
+	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart", "libtare" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return !strcmp(base, "libcuda");
+}
+
+static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		/* A return address may lie just behind the object's last call. */
+		const struct tare_object *o = tare_process_object(p, stack->pcs[i] - 1);
+
+		if (o && o->path && !is_transparent(base_name(o->path)))
+			return base_name(o->path);
+	}
+	return NULL;
+}
+
+/* "libcublas.so.12" and "libcublas-1a2b.so.12.1" are told apart; their versions are not. */
+uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
+{
+	const char *so;
+	char *text;
+	uint64_t *id;
+	bool is_new;
+
+	if (!name || !*name)
+		return 0;
+	so = strstr(name, ".so");
+	text = tare_xstrndup(name, so && so != name ? (size_t)(so - name) : strlen(name));
+	id = tare_strmap_put(&f->owner_ids, text, &is_new);
+	if (is_new) {
+		f->owners = tare_array_reserve(f->owners, &f->owner_cap, f->owner_nr + 1,
+					       sizeof(*f->owners));
+		f->owners[f->owner_nr++] = tare_arena_strdup(&f->arena, text);
+		*id = f->owner_nr;
+	}
+	free(text);
+	return *id;
+}
+
+uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
+			 const struct tare_event *e)
+{
+	uint64_t *known;
+	bool is_new;
+
+	if (!e->stack)
+		return 0;
+	known = tare_map_put(&p->owner_of_stack, e->stack->id, &is_new);
+	if (is_new)
+		*known = tare_fold_owner_named(f, owner_of(e->process, e->stack));
+	return *known;
+}

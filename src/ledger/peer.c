@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "peers": processes that are not recorded, as NVML lists them. Their memory is in the books as
+ * `other`: at first what was in use before the recording began, then what the lists say has changed.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
+#define APPEAR_BYTES (16 * TARE_MIB)
+
+static bool is_recorded(const struct tare_fold *f, uint32_t pid)
+{
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->processes[i]->process->role == TARE_ROLE_PROGRAM &&
+		    f->processes[i]->process->pid == pid)
+			return true;
+	return false;
+}
+
+/* A recorded process holds a context here, so a list must have it. */
+static bool is_one_expected(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+
+		if (b->account == TARE_ACCOUNT_CONTEXT && b->now.bytes > 0 &&
+		    !f->processes[b->process]->is_ended)
+			return true;
+	}
+	return false;
+}
+
+static int add_peer(struct tare_device_fold *d, uint32_t pid)
+{
+	d->peers = tare_array_reserve(d->peers, &d->peer_cap, d->peer_nr + 1, sizeof(*d->peers));
+	d->peers[d->peer_nr] = (struct tare_peer_now){ .pid = pid, .bucket = -1 };
+	return (int)d->peer_nr++;
+}
+
+static int find_peer(const struct tare_device_fold *d, uint32_t pid)
+{
+	for (size_t i = 0; i < d->peer_nr; i++)
+		if (d->peers[i].pid == pid)
+			return (int)i;
+	return -1;
+}
+
+void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_peer *r = e->rec.peer;
+	int known;
+
+	if (d->has_list && d->list != r->list)
+		tare_fold_reading_flush(f, d);
+	d->has_list = true;
+	d->list = r->list;
+	if (!r->pid) /* an empty list */
+		return;
+	known = find_peer(d, r->pid);
+	if (known < 0)
+		known = add_peer(d, r->pid);
+	if (!d->peers[known].name && e->text && *e->text)
+		d->peers[known].name = tare_arena_strdup(&f->arena, e->text);
+	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
+	d->reads[d->read_nr++] = (struct tare_peer_read){ known, r->used };
+}
+
+/* Moves a peer's own row to `bytes`; returns by how much. */
+static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int peer, int64_t bytes)
+{
+	struct tare_peer_now *p = &d->peers[peer];
+	int64_t by;
+
+	if (p->bucket < 0 && bytes)
+		p->bucket = tare_fold_bucket_other(f, d->index, (uint64_t)peer + 1);
+	if (p->bucket < 0)
+		return 0;
+	by = bytes - f->buckets[p->bucket].now.bytes;
+	tare_fold_book_bytes(f, p->bucket, by, TARE_EVIDENCE_WITNESS);
+	return by;
+}
+
+struct list {
+	bool is_known, has_ours;
+	int64_t sum;
+	int changed, changed_nr; /* a peer that appeared or vanished, and how many did */
+};
+
+static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct list *l)
+{
+	bool is_expected = is_one_expected(f, d);
+
+	*l = (struct list){ .is_known = true, .changed = -1 };
+	for (size_t i = 0; i < d->read_nr; i++)
+		l->has_ours |= is_recorded(f, d->peers[d->reads[i].peer].pid);
+	for (size_t i = 0; i < d->read_nr; i++) {
+		struct tare_peer_now *p = &d->peers[d->reads[i].peer];
+		bool is_new = !p->is_seen;
+
+		p->is_seen = p->is_listed = true;
+		if (is_recorded(f, p->pid))
+			p->is_ours = true;
+		if (is_new && is_expected && !l->has_ours)
+			p->is_ours = d->is_pid_mismatch = true;
+		if (d->reads[i].used != TARE_NOT_KNOWN && p->most < (int64_t)d->reads[i].used)
+			p->most = (int64_t)d->reads[i].used;
+		if (p->is_ours)
+			continue;
+		if (d->reads[i].used == TARE_NOT_KNOWN) {
+			l->is_known = false;
+			continue;
+		}
+		if (!p->used) {
+			l->changed = d->reads[i].peer;
+			l->changed_nr++;
+		}
+		p->used = (int64_t)d->reads[i].used;
+		l->sum += p->used;
+	}
+	d->read_nr = 0;
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		struct tare_peer_now *p = &d->peers[i];
+
+		if (!p->is_listed && p->used) {
+			p->used = 0;
+			l->changed = (int)i;
+			l->changed_nr++;
+		}
+		p->is_listed = false;
+	}
+}
+
+/* Takes in the list that was read. Returns by how much `other` changed. */
+int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
+{
+	struct list l;
+	int64_t told = 0, extra = 0, rows = 0;
+
+	d->has_list = false;
+	read_list(f, d, &l);
+	if (!l.is_known) {
+		d->is_level_known = false;
+		return 0;
+	}
+	if (d->is_level_known) {
+		told = l.sum - d->level;
+		extra = change + d->quiet_open - told;
+		if (!l.changed_nr || llabs(extra) > APPEAR_BYTES || (extra > 0) != (told > 0))
+			extra = 0;
+		d->quiet_open = 0;
+	}
+	d->level = l.sum;
+	d->is_level_known = true;
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		struct tare_peer_now *p = &d->peers[i];
+
+		if ((int)i == l.changed && l.changed_nr == 1)
+			p->extra = extra;
+		rows += set_peer(f, d, (int)i, p->used ? p->used + p->extra : 0);
+	}
+	tare_fold_book_bytes(f, d->before, told + extra - rows, TARE_EVIDENCE_WITNESS);
+	return told + extra;
+}
+
+static int process_nr_on(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	int count = 0;
+
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+
+		count += p && !p->is_ended && d->index < p->place_nr && p->places[d->index];
+	}
+	return count;
+}
+
+/*
+ * The readings around a call tell what processes other than the caller use. They are of use only if
+ * it is the only one that is recorded here.
+ */
+bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
+			    const struct tare_step *s)
+{
+	return (s->flags & TARE_EVENT_PEERS) && s->peers_before != TARE_NOT_KNOWN &&
+	       s->peers_after != TARE_NOT_KNOWN && !d->is_pid_mismatch && process_nr_on(f, d) <= 1;
+}
+
+/* Others use `level` now. Returns by how much that is more than they did. */
+int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level)
+{
+	int64_t by = d->is_level_known ? (int64_t)level - d->level : 0;
+
+	d->level = (int64_t)level;
+	d->is_level_known = true;
+	tare_fold_book_bytes(f, d->before, by, TARE_EVIDENCE_WITNESS);
+	return by;
+}

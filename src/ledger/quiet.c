@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readings, and what changes between calls: nobody's, but for three rules. */
+#include "ledger/fold.h"
+
+#include <stdlib.h>
+
+/*
+ * The device's memory turns out to have been `shift` larger all along: the first reading, or the
+ * first one of a better source.
+ */
+static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shift)
+{
+	struct tare_bucket *before = &f->buckets[d->before];
+
+	before->now.evidence = 1 + TARE_EVIDENCE_WITNESS;
+	before->now.bytes += shift;
+	before->now.low += shift;
+	before->now.high += shift;
+	for (int m = 0; m < TARE_MARK_NR; m++) {
+		before->kept[m].evidence = 1 + TARE_EVIDENCE_WITNESS;
+		before->kept[m].bytes += shift;
+		before->kept[m].low += shift;
+		before->kept[m].high += shift;
+		d->mark_used[m] += shift;
+	}
+	d->used += shift;
+	d->used_start += shift;
+	d->sum += shift;
+	for (int i = 0; i < 4; i++)
+		d->source_offset[i] += shift;
+}
+
+/*
+ * Rule "sources": NVML and cuMemGetInfo count differently by a constant. The best source that ever
+ * speaks is the truth; the others are shifted to it where they first speak. `now` is what is known
+ * to be in use at that moment.
+ */
+int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
+			 int64_t now)
+{
+	int64_t value = (int64_t)used;
+
+	if (!d->is_measured || source < d->primary) {
+		rebase(f, d, value - (d->is_measured ? now : d->used));
+		d->is_measured = true;
+		d->primary = source;
+		d->source_offset[source] = 0;
+		d->source_known[source] = true;
+		return value;
+	}
+	if (!d->source_known[source]) {
+		d->source_known[source] = true;
+		d->source_offset[source] = now - value;
+	}
+	return value + d->source_offset[source];
+}
+
+int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s)
+{
+	if (s->flags & TARE_EVENT_BY_CUDA)
+		return TARE_SOURCE_CUDA;
+	return d->device->flags & TARE_DEVICE_V1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
+}
+
+/*
+ * The device changed by `change` while no call ran; `explained` of it is booked already. Law 1's
+ * trap: booking the rest to the next call would balance every book and prove nothing.
+ */
+void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
+		     int64_t explained)
+{
+	int64_t rest = change - explained;
+
+	d->used += change;
+	d->last_ns = t;
+	if (!rest)
+		return;
+	tare_fold_take_ended(f, d, t, &rest);
+	rest -= tare_fold_managed_touch(f, d, -1, rest);
+	d->quiet_open += rest;
+	d->quiet_sum += llabs(rest);
+}
+
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
+		       int source)
+{
+	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
+		return;
+	if (d->cluster.count) {
+		if (t <= d->cluster_until)
+			return; /* a call is under way: its own readings say more */
+		tare_fold_cluster_close(f, d);
+	}
+	if (d->has_reading)
+		tare_fold_reading_flush(f, d);
+	d->has_reading = true;
+	d->reading_ns = t;
+	d->reading_used = (int64_t)used;
+	d->reading_source = source;
+}
+
+/*
+ * A reading and a list of processes that were taken together come one after the other, in either
+ * order. They wait for each other, so that a peer's growth is not unexplained in between.
+ */
+void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
+{
+	int64_t change = 0, explained = 0;
+
+	if (d->has_reading) {
+		tare_fold_advance(f, d, d->reading_ns);
+		change = tare_fold_normal(f, d, (uint64_t)d->reading_used, d->reading_source,
+					  d->used) -
+			 d->used;
+	}
+	if (d->has_list) {
+		int64_t open = d->quiet_open, peers = tare_fold_peer_list(f, d, change);
+
+		explained = peers - open;
+		if (change > 0)
+			explained = explained < 0 ? 0 : explained > change ? change : explained;
+		else
+			explained = explained > 0 ? 0 : explained < change ? change : explained;
+	}
+	if (d->has_reading) {
+		d->has_reading = false;
+		tare_fold_quiet(f, d, d->reading_ns, change, explained);
+		tare_fold_peak(f, d, d->reading_ns);
+	}
+}

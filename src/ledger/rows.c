@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From buckets to the rows of one device, in display order. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One leaf to be: the sum of the buckets that share it. */
+struct leaf {
+	struct tare_amount sum;
+	int process; /* -1: others, which stand last */
+	enum tare_account account;
+	uint64_t part; /* owner, context or peer; 0: the account has no parts */
+};
+
+struct build {
+	const struct tare_fold *f;
+	const struct tare_device_fold *d;
+	struct tare_arena *memory;
+	struct leaf *leaves;
+	size_t leaf_nr, leaf_cap;
+	struct tare_row *rows;
+	size_t row_nr, row_cap;
+};
+
+static bool is_empty(const struct tare_amount *a)
+{
+	return !a->bytes && !a->low && !a->high && !a->count && !a->ns;
+}
+
+static void add(struct tare_amount *sum, const struct tare_amount *by)
+{
+	sum->bytes += by->bytes;
+	sum->low += by->low;
+	sum->high += by->high;
+	sum->count += by->count;
+	sum->ns += by->ns;
+	if (sum->evidence < by->evidence)
+		sum->evidence = by->evidence;
+}
+
+/* Contexts that are not alive share one part: their handles may have been given again. */
+enum { PART_ENDED = 1, PART_CONTEXT = 2 };
+
+static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a)
+{
+	switch (b->account) {
+	case TARE_ACCOUNT_ALLOCATION:
+	case TARE_ACCOUNT_OTHER:
+		return 1 + b->owner;
+	case TARE_ACCOUNT_CONTEXT:
+		return a->count > 0 ? PART_CONTEXT + (uint64_t)b->context : PART_ENDED;
+	default:
+		return 0;
+	}
+}
+
+/* Others last; within a process by account; parts by size, so that the screen shows what matters. */
+static int by_place(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	if (x->process != y->process)
+		return (unsigned)x->process < (unsigned)y->process ? -1 : 1;
+	if (x->account != y->account)
+		return x->account < y->account ? -1 : 1;
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	if (x->sum.bytes != y->sum.bytes)
+		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static void collect(struct build *b, enum tare_mark m)
+{
+	size_t kept = 0;
+
+	for (int i = b->d->buckets; i >= 0; i = b->f->buckets[i].next_of_device) {
+		const struct tare_bucket *bucket = &b->f->buckets[i];
+		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
+
+		if (is_empty(a) && i != b->d->before)
+			continue;
+		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
+					       sizeof(*b->leaves));
+		b->leaves[b->leaf_nr++] = (struct leaf){ *a, bucket->process, bucket->account,
+							 part_of(bucket, a) };
+	}
+	if (!b->leaf_nr)
+		return;
+	qsort(b->leaves, b->leaf_nr, sizeof(*b->leaves), by_place);
+	for (size_t i = 1; i < b->leaf_nr; i++) {
+		if (!by_place(&b->leaves[kept], &b->leaves[i]))
+			add(&b->leaves[kept].sum, &b->leaves[i].sum);
+		else
+			b->leaves[++kept] = b->leaves[i];
+	}
+	b->leaf_nr = kept + 1;
+}
+
+/* The parent's path, "/", and a segment in which '/' and '%' are escaped. */
+static const char *path_of(struct build *b, int parent, const char *segment)
+{
+	struct tare_str s = { 0 };
+	const char *path;
+
+	if (parent >= 0) {
+		tare_str_add(&s, b->rows[parent].path);
+		tare_str_add_char(&s, '/');
+	}
+	for (; *segment; segment++) {
+		if (*segment == '/' || *segment == '%')
+			tare_str_addf(&s, "%%%02X", (unsigned char)*segment);
+		else
+			tare_str_add_char(&s, *segment);
+	}
+	path = tare_arena_strdup(b->memory, tare_str_text(&s));
+	tare_str_free(&s);
+	return path;
+}
+
+static struct tare_row *add_row(struct build *b, int parent, enum tare_account account,
+				const char *segment, const char *label)
+{
+	struct tare_row *r;
+
+	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
+	r = &b->rows[b->row_nr++];
+	*r = (struct tare_row){ .path = path_of(b, parent, segment),
+				.label = tare_arena_strdup(b->memory, label),
+				.parent = parent,
+				.depth = parent < 0 ? 0 : b->rows[parent].depth + 1,
+				.account = account,
+				.pid = parent < 0 ? -1 : b->rows[parent].pid,
+				.generation = parent < 0 ? 0 : b->rows[parent].generation,
+				.rank = -1 };
+	return r;
+}
+
+static void fill(struct tare_row *r, const struct tare_amount *a)
+{
+	const struct tare_account_info *info = &tare_accounts[r->account];
+
+	r->leaf = true;
+	r->bytes = a->bytes;
+	r->low = a->low;
+	r->high = a->high;
+	r->contended = a->low < a->high;
+	r->count = a->count > 0 ? (uint64_t)a->count : 0;
+	r->driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0;
+	r->evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) : info->evidence;
+	r->elastic = info->elastic;
+}
+
+static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
+		       struct tare_str *label)
+{
+	if (l->account == TARE_ACCOUNT_ALLOCATION) {
+		const char *owner = l->part > 1 ? b->f->owners[l->part - 2] : NULL;
+
+		tare_str_add(segment, owner ? owner : "not known");
+		tare_str_add(label, owner ? owner : "owner not known");
+	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
+		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
+
+		tare_str_addf(segment, "pid:%u", p->pid);
+		if (p->name)
+			tare_str_addf(label, "%s (pid %u)", p->name, p->pid);
+		else
+			tare_str_addf(label, "pid %u", p->pid);
+	} else if (l->account == TARE_ACCOUNT_OTHER) {
+		tare_str_add(segment, "before");
+		tare_str_add(label, "before the recording, not listed");
+	} else if (l->part == PART_ENDED) {
+		tare_str_add(segment, "ended");
+		tare_str_add(label, "ended or not recorded");
+	} else {
+		const struct tare_context *c = &b->f->contexts[l->part - PART_CONTEXT];
+
+		if (c->is_primary)
+			tare_str_add(segment, "primary");
+		else
+			tare_str_addf(segment, "created %d", c->number);
+		tare_str_add(label, tare_str_text(segment));
+	}
+}
+
+/* Allocations always name their owner. Contexts and others are one row unless there are several. */
+static bool is_split(const struct leaf *l, size_t count)
+{
+	size_t parts = 0;
+
+	if (l->account == TARE_ACCOUNT_ALLOCATION)
+		return true;
+	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		parts += l[i].part > PART_ENDED;
+	return parts > (l->account == TARE_ACCOUNT_CONTEXT);
+}
+
+static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
+{
+	const struct tare_account_info *info = &tare_accounts[leaves->account];
+	int own = (int)b->row_nr;
+
+	add_row(b, parent, leaves->account, info->key, info->label);
+	if (!is_split(leaves, count)) {
+		for (size_t i = 1; i < count; i++)
+			add(&leaves->sum, &leaves[i].sum);
+		fill(&b->rows[own], &leaves->sum);
+		return;
+	}
+	if (leaves->account != TARE_ACCOUNT_CONTEXT)
+		qsort(leaves, count, sizeof(*leaves), by_size);
+	for (size_t i = 0; i < count; i++) {
+		struct tare_str segment = { 0 }, label = { 0 };
+		struct tare_row *r;
+
+		if (is_empty(&leaves[i].sum))
+			continue;
+		label_part(b, &leaves[i], &segment, &label);
+		r = add_row(b, own, leaves->account, tare_str_text(&segment), tare_str_text(&label));
+		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
+			r->pid = b->d->peers[leaves[i].part - 2].pid;
+		fill(r, &leaves[i].sum);
+		tare_str_free(&segment);
+		tare_str_free(&label);
+	}
+}
+
+/* A pid may come twice: reused, or on another host of the same job. */
+static int namesake_nr(const struct tare_fold *f, int process)
+{
+	const struct tare_process *p = f->processes[process]->process;
+	int count = 0;
+
+	for (int i = 0; i < process; i++)
+		count += f->processes[i] && f->processes[i]->process->role == p->role &&
+			 f->processes[i]->process->pid == p->pid &&
+			 f->processes[i]->process->generation == p->generation;
+	return count;
+}
+
+static int add_process(struct build *b, int process)
+{
+	const struct tare_process *p = b->f->processes[process]->process;
+	int namesakes = namesake_nr(b->f, process);
+	struct tare_str segment = { 0 }, label = { 0 };
+	struct tare_row *r;
+
+	tare_str_addf(&segment, "process:%u", p->pid);
+	if (p->generation)
+		tare_str_addf(&segment, ".%u", p->generation);
+	if (namesakes)
+		tare_str_addf(&segment, "~%d", namesakes + 1);
+	tare_str_addf(&label, "%s (pid %u)", p->program && *p->program ? p->program : "process",
+		      p->pid);
+	r = add_row(b, -1, TARE_ACCOUNT_PROCESS, tare_str_text(&segment), tare_str_text(&label));
+	r->pid = p->pid;
+	r->generation = p->generation;
+	tare_str_free(&segment);
+	tare_str_free(&label);
+	return (int)b->row_nr - 1;
+}
+
+/* A parent is the sum of its children, and as sure as the least sure of them. */
+static void sum_up(struct build *b)
+{
+	for (size_t i = b->row_nr; i-- > 0;) {
+		struct tare_row *r = &b->rows[i], *up;
+
+		if (r->parent < 0)
+			continue;
+		up = &b->rows[r->parent];
+		up->bytes += r->bytes;
+		up->low += r->low;
+		up->high += r->high;
+		up->contended |= r->contended;
+		up->count += r->count;
+		up->driver_ns += r->driver_ns;
+		if (up->evidence < r->evidence)
+			up->evidence = r->evidence;
+	}
+}
+
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	struct build b = { .f = f, .d = d, .memory = memory };
+	int parent = -1;
+
+	collect(&b, m);
+	for (size_t i = 0, n; i < b.leaf_nr; i += n) {
+		struct leaf *l = &b.leaves[i];
+
+		n = 1;
+		while (i + n < b.leaf_nr && l[n].process == l->process &&
+		       l[n].account == l->account)
+			n++;
+		if (l->process < 0)
+			parent = -1;
+		else if (!i || l[-1].process != l->process)
+			parent = add_process(&b, l->process);
+		if (l->account != TARE_ACCOUNT_OTHER || d->is_measured)
+			add_account(&b, parent, l, n);
+	}
+	sum_up(&b);
+	out->row_nr = (int)b.row_nr;
+	if (b.row_nr) {
+		out->rows = tare_arena_alloc(memory, b.row_nr * sizeof(*b.rows));
+		memcpy(out->rows, b.rows, b.row_nr * sizeof(*b.rows));
+	}
+	free(b.rows);
+	free(b.leaves);
+}

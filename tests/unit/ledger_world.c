@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger_world.h"
+
+#include "base/array.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+union record {
+	struct tare_record head;
+	struct tare_rec_event event;
+	struct tare_rec_reading reading;
+	struct tare_rec_peer peer;
+	struct tare_rec_end end;
+	struct tare_rec_host host;
+	struct tare_rec_degraded degraded;
+};
+
+struct item {
+	struct tare_event event;
+	union record rec;
+	struct tare_stack stack;
+	uint64_t pc;
+	size_t order;
+};
+
+struct world {
+	struct item *items;
+	size_t item_nr, item_cap, at;
+	struct tare_process *processes[64];
+	struct tare_process_device *process_devices[64];
+	int process_nr;
+	struct tare_device *devices[16];
+	int device_nr;
+	struct tare_object objects[64];
+	int object_nr;
+};
+
+struct world *world_new(void)
+{
+	struct world *w = tare_xcalloc(1, sizeof(*w));
+
+	world_device(w);
+	world_process(w, 431, 0, "train");
+	return w;
+}
+
+void world_free(struct world *w)
+{
+	for (int i = 0; i < w->process_nr; i++) {
+		free(w->processes[i]);
+		free(w->process_devices[i]);
+	}
+	for (int i = 0; i < w->device_nr; i++)
+		free(w->devices[i]);
+	free(w->items);
+	free(w);
+}
+
+int world_process(struct world *w, uint32_t pid, uint32_t generation, const char *program)
+{
+	struct tare_process *p = tare_xcalloc(1, sizeof(*p));
+
+	p->index = w->process_nr;
+	p->role = pid ? TARE_ROLE_PROGRAM : TARE_ROLE_TARE;
+	p->pid = pid;
+	p->generation = generation;
+	p->program = program;
+	p->host = p->folder = "";
+	w->processes[w->process_nr] = p;
+	return w->process_nr++;
+}
+
+int world_device(struct world *w)
+{
+	struct tare_device *d = tare_xcalloc(1, sizeof(*d));
+
+	d->index = d->nvml_index = w->device_nr;
+	snprintf(d->uuid, sizeof(d->uuid), "GPU-%08x", (unsigned)w->device_nr);
+	d->name = "NVIDIA H200";
+	d->flags = TARE_DEVICE_NVML | TARE_DEVICE_RESERVE_APART | TARE_DEVICE_PER_PROCESS;
+	d->total = (uint64_t)(143771 * MIB);
+	d->reserved = (uint64_t)(615 * MIB);
+	d->multiprocessors = 132;
+	d->threads_per_multiprocessor = 2048;
+	w->devices[w->device_nr] = d;
+	return w->device_nr++;
+}
+
+struct tare_process *world_process_at(struct world *w, int process)
+{
+	return w->processes[process];
+}
+
+struct tare_device *world_device_at(struct world *w, int device)
+{
+	return w->devices[device];
+}
+
+static struct item *add(struct world *w, enum tare_kind kind, int process, int device, int64_t t)
+{
+	struct item *item;
+
+	w->items = tare_array_reserve(w->items, &w->item_cap, w->item_nr + 1, sizeof(*w->items));
+	item = &w->items[w->item_nr];
+	*item = (struct item){ .order = w->item_nr };
+	w->item_nr++;
+	item->event = (struct tare_event){ .kind = kind,
+					   .process = w->processes[process],
+					   .device = device < 0 ? NULL : w->devices[device],
+					   .at_ns = t,
+					   .begin_ns = t,
+					   .end_ns = t,
+					   .text = "" };
+	return item;
+}
+
+/* One object per owner, a page of addresses each. */
+static uint64_t pc_of(struct world *w, const char *owner)
+{
+	int i = 0;
+
+	while (i < w->object_nr && strcmp(w->objects[i].path, owner))
+		i++;
+	if (i == w->object_nr)
+		w->objects[w->object_nr++] = (struct tare_object){ .begin = 0x1000u * (i + 1u),
+								   .end = 0x1000u * (i + 2u),
+								   .path = owner };
+	return w->objects[i].begin + 16;
+}
+
+void world_call(struct world *w, struct world_call c)
+{
+	bool is_before = c.effect == TARE_EFFECT_DEL;
+	struct item *item = add(w, TARE_KIND_EVENT, c.process, c.device,
+				is_before ? c.begin : c.end);
+
+	item->event.begin_ns = c.begin;
+	item->event.end_ns = c.end;
+	item->rec.event = (struct tare_rec_event){
+		.tid = c.tid ? c.tid : 1,
+		.effect = (uint8_t)c.effect,
+		.class = (uint8_t)c.class,
+		.device = (int16_t)c.device,
+		.flags = (uint16_t)(c.flags | (c.weigh ? TARE_EVENT_WEIGHED : 0) |
+				    (c.peers ? TARE_EVENT_PEERS : 0)),
+		.result = c.flags & TARE_EVENT_FAILED ? 2 : 0,
+		.context = c.context,
+		.handle = c.handle,
+		.parent = c.parent,
+		.asked = c.asked,
+		.granted = c.granted,
+		.before = c.weigh ? (uint64_t)c.before : TARE_NOT_KNOWN,
+		.after = c.weigh ? (uint64_t)c.after : TARE_NOT_KNOWN,
+		.peers_before = c.peers ? (uint64_t)c.peers_before : TARE_NOT_KNOWN,
+		.peers_after = c.peers ? (uint64_t)c.peers_after : TARE_NOT_KNOWN,
+		.local = c.local,
+		.limit = c.limit,
+	};
+	if (c.owner) {
+		item->pc = pc_of(w, c.owner);
+		item->stack = (struct tare_stack){ .id = (uint32_t)(item->pc >> 12), .depth = 1 };
+	}
+}
+
+void world_reading_of(struct world *w, int device, int64_t t, int64_t used, enum tare_source source)
+{
+	add(w, TARE_KIND_READING, 0, device, t)->rec.reading =
+		(struct tare_rec_reading){ .source = source, .used = (uint64_t)used };
+}
+
+void world_reading(struct world *w, int device, int64_t t, int64_t used)
+{
+	world_reading_of(w, device, t, used, TARE_SOURCE_NVML2);
+}
+
+void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
+		const char *name)
+{
+	struct item *item = add(w, TARE_KIND_PEER, 0, device, t);
+
+	item->rec.peer = (struct tare_rec_peer){ .pid = pid, .used = (uint64_t)used, .list = list };
+	item->event.text = name ? name : "";
+}
+
+void world_end(struct world *w, int process, int64_t t)
+{
+	add(w, TARE_KIND_END, process, -1, t);
+}
+
+void world_host(struct world *w, int process, int64_t t, int64_t anon)
+{
+	struct item *item = add(w, TARE_KIND_HOST, process, -1, t);
+
+	item->event.about = w->processes[process];
+	item->rec.host = (struct tare_rec_host){ .anon = (uint64_t)anon,
+						 .file = (uint64_t)MIB,
+						 .peak = (uint64_t)anon,
+						 .pss = TARE_NOT_KNOWN };
+}
+
+void world_degraded(struct world *w, int64_t t, const char *text)
+{
+	add(w, TARE_KIND_DEGRADED, 0, -1, t)->event.text = text;
+}
+
+static int by_stamp(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->event.at_ns != y->event.at_ns)
+		return x->event.at_ns < y->event.at_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void link_up(struct world *w)
+{
+	qsort(w->items, w->item_nr, sizeof(*w->items), by_stamp);
+	for (size_t i = 0; i < w->item_nr; i++) {
+		struct item *item = &w->items[i];
+
+		item->event.rec.head = &item->rec.head;
+		if (item->stack.depth) {
+			item->stack.pcs = &item->pc;
+			item->event.stack = &item->stack;
+		}
+	}
+	for (int i = 0; i < w->process_nr; i++) {
+		struct tare_process_device *list =
+			tare_xcalloc((size_t)w->device_nr, sizeof(*list));
+
+		for (int k = 0; k < w->device_nr; k++)
+			list[k] = (struct tare_process_device){ k, w->devices[k] };
+		free(w->process_devices[i]);
+		w->process_devices[i] = list;
+		w->processes[i]->devices = list;
+		w->processes[i]->device_nr = w->device_nr;
+		w->processes[i]->objects = w->objects;
+		w->processes[i]->object_nr = w->object_nr;
+	}
+}
+
+static bool next(void *arg, struct tare_event *e)
+{
+	struct world *w = arg;
+
+	if (w->at == w->item_nr)
+		return false;
+	*e = w->items[w->at++].event;
+	return true;
+}
+
+static void rewind_to_start(void *arg)
+{
+	((struct world *)arg)->at = 0;
+}
+
+void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
+		 int at_nr, struct tare_ledger *out)
+{
+	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct tare_instant instants[16];
+
+	for (int i = 0; i < at_nr; i++)
+		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
+	link_up(w);
+	w->at = 0;
+	tare_ledger_build(&source, opts, instants, at_nr, out);
+	for (int i = 0; i < at_nr; i++)
+		world_check_balance(&out[i]);
+}
+
+struct tare_ledger world_ledger(struct world *w, const char *at)
+{
+	struct tare_ledger l;
+
+	world_build(w, NULL, &at, 1, &l);
+	return l;
+}
+
+const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path)
+{
+	const struct tare_device_ledger *d = &l->devices[device];
+
+	for (int i = 0; i < d->row_nr; i++)
+		if (!strcmp(d->rows[i].path, path))
+			return &d->rows[i];
+	return NULL;
+}
+
+int64_t world_bytes(const struct tare_ledger *l, int device, const char *path)
+{
+	const struct tare_row *r = world_row(l, device, path);
+
+	if (!r)
+		test_fail(__FILE__, __LINE__, "there is no row %s", path);
+	return r->bytes;
+}
+
+bool world_has_note(const struct tare_ledger *l, const char *part)
+{
+	for (int i = 0; i < l->degraded_nr; i++)
+		if (strstr(l->degraded[i], part))
+			return true;
+	return false;
+}
+
+static void check_device(const struct tare_device_ledger *d)
+{
+	int64_t leaves = 0, *sums = tare_xcalloc((size_t)d->row_nr, sizeof(*sums));
+
+	for (int i = 0; i < d->row_nr; i++) {
+		const struct tare_row *r = &d->rows[i];
+
+		CHECK(r->parent < i);
+		CHECK_INT(r->depth, r->parent < 0 ? 0 : d->rows[r->parent].depth + 1);
+		for (int k = 0; k < i; k++)
+			if (!strcmp(d->rows[k].path, r->path))
+				test_fail(__FILE__, __LINE__, "%s stands there twice", r->path);
+		if (!r->leaf)
+			continue;
+		CHECK(r->low <= r->bytes && r->bytes <= r->high);
+		leaves += r->bytes;
+		for (int up = r->parent; up >= 0; up = d->rows[up].parent)
+			sums[up] += r->bytes;
+	}
+	for (int i = 0; i < d->row_nr; i++)
+		if (!d->rows[i].leaf)
+			CHECK_INT(d->rows[i].bytes, sums[i]);
+	CHECK_INT((int64_t)d->used, leaves + d->unexplained);
+	free(sums);
+}
+
+void world_check_balance(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->device_nr; i++)
+		check_device(&l->devices[i]);
+}

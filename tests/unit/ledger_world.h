@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TESTS_UNIT_LEDGER_WORLD_H
+#define TARE_TESTS_UNIT_LEDGER_WORLD_H
+
+#include "ledger/build.h"
+
+#define MIB (INT64_C(1) << 20)
+#define MS INT64_C(1000000)
+
+/*
+ * A hand-written recording: processes, devices and a list of events, in any order; the fold gets
+ * them in the order of their stamps, as from a reader. Process 0 and device 0 are there from the
+ * start. Device 0 is an H200 in size: 132 multiprocessors of 2048 threads.
+ */
+struct world;
+struct world *world_new(void);
+void world_free(struct world *w);
+
+/* Return the index to use in calls. */
+int world_process(struct world *w, uint32_t pid, uint32_t generation, const char *program);
+int world_device(struct world *w);
+struct tare_process *world_process_at(struct world *w, int process);
+struct tare_device *world_device_at(struct world *w, int device);
+
+struct world_call {
+	int process, device; /* device -1: none */
+	uint32_t tid;
+	enum tare_class class;
+	enum tare_effect effect;
+	int64_t begin, end; /* ns */
+	uint64_t handle, context, parent, asked, granted, local, limit;
+	uint32_t flags;
+	bool weigh; /* before and after are readings, bytes */
+	int64_t before, after;
+	bool peers; /* so are these */
+	int64_t peers_before, peers_after;
+	const char *owner; /* an object on the stack */
+};
+void world_call(struct world *w, struct world_call call);
+#define CALL(W, ...) world_call(W, (struct world_call){ __VA_ARGS__ })
+
+void world_reading(struct world *w, int device, int64_t t, int64_t used);
+void world_reading_of(struct world *w, int device, int64_t t, int64_t used,
+		      enum tare_source source);
+void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
+		const char *name);
+void world_end(struct world *w, int process, int64_t t);
+void world_host(struct world *w, int process, int64_t t, int64_t anon);
+void world_degraded(struct world *w, int64_t t, const char *text);
+
+/* Folds it to one instant ("peak", "end", "12ms"); checks that the books balance. */
+struct tare_ledger world_ledger(struct world *w, const char *at);
+void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
+		 int at_nr, struct tare_ledger *out);
+
+/* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
+const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);
+int64_t world_bytes(const struct tare_ledger *l, int device, const char *path);
+bool world_has_note(const struct tare_ledger *l, const char *part);
+
+/* Law 1 and the sums of parents, on every device. */
+void world_check_balance(const struct tare_ledger *l);
+
+#endif
