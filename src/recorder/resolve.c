@@ -105,7 +105,9 @@ static struct answer answer_scope(const char *name, uintptr_t caller)
 
 /* Called by the stubs with the program's arguments; `caller` is where they return to. */
 __attribute__((visibility("hidden"), used)) struct answer
-tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller)
+tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller);
+
+struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller)
 {
 	struct tare_elf_object object;
 	struct answer answer = {1, NULL};

@@ -13,7 +13,7 @@
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-bool tare_pools_used;
+enum tare_class tare_sync_class;
 
 enum sizing { NONE, WEIGHED, PAGES, EXACT, HOST };
 
@@ -183,12 +183,23 @@ static uint32_t name_of(struct tare_call *call, CUresult result)
 	return name;
 }
 
+/* Managed memory costs something at the first launch after it was made, of whatever function. */
+static void remember(const struct tare_call *call)
+{
+	if (call->class == TARE_CLASS_POOL) {
+		tare_sync_class = TARE_CLASS_POOL;
+	} else if (call->class == TARE_CLASS_MANAGED && call->effect == TARE_EFFECT_NEW) {
+		tare_first_rearm();
+		if (tare_sync_class == TARE_CLASS_NONE)
+			tare_sync_class = TARE_CLASS_MANAGED;
+	}
+}
+
 static void emit(struct tare_call *call, CUresult result)
 {
 	struct tare_rec_event event;
 
-	if (call->class == TARE_CLASS_POOL)
-		tare_pools_used = true;
+	remember(call);
 	memset(&event, 0, sizeof(event));
 	event.tid = tare_sys_gettid();
 	event.api = tare_emit_string(tare_api_rows[call->api].symbol);

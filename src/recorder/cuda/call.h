@@ -66,7 +66,11 @@ void tare_contexts_forget(void); /* in a forked child */
 CUcontext tare_context_primary(int device); /* NULL: none that we saw */
 void tare_context_set_primary(int device, CUcontext context);
 
-/* call.c: asynchronous pools were used, so synchronising may give memory back. */
-extern bool tare_pools_used;
+/*
+ * call.c: what a change inside a synchronisation is booked to: POOL once asynchronous pools were used
+ * (they shrink there), MANAGED once managed memory was (it comes when the GPU touches it); NONE: no
+ * need to look.
+ */
+extern enum tare_class tare_sync_class;
 
 #endif

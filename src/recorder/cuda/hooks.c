@@ -133,8 +133,10 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (likely(!tare_pools_used) || !BEGIN(symbol, class, TARE_EFFECT_CHANGE))          \
+		if (likely(tare_sync_class == TARE_CLASS_NONE) ||                                   \
+		    !BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
 			return tare_real.symbol args;                                               \
+		call.class = tare_sync_class;                                                       \
 		call.is_quiet = true;                                                               \
 		result = tare_real.symbol args;                                                     \
 		tare_call_end(&call, result);                                                       \
