@@ -51,6 +51,11 @@ struct tare_text_style tare_terminal_style(FILE *out)
 
 void tare_terminal_write(FILE *out, struct tare_str *text)
 {
+	/* Names from a recording must not be able to steer the terminal. */
+	for (size_t i = 0; i < text->len; i++)
+		if (((unsigned char)text->data[i] < ' ' && text->data[i] != '\n') ||
+		    text->data[i] == 0x7f)
+			text->data[i] = '?';
 	if (!is_utf8())
 		tare_text_to_ascii(text, 0);
 	fputs(tare_str_text(text), out);

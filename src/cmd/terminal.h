@@ -12,7 +12,7 @@
  */
 struct tare_text_style tare_terminal_style(FILE *out);
 
-/* Writes a text made for TARE_EMIT_TEXT or any other; in ASCII where the locale needs that. */
+/* Writes lines without colours, in ASCII where the locale needs that. */
 void tare_terminal_write(FILE *out, struct tare_str *text);
 
 #endif

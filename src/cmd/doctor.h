@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `tare doctor` looks at. Every check adds one line or more; only FAIL means "cannot record". */
+#ifndef TARE_CMD_DOCTOR_H
+#define TARE_CMD_DOCTOR_H
+
+#include <stddef.h>
+
+enum tare_doctor_status { TARE_DOCTOR_OK, TARE_DOCTOR_WARN, TARE_DOCTOR_FAIL };
+
+struct tare_doctor_finding {
+	enum tare_doctor_status status;
+	const char *check; /* what was looked at, a word or two */
+	char *text;        /* what was found and, unless it is fine, what to do */
+};
+
+struct tare_doctor {
+	struct tare_doctor_finding *findings;
+	size_t count, cap;
+};
+
+void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, const char *check,
+		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void tare_doctor_free(struct tare_doctor *d);
+
+/* doctor_gpu.c */
+void tare_doctor_driver(struct tare_doctor *d);
+void tare_doctor_nvml(struct tare_doctor *d);
+void tare_doctor_device_files(struct tare_doctor *d);
+
+/* doctor_host.c */
+void tare_doctor_recorder(struct tare_doctor *d);
+void tare_doctor_environment(struct tare_doctor *d);
+void tare_doctor_folders(struct tare_doctor *d);
+void tare_doctor_machine(struct tare_doctor *d);
+
+#endif

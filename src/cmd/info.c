@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/info.h"
+
+#include "base/self_path.h"
+#include "cmd/cmd.h"
+#include "cmd/terminal.h"
+#include "trace/format.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	bool hooks, json;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL, "list the driver functions that are recorded"),
+	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_info = {
+	.name = "info",
+	.synopsis = "say what this tare is, or what a recording holds",
+	.operands = "[REC]",
+	.description =
+		"Without REC: version, build and where its parts are, which is the first thing a bug "
+		"report should contain. With REC: the command, machine, versions, processes and sizes of a "
+		"recording, and what was lost or damaged.\n\n"
+		"--hooks lists every driver function that the recorder knows: its name and the CUDA version "
+		"of that name, whether it is the variant for a default stream per thread, how it is hooked, "
+		"and which account its effect belongs to.",
+	.examples = "tare info\n"
+		    "tare info --hooks\n"
+		    "tare info train.tare",
+	.opts = opts,
+	.max_operands = 1,
+	.run = tare_cmd_info,
+};
+
+static const struct hook {
+	const char *symbol, *name;
+	int version, is_per_thread;
+	const char *shape, *class;
+} hooks[] = {
+#define CU_API(SYMBOL, NAME, VERSION, PTSZ, SHAPE, CLASS, PARAMS, ARGS, SETS)                      \
+	{ #SYMBOL, #NAME, VERSION, PTSZ, #SHAPE, #CLASS },
+#include "recorder/cuda/cuda_api.def"
+#undef CU_API
+};
+
+static void write_hooks(struct tare_emit *e)
+{
+	static const struct tare_column columns[] = {
+		{ "symbol", "SYMBOL", TARE_COL_TEXT },
+		{ "name", NULL, TARE_COL_TEXT },
+		{ "version", "CUDA", TARE_COL_TEXT },
+		{ "per_thread_stream", "PTSZ", TARE_COL_FLAG },
+		{ "shape", "SHAPE", TARE_COL_TEXT },
+		{ "class", "CLASS", TARE_COL_TEXT },
+	};
+
+	tare_emit_table(e, "hooks", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		tare_emit_cell_text(e, hooks[i].symbol);
+		tare_emit_cell_text(e, hooks[i].name);
+		tare_emit_cell_textf(e, "%d.%d", hooks[i].version / 1000,
+				     hooks[i].version % 1000 / 10);
+		tare_emit_cell_int(e, hooks[i].is_per_thread);
+		tare_emit_cell_text(e, hooks[i].shape);
+		tare_emit_cell_text(e, hooks[i].class);
+		tare_emit_row(e);
+	}
+	tare_emit_table_end(e);
+}
+
+void tare_info_text(struct tare_emit *e, const char *key, const char *text)
+{
+	tare_emit_str(e, key, text);
+	if (text)
+		tare_emit_note(e, "%-14s%s", key, text);
+}
+
+static void write_part(struct tare_emit *e, const char *key, enum tare_self_file file)
+{
+	char path[PATH_MAX];
+	int rc = tare_self_path(file, path, sizeof(path));
+
+	tare_emit_str(e, key, rc ? NULL : path);
+	tare_emit_note(e, "%-14s%s%s", key, path, rc ? " (missing: install tare again)" : "");
+}
+
+static void write_self(struct tare_emit *e)
+{
+	char text[64];
+
+	tare_info_text(e, "version", TARE_VERSION);
+	snprintf(text, sizeof(text), "%s %s, C library %d.%d",
+#ifdef __clang__
+		 "clang", __clang_version__,
+#else
+		 "gcc", __VERSION__,
+#endif
+		 __GLIBC__, __GLIBC_MINOR__);
+	tare_info_text(e, "compiler", text);
+	tare_info_text(e, "machine",
+#if defined(__x86_64__)
+		       "x86_64"
+#elif defined(__aarch64__)
+		       "aarch64"
+#else
+		       "other"
+#endif
+	);
+	snprintf(text, sizeof(text), "%d", TARE_FORMAT_VERSION);
+	tare_info_text(e, "format", text);
+	write_part(e, "recorder", TARE_SELF_RECORDER);
+	write_part(e, "simulated_gpu", TARE_SELF_SIM_DIR);
+}
+
+int tare_cmd_info(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tare_operands rest;
+	struct tare_str out = { 0 };
+	struct tare_err err = { 0 };
+	struct tare_emit e;
+	int code = tare_cmd_parse(&tare_command_info, argc, argv, &o, &rest), rc = 0;
+
+	if (code >= 0)
+		return code;
+	tare_emit_begin(&e, o.json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, &out);
+	tare_emit_uint(&e, "tare", 1);
+	if (rest.count)
+		rc = tare_info_recording(&e, rest.items[0], &err);
+	else if (!o.hooks)
+		write_self(&e);
+	if (o.hooks)
+		write_hooks(&e);
+	tare_emit_end(&e);
+	if (o.json)
+		tare_str_add_char(&out, '\n');
+	if (!rc)
+		tare_terminal_write(stdout, &out);
+	tare_str_free(&out);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/info.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "trace/recording.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_DESCRIPTION = 1 << 20 };
+
+/* Members of recording.json that are worth a line, and what they are called here. */
+static const struct {
+	const char *path, *key;
+} described[] = {
+	{ "version", "recorded_by" },
+	{ "state", "state" },
+	{ "command", "command" },
+	{ "folder", "folder" },
+	{ "host", "host" },
+	{ "driver", "driver" },
+	{ "simulated", "simulated" },
+	{ "exit_code", "exit_code" },
+};
+
+static void add_value(struct tare_str *out, const struct tare_json_value *v)
+{
+	if (v->type == TARE_JSON_STRING)
+		tare_str_add_n(out, v->text, v->text_len);
+	else if (v->type == TARE_JSON_NUMBER && v->is_integer)
+		tare_str_addf(out, "%lld", (long long)v->i);
+	for (const struct tare_json_value *item = v->type == TARE_JSON_ARRAY ? v->first : NULL; item;
+	     item = item->next) {
+		add_value(out, item);
+		if (item->next)
+			tare_str_add_char(out, ' ');
+	}
+}
+
+/* A recording without its description is still a recording: then these lines are missing. */
+static void write_description(struct tare_emit *e, const char *folder)
+{
+	char *text = tare_xcalloc(1, MAX_DESCRIPTION);
+	const struct tare_json_value *root;
+	struct tare_arena arena = { 0 };
+	struct tare_str path = { 0 };
+	struct tare_err err;
+	FILE *f;
+
+	tare_str_addf(&path, "%s/recording.json", folder);
+	f = fopen(tare_str_text(&path), "re");
+	if (f && !tare_json_parse(&arena, text, fread(text, 1, MAX_DESCRIPTION, f), &root, &err)) {
+		for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++) {
+			const struct tare_json_value *v = tare_json_get(root, described[i].path);
+			struct tare_str value = { 0 };
+
+			if (!v || v->type == TARE_JSON_NULL)
+				continue;
+			add_value(&value, v);
+			tare_info_text(e, described[i].key, tare_str_text(&value));
+			tare_str_free(&value);
+		}
+	}
+	if (f)
+		fclose(f);
+	tare_str_free(&path);
+	tare_arena_free(&arena);
+	free(text);
+}
+
+/* What the files take; a hole in a log takes nothing. */
+static uint64_t bytes_of(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+static void write_totals(struct tare_emit *e, const struct tare_recording *recording,
+			 const char *path)
+{
+	int64_t started = tare_recording_started_realtime_ns(recording);
+	int64_t last = tare_recording_last_ns(recording);
+	time_t seconds = (time_t)(started / 1000000000);
+	char date[64], text[TARE_UNITS_TEXT_MAX];
+	uint64_t bytes = bytes_of(path);
+	struct tm tm;
+
+	if (started && localtime_r(&seconds, &tm)) {
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm);
+		tare_info_text(e, "started", date);
+	}
+	tare_emit_int(e, "duration_ns", last);
+	tare_emit_note(e, "%-14s%s%s", "duration", tare_units_duration(text, last),
+		       tare_recording_is_open(recording) ? ", still being written" : "");
+	tare_emit_flag(e, "open", tare_recording_is_open(recording));
+	tare_emit_uint(e, "size_bytes", bytes);
+	tare_emit_note(e, "%-14s%s", "size", tare_units_human(text, bytes));
+}
+
+static void write_devices(struct tare_emit *e, const struct tare_recording *recording)
+{
+	static const struct tare_column columns[] = {
+		{ "index", "GPU", TARE_COL_COUNT },
+		{ "name", "NAME", TARE_COL_TEXT },
+		{ "uuid", "UUID", TARE_COL_TEXT },
+		{ "total_bytes", "TOTAL", TARE_COL_BYTES },
+	};
+
+	if (!tare_recording_device_nr(recording) && e->format == TARE_EMIT_TEXT)
+		return;
+	tare_emit_note(e, "%s", "");
+	tare_emit_table(e, "devices", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
+		const struct tare_device *d = tare_recording_device(recording, i);
+
+		tare_emit_cell_int(e, d->nvml_index >= 0 ? d->nvml_index : d->index);
+		tare_emit_cell_text(e, d->name);
+		tare_emit_cell_text(e, d->uuid[0] ? d->uuid : NULL);
+		if (d->total == TARE_NOT_KNOWN)
+			tare_emit_cell_unknown(e);
+		else
+			tare_emit_cell_uint(e, d->total);
+		tare_emit_row(e);
+	}
+	tare_emit_table_end(e);
+}
+
+static const char *state_of(const struct tare_process *p)
+{
+	return p->is_ended ? "ended" : p->is_open ? "running" : "killed";
+}
+
+static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
+{
+	static const struct tare_column columns[] = {
+		{ "pid", "PID", TARE_COL_TEXT },
+		{ "generation", "EXEC", TARE_COL_COUNT },
+		{ "program", "PROGRAM", TARE_COL_TEXT },
+		{ "first_ns", "FROM", TARE_COL_DURATION },
+		{ "last_ns", "TO", TARE_COL_DURATION },
+		{ "state", "STATE", TARE_COL_TEXT },
+		{ "lost", "LOST", TARE_COL_COUNT },
+		{ "folded", "FOLDED", TARE_COL_COUNT },
+	};
+
+	tare_emit_note(e, "%s", "");
+	tare_emit_table(e, "processes", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+
+		if (p->role != TARE_ROLE_PROGRAM)
+			continue;
+		tare_emit_cell_int(e, p->pid);
+		tare_emit_cell_int(e, p->generation);
+		tare_emit_cell_text(e, p->program);
+		tare_emit_cell_int(e, p->first_ns);
+		tare_emit_cell_int(e, p->last_ns);
+		tare_emit_cell_text(e, state_of(p));
+		tare_emit_cell_uint(e, p->lost);
+		tare_emit_cell_uint(e, p->folded);
+		tare_emit_row(e);
+	}
+	tare_emit_table_end(e);
+}
+
+static void write_notes(struct tare_emit *e, const struct tare_recording *recording)
+{
+	tare_emit_open(e, "degraded", '[');
+	for (int i = 0; i < tare_recording_note_nr(recording); i++) {
+		tare_emit_str(e, NULL, tare_recording_note(recording, i));
+		tare_emit_note(e, "! %s", tare_recording_note(recording, i));
+	}
+	tare_emit_close(e);
+}
+
+int tare_info_recording(struct tare_emit *e, const char *path, struct tare_err *err)
+{
+	struct tare_recording *recording;
+	int rc = tare_recording_open(&recording, path, err);
+
+	if (rc)
+		return rc;
+	write_description(e, path);
+	write_totals(e, recording, path);
+	write_devices(e, recording);
+	write_processes(e, recording);
+	write_notes(e, recording);
+	tare_recording_close(recording);
+	return 0;
+}

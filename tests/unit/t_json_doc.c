@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/JSON.md and the programs that write JSON must say the same. */
+#include "base/map.h"
+#include "golden.h"
+#include "sample_ledger.h"
+#include "test.h"
+#include "view/by.h"
+#include "view/ledger_json.h"
+#include "view/time.h"
+
+#include <stdlib.h>
+
+static void collect(struct tare_strmap *keys, const char *prefix, const struct tare_json_value *v)
+{
+	for (const struct tare_json_value *m = v->first; m; m = m->next) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]",
+			 m->key ? m->key : "");
+		if (m->key)
+			*tare_strmap_put(keys, path, NULL) = 1;
+		collect(keys, path, m);
+	}
+}
+
+/* The keys of a JSON text, as paths: ".devices[].accounts[].low". */
+static void collect_text(struct tare_strmap *keys, const char *text, size_t len)
+{
+	const struct tare_json_value *root;
+	struct tare_arena arena = { 0 };
+	struct tare_err err;
+
+	if (tare_json_parse(&arena, text, len, &root, &err))
+		test_fail(__FILE__, __LINE__, "%s in\n%.*s", err.text, (int)len, text);
+	collect(keys, "", root);
+	tare_arena_free(&arena);
+}
+
+/* The n-th ```json block of the page, from 0; NULL after the last. */
+static const char *block(const char *page, int n, size_t *len)
+{
+	static const char fence[] = "```json\n";
+	const char *at = page;
+
+	for (int i = 0; (at = strstr(at, fence)); i++) {
+		at += sizeof(fence) - 1;
+		if (i < n)
+			continue;
+		*len = (size_t)(strstr(at, "```") - at);
+		return at;
+	}
+	return NULL;
+}
+
+static void check_subset(const struct tare_strmap *a, const struct tare_strmap *b, const char *what)
+{
+	const struct tare_strmap_slot *slot;
+
+	for (size_t at = 0; (slot = tare_strmap_next(a, &at));)
+		if (!tare_strmap_get(b, slot->key))
+			test_fail(__FILE__, __LINE__, "%s: %s", what, slot->key);
+}
+
+static void check_block(int n, const struct tare_str *written)
+{
+	struct tare_strmap documented = { 0 }, emitted = { 0 };
+	char *page = golden_read_source("docs/JSON.md");
+	size_t len = 0;
+	const char *text = block(page, n, &len);
+
+	CHECK(text);
+	collect_text(&documented, text, len);
+	collect_text(&emitted, tare_str_text(written), written->len);
+	check_subset(&emitted, &documented, "written, but not in docs/JSON.md");
+	check_subset(&documented, &emitted, "in docs/JSON.md, but not written");
+	tare_strmap_free(&documented);
+	tare_strmap_free(&emitted);
+	free(page);
+}
+
+enum { LEDGER, ALSO, BY, BY_EMPTY, COST_TIME };
+
+TEST(every_block_of_the_page_is_json)
+{
+	char *page = golden_read_source("docs/JSON.md");
+	struct tare_strmap keys = { 0 };
+	size_t len;
+	int n = 0;
+
+	for (const char *text; (text = block(page, n, &len)); n++)
+		collect_text(&keys, text, len);
+	CHECK(n > COST_TIME);
+	tare_strmap_free(&keys);
+	free(page);
+}
+
+TEST(a_ledger_has_the_documented_keys)
+{
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_ledger_json(&e.json, sample_train_peak());
+	tare_emit_end(&e);
+	check_block(LEDGER, &out);
+	tare_str_free(&out);
+}
+
+static void check_by(enum tare_by by, int n)
+{
+	const struct tare_ledger *ledger = sample_train_peak();
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_by_data(&e, by, &ledger, 1);
+	tare_emit_end(&e);
+	check_block(n, &out);
+	tare_str_free(&out);
+}
+
+TEST(groups_have_the_documented_keys)
+{
+	check_by(TARE_BY_OWNER, BY);
+	check_by(TARE_BY_TENSOR, BY_EMPTY);
+}
+
+TEST(time_has_the_documented_keys)
+{
+	struct tare_time_row row = { .account = TARE_ACCOUNT_CONTEXT, .api = "cuCtxCreate", .calls = 1 };
+	struct tare_time_rows rows = { .rows = &row, .count = 1 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_emit_uint(&e, "tare", 1);
+	tare_time_view(&e, &rows);
+	tare_emit_open(&e, "degraded", '[');
+	tare_emit_close(&e);
+	tare_emit_end(&e);
+	check_block(COST_TIME, &out);
+	tare_str_free(&out);
+}
+
+/* Leaves and `unexplained` sum to `used` in what a script reads, not only in memory. */
+TEST(a_ledger_read_back_balances)
+{
+	const struct tare_json_value *root, *device;
+	struct tare_arena arena = { 0 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_ledger_json(&e.json, sample_pair());
+	tare_emit_end(&e);
+	CHECK_INT(tare_json_parse(&arena, out.data, out.len, &root, NULL), 0);
+	for (device = tare_json_get(root, "devices")->first; device; device = device->next) {
+		const struct tare_json_value *row = tare_json_get(device, "accounts")->first;
+		int64_t used, sum, bytes;
+
+		CHECK(tare_json_get_i64(device, "used_bytes", &used));
+		CHECK(tare_json_get_i64(device, "unexplained_bytes", &sum));
+		for (; row; row = row->next)
+			if (tare_json_get_bool(row, "leaf", false) &&
+			    tare_json_get_i64(row, "bytes", &bytes))
+				sum += bytes;
+		CHECK_INT(sum, used);
+	}
+	tare_arena_free(&arena);
+	tare_str_free(&out);
+}
