@@ -183,6 +183,12 @@ static uint32_t name_of(struct tare_call *call, CUresult result)
 	return name;
 }
 
+void tare_call_is_sync(struct tare_call *call)
+{
+	call->class = tare_sync_class;
+	call->is_quiet = true;
+}
+
 /* Managed memory costs something at the first launch after it was made, of whatever function. */
 static void remember(const struct tare_call *call)
 {

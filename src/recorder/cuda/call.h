@@ -72,5 +72,6 @@ void tare_context_set_primary(int device, CUcontext context);
  * need to look.
  */
 extern enum tare_class tare_sync_class;
+void tare_call_is_sync(struct tare_call *call); /* booked as that says, recorded if anything changed */
 
 #endif

@@ -136,8 +136,7 @@
 		if (likely(tare_sync_class == TARE_CLASS_NONE) ||                                   \
 		    !BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
 			return tare_real.symbol args;                                               \
-		call.class = tare_sync_class;                                                       \
-		call.is_quiet = true;                                                               \
+		tare_call_is_sync(&call);                                                           \
 		result = tare_real.symbol args;                                                     \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
