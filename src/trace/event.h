@@ -59,6 +59,7 @@ struct tare_process {
 	uint64_t start_ticks;
 	const char *program, *host; /* never NULL */
 	const char *folder; /* of its recording, never NULL */
+	const char *log; /* path of its .events file; "" where only a checkpoint knows it */
 	int64_t first_ns, last_ns; /* since the recording started: when the log begins and its last record */
 	bool is_ended; /* it ended in order: there is an END record, or its ring says so */
 	bool is_open; /* its ring still lies there and it has not ended: it runs, or was killed */

@@ -54,7 +54,7 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
 	p->public.role = TARE_ROLE_PROGRAM;
 	p->public.pid = pid;
 	p->public.generation = generation;
-	p->public.program = p->public.host = "";
+	p->public.program = p->public.host = p->public.log = "";
 	p->public.folder = folder ? folder->path : "";
 	p->public.fold_ns = -1;
 	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1,
@@ -150,6 +150,7 @@ void tare_recording_close(struct tare_recording *r)
 	free(r->clocks);
 	free(r->devices);
 	free(r->notes);
+	free(r->unread);
 	free(r->symbols);
 	free(r->heap);
 	tare_arena_free(&r->arena);
@@ -184,6 +185,16 @@ int tare_recording_note_nr(const struct tare_recording *r)
 const char *tare_recording_note(const struct tare_recording *r, int index)
 {
 	return r->notes[index];
+}
+
+int tare_recording_unread_nr(const struct tare_recording *r)
+{
+	return (int)r->unread_nr;
+}
+
+const char *tare_recording_unread(const struct tare_recording *r, int index)
+{
+	return r->unread[index];
 }
 
 int64_t tare_recording_started_realtime_ns(const struct tare_recording *r)

@@ -46,6 +46,10 @@ const struct tare_device *tare_recording_device(const struct tare_recording *r, 
 int tare_recording_note_nr(const struct tare_recording *r);
 const char *tare_recording_note(const struct tare_recording *r, int index);
 
+/* Those of them that are about a log which could not be opened at all. */
+int tare_recording_unread_nr(const struct tare_recording *r);
+const char *tare_recording_unread(const struct tare_recording *r, int index);
+
 /* Date of time 0 in ns since 1970, 0 if not known; when the last record was made. */
 int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
 int64_t tare_recording_last_ns(const struct tare_recording *r);

@@ -218,11 +218,16 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		p->first_stamp = stamp;
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void note_damage(const struct pass *pass)
 {
 	const struct tare_log_info *info = tare_log_info(pass->log);
 	const struct tare_log_counts *counts = tare_log_counts(pass->log);
-	uint64_t gaps = counts->gaps - pass->fresh_gaps;
+	uint64_t gaps = counts->gaps - pass->fresh_gaps, lost = pass->owner->public.lost;
 	const char *path = info->path;
 
 	if (info->is_header_damaged)
@@ -232,20 +237,25 @@ static void note_damage(const struct pass *pass)
 		tare_recording_add_note(pass->r, "%s: the head of its ring is damaged; what could be "
 						 "found in the ring is read", path);
 	if (gaps > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " places (%" PRIu64 " bytes) hold no whole "
-						 "record: unfinished when a thread was killed, or damaged; "
-						 "tare dump shows where",
-					path, gaps, counts->gap_bytes - pass->fresh_bytes);
+		tare_recording_add_note(pass->r,
+					"%s: %" PRIu64 " place%s (%" PRIu64 " bytes) without a whole "
+					"record: unfinished when a thread was killed, or damaged; "
+					"tare dump shows where",
+					path, gaps, plural(gaps), counts->gap_bytes - pass->fresh_bytes);
 	if (counts->repaired > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records are damaged and were cut where "
-						 "the next one begins", path, counts->repaired);
+		tare_recording_add_note(pass->r,
+					"%s: %" PRIu64 " damaged record%s cut where the next one begins",
+					path, counts->repaired, plural(counts->repaired));
 	if (counts->unknown > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records are of kinds that Tare %s does not "
-						 "know; open it with Tare %s, which wrote it",
-					path, counts->unknown, TARE_VERSION, info->header.tool);
-	if (pass->owner->public.lost > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " records were given up because the disk "
-						 "was full", path, pass->owner->public.lost);
+		tare_recording_add_note(pass->r,
+					"%s: %" PRIu64 " record%s of a kind that Tare %s does not know; "
+					"open it with Tare %s, which wrote it",
+					path, counts->unknown, plural(counts->unknown), TARE_VERSION,
+					info->header.tool);
+	if (lost > 0)
+		tare_recording_add_note(pass->r,
+					"%s: %" PRIu64 " record%s given up because the disk was full",
+					path, lost, plural(lost));
 }
 
 static void read_log(struct pass *pass)
@@ -268,6 +278,16 @@ static void read_log(struct pass *pass)
 	public->lost += info->lost;
 }
 
+static void add_unread(struct tare_recording *r, const struct tare_err *err)
+{
+	tare_recording_add_note(r, "%s", err->text);
+	r->unread = tare_array_reserve(r->unread, &r->unread_cap, r->unread_nr + 1,
+				       sizeof(const char *));
+	r->unread[r->unread_nr++] = tare_arena_strdup(&r->arena, err->text);
+	if (!r->first_err.code)
+		r->first_err = *err;
+}
+
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const char *path)
 {
 	struct pass pass = { .r = r, .folder = folder };
@@ -275,9 +295,7 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	struct tare_err err = { 0 };
 
 	if (tare_log_open(&pass.log, path, &err)) {
-		tare_recording_add_note(r, "%s", err.text);
-		if (!r->first_err.code)
-			r->first_err = err;
+		add_unread(r, &err);
 		return;
 	}
 	info = tare_log_info(pass.log);
@@ -287,6 +305,7 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 		r, info->header.role == TARE_ROLE_PROGRAM ? folder : NULL, info->header.pid,
 		info->header.generation);
 	pass.owner->public.folder = folder->path;
+	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;
 	take_header(r, pass.owner, &info->header);
 	pass.owner->public.is_ended = info->is_finished;

@@ -82,7 +82,9 @@ struct tare_recording {
 	const char **notes;
 	size_t note_nr, note_cap;
 	struct tare_strmap noted;
-	struct tare_err first_err; /* of a log that could not be opened */
+	const char **unread; /* notes on logs that could not be opened … */
+	size_t unread_nr, unread_cap;
+	struct tare_err first_err; /* … and why the first of them could not */
 	bool is_open;
 	int64_t zero_ns; /* time 0 on the monotonic clock of `zero_clock` … */
 	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */

@@ -449,8 +449,8 @@ TEST(damage_and_loss_are_said_once)
 	write_text(make_path(make_dir(), "recording.json"), "{\"tare\": oops");
 	write_text(make_path(make_dir(), "7-0.events"), "no log at all");
 	r = open_ok(make_dir());
-	CHECK(has_note(r, "17 records were given up"));
-	CHECK(has_note(r, "1 places (144 bytes) hold no whole record"));
+	CHECK(has_note(r, "17 records given up"));
+	CHECK(has_note(r, "1 place (144 bytes) without a whole record"));
 	CHECK(has_note(r, "NVML is not there"));
 	CHECK(has_note(r, "2 of the processes could not open a log"));
 	CHECK(has_note(r, "recording.json is damaged"));
