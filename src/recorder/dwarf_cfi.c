@@ -195,8 +195,8 @@ static bool read_cie(const struct tare_cfi_row *row, const uint8_t *at, struct c
 	d = &e.body;
 	version = (uint8_t)tare_dwarf_uint(d, 1);
 	letters = (const char *)d->at;
-	letters_end = memchr(letters, '\0', tare_dwarf_left(d));
-	if (!letters_end || (version != 1 && version != 3 && version != 4))
+	letters_end = letters + strnlen(letters, tare_dwarf_left(d));
+	if ((const uint8_t *)letters_end == d->end || (version != 1 && version != 3 && version != 4))
 		return false;
 	tare_dwarf_skip(d, (uint64_t)(letters_end - letters) + 1);
 	if (version == 4 && tare_dwarf_uint(d, 2) != sizeof(void *)) /* and no segment selector */

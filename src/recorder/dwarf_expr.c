@@ -91,6 +91,9 @@ static void pick(struct machine *m, unsigned int index)
 
 static uintptr_t reg(struct machine *m, uint64_t number)
 {
+	/* x86_64's PLT stubs ask where in the stub they are. */
+	if (number == TARE_REG_RA && TARE_REG_RA >= TARE_REG_COUNT)
+		return m->regs->pc;
 	if (number >= TARE_REG_COUNT || !(m->regs->known >> number & 1)) {
 		m->is_bad = true;
 		return 0;

@@ -1,0 +1,780 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/unwind.h"
+#include "../test.h"
+#include "code.h"
+#include "recorder/objects.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum { DEPTH = 512 };
+
+struct walk {
+	uintptr_t pc[DEPTH];
+	int count;
+};
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *arg)
+{
+	struct walk *w = arg;
+
+	if (w->count == DEPTH)
+		return _URC_END_OF_STACK;
+	w->pc[w->count++] = (uintptr_t)_Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+static void describe(const char *who, const struct walk *w)
+{
+	for (int i = 0; i < w->count; i++) {
+		Dl_info info = {0};
+
+		dladdr((void *)w->pc[i], &info);
+		printf("# %s %2d %#lx %s %s\n", who, i, (unsigned long)w->pc[i],
+		       info.dli_fname ? info.dli_fname : "?", info.dli_sname ? info.dli_sname : "?");
+	}
+}
+
+static int checks;
+
+/*
+ * Walks twice (the second time out of the cache) and lets the compiler's runtime walk. All but the
+ * first address, which is in this function, must be the same.
+ */
+__attribute__((noinline)) static void compare_at_least(int frames)
+{
+	struct walk gcc = {{0}, 0}, ours[2];
+
+	for (int i = 0; i < 2; i++)
+		ours[i].count = tare_unwind(ours[i].pc, DEPTH, NULL);
+	_Unwind_Backtrace(note, &gcc);
+	while (gcc.count && !gcc.pc[gcc.count - 1])
+		gcc.count--;
+	for (int i = 0; i < 2; i++) {
+		if (ours[i].count == gcc.count && gcc.count >= frames &&
+		    !memcmp(ours[i].pc + 1, gcc.pc + 1, (size_t)(gcc.count - 1) * sizeof(gcc.pc[0])))
+			continue;
+		describe("ours", &ours[i]);
+		describe("gcc ", &gcc);
+		CHECK(!"the same frames");
+	}
+	checks++;
+}
+
+static void compare(void *arg)
+{
+	compare_at_least(*(int *)arg);
+}
+
+TEST(recursion)
+{
+	for (int depth = 0; depth < 400; depth = depth * 3 + 1) {
+		int frames = depth + 4;
+
+		code_recurse(depth, compare, &frames);
+	}
+	CHECK(checks > 4);
+}
+
+TEST(callee_saved_registers)
+{
+	int frames = 14;
+
+	code_registers(10, compare, &frames);
+	CHECK(checks);
+}
+
+TEST(frames_of_variable_size)
+{
+	int frames = 14;
+
+	code_alloca(10, compare, &frames);
+	code_vla(10, compare, &frames);
+	code_aligned(10, compare, &frames);
+	CHECK_INT(checks, 3);
+}
+
+TEST(huge_frame)
+{
+	int frames = 4;
+
+	code_huge(compare, &frames);
+	CHECK(checks);
+}
+
+TEST(call_at_the_end_of_a_function)
+{
+	int frames = 5;
+
+	code_no_return(compare, &frames);
+	CHECK(checks);
+}
+
+static void mixed(void *arg)
+{
+	code_registers(3, compare, arg);
+}
+
+TEST(mixed)
+{
+	int frames = 15;
+
+	code_aligned(4, mixed, &frames);
+	code_vla(5, mixed, &frames);
+	CHECK_INT(checks, 2);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	compare_at_least(5);
+	return *(const int *)a - *(const int *)b;
+}
+
+TEST(callbacks_from_libc)
+{
+	int numbers[] = {5, 3, 9, 1}, key = 3;
+
+	qsort(numbers, 4, sizeof(numbers[0]), by_number);
+	CHECK(bsearch(&key, numbers, 4, sizeof(numbers[0]), by_number));
+	CHECK(checks > 4);
+}
+
+#ifdef HAVE_CXX
+TEST(cxx)
+{
+	int frames = 6;
+
+	code_cxx(5, compare, &frames);
+	CHECK_INT(checks, 2);
+}
+#endif
+
+static void *in_thread(void *arg)
+{
+	code_recurse(20, compare, arg);
+	return NULL;
+}
+
+TEST(thread)
+{
+	int frames = 23;
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++) {
+		CHECK(!pthread_create(&thread, NULL, in_thread, &frames));
+		pthread_join(thread, NULL);
+	}
+	CHECK_INT(checks, 4);
+}
+
+TEST(thread_on_a_stack_of_its_own)
+{
+	size_t size = 256 << 10;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+	int frames = 23;
+
+	CHECK(stack != MAP_FAILED);
+	pthread_attr_init(&attr);
+	CHECK(!pthread_attr_setstack(&attr, stack, size));
+	CHECK(!pthread_create(&thread, &attr, in_thread, &frames));
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, size);
+	CHECK_INT(checks, 1);
+}
+
+static int wanted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	code_registers(2, compare, &wanted);
+}
+
+static void raise_it(void *arg)
+{
+	(void)arg;
+	raise(SIGUSR1);
+}
+
+static void handle(int flags)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal;
+	action.sa_flags = flags;
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	CHECK(!sigaction(SIGSEGV, &action, NULL));
+}
+
+TEST(signal_frame)
+{
+	handle(0);
+	wanted = 10;
+	code_registers(5, raise_it, NULL);
+	CHECK_INT(checks, 1);
+}
+
+/* mapped: not below the thread's own stack in one piece with it */
+static void use_alternate_stack(void)
+{
+	stack_t stack = {.ss_size = 256 << 10};
+
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(stack.ss_sp != MAP_FAILED && !sigaltstack(&stack, NULL));
+}
+
+TEST(signal_on_alternate_stack)
+{
+	use_alternate_stack();
+	handle(SA_ONSTACK);
+	wanted = 10;
+	code_registers(5, raise_it, NULL);
+	code_aligned(5, raise_it, NULL);
+	CHECK_INT(checks, 2);
+}
+
+static void *signal_in_thread(void *arg)
+{
+	use_alternate_stack();
+	code_registers(5, raise_it, arg);
+	return NULL;
+}
+
+TEST(signal_on_alternate_stack_of_a_thread)
+{
+	pthread_t thread;
+
+	handle(SA_ONSTACK);
+	wanted = 10;
+	CHECK(!pthread_create(&thread, NULL, signal_in_thread, NULL));
+	pthread_join(thread, NULL);
+	CHECK_INT(checks, 1);
+}
+
+/* Interrupted anywhere, also in prologues, epilogues, leaves and PLT stubs. */
+static _Atomic int ticks, stop;
+
+static void on_tick(int number)
+{
+	(void)number;
+	compare_at_least(4);
+	ticks++;
+}
+
+/* gcc 12 describes the epilogues of realigned frames wrongly, and its own runtime falls over them. */
+static void on_tick_without_gcc(int number)
+{
+	struct walk w;
+
+	(void)number;
+	w.count = tare_unwind(w.pc, DEPTH, NULL);
+	ticks++;
+}
+
+static void nothing(void *arg)
+{
+	*(volatile int *)arg += 1;
+}
+
+static void *run_until_stopped(void *arg)
+{
+	int counter = 0;
+
+	while (!stop) {
+		code_registers(2, nothing, &counter);
+		code_alloca(3, nothing, &counter);
+		code_recurse(6, nothing, &counter);
+	}
+	return arg;
+}
+
+static void *run_realigned_until_stopped(void *arg)
+{
+	int counter = 0;
+
+	while (!stop) {
+		code_aligned(2, nothing, &counter);
+		code_vla(2, nothing, &counter);
+	}
+	return arg;
+}
+
+static void interrupt(void *(*run)(void *arg), void (*handler)(int number))
+{
+	struct sigaction action = {.sa_handler = handler};
+	pthread_t thread;
+
+	CHECK(!sigaction(SIGUSR2, &action, NULL));
+	CHECK(!pthread_create(&thread, NULL, run, NULL));
+	for (int i = 0; i < 3000; i++) {
+		int before = ticks;
+
+		CHECK(!pthread_kill(thread, SIGUSR2));
+		while (ticks == before)
+			usleep(20);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	CHECK_INT(ticks, 3000);
+}
+
+TEST(interrupted_anywhere)
+{
+	interrupt(run_until_stopped, on_tick);
+}
+
+TEST(interrupted_in_realigned_frames)
+{
+	interrupt(run_realigned_until_stopped, on_tick_without_gcc);
+}
+
+static ucontext_t outer, coroutine;
+
+static void in_coroutine(void)
+{
+	int frames = 12;
+
+	code_registers(8, compare, &frames);
+	swapcontext(&coroutine, &outer);
+	code_aligned(8, compare, &frames);
+}
+
+TEST(coroutine)
+{
+	size_t size = 128 << 10;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(stack != MAP_FAILED && !getcontext(&coroutine));
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = size;
+	coroutine.uc_link = &outer;
+	makecontext(&coroutine, in_coroutine, 0);
+	swapcontext(&outer, &coroutine);
+	swapcontext(&outer, &coroutine);
+	CHECK_INT(checks, 2);
+	munmap(stack, size);
+}
+
+struct found {
+	uintptr_t begin, end;
+	int frames, behind; /* in the range, and further out */
+};
+
+__attribute__((noinline)) static void count_frames(void *arg)
+{
+	struct found *f = arg;
+	struct walk w;
+	bool seen = false;
+
+	w.count = tare_unwind(w.pc, DEPTH, NULL);
+	f->frames = f->behind = 0;
+	for (int i = 0; i < w.count; i++) {
+		if (w.pc[i] >= f->begin && w.pc[i] < f->end) {
+			f->frames++;
+			seen = true;
+		} else {
+			f->behind += seen;
+		}
+	}
+}
+
+/* The functions are small: 4 KiB hold each. */
+TEST(frame_pointer_without_cfi)
+{
+	struct found f = {(uintptr_t)code_framed, (uintptr_t)code_framed + 200, 0, 0};
+
+	code_framed(6, count_frames, &f);
+	printf("# %d frames, %d behind\n", f.frames, f.behind);
+	CHECK_INT(f.frames, 7);
+	CHECK(f.behind >= 2);
+}
+
+TEST(neither_cfi_nor_frame_pointer)
+{
+	struct found f = {(uintptr_t)code_bare, (uintptr_t)code_bare + 200, 0, 0};
+
+	code_bare(6, count_frames, &f);
+	CHECK(f.frames >= 1 && f.frames <= 7);
+}
+
+static uintptr_t load_and_compare(const char *path, int frames, void **handle)
+{
+	int (*call)(code_fn then, void *arg);
+
+	*handle = dlopen(path, RTLD_NOW);
+	CHECK(*handle);
+	*(void **)&call = dlsym(*handle, "code_library");
+	CHECK(call);
+	call(compare, &frames);
+	return (uintptr_t)call;
+}
+
+/* Alternately, without any notice: the first walk in the new library may find an old row. */
+TEST(library_in_the_place_of_another)
+{
+	uintptr_t at[2];
+	void *handle;
+
+	for (int i = 0; i < 6; i++) {
+		at[i % 2] = load_and_compare(i % 2 ? TEST_LIBRARY_B : TEST_LIBRARY_A, 6, &handle);
+		dlclose(handle);
+		tare_objects_changed();
+	}
+	if (at[0] != at[1])
+		SKIP("the linker chose another address");
+}
+
+TEST(stale_rows_do_not_last)
+{
+	int (*call)(code_fn then, void *arg);
+	struct walk w = {{0}, 0};
+	void *handle;
+
+	load_and_compare(TEST_LIBRARY_A, 6, &handle);
+	dlclose(handle);
+	handle = dlopen(TEST_LIBRARY_B, RTLD_NOW); /* nobody tells us */
+	CHECK(handle);
+	*(void **)&call = dlsym(handle, "code_library");
+	for (int i = 0; i < 64; i++)
+		tare_unwind(w.pc, DEPTH, NULL);
+	load_and_compare(TEST_LIBRARY_B, 6, &handle);
+}
+
+static bool is_before(uintptr_t pc, void *arg)
+{
+	const struct found *f = arg;
+
+	return pc < f->begin || pc >= f->end;
+}
+
+static void find_first(void *arg)
+{
+	struct found *f = arg;
+	uintptr_t pc = tare_unwind_first_outside(is_before, f);
+
+	f->frames = pc >= f->begin && pc < f->end;
+}
+
+TEST(first_outside)
+{
+	struct found f = {(uintptr_t)code_recurse, (uintptr_t)code_recurse + 200, 0, 0};
+	struct found none = {0, 0, 1, 0};
+
+	code_recurse(3, find_first, &f);
+	CHECK(f.frames);
+	code_recurse(3, find_first, &none); /* to the end and no further */
+	CHECK_INT(none.frames, 0);
+}
+
+struct tail {
+	struct walk all, cut;
+};
+
+__attribute__((noinline)) static void walk_from_here(void *arg)
+{
+	struct tail *t = arg;
+
+	t->all.count = tare_unwind(t->all.pc, DEPTH, NULL);
+	t->cut.count = tare_unwind(t->cut.pc, DEPTH, __builtin_frame_address(0));
+}
+
+TEST(begins_at_a_frame)
+{
+	static struct tail t;
+
+	code_recurse(3, walk_from_here, &t);
+	CHECK_INT(t.cut.count, t.all.count - 1);
+	CHECK(!memcmp(t.cut.pc, t.all.pc + 1, (size_t)t.cut.count * sizeof(t.cut.pc[0])));
+}
+
+TEST(limited)
+{
+	uintptr_t pc[3] = {0, 0, 77};
+
+	CHECK_INT(tare_unwind(pc, 2, NULL), 2);
+	CHECK_INT(pc[2], 77);
+	CHECK_INT(tare_unwind(pc, 0, NULL), 0);
+}
+
+enum { REGION = 512 }; /* words */
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	return random_state ^= random_state << 17;
+}
+
+/* Values that lead somewhere: into the stack, code, data, nowhere. */
+static uintptr_t lie(uintptr_t here)
+{
+	uint64_t r = next_random();
+
+	switch (r >> 8 & 7) {
+	case 0:
+		return here + (r >> 16) % 8192;
+	case 1:
+		return (here + (r >> 16) % 8192) & ~(uintptr_t)15;
+	case 2:
+		return (uintptr_t)qsort + (r >> 16) % 65536;
+	case 3:
+		return (uintptr_t)&random_state + (r >> 16) % 64;
+	case 4:
+		return 0x4141414141414141u;
+	case 5:
+		return (uintptr_t)compare + (r >> 16) % 4096;
+	case 6:
+		return (r >> 16) % 16;
+	default:
+		return r;
+	}
+}
+
+/* Damages the frames above while it walks, and mends them again. */
+__attribute__((noinline, no_sanitize("address"))) static void
+walk_through_damage(uintptr_t *first, uint64_t share, struct walk *w)
+{
+	static uintptr_t saved[REGION];
+
+	for (int i = 0; i < REGION; i++) {
+		saved[i] = ((volatile uintptr_t *)first)[i];
+		if (next_random() % share == 0)
+			((volatile uintptr_t *)first)[i] = lie((uintptr_t)first);
+	}
+	w->count = tare_unwind(w->pc, DEPTH, NULL);
+	for (int i = 0; i < REGION; i++)
+		((volatile uintptr_t *)first)[i] = saved[i];
+}
+
+__attribute__((noinline)) static void damage(void *arg)
+{
+	static struct walk w;
+	uintptr_t *here = __builtin_frame_address(0);
+	int *rounds = arg;
+
+	for (int i = 0; i < *rounds; i++)
+		walk_through_damage(here, 1u << i % 8, &w);
+}
+
+static void damage_deeper(void *arg)
+{
+	volatile uintptr_t room[REGION * 2]; /* what is damaged lies inside the stack */
+
+	room[0] = 1;
+	room[REGION * 2 - 1] = 2;
+	code_registers(4, damage, arg);
+	room[1] = room[0];
+}
+
+static int damage_rounds = 20000;
+
+TEST(damaged_stack)
+{
+	code_aligned(3, damage_deeper, &damage_rounds);
+}
+
+static void *damage_in_thread(void *arg)
+{
+	code_vla(3, damage_deeper, arg);
+	return NULL;
+}
+
+TEST(damaged_stack_of_a_thread)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, damage_in_thread, &damage_rounds));
+	pthread_join(thread, NULL);
+}
+
+static void on_damage(int number)
+{
+	int rounds = 4000;
+
+	(void)number;
+	damage(&rounds);
+}
+
+TEST(damaged_signal_frame)
+{
+	struct sigaction action = {.sa_handler = on_damage};
+
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	code_aligned(60, raise_it, NULL);
+}
+
+/* An overflow that wrote over the return address: the walk ends there and invents nothing. */
+__attribute__((noinline, no_sanitize("address"))) static void smash(void *arg)
+{
+	volatile uintptr_t *frame = __builtin_frame_address(0);
+	uintptr_t fp = frame[0], pc = frame[1];
+	struct walk *w = arg;
+
+	frame[0] = frame[1] = 0x4141414141414141u;
+	w->count = tare_unwind(w->pc, DEPTH, NULL);
+	frame[0] = fp;
+	frame[1] = pc;
+}
+
+TEST(smashed_return_address)
+{
+	static struct walk w;
+
+	code_recurse(3, smash, &w);
+	CHECK_INT(w.count, 1);
+}
+
+/* A stack whose end is the end of what is mapped. */
+static char *edge;
+
+static void at_the_edge(void)
+{
+	uintptr_t *here = __builtin_frame_address(0);
+	struct walk w;
+
+	for (int i = 0; i < 500; i++) {
+		uintptr_t saved = here[0];
+
+		here[0] = (uintptr_t)edge - 8 * (next_random() % 4);
+		w.count = tare_unwind(w.pc, DEPTH, NULL);
+		here[0] = saved;
+	}
+	setcontext(&outer);
+}
+
+TEST(stack_at_the_end_of_a_mapping)
+{
+	size_t size = 64 << 10;
+	volatile int is_back = 0;
+	char *stack = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	CHECK(stack != MAP_FAILED);
+	CHECK(!mprotect(stack + size, 4096, PROT_NONE) && !getcontext(&coroutine));
+	edge = stack + size;
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = size;
+	makecontext(&coroutine, at_the_edge, 0);
+	getcontext(&outer);
+	if (!is_back++)
+		setcontext(&coroutine);
+	munmap(stack, size + 4096);
+}
+
+static void *walk_until_stopped(void *arg)
+{
+	static __thread struct walk w;
+
+	(void)arg;
+	while (!stop) {
+		struct found f = {(uintptr_t)code_recurse, (uintptr_t)code_recurse + 200, 0, 0};
+
+		code_recurse(5, count_frames, &f);
+		CHECK_INT(f.frames, 6);
+		w.count = tare_unwind(w.pc, DEPTH, NULL);
+	}
+	return NULL;
+}
+
+TEST(libraries_come_and_go_in_another_thread)
+{
+	pthread_t thread[3];
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread[i], NULL, walk_until_stopped, NULL));
+	for (int i = 0; i < 300; i++) {
+		const char *path = i % 3 ? TEST_LIBRARY_A : TEST_LIBRARY_B;
+		void *handle;
+
+		load_and_compare(path, 6, &handle);
+		dlclose(handle);
+		tare_objects_changed();
+	}
+	stop = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+}
+
+TEST(forked_child)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int frames = 8;
+
+		tare_objects_after_fork();
+		code_registers(5, compare, &frames);
+		_exit(checks == 1 ? 0 : 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+struct bench {
+	const char *name;
+	int rounds;
+};
+
+static void bench_here(void *arg)
+{
+	const struct bench *b = arg;
+	double begin, cold = 0, warm, gcc;
+	struct walk w = {{0}, 0};
+
+	w.count = tare_unwind(w.pc, DEPTH, NULL);
+	for (int i = 0; i < b->rounds / 100; i++) {
+		tare_objects_changed();
+		begin = now_ns();
+		w.count = tare_unwind(w.pc, DEPTH, NULL);
+		cold += now_ns() - begin;
+	}
+	begin = now_ns();
+	for (int i = 0; i < b->rounds; i++)
+		w.count = tare_unwind(w.pc, DEPTH, NULL);
+	warm = now_ns() - begin;
+	begin = now_ns();
+	for (int i = 0; i < b->rounds / 100; i++) {
+		struct walk unused = {{0}, 0};
+
+		_Unwind_Backtrace(note, &unused);
+	}
+	gcc = now_ns() - begin;
+	printf("# %s: %d frames, ns per frame: warm %.1f, cold %.0f, gcc %.0f; per walk warm %.0f\n",
+	       b->name, w.count, warm / b->rounds / w.count, cold / (b->rounds / 100) / w.count,
+	       gcc / (b->rounds / 100) / w.count, warm / b->rounds);
+}
+
+TEST(bench_prints_only)
+{
+	struct bench b = {"recursion", 20000};
+
+	code_recurse(8, bench_here, &b);
+	code_recurse(64, bench_here, &b);
+	b.name = "registers";
+	code_registers(8, bench_here, &b);
+	b.name = "realigned";
+	code_aligned(8, bench_here, &b);
+}
