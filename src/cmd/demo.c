@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/self_path.h"
+#include "cmd/cmd.h"
+#include "witness/nvml.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct demo_options {
+	const char *sim, *output;
+	bool force;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(demo_options, sim, "sim", 0, STRING, "PROFILE", "use a simulated GPU even if there is a real one"),
+	TARE_OPT(demo_options, output, "output", 'o', STRING, "REC", "write the recording to the folder REC"),
+	TARE_OPT(demo_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_demo = {
+	.name = "demo",
+	.synopsis = "record a small bundled program and show its ledger",
+	.description = "Runs a few steps of an imaginary training under `tare run`: on this machine's GPU if there is "
+		       "one, else on a simulated H200.",
+	.examples = "tare demo\n"
+		    "tare demo --sim h200 -o demo.tare",
+	.opts = opts,
+	.run = tare_cmd_demo,
+};
+
+/* A GPU that NVML knows, or, where there is no NVML, a device file of an NVIDIA driver. */
+static bool has_gpu(void)
+{
+	static const char *const files[] = { "/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0", "/dev/dxg" };
+	struct tare_nvml *nvml;
+	size_t i;
+
+	if (tare_nvml_open(NULL, &nvml, NULL) == 0) {
+		int count = tare_nvml_device_count(nvml);
+
+		tare_nvml_close(nvml);
+		return count > 0;
+	}
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (access(files[i], F_OK) == 0)
+			return true;
+	return false;
+}
+
+int tare_cmd_demo(int argc, char **argv)
+{
+	char program[PATH_MAX + 8], *run[16];
+	struct demo_options o = { 0 };
+	struct tare_operands rest = { 0 };
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_demo, argc, argv, &o, &rest), n = 0;
+
+	if (code >= 0)
+		return code;
+	tare_operands_free(&rest);
+	if (tare_self_path(TARE_SELF_EXAMPLES, program, PATH_MAX) != 0) {
+		tare_err_set(&err, TARE_E_NOT_FOUND, "%s: the bundled programs are not there; install tare again", program);
+		return tare_cmd_fail(&err);
+	}
+	snprintf(program + strlen(program), 8, "/demo");
+	if (!o.sim && !has_gpu()) {
+		o.sim = "h200";
+		fprintf(stderr, "tare: this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200\n");
+	}
+	run[n++] = "run";
+	if (o.sim) {
+		run[n++] = "--sim";
+		run[n++] = (char *)o.sim;
+	}
+	if (o.output) {
+		run[n++] = "-o";
+		run[n++] = (char *)o.output;
+	}
+	if (o.force)
+		run[n++] = "-f";
+	run[n++] = "--";
+	run[n++] = program;
+	run[n] = NULL;
+	return tare_cmd_run(n, run);
+}
