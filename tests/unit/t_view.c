@@ -3,6 +3,7 @@
 #include "sample_ledger.h"
 #include "test.h"
 #include "view/by.h"
+#include "view/filter.h"
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
@@ -170,4 +171,52 @@ TEST(by_on_the_screen)
 	tare_by_text(&out, TARE_BY_TENSOR, both, 2, &terminal);
 	golden_check("train.by.txt", tare_str_text(&out));
 	tare_str_free(&out);
+}
+
+TEST(libraries_of_one_owner_are_one_group)
+{
+	static struct tare_row rows[] = {
+		{ .path = "a", .label = "libtorch_cuda", .parent = -1, .leaf = true, .bytes = 1,
+		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
+		{ .path = "b", .label = "libc10_cuda", .parent = -1, .leaf = true, .bytes = 2,
+		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
+		{ .path = "c", .label = "solver", .parent = -1, .leaf = true, .bytes = 4,
+		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
+	};
+	struct tare_device_ledger device = { .rows = rows, .row_nr = 3, .used = 7 };
+	struct tare_ledger ledger = { .at = "end", .devices = &device, .device_nr = 1 };
+	struct tare_by_rows groups;
+
+	tare_by_build(&groups, TARE_BY_OWNER, &ledger);
+	CHECK_INT(groups.count, 2);
+	CHECK_STR(groups.rows[0].label, "solver");
+	CHECK_STR(groups.rows[1].label, "PyTorch");
+	CHECK_INT(groups.rows[1].bytes, 3);
+	tare_by_free(&groups);
+	tare_by_build(&groups, TARE_BY_LIBRARY, &ledger);
+	CHECK_INT(groups.count, 3);
+	tare_by_free(&groups);
+}
+
+/* --pid: the others become one row each, and the books still balance. */
+TEST(a_process_filter_balances)
+{
+	const struct tare_ledger *whole = sample_pair();
+	struct tare_ledger one;
+
+	tare_filter_process(whole, 8, &one);
+	CHECK_INT(one.host_nr, 1);
+	for (int d = 0; d < one.device_nr; d++) {
+		int64_t sum = one.devices[d].unexplained;
+
+		for (int i = 0; i < one.devices[d].row_nr; i++) {
+			const struct tare_row *row = &one.devices[d].rows[i];
+
+			sum += row->leaf ? row->bytes : 0;
+			CHECK(row->parent < i);
+			CHECK(row->pid != 7 || row->account == TARE_ACCOUNT_PROCESS);
+		}
+		CHECK_INT(sum, one.devices[d].used);
+	}
+	tare_filter_free(&one);
 }
