@@ -9,6 +9,7 @@
 #include "recorder/ring.h"
 #include "recorder/sys.h"
 #include "recorder/unwind.h"
+#include "recorder/weigh.h"
 #include "trace/clock.h"
 
 #define KNOWN_SLOTS 16384u /* a power of two; when a set is full, texts are merely written again */
@@ -237,5 +238,6 @@ void tare_emit_end(uint32_t how)
 	tare_emit_clock();
 	rec.tid = tare_sys_gettid();
 	rec.how = how;
+	tare_weigh_account(&rec.weigh_ticks, &rec.run_ticks);
 	emit_plain(TARE_KIND_END, &rec, sizeof(rec), tare_clock_ticks());
 }

@@ -153,6 +153,12 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 	return spent <= allowed;
 }
 
+void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks)
+{
+	*spent_ticks = __atomic_load_n(&weigh.spent_ticks, __ATOMIC_RELAXED);
+	*run_ticks = tare_clock_ticks() - weigh.first_ticks;
+}
+
 static void spend(uint64_t since)
 {
 	__atomic_fetch_add(&weigh.spent_ticks, tare_clock_ticks() - since, __ATOMIC_RELAXED);

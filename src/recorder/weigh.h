@@ -29,6 +29,8 @@ int tare_weigh_nvml_count(void);
 /* False: the time allowed for weighing is used up. */
 bool tare_weigh_allowed(enum tare_weigh_need need);
 
+void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks);
+
 /* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */
 uint64_t tare_weigh_used(int ordinal, bool *by_cuda);
 uint64_t tare_weigh_used_by_index(int nvml_index);
