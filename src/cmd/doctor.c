@@ -38,7 +38,7 @@ const struct tare_command tare_command_doctor = {
 };
 
 static void (*const checks[])(struct tare_doctor *) = {
-	tare_doctor_recorder,	 tare_doctor_driver,  tare_doctor_nvml,	   tare_doctor_device_files,
+	tare_doctor_recorder,    tare_doctor_driver,  tare_doctor_nvml,    tare_doctor_device_files,
 	tare_doctor_environment, tare_doctor_folders, tare_doctor_machine,
 };
 
@@ -58,8 +58,8 @@ void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, cons
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
 	d->findings = tare_array_reserve(d->findings, &d->cap, d->count + 1, sizeof(*d->findings));
-	d->findings[d->count++] = (struct tare_doctor_finding){ status, check,
-								tare_str_steal(&text) };
+	d->findings[d->count++] =
+		(struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
 }
 
 void tare_doctor_free(struct tare_doctor *d)

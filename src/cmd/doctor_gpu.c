@@ -37,16 +37,18 @@ static void driver_missing(struct tare_doctor *d)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (access(places[i].path, R_OK))
 			continue;
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "driver",
-				"%s (%s) is there, but the dynamic linker does not find it; add its "
-				"folder to LD_LIBRARY_PATH or run ldconfig on it",
-				places[i].path, places[i].whose);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "driver",
+			"%s (%s) is there, but the dynamic linker does not find it; add its "
+			"folder to LD_LIBRARY_PATH or run ldconfig on it",
+			places[i].path, places[i].whose);
 		return;
 	}
-	tare_doctor_add(d, TARE_DOCTOR_WARN, "driver",
-			"there is no libcuda.so.1, so programs find no GPU here; install the NVIDIA "
-			"driver, give the container its GPUs (docker run --gpus all), or use "
-			"tare run --sim h200");
+	tare_doctor_add(
+		d, TARE_DOCTOR_WARN, "driver",
+		"there is no libcuda.so.1, so programs find no GPU here; install the NVIDIA "
+		"driver, give the container its GPUs (docker run --gpus all), or use "
+		"tare run --sim h200");
 }
 
 void tare_doctor_driver(struct tare_doctor *d)
@@ -64,12 +66,13 @@ void tare_doctor_driver(struct tare_doctor *d)
 	/* The one call that needs no cuInit, which would open every GPU. */
 	*(void **)&get_version = dlsym(library, "cuDriverGetVersion");
 	if (get_version && get_version(&version) == 0)
-		tare_doctor_add(d, TARE_DOCTOR_OK, "driver", "%s, CUDA %d.%d", map ? map->l_name : "",
-				version / 1000, version % 1000 / 10);
+		tare_doctor_add(d, TARE_DOCTOR_OK, "driver", "%s, CUDA %d.%d",
+				map ? map->l_name : "", version / 1000, version % 1000 / 10);
 	else
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "driver",
 				"%s does not tell its version; a stub from the CUDA toolkit is no "
-				"driver: take it out of LD_LIBRARY_PATH", map ? map->l_name : "");
+				"driver: take it out of LD_LIBRARY_PATH",
+				map ? map->l_name : "");
 	dlclose(library);
 }
 
@@ -98,14 +101,16 @@ static void check_memory(struct tare_doctor *d, struct tare_nvml *nvml, int devi
 	else if (!m.version)
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "NVML memory",
 				"GPU %d: not supported here (Jetson, integrated or virtual GPU); "
-				"cuMemGetInfo inside the program takes its place", index);
+				"cuMemGetInfo inside the program takes its place",
+				index);
 	else
-		tare_doctor_add(d, m.version == 2 ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN, "NVML memory",
-				"GPU %d: version %d, %s used of %s; %s%s", index, m.version,
-				tare_units_human(used, m.used), tare_units_human(total, m.total),
-				identity_text(m.identity),
-				m.version == 2 ? "" : "; the driver's reserve cannot be told apart, a "
-						      "driver from R510 on can");
+		tare_doctor_add(d, m.version == 2 ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN,
+				"NVML memory", "GPU %d: version %d, %s used of %s; %s%s", index,
+				m.version, tare_units_human(used, m.used),
+				tare_units_human(total, m.total), identity_text(m.identity),
+				m.version == 2 ? ""
+					       : "; the driver's reserve cannot be told apart, a "
+						 "driver from R510 on can");
 }
 
 static void check_processes(struct tare_doctor *d, struct tare_nvml *nvml, int device, int index)
@@ -122,16 +127,21 @@ static void check_processes(struct tare_doctor *d, struct tare_nvml *nvml, int d
 	for (size_t i = 0; i < list.count; i++)
 		unknown += list.items[i].used == TARE_NOT_KNOWN;
 	if (!list.version)
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "NVML processes",
-				"GPU %d: no list here (WSL, vGPU or MIG); other processes are one row, "
-				"and not told from this one while both change", index);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "NVML processes",
+			"GPU %d: no list here (WSL, vGPU or MIG); other processes are one row, "
+			"and not told from this one while both change",
+			index);
 	else if (unknown)
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "NVML processes",
-				"GPU %d: %zu of %zu processes without their memory; other processes are "
-				"one row", index, unknown, list.count);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "NVML processes",
+			"GPU %d: %zu of %zu processes without their memory; other processes are "
+			"one row",
+			index, unknown, list.count);
 	else
 		tare_doctor_add(d, TARE_DOCTOR_OK, "NVML processes",
-				"GPU %d: version %d, %zu processes", index, list.version, list.count);
+				"GPU %d: version %d, %zu processes", index, list.version,
+				list.count);
 	tare_nvml_processes_free(&list);
 }
 
@@ -147,7 +157,8 @@ static void check_device(struct tare_doctor *d, struct tare_nvml *nvml, int devi
 	}
 	tare_doctor_add(d, dev->uuid[0] ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN, "GPU", "%d: %s, %s",
 			dev->index, dev->name,
-			dev->uuid[0] ? dev->uuid : "no UUID, so CUDA's numbering is taken for NVML's");
+			dev->uuid[0] ? dev->uuid
+				     : "no UUID, so CUDA's numbering is taken for NVML's");
 	check_memory(d, nvml, device, dev->index);
 	check_processes(d, nvml, device, dev->index);
 }
@@ -158,16 +169,19 @@ void tare_doctor_nvml(struct tare_doctor *d)
 	struct tare_err err;
 
 	if (tare_nvml_open(NULL, &nvml, &err)) {
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "NVML",
-				"%s; without it cuMemGetInfo is the counter and other processes are not "
-				"named", without_subject(&err));
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "NVML",
+			"%s; without it cuMemGetInfo is the counter and other processes are not "
+			"named",
+			without_subject(&err));
 		return;
 	}
 	tare_doctor_add(d, TARE_DOCTOR_OK, "NVML", "%s, driver %s", tare_nvml_info(nvml)->path,
 			tare_nvml_info(nvml)->driver);
 	if (!tare_nvml_device_count(nvml))
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "GPU",
-				"NVML shows none to this process; a container must be given its GPUs");
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "GPU",
+			"NVML shows none to this process; a container must be given its GPUs");
 	for (int i = 0; i < tare_nvml_device_count(nvml); i++)
 		check_device(d, nvml, i);
 	tare_nvml_close(nvml);
@@ -196,9 +210,10 @@ void tare_doctor_device_files(struct tare_doctor *d)
 		globfree(&found);
 	}
 	if (bad)
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "device files",
-				"%s may not be opened by this user%s; on Jetson join the group video",
-				first, bad > 1 ? ", and others" : "");
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "device files",
+			"%s may not be opened by this user%s; on Jetson join the group video",
+			first, bad > 1 ? ", and others" : "");
 	else if (good)
 		tare_doctor_add(d, TARE_DOCTOR_OK, "device files", "%zu, all of them may be opened",
 				good);

@@ -75,10 +75,12 @@ void tare_doctor_recorder(struct tare_doctor *d)
 		tare_doctor_add(d, TARE_DOCTOR_OK, recorder_check, "%s, and it loads",
 				preload.library);
 	else
-		tare_doctor_add(d, TARE_DOCTOR_FAIL, recorder_check,
-				"%s does not load: %s; it is for the machine and C library that tare "
-				"itself is for, so install tare again", preload.library,
-				said[0] ? said : "the program with it in LD_PRELOAD ended at once");
+		tare_doctor_add(
+			d, TARE_DOCTOR_FAIL, recorder_check,
+			"%s does not load: %s; it is for the machine and C library that tare "
+			"itself is for, so install tare again",
+			preload.library,
+			said[0] ? said : "the program with it in LD_PRELOAD ended at once");
 	tare_preload_free(&preload);
 }
 
@@ -88,20 +90,24 @@ void tare_doctor_environment(struct tare_doctor *d)
 	const char *injection = getenv("CUDA_INJECTION64_PATH");
 
 	if (devices && (!devices[0] || !strcmp(devices, "-1")))
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "visible GPUs",
-				"CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU from programs; unset it",
-				devices);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "visible GPUs",
+			"CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU from programs; unset it",
+			devices);
 	else if (devices)
-		tare_doctor_add(d, TARE_DOCTOR_OK, "visible GPUs",
-				"CUDA_VISIBLE_DEVICES=%s; the ledger numbers GPUs as nvidia-smi does",
-				devices);
+		tare_doctor_add(
+			d, TARE_DOCTOR_OK, "visible GPUs",
+			"CUDA_VISIBLE_DEVICES=%s; the ledger numbers GPUs as nvidia-smi does",
+			devices);
 	if (preload && preload[0])
 		tare_doctor_add(d, TARE_DOCTOR_OK, "LD_PRELOAD",
 				"is set to %s already; it is kept, behind the recorder", preload);
 	if (injection && injection[0])
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "CUDA injection",
-				"CUDA_INJECTION64_PATH=%s: another tool hooks the driver and its own "
-				"memory will show as the program's; unset it", injection);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "CUDA injection",
+			"CUDA_INJECTION64_PATH=%s: another tool hooks the driver and its own "
+			"memory will show as the program's; unset it",
+			injection);
 }
 
 static void check_folder(struct tare_doctor *d, const char *what, const char *path,
@@ -122,13 +128,17 @@ static void check_folder(struct tare_doctor *d, const char *what, const char *pa
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	tare_units_human(free_text, free_bytes);
 	if (remote)
-		tare_doctor_add(d, TARE_DOCTOR_OK, what,
-				"%s is on %s: recordings are made in a local folder and moved there at "
-				"the end", path, remote);
+		tare_doctor_add(
+			d, TARE_DOCTOR_OK, what,
+			"%s is on %s: recordings are made in a local folder and moved there at "
+			"the end",
+			path, remote);
 	else if (free_bytes < UINT64_C(256) << 20)
-		tare_doctor_add(d, TARE_DOCTOR_WARN, what,
-				"%s has %s free; a recording that fills the disk loses events (and says "
-				"so): make room, or limit it with --cap", path, free_text);
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, what,
+			"%s has %s free; a recording that fills the disk loses events (and says "
+			"so): make room, or limit it with --cap",
+			path, free_text);
 	else
 		tare_doctor_add(d, TARE_DOCTOR_OK, what, "%s, %s free", path, free_text);
 }
@@ -142,7 +152,8 @@ void tare_doctor_folders(struct tare_doctor *d)
 		check_folder(d, "recordings", cwd, TARE_DOCTOR_WARN);
 	if (tmp && tmp[0] && access(tmp, W_OK | X_OK))
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "spool",
-				"TMPDIR=%s cannot be written to; unset it or make that folder", tmp);
+				"TMPDIR=%s cannot be written to; unset it or make that folder",
+				tmp);
 	else
 		check_folder(d, "spool", tmp && tmp[0] ? tmp : "/tmp", TARE_DOCTOR_FAIL);
 }
@@ -164,13 +175,15 @@ static void check_namespaces(struct tare_doctor *d)
 	uint64_t inode;
 
 	if (tare_procfs_pid_namespace(0, &inode))
-		tare_doctor_add(d, TARE_DOCTOR_WARN, "pid namespace",
-				"cannot be read: is /proc mounted? NVML's process numbers cannot be "
-				"matched without it");
+		tare_doctor_add(
+			d, TARE_DOCTOR_WARN, "pid namespace",
+			"cannot be read: is /proc mounted? NVML's process numbers cannot be "
+			"matched without it");
 	else if (inode != FIRST_PID_NAMESPACE)
-		tare_doctor_add(d, TARE_DOCTOR_OK, "pid namespace",
-				"a nested one: NVML names processes by the host's numbers, so others are "
-				"shown by number only; docker run --pid=host shows their names");
+		tare_doctor_add(
+			d, TARE_DOCTOR_OK, "pid namespace",
+			"a nested one: NVML names processes by the host's numbers, so others are "
+			"shown by number only; docker run --pid=host shows their names");
 }
 
 static void check_ptrace(struct tare_doctor *d)
@@ -181,7 +194,8 @@ static void check_ptrace(struct tare_doctor *d)
 		return;
 	tare_doctor_add(d, TARE_DOCTOR_OK, "ptrace",
 			"kernel.yama.ptrace_scope is %s; recording needs no ptrace%s", scope,
-			scope[0] > '1' ? ", and memory maps of running programs cannot be read" : "");
+			scope[0] > '1' ? ", and memory maps of running programs cannot be read"
+				       : "");
 }
 
 static const char *container(void)
@@ -209,7 +223,8 @@ void tare_doctor_machine(struct tare_doctor *d)
 		return;
 	if (!read_line("/proc/device-tree/model", model, sizeof(model)) && strstr(model, "Jetson"))
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "machine",
-				"%s: the GPU shares the host's memory; nvmap is read by root only", model);
+				"%s: the GPU shares the host's memory; nvmap is read by root only",
+				model);
 	else if (strcasestr(name.release, "microsoft"))
 		tare_doctor_add(d, TARE_DOCTOR_WARN, "machine",
 				"WSL: NVML does not tell the memory of single processes");

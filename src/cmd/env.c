@@ -133,7 +133,8 @@ static int check_docker(const struct environment *env, struct tare_err *err)
 		if (strpbrk(paths[i], " \t\n,\"'\\*?["))
 			return tare_err_set(err, TARE_E_USAGE,
 					    "env: --docker cannot pass on the path \"%s\"; use one "
-					    "without blanks, commas and quotes", paths[i]);
+					    "without blanks, commas and quotes",
+					    paths[i]);
 	if (mkdir(env->recording, 0700) && errno != EEXIST)
 		return tare_err_set_errno(err, errno, "%s: the folder cannot be made",
 					  env->recording);
@@ -165,7 +166,8 @@ static size_t mounts_of(const struct environment *env, struct mount mounts[3])
 	mounts[n++] = (struct mount){ "tare", env->tare_dir, inside_tare, true };
 	mounts[n++] = (struct mount){ "tare-recording", env->recording, inside_recording, false };
 	if (env->preload->sim_dir)
-		mounts[n++] = (struct mount){ "tare-simgpu", env->preload->sim_dir, inside_sim, true };
+		mounts[n++] =
+			(struct mount){ "tare-simgpu", env->preload->sim_dir, inside_sim, true };
 	return n;
 }
 
@@ -240,7 +242,8 @@ static int name_recording(char path[PATH_MAX], const char *wanted, struct tare_e
 	else
 		n = snprintf(path, PATH_MAX, "%s/env-%s-%d.tare", cwd, date, (int)getpid());
 	if (n >= PATH_MAX)
-		return tare_err_set(err, TARE_E_USAGE, "env: the path of the recording is too long");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "env: the path of the recording is too long");
 	return 0;
 }
 
@@ -291,7 +294,8 @@ int tare_cmd_env(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (o.json && o.docker)
-		rc = tare_err_set(&err, TARE_E_USAGE, "env: --json and --docker exclude each other");
+		rc = tare_err_set(&err, TARE_E_USAGE,
+				  "env: --json and --docker exclude each other");
 	else
 		rc = print(&o, &out, &err);
 	if (!rc)

@@ -15,7 +15,8 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL, "list the driver functions that are recorded"),
+	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL,
+		 "list the driver functions that are recorded"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),
 	TARE_OPT_END,
 };

@@ -21,14 +21,9 @@ enum { MAX_DESCRIPTION = 1 << 20 };
 static const struct {
 	const char *path, *key;
 } described[] = {
-	{ "version", "recorded_by" },
-	{ "state", "state" },
-	{ "command", "command" },
-	{ "folder", "folder" },
-	{ "host", "host" },
-	{ "driver", "driver" },
-	{ "simulated", "simulated" },
-	{ "exit_code", "exit_code" },
+	{ "version", "recorded_by" }, { "state", "state" },         { "command", "command" },
+	{ "folder", "folder" },       { "host", "host" },           { "driver", "driver" },
+	{ "simulated", "simulated" }, { "exit_code", "exit_code" },
 };
 
 static void add_value(struct tare_str *out, const struct tare_json_value *v)
@@ -37,8 +32,8 @@ static void add_value(struct tare_str *out, const struct tare_json_value *v)
 		tare_str_add_n(out, v->text, v->text_len);
 	else if (v->type == TARE_JSON_NUMBER && v->is_integer)
 		tare_str_addf(out, "%lld", (long long)v->i);
-	for (const struct tare_json_value *item = v->type == TARE_JSON_ARRAY ? v->first : NULL; item;
-	     item = item->next) {
+	for (const struct tare_json_value *item = v->type == TARE_JSON_ARRAY ? v->first : NULL;
+	     item; item = item->next) {
 		add_value(out, item);
 		if (item->next)
 			tare_str_add_char(out, ' ');
@@ -151,14 +146,10 @@ static const char *state_of(const struct tare_process *p)
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
 {
 	static const struct tare_column columns[] = {
-		{ "pid", "PID", TARE_COL_TEXT },
-		{ "generation", "EXEC", TARE_COL_COUNT },
-		{ "program", "PROGRAM", TARE_COL_TEXT },
-		{ "first_ns", "FROM", TARE_COL_DURATION },
-		{ "last_ns", "TO", TARE_COL_DURATION },
-		{ "state", "STATE", TARE_COL_TEXT },
-		{ "lost", "LOST", TARE_COL_COUNT },
-		{ "folded", "FOLDED", TARE_COL_COUNT },
+		{ "pid", "PID", TARE_COL_TEXT },         { "generation", "EXEC", TARE_COL_COUNT },
+		{ "program", "PROGRAM", TARE_COL_TEXT }, { "first_ns", "FROM", TARE_COL_DURATION },
+		{ "last_ns", "TO", TARE_COL_DURATION },  { "state", "STATE", TARE_COL_TEXT },
+		{ "lost", "LOST", TARE_COL_COUNT },      { "folded", "FOLDED", TARE_COL_COUNT },
 	};
 
 	tare_emit_note(e, "%s", "");

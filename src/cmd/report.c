@@ -56,14 +56,18 @@ const struct tare_command tare_command_report = {
 static int check(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
 {
 	if (rest->count > 1)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: %zu recordings were given and one can be shown; for the "
-				    "ranks of one job give the folder that holds them", rest->count);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: %zu recordings were given and one can be shown; for the "
+			"ranks of one job give the folder that holds them",
+			rest->count);
 	if (o->json && o->csv)
-		return tare_err_set(err, TARE_E_USAGE, "report: --json and --csv exclude each other");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --json and --csv exclude each other");
 	if (o->cost == COST_TIME && o->by >= 0)
-		return tare_err_set(err, TARE_E_USAGE, "report: --cost time is by account and call "
-						       "and takes no --by");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --cost time is by account and call "
+				    "and takes no --by");
 	return 0;
 }
 
@@ -87,7 +91,9 @@ static int print(const struct options *o, const struct tare_instant *instants, c
 		.instant_nr = (int)o->at.count,
 		.by = o->by,
 		.is_time = o->cost == COST_TIME,
-		.format = o->json ? TARE_EMIT_JSON : o->csv ? TARE_EMIT_CSV : TARE_EMIT_TEXT,
+		.format = o->json  ? TARE_EMIT_JSON
+			  : o->csv ? TARE_EMIT_CSV
+				   : TARE_EMIT_TEXT,
 		.pid = o->pid,
 	};
 	struct tare_recording *recording;

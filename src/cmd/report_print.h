@@ -17,7 +17,10 @@ struct tare_report_options {
 	enum tare_emit_format format;
 	int64_t pid; /* only this process in detail; -1: all */
 };
-#define TARE_REPORT_DEFAULTS { .by = -1, .format = TARE_EMIT_TEXT, .pid = -1 }
+#define TARE_REPORT_DEFAULTS                                                                       \
+	{                                                                                          \
+		.by = -1, .format = TARE_EMIT_TEXT, .pid = -1                                      \
+	}
 
 /* Prints a report. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
 int tare_report_print(FILE *out, struct tare_recording *recording,

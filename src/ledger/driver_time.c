@@ -16,16 +16,16 @@ static struct tare_time_row *row_of(struct tare_time_rows *out, enum tare_accoun
 		if (out->rows[i].account == account && !strcmp(out->rows[i].api, api))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_time_row){ .account = account, .api = api,
-							.longest_ns = -1 };
+	out->rows[out->count] =
+		(struct tare_time_row){ .account = account, .api = api, .longest_ns = -1 };
 	return &out->rows[out->count++];
 }
 
 static void add_call(struct tare_time_rows *out, const struct tare_event *e)
 {
 	unsigned class = e->rec.event->class;
-	enum tare_account account = class < TARE_CLASS_NR ? tare_classes[class].account
-							  : TARE_ACCOUNT_DRIVER;
+	enum tare_account account =
+		class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER;
 	struct tare_time_row *row = row_of(out, account, e->api);
 	int64_t ns = e->end_ns - e->begin_ns;
 

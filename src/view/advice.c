@@ -8,7 +8,7 @@
 
 #define MIB INT64_C(1048576)
 
-static const int64_t large = 1024 * MIB;          /* an account worth a word */
+static const int64_t large = 1024 * MIB; /* an account worth a word */
 static const int64_t large_unexplained = 16 * MIB;
 static const int64_t large_elastic = 64 * MIB;
 
@@ -118,9 +118,11 @@ static void advise_device(struct tare_str *out, const struct tare_ledger *const 
 			    "A smaller card gets less.", style);
 	f = largest(ledgers, ledger_nr, device, unexplained_bytes, 0);
 	if (magnitude(f.bytes) > large_unexplained)
-		add_finding(out, &f, "are unexplained",
-			    "tare dump shows the calls around that time; tare doctor checks what could "
-			    "not be seen here.", style);
+		add_finding(
+			out, &f, "are unexplained",
+			"tare dump shows the calls around that time; tare doctor checks what could "
+			"not be seen here.",
+			style);
 }
 
 static bool has_contended(const struct tare_ledger *ledger)
@@ -156,7 +158,9 @@ void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *led
 	for (int i = 0; i < ledger_nr; i++)
 		is_contended = is_contended || has_contended(ledgers[i]);
 	if (is_contended)
-		add_sentence(out, "Rows shown as low–high changed at the same time as another row; the "
-			     "driver's counter cannot tell them apart.", style);
+		add_sentence(out,
+			     "Rows shown as low–high changed at the same time as another row; the "
+			     "driver's counter cannot tell them apart.",
+			     style);
 	add_degraded(out, last, style); /* the last instant knows all of them */
 }

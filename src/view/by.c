@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARE_BY(KEY, NAME, HELP) { NAME, HELP, NULL },
+#define TARE_BY(KEY, NAME, HELP)                { NAME, HELP, NULL },
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) { NAME, HELP, EVENTS },
 const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
 #include "view/by.def"

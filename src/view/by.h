@@ -6,7 +6,7 @@
 #include "ledger/ledger.h"
 #include "view/text_table.h"
 
-#define TARE_BY(KEY, NAME, HELP) TARE_BY_##KEY,
+#define TARE_BY(KEY, NAME, HELP)                TARE_BY_##KEY,
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) TARE_BY_##KEY,
 enum tare_by {
 #include "view/by.def"
@@ -16,7 +16,7 @@ enum tare_by {
 #undef TARE_BY
 
 /* "account|owner|…", for an option table. The literal starts with a '|' too many: hence + 1. */
-#define TARE_BY(KEY, NAME, HELP) "|" NAME
+#define TARE_BY(KEY, NAME, HELP)                "|" NAME
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) "|" NAME
 static const char tare_by_names_with_bar[] =
 #include "view/by.def"
@@ -35,7 +35,7 @@ extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
 struct tare_by_row {
 	const struct tare_ledger *ledger;
 	const struct tare_device_ledger *device;
-	const char *label; /* the ledger's */
+	const char *label;            /* the ledger's */
 	const struct tare_row *first; /* a row of the group */
 	int64_t bytes;
 	uint64_t count, driver_ns;

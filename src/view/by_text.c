@@ -87,7 +87,8 @@ static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
 		for (int i = 0; i < c->column_nr; i++) {
 			const struct tare_by_row *cell = cell_of(c, all, i, group);
 
-			tare_str_add(&row->cells[i], cell ? tare_units_mib(text, cell->bytes) : "–");
+			tare_str_add(&row->cells[i],
+				     cell ? tare_units_mib(text, cell->bytes) : "–");
 		}
 		row->word = tare_device_text_evidence(group->device, group->evidence);
 	}

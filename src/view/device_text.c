@@ -11,8 +11,8 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_add(out, bytes == TARE_NOT_KNOWN ? "not known"
-						  : tare_units_mib(text, (int64_t)bytes));
+	tare_str_add(out,
+		     bytes == TARE_NOT_KNOWN ? "not known" : tare_units_mib(text, (int64_t)bytes));
 }
 
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */
@@ -24,7 +24,8 @@ static void add_instant(struct tare_str *out, const struct tare_ledger *ledger,
 	tare_str_add(out, "AT ");
 	for (const char *p = ledger->at; *p; p++)
 		tare_str_add_char(out, isalpha((unsigned char)ledger->at[0])
-					       ? (char)toupper((unsigned char)*p) : *p);
+					       ? (char)toupper((unsigned char)*p)
+					       : *p);
 	if (device && !strncmp(ledger->at, "peak", 4))
 		tare_str_addf(out, " %s", tare_units_duration(text, device->t_ns));
 }

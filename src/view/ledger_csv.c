@@ -4,20 +4,13 @@
 #include "trace/format.h"
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },
-	{ "device", "", TARE_COL_COUNT },
-	{ "kind", "", TARE_COL_TEXT },
-	{ "path", "", TARE_COL_TEXT },
-	{ "label", "", TARE_COL_TEXT },
-	{ "bytes", "", TARE_COL_BYTES },
-	{ "low", "", TARE_COL_BYTES },
-	{ "high", "", TARE_COL_BYTES },
-	{ "evidence", "", TARE_COL_TEXT },
-	{ "elastic", "", TARE_COL_FLAG },
-	{ "count", "", TARE_COL_COUNT },
-	{ "driver_ns", "", TARE_COL_DURATION },
-	{ "pid", "", TARE_COL_COUNT },
-	{ "rank", "", TARE_COL_COUNT },
+	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
+	{ "kind", "", TARE_COL_TEXT },        { "path", "", TARE_COL_TEXT },
+	{ "label", "", TARE_COL_TEXT },       { "bytes", "", TARE_COL_BYTES },
+	{ "low", "", TARE_COL_BYTES },        { "high", "", TARE_COL_BYTES },
+	{ "evidence", "", TARE_COL_TEXT },    { "elastic", "", TARE_COL_FLAG },
+	{ "count", "", TARE_COL_COUNT },      { "driver_ns", "", TARE_COL_DURATION },
+	{ "pid", "", TARE_COL_COUNT },        { "rank", "", TARE_COL_COUNT },
 	{ "generation", "", TARE_COL_COUNT },
 };
 

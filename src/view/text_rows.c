@@ -14,7 +14,7 @@ enum { MAX_DETAILS = 6 };
 struct builder {
 	struct tare_text_rows *out;
 	const struct tare_columns *columns;
-	int64_t tiny; /* a detail below this in every column is added to its like */
+	int64_t tiny;       /* a detail below this in every column is added to its like */
 	bool has_processes; /* more than one, so that each gets a heading */
 };
 

@@ -4,12 +4,9 @@
 enum { SCREEN_ROWS = 12 };
 
 static const struct tare_column columns[] = {
-	{ "account", "ACCOUNT", TARE_COL_TEXT },
-	{ "call", "CALL", TARE_COL_TEXT },
-	{ "calls", "CALLS", TARE_COL_COUNT },
-	{ "driver_ns", "TIME", TARE_COL_DURATION },
-	{ "longest_ns", "LONGEST", TARE_COL_DURATION },
-	{ "longest_t_ns", "AT", TARE_COL_DURATION },
+	{ "account", "ACCOUNT", TARE_COL_TEXT },        { "call", "CALL", TARE_COL_TEXT },
+	{ "calls", "CALLS", TARE_COL_COUNT },           { "driver_ns", "TIME", TARE_COL_DURATION },
+	{ "longest_ns", "LONGEST", TARE_COL_DURATION }, { "longest_t_ns", "AT", TARE_COL_DURATION },
 	{ "longest_name", NULL, TARE_COL_TEXT },
 };
 

@@ -29,9 +29,10 @@ int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call, s
 				    "NVML: the NVIDIA kernel driver is not loaded; "
 				    "check that nvidia-smi works");
 	if (result == NVML_VERSION_MISMATCH)
-		return tare_err_set(err, TARE_E_UNSUPPORTED,
-				    "NVML: the library is from another driver version than the kernel "
-				    "module, as after an update; reload the module or reboot");
+		return tare_err_set(
+			err, TARE_E_UNSUPPORTED,
+			"NVML: the library is from another driver version than the kernel "
+			"module, as after an update; reload the module or reboot");
 	return tare_err_set(err, nvml_is_not_known(result) ? TARE_E_UNSUPPORTED : TARE_E_IO,
 			    "NVML: %s answered %d (%s); check that nvidia-smi works", call, result,
 			    text ? text : "no text");
@@ -70,7 +71,8 @@ static int initialise(struct tare_nvml *nvml, struct tare_err *err)
 	if (!init)
 		return tare_err_set(err, TARE_E_FORMAT,
 				    "%s: it has no nvmlInit, so it is not NVML; "
-				    "check LD_LIBRARY_PATH", nvml->info.path);
+				    "check LD_LIBRARY_PATH",
+				    nvml->info.path);
 	result = init();
 	return result ? tare_nvml_fail(nvml, result, "nvmlInit", err) : 0;
 }
@@ -114,8 +116,8 @@ static void list_mig_devices(struct tare_nvml *nvml, int gpu)
 static int list_devices(struct tare_nvml *nvml, struct tare_err *err)
 {
 	const struct nvml_api *api = &nvml->api;
-	int (*by_index)(unsigned int, nvml_device *) = api->by_index_v2 ? api->by_index_v2
-									: api->by_index;
+	int (*by_index)(unsigned int, nvml_device *) =
+		api->by_index_v2 ? api->by_index_v2 : api->by_index;
 	int (*count)(unsigned int *) = api->count_v2 ? api->count_v2 : api->count;
 	unsigned int n = 0;
 	nvml_device handle;
@@ -124,7 +126,8 @@ static int list_devices(struct tare_nvml *nvml, struct tare_err *err)
 	if (!count || !by_index)
 		return tare_err_set(err, TARE_E_FORMAT,
 				    "%s: it cannot list devices, so it is not NVML; "
-				    "check LD_LIBRARY_PATH", nvml->info.path);
+				    "check LD_LIBRARY_PATH",
+				    nvml->info.path);
 	result = count(&n);
 	if (result)
 		return tare_nvml_fail(nvml, result, "nvmlDeviceGetCount", err);
@@ -252,17 +255,26 @@ static int memory_v1(struct tare_nvml *nvml, int device, struct tare_nvml_memory
 
 	if (result || !m.total)
 		return result ? result : NVML_NOT_SUPPORTED;
-	*out = (struct tare_nvml_memory){ 1, m.total, TARE_NOT_KNOWN, m.free, m.used,
-					  m.free + m.used == m.total ? TARE_NVML_SUM_INCLUDED
-								     : TARE_NVML_SUM_NOT_KNOWN };
+	*out = (struct tare_nvml_memory){
+		1,
+		m.total,
+		TARE_NOT_KNOWN,
+		m.free,
+		m.used,
+		m.free + m.used == m.total ? TARE_NVML_SUM_INCLUDED : TARE_NVML_SUM_NOT_KNOWN
+	};
 	return 0;
 }
 
 int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory *out,
 		     struct tare_err *err)
 {
-	struct tare_nvml_memory m = { 0, TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NOT_KNOWN,
-				      TARE_NOT_KNOWN, TARE_NVML_SUM_NOT_KNOWN };
+	struct tare_nvml_memory m = { 0,
+				      TARE_NOT_KNOWN,
+				      TARE_NOT_KNOWN,
+				      TARE_NOT_KNOWN,
+				      TARE_NOT_KNOWN,
+				      TARE_NVML_SUM_NOT_KNOWN };
 	int result = memory_v2(nvml, device, &m);
 
 	if (nvml_is_not_known(result))

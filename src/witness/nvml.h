@@ -41,7 +41,7 @@ struct tare_nvml_device {
 	int mig;        /* index of the MIG device on that GPU, -1: a whole GPU */
 	bool is_sliced; /* a GPU in MIG mode: programs see its MIG devices instead */
 	char name[96];
-	char uuid[96];  /* "GPU-…" or "MIG-…", empty when not known */
+	char uuid[96]; /* "GPU-…" or "MIG-…", empty when not known */
 };
 const struct tare_nvml_device *tare_nvml_device(const struct tare_nvml *nvml, int device);
 
@@ -64,7 +64,7 @@ int tare_nvml_memory(struct tare_nvml *nvml, int device, struct tare_nvml_memory
 		     struct tare_err *err);
 
 struct tare_nvml_process {
-	uint32_t pid; /* in the pid namespace of the driver, that is the host's */
+	uint32_t pid;  /* in the pid namespace of the driver, that is the host's */
 	uint64_t used; /* TARE_NOT_KNOWN on WSL, WDDM, vGPU … */
 };
 

@@ -32,6 +32,7 @@ static inline bool nvml_is_not_known(int result)
 }
 
 /* Fills err with what went wrong in `call` and returns its code. */
-int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call, struct tare_err *err);
+int tare_nvml_fail(const struct tare_nvml *nvml, int result, const char *call,
+		   struct tare_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { LIST_NR = 3, VERSION_NR = 3, FIRST_ROOM = 64, MAX_ROOM = 1 << 20 };
 
-typedef int (*list_fn) NVML_LIST;
+typedef int(*list_fn) NVML_LIST;
 
 /* One list as NVML gives it, whatever its layout. */
 struct raw_list {
@@ -31,7 +31,8 @@ static struct nvml_process_v2 raw_item(const struct raw_list *raw, unsigned int 
 /* Processes come and go between asking for the size and asking for the list: grow until it fits. */
 static int read_list(list_fn fn, nvml_device dev, int version, struct raw_list *out)
 {
-	size_t size = version == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
+	size_t size =
+		version == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
 	unsigned int room = FIRST_ROOM;
 	void *items = NULL;
 	int result;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB UINT64_C(1048576)
+#define MIB    UINT64_C(1048576)
 #define EXPORT __attribute__((visibility("default")))
 
 enum { GPU_IS_LOST = 15, CROWD = 500 };
@@ -132,8 +132,8 @@ static const struct nvml_process_v2 compute[] = { { 10, 50 * MIB, 0, 0 },
 						  { 11, NVML_NOT_AVAILABLE, 0, 0 } };
 static const struct nvml_process_v2 graphics[] = { { 10, 20 * MIB, 0, 0 }, { 12, 7 * MIB, 0, 0 } };
 
-static int fill(const struct nvml_process_v2 *from, unsigned int n, int version, unsigned int *count,
-		void *items)
+static int fill(const struct nvml_process_v2 *from, unsigned int n, int version,
+		unsigned int *count, void *items)
 {
 	struct nvml_process_v1 *old = items;
 	struct nvml_process_v2 *new = items;
@@ -160,8 +160,8 @@ static int fill_crowd(unsigned int *count, void *items)
 	return fill(crowd, CROWD, 3, count, items);
 }
 
-static int list(const struct nvml_process_v2 *from, unsigned int n, int version, unsigned int *count,
-		void *items)
+static int list(const struct nvml_process_v2 *from, unsigned int n, int version,
+		unsigned int *count, void *items)
 {
 	if (is("unsupported"))
 		return NVML_NOT_SUPPORTED;

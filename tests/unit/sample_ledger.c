@@ -3,7 +3,7 @@
 
 #include "trace/format.h"
 
-#define MIB(N) ((int64_t)((N) * 1048576.0))
+#define MIB(N)   ((int64_t)((N)*1048576.0))
 #define NR(ROWS) ((int)(sizeof(ROWS) / sizeof((ROWS)[0])))
 
 /* clang-format off */
@@ -61,16 +61,28 @@ static struct tare_row end_rows[] = {
 /* clang-format on */
 
 static struct tare_host_ledger train_host[] = {
-	{ .pid = 431, .name = "python3", .pss = TARE_NOT_KNOWN, .rss = 980000000, .anon = 372244480,
-	  .file = 374341632, .shmem = 233413888, .swap = 0, .peak_rss = 1010000000,
-	  .pinned = 268435456, .registered = 0 },
+	{ .pid = 431,
+	  .name = "python3",
+	  .pss = TARE_NOT_KNOWN,
+	  .rss = 980000000,
+	  .anon = 372244480,
+	  .file = 374341632,
+	  .shmem = 233413888,
+	  .swap = 0,
+	  .peak_rss = 1010000000,
+	  .pinned = 268435456,
+	  .registered = 0 },
 };
 
 const struct tare_ledger *sample_train_peak(void)
 {
 	static struct tare_device_ledger device = H200(peak_rows, 8464.8125, 4726, 20, 1900000000);
-	static struct tare_ledger ledger = { .at = "peak", .t_ns = -1, .devices = &device,
-					     .device_nr = 1, .hosts = train_host, .host_nr = 1,
+	static struct tare_ledger ledger = { .at = "peak",
+					     .t_ns = -1,
+					     .devices = &device,
+					     .device_nr = 1,
+					     .hosts = train_host,
+					     .host_nr = 1,
 					     .opened_gpu = true };
 
 	peak_rows[10].elastic = true;
@@ -80,8 +92,12 @@ const struct tare_ledger *sample_train_peak(void)
 const struct tare_ledger *sample_train_end(void)
 {
 	static struct tare_device_ledger device = H200(end_rows, 4494.5, 0, 0, 41200000000);
-	static struct tare_ledger ledger = { .at = "end", .t_ns = 41200000000, .devices = &device,
-					     .device_nr = 1, .hosts = train_host, .host_nr = 1,
+	static struct tare_ledger ledger = { .at = "end",
+					     .t_ns = 41200000000,
+					     .devices = &device,
+					     .device_nr = 1,
+					     .hosts = train_host,
+					     .host_nr = 1,
 					     .opened_gpu = true };
 
 	return &ledger;
@@ -153,8 +169,14 @@ static const char *pair_degraded[] = {
 const struct tare_ledger *sample_pair(void)
 {
 	static struct tare_ledger ledger = {
-		.at = "peak", .t_ns = -1, .devices = pair_devices, .device_nr = 3,
-		.hosts = pair_hosts, .host_nr = 2, .degraded = pair_degraded, .degraded_nr = 2,
+		.at = "peak",
+		.t_ns = -1,
+		.devices = pair_devices,
+		.device_nr = 3,
+		.hosts = pair_hosts,
+		.host_nr = 2,
+		.degraded = pair_degraded,
+		.degraded_nr = 2,
 		.opened_gpu = true,
 	};
 
@@ -176,16 +198,28 @@ const struct tare_ledger *sample_uncounted(void)
 {
 	static struct tare_row rows[] = {
 		ROW("process:5", "app[5]", -1, 0, false, PROCESS, EXACT, 64, 0, 5),
-		ROW("process:5/allocations", "allocations", 0, 1, true, ALLOCATION, EXACT, 64, 2, 5),
+		ROW("process:5/allocations", "allocations", 0, 1, true, ALLOCATION, EXACT, 64, 2,
+		    5),
 	};
 	static struct tare_device_ledger device = {
-		.index = 0, .name = "Orin", .total = TARE_NOT_KNOWN, .reserved = TARE_NOT_KNOWN,
-		.used = 67108864, .used_start = TARE_NOT_KNOWN, .t_ns = 1000000,
-		.peak_t_ns = 1000000, .peak_used = 67108864, .used_by = TARE_EVIDENCE_INFERRED,
-		.integrated = true, .rows = rows, .row_nr = NR(rows),
+		.index = 0,
+		.name = "Orin",
+		.total = TARE_NOT_KNOWN,
+		.reserved = TARE_NOT_KNOWN,
+		.used = 67108864,
+		.used_start = TARE_NOT_KNOWN,
+		.t_ns = 1000000,
+		.peak_t_ns = 1000000,
+		.peak_used = 67108864,
+		.used_by = TARE_EVIDENCE_INFERRED,
+		.integrated = true,
+		.rows = rows,
+		.row_nr = NR(rows),
 	};
-	static struct tare_ledger ledger = { .at = "12.5s", .t_ns = 12500000000,
-					     .devices = &device, .device_nr = 1,
+	static struct tare_ledger ledger = { .at = "12.5s",
+					     .t_ns = 12500000000,
+					     .devices = &device,
+					     .device_nr = 1,
 					     .opened_gpu = true };
 
 	return &ledger;

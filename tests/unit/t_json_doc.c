@@ -15,8 +15,10 @@ static void collect(struct tare_strmap *keys, const char *prefix, const struct t
 	for (const struct tare_json_value *m = v->first; m; m = m->next) {
 		char path[512];
 
-		snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]",
-			 m->key ? m->key : "");
+		if (snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]",
+			 m->key ? m->key : "") >=
+		    (int)sizeof(path))
+			continue;
 		if (m->key)
 			*tare_strmap_put(keys, path, NULL) = 1;
 		collect(keys, path, m);
@@ -127,7 +129,9 @@ TEST(groups_have_the_documented_keys)
 
 TEST(time_has_the_documented_keys)
 {
-	struct tare_time_row row = { .account = TARE_ACCOUNT_CONTEXT, .api = "cuCtxCreate", .calls = 1 };
+	struct tare_time_row row = { .account = TARE_ACCOUNT_CONTEXT,
+				     .api = "cuCtxCreate",
+				     .calls = 1 };
 	struct tare_time_rows rows = { .rows = &row, .count = 1 };
 	struct tare_str out = { 0 };
 	struct tare_emit e;

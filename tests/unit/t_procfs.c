@@ -41,8 +41,11 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 {
 	struct tare_procfs_stat s;
 
-	CHECK_INT(tare_procfs_parse_stat("7 (a) S (b)) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 "
-					 "123456 10 20\n", &s), 0);
+	CHECK_INT(
+		tare_procfs_parse_stat("7 (a) S (b)) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 "
+				       "123456 10 20\n",
+				       &s),
+		0);
 	CHECK_STR(s.comm, "a) S (b)");
 	CHECK_INT(s.state, 'R');
 	CHECK_INT(s.ppid, 3);
@@ -69,8 +72,11 @@ TEST(pss_comes_from_the_rollup)
 {
 	uint64_t pss, swap;
 
-	CHECK_INT(tare_procfs_parse_pss("5-7 ---p 0 0:0 0 [rollup]\nRss: 8 kB\nPss: 5 kB\nPss_Anon: 1 kB\n"
-					"SwapPss: 2 kB\n", &pss, &swap), 0);
+	CHECK_INT(tare_procfs_parse_pss(
+			  "5-7 ---p 0 0:0 0 [rollup]\nRss: 8 kB\nPss: 5 kB\nPss_Anon: 1 kB\n"
+			  "SwapPss: 2 kB\n",
+			  &pss, &swap),
+		  0);
 	CHECK_INT(pss, 5 * 1024);
 	CHECK_INT(swap, 2 * 1024);
 	CHECK_INT(tare_procfs_parse_pss("Rss: 8 kB\n", &pss, &swap), -EINVAL);

@@ -156,7 +156,8 @@ TEST(by_groups_sum_to_what_is_explained)
 		if (tare_by_infos[by].events)
 			CHECK_INT(rows.count, 0);
 		else
-			CHECK_INT(sum, ledger->devices[0].used - (uint64_t)ledger->devices[0].unexplained);
+			CHECK_INT(sum, ledger->devices[0].used -
+					       (uint64_t)ledger->devices[0].unexplained);
 		tare_by_free(&rows);
 	}
 }
@@ -176,12 +177,27 @@ TEST(by_on_the_screen)
 TEST(libraries_of_one_owner_are_one_group)
 {
 	static struct tare_row rows[] = {
-		{ .path = "a", .label = "libtorch_cuda", .parent = -1, .leaf = true, .bytes = 1,
-		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
-		{ .path = "b", .label = "libc10_cuda", .parent = -1, .leaf = true, .bytes = 2,
-		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
-		{ .path = "c", .label = "solver", .parent = -1, .leaf = true, .bytes = 4,
-		  .account = TARE_ACCOUNT_ALLOCATION, .pid = -1 },
+		{ .path = "a",
+		  .label = "libtorch_cuda",
+		  .parent = -1,
+		  .leaf = true,
+		  .bytes = 1,
+		  .account = TARE_ACCOUNT_ALLOCATION,
+		  .pid = -1 },
+		{ .path = "b",
+		  .label = "libc10_cuda",
+		  .parent = -1,
+		  .leaf = true,
+		  .bytes = 2,
+		  .account = TARE_ACCOUNT_ALLOCATION,
+		  .pid = -1 },
+		{ .path = "c",
+		  .label = "solver",
+		  .parent = -1,
+		  .leaf = true,
+		  .bytes = 4,
+		  .account = TARE_ACCOUNT_ALLOCATION,
+		  .pid = -1 },
 	};
 	struct tare_device_ledger device = { .rows = rows, .row_nr = 3, .used = 7 };
 	struct tare_ledger ledger = { .at = "end", .devices = &device, .device_nr = 1 };
