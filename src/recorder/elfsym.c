@@ -30,14 +30,26 @@ static const void *entry(const struct table *table, size_t i, size_t size)
 	return i < table->size / size ? table->at + i * size : NULL;
 }
 
+/* What is behind the first `bytes` of a table; empty when it is shorter. */
+static struct table behind(const struct table *table, size_t bytes)
+{
+	struct table rest = {NULL, 0};
+
+	if (bytes <= table->size) {
+		rest.at = table->at + bytes;
+		rest.size = table->size - bytes;
+	}
+	return rest;
+}
+
 /* glibc relocates most of these pointers in place, but none in the vdso. */
-static struct table table_at(const struct tare_elf_object *obj, ElfW(Addr) value)
+static struct table table_at(const struct tare_elf_object *obj, ElfW(Addr) value, size_t align)
 {
 	struct table table = {NULL, 0};
 	const uint8_t *begin, *end;
 	uintptr_t addr = value >= obj->begin && value < obj->end ? value : obj->base + value;
 
-	if (tare_elf_segment(obj, addr, PF_R, &begin, &end)) {
+	if (addr % align == 0 && tare_elf_segment(obj, addr, PF_R, &begin, &end)) {
 		table.at = (const uint8_t *)addr;
 		table.size = (size_t)(end - table.at);
 	}
@@ -63,28 +75,28 @@ static void read_tables(const struct tare_elf_object *obj, struct tables *t)
 	for (const ElfW(Dyn) *dyn = NULL; (dyn = next_dynamic(obj, dyn));) {
 		switch (dyn->d_tag) {
 		case DT_SYMTAB:
-			t->symtab = table_at(obj, dyn->d_un.d_ptr);
+			t->symtab = table_at(obj, dyn->d_un.d_ptr, 8);
 			break;
 		case DT_STRTAB:
-			t->strtab = table_at(obj, dyn->d_un.d_ptr);
+			t->strtab = table_at(obj, dyn->d_un.d_ptr, 1);
 			break;
 		case DT_STRSZ:
 			strings = dyn->d_un.d_val;
 			break;
 		case DT_VERSYM:
-			t->versym = table_at(obj, dyn->d_un.d_ptr);
+			t->versym = table_at(obj, dyn->d_un.d_ptr, 2);
 			break;
 		case DT_VERDEF:
-			t->verdef = table_at(obj, dyn->d_un.d_ptr);
+			t->verdef = table_at(obj, dyn->d_un.d_ptr, 1);
 			break;
 		case DT_VERDEFNUM:
 			t->verdef_count = dyn->d_un.d_val;
 			break;
 		case DT_GNU_HASH:
-			t->gnu_hash = table_at(obj, dyn->d_un.d_ptr);
+			t->gnu_hash = table_at(obj, dyn->d_un.d_ptr, 8);
 			break;
 		case DT_HASH:
-			t->hash = table_at(obj, dyn->d_un.d_ptr);
+			t->hash = table_at(obj, dyn->d_un.d_ptr, 4);
 			break;
 		}
 	}
@@ -103,26 +115,25 @@ static bool is_string(const struct tables *t, size_t offset, const char *text)
 /* The number under which symbols carry `version`, or one of the negative VERSION_ values. */
 static int find_version(const struct tables *t, const char *version)
 {
-	size_t at = 0;
+	struct table rest = t->verdef;
 
 	if (!version || !t->versym.at)
 		return VERSION_ANY;
-	for (size_t i = 0; i < t->verdef_count; i++) {
-		const ElfW(Verdef) *def;
-		const ElfW(Verdaux) *aux;
+	for (size_t i = 0; i < t->verdef_count && rest.size >= sizeof(ElfW(Verdef)); i++) {
+		ElfW(Verdef) def;
+		ElfW(Verdaux) aux;
+		struct table first;
 
-		if (at > t->verdef.size || t->verdef.size - at < sizeof(*def))
+		__builtin_memcpy(&def, rest.at, sizeof(def));
+		first = behind(&rest, def.vd_aux);
+		if (first.size < sizeof(aux))
 			break;
-		def = (const void *)(t->verdef.at + at);
-		if (def->vd_aux > t->verdef.size - at ||
-		    t->verdef.size - at - def->vd_aux < sizeof(*aux))
+		__builtin_memcpy(&aux, first.at, sizeof(aux));
+		if (is_string(t, aux.vda_name, version))
+			return def.vd_ndx & VERSION_MASK;
+		if (!def.vd_next)
 			break;
-		aux = (const void *)(t->verdef.at + at + def->vd_aux);
-		if (is_string(t, aux->vda_name, version))
-			return def->vd_ndx & VERSION_MASK;
-		if (!def->vd_next)
-			break;
-		at += def->vd_next;
+		rest = behind(&rest, def.vd_next);
 	}
 	return VERSION_NONE;
 }
@@ -157,18 +168,6 @@ static const ElfW(Sym) *consider(struct search *s, uint32_t index)
 		return sym;
 	s->second_choice = sym;
 	return NULL;
-}
-
-/* What is behind the first `bytes` of a table; empty when it is shorter. */
-static struct table behind(const struct table *table, size_t bytes)
-{
-	struct table rest = {NULL, 0};
-
-	if (bytes <= table->size) {
-		rest.at = table->at + bytes;
-		rest.size = table->size - bytes;
-	}
-	return rest;
 }
 
 /*

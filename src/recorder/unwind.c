@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/unwind.h"
 
+#include <sys/auxv.h>
+
 #include "recorder/dwarf_cfi.h"
 #include "recorder/dwarf_expr.h"
 #include "recorder/recorder.h"
@@ -47,20 +49,29 @@ static bool begin(struct walk *w)
 	return tare_stack_enter(&w->stack, w->start.r[TARE_REG_SP]);
 }
 
-/* A sigreturn stub: by its bytes, because it may have no CFI and even no object. */
-static bool is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
+/*
+ * By its instructions, because a sigreturn stub may have no CFI. It is in libc or in the vdso; where
+ * there is no vdso (emulators), it may be in no object at all.
+ */
+__attribute__((no_sanitize("address"))) static bool is_sigreturn(const struct tare_elf_object *obj,
+								 uintptr_t pc)
 {
+	static const uint8_t stub[] = TARE_SIGRETURN;
+	const volatile uint8_t *code = (const volatile uint8_t *)pc;
 	const uint8_t *begin, *end;
 
 	if (obj) {
 		if (!tare_elf_segment(obj, pc, PF_R | PF_X, &begin, &end) ||
-		    (uintptr_t)end - pc < TARE_SIGRETURN_SIZE)
+		    (uintptr_t)end - pc < sizeof(stub))
 			return false;
-	} else if (!tare_stack_is_readable(pc) ||
-		   !tare_stack_is_readable(pc + TARE_SIGRETURN_SIZE - 1)) {
+	} else if (getauxval(AT_SYSINFO_EHDR) || !tare_stack_is_readable(pc) ||
+		   !tare_stack_is_readable(pc + sizeof(stub) - 1)) {
 		return false;
 	}
-	return tare_regs_is_sigreturn((const uint8_t *)pc);
+	for (size_t i = 0; i < sizeof(stub); i++)
+		if (code[i] != stub[i])
+			return false;
+	return true;
 }
 
 /* One frame up from the end of a signal handler: what the kernel saved. */

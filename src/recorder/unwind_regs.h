@@ -7,12 +7,13 @@
  *   TARE_REG_LINK                              bit of a link register, overwritten by every call, or 0
  *   TARE_REG_SAVED                             bits that tare_unwind_capture() fills
  *   TARE_CAPTURE_ASM                           its text
- *   tare_regs_strip, tare_regs_is_sigreturn, tare_regs_signal_slot
+ *   TARE_SIGRETURN                             the instructions that end a signal handler
+ *   TARE_SIGNAL_PC                             number of the pc for tare_regs_signal_slot()
+ *   tare_regs_strip, tare_regs_thread_pointer, tare_regs_signal_slot
  */
 #ifndef TARE_RECORDER_UNWIND_REGS_H
 #define TARE_RECORDER_UNWIND_REGS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)

@@ -2,9 +2,7 @@
 #ifndef TARE_RECORDER_UNWIND_REGS_AARCH64_H
 #define TARE_RECORDER_UNWIND_REGS_AARCH64_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum {
 	TARE_REG_FP = 29,
@@ -13,7 +11,6 @@ enum {
 	TARE_REG_COUNT = 32,
 	TARE_REG_COLUMNS = 32,
 	TARE_REG_LINK = 1 << 30,
-	TARE_SIGRETURN_SIZE = 8,
 	TARE_SIGNAL_PC = 32, /* its number for tare_regs_signal_slot() */
 };
 #define TARE_REG_SAVED (1u << 31 | 0x7ffu << 19) /* x19 to x29, sp */
@@ -57,10 +54,7 @@ static inline uintptr_t tare_regs_thread_pointer(void)
 }
 
 /* The end of a signal handler: mov x8, #139; svc #0. */
-static inline bool tare_regs_is_sigreturn(const uint8_t *code)
-{
-	return !memcmp(code, "\x68\x11\x80\xd2\x01\x00\x00\xd4", TARE_SIGRETURN_SIZE);
-}
+#define TARE_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}
 
 /* Offset from sp, at that place, of where the kernel saved r[reg] (or the pc). */
 static inline uint32_t tare_regs_signal_slot(unsigned int reg)

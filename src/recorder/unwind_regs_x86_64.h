@@ -2,9 +2,7 @@
 #ifndef TARE_RECORDER_UNWIND_REGS_X86_64_H
 #define TARE_RECORDER_UNWIND_REGS_X86_64_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum {
 	TARE_REG_FP = 6, /* rbp */
@@ -14,7 +12,6 @@ enum {
 	TARE_REG_COLUMNS = 17,
 	TARE_REG_LINK = 0,
 	TARE_REG_SAVED = 1 << 3 | 1 << 6 | 1 << 7 | 0xf << 12,
-	TARE_SIGRETURN_SIZE = 9,
 	TARE_SIGNAL_PC = 16, /* its number for tare_regs_signal_slot() */
 };
 
@@ -55,10 +52,7 @@ static inline uintptr_t tare_regs_thread_pointer(void)
 }
 
 /* The end of a signal handler: mov $15, %rax; syscall. */
-static inline bool tare_regs_is_sigreturn(const uint8_t *code)
-{
-	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", TARE_SIGRETURN_SIZE);
-}
+#define TARE_SIGRETURN {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 
 /* Offset from sp, at that place, of where the kernel saved r[reg] (or the pc). */
 static inline uint32_t tare_regs_signal_slot(unsigned int reg)

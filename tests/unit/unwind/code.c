@@ -5,7 +5,11 @@
 #include <setjmp.h>
 #include <string.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static volatile int sink;
 
