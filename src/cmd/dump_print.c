@@ -98,13 +98,13 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 			      h->program, h->pid, h->generation, h->ppid);
 	tare_str_addf(out, "; on %s, clock %s, format %" PRIu32 ", Tare %s\n", h->host,
 		      tare_clock_name(h->clock), h->version, h->tool);
-	tare_str_addf(out, "# %" PRIu64 " bytes in the file", info->file_end);
+	tare_str_addf(out, "# %" PRIu64 " bytes in the file", info->file_end - info->begin);
 	if (info->has_ring)
 		tare_str_addf(out, ", %" PRIu64 " more in the ring%s",
 			      info->end > info->file_end ? info->end - info->file_end : 0,
 			      info->is_finished ? ", finished in order" : ", not finished");
 	if (info->begin > 0)
-		tare_str_addf(out, "; positions below %" PRIu64 " were folded", info->begin);
+		tare_str_addf(out, "; what was before %" PRIu64 " was folded", info->begin);
 	if (info->is_header_damaged)
 		tare_str_add(out, "; the header is damaged");
 	if (info->is_ring_damaged)
@@ -162,17 +162,12 @@ static void field_json(struct tare_json *j, const struct tare_kind_info *info,
 	tare_str_free(&text);
 }
 
-static uint64_t offset_of(const struct tare_log_info *info, const struct tare_log_record *rec)
-{
-	return info->header.header_bytes + rec->position;
-}
-
 static void record_json(struct tare_json *j, const struct tare_dump_style *style,
 			const struct tare_log_info *info, const struct tare_log_record *rec)
 {
 	tare_json_u64(j, "position", rec->position);
 	if (style->offsets) {
-		tare_json_u64(j, "offset", offset_of(info, rec));
+		tare_json_u64(j, "offset", tare_log_offset(info, rec->position));
 		tare_json_u64(j, "size", rec->bytes);
 		tare_json_bool(j, "is_in_ring", rec->is_in_ring);
 	}
@@ -212,7 +207,7 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 	tare_str_addf(out, "%" PRIu64, rec->position);
 	if (style->offsets)
 		tare_str_addf(out, " @%s%" PRIu64 "+%" PRIu64, rec->is_in_ring ? "ring:" : "",
-			      rec->is_in_ring ? rec->position : offset_of(info, rec), rec->bytes);
+			      rec->is_in_ring ? rec->position : tare_log_offset(info, rec->position), rec->bytes);
 	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp,
 		      tare_record_name(rec->rec.head->kind));
 	if (!rec->info)
@@ -247,7 +242,7 @@ void tare_dump_gap(struct tare_str *out, const struct tare_dump_style *style, co
 	}
 	tare_str_addf(out, "%" PRIu64, gap->position);
 	if (style->offsets)
-		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64, offset_of(info, gap), gap->bytes);
+		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64, tare_log_offset(info, gap->position), gap->bytes);
 	tare_str_addf(out, " ! %" PRIu64 " bytes %s\n", gap->bytes, tare_log_gap_name(gap->gap));
 }
 

@@ -41,13 +41,14 @@ static uint32_t swapped(uint32_t v)
 	return v >> 24 | (v >> 8 & 0xff00) | (v << 8 & 0xff0000) | v << 24;
 }
 
-/* Position 0 lies behind a header of this size. */
-static bool has_first_record(const struct tare_log *log, uint64_t header_bytes)
+/* A record of this position lies right behind a header of this size. */
+static bool begins_with(const struct tare_log *log, uint64_t header_bytes, uint64_t position)
 {
 	uint32_t seal;
 
-	return tare_log_pread(log->fd, &seal, sizeof(seal), header_bytes) == sizeof(seal) &&
-	       seal == tare_seal(0);
+	return log->fd >= 0 &&
+	       tare_log_pread(log->fd, &seal, sizeof(seal), header_bytes) == sizeof(seal) &&
+	       seal == tare_seal(position);
 }
 
 static int check_header(struct tare_log *log, struct tare_err *err)
@@ -58,7 +59,8 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	make_printable(h->host, sizeof(h->host));
 	make_printable(h->program, sizeof(h->program));
 	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
-		if (log->fd < 0 || !has_first_record(log, TARE_HEADER_BYTES))
+		if (!begins_with(log, TARE_HEADER_BYTES, 0) &&
+		    !begins_with(log, TARE_HEADER_BYTES, h->base))
 			return tare_err_set(err, TARE_E_FORMAT,
 					    "%s is not a recording of Tare; give a folder NAME.tare "
 					    "or a .events file in one",
@@ -81,18 +83,22 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	return 0;
 }
 
-/* Where position 0 lies. Damage of that field is noticed by the seal of the first record. */
-static void check_header_bytes(struct tare_log *log)
+/* Where which position lies. Damage of the two fields is noticed by the seal of the first record. */
+static void check_layout(struct tare_log *log)
 {
 	struct tare_file_header *h = &log->info.header;
+	bool is_usual = begins_with(log, TARE_HEADER_BYTES, 0);
 
-	if (log->fd < 0 || h->header_bytes == TARE_HEADER_BYTES)
-		return;
-	if (h->header_bytes > TARE_HEADER_BYTES && h->header_bytes % TARE_CELL == 0 &&
-	    !has_first_record(log, TARE_HEADER_BYTES))
-		return;
-	log->info.is_header_damaged = true;
-	h->header_bytes = TARE_HEADER_BYTES;
+	if (h->header_bytes != TARE_HEADER_BYTES &&
+	    (is_usual || h->header_bytes < TARE_HEADER_BYTES || h->header_bytes % TARE_CELL != 0 ||
+	     begins_with(log, TARE_HEADER_BYTES, h->base))) {
+		log->info.is_header_damaged = true;
+		h->header_bytes = TARE_HEADER_BYTES;
+	}
+	if (h->base != 0 && (is_usual || h->base % TARE_CELL != 0 || h->base > INT64_MAX)) {
+		log->info.is_header_damaged = true;
+		h->base = 0;
+	}
 }
 
 /* The number of bytes behind the header. */
@@ -179,26 +185,25 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 
 	if (rc)
 		return rc;
-	if (info->has_file)
-		info->file_end = body_bytes(log) / TARE_CELL * TARE_CELL;
+	if (info->has_file) {
+		check_layout(log);
+		info->file_end = info->header.base + body_bytes(log) / TARE_CELL * TARE_CELL;
+	}
 	tare_log_load_ring(log, ring_path);
 	if (!info->has_file && !info->has_ring)
 		return no_header(log, err);
 	rc = check_header(log, err);
 	if (rc)
 		return rc;
-	check_header_bytes(log);
 	/* Again: what left the ring while it was copied is in the file by now. */
 	body = info->has_file ? body_bytes(log) : 0;
-	info->file_end = body / TARE_CELL * TARE_CELL;
+	info->begin = info->has_file ? info->header.base : 0;
+	info->file_end = info->begin + body / TARE_CELL * TARE_CELL;
 	info->end = log->ring_end > info->file_end ? log->ring_end : info->file_end;
 	if (info->end == info->file_end)
 		log->cut_bytes = body % TARE_CELL;
 	if (!log->ring)
 		info->ring_begin = info->end;
-	info->begin = info->header.base;
-	if (info->begin > info->end || info->begin % TARE_CELL != 0)
-		info->begin = 0;
 	return 0;
 }
 
@@ -242,6 +247,11 @@ const struct tare_log_info *tare_log_info(const struct tare_log *log)
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log)
 {
 	return &log->counts;
+}
+
+uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position)
+{
+	return info->header.header_bytes + (position - info->begin);
 }
 
 void tare_log_rewind(struct tare_log *log, uint64_t position)

@@ -24,7 +24,7 @@ struct tare_log_info {
 	bool is_ring_damaged; /* head and tail contradicted each other */
 	bool is_finished; /* the ring says that the process ended its log in order */
 	bool is_disk_full; /* … that its last write found the disk full */
-	uint64_t begin; /* positions below were folded into a checkpoint */
+	uint64_t begin; /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end; /* positions below are in the file */
 	uint64_t ring_begin; /* positions from here to end are in the ring; end if there is none */
 	uint64_t end;
@@ -71,6 +71,9 @@ void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
+
+/* Where a position lies in the .events file. */
+uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position);
 
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec);
 

@@ -25,7 +25,7 @@ static void fill_window(struct tare_log *log, uint64_t position)
 		if (from_file > size)
 			from_file = size;
 		from_file = tare_log_pread(log->fd, log->window, from_file,
-					   info->header.header_bytes + position);
+					   tare_log_offset(info, position));
 	}
 	memset(log->window + from_file, 0, size - from_file);
 	at = position + from_file > info->ring_begin ? position + from_file : info->ring_begin;
@@ -189,16 +189,17 @@ static uint64_t step_over(struct tare_log *log, uint64_t position)
 {
 	const struct tare_log_info *info = &log->info;
 	uint64_t begin = position + TARE_CELL;
-	off_t data;
+	off_t offset, data;
 
 	position = begin;
 	if (position >= info->file_end && position < info->ring_begin)
 		return info->ring_begin;
 	/* Holes of a sparse file can be huge, so ask now and then where they end. */
 	if (position < info->file_end && position % 65536 == 0 && !is_in_ring(log, position)) {
-		data = lseek(log->fd, (off_t)(info->header.header_bytes + position), SEEK_DATA);
-		if (data > (off_t)(info->header.header_bytes + position))
-			position = ((uint64_t)data - info->header.header_bytes) / TARE_CELL * TARE_CELL;
+		offset = (off_t)tare_log_offset(info, position);
+		data = lseek(log->fd, offset, SEEK_DATA);
+		if (data > offset)
+			position += (uint64_t)(data - offset) / TARE_CELL * TARE_CELL;
 		else if (data < 0)
 			position = info->file_end;
 		if (begin < info->ring_begin && info->ring_begin < position)

@@ -40,9 +40,9 @@ TEST(lines)
 	strcpy(m.header.tool, "0.1.0");
 	MAKE_TEXT(&m, string, STRING, "esc\x1b[2J \"quoted\"", .id = 1);
 	MAKE_TEXT(&m, peer, PEER, "", .device = -1, .used = TARE_NOT_KNOWN);
-	MAKE(&m, end, END, .tid = 5, .how = TARE_HOW_QUICK);
+	MAKE(&m, lost, LOST, .records = 5);
 	MAKE(&m, lost, LOST, .records = 3);
-	MAKE(&m, end, END, .tid = 6);
+	MAKE_TEXT(&m, degraded, DEGRADED, "why", .code = 6);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
 	text = dump(false, true);
@@ -54,7 +54,7 @@ TEST(lines)
 		  "48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
 		  "96 @608+32 ! 32 bytes never written\n"
 		  "128 @640+32 1000000003 lost records=3 reserved0=0\n"
-		  "160 @672+32 1000000004 end tid=6 how=0\n"
+		  "160 @672+32 1000000004 degraded code=6 bytes=3 \"why\"\n"
 		  "# 4 records, 1 place (32 bytes) without a record, 3 lost because the disk was full\n");
 	free(text);
 	make_log_free(&m);
