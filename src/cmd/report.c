@@ -41,7 +41,9 @@ const struct tare_command tare_command_report = {
 		"counter around one call, inferred follows from a rule. What is left over is called "
 		"unexplained and is always shown.\n\n"
 		"REC is a folder NAME.tare, or a folder of such folders (the ranks of one job). It may "
-		"still be written to. Rows marked ~ are elastic: taken because the card had room.",
+		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
+		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
+		"read.",
 	.examples = "tare report train.tare\n"
 		    "tare report train.tare --at peak --by owner\n"
 		    "tare report train.tare --at 2s --at 30s\n"

@@ -51,12 +51,21 @@ struct tare_text_style tare_terminal_style(FILE *out)
 
 void tare_terminal_write(FILE *out, struct tare_str *text)
 {
+	struct tare_str clean = { 0 };
+
 	/* Names from a recording must not be able to steer the terminal. */
-	for (size_t i = 0; i < text->len; i++)
-		if (((unsigned char)text->data[i] < ' ' && text->data[i] != '\n') ||
-		    text->data[i] == 0x7f)
-			text->data[i] = '?';
+	for (char *line = text->data; line && *line; line += strlen(line) + 1) {
+		char *end = strchrnul(line, '\n');
+		bool is_last = !*end;
+
+		*end = '\0';
+		tare_text_add_name(&clean, line);
+		tare_str_add(&clean, is_last ? "" : "\n");
+		if (is_last)
+			break;
+	}
 	if (!is_utf8())
-		tare_text_to_ascii(text, 0);
-	fputs(tare_str_text(text), out);
+		tare_text_to_ascii(&clean, 0);
+	fputs(tare_str_text(&clean), out);
+	tare_str_free(&clean);
 }

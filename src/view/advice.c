@@ -125,15 +125,6 @@ static void advise_device(struct tare_str *out, const struct tare_ledger *const 
 			style);
 }
 
-static bool has_contended(const struct tare_ledger *ledger)
-{
-	for (int d = 0; d < ledger->device_nr; d++)
-		for (int i = 0; i < ledger->devices[d].row_nr; i++)
-			if (ledger->devices[d].rows[i].contended)
-				return true;
-	return false;
-}
-
 static void add_degraded(struct tare_str *out, const struct tare_ledger *ledger,
 			 const struct tare_text_style *style)
 {
@@ -151,16 +142,8 @@ void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *led
 		      const struct tare_text_style *style)
 {
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
-	bool is_contended = false;
 
 	for (int d = 0; d < last->device_nr; d++)
 		advise_device(out, ledgers, ledger_nr, &last->devices[d], style);
-	for (int i = 0; i < ledger_nr; i++)
-		is_contended = is_contended || has_contended(ledgers[i]);
-	if (is_contended)
-		add_sentence(out,
-			     "Rows shown as low–high changed at the same time as another row; the "
-			     "driver's counter cannot tell them apart.",
-			     style);
 	add_degraded(out, last, style); /* the last instant knows all of them */
 }

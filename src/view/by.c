@@ -24,6 +24,15 @@ static const char *const why_empty[TARE_BY_NR] = {
 #undef TARE_BY_EVENTS
 #undef TARE_BY
 
+/* Every name has a bar in front, the first one too many. */
+#define TARE_BY(KEY, NAME, HELP)                "|" NAME
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) "|" NAME
+const char tare_by_names_with_bar[] =
+#include "view/by.def"
+	;
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+
 const char *tare_by_why_empty(enum tare_by by)
 {
 	return why_empty[by];

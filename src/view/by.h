@@ -15,14 +15,8 @@ enum tare_by {
 #undef TARE_BY_EVENTS
 #undef TARE_BY
 
-/* "account|owner|…", for an option table. The literal starts with a '|' too many: hence + 1. */
-#define TARE_BY(KEY, NAME, HELP)                "|" NAME
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) "|" NAME
-static const char tare_by_names_with_bar[] =
-#include "view/by.def"
-	;
-#undef TARE_BY_EVENTS
-#undef TARE_BY
+/* "account|owner|…", for an option table. */
+extern const char tare_by_names_with_bar[];
 #define TARE_BY_NAMES (tare_by_names_with_bar + 1)
 
 struct tare_by_info {

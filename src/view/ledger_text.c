@@ -2,13 +2,17 @@
 #include "view/ledger_text.h"
 
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "trace/format.h"
 #include "view/advice.h"
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/text_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { MAX_HOSTS = 4 };
 
 struct screen {
 	struct tare_str *out;
@@ -91,7 +95,7 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 
 	tare_str_add(s->out, "host  ");
 	tare_text_add_name(&line, h->name ? h->name : "");
-	tare_str_addf(&line, "[%lld] · resident ", (long long)h->pid);
+	tare_str_addf(&line, " (pid %lld) · resident ", (long long)h->pid);
 	tare_device_text_mib(&line, h->rss);
 	add_host_part(&line, " = anonymous ", h->anon);
 	add_host_part(&line, " + files ", h->file);
@@ -105,6 +109,35 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	tare_str_add_wrapped(s->out, tare_str_text(&line), 6, 6, width);
 	tare_str_add_char(s->out, '\n');
 	tare_str_free(&line);
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct tare_host_ledger *x = *(const struct tare_host_ledger *const *)a;
+	const struct tare_host_ledger *y = *(const struct tare_host_ledger *const *)b;
+	uint64_t p = x->peak_rss == TARE_NOT_KNOWN ? 0 : x->peak_rss;
+	uint64_t q = y->peak_rss == TARE_NOT_KNOWN ? 0 : y->peak_rss;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* A job of a hundred processes has a hundred of these: the largest stand for them. */
+static void add_hosts(const struct screen *s, const struct tare_ledger *last)
+{
+	const struct tare_host_ledger **hosts =
+		tare_xcalloc((size_t)last->host_nr + 1, sizeof(*hosts));
+
+	for (int i = 0; i < last->host_nr; i++)
+		hosts[i] = &last->hosts[i];
+	qsort(hosts, (size_t)last->host_nr, sizeof(*hosts), by_peak);
+	for (int i = 0; i < last->host_nr && i < MAX_HOSTS; i++)
+		add_host(s, hosts[i]);
+	if (last->host_nr > MAX_HOSTS)
+		tare_str_addf(s->out, "host  %d more processes: tare report --json\n",
+			      last->host_nr - MAX_HOSTS);
+	free(hosts);
 }
 
 void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
@@ -122,8 +155,7 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
-	for (int i = 0; i < last->host_nr; i++)
-		add_host(&s, &last->hosts[i]);
+	add_hosts(&s, last);
 	tare_advice_text(out, ledgers, ledger_nr, style);
 	if (!style->is_utf8)
 		tare_text_to_ascii(out, start);

@@ -104,7 +104,6 @@ static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 		to->low += from->contended ? from->low : from->bytes;
 		to->high += from->contended ? from->high : from->bytes;
 		to->is_contended = to->low != to->high;
-		b->out->has_contended |= to->is_contended;
 	}
 	if (l->row->evidence > row->evidence)
 		row->evidence = l->row->evidence;
@@ -142,6 +141,12 @@ static bool is_detail(const struct builder *b, int line)
 	       b->columns->lines[parent].row->account == b->columns->lines[line].row->account;
 }
 
+/* What may be added up with its like when there is too much of it: details and processes. */
+static bool is_foldable(const struct builder *b, int line)
+{
+	return is_detail(b, line) || b->columns->lines[line].row->account == TARE_ACCOUNT_PROCESS;
+}
+
 /* An only child that says the same as its parent: their labels are joined on one row. */
 static bool is_joined(const struct builder *b, const struct children *c, int line)
 {
@@ -157,7 +162,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* How large a detail must be so that at most MAX_DETAILS are. */
+/* How large a row must be so that at most MAX_DETAILS are. */
 static int64_t threshold(const struct builder *b, const struct children *c)
 {
 	int64_t *sizes, limit = b->tiny;
@@ -180,7 +185,7 @@ static void add_folded(struct builder *b, const struct children *c, int64_t limi
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		if (!is_detail(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
+		if (!is_foldable(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
 			continue;
 		if (!row)
 			row = new_row(b, indent);
@@ -189,7 +194,8 @@ static void add_folded(struct builder *b, const struct children *c, int64_t limi
 		n++;
 	}
 	if (row)
-		tare_str_addf(&row->label, "%zu smaller", n);
+		tare_str_addf(&row->label, "%zu smaller%s", n,
+			      row->account == TARE_ACCOUNT_PROCESS ? " processes" : "");
 }
 
 static size_t count_small(const struct builder *b, const struct children *c, int64_t limit)
@@ -197,7 +203,7 @@ static size_t count_small(const struct builder *b, const struct children *c, int
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		n += is_detail(b, c->lines[i]) && largest(b, c->lines[i]) < limit;
+		n += is_foldable(b, c->lines[i]) && largest(b, c->lines[i]) < limit;
 	return n;
 }
 
@@ -209,7 +215,7 @@ static void add_children(struct builder *b, const struct children *c, int indent
 	bool is_folding = count_small(b, c, limit) > 1;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (!is_folding || !is_detail(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
+		if (!is_folding || !is_foldable(b, c->lines[i]) || largest(b, c->lines[i]) >= limit)
 			add_line(b, c->lines[i], indent);
 	if (is_folding)
 		add_folded(b, c, limit, indent);

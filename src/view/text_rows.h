@@ -28,7 +28,6 @@ struct tare_text_rows {
 	struct tare_text_row *rows;
 	size_t count, cap;
 	int column_nr;
-	bool has_contended;
 };
 
 void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns);

@@ -209,8 +209,29 @@ void tare_text_to_ascii(struct tare_str *s, size_t start)
 	tare_str_cut(s, to);
 }
 
+/* The length of the printable code point at `p`, or 0: a control character, or no UTF-8. */
+static size_t printable(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t len = u[0] < 0x80 ? 1 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+
+	if (u[0] < ' ' || u[0] == 0x7f || (u[0] >= 0x80 && u[0] < 0xc2) || u[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	return u[0] == 0xc2 && u[1] < 0xa0 ? 0 : len; /* U+0080 to U+009F steer terminals too */
+}
+
 void tare_text_add_name(struct tare_str *out, const char *name)
 {
-	for (; *name; name++)
-		tare_str_add_char(out, (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
+	while (*name) {
+		size_t len = printable(name);
+
+		if (len)
+			tare_str_add_n(out, name, len);
+		else
+			tare_str_add_char(out, '?');
+		name += len ? len : 1;
+	}
 }

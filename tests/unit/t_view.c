@@ -236,3 +236,54 @@ TEST(a_process_filter_balances)
 	}
 	tare_filter_free(&one);
 }
+
+TEST(names_cannot_steer_the_terminal)
+{
+	struct tare_str out = { 0 };
+
+	tare_text_add_name(&out, "a\x1b[2J\nb\x7f \xc2\x9b \xff \xe2\x82 é €");
+	CHECK_STR(tare_str_text(&out), "a?[2J?b? ?? ? ?? é €");
+	tare_str_free(&out);
+}
+
+/* A hundred processes still fit on a screen, and what is added up is all there. */
+TEST(many_processes_stay_on_one_screen)
+{
+	enum { NR = 100 };
+	static struct tare_row rows[NR];
+	static struct tare_host_ledger hosts[NR];
+	struct tare_device_ledger device = { .rows = rows, .row_nr = NR, .nvml = true };
+	struct tare_ledger ledger = {
+		.at = "end", .devices = &device, .device_nr = 1, .hosts = hosts, .host_nr = NR
+	};
+	const struct tare_ledger *one = &ledger;
+	struct tare_str out = { 0 };
+	int lines = 0;
+
+	for (int i = 0; i < NR; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "process:%d", i);
+		rows[i] = (struct tare_row){ .path = strdup(path),
+					     .label = "worker",
+					     .parent = -1,
+					     .leaf = true,
+					     .account = TARE_ACCOUNT_PROCESS,
+					     .bytes = (i + 1) << 20,
+					     .pid = i };
+		hosts[i] = (struct tare_host_ledger){ .pid = i,
+						      .name = "worker",
+						      .peak_rss = (uint64_t)i << 20 };
+		device.used += (uint64_t)rows[i].bytes;
+	}
+	tare_ledger_text(&out, &one, 1, &terminal);
+	CHECK_HAS(tare_str_text(&out), "94 smaller processes");
+	CHECK_HAS(tare_str_text(&out), "4,465.0");
+	CHECK_HAS(tare_str_text(&out), "96 more processes");
+	for (const char *p = tare_str_text(&out); *p; p++)
+		lines += *p == '\n';
+	CHECK(lines < 30);
+	tare_str_free(&out);
+	for (int i = 0; i < NR; i++)
+		free((char *)rows[i].path);
+}
