@@ -52,12 +52,17 @@ static bool is_counted(enum tare_class class)
 static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages,
 		      int sign)
 {
+	int host = o->class == TARE_CLASS_REGISTERED ? TARE_BUCKET_REGISTERED : TARE_BUCKET_PINNED;
+
 	if (o->bucket < 0)
 		return;
 	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
 		op_paged(f, o, pages, sign);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
+	if (tare_classes[o->class].sizing == TARE_SIZING_HOST)
+		op_bytes(f, tare_fold_bucket(f, o->context, host, 0), sign * (int64_t)o->granted, 0,
+			 TARE_EVIDENCE_EXACT);
 }
 
 static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
@@ -202,7 +207,8 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	for (size_t i = 0; i < f->ops.count; i++)
-		a->known += f->ops.items[i].by.bytes;
+		if (tare_bucket_is_device(&f->buckets[f->ops.items[i].bucket]))
+			a->known += f->ops.items[i].by.bytes;
 	if (!(s->flags & TARE_EVENT_WEIGHED) || s->device < 0)
 		a->takes_rest = false;
 }

@@ -56,7 +56,7 @@ int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner)
 }
 
 /* Allocations have a bucket per owner; every other account has one per context. */
-int tare_fold_bucket(struct tare_fold *f, int context, enum tare_account account, uint64_t owner)
+int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner)
 {
 	struct tare_context *c = &f->contexts[context];
 	uint64_t *owned = NULL;
@@ -102,7 +102,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	b->now.ns += by->ns;
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
-	d->sum += by->bytes;
+	if (tare_bucket_is_device(b))
+		d->sum += by->bytes;
 }
 
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how)

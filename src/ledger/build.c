@@ -99,6 +99,10 @@ static void find_late(struct tare_fold *f, const struct tare_ledger_source *sour
 		int device = device_of(f, &e);
 		struct tare_steps *late;
 
+		if (e.process)
+			tare_fold_process(f, e.process);
+		if (e.about)
+			tare_fold_process(f, e.about);
 		if (device >= 0 && is_reading(&e))
 			f->devices[device]->will_be_measured = true;
 		if (!is_late(f, &e, device))
@@ -276,16 +280,9 @@ static void prepare(struct tare_fold *f, const struct tare_instant *instants, in
 {
 	f->timed = tare_xcalloc((size_t)nr, sizeof(*f->timed));
 	for (int i = 0; i < nr; i++) {
-		struct tare_ledger *l = &out[i];
-
-		*l = (struct tare_ledger){ .memory = tare_xcalloc(1, sizeof(struct tare_arena)) };
-		l->at = tare_arena_strdup(l->memory, instants[i].text ? instants[i].text : "");
-		for (int k = 0; k < f->device_nr; k++)
-			l->device_nr += f->devices[k] != NULL;
-		l->devices = tare_arena_alloc(l->memory,
-					      (size_t)l->device_nr * sizeof(*l->devices) + 1);
+		tare_fold_snapshot_begin(f, instants[i].text ? instants[i].text : "", &out[i]);
 		if (instants[i].kind == TARE_INSTANT_TIME)
-			f->timed[f->timed_nr++] = (struct tare_timed){ instants[i].t_ns, l };
+			f->timed[f->timed_nr++] = (struct tare_timed){ instants[i].t_ns, &out[i] };
 	}
 	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
 }
@@ -330,9 +327,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		l->degraded = tare_arena_alloc(l->memory, f->note_nr * sizeof(*l->degraded) + 1);
 		for (size_t k = 0; k < f->note_nr; k++)
 			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
-		for (int k = 0; k < f->device_nr; k++)
-			if (f->devices[k])
-				tare_fold_snapshot_peak(f, f->devices[k], l);
+		tare_fold_snapshot_end(f, &instants[i], l);
 	}
 }
 

@@ -84,7 +84,8 @@ static bool is_mere_release(struct tare_fold *f, const struct tare_step *s, int6
 		return false;
 	context = tare_fold_context(f, s->process, s->device, s->handle ? s->handle : s->context);
 	for (int i = f->contexts[context].buckets; i >= 0; i = f->buckets[i].next_of_context)
-		booked += f->buckets[i].now.bytes;
+		if (tare_bucket_is_device(&f->buckets[i]))
+			booked += f->buckets[i].now.bytes;
 	return booked > 0 && -change < booked / 2;
 }
 
@@ -121,12 +122,24 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	if (is_told)
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
 	if (rest < 0)
-		tare_fold_take_ended(f, d, s->end, &rest);
+		tare_fold_take_ended(f, d, s->end, s->effect == TARE_EFFECT_NEW, &rest);
 	if (a.takes_rest)
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	else
 		d->inside_sum += llabs(rest);
 	d->used = after;
+}
+
+/* Somebody still works here: no end before this was the last (rule "end"). */
+static void lift_end(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->cluster.count; i++) {
+		const struct tare_step *s = &d->cluster.items[i];
+
+		if ((s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
+		    !(s->flags & TARE_EVENT_FAILED) && !f->processes[s->process]->is_ended)
+			d->is_marked[TARE_MARK_END] = false;
+	}
 }
 
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
@@ -135,11 +148,6 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 
 	if (!d->cluster.count)
 		return;
-	/* Somebody still works here: no end before this was the last. */
-	for (size_t i = 0; i < d->cluster.count; i++)
-		if ((s[i].effect == TARE_EFFECT_NEW || s[i].effect == TARE_EFFECT_CHANGE) &&
-		    !(s[i].flags & TARE_EVENT_FAILED) && !f->processes[s[i].process]->is_ended)
-			d->is_marked[TARE_MARK_END] = false;
 	if (d->cluster.count > 1) {
 		tare_fold_overlap(f, d);
 	} else {
@@ -150,6 +158,7 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 		d->last_ns = s->end;
 		tare_fold_peak(f, d, s->end);
 	}
+	lift_end(f, d);
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
 }

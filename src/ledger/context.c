@@ -21,7 +21,7 @@ int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t han
 				    .local_held = -1,
 				    .buckets = -1,
 				    .objects = -1 };
-	for (int i = 0; i < TARE_ACCOUNT_NR; i++)
+	for (int i = 0; i < TARE_BUCKET_NR; i++)
 		c->bucket_of[i] = -1;
 	*known = f->context_nr;
 	return (int)*known - 1;

@@ -32,6 +32,9 @@ struct tare_class_info {
 };
 extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
 
+/* Buckets that are not the device's: what a process pinned. They stand behind the accounts. */
+enum { TARE_BUCKET_PINNED = TARE_ACCOUNT_NR, TARE_BUCKET_REGISTERED, TARE_BUCKET_NR };
+
 enum tare_mark { TARE_MARK_PEAK, TARE_MARK_END, TARE_MARK_NR, TARE_MARK_NOW = TARE_MARK_NR };
 
 struct tare_amount {
@@ -46,7 +49,7 @@ struct tare_bucket {
 	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
 	int device, process; /* process -1: others */
 	int context; /* -1: others */
-	enum tare_account account;
+	int account; /* enum tare_account, or TARE_BUCKET_… */
 	uint64_t owner; /* ALLOCATION: owner id; OTHER: 0 before the recording, else 1 + peer's place */
 	int next_of_device, next_of_context; /* -1 ends */
 };
@@ -75,7 +78,7 @@ struct tare_context {
 	int number; /* of created ones, from 1 */
 	bool is_primary, is_live;
 	int64_t local_held; /* local memory the driver holds for it; -1: not asked yet */
-	int bucket_of[TARE_ACCOUNT_NR]; /* -1: none yet */
+	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
 	struct tare_map owners; /* ALLOCATION: owner id → bucket */
 	int buckets, objects; /* lists */
 };
@@ -99,7 +102,6 @@ enum tare_family {
 struct tare_host_now {
 	bool is_read;
 	uint64_t anon, file, shmem, swap, peak, pss;
-	uint64_t pinned, registered;
 };
 
 struct tare_process_fold {
@@ -109,6 +111,8 @@ struct tare_process_fold {
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map owner_of_stack; /* stack id → 1 + owner id */
+	int64_t end_ns; /* of is_ended */
+	int host_row; /* in `hosts` of every ledger, -1: none */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
 };
@@ -266,7 +270,7 @@ struct tare_fold {
 
 /* book.c: buckets */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
-int tare_fold_bucket(struct tare_fold *f, int context, enum tare_account account, uint64_t owner);
+int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);
 int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
@@ -289,10 +293,9 @@ struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);
-void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
-void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p);
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
 void tare_fold_process_free(struct tare_process_fold *p);
@@ -347,15 +350,22 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
 /* overlap.c: a cluster of more than one */
 void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 
+/* Is it memory of the device? */
+static inline bool tare_bucket_is_device(const struct tare_bucket *b)
+{
+	return b->account < TARE_ACCOUNT_NR;
+}
+
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			int64_t t, struct tare_ledger *out);
-void tare_fold_snapshot_peak(const struct tare_fold *f, const struct tare_device_fold *d,
-			     struct tare_ledger *out);
+void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out);
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
+			    struct tare_ledger *out);
 
 /* owner.c: who asked, from the stack */
 uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,

@@ -26,19 +26,12 @@ static bool is_paged(const struct tare_object_live *o)
 	return tare_classes[o->class].sizing == TARE_SIZING_PAGES;
 }
 
-/* Host memory and managed memory have totals of their own. */
-static void count_in(struct tare_fold *f, const struct tare_object_live *o, int sign)
+/* Managed memory has a total of its own: what could come to the device. */
+static void count_managed(struct tare_fold *f, const struct tare_object_live *o, int sign)
 {
-	struct tare_process_fold *p = f->processes[o->process];
-	uint64_t bytes = (uint64_t)sign * o->granted;
-
-	if (o->class == TARE_CLASS_HOST || o->class == TARE_CLASS_REGISTERED) {
-		tare_fold_host_keep(f, p);
-		*(o->class == TARE_CLASS_HOST ? &p->host.pinned : &p->host.registered) += bytes;
-	} else if (o->class == TARE_CLASS_MANAGED && o->device >= 0) {
+	if (o->class == TARE_CLASS_MANAGED && o->device >= 0)
 		tare_fold_place(f, o->process, o->device)->managed +=
 			sign * (((int64_t)o->granted + f->page - 1) / f->page * f->page);
-	}
 }
 
 static int take_slot(struct tare_fold *f)
@@ -71,7 +64,7 @@ int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
 		c->objects = i;
 	}
 	*tare_map_put(&p->live[family_of(o->class)], o->handle, NULL) = (uint64_t)i;
-	count_in(f, o, 1);
+	count_managed(f, o, 1);
 	return i;
 }
 
@@ -93,7 +86,7 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 		f->contexts[o->context].objects = o->next;
 	if (o->next >= 0)
 		f->objects[o->next].prev = o->prev;
-	count_in(f, o, -1);
+	count_managed(f, o, -1);
 	o->next = f->object_free;
 	f->object_free = object;
 	if (!is_paged(o))

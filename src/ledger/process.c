@@ -38,6 +38,7 @@ struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct ta
 	if (!f->processes[i]) {
 		f->processes[i] = tare_xcalloc(1, sizeof(*f->processes[i]));
 		f->processes[i]->process = p;
+		f->processes[i]->host_row = -1;
 		for (int m = 0; m < TARE_MARK_NR; m++)
 			f->processes[i]->host_mark[m] = f->host_mark_nr[m];
 	}
@@ -64,7 +65,7 @@ int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_dev
 	int64_t sum = 0;
 
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
-		if (f->buckets[i].process == process)
+		if (f->buckets[i].process == process && tare_bucket_is_device(&f->buckets[i]))
 			sum += f->buckets[i].now.bytes;
 	return sum;
 }
@@ -78,7 +79,6 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 {
 	if (f->processes[process]->is_ended)
 		return;
-	f->processes[process]->is_ended = true;
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 
@@ -89,6 +89,8 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 		if (!d->is_marked[TARE_MARK_END] && tare_fold_process_bytes(f, d, process))
 			tare_fold_mark(f, d, TARE_MARK_END, t);
 	}
+	f->processes[process]->is_ended = true;
+	f->processes[process]->end_ns = t;
 }
 
 /* It ended in order, or nothing more can come from its log. */
@@ -123,9 +125,10 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 /*
  * Rule "process end": the driver frees what an ended process had, some time after its last record.
  * A fall of at least half of what is booked for it shows that this has happened. Of several that
- * ended, it is the one nearest in size, or all if they are nearer together.
+ * ended, it is the one nearest in size, or all if they are nearer together. Inside a call that makes
+ * something any fall shows it (is_sure): such a call gives nothing back.
  */
-void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change)
 {
 	while (*change < 0) {
@@ -146,7 +149,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 				best_bytes = bytes;
 			}
 		}
-		if (best < 0 || fall < best_bytes / 2)
+		if (best < 0 || (!is_sure && fall < best_bytes / 2))
 			return;
 		if (!d->is_marked[TARE_MARK_END])
 			tare_fold_mark(f, d, TARE_MARK_END, t);
@@ -162,7 +165,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 	}
 }
 
-void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p)
+static void keep_host(struct tare_fold *f, struct tare_process_fold *p)
 {
 	for (int m = 0; m < TARE_MARK_NR; m++) {
 		if (p->host_mark[m] == f->host_mark_nr[m])
@@ -188,7 +191,7 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	if (!e->about)
 		return;
 	p = tare_fold_process(f, e->about);
-	tare_fold_host_keep(f, p);
+	keep_host(f, p);
 	p->host.is_read = true;
 	p->host.anon = r->anon;
 	p->host.file = r->file;

@@ -71,11 +71,11 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 {
 	int64_t rest = change - explained;
 
+	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may mark the state before */
 	d->used += change;
 	d->last_ns = t;
 	if (!rest)
 		return;
-	tare_fold_take_ended(f, d, t, &rest);
 	rest -= tare_fold_managed_touch(f, d, -1, rest);
 	d->quiet_open += rest;
 	d->quiet_sum += llabs(rest);

@@ -87,12 +87,13 @@ static void collect(struct build *b, enum tare_mark m)
 		const struct tare_bucket *bucket = &b->f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
 
-		if (is_empty(a) && i != b->d->before)
+		if ((is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
 			continue;
 		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
 					       sizeof(*b->leaves));
-		b->leaves[b->leaf_nr++] = (struct leaf){ *a, bucket->process, bucket->account,
-							 part_of(bucket, a) };
+		b->leaves[b->leaf_nr++] =
+			(struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
+				       part_of(bucket, a) };
 	}
 	if (!b->leaf_nr)
 		return;

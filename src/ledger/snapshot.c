@@ -2,6 +2,8 @@
 /* Ledgers: where the state of the fold is copied out. */
 #include "ledger/fold.h"
 
+#include "base/xalloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +23,22 @@ static int place_of(const struct tare_fold *f, const struct tare_device_fold *d)
 		     (order_of(f->devices[i]->device) == order_of(d->device) && i < d->index)))
 			place++;
 	return place;
+}
+
+/* Host memory is pinned in a context, so it is kept with the device's buckets. */
+static void add_pinned(const struct tare_fold *f, const struct tare_device_fold *d,
+		       enum tare_mark m, struct tare_ledger *out)
+{
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+		struct tare_host_ledger *h;
+
+		if (tare_bucket_is_device(b) || f->processes[b->process]->host_row < 0)
+			continue;
+		h = &out->hosts[f->processes[b->process]->host_row];
+		*(b->account == TARE_BUCKET_PINNED ? &h->pinned : &h->registered) +=
+			(uint64_t)tare_fold_amount(f, b, m)->bytes;
+	}
 }
 
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
@@ -45,6 +63,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
 	tare_fold_rows(f, d, m, out->memory, l);
+	add_pinned(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
 		if (!l->rows[i].leaf)
 			continue;
@@ -54,47 +73,88 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	l->unexplained = l->used == TARE_NOT_KNOWN ? 0 : used - sum;
 }
 
-/* When the peak was, on every ledger: it is known only at the end. */
-void tare_fold_snapshot_peak(const struct tare_fold *f, const struct tare_device_fold *d,
-			     struct tare_ledger *out)
+/* Makes room for every device and process of the recording. */
+void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out)
 {
-	struct tare_device_ledger *l = &out->devices[place_of(f, d)];
+	struct tare_arena *memory = tare_xcalloc(1, sizeof(*memory));
 
-	l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
-	l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK] :
-						      l->used;
+	*out = (struct tare_ledger){ .memory = memory, .at = tare_arena_strdup(memory, at) };
+	for (int i = 0; i < f->device_nr; i++)
+		out->device_nr += f->devices[i] != NULL;
+	out->devices = tare_arena_alloc(memory, (size_t)out->device_nr * sizeof(*out->devices) + 1);
+	out->hosts = tare_arena_alloc(memory, (size_t)f->process_nr * sizeof(*out->hosts) + 1);
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process *p = f->processes[i] ? f->processes[i]->process : NULL;
+
+		if (!p || p->role != TARE_ROLE_PROGRAM)
+			continue;
+		f->processes[i]->host_row = out->host_nr;
+		out->hosts[out->host_nr++] = (struct tare_host_ledger){
+			.pid = p->pid,
+			.generation = p->generation,
+			.name = tare_arena_strdup(memory, p->program ? p->program : ""),
+			.pss = TARE_NOT_KNOWN,
+			.rss = TARE_NOT_KNOWN,
+			.anon = TARE_NOT_KNOWN,
+			.file = TARE_NOT_KNOWN,
+			.shmem = TARE_NOT_KNOWN,
+			.swap = TARE_NOT_KNOWN,
+			.peak_rss = TARE_NOT_KNOWN,
+		};
+	}
 }
 
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
 {
-	out->hosts = tare_arena_alloc(out->memory,
-				      (size_t)f->process_nr * sizeof(*out->hosts) + 1);
-	out->host_nr = 0;
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_host_now *h;
-		uint64_t none = TARE_NOT_KNOWN;
-		bool is_read;
+		const struct tare_host_now *now;
+		struct tare_host_ledger *h;
 
-		if (!p || p->process->role != TARE_ROLE_PROGRAM)
+		if (!p || p->host_row < 0)
 			continue;
-		h = tare_fold_host_at(f, p, m);
-		is_read = h->is_read;
-		out->hosts[out->host_nr++] = (struct tare_host_ledger){
-			.pid = p->process->pid,
-			.generation = p->process->generation,
-			.name = tare_arena_strdup(out->memory,
-						  p->process->program ? p->process->program : ""),
-			.pss = is_read ? h->pss : none,
-			.rss = is_read ? h->anon + h->file + h->shmem : none,
-			.anon = is_read ? h->anon : none,
-			.file = is_read ? h->file : none,
-			.shmem = is_read ? h->shmem : none,
-			.swap = is_read ? h->swap : none,
-			.peak_rss = is_read ? h->peak : none,
-			.pinned = h->pinned,
-			.registered = h->registered,
-		};
+		now = tare_fold_host_at(f, p, m);
+		if (!now->is_read)
+			continue;
+		h = &out->hosts[p->host_row];
+		h->pss = now->pss;
+		h->rss = now->anon + now->file + now->shmem;
+		h->anon = now->anon;
+		h->file = now->file;
+		h->shmem = now->shmem;
+		h->swap = now->swap;
+		h->peak_rss = now->peak;
+	}
+}
+
+/* Takes out the processes that did not live at that time, and says when the peaks were. */
+void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
+			    struct tare_ledger *out)
+{
+	int kept = 0;
+
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+
+		if (!p || p->host_row < 0)
+			continue;
+		if (at->kind == TARE_INSTANT_TIME &&
+		    (p->process->first_ns > at->t_ns || (p->is_ended && p->end_ns < at->t_ns)))
+			continue;
+		out->hosts[kept++] = out->hosts[p->host_row];
+	}
+	out->host_nr = kept;
+	for (int i = 0; i < f->device_nr; i++) {
+		const struct tare_device_fold *d = f->devices[i];
+		struct tare_device_ledger *l;
+
+		if (!d)
+			continue;
+		l = &out->devices[place_of(f, d)];
+		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
+		l->peak_used = d->is_marked[TARE_MARK_PEAK] ?
+				       (uint64_t)d->mark_used[TARE_MARK_PEAK] :
+				       l->used;
 	}
 }
 
