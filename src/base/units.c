@@ -186,20 +186,20 @@ char *tare_units_mib(char buf[TARE_UNITS_TEXT_MAX], int64_t bytes)
 	uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
 	uint64_t whole = size >> 20;
 	uint64_t tenths = ((size & 0xfffff) * 10 + 0x80000) >> 20;
-	char *p = buf;
 	size_t len;
 
 	if (tenths == 10) {
 		whole++;
 		tenths = 0;
 	}
-	if (bytes < 0 && (whole || tenths))
-		*p++ = '-';
-	tare_units_count(p, whole);
-	len = strlen(p);
-	p[len] = '.';
-	p[len + 1] = (char)('0' + tenths);
-	p[len + 2] = '\0';
+	len = strlen(tare_units_count(buf, whole));
+	buf[len++] = '.';
+	buf[len++] = (char)('0' + tenths);
+	buf[len] = '\0';
+	if (bytes < 0 && (whole || tenths)) {
+		memmove(buf + 1, buf, len + 1);
+		buf[0] = '-';
+	}
 	return buf;
 }
 
