@@ -14,7 +14,7 @@
 #include "witness/nvml_abi.h"
 
 #define PEERS_MAX 128
-#define DEBT_MS 20
+#define DEBT_MS 10
 
 static struct {
 #define NVML_API(FIELD, SYMBOL, PARAMETERS) int(*FIELD) PARAMETERS;
@@ -139,7 +139,7 @@ int tare_weigh_map(int ordinal, const uint8_t uuid[16])
 
 /*
  * A program starts with many calls that matter and little time behind it, so what is needed may
- * borrow from the time to come; checks have half of what is allowed and may borrow next to nothing.
+ * borrow a little from the time to come; checks have half of what is allowed and borrow nothing.
  */
 bool tare_weigh_allowed(enum tare_weigh_need need)
 {
@@ -149,7 +149,7 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 
 	if (tare_config.no_weigh)
 		return false;
-	allowed = need == TARE_WEIGH_NEEDED ? allowed + weigh.debt_ticks : allowed / 2 + weigh.debt_ticks / 16;
+	allowed = need == TARE_WEIGH_NEEDED ? allowed + weigh.debt_ticks : allowed / 2;
 	return spent <= allowed;
 }
 

@@ -8,6 +8,7 @@
 #include "session/drain.h"
 #include "session/folder.h"
 #include "session/preload.h"
+#include "session/symbols.h"
 #include "session/witness.h"
 #include "trace/format.h"
 
@@ -302,6 +303,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 		tare_witness_degraded(s->witness, text.data);
 		out->notice = tare_str_steal(&text);
 	}
+	tare_symbols_write(s->witness, s->folder.work);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
 	write_description(s, out);

@@ -13,7 +13,7 @@ mkdir -p "$out"
 failed=0
 
 nvcc -o "$work/static_cudart" "$here/programs/static_cudart.cu" || exit 1
-gcc -O2 -o "$work/launch_cost" "$here/programs/launch_cost.c" -ldl || exit 1
+gcc -O2 -D_GNU_SOURCE -o "$work/launch_cost" "$here/programs/launch_cost.c" -ldl || exit 1
 
 names=(static_cudart demo resnet50_adam jax_matmul cupy_matmul numba_add)
 run_of() {
@@ -60,21 +60,25 @@ for name in "${names[@]}"; do
 	printf '%-16s %10s %11s %10s %11s %8s %s\n' "$name" "$peak" "$peak_off" "$end" "$end_off" "$(weigh_share "$name")" "$verdict" >>"$table"
 done
 
-# Launch cost: none / empty hooks / recording, taken in turn, because the machine drifts.
-for _ in 1 2 3 4 5 6 7; do
+# Launch cost: the same function with and without the hook in turn, inside one process.
+for _ in 1 2 3 4 5; do
 	"$work/launch_cost" >>"$work/none"
 	TARE_TEST_NOP=1 "$tare" record -f -o "$work/nop.tare" -- "$work/launch_cost" >>"$work/nop" 2>/dev/null
 	"$tare" record -f -o "$work/rec.tare" -- "$work/launch_cost" >>"$work/recording" 2>/dev/null
 done
+# The same driver-API program on the simulated GPU.
+"$tare" record -f --sim h200 -o "$out/demo_sim.tare" -- "$dist/lib/tare/examples/demo" >/dev/null 2>&1
 {
 	cat "$table"
 	echo
+	python3 "$here/compare_sim.py" "$tare" "$out/demo.tare" "$out/demo_sim.tare" || echo "simulated GPU: DIFFERS"
+	echo
 	python3 - "$work" <<'PY'
 import statistics, sys
-runs = {n: [float(x) for x in open(sys.argv[1] + "/" + n)] for n in ("none", "nop", "recording")}
-for n in runs:
-    ratios = [a / b for a, b in zip(runs[n], runs["none"])]
-    print("launch, %-9s median %7.1f ns   x%.3f of none" % (n, statistics.median(runs[n]), statistics.median(ratios)))
+for n in ("none", "nop", "recording"):
+    rows = [line.split() for line in open(sys.argv[1] + "/" + n)]
+    print("launch, %-9s hooked %7.1f ns  direct %7.1f ns  added %+6.1f ns (medians of %d runs of 1000 pairs, %s)" % (
+        n, *[statistics.median(float(r[i]) for r in rows) for i in range(3)], len(rows), rows[0][3]))
 PY
 	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 } | tee "$out/core_table.txt"

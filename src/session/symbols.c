@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/symbols.h"
+
+#include "base/map.h"
+#include "base/xalloc.h"
+#include "session/elf_names.h"
+#include "trace/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Files opened so far, by path: one is used by many frames of many processes. */
+struct files {
+	struct file {
+		const char *path;
+		struct tare_elf_names *names; /* NULL: nothing to be had from it */
+	} *items;
+	size_t count;
+};
+
+static struct tare_elf_names *names_of(struct files *files, const struct tare_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (strcmp(files->items[i].path, object->path) == 0)
+			return files->items[i].names;
+	files->items = tare_xrealloc(files->items, files->count + 1, sizeof(*files->items));
+	files->items[files->count].path = object->path;
+	files->items[files->count].names = tare_elf_names_open(object->path, object->build_id);
+	return files->items[files->count++].names;
+}
+
+/* A return address may lie just behind the function that called: the call itself is in it. */
+static void write_frame(struct tare_witness *witness, struct files *files, const struct tare_process *process,
+			uint64_t pc)
+{
+	const struct tare_object *object = tare_process_object(process, pc);
+	struct tare_elf_names *names = object ? names_of(files, object) : NULL;
+	uint64_t offset;
+	const char *name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+
+	if (name)
+		tare_witness_symbol(witness, process->pid, process->generation, pc, offset + 1, name);
+}
+
+void tare_symbols_write(struct tare_witness *witness, const char *folder)
+{
+	struct tare_recording *recording;
+	struct tare_map seen = { 0 };
+	struct files files = { 0 };
+	struct tare_event e;
+	uint32_t i;
+
+	if (tare_recording_open(&recording, folder, NULL) != 0)
+		return; /* nothing was recorded */
+	while (tare_recording_next(recording, &e)) {
+		for (i = 0; e.stack && i < e.stack->depth; i++) {
+			uint64_t key = e.stack->pcs[i] ^ (uint64_t)e.process->index << 48;
+			bool is_new;
+
+			tare_map_put(&seen, key, &is_new);
+			if (is_new)
+				write_frame(witness, &files, e.process, e.stack->pcs[i]);
+		}
+	}
+	for (i = 0; i < files.count; i++)
+		tare_elf_names_close(files.items[i].names);
+	free(files.items);
+	tare_map_free(&seen);
+	tare_recording_close(recording);
+}

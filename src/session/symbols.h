@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* At the end, the names of all frames seen are written down, so that a recording opens elsewhere. */
+#ifndef TARE_SESSION_SYMBOLS_H
+#define TARE_SESSION_SYMBOLS_H
+
+#include "session/witness.h"
+
+/* Reads the recording in `folder` and writes a symbol record per address that has a name. */
+void tare_symbols_write(struct tare_witness *witness, const char *folder);
+
+#endif
