@@ -74,7 +74,7 @@ static void add_sentence(struct tare_str *out, const char *text,
 	tare_str_free(&line);
 }
 
-/* "GPU 1: 8,184.0 MiB at peak TEXT"; which GPU only where there are several. */
+/* "GPU 1: 8,184.0 MiB at peak: TEXT. LESS"; which GPU only where there are several. */
 static void add_finding(struct tare_str *out, const struct finding *f, const char *text,
 			const char *less, const struct tare_text_style *style)
 {
@@ -83,8 +83,8 @@ static void add_finding(struct tare_str *out, const struct finding *f, const cha
 
 	if (f->ledger->device_nr > 1)
 		tare_str_addf(&s, "GPU %d: ", f->device->index);
-	tare_str_addf(&s, "%s MiB at %s %s. %s", tare_units_mib(mib, f->bytes), f->ledger->at, text,
-		      less);
+	tare_str_addf(&s, "%s MiB at %s: %s. %s", tare_units_mib(mib, f->bytes), f->ledger->at,
+		      text, less);
 	add_sentence(out, tare_str_text(&s), style);
 	tare_str_free(&s);
 }
@@ -95,13 +95,9 @@ static void advise_accounts(struct tare_str *out, const struct tare_ledger *cons
 {
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++) {
 		struct finding f = largest(ledgers, ledger_nr, device, account_bytes, a);
-		struct tare_str text = { 0 };
 
-		if (f.bytes < large || !tare_accounts[a].less[0])
-			continue;
-		tare_str_addf(&text, "are %s", tare_accounts[a].label);
-		add_finding(out, &f, tare_str_text(&text), tare_accounts[a].less, style);
-		tare_str_free(&text);
+		if (f.bytes >= large && tare_accounts[a].less[0])
+			add_finding(out, &f, tare_accounts[a].label, tare_accounts[a].less, style);
 	}
 }
 
@@ -114,12 +110,12 @@ static void advise_device(struct tare_str *out, const struct tare_ledger *const 
 	advise_accounts(out, ledgers, ledger_nr, device, style);
 	f = largest(ledgers, ledger_nr, device, elastic_bytes, 0);
 	if (f.bytes >= large_elastic && (uint64_t)f.bytes >= f.device->used / 10)
-		add_finding(out, &f, "were taken because the card had room (~)",
+		add_finding(out, &f, "taken because the card had room (~)",
 			    "A smaller card gets less.", style);
 	f = largest(ledgers, ledger_nr, device, unexplained_bytes, 0);
 	if (magnitude(f.bytes) > large_unexplained)
 		add_finding(
-			out, &f, "are unexplained",
+			out, &f, "unexplained",
 			"tare dump shows the calls around that time; tare doctor checks what could "
 			"not be seen here.",
 			style);

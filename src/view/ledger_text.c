@@ -123,20 +123,29 @@ static int by_peak(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* A process that ended before anybody read its memory has nothing to show. */
+static bool is_host_known(const struct tare_host_ledger *h)
+{
+	return h->rss != TARE_NOT_KNOWN || h->peak_rss != TARE_NOT_KNOWN ||
+	       (h->pinned && h->pinned != TARE_NOT_KNOWN);
+}
+
 /* A job of a hundred processes has a hundred of these: the largest stand for them. */
 static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 {
 	const struct tare_host_ledger **hosts =
 		tare_xcalloc((size_t)last->host_nr + 1, sizeof(*hosts));
+	size_t count = 0;
 
 	for (int i = 0; i < last->host_nr; i++)
-		hosts[i] = &last->hosts[i];
-	qsort(hosts, (size_t)last->host_nr, sizeof(*hosts), by_peak);
-	for (int i = 0; i < last->host_nr && i < MAX_HOSTS; i++)
+		if (is_host_known(&last->hosts[i]))
+			hosts[count++] = &last->hosts[i];
+	qsort(hosts, count, sizeof(*hosts), by_peak);
+	for (size_t i = 0; i < count && i < MAX_HOSTS; i++)
 		add_host(s, hosts[i]);
-	if (last->host_nr > MAX_HOSTS)
-		tare_str_addf(s->out, "host  %d more processes: tare report --json\n",
-			      last->host_nr - MAX_HOSTS);
+	if (count > MAX_HOSTS)
+		tare_str_addf(s->out, "host  %zu more processes: tare report --json\n",
+			      count - MAX_HOSTS);
 	free(hosts);
 }
 
@@ -148,9 +157,11 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 	size_t start = out->len;
 
 	if (!last->device_nr)
-		tare_str_add(out, last->opened_gpu
-					  ? "a GPU was opened, but nothing on it was recorded\n"
-					  : "no recorded process opened a GPU\n");
+		tare_str_add(
+			out,
+			last->opened_gpu
+				? "a GPU was opened, but nothing on it was recorded\n"
+				: "no recorded process opened a GPU; tare doctor checks this machine\n");
 	for (int i = 0; i < last->device_nr; i++)
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
