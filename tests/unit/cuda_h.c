@@ -3,6 +3,7 @@
  * The toolkit's side of t_cuda_abi.c, built only where cuda.h is installed: every row of the hook
  * table must have exactly the type that cudaTypedefs.h gives to (name, version, per-thread stream).
  */
+#define __CUDA_API_VERSION_INTERNAL 1 /* the older ABIs too */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <stddef.h>
