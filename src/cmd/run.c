@@ -12,7 +12,12 @@ const struct tare_command tare_command_run = {
 	.operands = "[--] CMD [ARG]…",
 	.description = "Runs CMD unmodified, records every change of GPU memory it causes, and at its end prints the "
 		       "ledger of each GPU on stderr, at the peak and at the end. stdin, stdout and the exit code are "
-		       "CMD's own. `tare CMD` is short for `tare run CMD`.",
+		       "CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
+		       "Each row of the ledger says where its number comes from, and what is left over is called "
+		       "unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
+		       "otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
+		       "The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
+		       "it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
 		    "tare run -o train.tare -- ./solver 14\n"
 		    "tare run --sim h200 -- ./driver_api_program",
