@@ -139,46 +139,51 @@ static enum change change_for(const char *path, char *const envp[])
 		edited_;                                                                            \
 	})
 
+typedef int execve_fn(const char *, char *const[], char *const[]);
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+		     char *const[], char *const[]);
+
+/*
+ * Found at the start: a forked child of a program with threads may have copied the dynamic linker's
+ * lock while it was held, and must not ask it anything.
+ */
+static struct {
+	execve_fn *execve, *execvpe;
+	spawn_fn *posix_spawn, *posix_spawnp;
+} real;
+
+void tare_exec_start(void)
+{
+	real.execve = (execve_fn *)tare_resolve_libc("execve");
+	real.execvpe = (execve_fn *)tare_resolve_libc("execvpe");
+	real.posix_spawn = (spawn_fn *)tare_resolve_libc("posix_spawn");
+	real.posix_spawnp = (spawn_fn *)tare_resolve_libc("posix_spawnp");
+}
+
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	int (*real)(const char *, char *const[], char *const[]) =
-		(int (*)(const char *, char *const[], char *const[]))tare_resolve_libc("execve");
-
 	tare_start_once();
-	return real(path, argv, EDITED(path, envp));
+	return real.execve(path, argv, EDITED(path, envp));
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	int (*real)(const char *, char *const[], char *const[]) =
-		(int (*)(const char *, char *const[], char *const[]))tare_resolve_libc("execvpe");
-
 	tare_start_once();
-	return real(file, argv, EDITED(file, envp));
+	return real.execvpe(file, argv, EDITED(file, envp));
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-		    char *const[], char *const[]) =
-		(int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-			 char *const[], char *const[]))tare_resolve_libc("posix_spawn");
-
 	tare_start_once();
-	return real(pid, path, actions, attributes, argv, EDITED(path, envp));
+	return real.posix_spawn(pid, path, actions, attributes, argv, EDITED(path, envp));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-		    char *const[], char *const[]) =
-		(int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-			 char *const[], char *const[]))tare_resolve_libc("posix_spawnp");
-
 	tare_start_once();
-	return real(pid, file, actions, attributes, argv, EDITED(file, envp));
+	return real.posix_spawnp(pid, file, actions, attributes, argv, EDITED(file, envp));
 }
 
 /* The program ends without its destructors. In a vfork child this is not the program. */

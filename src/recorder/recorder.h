@@ -35,6 +35,7 @@ extern TARE_TLS int tare_depth;
 void tare_start_once(void); /* reads the environment; safe to call from any hook, any number of times */
 bool tare_is_vfork_child(void);
 const char *tare_environment(const char *name);
+void tare_exec_start(void); /* exec.c */
 
 /* start.c: one sentence for the report, said once; at most a few dozen per process. */
 void tare_degraded(const char *sentence, const char *subject);

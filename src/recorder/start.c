@@ -77,6 +77,7 @@ static void start(char **envp)
 		return;
 	tare_fork_start();
 	tare_weigh_birth();
+	tare_exec_start();
 	configure(envp);
 	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);
 }
