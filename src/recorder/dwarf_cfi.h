@@ -12,10 +12,10 @@
 enum tare_rule {
 	TARE_RULE_SAME, /* also: nothing was said */
 	TARE_RULE_UNDEFINED,
-	TARE_RULE_OFFSET, /* saved at CFA + value */
-	TARE_RULE_VAL_OFFSET, /* is CFA + value */
-	TARE_RULE_REGISTER, /* is in register `value` */
-	TARE_RULE_EXPRESSION, /* saved where the expression says */
+	TARE_RULE_OFFSET,         /* saved at CFA + value */
+	TARE_RULE_VAL_OFFSET,     /* is CFA + value */
+	TARE_RULE_REGISTER,       /* is in register `value` */
+	TARE_RULE_EXPRESSION,     /* saved where the expression says */
 	TARE_RULE_VAL_EXPRESSION, /* is what the expression says */
 };
 

@@ -298,7 +298,7 @@ bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct t
 {
 	struct machine m;
 
-	m.code = (struct tare_dwarf){begin, end, false};
+	m.code = (struct tare_dwarf){ begin, end, false };
 	m.begin = begin;
 	m.regs = regs;
 	m.stack = stack;
@@ -320,7 +320,7 @@ bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct t
 bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int number,
 			   bool is_read, int64_t *offset)
 {
-	struct tare_dwarf d = {begin, end, false};
+	struct tare_dwarf d = { begin, end, false };
 
 	if (tare_dwarf_uint(&d, 1) != OP_BREG0 + number)
 		return false;

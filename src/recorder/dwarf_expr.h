@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DWARF expressions as they occur in call frame information: PLT stubs, realigned stacks, signals. */
+/* DWARF expressions as call frame information has them: PLT stubs, realigned stacks, signals. */
 #ifndef TARE_RECORDER_DWARF_EXPR_H
 #define TARE_RECORDER_DWARF_EXPR_H
 
@@ -14,7 +14,7 @@ bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct t
 			struct tare_stack *stack, const uintptr_t *initial, uintptr_t *out);
 
 /*
- * Is it "register `reg` + offset", and when `is_read` what is stored there? Nothing else may follow.
+ * Is it "register `reg` + offset", and when `is_read` what is stored there, and nothing else?
  */
 bool tare_expr_is_register(const uint8_t *begin, const uint8_t *end, unsigned int reg, bool is_read,
 			   int64_t *offset);

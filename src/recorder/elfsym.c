@@ -33,7 +33,7 @@ static const void *entry(const struct table *table, size_t i, size_t size)
 /* What is behind the first `bytes` of a table; empty when it is shorter. */
 static struct table behind(const struct table *table, size_t bytes)
 {
-	struct table rest = {NULL, 0};
+	struct table rest = { NULL, 0 };
 
 	if (bytes <= table->size) {
 		rest.at = table->at + bytes;
@@ -45,7 +45,7 @@ static struct table behind(const struct table *table, size_t bytes)
 /* glibc relocates most of these pointers in place, but none in the vdso. */
 static struct table table_at(const struct tare_elf_object *obj, ElfW(Addr) value, size_t align)
 {
-	struct table table = {NULL, 0};
+	struct table table = { NULL, 0 };
 	const uint8_t *begin, *end;
 	uintptr_t addr = value >= obj->begin && value < obj->end ? value : obj->base + value;
 
@@ -56,7 +56,7 @@ static struct table table_at(const struct tare_elf_object *obj, ElfW(Addr) value
 	return table;
 }
 
-static const ElfW(Dyn) *next_dynamic(const struct tare_elf_object *obj, const ElfW(Dyn) *dyn)
+static const ElfW(Dyn) * next_dynamic(const struct tare_elf_object *obj, const ElfW(Dyn) * dyn)
 {
 	const uint8_t *begin, *end;
 
@@ -142,11 +142,11 @@ struct search {
 	const struct tables *t;
 	const char *name;
 	int version;
-	const ElfW(Sym) *second_choice; /* right name, hidden version */
+	const ElfW(Sym) * second_choice; /* right name, hidden version */
 };
 
 /* The symbol if it is the wanted one; a symbol of second choice is kept in the search. */
-static const ElfW(Sym) *consider(struct search *s, uint32_t index)
+static const ElfW(Sym) * consider(struct search *s, uint32_t index)
 {
 	const ElfW(Sym) *sym = entry(&s->t->symtab, index, sizeof(*sym));
 	const ElfW(Half) *versym = entry(&s->t->versym, index, sizeof(*versym));
@@ -171,14 +171,14 @@ static const ElfW(Sym) *consider(struct search *s, uint32_t index)
 }
 
 /*
- * Layout: bucket count B, index of the first symbol S, bloom words W, bloom shift; W 64-bit words; B
- * first indices; one word per symbol from S on: its hash, the lowest bit set at the end of a bucket.
+ * Layout: bucket count B, index of the first symbol S, bloom words W, bloom shift; W 64-bit words;
+ * B first indices; one word per symbol from S on: its hash, lowest bit set at the end of a bucket.
  */
-static const ElfW(Sym) *search_gnu_hash(struct search *s)
+static const ElfW(Sym) * search_gnu_hash(struct search *s)
 {
 	struct table rest = behind(&s->t->gnu_hash, 16), chains;
 	const uint32_t *head = (const void *)s->t->gnu_hash.at, *index, *chain;
-	const ElfW(Sym) *sym;
+	const ElfW(Sym) * sym;
 	const uint64_t *bloom;
 	uint32_t hash = 5381;
 
@@ -203,11 +203,11 @@ static const ElfW(Sym) *search_gnu_hash(struct search *s)
 }
 
 /* Layout: bucket count B, symbol count N, B first indices, N next indices; 0 ends. */
-static const ElfW(Sym) *search_hash(struct search *s)
+static const ElfW(Sym) * search_hash(struct search *s)
 {
 	struct table rest = behind(&s->t->hash, 8), chains;
 	const uint32_t *head = (const void *)s->t->hash.at, *next;
-	const ElfW(Sym) *sym;
+	const ElfW(Sym) * sym;
 	uint32_t hash = 0;
 
 	if (!rest.at || !head[0])
@@ -234,7 +234,7 @@ static void *resolve_indirect(uintptr_t resolver)
 #if defined(__aarch64__)
 	struct {
 		unsigned long size, hwcap, hwcap2;
-	} arg = {sizeof(arg), getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+	} arg = { sizeof(arg), getauxval(AT_HWCAP), getauxval(AT_HWCAP2) };
 	enum { ARG_FOLLOWS = 62 }; /* _IFUNC_ARG_HWCAP */
 	void *(*resolve)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))resolver;
 
@@ -248,13 +248,13 @@ static void *resolve_indirect(uintptr_t resolver)
 
 void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version)
 {
-	const ElfW(Sym) *sym;
+	const ElfW(Sym) * sym;
 	struct tables t;
 	struct search s;
 	uintptr_t addr;
 
 	read_tables(obj, &t);
-	s = (struct search){&t, name, find_version(&t, version), NULL};
+	s = (struct search){ &t, name, find_version(&t, version), NULL };
 	if (s.version == VERSION_NONE)
 		return NULL;
 	sym = t.gnu_hash.at ? search_gnu_hash(&s) : search_hash(&s);
@@ -309,7 +309,7 @@ static void find_by_name(const struct tare_elf_object *obj, void *arg)
 
 bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out)
 {
-	struct find f = {prefix, 0};
+	struct find f = { prefix, 0 };
 
 	tare_objects_with(0, find_by_name, &f);
 	return f.addr && tare_elf_object_at((const void *)f.addr, out);

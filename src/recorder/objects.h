@@ -2,8 +2,8 @@
 /*
  * Which object (program, library, vdso) holds an address. A list of the loaded objects is kept,
  * readable without a lock, and brought up to date when the dynamic linker's counters of loads and
- * unloads have moved. Entries are copies that are never freed, so an answer that is stale because of
- * a dlclose a moment ago is wrong at worst, never a crash.
+ * unloads have moved. Entries are copies that are never freed, so an answer that is stale because
+ * of a dlclose a moment ago is wrong at worst, never a crash.
  */
 #ifndef TARE_RECORDER_OBJECTS_H
 #define TARE_RECORDER_OBJECTS_H
@@ -14,20 +14,20 @@
 #include <stdint.h>
 
 struct tare_elf_object {
-	uintptr_t base; /* what is added to the addresses in the file */
+	uintptr_t base;       /* what is added to the addresses in the file */
 	uintptr_t begin, end; /* of all that is mapped; there may be holes */
-	const char *path; /* never freed; "" when the linker has none */
+	const char *path;     /* never freed; "" when the linker has none */
 	uint8_t build_id[32]; /* zero behind build_id_size */
 	uint8_t build_id_size;
 	/* Memory of the object itself: read only while it is known to stay loaded. */
-	const ElfW(Phdr) *phdr;
+	const ElfW(Phdr) * phdr;
 	uint16_t phnum;
-	const ElfW(Dyn) *dynamic; /* NULL in a static program */
+	const ElfW(Dyn) * dynamic; /* NULL in a static program */
 };
 
 /*
- * The object that holds `addr`. Without a lock when it is in the list; otherwise the linker is asked.
- * Returns false when there is none.
+ * The object that holds `addr`. Without a lock when it is in the list; otherwise the linker is
+ * asked. Returns false when there is none.
  */
 bool tare_elf_object_at(const void *addr, struct tare_elf_object *out);
 
@@ -60,7 +60,7 @@ void tare_objects_changed(void);
 /* Compares the linker's counters now (about 10 ns and the linker's lock)... */
 void tare_objects_check(void);
 
-/* ...or on one call in 64 of this thread: what frequent paths use. Frees the lock from contention. */
+/* ...or on one call in 64 of this thread: for frequent paths, which would contend for that lock. */
 void tare_objects_poll(void);
 
 /* Call in a forked child: see tare_objects_with. */

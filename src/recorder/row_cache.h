@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was worked out about one instruction, in 64 bits: enough for nearly every frame. The table is
- * read and written by all threads without a lock. An entry is two words, the second the row, the
+ * What was worked out about one instruction, in 64 bits: enough for nearly every frame. The table
+ * is read and written by all threads without a lock. An entry is two words, the second the row, the
  * first the key mixed with the row, so a torn entry fits no key. The key holds the epoch: rows
  * learned before an unload are not found any more.
  */
@@ -12,13 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/dwarf_cfi.h"
 #include "recorder/objects.h"
 
 enum tare_row_kind {
-	TARE_ROW_FRAME, /* the fields below hold */
-	TARE_ROW_NO_CFI, /* code that nobody describes: try the frame pointer */
+	TARE_ROW_FRAME,     /* the fields below hold */
+	TARE_ROW_NO_CFI,    /* code that nobody describes: try the frame pointer */
 	TARE_ROW_OUTERMOST, /* nobody called this */
-	TARE_ROW_COMPLEX, /* needs all registers */
+	TARE_ROW_COMPLEX,   /* needs all registers */
 };
 
 enum tare_row_base {
@@ -30,7 +31,7 @@ enum tare_row_base {
 enum tare_row_fp {
 	TARE_ROW_FP_SAME,
 	TARE_ROW_FP_AT_CFA, /* saved at CFA + fp */
-	TARE_ROW_FP_AT_FP, /* saved at fp + fp */
+	TARE_ROW_FP_AT_FP,  /* saved at fp + fp */
 };
 
 union tare_row {
@@ -47,6 +48,9 @@ struct tare_row_entry {
 	_Atomic uint64_t key, row;
 };
 
+/* Returns false when the full row says more than fits. */
+bool tare_row_condense(const struct tare_cfi_row *full, union tare_row *row);
+
 extern struct tare_row_entry tare_row_cache[TARE_ROW_COUNT];
 
 /* What makes keys of this epoch different. Rows that no object vouches for end with any change. */
@@ -61,8 +65,8 @@ static inline uint64_t tare_row_mix(uint64_t bits)
 
 static inline struct tare_row_salt tare_row_salt(struct tare_objects_epoch epoch)
 {
-	return (struct tare_row_salt){epoch.unloads * 0xc2b2ae3d27d4eb4fu,
-				      ~(epoch.changes * 0x165667b19e3779f9u)};
+	return (struct tare_row_salt){ epoch.unloads * 0xc2b2ae3d27d4eb4fu,
+				       ~(epoch.changes * 0x165667b19e3779f9u) };
 }
 
 static inline struct tare_row_entry *tare_row_entry(uintptr_t ip)

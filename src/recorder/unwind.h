@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The native stack of the calling thread, by call frame information; where code has none, by the
- * frame pointer if that looks sane. Never faults, loops, allocates, or takes a lock of ours, whatever
- * the stack holds: a walk that meets nonsense ends. Inside signal handlers it can end early.
+ * frame pointer if that looks sane. Never faults, loops, allocates, or takes a lock of ours,
+ * whatever the stack holds: a walk that meets nonsense ends. In signal handlers it can end early.
  */
 #ifndef TARE_RECORDER_UNWIND_H
 #define TARE_RECORDER_UNWIND_H

@@ -24,15 +24,15 @@ enum {
 	".type tare_unwind_capture, %function\n"                                                   \
 	"tare_unwind_capture:\n"                                                                   \
 	".cfi_startproc\n"                                                                         \
-	"	stp x19, x20, [x0, #152]\n"                                                        \
-	"	stp x21, x22, [x0, #168]\n"                                                        \
-	"	stp x23, x24, [x0, #184]\n"                                                        \
-	"	stp x25, x26, [x0, #200]\n"                                                        \
-	"	stp x27, x28, [x0, #216]\n"                                                        \
-	"	str x29, [x0, #232]\n"                                                             \
-	"	mov x1, sp\n"                                                                      \
-	"	stp x1, x30, [x0, #248]\n"                                                         \
-	"	ret\n"                                                                             \
+	"\tstp x19, x20, [x0, #152]\n"                                                             \
+	"\tstp x21, x22, [x0, #168]\n"                                                             \
+	"\tstp x23, x24, [x0, #184]\n"                                                             \
+	"\tstp x25, x26, [x0, #200]\n"                                                             \
+	"\tstp x27, x28, [x0, #216]\n"                                                             \
+	"\tstr x29, [x0, #232]\n"                                                                  \
+	"\tmov x1, sp\n"                                                                           \
+	"\tstp x1, x30, [x0, #248]\n"                                                              \
+	"\tret\n"                                                                                  \
 	".cfi_endproc\n"                                                                           \
 	".size tare_unwind_capture, .-tare_unwind_capture\n"
 
@@ -54,12 +54,15 @@ static inline uintptr_t tare_regs_thread_pointer(void)
 }
 
 /* The end of a signal handler: mov x8, #139; svc #0. */
-#define TARE_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}
+#define TARE_SIGRETURN                                                                             \
+	{                                                                                          \
+		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                           \
+	}
 
 /* Offset from sp, at that place, of where the kernel saved r[reg] (or the pc). */
 static inline uint32_t tare_regs_signal_slot(unsigned int reg)
 {
-	/* siginfo is 128 bytes, mcontext is 176 into ucontext, regs are behind the fault address. */
+	/* siginfo: 128 bytes; mcontext: 176 into ucontext; regs: behind the fault address. */
 	return 128 + 176 + 8 + 8u * reg;
 }
 

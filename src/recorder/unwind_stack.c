@@ -34,7 +34,7 @@ bool tare_stack_is_readable(uintptr_t addr)
 
 /*
  * Something that is surely at the upper end: for the first thread what the kernel put above its
- * stack; for others the thread descriptor, which glibc places on top of the stack it gives a thread.
+ * stack; for others the thread descriptor, which glibc places on top of a thread's stack.
  */
 static void find_own(void)
 {

@@ -11,7 +11,7 @@ static struct tare_regs regs;
 /* Returns 0 when it fails; no expression here is 0 on purpose. */
 static uintptr_t evaluate(const uint8_t *code, size_t size, const uintptr_t *initial)
 {
-	volatile uintptr_t memory[4] = {0x1122334455667788u, 2, 3, 4};
+	volatile uintptr_t memory[4] = { 0x1122334455667788u, 2, 3, 4 };
 	struct tare_stack stack;
 	uintptr_t out = 0;
 
@@ -21,7 +21,8 @@ static uintptr_t evaluate(const uint8_t *code, size_t size, const uintptr_t *ini
 	return tare_expr_evaluate(code, code + size, &regs, &stack, initial, &out) ? out : 0;
 }
 
-#define EXPR(...) evaluate((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), NULL)
+#define EXPR(...)                                                                                  \
+	evaluate((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), NULL)
 
 TEST(expressions)
 {
@@ -39,11 +40,11 @@ TEST(expressions)
 	CHECK_INT(EXPR(0x73, 0, 0x94, 2), 0x7788);
 	CHECK_INT(EXPR(0x73, 4, 0x94, 4), 0x11223344);
 	CHECK_INT(EXPR(0x73, 3, 0x94, 1), 0x55);
-	CHECK_INT(EXPR(0x92, 3, 8, 0x06), 2); /* bregx */
-	CHECK_INT(EXPR(0x35, 0x33, 0x1c), 2); /* minus */
+	CHECK_INT(EXPR(0x92, 3, 8, 0x06), 2);        /* bregx */
+	CHECK_INT(EXPR(0x35, 0x33, 0x1c), 2);        /* minus */
 	CHECK_INT(EXPR(0x35, 0x33, 0x16, 0x1c), -2); /* swap */
-	CHECK_INT(EXPR(0x37, 0x32, 0x1b), 3); /* div */
-	CHECK_INT(EXPR(0x37, 0x34, 0x1d), 3); /* mod */
+	CHECK_INT(EXPR(0x37, 0x32, 0x1b), 3);        /* div */
+	CHECK_INT(EXPR(0x37, 0x34, 0x1d), 3);        /* mod */
 	CHECK_INT(EXPR(0x37, 0x34, 0x1e), 28);
 	CHECK_INT(EXPR(0x37, 0x1f), -7);
 	CHECK_INT(EXPR(0x37, 0x1f, 0x19), 7);
@@ -55,13 +56,13 @@ TEST(expressions)
 	CHECK_INT(EXPR(0x36, 0x33, 0x21), 7);
 	CHECK_INT(EXPR(0x36, 0x23, 0x81, 0x01), 135);
 	CHECK_INT(EXPR(0x31, 0x32, 0x33, 0x17, 0x13, 0x24), 6); /* rot: 3 1 2; drop; 3 << 1 */
-	CHECK_INT(EXPR(0x31, 0x32, 0x14, 0x22, 0x22), 4); /* over */
-	CHECK_INT(EXPR(0x31, 0x32, 0x33, 0x15, 2), 1); /* pick */
-	CHECK_INT(EXPR(0x31, 0x2f, 1, 0, 0x32, 0x96), 1); /* skip over a literal */
-	CHECK_INT(EXPR(0x35, 0x31, 0x28, 1, 0, 0x32), 5); /* bra, taken */
-	CHECK_INT(EXPR(0x35, 0x30, 0x28, 1, 0, 0x32), 2); /* bra, not taken */
-	CHECK_INT(EXPR(0x31, 0x32, 0x2d), 1); /* 1 < 2 */
-	CHECK_INT(evaluate((const uint8_t[]){0x38, 0x22}, 2, &cfa), 5008);
+	CHECK_INT(EXPR(0x31, 0x32, 0x14, 0x22, 0x22), 4);       /* over */
+	CHECK_INT(EXPR(0x31, 0x32, 0x33, 0x15, 2), 1);          /* pick */
+	CHECK_INT(EXPR(0x31, 0x2f, 1, 0, 0x32, 0x96), 1);       /* skip over a literal */
+	CHECK_INT(EXPR(0x35, 0x31, 0x28, 1, 0, 0x32), 5);       /* bra, taken */
+	CHECK_INT(EXPR(0x35, 0x30, 0x28, 1, 0, 0x32), 2);       /* bra, not taken */
+	CHECK_INT(EXPR(0x31, 0x32, 0x2d), 1);                   /* 1 < 2 */
+	CHECK_INT(evaluate((const uint8_t[]){ 0x38, 0x22 }, 2, &cfa), 5008);
 #if defined(__x86_64__)
 	/* A PLT stub: sp + 8 + ((pc & 15) >= 11) * 8, with register 3 as sp. */
 	for (regs.pc = 16; regs.pc < 32; regs.pc++)
@@ -74,16 +75,16 @@ TEST(bad_expressions)
 {
 	CHECK_INT(EXPR(0x22), 0); /* nothing to add */
 	CHECK_INT(EXPR(0x31, 0x22), 0);
-	CHECK_INT(EXPR(0x08), 0); /* cut off */
-	CHECK_INT(EXPR(0x31, 0x06), 0); /* reads address 1 */
-	CHECK_INT(EXPR(0x30, 0x06), 0); /* reads address 0 */
-	CHECK_INT(EXPR(0x74, 0), 0); /* a register that is not known */
+	CHECK_INT(EXPR(0x08), 0);             /* cut off */
+	CHECK_INT(EXPR(0x31, 0x06), 0);       /* reads address 1 */
+	CHECK_INT(EXPR(0x30, 0x06), 0);       /* reads address 0 */
+	CHECK_INT(EXPR(0x74, 0), 0);          /* a register that is not known */
 	CHECK_INT(EXPR(0x31, 0x30, 0x1b), 0); /* by zero */
 	CHECK_INT(EXPR(0x31, 0x30, 0x1d), 0);
 	CHECK_INT(EXPR(0x2f, 0xfd, 0xff), 0); /* for ever */
 	CHECK_INT(EXPR(0x12, 0x2f, 0xfc, 0xff), 0);
 	CHECK_INT(EXPR(0x31, 0x12, 0x2f, 0xfc, 0xff), 0); /* until the stack is full */
-	CHECK_INT(EXPR(0x31, 0x2f, 0xf0, 0x0f), 0); /* out of the expression */
+	CHECK_INT(EXPR(0x31, 0x2f, 0xf0, 0x0f), 0);       /* out of the expression */
 	CHECK_INT(EXPR(0x31, 0xe0), 0);
 	CHECK_INT(EXPR(0x73, 0, 0x94, 3), 0); /* three bytes */
 	CHECK_INT(EXPR(0x13, 0x13), 0);
@@ -105,8 +106,8 @@ TEST(random_expressions)
 
 TEST(numbers)
 {
-	static const uint8_t bytes[] = {0xe5, 0x8e, 0x26, 0x80, 0x7f, 0xff, 0x80};
-	struct tare_dwarf d = {bytes, bytes + sizeof(bytes), false};
+	static const uint8_t bytes[] = { 0xe5, 0x8e, 0x26, 0x80, 0x7f, 0xff, 0x80 };
+	struct tare_dwarf d = { bytes, bytes + sizeof(bytes), false };
 
 	CHECK_INT(tare_dwarf_uleb(&d), 624485);
 	CHECK_INT(tare_dwarf_sleb(&d), -128);
@@ -146,7 +147,7 @@ static void read_all_rows(const struct tare_elf_object *obj, struct coverage *c)
 TEST(reads_all_of_libc)
 {
 	struct tare_elf_object obj;
-	struct coverage c = {0, 0, 0};
+	struct coverage c = { 0, 0, 0 };
 
 	CHECK(tare_elf_object_at((const void *)qsort, &obj));
 	read_all_rows(&obj, &c);
@@ -155,7 +156,7 @@ TEST(reads_all_of_libc)
 	CHECK(c.rows > 10000 && c.missing < c.rows / 2);
 }
 
-/* The object, with its tables at the end of what is allocated, so that a sanitizer sees overruns. */
+/* A copy of the object, as large as what is allocated: a sanitizer sees overruns. */
 TEST(damaged_tables_are_harmless)
 {
 	struct tare_elf_object obj, copy;
@@ -192,7 +193,8 @@ TEST(damaged_tables_are_harmless)
 		uint8_t saved[8];
 
 		for (int k = 0; k < 8; k++) {
-			at[k] = (header->p_vaddr + ((size_t)rand() * 31 + (size_t)rand()) % span) % size;
+			at[k] = (header->p_vaddr + ((size_t)rand() * 31 + (size_t)rand()) % span) %
+				size;
 			saved[k] = image[at[k]];
 			image[at[k]] = (uint8_t)rand();
 		}

@@ -157,7 +157,7 @@ TEST(vdso)
 	uintptr_t at = getauxval(AT_SYSINFO_EHDR);
 #if defined(__x86_64__)
 	int (*clock)(clockid_t, struct timespec *);
-	struct timespec ts = {0, 0};
+	struct timespec ts = { 0, 0 };
 #endif
 
 	if (!at)
@@ -200,7 +200,7 @@ TEST(the_program_itself)
 
 TEST(build_id_is_the_file_s)
 {
-	static const uint8_t mark[] = {4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	static const uint8_t mark[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
 	struct tare_elf_object obj;
 	const uint8_t *note;
 	struct file f;
@@ -326,7 +326,7 @@ static void copy_image(const char *prefix, struct damage *d)
 /* Not the symbols themselves: one that turns into an indirect function would be called. */
 TEST(damaged_tables_are_harmless)
 {
-	static const char *const names[] = {"cbrt", "no_such_name", "ldexp", "modff"};
+	static const char *const names[] = { "cbrt", "no_such_name", "ldexp", "modff" };
 	void *handle = dlopen("libm.so.6", RTLD_NOW);
 	unsigned int found = 0, tried = 0;
 	size_t hot[16], count = 0;
@@ -346,7 +346,8 @@ TEST(damaged_tables_are_harmless)
 
 		d.image[at % d.size] = (uint8_t)rand();
 		for (size_t k = 0; k < 4; k++, tried++)
-			found += tare_elf_symbol(&d.obj, names[k], k % 2 ? "GLIBC_2.17" : NULL) != NULL;
+			found += tare_elf_symbol(&d.obj, names[k], k % 2 ? "GLIBC_2.17" : NULL) !=
+				 NULL;
 		tare_elf_needs(&d.obj, "libc.so.6");
 		d.image[at % d.size] = saved;
 	}
