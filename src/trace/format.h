@@ -102,25 +102,25 @@ enum tare_clock { TARE_CLOCK_MAP(TARE_ENUM_VALUE) };
 
 /* Offsets 0..511 of P-G.events; also kept in the ring's first page, so either file can be read alone. */
 struct tare_file_header {
-	char magic[8];
-	uint32_t endian;
-	uint32_t version;
+	char magic[8]; /* TARELOG */
+	uint32_t endian; /* 0x01020304 */
+	uint32_t version; /* of the format */
 	uint32_t header_bytes; /* where position 0 lies in the file */
-	uint32_t role;
-	uint32_t clock;
+	uint32_t role; /* enum tare_role */
+	uint32_t clock; /* enum tare_clock */
 	uint32_t pid; /* as the process itself sees it */
 	uint32_t ppid;
 	uint32_t generation; /* exec generations of this pid before it */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid, 0 where unknown */
 	uint64_t start_ticks; /* field 22 of /proc/self/stat: tells a reused pid apart */
 	uint64_t ticks_per_s; /* of the clock; 0: take it from clock records */
-	uint64_t first_stamp;
-	uint64_t first_monotonic_ns;
-	uint64_t first_realtime_ns;
+	uint64_t first_stamp; /* when the log began … */
+	uint64_t first_monotonic_ns; /* … on CLOCK_MONOTONIC */
+	uint64_t first_realtime_ns; /* … in ns since 1970 */
 	uint64_t base; /* position p lies at header_bytes + p - base; those below base were folded */
-	uint8_t boot_id[16];
+	uint8_t boot_id[16]; /* /proc/sys/kernel/random/boot_id */
 	char tool[32]; /* version of Tare, NUL terminated */
-	char host[64];
+	char host[64]; /* name of the machine */
 	char program[128]; /* basename of the executable */
 	uint8_t reserved[176];
 };
@@ -134,9 +134,9 @@ struct tare_ring_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t ring_bytes; /* a power of two */
-	uint64_t head;
+	uint64_t head; /* positions below are taken */
 	uint64_t pad0[6];
-	uint64_t tail; /* on a cache line of its own */
+	uint64_t tail; /* positions below are in the file; on a cache line of its own */
 	uint64_t pad1[7];
 	uint32_t drain_lock; /* 0, or a stamp of the holder; a hint only: draining twice is harmless */
 	uint32_t full_disk; /* writes failed with ENOSPC or EDQUOT, last time */
