@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "seeds.h"
+
+#include "../unit/make_log.h"
+
+#include <stdlib.h>
+
+static const char json[] = "{\"tare\": 1, \"state\": \"complete\", \"command\": [\"./program\"]}";
+
+static size_t put(uint8_t *out, size_t at, const void *bytes, size_t size)
+{
+	if (size > 0)
+		memcpy(out + at, bytes, size);
+	return at + size;
+}
+
+static size_t put_log(uint8_t *out, size_t at, const struct make_log *m, size_t body)
+{
+	at = put(out, at, &m->header, sizeof(m->header));
+	return put(out, at, m->bytes, body);
+}
+
+/* A ring of 4096 bytes with the end of the log. */
+static size_t put_ring(uint8_t *out, size_t at, const struct make_log *m, uint64_t tail)
+{
+	enum { RING = 4096 };
+	struct tare_ring_header *h = calloc(1, TARE_RING_HEADER_BYTES + RING);
+	size_t from = m->size > RING ? m->size - RING : 0;
+
+	if (!h)
+		abort();
+	memcpy(h->magic, TARE_RING_MAGIC, sizeof(h->magic));
+	h->ring_bytes = RING;
+	h->head = m->size;
+	h->tail = tail;
+	h->file = m->header;
+	tare_encode_copy((uint8_t *)h + TARE_RING_HEADER_BYTES, RING, from, m->bytes + from,
+			 m->size - from);
+	at = put(out, at, h, TARE_RING_HEADER_BYTES + RING);
+	free(h);
+	return at;
+}
+
+static void fill_tare(struct make_log *t)
+{
+	t->header.role = TARE_ROLE_TARE;
+	MAKE(t, clock, CLOCK, .ticks = 1000000000, .monotonic_ns = 1000000000,
+	     .realtime_ns = 1700000000000000000);
+	MAKE_TEXT(t, device, DEVICE, "NVIDIA H200", .ordinal = 3, .nvml_index = 3, .total = 1ull << 37,
+		  .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	for (uint32_t i = 0; i < 20; i++) {
+		MAKE(t, reading, READING, .device = 3, .source = 1, .used = i << 20);
+		MAKE_TEXT(t, peer, PEER, "python3", .device = 3, .pid = 431 + i % 2, .list = i);
+		MAKE(t, host, HOST, .pid = 431, .anon = i << 12);
+	}
+	MAKE_TEXT(t, symbol, SYMBOL, "main", .pid = 431, .address = 0x401100);
+	MAKE(t, exit, EXIT, .pid = 431, .status = 9);
+	MAKE(t, clock, CLOCK, .ticks = 3000000000, .monotonic_ns = 3000000000,
+	     .realtime_ns = 1700000002000000000);
+}
+
+/* A checkpoint, read as if it were the log of `tare`. */
+static void fill_checkpoint(struct make_log *t, const struct make_log *m)
+{
+	t->header.role = TARE_ROLE_CHECKPOINT;
+	MAKE(t, fold, FOLD, .pid = 431, .position = m->records[6].position, .events = 3);
+	MAKE_TEXT(t, string, STRING, "cuMemAlloc_v2", .id = 2);
+	MAKE(t, carry, CARRY, .pid = 431, .bytes = 100, .owner = 2);
+	MAKE(t, fold, FOLD, .pid = 432, .position = 64, .events = 1);
+	make_log_program(t);
+}
+
+size_t fuzz_seed(int n, uint8_t *out)
+{
+	static struct make_log m, t;
+	struct fuzz_head head = { .flags = n % 2 ? FUZZ_RESEAL : 0 };
+	size_t at = sizeof(head), body;
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	for (int i = 0; i < 1 + n; i++)
+		make_log_program(&m);
+	if (n >= 2)
+		make_log_every_kind(&m);
+	if (n == 4)
+		m.header.clock = t.header.clock = TARE_CLOCK_TSC;
+	if (n == 5)
+		fill_checkpoint(&t, &m);
+	else
+		fill_tare(&t);
+	/* A ring holds what the file lacks. */
+	body = n == 3 ? m.records[m.record_nr / 2].position : m.size;
+	at = put_log(out, at, &m, body);
+	head.events = (uint32_t)(at - sizeof(head));
+	if (n == 1 || n == 3)
+		at = put_ring(out, at, &m, body);
+	head.ring = (uint32_t)(at - sizeof(head)) - head.events;
+	at = put_log(out, at, &t, t.size);
+	head.tare = (uint32_t)(at - sizeof(head)) - head.events - head.ring;
+	at = put(out, at, json, sizeof(json) - 1);
+	memcpy(out, &head, sizeof(head));
+	make_log_free(&m);
+	make_log_free(&t);
+	return at;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TESTS_FUZZ_SEEDS_H
+#define TARE_TESTS_FUZZ_SEEDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * An input of the fuzz target is a whole recording: a head, then four files one after another. What
+ * the sizes leave over belongs to the last one.
+ */
+struct fuzz_head {
+	uint8_t flags;
+	uint8_t reserved[3];
+	uint32_t events, ring, tare; /* sizes of 431-0.events, 431-0.ring, tare.events */
+};
+
+enum {
+	/* Before reading, give every record the seal of its place: so that damage gets past the seal. */
+	FUZZ_RESEAL = 1,
+	FUZZ_SEED_NR = 6,
+	FUZZ_MAX = 1 << 17,
+};
+
+/* Fills `out` (FUZZ_MAX bytes) and returns the size. n < FUZZ_SEED_NR. */
+size_t fuzz_seed(int n, uint8_t *out);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif
