@@ -159,6 +159,7 @@ uint32_t tare_emit_stack(void)
 	int all, own;
 	uint32_t i;
 
+	tare_objects_check(); /* a library may lie where another was */
 	all = tare_unwind(frames, STACK_FRAMES, NULL);
 	own = skip_own_frames(frames, all);
 	if (all <= own)
