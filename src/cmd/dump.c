@@ -56,8 +56,10 @@ static int check_kinds(const struct options *o, struct tare_err *err)
 			if (tare_decode_kind(kind))
 				tare_str_addf(&names, "%s%s", names.len ? ", " : "",
 					      tare_record_name(kind));
-		rc = tare_err_set(err, TARE_E_USAGE, "dump: there is no record kind \"%s\"; the kinds "
-				  "are %s", o->kinds.items[i], tare_str_text(&names));
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "dump: there is no record kind \"%s\"; the kinds "
+				  "are %s",
+				  o->kinds.items[i], tare_str_text(&names));
 		tare_str_free(&names);
 		return rc;
 	}
@@ -142,9 +144,10 @@ static int dump(const struct options *o, const char *path, struct tare_err *err)
 	if (!rc && fflush(stdout))
 		rc = tare_err_set_errno(err, errno, "dump: the output cannot be written");
 	if (!rc && !dumped)
-		rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				  "%s has no log of a process %lld; tare info %s lists the processes",
-				  path, (long long)o->pid, path);
+		rc = tare_err_set(
+			err, TARE_E_NOT_FOUND,
+			"%s has no log of a process %lld; tare info %s lists the processes", path,
+			(long long)o->pid, path);
 	for (int i = 0; !rc && i < tare_recording_unread_nr(recording); i++)
 		fprintf(stderr, "tare: %s\n", tare_recording_unread(recording, i));
 	tare_recording_close(recording);

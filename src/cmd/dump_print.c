@@ -94,7 +94,8 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 	}
 	tare_str_addf(out, "# %s: %s", name, tare_role_name(h->role));
 	if (h->role == TARE_ROLE_PROGRAM)
-		tare_str_addf(out, " %s, pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32,
+		tare_str_addf(out,
+			      " %s, pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32,
 			      h->program, h->pid, h->generation, h->ppid);
 	tare_str_addf(out, "; on %s, clock %s, format %" PRIu32 ", Tare %s\n", h->host,
 		      tare_clock_name(h->clock), h->version, h->tool);
@@ -207,7 +208,9 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 	tare_str_addf(out, "%" PRIu64, rec->position);
 	if (style->offsets)
 		tare_str_addf(out, " @%s%" PRIu64 "+%" PRIu64, rec->is_in_ring ? "ring:" : "",
-			      rec->is_in_ring ? rec->position : tare_log_offset(info, rec->position), rec->bytes);
+			      rec->is_in_ring ? rec->position
+					      : tare_log_offset(info, rec->position),
+			      rec->bytes);
 	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp,
 		      tare_record_name(rec->rec.head->kind));
 	if (!rec->info)
@@ -242,7 +245,8 @@ void tare_dump_gap(struct tare_str *out, const struct tare_dump_style *style, co
 	}
 	tare_str_addf(out, "%" PRIu64, gap->position);
 	if (style->offsets)
-		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64, tare_log_offset(info, gap->position), gap->bytes);
+		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64, tare_log_offset(info, gap->position),
+			      gap->bytes);
 	tare_str_addf(out, " ! %" PRIu64 " bytes %s\n", gap->bytes, tare_log_gap_name(gap->gap));
 }
 

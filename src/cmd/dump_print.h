@@ -7,7 +7,7 @@
 
 /* One line each, appended to `out`; texts from a recording are escaped. `name` is the log's. */
 struct tare_dump_style {
-	bool json; /* one JSON object a line */
+	bool json;    /* one JSON object a line */
 	bool offsets; /* where the record lies in its file, and how long it is */
 };
 

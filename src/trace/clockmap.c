@@ -20,7 +20,9 @@ void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monot
 	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1,
 					sizeof(*map->pairs));
 	map->pairs[map->pair_nr++] = (struct tare_clockmap_pair){
-		.ticks = ticks, .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns,
+		.ticks = ticks,
+		.monotonic_ns = monotonic_ns,
+		.realtime_ns = realtime_ns,
 	};
 }
 
@@ -107,8 +109,8 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 		keep_longest_series(map);
 		thin_out(map);
 		if (map->pairs[0].realtime_ns > map->pairs[0].monotonic_ns)
-			map->realtime_offset_ns = (int64_t)(map->pairs[0].realtime_ns -
-							    map->pairs[0].monotonic_ns);
+			map->realtime_offset_ns =
+				(int64_t)(map->pairs[0].realtime_ns - map->pairs[0].monotonic_ns);
 	}
 	n = map->pair_nr;
 	map->is_rate_known = map->ticks_per_s > 0 || n > 1 || map->clock == TARE_CLOCK_MONOTONIC_NS;

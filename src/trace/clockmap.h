@@ -23,9 +23,9 @@ struct tare_clockmap {
 	uint64_t ticks_per_s; /* 0: not known */
 	struct tare_clockmap_pair *pairs;
 	size_t pair_nr, pair_cap;
-	size_t last; /* pair that was used last */
+	size_t last;                /* pair that was used last */
 	int64_t realtime_offset_ns; /* add it to a monotonic time; 0 if not known */
-	bool is_rate_known; /* else a tick is taken for a nanosecond */
+	bool is_rate_known;         /* else a tick is taken for a nanosecond */
 };
 
 void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,

@@ -21,8 +21,11 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 		typedef struct tare_rec_##NAME self;                                               \
 		static const struct tare_field table[] = { FIELDS };                               \
 		static const struct tare_kind_info info = {                                        \
-			.kind = id, .name = #NAME, .fields = table,                                \
-			.field_nr = sizeof(table) / sizeof(table[0]), .fixed = sizeof(self),       \
+			.kind = id,                                                                \
+			.name = #NAME,                                                             \
+			.fields = table,                                                           \
+			.field_nr = sizeof(table) / sizeof(table[0]),                              \
+			.fixed = sizeof(self),                                                     \
 			.tail = TARE_TAIL_##TAIL,                                                  \
 		};                                                                                 \
 		return &info;                                                                      \
@@ -85,13 +88,13 @@ struct word {
 	const char *word;
 };
 #define WORD(value, key, word, meaning) { value, word },
-static const struct word role_words[] = { TARE_ROLE_MAP(WORD) { 0, NULL } };
-static const struct word clock_words[] = { TARE_CLOCK_MAP(WORD) { 0, NULL } };
-static const struct word effect_words[] = { TARE_EFFECT_MAP(WORD) { 0, NULL } };
-static const struct word event_words[] = { TARE_EVENT_MAP(WORD) { 0, NULL } };
-static const struct word device_words[] = { TARE_DEVICE_MAP(WORD) { 0, NULL } };
-static const struct word source_words[] = { TARE_SOURCE_MAP(WORD) { 0, NULL } };
-static const struct word how_words[] = { TARE_HOW_MAP(WORD) { 0, NULL } };
+static const struct word role_words[] = { TARE_ROLE_MAP(WORD){ 0, NULL } };
+static const struct word clock_words[] = { TARE_CLOCK_MAP(WORD){ 0, NULL } };
+static const struct word effect_words[] = { TARE_EFFECT_MAP(WORD){ 0, NULL } };
+static const struct word event_words[] = { TARE_EVENT_MAP(WORD){ 0, NULL } };
+static const struct word device_words[] = { TARE_DEVICE_MAP(WORD){ 0, NULL } };
+static const struct word source_words[] = { TARE_SOURCE_MAP(WORD){ 0, NULL } };
+static const struct word how_words[] = { TARE_HOW_MAP(WORD){ 0, NULL } };
 #undef WORD
 #define TARE_CLASS(id, key, name, sizing, account) { id, name },
 static const struct word class_words[] = {

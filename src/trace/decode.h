@@ -27,7 +27,7 @@ struct tare_kind_info {
 
 const struct tare_kind_info *tare_decode_kind(uint16_t kind); /* NULL: not known to this version */
 const struct tare_kind_info *tare_decode_kind_named(const char *name); /* NULL: no such kind */
-const char *tare_record_name(uint16_t kind); /* "event"; "unknown" */
+const char *tare_record_name(uint16_t kind);                           /* "event"; "unknown" */
 
 /* The value of a field; of a signed one the bits of its int64_t. pre: rec is the whole struct. */
 uint64_t tare_decode_value(const struct tare_field *field, const void *rec);

@@ -80,8 +80,8 @@ static inline void tare_encode_header(struct tare_file_header *h, enum tare_role
 	h->header_bytes = TARE_HEADER_BYTES;
 	h->role = role;
 	h->clock = clock;
-	memcpy(h->tool, TARE_VERSION, sizeof(TARE_VERSION) < sizeof(h->tool) ? sizeof(TARE_VERSION)
-									      : sizeof(h->tool) - 1);
+	memcpy(h->tool, TARE_VERSION,
+	       sizeof(TARE_VERSION) < sizeof(h->tool) ? sizeof(TARE_VERSION) : sizeof(h->tool) - 1);
 }
 
 #endif

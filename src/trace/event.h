@@ -15,11 +15,11 @@
 
 /* A GPU, one per recording however many processes see it and under whatever ordinal. */
 struct tare_device {
-	int index; /* 0, 1, …: order of first appearance in the recording */
-	int nvml_index; /* -1: not known to NVML */
-	char uuid[48]; /* "GPU-xxxxxxxx-…"; "" where nobody says */
-	const char *name; /* never NULL */
-	uint32_t flags; /* enum tare_device_flag, of all its records together */
+	int index;                /* 0, 1, …: order of first appearance in the recording */
+	int nvml_index;           /* -1: not known to NVML */
+	char uuid[48];            /* "GPU-xxxxxxxx-…"; "" where nobody says */
+	const char *name;         /* never NULL */
+	uint32_t flags;           /* enum tare_device_flag, of all its records together */
 	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
 	uint64_t used; /* as its first record says: before the recording changed anything */
 	uint32_t multiprocessors, threads_per_multiprocessor;
@@ -34,7 +34,7 @@ struct tare_stack {
 
 struct tare_object {
 	uint64_t base, begin, end; /* file address + base = run address */
-	uint64_t build_id[2]; /* its first 16 bytes, zero if it has none */
+	uint64_t build_id[2];      /* its first 16 bytes, zero if it has none */
 	const char *path;
 };
 
@@ -58,16 +58,17 @@ struct tare_process {
 	uint64_t pid_namespace; /* 0: not known */
 	uint64_t start_ticks;
 	const char *program, *host; /* never NULL */
-	const char *folder; /* of its recording, never NULL */
+	const char *folder;         /* of its recording, never NULL */
 	const char *log; /* path of its .events file; "" where only a checkpoint knows it */
-	int64_t first_ns, last_ns; /* since the recording started: when the log begins and its last record */
-	bool is_ended; /* it ended in order: there is an END record, or its ring says so */
-	bool is_open; /* its ring still lies there and it has not ended: it runs, or was killed */
+	int64_t first_ns,
+		last_ns; /* since the recording started: when the log begins and its last record */
+	bool is_ended;   /* it ended in order: there is an END record, or its ring says so */
+	bool is_open;  /* its ring still lies there and it has not ended: it runs, or was killed */
 	uint64_t lost; /* records it had to give up because ring and disk were full */
-	uint64_t unfinished; /* places where a record was begun and never finished */
+	uint64_t unfinished;    /* places where a record was begun and never finished */
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
-	uint64_t folded; /* events before fold_ns that were folded into a checkpoint */
-	int64_t fold_ns; /* -1: nothing was folded */
+	uint64_t folded;        /* events before fold_ns that were folded into a checkpoint */
+	int64_t fold_ns;        /* -1: nothing was folded */
 
 	const struct tare_process_device *devices;
 	int device_nr;
@@ -91,7 +92,8 @@ struct tare_event {
 	enum tare_kind kind; /* which member of `rec` */
 	union tare_rec rec;
 	const struct tare_process *process; /* whose log it stands in; folded ones: whose it was */
-	const struct tare_process *about; /* HOST, EXIT, SYMBOL, FOLD, CARRY: the process named; or NULL */
+	const struct tare_process
+		*about; /* HOST, EXIT, SYMBOL, FOLD, CARRY: the process named; or NULL */
 	const struct tare_device *device; /* where the record names one that is known; or NULL */
 
 	/*
@@ -101,8 +103,8 @@ struct tare_event {
 	 */
 	int64_t at_ns, begin_ns, end_ns;
 
-	const char *api; /* EVENT: the entry point; or NULL */
-	const char *name; /* EVENT: function or module; CARRY: owner; or NULL */
+	const char *api;                /* EVENT: the entry point; or NULL */
+	const char *name;               /* EVENT: function or module; CARRY: owner; or NULL */
 	const struct tare_stack *stack; /* EVENT: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */

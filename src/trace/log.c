@@ -61,23 +61,25 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
 		if (!begins_with(log, TARE_HEADER_BYTES, 0) &&
 		    !begins_with(log, TARE_HEADER_BYTES, h->base))
-			return tare_err_set(err, TARE_E_FORMAT,
-					    "%s is not a recording of Tare; give a folder NAME.tare "
-					    "or a .events file in one",
-					    log->path);
+			return tare_err_set(
+				err, TARE_E_FORMAT,
+				"%s is not a recording of Tare; give a folder NAME.tare "
+				"or a .events file in one",
+				log->path);
 		log->info.is_header_damaged = true;
 	}
 	if (h->endian == swapped(TARE_ENDIAN_MARK))
-		return tare_err_set(err, TARE_E_UNSUPPORTED,
-				    "%s was recorded on a machine with the other byte order; open it "
-				    "on a machine of that kind",
-				    log->path);
+		return tare_err_set(
+			err, TARE_E_UNSUPPORTED,
+			"%s was recorded on a machine with the other byte order; open it "
+			"on a machine of that kind",
+			log->path);
 	if (h->version > TARE_FORMAT_VERSION && !log->info.is_header_damaged)
-		return tare_err_set(err, TARE_E_NEWER,
-				    "%s is in format %u, written by Tare %s, and this is Tare %s, which "
-				    "reads formats up to %u; open it with Tare %s or newer",
-				    log->path, h->version, h->tool, TARE_VERSION, TARE_FORMAT_VERSION,
-				    h->tool);
+		return tare_err_set(
+			err, TARE_E_NEWER,
+			"%s is in format %u, written by Tare %s, and this is Tare %s, which "
+			"reads formats up to %u; open it with Tare %s or newer",
+			log->path, h->version, h->tool, TARE_VERSION, TARE_FORMAT_VERSION, h->tool);
 	if (h->endian != TARE_ENDIAN_MARK)
 		log->info.is_header_damaged = true;
 	return 0;
@@ -141,19 +143,21 @@ static int no_header(struct tare_log *log, struct tare_err *err)
 	if (log->fd < 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", log->path);
 	if (fstat(log->fd, &st) == 0 && st.st_size == 0)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    "%s is empty: the process ended, or the disk was full, before its "
-				    "log began",
-				    log->path);
+		return tare_err_set(
+			err, TARE_E_EMPTY,
+			"%s is empty: the process ended, or the disk was full, before its "
+			"log began",
+			log->path);
 	if (tare_log_pread(log->fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 	    !memcmp(magic, TARE_FORMAT_MAGIC, sizeof(magic)))
 		return tare_err_set(err, TARE_E_TRUNCATED,
 				    "%s is cut off inside its header; nothing in it can be read",
 				    log->path);
-	return tare_err_set(err, TARE_E_FORMAT,
-			    "%s is not a recording of Tare; give a folder NAME.tare or a .events file "
-			    "in one",
-			    log->path);
+	return tare_err_set(
+		err, TARE_E_FORMAT,
+		"%s is not a recording of Tare; give a folder NAME.tare or a .events file "
+		"in one",
+		log->path);
 }
 
 /* "…/P-G.events" and "…/P-G.ring" for either of them. */

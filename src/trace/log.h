@@ -17,26 +17,26 @@
 struct tare_log;
 
 struct tare_log_info {
-	const char *path; /* of the .events file, even where only the ring is there */
+	const char *path;               /* of the .events file, even where only the ring is there */
 	struct tare_file_header header; /* texts made printable and NUL-terminated */
 	bool has_file, has_ring;
 	bool is_header_damaged;
 	bool is_ring_damaged; /* head and tail contradicted each other */
-	bool is_finished; /* the ring says that the process ended its log in order */
-	bool is_disk_full; /* … that its last write found the disk full */
-	uint64_t begin; /* positions below were folded into a checkpoint and cut off */
-	uint64_t file_end; /* positions below are in the file */
-	uint64_t ring_begin; /* positions from here to end are in the ring; end if there is none */
+	bool is_finished;     /* the ring says that the process ended its log in order */
+	bool is_disk_full;    /* … that its last write found the disk full */
+	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
+	uint64_t file_end;    /* positions below are in the file */
+	uint64_t ring_begin;  /* positions from here to end are in the ring; end if there is none */
 	uint64_t end;
 	uint64_t lost; /* given up and not yet in a LOST record of this log */
 };
 
 /* Of one pass; complete when tare_log_next() has answered END. */
 struct tare_log_counts {
-	uint64_t records; /* of every kind, unknown ones included */
-	uint64_t unknown; /* of a kind this version does not know */
+	uint64_t records;  /* of every kind, unknown ones included */
+	uint64_t unknown;  /* of a kind this version does not know */
 	uint64_t repaired; /* with a length that could not be: cut where the next record begins */
-	uint64_t gaps; /* places without a record: unfinished, damaged, or cut off */
+	uint64_t gaps;     /* places without a record: unfinished, damaged, or cut off */
 	uint64_t gap_bytes;
 	uint64_t lost; /* sum of LOST records */
 };
@@ -45,21 +45,21 @@ enum tare_log_step { TARE_LOG_END, TARE_LOG_RECORD, TARE_LOG_GAP };
 
 enum tare_log_gap {
 	TARE_GAP_UNFINISHED, /* a record that was begun and not finished, or damage */
-	TARE_GAP_EMPTY, /* only zeros: never written */
-	TARE_GAP_CUT, /* the log ends inside a record */
-	TARE_GAP_MISSING, /* neither in the file nor in the ring */
+	TARE_GAP_EMPTY,      /* only zeros: never written */
+	TARE_GAP_CUT,        /* the log ends inside a record */
+	TARE_GAP_MISSING,    /* neither in the file nor in the ring */
 };
 const char *tare_log_gap_name(enum tare_log_gap gap); /* "unfinished or damaged" */
 
 /* Pointers are good until the next step. */
 struct tare_log_record {
 	uint64_t position, bytes; /* of the record, or of the gap */
-	enum tare_log_gap gap; /* of a gap; the rest is of a record */
-	bool is_in_ring; /* found only there */
+	enum tare_log_gap gap;    /* of a gap; the rest is of a record */
+	bool is_in_ring;          /* found only there */
 	bool is_repaired;
 	const struct tare_kind_info *info; /* NULL: of a kind this version does not know */
 	union tare_rec rec; /* the whole struct: fields that the record lacks are 0 */
-	const char *text; /* TEXT tail: not NUL-terminated; else NULL */
+	const char *text;   /* TEXT tail: not NUL-terminated; else NULL */
 	size_t text_len;
 	const uint64_t *pcs; /* PCS tail, or NULL */
 	uint32_t depth;

@@ -30,7 +30,8 @@ static void fill_window(struct tare_log *log, uint64_t position)
 	memset(log->window + from_file, 0, size - from_file);
 	at = position + from_file > info->ring_begin ? position + from_file : info->ring_begin;
 	if (log->ring && at < position + size && at < log->ring_end) {
-		uint64_t n = (log->ring_end < position + size ? log->ring_end : position + size) - at;
+		uint64_t n =
+			(log->ring_end < position + size ? log->ring_end : position + size) - at;
 
 		memcpy(log->window + (at - position), log->ring + (at - info->ring_begin), n);
 	}
@@ -82,7 +83,8 @@ static bool find_view(const struct tare_log *log, uint64_t position, struct view
 }
 
 /* How long a record with these fields is today; 0 where that is not known. */
-static uint64_t usual_size(const struct view *view, uint64_t position, const struct tare_record *head)
+static uint64_t usual_size(const struct view *view, uint64_t position,
+			   const struct tare_record *head)
 {
 	const struct tare_kind_info *info = tare_decode_kind(head->kind);
 	const uint8_t *bytes = view->bytes + (position - view->begin);
@@ -107,7 +109,8 @@ static uint64_t end_of(const struct tare_log *log, const struct view *view, uint
 	uint64_t said = position + (uint64_t)head->cells * TARE_CELL, usual = position + size;
 
 	if (said > usual)
-		for (uint64_t at = position + TARE_CELL; at < said && at < view->end; at += TARE_CELL)
+		for (uint64_t at = position + TARE_CELL; at < said && at < view->end;
+		     at += TARE_CELL)
 			if (is_sealed(view, at))
 				return at;
 	if (said < usual && !is_sealed(view, said) && is_sealed(view, usual))

@@ -14,7 +14,7 @@ struct tare_log {
 	struct tare_log_info info;
 	struct tare_log_counts counts;
 	char *path;
-	int fd; /* of the .events file; -1 where there is none */
+	int fd;             /* of the .events file; -1 where there is none */
 	uint64_t cut_bytes; /* after the last whole cell of the file, if the ring has no more */
 
 	uint8_t *ring; /* copy of positions info.ring_begin .. ring_end; NULL without */

@@ -94,10 +94,12 @@ static int nothing_found(const struct tare_recording *r, const char *path, struc
 			*err = r->first_err;
 		return r->first_err.code;
 	}
-	return tare_err_set(err, TARE_E_EMPTY,
-			    "%s holds no log: nothing in the command opened a GPU, or it was not the "
-			    "command that did (docker, ssh, ray, kubectl start programs elsewhere: "
-			    "see `tare env`)", path);
+	return tare_err_set(
+		err, TARE_E_EMPTY,
+		"%s holds no log: nothing in the command opened a GPU, or it was not the "
+		"command that did (docker, ssh, ray, kubectl start programs elsewhere: "
+		"see `tare env`)",
+		path);
 }
 
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)

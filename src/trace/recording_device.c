@@ -20,7 +20,8 @@ static void key_of(const struct tare_rprocess *p, const struct tare_rec_device *
 	for (size_t i = 0; i < sizeof(p->header.boot_id); i++)
 		tare_str_addf(key, "%02x", p->header.boot_id[i]);
 	if (rec->uuid_high || rec->uuid_low)
-		tare_str_addf(key, " uuid %016" PRIx64 "%016" PRIx64, rec->uuid_high, rec->uuid_low);
+		tare_str_addf(key, " uuid %016" PRIx64 "%016" PRIx64, rec->uuid_high,
+			      rec->uuid_low);
 	else if (rec->nvml_index >= 0)
 		tare_str_addf(key, " nvml %d", rec->nvml_index);
 	else
@@ -33,9 +34,10 @@ static void print_uuid(char *out, size_t size, const struct tare_rec_device *rec
 
 	if (!h && !l)
 		return;
-	snprintf(out, size, "%s-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
-		 rec->flags & TARE_DEVICE_MIG ? "MIG" : "GPU", h >> 32, h >> 16 & 0xffff, h & 0xffff,
-		 l >> 48, l & 0xffffffffffff);
+	snprintf(out, size,
+		 "%s-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+		 rec->flags & TARE_DEVICE_MIG ? "MIG" : "GPU", h >> 32, h >> 16 & 0xffff,
+		 h & 0xffff, l >> 48, l & 0xffffffffffff);
 }
 
 static struct tare_rdevice *add(struct tare_recording *r, const struct tare_rec_device *rec)
@@ -55,7 +57,8 @@ static struct tare_rdevice *add(struct tare_recording *r, const struct tare_rec_
 }
 
 /* What one record leaves open another may know. */
-static void learn(struct tare_recording *r, struct tare_rdevice *rd, const struct tare_log_record *from)
+static void learn(struct tare_recording *r, struct tare_rdevice *rd,
+		  const struct tare_log_record *from)
 {
 	struct tare_device *d = &rd->public;
 	const struct tare_rec_device *rec = from->rec.device;
@@ -90,7 +93,7 @@ static void map_ordinal(struct tare_rprocess *p, int ordinal, const struct tare_
 	for (int i = 0; i < public->device_nr; i++)
 		if (p->devices[i].ordinal == ordinal)
 			return;
-	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t)public->device_nr + 1,
+	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t) public->device_nr + 1,
 					sizeof(*p->devices));
 	p->devices[public->device_nr++] = (struct tare_process_device){ ordinal, device };
 	public->devices = p->devices;

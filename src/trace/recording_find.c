@@ -142,8 +142,10 @@ static const struct tare_json_value *read_json(struct tare_recording *r, const c
 	if (size == 0)
 		goto out;
 	if (tare_json_parse(&r->arena, text, size, &value, &err))
-		tare_recording_add_note(r, "%s is damaged (%s), so what was run is not known; the "
-					   "logs beside it are read all the same", path, err.text);
+		tare_recording_add_note(r,
+					"%s is damaged (%s), so what was run is not known; the "
+					"logs beside it are read all the same",
+					path, err.text);
 out:
 	if (f)
 		fclose(f);
@@ -160,8 +162,9 @@ static void read_control(struct tare_recording *r, const char *folder)
 	if (f && fread(&control, sizeof(control), 1, f) == 1 &&
 	    !memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
 	    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
-		tare_recording_add_note(r, "%llu of the processes could not open a log in %s and are "
-					   "not in this recording: the disk was full or not writable",
+		tare_recording_add_note(r,
+					"%llu of the processes could not open a log in %s and are "
+					"not in this recording: the disk was full or not writable",
 					(unsigned long long)control.degraded, folder);
 	if (f)
 		fclose(f);
@@ -184,8 +187,10 @@ static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
 	if (is_folder(spool))
 		folder->spool = spool;
 	else
-		tare_recording_add_note(r, "%s was being recorded to %s, which is not there; open it "
-					   "on the machine it was recorded on", folder->path, spool);
+		tare_recording_add_note(r,
+					"%s was being recorded to %s, which is not there; open it "
+					"on the machine it was recorded on",
+					folder->path, spool);
 }
 
 /* One recording: the logs of the spool, and those of the folder that the spool does not have. */
@@ -209,10 +214,11 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 		rc = list(folder->spool, &logs, NULL, err);
 	sort_names(&logs);
 	for (size_t i = 0; i < logs.count; i++) {
-		const char *at = folder->spool && (is_there(folder->spool, logs.items[i], ".events") ||
-						   is_there(folder->spool, logs.items[i], ".ring"))
-					 ? folder->spool
-					 : path;
+		const char *at =
+			folder->spool && (is_there(folder->spool, logs.items[i], ".events") ||
+					  is_there(folder->spool, logs.items[i], ".ring"))
+				? folder->spool
+				: path;
 		char *log = join(at, logs.items[i], ".events");
 
 		tare_recording_add_log(r, folder, log);
@@ -253,7 +259,8 @@ static int find_in_folders(struct tare_recording *r, const char *path, const str
 	if (!rc && !found)
 		rc = tare_err_set(err, TARE_E_FORMAT,
 				  "%s holds no recording of Tare; give a folder NAME.tare, which "
-				  "`tare run` makes", path);
+				  "`tare run` makes",
+				  path);
 	return rc;
 }
 
@@ -276,8 +283,8 @@ int tare_recording_find_logs(struct tare_recording *r, const char *path, struct 
 
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT)
-			return tare_err_set(err, TARE_E_NOT_FOUND,
-					    "%s: there is no such recording", path);
+			return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording",
+					    path);
 		return tare_err_set_errno(err, errno, "%s", path);
 	}
 	allow_many_files();

@@ -20,7 +20,8 @@ struct pass {
 	struct tare_rprocess *owner; /* whose log it is */
 	struct tare_rstream *stream; /* of whom the records are: the owner, or what a FOLD names */
 	bool is_checkpoint;
-	uint64_t fresh_gaps, fresh_bytes; /* in the ring of a process that may still be writing there */
+	uint64_t fresh_gaps,
+		fresh_bytes; /* in the ring of a process that may still be writing there */
 };
 
 static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tare_file_header *h)
@@ -81,8 +82,8 @@ static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log
 static void begin_fold(struct pass *pass, const struct tare_log_record *rec)
 {
 	const struct tare_rec_fold *fold = rec->rec.fold;
-	struct tare_rprocess *p = tare_recording_add_process(pass->r, pass->folder, fold->pid,
-							     fold->generation);
+	struct tare_rprocess *p =
+		tare_recording_add_process(pass->r, pass->folder, fold->pid, fold->generation);
 	const char *path = tare_log_info(pass->log)->path;
 	struct tare_log *log;
 
@@ -107,7 +108,8 @@ static void add_string(struct tare_recording *r, struct tare_rprocess *p,
 	uint64_t *slot = tare_map_put(&p->strings, rec->rec.string->id, NULL);
 
 	if (!*slot)
-		*slot = (uint64_t)(uintptr_t)tare_arena_strndup(&r->arena, rec->text, rec->text_len);
+		*slot = (uint64_t)(uintptr_t)tare_arena_strndup(&r->arena, rec->text,
+								rec->text_len);
 }
 
 static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
@@ -136,7 +138,9 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p,
 	p->objects = tare_array_reserve(p->objects, &p->object_cap, (size_t)p->public.object_nr + 1,
 					sizeof(*p->objects));
 	p->objects[p->public.object_nr++] = (struct tare_object){
-		.base = object->base, .begin = object->begin, .end = object->end,
+		.base = object->base,
+		.begin = object->begin,
+		.end = object->end,
 		.build_id = { object->build_id_0, object->build_id_1 },
 		.path = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
 	};
@@ -231,30 +235,39 @@ static void note_damage(const struct pass *pass)
 	const char *path = info->path;
 
 	if (info->is_header_damaged)
-		tare_recording_add_note(pass->r, "%s: its header is damaged; its records are read, its "
-						 "times may be wrong", path);
+		tare_recording_add_note(pass->r,
+					"%s: its header is damaged; its records are read, its "
+					"times may be wrong",
+					path);
 	if (info->is_ring_damaged)
-		tare_recording_add_note(pass->r, "%s: the head of its ring is damaged; what could be "
-						 "found in the ring is read", path);
+		tare_recording_add_note(pass->r,
+					"%s: the head of its ring is damaged; what could be "
+					"found in the ring is read",
+					path);
 	if (gaps > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " place%s (%" PRIu64 " bytes) without a whole "
+					"%s: %" PRIu64 " place%s (%" PRIu64
+					" bytes) without a whole "
 					"record: unfinished when a thread was killed, or damaged; "
 					"tare dump shows where",
-					path, gaps, plural(gaps), counts->gap_bytes - pass->fresh_bytes);
+					path, gaps, plural(gaps),
+					counts->gap_bytes - pass->fresh_bytes);
 	if (counts->repaired > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " damaged record%s cut where the next one begins",
+					"%s: %" PRIu64
+					" damaged record%s cut where the next one begins",
 					path, counts->repaired, plural(counts->repaired));
 	if (counts->unknown > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " record%s of a kind that Tare %s does not know; "
+					"%s: %" PRIu64
+					" record%s of a kind that Tare %s does not know; "
 					"open it with Tare %s, which wrote it",
-					path, counts->unknown, plural(counts->unknown), TARE_VERSION,
-					info->header.tool);
+					path, counts->unknown, plural(counts->unknown),
+					TARE_VERSION, info->header.tool);
 	if (lost > 0)
 		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64 " record%s given up because the disk was full",
+					"%s: %" PRIu64
+					" record%s given up because the disk was full",
 					path, lost, plural(lost));
 }
 
@@ -268,7 +281,8 @@ static void read_log(struct pass *pass)
 	while ((step = tare_log_next(pass->log, &rec)) != TARE_LOG_END) {
 		if (step == TARE_LOG_RECORD && rec.info) {
 			index_record(pass, &rec);
-		} else if (step == TARE_LOG_GAP && public->is_open && rec.position >= info->file_end) {
+		} else if (step == TARE_LOG_GAP && public->is_open &&
+			   rec.position >= info->file_end) {
 			pass->fresh_gaps++;
 			pass->fresh_bytes += rec.bytes;
 		}
@@ -301,9 +315,10 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	info = tare_log_info(pass.log);
 	pass.is_checkpoint = info->header.role == TARE_ROLE_CHECKPOINT;
 	/* `tare` and its checkpoint are no recorded processes: nobody looks them up by pid. */
-	pass.owner = tare_recording_add_process(
-		r, info->header.role == TARE_ROLE_PROGRAM ? folder : NULL, info->header.pid,
-		info->header.generation);
+	pass.owner =
+		tare_recording_add_process(r,
+					   info->header.role == TARE_ROLE_PROGRAM ? folder : NULL,
+					   info->header.pid, info->header.generation);
 	pass.owner->public.folder = folder->path;
 	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;
@@ -333,15 +348,17 @@ static void give_symbols(struct tare_recording *r)
 
 		if (!p)
 			continue;
-		p->symbols = tare_array_reserve(p->symbols, &p->symbol_cap,
-						(size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
+		p->symbols =
+			tare_array_reserve(p->symbols, &p->symbol_cap,
+					   (size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
 		p->symbols[p->public.symbol_nr++] = from->symbol;
 	}
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];
 
 		if (p->public.symbol_nr > 0)
-			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols), by_address);
+			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols),
+			      by_address);
 		p->public.symbols = p->symbols;
 	}
 }
@@ -434,8 +451,9 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->clock_nr; i++) {
 		tare_clockmap_settle(r->clocks[i]);
 		if (!r->clocks[i]->is_rate_known)
-			tare_recording_add_note(r, "the rate of the clock is not known, because Tare was "
-						   "killed too early: times are in ticks");
+			tare_recording_add_note(
+				r, "the rate of the clock is not known, because Tare was "
+				   "killed too early: times are in ticks");
 	}
 	for (size_t i = 0; i < r->stream_nr; i++)
 		if (r->streams[i]->lag.high > r->streams[i]->process->last_stamp)

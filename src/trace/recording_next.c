@@ -116,7 +116,8 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 		e->end_ns = e->at_ns;
 }
 
-static void refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e)
+static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
+		  struct tare_event *e)
 {
 	const union tare_rec rec = e->rec;
 
@@ -173,9 +174,13 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 	if (s->next_ns > r->now_ns)
 		r->now_ns = s->next_ns < r->last_ns ? s->next_ns : r->last_ns;
 	*e = (struct tare_event){
-		.kind = (enum tare_kind)s->next.info->kind, .rec = s->next.rec,
-		.process = &s->process->public, .at_ns = r->now_ns, .begin_ns = r->now_ns,
-		.end_ns = r->now_ns, .text = "",
+		.kind = (enum tare_kind)s->next.info->kind,
+		.rec = s->next.rec,
+		.process = &s->process->public,
+		.at_ns = r->now_ns,
+		.begin_ns = r->now_ns,
+		.end_ns = r->now_ns,
+		.text = "",
 	};
 	if (s->next.text) {
 		tare_str_cut(&r->text, 0);

@@ -13,11 +13,11 @@
 
 /* One recording folder; a folder of folders has several. */
 struct tare_rfolder {
-	const char *path; /* as the user gave it, or below it */
-	const char *spool; /* where its logs really lie, or NULL */
+	const char *path;                   /* as the user gave it, or below it */
+	const char *spool;                  /* where its logs really lie, or NULL */
 	const struct tare_json_value *json; /* recording.json, or NULL */
-	struct tare_map processes; /* generation << 32 | pid → struct tare_rprocess */
-	struct tare_map newest; /* pid → 1 + its highest generation */
+	struct tare_map processes;          /* generation << 32 | pid → struct tare_rprocess */
+	struct tare_map newest;             /* pid → 1 + its highest generation */
 };
 
 struct tare_rdevice {
@@ -47,8 +47,8 @@ struct tare_rprocess {
 	uint64_t fold_position; /* below it the checkpoint speaks */
 	uint64_t fold_until;
 	uint64_t first_stamp, last_stamp; /* of all records; first 0: none yet */
-	struct tare_map strings; /* id → const char * */
-	struct tare_map stacks; /* id → const struct tare_stack * */
+	struct tare_map strings;          /* id → const char * */
+	struct tare_map stacks;           /* id → const struct tare_stack * */
 	struct tare_process_device *devices;
 	size_t device_cap;
 	struct tare_object *objects;
@@ -86,7 +86,7 @@ struct tare_recording {
 	size_t unread_nr, unread_cap;
 	struct tare_err first_err; /* … and why the first of them could not */
 	bool is_open;
-	int64_t zero_ns; /* time 0 on the monotonic clock of `zero_clock` … */
+	int64_t zero_ns;          /* time 0 on the monotonic clock of `zero_clock` … */
 	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */
 	const struct tare_clockmap *zero_clock;
 	int64_t last_ns;
@@ -117,7 +117,8 @@ int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rpro
 int tare_recording_find_logs(struct tare_recording *r, const char *path, struct tare_err *err);
 
 /* recording_index.c: the first pass. */
-void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const char *path);
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
+			    const char *path);
 void tare_recording_settle(struct tare_recording *r); /* after the last log */
 
 /* recording_device.c */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	USUAL_BYTES = 512, /* longer records get memory of their own */
+	USUAL_BYTES = 512,   /* longer records get memory of their own */
 	HELD_MAX = 64 << 20, /* bytes held back; beyond, order is given up before memory */
 	UNBELIEVERS = 3,
 };
@@ -28,7 +28,7 @@ struct tare_reorder {
 	struct held **heap; /* smallest stamp first */
 	size_t heap_nr, heap_cap, held_bytes;
 	struct held *free, *given; /* given: by the last call */
-	bool is_drained; /* the log has no more */
+	bool is_drained;           /* the log has no more */
 };
 
 void tare_lag_add(struct tare_lag *lag, uint64_t stamp)

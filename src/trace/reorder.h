@@ -14,8 +14,8 @@
 #define TARE_REORDER_LAG_MAX (UINT64_C(1) << 38)
 
 struct tare_lag {
-	uint64_t high; /* the latest stamp so far that is believed */
-	uint64_t lag; /* the most that a record was behind it */
+	uint64_t high;        /* the latest stamp so far that is believed */
+	uint64_t lag;         /* the most that a record was behind it */
 	unsigned unbelievers; /* records in a row that are too far behind it */
 };
 

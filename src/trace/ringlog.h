@@ -89,7 +89,7 @@ static inline int64_t tare_ringlog_drain(struct tare_ringlog *log, uint64_t now_
 		return err;
 	seen = tail;
 	while (seen < end && !__atomic_compare_exchange_n(&ring->tail, &seen, end, false,
-							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		continue;
 	return (int64_t)(end - tail);
 }

@@ -13,7 +13,7 @@ enum { GATHER = 1 << 17 }; /* two of the longest records; a power of two, as tar
 
 struct tare_writer {
 	int fd;
-	uint64_t written; /* position up to which the file has everything */
+	uint64_t written;  /* position up to which the file has everything */
 	uint64_t position; /* of the next record */
 	uint64_t lost, last_stamp;
 	uint8_t *gathered; /* a ring of GATHER bytes: positions written .. position */

@@ -34,8 +34,9 @@ static uint64_t number(uint64_t below)
 /* Values at which counts and sizes break. */
 static uint64_t edge(void)
 {
-	static const uint64_t edges[] = { 0, 1, 15, 16, 4095, 4096, 65535, INT32_MAX, UINT32_MAX,
-					  INT64_MAX, UINT64_MAX, UINT64_MAX - 15 };
+	static const uint64_t edges[] = { 0,          1,         15,         16,
+					  4095,       4096,      65535,      INT32_MAX,
+					  UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 15 };
 
 	return edges[number(sizeof(edges) / sizeof(edges[0]))];
 }
@@ -133,7 +134,8 @@ static int fuzz(double seconds)
 		LLVMFuzzerTestOneInput(input, input_size);
 		runs++;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 <
+	} while ((double)(now.tv_sec - begin.tv_sec) +
+			 (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 <
 		 seconds);
 	printf("# %llu inputs\n", (unsigned long long)runs);
 	return 0;

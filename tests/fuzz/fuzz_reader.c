@@ -60,8 +60,10 @@ static uint64_t read_events(struct tare_recording *r)
 		sum += e.device ? strlen(e.device->name) : 0;
 		sum += e.about ? strlen(e.about->program) : 0;
 		for (uint32_t i = 0; e.stack && i < e.stack->depth; i++) {
-			const struct tare_object *o = tare_process_object(e.process, e.stack->pcs[i]);
-			const struct tare_symbol *s = tare_process_symbol(e.process, e.stack->pcs[i]);
+			const struct tare_object *o =
+				tare_process_object(e.process, e.stack->pcs[i]);
+			const struct tare_symbol *s =
+				tare_process_symbol(e.process, e.stack->pcs[i]);
 
 			sum += (o ? strlen(o->path) : 0) + (s ? strlen(s->name) : 0);
 		}
@@ -84,8 +86,8 @@ static void print(const char *path)
 
 		tare_dump_header(&out, &styles[i], "log", info);
 		while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
-			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &styles[i],
-										 "log", info, &rec);
+			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(
+				&out, &styles[i], "log", info, &rec);
 			tare_str_cut(&out, 0);
 		}
 	}

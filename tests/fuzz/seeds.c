@@ -46,8 +46,9 @@ static void fill_tare(struct make_log *t)
 	t->header.role = TARE_ROLE_TARE;
 	MAKE(t, clock, CLOCK, .ticks = 1000000000, .monotonic_ns = 1000000000,
 	     .realtime_ns = 1700000000000000000);
-	MAKE_TEXT(t, device, DEVICE, "NVIDIA H200", .ordinal = 3, .nvml_index = 3, .total = 1ull << 37,
-		  .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	MAKE_TEXT(t, device, DEVICE, "NVIDIA H200", .ordinal = 3, .nvml_index = 3,
+		  .total = 1ull << 37, .uuid_high = 0x1122334455667788,
+		  .uuid_low = 0x99aabbccddeeff00);
 	for (uint32_t i = 0; i < 20; i++) {
 		MAKE(t, reading, READING, .device = 3, .source = 1, .used = i << 20);
 		MAKE_TEXT(t, peer, PEER, "python3", .device = 3, .pid = 431 + i % 2, .list = i);

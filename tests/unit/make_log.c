@@ -95,7 +95,9 @@ void make_log_program(struct make_log *m)
 {
 	static const uint64_t pcs[] = { 0x401100, 0x401200 };
 	struct tare_rec_stack stack = {
-		.head = { .kind = TARE_KIND_STACK }, .id = 1, .depth = 2,
+		.head = { .kind = TARE_KIND_STACK },
+		.id = 1,
+		.depth = 2,
 	};
 
 	MAKE_TEXT(m, string, STRING, "cuInit", .id = 1);

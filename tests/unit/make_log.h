@@ -29,13 +29,14 @@ void make_log_free(struct make_log *m);
 size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
 		    size_t tail_size);
 #define MAKE(M, NAME, KEY, ...)                                                                    \
-	make_log_add(M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },            \
-						   __VA_ARGS__ },                                  \
-		     sizeof(struct tare_rec_##NAME), NULL, 0)
+	make_log_add(                                                                              \
+		M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY }, __VA_ARGS__ },  \
+		sizeof(struct tare_rec_##NAME), NULL, 0)
 #define MAKE_TEXT(M, NAME, KEY, TEXT, ...)                                                         \
-	make_log_add(M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },            \
-						   .bytes = (uint32_t)strlen(TEXT),                \
-						   __VA_ARGS__ },                                  \
+	make_log_add(M,                                                                            \
+		     &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },               \
+						.bytes = (uint32_t)strlen(TEXT),                   \
+						__VA_ARGS__ },                                     \
 		     sizeof(struct tare_rec_##NAME), TEXT, strlen(TEXT))
 
 /* One record of every kind in record.def, every field with a value of its own. */

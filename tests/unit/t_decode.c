@@ -7,12 +7,13 @@
 TEST(the_example_of_the_format)
 {
 	static const uint8_t want[32] = {
-		0x54, 0x41, 0x52, 0x45, 2, 0, 2, 0, 8, 7, 6, 5, 4, 3, 2, 1,
-		1, 0, 0, 0, 6, 0, 0, 0, 'c', 'u', 'I', 'n', 'i', 't', 0, 0,
+		0x54, 0x41, 0x52, 0x45, 2, 0, 2, 0, 8,   7,   6,   5,   4,   3,   2, 1,
+		1,    0,    0,    0,    6, 0, 0, 0, 'c', 'u', 'I', 'n', 'i', 't', 0, 0,
 	};
 	struct tare_rec_string rec = { .head = { .kind = TARE_KIND_STRING,
 						 .stamp = 0x0102030405060708 },
-				       .id = 1, .bytes = 6 };
+				       .id = 1,
+				       .bytes = 6 };
 	uint64_t got[4];
 
 	CHECK_INT(tare_encode_size(sizeof(rec), 6), sizeof(want));

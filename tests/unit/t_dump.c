@@ -46,16 +46,17 @@ TEST(lines)
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
 	text = dump(false, true);
-	CHECK_STR(text,
-		  "# 431-0.events: program program, pid 431, generation 0, started by 1; on testhost, "
-		  "clock monotonic-ns, format 0, Tare 0.1.0\n"
-		  "# 192 bytes in the file\n"
-		  "0 @512+48 1000000000 string id=1 bytes=16 \"esc\\u001b[2J \\\"quoted\\\"\"\n"
-		  "48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
-		  "96 @608+32 ! 32 bytes never written\n"
-		  "128 @640+32 1000000003 lost records=3 reserved0=0\n"
-		  "160 @672+32 1000000004 degraded code=6 bytes=3 \"why\"\n"
-		  "# 4 records, 1 place (32 bytes) without a record, 3 lost because the disk was full\n");
+	CHECK_STR(
+		text,
+		"# 431-0.events: program program, pid 431, generation 0, started by 1; on testhost, "
+		"clock monotonic-ns, format 0, Tare 0.1.0\n"
+		"# 192 bytes in the file\n"
+		"0 @512+48 1000000000 string id=1 bytes=16 \"esc\\u001b[2J \\\"quoted\\\"\"\n"
+		"48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
+		"96 @608+32 ! 32 bytes never written\n"
+		"128 @640+32 1000000003 lost records=3 reserved0=0\n"
+		"160 @672+32 1000000004 degraded code=6 bytes=3 \"why\"\n"
+		"# 4 records, 1 place (32 bytes) without a record, 3 lost because the disk was full\n");
 	free(text);
 	make_log_free(&m);
 }

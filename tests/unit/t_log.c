@@ -42,7 +42,8 @@ static int read_back(struct tare_log *log, bool *is_there)
 		if (memcmp(rec.rec.head, m.bytes + rec.position,
 			   rec.info->fixed < rec.bytes ? rec.info->fixed : rec.bytes) != 0)
 			continue;
-		if (rec.text && memcmp(rec.text, m.bytes + rec.position + rec.info->fixed, rec.text_len))
+		if (rec.text &&
+		    memcmp(rec.text, m.bytes + rec.position + rec.info->fixed, rec.text_len))
 			continue;
 		is_there[i] = true;
 		n++;
@@ -85,7 +86,8 @@ TEST(every_kind_comes_back)
 			CHECK_INT(rec.pcs[2], 0x3000);
 		}
 		for (int i = 0; i < rec.info->field_nr; i++)
-			CHECK(rec.info->fields[i].offset + rec.info->fields[i].size <= rec.info->fixed);
+			CHECK(rec.info->fields[i].offset + rec.info->fields[i].size <=
+			      rec.info->fixed);
 	}
 	CHECK_INT(kinds, m.record_nr);
 	CHECK_INT(tare_log_counts(log)->gaps, 0);
@@ -115,12 +117,14 @@ TEST(every_truncation_keeps_what_is_whole)
 			continue;
 		}
 		CHECK_INT(rc, 0);
-		while (whole < m.record_nr && m.records[whole].position + m.records[whole].size <= body)
+		while (whole < m.record_nr &&
+		       m.records[whole].position + m.records[whole].size <= body)
 			whole++;
 		CHECK_INT(read_back(log, is_there), whole);
 		if (whole < m.record_nr && body > m.records[whole].position) {
 			CHECK_INT(tare_log_counts(log)->gaps, 1);
-			CHECK_INT(tare_log_counts(log)->gap_bytes, body - m.records[whole].position);
+			CHECK_INT(tare_log_counts(log)->gap_bytes,
+				  body - m.records[whole].position);
 		}
 		tare_log_close(log);
 	}
@@ -393,7 +397,8 @@ TEST(a_terabyte_of_nothing_is_stepped_over)
 {
 	const char *path = make_path(make_dir(), "1-0.events");
 	uint64_t far = (1ull << 40);
-	struct tare_rec_lost lost = { .head = { .kind = TARE_KIND_LOST, .cells = 2 }, .records = 5 };
+	struct tare_rec_lost lost = { .head = { .kind = TARE_KIND_LOST, .cells = 2 },
+				      .records = 5 };
 	struct tare_log_record rec;
 	struct tare_log *log;
 

@@ -142,9 +142,11 @@ TEST(order_is_by_stamp_over_all_logs)
 		uint64_t base = m.header.first_stamp + (uint64_t)i * 100;
 
 		seed = seed * 1103515245 + 12345;
-		MAKE(&m, event, EVENT, .head.stamp = base + (seed >> 16) % 5000, .api = 1, .device = -1);
+		MAKE(&m, event, EVENT, .head.stamp = base + (seed >> 16) % 5000, .api = 1,
+		     .device = -1);
 		seed = seed * 1103515245 + 12345;
-		MAKE_TEXT(&t, peer, PEER, "other", .head.stamp = base + (seed >> 16) % 300, .pid = 5);
+		MAKE_TEXT(&t, peer, PEER, "other", .head.stamp = base + (seed >> 16) % 300,
+			  .pid = 5);
 	}
 	MAKE_TEXT(&m, string, STRING, "cuLate", .id = 1);
 	write_both();
@@ -174,13 +176,16 @@ TEST(a_damaged_stamp_costs_its_own_place_only)
 
 		init_both();
 		for (int i = 0; i < 500; i++)
-			MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000 +
-			     (uint64_t)i * 10 - (i % 3 == 2 ? 15 : 0), .device = -1, .tid = 1);
+			MAKE(&m, event, EVENT,
+			     .head.stamp = m.header.first_stamp + 1000 + (uint64_t)i * 10 -
+					   (i % 3 == 2 ? 15 : 0),
+			     .device = -1, .tid = 1);
 		if (high)
-			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp |=
-				1ull << 62;
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))
+				->stamp |= 1ull << 62;
 		else
-			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp = 3;
+			((struct tare_record *)(void *)(m.bytes + m.records[200].position))->stamp =
+				3;
 		write_both();
 		r = open_ok(make_dir());
 		for (; tare_recording_next(r, &e); n++) {
@@ -256,8 +261,10 @@ TEST(generations)
 	MAKE(second, end, END, .how = TARE_HOW_EXIT);
 	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 500, .pid = 431);
 	MAKE(&t, exit, EXIT, .head.stamp = t.header.first_stamp + 5000, .pid = 431);
-	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5001, .pid = 431, .generation = 1);
-	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5002, .pid = 999, .generation = 0);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5001, .pid = 431,
+	     .generation = 1);
+	MAKE(&t, host, HOST, .head.stamp = t.header.first_stamp + 5002, .pid = 999,
+	     .generation = 0);
 	write_both();
 	make_log_write(second, make_path(make_dir(), "431-1.events"), SIZE_MAX);
 	r = open_ok(make_dir());
@@ -313,8 +320,8 @@ TEST(ticks_become_time_through_clock_records)
 	m.header.first_stamp = 3500;
 	m.header.first_monotonic_ns = 1500000000;
 	m.header.first_realtime_ns += 500000000;
-	MAKE(&t, clock, CLOCK, .head.stamp = 32000, .ticks = 32000,
-	     .monotonic_ns = 11000000000, .realtime_ns = 1700000010000000000);
+	MAKE(&t, clock, CLOCK, .head.stamp = 32000, .ticks = 32000, .monotonic_ns = 11000000000,
+	     .realtime_ns = 1700000010000000000);
 	MAKE(&m, event, EVENT, .head.stamp = 8000, .ticks = 1500, .device = -1);
 	write_both();
 	r = open_ok(make_dir());
@@ -351,7 +358,8 @@ TEST(a_folder_of_ranks)
 		m.header.first_monotonic_ns += (uint64_t)i * 50000000000;
 		t.header.first_stamp += (uint64_t)i * 50000000000;
 		t.header.first_monotonic_ns += (uint64_t)i * 50000000000;
-		MAKE(&m, event, EVENT, .head.stamp = m.header.first_stamp + 1000u - 500u * (unsigned)i,
+		MAKE(&m, event, EVENT,
+		     .head.stamp = m.header.first_stamp + 1000u - 500u * (unsigned)i,
 		     .tid = (uint32_t)i, .device = -1);
 		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
 		CHECK(mkdir(path, 0700) == 0);
@@ -379,7 +387,8 @@ TEST(a_spool_is_followed)
 	snprintf(real, sizeof(real), "%s/spool", make_dir());
 	snprintf(target, sizeof(target), "%s/target.tare", make_dir());
 	CHECK(mkdir(real, 0700) == 0 && mkdir(target, 0700) == 0);
-	snprintf(text, sizeof(text), "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}", real);
+	snprintf(text, sizeof(text), "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}",
+		 real);
 	write_text(make_path(target, "recording.json"), text);
 	init_both();
 	make_log_program(&m);
@@ -480,8 +489,8 @@ TEST(a_checkpoint_stands_for_what_was_folded)
 		MAKE_TEXT(c, string, STRING, "cuKept", .id = 2);
 		MAKE(c, carry, CARRY, .head.stamp = m.header.first_stamp + 6 + turn, .pid = 431,
 		     .bytes = 100 * turn, .device = -1, .owner = 2);
-		MAKE(c, event, EVENT, .head.stamp = m.header.first_stamp + 7, .api = 2, .device = -1,
-		     .tid = 99);
+		MAKE(c, event, EVENT, .head.stamp = m.header.first_stamp + 7, .api = 2,
+		     .device = -1, .tid = 99);
 	}
 	write_both();
 	make_log_write(c, make_path(make_dir(), "checkpoint.events"), SIZE_MAX);
