@@ -119,7 +119,9 @@ int tare_recording_find_logs(struct tare_recording *r, const char *path, struct 
 /* recording_index.c: the first pass. */
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
 			    const char *path);
-void tare_recording_settle(struct tare_recording *r); /* after the last log */
+
+/* recording_settle.c: after the last log, before the first event. */
+void tare_recording_settle(struct tare_recording *r);
 
 /* recording_device.c */
 void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,

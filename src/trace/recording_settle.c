@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the two passes: what could only be said once every log had been read. */
+#include "trace/recording_private.h"
+
+#include "base/array.h"
+#include "trace/log.h"
+
+#include <stdlib.h>
+
+static int by_address(const void *a, const void *b)
+{
+	const struct tare_symbol *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void give_symbols(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->symbol_nr; i++) {
+		const struct tare_rsymbol *from = &r->symbols[i];
+		struct tare_rprocess *p =
+			tare_recording_find(from->folder, from->pid, from->generation);
+
+		if (!p)
+			continue;
+		p->symbols =
+			tare_array_reserve(p->symbols, &p->symbol_cap,
+					   (size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
+		p->symbols[p->public.symbol_nr++] = from->symbol;
+	}
+	for (size_t i = 0; i < r->process_nr; i++) {
+		struct tare_rprocess *p = r->processes[i];
+
+		if (p->public.symbol_nr > 0)
+			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols),
+			      by_address);
+		p->public.symbols = p->symbols;
+	}
+}
+
+struct numbered {
+	struct tare_object object;
+	int number; /* in the order of the log */
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->object.begin != y->object.begin)
+		return x->object.begin < y->object.begin ? -1 : 1;
+	return x->number - y->number;
+}
+
+/* Sorts by address; where two overlap, the older one had been unloaded. */
+static void settle_objects(struct tare_rprocess *p)
+{
+	size_t n = (size_t)p->public.object_nr, kept = 0;
+	struct numbered *all = tare_xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct numbered){ p->objects[i], (int)i };
+	qsort(all, n, sizeof(*all), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		while (kept > 0 && all[kept - 1].object.end > all[i].object.begin &&
+		       all[kept - 1].number < all[i].number)
+			kept--;
+		if (kept == 0 || all[kept - 1].object.end <= all[i].object.begin)
+			all[kept++] = all[i];
+	}
+	for (size_t i = 0; i < kept; i++)
+		p->objects[i] = all[i].object;
+	p->public.object_nr = (int)kept;
+	p->public.objects = p->objects;
+	free(all);
+}
+
+/* Time 0 is when `tare` began; without its log, when the first process did. */
+static void settle_zero(struct tare_recording *r)
+{
+	bool has_tare = false;
+
+	r->zero_clock = r->streams[0]->process->clock;
+	for (size_t i = 0; i < r->process_nr; i++) {
+		const struct tare_rprocess *p = r->processes[i];
+		bool is_tare = p->public.role == TARE_ROLE_TARE;
+		int64_t ns;
+
+		if (!p->header.first_stamp || is_tare < has_tare)
+			continue;
+		ns = tare_recording_monotonic_ns(r, p, p->header.first_stamp);
+		if (is_tare > has_tare || r->zero_ns == 0 || ns < r->zero_ns)
+			r->zero_ns = ns;
+		has_tare = is_tare;
+	}
+	if (r->zero_clock->realtime_offset_ns)
+		r->zero_realtime_ns = r->zero_ns + r->zero_clock->realtime_offset_ns;
+}
+
+static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
+{
+	struct tare_process *public = &p->public;
+	uint64_t first = p->header.first_stamp ? p->header.first_stamp : p->first_stamp;
+
+	settle_objects(p);
+	public->first_ns = tare_recording_ns(r, p, first);
+	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
+	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;
+	if (public->last_ns > r->last_ns)
+		r->last_ns = public->last_ns;
+	r->is_open |= public->is_open;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct tare_process *x = &(*(struct tare_rprocess *const *)a)->public;
+	const struct tare_process *y = &(*(struct tare_rprocess *const *)b)->public;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return x->index - y->index;
+}
+
+void tare_recording_settle(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->clock_nr; i++) {
+		tare_clockmap_settle(r->clocks[i]);
+		if (!r->clocks[i]->is_rate_known)
+			tare_recording_add_note(
+				r, "the rate of the clock is not known, because Tare was "
+				   "killed too early: times are in ticks");
+	}
+	for (size_t i = 0; i < r->stream_nr; i++)
+		if (r->streams[i]->lag.high > r->streams[i]->process->last_stamp)
+			r->streams[i]->process->last_stamp = r->streams[i]->lag.high;
+	settle_zero(r);
+	give_symbols(r);
+	for (size_t i = 0; i < r->process_nr; i++)
+		settle_process(r, r->processes[i]);
+	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
+	for (size_t i = 0; i < r->process_nr; i++)
+		r->processes[i]->public.index = (int)i;
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		struct tare_rstream *s = r->streams[i];
+
+		/* What the newest fold says is not said again, by the log or by an older fold. */
+		if (s->fold_position > 0 && s->fold_position < s->process->fold_position)
+			s->begin = s->end;
+		else if (s->fold_position == 0 && s->process->fold_position > s->begin)
+			s->begin = s->process->fold_position;
+		s->reorder = tare_reorder_new(s->log, s->begin, s->end, s->lag.lag);
+	}
+}
