@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated driver: what its parts know of each other.
+ *
+ * Every entry point of the two tables (cuda_api.def, sim_extra.def) is generated in sim_entry.c. It
+ * takes the lock of the process, applies the script and calls a body, sim_body_SYMBOL(), which is
+ * in the file of its subject. So bodies run one at a time and may use everything here freely.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sim_abi.h"
+#include "sim_profile.h"
+#include "sim_script.h"
+#include "sim_state.h"
+#include "sim_twin.h"
+
+/* ---- entry points ---- */
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) SIM_##symbol,
+enum sim_api {
+#include "recorder/cuda/cuda_api.def"
+#include "sim_extra.def"
+	SIM_API_NR
+};
+#undef CU_API
+
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	__attribute__((visibility("default"))) CUresult symbol params;                            \
+	CUresult sim_body_##symbol params;
+#include "recorder/cuda/cuda_api.def"
+#include "sim_extra.def"
+#undef CU_API
+
+struct sim_api_row {
+	const char *symbol, *name;
+	int version;
+	bool ptsz;
+	bool is_weighty; /* Tare hooks it: it may change memory */
+	void *function;
+};
+extern const struct sim_api_row sim_api_rows[SIM_API_NR];
+
+/* Bodies that call into the program let go of the lock meanwhile. */
+void sim_unlock(void);
+void sim_relock(void);
+
+/* ---- objects behind handles ---- */
+enum sim_kind {
+	SIM_CONTEXT,
+	SIM_MODULE,
+	SIM_LIBRARY,
+	SIM_FUNCTION,
+	SIM_KERNEL,
+	SIM_STREAM,
+	SIM_EVENT,
+	SIM_ARRAY,
+	SIM_MIPMAP,
+	SIM_GRAPH,
+	SIM_NODE,
+	SIM_EXEC,
+	SIM_POOL,
+	SIM_PHYSICAL,
+	SIM_EXTERNAL,
+	SIM_GREEN,
+	SIM_LINK,
+};
+
+struct sim_context;
+
+struct sim_object {
+	enum sim_kind kind;
+	struct sim_context *context; /* dies with it; NULL: lives as long as the process */
+	struct sim_object *next, **link; /* objects of the context */
+};
+
+/* `size` bytes of zero that begin with a struct sim_object. NULL: no memory. */
+void *sim_object_new(enum sim_kind kind, struct sim_context *context, size_t size);
+/* The object behind a handle, NULL where the handle is not one of a living object of this kind. */
+void *sim_object_get(const void *handle, enum sim_kind kind);
+void sim_object_delete(void *object);
+/* All objects of a context, each by the function of its kind. */
+void sim_object_delete_all(struct sim_context *context);
+
+/* ---- the process and its devices ---- */
+struct sim_pool;
+
+struct sim_device {
+	int physical; /* index of NVML; CUDA_VISIBLE_DEVICES may number them otherwise */
+	struct sim_context *primary;
+	unsigned primary_refs, primary_flags;
+	struct sim_pool *default_pool, *pool;
+};
+
+struct sim {
+	struct sim_profile profile;
+	struct sim_script script;
+	struct sim_shared *shared;
+	struct sim_slot *slot;
+	struct sim_device devices[SIM_DEVICES];
+	int devices_nr;
+	bool is_initialized;
+};
+extern struct sim sim;
+
+bool sim_is_device(CUdevice device);
+
+/* Memory of a device: OUT_OF_MEMORY when it is not there. */
+CUresult sim_take(int device, uint64_t bytes);
+void sim_give(int device, uint64_t bytes);
+uint64_t sim_used(int device); /* all processes */
+
+static inline uint64_t sim_round_up(uint64_t value, uint64_t step)
+{
+	return (value + step - 1) / step * step;
+}
+
+/* ---- address ranges ---- */
+enum sim_range_kind {
+	SIM_RANGE_HEAP,
+	SIM_RANGE_MANAGED,
+	SIM_RANGE_HOST,
+	SIM_RANGE_REGISTERED,
+	SIM_RANGE_POOL,
+	SIM_RANGE_MAPPED,
+	SIM_RANGE_GLOBAL,
+	SIM_RANGE_IPC,
+	SIM_RANGE_EXTERNAL,
+	SIM_RANGE_GRAPH, /* memory nodes */
+};
+
+struct sim_range {
+	uint64_t start, size; /* as asked for */
+	enum sim_range_kind kind;
+	int device;
+	struct sim_context *context; /* dies with it; NULL: does not */
+	void *owner; /* HEAP: its shared page, POOL: its pool, MAPPED: its physical memory */
+	uint64_t span; /* address space it occupies */
+	uint64_t offset; /* of its memory in sim_backing_fd() */
+	uint64_t charged;
+	uint64_t id;
+	unsigned flags;
+	unsigned char *touched; /* MANAGED: one per page */
+};
+
+/* NULL: no memory. */
+struct sim_range *sim_range_add(enum sim_range_kind kind, uint64_t start, uint64_t size);
+void sim_range_remove(struct sim_range *range);
+struct sim_range *sim_range_at(uint64_t address); /* the one that holds this address */
+struct sim_range *sim_range_exactly(uint64_t start); /* the one that begins there */
+/* Some range of a context, some range of an owner; NULL: none is left. */
+struct sim_range *sim_range_of(const struct sim_context *context);
+struct sim_range *sim_range_owned(const void *owner);
+
+/* ---- memory behind addresses: one file per process, so that another process can map a part ---- */
+int sim_backing_fd(void);
+bool sim_backing_extend(uint64_t size, uint64_t *offset); /* more of it */
+void sim_backing_punch(uint64_t offset, uint64_t size); /* nobody needs this part any more */
+/* Address space without memory, aligned to a page of the device. 0: none. */
+uint64_t sim_backing_reserve(uint64_t size);
+/* Both of them together, and back. */
+uint64_t sim_backing_map(uint64_t size, uint64_t *offset);
+void sim_backing_unmap(uint64_t address, uint64_t size, uint64_t offset);
+
+/* ---- cuMemAlloc's heap ---- */
+struct sim_block;
+
+CUresult sim_heap_alloc(struct sim_context *context, uint64_t size, struct sim_range **range);
+void sim_heap_free(struct sim_range *range);
+uint64_t sim_heap_offset(const struct sim_range *range); /* in sim_backing_fd() */
+
+/* ---- contexts ---- */
+struct sim_context {
+	struct sim_object object;
+	struct sim_object *objects;
+	struct sim_block *blocks; /* shared pages of small allocations */
+	int device;
+	unsigned flags, peers; /* bit d: may access device d */
+	uint64_t id;
+	bool is_primary, is_alive;
+	uint64_t bytes; /* taken from the device for this context */
+	uint64_t limits[16];
+	uint64_t local; /* bytes per thread that local memory has room for */
+	bool has_launched;
+	uint64_t code, code_room;
+	unsigned streams, streams_room;
+	uint64_t graph, graph_room; /* bytes of graph execs, and of the memory held for them */
+	uint64_t graph_param, graph_param_room;
+};
+
+/* The calling thread's context: INVALID_CONTEXT without one. */
+CUresult sim_current(struct sim_context **context);
+CUresult sim_context_take(struct sim_context *context, uint64_t bytes);
+void sim_context_give(struct sim_context *context, uint64_t bytes);
+/* Room for `bytes` per thread in all threads that the device can run at once. */
+CUresult sim_context_grow_local(struct sim_context *context, uint64_t bytes);
+
+/* ---- code ---- */
+/* What the first launch of a function in a context takes. */
+CUresult sim_function_launch(struct sim_context *context, CUfunction handle, void **params);
+uint64_t sim_function_params(CUfunction handle); /* bytes */
+
+/* ---- streams ---- */
+struct sim_graph;
+
+/* The graph that this stream captures; NULL: it runs what it is given. */
+struct sim_graph *sim_stream_graph(CUstream stream);
+/* INVALID_HANDLE where `stream` is none. */
+CUresult sim_stream_check(CUstream stream);
+
+/* ---- graphs ---- */
+struct sim_graph *sim_graph_new(void);
+CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,
+		       CUgraphNode *node);
+
+/* ---- memory that is counted when the device touches it ---- */
+CUresult sim_managed_touch(uint64_t address, uint64_t size);
+void sim_managed_free(struct sim_range *range);
+void sim_host_free(struct sim_range *range);
+
+/* ---- pools ---- */
+void sim_pool_sync(int device); /* gives back what pools need not keep */
+void sim_pool_free(struct sim_range *range);
+void sim_pool_reset(int device);
+
+/* ---- what ends when a context does, for sim_object_delete_all() ---- */
+void sim_module_end(struct sim_object *object);
+void sim_array_end(struct sim_object *object);
+void sim_link_end(struct sim_object *object);
+
+#endif

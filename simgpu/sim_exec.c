@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Executable graphs. As measured: one takes so many bytes for each kernel node, out of memory that
+ * the context holds for all of them, that grows in steps and does not go back when one is destroyed.
+ * Memory nodes draw on a pool of the device that shrinks at cuDeviceGraphMemTrim only.
+ */
+#include "sim_graph.h"
+
+struct sim_exec {
+	struct sim_object object;
+	struct sim_shape {
+		size_t nodes, kernels;
+		uint64_t bytes, param_bytes; /* of the device, for its nodes */
+		uint64_t allocated, freed; /* by its memory nodes, at each launch */
+	} shape;
+	bool auto_free, has_launched;
+	uint64_t live; /* allocated by a launch and not yet freed */
+};
+
+static struct {
+	uint64_t used, used_high, reserved, reserved_high;
+} pools[SIM_DEVICES];
+
+static struct sim_shape measure(const struct sim_graph *graph)
+{
+	struct sim_shape shape = { 0 };
+	const struct sim_node *node;
+
+	for (node = graph->first; node; node = node->next) {
+		shape.nodes++;
+		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+			uint64_t params = sim_function_params(node->function);
+
+			shape.kernels++;
+			shape.bytes += sim.profile.graph_node;
+			if (params > sim.profile.graph_param_small)
+				shape.param_bytes += sim_round_up(params, 256);
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+			shape.allocated += node->bytes;
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+			shape.freed += node->bytes;
+		}
+	}
+	return shape;
+}
+
+static CUresult hold(struct sim_context *context, uint64_t bytes, uint64_t *used, uint64_t *room)
+{
+	uint64_t more = 0;
+	CUresult result = CUDA_SUCCESS;
+
+	if (*used + bytes > *room)
+		more = sim_round_up(*used + bytes - *room, sim.profile.graph_step);
+	if (more)
+		result = sim_context_take(context, more);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*room += more;
+	*used += bytes;
+	return CUDA_SUCCESS;
+}
+
+static CUresult hold_shape(struct sim_context *context, const struct sim_shape *shape)
+{
+	CUresult result = hold(context, shape->bytes, &context->graph, &context->graph_room);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = hold(context, shape->param_bytes, &context->graph_param, &context->graph_param_room);
+	if (result != CUDA_SUCCESS)
+		context->graph -= shape->bytes;
+	return result;
+}
+
+static void let_go(struct sim_context *context, const struct sim_shape *shape)
+{
+	context->graph -= shape->bytes;
+	context->graph_param -= shape->param_bytes;
+}
+
+static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags)
+{
+	struct sim_graph *graph = sim_object_get(graph_handle, SIM_GRAPH);
+	struct sim_context *context;
+	struct sim_shape shape;
+	struct sim_exec *exec;
+	CUresult result = sim_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle || !graph || flags > 15)
+		return CUDA_ERROR_INVALID_VALUE;
+	shape = measure(graph);
+	result = hold_shape(context, &shape);
+	if (result != CUDA_SUCCESS)
+		return result;
+	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));
+	if (!exec) {
+		let_go(context, &shape);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	exec->shape = shape;
+	exec->auto_free = flags & 1;
+	*handle = (CUgraphExec)exec;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+				     char *logBuffer, size_t bufferSize)
+{
+	if (phErrorNode)
+		*phErrorNode = NULL;
+	if (logBuffer && bufferSize)
+		logBuffer[0] = 0;
+	return instantiate(phGraphExec, hGraph, 0);
+}
+
+CUresult sim_body_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+					char *logBuffer, size_t bufferSize)
+{
+	return sim_body_cuGraphInstantiate(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
+}
+
+CUresult sim_body_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+{
+	return instantiate(phGraphExec, hGraph, flags);
+}
+
+CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+					       CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+{
+	if (!instantiateParams)
+		return CUDA_ERROR_INVALID_VALUE;
+	instantiateParams->hErrNode_out = NULL;
+	instantiateParams->result_out = 0;
+	return instantiate(phGraphExec, hGraph, instantiateParams->flags);
+}
+
+/* ---- memory nodes ---- */
+static CUresult map_nodes(struct sim_exec *exec, int device)
+{
+	uint64_t wanted;
+
+	if (exec->live && !exec->auto_free)
+		return CUDA_ERROR_INVALID_VALUE;
+	pools[device].used -= exec->live;
+	exec->live = 0;
+	wanted = pools[device].used + exec->shape.allocated;
+	if (wanted > pools[device].reserved) {
+		if (sim_take(device, wanted - pools[device].reserved) != CUDA_SUCCESS)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		pools[device].reserved = wanted;
+	}
+	if (wanted > pools[device].used_high)
+		pools[device].used_high = wanted;
+	if (pools[device].reserved > pools[device].reserved_high)
+		pools[device].reserved_high = pools[device].reserved;
+	if (exec->shape.allocated > exec->shape.freed)
+		exec->live = exec->shape.allocated - exec->shape.freed;
+	pools[device].used += exec->live;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuDeviceGraphMemTrim(CUdevice device)
+{
+	if (!sim_is_device(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	sim_give(device, pools[device].reserved - pools[device].used);
+	pools[device].reserved = pools[device].used;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+{
+	cuuint64_t *number = value;
+
+	if (!value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!sim_is_device(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	switch (attr) {
+	case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+		*number = pools[device].used;
+		return CUDA_SUCCESS;
+	case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+		*number = pools[device].used_high;
+		return CUDA_SUCCESS;
+	case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+		*number = pools[device].reserved;
+		return CUDA_SUCCESS;
+	case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+		*number = pools[device].reserved_high;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+/* ---- using one ---- */
+CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
+{
+	if (!sim_object_get(hGraphExec, SIM_EXEC))
+		return CUDA_ERROR_INVALID_VALUE;
+	return sim_stream_check(hStream);
+}
+
+CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
+{
+	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!exec)
+		return CUDA_ERROR_INVALID_VALUE;
+	return exec->shape.allocated ? map_nodes(exec, exec->object.context->device) : CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+						    const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+{
+	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
+
+	if (!sim_object_get(hGraphExec, SIM_EXEC) || !node || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+/* An update fits where the new graph has as many nodes of each kind. */
+CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+				       CUgraphExecUpdateResultInfo *resultInfo)
+{
+	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
+	struct sim_shape shape;
+	bool fits;
+
+	if (!exec || !graph || !resultInfo)
+		return CUDA_ERROR_INVALID_VALUE;
+	shape = measure(graph);
+	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels && !shape.allocated;
+	resultInfo->result = fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	resultInfo->errorNode = resultInfo->errorFromNode = NULL;
+	return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+				    CUgraphExecUpdateResult *updateResult_out)
+{
+	CUgraphExecUpdateResultInfo info = { 0 };
+	CUresult result;
+
+	if (!hErrorNode_out || !updateResult_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = sim_body_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
+	*hErrorNode_out = info.errorNode;
+	*updateResult_out = info.result;
+	return result;
+}
+
+CUresult sim_body_cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+
+	if (!exec)
+		return CUDA_ERROR_INVALID_VALUE;
+	let_go(exec->object.context, &exec->shape);
+	pools[exec->object.context->device].used -= exec->live;
+	sim_object_delete(exec);
+	return CUDA_SUCCESS;
+}

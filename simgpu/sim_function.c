@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions and kernels: loading their code, launching them, what they say of themselves. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim_image.h"
+
+#define LOADED_MAX (sizeof(((struct sim_function *)0)->loaded) / sizeof(uint64_t))
+#define STACK_ALIGN 16
+
+CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
+			  const char *name, void **handle)
+{
+	struct sim_function *function, **made;
+	struct sim_symbol *symbol;
+
+	if (!handle || !name)
+		return CUDA_ERROR_INVALID_VALUE;
+	symbol = sim_image_find(image, name, false);
+	if (!symbol)
+		return CUDA_ERROR_NOT_FOUND;
+	made = &symbol->made[kind == SIM_KERNEL];
+	if (!*made) {
+		function = sim_object_new(kind, parent->context, sizeof(*function));
+		if (!function)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		function->parent = parent;
+		function->image = image;
+		function->about = symbol;
+		image->refs++;
+		*made = function;
+	}
+	*handle = *made;
+	return CUDA_SUCCESS;
+}
+
+void sim_function_end(struct sim_object *object)
+{
+	struct sim_function *function = (struct sim_function *)object;
+
+	function->about->made[object->kind == SIM_KERNEL] = NULL;
+	sim_image_drop(function->image);
+	sim_object_delete(function);
+}
+
+/* Lazily, once for each context. */
+CUresult sim_function_load(struct sim_context *context, struct sim_function *function)
+{
+	CUresult result;
+	size_t i;
+
+	for (i = 0; i < LOADED_MAX && function->loaded[i]; i++)
+		if (function->loaded[i] == context->id)
+			return CUDA_SUCCESS;
+	result = sim_code_load(context, function->about->code);
+	if (result == CUDA_SUCCESS && i < LOADED_MAX)
+		function->loaded[i] = context->id;
+	return result;
+}
+
+/* A launch takes a CUkernel too. */
+static CUresult from_handle(const void *handle, struct sim_function **function)
+{
+	*function = sim_object_get(handle, SIM_FUNCTION);
+	if (!*function)
+		*function = sim_object_get(handle, SIM_KERNEL);
+	return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+uint64_t sim_function_params(CUfunction handle)
+{
+	struct sim_function *function;
+
+	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->params : 0;
+}
+
+static CUresult touch_params(const struct sim_symbol *about, void **params)
+{
+	CUresult result = CUDA_SUCCESS;
+	unsigned i;
+
+	for (i = 0; params && i < about->touches && result == CUDA_SUCCESS; i++) {
+		struct sim_range *range = sim_range_at(*(CUdeviceptr *)params[i]);
+
+		if (range && range->kind == SIM_RANGE_MANAGED)
+			result = sim_managed_touch(range->start, range->size);
+	}
+	return result;
+}
+
+CUresult sim_function_launch(struct sim_context *context, CUfunction handle, void **params)
+{
+	struct sim_function *function;
+	CUresult result = from_handle(handle, &function);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!context->has_launched) {
+		result = sim_context_take(context, sim.profile.first_launch);
+		if (result != CUDA_SUCCESS)
+			return result;
+		context->has_launched = true;
+	}
+	result = sim_function_load(context, function);
+	if (result == CUDA_SUCCESS)
+		result = sim_context_grow_local(context, sim_round_up(function->about->local, STACK_ALIGN));
+	return result == CUDA_SUCCESS ? touch_params(function->about, params) : result;
+}
+
+static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream, void **params)
+{
+	struct sim_context *context;
+	struct sim_graph *graph;
+	CUresult result = sim_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = sim_stream_check(stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!blocks || !threads || threads > 1024)
+		return CUDA_ERROR_INVALID_VALUE;
+	graph = sim_stream_graph(stream);
+	if (graph)
+		return sim_graph_add(graph, CU_GRAPH_NODE_TYPE_KERNEL, f, NULL);
+	return sim_function_launch(context, f, params);
+}
+
+CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+				 unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+				 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+	(void)sharedMemBytes;
+	(void)extra;
+	return launch(f, gridDimX && gridDimY && gridDimZ, blockDimX * blockDimY * blockDimZ, hStream, kernelParams);
+}
+
+CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+	(void)extra;
+	if (!config)
+		return CUDA_ERROR_INVALID_VALUE;
+	return launch(f, config->gridDimX && config->gridDimY && config->gridDimZ,
+		      config->blockDimX * config->blockDimY * config->blockDimZ, config->hStream, kernelParams);
+}
+
+CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+					    unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+					    unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+					    void **kernelParams)
+{
+	return sim_body_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+				       sharedMemBytes, hStream, kernelParams, NULL);
+}
+
+/* ---- attributes ---- */
+/* To ask for an attribute is to load the code. */
+static CUresult load_from_handle(const void *handle, struct sim_function **function)
+{
+	struct sim_context *context;
+	CUresult result = sim_current(&context);
+
+	if (result == CUDA_SUCCESS)
+		result = from_handle(handle, function);
+	return result == CUDA_SUCCESS ? sim_function_load(context, *function) : result;
+}
+
+static int attribute_of(const struct sim_symbol *about, CUfunction_attribute attribute)
+{
+	switch (attribute) {
+	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+		return 1024;
+	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+		return (int)about->local;
+	case CU_FUNC_ATTRIBUTE_NUM_REGS:
+		return 32;
+	case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+		return (int)(sim.profile.compute_major * 10 + sim.profile.compute_minor);
+	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+		return 49152;
+	default:
+		return 0;
+	}
+}
+
+static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const void *handle)
+{
+	struct sim_function *function;
+	CUresult result;
+
+	if (!pi || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_LAST)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = load_from_handle(handle, &function);
+	if (result == CUDA_SUCCESS)
+		*pi = attribute_of(function->about, attribute);
+	return result;
+}
+
+CUresult sim_body_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
+{
+	return get_attribute(pi, attrib, hfunc);
+}
+
+CUresult sim_body_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
+{
+	return sim_is_device(dev) ? get_attribute(pi, attrib, kernel) : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult sim_body_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+{
+	struct sim_function *function;
+
+	(void)attrib;
+	if (value < 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	return load_from_handle(hfunc, &function);
+}
+
+CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
+{
+	if (!sim_is_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	return sim_body_cuFuncSetAttribute((CUfunction)kernel, attrib, val);
+}
+
+CUresult sim_body_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
+{
+	struct sim_function *function;
+
+	(void)config;
+	return load_from_handle(hfunc, &function);
+}
+
+CUresult sim_body_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
+{
+	return sim_is_device(dev) ? sim_body_cuFuncSetCacheConfig((CUfunction)kernel, config) :
+				    CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult sim_body_cuFuncLoad(CUfunction hfunc)
+{
+	struct sim_function *function;
+
+	return load_from_handle(hfunc, &function);
+}
+
+CUresult sim_body_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction hfunc)
+{
+	struct sim_context *context;
+	struct sim_function *function;
+	CUresult result = sim_current(&context);
+	size_t i;
+
+	if (result == CUDA_SUCCESS)
+		result = from_handle(hfunc, &function);
+	if (result != CUDA_SUCCESS || !state)
+		return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+	for (*state = 0, i = 0; i < LOADED_MAX; i++)
+		if (function->loaded[i] == context->id)
+			*state = 1;
+	return CUDA_SUCCESS;
+}
+
+static CUresult get_name(const char **name, const void *handle)
+{
+	struct sim_function *function;
+	CUresult result = from_handle(handle, &function);
+
+	if (!name)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*name = function->about->name;
+	return result;
+}
+
+CUresult sim_body_cuFuncGetName(const char **name, CUfunction hfunc)
+{
+	return get_name(name, hfunc);
+}
+
+CUresult sim_body_cuKernelGetName(const char **name, CUkernel hfunc)
+{
+	return get_name(name, hfunc);
+}
+
+CUresult sim_body_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
+{
+	struct sim_function *function = sim_object_get(hfunc, SIM_FUNCTION);
+
+	if (!hmod)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!function)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*hmod = function->parent;
+	return CUDA_SUCCESS;
+}
+
+/* ---- occupancy ---- */
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+							      size_t dynamicSMemSize)
+{
+	struct sim_function *function;
+
+	(void)dynamicSMemSize;
+	if (!numBlocks || blockSize <= 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	*numBlocks = (int)sim.profile.threads_per_sm / blockSize;
+	return load_from_handle(func, &function);
+}
+
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
+								       int blockSize, size_t dynamicSMemSize,
+								       unsigned int flags)
+{
+	(void)flags;
+	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize, dynamicSMemSize);
+}
+
+CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+						   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+						   size_t dynamicSMemSize, int blockSizeLimit)
+{
+	struct sim_function *function;
+
+	(void)blockSizeToDynamicSMemSize;
+	(void)dynamicSMemSize;
+	if (!minGridSize || !blockSize)
+		return CUDA_ERROR_INVALID_VALUE;
+	*blockSize = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
+	*minGridSize = (int)(sim.profile.sm_count * sim.profile.threads_per_sm) / *blockSize;
+	return load_from_handle(func, &function);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim_image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK "tare-sim-module"
+#define FILE_MAX (1u << 20)
+#define DEFAULT_CODE 4096
+#define DEFAULT_GLOBAL 4096
+
+static uint64_t value_of(const char *line, const char *key, uint64_t otherwise)
+{
+	const char *at = strstr(line, key);
+	char word[32];
+	uint64_t value;
+
+	if (!at)
+		return otherwise;
+	at += strlen(key);
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " \t\r\n"), at);
+	return sim_size_parse(word, &value) == 0 ? value : otherwise;
+}
+
+static struct sim_symbol *add_symbol(struct sim_image *image, const char *name, bool is_global)
+{
+	struct sim_symbol *symbol = calloc(1, sizeof(*symbol));
+
+	if (!symbol)
+		return NULL;
+	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
+	symbol->is_global = is_global;
+	symbol->code = is_global ? DEFAULT_GLOBAL : DEFAULT_CODE;
+	symbol->next = image->symbols;
+	image->symbols = symbol;
+	image->kernels += !is_global;
+	return symbol;
+}
+
+static bool read_line(struct sim_image *image, const char *line)
+{
+	char kind[16], name[256], size[32] = "";
+	struct sim_symbol *symbol;
+
+	if (sscanf(line, "%15s %255s %31s", kind, name, size) < 2)
+		return true;
+	symbol = add_symbol(image, name, strcmp(kind, "global") == 0);
+	if (!symbol)
+		return false;
+	if (symbol->is_global) {
+		if (sim_size_parse(size, &symbol->code) < 0)
+			symbol->code = DEFAULT_GLOBAL;
+		return true;
+	}
+	symbol->code = value_of(line, " code=", DEFAULT_CODE);
+	symbol->local = value_of(line, " local=", 0);
+	symbol->params = value_of(line, " params=", 0);
+	symbol->touches = (unsigned)value_of(line, " touches=", 0);
+	return true;
+}
+
+void sim_image_drop(struct sim_image *image)
+{
+	if (--image->refs)
+		return;
+	while (image->symbols) {
+		struct sim_symbol *symbol = image->symbols;
+
+		image->symbols = symbol->next;
+		free(symbol);
+	}
+	free(image);
+}
+
+CUresult sim_image_read(const void *data, struct sim_image **image)
+{
+	const char *text = data;
+	struct sim_image *made;
+	char line[512];
+
+	if (!data)
+		return CUDA_ERROR_INVALID_VALUE;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	made->refs = 1;
+	/* Other images are binary: no byte beyond the first that differs is looked at. */
+	made->is_opaque = strncmp(text, MARK, strlen(MARK)) != 0;
+	while (!made->is_opaque && *text) {
+		size_t length = strcspn(text, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)(length < sizeof(line) ? length : sizeof(line) - 1),
+			 text);
+		if (strncmp(line, MARK, strlen(MARK)) != 0 && !read_line(made, line)) {
+			sim_image_drop(made);
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		}
+		text += length + (text[length] == '\n');
+	}
+	*image = made;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_image_read_file(const char *path, struct sim_image **image)
+{
+	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+	FILE *file;
+	char *text;
+
+	if (!path)
+		return CUDA_ERROR_INVALID_VALUE;
+	file = fopen(path, "re");
+	if (!file)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	text = calloc(1, FILE_MAX);
+	if (text && !fread(text, 1, FILE_MAX - 1, file))
+		text[0] = 0;
+	fclose(file);
+	if (text)
+		result = sim_image_read(text, image);
+	free(text);
+	return result;
+}
+
+struct sim_symbol *sim_image_find(struct sim_image *image, const char *name, bool is_global)
+{
+	struct sim_symbol *symbol;
+
+	for (symbol = image->symbols; symbol; symbol = symbol->next)
+		if (symbol->is_global == is_global && strcmp(symbol->name, name) == 0)
+			return symbol;
+	return image->is_opaque ? add_symbol(image, name, is_global) : NULL;
+}
+
+CUresult sim_code_load(struct sim_context *context, uint64_t bytes)
+{
+	uint64_t wanted = context->code + bytes, more = 0;
+	CUresult result;
+
+	if (wanted > context->code_room)
+		more = sim_round_up(wanted - context->code_room, sim.profile.code_step);
+	result = more ? sim_context_take(context, more) : CUDA_SUCCESS;
+	if (result != CUDA_SUCCESS)
+		return result;
+	context->code_room += more;
+	context->code = wanted;
+	return CUDA_SUCCESS;
+}
+
+/* Data of a module comes with its code, and its address does not change. */
+static CUresult place_global(struct sim_context *context, struct sim_symbol *symbol)
+{
+	uint64_t span = sim_round_up(symbol->code ? symbol->code : 1, sim.profile.page), offset = 0;
+	CUresult result = sim_code_load(context, symbol->code);
+	struct sim_range *range;
+	uint64_t start;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	start = sim_backing_map(span, &offset);
+	range = start ? sim_range_add(SIM_RANGE_GLOBAL, start, symbol->code) : NULL;
+	if (!range) {
+		if (start)
+			sim_backing_unmap(start, span, offset);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	range->context = context;
+	range->device = context->device;
+	range->span = span;
+	range->offset = offset;
+	symbol->address = start;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context,
+			 struct sim_image *image, const char *name)
+{
+	struct sim_symbol *symbol;
+	CUresult result = CUDA_SUCCESS;
+
+	if (!name || (!dptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	symbol = sim_image_find(image, name, true);
+	if (!symbol)
+		return CUDA_ERROR_NOT_FOUND;
+	if (!symbol->address)
+		result = place_global(context, symbol);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (dptr)
+		*dptr = symbol->address;
+	if (bytes)
+		*bytes = symbol->code;
+	return CUDA_SUCCESS;
+}

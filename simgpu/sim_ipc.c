@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of another process or another library: the process that made it has it in its books, so
+ * here it is only mapped.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+struct ipc_handle {
+	int32_t pid, fd;
+	uint64_t offset, size;
+};
+_Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "the handle has 64 bytes");
+
+CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
+{
+	struct sim_range *range = sim_range_at(dptr);
+	struct ipc_handle handle;
+
+	if (!pHandle || !range || range->kind != SIM_RANGE_HEAP)
+		return CUDA_ERROR_INVALID_VALUE;
+	handle.pid = (int32_t)getpid();
+	handle.fd = sim_backing_fd();
+	handle.size = range->size;
+	handle.offset = sim_heap_offset(range);
+	memset(pHandle, 0, sizeof(*pHandle));
+	memcpy(pHandle, &handle, sizeof(handle));
+	return CUDA_SUCCESS;
+}
+
+/* Maps whole pages around [offset, offset + size) of a file. 0: not possible. */
+static uint64_t map_part(int fd, uint64_t offset, uint64_t size, uint64_t *span)
+{
+	uint64_t begin = offset & ~(sim.profile.page - 1);
+	void *at;
+
+	*span = sim_round_up(offset + size - begin, sim.profile.page);
+	at = mmap(NULL, *span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)begin);
+	return at == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)at + (offset - begin);
+}
+
+static CUresult open_part(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size, CUdeviceptr *dptr)
+{
+	uint64_t span, start = map_part(fd, offset, size, &span);
+	struct sim_range *range = start ? sim_range_add(kind, start, size) : NULL;
+	struct sim_context *context;
+
+	if (!range)
+		return CUDA_ERROR_INVALID_VALUE;
+	range->span = span;
+	range->device = sim_current(&context) == CUDA_SUCCESS ? context->device : 0;
+	*dptr = start;
+	return CUDA_SUCCESS;
+}
+
+static void close_part(struct sim_range *range)
+{
+	munmap((void *)(uintptr_t)(range->start & ~(uint64_t)4095), range->span);
+	sim_range_remove(range);
+}
+
+CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+	struct sim_context *context;
+	struct ipc_handle from;
+	CUresult result = sim_current(&context);
+	char path[64];
+	int fd;
+
+	(void)Flags;
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(&from, &handle, sizeof(from));
+	if (!pdptr || !from.size)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (from.pid == (int32_t)getpid())
+		return CUDA_ERROR_INVALID_CONTEXT; /* as the driver: not in the process that made it */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)from.pid, (int)from.fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = open_part(SIM_RANGE_IPC, fd, from.offset, from.size, pdptr);
+	close(fd);
+	return result;
+}
+
+CUresult sim_body_cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+{
+	return sim_body_cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
+}
+
+CUresult sim_body_cuIpcCloseMemHandle(CUdeviceptr dptr)
+{
+	struct sim_range *range = sim_range_exactly(dptr);
+
+	if (!range || range->kind != SIM_RANGE_IPC)
+		return CUDA_ERROR_INVALID_VALUE;
+	close_part(range);
+	return CUDA_SUCCESS;
+}
+
+/* ---- external memory ---- */
+struct sim_external {
+	struct sim_object object;
+	int fd;
+	uint64_t size;
+};
+
+CUresult sim_body_cuImportExternalMemory(CUexternalMemory *extMem_out,
+					 const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
+{
+	struct sim_context *context;
+	struct sim_external *external;
+	CUresult result = sim_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!extMem_out || !memHandleDesc || memHandleDesc->type != 1 || !memHandleDesc->size)
+		return CUDA_ERROR_INVALID_VALUE;
+	external = sim_object_new(SIM_EXTERNAL, NULL, sizeof(*external));
+	if (!external)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	external->fd = memHandleDesc->handle.fd; /* the driver owns it from now on */
+	external->size = memHandleDesc->size;
+	*extMem_out = (CUexternalMemory)external;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+						  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+{
+	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
+
+	if (!external)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!devPtr || !bufferDesc || !bufferDesc->size || bufferDesc->offset > external->size ||
+	    bufferDesc->size > external->size - bufferDesc->offset)
+		return CUDA_ERROR_INVALID_VALUE;
+	return open_part(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size, devPtr);
+}
+
+CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)
+{
+	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
+
+	if (!external)
+		return CUDA_ERROR_INVALID_HANDLE;
+	close(external->fd);
+	sim_object_delete(external);
+	return CUDA_SUCCESS;
+}

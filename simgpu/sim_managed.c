@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Managed memory: pages move to the device when it touches them. A kernel does nothing here, so it
+ * touches what its image says (`touches=N`); prefetches, copies and fills touch what they name.
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+CUresult sim_body_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+	struct sim_context *context;
+	struct sim_range *range;
+	CUresult result = sim_current(&context);
+	uint64_t span, start, offset = 0;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!dptr || !bytesize || (flags & 3) == 0 || (flags & 3) == 3)
+		return CUDA_ERROR_INVALID_VALUE;
+	span = sim_round_up(bytesize, sim.profile.page);
+	start = span < bytesize ? 0 : sim_backing_map(span, &offset);
+	range = start ? sim_range_add(SIM_RANGE_MANAGED, start, bytesize) : NULL;
+	if (range)
+		range->touched = calloc(1, span / sim.profile.page);
+	if (!range || !range->touched) {
+		if (range)
+			sim_range_remove(range);
+		if (start)
+			sim_backing_unmap(start, span, offset);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	range->span = span;
+	range->offset = offset;
+	range->context = context;
+	range->device = context->device;
+	range->flags = flags;
+	*dptr = start;
+	return CUDA_SUCCESS;
+}
+
+static CUresult move_pages(struct sim_range *range, uint64_t address, uint64_t size, bool to_device)
+{
+	uint64_t page = sim.profile.page, i, end = range->start + range->size;
+
+	if (size > end - address)
+		size = end - address;
+	for (i = (address - range->start) / page; size && i <= (address + size - 1 - range->start) / page; i++) {
+		if (range->touched[i] == to_device)
+			continue;
+		if (!to_device)
+			sim_context_give(range->context, page);
+		else if (sim_context_take(range->context, page) != CUDA_SUCCESS)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		range->touched[i] = to_device;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_managed_touch(uint64_t address, uint64_t size)
+{
+	struct sim_range *range = sim_range_at(address);
+
+	if (!range || range->kind != SIM_RANGE_MANAGED)
+		return CUDA_SUCCESS;
+	/* A full device pushes pages back to the host: no error of the program. */
+	move_pages(range, address, size, true);
+	return CUDA_SUCCESS;
+}
+
+void sim_managed_free(struct sim_range *range)
+{
+	move_pages(range, range->start, range->size, false);
+	sim_backing_unmap(range->start, range->span, range->offset);
+	sim_range_remove(range);
+}
+
+static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
+{
+	struct sim_range *range = sim_range_at(devPtr);
+
+	if (!range || range->kind != SIM_RANGE_MANAGED || !count || count > range->start + range->size - devPtr)
+		return CUDA_ERROR_INVALID_VALUE;
+	return move_pages(range, devPtr, count, to_device);
+}
+
+CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (dstDevice != CU_DEVICE_CPU && !sim_is_device(dstDevice))
+		return CUDA_ERROR_INVALID_DEVICE;
+	return prefetch(devPtr, count, dstDevice != CU_DEVICE_CPU);
+}
+
+CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+					CUstream hStream)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (flags || (location.type == CU_MEM_LOCATION_TYPE_DEVICE && !sim_is_device(location.id)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return prefetch(devPtr, count, location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+}
+
+static CUresult advise(CUdeviceptr devPtr, size_t count)
+{
+	struct sim_range *range = sim_range_at(devPtr);
+
+	return range && range->kind == SIM_RANGE_MANAGED && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_body_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+	(void)advice;
+	(void)device;
+	return advise(devPtr, count);
+}
+
+CUresult sim_body_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+{
+	(void)advice;
+	(void)location;
+	return advise(devPtr, count);
+}
+
+CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+{
+	struct sim_range *range = sim_range_exactly(dptr);
+	CUresult result = sim_stream_check(hStream);
+
+	(void)length;
+	(void)flags;
+	if (result != CUDA_SUCCESS)
+		return result;
+	return range && range->kind == SIM_RANGE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

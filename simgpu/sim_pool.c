@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stream-ordered allocation. As measured: a pool takes memory of the device in steps of 32 MiB (so
+ * that 100 MiB cost 128), keeps it when allocations are freed, and gives back what is beyond its
+ * threshold when the program synchronises.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+struct sim_pool {
+	struct sim_object object;
+	int device;
+	bool is_default;
+	uint64_t threshold;
+	uint64_t used, used_high, reserved, reserved_high;
+	int flags[4]; /* the three reuse attributes, kept for reading back */
+};
+
+static struct sim_pool *pool_new(int device)
+{
+	struct sim_pool *pool = sim_object_new(SIM_POOL, NULL, sizeof(*pool));
+
+	if (pool) {
+		pool->device = device;
+		pool->flags[1] = pool->flags[2] = pool->flags[3] = 1;
+	}
+	return pool;
+}
+
+static struct sim_pool *default_pool(int device)
+{
+	struct sim_device *about = &sim.devices[device];
+
+	if (!about->default_pool) {
+		about->default_pool = pool_new(device);
+		if (about->default_pool)
+			about->default_pool->is_default = true;
+	}
+	return about->default_pool;
+}
+
+static struct sim_pool *current_pool(int device)
+{
+	struct sim_device *about = &sim.devices[device];
+
+	return about->pool ? about->pool : default_pool(device);
+}
+
+static void shrink(struct sim_pool *pool, uint64_t keep)
+{
+	uint64_t wanted = sim_round_up(pool->used > keep ? pool->used : keep, sim.profile.pool_step);
+
+	if (wanted >= pool->reserved)
+		return;
+	sim_give(pool->device, pool->reserved - wanted);
+	pool->reserved = wanted;
+}
+
+/* Pools of a device are few; the table of objects is not meant for listing, so they are chained. */
+static struct sim_pool *made[64];
+
+void sim_pool_sync(int device)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (made[i] && made[i]->device == device)
+			shrink(made[i], made[i]->threshold);
+	if (sim.devices[device].default_pool)
+		shrink(sim.devices[device].default_pool, sim.devices[device].default_pool->threshold);
+}
+
+/* ---- allocations ---- */
+static CUresult grow(struct sim_pool *pool, uint64_t bytes)
+{
+	uint64_t more = 0;
+	CUresult result = CUDA_SUCCESS;
+
+	if (pool->used + bytes > pool->reserved)
+		more = sim_round_up(pool->used + bytes - pool->reserved, sim.profile.pool_step);
+	if (more)
+		result = sim_take(pool->device, more);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pool->reserved += more;
+	pool->used += bytes;
+	if (pool->used > pool->used_high)
+		pool->used_high = pool->used;
+	if (pool->reserved > pool->reserved_high)
+		pool->reserved_high = pool->reserved;
+	return CUDA_SUCCESS;
+}
+
+static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CUstream stream)
+{
+	uint64_t charged = sim_round_up(bytes, sim.profile.suballoc_align);
+	uint64_t span = sim_round_up(bytes, sim.profile.page), start, offset = 0;
+	struct sim_context *context;
+	struct sim_range *range;
+	CUresult result = sim_current(&context);
+
+	if (result == CUDA_SUCCESS)
+		result = sim_stream_check(stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!dptr || !bytes || span < bytes || !pool)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (sim_stream_graph(stream))
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	result = grow(pool, charged);
+	if (result != CUDA_SUCCESS)
+		return result;
+	start = sim_backing_map(span, &offset);
+	range = start ? sim_range_add(SIM_RANGE_POOL, start, bytes) : NULL;
+	if (!range) {
+		if (start)
+			sim_backing_unmap(start, span, offset);
+		pool->used -= charged;
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	range->owner = pool;
+	range->device = pool->device;
+	range->span = span;
+	range->offset = offset;
+	range->charged = charged;
+	*dptr = start;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+	struct sim_context *context;
+	CUresult result = sim_current(&context);
+
+	return result == CUDA_SUCCESS ? alloc(dptr, bytesize, current_pool(context->device), hStream) : result;
+}
+
+CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+{
+	return alloc(dptr, bytesize, sim_object_get(pool, SIM_POOL), hStream);
+}
+
+void sim_pool_free(struct sim_range *range)
+{
+	struct sim_pool *pool = range->owner;
+
+	pool->used -= range->charged;
+	sim_backing_unmap(range->start, range->span, range->offset);
+	sim_range_remove(range);
+}
+
+CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+	struct sim_range *range = sim_range_exactly(dptr);
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (range->kind == SIM_RANGE_HEAP)
+		sim_heap_free(range);
+	else
+		sim_pool_free(range);
+	return CUDA_SUCCESS;
+}
+
+/* ---- pools ---- */
+CUresult sim_body_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+	size_t i;
+
+	if (!pool || !poolProps || poolProps->allocType != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !sim_is_device(poolProps->location.id))
+		return CUDA_ERROR_INVALID_DEVICE;
+	for (i = 0; i < sizeof(made) / sizeof(made[0]) && made[i];)
+		i++;
+	if (i == sizeof(made) / sizeof(made[0]))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	made[i] = pool_new(poolProps->location.id);
+	*pool = (CUmemoryPool)made[i];
+	return made[i] ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* The ranges of a pool are found by their owner. */
+static void free_all(struct sim_pool *pool)
+{
+	struct sim_range *range;
+
+	while ((range = sim_range_owned(pool)))
+		sim_pool_free(range);
+	shrink(pool, 0);
+}
+
+CUresult sim_body_cuMemPoolDestroy(CUmemoryPool handle)
+{
+	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	size_t i;
+
+	if (!pool || pool->is_default)
+		return CUDA_ERROR_INVALID_VALUE;
+	free_all(pool);
+	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (made[i] == pool)
+			made[i] = NULL;
+	for (i = 0; i < SIM_DEVICES; i++)
+		if (sim.devices[i].pool == pool)
+			sim.devices[i].pool = NULL;
+	sim_object_delete(pool);
+	return CUDA_SUCCESS;
+}
+
+void sim_pool_reset(int device)
+{
+	if (sim.devices[device].default_pool)
+		free_all(sim.devices[device].default_pool);
+}
+
+CUresult sim_body_cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
+{
+	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+
+	if (!pool)
+		return CUDA_ERROR_INVALID_VALUE;
+	shrink(pool, minBytesToKeep);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+{
+	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+
+	if (!pool || !value || attr < 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (attr < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		memcpy(&pool->flags[attr], value, sizeof(int));
+	else if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		memcpy(&pool->threshold, value, sizeof(pool->threshold));
+	else if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+		pool->reserved_high = pool->reserved;
+	else if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+		pool->used_high = pool->used;
+	else
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+{
+	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	uint64_t number;
+
+	if (!pool || !value || attr < 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (attr < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+		memcpy(value, &pool->flags[attr], sizeof(int));
+		return CUDA_SUCCESS;
+	}
+	switch (attr) {
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		number = pool->threshold;
+		break;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+		number = pool->reserved;
+		break;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+		number = pool->reserved_high;
+		break;
+	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		number = pool->used;
+		break;
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		number = pool->used_high;
+		break;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	memcpy(value, &number, sizeof(number));
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+	return sim_object_get(pool, SIM_POOL) && map && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+{
+	struct sim_pool *pool = sim_object_get(memPool, SIM_POOL);
+
+	if (!flags || !pool || !location)
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = location->id == pool->device ? 3 : 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+	if (!pool_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!sim_is_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*pool_out = (CUmemoryPool)default_pool(dev);
+	return *pool_out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_body_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+	if (!pool)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!sim_is_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*pool = (CUmemoryPool)current_pool(dev);
+	return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_body_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+	if (!sim_is_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!sim_object_get(pool, SIM_POOL))
+		return CUDA_ERROR_INVALID_VALUE;
+	sim.devices[dev].pool = (struct sim_pool *)pool;
+	return CUDA_SUCCESS;
+}

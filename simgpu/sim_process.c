@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HIGH_FD 500
+
+int sim_process_find_fd(const char *target)
+{
+	char link[64], found[PATH_MAX];
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int fd = -1;
+
+	if (!folder)
+		return -1;
+	while (fd < 0 && (entry = readdir(folder))) {
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%.16s", entry->d_name);
+		n = readlink(link, found, sizeof(found) - 1);
+		found[n > 0 ? n : 0] = 0;
+		if (n > 0 && strcmp(found, target) == 0)
+			fd = atoi(entry->d_name);
+	}
+	closedir(folder);
+	return fd;
+}
+
+int sim_process_memfd(const char *purpose)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "simgpu-%s-%ld", purpose, (long)getpid());
+	return memfd_create(name, MFD_CLOEXEC);
+}
+
+int sim_process_high_fd(int fd)
+{
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+uint64_t sim_process_cookie(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes, fresh for each exec */
+	uint64_t cookie = 0;
+
+	if (random)
+		memcpy(&cookie, random, sizeof(cookie));
+	return cookie;
+}

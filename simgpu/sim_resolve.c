@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuGetProcAddress: an entry point by its name, the CUDA version that the caller was built for and
+ * which default stream it means. Of the versions of a name, the youngest that the caller knows.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+static int driver_version(void)
+{
+	int version = 0;
+
+	sim_body_cuDriverGetVersion(&version);
+	return version;
+}
+
+/* Better: a younger one; of the same version, the one with the wanted default stream. */
+static bool is_better(const struct sim_api_row *row, const struct sim_api_row *best, bool ptsz)
+{
+	if (!best)
+		return true;
+	if (row->ptsz != best->ptsz)
+		return ptsz && row->ptsz;
+	return row->version > best->version;
+}
+
+static const struct sim_api_row *find(const char *name, int version, bool ptsz, bool *is_known)
+{
+	const struct sim_api_row *best = NULL;
+	int i, newest = driver_version();
+
+	for (i = 0; i < SIM_API_NR; i++) {
+		const struct sim_api_row *row = &sim_api_rows[i];
+
+		if (strcmp(row->name, name) != 0 || row->version > newest || (row->ptsz && !ptsz))
+			continue;
+		*is_known = true;
+		if (row->version <= version && is_better(row, best, ptsz))
+			best = row;
+	}
+	return best;
+}
+
+CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+				      CUdriverProcAddressQueryResult *symbolStatus)
+{
+	const struct sim_api_row *row;
+	bool is_known = false;
+
+	if (!symbol || !pfn || flags > 2)
+		return CUDA_ERROR_INVALID_VALUE;
+	row = find(symbol, cudaVersion, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
+	*pfn = row ? row->function : NULL;
+	if (symbolStatus)
+		*symbolStatus = row	 ? CU_GET_PROC_ADDRESS_SUCCESS :
+				is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
+					   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+	return sim_body_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+}
+
+/* libcudart takes private tables from here and does not start without them. */
+CUresult sim_body_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
+{
+	static bool has_said;
+
+	if (!ppExportTable || !pExportTableId)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ppExportTable = NULL;
+	if (!has_said)
+		fputs("simulated GPU: this program uses the CUDA runtime (libcudart, PyTorch), which needs a real "
+		      "driver; the simulated GPU runs programs that use the driver API only\n",
+		      stderr);
+	has_said = true;
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult sim_body_cuProfilerStart(void)
+{
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuProfilerStop(void)
+{
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all processes of one simulated machine share: who has taken how much of which device.
+ *
+ * A file in the folder TARE_SIM_DIR, mapped by the simulated libcuda and libnvidia-ml of every
+ * process. Without that variable it is a memfd, and the machine has one process.
+ *
+ * Nobody has to tidy up. A process locks the byte of its own slot in that file, and the kernel drops
+ * this lock when the process ends, by whatever death, or starts another program. A slot whose byte
+ * nobody locks is empty.
+ */
+#ifndef SIM_STATE_H
+#define SIM_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim_profile.h"
+
+#define SIM_SLOTS 1024 /* processes of a machine that have called cuInit */
+
+struct sim_slot {
+	uint32_t pid; /* 0: empty */
+	uint32_t contexts; /* bit d: has a context on device d, so NVML lists it */
+	uint64_t cookie; /* sim_process_cookie(): tells a program from the one it replaced */
+	char name[32];
+	uint64_t used[SIM_DEVICES];
+	uint64_t calls; /* driver calls that may change memory; see script command `drift` */
+	uint64_t calls_seen;
+};
+
+struct sim_shared {
+	uint32_t lock; /* thread id of the holder */
+	uint32_t slots_high; /* no slot beyond this one was ever used */
+	int64_t drift[SIM_DEVICES];
+	struct sim_slot slots[SIM_SLOTS];
+};
+
+/* Maps the state, once. NULL: not possible, and a sentence on stderr said why. */
+struct sim_shared *sim_state_open(void);
+
+/* Between these two the state is the caller's alone. Taken for a few loads and stores only. */
+void sim_state_lock(struct sim_shared *shared);
+void sim_state_unlock(struct sim_shared *shared);
+
+/* A new slot for this process. NULL: the machine is full. */
+struct sim_slot *sim_state_join(struct sim_shared *shared);
+/* The one it has. NULL: it never called cuInit. */
+struct sim_slot *sim_state_self(struct sim_shared *shared);
+
+/* Locked: empties the slots of processes that are gone, then sums up. */
+void sim_state_reclaim(struct sim_shared *shared);
+uint64_t sim_state_used(const struct sim_shared *shared, int device);
+
+#endif

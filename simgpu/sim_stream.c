@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams and events. Work is done when it is given, so nothing is ever pending. What remains are
+ * the books: the driver takes room for streams by the handful, and keeps it when they go.
+ */
+#include <time.h>
+
+#include "sim.h"
+
+struct sim_stream {
+	struct sim_object object;
+	unsigned flags;
+	int priority;
+	uint64_t id;
+	struct sim_graph *graph; /* that it captures */
+};
+
+struct sim_event {
+	struct sim_object object;
+	unsigned flags;
+	uint64_t at_ns; /* 0: not recorded */
+};
+
+static uint64_t last_id;
+
+/* The default streams have small numbers as handles. */
+static bool is_default(CUstream stream)
+{
+	return (uintptr_t)stream <= 2;
+}
+
+CUresult sim_stream_check(CUstream stream)
+{
+	return is_default(stream) || sim_object_get(stream, SIM_STREAM) ? CUDA_SUCCESS :
+									   CUDA_ERROR_INVALID_HANDLE;
+}
+
+struct sim_graph *sim_stream_graph(CUstream stream)
+{
+	struct sim_stream *found = is_default(stream) ? NULL : sim_object_get(stream, SIM_STREAM);
+
+	return found ? found->graph : NULL;
+}
+
+/* ---- streams ---- */
+static CUresult make_room(struct sim_context *context)
+{
+	unsigned per_step = (unsigned)(context->streams_room < sim.profile.streams_first ?
+					       sim.profile.streams_per_step :
+					       sim.profile.streams_per_step_later);
+	CUresult result = CUDA_SUCCESS;
+
+	if (context->streams == context->streams_room) {
+		result = sim_context_take(context, sim.profile.stream_step);
+		if (result == CUDA_SUCCESS)
+			context->streams_room += per_step;
+	}
+	return result;
+}
+
+CUresult sim_body_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+	struct sim_context *context;
+	struct sim_stream *stream;
+	CUresult result = sim_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!phStream || flags > 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = make_room(context);
+	if (result != CUDA_SUCCESS)
+		return result;
+	stream = sim_object_new(SIM_STREAM, context, sizeof(*stream));
+	if (!stream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	context->streams++;
+	stream->flags = flags;
+	stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+	stream->id = ++last_id;
+	*phStream = (CUstream)stream;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+	return sim_body_cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+CUresult sim_body_cuStreamDestroy_v2(CUstream hStream)
+{
+	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
+
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	stream->object.context->streams--;
+	sim_object_delete(stream);
+	return CUDA_SUCCESS;
+}
+
+static CUresult current_of(CUstream stream, struct sim_context **context)
+{
+	CUresult result = sim_stream_check(stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (is_default(stream))
+		return sim_current(context);
+	*context = ((struct sim_object *)stream)->context;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamSynchronize(CUstream hStream)
+{
+	struct sim_context *context;
+	CUresult result = current_of(hStream, &context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (sim_stream_graph(hStream))
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	sim_pool_sync(context->device);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuCtxSynchronize(void)
+{
+	struct sim_context *context;
+	CUresult result = sim_current(&context);
+
+	if (result == CUDA_SUCCESS)
+		sim_pool_sync(context->device);
+	return result;
+}
+
+CUresult sim_body_cuCtxSynchronize_v2(CUcontext ctx)
+{
+	struct sim_context *context = sim_object_get(ctx, SIM_CONTEXT);
+
+	if (!ctx)
+		return sim_body_cuCtxSynchronize();
+	if (!context || !context->is_alive)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	sim_pool_sync(context->device);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamQuery(CUstream hStream)
+{
+	return sim_stream_check(hStream);
+}
+
+CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	(void)Flags;
+	if (result != CUDA_SUCCESS)
+		return result;
+	return sim_object_get(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult sim_body_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+	struct sim_context *context;
+	CUresult result = current_of(hStream, &context);
+
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*pctx = (CUcontext)context;
+	return result;
+}
+
+CUresult sim_body_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (!flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*flags = is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->flags;
+	return result;
+}
+
+CUresult sim_body_cuStreamGetPriority(CUstream hStream, int *priority)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (!priority)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*priority = is_default(hStream) ? 0 : ((struct sim_stream *)hStream)->priority;
+	return result;
+}
+
+CUresult sim_body_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (!streamId)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*streamId = is_default(hStream) ? (uintptr_t)hStream : ((struct sim_stream *)hStream)->id + 2;
+	return result;
+}
+
+/* ---- functions of the program: without our lock, for they may wait for another thread ---- */
+CUresult sim_body_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+	struct sim_graph *graph = sim_stream_graph(hStream);
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!fn)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (graph)
+		return sim_graph_add(graph, CU_GRAPH_NODE_TYPE_HOST, NULL, NULL);
+	sim_unlock();
+	fn(userData);
+	sim_relock();
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+				      unsigned int flags)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!callback || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	sim_unlock();
+	callback(hStream, CUDA_SUCCESS, userData);
+	sim_relock();
+	return CUDA_SUCCESS;
+}
+
+/* ---- capture ---- */
+CUresult sim_body_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
+
+	if (is_default(hStream))
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (mode < 0 || mode > 2 || stream->graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	stream->graph = sim_graph_new();
+	return stream->graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
+
+	if (!phGraph)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!stream->graph)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	*phGraph = (CUgraph)stream->graph;
+	stream->graph = NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+	CUresult result = sim_stream_check(hStream);
+
+	if (!captureStatus)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*captureStatus = sim_stream_graph(hStream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE :
+							     CU_STREAM_CAPTURE_STATUS_NONE;
+	return result;
+}
+
+CUresult sim_body_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static __thread CUstreamCaptureMode current;
+	CUstreamCaptureMode previous = current;
+
+	if (!mode || *mode < 0 || *mode > 2)
+		return CUDA_ERROR_INVALID_VALUE;
+	current = *mode;
+	*mode = previous;
+	return CUDA_SUCCESS;
+}
+
+/* ---- events: they take nothing, as measured with a thousand of them ---- */
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+CUresult sim_body_cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+	struct sim_context *context;
+	struct sim_event *event;
+	CUresult result = sim_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!phEvent || Flags > 7)
+		return CUDA_ERROR_INVALID_VALUE;
+	event = sim_object_new(SIM_EVENT, context, sizeof(*event));
+	if (!event)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	event->flags = Flags;
+	*phEvent = (CUevent)event;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuEventDestroy_v2(CUevent hEvent)
+{
+	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
+
+	if (!event)
+		return CUDA_ERROR_INVALID_HANDLE;
+	sim_object_delete(event);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!event)
+		return CUDA_ERROR_INVALID_HANDLE;
+	event->at_ns = now_ns();
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+	return flags > 1 ? CUDA_ERROR_INVALID_VALUE : sim_body_cuEventRecord(hEvent, hStream);
+}
+
+CUresult sim_body_cuEventQuery(CUevent hEvent)
+{
+	return sim_object_get(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult sim_body_cuEventSynchronize(CUevent hEvent)
+{
+	struct sim_event *event = sim_object_get(hEvent, SIM_EVENT);
+
+	if (!event)
+		return CUDA_ERROR_INVALID_HANDLE;
+	sim_pool_sync(event->object.context->device);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+	struct sim_event *begin = sim_object_get(hStart, SIM_EVENT), *end = sim_object_get(hEnd, SIM_EVENT);
+
+	if (!pMilliseconds)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!begin || !end || !begin->at_ns || !end->at_ns || (begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*pMilliseconds = (float)((double)(int64_t)(end->at_ns - begin->at_ns) / 1e6);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+	return sim_body_cuEventElapsedTime(pMilliseconds, hStart, hEnd);
+}
