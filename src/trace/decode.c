@@ -218,18 +218,3 @@ const char *tare_clock_name(uint32_t clock)
 {
 	return name_of(clock_words, clock);
 }
-
-const char *tare_class_name(unsigned class)
-{
-	return name_of(class_words, class);
-}
-
-const char *tare_effect_name(unsigned effect)
-{
-	return name_of(effect_words, effect);
-}
-
-const char *tare_source_name(unsigned source)
-{
-	return name_of(source_words, source);
-}

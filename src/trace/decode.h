@@ -54,8 +54,5 @@ void tare_decode_words(const struct tare_kind_info *info, const struct tare_fiel
 
 const char *tare_role_name(uint32_t role);
 const char *tare_clock_name(uint32_t clock);
-const char *tare_class_name(unsigned class);
-const char *tare_effect_name(unsigned effect);
-const char *tare_source_name(unsigned source);
 
 #endif
