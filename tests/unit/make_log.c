@@ -158,7 +158,7 @@ void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ri
 	free(page);
 }
 
-static char dir[] = "/tmp/tare-log-XXXXXX";
+static char dir[256];
 static bool has_dir;
 static pid_t owner;
 
@@ -178,10 +178,14 @@ static void drop_dir(void)
 
 const char *make_dir(void)
 {
-	if (!has_dir && !mkdtemp(dir))
-		die(dir);
-	if (!has_dir)
+	const char *tmp = getenv("TMPDIR");
+
+	if (!has_dir) {
+		snprintf(dir, sizeof(dir), "%.200s/tare-log-XXXXXX", tmp ? tmp : "/tmp");
+		if (!mkdtemp(dir))
+			die(dir);
 		atexit(drop_dir);
+	}
 	has_dir = true;
 	owner = getpid();
 	return dir;

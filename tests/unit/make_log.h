@@ -52,7 +52,7 @@ void make_log_write(const struct make_log *m, const char *path, size_t size);
 void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ring_bytes,
 			 uint64_t tail, bool is_finished);
 
-/* A fresh folder below /tmp, removed when the process exits. */
+/* A fresh folder below $TMPDIR or /tmp, removed when the process exits. */
 const char *make_dir(void);
 /* "DIR/name", good until the fourth next call. */
 const char *make_path(const char *dir, const char *name);
