@@ -212,11 +212,10 @@ void tare_emit_device(const struct tare_rec_device *device, const char *name)
 	write_text(TARE_KIND_DEVICE, &rec, sizeof(rec), name, rec.bytes);
 }
 
-void tare_emit_degraded(uint32_t code, const char *sentence)
+void tare_emit_degraded(const char *sentence)
 {
-	struct tare_rec_degraded rec;
+	struct tare_rec_degraded rec = {.bytes = 0};
 
-	rec.code = code;
 	rec.bytes = text_bytes(sentence);
 	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
 }

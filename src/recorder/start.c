@@ -119,7 +119,7 @@ void tare_degraded(const char *sentence, const char *subject)
 		if (said[i] == hash)
 			return;
 		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			tare_emit_degraded(0, text);
+			tare_emit_degraded(text);
 			return;
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/folder.h"
 
+#include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -101,7 +102,7 @@ static char *in_folder(const char *folder, const char *name)
 /* Only what a recording consists of is ever deleted, so a wrong -o -f costs nobody his files. */
 static bool is_recording_file(const char *name)
 {
-	static const char *const ends[] = { ".events", ".ring", ".ring.new" };
+	static const char *const ends[] = { ".events", ".ring", ".new" };
 	size_t i, n = strlen(name);
 
 	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0)
@@ -199,13 +200,21 @@ static int make_spool(char **out, const char *name, struct tare_err *err)
 static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 {
 	char *path = in_folder(folder->path, "recording.json");
-	FILE *file = fopen(path, "w");
+	struct tare_str text = { 0 };
+	struct tare_json j = { .out = &text };
+	FILE *file = fopen(path, "we");
 	int rc = 0;
 
-	if (!file || fprintf(file, "{\"tare\": 1, \"state\": \"recording\", \"spool\": \"%s\"}\n", folder->work) < 0)
+	tare_json_open(&j, NULL, '{');
+	tare_json_u64(&j, "tare", 1);
+	tare_json_str(&j, "state", "recording");
+	tare_json_str(&j, "spool", folder->work);
+	tare_json_close(&j);
+	if (!file || fprintf(file, "%s\n", tare_str_text(&text)) < 0)
 		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
 	if (file && fclose(file) != 0 && rc == 0)
 		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
+	tare_str_free(&text);
 	free(path);
 	return rc;
 }
@@ -256,27 +265,60 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, co
 	return rc;
 }
 
-static int copy_one(const char *path, const char *name, void *arg)
+static int copy_bytes(int in, int out)
 {
-	char *target = in_folder(arg, name);
-	int in = open(path, O_RDONLY | O_CLOEXEC), out = -1, rc = 0;
 	char buffer[65536];
-	ssize_t n = 0;
+	ssize_t n, done;
 
-	if (in >= 0)
-		out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (out < 0)
-		rc = -errno;
-	while (rc == 0 && (n = read(in, buffer, sizeof(buffer))) > 0)
-		if (write(out, buffer, (size_t)n) != n)
-			rc = errno ? -errno : -ENOSPC;
-	if (rc == 0 && n < 0)
-		rc = -errno;
-	if (in >= 0)
-		close(in);
+	while ((n = read(in, buffer, sizeof(buffer))) > 0)
+		for (ssize_t at = 0; at < n; at += done) {
+			done = write(out, buffer + at, (size_t)(n - at));
+			if (done <= 0)
+				return done < 0 ? -errno : -ENOSPC;
+		}
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc;
+
+	if (in < 0)
+		return -errno;
+	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	rc = out < 0 ? -errno : copy_bytes(in, out);
+	close(in);
 	if (out >= 0 && close(out) != 0 && rc == 0)
 		rc = -errno;
+	return rc;
+}
+
+/* recording.json says that all is there, so it goes last. */
+static int copy_one(const char *path, const char *name, void *arg)
+{
+	char *target;
+	int rc;
+
+	if (strcmp(name, "recording.json") == 0)
+		return 0;
+	target = in_folder(arg, name);
+	rc = copy_file(path, target);
 	free(target);
+	return rc;
+}
+
+static int copy_description(const struct tare_folder *folder)
+{
+	char *from = in_folder(folder->work, "recording.json");
+	char *fresh = in_folder(folder->path, "recording.json.new");
+	char *to = in_folder(folder->path, "recording.json");
+	int rc = copy_file(from, fresh);
+
+	if (rc == 0 && rename(fresh, to) != 0)
+		rc = -errno;
+	free(from);
+	free(fresh);
+	free(to);
 	return rc;
 }
 
@@ -288,6 +330,8 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
 	if (!folder->is_spooled)
 		return 0;
 	rc = for_each_file(folder->work, copy_one, folder->path);
+	if (rc == 0)
+		rc = copy_description(folder);
 	if (rc < 0)
 		return tare_err_set_errno(err, -rc, "%s: the recording stays in %s", folder->path, folder->work);
 	for_each_file(folder->work, remove_one, NULL);

@@ -26,7 +26,9 @@ static const uint8_t sizing_of[TARE_CLASS_NR] = {
 /* What the driver's counter alone can tell must be weighed; the rest is weighed as a check. */
 static enum tare_weigh_need need_of(const struct tare_call *call)
 {
-	return sizing_of[call->class] == WEIGHED ? TARE_WEIGH_NEEDED : TARE_WEIGH_USEFUL;
+	enum sizing sizing = sizing_of[call->class];
+
+	return sizing == WEIGHED || sizing == HOST ? TARE_WEIGH_NEEDED : TARE_WEIGH_USEFUL;
 }
 
 /*

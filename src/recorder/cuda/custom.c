@@ -7,6 +7,7 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
@@ -30,6 +31,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 
 	if (IS_MISSING(cuInit))
 		return CUDA_ERROR_NO_DEVICE;
+	tare_fork_check(); /* before anything is opened for the parent's log */
 	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_devices_count() > 0)
 		return tare_real.cuInit(Flags);
 	tare_depth++;
