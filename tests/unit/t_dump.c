@@ -42,7 +42,7 @@ TEST(lines)
 	MAKE_TEXT(&m, peer, PEER, "", .device = -1, .used = TARE_NOT_KNOWN);
 	MAKE(&m, lost, LOST, .records = 5);
 	MAKE(&m, lost, LOST, .records = 3);
-	MAKE_TEXT(&m, degraded, DEGRADED, "why", .code = 6);
+	MAKE_TEXT(&m, degraded, DEGRADED, "why", .reserved0 = 0);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
 	text = dump(false, true);
@@ -55,7 +55,7 @@ TEST(lines)
 		"48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
 		"96 @608+32 ! 32 bytes never written\n"
 		"128 @640+32 1000000003 lost records=3 reserved0=0\n"
-		"160 @672+32 1000000004 degraded code=6 bytes=3 \"why\"\n"
+		"160 @672+32 1000000004 degraded reserved0=0 bytes=3 \"why\"\n"
 		"# 4 records, 1 place (32 bytes) without a record, 3 lost because the disk was full\n");
 	free(text);
 	make_log_free(&m);

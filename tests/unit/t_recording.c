@@ -449,8 +449,8 @@ TEST(damage_and_loss_are_said_once)
 	init_both();
 	make_log_program(&m);
 	MAKE(&m, lost, LOST, .records = 17);
-	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .code = 1);
-	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .code = 1);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .reserved0 = 0);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .reserved0 = 0);
 	memset(m.bytes + m.records[7].position, 0, 16);
 	write_both();
 	f = fopen(make_path(make_dir(), "control"), "w");
