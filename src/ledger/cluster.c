@@ -11,15 +11,28 @@
 #include <stdlib.h>
 
 /* A chain of overlapping calls longer than this is cut. */
-enum { CLUSTER_MAX = 1 << 16 };
+enum { CLUSTER_MAX = 1 << 16, WAIT_MAX = 64 };
 
 static bool is_of(const struct tare_thread_end *t, const struct tare_step *s)
 {
 	return t->process == s->process && t->tid == s->tid;
 }
 
+/*
+ * An unweighed call ran on when the last reading was taken: only the next reading tells whether its
+ * change was in there. Until then unweighed calls that follow wait with it.
+ */
+static bool waits(const struct tare_device_fold *d, const struct tare_step *s)
+{
+	return !(s->flags & TARE_EVENT_WEIGHED) && d->cluster.count > 1 &&
+	       d->cluster.count < WAIT_MAX && d->weighed_until != INT64_MIN &&
+	       d->unweighed_until > d->weighed_until;
+}
+
 static bool joins(const struct tare_device_fold *d, const struct tare_step *s)
 {
+	if (waits(d, s))
+		return true;
 	if (s->begin > d->cluster_until || d->cluster.count >= CLUSTER_MAX)
 		return false;
 	for (size_t i = 0; i < d->thread_nr; i++)
@@ -46,10 +59,16 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 {
 	struct tare_thread_end *t;
 	struct tare_step *own;
+	int64_t *until;
 
 	tare_fold_reading_flush(f, d);
-	if (d->cluster.count && !joins(d, s))
-		tare_fold_cluster_close(f, d);
+	if (d->cluster.count && !joins(d, s)) {
+		if (s->flags & TARE_EVENT_WEIGHED)
+			tare_fold_cluster_close_by(f, d, s->begin, s->before,
+						   tare_fold_step_source(d, s));
+		else
+			tare_fold_cluster_close(f, d);
+	}
 	t = thread_of(d, s);
 	d->cluster.items = tare_array_reserve(d->cluster.items, &d->cluster.cap,
 					      d->cluster.count + 1, sizeof(*d->cluster.items));
@@ -67,6 +86,11 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 		if (own->weigh_begin < between)
 			own->weigh_begin = between;
 	}
+	if (!d->cluster.count)
+		d->weighed_until = d->unweighed_until = INT64_MIN;
+	until = s->flags & TARE_EVENT_WEIGHED ? &d->weighed_until : &d->unweighed_until;
+	if (*until < s->end)
+		*until = s->end;
 	t->last = d->cluster.count++;
 	t->until = own->weigh_end;
 	if (d->cluster_until < t->until)
@@ -161,4 +185,16 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 	lift_end(f, d);
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
+}
+
+/* The first reading behind the cluster tells what became of calls that had none of their own. */
+void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				uint64_t used, int source)
+{
+	d->has_closing = true;
+	d->closing_ns = t;
+	d->closing_used = (int64_t)used;
+	d->closing_source = source;
+	tare_fold_cluster_close(f, d);
+	d->has_closing = false;
 }

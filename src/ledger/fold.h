@@ -205,6 +205,10 @@ struct tare_device_fold {
 	struct tare_thread_end *threads;
 	size_t thread_nr, thread_cap;
 	int64_t cluster_until;
+	int64_t weighed_until, unweighed_until; /* ends of its calls with and without readings */
+	bool has_closing; /* the reading that comes after the cluster is known */
+	int64_t closing_ns, closing_used;
+	int closing_source;
 
 	int64_t max_begin; /* of what came so far, to tell who is late */
 	struct tare_steps late; /* by begin */
@@ -346,6 +350,8 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_step *s);
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
+void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				uint64_t used, int source);
 
 /* overlap.c: a cluster of more than one */
 void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);

@@ -89,7 +89,7 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	if (d->cluster.count) {
 		if (t <= d->cluster_until)
 			return; /* a call is under way: its own readings say more */
-		tare_fold_cluster_close(f, d);
+		tare_fold_cluster_close_by(f, d, t, used, source);
 	}
 	if (d->has_reading)
 		tare_fold_reading_flush(f, d);

@@ -213,7 +213,7 @@ TEST(the_peak_may_lie_inside_a_long_call)
 	}
 	l = world_ledger(w, "peak");
 	CHECK_INT(l.devices[0].used, 150 * MIB);
-	CHECK_INT(l.devices[0].t_ns, 92 * MS + 20000);
+	CHECK_INT(l.devices[0].t_ns, 92 * MS + 10000);
 	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 50 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
