@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: running tare and fixtures, reading reports, TAP.
+
+A test file defines cases and ends with main():
+
+    @case
+    def refuses_an_existing_folder(box):
+        ...
+
+Each case gets a box: a folder of its own and the means to run things in it. It fails by raising,
+skips by raising Skip("why"). Run one by hand with
+
+    tests/e2e/t_output.py CASE          (TARE_E2E_BUILD names the build folder, default build/)
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.dont_write_bytecode = True
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("TARE_E2E_BUILD") or os.path.join(ROOT, "build"))
+FIXTURES = os.path.join(BUILD, "tests", "e2e")
+SIMGPU = os.path.join(BUILD, "simgpu")
+WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
+IS_LONG = bool(os.environ.get("TARE_TEST_LONG"))
+MIB = 1 << 20
+
+# Only these come from outside, so that a developer's environment changes no result.
+KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "QEMU_LD_PREFIX")
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+class Result:
+    """How a command ended. Texts are str; `stdout` is bytes."""
+
+    def __init__(self, argv, code, stdout, stderr):
+        self.argv = argv
+        self.code = code
+        self.stdout = stdout
+        self.out = stdout.decode("utf-8", "replace")
+        self.err = stderr.decode("utf-8", "replace")
+
+    def __str__(self):
+        return "%s\nexit %s\nstdout: %s\nstderr: %s" % (
+            " ".join(self.argv), self.code, self.out[-3000:], self.err[-3000:])
+
+
+def check(condition, *what):
+    if not condition:
+        raise Failure("\n".join(str(w) for w in what) or "not as expected")
+
+
+def check_equal(got, wanted, *what):
+    check(got == wanted, "got %r, not %r" % (got, wanted), *what)
+
+
+def check_says(text, *parts):
+    """An error names subject, cause and next step: each of `parts` is in it."""
+    for part in parts:
+        check(part in text, "does not say %r:" % part, text)
+
+
+def needs_exec():
+    """Emulated programs cannot start others."""
+    if WRAPPER:
+        raise Skip("an emulated program cannot start another")
+
+
+def needs_root():
+    if os.getuid() != 0:
+        raise Skip("only root can make this world")
+
+
+class Box:
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="tare-e2e-")
+        self.sim_dir = os.path.join(self.dir, "sim")
+        os.mkdir(self.sim_dir)
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def environment(self, env=None, sim=False):
+        """A clean one; `sim`: as a program needs that finds the simulated GPU without tare."""
+        out = {k: os.environ[k] for k in KEPT if k in os.environ}
+        out["TARE_SIM_DIR"] = self.sim_dir
+        if sim:
+            out["LD_LIBRARY_PATH"] = SIMGPU
+            out["TARE_SIM_PROFILE"] = "h200"
+        for name, value in (env or {}).items():
+            if value is None:
+                out.pop(name, None)
+            else:
+                out[name] = value
+        return out
+
+    def run(self, argv, env=None, sim=False, timeout=60, **more):
+        """Runs argv to its end, here."""
+        if "input" not in more and "stdin" not in more:
+            more["stdin"] = subprocess.DEVNULL
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir,
+                              env=self.environment(env, sim), timeout=timeout, **more)
+        return Result(argv, done.returncode, done.stdout, done.stderr)
+
+    def start(self, argv, env=None, sim=False, **more):
+        """Starts argv; the caller waits. Its output is read from the pipes of the Popen."""
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        return subprocess.Popen(argv, cwd=self.dir, env=self.environment(env, sim), **more)
+
+    def tare(self, *args, **more):
+        return self.run(tare_argv(*args), **more)
+
+    def record(self, argv, rec="rec.tare", sim="h200", options=(), exit_code=0, **more):
+        """tare record -- argv; `exit_code` None: any."""
+        done = self.tare(*record_args(argv, rec, sim, options), **more)
+        if exit_code is not None:
+            check_equal(done.code, exit_code, done)
+        return done
+
+    def report(self, rec="rec.tare", at="end", code=0, **more):
+        done = self.tare("report", rec, "--at", at, "--json", **more)
+        check_equal(done.code, code, done)
+        report = json.loads(done.out)
+        check_balance(report, at)
+        return report
+
+    def events(self, rec="rec.tare"):
+        """The records of kind event, as tare dump --json writes them."""
+        done = self.tare("dump", rec, "--json")
+        check_equal(done.code, 0, done)
+        return [r for r in json.loads(done.out)["records"] if r["kind"] == "event"]
+
+
+def tare_argv(*args):
+    return WRAPPER + [os.path.join(BUILD, "tare")] + list(args)
+
+
+def record_args(argv, rec="rec.tare", sim="h200", options=()):
+    args = ["record", "-o", rec]
+    if sim:
+        args += ["--sim", sim]
+    return args + list(options) + ["--"] + list(argv)
+
+
+def fixture(name, *args):
+    return WRAPPER + [os.path.join(FIXTURES, name)] + list(args)
+
+
+# ---- ledgers ----
+
+def leaves(device):
+    return [row for row in device["accounts"] if row["leaf"]]
+
+
+def check_balance(report, at):
+    """Law 1, for every device."""
+    for device in report["devices"]:
+        known = sum(row["bytes"] for row in leaves(device))
+        if device["unexplained_bytes"] is not None:
+            check_equal(known + device["unexplained_bytes"], device["used_bytes"],
+                        "device %s at %s: leaves and unexplained are not what is in use"
+                        % (device["index"], at), show(report))
+
+
+def show(report):
+    lines = []
+    for device in report["devices"]:
+        lines.append("device %s used %s unexplained %s" % (
+            device["index"], device["used_bytes"], device["unexplained_bytes"]))
+        for row in leaves(device):
+            lines.append("  %-60s %14d %s %s" % (row["path"], row["bytes"], row["evidence"], row["count"]))
+    return "\n".join(lines + ["degraded: " + d for d in report["degraded"]])
+
+
+def degraded(report):
+    """Its sentences, without the one that an emulator as the command causes."""
+    return [d for d in report["degraded"] if not (WRAPPER and "statically linked" in d)]
+
+
+def row_of(report, suffix, device=0):
+    """Bytes of the rows whose path ends so; None: there is none."""
+    found = [row["bytes"] for row in report["devices"][device]["accounts"]
+             if row["path"].endswith(suffix)]
+    return sum(found) if found else None
+
+
+def unexplained(report, device=0):
+    return report["devices"][device]["unexplained_bytes"]
+
+
+class Expectations:
+    """The lines of a fixture's stdout."""
+
+    def __init__(self, text):
+        self.rows = []  # (device, path, bytes, evidence, count, at)
+        self.used, self.unexplained, self.degraded = {}, {}, []
+        for line in text.splitlines():
+            words = line.split("\t")
+            if words[0] == "expect" and len(words) == 7:
+                self.rows.append((int(words[1]),) + tuple(words[2:]))
+            elif words[0] == "used" and len(words) == 4:
+                self.used[int(words[1]), words[3]] = int(words[2])
+            elif words[0] == "unexplained" and len(words) == 4:
+                self.unexplained[int(words[1]), words[3]] = int(words[2])
+            elif words[0] == "degraded":
+                self.degraded.append(words[1])
+
+    def instants(self):
+        return sorted({row[5] for row in self.rows})
+
+    def mistakes(self, report, at):
+        out = []
+        wanted = [row for row in self.rows if row[5] == at]
+        devices = {d["index"]: d for d in report["devices"]}
+        for device, path, size, evidence, count, _ in wanted:
+            found = [r for r in leaves(devices[device]) if r["path"] == path] if device in devices else []
+            if not found:
+                if size != "0":
+                    out.append("no row %s of device %d" % (path, device))
+                continue
+            for name, value in (("bytes", size), ("evidence", evidence), ("count", count)):
+                if value not in ("-", str(found[0][name])):
+                    out.append("%s of %s: %s, not %s" % (name, path, found[0][name], value))
+        for index, device in devices.items():
+            paths = {row[1] for row in wanted if row[0] == index}
+            if not any(path.startswith("other") for path in paths):
+                paths |= {r["path"] for r in leaves(device) if r["path"].startswith("other")}
+            out += ["row %s of %d bytes that nobody expects" % (r["path"], r["bytes"])
+                    for r in leaves(device) if r["bytes"] and r["path"] not in paths]
+            if device["unexplained_bytes"] != self.unexplained.get((index, at), 0):
+                out.append("unexplained of device %d: %s" % (index, device["unexplained_bytes"]))
+            if self.used.get((index, at), device["used_bytes"]) != device["used_bytes"]:
+                out.append("device %d uses %s, not %s" % (
+                    index, device["used_bytes"], self.used[index, at]))
+        said = degraded(report)
+        out += ["degraded: " + d for d in said if not any(e in d for e in self.degraded)]
+        out += ["nothing says: " + e for e in self.degraded if not any(e in d for d in said)]
+        return out
+
+    def check(self, report, at):
+        mistakes = self.mistakes(report, at)
+        check(not mistakes, *(mistakes + [show(report)]))
+
+
+def check_recording(box, recorded, rec="rec.tare"):
+    """What the fixture printed, against reports of every instant it names."""
+    wanted = Expectations(recorded.out)
+    check(wanted.rows, "the fixture expects nothing", recorded)
+    for at in wanted.instants():
+        wanted.check(box.report(rec, at), at)
+
+
+# ---- cases ----
+
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def long_case(function):
+    if IS_LONG:
+        CASES.append(function)
+    return function
+
+
+def place_of(error):
+    """The line of a test at which it was noticed."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__)
+              if os.path.basename(f.filename) != "harness.py"]
+    return "%s:%d: %s" % (frames[-1].filename, frames[-1].lineno, frames[-1].line) if frames else ""
+
+
+def run_case(function):
+    """(passed, comment)"""
+    box = Box()
+    try:
+        function(box)
+        return True, ""
+    except Skip as why:
+        return None, str(why)
+    except Failure as why:
+        return False, "%s\n%s" % (place_of(why), why)
+    except Exception:
+        return False, traceback.format_exc()
+    finally:
+        box.close()
+
+
+def main(argv=None):
+    argv = sys.argv if argv is None else argv
+    chosen = [c for c in CASES if len(argv) < 2 or argv[1] in c.__name__]
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    print("1..%d" % len(chosen), flush=True)
+    failed = 0
+    for number, function in enumerate(chosen, 1):
+        passed, comment = run_case(function)
+        if passed is None:
+            print("# skip: %s" % comment)
+            print("ok %d - %s # SKIP %s" % (number, function.__name__, comment), flush=True)
+            continue
+        for line in comment.splitlines():
+            print("# " + line)
+        print("%s %d - %s" % ("ok" if passed else "not ok", number, function.__name__), flush=True)
+        failed += not passed
+    sys.exit(failed > 0)
