@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,30 @@ static void run_child(const char *const *argv, const struct tare_preload *preloa
 	_exit(127);
 }
 
+/* Why exec failed, in words that say what to do. */
+static int explain(const char *command, int failure, struct tare_err *err)
+{
+	struct stat st;
+	bool is_there = strchr(command, '/') && stat(command, &st) == 0;
+
+	if (failure == ENOENT && is_there)
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+				    "%s: the interpreter that its first line or its ELF header names is not there; "
+				    "install it, or correct the line",
+				    command);
+	if (failure == ENOENT || failure == ENOTDIR)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such command; check its name and PATH", command);
+	if (failure == EACCES && is_there && S_ISDIR(st.st_mode))
+		return tare_err_set(err, TARE_E_DENIED, "%s: is a folder and cannot be executed; name the program in it", command);
+	if (failure == EACCES && is_there && !(st.st_mode & 0111))
+		return tare_err_set(err, TARE_E_DENIED, "%s: cannot be executed; make it executable with chmod +x", command);
+	if (failure == EACCES || failure == ENOEXEC)
+		return tare_err_set(err, TARE_E_DENIED,
+				    "%s: cannot be executed (%s); check its owner, its mode and what it was built for",
+				    command, strerror(failure));
+	return tare_err_set_errno(err, failure, "%s: cannot be started", command);
+}
+
 int tare_child_start(struct tare_child *out, const char *const *argv, const struct tare_preload *preload,
 		     const char *folder, struct tare_err *err)
 {
@@ -75,11 +100,7 @@ int tare_child_start(struct tare_child *out, const char *const *argv, const stru
 	if (out->pid > 0)
 		waitpid(out->pid, NULL, 0);
 	tare_child_close(out);
-	if (failure == ENOENT || failure == ENOTDIR)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such command; check its name and PATH", argv[0]);
-	if (failure == EACCES || failure == ENOEXEC)
-		return tare_err_set(err, TARE_E_DENIED, "%s: it cannot be executed (%s)", argv[0], strerror(failure));
-	return tare_err_set_errno(err, failure, "%s: cannot be started", argv[0]);
+	return explain(argv[0], failure, err);
 }
 
 /* A signal from the terminal went to the whole foreground group, the child included. */

@@ -168,7 +168,7 @@ static int make_folder(const char *path, struct tare_err *err)
 {
 	if (mkdir(path, 0700) == 0)
 		return 0;
-	return tare_err_set_errno(err, errno, "%s: the recording's folder cannot be made", path);
+	return tare_err_set_errno(err, errno, "%s: the recording's folder cannot be made; give another with -o", path);
 }
 
 /* A place on a local disk, of this user alone. */

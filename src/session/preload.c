@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 /*
- * ld.so splits LD_PRELOAD at spaces and colons and has no way to quote them. A recorder that lies
- * under such a path gets a link in a folder of this user, which stays: children may exec long after
- * `tare` is gone.
+ * ld.so splits LD_PRELOAD at spaces and colons, LD_LIBRARY_PATH at colons and semicolons, and has no
+ * way to quote them. What lies under such a path gets a link in a folder of this user, which stays:
+ * children may exec long after `tare` is gone.
  */
-static int link_without_spaces(const char *path, char **out, struct tare_err *err)
+static int link_plainly(const char *path, char **out, struct tare_err *err)
 {
 	struct tare_str link = { 0 };
 	char target[PATH_MAX];
@@ -34,24 +34,32 @@ static int link_without_spaces(const char *path, char **out, struct tare_err *er
 	    !S_ISDIR(st.st_mode) || st.st_uid != getuid() || (st.st_mode & 077)) {
 		int rc = tare_err_set(err, TARE_E_DENIED,
 				      "%s: must be a folder of yours that nobody else can use; remove it, or install "
-				      "tare under a path without spaces and colons",
+				      "tare under a path without spaces, colons and semicolons",
 				      link.data);
 		tare_str_free(&link);
 		return rc;
 	}
-	tare_str_addf(&link, "/%016llx.so", (unsigned long long)hash);
+	tare_str_addf(&link, "/%016llx", (unsigned long long)hash);
 	n = readlink(link.data, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = '\0';
 	if (strcmp(target, path) != 0) {
 		unlink(link.data);
 		if (symlink(path, link.data) != 0) {
-			int rc = tare_err_set_errno(err, errno, "%s: the link to the recorder cannot be made", link.data);
+			int rc = tare_err_set_errno(err, errno, "%s: the link to Tare's libraries cannot be made", link.data);
 
 			tare_str_free(&link);
 			return rc;
 		}
 	}
 	*out = tare_str_steal(&link);
+	return 0;
+}
+
+static int plain_path(const char *path, const char *splits_at, char **out, struct tare_err *err)
+{
+	if (strpbrk(path, splits_at))
+		return link_plainly(path, out, err);
+	*out = tare_xstrdup(path);
 	return 0;
 }
 
@@ -69,11 +77,14 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 {
 	const char *state = getenv("TARE_SIM_DIR");
 	char path[PATH_MAX];
+	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
-	out->sim_dir = tare_xstrdup(path);
-	out->library_path = join(path, getenv("LD_LIBRARY_PATH"));
+	rc = plain_path(path, ":;", &out->sim_dir, err);
+	if (rc)
+		return rc;
+	out->library_path = join(out->sim_dir, getenv("LD_LIBRARY_PATH"));
 	out->sim_profile = tare_xstrdup(sim);
 	out->sim_state = tare_xstrdup(state ? state : folder);
 	return 0;
@@ -82,15 +93,12 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
 {
 	char path[PATH_MAX];
-	int rc = 0;
+	int rc;
 
 	memset(out, 0, sizeof(*out));
 	if (tare_self_path(TARE_SELF_RECORDER, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the recorder is not there; install tare again", path);
-	if (strpbrk(path, " :"))
-		rc = link_without_spaces(path, &out->library, err);
-	else
-		out->library = tare_xstrdup(path);
+	rc = plain_path(path, " :", &out->library, err);
 	if (rc == 0 && sim)
 		rc = find_sim(out, sim, folder, err);
 	if (rc == 0)

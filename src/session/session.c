@@ -325,6 +325,8 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	/* ld.so complains on stderr of what it cannot load: such a program is left alone. */
 	is_loadable = !out->target.is_32_bit;
 	rc = open_session(&s, err);
+	if (rc == TARE_E_NOT_FOUND || rc == TARE_E_DENIED)
+		rc = err->code = TARE_E_IO; /* those two are about the command */
 	if (rc == 0)
 		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL, s.folder.work, err);
 	if (rc) {
