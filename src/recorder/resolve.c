@@ -12,11 +12,14 @@
 #include "recorder/recorder.h"
 
 /*
- * The real ones, for the stubs below: found before anything else, because dlsym may be called from
- * constructors that run before ours.
+ * What the stubs below pass on to: the next dlsym behind us, which is libc's unless the program
+ * preloads one of its own. Found before anything else, because dlsym may be called from constructors
+ * that run before ours.
  */
 __attribute__((visibility("hidden"))) void *(*tare_real_dlsym)(void *, const char *);
 __attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, const char *, const char *);
+
+static void *(*libc_dlsym)(void *, const char *);
 
 /* libc has had the functions of libdl since 2.34; before, libdl has them if it is loaded. */
 void *tare_resolve_libc(const char *name)
@@ -33,11 +36,18 @@ void *tare_resolve_libc(const char *name)
 
 static bool find_real(void)
 {
+	void *next;
+
 	if (likely(tare_real_dlsym))
 		return true;
-	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))tare_resolve_libc("dlvsym");
-	tare_real_dlsym = (void *(*)(void *, const char *))tare_resolve_libc("dlsym");
-	return tare_real_dlsym != NULL;
+	libc_dlsym = (void *(*)(void *, const char *))tare_resolve_libc("dlsym");
+	if (!libc_dlsym)
+		return false;
+	next = libc_dlsym(RTLD_NEXT, "dlvsym");
+	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(next ? next : tare_resolve_libc("dlvsym"));
+	next = libc_dlsym(RTLD_NEXT, "dlsym");
+	tare_real_dlsym = next ? (void *(*)(void *, const char *))next : libc_dlsym;
+	return true;
 }
 
 void *tare_resolve_dlopen(const char *path, int flags)
@@ -53,7 +63,7 @@ void *tare_resolve_dlopen(const char *path, int flags)
 void *tare_resolve_dlsym(void *handle, const char *name)
 {
 	if (find_real())
-		return tare_real_dlsym(handle, name);
+		return libc_dlsym(handle, name);
 	return NULL;
 }
 
@@ -93,7 +103,7 @@ static struct answer answer_scope(const char *name, uintptr_t caller)
 {
 	struct answer answer = {1, NULL};
 	struct tare_elf_object object;
-	void *found = tare_real_dlsym(RTLD_NEXT, name); /* from here: the global scope behind us */
+	void *found = libc_dlsym(RTLD_NEXT, name); /* from here: the global scope behind us */
 
 	if (!found && tare_real_resolve() && tare_elf_object_at((const void *)caller, &object) &&
 	    tare_elf_needs(&object, "libcuda.so.1"))

@@ -61,6 +61,7 @@ static void weigh_before(struct tare_call *call)
 	}
 	call->before = tare_weigh_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
+	call->is_news = call->is_weighed && call->before != __atomic_load_n(&last[call->device].used, __ATOMIC_RELAXED);
 	if (call->is_weighed && need == TARE_WEIGH_NEEDED)
 		call->peers_before = peers_before(call->device, call->before);
 	if (by_cuda)
@@ -244,7 +245,7 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	call->end = end;
 	call->saved_errno = errno;
 	weigh_after(call);
-	if (!call->is_quiet || call->before != call->after)
+	if (!call->is_quiet || call->is_news || call->before != call->after)
 		emit(call, result);
 	errno = call->saved_errno;
 	tare_depth--;

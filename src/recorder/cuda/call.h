@@ -32,7 +32,8 @@ struct tare_call {
 	const char *name;
 	int saved_errno;
 	bool is_weighed;
-	bool is_quiet; /* record it only if device memory changed */
+	bool is_news; /* device memory had changed since our last call before this one began */
+	bool is_quiet; /* record it only if device memory changed, in it or before it */
 };
 
 bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,

@@ -56,9 +56,16 @@ static void *ask_driver(const struct tare_api_row *row)
 static bool is_in_driver(const void *address)
 {
 	struct tare_elf_object object;
+	const char *base;
 
-	return tare_elf_object_at(address, &object) &&
-	       tare_plib_starts(tare_plib_basename(object.path), "libcuda");
+	if (!tare_elf_object_at(address, &object))
+		return false;
+	base = tare_plib_basename(object.path);
+	if (tare_plib_starts(base, "libcuda"))
+		return true;
+	/* A tool of the program's own stands in between, and its function is what the program wants. */
+	tare_degraded("offers functions of the driver itself; what it asks of the driver is not recorded", base);
+	return false;
 }
 
 void *tare_real_swap(const char *name, void *found, bool by_version)
