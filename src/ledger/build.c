@@ -249,7 +249,8 @@ static void forget_pass(struct tare_fold *f)
 		if (!d)
 			continue;
 		d->max_begin = INT64_MIN;
-		qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+		if (d->late.count)
+			qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
 	}
 }
 
