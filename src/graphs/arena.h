@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Physical memory that many address ranges share.
+ *
+ * An arena is a set of chunks. A mapping is a range of addresses behind which chunks stand, each
+ * chunk at most once per mapping; many mappings may have the same chunk. The driver maps whole
+ * chunks only (no part, no offset), so a mapping is a list of chunks one after the other.
+ *
+ * Addresses come from large reservations, in order; they cost nothing until they are mapped.
+ */
+#ifndef TARE_GRAPHS_ARENA_H
+#define TARE_GRAPHS_ARENA_H
+
+#include "graphs/driver.h"
+
+#include <stdbool.h>
+
+struct tare_arena_chunk {
+	CUmemGenericAllocationHandle handle;
+	uint64_t bytes;  /* 0: the slot is free */
+	uint64_t writer; /* id of the capture that was replayed in it last; 0: nobody's */
+	unsigned mappings;
+	bool is_reserved; /* stays without mappings */
+};
+
+struct tare_arena_region {
+	CUdeviceptr start;
+	uint64_t bytes;
+	CUdeviceptr next; /* addresses from here on are free */
+	unsigned mappings;
+};
+
+struct tare_arena {
+	CUdevice device;
+	uint64_t granularity, limit, largest; /* largest: what one mapping may ever need */
+	uint64_t bytes;                       /* of all chunks */
+	struct tare_arena_chunk *chunks;
+	size_t chunks_nr;
+	struct tare_arena_region *regions;
+	size_t regions_nr;
+};
+
+struct tare_mapping {
+	struct tare_arena *arena;
+	size_t region;
+	CUdeviceptr base;
+	uint64_t room;   /* addresses from base on that are ours while we are the last */
+	uint64_t mapped; /* bytes */
+	size_t *chunks;  /* indices, in order of address */
+	size_t chunks_nr;
+	bool *avoided; /* by chunk index: not to be used */
+	size_t avoided_nr;
+	unsigned refs;
+};
+
+/* limit 0: none. reserve: bytes that are there from the start. */
+int tare_arena_init(struct tare_arena *arena, CUdevice device, uint64_t limit, uint64_t reserve);
+/* All mappings are closed. */
+void tare_arena_fini(struct tare_arena *arena);
+/* Gives back chunks that nobody maps. */
+void tare_arena_trim(struct tare_arena *arena);
+
+/* A mapping without memory. Until it is settled, no other may be opened. */
+int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out);
+/* Chunks of `other` are not to be used, from the next growth or move on. */
+int tare_mapping_avoid(struct tare_mapping *mapping, const struct tare_mapping *other);
+/* At least so many bytes are mapped. On failure it has what it had. */
+int tare_mapping_grow(struct tare_mapping *mapping, uint64_t bytes);
+/* The same addresses and at least so many bytes, in chunks that are not avoided. Contents are lost. */
+int tare_mapping_move(struct tare_mapping *mapping, uint64_t bytes);
+void tare_mapping_settle(struct tare_mapping *mapping);
+bool tare_mapping_shares(const struct tare_mapping *a, const struct tare_mapping *b);
+/* The chunk behind an address; NULL: not in this mapping. */
+struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping,
+					    CUdeviceptr address);
+/* Drops a reference; the last one unmaps. Nothing on the device may use it any more. */
+void tare_mapping_close(struct tare_mapping *mapping);
+
+#endif

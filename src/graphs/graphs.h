@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of libtare_graphs know of each other. */
+#ifndef TARE_GRAPHS_GRAPHS_H
+#define TARE_GRAPHS_GRAPHS_H
+
+#include "graphs/arena.h"
+#include "graphs/block.h"
+#include "graphs/group.h"
+#include "tare/tare_graphs.h"
+
+#include <pthread.h>
+
+struct tare_capture {
+	uint64_t key;
+	uint64_t id; /* never used twice: a recaptured key has a new one */
+	struct tare_mapping *mapping;
+	struct tare_template *tmpl;
+	struct tare_group *group;
+	uint64_t bytes;  /* that it uses of the mapping */
+	uint64_t after;  /* id of the capture whose later part this is; 0: none */
+	uint64_t *reads; /* ids of the captures whose memory the graph is given */
+	size_t reads_nr;
+};
+
+/* What a rehearsal found out. */
+struct tare_rehearsal {
+	uint64_t key;
+	struct tare_item *items;
+	size_t items_nr;
+};
+
+struct tare_open {                    /* the capture that is under way */
+	struct tare_capture *capture; /* NULL: none */
+	unsigned flags;
+	CUstream stream;
+	struct tare_blocks blocks;
+	bool is_planned;
+};
+
+struct tare_graphs {
+	pthread_mutex_t
+		lock; /* of everything here; held across driver calls: a switch and its launch are one */
+	CUcontext context;
+	CUdevice device;
+	unsigned flags;
+	struct tare_arena arena;
+	struct tare_mapping *shared; /* ONE_RANGE: everybody's */
+	struct tare_groups groups;
+	struct tare_capture **captures; /* by key */
+	size_t captures_nr;
+	struct tare_rehearsal *rehearsals;
+	size_t rehearsals_nr;
+	uint64_t last_id;
+	struct tare_open open;
+	CUevent done;       /* after the last replay */
+	bool has_run;       /* done was recorded */
+	bool is_unordered;  /* a replay runs that `done` does not cover */
+	uint64_t stream_id; /* of the last replay */
+	struct tare_graphs_stats stats;
+};
+
+/* graphs.c: the lock, our context and a relaxed capture mode; what was before comes back. */
+struct tare_enter {
+	struct tare_graphs *graphs;
+	bool is_pushed;
+	int mode;
+};
+int tare_enter(struct tare_enter *enter, struct tare_graphs *graphs);
+int tare_leave(struct tare_enter *enter, int rc); /* returns rc */
+
+/* replay.c */
+struct tare_capture *tare_capture_find(const struct tare_graphs *graphs, uint64_t key);
+struct tare_capture *tare_capture_by_id(const struct tare_graphs *graphs, uint64_t id);
+struct tare_capture *tare_capture_at(const struct tare_graphs *graphs, CUdeviceptr address);
+/* Puts what the caller enqueues on the stream behind the last replay, or refuses. */
+int tare_replay_order(struct tare_graphs *graphs, CUstream stream);
+/* What this mapping maps was written by capture `id` last; 0: by nobody that can be asked for. */
+void tare_replay_claim(struct tare_graphs *graphs, const struct tare_mapping *mapping, uint64_t id);
+/* The arena is the stream's from here on; written by capture `id` (0: by nobody) where it maps. */
+int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
+		       const struct tare_mapping *mapping, uint64_t id);
+void tare_replay_wait(struct tare_graphs *graphs); /* until nothing runs */
+
+/* capture.c */
+/* Frees a capture that is in no list. What runs is waited for. */
+void tare_capture_free(struct tare_graphs *graphs, struct tare_capture *capture);
+
+#endif

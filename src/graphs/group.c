@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graphs/group.h"
+
+#include "graphs/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* First guesses, per node on an H200; the clock corrects them. */
+#define UPDATE_NS 330
+#define SET_NS    380
+#define NEW_SHARE 0.125 /* of a new measurement in the running one */
+
+void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
+		      struct tare_graphs_stats *stats)
+{
+	memset(groups, 0, sizeof(*groups));
+	groups->execs_max = execs_max ? execs_max : 1;
+	groups->update_ns = UPDATE_NS;
+	groups->set_ns = SET_NS;
+	groups->stats = stats;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void learn(double *estimate, uint64_t ns, size_t nodes)
+{
+	if (nodes)
+		*estimate += ((double)ns / (double)nodes - *estimate) * NEW_SHARE;
+}
+
+/* ---- switching ---- */
+/* -1: the driver refuses this pair, which says nothing against either. */
+static int update(struct tare_groups *groups, struct tare_exec *exec,
+		  const struct tare_template *tmpl)
+{
+	CUgraphExecUpdateResultInfo info = { 0 };
+	uint64_t begin = now_ns(), ns;
+	CUresult result = tare_cu.cuGraphExecUpdate_v2(exec->exec, tmpl->graph, &info);
+
+	/* What a failed update leaves behind is not documented: it is set again before its next use. */
+	exec->current = NULL;
+	if (result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+		tare_graphs_fail(
+			TARE_GRAPHS_UNSUPPORTED,
+			"cuGraphExecUpdate refuses this graph (result %d); capture it again",
+			info.result);
+		return -1;
+	}
+	if (result != CUDA_SUCCESS)
+		return tare_graphs_cuda(result, "cuGraphExecUpdate");
+	ns = now_ns() - begin;
+	learn(&groups->update_ns, ns, tmpl->nodes_nr);
+	groups->stats->updates++;
+	groups->stats->update_ns += ns;
+	exec->current = tmpl;
+	return 0;
+}
+
+/* Only the nodes that differ. Their handles are those of the graph that was instantiated. */
+static int set_nodes(struct tare_groups *groups, struct tare_group *group, struct tare_exec *exec,
+		     const struct tare_template *tmpl, size_t differences)
+{
+	const struct tare_template *had = exec->current;
+	uint64_t begin = now_ns(), ns;
+	size_t i;
+
+	exec->current = NULL;
+	for (i = 0; i < tmpl->nodes_nr; i++) {
+		CUresult result;
+
+		if (!tare_node_differs(had, tmpl, i))
+			continue;
+		result = tare_cu.cuGraphExecKernelNodeSetParams_v2(
+			exec->exec, group->base->nodes[i].node, &tmpl->nodes[i].kernel);
+		if (result != CUDA_SUCCESS)
+			return tare_graphs_cuda(result, "cuGraphExecKernelNodeSetParams");
+	}
+	ns = now_ns() - begin;
+	learn(&groups->set_ns, ns, differences);
+	groups->stats->node_switches++;
+	groups->stats->node_switch_nodes += differences;
+	groups->stats->node_switch_ns += ns;
+	exec->current = tmpl;
+	return 0;
+}
+
+static int switch_to(struct tare_groups *groups, struct tare_group *group, struct tare_exec *exec,
+		     const struct tare_template *tmpl)
+{
+	size_t differences =
+		exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
+
+	if (differences != SIZE_MAX &&
+	    (double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns &&
+	    set_nodes(groups, group, exec, tmpl, differences) == 0)
+		return 0;
+	return update(groups, exec, tmpl); /* also where node by node went wrong half-way */
+}
+
+int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
+		     const struct tare_template *tmpl, CUgraphExec *exec)
+{
+	struct tare_exec *oldest = &group->execs[0];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < group->execs_nr; i++) {
+		struct tare_exec *at = &group->execs[i];
+
+		if (at->current == tmpl) {
+			at->used_at = ++groups->clock;
+			groups->stats->repeats++;
+			*exec = at->exec;
+			return 0;
+		}
+		if (at->used_at < oldest->used_at)
+			oldest = at;
+	}
+	rc = switch_to(groups, group, oldest, tmpl);
+	if (rc) {
+		groups->stats->failed_updates++;
+		return rc < 0 && rc != -1 ? rc : TARE_GRAPHS_UNSUPPORTED;
+	}
+	oldest->used_at = ++groups->clock;
+	*exec = oldest->exec;
+	return 0;
+}
+
+/* ---- groups ---- */
+static int add_exec(struct tare_groups *groups, struct tare_group *group,
+		    const struct tare_template *current)
+{
+	size_t free_before = 0, free_after = 0, total;
+	struct tare_exec *more = realloc(group->execs, (group->execs_nr + 1) * sizeof(*more));
+	struct tare_exec *made;
+	int rc;
+
+	if (!more)
+		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "group: no host memory");
+	group->execs = more;
+	made = &more[group->execs_nr];
+	memset(made, 0, sizeof(*made));
+	tare_cu.cuMemGetInfo_v2(&free_before, &total);
+	rc = tare_graphs_cuda(
+		tare_cu.cuGraphInstantiateWithFlags(&made->exec, group->base->graph,
+						    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
+		"cuGraphInstantiateWithFlags");
+	if (rc)
+		return rc;
+	tare_cu.cuMemGetInfo_v2(&free_after, &total);
+	made->device_bytes = free_before > free_after ? free_before - free_after : 0;
+	made->current = group->base;
+	made->used_at = ++groups->clock;
+	group->execs_nr++;
+	return current == group->base ? 0 : update(groups, made, current);
+}
+
+static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bool is_refused,
+		      struct tare_group **out)
+{
+	struct tare_group *group = calloc(1, sizeof(*group)), **last;
+	int rc;
+
+	if (!group)
+		return tare_graphs_fail(TARE_GRAPHS_HOST_MEMORY, "group: no host memory");
+	group->base = tmpl;
+	group->is_refused = is_refused;
+	rc = add_exec(groups, group, tmpl);
+	if (rc) {
+		free(group->execs);
+		free(group);
+		return rc;
+	}
+	tmpl->refs++;
+	group->keys = 1;
+	for (last = &groups->first; *last; last = &(*last)->next)
+		;
+	*last = group;
+	*out = group;
+	return 0;
+}
+
+static struct tare_exec *oldest_of(struct tare_group *group)
+{
+	struct tare_exec *oldest = &group->execs[0];
+	size_t i;
+
+	for (i = 1; i < group->execs_nr; i++)
+		if (group->execs[i].used_at < oldest->used_at)
+			oldest = &group->execs[i];
+	return oldest;
+}
+
+static void forget(struct tare_group *group, const struct tare_template *tmpl)
+{
+	size_t i;
+
+	for (i = 0; i < group->execs_nr; i++)
+		if (group->execs[i].current == tmpl)
+			group->execs[i].current = NULL;
+}
+
+/* -1: the driver refuses. More keys than executable graphs: another one, if more are wanted. */
+static int try_group(struct tare_groups *groups, struct tare_group *group,
+		     struct tare_template *tmpl)
+{
+	struct tare_exec *oldest = oldest_of(group);
+	int rc = update(groups, oldest, tmpl);
+
+	if (rc)
+		return rc;
+	oldest->used_at = ++groups->clock;
+	if (group->execs_nr < groups->execs_max)
+		rc = add_exec(groups, group, tmpl);
+	if (rc) {
+		forget(group, tmpl);
+		return rc == -1 ? TARE_GRAPHS_UNSUPPORTED : rc;
+	}
+	group->keys++;
+	return 0;
+}
+
+int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
+		     struct tare_group **out)
+{
+	struct tare_group *group;
+	bool is_refused = false;
+
+	for (group = groups->first; group && !tmpl->is_fixed; group = group->next) {
+		int rc;
+
+		if (group->base->is_fixed || group->base->signature != tmpl->signature)
+			continue;
+		rc = try_group(groups, group, tmpl);
+		if (rc != -1) {
+			if (!rc)
+				*out = group;
+			return rc;
+		}
+		is_refused = true;
+	}
+	return make_group(groups, tmpl, is_refused, out);
+}
+
+static void drop_group(struct tare_groups *groups, struct tare_group *group)
+{
+	struct tare_group **link = &groups->first;
+	size_t i;
+
+	while (*link != group)
+		link = &(*link)->next;
+	*link = group->next;
+	for (i = 0; i < group->execs_nr; i++)
+		tare_cu.cuGraphExecDestroy(group->execs[i].exec);
+	tare_template_drop(group->base);
+	free(group->execs);
+	free(group);
+}
+
+void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
+		       const struct tare_template *tmpl)
+{
+	forget(group, tmpl);
+	if (--group->keys == 0)
+		drop_group(groups, group);
+}
