@@ -144,10 +144,18 @@ class Box:
         return report
 
     def events(self, rec="rec.tare"):
-        """The records of kind event, as tare dump --json writes them."""
+        """The records of kind event, as tare dump --json writes them; `api` is a name."""
         done = self.tare("dump", rec, "--json")
         check_equal(done.code, 0, done)
-        return [r for r in json.loads(done.out)["records"] if r["kind"] == "event"]
+        names, events = {}, []
+        for line in done.out.splitlines():
+            record = json.loads(line)
+            if record.get("kind") == "string":
+                names[record["log"], record["id"]] = record["text"]
+            elif record.get("kind") == "event":
+                record["api"] = names[record["log"], record["api"]]
+                events.append(record)
+        return events
 
 
 def tare_argv(*args):
@@ -267,6 +275,12 @@ def check_recording(box, recorded, rec="rec.tare"):
     check(wanted.rows, "the fixture expects nothing", recorded)
     for at in wanted.instants():
         wanted.check(box.report(rec, at), at)
+
+
+def run_lines(text):
+    """Lines of a fixture without the pids in them, so that two runs can be compared."""
+    return [[w.split("/", 1)[-1] if w.startswith("process:") else w for w in line.split("\t")]
+            for line in text.splitlines()]
 
 
 # ---- cases ----
