@@ -220,6 +220,11 @@ void tare_emit_degraded(const char *sentence)
 	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
 }
 
+void tare_emit_reading(const struct tare_rec_reading *reading)
+{
+	emit_plain(TARE_KIND_READING, reading, sizeof(*reading), tare_clock_ticks());
+}
+
 void tare_emit_clock(void)
 {
 	struct tare_rec_clock rec;

@@ -6,6 +6,7 @@
  */
 #include <alloca.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h> /* _Exit */
 #include <string.h>
 #include <unistd.h>
@@ -23,8 +24,15 @@
 
 /* What a child needs to be recorded; the values are ours, as they were at our start. */
 static const char *const carried[] = {"TARE_RECORDING", "TARE_LIBRARY", "TARE_SIM_DIR", "TARE_SIM_PROFILE",
-				      "TARE_SIM_SCRIPT", "TARE_SIM_DEVICES"};
+				      "TARE_SIM_SCRIPT", "TARE_SIM_DEVICES",
+				      "LD_LIBRARY_PATH" /* to the simulated GPU; last, see below */};
 #define CARRIED (sizeof(carried) / sizeof(carried[0]))
+
+/* A real driver is found without LD_LIBRARY_PATH, and what the program did to it is its own affair. */
+static size_t carried_nr(void)
+{
+	return tare_config.simulated ? CARRIED : CARRIED - 1;
+}
 
 static bool is_32_bit(const char *path)
 {
@@ -97,7 +105,7 @@ static char **edit(char *const envp[], bool add, char **slots, char *preload, si
 	for (i = 0; envp && envp[i]; i++)
 		if (strncmp(envp[i], PRELOAD, strlen(PRELOAD)) != 0)
 			slots[n++] = envp[i];
-	for (i = 0; add && i < CARRIED; i++) {
+	for (i = 0; add && i < carried_nr(); i++) {
 		const char *value = tare_environment(carried[i]);
 
 		if (!value || find(envp, carried[i]))
@@ -172,6 +180,62 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 	return real.execvpe(file, argv, EDITED(file, envp));
 }
 
+/* The rest of the family, which inside libc would not come by the two above. */
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* argv from the arguments of a function (first, …, NULL), on the stack of that function. */
+#define LISTED(first, args)                                                                         \
+	({                                                                                          \
+		size_t n_ = 1;                                                                      \
+		char **argv_;                                                                       \
+		va_start(args, first);                                                              \
+		while (va_arg(args, char *))                                                        \
+			n_++;                                                                       \
+		va_end(args);                                                                       \
+		argv_ = alloca((n_ + 1) * sizeof(char *));                                          \
+		argv_[0] = (char *)(first);                                                         \
+		va_start(args, first);                                                              \
+		for (n_ = 1; (argv_[n_] = va_arg(args, char *)); n_++)                              \
+			;                                                                           \
+		argv_;                                                                              \
+	})
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	va_list args;
+	char **argv = LISTED(first, args);
+
+	va_end(args);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	va_list args;
+	char **argv = LISTED(first, args);
+
+	va_end(args);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	va_list args;
+	char **argv = LISTED(first, args);
+	char *const *envp = va_arg(args, char *const *);
+
+	va_end(args);
+	return execve(path, argv, envp);
+}
+
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
@@ -189,10 +253,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 /* The program ends without its destructors. In a vfork child this is not the program. */
 EXPORT void _exit(int status)
 {
-	if (tare_ring_is_open() && !tare_is_vfork_child()) {
-		tare_emit_end(2);
-		tare_ring_finish();
-	}
+	tare_finish(2);
 	for (;;)
 		tare_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }

@@ -33,6 +33,7 @@ extern TARE_TLS int tare_depth;
 
 /* start.c */
 void tare_start_once(void); /* reads the environment; safe to call from any hook, any number of times */
+void tare_finish(uint32_t how); /* the process ends, in a way of enum tare_how */
 bool tare_is_vfork_child(void);
 const char *tare_environment(const char *name);
 void tare_exec_start(void); /* exec.c */

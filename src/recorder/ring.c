@@ -32,6 +32,11 @@ bool tare_ring_is_open(void)
 	return __atomic_load_n(&ring.state, __ATOMIC_ACQUIRE) == OPEN;
 }
 
+bool tare_ring_is_own(void)
+{
+	return tare_ring_is_open() && ring.pid == tare_sys_getpid();
+}
+
 uint32_t tare_ring_epoch(void)
 {
 	return __atomic_load_n(&ring.epoch, __ATOMIC_ACQUIRE);

@@ -20,6 +20,8 @@ void tare_ring_commit(struct tare_record *rec, uint64_t position);
 
 /* True once this process has a log. Opening happens at the first record. */
 bool tare_ring_is_open(void);
+/* The same, and it is this process's: a child of fork or vfork has its parent's in memory. */
+bool tare_ring_is_own(void);
 bool tare_ring_is_paused(void);
 
 /* Nothing will be written any more, or not by us: in order. Drains if nobody else does. */

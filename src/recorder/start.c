@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/cuda/devices.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/plib.h"
@@ -20,6 +21,7 @@ static char values[16][1024];
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
+	"LD_LIBRARY_PATH",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 static bool is_set[NAMES];
@@ -95,13 +97,24 @@ __attribute__((constructor(101))) static void on_load(int argc, char **argv, cha
 	start(envp);
 }
 
+/*
+ * A child of fork that ends without a driver call of its own has nothing to say here. Inside a driver
+ * call (exit in a signal handler) NVML is left alone: it may hold a lock of ours.
+ */
+void tare_finish(uint32_t how)
+{
+	if (!tare_ring_is_own())
+		return;
+	if (tare_depth == 0)
+		tare_devices_read_last();
+	tare_emit_end(how);
+	tare_ring_finish();
+}
+
 /* exit(), from whichever thread: what runs after this (other destructors) is still recorded. */
 __attribute__((destructor(101))) static void on_exit_or_unload(void)
 {
-	if (!tare_ring_is_open() || tare_is_vfork_child())
-		return;
-	tare_emit_end(1);
-	tare_ring_finish();
+	tare_finish(1);
 }
 
 void tare_degraded(const char *sentence, const char *subject)

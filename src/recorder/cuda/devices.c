@@ -126,3 +126,22 @@ void tare_devices_start(void)
 	for (i = 0; i < nr; i++)
 		describe(i);
 }
+
+void tare_devices_read_last(void)
+{
+	struct tare_weigh_memory memory;
+	struct tare_rec_reading rec;
+	int i;
+
+	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
+		if (!tare_weigh_memory(devices.nvml_index[i], &memory))
+			continue;
+		memset(&rec, 0, sizeof(rec));
+		rec.device = i;
+		rec.source = memory.is_v1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
+		rec.used = memory.used;
+		rec.reserved = memory.reserved;
+		rec.total = memory.total;
+		tare_emit_reading(&rec);
+	}
+}

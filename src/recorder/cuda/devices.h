@@ -11,4 +11,7 @@ void tare_devices_forget(void); /* in a forked child */
 /* Bytes in use on each NVML device right now, for a call that touches all of them (cuInit). */
 void tare_devices_read_all(unsigned long long used[64]);
 
+/* The process ends: what changed after its last recorded call would be seen by nobody else. */
+void tare_devices_read_last(void);
+
 #endif
