@@ -17,10 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LOOK_NS 1000000000u
+
 struct ring {
 	char *name; /* "431-0" */
 	pid_t pid;
 	uint32_t generation;
+	uint64_t pid_namespace; /* 0: not known */
 	int events_fd;
 	size_t mapped;
 	uint8_t *base;
@@ -33,6 +36,9 @@ struct tare_drain {
 	struct ring **rings;
 	size_t count, room;
 	int error;
+	uint64_t lost; /* in rings that are gone */
+	uint64_t looked_ns; /* when all rings were asked whether their processes live */
+	uint64_t pid_namespace;
 };
 
 static uint64_t now_ns(void)
@@ -95,6 +101,7 @@ static bool map_ring(struct ring *ring, int fd)
 		munmap(ring->base, ring->mapped);
 		return false;
 	}
+	ring->pid_namespace = head.file.pid_namespace;
 	ring->log = (struct tare_ringlog){ .ring = (struct tare_ring_header *)ring->base,
 					   .bytes = ring->base + TARE_RING_HEADER_BYTES,
 					   .write = write_log,
@@ -172,6 +179,8 @@ struct tare_drain *tare_drain_new(const char *folder)
 	struct tare_drain *drain = tare_xcalloc(1, sizeof(*drain));
 
 	drain->folder = tare_xstrdup(folder);
+	if (tare_procfs_pid_namespace(0, &drain->pid_namespace) != 0)
+		drain->pid_namespace = 0;
 	return drain;
 }
 
@@ -192,6 +201,56 @@ static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool las
 	return sum;
 }
 
+/* In another pid namespace a pid of ours is somebody else: only what the ring says counts there. */
+static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
+{
+	const struct tare_ring_header *head = ring->log.ring;
+	struct tare_procfs_stat stat;
+	size_t i;
+
+	for (i = 0; i < drain->count; i++)
+		if (drain->rings[i]->pid == ring->pid && drain->rings[i]->pid_namespace == ring->pid_namespace &&
+		    drain->rings[i]->generation > ring->generation)
+			return true;
+	if (ring->pid_namespace && drain->pid_namespace && ring->pid_namespace != drain->pid_namespace)
+		return head->finished;
+	return tare_procfs_stat(ring->pid, &stat) != 0 || stat.state == 'Z' || stat.state == 'X' ||
+	       stat.start_ticks != head->file.start_ticks;
+}
+
+/* Its process has ended: what is left goes into the log, and the ring can go. */
+static void retire(struct tare_drain *drain, struct ring *ring)
+{
+	char *path;
+
+	drain_ring(drain, ring, true);
+	if (ring->log.ring->tail != ring->log.ring->head)
+		return; /* could not be written: the ring keeps it */
+	path = file_of(drain, ring->name, ".ring");
+	unlink(path);
+	free(path);
+	drain->lost += ring->log.ring->lost_records;
+	ring->is_done = true;
+	free_ring(ring);
+}
+
+/* A job may start thousands of processes, and each has a ring, a mapping and a descriptor here. */
+static void retire_ended(struct tare_drain *drain)
+{
+	uint64_t now = now_ns();
+	bool is_time = now - drain->looked_ns > LOOK_NS;
+	size_t i;
+
+	for (i = 0; i < drain->count; i++) {
+		struct ring *ring = drain->rings[i];
+
+		if (!ring->is_done && (is_time || ring->log.ring->finished) && has_ended(drain, ring))
+			retire(drain, ring);
+	}
+	if (is_time)
+		drain->looked_ns = now;
+}
+
 uint64_t tare_drain_turn(struct tare_drain *drain)
 {
 	uint64_t sum = 0;
@@ -201,19 +260,8 @@ uint64_t tare_drain_turn(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++)
 		if (!drain->rings[i]->is_done)
 			sum += drain_ring(drain, drain->rings[i], false);
+	retire_ended(drain);
 	return sum;
-}
-
-static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
-{
-	struct tare_procfs_stat stat;
-	size_t i;
-
-	for (i = 0; i < drain->count; i++)
-		if (drain->rings[i]->pid == ring->pid && drain->rings[i]->generation > ring->generation)
-			return true;
-	return tare_procfs_stat(ring->pid, &stat) != 0 || stat.state == 'Z' || stat.state == 'X' ||
-	       stat.start_ticks != ring->log.ring->file.start_ticks;
 }
 
 int tare_drain_finish(struct tare_drain *drain)
@@ -224,21 +272,13 @@ int tare_drain_finish(struct tare_drain *drain)
 	tare_drain_turn(drain);
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
-		char *path;
 
 		if (ring->is_done)
 			continue;
-		if (!has_ended(drain, ring)) {
+		if (has_ended(drain, ring))
+			retire(drain, ring);
+		else
 			alive++;
-			continue;
-		}
-		drain_ring(drain, ring, true);
-		if (ring->log.ring->tail != ring->log.ring->head)
-			continue; /* could not be written: the ring keeps it */
-		path = file_of(drain, ring->name, ".ring");
-		unlink(path);
-		free(path);
-		ring->is_done = true;
 	}
 	return alive;
 }
@@ -266,7 +306,7 @@ int tare_drain_error(const struct tare_drain *drain)
 
 uint64_t tare_drain_lost(const struct tare_drain *drain)
 {
-	uint64_t sum = 0;
+	uint64_t sum = drain->lost;
 	size_t i;
 
 	for (i = 0; i < drain->count; i++)

@@ -220,7 +220,8 @@ static void add_peers(struct tare_witness *w, int device)
 			rec.bytes = (uint32_t)strlen(stat.comm);
 			tare_writer_add(w->writer, &rec, sizeof(rec), stat.comm, rec.bytes);
 		}
-		if (list.count == 0 && w->has_peers[device]) {
+		/* Also said at the beginning: whoever comes later was not there before. */
+		if (list.count == 0 && (w->has_peers[device] || !w->peers_hash[device])) {
 			/* An empty list is said by pid 0, which uses nothing. */
 			struct tare_rec_peer none = { .head = head_of(TARE_KIND_PEER),
 						      .device = device,
