@@ -78,6 +78,7 @@ int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class clas
 int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 {
 	struct tare_object_live *o = &f->objects[object];
+	int64_t pages = 0;
 
 	tare_map_remove(&f->processes[o->process]->live[family_of(o->class)], o->handle, NULL);
 	if (o->prev >= 0)
@@ -87,12 +88,21 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 	if (o->next >= 0)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
+	if (is_paged(o) && o->device >= 0)
+		pages = tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device),
+					       o->handle, o->granted);
+	o->process = -1;
 	o->next = f->object_free;
 	f->object_free = object;
-	if (!is_paged(o))
-		return 0;
-	return tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device), o->handle,
-				      o->granted);
+	return pages;
+}
+
+int tare_fold_object_next(const struct tare_fold *f, int object)
+{
+	for (size_t i = (size_t)(object + 1); i < f->object_nr; i++)
+		if (f->objects[i].process >= 0)
+			return (int)i;
+	return -1;
 }
 
 struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made)
