@@ -21,6 +21,7 @@ declare -A may=(
 	[view]='(view|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
 	[cmd]='(cmd|view|plan|export|import|ledger|allocator|session|witness|trace|base)/|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|encode|clock|ringlog)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
+	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )
 # Headers that only one folder may see, however it is spelled.

@@ -8,6 +8,7 @@
 
 #include "cuda_h.h"
 
+#ifdef HAVE_CUDA_H
 static const struct cuda_h_value ours[] = {
 #define SIZE(type) { "sizeof " #type, (long)sizeof(type) },
 #define FIELD(type, field) { #type "." #field, (long)offsetof(type, field) },
@@ -15,6 +16,7 @@ static const struct cuda_h_value ours[] = {
 #include "cuda_h.def"
 	{ NULL, 0 },
 };
+#endif
 
 /* The types of the functions themselves are checked when cuda_h.c is compiled. */
 TEST(layouts_and_constants_are_the_toolkits)
