@@ -189,6 +189,7 @@ const char *tare_graphs_stat_name(size_t i);
 /* One row per key or per group; returns how many there are, whatever room was given. */
 struct tare_graphs_key_info {
 	uint64_t key, bytes, nodes, group; /* group: index of the rows below */
+	uint64_t address, address_bytes;   /* what is mapped for it */
 };
 struct tare_graphs_group_info {
 	uint64_t nodes, keys, execs, exec_bytes;

@@ -241,9 +241,14 @@ size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_
 	for (i = 0; i < count && i < room; i++) {
 		const struct tare_capture *capture = graphs->captures[i];
 
-		rows[i] = (struct tare_graphs_key_info){ capture->key, capture->bytes,
-							 capture->tmpl->nodes_nr,
-							 group_index(graphs, capture->group) };
+		rows[i] = (struct tare_graphs_key_info){
+			.key = capture->key,
+			.bytes = capture->bytes,
+			.nodes = capture->tmpl->nodes_nr,
+			.group = group_index(graphs, capture->group),
+			.address = capture->mapping->base,
+			.address_bytes = capture->mapping->mapped,
+		};
 	}
 	tare_leave(&enter, 0);
 	return count;

@@ -11,6 +11,7 @@
 #define UPDATE_NS 330
 #define SET_NS    380
 #define NEW_SHARE 0.125 /* of a new measurement in the running one */
+#define TRY_OTHER 64    /* one in so many switches goes the other way, so that both stay measured */
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
 		      struct tare_graphs_stats *stats)
@@ -97,9 +98,11 @@ static int switch_to(struct tare_groups *groups, struct tare_group *group, struc
 {
 	size_t differences =
 		exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
+	bool by_nodes =
+		(double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns;
 
-	if (differences != SIZE_MAX &&
-	    (double)differences * groups->set_ns < (double)tmpl->nodes_nr * groups->update_ns &&
+	by_nodes ^= ++groups->switches % TRY_OTHER == 0;
+	if (differences != SIZE_MAX && by_nodes &&
 	    set_nodes(groups, group, exec, tmpl, differences) == 0)
 		return 0;
 	return update(groups, exec, tmpl); /* also where node by node went wrong half-way */

@@ -28,7 +28,7 @@ struct tare_group {
 struct tare_groups {
 	struct tare_group *first;
 	unsigned execs_max; /* per group */
-	uint64_t clock;
+	uint64_t clock, switches;
 	double update_ns, set_ns;        /* per node, as measured lately */
 	struct tare_graphs_stats *stats; /* of switches */
 };

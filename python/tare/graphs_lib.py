@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libtare_graphs by ctypes: include/tare/tare_graphs.h, one to one. Needs no framework."""
+
+import ctypes
+import os
+
+REHEARSE, FOREIGN = 1, 2
+REFUSE_OVERLAP, ONE_RANGE = 1, 2
+
+
+class Error(RuntimeError):
+    """A call of libtare_graphs failed; `name` is STALE, BUSY, DEVICE_MEMORY …"""
+
+    def __init__(self, name, sentence):
+        super().__init__(f"{sentence} [{name}]")
+        self.name = name
+
+
+class StaleOutput(Error):
+    """Memory of one key was read after another key's replay had overwritten it."""
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("flags", ctypes.c_uint),
+        ("execs_per_group", ctypes.c_uint),
+        ("limit_bytes", ctypes.c_uint64),
+        ("reserve_bytes", ctypes.c_uint64),
+    ]
+
+
+class _How(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("flags", ctypes.c_uint),
+        ("after", ctypes.POINTER(ctypes.c_uint64)),
+    ]
+
+
+class _KeyInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in
+                ("key", "bytes", "nodes", "group", "address", "address_bytes")]
+
+
+class _GroupInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in
+                ("nodes", "keys", "execs", "exec_bytes", "is_refused")]
+
+
+def library_path():
+    """Where libtare_graphs.so is: TARE_GRAPHS_LIBRARY, beside an installed tare, or in build/."""
+    given = os.environ.get("TARE_GRAPHS_LIBRARY")
+    if given:
+        return given
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for folder in (root, os.path.join(root, "lib", "tare"), os.path.join(root, "build", "src", "graphs")):
+        path = os.path.join(folder, "libtare_graphs.so")
+        if os.path.exists(path):
+            return path
+    raise ImportError("libtare_graphs.so was not found; build Tare, or set TARE_GRAPHS_LIBRARY to its path")
+
+
+_HANDLE, _U64, _SIZE = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t
+_PROTOTYPES = {
+    "tare_graphs_error": (ctypes.c_char_p, []),
+    "tare_graphs_result_name": (ctypes.c_char_p, [ctypes.c_int]),
+    "tare_graphs_create": (ctypes.c_int, [ctypes.POINTER(_Options), ctypes.POINTER(_HANDLE)]),
+    "tare_graphs_destroy": (None, [_HANDLE]),
+    "tare_graphs_begin": (ctypes.c_int, [_HANDLE, _U64, _HANDLE, ctypes.POINTER(_How)]),
+    "tare_graphs_end": (ctypes.c_int, [_HANDLE]),
+    "tare_graphs_adopt": (ctypes.c_int, [_HANDLE, _HANDLE]),
+    "tare_graphs_abort": (None, [_HANDLE]),
+    "tare_graphs_launch": (ctypes.c_int, [_HANDLE, _U64, _HANDLE]),
+    "tare_graphs_check": (ctypes.c_int, [_HANDLE, _U64]),
+    "tare_graphs_drop": (ctypes.c_int, [_HANDLE, _U64]),
+    "tare_graphs_stats": (ctypes.c_int, [_HANDLE, _HANDLE, _SIZE]),
+    "tare_graphs_stat_name": (ctypes.c_char_p, [_SIZE]),
+    "tare_graphs_list_keys": (_SIZE, [_HANDLE, ctypes.POINTER(_KeyInfo), _SIZE]),
+    "tare_graphs_list_groups": (_SIZE, [_HANDLE, ctypes.POINTER(_GroupInfo), _SIZE]),
+}
+
+_loaded = None
+
+
+def load():
+    """The library, loaded once."""
+    global _loaded
+    if _loaded is None:
+        lib = ctypes.CDLL(library_path())
+        for name, (result, arguments) in _PROTOTYPES.items():
+            function = getattr(lib, name)
+            function.restype, function.argtypes = result, arguments
+        _loaded = lib
+    return _loaded
+
+
+def _rows(function, handle, kind):
+    room = function(handle, None, 0)
+    rows = (kind * room)()
+    count = min(function(handle, rows, room), room)
+    return [{name: getattr(row, name) for name, _ in kind._fields_} for row in rows[:count]]
+
+
+class Arena:
+    """struct tare_graphs, for the CUDA context that is current when it is made."""
+
+    def __init__(self, flags=0, execs_per_group=0, limit_bytes=0, reserve_bytes=0):
+        self.lib = load()
+        self.handle = ctypes.c_void_p()
+        options = _Options(ctypes.sizeof(_Options), flags, execs_per_group, limit_bytes, reserve_bytes)
+        self._check(self.lib.tare_graphs_create(ctypes.byref(options), ctypes.byref(self.handle)))
+
+    def _check(self, result):
+        if result:
+            name = self.lib.tare_graphs_result_name(result).decode()
+            kind = StaleOutput if name == "STALE" else Error
+            raise kind(name, self.lib.tare_graphs_error().decode())
+
+    def begin(self, key, stream=None, flags=0, after=None):
+        how = _How(ctypes.sizeof(_How), flags)
+        if after is not None:
+            how.after = ctypes.pointer(ctypes.c_uint64(after))
+        self._check(self.lib.tare_graphs_begin(self.handle, key, stream, ctypes.byref(how)))
+
+    def end(self):
+        self._check(self.lib.tare_graphs_end(self.handle))
+
+    def adopt(self, graph):
+        self._check(self.lib.tare_graphs_adopt(self.handle, graph))
+
+    def abort(self):
+        self.lib.tare_graphs_abort(self.handle)
+
+    def launch(self, key, stream):
+        result = self.lib.tare_graphs_launch(self.handle, key, stream)
+        if result:
+            self._check(result)
+
+    def check(self, address):
+        self._check(self.lib.tare_graphs_check(self.handle, address))
+
+    def drop(self, key):
+        self._check(self.lib.tare_graphs_drop(self.handle, key))
+
+    def stats(self):
+        names = []
+        while (name := self.lib.tare_graphs_stat_name(len(names))) is not None:
+            names.append(name.decode())
+        values = (ctypes.c_uint64 * len(names))()
+        self._check(self.lib.tare_graphs_stats(self.handle, values, ctypes.sizeof(values)))
+        return dict(zip(names, values))
+
+    def keys(self):
+        return _rows(self.lib.tare_graphs_list_keys, self.handle, _KeyInfo)
+
+    def groups(self):
+        return _rows(self.lib.tare_graphs_list_groups, self.handle, _GroupInfo)
+
+    def destroy(self):
+        handle, self.handle = self.handle, ctypes.c_void_p()
+        self.lib.tare_graphs_destroy(handle)
