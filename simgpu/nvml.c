@@ -405,7 +405,7 @@ static int read_used(const struct nvml_device *dev, uint64_t *used)
 	sim_state_lock(sim_nvml.shared);
 	sim_state_reclaim(sim_nvml.shared);
 	drift(dev->index);
-	*used = sim_state_used(sim_nvml.shared, dev->index);
+	*used = sim_state_used(sim_nvml.shared, dev->index, sim_nvml.profile.init);
 	sim_state_unlock(sim_nvml.shared);
 	*used += sim_script_noise(&sim_nvml.script);
 	return NVML_SUCCESS;

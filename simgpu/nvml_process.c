@@ -12,12 +12,14 @@ struct listed {
 	uint64_t used;
 };
 
-/* As measured, NVML's figure for a process lies below what the process has taken. */
-static uint64_t shown(uint64_t used)
+/* As measured: less than the contexts of a process take, and nothing of what cuInit takes. */
+static uint64_t shown(const struct sim_slot *slot, int device)
 {
+	uint64_t below = sim_nvml.profile.init_process + slot->contexts[device] * sim_nvml.profile.nvml_context_below;
+
 	if (sim_nvml.script.no_process_memory)
 		return NVML_NOT_AVAILABLE;
-	return used > sim_nvml.profile.nvml_process_below ? used - sim_nvml.profile.nvml_process_below : 0;
+	return slot->used[device] > below ? slot->used[device] - below : 0;
 }
 
 static unsigned int list(int device, struct listed *items)
@@ -31,10 +33,10 @@ static unsigned int list(int device, struct listed *items)
 	for (i = 0; i < shared->slots_high; i++) {
 		const struct sim_slot *slot = &shared->slots[i];
 
-		if (!slot->pid || !(slot->contexts & 1u << device))
+		if (!slot->pid || !slot->contexts[device])
 			continue;
 		items[count].pid = slot->pid + (uint32_t)sim_nvml.script.pid_offset;
-		items[count++].used = shown(slot->used[device]);
+		items[count++].used = shown(slot, device);
 	}
 	sim_state_unlock(shared);
 	if (sim_nvml.script.noisy && !sim_nvml.script.noisy_hidden) {

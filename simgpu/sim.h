@@ -82,6 +82,8 @@ void *sim_object_new(enum sim_kind kind, struct sim_context *context, size_t siz
 /* The object behind a handle, NULL where the handle is not one of a living object of this kind. */
 void *sim_object_get(const void *handle, enum sim_kind kind);
 void sim_object_delete(void *object);
+/* All objects of a kind, in no order; `after` NULL: the first. NULL: no more. */
+struct sim_object *sim_object_next(const struct sim_object *after, enum sim_kind kind);
 /* All objects of a context, each by the function of its kind. */
 void sim_object_delete_all(struct sim_context *context);
 
@@ -137,7 +139,8 @@ struct sim_range {
 	enum sim_range_kind kind;
 	int device;
 	struct sim_context *context; /* dies with it; NULL: does not */
-	void *owner; /* HEAP: its shared page, POOL: its pool, MAPPED: its physical memory */
+	void *owner; /* POOL: its pool, MAPPED: its physical memory */
+	struct sim_block *block; /* HEAP: its shared page, NULL: it has its own */
 	uint64_t span; /* address space it occupies */
 	uint64_t offset; /* of its memory in sim_backing_fd() */
 	uint64_t charged;
@@ -165,18 +168,31 @@ uint64_t sim_backing_reserve(uint64_t size);
 uint64_t sim_backing_map(uint64_t size, uint64_t *offset);
 void sim_backing_unmap(uint64_t address, uint64_t size, uint64_t offset);
 
-/* ---- cuMemAlloc's heap ---- */
+/* ---- memory out of shared pages ---- */
 struct sim_block;
 
+/* What sim_heap.c hands out: addresses for cuMemAlloc, and room without addresses for arrays. */
+struct sim_piece {
+	struct sim_block *block; /* NULL: pages of its own */
+	uint64_t start, span, offset;
+};
+
+CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size,
+		       struct sim_piece *piece);
+void sim_heap_give(struct sim_context *context, struct sim_piece *piece);
 CUresult sim_heap_alloc(struct sim_context *context, uint64_t size, struct sim_range **range);
 void sim_heap_free(struct sim_range *range);
-uint64_t sim_heap_offset(const struct sim_range *range); /* in sim_backing_fd() */
 
 /* ---- contexts ---- */
+/* Memory that is held for later, in steps, once it was needed. */
+struct sim_hoard {
+	uint64_t used, room;
+};
+
 struct sim_context {
 	struct sim_object object;
 	struct sim_object *objects;
-	struct sim_block *blocks; /* shared pages of small allocations */
+	struct sim_block *heap, *array_heap; /* shared pages of small allocations */
 	int device;
 	unsigned flags, peers; /* bit d: may access device d */
 	uint64_t id;
@@ -184,15 +200,19 @@ struct sim_context {
 	uint64_t bytes; /* taken from the device for this context */
 	uint64_t limits[16];
 	uint64_t local; /* bytes per thread that local memory has room for */
-	bool has_launched;
-	uint64_t code, code_room;
-	unsigned streams, streams_room;
-	uint64_t graph, graph_room; /* bytes of graph execs, and of the memory held for them */
-	uint64_t graph_param, graph_param_room;
+	uint64_t code;
+	bool has_runtime, has_malloc; /* code that kernels with printf or malloc need */
+	unsigned printf_images; /* loaded ones with printf */
+	bool printf_used, heap_used; /* by a kernel that ran */
+	unsigned streams, streams_high;
+	uint64_t managed_free; /* held for managed memory */
+	struct sim_hoard nodes, params; /* of executable graphs */
 };
 
 /* The calling thread's context: INVALID_CONTEXT without one. */
 CUresult sim_current(struct sim_context **context);
+/* A living one. */
+struct sim_context *sim_context_with_id(uint64_t id);
 CUresult sim_context_take(struct sim_context *context, uint64_t bytes);
 void sim_context_give(struct sim_context *context, uint64_t bytes);
 /* Room for `bytes` per thread in all threads that the device can run at once. */
@@ -217,12 +237,14 @@ CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction
 		       CUgraphNode *node);
 
 /* ---- memory that is counted when the device touches it ---- */
-CUresult sim_managed_touch(uint64_t address, uint64_t size);
+void sim_managed_touch(uint64_t address, uint64_t size);
 void sim_managed_free(struct sim_range *range);
 void sim_host_free(struct sim_range *range);
 
 /* ---- pools ---- */
 void sim_pool_sync(int device); /* gives back what pools need not keep */
+/* By cuMemFreeAsync, a plain allocation: it is there until the program synchronises. */
+bool sim_pool_has_freed(const struct sim_range *range);
 void sim_pool_free(struct sim_range *range);
 void sim_pool_reset(int device);
 

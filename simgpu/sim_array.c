@@ -6,7 +6,8 @@ struct sim_array {
 	struct sim_object object;
 	CUDA_ARRAY3D_DESCRIPTOR about;
 	unsigned levels; /* 0: not mipmapped */
-	uint64_t charged; /* 0: a level of another */
+	struct sim_piece piece;
+	bool is_level; /* of another, which has the memory */
 };
 
 static unsigned channel_bytes(int format)
@@ -35,18 +36,26 @@ static size_t at_level(size_t extent, unsigned level)
 	return at || !extent ? at : 1;
 }
 
+/* The device stores tiles of 64 bytes by 8 rows, up to 16 of them above each other. */
+static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned level)
+{
+	uint64_t width = at_level(about->Width, level) * about->NumChannels * channel_bytes(about->Format);
+	uint64_t height = at_level(about->Height, level), depth = at_level(about->Depth, level), rows = 8;
+
+	while (rows < 128 && rows < height)
+		rows *= 2;
+	if (height)
+		height = sim_round_up(height, rows);
+	return sim_round_up(width, 64) * (height ? height : 1) * (depth ? depth : 1);
+}
+
 static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels)
 {
 	uint64_t bytes = 0;
 	unsigned level;
 
-	for (level = 0; level < (levels ? levels : 1); level++) {
-		uint64_t width = at_level(about->Width, level), height = at_level(about->Height, level);
-		uint64_t depth = at_level(about->Depth, level);
-
-		bytes += width * (height ? height : 1) * (depth ? depth : 1) * about->NumChannels *
-			 channel_bytes(about->Format);
-	}
+	for (level = 0; level < (levels ? levels : 1); level++)
+		bytes += level_bytes(about, level);
 	return bytes;
 }
 
@@ -54,7 +63,7 @@ static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *abo
 {
 	struct sim_context *context;
 	struct sim_array *array;
-	uint64_t charged;
+	struct sim_piece piece;
 	CUresult result = sim_current(&context);
 
 	if (result != CUDA_SUCCESS)
@@ -64,17 +73,17 @@ static CUresult array_new(enum sim_kind kind, const CUDA_ARRAY3D_DESCRIPTOR *abo
 		return CUDA_ERROR_INVALID_VALUE;
 	if (about->Width > 1u << 20 || about->Height > 1u << 20 || about->Depth > 1u << 16)
 		return CUDA_ERROR_INVALID_VALUE;
-	charged = sim_round_up(bytes_of(about, levels), sim.profile.page);
-	if (sim_context_take(context, charged) != CUDA_SUCCESS)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = sim_heap_take(context, &context->array_heap, bytes_of(about, levels), &piece);
+	if (result != CUDA_SUCCESS)
+		return result;
 	array = sim_object_new(kind, context, sizeof(*array));
 	if (!array) {
-		sim_context_give(context, charged);
+		sim_heap_give(context, &piece);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	array->about = *about;
 	array->levels = levels;
-	array->charged = charged;
+	array->piece = piece;
 	*handle = array;
 	return CUDA_SUCCESS;
 }
@@ -111,7 +120,8 @@ void sim_array_end(struct sim_object *object)
 {
 	struct sim_array *array = (struct sim_array *)object;
 
-	sim_context_give(object->context, array->charged);
+	if (!array->is_level)
+		sim_heap_give(object->context, &array->piece);
 	sim_object_delete(object);
 }
 
@@ -145,6 +155,7 @@ CUresult sim_body_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArra
 	part = sim_object_new(SIM_ARRAY, whole->object.context, sizeof(*part));
 	if (!part)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	part->is_level = true;
 	part->about = whole->about;
 	part->about.Width = at_level(whole->about.Width, level);
 	part->about.Height = at_level(whole->about.Height, level);

@@ -6,6 +6,7 @@
 
 #define STACK_DEPTH 64
 #define API_VERSION 3020
+#define STACK_ALIGN 16
 
 /* One list per thread, as the driver has it. Entries may have died since they were pushed. */
 static __thread struct sim_context *stack[STACK_DEPTH];
@@ -54,49 +55,64 @@ void sim_context_give(struct sim_context *context, uint64_t bytes)
 /* The device runs so many threads at once, and each of them needs this much of its own. */
 static uint64_t local_bytes(uint64_t per_thread)
 {
-	return sim_round_up(sim.profile.sm_count * sim.profile.threads_per_sm * per_thread, sim.profile.page);
+	uint64_t bytes = sim.profile.sm_count * sim.profile.threads_per_sm * per_thread;
+
+	return sim_round_up(bytes + sim.profile.local_extra, sim.profile.page);
 }
 
-/* It grows and never shrinks: as measured, room for the largest function stays. */
-CUresult sim_context_grow_local(struct sim_context *context, uint64_t bytes)
+static CUresult set_local(struct sim_context *context, uint64_t per_thread)
 {
-	CUresult result;
+	uint64_t now = local_bytes(context->local), wanted = local_bytes(per_thread);
+	CUresult result = CUDA_SUCCESS;
 
-	if (bytes <= context->local)
-		return CUDA_SUCCESS;
-	result = sim_context_take(context, local_bytes(bytes) - local_bytes(context->local));
+	if (wanted > now)
+		result = sim_context_take(context, wanted - now);
+	else
+		sim_context_give(context, now - wanted);
 	if (result == CUDA_SUCCESS)
-		context->local = bytes;
+		context->local = per_thread;
 	return result;
 }
 
-/* ---- beginning and end ---- */
-static void mark_listed(int device)
+CUresult sim_context_grow_local(struct sim_context *context, uint64_t per_thread)
 {
-	struct sim_device *about = &sim.devices[device];
-	uint32_t bit = 1u << about->physical;
-
-	__atomic_fetch_or(&sim.slot->contexts, bit, __ATOMIC_RELEASE);
+	per_thread = sim_round_up(per_thread, STACK_ALIGN);
+	return per_thread > context->local ? set_local(context, per_thread) : CUDA_SUCCESS;
 }
 
+struct sim_context *sim_context_with_id(uint64_t id)
+{
+	struct sim_object *at = NULL;
+
+	while ((at = sim_object_next(at, SIM_CONTEXT)))
+		if (((struct sim_context *)at)->id == id && ((struct sim_context *)at)->is_alive)
+			return (struct sim_context *)at;
+	return NULL;
+}
+
+/* ---- beginning and end ---- */
 static void begin(struct sim_context *context)
 {
 	context->is_alive = true;
 	context->id = ++last_id;
+	context->bytes = sim.profile.context;
 	context->limits[CU_LIMIT_STACK_SIZE] = sim.profile.stack_default;
 	context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = sim.profile.printf_default;
 	context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = sim.profile.heap_default;
-	context->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
 	context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
 	context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+	context->limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = sim.profile.l2_persisting_default;
 	context->local = sim.profile.stack_default;
-	context->code_room = sim.profile.code_free;
-	context->graph_room = sim.profile.graph_free;
-	context->has_launched = false;
-	context->code = context->graph = context->graph_param = context->graph_param_room = 0;
-	context->streams = context->streams_room = 0;
+	context->has_runtime = context->has_malloc = false;
+	context->printf_images = 0;
+	context->printf_used = context->heap_used = false;
+	context->code = 0;
+	context->streams = context->streams_high = 0;
+	context->managed_free = 0;
+	context->nodes = (struct sim_hoard){ 0, sim.profile.graph_free };
+	context->params = (struct sim_hoard){ 0, sim.profile.graph_param_free };
 	context->peers = 0;
-	mark_listed(context->device);
+	sim.slot->contexts[sim.devices[context->device].physical]++;
 }
 
 static CUresult context_new(int device, unsigned flags, struct sim_context **made)
@@ -112,7 +128,6 @@ static CUresult context_new(int device, unsigned flags, struct sim_context **mad
 	}
 	context->device = device;
 	context->flags = flags;
-	context->bytes = sim.profile.context;
 	begin(context);
 	*made = context;
 	return CUDA_SUCCESS;
@@ -120,7 +135,7 @@ static CUresult context_new(int device, unsigned flags, struct sim_context **mad
 
 static void free_range(struct sim_range *range)
 {
-	if (range->kind == SIM_RANGE_HEAP)
+	if (range->kind == SIM_RANGE_HEAP || range->kind == SIM_RANGE_GLOBAL)
 		sim_heap_free(range);
 	else if (range->kind == SIM_RANGE_MANAGED)
 		sim_managed_free(range);
@@ -139,6 +154,7 @@ static void end(struct sim_context *context)
 	while ((range = sim_range_of(context)))
 		free_range(range);
 	sim_give(context->device, context->bytes);
+	sim.slot->contexts[sim.devices[context->device].physical]--;
 	context->bytes = 0;
 	context->is_alive = false;
 }
@@ -151,7 +167,6 @@ static CUresult primary_begin(struct sim_device *device, CUdevice dev)
 	/* The handle stays the same for the life of the process. */
 	if (sim_take(dev, sim.profile.context) != CUDA_SUCCESS)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	device->primary->bytes = sim.profile.context;
 	device->primary->flags = device->primary_flags;
 	begin(device->primary);
 	return CUDA_SUCCESS;
@@ -159,7 +174,6 @@ static CUresult primary_begin(struct sim_device *device, CUdevice dev)
 
 static void primary_end(struct sim_device *device, CUdevice dev)
 {
-	device->primary_refs = 0;
 	if (!device->primary || !device->primary->is_alive)
 		return;
 	end(device->primary);
@@ -175,7 +189,7 @@ CUresult sim_body_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!device->primary_refs) {
+	if (!device->primary || !device->primary->is_alive) {
 		result = primary_begin(device, dev);
 		if (result != CUDA_SUCCESS)
 			return result;
@@ -202,6 +216,7 @@ CUresult sim_body_cuDevicePrimaryCtxRelease(CUdevice dev)
 	return sim_body_cuDevicePrimaryCtxRelease_v2(dev);
 }
 
+/* The references stay: whoever retained it has still to release it. */
 CUresult sim_body_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	if (!sim_is_device(dev))
@@ -222,7 +237,7 @@ CUresult sim_body_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, 
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
 	*flags = sim.devices[dev].primary_flags;
-	*active = sim.devices[dev].primary_refs > 0;
+	*active = sim.devices[dev].primary && sim.devices[dev].primary->is_alive;
 	return CUDA_SUCCESS;
 }
 
@@ -330,15 +345,14 @@ CUresult sim_body_cuCtxGetCurrent(CUcontext *pctx)
 CUresult sim_body_cuCtxSetCurrent(CUcontext ctx)
 {
 	struct sim_context *context;
-	CUresult result;
 
 	if (!ctx) {
 		depth -= depth > 0;
 		return CUDA_SUCCESS;
 	}
-	result = from_handle(ctx, &context);
-	if (result != CUDA_SUCCESS)
-		return result;
+	context = sim_object_get(ctx, SIM_CONTEXT); /* a primary context may be over for now */
+	if (!context)
+		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!depth)
 		return push(context);
 	stack[depth - 1] = context;
@@ -367,11 +381,10 @@ CUresult sim_body_cuCtxPopCurrent_v2(CUcontext *pctx)
 
 CUresult sim_body_cuCtxGetDevice(CUdevice *device)
 {
-	struct sim_context *context;
-	CUresult result = sim_current(&context);
+	struct sim_context *context = depth ? sim_object_get(stack[depth - 1], SIM_CONTEXT) : NULL;
 
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!context)
+		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!device)
 		return CUDA_ERROR_INVALID_VALUE;
 	*device = context->device;
@@ -494,33 +507,42 @@ CUresult sim_body_cuCtxDisablePeerAccess(CUcontext peerContext)
 }
 
 /* ---- limits ---- */
+static CUresult check_limit(CUlimit limit)
+{
+	if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_SUCCESS;
+}
+
 CUresult sim_body_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!pvalue)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
-		return CUDA_ERROR_UNSUPPORTED_LIMIT;
-	*pvalue = context->limits[limit];
-	return CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
+		result = pvalue ? check_limit(limit) : CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*pvalue = context->limits[limit];
+	return result;
 }
 
-/* As measured: a larger stack is made room for at once, the other limits take nothing here. */
+/* As measured: room for the stack changes at once, down too; the other two are fixed by first use. */
 CUresult sim_body_cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
+	if (result == CUDA_SUCCESS)
+		result = check_limit(limit);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
-		return CUDA_ERROR_UNSUPPORTED_LIMIT;
-	if (limit == CU_LIMIT_STACK_SIZE)
-		result = sim_context_grow_local(context, sim_round_up(value, 16));
+	if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE && context->printf_used) ||
+	    (limit == CU_LIMIT_MALLOC_HEAP_SIZE && context->heap_used))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (limit == CU_LIMIT_STACK_SIZE) {
+		value = sim_round_up(value, STACK_ALIGN);
+		result = set_local(context, value);
+	}
 	if (result == CUDA_SUCCESS)
 		context->limits[limit] = value;
 	return result;

@@ -73,9 +73,11 @@ static CUresult start(void)
 	sim.slot = sim.shared ? sim_state_join(sim.shared) : NULL;
 	if (!sim.slot)
 		return CUDA_ERROR_NO_DEVICE;
-	for (i = 0; i < sim.devices_nr; i++)
-		if (sim_take(i, sim.profile.init) != CUDA_SUCCESS)
+	for (i = 0; i < sim.devices_nr; i++) {
+		sim.slot->opened |= 1u << sim.devices[i].physical;
+		if (sim_take(i, sim.profile.init_process) != CUDA_SUCCESS)
 			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -92,6 +94,11 @@ CUresult sim_body_cuInit(unsigned int Flags)
 	return result;
 }
 
+static uint64_t used_now(int physical)
+{
+	return sim_state_used(sim.shared, physical, sim.profile.init) + sim_script_noise(&sim.script);
+}
+
 CUresult sim_take(int device, uint64_t bytes)
 {
 	int physical = sim.devices[device].physical;
@@ -101,10 +108,10 @@ CUresult sim_take(int device, uint64_t bytes)
 	if (sim.script.oom_above && sim.script.oom_above < capacity)
 		capacity = sim.script.oom_above;
 	sim_state_lock(sim.shared);
-	used = sim_state_used(sim.shared, physical) + sim_script_noise(&sim.script);
+	used = used_now(physical);
 	if (bytes > capacity || used > capacity - bytes) {
 		sim_state_reclaim(sim.shared);
-		used = sim_state_used(sim.shared, physical) + sim_script_noise(&sim.script);
+		used = used_now(physical);
 	}
 	if (bytes <= capacity && used <= capacity - bytes) {
 		sim.slot->used[physical] += bytes;
@@ -127,9 +134,9 @@ uint64_t sim_used(int device)
 
 	sim_state_lock(sim.shared);
 	sim_state_reclaim(sim.shared);
-	used = sim_state_used(sim.shared, sim.devices[device].physical);
+	used = used_now(sim.devices[device].physical);
 	sim_state_unlock(sim.shared);
-	return used + sim_script_noise(&sim.script);
+	return used;
 }
 
 CUresult sim_body_cuDriverGetVersion(int *driverVersion)

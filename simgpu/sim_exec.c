@@ -11,9 +11,9 @@ struct sim_exec {
 	struct sim_shape {
 		size_t nodes, kernels;
 		uint64_t bytes, param_bytes; /* of the device, for its nodes */
-		uint64_t allocated, freed; /* by its memory nodes, at each launch */
+		uint64_t most, left; /* of its memory nodes: at once, and not freed by it */
 	} shape;
-	bool auto_free, has_launched;
+	bool auto_free;
 	uint64_t live; /* allocated by a launch and not yet freed */
 };
 
@@ -26,6 +26,8 @@ static struct sim_shape measure(const struct sim_graph *graph)
 	struct sim_shape shape = { 0 };
 	const struct sim_node *node;
 
+	/* Memory nodes in the order in which they were added, which is one that they can run in. */
+
 	for (node = graph->first; node; node = node->next) {
 		shape.nodes++;
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
@@ -34,48 +36,50 @@ static struct sim_shape measure(const struct sim_graph *graph)
 			shape.kernels++;
 			shape.bytes += sim.profile.graph_node;
 			if (params > sim.profile.graph_param_small)
-				shape.param_bytes += sim_round_up(params, 256);
+				shape.param_bytes += params * sim.profile.graph_param_percent / 100;
 		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-			shape.allocated += node->bytes;
-		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
-			shape.freed += node->bytes;
+			shape.left += node->bytes;
+			if (shape.left > shape.most)
+				shape.most = shape.left;
+		} else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && shape.left >= node->bytes) {
+			shape.left -= node->bytes;
 		}
 	}
 	return shape;
 }
 
-static CUresult hold(struct sim_context *context, uint64_t bytes, uint64_t *used, uint64_t *room)
+static CUresult hold(struct sim_context *context, uint64_t bytes, struct sim_hoard *hoard)
 {
 	uint64_t more = 0;
 	CUresult result = CUDA_SUCCESS;
 
-	if (*used + bytes > *room)
-		more = sim_round_up(*used + bytes - *room, sim.profile.graph_step);
+	if (hoard->used + bytes > hoard->room)
+		more = sim_round_up(hoard->used + bytes - hoard->room, sim.profile.graph_step);
 	if (more)
 		result = sim_context_take(context, more);
 	if (result != CUDA_SUCCESS)
 		return result;
-	*room += more;
-	*used += bytes;
+	hoard->room += more;
+	hoard->used += bytes;
 	return CUDA_SUCCESS;
 }
 
 static CUresult hold_shape(struct sim_context *context, const struct sim_shape *shape)
 {
-	CUresult result = hold(context, shape->bytes, &context->graph, &context->graph_room);
+	CUresult result = hold(context, shape->bytes, &context->nodes);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = hold(context, shape->param_bytes, &context->graph_param, &context->graph_param_room);
+	result = hold(context, shape->param_bytes, &context->params);
 	if (result != CUDA_SUCCESS)
-		context->graph -= shape->bytes;
+		context->nodes.used -= shape->bytes;
 	return result;
 }
 
 static void let_go(struct sim_context *context, const struct sim_shape *shape)
 {
-	context->graph -= shape->bytes;
-	context->graph_param -= shape->param_bytes;
+	context->nodes.used -= shape->bytes;
+	context->params.used -= shape->param_bytes;
 }
 
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags)
@@ -137,27 +141,34 @@ CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph
 }
 
 /* ---- memory nodes ---- */
-static CUresult map_nodes(struct sim_exec *exec, int device)
+/* Before the first launch, or by an upload; later launches find it there. */
+static CUresult reserve(const struct sim_exec *exec, int device)
 {
-	uint64_t wanted;
+	uint64_t wanted = pools[device].used - exec->live + exec->shape.most;
+
+	if (wanted <= pools[device].reserved)
+		return CUDA_SUCCESS;
+	if (sim_take(device, wanted - pools[device].reserved) != CUDA_SUCCESS)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pools[device].reserved = wanted;
+	if (wanted > pools[device].reserved_high)
+		pools[device].reserved_high = wanted;
+	return CUDA_SUCCESS;
+}
+
+static CUresult run_memory(struct sim_exec *exec, int device)
+{
+	CUresult result;
 
 	if (exec->live && !exec->auto_free)
 		return CUDA_ERROR_INVALID_VALUE;
-	pools[device].used -= exec->live;
-	exec->live = 0;
-	wanted = pools[device].used + exec->shape.allocated;
-	if (wanted > pools[device].reserved) {
-		if (sim_take(device, wanted - pools[device].reserved) != CUDA_SUCCESS)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		pools[device].reserved = wanted;
-	}
-	if (wanted > pools[device].used_high)
-		pools[device].used_high = wanted;
-	if (pools[device].reserved > pools[device].reserved_high)
-		pools[device].reserved_high = pools[device].reserved;
-	if (exec->shape.allocated > exec->shape.freed)
-		exec->live = exec->shape.allocated - exec->shape.freed;
-	pools[device].used += exec->live;
+	result = reserve(exec, device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pools[device].used += exec->shape.left - exec->live;
+	if (pools[device].used + exec->shape.most - exec->shape.left > pools[device].used_high)
+		pools[device].used_high = pools[device].used + exec->shape.most - exec->shape.left;
+	exec->live = exec->shape.left;
 	return CUDA_SUCCESS;
 }
 
@@ -199,9 +210,12 @@ CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attri
 /* ---- using one ---- */
 CUresult sim_body_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
-	if (!sim_object_get(hGraphExec, SIM_EXEC))
-		return CUDA_ERROR_INVALID_VALUE;
-	return sim_stream_check(hStream);
+	struct sim_exec *exec = sim_object_get(hGraphExec, SIM_EXEC);
+	CUresult result = sim_stream_check(hStream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	return exec ? reserve(exec, exec->object.context->device) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
@@ -213,7 +227,7 @@ CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 		return result;
 	if (!exec)
 		return CUDA_ERROR_INVALID_VALUE;
-	return exec->shape.allocated ? map_nodes(exec, exec->object.context->device) : CUDA_SUCCESS;
+	return exec->shape.most ? run_memory(exec, exec->object.context->device) : CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
@@ -238,7 +252,7 @@ CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 	if (!exec || !graph || !resultInfo)
 		return CUDA_ERROR_INVALID_VALUE;
 	shape = measure(graph);
-	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels && !shape.allocated;
+	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels && !shape.most;
 	resultInfo->result = fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
 	resultInfo->errorNode = resultInfo->errorFromNode = NULL;
 	return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;

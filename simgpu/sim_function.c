@@ -5,9 +5,6 @@
 
 #include "sim_image.h"
 
-#define LOADED_MAX (sizeof(((struct sim_function *)0)->loaded) / sizeof(uint64_t))
-#define STACK_ALIGN 16
-
 CUresult sim_function_get(enum sim_kind kind, struct sim_object *parent, struct sim_image *image,
 			  const char *name, void **handle)
 {
@@ -43,19 +40,26 @@ void sim_function_end(struct sim_object *object)
 	sim_object_delete(function);
 }
 
-/* Lazily, once for each context. */
+/* A library's first kernel in a context brings along what belongs to all of it. */
+static CUresult load_rest(struct sim_context *context, struct sim_image *image)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (!image->is_library || image->rest_in == context->id)
+		return CUDA_SUCCESS;
+	result = sim_code_runtime(context, image);
+	if (result == CUDA_SUCCESS)
+		result = sim_code_globals(context, image);
+	if (result == CUDA_SUCCESS)
+		image->rest_in = context->id;
+	return result;
+}
+
 CUresult sim_function_load(struct sim_context *context, struct sim_function *function)
 {
-	CUresult result;
-	size_t i;
+	CUresult result = load_rest(context, function->image);
 
-	for (i = 0; i < LOADED_MAX && function->loaded[i]; i++)
-		if (function->loaded[i] == context->id)
-			return CUDA_SUCCESS;
-	result = sim_code_load(context, function->about->code);
-	if (result == CUDA_SUCCESS && i < LOADED_MAX)
-		function->loaded[i] = context->id;
-	return result;
+	return result == CUDA_SUCCESS ? sim_code_load(context, function->about) : result;
 }
 
 /* A launch takes a CUkernel too. */
@@ -74,17 +78,24 @@ uint64_t sim_function_params(CUfunction handle)
 	return from_handle(handle, &function) == CUDA_SUCCESS ? function->about->params : 0;
 }
 
-static CUresult touch_params(const struct sim_symbol *about, void **params)
+static void touch_params(const struct sim_symbol *about, void **params)
 {
-	CUresult result = CUDA_SUCCESS;
 	unsigned i;
 
-	for (i = 0; params && i < about->touches && result == CUDA_SUCCESS; i++) {
-		struct sim_range *range = sim_range_at(*(CUdeviceptr *)params[i]);
+	for (i = 0; params && i < about->touches; i++)
+		sim_managed_touch(*(CUdeviceptr *)params[i], 1);
+}
 
-		if (range && range->kind == SIM_RANGE_MANAGED)
-			result = sim_managed_touch(range->start, range->size);
-	}
+/* The heap for malloc comes with the first kernel that may use it, in the size set by then. */
+static CUresult use_heap(struct sim_context *context)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (!context->heap_used)
+		result = sim_context_take(context,
+					  context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] + sim.profile.heap_extra);
+	if (result == CUDA_SUCCESS)
+		context->heap_used = true;
 	return result;
 }
 
@@ -95,16 +106,16 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!context->has_launched) {
-		result = sim_context_take(context, sim.profile.first_launch);
-		if (result != CUDA_SUCCESS)
-			return result;
-		context->has_launched = true;
-	}
 	result = sim_function_load(context, function);
 	if (result == CUDA_SUCCESS)
-		result = sim_context_grow_local(context, sim_round_up(function->about->local, STACK_ALIGN));
-	return result == CUDA_SUCCESS ? touch_params(function->about, params) : result;
+		result = sim_context_grow_local(context, function->about->local);
+	if (result == CUDA_SUCCESS && function->about->has_malloc)
+		result = use_heap(context);
+	if (result != CUDA_SUCCESS)
+		return result;
+	context->printf_used |= function->about->has_printf;
+	touch_params(function->about, params);
+	return CUDA_SUCCESS;
 }
 
 static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream, void **params)
@@ -250,16 +261,12 @@ CUresult sim_body_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction hfunc
 	struct sim_context *context;
 	struct sim_function *function;
 	CUresult result = sim_current(&context);
-	size_t i;
 
 	if (result == CUDA_SUCCESS)
-		result = from_handle(hfunc, &function);
-	if (result != CUDA_SUCCESS || !state)
-		return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
-	for (*state = 0, i = 0; i < LOADED_MAX; i++)
-		if (function->loaded[i] == context->id)
-			*state = 1;
-	return CUDA_SUCCESS;
+		result = state ? from_handle(hfunc, &function) : CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		*state = sim_code_is_loaded(function->about, context);
+	return result;
 }
 
 static CUresult get_name(const char **name, const void *handle)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuMemAlloc. As measured: up to suballoc_max bytes come out of pages of the device that small
- * allocations share, first fit, and a page goes back when its last allocation does. Anything larger
- * has pages of its own.
+ * As measured: what is smaller than a page comes out of pages that small allocations share, first
+ * fit, and a page goes back when its last allocation does. Anything else has pages of its own, and
+ * nobody else gets what is left over in the last one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,15 @@
 
 struct sim_block {
 	struct sim_block *next, **link;
-	struct sim_context *context;
 	uint64_t start, offset;
 	unsigned units, free_units;
 	unsigned char taken[]; /* one per unit of suballoc_align bytes */
 };
 
-static struct sim_block *block_new(struct sim_context *context)
+static struct sim_block *block_new(struct sim_block **heap)
 {
 	unsigned units = (unsigned)(sim.profile.page / sim.profile.suballoc_align);
-	struct sim_block *block = calloc(1, sizeof(*block) + units);
+	struct sim_block *block = calloc(1, sizeof(*block) + units), **end = heap;
 
 	if (!block)
 		return NULL;
@@ -29,20 +28,18 @@ static struct sim_block *block_new(struct sim_context *context)
 		free(block);
 		return NULL;
 	}
-	block->context = context;
 	block->units = block->free_units = units;
-	block->next = context->blocks;
-	block->link = &context->blocks;
-	if (block->next)
-		block->next->link = &block->next;
-	context->blocks = block;
+	/* Last: the oldest page with room is filled first. */
+	while (*end)
+		end = &(*end)->next;
+	block->link = end;
+	*end = block;
 	return block;
 }
 
 static void block_delete(struct sim_block *block)
 {
 	sim_backing_unmap(block->start, sim.profile.page, block->offset);
-	sim_context_give(block->context, sim.profile.page);
 	*block->link = block->next;
 	if (block->next)
 		block->next->link = block->link;
@@ -62,102 +59,100 @@ static long find_run(const struct sim_block *block, unsigned units)
 	return -1;
 }
 
-/* Blocks are listed newest first; the driver fills the oldest one first. */
-static struct sim_block *find_block(struct sim_context *context, unsigned units, long *at)
+static struct sim_block *find_block(struct sim_context *context, struct sim_block **heap, unsigned units, long *at)
 {
-	struct sim_block *block, *oldest = NULL;
+	struct sim_block *block;
 
-	for (block = context->blocks; block; block = block->next) {
-		long run = find_run(block, units);
-
-		if (run < 0)
-			continue;
-		oldest = block;
-		*at = run;
+	for (block = *heap; block; block = block->next) {
+		*at = find_run(block, units);
+		if (*at >= 0)
+			return block;
 	}
-	return oldest;
+	*at = 0;
+	if (sim_context_take(context, sim.profile.page) != CUDA_SUCCESS)
+		return NULL;
+	block = block_new(heap);
+	if (!block)
+		sim_context_give(context, sim.profile.page);
+	return block;
 }
 
-static CUresult alloc_small(struct sim_context *context, uint64_t size, struct sim_range **range)
+static CUresult take_part(struct sim_context *context, struct sim_block **heap, uint64_t size,
+			  struct sim_piece *piece)
 {
-	unsigned units = (unsigned)(sim_round_up(size, sim.profile.suballoc_align) / sim.profile.suballoc_align);
-	long at = 0;
-	struct sim_block *block = find_block(context, units, &at);
+	uint64_t align = sim.profile.suballoc_align;
+	unsigned units = (unsigned)(sim_round_up(size, align) / align);
+	long at;
+
+	piece->block = find_block(context, heap, units, &at);
+	if (!piece->block)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memset(piece->block->taken + at, 1, units);
+	piece->block->free_units -= units;
+	piece->start = piece->block->start + (uint64_t)at * align;
+	piece->offset = piece->block->offset + (uint64_t)at * align;
+	piece->span = units * align;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_heap_take(struct sim_context *context, struct sim_block **heap, uint64_t size, struct sim_piece *piece)
+{
+	if (size < sim.profile.page)
+		return take_part(context, heap, size, piece);
+	piece->block = NULL;
+	piece->span = sim_round_up(size, sim.profile.page);
+	if (piece->span < size || sim_context_take(context, piece->span) != CUDA_SUCCESS)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	piece->start = sim_backing_map(piece->span, &piece->offset);
+	if (piece->start)
+		return CUDA_SUCCESS;
+	sim_context_give(context, piece->span);
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void sim_heap_give(struct sim_context *context, struct sim_piece *piece)
+{
+	struct sim_block *block = piece->block;
+	uint64_t align = sim.profile.suballoc_align;
 
 	if (!block) {
-		if (sim_context_take(context, sim.profile.page) != CUDA_SUCCESS)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		block = block_new(context);
-		if (!block) {
-			sim_context_give(context, sim.profile.page);
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		}
+		sim_backing_unmap(piece->start, piece->span, piece->offset);
+		sim_context_give(context, piece->span);
+		return;
 	}
-	*range = sim_range_add(SIM_RANGE_HEAP, block->start + (uint64_t)at * sim.profile.suballoc_align, size);
-	if (!*range) {
-		if (block->free_units == block->units)
-			block_delete(block);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	memset(block->taken + at, 1, units);
-	block->free_units -= units;
-	(*range)->owner = block;
-	(*range)->span = units * sim.profile.suballoc_align;
-	return CUDA_SUCCESS;
+	memset(block->taken + (piece->start - block->start) / align, 0, piece->span / align);
+	block->free_units += (unsigned)(piece->span / align);
+	if (block->free_units < block->units)
+		return;
+	block_delete(block);
+	sim_context_give(context, sim.profile.page);
 }
 
-static CUresult alloc_large(struct sim_context *context, uint64_t size, struct sim_range **range)
-{
-	uint64_t span = sim_round_up(size, sim.profile.page), start, offset = 0;
-
-	if (span < size || sim_context_take(context, span) != CUDA_SUCCESS)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	start = sim_backing_map(span, &offset);
-	*range = start ? sim_range_add(SIM_RANGE_HEAP, start, size) : NULL;
-	if (!*range) {
-		if (start)
-			sim_backing_unmap(start, span, offset);
-		sim_context_give(context, span);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	(*range)->span = (*range)->charged = span;
-	(*range)->offset = offset;
-	return CUDA_SUCCESS;
-}
-
+/* ---- allocations ---- */
 CUresult sim_heap_alloc(struct sim_context *context, uint64_t size, struct sim_range **range)
 {
-	CUresult result = size <= sim.profile.suballoc_max ? alloc_small(context, size, range) :
-							     alloc_large(context, size, range);
+	struct sim_piece piece;
+	CUresult result = sim_heap_take(context, &context->heap, size, &piece);
 
-	if (result == CUDA_SUCCESS) {
-		(*range)->context = context;
-		(*range)->device = context->device;
+	if (result != CUDA_SUCCESS)
+		return result;
+	*range = sim_range_add(SIM_RANGE_HEAP, piece.start, size);
+	if (!*range) {
+		sim_heap_give(context, &piece);
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	return result;
+	(*range)->context = context;
+	(*range)->device = context->device;
+	(*range)->block = piece.block;
+	(*range)->span = piece.span;
+	(*range)->offset = piece.offset;
+	return CUDA_SUCCESS;
 }
 
 void sim_heap_free(struct sim_range *range)
 {
-	struct sim_block *block = range->owner;
+	struct sim_piece piece = { range->block, range->start, range->span, range->offset };
 
-	if (block) {
-		unsigned units = (unsigned)(range->span / sim.profile.suballoc_align);
-
-		memset(block->taken + (range->start - block->start) / sim.profile.suballoc_align, 0, units);
-		block->free_units += units;
-		if (block->free_units == block->units)
-			block_delete(block);
-	} else {
-		sim_backing_unmap(range->start, range->span, range->offset);
-		sim_context_give(range->context, range->charged);
-	}
+	sim_heap_give(range->context, &piece);
 	sim_range_remove(range);
-}
-
-uint64_t sim_heap_offset(const struct sim_range *range)
-{
-	const struct sim_block *block = range->owner;
-
-	return block ? block->offset + (range->start - block->start) : range->offset;
 }

@@ -43,7 +43,7 @@ static bool read_line(struct sim_image *image, const char *line)
 	char kind[16], name[256], size[32] = "";
 	struct sim_symbol *symbol;
 
-	if (sscanf(line, "%15s %255s %31s", kind, name, size) < 2)
+	if (sscanf(line, "%15s %255s %31[^\r]", kind, name, size) < 2)
 		return true;
 	symbol = add_symbol(image, name, strcmp(kind, "global") == 0);
 	if (!symbol)
@@ -57,6 +57,10 @@ static bool read_line(struct sim_image *image, const char *line)
 	symbol->local = value_of(line, " local=", 0);
 	symbol->params = value_of(line, " params=", 0);
 	symbol->touches = (unsigned)value_of(line, " touches=", 0);
+	symbol->has_printf = value_of(line, " printf=", 0);
+	symbol->has_malloc = value_of(line, " malloc=", 0);
+	image->has_printf |= symbol->has_printf;
+	image->has_malloc |= symbol->has_malloc;
 	return true;
 }
 
@@ -131,66 +135,4 @@ struct sim_symbol *sim_image_find(struct sim_image *image, const char *name, boo
 		if (symbol->is_global == is_global && strcmp(symbol->name, name) == 0)
 			return symbol;
 	return image->is_opaque ? add_symbol(image, name, is_global) : NULL;
-}
-
-CUresult sim_code_load(struct sim_context *context, uint64_t bytes)
-{
-	uint64_t wanted = context->code + bytes, more = 0;
-	CUresult result;
-
-	if (wanted > context->code_room)
-		more = sim_round_up(wanted - context->code_room, sim.profile.code_step);
-	result = more ? sim_context_take(context, more) : CUDA_SUCCESS;
-	if (result != CUDA_SUCCESS)
-		return result;
-	context->code_room += more;
-	context->code = wanted;
-	return CUDA_SUCCESS;
-}
-
-/* Data of a module comes with its code, and its address does not change. */
-static CUresult place_global(struct sim_context *context, struct sim_symbol *symbol)
-{
-	uint64_t span = sim_round_up(symbol->code ? symbol->code : 1, sim.profile.page), offset = 0;
-	CUresult result = sim_code_load(context, symbol->code);
-	struct sim_range *range;
-	uint64_t start;
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	start = sim_backing_map(span, &offset);
-	range = start ? sim_range_add(SIM_RANGE_GLOBAL, start, symbol->code) : NULL;
-	if (!range) {
-		if (start)
-			sim_backing_unmap(start, span, offset);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	range->context = context;
-	range->device = context->device;
-	range->span = span;
-	range->offset = offset;
-	symbol->address = start;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context,
-			 struct sim_image *image, const char *name)
-{
-	struct sim_symbol *symbol;
-	CUresult result = CUDA_SUCCESS;
-
-	if (!name || (!dptr && !bytes))
-		return CUDA_ERROR_INVALID_VALUE;
-	symbol = sim_image_find(image, name, true);
-	if (!symbol)
-		return CUDA_ERROR_NOT_FOUND;
-	if (!symbol->address)
-		result = place_global(context, symbol);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (dptr)
-		*dptr = symbol->address;
-	if (bytes)
-		*bytes = symbol->code;
-	return CUDA_SUCCESS;
 }

@@ -27,7 +27,7 @@ CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	handle.pid = (int32_t)getpid();
 	handle.fd = sim_backing_fd();
 	handle.size = range->size;
-	handle.offset = sim_heap_offset(range);
+	handle.offset = range->offset;
 	memset(pHandle, 0, sizeof(*pHandle));
 	memcpy(pHandle, &handle, sizeof(handle));
 	return CUDA_SUCCESS;

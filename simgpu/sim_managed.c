@@ -39,38 +39,46 @@ CUresult sim_body_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned
 	return CUDA_SUCCESS;
 }
 
-static CUresult move_pages(struct sim_range *range, uint64_t address, uint64_t size, bool to_device)
+/* Pages for managed memory are held in large steps; those that moved to the device stay there. */
+static CUresult take_page(struct sim_context *context)
 {
-	uint64_t page = sim.profile.page, i, end = range->start + range->size;
+	CUresult result = CUDA_SUCCESS;
 
-	if (size > end - address)
-		size = end - address;
-	for (i = (address - range->start) / page; size && i <= (address + size - 1 - range->start) / page; i++) {
-		if (range->touched[i] == to_device)
-			continue;
-		if (!to_device)
-			sim_context_give(range->context, page);
-		else if (sim_context_take(range->context, page) != CUDA_SUCCESS)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		range->touched[i] = to_device;
+	if (context->managed_free < sim.profile.page) {
+		result = sim_context_take(context, sim.profile.managed_step);
+		if (result == CUDA_SUCCESS)
+			context->managed_free += sim.profile.managed_step;
 	}
-	return CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
+		context->managed_free -= sim.profile.page;
+	return result;
 }
 
-CUresult sim_managed_touch(uint64_t address, uint64_t size)
+void sim_managed_touch(uint64_t address, uint64_t size)
 {
 	struct sim_range *range = sim_range_at(address);
+	uint64_t page = sim.profile.page, i, last;
 
-	if (!range || range->kind != SIM_RANGE_MANAGED)
-		return CUDA_SUCCESS;
-	/* A full device pushes pages back to the host: no error of the program. */
-	move_pages(range, address, size, true);
-	return CUDA_SUCCESS;
+	if (!range || range->kind != SIM_RANGE_MANAGED || !size)
+		return;
+	if (size > range->start + range->size - address)
+		size = range->start + range->size - address;
+	last = (address + size - 1 - range->start) / page;
+	for (i = (address - range->start) / page; i <= last; i++) {
+		/* A full device pushes pages back to the host: no error of the program. */
+		if (range->touched[i] || take_page(range->context) != CUDA_SUCCESS)
+			continue;
+		range->touched[i] = 1;
+	}
 }
 
 void sim_managed_free(struct sim_range *range)
 {
-	move_pages(range, range->start, range->size, false);
+	uint64_t i;
+
+	for (i = 0; i < range->span / sim.profile.page; i++)
+		if (range->touched[i])
+			sim_context_give(range->context, sim.profile.page);
 	sim_backing_unmap(range->start, range->span, range->offset);
 	sim_range_remove(range);
 }
@@ -81,7 +89,9 @@ static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
 
 	if (!range || range->kind != SIM_RANGE_MANAGED || !count || count > range->start + range->size - devPtr)
 		return CUDA_ERROR_INVALID_VALUE;
-	return move_pages(range, devPtr, count, to_device);
+	if (to_device)
+		sim_managed_touch(devPtr, count);
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)

@@ -44,14 +44,10 @@ CUresult sim_body_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t W
 CUresult sim_body_cuMemFree_v2(CUdeviceptr dptr)
 {
 	struct sim_range *range = sim_range_exactly(dptr);
-	struct sim_context *context;
-	CUresult result = sim_current(&context);
 
-	if (result != CUDA_SUCCESS)
-		return result;
 	if (!dptr)
 		return CUDA_SUCCESS;
-	if (range && range->kind == SIM_RANGE_HEAP)
+	if (range && range->kind == SIM_RANGE_HEAP && !sim_pool_has_freed(range))
 		sim_heap_free(range);
 	else if (range && range->kind == SIM_RANGE_MANAGED)
 		sim_managed_free(range);
@@ -89,7 +85,7 @@ static CUresult alloc_host(void **pp, size_t bytesize, unsigned flags)
 	range->context = context;
 	range->device = context->device;
 	range->span = span;
-	range->flags = flags;
+	range->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP; /* addresses are unified */
 	*pp = at;
 	return CUDA_SUCCESS;
 }

@@ -24,18 +24,36 @@ static CUresult module_new(enum sim_kind kind, struct sim_context *context, stru
 	return CUDA_SUCCESS;
 }
 
-/* The handles of what was in it become invalid. */
+/* The context that holds what belongs to all of an image; NULL: none does. */
+static struct sim_context *context_of(const struct sim_module *module)
+{
+	return module->object.context ? module->object.context : sim_context_with_id(module->image->rest_in);
+}
+
+/* The handles of what was in it become invalid, and its code goes. */
+static void drop_contents(struct sim_module *module)
+{
+	struct sim_context *context = context_of(module);
+	struct sim_symbol *symbol;
+
+	for (symbol = module->image->symbols; symbol; symbol = symbol->next)
+		sim_code_unload_symbol(symbol);
+	sim_code_drop_globals(module->image);
+	if (context)
+		sim_code_runtime_end(context, module->image);
+	for (symbol = module->image->symbols; symbol; symbol = symbol->next) {
+		if (symbol->made[0])
+			sim_function_end(&symbol->made[0]->object);
+		if (symbol->made[1])
+			sim_function_end(&symbol->made[1]->object);
+	}
+}
+
 static void module_end(struct sim_module *module)
 {
-	bool is_kernel = module->object.kind == SIM_LIBRARY;
-	struct sim_symbol *symbol, *next;
-
-	/* A module taken from a library leaves the functions to those who took it elsewhere. */
-	for (symbol = module->library ? NULL : module->image->symbols; symbol; symbol = next) {
-		next = symbol->next;
-		if (symbol->made[is_kernel])
-			sim_function_end(&symbol->made[is_kernel]->object);
-	}
+	/* What was taken from a library is the library's. */
+	if (!module->library)
+		drop_contents(module);
 	sim_image_drop(module->image);
 	sim_object_delete(module);
 }
@@ -46,18 +64,53 @@ void sim_module_end(struct sim_object *object)
 }
 
 /* ---- modules ---- */
-static CUresult load_module(CUmodule *module, const void *image, const char *path)
+static bool is_eager(void)
+{
+	const char *wanted = getenv("CUDA_MODULE_LOADING");
+
+	return wanted && strcmp(wanted, "EAGER") == 0;
+}
+
+static CUresult load_code(struct sim_context *context, struct sim_image *image)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct sim_symbol *symbol;
+
+	for (symbol = image->symbols; symbol && result == CUDA_SUCCESS; symbol = symbol->next)
+		if (!symbol->is_global)
+			result = sim_code_load(context, symbol);
+	return result;
+}
+
+static CUresult load_module(CUmodule *handle, const void *data, const char *path)
 {
 	struct sim_context *context;
-	struct sim_image *read;
+	struct sim_image *image;
+	struct sim_module *module;
 	CUresult result = sim_current(&context);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!module)
+	if (!handle)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = path ? sim_image_read_file(path, &read) : sim_image_read(image, &read);
-	return result == CUDA_SUCCESS ? module_new(SIM_MODULE, context, read, (void **)module) : result;
+	result = path ? sim_image_read_file(path, &image) : sim_image_read(data, &image);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = sim_code_runtime(context, image);
+	if (result == CUDA_SUCCESS)
+		result = module_new(SIM_MODULE, context, image, (void **)&module);
+	else
+		sim_image_drop(image);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = sim_code_globals(context, image);
+	if (result == CUDA_SUCCESS && is_eager())
+		result = load_code(context, image);
+	if (result == CUDA_SUCCESS)
+		*handle = (CUmodule)module;
+	else
+		module_end(module);
+	return result;
 }
 
 CUresult sim_body_cuModuleLoad(CUmodule *module, const char *fname)
@@ -97,10 +150,14 @@ CUresult sim_body_cuModuleUnload(CUmodule hmod)
 CUresult sim_body_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
 	struct sim_module *module = sim_object_get(hmod, SIM_MODULE);
+	CUresult result;
 
 	if (!module)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return sim_function_get(SIM_FUNCTION, &module->object, module->image, name, (void **)hfunc);
+	result = sim_function_get(SIM_FUNCTION, &module->object, module->image, name, (void **)hfunc);
+	if (result != CUDA_SUCCESS)
+		return result;
+	return sim_function_load(module->object.context, (struct sim_function *)*hfunc);
 }
 
 CUresult sim_body_cuModuleGetFunctionCount(unsigned int *count, CUmodule hmod)
@@ -126,11 +183,9 @@ CUresult sim_body_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodul
 
 CUresult sim_body_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-	const char *wanted = getenv("CUDA_MODULE_LOADING");
-
 	if (!mode)
 		return CUDA_ERROR_INVALID_VALUE;
-	*mode = wanted && strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+	*mode = is_eager() ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
 }
 
@@ -143,7 +198,10 @@ static CUresult load_library(CUlibrary *library, const void *code, const char *p
 	if (!library)
 		return CUDA_ERROR_INVALID_VALUE;
 	result = path ? sim_image_read_file(path, &read) : sim_image_read(code, &read);
-	return result == CUDA_SUCCESS ? module_new(SIM_LIBRARY, NULL, read, (void **)library) : result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	read->is_library = true;
+	return module_new(SIM_LIBRARY, NULL, read, (void **)library);
 }
 
 CUresult sim_body_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -250,7 +308,7 @@ CUresult sim_body_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrar
 	return sim_body_cuLibraryGetGlobal(dptr, bytes, library, name);
 }
 
-/* A kernel's function in the current context is the kernel's own handle, as a launch takes it. */
+/* The function that a kernel is in the current context: another handle, the same code. */
 CUresult sim_body_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
 	struct sim_function *function = sim_object_get(kernel, SIM_KERNEL);
@@ -263,8 +321,10 @@ CUresult sim_body_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!function)
 		return CUDA_ERROR_INVALID_HANDLE;
-	*pFunc = (CUfunction)kernel;
-	return sim_function_load(context, function);
+	result = sim_function_load(context, function);
+	if (result != CUDA_SUCCESS)
+		return result;
+	return sim_function_get(SIM_FUNCTION, function->parent, function->image, function->about->name, (void **)pFunc);
 }
 
 CUresult sim_body_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)

@@ -91,6 +91,17 @@ void *sim_object_get(const void *handle, enum sim_kind kind)
 	return slot && (*slot)->kind == kind ? *slot : NULL;
 }
 
+struct sim_object *sim_object_next(const struct sim_object *after, enum sim_kind kind)
+{
+	struct sim_object **slot = after ? find(after) : NULL;
+	size_t i;
+
+	for (i = slot ? (size_t)(slot - table) + 1 : 0; i < slots; i++)
+		if (table[i] && table[i] != GONE && table[i]->kind == kind)
+			return table[i];
+	return NULL;
+}
+
 void sim_object_delete(void *gone)
 {
 	struct sim_object *object = gone;

@@ -14,6 +14,8 @@ struct sim_pool {
 	bool is_default;
 	uint64_t threshold;
 	uint64_t used, used_high, reserved, reserved_high;
+	uint64_t held; /* used, rounded up as the pool stores it, and freed since the last synchronisation */
+	uint64_t freed;
 	int flags[4]; /* the three reuse attributes, kept for reading back */
 };
 
@@ -47,10 +49,12 @@ static struct sim_pool *current_pool(int device)
 	return about->pool ? about->pool : default_pool(device);
 }
 
+/* What was freed is not idle before the program synchronised. */
 static void shrink(struct sim_pool *pool, uint64_t keep)
 {
-	uint64_t wanted = sim_round_up(pool->used > keep ? pool->used : keep, sim.profile.pool_step);
+	uint64_t busy = pool->held + pool->freed, wanted;
 
+	wanted = sim_round_up(busy > keep ? busy : keep, sim.profile.pool_step);
 	if (wanted >= pool->reserved)
 		return;
 	sim_give(pool->device, pool->reserved - wanted);
@@ -60,36 +64,67 @@ static void shrink(struct sim_pool *pool, uint64_t keep)
 /* Pools of a device are few; the table of objects is not meant for listing, so they are chained. */
 static struct sim_pool *made[64];
 
+static void sync_pool(struct sim_pool *pool)
+{
+	pool->freed = 0;
+	shrink(pool, pool->threshold);
+}
+
+/* Plain allocations freed in a stream go when it is synchronised: marked by this as their owner. */
+static char freed_in_stream;
+static unsigned freed_in_stream_nr;
+
 void sim_pool_sync(int device)
 {
+	struct sim_range *range;
 	size_t i;
 
 	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		if (made[i] && made[i]->device == device)
-			shrink(made[i], made[i]->threshold);
+			sync_pool(made[i]);
 	if (sim.devices[device].default_pool)
-		shrink(sim.devices[device].default_pool, sim.devices[device].default_pool->threshold);
+		sync_pool(sim.devices[device].default_pool);
+	for (; freed_in_stream_nr; freed_in_stream_nr--) {
+		range = sim_range_owned(&freed_in_stream);
+		if (range)
+			sim_heap_free(range);
+	}
+}
+
+bool sim_pool_has_freed(const struct sim_range *range)
+{
+	return range->owner == &freed_in_stream;
 }
 
 /* ---- allocations ---- */
-static CUresult grow(struct sim_pool *pool, uint64_t bytes)
+static CUresult grow(struct sim_pool *pool, uint64_t bytes, uint64_t span)
 {
 	uint64_t more = 0;
 	CUresult result = CUDA_SUCCESS;
 
-	if (pool->used + bytes > pool->reserved)
-		more = sim_round_up(pool->used + bytes - pool->reserved, sim.profile.pool_step);
+	if (pool->held + span > pool->reserved)
+		more = sim_round_up(pool->held + span - pool->reserved, sim.profile.pool_step);
 	if (more)
 		result = sim_take(pool->device, more);
 	if (result != CUDA_SUCCESS)
 		return result;
 	pool->reserved += more;
+	pool->held += span;
 	pool->used += bytes;
+	if (pool->freed > pool->reserved - pool->held)
+		pool->freed = pool->reserved - pool->held;
 	if (pool->used > pool->used_high)
 		pool->used_high = pool->used;
 	if (pool->reserved > pool->reserved_high)
 		pool->reserved_high = pool->reserved;
 	return CUDA_SUCCESS;
+}
+
+static void drop(struct sim_pool *pool, uint64_t bytes, uint64_t span)
+{
+	pool->used -= bytes;
+	pool->held -= span;
+	pool->freed += span;
 }
 
 static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CUstream stream)
@@ -108,7 +143,7 @@ static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CU
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_stream_graph(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	result = grow(pool, charged);
+	result = grow(pool, bytes, charged);
 	if (result != CUDA_SUCCESS)
 		return result;
 	start = sim_backing_map(span, &offset);
@@ -116,7 +151,7 @@ static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CU
 	if (!range) {
 		if (start)
 			sim_backing_unmap(start, span, offset);
-		pool->used -= charged;
+		drop(pool, bytes, charged);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	range->owner = pool;
@@ -143,9 +178,7 @@ CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CU
 
 void sim_pool_free(struct sim_range *range)
 {
-	struct sim_pool *pool = range->owner;
-
-	pool->used -= range->charged;
+	drop(range->owner, range->size, range->charged);
 	sim_backing_unmap(range->start, range->span, range->offset);
 	sim_range_remove(range);
 }
@@ -159,10 +192,14 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 		return result;
 	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (range->kind == SIM_RANGE_HEAP)
-		sim_heap_free(range);
-	else
+	if (range->kind == SIM_RANGE_POOL) {
 		sim_pool_free(range);
+		return CUDA_SUCCESS;
+	}
+	if (sim_pool_has_freed(range))
+		return CUDA_ERROR_INVALID_VALUE;
+	range->owner = &freed_in_stream;
+	freed_in_stream_nr++;
 	return CUDA_SUCCESS;
 }
 
@@ -191,6 +228,7 @@ static void free_all(struct sim_pool *pool)
 
 	while ((range = sim_range_owned(pool)))
 		sim_pool_free(range);
+	pool->freed = 0;
 	shrink(pool, 0);
 }
 

@@ -155,11 +155,11 @@ static const char *first_bad(const struct sim_profile *p)
 		return "page";
 	if (!p->suballoc_align || p->suballoc_align & (p->suballoc_align - 1))
 		return "suballoc_align";
-	if (p->suballoc_max > p->page)
-		return "suballoc_max";
+	if (!p->managed_step || p->managed_step % p->page)
+		return "managed_step";
 	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step || !p->graph_step)
 		return "a step that";
-	if (!p->streams_per_step || !p->streams_per_step_later)
+	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";
 	return p->reserved >= p->total ? "reserved" : NULL;
 }

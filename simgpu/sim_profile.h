@@ -28,24 +28,33 @@
 	X(stack_default)                                                                           \
 	X(printf_default)                                                                          \
 	X(heap_default)                                                                            \
+	X(l2_persisting_default)                                                                   \
+	X(local_extra)                                                                             \
 	X(init)                                                                                    \
+	X(init_process)                                                                            \
 	X(context)                                                                                 \
-	X(first_launch)                                                                            \
 	X(code_step)                                                                               \
 	X(code_free)                                                                               \
-	X(suballoc_max)                                                                            \
+	X(runtime)                                                                                 \
+	X(runtime_printf)                                                                          \
+	X(runtime_malloc)                                                                          \
+	X(heap_extra)                                                                              \
+	X(managed_step)                                                                            \
 	X(suballoc_align)                                                                          \
 	X(pitch_align)                                                                             \
 	X(stream_step)                                                                             \
+	X(streams_free)                                                                            \
 	X(streams_per_step)                                                                        \
-	X(streams_first)                                                                           \
-	X(streams_per_step_later)                                                                  \
+	X(streams_free_2)                                                                          \
+	X(streams_per_step_2)                                                                      \
 	X(graph_step)                                                                              \
 	X(graph_node)                                                                              \
 	X(graph_free)                                                                              \
 	X(graph_param_small)                                                                       \
+	X(graph_param_percent)                                                                     \
+	X(graph_param_free)                                                                        \
 	X(pool_step)                                                                               \
-	X(nvml_process_below)
+	X(nvml_context_below)
 
 struct sim_profile {
 #define X(key) char key[64];

@@ -16,14 +16,14 @@ static int driver_version(void)
 	return version;
 }
 
-/* Better: a younger one; of the same version, the one with the wanted default stream. */
-static bool is_better(const struct sim_api_row *row, const struct sim_api_row *best, bool ptsz)
+static bool has_twin(const char *name, int newest)
 {
-	if (!best)
-		return true;
-	if (row->ptsz != best->ptsz)
-		return ptsz && row->ptsz;
-	return row->version > best->version;
+	int i;
+
+	for (i = 0; i < SIM_API_NR; i++)
+		if (sim_api_rows[i].ptsz && sim_api_rows[i].version <= newest && strcmp(sim_api_rows[i].name, name) == 0)
+			return true;
+	return false;
 }
 
 static const struct sim_api_row *find(const char *name, int version, bool ptsz, bool *is_known)
@@ -31,33 +31,36 @@ static const struct sim_api_row *find(const char *name, int version, bool ptsz, 
 	const struct sim_api_row *best = NULL;
 	int i, newest = driver_version();
 
+	ptsz = ptsz && has_twin(name, newest);
 	for (i = 0; i < SIM_API_NR; i++) {
 		const struct sim_api_row *row = &sim_api_rows[i];
 
-		if (strcmp(row->name, name) != 0 || row->version > newest || (row->ptsz && !ptsz))
+		if (strcmp(row->name, name) != 0 || row->version > newest || row->ptsz != ptsz)
 			continue;
 		*is_known = true;
-		if (row->version <= version && is_better(row, best, ptsz))
+		if (row->version <= version && (!best || row->version > best->version))
 			best = row;
 	}
 	return best;
 }
 
+/* As measured: not to find a name is a success that says so in `symbolStatus`. */
 CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 				      CUdriverProcAddressQueryResult *symbolStatus)
 {
 	const struct sim_api_row *row;
 	bool is_known = false;
 
-	if (!symbol || !pfn || flags > 2)
+	if (!symbol || !pfn || cudaVersion > driver_version())
 		return CUDA_ERROR_INVALID_VALUE;
-	row = find(symbol, cudaVersion, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
+	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
 	*pfn = row ? row->function : NULL;
-	if (symbolStatus)
-		*symbolStatus = row	 ? CU_GET_PROC_ADDRESS_SUCCESS :
-				is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
-					   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-	return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	if (!symbolStatus)
+		return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	*symbolStatus = row	 ? CU_GET_PROC_ADDRESS_SUCCESS :
+			is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
+				   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)

@@ -207,13 +207,19 @@ void sim_state_reclaim(struct sim_shared *shared)
 	}
 }
 
-uint64_t sim_state_used(const struct sim_shared *shared, int device)
+uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t init)
 {
 	uint64_t used = 0;
+	bool is_open = false;
 	uint32_t i;
 
-	for (i = 0; i < shared->slots_high; i++)
-		if (shared->slots[i].pid)
-			used += shared->slots[i].used[device];
-	return used + (uint64_t)shared->drift[device];
+	for (i = 0; i < shared->slots_high; i++) {
+		const struct sim_slot *slot = &shared->slots[i];
+
+		if (!slot->pid)
+			continue;
+		used += slot->used[device];
+		is_open |= slot->opened >> device & 1;
+	}
+	return used + (is_open ? init : 0) + (uint64_t)shared->drift[device];
 }

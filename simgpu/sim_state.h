@@ -21,7 +21,8 @@
 
 struct sim_slot {
 	uint32_t pid; /* 0: empty */
-	uint32_t contexts; /* bit d: has a context on device d, so NVML lists it */
+	uint32_t opened; /* bit d: the driver is started on device d */
+	uint16_t contexts[SIM_DEVICES]; /* that NVML lists the process for */
 	uint64_t cookie; /* sim_process_cookie(): tells a program from the one it replaced */
 	char name[32];
 	uint64_t used[SIM_DEVICES];
@@ -50,6 +51,7 @@ struct sim_slot *sim_state_self(struct sim_shared *shared);
 
 /* Locked: empties the slots of processes that are gone, then sums up. */
 void sim_state_reclaim(struct sim_shared *shared);
-uint64_t sim_state_used(const struct sim_shared *shared, int device);
+/* `init` is what a device takes once, for all processes that have opened it. */
+uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t init);
 
 #endif

@@ -43,18 +43,33 @@ struct sim_graph *sim_stream_graph(CUstream stream)
 }
 
 /* ---- streams ---- */
+/* Steps that `count` streams have filled or begun, beyond those that come free. */
+static uint64_t steps(uint64_t count, uint64_t free, uint64_t per_step)
+{
+	return count > free ? (count - free + per_step - 1) / per_step : 0;
+}
+
+static uint64_t stream_bytes(uint64_t count)
+{
+	const struct sim_profile *profile = &sim.profile;
+
+	return (steps(count, profile->streams_free, profile->streams_per_step) +
+		steps(count, profile->streams_free_2, profile->streams_per_step_2)) *
+	       profile->stream_step;
+}
+
+/* As measured: two kinds of memory for streams, and neither goes back when streams do. */
 static CUresult make_room(struct sim_context *context)
 {
-	unsigned per_step = (unsigned)(context->streams_room < sim.profile.streams_first ?
-					       sim.profile.streams_per_step :
-					       sim.profile.streams_per_step_later);
-	CUresult result = CUDA_SUCCESS;
+	uint64_t more;
+	CUresult result;
 
-	if (context->streams == context->streams_room) {
-		result = sim_context_take(context, sim.profile.stream_step);
-		if (result == CUDA_SUCCESS)
-			context->streams_room += per_step;
-	}
+	if (context->streams < context->streams_high)
+		return CUDA_SUCCESS;
+	more = stream_bytes(context->streams_high + 1) - stream_bytes(context->streams_high);
+	result = more ? sim_context_take(context, more) : CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
+		context->streams_high++;
 	return result;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # NVIDIA H200, driver 580.159.04, CUDA 13.0. Every figure was measured on one; docs/PROFILE.md says
-# what each means and how it was found.
+# what each key means and how it was found.
 
 name = NVIDIA H200
 # ## becomes the index of the device, in hexadecimal
@@ -23,35 +23,46 @@ vmm_granularity = 2 MiB
 sm_count = 132
 threads_per_sm = 2048
 stack_default = 1 KiB
-printf_default = 1 MiB
+local_extra = 1 MiB
+printf_default = 8448 KiB
 heap_default = 8 MiB
+l2_persisting_default = 11796480
 
-# the driver's own needs
-init = 3.25 MiB
+# the driver's own needs: the first process of a device, each process, each context
+init = 3264 KiB
+init_process = 64 KiB
 context = 523.5625 MiB
-first_launch = 64 MiB
-code_step = 2 MiB
-code_free = 2 MiB
 
-# cuMemAlloc: up to suballoc_max bytes come out of a shared page
-suballoc_max = 1 MiB
+# code, beyond what a context has room for; and what kernels with printf or malloc need
+code_step = 2 MiB
+code_free = 512 KiB
+runtime = 62 MiB
+runtime_printf = 2 MiB
+runtime_malloc = 76 MiB
+heap_extra = 2 MiB
+
+# allocations: below a page they come out of a shared one
 suballoc_align = 512
 pitch_align = 512
+managed_step = 128 MiB
 
-# streams: so many of them share one step, the later ones fewer
+# streams: two kinds of memory, each for so many streams, after the first few
 stream_step = 2 MiB
+streams_free = 1
 streams_per_step = 4
-streams_first = 32
-streams_per_step_later = 2
+streams_free_2 = 35
+streams_per_step_2 = 43
 
-# graphs: bytes per kernel node, in steps, beyond what a context comes with
+# graphs: bytes per kernel node, beyond what a context comes with; parameters are extra when large
 graph_step = 2 MiB
-graph_node = 2400
-graph_free = 2.5 MiB
-graph_param_small = 256
+graph_node = 2360
+graph_free = 2.3 MiB
+graph_param_small = 1024
+graph_param_percent = 162
+graph_param_free = 0.7 MiB
 
 # asynchronous pools
 pool_step = 32 MiB
 
-# what NVML's process list leaves out of a process's memory
-nvml_process_below = 8.8125 MiB
+# what NVML's process list leaves out, for each context
+nvml_context_below = 5.5625 MiB
