@@ -44,9 +44,13 @@ static void op_paged(struct tare_fold *f, const struct tare_object_live *o, int6
 	op_bytes(f, rest, pages - granted, 0, TARE_EVIDENCE_INFERRED);
 }
 
+/*
+ * Is its end ever told? A function goes with its module, and memory of cuMemCreate when handle and
+ * mappings are gone, in any order: their number would only grow.
+ */
 static bool is_counted(enum tare_class class)
 {
-	return class != TARE_CLASS_FUNCTION; /* parts of a module, and it goes without a word */
+	return class != TARE_CLASS_FUNCTION && class != TARE_CLASS_VMM;
 }
 
 static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages,
@@ -192,6 +196,10 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 		a->takes_rest = false;
 		return;
 	case TARE_EFFECT_CHANGE:
+		if (s->class == TARE_CLASS_LAUNCH && !(s->flags & TARE_EVENT_WEIGHED))
+			tare_fold_launch_unweighed(f, s, a);
+		if (s->class == TARE_CLASS_LIMIT && !is_failed)
+			tare_fold_limit(f, s, a);
 		return;
 	}
 	a->takes_rest = false; /* it has no effect, so a change inside it is nobody's */

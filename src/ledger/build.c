@@ -39,6 +39,8 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 		return false;
 	}
 	d = f->devices[device];
+	if (tare_fold_is_folded(e))
+		return false;
 	if (e->kind == TARE_KIND_EVENT &&
 	    (e->begin_ns < d->max_begin || e->begin_ns < f->max_begin_all))
 		return true;
@@ -91,11 +93,11 @@ static bool is_reading(const struct tare_event *e)
 	}
 }
 
-static void find_late(struct tare_fold *f, const struct tare_ledger_source *source)
+static void find_late(struct tare_fold *f)
 {
 	struct tare_event e;
 
-	while (source->next(source->arg, &e)) {
+	while (f->source->next(f->source->arg, &e)) {
 		int device = device_of(f, &e);
 		struct tare_steps *late;
 
@@ -112,7 +114,7 @@ static void find_late(struct tare_fold *f, const struct tare_ledger_source *sour
 						 sizeof(*late->items));
 		late->items[late->count++] = step_of(f, &e, device);
 	}
-	source->rewind(source->arg);
+	f->source->rewind(f->source->arg);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -179,13 +181,28 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
 		s = step_of(f, e, d->index);
-		take_step(f, &s);
+		if (tare_fold_is_folded(e)) {
+			f->opened_gpu = true;
+			tare_fold_carry_step(f, d, &s);
+		} else {
+			take_step(f, &s);
+		}
+		return;
+	case TARE_KIND_CARRY:
+		f->opened_gpu |= e->rec.carry->account != TARE_ACCOUNT_OTHER;
+		tare_fold_carry(f, d, e);
 		return;
 	case TARE_KIND_DEVICE:
-		tare_fold_reading(f, d, e->at_ns, e->rec.device->used, source_of(d->device));
+		if (!tare_fold_is_folded(e))
+			tare_fold_reading(f, d, e->at_ns, e->rec.device->used, source_of(d->device));
 		return;
 	case TARE_KIND_READING:
-		tare_fold_reading(f, d, e->at_ns, e->rec.reading->used, (int)e->rec.reading->source);
+		if (tare_fold_is_folded(e))
+			tare_fold_carry_reading(f, d, e->at_ns, e->rec.reading->used,
+						(int)e->rec.reading->source);
+		else
+			tare_fold_reading(f, d, e->at_ns, e->rec.reading->used,
+					  (int)e->rec.reading->source);
 		return;
 	case TARE_KIND_PEER:
 		tare_fold_peer(f, d, e);
@@ -311,7 +328,6 @@ static void finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
 		   struct tare_ledger *out)
 {
-	finish_devices(f);
 	tare_fold_notes(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
@@ -344,7 +360,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d);
 }
 
-static void free_fold(struct tare_fold *f)
+void tare_fold_end(struct tare_fold *f)
 {
 	for (int i = 0; i < f->device_nr; i++)
 		free_device(f->devices[i]);
@@ -371,24 +387,39 @@ static void free_fold(struct tare_fold *f)
 	tare_arena_free(&f->arena);
 }
 
-void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
+		     const struct tare_ledger_opts *opts)
 {
 	static const struct tare_ledger_opts defaults = { 0 };
-	struct tare_fold f = { .object_free = -1, .max_begin_all = INT64_MIN };
-	struct tare_event e;
 
 	if (!opts)
 		opts = &defaults;
-	f.page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
-	f.weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
+	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN };
+	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
+	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	for (int i = 0; i < opts->note_nr; i++)
-		tare_fold_note(&f, "%s", opts->notes[i]);
-	find_late(&f, source);
-	forget_pass(&f);
+		tare_fold_note(f, "%s", opts->notes[i]);
+	find_late(f);
+	forget_pass(f);
+}
+
+void tare_fold_run(struct tare_fold *f)
+{
+	struct tare_event e;
+
+	while (f->source->next(f->source->arg, &e))
+		take(f, &e);
+	finish_devices(f);
+}
+
+void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+{
+	struct tare_fold f;
+
+	tare_fold_begin(&f, source, opts);
 	prepare(&f, instants, instant_nr, out);
-	while (source->next(source->arg, &e))
-		take(&f, &e);
+	tare_fold_run(&f);
 	finish(&f, instants, instant_nr, out);
-	free_fold(&f);
+	tare_fold_end(&f);
 }

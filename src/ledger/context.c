@@ -78,5 +78,6 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	g->context = a->context;
 	c->is_live = false;
 	c->local_held = -1;
+	c->heap_wanted = 0;
 	tare_map_remove(&p->contexts, c->handle, NULL);
 }

@@ -66,7 +66,8 @@ struct tare_ops {
 
 struct tare_object_live {
 	uint64_t handle, asked, granted;
-	int process, device, context, bucket;
+	int process; /* -1: a free slot */
+	int device, context, bucket;
 	int prev, next; /* in its context */
 	uint8_t class;
 };
@@ -78,6 +79,7 @@ struct tare_context {
 	int number; /* of created ones, from 1 */
 	bool is_primary, is_live;
 	int64_t local_held; /* local memory the driver holds for it; -1: not asked yet */
+	int64_t heap_wanted; /* size of its device heap that was asked for and not taken yet */
 	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
 	struct tare_map owners; /* ALLOCATION: owner id → bucket */
 	int buckets, objects; /* lists */
@@ -146,6 +148,9 @@ static inline bool tare_step_is_sync(const struct tare_step *s)
 	return s->class == TARE_CLASS_POOL && s->effect == TARE_EFFECT_CHANGE && !s->handle &&
 	       !s->parent && !s->asked;
 }
+
+/* What cuCtxSetLimit calls them. */
+enum { TARE_LIMIT_STACK_SIZE = 0, TARE_LIMIT_MALLOC_HEAP_SIZE = 2 };
 
 /* What a step did, apart from what was measured. */
 struct tare_applied {
@@ -217,6 +222,7 @@ struct tare_device_fold {
 	bool has_reading, has_list; /* waiting for each other */
 	int64_t reading_ns, reading_used;
 	int reading_source;
+	bool is_list_folded;
 	uint32_t list;
 	struct tare_peer_read *reads;
 	size_t read_nr, read_cap;
@@ -237,6 +243,7 @@ struct tare_timed {
 };
 
 struct tare_fold {
+	const struct tare_ledger_source *source;
 	int64_t page, weigh;
 	struct tare_arena arena;
 	struct tare_device_fold **devices; /* by tare_device.index; NULL: not seen */
@@ -313,6 +320,7 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 /* object.c: the live set */
 int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
+int tare_fold_object_next(const struct tare_fold *f, int object); /* after it; -1: first, last */
 int64_t tare_fold_object_remove(struct tare_fold *f, int object); /* physical bytes given back */
 struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made);
 void tare_fold_grave_clear(struct tare_grave *g);
@@ -324,8 +332,10 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 /* weigh.c: the measured part */
 void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
 		     int64_t bytes, int64_t low, int64_t high);
-int64_t tare_fold_managed_room(const struct tare_fold *f, const struct tare_device_fold *d,
-			       int process, int64_t *resident);
+void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
+				const struct tare_applied *a);
+int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
+void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
 				int64_t change);
 
@@ -341,10 +351,21 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
 
 /* peer.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid);
+int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
 bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s);
+
+/* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
+enum { TARE_CARRY_PINNED = 254, TARE_CARRY_REGISTERED = 255 };
+bool tare_fold_is_folded(const struct tare_event *e);
+void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
+			  const struct tare_step *s);
+void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			     uint64_t used, int source);
 
 /* cluster.c: calls that overlap */
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
@@ -378,8 +399,15 @@ uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
 			 const struct tare_event *e);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 
+/* build.c: the fold without its last step; the caller frees it */
+void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
+		     const struct tare_ledger_opts *opts);
+void tare_fold_run(struct tare_fold *f);
+void tare_fold_end(struct tare_fold *f);
+
 /* notes.c: sentences */
 void tare_fold_note(struct tare_fold *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_fold_notes_of_calls(struct tare_fold *f);
 void tare_fold_notes(struct tare_fold *f);
 
 #endif

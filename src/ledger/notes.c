@@ -101,7 +101,7 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 	note_route(f, d);
 }
 
-void tare_fold_notes(struct tare_fold *f)
+void tare_fold_notes_of_calls(struct tare_fold *f)
 {
 	if (f->unweighed)
 		tare_fold_note(f,
@@ -116,6 +116,11 @@ void tare_fold_notes(struct tare_fold *f)
 			       "%llu allocation%s came back at an address still in use: as many frees "
 			       "were not seen",
 			       (unsigned long long)f->missed_frees, plural(f->missed_frees));
+}
+
+void tare_fold_notes(struct tare_fold *f)
+{
+	tare_fold_notes_of_calls(f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			note_device(f, f->devices[i]);

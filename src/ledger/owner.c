@@ -68,8 +68,8 @@ uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
 	uint64_t *known;
 	bool is_new;
 
-	if (!e->stack)
-		return 0;
+	if (!e->stack) /* a live object out of a checkpoint names its owner */
+		return tare_fold_owner_named(f, tare_fold_is_folded(e) ? e->name : NULL);
 	known = tare_map_put(&p->owner_of_stack, e->stack->id, &is_new);
 	if (is_new)
 		*known = tare_fold_owner_named(f, owner_of(e->process, e->stack));

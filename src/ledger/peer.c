@@ -12,7 +12,7 @@
 /* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
 #define APPEAR_BYTES (16 * TARE_MIB)
 
-static bool is_recorded(const struct tare_fold *f, uint32_t pid)
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid)
 {
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->process->role == TARE_ROLE_PROGRAM &&
@@ -41,12 +41,12 @@ static int add_peer(struct tare_device_fold *d, uint32_t pid)
 	return (int)d->peer_nr++;
 }
 
-static int find_peer(const struct tare_device_fold *d, uint32_t pid)
+int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid)
 {
 	for (size_t i = 0; i < d->peer_nr; i++)
 		if (d->peers[i].pid == pid)
 			return (int)i;
-	return -1;
+	return add_peer(d, pid);
 }
 
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
@@ -56,13 +56,18 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 
 	if (d->has_list && d->list != r->list)
 		tare_fold_reading_flush(f, d);
+	if (tare_fold_is_folded(e) && !r->pid) { /* what the calls' own readings told last */
+		tare_fold_reading_flush(f, d);
+		d->level = (int64_t)r->used;
+		d->is_level_known = true;
+		return;
+	}
 	d->has_list = true;
 	d->list = r->list;
+	d->is_list_folded = tare_fold_is_folded(e);
 	if (!r->pid) /* an empty list */
 		return;
-	known = find_peer(d, r->pid);
-	if (known < 0)
-		known = add_peer(d, r->pid);
+	known = tare_fold_peer_known(d, r->pid);
 	if (!d->peers[known].name && e->text && *e->text)
 		d->peers[known].name = tare_arena_strdup(&f->arena, e->text);
 	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
@@ -96,15 +101,15 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 
 	*l = (struct list){ .is_known = true, .changed = -1 };
 	for (size_t i = 0; i < d->read_nr; i++)
-		l->has_ours |= is_recorded(f, d->peers[d->reads[i].peer].pid);
+		l->has_ours |= tare_fold_peer_is_recorded(f, d->peers[d->reads[i].peer].pid);
 	for (size_t i = 0; i < d->read_nr; i++) {
 		struct tare_peer_now *p = &d->peers[d->reads[i].peer];
 		bool is_new = !p->is_seen;
 
 		p->is_seen = p->is_listed = true;
-		if (is_recorded(f, p->pid))
+		if (tare_fold_peer_is_recorded(f, p->pid))
 			p->is_ours = true;
-		if (is_new && is_expected && !l->has_ours)
+		if (is_new && is_expected && !l->has_ours && !d->is_list_folded)
 			p->is_ours = d->is_pid_mismatch = true;
 		if (d->reads[i].used != TARE_NOT_KNOWN && p->most < (int64_t)d->reads[i].used)
 			p->most = (int64_t)d->reads[i].used;
@@ -138,6 +143,7 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
 {
 	struct list l;
+	bool is_first = !d->is_level_known;
 	int64_t told = 0, extra = 0, rows = 0;
 
 	d->has_list = false;
@@ -158,8 +164,10 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 	for (size_t i = 0; i < d->peer_nr; i++) {
 		struct tare_peer_now *p = &d->peers[i];
 
-		if ((int)i == l.changed && l.changed_nr == 1)
+		if (!is_first && (int)i == l.changed && l.changed_nr == 1)
 			p->extra = extra;
+		if (is_first && p->bucket >= 0 && p->used) /* a checkpoint told what it has */
+			p->extra = f->buckets[p->bucket].now.bytes - p->used;
 		rows += set_peer(f, d, (int)i, p->used ? p->used + p->extra : 0);
 	}
 	tare_fold_book_bytes(f, d->before, told + extra - rows, TARE_EVIDENCE_WITNESS);

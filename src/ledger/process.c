@@ -103,8 +103,6 @@ static bool is_over(const struct tare_process_fold *p, int64_t t)
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
-	struct tare_process_fold *p = f->processes[process];
-
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		struct tare_bucket *b = &f->buckets[i];
 		struct tare_amount by;
@@ -118,8 +116,15 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 					   .ns = -b->now.ns };
 		tare_fold_book(f, i, &by);
 	}
-	if (d->index < p->place_nr && p->places[d->index])
-		p->places[d->index]->managed = 0;
+	for (size_t i = 0; i < f->context_nr; i++) {
+		struct tare_context *c = &f->contexts[i];
+
+		if (c->process != process || c->device != d->index)
+			continue;
+		while (c->objects >= 0)
+			tare_fold_object_remove(f, c->objects);
+		c->is_live = false;
+	}
 }
 
 /*

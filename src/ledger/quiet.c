@@ -62,6 +62,16 @@ int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_st
 	return d->device->flags & TARE_DEVICE_V1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
 }
 
+/* What of a change undoes an earlier one that nobody could explain: no rule need explain it now. */
+static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
+{
+	int64_t unexplained = d->used - d->sum;
+
+	if ((change > 0) == (unexplained > 0))
+		return 0;
+	return llabs(change) < llabs(unexplained) ? change : -unexplained;
+}
+
 /*
  * The device changed by `change` while no call ran; `explained` of it is booked already. Law 1's
  * trap: booking the rest to the next call would balance every book and prove nothing.
@@ -69,14 +79,15 @@ int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_st
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained)
 {
-	int64_t rest = change - explained;
+	int64_t rest = change - explained, back;
 
 	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may mark the state before */
+	back = taken_back(d, rest);
 	d->used += change;
 	d->last_ns = t;
 	if (!rest)
 		return;
-	rest -= tare_fold_managed_touch(f, d, -1, rest);
+	rest -= tare_fold_managed_touch(f, d, -1, rest - back);
 	d->quiet_open += rest;
 	d->quiet_sum += llabs(rest);
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger_world.h"
 
+#include "base/arena.h"
 #include "base/array.h"
+#include "ledger/checkpoint.h"
 #include "test.h"
 
 #include <stdlib.h>
 
 union record {
 	struct tare_record head;
-	struct tare_rec_event event;
-	struct tare_rec_reading reading;
-	struct tare_rec_peer peer;
-	struct tare_rec_end end;
-	struct tare_rec_host host;
-	struct tare_rec_degraded degraded;
+#define F(type, field)
+#define TARE_RECORD(id, key, name, fields, tail) struct tare_rec_##name name;
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
 };
 
 struct item {
@@ -67,6 +68,7 @@ int world_process(struct world *w, uint32_t pid, uint32_t generation, const char
 	p->generation = generation;
 	p->program = program;
 	p->host = p->folder = "";
+	p->fold_ns = -1;
 	w->processes[w->process_nr] = p;
 	return w->process_nr++;
 }
@@ -275,7 +277,137 @@ struct tare_ledger world_ledger(struct world *w, const char *at)
 	struct tare_ledger l;
 
 	world_build(w, NULL, &at, 1, &l);
+	world_check_checkpoints(w, 3);
 	return l;
+}
+
+/* ---- checkpoints ---- */
+
+struct checkpoint {
+	struct tare_arena arena;
+	struct tare_event *events;
+	size_t count, cap, at;
+	struct world *w;
+	int64_t cut;
+};
+
+static void keep(void *arg, const struct tare_event *e)
+{
+	struct checkpoint *c = arg;
+	union record *rec = tare_arena_alloc(&c->arena, sizeof(*rec));
+	struct tare_event *own;
+
+	c->events = tare_array_reserve(c->events, &c->cap, c->count + 1, sizeof(*c->events));
+	own = &c->events[c->count++];
+	*rec = *(const union record *)e->rec.head;
+	*own = *e;
+	own->rec.head = &rec->head;
+	own->text = tare_arena_strdup(&c->arena, e->text);
+	own->name = e->name ? tare_arena_strdup(&c->arena, e->name) : NULL;
+}
+
+static bool next_of_both(void *arg, struct tare_event *e)
+{
+	struct checkpoint *c = arg;
+
+	if (c->at < c->count) {
+		*e = c->events[c->at++];
+		return true;
+	}
+	while (next(c->w, e))
+		if (e->at_ns > c->cut)
+			return true;
+	return false;
+}
+
+static void rewind_both(void *arg)
+{
+	struct checkpoint *c = arg;
+
+	c->at = 0;
+	rewind_to_start(c->w);
+}
+
+static void check_same_rows(const struct tare_device_ledger *a, const struct tare_device_ledger *b)
+{
+	CHECK_INT((int64_t)b->used, (int64_t)a->used);
+	CHECK_INT((int64_t)b->used_start, (int64_t)a->used_start);
+	CHECK_INT((int64_t)b->peak_used, (int64_t)a->peak_used);
+	CHECK_INT(b->peak_t_ns, a->peak_t_ns);
+	CHECK_INT(b->unexplained, a->unexplained);
+	CHECK_INT(b->used_by, a->used_by);
+	for (int i = 0; i < a->row_nr && i < b->row_nr; i++) {
+		const struct tare_row *x = &a->rows[i], *y = &b->rows[i];
+
+		CHECK_STR(y->path, x->path);
+		CHECK_STR(y->label, x->label);
+		CHECK_INT(y->bytes, x->bytes);
+		CHECK_INT(y->low, x->low);
+		CHECK_INT(y->high, x->high);
+		CHECK_INT(y->count, x->count);
+		CHECK_INT(y->driver_ns, x->driver_ns);
+	}
+	CHECK_INT(b->row_nr, a->row_nr);
+}
+
+static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	CHECK_INT(b->device_nr, a->device_nr);
+	for (int i = 0; i < a->device_nr; i++)
+		check_same_rows(&a->devices[i], &b->devices[i]);
+	CHECK_INT(b->host_nr, a->host_nr);
+	for (int i = 0; i < a->host_nr; i++) {
+		CHECK_INT((int64_t)b->hosts[i].rss, (int64_t)a->hosts[i].rss);
+		CHECK_INT((int64_t)b->hosts[i].pinned, (int64_t)a->hosts[i].pinned);
+		CHECK_INT((int64_t)b->hosts[i].registered, (int64_t)a->hosts[i].registered);
+	}
+	CHECK_INT(b->opened_gpu, a->opened_gpu);
+}
+
+static bool has_end(const struct world *w, int64_t until)
+{
+	for (size_t i = 0; i < w->item_nr; i++)
+		if (w->items[i].event.kind == TARE_KIND_END && w->items[i].event.at_ns <= until)
+			return true;
+	return false;
+}
+
+void world_check_checkpoints(struct world *w, int cuts)
+{
+	struct tare_ledger_source source = { next, rewind_to_start, w };
+	const char *at[] = { "peak", "end" };
+	struct tare_ledger whole[2], parts[2];
+	struct tare_instant instants[2];
+
+	world_build(w, NULL, at, 2, whole);
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
+	for (int i = 0; i < cuts && w->item_nr; i++) {
+		struct checkpoint c = { .w = w };
+		struct tare_ledger_source both = { next_of_both, rewind_both, &c };
+		size_t item = w->item_nr * (size_t)(i + 1) / (size_t)(cuts + 1);
+
+		rewind_to_start(w);
+		c.cut = tare_ledger_checkpoint(&source, NULL, w->items[item].event.at_ns, keep, &c);
+		if (c.cut > 0 && !has_end(w, c.cut)) {
+			for (int p = 0; p < w->process_nr; p++)
+				w->processes[p]->fold_ns = c.cut;
+			rewind_both(&c);
+			tare_ledger_build(&both, NULL, instants, 2, parts);
+			for (int k = 0; k < 2; k++) {
+				printf("# %s with a checkpoint at %lld ns\n", at[k],
+				       (long long)c.cut);
+				check_same(&whole[k], &parts[k]);
+				tare_ledger_free(&parts[k]);
+			}
+			for (int p = 0; p < w->process_nr; p++)
+				w->processes[p]->fold_ns = -1;
+		}
+		tare_arena_free(&c.arena);
+		free(c.events);
+	}
+	tare_ledger_free(&whole[0]);
+	tare_ledger_free(&whole[1]);
 }
 
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path)

@@ -53,6 +53,12 @@ struct tare_ledger world_ledger(struct world *w, const char *at);
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out);
 
+/*
+ * Folds the world up to some moments into checkpoints and checks that peak and end come out the same
+ * from each of them and the rest. world_ledger() does that too.
+ */
+void world_check_checkpoints(struct world *w, int cuts);
+
 /* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);
 int64_t world_bytes(const struct tare_ledger *l, int device, const char *path);

@@ -273,6 +273,46 @@ TEST(local_memory_is_a_high_water_mark_above_the_default_stack)
 	world_free(w);
 }
 
+/* Measured one after the other: what each kernel's local memory adds (tests/gpu/facts/h200.facts). */
+TEST(local_memory_is_rounded_as_the_driver_does)
+{
+	static const struct {
+		uint64_t local;
+		int64_t kib;
+	} launches[] = { { 2048, 270336 }, { 3000, 253952 }, { 32768, 7856128 }, { 2048, 0 } };
+	struct world *w = started();
+	int64_t used = 626 * MIB;
+	struct tare_ledger l;
+
+	for (int i = 0; i < 4; i++) {
+		launch(w, (5 + i) * MS, launches[i].local, used, launches[i].kib * 1024 + 65536);
+		used += launches[i].kib * 1024 + 65536;
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/local"), 8184 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 4 * 65536);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(a_larger_device_heap_is_taken_by_the_launch_that_uses_it)
+{
+	struct world *w = started();
+	struct tare_ledger l;
+
+	launch(w, 5 * MS, 0, 626 * MIB, 10 * MIB);
+	CALL(w, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .begin = 6 * MS,
+	     .end = 7 * MS, .context = 0xc0, .limit = 2, .asked = 256 * MIB, .weigh = true,
+	     .before = 636 * MIB, .after = 636 * MIB);
+	launch(w, 8 * MS, 0, 636 * MIB, 2 * MIB);
+	launch(w, 9 * MS, 0, 638 * MIB, 258 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/local"), 256 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 14 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(local_memory_is_never_more_than_what_was_measured)
 {
 	struct world *w = started();
@@ -413,6 +453,31 @@ TEST(managed_touch_explains_no_more_than_what_is_not_there_yet)
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 0);
 	CHECK_INT(l.devices[0].unexplained, -26 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Measured: 300 MiB, then freed, then 300 MiB again. The driver takes 128 MiB at a time. */
+TEST(managed_memory_is_taken_in_steps)
+{
+	struct world *w = started();
+	struct tare_ledger l;
+
+	for (int round = 0; round < 2; round++) {
+		int64_t t = (10 + 10 * round) * MS, base = (626 + 84 * round) * MIB;
+		int64_t taken = (384 - 128 * round) * MIB;
+
+		CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = t,
+		     .end = t + 10, .handle = BASE, .context = 0xc0, .asked = 300 * MIB,
+		     .weigh = true, .before = base, .after = base);
+		world_reading(w, 0, t + 2 * MS, base + 128 * MIB);
+		world_reading(w, 0, t + 3 * MS, base + taken);
+		world_reading(w, 0, t + 4 * MS, base + taken + MIB); /* this is somebody else's */
+		release(w, t + 5 * MS, BASE, base + taken, -300 * MIB);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 40 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
 	world_free(w);
 }

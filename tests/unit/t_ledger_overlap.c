@@ -92,12 +92,13 @@ TEST(an_unweighed_exact_call_is_taken_out_too)
 TEST(an_unweighed_call_that_outlasts_the_readings)
 {
 	struct world *w = world_new();
+	const char *at = "end";
 	struct tare_ledger l;
 
 	unknown(w, 1, TARE_CLASS_CODE, 10, 20, 100, 100);
 	alloc(w, 2, 12, 40, 0, 10, -1, -1);
 	unknown(w, 1, TARE_CLASS_CODE, 50, 60, 110, 110);
-	l = world_ledger(w, "end");
+	world_build(w, NULL, &at, 1, &l);
 	CHECK_INT(world_bytes(&l, 0, P "/code"), 0);
 	CHECK_INT(world_bytes(&l, 0, P "/allocations"), 10 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);

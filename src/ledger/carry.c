@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The records of a checkpoint on their way in: they say what is booked, so none of the rules that
+ * explain a change is asked.
+ */
+#include "ledger/fold.h"
+
+bool tare_fold_is_folded(const struct tare_event *e)
+{
+	return e->process && e->process->fold_ns > 0 && e->at_ns <= e->process->fold_ns;
+}
+
+static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	struct tare_peer_now *p;
+	int known;
+
+	if (!e->rec.carry->context)
+		return d->before;
+	known = tare_fold_peer_known(d, (uint32_t)e->rec.carry->context);
+	p = &d->peers[known];
+	if (!p->name && e->name)
+		p->name = tare_arena_strdup(&f->arena, e->name);
+	if (p->bucket < 0) {
+		int bucket = tare_fold_bucket_other(f, d->index, (uint64_t)known + 1);
+
+		d->peers[known].bucket = bucket;
+	}
+	return d->peers[known].bucket;
+}
+
+static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_carry *r = e->rec.carry;
+	const struct tare_process *process = e->about ? e->about : e->process;
+	int account = r->account, context;
+
+	if (account == TARE_ACCOUNT_OTHER)
+		return peer_bucket(f, d, e);
+	if (account == TARE_CARRY_PINNED)
+		account = TARE_BUCKET_PINNED;
+	else if (account == TARE_CARRY_REGISTERED)
+		account = TARE_BUCKET_REGISTERED;
+	else if (account >= TARE_ACCOUNT_NR || account == TARE_ACCOUNT_NONE)
+		return -1;
+	tare_fold_process(f, process);
+	context = tare_fold_context(f, process->index, d->index, r->context);
+	return tare_fold_bucket(f, context, account,
+				account == TARE_ACCOUNT_ALLOCATION ?
+					tare_fold_owner_named(f, e->name) :
+					0);
+}
+
+void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_carry *r = e->rec.carry;
+	int bucket = bucket_of(f, d, e);
+	struct tare_amount by = { .bytes = r->bytes,
+				  .low = r->low,
+				  .high = r->high,
+				  .count = r->count,
+				  .ns = r->ns };
+
+	if (bucket < 0)
+		return;
+	if (by.bytes || by.low || by.high)
+		by.evidence = (uint8_t)(1 + r->evidence);
+	tare_fold_book(f, bucket, &by);
+	if (tare_bucket_is_device(&f->buckets[bucket]))
+		d->used += by.bytes;
+	d->last_ns = e->at_ns;
+}
+
+/* A live object, or a context that came or went: nothing overlaps in a checkpoint. */
+void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
+			  const struct tare_step *s)
+{
+	struct tare_applied a;
+
+	tare_fold_apply(f, s, &a);
+	tare_fold_book_ops(f, f->ops.items, f->ops.count);
+	d->used += a.known;
+	d->last_ns = s->end;
+}
+
+/* A group ends with a reading, whose value is not known where there is no counter. */
+void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			     uint64_t used, int source)
+{
+	if (used != TARE_NOT_KNOWN && source >= TARE_SOURCE_NVML2 && source <= TARE_SOURCE_CUDA)
+		d->used = tare_fold_normal(f, d, used, source, d->used);
+	d->last_ns = t;
+	tare_fold_peak(f, d, t);
+}

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A checkpoint is told in two groups for each device: what was booked when its peak was reached, and
+ * what is booked now. Within a group things stand some microseconds apart, so that readers that
+ * merge several logs by time keep them in order:
+ *
+ *   contexts come and go · what is carried, falls first · live objects · witnesses · the reading
+ *
+ * What is carried is booked without asking any rule why it changed.
+ *
+ * Not carried: which of several overlapping calls an unweighed one belongs to, if that is still open
+ * where the cut is, and the times of what is in `unexplained`.
+ */
+#include "ledger/checkpoint.h"
+
+#include "base/array.h"
+#include "base/map.h"
+#include "ledger/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define US INT64_C(1000)
+
+/* When the parts of a group are stamped, before its reading. */
+enum {
+	AT_START = 20,
+	AT_CONTEXT_END = 9,
+	AT_CONTEXT_NEW = 8,
+	AT_FALL = 7,
+	AT_RISE = 6,
+	AT_OBJECT = 5,
+	AT_LOCAL = 4,
+	AT_WITNESS = 3,
+	AT_LEVEL = 2,
+	GROUP_US = 12, /* what a group takes */
+	CLEAR_US = 60, /* from the last call to the cut: two groups and the weighing */
+};
+
+union record {
+	struct tare_record head;
+#define F(type, field)
+#define TARE_RECORD(id, key, name, fields, tail) struct tare_rec_##name name;
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
+};
+
+struct item {
+	struct tare_event event;
+	union record rec;
+	size_t order;
+};
+
+struct checkpoint {
+	struct tare_fold *f;
+	const struct tare_process *tare; /* in whose part witnesses go */
+	int64_t cut;
+	struct item *items;
+	size_t item_nr, item_cap;
+	struct tare_amount *told; /* by bucket: what the items say so far */
+	bool *is_told; /* by context: it is there, in what the items say so far */
+};
+
+static union record *add(struct checkpoint *c, enum tare_kind kind,
+			 const struct tare_process *process, const struct tare_device *device,
+			 int64_t t)
+{
+	struct item *item;
+
+	c->items = tare_array_reserve(c->items, &c->item_cap, c->item_nr + 1, sizeof(*c->items));
+	item = &c->items[c->item_nr];
+	memset(item, 0, sizeof(*item));
+	item->order = c->item_nr++;
+	item->event = (struct tare_event){ .kind = kind,
+					   .process = process,
+					   .device = device,
+					   .at_ns = t,
+					   .begin_ns = t,
+					   .end_ns = t,
+					   .text = "" };
+	item->rec.head.kind = (uint16_t)kind;
+	return &item->rec;
+}
+
+static struct tare_event *last(struct checkpoint *c)
+{
+	return &c->items[c->item_nr - 1].event;
+}
+
+static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
+{
+	c->told[bucket].bytes += by->bytes;
+	c->told[bucket].low += by->low;
+	c->told[bucket].high += by->high;
+	c->told[bucket].count += by->count;
+	c->told[bucket].ns += by->ns;
+}
+
+/* ---- contexts ---- */
+
+static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
+{
+	const struct tare_context *x = &c->f->contexts[context];
+	union record *r = add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+			      c->f->devices[x->device]->device, t);
+
+	r->event.class = TARE_CLASS_CONTEXT;
+	r->event.effect = (uint8_t)effect;
+	r->event.handle = r->event.context = x->handle;
+	r->event.flags = x->is_primary ? TARE_EVENT_PRIMARY : 0;
+	c->is_told[context] = effect == TARE_EFFECT_NEW;
+}
+
+static bool lived_at(const struct checkpoint *c, int context, enum tare_mark m)
+{
+	int bucket = c->f->contexts[context].bucket_of[TARE_ACCOUNT_CONTEXT];
+
+	return bucket >= 0 && tare_fold_amount(c->f, &c->f->buckets[bucket], m)->count > 0;
+}
+
+/* Makes the told contexts of a device those that lived at the mark. */
+static void tell_contexts(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+			  int64_t t)
+{
+	struct tare_fold *f = c->f;
+
+	for (size_t i = 0; i < f->context_nr; i++) {
+		bool lives = lived_at(c, (int)i, m);
+
+		if (f->contexts[i].device != d->index || lives == c->is_told[i])
+			continue;
+		if (lives) {
+			add_context(c, (int)i, TARE_EFFECT_NEW, t - AT_CONTEXT_NEW * US);
+			tell(c, f->contexts[i].bucket_of[TARE_ACCOUNT_CONTEXT],
+			     &(struct tare_amount){ .count = 1 });
+			continue;
+		}
+		add_context(c, (int)i, TARE_EFFECT_DEL, t - AT_CONTEXT_END * US);
+		for (int b = f->contexts[i].buckets; b >= 0; b = f->buckets[b].next_of_context)
+			c->told[b] = (struct tare_amount){ .ns = c->told[b].ns };
+	}
+}
+
+/* ---- what is carried ---- */
+
+static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct tare_rec_carry *r)
+{
+	struct tare_fold *f = c->f;
+
+	if (b->process < 0) {
+		r->account = TARE_ACCOUNT_OTHER;
+		if (b->owner) {
+			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
+			last(c)->name = f->devices[b->device]->peers[b->owner - 1].name;
+		}
+		return;
+	}
+	r->pid = f->processes[b->process]->process->pid;
+	r->generation = f->processes[b->process]->process->generation;
+	r->account = (uint8_t)b->account;
+	if (b->account == TARE_BUCKET_PINNED)
+		r->account = TARE_CARRY_PINNED;
+	if (b->account == TARE_BUCKET_REGISTERED)
+		r->account = TARE_CARRY_REGISTERED;
+	/* A context that has ended is nobody's any more, and its handle may be another's. */
+	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
+	if (b->account == TARE_ACCOUNT_ALLOCATION && b->owner)
+		last(c)->name = f->owners[b->owner - 1];
+}
+
+static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount *by, int64_t t)
+{
+	const struct tare_bucket *b = &c->f->buckets[bucket];
+	const struct tare_process *process =
+		b->process < 0 ? c->tare : c->f->processes[b->process]->process;
+	struct tare_rec_carry *r = &add(c, TARE_KIND_CARRY, process,
+					c->f->devices[b->device]->device,
+					t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
+					    ->carry;
+
+	last(c)->about = process;
+	fill_carry(c, b, r);
+	r->evidence = b->now.evidence ? b->now.evidence - 1 : 0;
+	r->bytes = by->bytes;
+	r->low = by->low;
+	r->high = by->high;
+	r->count = (int32_t)by->count;
+	r->ns = by->ns;
+	tell(c, bucket, by);
+}
+
+/* Carries what the buckets were at the mark beyond what is told, less `own`, which follows by itself. */
+static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+			 const struct tare_amount *own, int64_t t)
+{
+	static const struct tare_amount nothing;
+
+	for (int i = d->buckets; i >= 0; i = c->f->buckets[i].next_of_device) {
+		const struct tare_amount *want = tare_fold_amount(c->f, &c->f->buckets[i], m);
+		const struct tare_amount *told = &c->told[i], *by_itself = own ? &own[i] : &nothing;
+		struct tare_amount by = { .bytes = want->bytes - told->bytes - by_itself->bytes,
+					  .low = want->low - told->low - by_itself->low,
+					  .high = want->high - told->high - by_itself->high,
+					  .count = want->count - told->count - by_itself->count,
+					  .ns = want->ns - told->ns };
+
+		if (by.bytes || by.low || by.high || by.count || by.ns)
+			add_carry(c, i, &by, t);
+	}
+}
+
+/* ---- what is alive ---- */
+
+/* What the live objects bring along when they are told. */
+static struct tare_amount *own_amounts(const struct checkpoint *c)
+{
+	const struct tare_fold *f = c->f;
+	struct tare_amount *own = tare_xcalloc(f->bucket_nr, sizeof(*own));
+
+	for (size_t i = 0; i < f->bucket_nr; i++)
+		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
+		    !tare_bucket_is_device(&f->buckets[i]))
+			own[i] = f->buckets[i].now; /* follows from live objects alone */
+	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
+		const struct tare_object_live *o = &f->objects[i];
+
+		if (o->bucket < 0)
+			continue;
+		own[o->bucket].count++;
+		if (tare_classes[o->class].sizing != TARE_SIZING_PAGES)
+			continue;
+		own[o->bucket].bytes += (int64_t)o->granted;
+		own[o->bucket].low += (int64_t)o->granted;
+		own[o->bucket].high += (int64_t)o->granted;
+	}
+	return own;
+}
+
+static void add_object(struct checkpoint *c, const struct tare_object_live *o, int64_t t)
+{
+	struct tare_fold *f = c->f;
+	struct tare_rec_event *r =
+		&add(c, TARE_KIND_EVENT, f->processes[o->process]->process,
+		     o->device < 0 ? NULL : f->devices[o->device]->device, t - AT_OBJECT * US)
+			 ->event;
+	const struct tare_bucket *b = o->bucket < 0 ? NULL : &f->buckets[o->bucket];
+
+	r->class = o->class;
+	r->effect = TARE_EFFECT_NEW;
+	r->handle = o->handle;
+	r->asked = o->asked;
+	r->granted = o->granted;
+	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
+	if (b && b->account == TARE_ACCOUNT_ALLOCATION && b->owner)
+		last(c)->name = f->owners[b->owner - 1];
+}
+
+static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
+					 enum tare_class class, int64_t t)
+{
+	struct tare_rec_event *r = &add(c, TARE_KIND_EVENT,
+					c->f->processes[x->process]->process,
+					c->f->devices[x->device]->device, t - AT_LOCAL * US)
+					    ->event;
+
+	r->class = (uint8_t)class;
+	r->effect = TARE_EFFECT_CHANGE;
+	r->context = x->handle;
+	return r;
+}
+
+/* What launches need not take any more, and what the next may: as calls that lead there. */
+static void add_local(struct checkpoint *c, const struct tare_context *x, int64_t t)
+{
+	int64_t local = tare_fold_local_of(c->f, x);
+	struct tare_rec_event *r;
+
+	if (local > 0)
+		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
+	if (x->heap_wanted > 0) {
+		r = add_change(c, x, TARE_CLASS_LIMIT, t);
+		r->limit = TARE_LIMIT_MALLOC_HEAP_SIZE;
+		r->asked = (uint64_t)x->heap_wanted;
+	}
+}
+
+static void tell_live(struct checkpoint *c, int64_t t)
+{
+	struct tare_fold *f = c->f;
+
+	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i))
+		add_object(c, &f->objects[i], t);
+	for (size_t i = 0; i < f->context_nr; i++)
+		if (f->contexts[i].is_live)
+			add_local(c, &f->contexts[i], t);
+}
+
+/* ---- witnesses ---- */
+
+static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, int source,
+			int64_t used, int64_t t)
+{
+	struct tare_rec_reading *r =
+		&add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
+
+	r->source = (uint32_t)source;
+	r->used = (uint64_t)used;
+	r->reserved = d->device->reserved;
+	r->total = d->device->total;
+}
+
+static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
+		     int64_t used, const char *name, int64_t t)
+{
+	struct tare_rec_peer *r = &add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
+
+	r->pid = pid;
+	r->used = (uint64_t)used;
+	last(c)->text = name ? name : "";
+	last(c)->text_len = strlen(last(c)->text);
+}
+
+static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+{
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		const struct tare_peer_now *p = &d->peers[i];
+		int64_t used = p->is_ours ? p->most : p->used;
+
+		/* One that was only taken for ours will be taken for ours again. */
+		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, p->pid)))
+			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
+	}
+	if (d->is_level_known)
+		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
+}
+
+static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
+{
+	for (int i = 0; i < c->f->process_nr; i++) {
+		const struct tare_process_fold *p = c->f->processes[i];
+		const struct tare_host_now *h = p ? tare_fold_host_at(c->f, p, m) : NULL;
+		struct tare_rec_host *r;
+
+		if (!h || !h->is_read)
+			continue;
+		r = &add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)->host;
+		last(c)->about = p->process;
+		r->pid = p->process->pid;
+		r->generation = p->process->generation;
+		r->anon = h->anon;
+		r->file = h->file;
+		r->shmem = h->shmem;
+		r->swap = h->swap;
+		r->peak = h->peak;
+		r->pss = h->pss;
+	}
+}
+
+/* ---- groups ---- */
+
+static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d)
+{
+	int64_t t = d->mark_ns[TARE_MARK_PEAK], latest = c->cut - 2 * GROUP_US * US;
+
+	if (t > latest)
+		t = latest;
+	if (d->is_measured) {
+		add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
+		tell(c, d->before,
+		     &(struct tare_amount){ .bytes = d->used_start,
+					    .low = d->used_start,
+					    .high = d->used_start });
+	}
+	tell_contexts(c, d, TARE_MARK_PEAK, t);
+	tell_buckets(c, d, TARE_MARK_PEAK, NULL, t);
+	tell_hosts(c, TARE_MARK_PEAK, t);
+	add_reading(c, d, d->primary,
+		    d->is_measured ? d->mark_used[TARE_MARK_PEAK] : (int64_t)TARE_NOT_KNOWN, t);
+}
+
+static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
+		     const struct tare_amount *own)
+{
+	tell_contexts(c, d, TARE_MARK_NOW, c->cut);
+	tell_buckets(c, d, TARE_MARK_NOW, own, c->cut);
+	tell_peers(c, d, c->cut);
+	if (!d->is_measured)
+		return;
+	add_reading(c, d, d->primary, d->used, c->cut);
+	for (int source = TARE_SOURCE_NVML2; source <= TARE_SOURCE_CUDA; source++)
+		if (d->source_known[source] && source != d->primary)
+			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
+}
+
+static void tell_processes(struct checkpoint *c)
+{
+	struct tare_fold *f = c->f;
+
+	tell_hosts(c, TARE_MARK_NOW, c->cut);
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->processes[i]->is_ended)
+			add(c, TARE_KIND_END, f->processes[i]->process, NULL, c->cut);
+	tare_fold_notes_of_calls(f);
+	for (size_t i = 0; i < f->note_nr; i++) {
+		add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
+		last(c)->text = f->notes[i];
+		last(c)->text_len = strlen(f->notes[i]);
+	}
+}
+
+static void tell_all(struct checkpoint *c)
+{
+	struct tare_fold *f = c->f;
+	struct tare_amount *own;
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && f->devices[i]->is_marked[TARE_MARK_PEAK])
+			tell_peak(c, f->devices[i]);
+	own = own_amounts(c);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tell_now(c, f->devices[i], own);
+	tell_live(c, c->cut);
+	tell_processes(c);
+	free(own);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->event.at_ns != y->event.at_ns)
+		return x->event.at_ns < y->event.at_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* ---- where to cut ---- */
+
+struct prefix {
+	const struct tare_ledger_source *source;
+	int64_t cut;
+};
+
+static bool next_of_prefix(void *arg, struct tare_event *e)
+{
+	struct prefix *p = arg;
+
+	while (p->source->next(p->source->arg, e))
+		if (e->at_ns <= p->cut)
+			return true;
+	return false;
+}
+
+static void rewind_prefix(void *arg)
+{
+	struct prefix *p = arg;
+
+	p->source->rewind(p->source->arg);
+}
+
+/* When the thread's last DEL began: an UNDO takes it back, so no cut may come between. */
+static uint64_t *del_of(struct tare_map *dels, const struct tare_event *e)
+{
+	return tare_map_put(dels, (uint64_t)e->process->index << 32 | e->rec.event->tid, NULL);
+}
+
+/* What the event forbids: a cut from *begin to its end and a little longer. */
+static bool is_uncut(const struct tare_event *e, struct tare_map *dels, int64_t *begin)
+{
+	*begin = e->begin_ns;
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+		if (e->rec.event->effect == TARE_EFFECT_DEL)
+			*del_of(dels, e) = (uint64_t)e->begin_ns;
+		if (e->rec.event->effect == TARE_EFFECT_UNDO)
+			*begin = (int64_t)*del_of(dels, e);
+		return true;
+	case TARE_KIND_DEVICE:
+	case TARE_KIND_READING:
+	case TARE_KIND_PEER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The last moment up to `until` at which no call is under way, nor was a short while ago. Every pass
+ * may move it before a call that an earlier one found harmless, so they go on until none does.
+ */
+static int64_t find_cut(const struct tare_ledger_source *source, int64_t until)
+{
+	int64_t cut = until, before, begin;
+
+	do {
+		struct tare_map dels = { 0 };
+		struct tare_event e;
+
+		before = cut;
+		source->rewind(source->arg);
+		while (source->next(source->arg, &e))
+			if (is_uncut(&e, &dels, &begin) && begin <= cut &&
+			    cut <= e.end_ns + CLEAR_US * US)
+				cut = begin - 1;
+		tare_map_free(&dels);
+	} while (cut != before);
+	source->rewind(source->arg);
+	return cut;
+}
+
+/* Witnesses go into the part of `tare` itself; a recording without one has them with a program. */
+static const struct tare_process *part_of_tare(const struct tare_fold *f)
+{
+	const struct tare_process *first = NULL;
+
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process *p = f->processes[i] ? f->processes[i]->process : NULL;
+
+		if (p && p->role == TARE_ROLE_TARE)
+			return p;
+		if (p && !first)
+			first = p;
+	}
+	return first;
+}
+
+int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
+			       const struct tare_ledger_opts *opts, int64_t until_ns,
+			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
+{
+	struct prefix prefix = { source, find_cut(source, until_ns) };
+	struct tare_ledger_source cut_source = { next_of_prefix, rewind_prefix, &prefix };
+	struct tare_fold f;
+	struct checkpoint c = { .f = &f, .cut = prefix.cut };
+
+	tare_fold_begin(&f, &cut_source, opts);
+	tare_fold_run(&f);
+	c.tare = part_of_tare(&f);
+	c.told = tare_xcalloc(f.bucket_nr, sizeof(*c.told));
+	c.is_told = tare_xcalloc(f.context_nr, sizeof(*c.is_told));
+	tell_all(&c);
+	if (c.item_nr)
+		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);
+	for (size_t i = 0; i < c.item_nr; i++) {
+		c.items[i].event.rec.head = &c.items[i].rec.head;
+		emit(arg, &c.items[i].event);
+	}
+	free(c.items);
+	free(c.told);
+	free(c.is_told);
+	tare_fold_end(&f);
+	return prefix.cut;
+}
