@@ -21,5 +21,6 @@ const char *tare_evidence_name(enum tare_evidence evidence)
 {
 	static const char *const names[] = { "exact", "weighed", "inferred", "witness" };
 
-	return (unsigned)evidence < sizeof(names) / sizeof(names[0]) ? names[evidence] : "not known";
+	return (unsigned)evidence < sizeof(names) / sizeof(names[0]) ? names[evidence]
+								     : "not known";
 }

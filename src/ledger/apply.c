@@ -17,8 +17,8 @@ static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct t
 {
 	enum tare_account account = tare_classes[s->class].account;
 
-	a->context = tare_fold_context(f, s->process, s->device,
-				       has_context(account) ? s->context : 0);
+	a->context =
+		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	a->bucket = tare_fold_bucket(f, a->context, account, s->owner);
 }
 

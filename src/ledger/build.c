@@ -35,7 +35,8 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 
 	if (device < 0) {
 		if (e->kind == TARE_KIND_END || e->kind == TARE_KIND_EXIT)
-			f->max_begin_all = e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
+			f->max_begin_all =
+				e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
 		return false;
 	}
 	d = f->devices[device];
@@ -194,7 +195,8 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_DEVICE:
 		if (!tare_fold_is_folded(e))
-			tare_fold_reading(f, d, e->at_ns, e->rec.device->used, source_of(d->device));
+			tare_fold_reading(f, d, e->at_ns, e->rec.device->used,
+					  source_of(d->device));
 		return;
 	case TARE_KIND_READING:
 		if (tare_fold_is_folded(e))

@@ -23,13 +23,13 @@
 
 enum tare_instant_kind {
 	TARE_INSTANT_PEAK, /* each device at the maximum of its own `used` */
-	TARE_INSTANT_END, /* the last moment at which the program worked on the device */
+	TARE_INSTANT_END,  /* the last moment at which the program worked on the device */
 	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
 };
 
 struct tare_instant {
 	enum tare_instant_kind kind;
-	int64_t t_ns; /* of TARE_INSTANT_TIME */
+	int64_t t_ns;     /* of TARE_INSTANT_TIME */
 	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
 };
 
@@ -45,14 +45,15 @@ struct tare_ledger_source {
 
 struct tare_ledger_opts {
 	uint64_t page_bytes; /* what the driver takes memory in; 0: 2 MiB */
-	int64_t weigh_ns; /* how long a weighing may last, before and after a call; 0: 20 µs */
+	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
-		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out);
+		       const struct tare_instant *instants, int instant_nr,
+		       struct tare_ledger *out);
 
 /* The same from a recording that was opened for reading; its notes stand first in `degraded`. */
 struct tare_recording;

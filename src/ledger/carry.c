@@ -45,21 +45,18 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 		return -1;
 	tare_fold_process(f, process);
 	context = tare_fold_context(f, process->index, d->index, r->context);
-	return tare_fold_bucket(f, context, account,
-				account == TARE_ACCOUNT_ALLOCATION ?
-					tare_fold_owner_named(f, e->name) :
-					0);
+	return tare_fold_bucket(
+		f, context, account,
+		account == TARE_ACCOUNT_ALLOCATION ? tare_fold_owner_named(f, e->name) : 0);
 }
 
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_carry *r = e->rec.carry;
 	int bucket = bucket_of(f, d, e);
-	struct tare_amount by = { .bytes = r->bytes,
-				  .low = r->low,
-				  .high = r->high,
-				  .count = r->count,
-				  .ns = r->ns };
+	struct tare_amount by = {
+		.bytes = r->bytes, .low = r->low, .high = r->high, .count = r->count, .ns = r->ns
+	};
 
 	if (bucket < 0)
 		return;

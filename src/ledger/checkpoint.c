@@ -14,7 +14,6 @@
 #include "ledger/checkpoint.h"
 
 #include "base/array.h"
-#include "base/map.h"
 #include "ledger/fold.h"
 
 #include <stdlib.h>
@@ -34,7 +33,6 @@ enum {
 	AT_WITNESS = 3,
 	AT_LEVEL = 2,
 	GROUP_US = 12, /* what a group takes */
-	CLEAR_US = 60, /* from the last call to the cut: two groups and the weighing */
 };
 
 union record {
@@ -59,7 +57,7 @@ struct checkpoint {
 	struct item *items;
 	size_t item_nr, item_cap;
 	struct tare_amount *told; /* by bucket: what the items say so far */
-	bool *is_told; /* by context: it is there, in what the items say so far */
+	bool *is_told;            /* by context: it is there, in what the items say so far */
 };
 
 static union record *add(struct checkpoint *c, enum tare_kind kind,
@@ -174,10 +172,10 @@ static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount
 	const struct tare_bucket *b = &c->f->buckets[bucket];
 	const struct tare_process *process =
 		b->process < 0 ? c->tare : c->f->processes[b->process]->process;
-	struct tare_rec_carry *r = &add(c, TARE_KIND_CARRY, process,
-					c->f->devices[b->device]->device,
-					t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
-					    ->carry;
+	struct tare_rec_carry *r =
+		&add(c, TARE_KIND_CARRY, process, c->f->devices[b->device]->device,
+		     t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
+			 ->carry;
 
 	last(c)->about = process;
 	fill_carry(c, b, r);
@@ -259,12 +257,11 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
 					 enum tare_class class, int64_t t)
 {
-	struct tare_rec_event *r = &add(c, TARE_KIND_EVENT,
-					c->f->processes[x->process]->process,
+	struct tare_rec_event *r = &add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
 					c->f->devices[x->device]->device, t - AT_LOCAL * US)
 					    ->event;
 
-	r->class = (uint8_t)class;
+	r->class = (uint8_t) class;
 	r->effect = TARE_EFFECT_CHANGE;
 	r->context = x->handle;
 	return r;
@@ -301,8 +298,7 @@ static void tell_live(struct checkpoint *c, int64_t t)
 static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, int source,
 			int64_t used, int64_t t)
 {
-	struct tare_rec_reading *r =
-		&add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
+	struct tare_rec_reading *r = &add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
 
 	r->source = (uint32_t)source;
 	r->used = (uint64_t)used;
@@ -368,9 +364,8 @@ static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d)
 	if (d->is_measured) {
 		add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
 		tell(c, d->before,
-		     &(struct tare_amount){ .bytes = d->used_start,
-					    .low = d->used_start,
-					    .high = d->used_start });
+		     &(struct tare_amount){
+			     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
 	}
 	tell_contexts(c, d, TARE_MARK_PEAK, t);
 	tell_buckets(c, d, TARE_MARK_PEAK, NULL, t);
@@ -435,7 +430,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* ---- where to cut ---- */
+/* ---- the prefix ---- */
 
 struct prefix {
 	const struct tare_ledger_source *source;
@@ -459,56 +454,6 @@ static void rewind_prefix(void *arg)
 	p->source->rewind(p->source->arg);
 }
 
-/* When the thread's last DEL began: an UNDO takes it back, so no cut may come between. */
-static uint64_t *del_of(struct tare_map *dels, const struct tare_event *e)
-{
-	return tare_map_put(dels, (uint64_t)e->process->index << 32 | e->rec.event->tid, NULL);
-}
-
-/* What the event forbids: a cut from *begin to its end and a little longer. */
-static bool is_uncut(const struct tare_event *e, struct tare_map *dels, int64_t *begin)
-{
-	*begin = e->begin_ns;
-	switch (e->kind) {
-	case TARE_KIND_EVENT:
-		if (e->rec.event->effect == TARE_EFFECT_DEL)
-			*del_of(dels, e) = (uint64_t)e->begin_ns;
-		if (e->rec.event->effect == TARE_EFFECT_UNDO)
-			*begin = (int64_t)*del_of(dels, e);
-		return true;
-	case TARE_KIND_DEVICE:
-	case TARE_KIND_READING:
-	case TARE_KIND_PEER:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * The last moment up to `until` at which no call is under way, nor was a short while ago. Every pass
- * may move it before a call that an earlier one found harmless, so they go on until none does.
- */
-static int64_t find_cut(const struct tare_ledger_source *source, int64_t until)
-{
-	int64_t cut = until, before, begin;
-
-	do {
-		struct tare_map dels = { 0 };
-		struct tare_event e;
-
-		before = cut;
-		source->rewind(source->arg);
-		while (source->next(source->arg, &e))
-			if (is_uncut(&e, &dels, &begin) && begin <= cut &&
-			    cut <= e.end_ns + CLEAR_US * US)
-				cut = begin - 1;
-		tare_map_free(&dels);
-	} while (cut != before);
-	source->rewind(source->arg);
-	return cut;
-}
-
 /* Witnesses go into the part of `tare` itself; a recording without one has them with a program. */
 static const struct tare_process *part_of_tare(const struct tare_fold *f)
 {
@@ -529,7 +474,7 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 			       const struct tare_ledger_opts *opts, int64_t until_ns,
 			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
 {
-	struct prefix prefix = { source, find_cut(source, until_ns) };
+	struct prefix prefix = { source, tare_fold_cut(source, until_ns) };
 	struct tare_ledger_source cut_source = { next_of_prefix, rewind_prefix, &prefix };
 	struct tare_fold f;
 	struct checkpoint c = { .f = &f, .cut = prefix.cut };

@@ -48,9 +48,8 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 			return &d->threads[i];
 	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1,
 					sizeof(*d->threads));
-	d->threads[d->thread_nr] = (struct tare_thread_end){
-		.process = s->process, .tid = s->tid, .last = SIZE_MAX
-	};
+	d->threads[d->thread_nr] =
+		(struct tare_thread_end){ .process = s->process, .tid = s->tid, .last = SIZE_MAX };
 	return &d->threads[d->thread_nr++];
 }
 

@@ -47,10 +47,11 @@ struct tare_amount {
 struct tare_bucket {
 	struct tare_amount now, kept[TARE_MARK_NR];
 	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
-	int device, process; /* process -1: others */
-	int context; /* -1: others */
-	int account; /* enum tare_account, or TARE_BUCKET_… */
-	uint64_t owner; /* ALLOCATION: owner id; OTHER: 0 before the recording, else 1 + peer's place */
+	int device, process;         /* process -1: others */
+	int context;                 /* -1: others */
+	int account;                 /* enum tare_account, or TARE_BUCKET_… */
+	uint64_t
+		owner; /* ALLOCATION: owner id; OTHER: 0 before the recording, else 1 + peer's place */
 	int next_of_device, next_of_context; /* -1 ends */
 };
 
@@ -78,19 +79,19 @@ struct tare_context {
 	int process, device;
 	int number; /* of created ones, from 1 */
 	bool is_primary, is_live;
-	int64_t local_held; /* local memory the driver holds for it; -1: not asked yet */
+	int64_t local_held;  /* local memory the driver holds for it; -1: not asked yet */
 	int64_t heap_wanted; /* size of its device heap that was asked for and not taken yet */
 	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
-	struct tare_map owners; /* ALLOCATION: owner id → bucket */
-	int buckets, objects; /* lists */
+	struct tare_map owners;        /* ALLOCATION: owner id → bucket */
+	int buckets, objects;          /* lists */
 };
 
 /* A process on a device. */
 struct tare_place {
 	struct tare_map contexts; /* handle → 1 + context */
-	struct tare_map pages; /* pages that allocations touch only in part → how many do */
-	int64_t managed; /* asked for in live managed memory */
-	int created; /* contexts so far */
+	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
+	int64_t managed;          /* asked for in live managed memory */
+	int created;              /* contexts so far */
 };
 
 enum tare_family {
@@ -112,9 +113,9 @@ struct tare_process_fold {
 	struct tare_place **places; /* by device; NULL where it never was */
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
-	struct tare_map owner_of_stack; /* stack id → 1 + owner id */
-	int64_t end_ns; /* of is_ended */
-	int host_row; /* in `hosts` of every ledger, -1: none */
+	struct tare_map owner_of_stack;       /* stack id → 1 + owner id */
+	int64_t end_ns;                       /* of is_ended */
+	int host_row;                         /* in `hosts` of every ledger, -1: none */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
 };
@@ -137,7 +138,7 @@ struct tare_step {
 	uint64_t owner;
 	int64_t begin, end;
 	int64_t weigh_begin, weigh_end; /* when its readings may have been taken */
-	int64_t local_growth; /* LAUNCH: not yet booked; -1: not computed yet */
+	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;
 };
@@ -154,9 +155,9 @@ enum { TARE_LIMIT_STACK_SIZE = 0, TARE_LIMIT_MALLOC_HEAP_SIZE = 2 };
 
 /* What a step did, apart from what was measured. */
 struct tare_applied {
-	int64_t known; /* sum of its ops */
+	int64_t known;   /* sum of its ops */
 	bool takes_rest; /* what was measured beyond the known goes to `bucket` */
-	int bucket; /* -1: none */
+	int bucket;      /* -1: none */
 	int context;
 };
 
@@ -176,10 +177,10 @@ struct tare_steps {
 struct tare_peer_now {
 	uint32_t pid;
 	const char *name; /* NULL: not visible */
-	int bucket; /* -1: none yet */
-	int64_t used; /* as the last list says; 0: not in it */
-	int64_t most; /* of `used`, or of what NVML said about one of ours */
-	int64_t extra; /* what the device gained beyond that when it appeared */
+	int bucket;       /* -1: none yet */
+	int64_t used;     /* as the last list says; 0: not in it */
+	int64_t most;     /* of `used`, or of what NVML said about one of ours */
+	int64_t extra;    /* what the device gained beyond that when it appeared */
 	bool is_seen, is_listed;
 	bool is_ours; /* recorded, or cannot be told from one that is */
 };
@@ -192,11 +193,11 @@ struct tare_peer_read {
 struct tare_device_fold {
 	const struct tare_device *device;
 	int index;
-	bool is_measured; /* a reading came */
-	bool will_be_measured; /* one is there, sooner or later */
+	bool is_measured;              /* a reading came */
+	bool will_be_measured;         /* one is there, sooner or later */
 	int64_t used, used_start, sum; /* sum: of all buckets */
-	int64_t last_ns; /* of the last change or reading */
-	int buckets, before; /* list; bucket of what was in use before the recording */
+	int64_t last_ns;               /* of the last change or reading */
+	int buckets, before;           /* list; bucket of what was in use before the recording */
 
 	int primary; /* enum tare_source whose readings are `used`; 0: none yet */
 	bool source_known[4];
@@ -215,7 +216,7 @@ struct tare_device_fold {
 	int64_t closing_ns, closing_used;
 	int closing_source;
 
-	int64_t max_begin; /* of what came so far, to tell who is late */
+	int64_t max_begin;      /* of what came so far, to tell who is late */
 	struct tare_steps late; /* by begin */
 	size_t late_next;
 
@@ -229,7 +230,7 @@ struct tare_device_fold {
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
 	bool is_level_known;
-	int64_t level; /* in use by processes that are not recorded, as last told */
+	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
 	int64_t quiet_sum, inside_sum; /* sizes of what nobody knows, between calls and inside */
 	bool is_pid_mismatch;
@@ -405,8 +406,12 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 void tare_fold_run(struct tare_fold *f);
 void tare_fold_end(struct tare_fold *f);
 
+/* cut.c: the last moment up to `until` at which a recording can be cut */
+int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);
+
 /* notes.c: sentences */
-void tare_fold_note(struct tare_fold *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void tare_fold_notes_of_calls(struct tare_fold *f);
 void tare_fold_notes(struct tare_fold *f);
 

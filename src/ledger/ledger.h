@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 enum tare_evidence {
-	TARE_EVIDENCE_EXACT, /* the size the driver or an allocator returned */
-	TARE_EVIDENCE_WEIGHED, /* the driver's own counter around one call */
+	TARE_EVIDENCE_EXACT,    /* the size the driver or an allocator returned */
+	TARE_EVIDENCE_WEIGHED,  /* the driver's own counter around one call */
 	TARE_EVIDENCE_INFERRED, /* by a rule that is named */
-	TARE_EVIDENCE_WITNESS, /* somebody else's word: NVML's list of processes */
+	TARE_EVIDENCE_WITNESS,  /* somebody else's word: NVML's list of processes */
 };
 const char *tare_evidence_name(enum tare_evidence evidence);
 
-#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                    \
+#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
 	TARE_ACCOUNT_##key = id,
 enum tare_account {
 #include "accounts.def"
@@ -51,26 +51,27 @@ struct tare_row {
 	bool elastic;
 	bool contended; /* shared an interval with another unknown: bytes lies in low..high */
 	int64_t bytes, low, high;
-	uint64_t count; /* objects or calls behind it */
+	uint64_t count;     /* objects or calls behind it */
 	uint64_t driver_ns; /* time the program spent in the driver for it, so far */
-	int64_t pid; /* -1: no process */
+	int64_t pid;        /* -1: no process */
 	int64_t generation; /* exec generation; 0 for most */
-	int64_t rank; /* -1: none */
+	int64_t rank;       /* -1: none */
 };
 
 struct tare_device_ledger {
 	int index; /* NVML's, else the program's */
 	const char *name;
-	char uuid[48]; /* "GPU-xxxxxxxx-…" */
+	char uuid[48];            /* "GPU-xxxxxxxx-…" */
 	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
 	uint64_t used;
 	uint64_t used_start; /* before the recording began */
-	int64_t elastic; /* sum of elastic leaves */
+	int64_t elastic;     /* sum of elastic leaves */
 	int64_t unexplained;
 	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;
-	enum tare_evidence used_by; /* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
+	enum tare_evidence
+		used_by; /* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	bool nvml, integrated, simulated;
 	struct tare_row *rows;
 	int row_nr;
@@ -80,12 +81,12 @@ struct tare_host_ledger {
 	int64_t pid, generation;
 	const char *name;
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
-	uint64_t pinned, registered; /* asked for through the driver */
+	uint64_t pinned, registered;                          /* asked for through the driver */
 };
 
 struct tare_ledger {
 	const char *at; /* "peak", "end", "12.5s" */
-	int64_t t_ns; /* -1 at `peak`, where each device has its own */
+	int64_t t_ns;   /* -1 at `peak`, where each device has its own */
 	struct tare_device_ledger *devices;
 	int device_nr;
 	struct tare_host_ledger *hosts;
@@ -93,7 +94,7 @@ struct tare_ledger {
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */
-	void *memory; /* everything above lives in it; NULL in a ledger written by hand */
+	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
 };
 
 #endif

@@ -108,8 +108,8 @@ int tare_fold_object_next(const struct tare_fold *f, int object)
 struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made)
 {
 	uint64_t key = (uint64_t)s->process << 32 | s->tid;
-	uint64_t *known = is_made ? tare_map_put(&f->graves, key, NULL) :
-				    tare_map_get(&f->graves, key);
+	uint64_t *known =
+		is_made ? tare_map_put(&f->graves, key, NULL) : tare_map_get(&f->graves, key);
 	struct tare_grave *g;
 
 	if (!known)

@@ -228,12 +228,14 @@ static void make_stretches(struct tare_overlap *o)
 	int64_t used = o->d->used, level = o->d->is_level_known ? o->d->level : -1;
 
 	for (size_t k = 0; k <= o->point_nr; k++)
-		o->stretches[k] = (struct tare_stretch){ .first = TARE_NOBODY, .last = TARE_NOBODY };
+		o->stretches[k] =
+			(struct tare_stretch){ .first = TARE_NOBODY, .last = TARE_NOBODY };
 	for (size_t k = 0; k < o->point_nr; k++) {
 		const struct tare_point *p = &o->points[k];
 
 		if (p->step != TARE_NOBODY)
-			*(p->is_after ? &o->members[p->step].to : &o->members[p->step].from) = k + 1;
+			*(p->is_after ? &o->members[p->step].to : &o->members[p->step].from) =
+				k + 1;
 		o->stretches[k].rest = p->used - used;
 		used = p->used;
 		if (p->level >= 0) {

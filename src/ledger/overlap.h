@@ -17,11 +17,11 @@ struct tare_point {
 
 /* Stretch k ends at point k; stretch 0 is the quiet time before the cluster. */
 struct tare_stretch {
-	int64_t rest; /* change not yet given to anybody */
-	int64_t known; /* given to known calls */
+	int64_t rest;                     /* change not yet given to anybody */
+	int64_t known;                    /* given to known calls */
 	uint32_t unknowns, syncs, knowns; /* under way */
-	bool has_growth, has_fall; /* among the known */
-	size_t first, last; /* known calls placed here, through member.next */
+	bool has_growth, has_fall;        /* among the known */
+	size_t first, last;               /* known calls placed here, through member.next */
 };
 
 struct tare_member {
@@ -29,11 +29,12 @@ struct tare_member {
 	size_t op_first, op_nr;
 	size_t from, to; /* stretches in which it was under way; from == to: behind all readings */
 	bool may_be_later; /* it ended after the last reading */
-	bool is_sure; /* its known change can be nowhere else */
-	bool is_given; /* it is in its stretch's `known` */
-	size_t at; /* the stretch its known change is placed in */
+	bool is_sure;      /* its known change can be nowhere else */
+	bool is_given;     /* it is in its stretch's `known` */
+	size_t at;         /* the stretch its known change is placed in */
 	size_t next;
-	int64_t low, high; /* unknown: how much less or more it may be, as a known one may be elsewhere */
+	int64_t low,
+		high; /* unknown: how much less or more it may be, as a known one may be elsewhere */
 };
 
 struct tare_overlap {
@@ -45,7 +46,8 @@ struct tare_overlap {
 	size_t step_nr;
 	struct tare_point *points;
 	size_t point_nr;
-	struct tare_stretch *stretches; /* point_nr, and one more for what came after the last point */
+	struct tare_stretch
+		*stretches; /* point_nr, and one more for what came after the last point */
 	struct tare_ops ops;
 	size_t unknown_nr, unknown; /* calls that are not waits: how many, and one of them */
 };

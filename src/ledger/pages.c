@@ -7,7 +7,7 @@
 #include "ledger/fold.h"
 
 struct span {
-	uint64_t first, last; /* pages */
+	uint64_t first, last;             /* pages */
 	bool is_first_edge, is_last_edge; /* touched in part; last only if it is another page */
 };
 

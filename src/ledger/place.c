@@ -86,9 +86,9 @@ static size_t guess(const struct tare_overlap *o, const struct tare_member *m)
 enum { SLOTS = 6, STATES = 1 << SLOTS };
 
 struct trail {
-	uint32_t calls[SLOTS]; /* under way, and not sure */
+	uint32_t calls[SLOTS];      /* under way, and not sure */
 	uint8_t under_way, leaving; /* masks of slots; leaving: for the last time here */
-	uint8_t came_from[STATES]; /* state before, by state behind */
+	uint8_t came_from[STATES];  /* state before, by state behind */
 };
 
 static double cost_of(const struct tare_stretch *s, int64_t change)
@@ -109,8 +109,8 @@ static void step_trail(const struct tare_overlap *o, const struct tare_stretch *
 
 		next[mask] = INFINITY;
 		if (t->under_way >> slot & 1)
-			sums[mask] = sums[mask & (mask - 1)] +
-				     o->members[t->calls[slot]].applied.known;
+			sums[mask] =
+				sums[mask & (mask - 1)] + o->members[t->calls[slot]].applied.known;
 	}
 	next[0] = INFINITY;
 	for (unsigned state = 0; state < STATES; state++) {

@@ -50,7 +50,8 @@ struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
 	struct tare_process_fold *p = f->processes[process];
 
 	if (device >= p->place_nr) {
-		p->places = tare_xrealloc(p->places, (size_t)device + 1, sizeof(struct tare_place *));
+		p->places =
+			tare_xrealloc(p->places, (size_t)device + 1, sizeof(struct tare_place *));
 		while (p->place_nr <= device)
 			p->places[p->place_nr++] = NULL;
 	}

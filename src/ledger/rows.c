@@ -229,7 +229,8 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		if (is_empty(&leaves[i].sum))
 			continue;
 		label_part(b, &leaves[i], &segment, &label);
-		r = add_row(b, own, leaves->account, tare_str_text(&segment), tare_str_text(&label));
+		r = add_row(b, own, leaves->account, tare_str_text(&segment),
+			    tare_str_text(&label));
 		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
 			r->pid = b->d->peers[leaves[i].part - 2].pid;
 		fill(r, &leaves[i].sum);

@@ -152,9 +152,8 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			continue;
 		l = &out->devices[place_of(f, d)];
 		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
-		l->peak_used = d->is_marked[TARE_MARK_PEAK] ?
-				       (uint64_t)d->mark_used[TARE_MARK_PEAK] :
-				       l->used;
+		l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK]
+							    : l->used;
 	}
 }
 

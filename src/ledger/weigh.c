@@ -117,8 +117,8 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 }
 
 /* What managed memory of a process could still come to the device, and what is there. */
-static int64_t managed_room(const struct tare_fold *f, const struct tare_device_fold *d, int process,
-			    int64_t *resident)
+static int64_t managed_room(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int process, int64_t *resident)
 {
 	const struct tare_process_fold *p = f->processes[process];
 	int64_t there = 0, room;

@@ -92,7 +92,9 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 
 	s.is_weighed = is_weighed;
 	s.held = tare_xcalloc(2 * live, sizeof(*s.held));
-	s.device = (struct tare_device){ .name = "bench", .nvml_index = 0, .total = UINT64_C(1) << 40 };
+	s.device = (struct tare_device){ .name = "bench",
+					 .nvml_index = 0,
+					 .total = UINT64_C(1) << 40 };
 	s.process_device = (struct tare_process_device){ 0, &s.device };
 	s.process = (struct tare_process){ .role = TARE_ROLE_PROGRAM,
 					   .pid = 1,
@@ -111,8 +113,8 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	begin = now() - begin - source_s;
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%-32s %10llu events, %8llu live: %6.1f M events/s, %4.0f ns each, %ld MiB at most\n",
-	       what, (unsigned long long)count, (unsigned long long)live, (double)count / begin / 1e6,
-	       begin / (double)count * 1e9, usage.ru_maxrss / 1024);
+	       what, (unsigned long long)count, (unsigned long long)live,
+	       (double)count / begin / 1e6, begin / (double)count * 1e9, usage.ru_maxrss / 1024);
 	tare_ledger_free(&ledger);
 	free(s.held);
 }

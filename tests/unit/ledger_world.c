@@ -134,8 +134,8 @@ static uint64_t pc_of(struct world *w, const char *owner)
 void world_call(struct world *w, struct world_call c)
 {
 	bool is_before = c.effect == TARE_EFFECT_DEL;
-	struct item *item = add(w, TARE_KIND_EVENT, c.process, c.device,
-				is_before ? c.begin : c.end);
+	struct item *item =
+		add(w, TARE_KIND_EVENT, c.process, c.device, is_before ? c.begin : c.end);
 
 	item->event.begin_ns = c.begin;
 	item->event.end_ns = c.end;

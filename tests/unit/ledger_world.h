@@ -5,7 +5,7 @@
 #include "ledger/build.h"
 
 #define MIB (INT64_C(1) << 20)
-#define MS INT64_C(1000000)
+#define MS  INT64_C(1000000)
 
 /*
  * A hand-written recording: processes, devices and a list of events, in any order; the fold gets

@@ -411,11 +411,11 @@ TEST(mem_free_finds_managed_and_pitched_memory)
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 64 * MIB,
-	     .granted = 64 * MIB, .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
-	CALL(w, .class = TARE_CLASS_PITCH, .effect = TARE_EFFECT_NEW, .begin = 7 * MS, .end = 8 * MS,
-	     .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 100, .granted = 512, .weigh = true,
-	     .before = 626 * MIB, .after = 628 * MIB);
+	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB,
+	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
+	CALL(w, .class = TARE_CLASS_PITCH, .effect = TARE_EFFECT_NEW, .begin = 7 * MS,
+	     .end = 8 * MS, .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 100,
+	     .granted = 512, .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
 	/* The kernel touched 32 MiB meanwhile. */
 	release(w, 9 * MS, BASE, 660 * MIB, -32 * MIB);
 	l = world_ledger(w, "8500us");
@@ -768,8 +768,8 @@ TEST(owners_are_rows_and_the_runtime_is_looked_through)
 {
 	struct world *w = started();
 	struct tare_ledger l;
-	static const char *const owners[] = { "/opt/libcublas.so.12", "/opt/libcudnn.so.9",
-					      "/opt/libcublas.so.12", "/home/me/a%b train",
+	static const char *const owners[] = { "/opt/libcublas.so.12",     "/opt/libcudnn.so.9",
+					      "/opt/libcublas.so.12",     "/home/me/a%b train",
 					      "/usr/lib/libcudart.so.12", NULL };
 
 	for (int i = 0; i < 6; i++)

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #define BASE UINT64_C(0x7f0000000000)
-#define P "process:431"
+#define P    "process:431"
 
 static void unknown(struct world *w, uint32_t tid, enum tare_class class, int64_t begin,
 		    int64_t end, int64_t before, int64_t after)
@@ -14,8 +14,8 @@ static void unknown(struct world *w, uint32_t tid, enum tare_class class, int64_
 	     .after = after * MIB);
 }
 
-static void alloc(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
-		  int64_t size, int64_t before, int64_t after)
+static void alloc(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page, int64_t size,
+		  int64_t before, int64_t after)
 {
 	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
 	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
@@ -208,8 +208,7 @@ TEST(the_peak_may_lie_inside_a_long_call)
 
 	unknown(w, 2, TARE_CLASS_CODE, 1, 900, 100, 104);
 	for (int i = 0; i < 10; i++) {
-		alloc(w, 1, 10 + 20 * i, 12 + 20 * i, 0, 10 + i % 5 * 10, 100,
-		      110 + i % 5 * 10);
+		alloc(w, 1, 10 + 20 * i, 12 + 20 * i, 0, 10 + i % 5 * 10, 100, 110 + i % 5 * 10);
 		release(w, 1, 20 + 20 * i, 22 + 20 * i, 0, 110 + i % 5 * 10, 100);
 	}
 	l = world_ledger(w, "peak");

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define BASE UINT64_C(0x7f0000000000)
-#define US INT64_C(1000)
+#define US   INT64_C(1000)
 #define PAGE (2 * MIB)
 
 enum { CALLS = 48, THREADS = 4, SLOTS = 64, PAGES = SLOTS * 4, WEIGH_US = 20, UNKNOWNS = 3 };
@@ -27,10 +27,10 @@ static const char *const unknown_path[UNKNOWNS] = { "process:431/code", "process
 						    "process:431/graphs" };
 
 enum mode {
-	ONE_THREAD, /* drift, unweighed exact calls */
+	ONE_THREAD,         /* drift, unweighed exact calls */
 	ONE_UNKNOWN_THREAD, /* the others make exact calls only */
-	UNWEIGHED_EXACT, /* the same, and some exact calls are not weighed; no drift */
-	ALL_UNKNOWN, /* anybody makes any call */
+	UNWEIGHED_EXACT,    /* the same, and some exact calls are not weighed; no drift */
+	ALL_UNKNOWN,        /* anybody makes any call */
 	MODES,
 };
 
@@ -59,8 +59,8 @@ struct sim {
 	int moment_nr;
 	int64_t counter, peak, drift, unknown[UNKNOWNS], unknown_low[UNKNOWNS];
 	int64_t slot_size[SLOTS]; /* 0: free */
-	bool is_owned[SLOTS]; /* the program has the address, and has not begun to free it */
-	int64_t last, pitch; /* of slots */
+	bool is_owned[SLOTS];     /* the program has the address, and has not begun to free it */
+	int64_t last, pitch;      /* of slots */
 	int page_touches[PAGES];
 };
 
@@ -120,8 +120,8 @@ static void plan(struct sim *s)
 			c->unknown = (int)random_below(s, UNKNOWNS);
 			c->size = random_below(s, 3) ? between(s, 1, 64 * MIB) : 0;
 		} else {
-			c->size = random_below(s, 2) ? between(s, 1, PAGE / 2) :
-						       between(s, 1, 4 * PAGE);
+			c->size = random_below(s, 2) ? between(s, 1, PAGE / 2)
+						     : between(s, 1, 4 * PAGE);
 			c->is_weighed = s->mode != ONE_THREAD && s->mode != UNWEIGHED_EXACT;
 			c->is_weighed |= random_below(s, 2) == 0;
 		}
@@ -268,8 +268,9 @@ static uint64_t address_of(const struct sim *s, int slot)
 
 static void write_down(const struct sim *s, struct world *w)
 {
-	static const enum tare_class class_of[] = { [CALL_NEW] = TARE_CLASS_DEVICE,
-						    [CALL_DEL] = TARE_CLASS_DEVICE };
+	static const enum tare_class class_of[] = {
+		[CALL_NEW] = TARE_CLASS_DEVICE, [CALL_DEL] = TARE_CLASS_DEVICE
+	};
 
 	for (int i = 0; i < CALLS; i++) {
 		const struct call *c = &s->calls[i];
@@ -279,9 +280,9 @@ static void write_down(const struct sim *s, struct world *w)
 			continue;
 		CALL(w, .tid = 1 + (uint32_t)c->thread,
 		     .class = is_unknown ? unknown_class[c->unknown] : class_of[c->kind],
-		     .effect = is_unknown	       ? TARE_EFFECT_CHANGE :
-			       c->kind == CALL_DEL ? TARE_EFFECT_DEL :
-						     TARE_EFFECT_NEW,
+		     .effect = is_unknown            ? TARE_EFFECT_CHANGE
+			       : c->kind == CALL_DEL ? TARE_EFFECT_DEL
+						     : TARE_EFFECT_NEW,
 		     .begin = c->begin, .end = c->end,
 		     .handle = is_unknown ? 1 : address_of(s, c->slot), .context = 0xc0,
 		     .asked = is_unknown ? 0 : (uint64_t)c->size, .weigh = c->is_weighed,
