@@ -31,6 +31,7 @@ struct sim_nvml {
 };
 extern struct sim_nvml sim_nvml;
 
+int sim_nvml_ready(void); /* UNINITIALIZED before nvmlInit */
 /* SUCCESS: NVML is initialised, and `dev` is one of its handles. */
 int sim_nvml_check(const struct nvml_device *dev);
 /* As above; NO_PERMISSION for a GPU of which only partitions may be looked at. */

@@ -15,11 +15,13 @@ struct listed {
 /* As measured: less than the contexts of a process take, and nothing of what cuInit takes. */
 static uint64_t shown(const struct sim_slot *slot, int device)
 {
-	uint64_t below = sim_nvml.profile.init_process + slot->contexts[device] * sim_nvml.profile.nvml_context_below;
+	uint64_t used = sim_state_used_by(sim_nvml.shared, slot, device);
+	uint64_t below = sim_nvml.profile.init_process +
+			 slot->contexts[device] * sim_nvml.profile.nvml_context_below;
 
 	if (sim_nvml.script.no_process_memory)
 		return NVML_NOT_AVAILABLE;
-	return slot->used[device] > below ? slot->used[device] - below : 0;
+	return used > below ? used - below : 0;
 }
 
 static unsigned int list(int device, struct listed *items)
@@ -41,8 +43,9 @@ static unsigned int list(int device, struct listed *items)
 	sim_state_unlock(shared);
 	if (sim_nvml.script.noisy && !sim_nvml.script.noisy_hidden) {
 		items[count].pid = SIM_NOISY_PID;
-		items[count++].used = sim_nvml.script.no_process_memory ? NVML_NOT_AVAILABLE :
-									 sim_script_noise(&sim_nvml.script);
+		items[count++].used = sim_nvml.script.no_process_memory
+					      ? NVML_NOT_AVAILABLE
+					      : sim_script_noise(&sim_nvml.script);
 	}
 	return count;
 }
@@ -104,7 +107,8 @@ int nvmlSystemGetProcessName(unsigned int pid, char *text, unsigned int size)
 		return NVML_INVALID_ARGUMENT;
 	sim_state_lock(shared);
 	for (i = 0; i < shared->slots_high && result != NVML_SUCCESS; i++)
-		if (shared->slots[i].pid && shared->slots[i].pid + (uint32_t)sim_nvml.script.pid_offset == pid) {
+		if (shared->slots[i].pid &&
+		    shared->slots[i].pid + (uint32_t)sim_nvml.script.pid_offset == pid) {
 			snprintf(text, size, "%s", shared->slots[i].name);
 			result = NVML_SUCCESS;
 		}

@@ -29,7 +29,7 @@ enum sim_api {
 #undef CU_API
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	__attribute__((visibility("default"))) CUresult symbol params;                            \
+	__attribute__((visibility("default"))) CUresult symbol params;                             \
 	CUresult sim_body_##symbol params;
 #include "recorder/cuda/cuda_api.def"
 #include "sim_extra.def"
@@ -73,7 +73,7 @@ struct sim_context;
 
 struct sim_object {
 	enum sim_kind kind;
-	struct sim_context *context; /* dies with it; NULL: lives as long as the process */
+	struct sim_context *context;     /* dies with it; NULL: lives as long as the process */
 	struct sim_object *next, **link; /* objects of the context */
 };
 
@@ -139,10 +139,10 @@ struct sim_range {
 	enum sim_range_kind kind;
 	int device;
 	struct sim_context *context; /* dies with it; NULL: does not */
-	void *owner; /* POOL: its pool, MAPPED: its physical memory */
-	struct sim_block *block; /* HEAP: its shared page, NULL: it has its own */
-	uint64_t span; /* address space it occupies */
-	uint64_t offset; /* of its memory in sim_backing_fd() */
+	void *owner;                 /* POOL: its pool, MAPPED: its physical memory */
+	struct sim_block *block;     /* HEAP: its shared page, NULL: it has its own */
+	uint64_t span;               /* address space it occupies */
+	uint64_t offset;             /* of its memory in sim_backing_fd() */
 	uint64_t charged;
 	uint64_t id;
 	unsigned flags;
@@ -152,7 +152,7 @@ struct sim_range {
 /* NULL: no memory. */
 struct sim_range *sim_range_add(enum sim_range_kind kind, uint64_t start, uint64_t size);
 void sim_range_remove(struct sim_range *range);
-struct sim_range *sim_range_at(uint64_t address); /* the one that holds this address */
+struct sim_range *sim_range_at(uint64_t address);    /* the one that holds this address */
 struct sim_range *sim_range_exactly(uint64_t start); /* the one that begins there */
 /* Some range of a context, some range of an owner; NULL: none is left. */
 struct sim_range *sim_range_of(const struct sim_context *context);
@@ -161,7 +161,7 @@ struct sim_range *sim_range_owned(const void *owner);
 /* ---- memory behind addresses: one file per process, so that another process can map a part ---- */
 int sim_backing_fd(void);
 bool sim_backing_extend(uint64_t size, uint64_t *offset); /* more of it */
-void sim_backing_punch(uint64_t offset, uint64_t size); /* nobody needs this part any more */
+void sim_backing_punch(uint64_t offset, uint64_t size);   /* nobody needs this part any more */
 /* Address space without memory, aligned to a page of the device. 0: none. */
 uint64_t sim_backing_reserve(uint64_t size);
 /* Both of them together, and back. */
@@ -202,15 +202,23 @@ struct sim_context {
 	uint64_t local; /* bytes per thread that local memory has room for */
 	uint64_t code;
 	bool has_runtime, has_malloc; /* code that kernels with printf or malloc need */
-	unsigned printf_images; /* loaded ones with printf */
-	bool printf_used, heap_used; /* by a kernel that ran */
+	unsigned printf_images;       /* loaded ones with printf */
+	bool printf_used, heap_used;  /* by a kernel that ran */
 	unsigned streams, streams_high;
-	uint64_t managed_free; /* held for managed memory */
+	uint64_t managed_free;          /* held for managed memory */
 	struct sim_hoard nodes, params; /* of executable graphs */
 };
 
 /* The calling thread's context: INVALID_CONTEXT without one. */
 CUresult sim_current(struct sim_context **context);
+/* That of a handle, and the current one for NULL. */
+CUresult sim_current_or(CUcontext handle, struct sim_context **context);
+CUresult sim_current_push(struct sim_context *context);
+void sim_current_forget(const struct sim_context *context);
+
+CUresult sim_context_new(int device, unsigned flags, struct sim_context **made);
+void sim_context_begin(struct sim_context *context); /* everything as in a fresh one */
+void sim_context_end(struct sim_context *context);
 /* A living one. */
 struct sim_context *sim_context_with_id(uint64_t id);
 CUresult sim_context_take(struct sim_context *context, uint64_t bytes);

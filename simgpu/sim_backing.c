@@ -26,8 +26,9 @@ uint64_t sim_backing_reserve(uint64_t size)
 	uint64_t page = sim.profile.page, wanted = size + page, at, aligned;
 	void *found;
 
-	found = wanted < size ? MAP_FAILED :
-				mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	found = wanted < size ? MAP_FAILED
+			      : mmap(NULL, wanted, PROT_NONE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (found == MAP_FAILED)
 		return 0;
 	at = (uint64_t)(uintptr_t)found;
@@ -60,8 +61,8 @@ uint64_t sim_backing_map(uint64_t size, uint64_t *offset)
 	if (!at)
 		return 0;
 	if (!sim_backing_extend(size, offset) ||
-	    mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-		 (off_t)*offset) == MAP_FAILED) {
+	    mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)*offset) == MAP_FAILED) {
 		munmap((void *)(uintptr_t)at, size);
 		return 0;
 	}

@@ -97,7 +97,8 @@ CUresult sim_code_runtime(struct sim_context *context, const struct sim_image *i
 	CUresult result = take_once(context, wants_any, &context->has_runtime, sim.profile.runtime);
 
 	if (result == CUDA_SUCCESS)
-		result = take_once(context, image->has_malloc, &context->has_malloc, sim.profile.runtime_malloc);
+		result = take_once(context, image->has_malloc, &context->has_malloc,
+				   sim.profile.runtime_malloc);
 	if (result != CUDA_SUCCESS || !image->has_printf)
 		return result;
 	if (!context->printf_images)
@@ -119,7 +120,8 @@ static CUresult place(struct sim_context *context, struct sim_symbol *symbol)
 {
 	struct sim_piece piece = { 0 };
 	struct sim_range *range;
-	CUresult result = sim_heap_take(context, &context->array_heap, symbol->code ? symbol->code : 1, &piece);
+	CUresult result = sim_heap_take(context, &context->array_heap,
+					symbol->code ? symbol->code : 1, &piece);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -170,8 +172,8 @@ void sim_code_drop_globals(struct sim_image *image)
 	}
 }
 
-CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context, struct sim_image *image,
-			 const char *name)
+CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *context,
+			 struct sim_image *image, const char *name)
 {
 	struct sim_symbol *symbol;
 	CUresult result = CUDA_SUCCESS;

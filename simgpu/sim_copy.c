@@ -59,7 +59,8 @@ static CUresult copy(uint64_t to, uint64_t from, size_t size, unsigned sides, CU
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if ((sides & TO_DEVICE && !is_on_device(to, size)) || (sides & FROM_DEVICE && !is_on_device(from, size)))
+	if ((sides & TO_DEVICE && !is_on_device(to, size)) ||
+	    (sides & FROM_DEVICE && !is_on_device(from, size)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (size && (!to || !from))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -68,24 +69,27 @@ static CUresult copy(uint64_t to, uint64_t from, size_t size, unsigned sides, CU
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
+CUresult sim_body_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+				       CUstream hStream)
 {
 	return copy(dstDevice, (uint64_t)(uintptr_t)srcHost, ByteCount, TO_DEVICE, hStream);
 }
 
-CUresult sim_body_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+CUresult sim_body_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+				       CUstream hStream)
 {
 	return copy((uint64_t)(uintptr_t)dstHost, srcDevice, ByteCount, FROM_DEVICE, hStream);
 }
 
-CUresult sim_body_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-				       CUstream hStream)
+CUresult sim_body_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+				       size_t ByteCount, CUstream hStream)
 {
 	return copy(dstDevice, srcDevice, ByteCount, TO_DEVICE | FROM_DEVICE, hStream);
 }
 
 /* Either side may be host memory: addresses are unified. */
-CUresult sim_body_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+CUresult sim_body_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+				CUstream hStream)
 {
 	return copy(dst, src, ByteCount, 0, hStream);
 }
@@ -110,8 +114,9 @@ CUresult sim_body_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 	return sim_body_cuMemcpyAsync(dst, src, ByteCount, NULL);
 }
 
-CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-				    CUcontext srcContext, size_t ByteCount, CUstream hStream)
+CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+				    CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+				    CUstream hStream)
 {
 	if (!sim_object_get(dstContext, SIM_CONTEXT) || !sim_object_get(srcContext, SIM_CONTEXT))
 		return CUDA_ERROR_INVALID_CONTEXT;
@@ -121,12 +126,14 @@ CUresult sim_body_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
 CUresult sim_body_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
 			       CUcontext srcContext, size_t ByteCount)
 {
-	return sim_body_cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL);
+	return sim_body_cuMemcpyPeerAsync(dstDevice, dstContext, srcDevice, srcContext, ByteCount,
+					  NULL);
 }
 
 /* ---- two dimensions ---- */
 /* The first row of one side; 0: in an array, whose contents nobody sees. */
-static uint64_t side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t pitch)
+static uint64_t side(int type, const void *host, CUdeviceptr device, size_t x, size_t y,
+		     size_t pitch)
 {
 	if (type == CU_MEMORYTYPE_ARRAY)
 		return 0;
@@ -145,15 +152,18 @@ CUresult sim_body_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStrea
 	if (!pCopy || (pCopy->srcPitch && pCopy->srcPitch < pCopy->WidthInBytes) ||
 	    (pCopy->dstPitch && pCopy->dstPitch < pCopy->WidthInBytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	to = side(pCopy->dstMemoryType, pCopy->dstHost, pCopy->dstDevice, pCopy->dstXInBytes, pCopy->dstY,
-		  pCopy->dstPitch);
-	from = side(pCopy->srcMemoryType, pCopy->srcHost, pCopy->srcDevice, pCopy->srcXInBytes, pCopy->srcY,
-		    pCopy->srcPitch);
+	to = side(pCopy->dstMemoryType, pCopy->dstHost, pCopy->dstDevice, pCopy->dstXInBytes,
+		  pCopy->dstY, pCopy->dstPitch);
+	from = side(pCopy->srcMemoryType, pCopy->srcHost, pCopy->srcDevice, pCopy->srcXInBytes,
+		    pCopy->srcY, pCopy->srcPitch);
 	for (row = 0; to && from && !is_captured && row < pCopy->Height; row++) {
-		uint64_t line_to = to + row * pCopy->dstPitch, line_from = from + row * pCopy->srcPitch;
+		uint64_t line_to = to + row * pCopy->dstPitch,
+			 line_from = from + row * pCopy->srcPitch;
 
-		if ((pCopy->dstMemoryType == CU_MEMORYTYPE_DEVICE && !is_on_device(line_to, pCopy->WidthInBytes)) ||
-		    (pCopy->srcMemoryType == CU_MEMORYTYPE_DEVICE && !is_on_device(line_from, pCopy->WidthInBytes)))
+		if ((pCopy->dstMemoryType == CU_MEMORYTYPE_DEVICE &&
+		     !is_on_device(line_to, pCopy->WidthInBytes)) ||
+		    (pCopy->srcMemoryType == CU_MEMORYTYPE_DEVICE &&
+		     !is_on_device(line_from, pCopy->WidthInBytes)))
 			return CUDA_ERROR_INVALID_VALUE;
 		move(line_to, line_from, pCopy->WidthInBytes);
 	}
@@ -171,8 +181,8 @@ CUresult sim_body_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 }
 
 /* ---- fills ---- */
-static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count, size_t rows,
-		     CUstream stream)
+static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned width, size_t count,
+		     size_t rows, CUstream stream)
 {
 	bool is_captured;
 	CUresult result = begin(stream, CU_GRAPH_NODE_TYPE_MEMSET, &is_captured);
@@ -198,17 +208,20 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned widt
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+CUresult sim_body_cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
+				  CUstream hStream)
 {
 	return fill(dstDevice, 0, uc, 1, N, 1, hStream);
 }
 
-CUresult sim_body_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+CUresult sim_body_cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
+				   CUstream hStream)
 {
 	return fill(dstDevice, 0, us, 2, N, 1, hStream);
 }
 
-CUresult sim_body_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+CUresult sim_body_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
+				   CUstream hStream)
 {
 	return fill(dstDevice, 0, ui, 4, N, 1, hStream);
 }
@@ -228,20 +241,20 @@ CUresult sim_body_cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t 
 	return fill(dstDevice, 0, ui, 4, N, 1, NULL);
 }
 
-CUresult sim_body_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-				  size_t Height)
+CUresult sim_body_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
+				  size_t Width, size_t Height)
 {
 	return fill(dstDevice, dstPitch, uc, 1, Width, Height, NULL);
 }
 
-CUresult sim_body_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-				   size_t Height)
+CUresult sim_body_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+				   size_t Width, size_t Height)
 {
 	return fill(dstDevice, dstPitch, us, 2, Width, Height, NULL);
 }
 
-CUresult sim_body_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-				   size_t Height)
+CUresult sim_body_cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
+				   size_t Width, size_t Height)
 {
 	return fill(dstDevice, dstPitch, ui, 4, Width, Height, NULL);
 }

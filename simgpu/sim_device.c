@@ -88,7 +88,8 @@ CUresult sim_body_cuInit(unsigned int Flags)
 	if (Flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim.is_initialized)
-		return sim.slot->pid == (uint32_t)getpid() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+		return sim.slot->pid == (uint32_t)getpid() ? CUDA_SUCCESS
+							   : CUDA_ERROR_NOT_INITIALIZED;
 	result = start();
 	sim.is_initialized = result == CUDA_SUCCESS;
 	return result;
@@ -96,7 +97,8 @@ CUresult sim_body_cuInit(unsigned int Flags)
 
 static uint64_t used_now(int physical)
 {
-	return sim_state_used(sim.shared, physical, sim.profile.init) + sim_script_noise(&sim.script);
+	return sim_state_used(sim.shared, physical, sim.profile.init) +
+	       sim_script_noise(&sim.script);
 }
 
 CUresult sim_take(int device, uint64_t bytes)
@@ -151,8 +153,8 @@ CUresult sim_body_cuDriverGetVersion(int *driverVersion)
 		*driverVersion = 0;
 		return CUDA_SUCCESS;
 	}
-	*driverVersion = sim.script.driver_version ? sim.script.driver_version :
-						     (int)sim.profile.cuda_version;
+	*driverVersion = sim.script.driver_version ? sim.script.driver_version
+						   : (int)sim.profile.cuda_version;
 	return CUDA_SUCCESS;
 }
 
@@ -240,38 +242,33 @@ CUresult sim_body_cuMemGetInfo_v2(size_t *free, size_t *total)
 static const struct {
 	int attribute, value;
 } attributes[] = {
-	{ 1, 1024 }, /* threads per block */
-	{ 2, 1024 },
-	{ 3, 1024 },
-	{ 4, 64 },
-	{ 5, 2147483647 }, /* blocks per grid */
-	{ 6, 65535 },
-	{ 7, 65535 },
-	{ 8, 49152 }, /* shared memory per block */
-	{ 9, 65536 }, /* constant memory */
-	{ 10, 32 }, /* warp size */
-	{ 11, 2147483647 }, /* largest pitch */
-	{ 12, 65536 }, /* registers per block */
-	{ 13, 1980000 }, /* clock, kHz */
-	{ 14, 512 }, /* texture alignment */
-	{ 19, 1 }, /* can map host memory */
-	{ 31, 1 }, /* concurrent kernels */
-	{ 36, 2619000 }, /* memory clock, kHz */
-	{ 37, 6144 }, /* bus width */
-	{ 38, 62914560 }, /* L2 */
-	{ 40, 3 }, /* copy engines */
-	{ 41, 1 }, /* unified addressing */
-	{ 78, 1 }, /* stream priorities */
-	{ 81, 233472 }, /* shared memory per multiprocessor */
-	{ 82, 65536 }, /* registers per multiprocessor */
-	{ 83, 1 }, /* managed memory */
-	{ 89, 1 }, /* concurrent managed access */
-	{ 95, 1 }, /* cooperative launch */
-	{ 97, 232448 }, /* shared memory per block, opted in */
-	{ 102, 1 }, /* virtual memory management */
-	{ 103, 1 }, /* POSIX file descriptors */
-	{ 106, 32 }, /* blocks per multiprocessor */
-	{ 115, 1 }, /* memory pools */
+	{ 1, 1024 },                                                       /* threads per block */
+	{ 2, 1024 },        { 3, 1024 },  { 4, 64 },    { 5, 2147483647 }, /* blocks per grid */
+	{ 6, 65535 },       { 7, 65535 }, { 8, 49152 }, /* shared memory per block */
+	{ 9, 65536 },                                   /* constant memory */
+	{ 10, 32 },                                     /* warp size */
+	{ 11, 2147483647 },                             /* largest pitch */
+	{ 12, 65536 },                                  /* registers per block */
+	{ 13, 1980000 },                                /* clock, kHz */
+	{ 14, 512 },                                    /* texture alignment */
+	{ 19, 1 },                                      /* can map host memory */
+	{ 31, 1 },                                      /* concurrent kernels */
+	{ 36, 2619000 },                                /* memory clock, kHz */
+	{ 37, 6144 },                                   /* bus width */
+	{ 38, 62914560 },                               /* L2 */
+	{ 40, 3 },                                      /* copy engines */
+	{ 41, 1 },                                      /* unified addressing */
+	{ 78, 1 },                                      /* stream priorities */
+	{ 81, 233472 },                                 /* shared memory per multiprocessor */
+	{ 82, 65536 },                                  /* registers per multiprocessor */
+	{ 83, 1 },                                      /* managed memory */
+	{ 89, 1 },                                      /* concurrent managed access */
+	{ 95, 1 },                                      /* cooperative launch */
+	{ 97, 232448 },                                 /* shared memory per block, opted in */
+	{ 102, 1 },                                     /* virtual memory management */
+	{ 103, 1 },                                     /* POSIX file descriptors */
+	{ 106, 32 },                                    /* blocks per multiprocessor */
+	{ 115, 1 },                                     /* memory pools */
 };
 
 static int attribute_of_profile(int attribute, CUdevice dev)
@@ -358,8 +355,8 @@ CUresult sim_body_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevi
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
-					  CUdevice dstDevice)
+CUresult sim_body_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
+					  CUdevice srcDevice, CUdevice dstDevice)
 {
 	if (!value || attrib <= 0)
 		return CUDA_ERROR_INVALID_VALUE;

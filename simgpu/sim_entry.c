@@ -30,7 +30,8 @@ static bool is_call(const char *name)
 	int i;
 
 	for (i = 0; i < SIM_API_NR; i++)
-		if (strcmp(sim_api_rows[i].symbol, name) == 0 || strcmp(sim_api_rows[i].name, name) == 0)
+		if (strcmp(sim_api_rows[i].symbol, name) == 0 ||
+		    strcmp(sim_api_rows[i].name, name) == 0)
 			return true;
 	return false;
 }

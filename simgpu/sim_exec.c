@@ -11,7 +11,7 @@ struct sim_exec {
 	struct sim_shape {
 		size_t nodes, kernels;
 		uint64_t bytes, param_bytes; /* of the device, for its nodes */
-		uint64_t most, left; /* of its memory nodes: at once, and not freed by it */
+		uint64_t most, left;         /* of its memory nodes: at once, and not freed by it */
 	} shape;
 	bool auto_free;
 	uint64_t live; /* allocated by a launch and not yet freed */
@@ -109,8 +109,8 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned 
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
-				     char *logBuffer, size_t bufferSize)
+CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
+				     CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 {
 	if (phErrorNode)
 		*phErrorNode = NULL;
@@ -119,13 +119,15 @@ CUresult sim_body_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, C
 	return instantiate(phGraphExec, hGraph, 0);
 }
 
-CUresult sim_body_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
-					char *logBuffer, size_t bufferSize)
+CUresult sim_body_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
+					CUgraphNode *phErrorNode, char *logBuffer,
+					size_t bufferSize)
 {
 	return sim_body_cuGraphInstantiate(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-CUresult sim_body_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+CUresult sim_body_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+					      unsigned long long flags)
 {
 	return instantiate(phGraphExec, hGraph, flags);
 }
@@ -181,7 +183,8 @@ CUresult sim_body_cuDeviceGraphMemTrim(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+CUresult sim_body_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
+					       void *value)
 {
 	cuuint64_t *number = value;
 
@@ -235,7 +238,8 @@ CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgr
 {
 	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
 
-	if (!sim_object_get(hGraphExec, SIM_EXEC) || !node || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
+	if (!sim_object_get(hGraphExec, SIM_EXEC) || !node ||
+	    node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -252,13 +256,16 @@ CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 	if (!exec || !graph || !resultInfo)
 		return CUDA_ERROR_INVALID_VALUE;
 	shape = measure(graph);
-	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels && !shape.most;
-	resultInfo->result = fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels &&
+	       !shape.most;
+	resultInfo->result =
+		fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
 	resultInfo->errorNode = resultInfo->errorFromNode = NULL;
 	return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
-CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
+				    CUgraphNode *hErrorNode_out,
 				    CUgraphExecUpdateResult *updateResult_out)
 {
 	CUgraphExecUpdateResultInfo info = { 0 };

@@ -92,8 +92,8 @@ static CUresult use_heap(struct sim_context *context)
 	CUresult result = CUDA_SUCCESS;
 
 	if (!context->heap_used)
-		result = sim_context_take(context,
-					  context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] + sim.profile.heap_extra);
+		result = sim_context_take(context, context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] +
+							   sim.profile.heap_extra);
 	if (result == CUDA_SUCCESS)
 		context->heap_used = true;
 	return result;
@@ -118,7 +118,8 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream, void **params)
+static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream,
+		       void **params)
 {
 	struct sim_context *context;
 	struct sim_graph *graph;
@@ -137,31 +138,37 @@ static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream
 	return sim_function_launch(context, f, params);
 }
 
-CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-				 unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-				 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult sim_body_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+				 unsigned int gridDimZ, unsigned int blockDimX,
+				 unsigned int blockDimY, unsigned int blockDimZ,
+				 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
+				 void **extra)
 {
 	(void)sharedMemBytes;
 	(void)extra;
-	return launch(f, gridDimX && gridDimY && gridDimZ, blockDimX * blockDimY * blockDimZ, hStream, kernelParams);
+	return launch(f, gridDimX && gridDimY && gridDimZ, blockDimX * blockDimY * blockDimZ,
+		      hStream, kernelParams);
 }
 
-CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+CUresult sim_body_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+				   void **extra)
 {
 	(void)extra;
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
 	return launch(f, config->gridDimX && config->gridDimY && config->gridDimZ,
-		      config->blockDimX * config->blockDimY * config->blockDimZ, config->hStream, kernelParams);
+		      config->blockDimX * config->blockDimY * config->blockDimZ, config->hStream,
+		      kernelParams);
 }
 
-CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-					    unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-					    unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-					    void **kernelParams)
+CUresult sim_body_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
+					    unsigned int gridDimY, unsigned int gridDimZ,
+					    unsigned int blockDimX, unsigned int blockDimY,
+					    unsigned int blockDimZ, unsigned int sharedMemBytes,
+					    CUstream hStream, void **kernelParams)
 {
-	return sim_body_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-				       sharedMemBytes, hStream, kernelParams, NULL);
+	return sim_body_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
+				       blockDimZ, sharedMemBytes, hStream, kernelParams, NULL);
 }
 
 /* ---- attributes ---- */
@@ -213,7 +220,8 @@ CUresult sim_body_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfun
 	return get_attribute(pi, attrib, hfunc);
 }
 
-CUresult sim_body_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
+CUresult sim_body_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
+				       CUdevice dev)
 {
 	return sim_is_device(dev) ? get_attribute(pi, attrib, kernel) : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -228,7 +236,8 @@ CUresult sim_body_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attr
 	return load_from_handle(hfunc, &function);
 }
 
-CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
+CUresult sim_body_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
+				       CUdevice dev)
 {
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -245,8 +254,8 @@ CUresult sim_body_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 
 CUresult sim_body_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
-	return sim_is_device(dev) ? sim_body_cuFuncSetCacheConfig((CUfunction)kernel, config) :
-				    CUDA_ERROR_INVALID_DEVICE;
+	return sim_is_device(dev) ? sim_body_cuFuncSetCacheConfig((CUfunction)kernel, config)
+				  : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult sim_body_cuFuncLoad(CUfunction hfunc)
@@ -304,8 +313,8 @@ CUresult sim_body_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 }
 
 /* ---- occupancy ---- */
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
-							      size_t dynamicSMemSize)
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
+							      int blockSize, size_t dynamicSMemSize)
 {
 	struct sim_function *function;
 
@@ -316,15 +325,16 @@ CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CU
 	return load_from_handle(func, &function);
 }
 
-CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
-								       int blockSize, size_t dynamicSMemSize,
-								       unsigned int flags)
+CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+	int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
 {
 	(void)flags;
-	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize, dynamicSMemSize);
+	return sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize,
+								    dynamicSMemSize);
 }
 
-CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+CUresult sim_body_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
+						   CUfunction func,
 						   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
 						   size_t dynamicSMemSize, int blockSizeLimit)
 {

@@ -30,11 +30,13 @@ static struct sim_node *add_node(struct sim_graph *graph, CUgraphNodeType type)
 	return node;
 }
 
-CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function, CUgraphNode *handle)
+CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,
+		       CUgraphNode *handle)
 {
 	struct sim_node *node;
 
-	if (function && !sim_object_get(function, SIM_FUNCTION) && !sim_object_get(function, SIM_KERNEL))
+	if (function && !sim_object_get(function, SIM_FUNCTION) &&
+	    !sim_object_get(function, SIM_KERNEL))
 		return CUDA_ERROR_INVALID_HANDLE;
 	node = add_node(graph, type);
 	if (!node)
@@ -46,8 +48,8 @@ CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction
 }
 
 /* The dependencies change no figure; they must only exist. */
-static CUresult add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies, size_t count,
-		    CUgraphNodeType type, CUfunction function)
+static CUresult add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
+		    size_t count, CUgraphNodeType type, CUfunction function)
 {
 	struct sim_graph *graph = sim_object_get(graph_handle, SIM_GRAPH);
 	size_t i;
@@ -134,12 +136,14 @@ CUresult sim_body_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				       size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult sim_body_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				       const CUgraphNode *dependencies, size_t numDependencies,
+				       const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
 	if (!nodeParams || !nodeParams->func)
 		return CUDA_ERROR_INVALID_VALUE;
-	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams->func);
+	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL,
+		   nodeParams->func);
 }
 
 static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *params)
@@ -147,8 +151,9 @@ static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 	return params->func ? params->func : (CUfunction)params->kern;
 }
 
-CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-					  size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+					  const CUgraphNode *dependencies, size_t numDependencies,
+					  const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	if (!nodeParams || !function_of(nodeParams))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -156,50 +161,58 @@ CUresult sim_body_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGra
 		   function_of(nodeParams));
 }
 
-CUresult sim_body_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode,
+						const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
 
-	if (!node || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams || !function_of(nodeParams))
+	if (!node || node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams ||
+	    !function_of(nodeParams))
 		return CUDA_ERROR_INVALID_VALUE;
 	node->function = function_of(nodeParams);
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				       size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams,
-				       CUcontext ctx)
+CUresult sim_body_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				       const CUgraphNode *dependencies, size_t numDependencies,
+				       const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
 	(void)ctx;
 	if (!memsetParams || !sim_range_at(memsetParams->dst))
 		return CUDA_ERROR_INVALID_VALUE;
-	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET, NULL);
+	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET,
+		   NULL);
 }
 
-CUresult sim_body_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				       size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+CUresult sim_body_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				       const CUgraphNode *dependencies, size_t numDependencies,
+				       const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
 	(void)ctx;
 	if (!copyParams)
 		return CUDA_ERROR_INVALID_VALUE;
-	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMCPY, NULL);
+	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMCPY,
+		   NULL);
 }
 
-CUresult sim_body_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				      size_t numDependencies)
+CUresult sim_body_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				      const CUgraphNode *dependencies, size_t numDependencies)
 {
-	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY, NULL);
+	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
+		   NULL);
 }
 
 /* The address is fixed now; the device's memory comes with a launch (sim_exec.c). */
-CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-					 size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					 const CUgraphNode *dependencies, size_t numDependencies,
+					 CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
 	uint64_t span, start, offset = 0;
 	struct sim_range *range;
 	CUresult result;
 
-	if (!nodeParams || !nodeParams->bytesize || !sim_is_device(nodeParams->poolProps.location.id))
+	if (!nodeParams || !nodeParams->bytesize ||
+	    !sim_is_device(nodeParams->poolProps.location.id))
 		return CUDA_ERROR_INVALID_VALUE;
 	span = sim_round_up(nodeParams->bytesize, sim.profile.page);
 	start = span < nodeParams->bytesize ? 0 : sim_backing_map(span, &offset);
@@ -209,7 +222,8 @@ CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGrap
 			sim_backing_unmap(start, span, offset);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	result = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEM_ALLOC, NULL);
+	result = add(phGraphNode, hGraph, dependencies, numDependencies,
+		     CU_GRAPH_NODE_TYPE_MEM_ALLOC, NULL);
 	if (result != CUDA_SUCCESS) {
 		sim_range_remove(range);
 		sim_backing_unmap(start, span, offset);
@@ -224,15 +238,17 @@ CUresult sim_body_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGrap
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-					size_t numDependencies, CUdeviceptr dptr)
+CUresult sim_body_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					const CUgraphNode *dependencies, size_t numDependencies,
+					CUdeviceptr dptr)
 {
 	struct sim_range *range = sim_range_exactly(dptr);
 	CUresult result;
 
 	if (!range || range->kind != SIM_RANGE_GRAPH)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEM_FREE, NULL);
+	result = add(phGraphNode, hGraph, dependencies, numDependencies,
+		     CU_GRAPH_NODE_TYPE_MEM_FREE, NULL);
 	if (result == CUDA_SUCCESS) {
 		((struct sim_node *)*phGraphNode)->bytes = range->span;
 		((struct sim_node *)*phGraphNode)->address = dptr;

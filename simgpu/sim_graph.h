@@ -10,7 +10,7 @@ struct sim_node {
 	struct sim_graph *graph;
 	CUgraphNodeType type;
 	CUfunction function; /* of a kernel node */
-	uint64_t bytes; /* of a memory node */
+	uint64_t bytes;      /* of a memory node */
 	CUdeviceptr address;
 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct own {
-	ElfW(Sym) *symbols;
+	ElfW(Sym) * symbols;
 	const char *names;
 	const uint32_t *hash; /* DT_HASH: its second word is the number of symbols */
 };
@@ -64,7 +64,7 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void unname(ElfW(Sym) *symbol)
+static void unname(ElfW(Sym) * symbol)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t begin = (uintptr_t)symbol & ~(page - 1), end = (uintptr_t)(symbol + 1);

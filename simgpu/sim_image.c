@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK "tare-sim-module"
-#define FILE_MAX (1u << 20)
-#define DEFAULT_CODE 4096
+#define MARK           "tare-sim-module"
+#define FILE_MAX       (1u << 20)
+#define DEFAULT_CODE   4096
 #define DEFAULT_GLOBAL 4096
 
 static uint64_t value_of(const char *line, const char *key, uint64_t otherwise)
@@ -94,8 +94,8 @@ CUresult sim_image_read(const void *data, struct sim_image **image)
 	while (!made->is_opaque && *text) {
 		size_t length = strcspn(text, "\n");
 
-		snprintf(line, sizeof(line), "%.*s", (int)(length < sizeof(line) ? length : sizeof(line) - 1),
-			 text);
+		snprintf(line, sizeof(line), "%.*s",
+			 (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
 		if (strncmp(line, MARK, strlen(MARK)) != 0 && !read_line(made, line)) {
 			sim_image_drop(made);
 			return CUDA_ERROR_OUT_OF_MEMORY;

@@ -26,8 +26,8 @@ struct sim_symbol {
 	struct sim_loaded {
 		struct sim_context *context;
 		uint64_t id; /* of the context: addresses are used again */
-	} loaded[16]; /* where its code is */
-	uint64_t address; /* of a global, when it was asked for */
+	} loaded[16];        /* where its code is */
+	uint64_t address;    /* of a global, when it was asked for */
 };
 
 struct sim_image {
@@ -35,7 +35,7 @@ struct sim_image {
 	unsigned kernels;
 	bool is_opaque, is_library;
 	bool has_printf, has_malloc; /* one of its kernels */
-	unsigned refs; /* a module taken from a library has the library's */
+	unsigned refs;               /* a module taken from a library has the library's */
 	uint64_t rest_in; /* id of the context that has its globals and runtime, of a library's */
 };
 
@@ -44,6 +44,16 @@ CUresult sim_image_read_file(const char *path, struct sim_image **image);
 void sim_image_drop(struct sim_image *image);
 /* NULL: it has none of that name. */
 struct sim_symbol *sim_image_find(struct sim_image *image, const char *name, bool is_global);
+
+struct sim_module { /* a module or a library */
+	struct sim_object object;
+	struct sim_image *image;
+	struct sim_object *library; /* that a module was taken from */
+};
+
+/* Takes the image over, also when it fails. */
+CUresult sim_module_new(enum sim_kind kind, struct sim_context *context, struct sim_image *image,
+			void **handle);
 
 /* Code on the device, in the steps in which the driver takes room for it. */
 CUresult sim_code_load(struct sim_context *context, struct sim_symbol *symbol);

@@ -40,11 +40,13 @@ static uint64_t map_part(int fd, uint64_t offset, uint64_t size, uint64_t *span)
 	void *at;
 
 	*span = sim_round_up(offset + size - begin, sim.profile.page);
-	at = mmap(NULL, *span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)begin);
+	at = mmap(NULL, *span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+		  (off_t)begin);
 	return at == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)at + (offset - begin);
 }
 
-static CUresult open_part(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size, CUdeviceptr *dptr)
+static CUresult open_part(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
+			  CUdeviceptr *dptr)
 {
 	uint64_t span, start = map_part(fd, offset, size, &span);
 	struct sim_range *range = start ? sim_range_add(kind, start, size) : NULL;
@@ -64,7 +66,8 @@ static void close_part(struct sim_range *range)
 	sim_range_remove(range);
 }
 
-CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle,
+					unsigned int Flags)
 {
 	struct sim_context *context;
 	struct ipc_handle from;
@@ -131,8 +134,9 @@ CUresult sim_body_cuImportExternalMemory(CUexternalMemory *extMem_out,
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
-						  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+CUresult
+sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+					 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
 	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
 
@@ -141,7 +145,8 @@ CUresult sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexterna
 	if (!devPtr || !bufferDesc || !bufferDesc->size || bufferDesc->offset > external->size ||
 	    bufferDesc->size > external->size - bufferDesc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
-	return open_part(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size, devPtr);
+	return open_part(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
+			 devPtr);
 }
 
 CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)

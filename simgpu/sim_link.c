@@ -11,8 +11,8 @@ struct sim_link {
 	size_t size;
 };
 
-CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues,
-				  CUlinkState *stateOut)
+CUresult sim_body_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
+				  void **optionValues, CUlinkState *stateOut)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);

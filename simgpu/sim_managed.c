@@ -87,14 +87,16 @@ static CUresult prefetch(CUdeviceptr devPtr, size_t count, bool to_device)
 {
 	struct sim_range *range = sim_range_at(devPtr);
 
-	if (!range || range->kind != SIM_RANGE_MANAGED || !count || count > range->start + range->size - devPtr)
+	if (!range || range->kind != SIM_RANGE_MANAGED || !count ||
+	    count > range->start + range->size - devPtr)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (to_device)
 		sim_managed_touch(devPtr, count);
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+				     CUstream hStream)
 {
 	CUresult result = sim_stream_check(hStream);
 
@@ -105,8 +107,8 @@ CUresult sim_body_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice 
 	return prefetch(devPtr, count, dstDevice != CU_DEVICE_CPU);
 }
 
-CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
-					CUstream hStream)
+CUresult sim_body_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+					unsigned int flags, CUstream hStream)
 {
 	CUresult result = sim_stream_check(hStream);
 
@@ -121,24 +123,28 @@ static CUresult advise(CUdeviceptr devPtr, size_t count)
 {
 	struct sim_range *range = sim_range_at(devPtr);
 
-	return range && range->kind == SIM_RANGE_MANAGED && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return range && range->kind == SIM_RANGE_MANAGED && count ? CUDA_SUCCESS
+								  : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+CUresult sim_body_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+			      CUdevice device)
 {
 	(void)advice;
 	(void)device;
 	return advise(devPtr, count);
 }
 
-CUresult sim_body_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+CUresult sim_body_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+				 CUmemLocation location)
 {
 	(void)advice;
 	(void)location;
 	return advise(devPtr, count);
 }
 
-CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+					 unsigned int flags)
 {
 	struct sim_range *range = sim_range_exactly(dptr);
 	CUresult result = sim_stream_check(hStream);

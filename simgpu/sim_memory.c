@@ -23,8 +23,8 @@ CUresult sim_body_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 	return result;
 }
 
-CUresult sim_body_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
-				     unsigned int ElementSizeBytes)
+CUresult sim_body_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+				     size_t Height, unsigned int ElementSizeBytes)
 {
 	uint64_t pitch = sim_round_up(WidthInBytes, sim.profile.pitch_align);
 	CUresult result;
@@ -74,7 +74,8 @@ static CUresult alloc_host(void **pp, size_t bytesize, unsigned flags)
 	span = sim_round_up(bytesize, 4096);
 	if (span < bytesize)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	at = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	at = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+		  -1, 0);
 	if (at == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	range = sim_range_add(SIM_RANGE_HOST, (uint64_t)(uintptr_t)at, bytesize);
@@ -156,7 +157,9 @@ static struct sim_range *host_range(const void *p)
 {
 	struct sim_range *range = sim_range_at((uint64_t)(uintptr_t)p);
 
-	return range && (range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED) ? range : NULL;
+	return range && (range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED)
+		       ? range
+		       : NULL;
 }
 
 CUresult sim_body_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
@@ -196,8 +199,8 @@ static bool is_host(const struct sim_range *range)
 	return range->kind == SIM_RANGE_HOST || range->kind == SIM_RANGE_REGISTERED;
 }
 
-static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, const struct sim_range *range,
-				  CUdeviceptr ptr)
+static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
+				  const struct sim_range *range, CUdeviceptr ptr)
 {
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -247,7 +250,8 @@ CUresult sim_body_cuPointerGetAttribute(void *data, CUpointer_attribute attribut
 }
 
 /* Of a pointer that is none of ours, every attribute is 0 of 8 bytes at most, and that is no error. */
-CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
+CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes,
+					 CUpointer_attribute *attributes, void **data,
 					 CUdeviceptr ptr)
 {
 	struct sim_range *range = sim_range_at(ptr);
@@ -267,7 +271,8 @@ CUresult sim_body_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_a
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+CUresult sim_body_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+					CUdeviceptr ptr)
 {
 	(void)attribute;
 	return value && sim_range_at(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

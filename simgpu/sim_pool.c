@@ -14,7 +14,8 @@ struct sim_pool {
 	bool is_default;
 	uint64_t threshold;
 	uint64_t used, used_high, reserved, reserved_high;
-	uint64_t held; /* used, rounded up as the pool stores it, and freed since the last synchronisation */
+	uint64_t
+		held; /* used, rounded up as the pool stores it, and freed since the last synchronisation */
 	uint64_t freed;
 	int flags[4]; /* the three reuse attributes, kept for reading back */
 };
@@ -168,10 +169,13 @@ CUresult sim_body_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream h
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
-	return result == CUDA_SUCCESS ? alloc(dptr, bytesize, current_pool(context->device), hStream) : result;
+	return result == CUDA_SUCCESS
+		       ? alloc(dptr, bytesize, current_pool(context->device), hStream)
+		       : result;
 }
 
-CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+					  CUstream hStream)
 {
 	return alloc(dptr, bytesize, sim_object_get(pool, SIM_POOL), hStream);
 }
@@ -210,7 +214,8 @@ CUresult sim_body_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *pool
 
 	if (!pool || !poolProps || poolProps->allocType != 1)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !sim_is_device(poolProps->location.id))
+	if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    !sim_is_device(poolProps->location.id))
 		return CUDA_ERROR_INVALID_DEVICE;
 	for (i = 0; i < sizeof(made) / sizeof(made[0]) && made[i];)
 		i++;
@@ -321,10 +326,12 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 
 CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-	return sim_object_get(pool, SIM_POOL) && map && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return sim_object_get(pool, SIM_POOL) && map && count ? CUDA_SUCCESS
+							      : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+				     CUmemLocation *location)
 {
 	struct sim_pool *pool = sim_object_get(memPool, SIM_POOL);
 

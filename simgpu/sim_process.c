@@ -43,6 +43,30 @@ int sim_process_memfd(const char *purpose)
 	return memfd_create(name, MFD_CLOEXEC);
 }
 
+int sim_process_memfd_unique(void)
+{
+	static unsigned long count;
+	char purpose[32];
+
+	snprintf(purpose, sizeof(purpose), "physical-%lu",
+		 __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+	return sim_process_memfd(purpose);
+}
+
+/* A hash of the name, which has the maker's pid and a number in it. */
+uint64_t sim_process_file_id(int fd)
+{
+	char link[64], name[PATH_MAX];
+	uint64_t hash = 0xcbf29ce484222325ull;
+	ssize_t i, n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, name, sizeof(name));
+	for (i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
+	return n > 0 ? hash : 0;
+}
+
 int sim_process_high_fd(int fd)
 {
 	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);

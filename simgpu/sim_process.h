@@ -13,6 +13,9 @@ int sim_process_find_fd(const char *target);
 
 /* A new memfd that sim_process_find_fd() finds as "/memfd:simgpu-PURPOSE-PID (deleted)". */
 int sim_process_memfd(const char *purpose);
+/* As above with a name that no other has; and what identifies its file in any process. 0: unknown. */
+int sim_process_memfd_unique(void);
+uint64_t sim_process_file_id(int fd);
 
 /* The same file under a number that programs do not use for their own; `fd` is closed. */
 int sim_process_high_fd(int fd);

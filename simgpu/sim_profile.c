@@ -22,7 +22,7 @@ static const struct key keys[] = {
 	SIM_PROFILE_TEXTS(X)
 #undef X
 #define X(key) { #key, offsetof(struct sim_profile, key), false },
-	SIM_PROFILE_NUMBERS(X)
+		SIM_PROFILE_NUMBERS(X)
 #undef X
 };
 #define KEYS_NR (sizeof(keys) / sizeof(keys[0]))
@@ -75,7 +75,8 @@ static int own_path(char *path, size_t size)
 		unsigned long begin, end;
 		char *slash = strchr(line, '/');
 
-		if (!slash || sscanf(line, "%lx-%lx", &begin, &end) != 2 || self < begin || self >= end)
+		if (!slash || sscanf(line, "%lx-%lx", &begin, &end) != 2 || self < begin ||
+		    self >= end)
 			continue;
 		slash[strcspn(slash, "\n")] = 0;
 		if (strlen(slash) < size) {
@@ -157,7 +158,8 @@ static const char *first_bad(const struct sim_profile *p)
 		return "suballoc_align";
 	if (!p->managed_step || p->managed_step % p->page)
 		return "managed_step";
-	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step || !p->graph_step)
+	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step ||
+	    !p->graph_step)
 		return "a step that";
 	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";
@@ -178,8 +180,8 @@ int sim_profile_load(struct sim_profile *profile, char *error, size_t size)
 	memset(profile, 0, sizeof(*profile));
 	file = find_file(wanted, path, sizeof(path)) < 0 ? NULL : fopen(path, "re");
 	if (!file) {
-		snprintf(error, size, "no device profile \"%s\": give a file or a name in %s", wanted,
-			 "the folder profiles beside the simulated driver");
+		snprintf(error, size, "no device profile \"%s\": give a file or a name in %s",
+			 wanted, "the folder profiles beside the simulated driver");
 		return -1;
 	}
 	while (fgets(line, sizeof(line), file)) {
@@ -188,8 +190,8 @@ int sim_profile_load(struct sim_profile *profile, char *error, size_t size)
 		number++;
 		if (comment || read_line(profile, seen, line) == 0)
 			continue;
-		snprintf(error, size, "%s:%d: not a key of a device profile with a value for it", path,
-			 number);
+		snprintf(error, size, "%s:%d: not a key of a device profile with a value for it",
+			 path, number);
 		fclose(file);
 		return -1;
 	}
@@ -237,7 +239,8 @@ void sim_uuid_parse(const char *text, unsigned char bytes[16])
 			continue;
 		if (!isxdigit((unsigned char)*at))
 			return;
-		digit = isdigit((unsigned char)*at) ? *at - '0' : tolower((unsigned char)*at) - 'a' + 10;
+		digit = isdigit((unsigned char)*at) ? *at - '0'
+						    : tolower((unsigned char)*at) - 'a' + 10;
 		bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
 		i++;
 	}

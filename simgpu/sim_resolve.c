@@ -21,7 +21,8 @@ static bool has_twin(const char *name, int newest)
 	int i;
 
 	for (i = 0; i < SIM_API_NR; i++)
-		if (sim_api_rows[i].ptsz && sim_api_rows[i].version <= newest && strcmp(sim_api_rows[i].name, name) == 0)
+		if (sim_api_rows[i].ptsz && sim_api_rows[i].version <= newest &&
+		    strcmp(sim_api_rows[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -45,7 +46,8 @@ static const struct sim_api_row *find(const char *name, int version, bool ptsz, 
 }
 
 /* As measured: not to find a name is a success that says so in `symbolStatus`. */
-CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+				      cuuint64_t flags,
 				      CUdriverProcAddressQueryResult *symbolStatus)
 {
 	const struct sim_api_row *row;
@@ -53,17 +55,19 @@ CUresult sim_body_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVe
 
 	if (!symbol || !pfn || cudaVersion > driver_version())
 		return CUDA_ERROR_INVALID_VALUE;
-	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
+	row = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		   &is_known);
 	*pfn = row ? row->function : NULL;
 	if (!symbolStatus)
 		return row ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-	*symbolStatus = row	 ? CU_GET_PROC_ADDRESS_SUCCESS :
-			is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
-				   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	*symbolStatus = row        ? CU_GET_PROC_ADDRESS_SUCCESS
+			: is_known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+				   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+CUresult sim_body_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+				   cuuint64_t flags)
 {
 	return sim_body_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
 }

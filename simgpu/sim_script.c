@@ -10,7 +10,7 @@
 
 #include "sim_profile.h"
 
-#define WORDS_MAX 6
+#define WORDS_MAX         6
 #define DRIVER_NOT_LOADED 9 /* what nvmlInit says without a driver */
 
 static bool number(const char *text, uint64_t *value)
@@ -43,7 +43,8 @@ static bool set_nth(struct sim_rule *rule, const char *text)
 	return strcmp(text, "all") == 0 || (number(text, &rule->nth) && rule->nth);
 }
 
-static bool set_result(struct sim_rule *rule, const char *text, const struct sim_script_words *words)
+static bool set_result(struct sim_rule *rule, const char *text,
+		       const struct sim_script_words *words)
 {
 	rule->result = words ? words->result(text) : 0;
 	return rule->result >= 0;
@@ -51,7 +52,8 @@ static bool set_result(struct sim_rule *rule, const char *text, const struct sim
 
 /* Every command: its words (word[0] is its name) into the script; false: they make no sense. */
 #define COMMAND(NAME)                                                                              \
-	static bool NAME(struct sim_script *script, char **word, const struct sim_script_words *words)
+	static bool NAME(struct sim_script *script, char **word,                                   \
+			 const struct sim_script_words *words)
 #define UNUSED_WORDS ((void)word, (void)words)
 
 COMMAND(fail)
@@ -193,7 +195,8 @@ static bool run_line(struct sim_script *script, char *line, const struct sim_scr
 	int count = 0;
 	unsigned i;
 
-	for (at = strtok_r(line, " \t", &rest); at && count < WORDS_MAX; at = strtok_r(NULL, " \t", &rest))
+	for (at = strtok_r(line, " \t", &rest); at && count < WORDS_MAX;
+	     at = strtok_r(NULL, " \t", &rest))
 		word[count++] = at;
 	if (!count || word[0][0] == '#')
 		return true;
@@ -212,7 +215,8 @@ static void run_text(struct sim_script *script, char *text, const char *ends,
 	for (line = strtok_r(text, ends, &rest); line; line = strtok_r(NULL, ends, &rest)) {
 		snprintf(shown, sizeof(shown), "%s", line + strspn(line, " \t"));
 		if (!run_line(script, line, words) && words)
-			fprintf(stderr, "simulated GPU: ignored line of TARE_SIM_SCRIPT: \"%s\"\n", shown);
+			fprintf(stderr, "simulated GPU: ignored line of TARE_SIM_SCRIPT: \"%s\"\n",
+				shown);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define SIM_SCRIPT_RULES 64
-#define SIM_SCRIPT_ALL 0 /* as `nth`: every call */
+#define SIM_SCRIPT_ALL   0 /* as `nth`: every call */
 
 struct sim_rule {
 	enum { SIM_RULE_FAIL, SIM_RULE_FAIL_ANY, SIM_RULE_SLOW } kind;
@@ -20,12 +20,12 @@ struct sim_rule {
 struct sim_script {
 	struct sim_rule rules[SIM_SCRIPT_RULES];
 	int rules_nr;
-	uint64_t oom_above; /* 0: off */
-	int driver_version; /* 0: the profile's */
-	int no_nvml; /* result of nvmlInit; 0: NVML works */
-	bool nvml_missing; /* libnvidia-ml without its functions */
+	uint64_t oom_above;           /* 0: off */
+	int driver_version;           /* 0: the profile's */
+	int no_nvml;                  /* result of nvmlInit; 0: NVML works */
+	bool nvml_missing;            /* libnvidia-ml without its functions */
 	bool no_memory, no_processes; /* "not supported" */
-	bool no_process_memory; /* "not available", as on WSL */
+	bool no_process_memory;       /* "not available", as on WSL */
 	bool nvml_v1_only;
 	bool mig;
 	uint64_t pid_offset;

@@ -14,7 +14,7 @@
 
 #include "sim_process.h"
 
-#define FILE_NAME "simgpu-1.state" /* the number changes with struct sim_shared */
+#define FILE_NAME          "simgpu-1.state" /* the number changes with struct sim_shared */
 #define SPINS_BEFORE_SLEEP 100
 #define SLEEPS_BEFORE_LOOK 20
 
@@ -75,9 +75,11 @@ struct sim_shared *sim_state_open(void)
 	if (lseek(shared_fd, 0, SEEK_END) < (off_t)sizeof(struct sim_shared) &&
 	    ftruncate(shared_fd, sizeof(struct sim_shared)) < 0)
 		return NULL;
-	at = mmap(NULL, sizeof(struct sim_shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
+	at = mmap(NULL, sizeof(struct sim_shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd,
+		  0);
 	if (at == MAP_FAILED) {
-		fprintf(stderr, "simulated GPU: cannot map the state of the machine: %s\n", strerror(errno));
+		fprintf(stderr, "simulated GPU: cannot map the state of the machine: %s\n",
+			strerror(errno));
 		return NULL;
 	}
 	shared_state = at; /* all zero is a machine without processes */
@@ -113,8 +115,8 @@ void sim_state_lock(struct sim_shared *shared)
 	for (;;) {
 		uint32_t holder = 0;
 
-		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
 		if (++spins < SPINS_BEFORE_SLEEP)
 			continue;
@@ -122,8 +124,8 @@ void sim_state_lock(struct sim_shared *shared)
 		if (++sleeps % SLEEPS_BEFORE_LOOK || is_thread_alive(holder))
 			continue;
 		/* Whatever it was changing are single words: each slot is right by itself. */
-		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -202,8 +204,10 @@ void sim_state_reclaim(struct sim_shared *shared)
 		if (!slot->pid || is_own(slot))
 			continue;
 		/* Nobody's lock is in our way where the program before our exec had it, too. */
-		if (slot->pid == pid || slot_lock(F_GETLK, i, F_WRLCK) == F_UNLCK)
-			memset(slot, 0, sizeof(*slot));
+		if (slot->pid != pid && slot_lock(F_GETLK, i, F_WRLCK) != F_UNLCK)
+			continue;
+		sim_share_forget(shared, i);
+		memset(slot, 0, sizeof(*slot));
 	}
 }
 
@@ -221,5 +225,23 @@ uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t in
 		used += slot->used[device];
 		is_open |= slot->opened >> device & 1;
 	}
+	for (i = 0; i < SIM_SHARES; i++)
+		if (shared->shares[i].id && shared->shares[i].device == (uint32_t)device)
+			used += shared->shares[i].bytes;
 	return used + (is_open ? init : 0) + (uint64_t)shared->drift[device];
+}
+
+uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot, int device)
+{
+	uint64_t used = slot->used[device];
+	uint32_t i;
+
+	for (i = 0; i < SIM_SHARES; i++) {
+		const struct sim_share *share = &shared->shares[i];
+
+		if (share->id && share->device == (uint32_t)device &&
+		    share->holders[0].slot == slot - shared->slots + 1)
+			used += share->bytes;
+	}
+	return used;
 }

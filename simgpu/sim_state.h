@@ -17,11 +17,13 @@
 
 #include "sim_profile.h"
 
-#define SIM_SLOTS 1024 /* processes of a machine that have called cuInit */
+#define SIM_SLOTS   1024 /* processes of a machine that have called cuInit */
+#define SIM_SHARES  512  /* pieces of memory that more than one process may hold */
+#define SIM_HOLDERS 16   /* processes that hold one of them */
 
 struct sim_slot {
-	uint32_t pid; /* 0: empty */
-	uint32_t opened; /* bit d: the driver is started on device d */
+	uint32_t pid;                   /* 0: empty */
+	uint32_t opened;                /* bit d: the driver is started on device d */
 	uint16_t contexts[SIM_DEVICES]; /* that NVML lists the process for */
 	uint64_t cookie; /* sim_process_cookie(): tells a program from the one it replaced */
 	char name[32];
@@ -30,11 +32,26 @@ struct sim_slot {
 	uint64_t calls_seen;
 };
 
+/*
+ * Physical memory with a handle that was exported. It is on the device until the last process that
+ * holds it lets go or dies; NVML counts it for the first of them.
+ */
+struct sim_share {
+	uint64_t id; /* 0: empty */
+	uint64_t bytes;
+	uint32_t device;
+	struct sim_holder {
+		uint16_t slot; /* plus 1; 0: none */
+		uint16_t handles;
+	} holders[SIM_HOLDERS];
+};
+
 struct sim_shared {
-	uint32_t lock; /* thread id of the holder */
+	uint32_t lock;       /* thread id of the holder */
 	uint32_t slots_high; /* no slot beyond this one was ever used */
 	int64_t drift[SIM_DEVICES];
 	struct sim_slot slots[SIM_SLOTS];
+	struct sim_share shares[SIM_SHARES];
 };
 
 /* Maps the state, once. NULL: not possible, and a sentence on stderr said why. */
@@ -53,5 +70,18 @@ struct sim_slot *sim_state_self(struct sim_shared *shared);
 void sim_state_reclaim(struct sim_shared *shared);
 /* `init` is what a device takes once, for all processes that have opened it. */
 uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t init);
+/* What one process has: its own and what it holds first. */
+uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot,
+			   int device);
+
+/* sim_share.c. All of them take the lock. */
+/* Moves `bytes` from this process's own to a share that it holds. False: there are too many. */
+bool sim_share_make(struct sim_shared *shared, struct sim_slot *self, uint64_t id, int device,
+		    uint64_t bytes);
+/* One more handle of this process. False: no such share. */
+bool sim_share_hold(struct sim_shared *shared, struct sim_slot *self, uint64_t id);
+void sim_share_drop(struct sim_shared *shared, struct sim_slot *self, uint64_t id);
+/* Locked: takes a process that is gone off every share. */
+void sim_share_forget(struct sim_shared *shared, uint32_t slot);
 
 #endif

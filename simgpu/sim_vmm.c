@@ -16,8 +16,9 @@ struct sim_physical {
 	int device, fd;
 	uint64_t size, offset;
 	unsigned handles, mappings; /* references */
-	bool is_imported; /* counted by the process that made it */
-	bool has_file; /* fd is its own */
+	bool has_file;              /* fd is its own */
+	bool is_imported;           /* not in the books of this process */
+	uint64_t share;             /* other processes may hold it too; 0: they do not */
 	CUmemAllocationProp prop;
 };
 
@@ -42,7 +43,7 @@ static bool back(struct sim_physical *memory, uint64_t size, bool is_exportable)
 		memory->fd = sim_backing_fd();
 		return memory->fd >= 0 && sim_backing_extend(size, &memory->offset);
 	}
-	memory->fd = sim_process_high_fd(sim_process_memfd("physical"));
+	memory->fd = sim_process_high_fd(sim_process_memfd_unique());
 	if (memory->fd < 0)
 		return false;
 	memory->has_file = true;
@@ -52,8 +53,8 @@ static bool back(struct sim_physical *memory, uint64_t size, bool is_exportable)
 	return false;
 }
 
-CUresult sim_body_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
-			      unsigned long long flags)
+CUresult sim_body_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+			      const CUmemAllocationProp *prop, unsigned long long flags)
 {
 	struct sim_physical *made;
 
@@ -83,7 +84,9 @@ static void drop(struct sim_physical *memory)
 {
 	if (memory->handles || memory->mappings)
 		return;
-	if (!memory->is_imported)
+	if (memory->share)
+		sim_share_drop(sim.shared, sim.slot, memory->share);
+	else if (!memory->is_imported)
 		sim_give(memory->device, memory->size);
 	if (memory->has_file)
 		close(memory->fd);
@@ -127,7 +130,8 @@ CUresult sim_body_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *pr
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+CUresult sim_body_cuMemGetAllocationGranularity(size_t *granularity,
+						const CUmemAllocationProp *prop,
 						CUmemAllocationGranularity_flags option)
 {
 	if (!granularity || !prop || option < 0 || option > 1)
@@ -137,25 +141,40 @@ CUresult sim_body_cuMemGetAllocationGranularity(size_t *granularity, const CUmem
 }
 
 /* ---- to other processes ---- */
-CUresult sim_body_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
-					       CUmemAllocationHandleType handleType, unsigned long long flags)
+/* From now on the memory is on the device for as long as any process holds it. */
+static void share(struct sim_physical *memory)
+{
+	uint64_t id = sim_process_file_id(memory->fd);
+
+	if (memory->share || memory->is_imported || !id)
+		return;
+	if (sim_share_make(sim.shared, sim.slot, id, sim.devices[memory->device].physical,
+			   memory->size))
+		memory->share = id;
+}
+
+CUresult sim_body_cuMemExportToShareableHandle(void *shareableHandle,
+					       CUmemGenericAllocationHandle handle,
+					       CUmemAllocationHandleType handleType,
+					       unsigned long long flags)
 {
 	struct sim_physical *memory = physical(handle);
 	int fd;
 
 	if (!shareableHandle || !memory || flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
-	    !memory->has_file)
+	if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !memory->has_file)
 		return CUDA_ERROR_INVALID_VALUE;
 	fd = fcntl(memory->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;
+	share(memory);
 	*(int *)shareableHandle = fd;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+						 void *osHandle,
 						 CUmemAllocationHandleType shHandleType)
 {
 	struct sim_physical *made;
@@ -180,6 +199,9 @@ CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *h
 	made->size = (uint64_t)size;
 	made->handles = 1;
 	made->is_imported = made->has_file = true;
+	made->share = sim_process_file_id(made->fd);
+	if (!sim_share_hold(sim.shared, sim.slot, made->share))
+		made->share = 0; /* of another machine: it has the books */
 	made->prop.type = 1;
 	made->prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	*handle = (uintptr_t)made;
@@ -187,14 +209,14 @@ CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *h
 }
 
 /* ---- addresses ---- */
-CUresult sim_body_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
-				      unsigned long long flags)
+CUresult sim_body_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
+				      CUdeviceptr addr, unsigned long long flags)
 {
 	struct reservation *made;
 
 	(void)addr; /* a wish */
-	if (!ptr || !size || size % sim.profile.vmm_granularity || flags || alignment & (alignment - 1) ||
-	    alignment > sim.profile.vmm_granularity)
+	if (!ptr || !size || size % sim.profile.vmm_granularity || flags ||
+	    alignment & (alignment - 1) || alignment > sim.profile.vmm_granularity)
 		return CUDA_ERROR_INVALID_VALUE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -237,8 +259,8 @@ CUresult sim_body_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-			   unsigned long long flags)
+CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+			   CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
 	struct sim_physical *memory = physical(handle);
 	struct sim_range *range;
@@ -249,8 +271,8 @@ CUresult sim_body_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGen
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_range_at(ptr) || sim_range_at(ptr + size - 1))
 		return CUDA_ERROR_INVALID_VALUE;
-	at = mmap((void *)(uintptr_t)ptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-		  memory->fd, (off_t)memory->offset);
+	at = mmap((void *)(uintptr_t)ptr, size, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory->fd, (off_t)memory->offset);
 	range = at == MAP_FAILED ? NULL : sim_range_add(SIM_RANGE_MAPPED, ptr, size);
 	if (!range)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -288,19 +310,22 @@ CUresult sim_body_cuMemUnmap(CUdeviceptr ptr, size_t size)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+CUresult sim_body_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
+				 size_t count)
 {
 	size_t i;
 
 	if (!desc || !count || !sim_range_at(ptr) || !size || !sim_range_at(ptr + size - 1))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < count; i++)
-		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && !sim_is_device(desc[i].location.id))
+		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+		    !sim_is_device(desc[i].location.id))
 			return CUDA_ERROR_INVALID_DEVICE;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+				 CUdeviceptr ptr)
 {
 	if (!flags || !location || !sim_range_at(ptr))
 		return CUDA_ERROR_INVALID_VALUE;

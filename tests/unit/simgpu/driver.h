@@ -14,7 +14,8 @@
 
 struct driver {
 	void *library;
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"
 #undef CU_API
@@ -51,7 +52,7 @@ double grown(void);
 	do {                                                                                       \
 		grown();                                                                           \
 		OK(CALL);                                                                          \
-		CHECK_INT(grown() * 1024, (MIBS) * 1024);                                          \
+		CHECK_INT(grown() * 1024, (MIBS)*1024);                                            \
 	} while (0)
 
 #endif

@@ -57,7 +57,7 @@ static void allocations(void)
 	static const struct {
 		size_t bytes;
 		double mibs;
-	} sizes[] = { { 1, 2 },	    { 1, 0 },	  { 256, 0 },	 { 1024, 0 },	 { 4096, 0 },
+	} sizes[] = { { 1, 2 },     { 1, 0 },     { 256, 0 },    { 1024, 0 },    { 4096, 0 },
 		      { 16384, 0 }, { 65536, 0 }, { 262144, 0 }, { 1048576, 0 }, { 4194304, 4 } };
 	CUdeviceptr p[64];
 	size_t i;
@@ -123,7 +123,8 @@ static void graphs(void)
 	static const struct {
 		int nodes;
 		double mibs;
-	} sizes[] = { { 1, 0 }, { 10, 0 }, { 100, 0 }, { 1000, 0 }, { 5000, 10 }, { 10000, 12 }, { 20000, 22 } };
+	} sizes[] = { { 1, 0 },     { 10, 0 },     { 100, 0 },   { 1000, 0 },
+		      { 5000, 10 }, { 10000, 12 }, { 20000, 22 } };
 	CUDA_KERNEL_NODE_PARAMS_v2 params = { .kern = (CUkernel)function("k0"),
 					      .gridDimX = 1,
 					      .gridDimY = 1,
