@@ -58,6 +58,10 @@ void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const stru
 		.bytes = r->bytes, .low = r->low, .high = r->high, .count = r->count, .ns = r->ns
 	};
 
+	if (r->account == TARE_ACCOUNT_NONE) {
+		d->quiet_open += r->bytes; /* not booked: it waits for a list that explains it */
+		return;
+	}
 	if (bucket < 0)
 		return;
 	if (by.bytes || by.low || by.high)

@@ -329,6 +329,12 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 	}
 	if (d->is_level_known)
 		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
+	if (d->quiet_open) {
+		struct tare_rec_carry *r = &add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
+
+		r->account = TARE_ACCOUNT_NONE;
+		r->bytes = d->quiet_open;
+	}
 }
 
 static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)

@@ -139,6 +139,19 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 	}
 }
 
+/* What a process that came or went moved beyond NVML's figure for it. */
+static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t told,
+		      int64_t rest)
+{
+	bool is_growth = told > 0;
+
+	if (!l->changed_nr || llabs(rest) > APPEAR_BYTES)
+		return 0;
+	if (l->changed_nr == 1)
+		is_growth = d->peers[l->changed].used > 0;
+	return (rest > 0) == is_growth ? rest : 0;
+}
+
 /* Takes in the list that was read. Returns by how much `other` changed. */
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
 {
@@ -154,9 +167,7 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 	}
 	if (d->is_level_known) {
 		told = l.sum - d->level;
-		extra = change + d->quiet_open - told;
-		if (!l.changed_nr || llabs(extra) > APPEAR_BYTES || (extra > 0) != (told > 0))
-			extra = 0;
+		extra = beyond(d, &l, told, change + d->quiet_open - told);
 		d->quiet_open = 0;
 	}
 	d->level = l.sum;

@@ -148,6 +148,32 @@ TEST(a_neighbour_that_comes_brings_what_nvml_does_not_list)
 	world_free(w);
 }
 
+/* The same, but our next call saw it before the list did. */
+TEST(a_neighbour_that_a_call_met_first)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 1, 0, 0, NULL);
+	CALL(w, .class = TARE_CLASS_CODE, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS,
+	     .end = 2 * MS, .handle = 1, .context = 0xc0, .weigh = true, .before = 1526 * MIB,
+	     .after = 1528 * MIB, .peers = true, .peers_before = 518 * MIB,
+	     .peers_after = 518 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "other"), 1518 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 8 * MIB);
+	tare_ledger_free(&l);
+	world_peer(w, 0, 3 * MS, 2, 99, 518 * MIB, "more");
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "other/pid:99"), 526 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "other/before"), 1000 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "process:431/code"), 2 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(a_drift_is_not_hidden_behind_a_neighbour)
 {
 	struct world *w = world_new();
