@@ -21,7 +21,6 @@ static void *find(void *library, const char *name, void *linked)
 #define FIND(library, symbol) find(library, #symbol, (void *)symbol)
 #else
 #define FIND(library, symbol) dlsym(library, #symbol)
-#endif
 
 static void *load(const char *name)
 {
@@ -34,6 +33,7 @@ static void *load(const char *name)
 		test_fail(__FILE__, __LINE__, "%s", dlerror());
 	return library;
 }
+#endif
 
 void driver_open(const char *script)
 {

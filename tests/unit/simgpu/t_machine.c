@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define CONTEXT (548995072 + 65536) /* with what cuInit takes of every process */
-#define FIRST (3264 << 10)
+#define FIRST   (3264 << 10)
 
 static int to_child[2], from_child[2];
 
@@ -61,7 +61,8 @@ TEST(sim_processes_see_each_other)
 	CHECK_INT(used(), FIRST + 2LL * CONTEXT + (100 << 20));
 	OK(cu.cuMemGetInfo_v2(&free, &total));
 	CHECK_INT(total - free, used());
-	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items), NVML_SUCCESS);
+	CHECK_INT(nvml.nvmlDeviceGetComputeRunningProcesses_v3(nvml.device, &count, items),
+		  NVML_SUCCESS);
 	CHECK_INT(count, 2);
 	CHECK_INT(items[0].pid, child);
 	CHECK_INT(items[0].used, (518 + 100) << 20);

@@ -47,12 +47,14 @@ TEST(sim_resolves_every_row)
 		void *found = NULL;
 		int status = -1;
 
-		OK(cu.cuGetProcAddress_v2(rows[i].name, &found, rows[i].version, rows[i].ptsz ? 2 : 0,
-					  &status));
+		OK(cu.cuGetProcAddress_v2(rows[i].name, &found, rows[i].version,
+					  rows[i].ptsz ? 2 : 0, &status));
 		CHECK_INT(status, CU_GET_PROC_ADDRESS_SUCCESS);
 		if (found != pointer(i))
-			test_fail(__FILE__, __LINE__, "%s resolves to something else", rows[i].symbol);
-		OK(cu.cuGetProcAddress(rows[i].name, &found, rows[i].version, rows[i].ptsz ? 2 : 1));
+			test_fail(__FILE__, __LINE__, "%s resolves to something else",
+				  rows[i].symbol);
+		OK(cu.cuGetProcAddress(rows[i].name, &found, rows[i].version,
+				       rows[i].ptsz ? 2 : 1));
 		CHECK(found == pointer(i));
 		/* Where there is no twin, the flag makes no difference. */
 		if (has_twin(i))
@@ -78,7 +80,8 @@ TEST(sim_resolves_the_newest_version_that_the_caller_knows)
 	OK(cu.cuGetProcAddress_v2("cuMemAlloc_v2", &found, 13000, 0, &status));
 	CHECK_INT(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 	CHECK_INT(cu.cuGetProcAddress("cuNothing", &found, 13000, 0), CUDA_ERROR_NOT_FOUND);
-	CHECK_INT(cu.cuGetProcAddress_v2("cuInit", &found, 14000, 0, &status), CUDA_ERROR_INVALID_VALUE);
+	CHECK_INT(cu.cuGetProcAddress_v2("cuInit", &found, 14000, 0, &status),
+		  CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(sim_an_old_driver_lacks_what_is_younger)
