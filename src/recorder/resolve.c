@@ -99,13 +99,15 @@ static bool is_own(const void *address)
  * A search through the program's own scope finds the names we export, whether there is a driver or
  * not. The answer must be what it would be without us: nothing, unless the driver is in that scope.
  */
-static struct answer answer_scope(const char *name, uintptr_t caller)
+static struct answer answer_scope(const char *name, const char *version, uintptr_t caller)
 {
 	struct answer answer = {1, NULL};
 	struct tare_elf_object object;
-	void *found = libc_dlsym(RTLD_NEXT, name); /* from here: the global scope behind us */
+	/* From here: the global scope behind us. */
+	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version) :
+						    libc_dlsym(RTLD_NEXT, name);
 
-	if (!found && tare_real_resolve() && tare_elf_object_at((const void *)caller, &object) &&
+	if (!found && !version && tare_real_resolve() && tare_elf_object_at((const void *)caller, &object) &&
 	    tare_elf_needs(&object, "libcuda.so.1"))
 		found = tare_elf_find_object("libcuda.so", &object) ? tare_elf_symbol(&object, name, NULL) : NULL;
 	if (found)
@@ -130,11 +132,11 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 	    tare_plib_starts(tare_plib_basename(object.path), "libcuda."))
 		return not_ours;
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
-		return answer_scope(name, caller);
+		return answer_scope(name, version, caller);
 	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
 						   : tare_real_dlsym(handle, name);
 	if (is_own(answer.value))
-		return answer_scope(name, caller); /* dlopen(NULL) */
+		return answer_scope(name, version, caller); /* dlopen(NULL) */
 	if (answer.value)
 		answer.value = tare_real_swap(name, answer.value, false);
 	return answer;

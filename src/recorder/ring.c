@@ -12,6 +12,7 @@
 
 #define RING_BYTES_DEFAULT (4u << 20)
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
+#define RETRY_NS 100000000u /* a full disk is no reason to slow the program down */
 #define LOCK_LIMIT_NS 1000000000u
 #define NAMES_MAX 1000 /* exec generations of one pid */
 
@@ -25,6 +26,8 @@ static struct {
 	struct tare_control *control; /* NULL: recorded without a `tare` beside us */
 	char events[4200]; /* path: no descriptor is kept, for programs close what they do not know */
 	uint32_t pid;
+	uint64_t retry_ns; /* not to be drained before: the disk was full */
+	bool is_private; /* without a file: nobody but us can drain it */
 } ring;
 
 bool tare_ring_is_open(void)
@@ -218,6 +221,7 @@ static bool open_log(void)
 		goto fail;
 	tare_plib_format(path, sizeof(path), "%s/%u-%u.ring.new", tare_config.folder, ring.pid, generation);
 	fd = create_ring_file(path, TARE_RING_HEADER_BYTES + (uint64_t)size);
+	ring.is_private = fd < 0;
 	base = map_twice(fd, size);
 	if (!base) {
 		if (fd >= 0)
@@ -272,7 +276,7 @@ static bool ensure_open(void)
 
 static bool drainer_is_there(uint64_t now_ns)
 {
-	return ring.control &&
+	return ring.control && !ring.is_private &&
 	       now_ns - __atomic_load_n(&ring.control->heartbeat_ns, __ATOMIC_RELAXED) < HEARTBEAT_LIMIT_NS;
 }
 
@@ -284,6 +288,8 @@ static bool drain(bool last)
 	uint32_t stamp = (uint32_t)(now_ns >> 20) | 1, held = 0;
 	int64_t n;
 
+	if (!last && now_ns < __atomic_load_n(&ring.retry_ns, __ATOMIC_RELAXED))
+		return false;
 	if (!__atomic_compare_exchange_n(&header->drain_lock, &held, stamp, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE)) {
 		if (stamp - held < (uint32_t)(LOCK_LIMIT_NS >> 20))
@@ -291,7 +297,9 @@ static bool drain(bool last)
 		__atomic_store_n(&header->drain_lock, stamp, __ATOMIC_RELEASE);
 	}
 	n = tare_ringlog_drain(&ring.log, now_ns, last);
-	__atomic_store_n(&header->full_disk, n == -ENOSPC || n == -EDQUOT, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->full_disk, n == -ENOSPC || n == -EDQUOT || n == -EFBIG, __ATOMIC_RELAXED);
+	if (n < 0)
+		__atomic_store_n(&ring.retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->drain_lock, 0, __ATOMIC_RELEASE);
 	return n > 0;
 }
@@ -328,7 +336,7 @@ struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64
 		uint64_t tail = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE);
 
 		if (unlikely(head + size - tail > header->ring_bytes)) {
-			if (!drain(false) && !wait_for_room(head, size)) {
+			if (!drain(false) && (header->full_disk || !wait_for_room(head, size))) {
 				__atomic_fetch_add(&header->lost_records, 1, __ATOMIC_RELAXED);
 				return NULL;
 			}
@@ -385,6 +393,25 @@ bool tare_ring_is_paused(void)
 	return ring.control && __atomic_load_n(&ring.control->command, __ATOMIC_RELAXED) != TARE_COMMAND_RECORD;
 }
 
+/* What a ring that nobody else can see takes with it. */
+static void count_private_loss(void)
+{
+	const struct tare_ring_header *header = ring.log.ring;
+	uint64_t lost = header->lost_records - header->lost_reported, at = header->tail;
+
+	while (at < header->head) {
+		const struct tare_record *rec =
+			(const struct tare_record *)(ring.bytes + (at & (header->ring_bytes - 1)));
+
+		if (!rec->cells)
+			break;
+		at += (uint64_t)rec->cells * TARE_CELL;
+		lost += rec->kind == TARE_KIND_LOST ? ((const struct tare_rec_lost *)rec)->records : 1;
+	}
+	if (lost && ring.control)
+		__atomic_fetch_add(&ring.control->lost_records, lost, __ATOMIC_RELAXED);
+}
+
 void tare_ring_finish(void)
 {
 	if (!tare_ring_is_open() || tare_sys_getpid() != ring.pid)
@@ -392,6 +419,8 @@ void tare_ring_finish(void)
 	if (!drainer_is_there(tare_sys_now_ns(CLOCK_MONOTONIC)))
 		while (drain(true))
 			continue;
+	if (ring.is_private)
+		count_private_loss();
 	__atomic_store_n(&ring.log.ring->finished, 1, __ATOMIC_RELEASE);
 }
 

@@ -7,6 +7,7 @@
 #ifndef TARE_RECORDER_SYS_H
 #define TARE_RECORDER_SYS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,13 +68,25 @@ static inline long tare_sys_write(int fd, const void *buffer, size_t size)
 	return tare_sys6(SYS_write, fd, (long)buffer, (long)size, 0, 0, 0);
 }
 
+/* A file that grows past ulimit -f is a signal that ends the program (SIGXFSZ), so we ask before. */
+static inline int tare_sys_may_grow(uint64_t end)
+{
+	uint64_t limit[2] = {0, 0};
+
+	return tare_sys6(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, 0, (long)limit, 0, 0) != 0 || end <= limit[0];
+}
+
 static inline long tare_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
 {
+	if (!tare_sys_may_grow(offset + size))
+		return -EFBIG;
 	return tare_sys6(SYS_pwrite64, fd, (long)buffer, (long)size, (long)offset, 0, 0);
 }
 
 static inline int tare_sys_fallocate(int fd, uint64_t size)
 {
+	if (!tare_sys_may_grow(size))
+		return -EFBIG;
 	return (int)tare_sys6(SYS_fallocate, fd, 0, 0, (long)size, 0, 0);
 }
 

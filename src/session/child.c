@@ -35,6 +35,15 @@ static void set_variable(const char *name, const char *value, void *arg)
 		unsetenv(name);
 }
 
+static struct sigaction old_file_size;
+
+void tare_child_prepare(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGXFSZ, &ignore, &old_file_size);
+}
+
 static void run_child(const char *const *argv, const struct tare_preload *preload, const char *folder,
 		      const sigset_t *old_mask, int report)
 {
@@ -42,6 +51,7 @@ static void run_child(const char *const *argv, const struct tare_preload *preloa
 
 	if (preload)
 		tare_preload_each(preload, folder, set_variable, NULL);
+	sigaction(SIGXFSZ, &old_file_size, NULL);
 	sigprocmask(SIG_SETMASK, old_mask, NULL);
 	execvp(argv[0], (char *const *)argv);
 	failure = errno;

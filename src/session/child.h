@@ -15,6 +15,9 @@ struct tare_child {
 	int status; /* as wait(2) gives it, once it has ended */
 };
 
+/* Before anything is written: ulimit -f must not end `tare`. The child's signals stay as they were. */
+void tare_child_prepare(void);
+
 /*
  * Starts `argv`. On failure to execute, err->code is TARE_E_NOT_FOUND or TARE_E_DENIED and nothing
  * runs. `preload` NULL: the command is run without a recorder.

@@ -196,7 +196,7 @@ static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool las
 	} while (last && n > 0);
 	if (n < 0) {
 		drain->error = (int)-n;
-		__atomic_store_n(&head->full_disk, n == -ENOSPC || n == -EDQUOT, __ATOMIC_RELAXED);
+		__atomic_store_n(&head->full_disk, n == -ENOSPC || n == -EDQUOT || n == -EFBIG, __ATOMIC_RELAXED);
 	}
 	return sum;
 }

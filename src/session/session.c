@@ -297,7 +297,9 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->processes = s->control->processes;
 	out->refused = s->control->degraded;
 	out->disk_errno = tare_drain_error(s->drain);
-	out->lost = tare_drain_lost(s->drain);
+	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;
+	if (out->lost && !out->disk_errno)
+		out->disk_errno = ENOSPC;
 	if (why) {
 		tare_str_addf(&text, "%s %s", out->target.path, why);
 		tare_witness_degraded(s->witness, text.data);
@@ -321,6 +323,7 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	int rc;
 
 	memset(out, 0, sizeof(*out));
+	tare_child_prepare();
 	tare_target_look(&out->target, options->argv[0]);
 	/* ld.so complains on stderr of what it cannot load: such a program is left alone. */
 	is_loadable = !out->target.is_32_bit;

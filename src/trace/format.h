@@ -139,7 +139,7 @@ struct tare_ring_header {
 	uint64_t tail; /* positions below are in the file; on a cache line of its own */
 	uint64_t pad1[7];
 	uint32_t drain_lock; /* 0, or a stamp of the holder; a hint only: draining twice is harmless */
-	uint32_t full_disk; /* writes failed with ENOSPC or EDQUOT, last time */
+	uint32_t full_disk; /* writes failed with ENOSPC, EDQUOT or EFBIG, last time */
 	uint64_t lost_records; /* given up because ring and disk were full */
 	uint64_t lost_reported; /* of them, already in a `lost` record */
 	uint64_t finished; /* 1: the process ended its log in order */
@@ -161,6 +161,7 @@ struct tare_control {
 	uint32_t tare_pid;
 	uint32_t ring_bytes; /* wanted size of each ring */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t lost_records; /* given up in rings that have no file */
 };
 enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
 
