@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A disk that is full: what could not be written is counted, and the program never notices."""
+
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+
+from harness import (Skip, case, check, check_equal, check_says, fixture, main, needs_exec, needs_root,
+                     record_args, row_of, show, tare_argv)
+
+MANY = b"storm 60000\nquit\n"  # some 12 MiB of records
+
+
+def on_small_disk(box, size, commands, **more):
+    """Shell commands in a world of their own in which $disk is a file system of `size`."""
+    needs_exec()
+    needs_root()
+    if not shutil.which("unshare"):
+        raise Skip("unshare is not here")
+    disk = box.path("disk")
+    os.mkdir(disk)
+    script = ("set -u; disk=%s; mount -t tmpfs -o size=%s,mode=700 tmpfs $disk || exit 77; %s"
+              % (shlex.quote(disk), size, commands))
+    done = box.run(["unshare", "-m", "/bin/sh", "-c", script], **more)
+    if done.code == 77:
+        raise Skip("no file system can be mounted here: " + done.err.strip())
+    return done
+
+
+def recorded(box, size, steps=MANY):
+    """(done, report or None): a program that is recorded on a disk of this size."""
+    record = " ".join(tare_argv(*record_args(fixture("e2e_steps"), rec="$disk/rec.tare")))
+    report = " ".join(tare_argv("report", "$disk/rec.tare", "--at", "end", "--json"))
+    done = on_small_disk(box, size, "%s; echo code $?; ls $disk/rec.tare >&2; echo ---; %s" % (record, report),
+                         input=steps, timeout=120)
+    return done
+
+
+def check_program_is_unharmed(done, steps):
+    out = done.out.split("---")[0]
+    check(out.startswith("ready\n"), done)
+    check_equal(out.count("\nt"), steps, done)
+    check("code 0\n" in out, "the program did not end as it would have", done)
+
+
+@case
+def disk_fills_up(box):
+    done = recorded(box, "6m")
+    check_program_is_unharmed(done, 60000)
+    check_says(done.err, "writing the recording failed", "No space left on device")
+    lost = re.search(r"(\d+) records are missing", done.err)
+    check(lost and int(lost.group(1)) > 0, "nothing was counted as lost", done)
+    report = done.out.split("---")[1]
+    check('"tare": 1' in report, "the report cannot be read", done)
+    check_says(report, "given up because the disk was full")
+
+
+@case
+def disk_too_small_for_a_ring(box):
+    """Then it lives in memory and the program writes it out itself."""
+    done = recorded(box, "1m", b"storm 100\nquit\n")
+    check_program_is_unharmed(done, 100)
+    report = json.loads(done.out.split("---")[1])
+    check_equal(row_of(report, "allocations/e2e_steps"), 50 * 1001, show(report))
+    check_equal(report["degraded"], [])
+
+
+@case
+def disk_too_small_for_a_ring_fills_up(box):
+    done = recorded(box, "1m")
+    check_program_is_unharmed(done, 60000)
+    check_says(done.err, "writing the recording failed", "No space left on device")
+    lost = re.search(r"(\d+) records are missing", done.err)
+    check(lost and int(lost.group(1)) > 50000, "not all of the loss was counted", done)
+
+
+@case
+def disk_full_from_the_start(box):
+    record = " ".join(tare_argv(*record_args(fixture("e2e_steps"), rec="$disk/rec.tare")))
+    done = on_small_disk(box, "64k", "head -c 65536 /dev/zero >$disk/full 2>/dev/null; %s; echo code $?"
+                         % record, input=b"quit\n")
+    check("code 125" in done.out, done)
+    check_says(done.err, "rec.tare", "No space left on device")
+
+
+def limited(box, victim_of, steps):
+    """(tare, stdout, stderr): the process that victim_of() picks may write no file beyond 40 KiB."""
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    victim = victim_of(running)
+    resource.prlimit(victim, resource.RLIMIT_FSIZE, (40960, 40960))
+    running.stdin.write(steps)
+    running.stdin.close()
+    out, err = running.stdout.read(), running.stderr.read()
+    running.wait(timeout=60)
+    return running, out, err.decode()
+
+
+@case
+def file_size_limit_of_tare(box):
+    """ulimit -f sends a signal that would end tare, and with it nothing else."""
+    needs_exec()
+    running, out, err = limited(box, lambda tare: tare.pid, b"events 5000\nquit\n")
+    check_equal((running.returncode, out.count(b"t\n")), (0, 5000), err)
+    check_says(err, "writing the recording failed", "File too large", "records are missing")
+    check(box.report()["opened_gpu"], "what was written before is gone")
+
+
+@case
+def file_size_limit_of_the_program(box):
+    """The same, where the program writes its own log because tare is gone."""
+    needs_exec()
+
+    def kill_tare(tare):
+        with open("/proc/%d/task/%d/children" % (tare.pid, tare.pid), encoding="utf-8") as text:
+            program = int(text.read())
+        tare.kill()
+        tare.wait()
+        return program
+
+    _, out, err = limited(box, kill_tare, b"events 40000\nquit\n")
+    check_equal(out.count(b"t\n"), 40000, err)
+    check(box.report()["opened_gpu"], "what was written before is gone")
+
+
+main()
