@@ -156,6 +156,25 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 	return TARE_E_NOT_FOUND;
 }
 
+/* Of a span that was folded only its peak and its end are known. */
+static int check_instants(const struct tare_recording *recording, const struct tare_instant *instants,
+			  int n, struct tare_err *err)
+{
+	int64_t folded_ns = -1;
+
+	for (int i = 0; i < tare_recording_process_nr(recording); i++)
+		if (folded_ns < tare_recording_process(recording, i)->fold_ns)
+			folded_ns = tare_recording_process(recording, i)->fold_ns;
+	for (int i = 0; i < n; i++)
+		if (instants[i].kind == TARE_INSTANT_TIME && instants[i].t_ns < folded_ns)
+			return tare_err_set(err, TARE_E_RANGE,
+					    "%s: what was recorded before %.1f s was folded into totals "
+					    "to keep the recording under its cap; ask for peak, end or a "
+					    "later time, or record again with a larger --cap",
+					    instants[i].text, (double)folded_ns / 1e9);
+	return 0;
+}
+
 int tare_report_print(FILE *out, struct tare_recording *recording,
 		      const struct tare_report_options *o, struct tare_err *err)
 {
@@ -163,6 +182,8 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 	int n = o->instant_nr ? o->instant_nr : 2, rc = check_pid(recording, o->pid, err);
 	struct tare_str text = { 0 };
 
+	if (rc == 0)
+		rc = check_instants(recording, instants, n, err);
 	if (rc)
 		return rc;
 	if (o->is_time) {

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/cap.h"
 #include "session/child.h"
 #include "session/drain.h"
 #include "session/folder.h"
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define TURN_MS 20
+#define CAP_NS 1000000000u
 #define RING_BYTES (4u << 20)
 
 struct session {
@@ -36,7 +38,8 @@ struct session {
 	struct tare_child child;
 	char *sim_state; /* made by us, removed at the end */
 	int64_t started_realtime_ns;
-	uint64_t started_ns;
+	uint64_t started_ns, measured_ns;
+	bool cap_failed;
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -247,10 +250,31 @@ static void close_session(struct session *s)
 	remove_sim_state(s);
 }
 
+/* Once a second is often enough: a second of events is far smaller than any useful cap. */
+static void keep_under_cap(struct session *s, bool last)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct tare_file_header header;
+
+	if ((now - s->measured_ns < CAP_NS && !last) || s->cap_failed)
+		return;
+	s->measured_ns = now;
+	if (tare_cap_used(s->folder.work) <= s->options->cap)
+		return;
+	tare_witness_flush(s->witness);
+	tare_witness_header(&header, TARE_ROLE_CHECKPOINT);
+	if (tare_cap_fold(s->folder.work, &header, false) == 0 && tare_cap_used(s->folder.work) > s->options->cap)
+		s->cap_failed = tare_cap_fold(s->folder.work, &header, true) != 0;
+	if (!s->cap_failed)
+		return;
+	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be folded; it keeps growing");
+}
+
 static void turn(struct session *s)
 {
 	tare_drain_turn(s->drain);
 	tare_witness_turn(s->witness, s->drain);
+	keep_under_cap(s, false);
 	s->control->heartbeat++;
 	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
@@ -305,6 +329,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 		tare_witness_degraded(s->witness, text.data);
 		out->notice = tare_str_steal(&text);
 	}
+	keep_under_cap(s, true);
 	tare_symbols_write(s->witness, s->folder.work);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;

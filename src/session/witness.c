@@ -102,7 +102,7 @@ static void add_device(struct tare_witness *w, int device)
 	tare_writer_add(w->writer, &rec, sizeof(rec), d->name, rec.bytes);
 }
 
-static void fill_header(struct tare_file_header *head)
+void tare_witness_header(struct tare_file_header *head, enum tare_role role)
 {
 	struct tare_procfs_stat stat;
 	FILE *file;
@@ -112,7 +112,7 @@ static void fill_header(struct tare_file_header *head)
 	head->endian = TARE_ENDIAN_MARK;
 	head->version = TARE_FORMAT_VERSION;
 	head->header_bytes = TARE_HEADER_BYTES;
-	head->role = TARE_ROLE_TARE;
+	head->role = role;
 	head->clock = TARE_CLOCK_HERE;
 	head->pid = (uint32_t)getpid();
 	head->ppid = (uint32_t)getppid();
@@ -150,7 +150,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	struct tare_str path = { 0 };
 	int i, rc;
 
-	fill_header(&head);
+	tare_witness_header(&head, TARE_ROLE_TARE);
 	tare_str_addf(&path, "%s/tare.events", folder);
 	rc = tare_writer_open(&w->writer, path.data, &head, err);
 	tare_str_free(&path);
@@ -317,6 +317,11 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 	tare_writer_close(w->writer);
 	tare_nvml_close(w->nvml);
 	free(w);
+}
+
+void tare_witness_flush(struct tare_witness *w)
+{
+	tare_writer_flush(w->writer);
 }
 
 const char *tare_witness_driver_version(const struct tare_witness *w)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "session/drain.h"
+#include "trace/format.h"
 
 #include <sys/types.h>
 
@@ -23,6 +24,11 @@ void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generati
 			 uint64_t offset, const char *name);
 /* One more look at everything, so that the recording ends with what was there at its end. */
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
+
+void tare_witness_flush(struct tare_witness *w);
+
+/* The header of a log that `tare` itself writes. */
+void tare_witness_header(struct tare_file_header *head, enum tare_role role);
 
 const char *tare_witness_driver_version(const struct tare_witness *w); /* "" where not known */
 

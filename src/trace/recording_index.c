@@ -314,11 +314,9 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	}
 	info = tare_log_info(pass.log);
 	pass.is_checkpoint = info->header.role == TARE_ROLE_CHECKPOINT;
-	/* `tare` and its checkpoint are no recorded processes: nobody looks them up by pid. */
-	pass.owner =
-		tare_recording_add_process(r,
-					   info->header.role == TARE_ROLE_PROGRAM ? folder : NULL,
-					   info->header.pid, info->header.generation);
+	/* A checkpoint has the pid of the `tare` that wrote it, and is not its log. */
+	pass.owner = tare_recording_add_process(r, pass.is_checkpoint ? NULL : folder,
+						info->header.pid, info->header.generation);
 	pass.owner->public.folder = folder->path;
 	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;
@@ -326,6 +324,9 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	pass.owner->public.is_ended = info->is_finished;
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
 	pass.stream = add_stream(r, pass.log, pass.owner, info->begin);
+	/* What lies below was given back to the disk and reads as zeros. */
+	if (pass.owner->fold_position > info->begin)
+		tare_log_rewind(pass.log, pass.owner->fold_position);
 	read_log(&pass);
 	if (pass.owner->public.is_ended)
 		pass.owner->public.is_open = false;

@@ -151,3 +151,20 @@ void tare_recording_settle(struct tare_recording *r)
 		s->reorder = tare_reorder_new(s->log, s->begin, s->end, s->lag.lag);
 	}
 }
+
+/* Times only grow with stamps, so the stamp is found by halving. */
+uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns)
+{
+	const struct tare_rprocess *p = (const struct tare_rprocess *)process; /* its first member */
+	uint64_t low = 0, high = UINT64_MAX >> 1;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (tare_recording_ns(r, p, middle) < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
