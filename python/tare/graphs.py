@@ -195,9 +195,7 @@ class CUDAGraph(_Plain):
             gc.enable()
         arena.raw.adopt(graph)
         self._empty_graph(graph)
-        row = next(row for row in arena.raw.keys() if row["key"] == self._key)
-        span = (row["address"], row["address"] + row["address_bytes"])
-        self._state = _State(arena, self._key, span, self._pool)
+        self._state = _State(arena, self._key, arena.raw.span(self._key), self._pool)
         if arena.is_checked:
             _guard_all(self._state, self._pool, self._had[1])
 

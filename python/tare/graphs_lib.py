@@ -151,6 +151,14 @@ class Arena:
         self._check(self.lib.tare_graphs_stats(self.handle, values, ctypes.sizeof(values)))
         return dict(zip(names, values))
 
+    def span(self, key):
+        """First address of a key's memory, and the one after its last."""
+        room = self.lib.tare_graphs_list_keys(self.handle, None, 0)
+        rows = (_KeyInfo * room)()
+        self.lib.tare_graphs_list_keys(self.handle, rows, room)
+        row = next(row for row in rows if row.key == key)
+        return row.address, row.address + row.address_bytes
+
     def keys(self):
         return _rows(self.lib.tare_graphs_list_keys, self.handle, _KeyInfo)
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/emit.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "cmd/cmd.h"
+#include "graphs/choose.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES_MAX  2048
+#define GRAPHS_MAX 256 /* the time to choose grows with it; from there on, all sizes */
+
+struct options {
+	const char *times;
+	int64_t graphs;
+	double worth;
+	bool json, csv;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, graphs, "graphs", 'n', INT, "N", "capture at most N sizes"),
+	TARE_OPT(
+		options, times, "times", 0, STRING, "FILE",
+		"measured step times: lines SIZE MICROSECONDS; without them a step costs what its rows do"),
+	TARE_OPT(options, worth, "worth", 0, NUMBER, "PERCENT",
+		 "without -n: the fewest sizes that cost at most this much more than all (0.5)"),
+	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
+	TARE_OPT(options, csv, "csv", 0, FLAG, NULL, "print CSV"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_graphs = {
+	.name = "graphs",
+	.synopsis = "choose which batch sizes to capture as CUDA graphs",
+	.operands = "choose FILE",
+	.description =
+		"A request of a size that was not captured runs as the next larger one that was. FILE "
+		"says which sizes requests had: lines SIZE, or SIZE COUNT (also with a comma between); "
+		"- is standard input. tare graphs choose finds the set of sizes with the least mean cost, "
+		"exactly, for every number of graphs, and says what each more graph would save.\n\n"
+		"With libtare_graphs (docs/GRAPHS.md) device memory does not grow with the number of "
+		"sizes, so all of them are often the answer. The largest size is always among them.",
+	.examples = "tare graphs choose sizes.txt\n"
+		    "tare graphs choose -n 16 --times steps.csv sizes.csv\n"
+		    "awk '{print $3}' server.log | tare graphs choose --json -",
+	.opts = opts,
+	.min_operands = 2,
+	.max_operands = 2,
+	.run = tare_cmd_graphs,
+};
+
+struct sizes {
+	struct tare_choose_size *items;
+	size_t count;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct tare_choose_size *x = a, *y = b;
+
+	return x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* "SIZE", "SIZE NUMBER" or "SIZE,NUMBER". 0: read; 1: nothing in it; -1: something else. */
+static int read_line(char *line, uint64_t *size, double *number)
+{
+	char *at = line + strspn(line, " \t\r\n"), *end;
+
+	if (!*at || *at == '#')
+		return 1;
+	errno = 0;
+	*size = strtoull(at, &end, 10);
+	if (end == at || *at == '-' || errno || !*size)
+		return -1;
+	at = end + strspn(end, " \t,;");
+	*number = 1;
+	if (*at && *at != '\r' && *at != '\n') {
+		*number = strtod(at, &end);
+		if (end == at || !(*number >= 0) || end[strspn(end, " \t\r\n")])
+			return -1;
+	}
+	return 0;
+}
+
+static void add(struct sizes *sizes, size_t *room, uint64_t size, double number)
+{
+	size_t i;
+
+	for (i = sizes->count; i-- > 0;) /* logs repeat what came lately */
+		if (sizes->items[i].size == size) {
+			sizes->items[i].weight += number;
+			return;
+		}
+	if (sizes->count == *room) {
+		*room = *room ? *room * 2 : 64;
+		sizes->items = tare_xrealloc(sizes->items, *room, sizeof(*sizes->items));
+	}
+	sizes->items[sizes->count++] = (struct tare_choose_size){ .size = size, .weight = number };
+}
+
+static int read_sizes(const char *path, struct sizes *sizes, struct tare_err *err)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	char line[256];
+	size_t number = 0, room = 0;
+	int rc = 0;
+
+	if (!file)
+		return tare_err_set_errno(err, errno, "%s cannot be read", path);
+	while (!rc && fgets(line, sizeof(line), file)) {
+		uint64_t size;
+		double weight;
+		int kind = read_line(line, &size, &weight);
+
+		number++;
+		if (kind < 0 && number == 1)
+			continue; /* the head of a table */
+		if (kind < 0)
+			rc = tare_err_set(
+				err, TARE_E_FORMAT,
+				"%s: line %zu is neither SIZE nor SIZE NUMBER; give one size a line",
+				path, number);
+		else if (kind == 0 && weight > 0)
+			add(sizes, &room, size, weight);
+		if (!rc && sizes->count > SIZES_MAX)
+			rc = tare_err_set(
+				err, TARE_E_RANGE,
+				"%s: more than %d different sizes; round them up to fewer", path,
+				SIZES_MAX);
+	}
+	if (file != stdin)
+		fclose(file);
+	if (!rc && !sizes->count)
+		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no sizes in it; give one size a line",
+				  path);
+	if (!rc)
+		qsort(sizes->items, sizes->count, sizeof(*sizes->items), by_size);
+	return rc;
+}
+
+/* Between two measured sizes on a straight line; beyond them as the nearest piece goes on. */
+static double time_of(const struct sizes *times, uint64_t size)
+{
+	const struct tare_choose_size *a, *b;
+	size_t i = 1;
+
+	if (times->count == 1)
+		return times->items[0].weight;
+	while (i + 1 < times->count && times->items[i].size < size)
+		i++;
+	a = &times->items[i - 1];
+	b = &times->items[i];
+	return a->weight + (b->weight - a->weight) * ((double)size - (double)a->size) /
+				   ((double)b->size - (double)a->size);
+}
+
+static int set_costs(struct sizes *sizes, const char *path, struct tare_err *err)
+{
+	struct sizes times = { 0 };
+	double least = 0;
+	size_t i;
+	int rc = path ? read_sizes(path, &times, err) : 0;
+
+	for (i = 0; !rc && i < sizes->count; i++) {
+		struct tare_choose_size *at = &sizes->items[i];
+
+		at->cost = path ? time_of(&times, at->size) : (double)at->size;
+		if (at->cost <
+		    least) /* noise: a larger step that took less may run instead anyway */
+			at->cost = least;
+		least = at->cost;
+	}
+	free(times.items);
+	return rc;
+}
+
+/* What it costs when every size has a graph of its own. */
+static double cost_of_all(const struct sizes *sizes)
+{
+	double cost = 0, weight = 0;
+	size_t i;
+
+	for (i = 0; i < sizes->count; i++) {
+		cost += sizes->items[i].weight * sizes->items[i].cost;
+		weight += sizes->items[i].weight;
+	}
+	return cost / weight;
+}
+
+static size_t pick(const struct tare_choose_plan *plans, size_t count, const struct options *o,
+		   double all)
+{
+	size_t i;
+
+	for (i = 0; i < count - 1; i++)
+		if (!o->graphs && plans[i].cost <= all * (1 + o->worth / 100))
+			break;
+	return i;
+}
+
+static void show_sizes(struct tare_emit *e, const struct sizes *sizes,
+		       const struct tare_choose_plan *plan)
+{
+	struct tare_str list = { 0 };
+	size_t i;
+
+	tare_emit_open(e, "sizes", '[');
+	for (i = 0; i < plan->graphs; i++) {
+		uint64_t size = sizes->items[plan->sizes[i]].size;
+
+		tare_str_addf(&list, "%s%llu", i ? " " : "", (unsigned long long)size);
+		tare_emit_uint(e, NULL, size);
+	}
+	tare_emit_close(e);
+	tare_emit_note(e, "%s", tare_str_text(&list));
+	tare_str_free(&list);
+}
+
+static void show(const struct options *o, const struct sizes *sizes,
+		 const struct tare_choose_plan *plans, size_t count, struct tare_str *out)
+{
+	static const struct tare_column columns[] = {
+		{ "graphs", "graphs", TARE_COL_COUNT },
+		{ "mean_cost", "mean cost", TARE_COL_NUMBER },
+		{ "above_all", "above all sizes", TARE_COL_PERCENT },
+		{ "padding", "rows padded", TARE_COL_PERCENT },
+		{ "is_chosen", "chosen", TARE_COL_FLAG },
+	};
+	double all = cost_of_all(sizes);
+	size_t chosen = pick(plans, count, o, all), i;
+	struct tare_emit e;
+
+	tare_emit_begin(&e,
+			o->json  ? TARE_EMIT_JSON
+			: o->csv ? TARE_EMIT_CSV
+				 : TARE_EMIT_TEXT,
+			out);
+	tare_emit_uint(&e, "tare", 1);
+	show_sizes(&e, sizes, &plans[chosen]);
+	tare_emit_table(&e, "plans", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (i = 0; i < count; i++) {
+		if ((i + 1) & i && i != chosen && i != count - 1)
+			continue; /* the curve is smooth: powers of two show it */
+		tare_emit_cell_int(&e, (int64_t)plans[i].graphs);
+		tare_emit_cell_number(&e, plans[i].cost);
+		tare_emit_cell_number(&e, plans[i].cost / all - 1);
+		tare_emit_cell_number(&e, plans[i].padding);
+		tare_emit_cell_int(&e, i == chosen);
+		tare_emit_row(&e);
+	}
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+}
+
+static size_t most_graphs(const struct options *o, size_t sizes)
+{
+	size_t most = o->graphs ? (size_t)o->graphs : GRAPHS_MAX;
+
+	return most < sizes ? most : sizes;
+}
+
+static int choose(const char *path, const struct options *o, struct tare_str *out,
+		  struct tare_err *err)
+{
+	struct sizes sizes = { 0 };
+	struct tare_choose_plan *plans = NULL;
+	size_t i, count = 0;
+	int rc = read_sizes(path, &sizes, err);
+
+	if (!rc)
+		rc = set_costs(&sizes, o->times, err);
+	if (!rc) {
+		count = most_graphs(o, sizes.count);
+		plans = tare_xcalloc(count, sizeof(*plans));
+		if (tare_choose(sizes.items, sizes.count, count, plans))
+			rc = tare_err_set(err, -ENOMEM, "graphs: not enough memory; use -n");
+	}
+	if (!rc)
+		show(o, &sizes, plans, count, out);
+	for (i = 0; plans && i < count; i++)
+		free(plans[i].sizes);
+	free(plans);
+	free(sizes.items);
+	return rc;
+}
+
+int tare_cmd_graphs(int argc, char **argv)
+{
+	struct options o = { .worth = 0.5 };
+	struct tare_operands rest;
+	struct tare_str out = { 0 };
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_graphs, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	if (strcmp(rest.items[0], "choose"))
+		rc = tare_err_set(&err, TARE_E_USAGE,
+				  "graphs: there is no \"graphs %s\"; use graphs choose FILE",
+				  rest.items[0]);
+	else if (o.graphs < 0 || o.worth < 0)
+		rc = tare_err_set(&err, TARE_E_USAGE, "graphs: -n and --worth cannot be negative");
+	else
+		rc = choose(rest.items[1], &o, &out, &err);
+	if (!rc)
+		fputs(tare_str_text(&out), stdout);
+	tare_str_free(&out);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}
