@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LAST_NS 200000000 /* what threads may still be writing about */
 #define FIRST_OWN_STRING 0x80000000u
 
 /* A record of the checkpoint, kept until its process's part is written. */
@@ -373,7 +372,7 @@ static bool is_folded_at(const struct tare_recording *recording, int64_t until_n
 	return false;
 }
 
-int tare_cap_fold(const char *folder, const struct tare_file_header *header, int all)
+int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns)
 {
 	struct cap c = { .folder = folder };
 	struct tare_ledger_source source = { source_next, source_rewind, NULL };
@@ -385,7 +384,7 @@ int tare_cap_fold(const char *folder, const struct tare_file_header *header, int
 		return rc;
 	source.arg = c.recording;
 	last = tare_recording_last_ns(c.recording);
-	until = all ? last - LAST_NS : last - last / 4;
+	until = last - (keep_ns < 0 ? last / 4 : keep_ns);
 	if (is_folded_at(c.recording, until)) {
 		tare_recording_close(c.recording);
 		return 0;

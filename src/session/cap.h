@@ -15,10 +15,9 @@ struct tare_file_header;
 uint64_t tare_cap_used(const char *folder);
 
 /*
- * Folds what is older than the last quarter of the recording, or, with `all`, everything but the last
- * moment. `header` is that of the checkpoint file. Returns 0, or a negative errno; the recording is
- * whole either way.
+ * Folds all but the last `keep_ns`, or, if that is negative, all but the last quarter. `header` is that
+ * of the checkpoint file. Returns 0, or a negative errno; the recording is whole either way.
  */
-int tare_cap_fold(const char *folder, const struct tare_file_header *header, int all);
+int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns);
 
 #endif

@@ -26,6 +26,7 @@
 
 #define TURN_MS 20
 #define CAP_NS 1000000000u
+#define RACE_NS 200000000 /* what threads may still be writing about */
 #define RING_BYTES (4u << 20)
 
 struct session {
@@ -263,8 +264,8 @@ static void keep_under_cap(struct session *s, bool last)
 		return;
 	tare_witness_flush(s->witness);
 	tare_witness_header(&header, TARE_ROLE_CHECKPOINT);
-	if (tare_cap_fold(s->folder.work, &header, false) == 0 && tare_cap_used(s->folder.work) > s->options->cap)
-		s->cap_failed = tare_cap_fold(s->folder.work, &header, true) != 0;
+	if (tare_cap_fold(s->folder.work, &header, -1) == 0 && tare_cap_used(s->folder.work) > s->options->cap)
+		s->cap_failed = tare_cap_fold(s->folder.work, &header, last ? 0 : RACE_NS) != 0;
 	if (!s->cap_failed)
 		return;
 	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be folded; it keeps growing");
