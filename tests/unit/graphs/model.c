@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define STRIDE (4096 / sizeof(uint64_t))
+#define STRIDE (ROW_BYTES / ROW_WORDS / sizeof(uint64_t))
 
 static uint64_t layer(uint64_t value, uint64_t k, unsigned cluster)
 {
