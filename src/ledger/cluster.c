@@ -60,6 +60,8 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	struct tare_step *own;
 	int64_t *until;
 
+	if ((s->flags & TARE_EVENT_WEIGHED) && !d->cluster.count)
+		tare_fold_reading_check(f, d, s);
 	tare_fold_reading_flush(f, d);
 	if (d->cluster.count && !joins(d, s)) {
 		if (s->flags & TARE_EVENT_WEIGHED)

@@ -7,51 +7,78 @@
 /* From the last call to the cut: the two groups of a checkpoint, and the weighing of the call. */
 enum { CLEAR_NS = 60000 };
 
-/* When the thread's last DEL began: an UNDO takes it back, so no cut may come between. */
-static uint64_t *del_of(struct tare_map *dels, const struct tare_event *e)
+struct pass {
+	int64_t cut;
+	struct tare_map dels;      /* thread → when its last DEL began */
+	struct tare_map witnesses; /* device → its last witness, if no call came since */
+};
+
+static void forbid(struct pass *p, int64_t begin, int64_t end)
 {
-	return tare_map_put(dels, (uint64_t)e->process->index << 32 | e->rec.event->tid, NULL);
+	if (begin <= p->cut && p->cut <= end)
+		p->cut = begin - 1;
 }
 
-/* What the event forbids: a cut from *begin to its end and a little longer. */
-static bool is_uncut(const struct tare_event *e, struct tare_map *dels, int64_t *begin)
+/* An UNDO takes the thread's last DEL back, so no cut may come between. */
+static void see_call(struct pass *p, const struct tare_event *e)
 {
-	*begin = e->begin_ns;
+	uint64_t thread = (uint64_t)e->process->index << 32 | e->rec.event->tid, since;
+	const uint64_t *del;
+
+	forbid(p, e->begin_ns, e->end_ns + CLEAR_NS);
+	if (e->rec.event->effect == TARE_EFFECT_DEL)
+		*tare_map_put(&p->dels, thread, NULL) = (uint64_t)e->begin_ns;
+	del = tare_map_get(&p->dels, thread);
+	if (e->rec.event->effect == TARE_EFFECT_UNDO && del)
+		forbid(p, (int64_t)*del, e->end_ns + CLEAR_NS);
+	if (e->device && tare_map_remove(&p->witnesses, (uint64_t)e->device->index, &since) &&
+	    e->begin_ns - (int64_t)since <= TARE_OUT_OF_TIME_NS)
+		forbid(p, (int64_t)since, e->begin_ns);
+}
+
+static void see(struct pass *p, const struct tare_event *e)
+{
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
-		if (e->rec.event->effect == TARE_EFFECT_DEL)
-			*del_of(dels, e) = (uint64_t)e->begin_ns;
-		if (e->rec.event->effect == TARE_EFFECT_UNDO)
-			*begin = (int64_t)*del_of(dels, e);
-		return true;
+		see_call(p, e);
+		return;
 	case TARE_KIND_DEVICE:
 	case TARE_KIND_READING:
 	case TARE_KIND_PEER:
-		return true;
+		forbid(p, e->at_ns, e->at_ns + CLEAR_NS);
+		if (e->device)
+			*tare_map_put(&p->witnesses, (uint64_t)e->device->index, NULL) =
+				(uint64_t)e->at_ns;
+		return;
 	default:
-		return false;
+		return;
 	}
 }
 
+static int64_t pass_over(const struct tare_ledger_source *source, int64_t cut)
+{
+	struct pass p = { .cut = cut };
+	struct tare_event e;
+
+	source->rewind(source->arg);
+	while (source->next(source->arg, &e))
+		see(&p, &e);
+	tare_map_free(&p.dels);
+	tare_map_free(&p.witnesses);
+	return p.cut;
+}
+
 /*
- * The last moment up to `until` at which no call is under way, nor was a short while ago. Every pass
- * may move it before a call that an earlier one found harmless, so they go on until none does.
+ * Behind a call, and before anything that the fold looks at together with the next one. Every pass may
+ * move the cut to where an earlier one found nothing in the way, so they go on until none moves it.
  */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until)
 {
-	int64_t cut = until, before, begin;
+	int64_t cut = until, before;
 
 	do {
-		struct tare_map dels = { 0 };
-		struct tare_event e;
-
 		before = cut;
-		source->rewind(source->arg);
-		while (source->next(source->arg, &e))
-			if (is_uncut(&e, &dels, &begin) && begin <= cut &&
-			    cut <= e.end_ns + CLEAR_NS)
-				cut = begin - 1;
-		tare_map_free(&dels);
+		cut = pass_over(source, cut);
 	} while (cut != before);
 	source->rewind(source->arg);
 	return cut;

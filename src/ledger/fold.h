@@ -349,11 +349,15 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
 		       int source);
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
+enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
+void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_step *s);
 
 /* peer.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid);
 int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
+bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
 bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,

@@ -139,6 +139,18 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 	}
 }
 
+/* Does the list that waits say that others use more or less than before? */
+bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < d->read_nr; i++)
+		if (!tare_fold_peer_is_recorded(f, d->peers[d->reads[i].peer].pid) &&
+		    d->reads[i].used != TARE_NOT_KNOWN)
+			sum += (int64_t)d->reads[i].used;
+	return d->has_list && d->is_level_known && sum != d->level;
+}
+
 /* What a process that came or went moved beyond NVML's figure for it. */
 static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t told,
 		      int64_t rest)

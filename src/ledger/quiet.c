@@ -111,6 +111,25 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 }
 
 /*
+ * Rule "out of time": a witness can be stamped some milliseconds before or after it was taken, when the
+ * machine is busy. If the next call's own first reading says that nothing had changed, the witness is of
+ * another moment, unless a list says that somebody else changed.
+ */
+void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_step *s)
+{
+	int source = tare_fold_step_source(d, s);
+
+	if (!d->has_reading || !d->is_measured || s->begin - d->reading_ns > TARE_OUT_OF_TIME_NS ||
+	    !d->source_known[source] || !d->source_known[d->reading_source])
+		return;
+	if ((int64_t)s->before + d->source_offset[source] == d->used &&
+	    d->reading_used + d->source_offset[d->reading_source] != d->used &&
+	    !tare_fold_peer_has_moved(f, d))
+		d->has_reading = false;
+}
+
+/*
  * A reading and a list of processes that were taken together come one after the other, in either
  * order. They wait for each other, so that a peer's growth is not unexplained in between.
  */

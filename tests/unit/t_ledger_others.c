@@ -190,6 +190,28 @@ TEST(a_drift_is_not_hidden_behind_a_neighbour)
 	world_free(w);
 }
 
+/* tare was put aside between the stamp and the reading, and a context was made meanwhile. */
+TEST(a_witness_out_of_time_is_no_peak)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
+	world_reading(w, 0, 990000, 1500 * MIB);
+	world_peer(w, 0, 991000, 2, 77, 600 * MIB, "noise");
+	world_peer(w, 0, 991000, 2, 431, 490 * MIB, NULL);
+	context(w, 0, 1, 1000, 1500);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].used, 1500 * MIB);
+	CHECK_INT(l.devices[0].t_ns, 1 * MS + 10);
+	CHECK_INT(world_bytes(&l, 0, "process:431/context"), 500 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	CHECK_INT(l.degraded_nr, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(figures_nvml_does_not_give_change_nothing)
 {
 	struct world *w = world_new();
