@@ -329,7 +329,9 @@ bool tare_node_differs(const struct tare_template *a, const struct tare_template
 	const struct tare_node *x = &a->nodes[i], *y = &b->nodes[i];
 	const CUDA_KERNEL_NODE_PARAMS *k = &x->kernel, *l = &y->kernel;
 
-	if (x->bytes != y->bytes || memcmp(a->bytes + x->offset, b->bytes + y->offset, x->bytes))
+	if (x->bytes != y->bytes)
+		return true;
+	if (x->bytes && memcmp(a->bytes + x->offset, b->bytes + y->offset, x->bytes))
 		return true;
 	return k->func != l->func || k->kern != l->kern || k->gridDimX != l->gridDimX ||
 	       k->gridDimY != l->gridDimY || k->gridDimZ != l->gridDimZ ||

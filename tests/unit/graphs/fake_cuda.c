@@ -579,17 +579,18 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node_
 /* ---- streams and events ---- */
 CUstream fake_stream_new(void)
 {
-	int i;
+	struct stream *stream = &streams[3]; /* before that, handles would look like default streams' */
 
-	for (i = 3; i < STREAMS_MAX; i++)
-		if (!streams[i].is_used) {
-			memset(&streams[i], 0, sizeof(streams[i]));
-			streams[i].is_used = true;
-			streams[i].id = ++last_stream;
-			streams[i].last = &streams[i].first;
-			return (CUstream)&streams[i];
-		}
-	abort();
+	pthread_mutex_lock(&lock);
+	while (stream->is_used)
+		if (++stream == &streams[STREAMS_MAX])
+			abort();
+	memset(stream, 0, sizeof(*stream));
+	stream->is_used = true;
+	stream->id = ++last_stream;
+	stream->last = &stream->first;
+	pthread_mutex_unlock(&lock);
+	return (CUstream)stream;
 }
 
 void fake_stream_delete(CUstream stream)
