@@ -16,6 +16,7 @@ typedef int CUfunctionLoadingState;
 typedef int CUgraphMem_attribute;
 typedef int CUgraphNodeType;
 typedef int CUjitInputType;
+typedef int CUkernelNodeAttrID;
 typedef int CUmemAccess_flags;
 typedef int CUmemAllocationGranularity_flags;
 typedef int CUmemPool_attribute;
@@ -122,6 +123,11 @@ typedef struct {
 	size_t dstPitch;
 	size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
+
+typedef union {
+	char pad[64];
+	int cooperative;
+} CUkernelNodeAttrValue;
 
 /* Only ever counted as a graph node. */
 typedef struct CUDA_MEMCPY3D_st CUDA_MEMCPY3D;

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows.jsonl of graphs.sh as Markdown tables."""
+
+import json
+import sys
+
+rows = [json.loads(line) for line in open(sys.argv[1]) if line.startswith("{")]
+
+
+def table(head, lines):
+    if lines:
+        print("| " + " | ".join(head) + " |")
+        print("|" + "---|" * len(head))
+        for line in lines:
+            print("| " + " | ".join("–" if cell is None else str(cell) for cell in line) + " |")
+        print()
+
+
+for width in sorted({row["width"] for row in rows if "width" in row}):
+    print(f"The question's script, width {width:,}, MiB of the device:\n")
+    table(["captured", "graphs", "after capture", "after replays", "wrong", "capture s", "host µs p50", "p99"],
+          [(row["mode"], row["sizes"], row["captured_MiB"], row["after_replays_MiB"], row["wrong"],
+            row["capture_s"], row["replay_host_us_p50"], row["replay_host_us_p99"])
+           for row in rows if row.get("width") == width])
+
+memory = {}
+for row in rows:
+    if "model" in row and row["mode"] != "pair":
+        memory.setdefault(row["model"], {})[row["mode"]] = row
+if memory:
+    print("Programs, MiB of the device:\n")
+table(["program", "sizes", "largest alone", "all sizes", "difference", "plain PyTorch, ascending",
+       "groups", "wrong", "eager differs from itself", "replays", "growth"],
+      [(name, modes["all"]["sizes"], modes.get("largest", {}).get("replayed_MiB"),
+        modes["all"]["replayed_MiB"],
+        round(modes["all"]["replayed_MiB"] - modes["largest"]["replayed_MiB"], 1) if "largest" in modes else None,
+        modes.get("plain", {}).get("captured_MiB"), len(modes["all"]["groups"]), modes["all"]["wrong"],
+        modes["all"]["eager_varies"], modes["all"].get("replays"), modes["all"].get("growth_bytes"))
+       for name, modes in memory.items() if "all" in modes])
+
+pairs = [row for row in rows if row.get("mode") == "pair"]
+if pairs:
+    print("Time, switching at every step, against one executable graph per size (µs):\n")
+table(["program", "nodes", "switch", "ns per node", "step, switching", "step, separate", "loss %",
+       "host alone: switch p50", "p99", "separate p50", "device alone: switch", "separate"],
+      [(row["model"], row["nodes_per_graph"], row["switch_us"], row["switch_ns_per_node"],
+        row["step_us_switch"], row["step_us_separate"], row["loss_percent"],
+        row["alone_switch"]["host_p50"], row["alone_switch"]["host_p99"], row["alone_separate"]["host_p50"],
+        row["alone_switch"]["device_p50"], row["alone_separate"]["device_p50"]) for row in pairs])
