@@ -167,6 +167,9 @@ uint64_t sim_backing_reserve(uint64_t size);
 /* Both of them together, and back. */
 uint64_t sim_backing_map(uint64_t size, uint64_t *offset);
 void sim_backing_unmap(uint64_t address, uint64_t size, uint64_t offset);
+/* The offset of what lies `distance` behind one that was mapped at `offset`. */
+uint64_t sim_backing_part(uint64_t offset, uint64_t distance);
+bool sim_backing_is_shareable(uint64_t offset);
 
 /* ---- memory out of shared pages ---- */
 struct sim_block;

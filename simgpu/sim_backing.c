@@ -6,10 +6,13 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sim.h"
 #include "sim_process.h"
+
+#define NO_FILE UINT64_MAX /* as an offset: anonymous memory */
 
 static int fd = -1;
 static uint64_t end; /* of the memfd; offsets are not used twice */
@@ -40,9 +43,18 @@ uint64_t sim_backing_reserve(uint64_t size)
 	return aligned;
 }
 
+/* A file beyond the process's limit would kill it. */
+static bool may_have(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur;
+}
+
 bool sim_backing_extend(uint64_t size, uint64_t *offset)
 {
-	if (sim_backing_fd() < 0 || ftruncate(fd, (off_t)(end + size)) < 0)
+	if (sim_backing_fd() < 0 || !may_have(end + size) || ftruncate(fd, (off_t)(end + size)) < 0)
 		return false;
 	*offset = end;
 	end += size;
@@ -51,26 +63,44 @@ bool sim_backing_extend(uint64_t size, uint64_t *offset)
 
 void sim_backing_punch(uint64_t offset, uint64_t size)
 {
+	if (offset == NO_FILE)
+		return;
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
 }
 
 uint64_t sim_backing_map(uint64_t size, uint64_t *offset)
 {
 	uint64_t at = sim_backing_reserve(size);
+	int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+	void *mapped;
 
 	if (!at)
 		return 0;
-	if (!sim_backing_extend(size, offset) ||
-	    mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)*offset) == MAP_FAILED) {
-		munmap((void *)(uintptr_t)at, size);
-		return 0;
-	}
-	return at;
+	/* Without the file everything works but to share with another process. */
+	if (!sim_backing_extend(size, offset))
+		*offset = NO_FILE;
+	mapped = *offset == NO_FILE ? mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
+					   flags | MAP_ANONYMOUS, -1, 0)
+				    : mmap((void *)(uintptr_t)at, size, PROT_READ | PROT_WRITE,
+					   flags, fd, (off_t)*offset);
+	if (mapped != MAP_FAILED)
+		return at;
+	munmap((void *)(uintptr_t)at, size);
+	return 0;
 }
 
 void sim_backing_unmap(uint64_t address, uint64_t size, uint64_t offset)
 {
 	munmap((void *)(uintptr_t)address, size);
 	sim_backing_punch(offset, size);
+}
+
+uint64_t sim_backing_part(uint64_t offset, uint64_t distance)
+{
+	return offset == NO_FILE ? NO_FILE : offset + distance;
+}
+
+bool sim_backing_is_shareable(uint64_t offset)
+{
+	return offset != NO_FILE;
 }

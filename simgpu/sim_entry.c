@@ -130,13 +130,14 @@ static void sleep_for(uint64_t us)
 /* A device does not follow into a child of fork: its copy of our state is the parent's. */
 static bool is_forked(void)
 {
+	static bool is_child_of_user;
+
 	if (getpid() == owner)
-		return false;
-	if (sim.is_initialized)
-		return true;
+		return is_child_of_user;
 	owner = getpid();
-	pthread_mutex_init(&lock, NULL);
-	return false;
+	pthread_mutex_init(&lock, NULL); /* another thread of the parent may have held it */
+	is_child_of_user = sim.is_initialized;
+	return is_child_of_user;
 }
 
 /* Success: the lock is held, and the body may run. */

@@ -82,6 +82,18 @@ static void let_go(struct sim_context *context, const struct sim_shape *shape)
 	context->params.used -= shape->param_bytes;
 }
 
+/* A graph's kernels are ready to run once it can be launched. */
+static CUresult prepare(struct sim_context *context, const struct sim_graph *graph)
+{
+	CUresult result = CUDA_SUCCESS;
+	const struct sim_node *node;
+
+	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
+		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
+			result = sim_function_launch(context, node->function, NULL);
+	return result;
+}
+
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags)
 {
 	struct sim_graph *graph = sim_object_get(graph_handle, SIM_GRAPH);
@@ -95,7 +107,9 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, unsigned 
 	if (!handle || !graph || flags > 15)
 		return CUDA_ERROR_INVALID_VALUE;
 	shape = measure(graph);
-	result = hold_shape(context, &shape);
+	result = prepare(context, graph);
+	if (result == CUDA_SUCCESS)
+		result = hold_shape(context, &shape);
 	if (result != CUDA_SUCCESS)
 		return result;
 	exec = sim_object_new(SIM_EXEC, context, sizeof(*exec));

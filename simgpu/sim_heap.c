@@ -91,7 +91,7 @@ static CUresult take_part(struct sim_context *context, struct sim_block **heap, 
 	memset(piece->block->taken + at, 1, units);
 	piece->block->free_units -= units;
 	piece->start = piece->block->start + (uint64_t)at * align;
-	piece->offset = piece->block->offset + (uint64_t)at * align;
+	piece->offset = sim_backing_part(piece->block->offset, (uint64_t)at * align);
 	piece->span = units * align;
 	return CUDA_SUCCESS;
 }

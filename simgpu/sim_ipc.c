@@ -22,7 +22,8 @@ CUresult sim_body_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	struct sim_range *range = sim_range_at(dptr);
 	struct ipc_handle handle;
 
-	if (!pHandle || !range || range->kind != SIM_RANGE_HEAP)
+	if (!pHandle || !range || range->kind != SIM_RANGE_HEAP ||
+	    !sim_backing_is_shareable(range->offset))
 		return CUDA_ERROR_INVALID_VALUE;
 	handle.pid = (int32_t)getpid();
 	handle.fd = sim_backing_fd();

@@ -27,9 +27,9 @@
 #undef CU_ERROR
 
 const struct cuda_h_value cuda_h_values[] = {
-#define SIZE(type) { "sizeof " #type, (long)sizeof(type) },
+#define SIZE(type)         { "sizeof " #type, (long)sizeof(type) },
 #define FIELD(type, field) { #type "." #field, (long)offsetof(type, field) },
-#define VALUE(name) { #name, (long)name },
+#define VALUE(name)        { #name, (long)name },
 #include "abi.def"
 	{ NULL, 0 },
 };

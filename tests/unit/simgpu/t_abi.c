@@ -8,9 +8,9 @@
 
 #ifdef HAVE_CUDA_H
 static const struct cuda_h_value ours[] = {
-#define SIZE(type) { "sizeof " #type, (long)sizeof(type) },
+#define SIZE(type)         { "sizeof " #type, (long)sizeof(type) },
 #define FIELD(type, field) { #type "." #field, (long)offsetof(type, field) },
-#define VALUE(name) { #name, (long)name },
+#define VALUE(name)        { #name, (long)name },
 #include "abi.def"
 	{ NULL, 0 },
 };

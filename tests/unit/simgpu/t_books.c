@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an H200 was measured to do, call by call, and the simulated one does: the list in
- * docs/SIMGPU.md, in its order.
+ * What an H200 was measured to do for a program of the CUDA runtime, call by call and in its order.
+ * Later figures depend on what came before, so this is one test.
  */
 #include "driver.h"
 
@@ -150,7 +150,6 @@ static void graphs(void)
 	}
 }
 
-/* One after another: later figures depend on what came before. */
 TEST(sim_books_are_the_measured_ones)
 {
 	start();
