@@ -53,6 +53,11 @@ static bool is_counted(enum tare_class class)
 	return class != TARE_CLASS_FUNCTION && class != TARE_CLASS_VMM;
 }
 
+static bool is_known(enum tare_sizing sizing)
+{
+	return sizing == TARE_SIZING_PAGES || sizing == TARE_SIZING_EXACT;
+}
+
 static void op_object(struct tare_fold *f, const struct tare_object_live *o, int64_t pages,
 		      int sign)
 {
@@ -62,6 +67,8 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 		return;
 	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
 		op_paged(f, o, pages, sign);
+	else if (tare_classes[o->class].sizing == TARE_SIZING_EXACT)
+		op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign, TARE_EVIDENCE_EXACT);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
 	if (tare_classes[o->class].sizing == TARE_SIZING_HOST)
@@ -113,7 +120,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 	op_object(f, &o, tare_fold_object_remove(f, found), -1);
 	if (o.bucket >= 0 && o.device == s->device)
 		a->bucket = o.bucket;
-	a->takes_rest = tare_classes[o.class].sizing != TARE_SIZING_PAGES;
+	a->takes_rest = !is_known(tare_classes[o.class].sizing);
 }
 
 /* Rule "undo": the driver refused, so nothing of it happened. */
@@ -177,7 +184,11 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 			tare_fold_context_begin(f, s, a);
 		} else if (is_counted(s->class) && sizing != TARE_SIZING_NONE) {
 			add_object(f, s, a);
-			a->takes_rest = sizing != TARE_SIZING_PAGES && sizing != TARE_SIZING_EXACT;
+			a->takes_rest = !is_known(sizing);
+		} else if (sizing == TARE_SIZING_EXACT) {
+			if (a->bucket >= 0)
+				op_bytes(f, a->bucket, (int64_t)s->granted, 0, TARE_EVIDENCE_EXACT);
+			a->takes_rest = false;
 		}
 		return;
 	case TARE_EFFECT_DEL:

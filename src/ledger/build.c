@@ -17,13 +17,21 @@
 
 enum { WEIGH_NS = 20000, PAGE_BYTES = 2 << 20 };
 
+/* Host memory is pinned for some device; a call that names none means the only one there is. */
+static bool may_be_of_only_device(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 &&
+	       e->process->devices[0].device && e->rec.event->class < TARE_CLASS_NR &&
+	       tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
+}
+
 static int device_of(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_process *p = e->process;
 
 	if (e->device)
 		return tare_fold_device(f, e->device)->index;
-	if (e->kind == TARE_KIND_EVENT && p->device_nr == 1 && p->devices[0].device)
+	if (may_be_of_only_device(e))
 		return tare_fold_device(f, p->devices[0].device)->index;
 	return -1;
 }

@@ -226,7 +226,8 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 		if (o->bucket < 0)
 			continue;
 		own[o->bucket].count++;
-		if (tare_classes[o->class].sizing != TARE_SIZING_PAGES)
+		if (tare_classes[o->class].sizing != TARE_SIZING_PAGES &&
+		    tare_classes[o->class].sizing != TARE_SIZING_EXACT)
 			continue;
 		own[o->bucket].bytes += (int64_t)o->granted;
 		own[o->bucket].low += (int64_t)o->granted;

@@ -242,6 +242,33 @@ TEST(a_sync_gives_back_pool_memory_and_takes_nothing)
 	world_free(w);
 }
 
+/* Released first, unmapped later: the fall shows at the second call, and may be of several handles. */
+TEST(virtual_memory_comes_at_once_and_goes_when_it_is_weighed)
+{
+	struct world *w = started();
+	struct tare_ledger l;
+
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS,
+	     .handle = 7, .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .weigh = true,
+	     .before = 626 * MIB, .after = 690 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .device = -1, .begin = 6 * MS,
+	     .end = 7 * MS, .handle = 8, .asked = 64 * MIB, .granted = 64 * MIB);
+	l = world_ledger(w, "6ms");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/vmm"), 64 * MIB);
+	tare_ledger_free(&l);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 8 * MS,
+	     .end = 9 * MS, .parent = 7, .context = 0xc0, .weigh = true, .before = 690 * MIB,
+	     .after = 690 * MIB);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_CHANGE, .begin = 10 * MS,
+	     .end = 11 * MS, .parent = 0x1000, .context = 0xc0, .weigh = true, .before = 690 * MIB,
+	     .after = 626 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/vmm"), 64 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 static void launch(struct world *w, int64_t t, uint64_t local, int64_t before, int64_t change)
 {
 	CALL(w, .class = TARE_CLASS_LAUNCH, .effect = TARE_EFFECT_CHANGE, .begin = t,
