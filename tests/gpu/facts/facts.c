@@ -19,7 +19,8 @@
 #include "simgpu/sim_abi.h"
 
 static struct {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #include "simgpu/sim_extra.def"
 #undef CU_API
@@ -87,7 +88,8 @@ static void must(CUresult result, const char *what)
 
 static void load(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW),
+	     *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
 
 	if (!driver || !library) {
 		fprintf(stderr, "facts: %s\n", dlerror());
@@ -206,7 +208,9 @@ static void contexts(void)
 
 static void heap(void)
 {
-	static const int kib[] = { 1024, 1025, 1280, 1536, 2047, 2048, 2049, 3072, 4096, 4097, 6145 };
+	static const int kib[] = {
+		1024, 1025, 1280, 1536, 2047, 2048, 2049, 3072, 4096, 4097, 6145
+	};
 	CUdeviceptr p, q, r[512];
 	size_t i, pitch = 0;
 
@@ -259,7 +263,7 @@ static void heap(void)
 
 static void code(void)
 {
-	static const char *const names[] = { "k0",	"kparam",  "kprintf", "kmalloc", "kstack2",
+	static const char *const names[] = { "k0",      "kparam",   "kprintf", "kmalloc", "kstack2",
 					     "kstack3", "kstack32", "kstack2", "ktable" };
 	CUcontext second;
 	CUfunction f;
@@ -295,13 +299,15 @@ static void code(void)
 
 static void limits(void)
 {
-	static const int stacks[] = { 0, 512, 1024, 1025, 1040, 1536, 2000, 2048, 4096, 1024, 65536, 1024 };
+	static const int stacks[] = { 0,    512,  1024, 1025, 1040,  1536,
+				      2000, 2048, 4096, 1024, 65536, 1024 };
 	size_t i, value = 0;
 	CUfunction f;
 
 	begin();
 	for (i = 0; i <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE; i++)
-		sayn("default_bytes", (int)i, cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
+		sayn("default_bytes", (int)i,
+		     cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
 	f = function("k0");
 	FACT("launch", launch(f));
 	for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
@@ -377,7 +383,8 @@ static void array(const char *name, size_t w, size_t h, size_t d, int channels, 
 	CUresult result;
 
 	grown();
-	result = levels ? cu.cuMipmappedArrayCreate(&mips, &about, levels) : cu.cuArray3DCreate_v2(&one, &about);
+	result = levels ? cu.cuMipmappedArrayCreate(&mips, &about, levels)
+			: cu.cuArray3DCreate_v2(&one, &about);
 	say(name, result ? -1000000000LL - result : grown());
 	if (!result)
 		result = levels ? cu.cuMipmappedArrayDestroy(mips) : cu.cuArrayDestroy(one);
@@ -460,8 +467,8 @@ static void pool_state(const char *when, CUmemoryPool pool)
 
 	for (i = 0; i < 4; i++)
 		cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT + i, &value[i]);
-	printf("pools.%s_reserved_bytes %llu\npools.%s_used_bytes %llu\n", when, (unsigned long long)value[0], when,
-	       (unsigned long long)value[2]);
+	printf("pools.%s_reserved_bytes %llu\npools.%s_used_bytes %llu\n", when,
+	       (unsigned long long)value[0], when, (unsigned long long)value[2]);
 }
 
 static void pools(void)
@@ -566,8 +573,12 @@ static void vmm(void)
 /* ARGUMENT: KIND,NODES */
 static void graphs(void)
 {
-	CUDA_KERNEL_NODE_PARAMS_v2 params = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-					      .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1 };
+	CUDA_KERNEL_NODE_PARAMS_v2 params = { .gridDimX = 1,
+					      .gridDimY = 1,
+					      .gridDimZ = 1,
+					      .blockDimX = 1,
+					      .blockDimY = 1,
+					      .blockDimZ = 1 };
 	CUDA_MEM_ALLOC_NODE_PARAMS memory = { .poolProps = { .allocType = 1, .location = { 1, 0 } },
 					      .bytesize = 256 << 20 };
 	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 1, .width = 16, .height = 1 };
@@ -588,7 +599,8 @@ static void graphs(void)
 	section = name;
 	begin();
 	MUST(launch(function("k0")));
-	params.func = function(strcmp(kind, "memset") == 0 || strcmp(kind, "memory") == 0 ? "k0" : kind);
+	params.func =
+		function(strcmp(kind, "memset") == 0 || strcmp(kind, "memory") == 0 ? "k0" : kind);
 	params.kernelParams = arguments;
 	MUST(cu.cuMemAlloc_v2(&p, 1024));
 	set.dst = p;
@@ -625,7 +637,8 @@ static void resolve(const char *fact, const char *name, int version, cuuint64_t 
 	void *found = (void *)1;
 	CUresult result = cu.cuGetProcAddress_v2(name, &found, version, flags, &status);
 
-	printf("errors.resolve_%s_result %d\nerrors.resolve_%s_status %d\n", fact, result, fact, status);
+	printf("errors.resolve_%s_result %d\nerrors.resolve_%s_status %d\n", fact, result, fact,
+	       status);
 	printf("errors.resolve_%s_same %d\n", fact, found == same ? 1 : found ? 2 : 0);
 }
 
@@ -702,7 +715,8 @@ static void errors(void)
 	RESULT("range_unknown", cu.cuMemGetAddressRange_v2(&base, &size, 0x1234560000));
 	RESULT("free", cu.cuMemFree_v2(p));
 	RESULT("free_twice", cu.cuMemFree_v2(p));
-	RESULT("pointer_unknown", cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
+	RESULT("pointer_unknown",
+	       cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
 	RESULT("copy_unknown", cu.cuMemcpyHtoD_v2(0x1234560000, byte, 16));
 	RESULT("copy_0", cu.cuMemcpyHtoD_v2(0, byte, 0));
 	RESULT("set_unknown", cu.cuMemsetD8_v2(0x1234560000, 0, 16));
@@ -853,7 +867,8 @@ static void touches(void)
 			MUST(cu.cuCtxSynchronize());
 			by = grown();
 			if (by)
-				printf("%s.round_%d_touch_%llu %lld\n", section, round, at >> 20, by);
+				printf("%s.round_%d_touch_%llu %lld\n", section, round, at >> 20,
+				       by);
 		}
 		*(volatile char *)(uintptr_t)p = 1;
 		sayn("host_touch", round, grown());
@@ -912,12 +927,25 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } sections[] = {
-	{ "modules", modules },	  { "libraries", libraries }, { "touches", touches },
-	{ "heap_first", heap_first }, { "stack_again", stack_again },
-	{ "contexts", contexts }, { "heap", heap },	{ "code", code },     { "limits", limits },
-	{ "streams", streams },	  { "events", events }, { "arrays", arrays }, { "host", host },
-	{ "managed", managed },	  { "pools", pools },	{ "vmm", vmm },	      { "graphs", graphs },
-	{ "errors", errors },	  { "second", second_process },
+	{ "modules", modules },
+	{ "libraries", libraries },
+	{ "touches", touches },
+	{ "heap_first", heap_first },
+	{ "stack_again", stack_again },
+	{ "contexts", contexts },
+	{ "heap", heap },
+	{ "code", code },
+	{ "limits", limits },
+	{ "streams", streams },
+	{ "events", events },
+	{ "arrays", arrays },
+	{ "host", host },
+	{ "managed", managed },
+	{ "pools", pools },
+	{ "vmm", vmm },
+	{ "graphs", graphs },
+	{ "errors", errors },
+	{ "second", second_process },
 };
 
 int main(int argc, char **argv)
