@@ -84,12 +84,18 @@ void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
 	d->last_ns = s->end;
 }
 
-/* A group ends with a reading, whose value is not known where there is no counter. */
+/*
+ * A group ends with a reading, whose value is not known where there is no counter. The very first one
+ * only says what was in use at the start.
+ */
 void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 			     uint64_t used, int source)
 {
+	bool is_start = !d->is_measured && used != TARE_NOT_KNOWN;
+
 	if (used != TARE_NOT_KNOWN && source >= TARE_SOURCE_NVML2 && source <= TARE_SOURCE_CUDA)
 		d->used = tare_fold_normal(f, d, used, source, d->used);
 	d->last_ns = t;
-	tare_fold_peak(f, d, t);
+	if (!is_start)
+		tare_fold_peak(f, d, t);
 }

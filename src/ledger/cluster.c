@@ -125,6 +125,13 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 	d->used += a.known;
 }
 
+/* Rule "taking": what makes something gives nothing back, so a fall inside is somebody else's. */
+static bool only_takes(const struct tare_step *s)
+{
+	return !(s->flags & TARE_EVENT_FAILED) &&
+	       (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
+}
+
 static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, struct tare_step *s)
 {
 	int source = tare_fold_step_source(d, s);
@@ -148,10 +155,14 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
 	if (rest < 0)
 		tare_fold_take_ended(f, d, s->end, s->effect == TARE_EFFECT_NEW, &rest);
-	if (a.takes_rest)
+	if (a.takes_rest && !(rest < 0 && only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
-	else
+	} else if (a.takes_rest) {
+		d->quiet_open += rest; /* a list may tell who it was */
+		d->quiet_sum += llabs(rest);
+	} else {
 		d->inside_sum += llabs(rest);
+	}
 	d->used = after;
 }
 

@@ -212,6 +212,27 @@ TEST(a_witness_out_of_time_is_no_peak)
 	world_free(w);
 }
 
+TEST(a_fall_inside_a_call_that_only_takes_is_not_its_own)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
+	context(w, 0, 1, 1000, 900);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "process:431/context"), 0);
+	CHECK_INT(l.devices[0].unexplained, -100 * MIB);
+	tare_ledger_free(&l);
+	world_peer(w, 0, 2 * MS, 2, 431, 490 * MIB, NULL);
+	world_reading(w, 0, 2 * MS, 900 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "other"), 400 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 500 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(figures_nvml_does_not_give_change_nothing)
 {
 	struct world *w = world_new();
