@@ -201,6 +201,18 @@ static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool las
 	return sum;
 }
 
+/* A zombie whose other threads go on is a program whose main thread ended (pthread_exit). */
+static bool is_dead(const struct tare_procfs_stat *stat)
+{
+	return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
+}
+
+/* Emulators make these ticks up, now and then one too many. */
+static bool is_another(uint64_t start_ticks, uint64_t other)
+{
+	return (start_ticks > other ? start_ticks - other : other - start_ticks) > 100;
+}
+
 /* In another pid namespace a pid of ours is somebody else: only what the ring says counts there. */
 static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
 {
@@ -214,8 +226,8 @@ static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
 			return true;
 	if (ring->pid_namespace && drain->pid_namespace && ring->pid_namespace != drain->pid_namespace)
 		return head->finished;
-	return tare_procfs_stat(ring->pid, &stat) != 0 || stat.state == 'Z' || stat.state == 'X' ||
-	       stat.start_ticks != head->file.start_ticks;
+	return tare_procfs_stat(ring->pid, &stat) != 0 || is_dead(&stat) ||
+	       is_another(stat.start_ticks, head->file.start_ticks);
 }
 
 /* Its process has ended: what is left goes into the log, and the ring can go. */

@@ -107,6 +107,8 @@ int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out)
 		if (!p)
 			return -EINVAL;
 		end = (char *)p;
+		if (field == 18)
+			s.threads = strtol(end, NULL, 10);
 	}
 	s.start_ticks = strtoull(end, NULL, 10);
 	*out = s;

@@ -19,6 +19,7 @@ struct tare_procfs_stat {
 	char comm[64]; /* the kernel keeps 15 bytes; threads of the kernel have longer ones */
 	char state;    /* 'R', 'S', 'Z' … */
 	pid_t ppid;
+	long threads;
 	uint64_t start_ticks; /* since boot: tells a reused pid apart */
 };
 

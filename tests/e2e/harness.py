@@ -75,7 +75,7 @@ def check_says(text, *parts):
 
 
 def needs_exec():
-    """Emulated programs cannot start others."""
+    """Emulated programs cannot start others, and their forked children are not told apart."""
     if WRAPPER:
         raise Skip("an emulated program cannot start another")
 

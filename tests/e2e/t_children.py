@@ -51,6 +51,7 @@ def library_that_allocates_when_loaded(box):
 
 @case
 def hundred_children(box):
+    needs_exec()
     count = 100
     done = box.record(fixture("e2e_children", str(count)), timeout=100)
     wanted = dict(re.findall(r"child\t(\d+)\t(\d+)", done.out))
@@ -69,6 +70,7 @@ def hundred_children(box):
 @case
 def rings_go_with_their_processes(box):
     """A job of many short processes must not fill the disk with rings while it runs."""
+    needs_exec()
     running = box.start(tare_argv(*record_args(fixture("e2e_children", "60"))))
     most = 0
     while running.poll() is None:

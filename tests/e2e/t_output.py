@@ -123,6 +123,7 @@ def network_folder(box):
 @case
 def network_folder_that_fills_up(box):
     """What cannot be moved stays where it is, and the last line says where."""
+    needs_exec()
     os.mkdir(box.path("local"))
     env = {"TARE_TEST_REMOTE_FOLDER": "1", "TMPDIR": box.path("local")}
     running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), env=env, stdin=subprocess.PIPE)

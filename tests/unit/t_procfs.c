@@ -50,6 +50,7 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 	CHECK_INT(s.state, 'R');
 	CHECK_INT(s.ppid, 3);
 	CHECK_INT(s.start_ticks, 123456);
+	CHECK_INT(s.threads, 1);
 	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("7 (x", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("", &s), -EINVAL);
