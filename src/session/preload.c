@@ -73,6 +73,26 @@ static char *join(const char *first, const char *rest)
 	return tare_str_steal(&out);
 }
 
+static int check_profile(const char *sim, struct tare_err *err)
+{
+	char folder[PATH_MAX];
+	struct tare_str path = { 0 };
+	int rc = 0;
+
+	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
+	if (strchr(sim, '/'))
+		tare_str_add(&path, sim);
+	else
+		tare_str_addf(&path, "%s/%s.profile", folder, sim);
+	if (access(path.data, R_OK) != 0)
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
+				  "(without .profile)",
+				  sim, folder);
+	tare_str_free(&path);
+	return rc;
+}
+
 static int find_sim(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
 {
 	const char *state = getenv("TARE_SIM_DIR");

@@ -298,6 +298,8 @@ static uint64_t bytes_in(const char *folder)
 /* Why a command was not recorded, if that can be told from the command alone. */
 static const char *refusal(const struct tare_target *target)
 {
+	if (target->elsewhere)
+		return NULL; /* the program is not this one anyway */
 	if (target->is_static)
 		return "is statically linked, so nothing can be loaded into it and it was not recorded; "
 		       "link it dynamically";
