@@ -101,7 +101,9 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
-	rc = plain_path(path, ":;", &out->sim_dir, err);
+	rc = check_profile(sim, err);
+	if (rc == 0)
+		rc = plain_path(path, ":;", &out->sim_dir, err);
 	if (rc)
 		return rc;
 	out->library_path = join(out->sim_dir, getenv("LD_LIBRARY_PATH"));
