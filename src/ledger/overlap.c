@@ -312,8 +312,9 @@ static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t
 static void book_known(struct tare_overlap *o, size_t k)
 {
 	for (size_t i = o->stretches[k].first; i != TARE_NOBODY; i = o->members[i].next)
-		tare_fold_book_ops(o->f, o->ops.items + o->members[i].op_first,
-				   o->members[i].op_nr);
+		if (o->members[i].op_nr)
+			tare_fold_book_ops(o->f, o->ops.items + o->members[i].op_first,
+					   o->members[i].op_nr);
 }
 
 static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)

@@ -217,7 +217,8 @@ static int by_stamp(const void *a, const void *b)
 
 static void link_up(struct world *w)
 {
-	qsort(w->items, w->item_nr, sizeof(*w->items), by_stamp);
+	if (w->item_nr)
+		qsort(w->items, w->item_nr, sizeof(*w->items), by_stamp);
 	for (size_t i = 0; i < w->item_nr; i++) {
 		struct item *item = &w->items[i];
 
