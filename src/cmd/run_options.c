@@ -75,6 +75,11 @@ void tare_run_print_end(const struct tare_session_result *result)
 		tare_str_addf(&text, "tare: %d of its processes still run and go on recording themselves\n", result->alive);
 	if (result->notice)
 		tare_str_addf(&text, "tare: %s\n", result->notice);
+	else if (result->strangers > 0)
+		tare_str_addf(&text,
+			      "tare: %d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
+			      "away, or a library reached the driver by an unknown route such as RTLD_DEEPBIND\n",
+			      result->strangers);
 	else if (result->processes == 0)
 		tare_str_addf(&text, "tare: nothing opened the GPU: %s\n", nothing_recorded(result));
 	fputs(tare_str_text(&text), stderr);

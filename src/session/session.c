@@ -322,6 +322,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_witness_exit(s->witness, s->child.pid, s->child.status);
 	out->alive = tare_drain_finish(s->drain);
 	out->processes = s->control->processes;
+	out->strangers = tare_witness_strangers(s->witness);
 	out->refused = s->control->degraded;
 	out->disk_errno = tare_drain_error(s->drain);
 	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/stranger.h"
 #include "trace/clock.h"
 #include "trace/writer.h"
 #include "witness/nvml.h"
@@ -26,6 +27,7 @@ struct tare_witness {
 	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
 	uint64_t peers_hash[DEVICES_MAX];
 	uint32_t list;
+	struct tare_strangers *strangers;
 	bool has_peers[DEVICES_MAX];
 };
 
@@ -158,6 +160,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 		free(w);
 		return rc;
 	}
+	w->strangers = tare_strangers_new(folder);
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
 		w->nvml = NULL;
@@ -196,6 +199,35 @@ static uint64_t hash_of(const struct tare_nvml_processes *list)
 	return hash;
 }
 
+static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_processes *list)
+{
+	struct tare_procfs_stat stat;
+	struct tare_str text = { 0 };
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		pid_t pid = (pid_t)list->items[i].pid;
+
+		if (!tare_strangers_see(w->strangers, pid))
+			continue;
+		if (tare_procfs_stat(pid, &stat) != 0)
+			stat.comm[0] = '\0';
+		tare_str_addf(&text,
+			      "process %d (%s) uses the GPU and was not recorded: it lost LD_PRELOAD, or a library "
+			      "in it reached the driver by an unknown route such as RTLD_DEEPBIND; its memory is "
+			      "among other processes",
+			      (int)pid, stat.comm);
+		tare_witness_degraded(w, text.data);
+		tare_str_cut(&text, 0);
+	}
+	tare_str_free(&text);
+}
+
+int tare_witness_strangers(const struct tare_witness *w)
+{
+	return tare_strangers_count(w->strangers);
+}
+
 static void add_peers(struct tare_witness *w, int device)
 {
 	struct tare_nvml_processes list;
@@ -204,6 +236,8 @@ static void add_peers(struct tare_witness *w, int device)
 
 	if (tare_nvml_processes(w->nvml, device, &list, NULL) != 0)
 		return;
+	if (list.version)
+		look_for_strangers(w, &list);
 	hash = hash_of(&list);
 	if (list.version && hash != w->peers_hash[device]) {
 		w->list++;
@@ -316,6 +350,7 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 	add_clock(w);
 	tare_writer_close(w->writer);
 	tare_nvml_close(w->nvml);
+	tare_strangers_free(w->strangers);
 	free(w);
 }
 

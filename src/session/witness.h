@@ -25,6 +25,9 @@ void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generati
 /* One more look at everything, so that the recording ends with what was there at its end. */
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 
+/* Processes that used the GPU past the recorder. */
+int tare_witness_strangers(const struct tare_witness *w);
+
 void tare_witness_flush(struct tare_witness *w);
 
 /* The header of a log that `tare` itself writes. */

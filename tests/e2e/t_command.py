@@ -126,6 +126,16 @@ def program_that_never_opens_the_gpu(box):
 
 
 @case
+def run_shows_the_ledger(box):
+    """On stderr; stdout is the program's. `tare CMD` is short for it."""
+    for words in (["run", "--sim", "h200", "-o", "rec1.tare", "--"], ["--sim", "h200", "--"]):
+        done = box.tare(*(words + fixture("e2e_ends", "_exit")))
+        check_equal(done.code, 3, done)
+        check(all(l.split("\t")[0] in ("expect", "used") for l in done.out.splitlines()), done)
+        check_says(done.err, "tare: exit 3", "AT PEAK", "AT END", "unexplained", "allocations: e2e_ends")
+
+
+@case
 def static_program(box):
     if WRAPPER:
         raise Skip("under an emulator every command is the emulator")

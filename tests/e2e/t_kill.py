@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from harness import (IS_LONG, WRAPPER, case, check, check_equal, fixture, long_case, main,
+from harness import (IS_LONG, WRAPPER, case, check, check_equal, fixture, main,
                      record_args, row_of, show, tare_argv)
 
 KEPT = 1001  # bytes of an allocation of `storm`

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers that are old, poor or broken, and machines that others use too."""
 
+import os
 import subprocess
 import time
 
-from harness import (MIB, WRAPPER, Expectations, case, check, check_equal, check_recording,
+from harness import (FIXTURES, MIB, WRAPPER, Expectations, case, check, check_equal, check_recording,
                      check_says, degraded, fixture, leaves, main, record_args, row_of, run_lines, show,
                      tare_argv, unexplained)
 
@@ -80,7 +81,7 @@ def partitioned_gpu(box):
 def pids_of_another_namespace(box):
     """In a container NVML names us by pids that we do not know: we must not become `others`."""
     done = scripted(box, "pid-offset 100000")
-    check_recording(box, done)
+    check_recording(box, done, allowed=["pids of another namespace"])
 
 
 @case
@@ -91,6 +92,18 @@ def drifting_counter(box):
     report = box.report()
     check_equal(row_of(report, "allocations/e2e_steps"), 1000000 + 20 * 2097152, show(report), done)
     check(unexplained(report) > 0, "a drift was explained away", show(report))
+
+
+@case
+def driver_reached_past_us(box):
+    """RTLD_DEEPBIND: nothing of it can be recorded, and nobody may believe that there was nothing."""
+    done = box.record(fixture("e2e_deep", os.path.join(FIXTURES, "libe2e_early_link.so")))
+    report = box.report(at="peak")
+    check(row_of(report, "/context") is None, "it was recorded after all", show(report))
+    others = (row_of(report, "other") or 0) + (unexplained(report) or 0)
+    check(others >= 500 * MIB, "the memory is nowhere", show(report), done)
+    said = done.err + "\n".join(report["degraded"])
+    check_says(said, "unknown route", "could not be recorded")
 
 
 @case
@@ -163,7 +176,7 @@ def neighbour_that_never_rests(box):
         check_equal(row_of(report, "allocations/e2e_steps"), 200000000, script, show(report))
         ours = sum(r["bytes"] for r in leaves(report["devices"][0]) if r["path"].startswith("process"))
         # Emulated calls last so long that the neighbour moves inside them.
-        check(WRAPPER or abs(ours - 727 * MIB) <= 2 * MIB, script, show(report))
+        check(WRAPPER or abs(ours - 727 * MIB) <= 4 * MIB, script, show(report))
 
 
 FAILING = ("cuInit", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuMemAlloc", "cuModuleLoadData",

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/stranger.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "witness/procfs.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KNOWN_MAX 256
+#define ENVIRONMENT_MAX (1u << 20)
+
+enum verdict { SUSPECT, CLEARED, STRANGER };
+
+struct tare_strangers {
+	char *folder, *variable; /* TARE_RECORDING=folder */
+	uint64_t pid_namespace;
+	struct {
+		pid_t pid;
+		enum verdict verdict;
+	} known[KNOWN_MAX];
+	int known_nr, count;
+};
+
+struct tare_strangers *tare_strangers_new(const char *folder)
+{
+	struct tare_strangers *s = tare_xcalloc(1, sizeof(*s));
+	struct tare_str text = { 0 };
+
+	s->folder = tare_xstrdup(folder);
+	tare_str_addf(&text, "TARE_RECORDING=%s", folder);
+	s->variable = tare_str_steal(&text);
+	if (tare_procfs_pid_namespace(0, &s->pid_namespace) != 0)
+		s->pid_namespace = 0;
+	return s;
+}
+
+void tare_strangers_free(struct tare_strangers *s)
+{
+	if (!s)
+		return;
+	free(s->folder);
+	free(s->variable);
+	free(s);
+}
+
+static bool has_log(const struct tare_strangers *s, pid_t pid)
+{
+	struct tare_str path = { 0 };
+	bool is_there;
+
+	tare_str_addf(&path, "%s/%d-0.events", s->folder, (int)pid);
+	is_there = access(path.data, F_OK) == 0;
+	tare_str_free(&path);
+	return is_there;
+}
+
+/* Its environment as it was when it began; false too for what we may not read. */
+static bool was_to_be_recorded(const struct tare_strangers *s, pid_t pid)
+{
+	char path[64], *text, *at;
+	ssize_t n = 0, more = 1;
+	bool is_found = false;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	text = tare_xcalloc(1, ENVIRONMENT_MAX + 1);
+	for (; more > 0 && n < (ssize_t)ENVIRONMENT_MAX; n += more > 0 ? more : 0)
+		more = read(fd, text + n, ENVIRONMENT_MAX - (size_t)n);
+	close(fd);
+	for (at = text; at < text + n && !is_found; at += strlen(at) + 1)
+		is_found = strcmp(at, s->variable) == 0;
+	free(text);
+	return is_found;
+}
+
+/* In another pid namespace its log has another name than its pid here. */
+static bool is_comparable(const struct tare_strangers *s, pid_t pid)
+{
+	uint64_t its;
+
+	return s->pid_namespace && tare_procfs_pid_namespace(pid, &its) == 0 && its == s->pid_namespace;
+}
+
+bool tare_strangers_see(struct tare_strangers *s, pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < s->known_nr && s->known[i].pid != pid; i++)
+		;
+	if (i == KNOWN_MAX)
+		return false;
+	if (i == s->known_nr) { /* it may be about to open its log: judged the next time */
+		s->known[s->known_nr].pid = pid;
+		s->known[s->known_nr++].verdict = SUSPECT;
+		return false;
+	}
+	if (s->known[i].verdict != SUSPECT)
+		return false;
+	s->known[i].verdict = CLEARED;
+	if (has_log(s, pid) || !is_comparable(s, pid) || !was_to_be_recorded(s, pid))
+		return false;
+	s->known[i].verdict = STRANGER;
+	s->count++;
+	return true;
+}
+
+int tare_strangers_count(const struct tare_strangers *s)
+{
+	return s->count;
+}
