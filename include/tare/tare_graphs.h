@@ -109,6 +109,12 @@ enum tare_graphs_capture_flags {
 	TARE_GRAPHS_REHEARSE = 1,
 	/* The caller begins and ends the stream capture; tare_graphs_adopt() takes the graph. */
 	TARE_GRAPHS_FOREIGN = 2,
+	/*
+	 * The caller says by tare_graphs_reads() whose memory this graph is given. Without it every
+	 * parameter of every node is looked at; then a stale pointer among bytes that a kernel never
+	 * reads counts as reading.
+	 */
+	TARE_GRAPHS_DECLARED = 4,
 };
 
 struct tare_graphs_capture {
@@ -132,6 +138,14 @@ int tare_graphs_begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
 int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
 		      tare_graphs_address *address);
 int tare_graphs_free(struct tare_graphs *graphs, tare_graphs_address address);
+/*
+ * What must last beyond the capture, for its reader or a later piece: by default all that was not
+ * freed. After a call of this only what such calls name.
+ */
+int tare_graphs_keep(struct tare_graphs *graphs, tare_graphs_address address, size_t bytes);
+/* The open capture is given memory that this key keeps, so it gets none of it, and launches only
+ * while it is intact. */
+int tare_graphs_reads(struct tare_graphs *graphs, uint64_t key);
 /* On failure the capture is gone, as after tare_graphs_abort(), and all other keys still launch. */
 int tare_graphs_end(struct tare_graphs *graphs);
 /* Ends a FOREIGN capture with a copy of `graph`; the caller's stays as it is and the caller's. */

@@ -118,11 +118,15 @@ def _guard(tensor, state):
     return True
 
 
-def _guard_all(state, pool, had_collections):
+def _kept(pool):
+    """Address and size of what the program still holds of a capture's memory."""
+    return {block["address"]: block["size"] for segment in pool.snapshot(include_traces=False)
+            for block in segment["blocks"] if block["state"] != "inactive"}
+
+
+def _guard_all(state, kept, had_collections):
     """Every tensor of the program that lies in the capture: what the program kept of it."""
-    segments = pool.snapshot(include_traces=False)
-    active = {block["address"] for segment in segments for block in segment["blocks"]
-              if block["state"] == "active_allocated"}
+    active = set(kept)
     # No collection ran meanwhile, so what the capture made is among the youngest objects.
     if active and had_collections == _collections():
         active -= _guard_among(gc.get_objects(generation=0), state)
@@ -172,7 +176,8 @@ class CUDAGraph(_Plain):
             self._key = arena.next_key()
         # Each capture gets its cuBLAS workspaces from the arena, instead of one from another's.
         torch._C._cuda_clearCublasWorkspaces()
-        arena.raw.begin(self._key, None, graphs_lib.FOREIGN, self._after)
+        arena.raw.begin(self._key, None, graphs_lib.FOREIGN | graphs_lib.DECLARED, self._after)
+        arena.capturing = True
         self._pool = arena.new_pool()
         self._had = gc.isenabled(), _collections()
         gc.disable()
@@ -191,16 +196,26 @@ class CUDAGraph(_Plain):
             self._abort()
             raise
         torch._C._cuda_clearCublasWorkspaces()
+        arena.capturing = False
         if self._had[0]:
             gc.enable()
+        kept = _kept(self._pool)
+        try:
+            arena.raw.keep(0, 0)
+            for address, size in kept.items():
+                arena.raw.keep(address, size)
+        except Error:
+            arena.raw.abort()
+            raise
         arena.raw.adopt(graph)
         self._empty_graph(graph)
         self._state = _State(arena, self._key, arena.raw.span(self._key), self._pool)
         if arena.is_checked:
-            _guard_all(self._state, self._pool, self._had[1])
+            _guard_all(self._state, kept, self._had[1])
 
     def _abort(self):
         self._arena.raw.abort()
+        self._arena.capturing = False
         torch._C._cuda_clearCublasWorkspaces()
         if self._had[0]:
             gc.enable()
@@ -249,6 +264,7 @@ class Graphs:
                 reserve_bytes)
         self.is_checked = check
         self.last = None
+        self.capturing = False
         self.dropped = []  # keys whose last user is gone; a finalizer must not call the driver
         self._graphs = {}
         self._numbers = {}  # the program's keys may be anything hashable
@@ -284,7 +300,10 @@ class Graphs:
 
     def check(self, state, tensor):
         """Raises StaleOutput unless the state's key wrote last where this tensor lies."""
-        if self.last is not state and not torch.cuda.is_current_stream_capturing():
+        if torch.cuda.is_current_stream_capturing():
+            if self.capturing:  # nothing is read now, but at each replay of what is captured
+                self.raw.reads(state.key)
+        elif self.last is not state:
             self.raw.check(tensor.data_ptr())
 
     # ---- what a program uses ----

@@ -4,7 +4,7 @@
 import ctypes
 import os
 
-REHEARSE, FOREIGN = 1, 2
+REHEARSE, FOREIGN, DECLARED = 1, 2, 4
 REFUSE_OVERLAP, ONE_RANGE = 1, 2
 
 
@@ -70,6 +70,8 @@ _PROTOTYPES = {
     "tare_graphs_begin": (ctypes.c_int, [_HANDLE, _U64, _HANDLE, ctypes.POINTER(_How)]),
     "tare_graphs_end": (ctypes.c_int, [_HANDLE]),
     "tare_graphs_adopt": (ctypes.c_int, [_HANDLE, _HANDLE]),
+    "tare_graphs_keep": (ctypes.c_int, [_HANDLE, _U64, _SIZE]),
+    "tare_graphs_reads": (ctypes.c_int, [_HANDLE, _U64]),
     "tare_graphs_abort": (None, [_HANDLE]),
     "tare_graphs_launch": (ctypes.c_int, [_HANDLE, _U64, _HANDLE]),
     "tare_graphs_check": (ctypes.c_int, [_HANDLE, _U64]),
@@ -128,6 +130,12 @@ class Arena:
 
     def adopt(self, graph):
         self._check(self.lib.tare_graphs_adopt(self.handle, graph))
+
+    def keep(self, address, size):
+        self._check(self.lib.tare_graphs_keep(self.handle, address, size))
+
+    def reads(self, key):
+        self._check(self.lib.tare_graphs_reads(self.handle, key))
 
     def abort(self):
         self.lib.tare_graphs_abort(self.handle)

@@ -205,9 +205,9 @@ int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out)
 	return 0;
 }
 
-int tare_mapping_avoid(struct tare_mapping *mapping, const struct tare_mapping *other)
+int tare_mapping_avoid(struct tare_mapping *mapping, size_t chunk)
 {
-	size_t i, wanted = mapping->arena->chunks_nr;
+	size_t wanted = mapping->arena->chunks_nr;
 	bool *more;
 
 	if (mapping->avoided_nr < wanted) {
@@ -218,12 +218,28 @@ int tare_mapping_avoid(struct tare_mapping *mapping, const struct tare_mapping *
 		mapping->avoided = more;
 		mapping->avoided_nr = wanted;
 	}
-	for (i = 0; i < other->chunks_nr; i++)
-		mapping->avoided[other->chunks[i]] = true;
+	mapping->avoided[chunk] = true;
 	return 0;
 }
 
-static bool has_chunk(const struct tare_mapping *mapping, size_t index)
+int tare_mapping_each(const struct tare_mapping *mapping, uint64_t offset, uint64_t bytes,
+		      int (*seen)(size_t chunk, void *arg), void *arg)
+{
+	uint64_t at = 0;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < mapping->chunks_nr && at < offset + bytes; i++) {
+		uint64_t end = at + mapping->arena->chunks[mapping->chunks[i]].bytes;
+
+		if (end > offset)
+			rc = seen(mapping->chunks[i], arg);
+		at = end;
+	}
+	return rc;
+}
+
+bool tare_mapping_has(const struct tare_mapping *mapping, size_t index)
 {
 	size_t i;
 
@@ -235,7 +251,7 @@ static bool has_chunk(const struct tare_mapping *mapping, size_t index)
 
 static bool is_usable(const struct tare_mapping *mapping, size_t index)
 {
-	if (!mapping->arena->chunks[index].bytes || has_chunk(mapping, index))
+	if (!mapping->arena->chunks[index].bytes || tare_mapping_has(mapping, index))
 		return false;
 	return index >= mapping->avoided_nr || !mapping->avoided[index];
 }
@@ -339,16 +355,6 @@ void tare_mapping_settle(struct tare_mapping *mapping)
 	free(mapping->avoided);
 	mapping->avoided = NULL;
 	mapping->avoided_nr = 0;
-}
-
-bool tare_mapping_shares(const struct tare_mapping *a, const struct tare_mapping *b)
-{
-	size_t i;
-
-	for (i = 0; i < a->chunks_nr; i++)
-		if (has_chunk(b, a->chunks[i]))
-			return true;
-	return false;
 }
 
 struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping, CUdeviceptr address)

@@ -62,14 +62,17 @@ void tare_arena_trim(struct tare_arena *arena);
 
 /* A mapping without memory. Until it is settled, no other may be opened. */
 int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out);
-/* Chunks of `other` are not to be used, from the next growth or move on. */
-int tare_mapping_avoid(struct tare_mapping *mapping, const struct tare_mapping *other);
+/* Calls `seen` for the chunks behind a range of the mapping, until it returns non-0. */
+int tare_mapping_each(const struct tare_mapping *mapping, uint64_t offset, uint64_t bytes,
+		      int (*seen)(size_t chunk, void *arg), void *arg);
+bool tare_mapping_has(const struct tare_mapping *mapping, size_t chunk);
+/* This chunk is not to be used, from the next growth or move on. */
+int tare_mapping_avoid(struct tare_mapping *mapping, size_t chunk);
 /* At least so many bytes are mapped. On failure it has what it had. */
 int tare_mapping_grow(struct tare_mapping *mapping, uint64_t bytes);
 /* The same addresses and at least so many bytes, in chunks that are not avoided. Contents are lost. */
 int tare_mapping_move(struct tare_mapping *mapping, uint64_t bytes);
 void tare_mapping_settle(struct tare_mapping *mapping);
-bool tare_mapping_shares(const struct tare_mapping *a, const struct tare_mapping *b);
 /* The chunk behind an address; NULL: not in this mapping. */
 struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping,
 					    CUdeviceptr address);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define DEVICES_MAX 64
+#define BOTH        (unsigned)(TARE_GRAPHS_REHEARSE | TARE_GRAPHS_FOREIGN)
+#define FLAGS       (BOTH | TARE_GRAPHS_DECLARED)
 
 /* The arena whose foreign capture is open, by device: where pool_alloc() finds it. */
 static struct tare_graphs *foreign[DEVICES_MAX];
@@ -25,6 +27,7 @@ void tare_capture_free(struct tare_graphs *graphs, struct tare_capture *capture)
 		tare_groups_leave(&graphs->groups, capture->group, capture->tmpl);
 	tare_template_drop(capture->tmpl);
 	tare_mapping_close(capture->mapping);
+	free(capture->kept);
 	free(capture->reads);
 	free(capture);
 }
@@ -41,8 +44,7 @@ static int check_how(struct tare_graphs *graphs, uint64_t key,
 			given->size);
 	if (given)
 		memcpy(how, given, given->size < sizeof(*how) ? given->size : sizeof(*how));
-	if (how->flags & ~(unsigned)(TARE_GRAPHS_REHEARSE | TARE_GRAPHS_FOREIGN) ||
-	    how->flags == (TARE_GRAPHS_REHEARSE | TARE_GRAPHS_FOREIGN))
+	if (how->flags & ~FLAGS || (how->flags & BOTH) == BOTH)
 		return tare_graphs_fail(TARE_GRAPHS_ARGUMENT, "how.flags makes no sense");
 	if (graphs->open.capture)
 		return tare_graphs_fail(
@@ -60,7 +62,12 @@ static int check_how(struct tare_graphs *graphs, uint64_t key,
 	return 0;
 }
 
-/* This piece gets memory that none of the earlier ones has. */
+static int avoid_chunk(size_t chunk, void *arg)
+{
+	return tare_mapping_avoid(arg, chunk);
+}
+
+/* This piece gets no memory in which an earlier one keeps something. */
 static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *capture, uint64_t key)
 {
 	const struct tare_capture *at = tare_capture_find(graphs, key);
@@ -73,7 +80,7 @@ static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *captur
 					(unsigned long long)key);
 	capture->after = at->id;
 	for (; !rc && at; at = at->after ? tare_capture_by_id(graphs, at->after) : NULL)
-		rc = tare_mapping_avoid(capture->mapping, at->mapping);
+		rc = tare_capture_each_kept(at, avoid_chunk, capture->mapping);
 	return rc;
 }
 
@@ -257,26 +264,16 @@ static void give_up(struct tare_graphs *graphs)
 	tare_template_drop(capture->tmpl);
 	tare_mapping_close(capture->mapping);
 	tare_arena_trim(&graphs->arena);
+	free(capture->kept);
 	free(capture->reads);
 	free(capture);
 }
 
-struct scan {
-	struct tare_graphs *graphs;
-	struct tare_capture *capture;
-	bool must_move;
-};
-
-static int note_word(uint64_t word, void *arg)
+static int add_read(struct tare_capture *capture, const struct tare_capture *other)
 {
-	struct scan *scan = arg;
-	struct tare_capture *capture = scan->capture;
-	const struct tare_capture *other = tare_capture_at(scan->graphs, word);
 	uint64_t *more;
 	size_t i;
 
-	if (!other)
-		return 0;
 	for (i = 0; i < capture->reads_nr; i++)
 		if (capture->reads[i] == other->id)
 			return 0;
@@ -285,29 +282,131 @@ static int note_word(uint64_t word, void *arg)
 		return no_memory();
 	capture->reads = more;
 	more[capture->reads_nr++] = other->id;
-	if (!tare_mapping_shares(capture->mapping, other->mapping))
-		return 0;
-	scan->must_move = true;
-	return tare_mapping_avoid(capture->mapping, other->mapping);
+	return 0;
+}
+
+struct scan {
+	struct tare_graphs *graphs;
+	struct tare_capture *capture;
+};
+
+/* What another capture had only for itself is in nobody's parameters for a reason. */
+static int note_word(uint64_t word, void *arg)
+{
+	struct scan *scan = arg;
+	const struct tare_capture *other = tare_capture_at(scan->graphs, word);
+	size_t i;
+
+	for (i = 0; other && i < other->kept_nr; i++)
+		if (word - other->mapping->base - other->kept[i].offset < other->kept[i].bytes)
+			return add_read(scan->capture, other);
+	return 0;
+}
+
+static int has_chunk(size_t chunk, void *arg)
+{
+	return tare_mapping_has(arg, chunk);
 }
 
 /*
  * A graph may be given addresses of an earlier capture: outputs that it goes on with. It must not
  * share their memory, so it moves: same addresses, other chunks behind them.
  */
+static int part_from_reads(struct tare_graphs *graphs, struct tare_capture *capture)
+{
+	bool must_move = false;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < capture->reads_nr; i++) {
+		const struct tare_capture *other = tare_capture_by_id(graphs, capture->reads[i]);
+
+		if (!other)
+			continue; /* dropped meanwhile: the launch will say so */
+		must_move = must_move || tare_capture_each_kept(other, has_chunk, capture->mapping);
+		rc = tare_capture_each_kept(other, avoid_chunk, capture->mapping);
+	}
+	if (rc || !must_move)
+		return rc;
+	graphs->stats.moves++;
+	return tare_mapping_move(capture->mapping, capture->bytes);
+}
+
 static int find_reads(struct tare_graphs *graphs, struct tare_capture *capture)
 {
-	struct scan scan = { graphs, capture, false };
-	int rc;
+	struct scan scan = { graphs, capture };
+	int rc = 0;
 
 	if (graphs->shared)
 		return 0;
-	rc = tare_template_each_word(capture->tmpl, note_word, &scan);
-	if (!rc && scan.must_move) {
-		rc = tare_mapping_move(capture->mapping, capture->bytes);
-		graphs->stats.moves++;
-	}
+	if (!(graphs->open.flags & TARE_GRAPHS_DECLARED))
+		rc = tare_template_each_word(capture->tmpl, note_word, &scan);
+	return rc ? rc : part_from_reads(graphs, capture);
+}
+
+static int add_kept(struct tare_capture *capture, uint64_t offset, uint64_t bytes)
+{
+	struct tare_kept *more = realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
+
+	if (!more)
+		return no_memory();
+	capture->kept = more;
+	more[capture->kept_nr++] = (struct tare_kept){ offset, bytes };
+	return 0;
+}
+
+/* Where nobody said what is kept: all that was not freed. */
+static int find_kept(struct tare_graphs *graphs, struct tare_capture *capture)
+{
+	const struct tare_blocks *blocks = &graphs->open.blocks;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !graphs->open.says_kept && !rc && i < blocks->items_nr; i++)
+		if (blocks->items[i].died == UINT64_MAX)
+			rc = add_kept(capture, blocks->items[i].offset, blocks->items[i].bytes);
 	return rc;
+}
+
+int tare_graphs_keep(struct tare_graphs *graphs, tare_graphs_address address, size_t bytes)
+{
+	struct tare_enter enter;
+	uint64_t offset;
+	int rc = tare_enter(&enter, graphs);
+
+	if (rc)
+		return rc;
+	rc = check_open(graphs, "keep");
+	if (!rc) {
+		offset = address - graphs->open.capture->mapping->base;
+		graphs->open.says_kept = true;
+		if (bytes && (offset >= graphs->open.blocks.high ||
+			      bytes > graphs->open.blocks.high - offset))
+			rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
+					      "keep: 0x%llx is no memory of this capture",
+					      (unsigned long long)address);
+		else if (bytes)
+			rc = add_kept(graphs->open.capture, offset, bytes);
+	}
+	return tare_leave(&enter, rc);
+}
+
+int tare_graphs_reads(struct tare_graphs *graphs, uint64_t key)
+{
+	const struct tare_capture *other;
+	struct tare_enter enter;
+	int rc = tare_enter(&enter, graphs);
+
+	if (rc)
+		return rc;
+	rc = check_open(graphs, "reads");
+	other = tare_capture_find(graphs, key);
+	if (!rc && !other)
+		rc = tare_graphs_fail(TARE_GRAPHS_NO_KEY, "reads: key %llu was not captured",
+				      (unsigned long long)key);
+	if (!rc)
+		rc = add_read(graphs->open.capture, other);
+	return tare_leave(&enter, rc);
 }
 
 static int insert(struct tare_graphs *graphs, struct tare_capture *capture)
@@ -348,6 +447,8 @@ static int finish(struct tare_graphs *graphs, CUgraph graph)
 
 	capture->bytes = graphs->open.blocks.high;
 	rc = tare_template_make(graph, &capture->tmpl);
+	if (!rc)
+		rc = find_kept(graphs, capture);
 	if (!rc)
 		rc = find_reads(graphs, capture);
 	if (!rc)

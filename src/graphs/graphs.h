@@ -10,14 +10,21 @@
 
 #include <pthread.h>
 
+/* Part of a mapping that lasts beyond its capture. */
+struct tare_kept {
+	uint64_t offset, bytes;
+};
+
 struct tare_capture {
 	uint64_t key;
 	uint64_t id; /* never used twice: a recaptured key has a new one */
 	struct tare_mapping *mapping;
 	struct tare_template *tmpl;
 	struct tare_group *group;
-	uint64_t bytes;  /* that it uses of the mapping */
-	uint64_t after;  /* id of the capture whose later part this is; 0: none */
+	uint64_t bytes; /* that it uses of the mapping */
+	uint64_t after; /* id of the capture whose later part this is; 0: none */
+	struct tare_kept *kept;
+	size_t kept_nr;
 	uint64_t *reads; /* ids of the captures whose memory the graph is given */
 	size_t reads_nr;
 };
@@ -34,7 +41,7 @@ struct tare_open {                    /* the capture that is under way */
 	unsigned flags;
 	CUstream stream;
 	struct tare_blocks blocks;
-	bool is_planned;
+	bool says_kept; /* by tare_graphs_keep() */
 };
 
 struct tare_graphs {
@@ -80,6 +87,10 @@ void tare_replay_claim(struct tare_graphs *graphs, const struct tare_mapping *ma
 int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
 		       const struct tare_mapping *mapping, uint64_t id);
 void tare_replay_wait(struct tare_graphs *graphs); /* until nothing runs */
+
+/* Calls `seen` for every chunk in which the capture keeps something, until it returns non-0. */
+int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
+			   void *arg);
 
 /* capture.c */
 /* Frees a capture that is in no list. What runs is waited for. */

@@ -141,14 +141,28 @@ void tare_replay_wait(struct tare_graphs *graphs)
 }
 
 /* ---- what still holds ---- */
-static bool is_intact(const struct tare_graphs *graphs, const struct tare_capture *capture)
+int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
+			   void *arg)
 {
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < capture->mapping->chunks_nr; i++)
-		if (graphs->arena.chunks[capture->mapping->chunks[i]].writer != capture->id)
-			return false;
-	return true;
+	for (i = 0; !rc && i < capture->kept_nr; i++)
+		rc = tare_mapping_each(capture->mapping, capture->kept[i].offset,
+				       capture->kept[i].bytes, seen, arg);
+	return rc;
+}
+
+static int is_anothers(size_t chunk, void *arg)
+{
+	const struct tare_capture *capture = arg;
+
+	return capture->mapping->arena->chunks[chunk].writer != capture->id;
+}
+
+static bool is_intact(const struct tare_capture *capture)
+{
+	return !tare_capture_each_kept(capture, is_anothers, (void *)capture);
 }
 
 /* A graph that reads what another key's wrote must find it. */
@@ -159,7 +173,7 @@ static int check_reads(struct tare_graphs *graphs, const struct tare_capture *ca
 	for (i = 0; i < capture->reads_nr; i++) {
 		const struct tare_capture *other = tare_capture_by_id(graphs, capture->reads[i]);
 
-		if (other && is_intact(graphs, other))
+		if (other && is_intact(other))
 			continue;
 		graphs->stats.refusals++;
 		if (!other)

@@ -419,6 +419,67 @@ TEST(a_graph_that_reads_another_moves_away_from_it)
 	check_pieces(false);
 }
 
+TEST(pieces_share_what_is_not_kept)
+{
+	struct tare_graphs_capture how = { .size = sizeof(how) };
+	tare_graphs_address kept, scratch;
+	struct model model;
+
+	fake_reset();
+	model_init(&model, NULL, 1);
+	for (uint64_t key = 1; key <= 6; key++) {
+		uint64_t before = key - 1;
+
+		how.after = key > 1 ? &before : NULL;
+		CHECK_INT(tare_graphs_begin(model.graphs, key, model.stream, &how), 0);
+		CHECK_INT(tare_graphs_alloc(model.graphs, 2 * MiB, model.stream, &kept), 0);
+		CHECK_INT(tare_graphs_alloc(model.graphs, 32 * MiB, model.stream, &scratch), 0);
+		fake_memset(scratch, 1, MiB, model.stream);
+		fake_memcpy(kept, scratch, MiB, model.stream);
+		if (key % 2) /* freed, or kept by a framework's pool but not by the program */
+			CHECK_INT(tare_graphs_free(model.graphs, scratch), 0);
+		else
+			CHECK_INT(tare_graphs_keep(model.graphs, kept, 2 * MiB), 0);
+		CHECK_INT(tare_graphs_keep(model.graphs, scratch + 64 * MiB, 1),
+			  TARE_GRAPHS_ARGUMENT);
+		CHECK_INT(tare_graphs_keep(model.graphs, kept, 2 * MiB), 0);
+		CHECK_INT(tare_graphs_end(model.graphs), 0);
+	}
+	CHECK(stats_of(model.graphs).arena_bytes <= (6 * 2 + 32 + 2) * MiB);
+	model_fini(&model);
+	check_nothing_left();
+}
+
+TEST(declared_reads_are_the_only_ones)
+{
+	struct tare_graphs_capture how = { .size = sizeof(how), .flags = TARE_GRAPHS_DECLARED };
+	tare_graphs_address one, two;
+	struct model model;
+
+	fake_reset();
+	model_init(&model, NULL, 8);
+	CHECK_INT(model_capture(&model, 1, 8, &one), 0);
+	/* The address of key 1 is a parameter, but nobody says that it is read. */
+	CHECK_INT(model_capture_from(&model, 2, 8, one, &how, &two), 0);
+	CHECK_INT(stats_of(model.graphs).moves, 0);
+	CHECK_INT(tare_graphs_launch(model.graphs, 2, model.stream), 0);
+	CHECK_INT(tare_graphs_begin(model.graphs, 3, model.stream, &how), 0);
+	CHECK_INT(tare_graphs_reads(model.graphs, 7), TARE_GRAPHS_NO_KEY);
+	CHECK_INT(tare_graphs_reads(model.graphs, 1), 0);
+	CHECK_INT(tare_graphs_alloc(model.graphs, MiB, model.stream, &two), 0);
+	fake_memcpy(two, one, 4096, model.stream);
+	CHECK_INT(tare_graphs_end(model.graphs), 0);
+	CHECK_INT(tare_graphs_reads(model.graphs, 1), TARE_GRAPHS_ORDER);
+	CHECK_INT(stats_of(model.graphs).moves, 1);
+	CHECK_INT(tare_graphs_launch(model.graphs, 3, model.stream), TARE_GRAPHS_STALE);
+	CHECK_INT(tare_graphs_launch(model.graphs, 1, model.stream), 0);
+	CHECK_INT(tare_graphs_launch(model.graphs, 3, model.stream), 0);
+	fake_run(0);
+	CHECK(*(uint64_t *)(uintptr_t)two == *(uint64_t *)(uintptr_t)one);
+	model_fini(&model);
+	check_nothing_left();
+}
+
 TEST(dropping_gives_memory_back)
 {
 	struct model model;
