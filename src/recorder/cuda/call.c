@@ -23,12 +23,13 @@ static const uint8_t sizing_of[TARE_CLASS_NR] = {
 };
 #undef TARE_CLASS
 
-/* What the driver's counter alone can tell must be weighed; the rest is weighed as a check. */
+/* Where the size is known, weighing is a check; what only the driver's counter can tell must be weighed. */
 static enum tare_weigh_need need_of(const struct tare_call *call)
 {
 	enum sizing sizing = sizing_of[call->class];
+	bool is_size_known = sizing == PAGES || (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
 
-	return sizing == WEIGHED || sizing == HOST ? TARE_WEIGH_NEEDED : TARE_WEIGH_USEFUL;
+	return is_size_known ? TARE_WEIGH_USEFUL : TARE_WEIGH_NEEDED;
 }
 
 /*
