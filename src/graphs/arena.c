@@ -13,6 +13,8 @@
 #define CHUNK_MAX (128ull << 20)
 /* Captures per reservation, each as large as the device: few reservations, no address wasted. */
 #define REGION_FACTOR 8
+/* Times what is missing: a chunk that a later piece does not begin. */
+#define TOO_LARGE 4
 
 static uint64_t round_up(uint64_t value, uint64_t step)
 {
@@ -256,21 +258,48 @@ static bool is_usable(const struct tare_mapping *mapping, size_t index)
 	return index >= mapping->avoided_nr || !mapping->avoided[index];
 }
 
-/* The first chunk that is there already, else a new one of just the size that is missing. */
+/* The smallest chunk that covers what is missing; else the largest. SIZE_MAX: there is none. */
+static size_t best_chunk(const struct tare_mapping *mapping, uint64_t missing)
+{
+	const struct tare_arena_chunk *chunks = mapping->arena->chunks;
+	size_t i, best = SIZE_MAX;
+
+	for (i = 0; i < mapping->arena->chunks_nr; i++) {
+		bool is_enough = chunks[i].bytes >= missing, had_enough, is_smaller, is_larger;
+
+		if (!is_usable(mapping, i))
+			continue;
+		if (best == SIZE_MAX) {
+			best = i;
+			continue;
+		}
+		had_enough = chunks[best].bytes >= missing;
+		is_smaller = chunks[i].bytes < chunks[best].bytes;
+		is_larger = chunks[i].bytes > chunks[best].bytes;
+		if (is_enough ? !had_enough || is_smaller : !had_enough && is_larger)
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * Of those that are there already, else a new one of just the size that is missing: so the arena
+ * grows only where all of it is not enough. A later piece is the exception: what it keeps would
+ * take a chunk away from all pieces after it, so it does not begin a chunk far too large.
+ */
 static int next_chunk(struct tare_mapping *mapping, uint64_t missing, size_t *index)
 {
 	struct tare_arena *arena = mapping->arena;
-	size_t i;
+	uint64_t wanted = missing < CHUNK_MAX ? round_up(missing, arena->granularity) : CHUNK_MAX;
+	size_t best = best_chunk(mapping, wanted);
 	int rc;
 
-	for (i = 0; i < arena->chunks_nr; i++)
-		if (is_usable(mapping, i)) {
-			*index = i;
-			return 0;
-		}
-	rc = make_chunk(arena,
-			missing < CHUNK_MAX ? round_up(missing, arena->granularity) : CHUNK_MAX,
-			index);
+	if (best != SIZE_MAX &&
+	    (!mapping->avoided || arena->chunks[best].bytes <= wanted * TOO_LARGE)) {
+		*index = best;
+		return 0;
+	}
+	rc = make_chunk(arena, wanted, index);
 	/* A slot that a chunk has left may be one that was avoided. */
 	if (!rc && *index < mapping->avoided_nr)
 		mapping->avoided[*index] = false;
