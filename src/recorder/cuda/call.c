@@ -23,13 +23,17 @@ static const uint8_t sizing_of[TARE_CLASS_NR] = {
 };
 #undef TARE_CLASS
 
-/* Where the size is known, weighing is a check; what only the driver's counter can tell must be weighed. */
+/*
+ * Where the size is known, or nothing was ever seen to change, weighing is a check, and gives way when
+ * time is short; where only the driver's counter can tell, it is needed.
+ */
 static enum tare_weigh_need need_of(const struct tare_call *call)
 {
 	enum sizing sizing = sizing_of[call->class];
 	bool is_size_known = sizing == PAGES || (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
+	bool is_free = sizing == HOST || call->class == TARE_CLASS_EVENT;
 
-	return is_size_known ? TARE_WEIGH_USEFUL : TARE_WEIGH_NEEDED;
+	return is_size_known || is_free ? TARE_WEIGH_USEFUL : TARE_WEIGH_NEEDED;
 }
 
 /*
