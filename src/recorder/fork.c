@@ -56,4 +56,5 @@ void tare_fork_check(void)
 	tare_contexts_forget();
 	tare_objects_after_fork();
 	tare_first_rearm();
+	tare_call_forget();
 }

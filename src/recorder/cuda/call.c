@@ -45,9 +45,24 @@ static struct {
 	uint64_t used, peers;
 } last[TARE_WEIGH_DEVICES];
 
+uint64_t tare_call_last_used(int device)
+{
+	return __atomic_load_n(&last[device].used, __ATOMIC_RELAXED);
+}
+
+void tare_call_saw(int device, uint64_t used)
+{
+	__atomic_store_n(&last[device].used, used, __ATOMIC_RELAXED);
+}
+
+void tare_call_forget(void)
+{
+	memset(last, 0, sizeof(last));
+}
+
 static uint64_t peers_before(int device, uint64_t used)
 {
-	if (__atomic_load_n(&last[device].used, __ATOMIC_RELAXED) != used)
+	if (tare_call_last_used(device) != used)
 		__atomic_store_n(&last[device].peers, tare_weigh_peers(device), __ATOMIC_RELAXED);
 	return __atomic_load_n(&last[device].peers, __ATOMIC_RELAXED);
 }
@@ -66,7 +81,7 @@ static void weigh_before(struct tare_call *call)
 	}
 	call->before = tare_weigh_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
-	call->is_news = call->is_weighed && call->before != __atomic_load_n(&last[call->device].used, __ATOMIC_RELAXED);
+	call->is_news = call->is_weighed && call->before != tare_call_last_used(call->device);
 	if (call->is_weighed && need == TARE_WEIGH_NEEDED)
 		call->peers_before = peers_before(call->device, call->before);
 	if (by_cuda)
@@ -86,7 +101,7 @@ static void weigh_after(struct tare_call *call)
 		return;
 	}
 	call->flags |= TARE_EVENT_WEIGHED;
-	__atomic_store_n(&last[call->device].used, call->after, __ATOMIC_RELAXED);
+	tare_call_saw(call->device, call->after);
 	if (call->peers_before == TARE_NOT_KNOWN)
 		return;
 	call->peers_after = call->peers_before;

@@ -45,6 +45,11 @@ void tare_call_end(struct tare_call *call, CUresult result);
 /* As above, for a call that ended at this tick, before some work of ours. */
 void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end);
 
+/* What a device had in use when we last read it, 0: never; and a reading taken elsewhere. */
+uint64_t tare_call_last_used(int device);
+void tare_call_saw(int device, uint64_t used);
+void tare_call_forget(void); /* in a forked child */
+
 /* first.c: true once for each (handle, context) since the last tare_first_rearm(). */
 bool tare_first_time(const void *handle);
 bool tare_first_time_with(const void *handle, uint64_t what);

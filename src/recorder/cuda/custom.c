@@ -60,6 +60,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 			call.before = before[index];
 			call.after = after[index];
 			call.flags = TARE_EVENT_WEIGHED;
+			tare_call_saw(i, after[index]);
 		}
 		call.begin = begin;
 		tare_call_end_at(&call, result, end);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "recorder/cuda/call.h"
 #include "recorder/cuda/real.h"
 #include "recorder/emit.h"
 #include "recorder/recorder.h"
@@ -127,6 +128,10 @@ void tare_devices_start(void)
 		describe(i);
 }
 
+/*
+ * Only more than before is believed: the driver itself may have taken down what it had by now, in an
+ * exit handler of its own, and that is not what the program had at its end.
+ */
 void tare_devices_read_last(void)
 {
 	struct tare_weigh_memory memory;
@@ -134,7 +139,7 @@ void tare_devices_read_last(void)
 	int i;
 
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
-		if (!tare_weigh_memory(devices.nvml_index[i], &memory))
+		if (!tare_weigh_memory(devices.nvml_index[i], &memory) || memory.used <= tare_call_last_used(i))
 			continue;
 		memset(&rec, 0, sizeof(rec));
 		rec.device = i;
