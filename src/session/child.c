@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/child.h"
 
+#include "session/target.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -63,6 +65,7 @@ static void run_child(const char *const *argv, const struct tare_preload *preloa
 /* Why exec failed, in words that say what to do. */
 static int explain(const char *command, int failure, struct tare_err *err)
 {
+	struct tare_target target;
 	struct stat st;
 	bool is_there = strchr(command, '/') && stat(command, &st) == 0;
 
@@ -71,7 +74,9 @@ static int explain(const char *command, int failure, struct tare_err *err)
 				    "%s: the interpreter that its first line or its ELF header names is not there; "
 				    "install it, or correct the line",
 				    command);
-	if (failure == ENOENT || failure == ENOTDIR)
+	tare_target_look(&target, command);
+	/* execvp says EACCES for a folder of PATH that it may not search. */
+	if (failure == ENOENT || failure == ENOTDIR || !target.path[0])
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such command; check its name and PATH", command);
 	if (failure == EACCES && is_there && S_ISDIR(st.st_mode))
 		return tare_err_set(err, TARE_E_DENIED, "%s: is a folder and cannot be executed; name the program in it", command);
