@@ -29,8 +29,9 @@ static void get(void *pointer, const char *name)
 {
 	*(void **)pointer = driver ? dlsym(driver, name) : NULL;
 	if (!*(void **)pointer) {
-		fprintf(stderr, "graphs: no %s; is there a CUDA driver? try tare run --sim h200 -- %s\n", name,
-			"./graphs");
+		fprintf(stderr,
+			"graphs: no %s; is there a CUDA driver? try tare run --sim h200 -- %s\n",
+			name, "./graphs");
 		exit(1);
 	}
 }

@@ -18,7 +18,8 @@ static struct sim_node *node_of(CUgraphNode handle, CUgraphNodeType type)
 }
 
 /* A capture of one stream is a chain. */
-CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
+CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+				  size_t *numEdges)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 	struct sim_node *node;
@@ -26,7 +27,8 @@ CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode
 
 	if (!graph || !numEdges || !from != !to)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (node = graph->first; from && node && node->next && i < *numEdges; node = node->next, i++) {
+	for (node = graph->first; from && node && node->next && i < *numEdges;
+	     node = node->next, i++) {
 		from[i] = (CUgraphNode)node;
 		to[i] = (CUgraphNode)node->next;
 	}
@@ -34,7 +36,8 @@ CUresult sim_body_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_body_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
+CUresult sim_body_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode,
+						CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
 	struct sim_node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
 

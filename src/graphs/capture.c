@@ -62,11 +62,6 @@ static int check_how(struct tare_graphs *graphs, uint64_t key,
 	return 0;
 }
 
-static int avoid_chunk(size_t chunk, void *arg)
-{
-	return tare_mapping_avoid(arg, chunk);
-}
-
 /* This piece gets no memory in which an earlier one keeps something. */
 static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *capture, uint64_t key)
 {
@@ -80,7 +75,7 @@ static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *captur
 					(unsigned long long)key);
 	capture->after = at->id;
 	for (; !rc && at; at = at->after ? tare_capture_by_id(graphs, at->after) : NULL)
-		rc = tare_capture_each_kept(at, avoid_chunk, capture->mapping);
+		rc = tare_reads_avoid(capture, at);
 	return rc;
 }
 
@@ -164,7 +159,7 @@ int tare_graphs_begin(struct tare_graphs *graphs, uint64_t key, CUstream stream,
 }
 
 /* ---- memory ---- */
-static int check_open(const struct tare_graphs *graphs, const char *what)
+int tare_open_check(const struct tare_graphs *graphs, const char *what)
 {
 	if (graphs->open.capture)
 		return 0;
@@ -204,7 +199,7 @@ int tare_graphs_alloc(struct tare_graphs *graphs, size_t bytes, CUstream stream,
 
 	if (rc)
 		return rc;
-	rc = check_open(graphs, "alloc");
+	rc = tare_open_check(graphs, "alloc");
 	return tare_leave(&enter, rc ? rc : alloc(graphs, bytes, stream, address));
 }
 
@@ -215,7 +210,7 @@ int tare_graphs_free(struct tare_graphs *graphs, tare_graphs_address address)
 
 	if (rc)
 		return rc;
-	rc = check_open(graphs, "free");
+	rc = tare_open_check(graphs, "free");
 	if (!rc &&
 	    tare_blocks_free(&graphs->open.blocks, address - graphs->open.capture->mapping->base))
 		rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
@@ -269,146 +264,6 @@ static void give_up(struct tare_graphs *graphs)
 	free(capture);
 }
 
-static int add_read(struct tare_capture *capture, const struct tare_capture *other)
-{
-	uint64_t *more;
-	size_t i;
-
-	for (i = 0; i < capture->reads_nr; i++)
-		if (capture->reads[i] == other->id)
-			return 0;
-	more = realloc(capture->reads, (capture->reads_nr + 1) * sizeof(*more));
-	if (!more)
-		return no_memory();
-	capture->reads = more;
-	more[capture->reads_nr++] = other->id;
-	return 0;
-}
-
-struct scan {
-	struct tare_graphs *graphs;
-	struct tare_capture *capture;
-};
-
-/* What another capture had only for itself is in nobody's parameters for a reason. */
-static int note_word(uint64_t word, void *arg)
-{
-	struct scan *scan = arg;
-	const struct tare_capture *other = tare_capture_at(scan->graphs, word);
-	size_t i;
-
-	for (i = 0; other && i < other->kept_nr; i++)
-		if (word - other->mapping->base - other->kept[i].offset < other->kept[i].bytes)
-			return add_read(scan->capture, other);
-	return 0;
-}
-
-static int has_chunk(size_t chunk, void *arg)
-{
-	return tare_mapping_has(arg, chunk);
-}
-
-/*
- * A graph may be given addresses of an earlier capture: outputs that it goes on with. It must not
- * share their memory, so it moves: same addresses, other chunks behind them.
- */
-static int part_from_reads(struct tare_graphs *graphs, struct tare_capture *capture)
-{
-	bool must_move = false;
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < capture->reads_nr; i++) {
-		const struct tare_capture *other = tare_capture_by_id(graphs, capture->reads[i]);
-
-		if (!other)
-			continue; /* dropped meanwhile: the launch will say so */
-		must_move = must_move || tare_capture_each_kept(other, has_chunk, capture->mapping);
-		rc = tare_capture_each_kept(other, avoid_chunk, capture->mapping);
-	}
-	if (rc || !must_move)
-		return rc;
-	graphs->stats.moves++;
-	return tare_mapping_move(capture->mapping, capture->bytes);
-}
-
-static int find_reads(struct tare_graphs *graphs, struct tare_capture *capture)
-{
-	struct scan scan = { graphs, capture };
-	int rc = 0;
-
-	if (graphs->shared)
-		return 0;
-	if (!(graphs->open.flags & TARE_GRAPHS_DECLARED))
-		rc = tare_template_each_word(capture->tmpl, note_word, &scan);
-	return rc ? rc : part_from_reads(graphs, capture);
-}
-
-static int add_kept(struct tare_capture *capture, uint64_t offset, uint64_t bytes)
-{
-	struct tare_kept *more = realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
-
-	if (!more)
-		return no_memory();
-	capture->kept = more;
-	more[capture->kept_nr++] = (struct tare_kept){ offset, bytes };
-	return 0;
-}
-
-/* Where nobody said what is kept: all that was not freed. */
-static int find_kept(struct tare_graphs *graphs, struct tare_capture *capture)
-{
-	const struct tare_blocks *blocks = &graphs->open.blocks;
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !graphs->open.says_kept && !rc && i < blocks->items_nr; i++)
-		if (blocks->items[i].died == UINT64_MAX)
-			rc = add_kept(capture, blocks->items[i].offset, blocks->items[i].bytes);
-	return rc;
-}
-
-int tare_graphs_keep(struct tare_graphs *graphs, tare_graphs_address address, size_t bytes)
-{
-	struct tare_enter enter;
-	uint64_t offset;
-	int rc = tare_enter(&enter, graphs);
-
-	if (rc)
-		return rc;
-	rc = check_open(graphs, "keep");
-	if (!rc) {
-		offset = address - graphs->open.capture->mapping->base;
-		graphs->open.says_kept = true;
-		if (bytes && (offset >= graphs->open.blocks.high ||
-			      bytes > graphs->open.blocks.high - offset))
-			rc = tare_graphs_fail(TARE_GRAPHS_ARGUMENT,
-					      "keep: 0x%llx is no memory of this capture",
-					      (unsigned long long)address);
-		else if (bytes)
-			rc = add_kept(graphs->open.capture, offset, bytes);
-	}
-	return tare_leave(&enter, rc);
-}
-
-int tare_graphs_reads(struct tare_graphs *graphs, uint64_t key)
-{
-	const struct tare_capture *other;
-	struct tare_enter enter;
-	int rc = tare_enter(&enter, graphs);
-
-	if (rc)
-		return rc;
-	rc = check_open(graphs, "reads");
-	other = tare_capture_find(graphs, key);
-	if (!rc && !other)
-		rc = tare_graphs_fail(TARE_GRAPHS_NO_KEY, "reads: key %llu was not captured",
-				      (unsigned long long)key);
-	if (!rc)
-		rc = add_read(graphs->open.capture, other);
-	return tare_leave(&enter, rc);
-}
-
 static int insert(struct tare_graphs *graphs, struct tare_capture *capture)
 {
 	struct tare_capture **more =
@@ -448,9 +303,9 @@ static int finish(struct tare_graphs *graphs, CUgraph graph)
 	capture->bytes = graphs->open.blocks.high;
 	rc = tare_template_make(graph, &capture->tmpl);
 	if (!rc)
-		rc = find_kept(graphs, capture);
+		rc = tare_reads_find_kept(graphs, capture);
 	if (!rc)
-		rc = find_reads(graphs, capture);
+		rc = tare_reads_find(graphs, capture);
 	if (!rc)
 		rc = tare_groups_join(&graphs->groups, capture->tmpl, &capture->group);
 	if (rc)
@@ -535,7 +390,7 @@ int tare_graphs_end(struct tare_graphs *graphs)
 
 	if (rc)
 		return rc;
-	rc = check_open(graphs, "end");
+	rc = tare_open_check(graphs, "end");
 	return tare_leave(&enter, rc ? rc : end(graphs));
 }
 
@@ -562,7 +417,7 @@ int tare_graphs_adopt(struct tare_graphs *graphs, CUgraph graph)
 
 	if (rc)
 		return rc;
-	rc = check_open(graphs, "adopt");
+	rc = tare_open_check(graphs, "adopt");
 	return tare_leave(&enter, rc ? rc : adopt(graphs, graph));
 }
 

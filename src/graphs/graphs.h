@@ -88,11 +88,20 @@ int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
 		       const struct tare_mapping *mapping, uint64_t id);
 void tare_replay_wait(struct tare_graphs *graphs); /* until nothing runs */
 
+/* reads.c */
 /* Calls `seen` for every chunk in which the capture keeps something, until it returns non-0. */
 int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
 			   void *arg);
 
+/* The capture gets no chunk in which the other keeps something. */
+int tare_reads_avoid(struct tare_capture *capture, const struct tare_capture *other);
+/* At the end of the open capture: what it keeps, and what it reads; it moves away from that. */
+int tare_reads_find_kept(struct tare_graphs *graphs, struct tare_capture *capture);
+int tare_reads_find(struct tare_graphs *graphs, struct tare_capture *capture);
+
 /* capture.c */
+/* 0, or ORDER: no capture is open. */
+int tare_open_check(const struct tare_graphs *graphs, const char *what);
 /* Frees a capture that is in no list. What runs is waited for. */
 void tare_capture_free(struct tare_graphs *graphs, struct tare_capture *capture);
 

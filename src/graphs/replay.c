@@ -141,18 +141,6 @@ void tare_replay_wait(struct tare_graphs *graphs)
 }
 
 /* ---- what still holds ---- */
-int tare_capture_each_kept(const struct tare_capture *capture, int (*seen)(size_t chunk, void *arg),
-			   void *arg)
-{
-	size_t i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < capture->kept_nr; i++)
-		rc = tare_mapping_each(capture->mapping, capture->kept[i].offset,
-				       capture->kept[i].bytes, seen, arg);
-	return rc;
-}
-
 static int is_anothers(size_t chunk, void *arg)
 {
 	const struct tare_capture *capture = arg;

@@ -8,4 +8,3 @@ extern const struct abi_row abi_cuda[];
 ABI_ROWS(abi_cuda)
 #include "abi.def"
 ABI_ROWS_END
-

@@ -579,7 +579,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node_
 /* ---- streams and events ---- */
 CUstream fake_stream_new(void)
 {
-	struct stream *stream = &streams[3]; /* before that, handles would look like default streams' */
+	struct stream *stream =
+		&streams[3]; /* before that, handles would look like default streams' */
 
 	pthread_mutex_lock(&lock);
 	while (stream->is_used)

@@ -8,14 +8,14 @@
 extern const struct abi_row abi_cuda[];
 static ABI_ROWS(abi_ours)
 #include "abi.def"
-ABI_ROWS_END
+	ABI_ROWS_END
 
-TEST(types_and_values_are_nvidias)
+	TEST(types_and_values_are_nvidias)
 {
 	for (size_t i = 0; abi_ours[i].name; i++) {
 		CHECK_STR(abi_cuda[i].name, abi_ours[i].name);
 		if (abi_cuda[i].value != abi_ours[i].value)
-			test_fail(__FILE__, __LINE__, "%s is %lu, NVIDIA says %lu", abi_ours[i].name,
-				  abi_ours[i].value, abi_cuda[i].value);
+			test_fail(__FILE__, __LINE__, "%s is %lu, NVIDIA says %lu",
+				  abi_ours[i].name, abi_ours[i].value, abi_cuda[i].value);
 	}
 }
