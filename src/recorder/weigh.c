@@ -237,15 +237,15 @@ static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
 }
 
 /* Compute and graphics processes; one that is in both lists counts once, with its larger figure. */
-static int read_processes_at(int index, struct nvml_process_v1 out[2 * PEERS_MAX])
+static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX])
 {
 	struct nvml_process_v1 graphics[PEERS_MAX];
 	nvml_device handle;
 	int n, m, i, j;
 
-	if (index < 0 || index >= weigh.nr)
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal])
 		return -1;
-	handle = weigh.handles[index];
+	handle = weigh.handles[weigh.index_of[ordinal] - 1];
 	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, out);
 	if (n < 0)
 		return -1;
@@ -261,47 +261,24 @@ static int read_processes_at(int index, struct nvml_process_v1 out[2 * PEERS_MAX
 	return n;
 }
 
-static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX])
+uint64_t tare_weigh_peers(int ordinal)
 {
-	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES)
-		return -1;
-	return read_processes_at(weigh.index_of[ordinal] - 1, out);
-}
+	struct nvml_process_v1 list[2 * PEERS_MAX];
+	uint64_t since = tare_clock_ticks(), sum = 0;
+	uint32_t own = weigh.own_pid;
+	int n, i;
 
-/* The sum over a list of `n` processes, without `own`; not known if the list or a figure is not. */
-static uint64_t sum_peers(const struct nvml_process_v1 *list, int n, uint32_t own)
-{
-	uint64_t sum = 0;
-	int i;
-
+	n = own ? read_processes(ordinal, list) : -1;
 	for (i = 0; i < n; i++) {
 		if (list[i].pid == own)
 			continue;
 		if (list[i].used == NVML_NOT_AVAILABLE)
-			return TARE_NOT_KNOWN;
-		sum += list[i].used;
+			n = -1;
+		else
+			sum += list[i].used;
 	}
+	spend(since);
 	return n < 0 ? TARE_NOT_KNOWN : sum;
-}
-
-uint64_t tare_weigh_peers(int ordinal)
-{
-	struct nvml_process_v1 list[2 * PEERS_MAX];
-	uint64_t since = tare_clock_ticks(), sum;
-
-	sum = weigh.own_pid ? sum_peers(list, read_processes(ordinal, list), weigh.own_pid) : TARE_NOT_KNOWN;
-	spend(since);
-	return sum;
-}
-
-uint64_t tare_weigh_peers_by_index(int index)
-{
-	struct nvml_process_v1 list[2 * PEERS_MAX];
-	uint64_t since = tare_clock_ticks(), sum;
-
-	sum = sum_peers(list, read_processes_at(index, list), tare_sys_getpid());
-	spend(since);
-	return sum;
 }
 
 /*

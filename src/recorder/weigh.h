@@ -43,8 +43,6 @@ bool tare_weigh_memory(int nvml_index, struct tare_weigh_memory *out);
 
 /* Bytes in use by processes that are not this one, TARE_NOT_KNOWN where NVML does not list them. */
 uint64_t tare_weigh_peers(int ordinal);
-/* The same before this process has a context, when every process listed is somebody else's. */
-uint64_t tare_weigh_peers_by_index(int nvml_index);
 
 /* Around the creation of this process's first context on a device: NVML may know us by another pid. */
 void tare_weigh_learn_own_pid(int ordinal, bool before);

@@ -24,7 +24,7 @@
  */
 CUresult tare_hook_cuInit(unsigned int Flags)
 {
-	struct tare_devices_reading before, after;
+	unsigned long long before[64], after[64];
 	uint64_t begin, end;
 	CUresult result;
 	int saved, i, nr, known;
@@ -38,13 +38,13 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	saved = errno;
 	tare_weigh_start();
 	nr = tare_weigh_nvml_count();
-	tare_devices_read_all(&before);
+	tare_devices_read_all(before);
 	errno = saved;
 	begin = tare_clock_ticks();
 	result = tare_real.cuInit(Flags);
 	end = tare_clock_ticks();
 	saved = errno;
-	tare_devices_read_all(&after);
+	tare_devices_read_all(after);
 	tare_devices_start();
 	tare_depth--;
 	known = result == CUDA_SUCCESS ? tare_devices_count() : 0;
@@ -55,16 +55,12 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		if (!BEGIN_ON(cuInit, DRIVER, TARE_EFFECT_CHANGE, i))
 			break;
 		call.is_weighed = false; /* it was, above */
-		if (index >= 0 && index < nr && before.used[index] != TARE_NOT_KNOWN &&
-		    after.used[index] != TARE_NOT_KNOWN) {
-			call.before = before.used[index];
-			call.after = after.used[index];
+		if (index >= 0 && index < nr && before[index] != TARE_NOT_KNOWN &&
+		    after[index] != TARE_NOT_KNOWN) {
+			call.before = before[index];
+			call.after = after[index];
 			call.flags = TARE_EVENT_WEIGHED;
-			tare_call_saw(i, after.used[index]);
-			call.peers_before = before.peers[index];
-			call.peers_after = after.peers[index];
-			if (call.peers_before != TARE_NOT_KNOWN && call.peers_after != TARE_NOT_KNOWN)
-				call.flags |= TARE_EVENT_PEERS;
+			tare_call_saw(i, after[index]);
 		}
 		call.begin = begin;
 		tare_call_end_at(&call, result, end);

@@ -33,14 +33,12 @@ void tare_devices_forget(void)
 	memset(&devices, 0, sizeof(devices));
 }
 
-void tare_devices_read_all(struct tare_devices_reading *out)
+void tare_devices_read_all(unsigned long long used[64])
 {
 	int i;
 
-	for (i = 0; i < tare_weigh_nvml_count(); i++) {
-		out->peers[i] = tare_weigh_peers_by_index(i);
-		out->used[i] = tare_weigh_used_by_index(i);
-	}
+	for (i = 0; i < tare_weigh_nvml_count(); i++)
+		used[i] = tare_weigh_used_by_index(i);
 }
 
 static int attribute(int ordinal, CUdevice_attribute which)

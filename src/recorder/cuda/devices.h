@@ -8,11 +8,8 @@ int tare_devices_count(void);
 int tare_devices_nvml_index(int ordinal); /* -1: NVML does not know it */
 void tare_devices_forget(void); /* in a forked child */
 
-/* What each NVML device has in use right now, for a call that touches all of them (cuInit). */
-struct tare_devices_reading {
-	unsigned long long used[64], peers[64];
-};
-void tare_devices_read_all(struct tare_devices_reading *out);
+/* Bytes in use on each NVML device right now, for a call that touches all of them (cuInit). */
+void tare_devices_read_all(unsigned long long used[64]);
 
 /* The process ends: what changed after its last recorded call would be seen by nobody else. */
 void tare_devices_read_last(void);
