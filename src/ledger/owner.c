@@ -6,6 +6,7 @@
 #include "ledger/fold.h"
 
 #include "base/array.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,31 @@ static const char *owner_of(const struct tare_process *p, const struct tare_stac
 		const struct tare_object *o = tare_process_object(p, stack->pcs[i] - 1);
 
 		if (o && o->path && !is_transparent(base_name(o->path)))
-			return base_name(o->path);
+			return o->path;
 	}
 	return NULL;
+}
+
+/*
+ * What an object is called as an owner. Python names extension modules after its own version and
+ * machine; what tells them apart is their package: ".../site-packages/cupy/.../runtime.cpython-312-….so"
+ * is "cupy.runtime".
+ */
+static char *owner_label(const char *path)
+{
+	const char *base = base_name(path), *tag = strstr(base, ".cpython-"), *package;
+	struct tare_str label = { 0 };
+
+	if (!tag)
+		return tare_xstrdup(base);
+	package = strstr(path, "-packages/");
+	if (package) {
+		package += strlen("-packages/");
+		if (package != base)
+			tare_str_addf(&label, "%.*s.", (int)strcspn(package, "/"), package);
+	}
+	tare_str_add_n(&label, base, (size_t)(tag - base));
+	return tare_str_steal(&label);
 }
 
 /* "libcublas.so.12" and "libcublas-1a2b.so.12.1" are told apart; their versions are not. */
@@ -71,7 +94,12 @@ uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
 	if (!e->stack) /* a live object out of a checkpoint names its owner */
 		return tare_fold_owner_named(f, tare_fold_is_folded(e) ? e->name : NULL);
 	known = tare_map_put(&p->owner_of_stack, e->stack->id, &is_new);
-	if (is_new)
-		*known = tare_fold_owner_named(f, owner_of(e->process, e->stack));
+	if (is_new) {
+		const char *path = owner_of(e->process, e->stack);
+		char *label = path ? owner_label(path) : NULL;
+
+		*known = tare_fold_owner_named(f, label);
+		free(label);
+	}
 	return *known;
 }

@@ -814,6 +814,30 @@ TEST(owners_are_rows_and_the_runtime_is_looked_through)
 	world_free(w);
 }
 
+TEST(extension_modules_are_named_after_their_package)
+{
+	struct world *w = started();
+	struct tare_ledger l;
+	static const char *const owners[] = {
+		"/v/lib/python3.12/site-packages/cupy_backends/cuda/api/"
+		"runtime.cpython-312-x86_64-linux-gnu.so",
+		"/usr/lib/python3/dist-packages/alone.cpython-311-x86_64-linux-gnu.so",
+		"/home/me/build/mine.cpython-310-aarch64-linux-gnu.so",
+	};
+
+	for (int i = 0; i < 3; i++)
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+		     .begin = 5 * MS + i * 100, .end = 5 * MS + i * 100 + 10,
+		     .handle = BASE + (uint64_t)i * 2 * MIB, .context = 0xc0, .asked = 2 * MIB,
+		     .owner = owners[i]);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/cupy_backends.runtime"), 2 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/alone"), 2 * MIB);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/mine"), 2 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(driver_time_is_summed_per_row)
 {
 	struct world *w = started();
