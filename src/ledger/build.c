@@ -58,6 +58,14 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	return false;
 }
 
+/* No device has more; a damaged size must not overflow the sums. */
+static uint64_t sane_size(uint64_t bytes)
+{
+	const uint64_t most = 1ull << 44;
+
+	return bytes < most ? bytes : most;
+}
+
 static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	const struct tare_rec_event *r = e->rec.event;
@@ -77,13 +85,13 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.context = r->context,
 		.handle = r->handle,
 		.parent = r->parent,
-		.asked = r->asked,
-		.granted = r->granted,
+		.asked = sane_size(r->asked),
+		.granted = sane_size(r->granted),
 		.before = r->before,
 		.after = r->after,
 		.peers_before = r->peers_before,
 		.peers_after = r->peers_after,
-		.local = r->local,
+		.local = sane_size(r->local),
 		.limit = r->limit,
 	};
 }
