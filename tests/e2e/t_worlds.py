@@ -165,6 +165,9 @@ def neighbour_that_nvml_hides(box):
     check(hidden >= 600 * MIB, "the neighbour is nowhere", show(report))
 
 
+WEIGHED_CALLS = 3  # of e2e_steps: cuInit, its context, its module
+
+
 @case
 def neighbour_that_never_rests(box):
     """100 MiB come and go all the time, at no time of ours: never a byte of it in our exact rows."""
@@ -175,8 +178,11 @@ def neighbour_that_never_rests(box):
         report = box.report(rec)
         check_equal(row_of(report, "allocations/e2e_steps"), 200000000, script, show(report))
         ours = sum(r["bytes"] for r in leaves(report["devices"][0]) if r["path"].startswith("process"))
-        # Emulated calls last so long that the neighbour moves inside them.
-        check(WRAPPER or abs(ours - 727 * MIB) <= 4 * MIB, script, show(report))
+        # A neighbour that moves inside a weighed call is told apart where NVML lists it and knows us:
+        # before cuInit it does not, and a hidden one cannot be seen. Each such move is a whole one.
+        moves = round((ours - 727 * MIB) / (100 * MIB))
+        check(abs(ours - 727 * MIB - moves * 100 * MIB) <= 4 * MIB, script, show(report))
+        check(WRAPPER or abs(moves) <= WEIGHED_CALLS, script, show(report))
 
 
 FAILING = ("cuInit", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuMemAlloc", "cuModuleLoadData",
