@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # libtare_graphs on a real GPU: what must be right, and what it costs beside plain PyTorch.
-#   tests/gpu/graphs.sh BUILD [OUT] [check|question|bench|capi …]
+#   tests/gpu/graphs.sh BUILD [OUT] [check|question|bench|pairs|capi …]
 # BUILD holds src/graphs/libtare_graphs.so, or is an unpacked dist. Needs python3 with PyTorch >= 2.8;
 # capi needs cc. OUT (a folder) gets rows.jsonl and table.md, made by graphs/table.py. About 8 minutes.
 set -u
@@ -40,10 +40,14 @@ for part in $parts; do
 			done
 		done ;;
 	bench)
-		for model in mlp decode pieces lattice tiny; do
+		for model in mlp decode pieces lattice tiny wide; do
 			for mode in largest all plain pair; do
 				row "$here/graphs/bench.py" "$model" "$mode"
 			done
+		done ;;
+	pairs) # of bench, only time
+		for model in mlp decode tiny wide; do
+			row "$here/graphs/bench.py" "$model" pair
 		done ;;
 	capi)
 		cc -O1 -I "$root/include" "$root/examples/graphs.c" "$library" -ldl \

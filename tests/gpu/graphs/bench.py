@@ -5,7 +5,8 @@
 
 MODEL: mlp (48 layers), decode (a transformer's decode step, whole), pieces (the same, one graph per
        layer's halves and attention between them run eagerly), lattice (conjugate gradients on 4-D
-       lattices: sizes, shapes and iteration counts mixed), tiny (10 small kernels).
+       lattices: sizes, shapes and iteration counts mixed), tiny (10 small kernels), wide (24 layers
+       on many rows: every step lasts more than ten times an update).
 MODE:  largest   the neediest size alone
        all       every size: memory, right answers, growth over many replays
        plain     every size, ascending, PyTorch's own graphs with one shared pool
@@ -145,7 +146,14 @@ def tiny():
     return {bs: [lambda before, bs=bs: step(bs)] for bs in range(1, 129)}
 
 
-MODELS = {"mlp": mlp, "decode": decode, "pieces": pieces, "lattice": lattice, "tiny": tiny}
+def wide():
+    net = torch.nn.Sequential(*[layer for _ in range(24) for layer in
+                                (torch.nn.Linear(4096, 4096), torch.nn.GELU())]).cuda().bfloat16()
+    x = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
+    return {rows: [lambda before, rows=rows: net(x[:rows])] for rows in range(1024, 4097, 256)}
+
+
+MODELS = {"mlp": mlp, "decode": decode, "pieces": pieces, "lattice": lattice, "tiny": tiny, "wide": wide}
 
 
 def used():
@@ -286,7 +294,9 @@ def measure_pair(plan, keys, row):
         times["separate"].append(timed(many, also, order))
     switch, separate = (statistics.median(times[name]) for name in ("switch", "separate"))
     row["step_us_switch"], row["step_us_separate"] = round(switch, 1), round(separate, 1)
-    row["loss_percent"] = round((switch / separate - 1) * 100, 2)
+    losses = sorted((a / b - 1) * 100 for a, b in zip(times["switch"], times["separate"]))
+    row["loss_percent"] = round(statistics.median(losses), 2)
+    row["loss_low"], row["loss_high"] = round(losses[1], 2), round(losses[-2], 2)  # 96 % interval of 9
     row["alone_switch"], row["alone_separate"] = alone(one, ready, order), alone(many, also, order)
     stats = one.stats()
     nodes = stats["node_switch_nodes"] + stats["updates"] * stats["template_nodes"] / stats["captures"]

@@ -41,9 +41,10 @@ table(["program", "sizes", "largest alone", "all sizes", "difference", "plain Py
 pairs = [row for row in rows if row.get("mode") == "pair"]
 if pairs:
     print("Time, switching at every step, against one executable graph per size (µs):\n")
-table(["program", "nodes", "switch", "ns per node", "step, switching", "step, separate", "loss %",
+table(["program", "nodes", "switch", "ns per node", "step, switching", "step, separate", "loss % (interval)",
        "host alone: switch p50", "p99", "separate p50", "device alone: switch", "separate"],
       [(row["model"], row["nodes_per_graph"], row["switch_us"], row["switch_ns_per_node"],
-        row["step_us_switch"], row["step_us_separate"], row["loss_percent"],
+        row["step_us_switch"], row["step_us_separate"],
+        f"{row['loss_percent']} ({row['loss_low']}…{row['loss_high']})",
         row["alone_switch"]["host_p50"], row["alone_switch"]["host_p99"], row["alone_separate"]["host_p50"],
         row["alone_switch"]["device_p50"], row["alone_separate"]["device_p50"]) for row in pairs])
