@@ -23,7 +23,7 @@ struct nvml_device {
 };
 
 struct sim_nvml {
-	struct sim_profile profile;
+	struct tare_profile profile;
 	struct sim_script script;
 	struct sim_shared *shared;
 	int devices_nr, users; /* nvmlInit calls without a nvmlShutdown */

@@ -98,7 +98,7 @@ struct sim_device {
 };
 
 struct sim {
-	struct sim_profile profile;
+	struct tare_profile profile;
 	struct sim_script script;
 	struct sim_shared *shared;
 	struct sim_slot *slot;

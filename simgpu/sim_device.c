@@ -273,7 +273,7 @@ static const struct {
 
 static int attribute_of_profile(int attribute, CUdevice dev)
 {
-	const struct sim_profile *profile = &sim.profile;
+	const struct tare_profile *profile = &sim.profile;
 
 	switch (attribute) {
 	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:

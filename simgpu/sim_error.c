@@ -23,7 +23,7 @@ int sim_error_parse(const char *text)
 	for (i = 0; i < ERRORS_NR; i++)
 		if (strcmp(errors[i].name, text) == 0)
 			return errors[i].code;
-	return sim_size_parse(text, &code) == 0 && code <= 999 ? (int)code : -1;
+	return tare_profile_parse_size(text, &code) == 0 && code <= 999 ? (int)code : -1;
 }
 
 CUresult sim_body_cuGetErrorName(CUresult error, const char **pStr)

@@ -20,7 +20,7 @@ static uint64_t value_of(const char *line, const char *key, uint64_t otherwise)
 		return otherwise;
 	at += strlen(key);
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " \t\r\n"), at);
-	return sim_size_parse(word, &value) == 0 ? value : otherwise;
+	return tare_profile_parse_size(word, &value) == 0 ? value : otherwise;
 }
 
 static struct sim_symbol *add_symbol(struct sim_image *image, const char *name, bool is_global)
@@ -49,7 +49,7 @@ static bool read_line(struct sim_image *image, const char *line)
 	if (!symbol)
 		return false;
 	if (symbol->is_global) {
-		if (sim_size_parse(size, &symbol->code) < 0)
+		if (tare_profile_parse_size(size, &symbol->code) < 0)
 			symbol->code = DEFAULT_GLOBAL;
 		return true;
 	}

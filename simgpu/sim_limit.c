@@ -3,7 +3,6 @@
 #include "sim.h"
 
 #define API_VERSION 3020
-#define STACK_ALIGN 16
 
 /* The device runs so many threads at once, and each of them needs this much of its own. */
 static uint64_t local_bytes(uint64_t per_thread)
@@ -29,7 +28,7 @@ static CUresult set_local(struct sim_context *context, uint64_t per_thread)
 
 CUresult sim_context_grow_local(struct sim_context *context, uint64_t per_thread)
 {
-	per_thread = sim_round_up(per_thread, STACK_ALIGN);
+	per_thread = sim_round_up(per_thread, sim.profile.stack_align);
 	return per_thread > context->local ? set_local(context, per_thread) : CUDA_SUCCESS;
 }
 
@@ -68,7 +67,7 @@ CUresult sim_body_cuCtxSetLimit(CUlimit limit, size_t value)
 	    (limit == CU_LIMIT_MALLOC_HEAP_SIZE && context->heap_used))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (limit == CU_LIMIT_STACK_SIZE) {
-		value = sim_round_up(value, STACK_ALIGN);
+		value = sim_round_up(value, sim.profile.stack_align);
 		result = set_local(context, value);
 	}
 	if (result == CUDA_SUCCESS)

@@ -15,7 +15,7 @@
 
 static bool number(const char *text, uint64_t *value)
 {
-	return sim_size_parse(text, value) == 0;
+	return tare_profile_parse_size(text, value) == 0;
 }
 
 static struct sim_rule *add_rule(struct sim_script *script, int kind)

@@ -43,7 +43,7 @@ static uint64_t steps(uint64_t count, uint64_t free, uint64_t per_step)
 
 static uint64_t stream_bytes(uint64_t count)
 {
-	const struct sim_profile *profile = &sim.profile;
+	const struct tare_profile *profile = &sim.profile;
 
 	return (steps(count, profile->streams_free, profile->streams_per_step) +
 		steps(count, profile->streams_free_2, profile->streams_per_step_2)) *

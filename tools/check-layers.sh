@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 # What the files of a folder may include, as an extended regular expression.
 declare -A may=(
 	[base]='base/'
+	[profile]='profile/' # libc only: the simulated driver has it too
 	[trace]='(trace|base)/'
 	[witness]='(witness|base)/|trace/format\.h$'
 	[session]='(session|witness|ledger|trace|base)/'
@@ -22,7 +23,7 @@ declare -A may=(
 	[cmd]='(cmd|view|plan|export|import|ledger|allocator|session|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|encode|clock|ringlog)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
-	[simgpu]='simgpu/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
+	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )
 # Headers that only one folder may see, however it is spelled.
 ncurses_owner='^src/view/tui_(draw|keys)\.c$'

@@ -23,6 +23,7 @@ vmm_granularity = 2 MiB
 sm_count = 132
 threads_per_sm = 2048
 stack_default = 1 KiB
+stack_align = 16
 local_extra = 1 MiB
 printf_default = 8448 KiB
 heap_default = 8 MiB
