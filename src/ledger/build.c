@@ -363,6 +363,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		for (size_t k = 0; k < f->note_nr; k++)
 			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
 		tare_fold_snapshot_end(f, &instants[i], l);
+		tare_fold_snapshot_ranks(f, l);
 	}
 }
 
@@ -399,6 +400,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);
+	free(f->ranks);
 	free(f->notes);
 	tare_map_free(&f->graves);
 	tare_strmap_free(&f->owner_ids);
@@ -418,6 +420,7 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	find_late(f);
+	tare_fold_ranks(f);
 	forget_pass(f);
 }
 

@@ -325,7 +325,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 		int64_t used = p->is_ours ? p->most : p->used;
 
 		/* One that was only taken for ours will be taken for ours again. */
-		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, p->pid)))
+		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
 			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
 	}
 	if (d->is_level_known)

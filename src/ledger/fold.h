@@ -92,6 +92,7 @@ struct tare_place {
 	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
 	int64_t managed;          /* asked for in live managed memory */
 	int created;              /* contexts so far */
+	bool is_left;             /* the process ended and nothing of it is booked any more */
 };
 
 enum tare_family {
@@ -115,6 +116,7 @@ struct tare_process_fold {
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map owner_of_stack;       /* stack id → 1 + owner id */
 	int64_t end_ns;                       /* of is_ended */
+	int rank_at;                          /* in `ranks`, -1: none */
 	int host_row;                         /* in `hosts` of every ledger, -1: none */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
@@ -225,6 +227,7 @@ struct tare_device_fold {
 	int reading_source;
 	bool is_list_folded;
 	uint32_t list;
+	int list_of; /* the process whose log it stands in */
 	struct tare_peer_read *reads;
 	size_t read_nr, read_cap;
 	struct tare_peer_now *peers;
@@ -269,6 +272,9 @@ struct tare_fold {
 	int64_t max_begin_all;
 	int64_t last_ns;
 	bool opened_gpu;
+
+	struct tare_rank_ledger *ranks;
+	int rank_nr;
 
 	struct tare_timed *timed; /* by t_ns */
 	int timed_nr;
@@ -355,7 +361,10 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 
 /* peer.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid);
+bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+		       uint32_t pid);
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				uint32_t pid);
 int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
 bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
@@ -398,6 +407,10 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out);
+
+/* rank.c: which processes make up a rank, and how it ended */
+void tare_fold_ranks(struct tare_fold *f);
+void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out);
 
 /* owner.c: who asked, from the stack */
 uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,

@@ -50,6 +50,7 @@ static void add_device(struct tare_json *j, const struct tare_device_ledger *d)
 
 	tare_json_open(j, NULL, '{');
 	tare_json_i64(j, "index", d->index);
+	tare_json_str(j, "host", d->host);
 	tare_json_str(j, "name", d->name);
 	tare_json_str(j, "uuid", d->uuid[0] ? d->uuid : NULL);
 	add_bytes(j, "total_bytes", d->total);

@@ -11,7 +11,7 @@
 	{ .path = PATH, .label = LABEL, .parent = PARENT, .depth = DEPTH, .leaf = LEAF,            \
 	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_##EVIDENCE,                 \
 	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT,              \
-	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1 }
+	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1, .rank_at = -1 }
 #define P "process:431"
 
 static struct tare_row peak_rows[] = {
@@ -222,6 +222,68 @@ const struct tare_ledger *sample_uncounted(void)
 					     .device_nr = 1,
 					     .opened_gpu = true };
 
+	return &ledger;
+}
+
+/* clang-format off */
+#define RANKED(N, PATH, ACCOUNT, BYTES)                                                            \
+	{ .path = PATH, .label = PATH, .parent = -1, .leaf = true,                                 \
+	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_WEIGHED,                    \
+	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = 1,                  \
+	  .driver_ns = 1000, .pid = 100 + (N), .rank = (N), .rank_at = (N) }
+
+static struct tare_row rank_rows_0[] = {
+	RANKED(0, "process:100/driver", DRIVER, 3.25),
+	RANKED(0, "process:100/context", CONTEXT, 523.5625),
+	RANKED(0, "process:100/code", CODE, 94),
+	RANKED(0, "process:100/allocations", ALLOCATION, 1000),
+	RANKED(1, "process:101/driver", DRIVER, 0.0625),
+	RANKED(2, "process:102/context", CONTEXT, 523.5625),
+	RANKED(2, "process:102/allocations", ALLOCATION, 1400.4375),
+	RANKED(2, "process:102/granularity", GRANULARITY, 1.5625),
+};
+static struct tare_row rank_rows_1[] = {
+	RANKED(1, "process:101/context", CONTEXT, 523.5625),
+	RANKED(1, "process:101/allocations", ALLOCATION, 1600),
+	RANKED(2, "process:102/context", CONTEXT, 523.5625),
+};
+
+static struct tare_device_ledger rank_devices[] = {
+	{ .index = 0, .name = "NVIDIA H200", .uuid = "GPU-0", .total = (uint64_t)MIB(143771),
+	  .reserved = TARE_NOT_KNOWN, .used = (uint64_t)MIB(3546.4375), .t_ns = 1900000000,
+	  .peak_t_ns = 1900000000, .peak_used = (uint64_t)MIB(3546.4375),
+	  .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true, .rows = rank_rows_0,
+	  .row_nr = NR(rank_rows_0) },
+	{ .index = 1, .name = "NVIDIA H200", .uuid = "GPU-1", .total = (uint64_t)MIB(143771),
+	  .reserved = TARE_NOT_KNOWN, .used = (uint64_t)MIB(2647.125), .t_ns = 2100000000,
+	  .peak_t_ns = 2100000000, .peak_used = (uint64_t)MIB(2647.125),
+	  .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true, .rows = rank_rows_1,
+	  .row_nr = NR(rank_rows_1) },
+};
+
+#define RANK(N, LOCAL, END, END_NS)                                                                \
+	{ .rank = (N), .local = (LOCAL), .world = 3, .job = "17.0", .launcher = "Slurm",           \
+	  .host = (N) == 2 ? "gpu8" : "gpu7", .pid = 100 + (N), .process_nr = 1,                   \
+	  .end = TARE_RANK_##END, .end_ns = END_NS, .is_failed = true, .is_first = (N) == 1,       \
+	  .code = (N) == 0 ? 15 : (N) == 1 ? 1 : -1 }
+static struct tare_rank_ledger ranks[] = {
+	RANK(0, 0, SIGNAL, 12500000000),
+	RANK(1, 1, EXITED, 12300000000),
+	RANK(2, 0, KILLED, 12000000000),
+};
+/* clang-format on */
+
+const struct tare_ledger *sample_ranks(void)
+{
+	static struct tare_ledger ledger = { .at = "peak",
+					     .t_ns = -1,
+					     .devices = rank_devices,
+					     .device_nr = 2,
+					     .ranks = ranks,
+					     .rank_nr = 3,
+					     .opened_gpu = true };
+
+	rank_rows_0[3].elastic = true;
 	return &ledger;
 }
 
