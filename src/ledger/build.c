@@ -93,6 +93,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.peers_after = r->peers_after,
 		.local = sane_size(r->local),
 		.limit = r->limit,
+		.name = e->name,
 	};
 }
 
@@ -124,6 +125,7 @@ static void find_late(struct tare_fold *f)
 			tare_fold_process(f, e.about);
 		if (device >= 0 && is_reading(&e))
 			f->devices[device]->will_be_measured = true;
+		tare_fold_elastic_see(f, &e);
 		if (!is_late(f, &e, device))
 			continue;
 		late = &f->devices[device]->late;
@@ -132,6 +134,7 @@ static void find_late(struct tare_fold *f)
 		late->items[late->count++] = step_of(f, &e, device);
 	}
 	f->source->rewind(f->source->arg);
+	tare_fold_elastic_decide(f);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -385,8 +388,10 @@ void tare_fold_end(struct tare_fold *f)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
 		tare_fold_process_free(f->processes[i]);
-	for (size_t i = 0; i < f->context_nr; i++)
+	for (size_t i = 0; i < f->context_nr; i++) {
 		tare_map_free(&f->contexts[i].owners);
+		tare_facts_free(f->contexts[i].facts);
+	}
 	for (size_t i = 0; i < f->grave_nr; i++) {
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
@@ -397,6 +402,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->contexts);
 	free(f->objects);
 	free(f->owners);
+	free(f->large);
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);

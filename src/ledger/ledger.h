@@ -8,33 +8,11 @@
 #ifndef TARE_LEDGER_LEDGER_H
 #define TARE_LEDGER_LEDGER_H
 
+#include "ledger/finding.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum tare_evidence {
-	TARE_EVIDENCE_EXACT,    /* the size the driver or an allocator returned */
-	TARE_EVIDENCE_WEIGHED,  /* the driver's own counter around one call */
-	TARE_EVIDENCE_INFERRED, /* by a rule that is named */
-	TARE_EVIDENCE_WITNESS,  /* somebody else's word: NVML's list of processes */
-};
-const char *tare_evidence_name(enum tare_evidence evidence);
-
-#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
-	TARE_ACCOUNT_##key = id,
-enum tare_account {
-#include "accounts.def"
-	TARE_ACCOUNT_NR
-};
-#undef TARE_ACCOUNT
-
-struct tare_account_info {
-	const char *key, *label, *why, *less;
-	enum tare_account parent;
-	enum tare_evidence evidence;
-	bool elastic;
-};
-extern const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR];
 
 /*
  * One row of the tree. Rows stand in display order: a parent before its children. `bytes` of a
@@ -77,6 +55,8 @@ struct tare_device_ledger {
 	bool nvml, integrated, simulated;
 	struct tare_row *rows;
 	int row_nr;
+	struct tare_finding *findings; /* what can be done about it, the largest saving first */
+	int finding_nr;
 };
 
 struct tare_host_ledger {
@@ -121,5 +101,8 @@ struct tare_ledger {
 	bool opened_gpu; /* some process got past cuInit */
 	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
 };
+
+/* Whose a library is (owners.def): "libcublasLt" is cuBLAS's; of what is in no row, its own name. */
+const char *tare_owner_name(const char *library);
 
 #endif

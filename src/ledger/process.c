@@ -224,5 +224,10 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	for (int i = 0; i < TARE_FAMILY_NR; i++)
 		tare_map_free(&p->live[i]);
 	tare_map_free(&p->owner_of_stack);
+	tare_map_free(&p->origins);
+	tare_map_free(&p->large_open);
+	tare_map_free(&p->held_sizes);
+	tare_map_free(&p->xla_devices);
+	tare_map_free(&p->elastic);
 	free(p);
 }

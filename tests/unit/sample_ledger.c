@@ -74,6 +74,21 @@ static struct tare_host_ledger train_host[] = {
 	  .registered = 0 },
 };
 
+static struct tare_finding train_findings[] = {
+	{ .advice = TARE_ADVICE_TRIAL,
+	  .account = TARE_ACCOUNT_TRIAL,
+	  .bytes = MIB(4726),
+	  .pid = 431,
+	  .name = "",
+	  .count = 1 },
+	{ .advice = TARE_ADVICE_CUBLAS,
+	  .account = TARE_ACCOUNT_ALLOCATION,
+	  .bytes = MIB(106.25),
+	  .pid = 431,
+	  .name = "cuBLAS",
+	  .count = 2 },
+};
+
 const struct tare_ledger *sample_train_peak(void)
 {
 	static struct tare_device_ledger device = H200(peak_rows, 8464.8125, 4726, 20, 1900000000);
@@ -86,6 +101,8 @@ const struct tare_ledger *sample_train_peak(void)
 					     .opened_gpu = true };
 
 	peak_rows[10].elastic = true;
+	device.findings = train_findings;
+	device.finding_nr = NR(train_findings);
 	return &ledger;
 }
 
@@ -100,6 +117,8 @@ const struct tare_ledger *sample_train_end(void)
 					     .host_nr = 1,
 					     .opened_gpu = true };
 
+	device.findings = &train_findings[1];
+	device.finding_nr = 1;
 	return &ledger;
 }
 
@@ -160,6 +179,33 @@ static struct tare_host_ledger pair_hosts[] = {
 	  .shmem = TARE_NOT_KNOWN, .swap = TARE_NOT_KNOWN, .peak_rss = TARE_NOT_KNOWN },
 };
 /* clang-format on */
+static struct tare_finding pair_findings[] = {
+	{ .advice = TARE_ADVICE_STACK,
+	  .account = TARE_ACCOUNT_LOCAL,
+	  .bytes = MIB(7392),
+	  .pid = 7,
+	  .name = "solve\033[31m<…>",
+	  .each = 32768,
+	  .next = 4096 },
+	{ .advice = TARE_ADVICE_OTHERS,
+	  .account = TARE_ACCOUNT_OTHER,
+	  .bytes = MIB(1200.5),
+	  .pid = -1,
+	  .name = "Xorg (pid 99)" },
+	{ .advice = TARE_ADVICE_ACCOUNT,
+	  .account = TARE_ACCOUNT_HOSTMAP,
+	  .bytes = MIB(300),
+	  .pid = -1,
+	  .name = "mapping of pinned memory" },
+};
+static struct tare_finding stream_findings[] = {
+	{ .advice = TARE_ADVICE_STREAMS,
+	  .account = TARE_ACCOUNT_STREAM,
+	  .bytes = MIB(4),
+	  .pid = 7,
+	  .name = "libone",
+	  .count = 1234 },
+};
 static const char *pair_degraded[] = {
 	"process 8 ran a static program, whose driver calls cannot be seen; record it with a dynamic "
 	"build",
@@ -180,6 +226,10 @@ const struct tare_ledger *sample_pair(void)
 		.opened_gpu = true,
 	};
 
+	pair_devices[0].findings = pair_findings;
+	pair_devices[0].finding_nr = NR(pair_findings);
+	pair_devices[1].findings = stream_findings;
+	pair_devices[1].finding_nr = NR(stream_findings);
 	for (int i = 2; i <= 3; i++)
 		pair_rows[i].contended = true;
 	pair_rows[3].low = MIB(16);
