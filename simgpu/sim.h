@@ -63,6 +63,7 @@ enum sim_kind {
 	SIM_NODE,
 	SIM_EXEC,
 	SIM_POOL,
+	SIM_POOL_IMPORT,
 	SIM_PHYSICAL,
 	SIM_EXTERNAL,
 	SIM_GREEN,
@@ -131,6 +132,7 @@ enum sim_range_kind {
 	SIM_RANGE_GLOBAL,
 	SIM_RANGE_IPC,
 	SIM_RANGE_EXTERNAL,
+	SIM_RANGE_POOL_IMPORT,
 	SIM_RANGE_GRAPH, /* memory nodes */
 };
 
@@ -242,6 +244,9 @@ struct sim_graph *sim_stream_graph(CUstream stream);
 /* INVALID_HANDLE where `stream` is none. */
 CUresult sim_stream_check(CUstream stream);
 
+/* For a call that a capture does not bear: fails, and the capture with it, if one is under way. */
+CUresult sim_stream_unsafe(void);
+
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);
 CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,
@@ -258,6 +263,11 @@ void sim_pool_sync(int device); /* gives back what pools need not keep */
 bool sim_pool_has_freed(const struct sim_range *range);
 void sim_pool_free(struct sim_range *range);
 void sim_pool_reset(int device);
+bool sim_pool_is(CUmemoryPool handle);
+/* Maps a part of another's memory, and back. */
+CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
+		      CUdeviceptr *dptr);
+void sim_ipc_close(struct sim_range *range);
 
 /* ---- what ends when a context does, for sim_object_delete_all() ---- */
 void sim_module_end(struct sim_object *object);

@@ -19,11 +19,8 @@ typedef int CUjitInputType;
 typedef int CUkernelNodeAttrID;
 typedef int CUmemAccess_flags;
 typedef int CUmemAllocationGranularity_flags;
-typedef int CUmemPool_attribute;
 typedef int CUmem_advise;
 typedef int CUmoduleLoadingMode;
-typedef int CUpointer_attribute;
-typedef int CUstreamCaptureMode;
 typedef int CUstreamCaptureStatus;
 
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
@@ -42,6 +39,7 @@ enum {
 	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
 	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
 	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
 
 	CU_GET_PROC_ADDRESS_SUCCESS = 0,
@@ -53,13 +51,12 @@ enum {
 	CU_MEMORYTYPE_UNIFIED = 4,
 
 	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
-	CU_MEM_LOCATION_TYPE_DEVICE = 1,
+	CU_MEM_LOCATION_TYPE_HOST = 2,
+	CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
 	CU_DEVICE_CPU = -1,
 
 	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
-	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
-	CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
 	CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
 
 	CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0,
@@ -81,7 +78,6 @@ enum {
 	CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
 	CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
 	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
-	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
 	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
 	CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
 	CU_POINTER_ATTRIBUTE_MAPPED = 13,
@@ -159,20 +155,10 @@ typedef struct {
 	size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
 
-struct CUmemPoolProps_st {
-	int allocType;
-	int handleTypes;
-	CUmemLocation location;
-	void *win32SecurityAttributes;
-	size_t maxSize;
-	unsigned short usage;
-	unsigned char reserved[54];
-};
-
-typedef struct {
+struct CUmemAccessDesc_st {
 	CUmemLocation location;
 	CUmemAccess_flags flags;
-} CUmemAccessDesc;
+};
 
 typedef struct {
 	CUmemPoolProps poolProps;

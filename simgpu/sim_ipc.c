@@ -46,8 +46,8 @@ static uint64_t map_part(int fd, uint64_t offset, uint64_t size, uint64_t *span)
 	return at == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)at + (offset - begin);
 }
 
-static CUresult open_part(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
-			  CUdeviceptr *dptr)
+CUresult sim_ipc_open(enum sim_range_kind kind, int fd, uint64_t offset, uint64_t size,
+		      CUdeviceptr *dptr)
 {
 	uint64_t span, start = map_part(fd, offset, size, &span);
 	struct sim_range *range = start ? sim_range_add(kind, start, size) : NULL;
@@ -61,7 +61,7 @@ static CUresult open_part(enum sim_range_kind kind, int fd, uint64_t offset, uin
 	return CUDA_SUCCESS;
 }
 
-static void close_part(struct sim_range *range)
+void sim_ipc_close(struct sim_range *range)
 {
 	munmap((void *)(uintptr_t)(range->start & ~(uint64_t)4095), range->span);
 	sim_range_remove(range);
@@ -88,7 +88,7 @@ CUresult sim_body_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handl
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = open_part(SIM_RANGE_IPC, fd, from.offset, from.size, pdptr);
+	result = sim_ipc_open(SIM_RANGE_IPC, fd, from.offset, from.size, pdptr);
 	close(fd);
 	return result;
 }
@@ -104,7 +104,7 @@ CUresult sim_body_cuIpcCloseMemHandle(CUdeviceptr dptr)
 
 	if (!range || range->kind != SIM_RANGE_IPC)
 		return CUDA_ERROR_INVALID_VALUE;
-	close_part(range);
+	sim_ipc_close(range);
 	return CUDA_SUCCESS;
 }
 
@@ -146,7 +146,7 @@ sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 	if (!devPtr || !bufferDesc || !bufferDesc->size || bufferDesc->offset > external->size ||
 	    bufferDesc->size > external->size - bufferDesc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
-	return open_part(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
+	return sim_ipc_open(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
 			 devPtr);
 }
 

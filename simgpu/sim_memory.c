@@ -17,6 +17,9 @@ CUresult sim_body_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 		return result;
 	if (!dptr || !bytesize)
 		return CUDA_ERROR_INVALID_VALUE;
+	result = sim_stream_unsafe();
+	if (result != CUDA_SUCCESS)
+		return result;
 	result = sim_heap_alloc(context, bytesize, &range);
 	if (result == CUDA_SUCCESS)
 		*dptr = range->start;
@@ -234,6 +237,11 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MAPPED:
 		*(unsigned *)data = 1;
+		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		*(void **)data = range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT
+					? range->owner
+					: NULL;
 		return CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_NOT_SUPPORTED;

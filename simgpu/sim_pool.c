@@ -10,8 +10,9 @@
 
 struct sim_pool {
 	struct sim_object object;
-	int device;
+	int device; /* -1: it is memory of the host */
 	bool is_default;
+	bool is_destroyed; /* and lives on until what is in use of it is freed */
 	uint64_t threshold;
 	uint64_t used, used_high, reserved, reserved_high;
 	uint64_t
@@ -29,6 +30,14 @@ static struct sim_pool *pool_new(int device)
 		pool->flags[1] = pool->flags[2] = pool->flags[3] = 1;
 	}
 	return pool;
+}
+
+/* NULL: it is none, or it was destroyed. */
+static struct sim_pool *pool_get(CUmemoryPool handle)
+{
+	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+
+	return pool && !pool->is_destroyed ? pool : NULL;
 }
 
 static struct sim_pool *default_pool(int device)
@@ -58,7 +67,8 @@ static void shrink(struct sim_pool *pool, uint64_t keep)
 	wanted = sim_round_up(busy > keep ? busy : keep, sim.profile.pool_step);
 	if (wanted >= pool->reserved)
 		return;
-	sim_give(pool->device, pool->reserved - wanted);
+	if (pool->device >= 0)
+		sim_give(pool->device, pool->reserved - wanted);
 	pool->reserved = wanted;
 }
 
@@ -68,7 +78,25 @@ static struct sim_pool *made[64];
 static void sync_pool(struct sim_pool *pool)
 {
 	pool->freed = 0;
-	shrink(pool, pool->threshold);
+	shrink(pool, pool->is_destroyed ? 0 : pool->threshold);
+}
+
+/* A destroyed one that nothing is in use of any more. */
+static bool is_over(const struct sim_pool *pool)
+{
+	return pool->is_destroyed && !pool->held;
+}
+
+static void delete_made(size_t i)
+{
+	struct sim_pool *pool = made[i];
+	int device;
+
+	made[i] = NULL;
+	for (device = 0; device < SIM_DEVICES; device++)
+		if (sim.devices[device].pool == pool)
+			sim.devices[device].pool = NULL;
+	sim_object_delete(pool);
 }
 
 /* Plain allocations freed in a stream go when it is synchronised: marked by this as their owner. */
@@ -81,8 +109,11 @@ void sim_pool_sync(int device)
 	size_t i;
 
 	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-		if (made[i] && made[i]->device == device)
+		if (made[i] && made[i]->device == device) {
 			sync_pool(made[i]);
+			if (is_over(made[i]))
+				delete_made(i);
+		}
 	if (sim.devices[device].default_pool)
 		sync_pool(sim.devices[device].default_pool);
 	for (; freed_in_stream_nr; freed_in_stream_nr--) {
@@ -105,7 +136,7 @@ static CUresult grow(struct sim_pool *pool, uint64_t bytes, uint64_t span)
 
 	if (pool->held + span > pool->reserved)
 		more = sim_round_up(pool->held + span - pool->reserved, sim.profile.pool_step);
-	if (more)
+	if (more && pool->device >= 0)
 		result = sim_take(pool->device, more);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -156,7 +187,7 @@ static CUresult alloc(CUdeviceptr *dptr, size_t bytes, struct sim_pool *pool, CU
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	range->owner = pool;
-	range->device = pool->device;
+	range->device = pool->device < 0 ? context->device : pool->device;
 	range->span = span;
 	range->offset = offset;
 	range->charged = charged;
@@ -177,7 +208,7 @@ CUresult sim_body_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream h
 CUresult sim_body_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
 					  CUstream hStream)
 {
-	return alloc(dptr, bytesize, sim_object_get(pool, SIM_POOL), hStream);
+	return alloc(dptr, bytesize, pool_get(pool), hStream);
 }
 
 void sim_pool_free(struct sim_range *range)
@@ -194,8 +225,13 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP))
+	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP &&
+		       range->kind != SIM_RANGE_POOL_IMPORT))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (range->kind == SIM_RANGE_POOL_IMPORT) {
+		sim_ipc_close(range);
+		return CUDA_SUCCESS;
+	}
 	if (range->kind == SIM_RANGE_POOL) {
 		sim_pool_free(range);
 		return CUDA_SUCCESS;
@@ -210,18 +246,21 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 /* ---- pools ---- */
 CUresult sim_body_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
+	bool is_of_device;
 	size_t i;
 
 	if (!pool || !poolProps || poolProps->allocType != 1)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    !sim_is_device(poolProps->location.id))
+	is_of_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+	if (is_of_device ? !sim_is_device(poolProps->location.id)
+			 : poolProps->location.type < CU_MEM_LOCATION_TYPE_HOST ||
+				   poolProps->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
 		return CUDA_ERROR_INVALID_DEVICE;
 	for (i = 0; i < sizeof(made) / sizeof(made[0]) && made[i];)
 		i++;
 	if (i == sizeof(made) / sizeof(made[0]))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	made[i] = pool_new(poolProps->location.id);
+	made[i] = pool_new(is_of_device ? poolProps->location.id : -1);
 	*pool = (CUmemoryPool)made[i];
 	return made[i] ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -239,31 +278,42 @@ static void free_all(struct sim_pool *pool)
 
 CUresult sim_body_cuMemPoolDestroy(CUmemoryPool handle)
 {
-	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	struct sim_pool *pool = pool_get(handle);
 	size_t i;
 
 	if (!pool || pool->is_default)
 		return CUDA_ERROR_INVALID_VALUE;
-	free_all(pool);
-	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-		if (made[i] == pool)
-			made[i] = NULL;
+	pool->is_destroyed = true;
 	for (i = 0; i < SIM_DEVICES; i++)
 		if (sim.devices[i].pool == pool)
 			sim.devices[i].pool = NULL;
-	sim_object_delete(pool);
+	if (pool->held)
+		return CUDA_SUCCESS;
+	pool->freed = 0;
+	shrink(pool, 0);
+	for (i = 0; made[i] != pool;)
+		i++;
+	delete_made(i);
 	return CUDA_SUCCESS;
 }
 
+/* All pools of the device, for its primary context is gone. */
 void sim_pool_reset(int device)
 {
+	size_t i;
+
+	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (made[i] && made[i]->device == device) {
+			free_all(made[i]);
+			delete_made(i);
+		}
 	if (sim.devices[device].default_pool)
 		free_all(sim.devices[device].default_pool);
 }
 
 CUresult sim_body_cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
 {
-	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	struct sim_pool *pool = pool_get(handle);
 
 	if (!pool)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -273,7 +323,7 @@ CUresult sim_body_cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
 
 CUresult sim_body_cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
-	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	struct sim_pool *pool = pool_get(handle);
 
 	if (!pool || !value || attr < 1)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -292,15 +342,23 @@ CUresult sim_body_cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute
 
 CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
-	struct sim_pool *pool = sim_object_get(handle, SIM_POOL);
+	struct sim_pool *pool = pool_get(handle);
 	uint64_t number;
 
+	CUresult result = sim_stream_unsafe();
+
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!pool || !value || attr < 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (attr < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
 		memcpy(value, &pool->flags[attr], sizeof(int));
 		return CUDA_SUCCESS;
 	}
+	/* What a pool has reserved is told since CUDA 11.3. */
+	if (attr > CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && sim.script.driver_version &&
+	    sim.script.driver_version < 11030)
+		return CUDA_ERROR_INVALID_VALUE;
 	switch (attr) {
 	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		number = pool->threshold;
@@ -326,14 +384,14 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 
 CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-	return sim_object_get(pool, SIM_POOL) && map && count ? CUDA_SUCCESS
+	return pool_get(pool) && map && count ? CUDA_SUCCESS
 							      : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
 				     CUmemLocation *location)
 {
-	struct sim_pool *pool = sim_object_get(memPool, SIM_POOL);
+	struct sim_pool *pool = pool_get(memPool);
 
 	if (!flags || !pool || !location)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -365,8 +423,32 @@ CUresult sim_body_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
 	if (!sim_is_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!sim_object_get(pool, SIM_POOL))
+	if (!pool_get(pool))
 		return CUDA_ERROR_INVALID_VALUE;
 	sim.devices[dev].pool = (struct sim_pool *)pool;
 	return CUDA_SUCCESS;
+}
+
+/* The same by location, of which only devices have pools to choose. */
+CUresult sim_body_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+				  CUmemoryPool pool)
+{
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return sim_body_cuDeviceSetMemPool(location->id, pool);
+}
+
+CUresult sim_body_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
+				  CUmemAllocationType type)
+{
+	if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return sim_body_cuDeviceGetMemPool(pool, location->id);
+}
+
+bool sim_pool_is(CUmemoryPool handle)
+{
+	return pool_get(handle);
 }

@@ -15,10 +15,8 @@ static bool has_context(enum tare_account account)
 
 static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
-	enum tare_account account = tare_fold_elastic_account(f, s);
+	enum tare_account account = tare_classes[s->class].account;
 
-	if (!account)
-		account = tare_classes[s->class].account;
 	a->context =
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	a->bucket = tare_fold_bucket(f, a->context, account, s->owner);
@@ -177,6 +175,10 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 
 	if (s->class == TARE_CLASS_CONTEXT && s->device < 0)
 		return;
+	if (s->class == TARE_CLASS_POOL_STATE) {
+		tare_fold_pool(f, s, a);
+		return;
+	}
 	a->takes_rest = sizing != TARE_SIZING_NONE;
 	switch ((enum tare_effect)s->effect) {
 	case TARE_EFFECT_NEW:
@@ -225,7 +227,6 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	if (s->device >= 0)
 		find_bucket(f, s, a);
 	apply_effect(f, s, a);
-	tare_facts_note_call(f, s, a->context);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	for (size_t i = 0; i < f->ops.count; i++)

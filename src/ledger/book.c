@@ -55,17 +55,16 @@ int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner)
 						    .next_of_context = -1 });
 }
 
-/* Allocations have a bucket per owner; every other account has one per context. */
 int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner)
 {
 	struct tare_context *c = &f->contexts[context];
 	uint64_t *owned = NULL;
 	int id = c->bucket_of[account];
 
-	if (account == TARE_ACCOUNT_ALLOCATION) {
+	if (tare_account_is_named(account)) {
 		bool is_new;
 
-		owned = tare_map_put(&c->owners, owner, &is_new);
+		owned = tare_map_put(&c->owners, owner << 8 | (unsigned)account, &is_new);
 		id = is_new ? -1 : (int)*owned;
 	}
 	if (id >= 0)

@@ -36,6 +36,12 @@ static int device_of(struct tare_fold *f, const struct tare_event *e)
 	return -1;
 }
 
+/* Does it say what a call did, from its begin to its end? */
+static bool is_step(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_EVENT || e->kind == TARE_KIND_POOL;
+}
+
 /* Is it to be taken in earlier than it comes? Both passes must answer alike. */
 static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 {
@@ -50,7 +56,7 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	d = f->devices[device];
 	if (tare_fold_is_folded(e))
 		return false;
-	if (e->kind == TARE_KIND_EVENT &&
+	if (is_step(e) &&
 	    (e->begin_ns < d->max_begin || e->begin_ns < f->max_begin_all))
 		return true;
 	if (d->max_begin < e->begin_ns)
@@ -66,11 +72,50 @@ static uint64_t sane_size(uint64_t bytes)
 	return bytes < most ? bytes : most;
 }
 
+static struct tare_step step_of_pool(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	const struct tare_rec_pool *r = e->rec.pool;
+
+	tare_fold_process(f, e->process);
+	return (struct tare_step){
+		.process = e->process->index,
+		.device = device,
+		.tid = r->tid,
+		.effect = TARE_EFFECT_CHANGE,
+		.class = TARE_CLASS_POOL_STATE,
+		.begin = e->begin_ns,
+		.end = e->end_ns,
+		.local_growth = -1,
+		.handle = r->handle,
+		.asked = sane_size(r->used),
+		.granted = sane_size(r->reserved),
+		.before = TARE_NOT_KNOWN,
+		.after = TARE_NOT_KNOWN,
+		.limit = r->number,
+	};
+}
+
+static uint64_t owner_of(struct tare_fold *f, struct tare_process_fold *p,
+			 const struct tare_event *e)
+{
+	const struct tare_rec_event *r = e->rec.event;
+	uint64_t owner;
+
+	if (r->effect != TARE_EFFECT_NEW)
+		return 0;
+	owner = tare_fold_owner(f, p, e);
+	if (r->class == TARE_CLASS_POOL_STATE && !tare_fold_is_folded(e))
+		owner = tare_fold_pool_owner(f, owner, r->limit);
+	return owner;
+}
+
 static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 
+	if (e->kind == TARE_KIND_POOL)
+		return step_of_pool(f, e, device);
 	return (struct tare_step){
 		.process = e->process->index,
 		.device = device,
@@ -78,7 +123,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.effect = r->effect,
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
-		.owner = r->effect == TARE_EFFECT_NEW ? tare_fold_owner(f, p, e) : 0,
+		.owner = owner_of(f, p, e),
 		.begin = e->begin_ns,
 		.end = e->end_ns,
 		.local_growth = -1,
@@ -93,7 +138,6 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.peers_after = r->peers_after,
 		.local = sane_size(r->local),
 		.limit = r->limit,
-		.name = e->name,
 	};
 }
 
@@ -125,7 +169,6 @@ static void find_late(struct tare_fold *f)
 			tare_fold_process(f, e.about);
 		if (device >= 0 && is_reading(&e))
 			f->devices[device]->will_be_measured = true;
-		tare_fold_elastic_see(f, &e);
 		if (!is_late(f, &e, device))
 			continue;
 		late = &f->devices[device]->late;
@@ -134,7 +177,6 @@ static void find_late(struct tare_fold *f)
 		late->items[late->count++] = step_of(f, &e, device);
 	}
 	f->source->rewind(f->source->arg);
-	tare_fold_elastic_decide(f);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -197,9 +239,10 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 {
 	struct tare_step s;
 
-	take_late(f, d, e->kind == TARE_KIND_EVENT ? e->begin_ns : e->at_ns);
+	take_late(f, d, is_step(e) ? e->begin_ns : e->at_ns);
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
+	case TARE_KIND_POOL:
 		s = step_of(f, e, d->index);
 		if (tare_fold_is_folded(e)) {
 			f->opened_gpu = true;
@@ -366,7 +409,6 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		for (size_t k = 0; k < f->note_nr; k++)
 			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
 		tare_fold_snapshot_end(f, &instants[i], l);
-		tare_fold_snapshot_ranks(f, l);
 	}
 }
 
@@ -388,10 +430,8 @@ void tare_fold_end(struct tare_fold *f)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
 		tare_fold_process_free(f->processes[i]);
-	for (size_t i = 0; i < f->context_nr; i++) {
+	for (size_t i = 0; i < f->context_nr; i++)
 		tare_map_free(&f->contexts[i].owners);
-		tare_facts_free(f->contexts[i].facts);
-	}
 	for (size_t i = 0; i < f->grave_nr; i++) {
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
@@ -402,11 +442,9 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->contexts);
 	free(f->objects);
 	free(f->owners);
-	free(f->large);
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);
-	free(f->ranks);
 	free(f->notes);
 	tare_map_free(&f->graves);
 	tare_strmap_free(&f->owner_ids);
@@ -426,7 +464,6 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	find_late(f);
-	tare_fold_ranks(f);
 	forget_pass(f);
 }
 

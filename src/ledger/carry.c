@@ -47,7 +47,7 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 	context = tare_fold_context(f, process->index, d->index, r->context);
 	return tare_fold_bucket(
 		f, context, account,
-		account == TARE_ACCOUNT_ALLOCATION ? tare_fold_owner_named(f, e->name) : 0);
+		tare_account_is_named(account) ? tare_fold_owner_named(f, e->name) : 0);
 }
 
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

@@ -163,7 +163,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 		r->account = TARE_CARRY_REGISTERED;
 	/* A context that has ended is nobody's any more, and its handle may be another's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
-	if (b->account == TARE_ACCOUNT_ALLOCATION && b->owner)
+	if (tare_account_is_named(b->account) && b->owner)
 		last(c)->name = f->owners[b->owner - 1];
 }
 
@@ -225,6 +225,10 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 
 		if (o->bucket < 0)
 			continue;
+		if (o->class == TARE_CLASS_POOL_STATE) {
+			tare_fold_pool_own(c->f, o, own);
+			continue;
+		}
 		own[o->bucket].count++;
 		if (tare_classes[o->class].sizing != TARE_SIZING_PAGES &&
 		    tare_classes[o->class].sizing != TARE_SIZING_EXACT)
@@ -251,8 +255,7 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	r->asked = o->asked;
 	r->granted = o->granted;
 	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
-	if (b && b->owner &&
-	    (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_PREALLOCATED))
+	if (b && tare_account_is_named(b->account) && b->owner)
 		last(c)->name = f->owners[b->owner - 1];
 }
 
@@ -272,14 +275,9 @@ static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare
 /* What launches need not take any more, and what the next may: as calls that lead there. */
 static void add_local(struct checkpoint *c, const struct tare_context *x, int64_t t)
 {
-	int64_t local = tare_fold_local_of(c->f, x), own;
+	int64_t local = tare_fold_local_of(c->f, x);
 	struct tare_rec_event *r;
-	const char *kernel;
 
-	for (size_t i = 0; (kernel = tare_facts_stack(x, i, &own)); i++) {
-		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)own;
-		last(c)->name = kernel;
-	}
 	if (local > 0)
 		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
 	if (x->heap_wanted > 0) {
@@ -331,7 +329,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 		int64_t used = p->is_ours ? p->most : p->used;
 
 		/* One that was only taken for ours will be taken for ours again. */
-		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
+		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, p->pid)))
 			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
 	}
 	if (d->is_level_known)

@@ -22,10 +22,13 @@ static void forbid(struct pass *p, int64_t begin, int64_t end)
 /* An UNDO takes the thread's last DEL back, so no cut may come between. */
 static void see_call(struct pass *p, const struct tare_event *e)
 {
-	uint64_t thread = (uint64_t)e->process->index << 32 | e->rec.event->tid, since;
+	uint64_t thread, since;
 	const uint64_t *del;
 
 	forbid(p, e->begin_ns, e->end_ns + CLEAR_NS);
+	if (e->kind == TARE_KIND_POOL)
+		return;
+	thread = (uint64_t)e->process->index << 32 | e->rec.event->tid;
 	if (e->rec.event->effect == TARE_EFFECT_DEL)
 		*tare_map_put(&p->dels, thread, NULL) = (uint64_t)e->begin_ns;
 	del = tare_map_get(&p->dels, thread);
@@ -40,6 +43,7 @@ static void see(struct pass *p, const struct tare_event *e)
 {
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
+	case TARE_KIND_POOL:
 		see_call(p, e);
 		return;
 	case TARE_KIND_DEVICE:

@@ -23,7 +23,8 @@ static struct tare_time_row *row_of(struct tare_time_rows *out, enum tare_accoun
 
 static void add_call(struct tare_time_rows *out, const struct tare_event *e)
 {
-	unsigned class = e->rec.event->class;
+	unsigned class =
+		e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
 	enum tare_account account =
 		class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER;
 	struct tare_time_row *row = row_of(out, account, e->api);
@@ -56,8 +57,10 @@ void tare_driver_time_build(const struct tare_ledger_source *source,
 	source->rewind(source->arg);
 	while (source->next(source->arg, &e)) {
 		/* UNDO repeats a call that its DEL has counted. */
-		if (e.kind != TARE_KIND_EVENT || !e.api ||
-		    e.rec.event->effect == TARE_EFFECT_UNDO || e.end_ns > opts->until_ns)
+		if ((e.kind != TARE_KIND_EVENT && e.kind != TARE_KIND_POOL) || !e.api ||
+		    e.end_ns > opts->until_ns)
+			continue;
+		if (e.kind == TARE_KIND_EVENT && e.rec.event->effect == TARE_EFFECT_UNDO)
 			continue;
 		if (opts->pid < 0 || (e.process && (int64_t)e.process->pid == opts->pid))
 			add_call(out, &e);

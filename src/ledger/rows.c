@@ -14,6 +14,7 @@ struct leaf {
 	int process; /* -1: others, which stand last */
 	enum tare_account account;
 	uint64_t part; /* owner, context or peer; 0: the account has no parts */
+	const char *name; /* of the owner; NULL: it has none */
 };
 
 struct build {
@@ -49,6 +50,8 @@ static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a
 {
 	switch (b->account) {
 	case TARE_ACCOUNT_ALLOCATION:
+	case TARE_ACCOUNT_POOL:
+	case TARE_ACCOUNT_POOL_IDLE:
 	case TARE_ACCOUNT_OTHER:
 		return 1 + b->owner;
 	case TARE_ACCOUNT_CONTEXT:
@@ -58,6 +61,17 @@ static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a
 	}
 }
 
+static const char *name_of(const struct tare_fold *f, const struct tare_bucket *b)
+{
+	return tare_account_is_named(b->account) && b->owner ? f->owners[b->owner - 1] : NULL;
+}
+
+/* The account below which a leaf stands. */
+static enum tare_account group_of(const struct leaf *l)
+{
+	return l->account == TARE_ACCOUNT_POOL_IDLE ? TARE_ACCOUNT_POOL : l->account;
+}
+
 /* Others last; within a process by account; parts by size, so that the screen shows what matters. */
 static int by_place(const void *a, const void *b)
 {
@@ -65,9 +79,14 @@ static int by_place(const void *a, const void *b)
 
 	if (x->process != y->process)
 		return (unsigned)x->process < (unsigned)y->process ? -1 : 1;
-	if (x->account != y->account)
-		return x->account < y->account ? -1 : 1;
-	return x->part < y->part ? -1 : x->part > y->part;
+	if (group_of(x) != group_of(y))
+		return group_of(x) < group_of(y) ? -1 : 1;
+	/* Numbers of owners depend on who came first, which a checkpoint does not keep. */
+	if (group_of(x) == TARE_ACCOUNT_POOL && x->name && y->name && strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->account < y->account ? -1 : x->account > y->account;
 }
 
 static int by_size(const void *a, const void *b)
@@ -93,7 +112,7 @@ static void collect(struct build *b, enum tare_mark m)
 					       sizeof(*b->leaves));
 		b->leaves[b->leaf_nr++] =
 			(struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
-				       part_of(bucket, a) };
+				       part_of(bucket, a), name_of(b->f, bucket) };
 	}
 	if (!b->leaf_nr)
 		return;
@@ -142,8 +161,7 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 				.account = account,
 				.pid = parent < 0 ? -1 : b->rows[parent].pid,
 				.generation = parent < 0 ? 0 : b->rows[parent].generation,
-				.rank = parent < 0 ? -1 : b->rows[parent].rank,
-				.rank_at = parent < 0 ? -1 : b->rows[parent].rank_at };
+				.rank = -1 };
 	return r;
 }
 
@@ -166,10 +184,8 @@ static void label_part(const struct build *b, const struct leaf *l, struct tare_
 		       struct tare_str *label)
 {
 	if (l->account == TARE_ACCOUNT_ALLOCATION) {
-		const char *owner = l->part > 1 ? b->f->owners[l->part - 2] : NULL;
-
-		tare_str_add(segment, owner ? owner : "not known");
-		tare_str_add(label, owner ? owner : "owner not known");
+		tare_str_add(segment, l->name ? l->name : "not known");
+		tare_str_add(label, l->name ? l->name : "owner not known");
 	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
 		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
 
@@ -209,12 +225,42 @@ static bool is_split(const struct leaf *l, size_t count)
 	return parts > (l->account == TARE_ACCOUNT_CONTEXT);
 }
 
+/* A pool's two rows below its name; what was weighed of pools that say nothing is one row. */
+static void add_pools(struct build *b, int own, struct leaf *leaves, size_t count)
+{
+	int pool = own;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = leaves[i].name;
+		bool is_idle = leaves[i].account == TARE_ACCOUNT_POOL_IDLE;
+		struct tare_row *r;
+
+		if (name && (!i || leaves[i].part != leaves[i - 1].part)) {
+			pool = (int)b->row_nr;
+			add_row(b, own, TARE_ACCOUNT_POOL, name, name);
+		}
+		if (!name)
+			r = add_row(b, own, TARE_ACCOUNT_POOL, "weighed", "weighed, do not say");
+		else if (is_idle)
+			r = add_row(b, pool, TARE_ACCOUNT_POOL_IDLE,
+				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].key,
+				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].label);
+		else
+			r = add_row(b, pool, TARE_ACCOUNT_POOL, "used", "in use");
+		fill(r, &leaves[i].sum);
+	}
+}
+
 static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
 {
-	const struct tare_account_info *info = &tare_accounts[leaves->account];
+	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
 	int own = (int)b->row_nr;
 
-	add_row(b, parent, leaves->account, info->key, info->label);
+	add_row(b, parent, group_of(leaves), info->key, info->label);
+	if (group_of(leaves) == TARE_ACCOUNT_POOL && (count > 1 || leaves->part > 1)) {
+		add_pools(b, own, leaves, count);
+		return;
+	}
 	if (!is_split(leaves, count)) {
 		for (size_t i = 1; i < count; i++)
 			add(&leaves->sum, &leaves[i].sum);
@@ -270,8 +316,6 @@ static int add_process(struct build *b, int process)
 	r = add_row(b, -1, TARE_ACCOUNT_PROCESS, tare_str_text(&segment), tare_str_text(&label));
 	r->pid = p->pid;
 	r->generation = p->generation;
-	r->rank = p->rank.rank;
-	r->rank_at = b->f->processes[process]->rank_at;
 	tare_str_free(&segment);
 	tare_str_free(&label);
 	return (int)b->row_nr - 1;
@@ -309,7 +353,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 
 		n = 1;
 		while (i + n < b.leaf_nr && l[n].process == l->process &&
-		       l[n].account == l->account)
+		       group_of(&l[n]) == group_of(l))
 			n++;
 		if (l->process < 0)
 			parent = -1;

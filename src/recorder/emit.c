@@ -204,6 +204,11 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp)
 	emit_plain(TARE_KIND_EVENT, event, sizeof(*event), stamp);
 }
 
+void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp)
+{
+	emit_plain(TARE_KIND_POOL, pool, sizeof(*pool), stamp);
+}
+
 void tare_emit_device(const struct tare_rec_device *device, const char *name)
 {
 	struct tare_rec_device rec = *device;
@@ -218,24 +223,6 @@ void tare_emit_degraded(const char *sentence)
 
 	rec.bytes = text_bytes(sentence);
 	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
-}
-
-void tare_emit_launch(const char *text, uint32_t bytes)
-{
-	struct tare_rec_launch rec = {.bytes = bytes};
-
-	write_text(TARE_KIND_LAUNCH, &rec, sizeof(rec), text, bytes);
-}
-
-void tare_emit_status(int status)
-{
-	struct tare_rec_status rec;
-
-	memset(&rec, 0, sizeof(rec));
-	rec.pid = tare_sys_getpid();
-	rec.generation = TARE_LAST_GENERATION;
-	rec.status = (uint32_t)(status & 0xff) << 8;
-	emit_plain(TARE_KIND_STATUS, &rec, sizeof(rec), tare_clock_ticks());
 }
 
 void tare_emit_reading(const struct tare_rec_reading *reading)

@@ -9,6 +9,7 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/pools.h"
 #include "recorder/objects.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
@@ -56,5 +57,7 @@ void tare_fork_check(void)
 	tare_contexts_forget();
 	tare_objects_after_fork();
 	tare_first_rearm();
+	tare_pools_forget();
+	tare_async_forget();
 	tare_call_forget();
 }

@@ -100,13 +100,13 @@ static const struct tare_process *about(const struct tare_rprocess *from, uint32
 
 /* Both ends of a call from the one that was stamped and how long the driver took. */
 static void set_times(const struct tare_recording *r, const struct tare_rprocess *p,
-		      struct tare_event *e)
+		      struct tare_event *e, uint64_t ticks, bool is_begin)
 {
-	uint64_t stamp = e->rec.head->stamp, ticks = e->rec.event->ticks;
+	uint64_t stamp = e->rec.head->stamp;
 
 	if (ticks > TARE_REORDER_LAG_MAX)
 		return; /* damage */
-	if (e->rec.event->effect == TARE_EFFECT_DEL)
+	if (is_begin)
 		e->end_ns = tare_recording_ns(r, p, stamp + ticks);
 	else
 		e->begin_ns = tare_recording_ns(r, p, stamp > ticks ? stamp - ticks : 0);
@@ -123,11 +123,16 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
-		set_times(r, p, e);
+		set_times(r, p, e, rec.event->ticks, rec.event->effect == TARE_EFFECT_DEL);
 		e->device = tare_process_device(&p->public, rec.event->device);
 		e->api = look_up(&p->strings, rec.event->api);
 		e->name = look_up(&p->strings, rec.event->name);
 		e->stack = look_up(&p->stacks, rec.event->stack);
+		break;
+	case TARE_KIND_POOL:
+		set_times(r, p, e, rec.pool->ticks, false);
+		e->device = tare_process_device(&p->public, rec.pool->device);
+		e->api = look_up(&p->strings, rec.pool->api);
 		break;
 	case TARE_KIND_DEVICE:
 		e->device = tare_process_device(&p->public, rec.device->ordinal);

@@ -144,7 +144,7 @@ class Box:
         return report
 
     def events(self, rec="rec.tare"):
-        """The records of kind event, as tare dump --json writes them; `api` is a name."""
+        """The records of calls (kinds event and pool), as tare dump --json writes them; `api` is a name."""
         done = self.tare("dump", rec, "--json")
         check_equal(done.code, 0, done)
         names, events = {}, []
@@ -152,7 +152,7 @@ class Box:
             record = json.loads(line)
             if record.get("kind") == "string":
                 names[record["log"], record["id"]] = record["text"]
-            elif record.get("kind") == "event":
+            elif record.get("kind") in ("event", "pool") and record["api"]:
                 record["api"] = names[record["log"], record["api"]]
                 events.append(record)
         return events

@@ -35,10 +35,19 @@ struct world_call {
 	bool peers; /* so are these */
 	int64_t peers_before, peers_after;
 	const char *owner; /* an object on the stack */
-	const char *name;  /* of the function */
 };
 void world_call(struct world *w, struct world_call call);
 #define CALL(W, ...) world_call(W, (struct world_call){ __VA_ARGS__ })
+
+struct world_pool {
+	int process, device;
+	uint32_t tid, number;
+	int64_t begin, end; /* ns */
+	uint64_t handle;
+	int64_t reserved, used;
+};
+void world_pool(struct world *w, struct world_pool pool);
+#define POOL(W, ...) world_pool(W, (struct world_pool){ __VA_ARGS__ })
 
 void world_reading(struct world *w, int device, int64_t t, int64_t used);
 void world_reading_of(struct world *w, int device, int64_t t, int64_t used,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
@@ -136,14 +137,15 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 
 static bool begin_weighed(struct tare_call *call)
 {
+	tare_pools_look(NULL, false); /* or what they gave back would be nobody's */
 	weigh_before(call);
 	errno = call->saved_errno;
 	call->begin = tare_clock_ticks();
 	return true;
 }
 
-bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
-		     enum tare_effect effect)
+static bool begin_here(struct tare_call *call, enum tare_api api, enum tare_class class,
+		       enum tare_effect effect)
 {
 	CUcontext context;
 
@@ -152,7 +154,37 @@ bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class 
 	context = tare_context_current();
 	call->context = (uint64_t)(uintptr_t)context;
 	call->device = tare_context_device(context);
-	return begin_weighed(call);
+	return true;
+}
+
+bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
+		     enum tare_effect effect)
+{
+	return begin_here(call, api, class, effect) && begin_weighed(call);
+}
+
+bool tare_call_begin_unweighed(struct tare_call *call, enum tare_api api, enum tare_class class,
+			       enum tare_effect effect)
+{
+	if (!begin_here(call, api, class, effect))
+		return false;
+	call->before = call->after = call->peers_before = call->peers_after = TARE_NOT_KNOWN;
+	errno = call->saved_errno;
+	call->begin = tare_clock_ticks();
+	return true;
+}
+
+void tare_call_weigh(struct tare_call *call, enum tare_class class, enum tare_effect effect)
+{
+	call->class = class;
+	call->effect = effect;
+	begin_weighed(call);
+}
+
+void tare_call_drop(struct tare_call *call)
+{
+	errno = call->saved_errno;
+	tare_depth--;
 }
 
 bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
@@ -224,13 +256,13 @@ static void remember(const struct tare_call *call)
 	}
 }
 
-static void emit(struct tare_call *call, CUresult result)
+void tare_call_emit(struct tare_call *call, CUresult result)
 {
 	struct tare_rec_event event;
 
 	remember(call);
 	memset(&event, 0, sizeof(event));
-	event.tid = tare_sys_gettid();
+	event.tid = tare_sys_gettid() | (call->is_inside ? TARE_TID_INSIDE : 0);
 	event.api = tare_emit_string(tare_api_rows[call->api].symbol);
 	event.name = name_of(call, result);
 	event.stack = tare_emit_stack();
@@ -264,9 +296,12 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 {
 	call->end = end;
 	call->saved_errno = errno;
+	tare_pools_look(call, true);
+	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
+		tare_async_given(call);
 	weigh_after(call);
 	if (!call->is_quiet || call->is_news || call->before != call->after)
-		emit(call, result);
+		tare_call_emit(call, result);
 	errno = call->saved_errno;
 	tare_depth--;
 }

@@ -33,17 +33,28 @@ struct tare_call {
 	int saved_errno;
 	bool is_weighed;
 	bool is_news; /* device memory had changed since our last call before this one began */
+	bool is_inside; /* of another call of this thread, which is recorded too */
 	bool is_quiet; /* record it only if device memory changed, in it or before it */
 };
 
 bool tare_call_begin(struct tare_call *call, enum tare_api api, enum tare_class class,
 		     enum tare_effect effect);
+/* As above, without reading any counter: what the call changes is known by other means. */
+bool tare_call_begin_unweighed(struct tare_call *call, enum tare_api api, enum tare_class class,
+			       enum tare_effect effect);
 /* As above, on a device that is named by the call and not by the current context. */
 bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,
 			enum tare_effect effect, CUdevice device);
 void tare_call_end(struct tare_call *call, CUresult result);
 /* As above, for a call that ended at this tick, before some work of ours. */
 void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end);
+
+/* The counter must be read for it after all: before the call. */
+void tare_call_weigh(struct tare_call *call, enum tare_class class, enum tare_effect effect);
+/* Writes the event alone. pre: begin and end are set. */
+void tare_call_emit(struct tare_call *call, CUresult result);
+/* Instead of tare_call_end(): the call is not recorded. */
+void tare_call_drop(struct tare_call *call);
 
 /* What a device had in use when we last read it, 0: never; and a reading taken elsewhere. */
 uint64_t tare_call_last_used(int device);

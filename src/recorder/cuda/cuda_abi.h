@@ -45,6 +45,10 @@ typedef int CUlibraryOption;
 typedef int CUdevice_attribute;
 typedef int CUmemAllocationHandleType;
 typedef int CUgraphExecUpdateResult;
+typedef int CUmemAllocationType;
+typedef int CUmemPool_attribute;
+typedef int CUpointer_attribute;
+typedef int CUstreamCaptureMode;
 typedef int CUdriverProcAddressQueryResult;
 
 enum {
@@ -74,6 +78,14 @@ enum {
 	CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+
+	CU_MEM_LOCATION_TYPE_DEVICE = 1,
+	CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
+	CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
+	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
+	CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 
 	CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2,
 	CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
@@ -122,6 +134,20 @@ typedef struct {
 	unsigned char allocFlags[8];
 } CUmemAllocationProp;
 
+typedef struct CUmemPoolProps_st {
+	CUmemAllocationType allocType;
+	int handleTypes;
+	CUmemLocation location;
+	void *win32SecurityAttributes;
+	size_t maxSize;
+	unsigned short usage;
+	unsigned char reserved[54];
+} CUmemPoolProps;
+
+typedef struct {
+	unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
 /* Passed through by pointer, never read. */
 typedef struct CUlaunchConfig_st CUlaunchConfig;
 typedef struct CUDA_LAUNCH_PARAMS_st CUDA_LAUNCH_PARAMS;
@@ -129,7 +155,7 @@ typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
 typedef struct CUgraphExecUpdateResultInfo_st CUgraphExecUpdateResultInfo;
-typedef struct CUmemPoolProps_st CUmemPoolProps;
+typedef struct CUmemAccessDesc_st CUmemAccessDesc;
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 typedef struct {
 	char reserved[64];

@@ -7,13 +7,12 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-#define IS_MISSING(symbol)                                                                          \
-	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 #define BEGIN(symbol, class, effect) tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
 #define BEGIN_ON(symbol, class, effect, device)                                                     \
 	tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, device)
@@ -112,8 +111,10 @@ static void end_primary(struct tare_call *call, CUresult result, CUdevice dev)
 	    tare_real.cuDevicePrimaryCtxGetState(dev, &flags, &active) == CUDA_SUCCESS && !active) {
 		tare_context_remove(context);
 		tare_context_set_primary(dev, NULL);
+		tare_pools_remove(dev); /* the ledger takes them out with the context */
 		tare_first_rearm();
 	} else {
+		tare_pools_put_back(dev);
 		call->effect = TARE_EFFECT_CHANGE;
 		call->is_quiet = true;
 	}
@@ -130,6 +131,7 @@ static void end_primary(struct tare_call *call, CUresult result, CUdevice dev)
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
 		if (!BEGIN_ON(symbol, CONTEXT, TARE_EFFECT_DEL, dev))                               \
 			return tare_real.symbol(dev);                                               \
+		tare_pools_take_out(dev);                                                           \
 		result = tare_real.symbol(dev);                                                     \
 		end_primary(&call, result, dev);                                                    \
 		return result;                                                                      \
@@ -297,17 +299,20 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 	return result;
 }
 
-/* Exported under the driver's names, as hooks.c does for the generated ones. */
-#define EXPORT_NEW(symbol, params)
-#define EXPORT_DEL(symbol, params)
-#define EXPORT_WEIGH(symbol, params)
-#define EXPORT_FIRST(symbol, params)
-#define EXPORT_SYNC(symbol, params)
-#define EXPORT_CALL(symbol, params)
-#define EXPORT_CUSTOM(symbol, params)                                                               \
-	extern CUresult symbol params                                                               \
-		__attribute__((alias("tare_hook_" #symbol), visibility("default")));
+/* Exported under the driver's names, as hooks.c does for the generated ones; wherever the hook is. */
+#define EXPORT_NEW(symbol, params, args)
+#define EXPORT_DEL EXPORT_NEW
+#define EXPORT_WEIGH EXPORT_NEW
+#define EXPORT_FIRST EXPORT_NEW
+#define EXPORT_SYNC EXPORT_NEW
+#define EXPORT_CALL EXPORT_NEW
+#define EXPORT_CUSTOM(symbol, params, args)                                                         \
+	__attribute__((visibility("default"))) CUresult symbol params;                              \
+	CUresult symbol params                                                                      \
+	{                                                                                           \
+		return tare_hook_##symbol args;                                                     \
+	}
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
-	EXPORT_##shape(symbol, params)
+	EXPORT_##shape(symbol, params, args)
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API

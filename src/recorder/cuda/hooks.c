@@ -10,8 +10,10 @@
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/custom.h"
+#include "recorder/cuda/pools.h"
 #include "recorder/cuda/real.h"
 #include "recorder/recorder.h"
+#include "trace/clock.h"
 
 /*
  * `sets` of a row runs twice: before the call it may only name the device, after it (`done`) the
@@ -39,8 +41,6 @@
 #define BEGIN(symbol, class, effect)                                                                \
 	(on_device >= 0 ? tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, on_device) \
 		     : tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect))
-#define IS_MISSING(symbol)                                                                          \
-	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 
 #define BODY_NEW(symbol, class, params, args, sets)                                                 \
 	static CUresult hook_##symbol params                                                        \
@@ -133,12 +133,22 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (likely(tare_sync_class == TARE_CLASS_NONE) ||                                   \
-		    !BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
+		if (likely(tare_sync_class == TARE_CLASS_NONE)) {                                   \
+			if (likely(!tare_pools_watched) ||                                          \
+			    !tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE, \
+						       TARE_EFFECT_CHANGE))                         \
+				return tare_real.symbol args;                                       \
+			result = tare_real.symbol args;                                             \
+			tare_pools_waited(&call);                                                   \
+			return result;                                                              \
+		}                                                                                   \
+		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
 			return tare_real.symbol args;                                               \
 		tare_call_is_sync(&call);                                                           \
 		result = tare_real.symbol args;                                                     \
-		tare_call_end(&call, result);                                                       \
+		call.end = tare_clock_ticks();                                                      \
+		tare_async_settle(&call);                                                           \
+		tare_call_end_at(&call, result, call.end);                                          \
 		return result;                                                                      \
 	}
 

@@ -42,6 +42,8 @@ bool tare_real_resolve(void);
  * there now.
  */
 bool tare_real_is_missing(void **real);
+#define IS_MISSING(symbol)                                                                          \
+	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 
 /* The hook to hand out instead of `found`, which the driver's resolver gave for `name`; or `found`. */
 void *tare_real_swap(const char *name, void *found, bool by_version);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "pools": an asynchronous pool says itself what it has reserved of the device and how much of
+ * that is in use. Its two rows are what it said last.
+ */
+#include "ledger/fold.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+
+static uint64_t owner_of(struct tare_fold *f, const char *who, uint64_t number)
+{
+	struct tare_str label = { 0 };
+	uint64_t id;
+
+	if (number)
+		tare_str_addf(&label, "%s:%llu", who, (unsigned long long)number);
+	else
+		tare_str_add(&label, "default");
+	id = tare_fold_owner_named(f, tare_str_text(&label));
+	tare_str_free(&label);
+	return id;
+}
+
+/* A device's own is `default`, others are called after the library that made them and a number. */
+uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t number)
+{
+	return owner_of(f, maker ? f->owners[maker - 1] : "pool", number);
+}
+
+static int idle_bucket(struct tare_fold *f, const struct tare_object_live *o)
+{
+	return tare_fold_bucket(f, o->context, TARE_ACCOUNT_POOL_IDLE, f->buckets[o->bucket].owner);
+}
+
+static void op(struct tare_fold *f, int bucket, int64_t bytes, int64_t count)
+{
+	if (bytes || count)
+		tare_fold_op(&f->ops, bucket,
+			     &(struct tare_amount){ .bytes = bytes,
+						    .low = bytes,
+						    .high = bytes,
+						    .count = count,
+						    .evidence = 1 + TARE_EVIDENCE_EXACT });
+}
+
+static void op_change(struct tare_fold *f, const struct tare_object_live *o, int64_t reserved,
+		      int64_t used, int64_t count)
+{
+	op(f, o->bucket, used, count);
+	op(f, idle_bucket(f, o), reserved - used, 0);
+}
+
+static int add(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	uint64_t owner = s->owner ? s->owner : tare_fold_pool_owner(f, 0, s->limit);
+	struct tare_object_live o = { .handle = s->handle,
+				      .process = s->process,
+				      .device = s->device,
+				      .context = a->context,
+				      .class = TARE_CLASS_POOL_STATE };
+
+	o.bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_POOL, owner);
+	op_change(f, &o, 0, 0, 1);
+	return tare_fold_object_add(f, &o);
+}
+
+static void say(struct tare_fold *f, int object, const struct tare_step *s)
+{
+	struct tare_object_live *o = &f->objects[object];
+	uint64_t used = s->asked < s->granted ? s->asked : s->granted;
+	int64_t reserved_before = (int64_t)o->granted, used_before = (int64_t)o->asked;
+
+	o->granted = s->granted;
+	o->asked = used;
+	op_change(f, o, (int64_t)s->granted - reserved_before, (int64_t)used - used_before, 0);
+}
+
+/*
+ * A pool that was destroyed while some of it was in use gives that back later, and cannot be asked
+ * any more: what did not come back at once is weighed from there on.
+ */
+static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, int object)
+{
+	struct tare_object_live o = f->objects[object];
+	int64_t reserved = (int64_t)o.granted;
+
+	tare_fold_object_remove(f, object);
+	op_change(f, &o, -reserved, -(int64_t)o.asked, -1);
+	a->bucket = o.bucket;
+	if (!(s->flags & TARE_EVENT_WEIGHED) ||
+	    (int64_t)s->before - (int64_t)s->after >= reserved)
+		return;
+	a->bucket = tare_fold_bucket(f, o.context, TARE_ACCOUNT_POOL, 0);
+	op(f, a->bucket, reserved, 0);
+	a->takes_rest = true;
+}
+
+void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	int known;
+
+	a->takes_rest = false;
+	if (s->flags & TARE_EVENT_FAILED || !s->handle || s->device < 0)
+		return;
+	known = tare_fold_object_find(f, s->process, TARE_CLASS_POOL_STATE, s->handle);
+	if (s->effect == TARE_EFFECT_DEL) {
+		if (known >= 0)
+			destroy(f, s, a, known);
+		return;
+	}
+	if (known < 0)
+		known = add(f, s, a);
+	a->bucket = f->objects[known].bucket;
+	say(f, known, s);
+}
+
+/* What the object brings along when a checkpoint tells it. */
+void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
+			struct tare_amount *own)
+{
+	int64_t idle = (int64_t)(o->granted - o->asked);
+	int bucket = idle_bucket(f, o);
+
+	own[o->bucket].count++;
+	own[o->bucket].bytes += (int64_t)o->asked;
+	own[o->bucket].low += (int64_t)o->asked;
+	own[o->bucket].high += (int64_t)o->asked;
+	own[bucket].bytes += idle;
+	own[bucket].low += idle;
+	own[bucket].high += idle;
+}
