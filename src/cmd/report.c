@@ -15,6 +15,7 @@ struct options {
 	int by, cost;
 	bool json, csv;
 	int64_t pid;
+	const char *job;
 };
 
 static const struct tare_opt opts[] = {
@@ -27,20 +28,24 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes"),
 	TARE_OPT(options, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
+	TARE_OPT(options, job, "job", 0, STRING, "JOB",
+		 "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_report = {
 	.name = "report",
 	.synopsis = "show the ledger of a recording",
-	.operands = "REC",
+	.operands = "REC…",
 	.description =
 		"Shows what the memory of every GPU was used for: at its peak and at the end, or at the "
 		"instants given with --at. Each row says where its number comes from: exact is the size "
 		"that the driver or an allocator returned, weighed is the change of the driver's own "
 		"counter around one call, inferred follows from a rule. What is left over is called "
 		"unexplained and is always shown.\n\n"
-		"REC is a folder NAME.tare, or a folder of such folders (the ranks of one job). It may "
+		"REC is a folder NAME.tare, or a folder of such folders. Several are the ranks of one job: "
+		"they are one ledger, in which every GPU and every process stands once, and --by rank "
+		"shows them side by side and which of them failed first. A recording may "
 		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
@@ -48,21 +53,16 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --at peak --by owner\n"
 		    "tare report train.tare --at 2s --at 30s\n"
 		    "tare report train.tare --cost time\n"
-		    "tare report train.tare --json",
+		    "tare report train.tare --json\n"
+		    "tare report job17/ --by rank",
 	.opts = opts,
 	.min_operands = 1,
-	.max_operands = SIZE_MAX, /* so that several get a sentence of their own */
+	.max_operands = SIZE_MAX,
 	.run = tare_cmd_report,
 };
 
-static int check(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
+static int check(const struct options *o, struct tare_err *err)
 {
-	if (rest->count > 1)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"report: %zu recordings were given and one can be shown; for the "
-			"ranks of one job give the folder that holds them",
-			rest->count);
 	if (o->json && o->csv)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --json and --csv exclude each other");
@@ -85,8 +85,8 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 			path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
-static int print(const struct options *o, const struct tare_instant *instants, const char *path,
-		 struct tare_err *err)
+static int print(const struct options *o, const struct tare_instant *instants,
+		 const struct tare_operands *rest, struct tare_err *err)
 {
 	struct tare_report_options options = {
 		.instants = instants,
@@ -99,15 +99,15 @@ static int print(const struct options *o, const struct tare_instant *instants, c
 		.pid = o->pid,
 	};
 	struct tare_recording *recording;
-	int rc = tare_recording_open(&recording, path, err);
+	int rc = tare_recording_open_all(&recording, rest->items, rest->count, o->job, err);
 
 	if (rc)
 		return rc;
 	rc = tare_report_print(stdout, recording, &options, err);
 	if (rc)
-		tare_err_prefix(err, "%s", path);
+		tare_err_prefix(err, "%s", rest->items[0]);
 	else
-		say_if_open(recording, path);
+		say_if_open(recording, rest->items[0]);
 	tare_recording_close(recording);
 	return rc;
 }
@@ -122,12 +122,12 @@ int tare_cmd_report(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	rc = check(&o, &rest, &err);
+	rc = check(&o, &err);
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc)
-		rc = print(&o, instants, rest.items[0], &err);
+		rc = print(&o, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);
 	tare_operands_free(&rest);

@@ -179,7 +179,8 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 		      const struct tare_report_options *o, struct tare_err *err)
 {
 	const struct tare_instant *instants = o->instant_nr ? o->instants : peak_and_end;
-	int n = o->instant_nr ? o->instant_nr : 2, rc = check_pid(recording, o->pid, err);
+	/* Of ranks the peak says it all: at the end most have given back what they held. */
+	int n = o->instant_nr ? o->instant_nr : o->by == TARE_BY_RANK ? 1 : 2, rc = check_pid(recording, o->pid, err);
 	struct tare_str text = { 0 };
 
 	if (rc == 0)

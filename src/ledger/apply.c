@@ -15,8 +15,10 @@ static bool has_context(enum tare_account account)
 
 static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
-	enum tare_account account = tare_classes[s->class].account;
+	enum tare_account account = tare_fold_elastic_account(f, s);
 
+	if (!account)
+		account = tare_classes[s->class].account;
 	a->context =
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	a->bucket = tare_fold_bucket(f, a->context, account, s->owner);
@@ -227,6 +229,7 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	if (s->device >= 0)
 		find_bucket(f, s, a);
 	apply_effect(f, s, a);
+	tare_facts_note_call(f, s, a->context);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	for (size_t i = 0; i < f->ops.count; i++)

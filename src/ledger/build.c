@@ -138,6 +138,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.peers_after = r->peers_after,
 		.local = sane_size(r->local),
 		.limit = r->limit,
+		.name = e->name,
 	};
 }
 
@@ -169,6 +170,7 @@ static void find_late(struct tare_fold *f)
 			tare_fold_process(f, e.about);
 		if (device >= 0 && is_reading(&e))
 			f->devices[device]->will_be_measured = true;
+		tare_fold_elastic_see(f, &e);
 		if (!is_late(f, &e, device))
 			continue;
 		late = &f->devices[device]->late;
@@ -177,6 +179,7 @@ static void find_late(struct tare_fold *f)
 		late->items[late->count++] = step_of(f, &e, device);
 	}
 	f->source->rewind(f->source->arg);
+	tare_fold_elastic_decide(f);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -409,6 +412,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		for (size_t k = 0; k < f->note_nr; k++)
 			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
 		tare_fold_snapshot_end(f, &instants[i], l);
+		tare_fold_snapshot_ranks(f, l);
 	}
 }
 
@@ -430,8 +434,10 @@ void tare_fold_end(struct tare_fold *f)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
 		tare_fold_process_free(f->processes[i]);
-	for (size_t i = 0; i < f->context_nr; i++)
+	for (size_t i = 0; i < f->context_nr; i++) {
 		tare_map_free(&f->contexts[i].owners);
+		tare_facts_free(f->contexts[i].facts);
+	}
 	for (size_t i = 0; i < f->grave_nr; i++) {
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
@@ -442,9 +448,11 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->contexts);
 	free(f->objects);
 	free(f->owners);
+	free(f->large);
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);
+	free(f->ranks);
 	free(f->notes);
 	tare_map_free(&f->graves);
 	tare_strmap_free(&f->owner_ids);
@@ -464,6 +472,7 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	find_late(f);
+	tare_fold_ranks(f);
 	forget_pass(f);
 }
 

@@ -255,7 +255,8 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	r->asked = o->asked;
 	r->granted = o->granted;
 	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
-	if (b && tare_account_is_named(b->account) && b->owner)
+	if (b && b->owner &&
+	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
 		last(c)->name = f->owners[b->owner - 1];
 }
 
@@ -275,9 +276,14 @@ static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare
 /* What launches need not take any more, and what the next may: as calls that lead there. */
 static void add_local(struct checkpoint *c, const struct tare_context *x, int64_t t)
 {
-	int64_t local = tare_fold_local_of(c->f, x);
+	int64_t local = tare_fold_local_of(c->f, x), own;
 	struct tare_rec_event *r;
+	const char *kernel;
 
+	for (size_t i = 0; (kernel = tare_facts_stack(x, i, &own)); i++) {
+		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)own;
+		last(c)->name = kernel;
+	}
 	if (local > 0)
 		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
 	if (x->heap_wanted > 0) {
@@ -329,7 +335,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 		int64_t used = p->is_ours ? p->most : p->used;
 
 		/* One that was only taken for ours will be taken for ours again. */
-		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, p->pid)))
+		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
 			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
 	}
 	if (d->is_level_known)

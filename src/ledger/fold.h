@@ -84,6 +84,7 @@ struct tare_context {
 	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
 	struct tare_map owners;        /* named accounts: account and owner id → bucket */
 	int buckets, objects;          /* lists */
+	struct tare_facts *facts;      /* NULL: none yet */
 };
 
 /* A process on a device. */
@@ -92,6 +93,7 @@ struct tare_place {
 	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
 	int64_t managed;          /* asked for in live managed memory */
 	int created;              /* contexts so far */
+	bool is_left;             /* the process ended and nothing of it is booked any more */
 };
 
 enum tare_family {
@@ -114,7 +116,10 @@ struct tare_process_fold {
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map owner_of_stack;       /* stack id → 1 + owner id */
+	struct tare_map origins;              /* function → kernel or module, kernel → library */
+	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
 	int64_t end_ns;                       /* of is_ended */
+	int rank_at;                          /* in `ranks`, -1: none */
 	int host_row;                         /* in `hosts` of every ledger, -1: none */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
@@ -141,6 +146,7 @@ struct tare_step {
 	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;
+	const char *name; /* of the function, the recording's; or NULL */
 };
 
 /* A point at which the driver may give memory back; nothing else happens in it. */
@@ -225,6 +231,7 @@ struct tare_device_fold {
 	int reading_source;
 	bool is_list_folded;
 	uint32_t list;
+	int list_of; /* the process whose log it stands in */
 	struct tare_peer_read *reads;
 	size_t read_nr, read_cap;
 	struct tare_peer_now *peers;
@@ -270,9 +277,15 @@ struct tare_fold {
 	int64_t last_ns;
 	bool opened_gpu;
 
+	struct tare_rank_ledger *ranks;
+	int rank_nr;
+
 	struct tare_timed *timed; /* by t_ns */
 	int timed_nr;
 	int host_next; /* timed instants before it have their hosts */
+
+	struct tare_large *large; /* elastic.c: what the first pass saw */
+	size_t large_nr, large_cap;
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;
@@ -341,6 +354,8 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 		     int64_t bytes, int64_t low, int64_t high);
 void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
 				const struct tare_applied *a);
+int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
+			     int64_t local);
 int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
 void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
@@ -361,7 +376,10 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 
 /* peer.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid);
+bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+		       uint32_t pid);
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				uint32_t pid);
 int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
 bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
@@ -412,6 +430,10 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out);
 
+/* rank.c: which processes make up a rank, and how it ended */
+void tare_fold_ranks(struct tare_fold *f);
+void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out);
+
 /* owner.c: who asked, from the stack */
 uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
 			 const struct tare_event *e);
@@ -422,6 +444,24 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 		     const struct tare_ledger_opts *opts);
 void tare_fold_run(struct tare_fold *f);
 void tare_fold_end(struct tare_fold *f);
+
+/* elastic.c: memory taken because the card had room; the first pass sees and then decides */
+void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_elastic_decide(struct tare_fold *f);
+enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);
+
+/* facts.c: what advice needs and rows do not tell. `bytes`: what the call was measured to take */
+void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int context);
+void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context,
+			   int64_t bytes);
+void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t);
+const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *local);
+void tare_facts_free(struct tare_facts *facts);
+
+/* advise.c: what can be done about a device */
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_mark m, int64_t t, struct tare_arena *memory,
+		      struct tare_device_ledger *out);
 
 /* cut.c: the last moment up to `until` at which a recording can be cut */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);

@@ -8,33 +8,11 @@
 #ifndef TARE_LEDGER_LEDGER_H
 #define TARE_LEDGER_LEDGER_H
 
+#include "ledger/finding.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum tare_evidence {
-	TARE_EVIDENCE_EXACT,    /* the size the driver or an allocator returned */
-	TARE_EVIDENCE_WEIGHED,  /* the driver's own counter around one call */
-	TARE_EVIDENCE_INFERRED, /* by a rule that is named */
-	TARE_EVIDENCE_WITNESS,  /* somebody else's word: NVML's list of processes */
-};
-const char *tare_evidence_name(enum tare_evidence evidence);
-
-#define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
-	TARE_ACCOUNT_##key = id,
-enum tare_account {
-#include "accounts.def"
-	TARE_ACCOUNT_NR
-};
-#undef TARE_ACCOUNT
-
-struct tare_account_info {
-	const char *key, *label, *why, *less;
-	enum tare_account parent;
-	enum tare_evidence evidence;
-	bool elastic;
-};
-extern const struct tare_account_info tare_accounts[TARE_ACCOUNT_NR];
 
 /*
  * One row of the tree. Rows stand in display order: a parent before its children. `bytes` of a
@@ -56,10 +34,12 @@ struct tare_row {
 	int64_t pid;        /* -1: no process */
 	int64_t generation; /* exec generation; 0 for most */
 	int64_t rank;       /* -1: none */
+	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
 
 struct tare_device_ledger {
 	int index; /* NVML's, else the program's */
+	const char *host; /* it stands in, where a recording is of several; else NULL */
 	const char *name;
 	char uuid[48];            /* "GPU-xxxxxxxx-…" */
 	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
@@ -75,6 +55,8 @@ struct tare_device_ledger {
 	bool nvml, integrated, simulated;
 	struct tare_row *rows;
 	int row_nr;
+	struct tare_finding *findings; /* what can be done about it, the largest saving first */
+	int finding_nr;
 };
 
 struct tare_host_ledger {
@@ -84,6 +66,27 @@ struct tare_host_ledger {
 	uint64_t pinned, registered;                          /* asked for through the driver */
 };
 
+enum tare_rank_end {
+	TARE_RANK_RUNS,   /* it had not ended when the recording was read */
+	TARE_RANK_EXITED, /* `code` is its exit code, -1: not known */
+	TARE_RANK_SIGNAL, /* `code` is the signal */
+	TARE_RANK_KILLED, /* it stopped without a word, and nobody saw by which signal */
+};
+
+/* A rank of a distributed job: one process and its children. The same at every instant. */
+struct tare_rank_ledger {
+	int rank, local, world, attempt; /* local, world: -1 where not known */
+	const char *job, *launcher, *host;
+	int64_t pid;              /* of its first process */
+	int process_nr;           /* that used a GPU */
+	int64_t first_ns, end_ns; /* when it began and ended; the last that was heard of a killed one */
+	enum tare_rank_end end;
+	int code;
+	bool is_failed; /* exit code not 0, a signal, killed */
+	bool is_oom;    /* killed, and the OOM killer was at work */
+	bool is_first;  /* the first of its job to fail */
+};
+
 struct tare_ledger {
 	const char *at; /* "peak", "end", "12.5s" */
 	int64_t t_ns;   /* -1 at `peak`, where each device has its own */
@@ -91,10 +94,15 @@ struct tare_ledger {
 	int device_nr;
 	struct tare_host_ledger *hosts;
 	int host_nr;
+	struct tare_rank_ledger *ranks; /* by job, attempt and rank; none for a program on its own */
+	int rank_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */
 	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
 };
+
+/* Whose a library is (owners.def): "libcublasLt" is cuBLAS's; of what is in no row, its own name. */
+const char *tare_owner_name(const char *library);
 
 #endif

@@ -46,8 +46,7 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 		for (int k = 0; k < f->process_nr; k++) {
 			const struct tare_process_fold *q = f->processes[k];
 
-			if (!q || q->process->role != TARE_ROLE_PROGRAM ||
-			    q->process->pid != p->pid)
+			if (!tare_fold_peer_is(d, q, p->pid))
 				continue;
 			is_recorded = true;
 			has_context |= q->has_context;

@@ -103,3 +103,19 @@ uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
 	}
 	return *known;
 }
+
+const char *tare_owner_name(const char *library)
+{
+#define TARE_OWNER(PREFIX, OWNER) { PREFIX, OWNER },
+	static const struct {
+		const char *prefix, *owner;
+	} owners[] = {
+#include "ledger/owners.def"
+	};
+#undef TARE_OWNER
+
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (!strncmp(library, owners[i].prefix, strlen(owners[i].prefix)))
+			return owners[i].owner;
+	return library;
+}

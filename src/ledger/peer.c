@@ -12,11 +12,19 @@
 /* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
 #define APPEAR_BYTES (16 * TARE_MIB)
 
-bool tare_fold_peer_is_recorded(const struct tare_fold *f, uint32_t pid)
+/* A pid of the machine the device is in: another machine gives the same numbers to others. */
+bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+		       uint32_t pid)
+{
+	return p && p->process->role == TARE_ROLE_PROGRAM && p->process->pid == pid &&
+	       p->process->machine == d->device->machine;
+}
+
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				uint32_t pid)
 {
 	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && f->processes[i]->process->role == TARE_ROLE_PROGRAM &&
-		    f->processes[i]->process->pid == pid)
+		if (tare_fold_peer_is(d, f->processes[i], pid))
 			return true;
 	return false;
 }
@@ -54,7 +62,7 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 	const struct tare_rec_peer *r = e->rec.peer;
 	int known;
 
-	if (d->has_list && d->list != r->list)
+	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
 		tare_fold_reading_flush(f, d);
 	if (tare_fold_is_folded(e) && !r->pid) { /* what the calls' own readings told last */
 		tare_fold_reading_flush(f, d);
@@ -64,6 +72,7 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 	}
 	d->has_list = true;
 	d->list = r->list;
+	d->list_of = e->process->index;
 	d->is_list_folded = tare_fold_is_folded(e);
 	if (!r->pid) /* an empty list */
 		return;
@@ -101,13 +110,13 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 
 	*l = (struct list){ .is_known = true, .changed = -1 };
 	for (size_t i = 0; i < d->read_nr; i++)
-		l->has_ours |= tare_fold_peer_is_recorded(f, d->peers[d->reads[i].peer].pid);
+		l->has_ours |= tare_fold_peer_is_recorded(f, d, d->peers[d->reads[i].peer].pid);
 	for (size_t i = 0; i < d->read_nr; i++) {
 		struct tare_peer_now *p = &d->peers[d->reads[i].peer];
 		bool is_new = !p->is_seen;
 
 		p->is_seen = p->is_listed = true;
-		if (tare_fold_peer_is_recorded(f, p->pid))
+		if (tare_fold_peer_is_recorded(f, d, p->pid))
 			p->is_ours = true;
 		if (is_new && is_expected && !l->has_ours && !d->is_list_folded)
 			p->is_ours = d->is_pid_mismatch = true;
@@ -145,7 +154,7 @@ bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_devic
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < d->read_nr; i++)
-		if (!tare_fold_peer_is_recorded(f, d->peers[d->reads[i].peer].pid) &&
+		if (!tare_fold_peer_is_recorded(f, d, d->peers[d->reads[i].peer].pid) &&
 		    d->reads[i].used != TARE_NOT_KNOWN)
 			sum += (int64_t)d->reads[i].used;
 	return d->has_list && d->is_level_known && sum != d->level;
@@ -197,15 +206,23 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 	return told + extra;
 }
 
+/* Its memory outlives a process for a moment, and NVML's list has it as long. */
+static bool is_on(const struct tare_fold *f, const struct tare_device_fold *d, int process)
+{
+	const struct tare_process_fold *p = f->processes[process];
+	struct tare_place *place = p && d->index < p->place_nr ? p->places[d->index] : NULL;
+
+	if (place && p->is_ended && !place->is_left)
+		place->is_left = !tare_fold_process_bytes(f, d, process);
+	return place && !place->is_left;
+}
+
 static int process_nr_on(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int count = 0;
 
-	for (int i = 0; i < f->process_nr; i++) {
-		const struct tare_process_fold *p = f->processes[i];
-
-		count += p && !p->is_ended && d->index < p->place_nr && p->places[d->index];
-	}
+	for (int i = 0; i < f->process_nr; i++)
+		count += is_on(f, d, i);
 	return count;
 }
 

@@ -21,6 +21,7 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 
 		if (q && !q->is_ended && q->process->pid == p->pid &&
 		    q->process->pid_namespace == p->pid_namespace &&
+		    q->process->machine == p->machine &&
 		    q->process->generation < p->generation)
 			tare_fold_process_end(f, i, t);
 	}
@@ -39,6 +40,7 @@ struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct ta
 		f->processes[i] = tare_xcalloc(1, sizeof(*f->processes[i]));
 		f->processes[i]->process = p;
 		f->processes[i]->host_row = -1;
+		f->processes[i]->rank_at = -1;
 		for (int m = 0; m < TARE_MARK_NR; m++)
 			f->processes[i]->host_mark[m] = f->host_mark_nr[m];
 	}
@@ -222,5 +224,10 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	for (int i = 0; i < TARE_FAMILY_NR; i++)
 		tare_map_free(&p->live[i]);
 	tare_map_free(&p->owner_of_stack);
+	tare_map_free(&p->origins);
+	tare_map_free(&p->large_open);
+	tare_map_free(&p->held_sizes);
+	tare_map_free(&p->xla_devices);
+	tare_map_free(&p->elastic);
 	free(p);
 }

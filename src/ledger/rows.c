@@ -161,7 +161,8 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 				.account = account,
 				.pid = parent < 0 ? -1 : b->rows[parent].pid,
 				.generation = parent < 0 ? 0 : b->rows[parent].generation,
-				.rank = -1 };
+				.rank = parent < 0 ? -1 : b->rows[parent].rank,
+				.rank_at = parent < 0 ? -1 : b->rows[parent].rank_at };
 	return r;
 }
 
@@ -316,6 +317,8 @@ static int add_process(struct build *b, int process)
 	r = add_row(b, -1, TARE_ACCOUNT_PROCESS, tare_str_text(&segment), tare_str_text(&label));
 	r->pid = p->pid;
 	r->generation = p->generation;
+	r->rank = p->rank.rank;
+	r->rank_at = b->f->processes[process]->rank_at;
 	tare_str_free(&segment);
 	tare_str_free(&label);
 	return (int)b->row_nr - 1;

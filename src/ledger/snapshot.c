@@ -12,17 +12,34 @@ static int order_of(const struct tare_device *device)
 	return device->nvml_index >= 0 ? device->nvml_index : (1 << 20) + device->index;
 }
 
-/* NVML's order, as nvidia-smi shows it; what NVML does not know stands behind. */
+static bool is_before(const struct tare_device *a, const struct tare_device *b)
+{
+	if (a->machine != b->machine)
+		return a->machine < b->machine;
+	return order_of(a) != order_of(b) ? order_of(a) < order_of(b) : a->index < b->index;
+}
+
+/* Host by host in NVML's order, as nvidia-smi shows it; what NVML does not know stands behind. */
 static int place_of(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int place = 0;
 
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] &&
-		    (order_of(f->devices[i]->device) < order_of(d->device) ||
-		     (order_of(f->devices[i]->device) == order_of(d->device) && i < d->index)))
-			place++;
+		place += f->devices[i] && is_before(f->devices[i]->device, d->device);
 	return place;
+}
+
+static bool is_of_several_hosts(const struct tare_fold *f)
+{
+	const struct tare_device *first = NULL;
+
+	for (int i = 0; i < f->device_nr; i++) {
+		if (first && f->devices[i] && f->devices[i]->device->machine != first->machine)
+			return true;
+		if (!first && f->devices[i])
+			first = f->devices[i]->device;
+	}
+	return false;
 }
 
 /* Host memory is pinned in a context, so it is kept with the device's buckets. */
@@ -50,6 +67,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 
 	*l = (struct tare_device_ledger){
 		.index = device->nvml_index >= 0 ? device->nvml_index : device->index,
+		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host) : NULL,
 		.name = tare_arena_strdup(out->memory, device->name ? device->name : ""),
 		.total = device->total,
 		.reserved = device->reserved,
@@ -71,6 +89,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		l->elastic += l->rows[i].elastic ? l->rows[i].bytes : 0;
 	}
 	l->unexplained = l->used == TARE_NOT_KNOWN ? 0 : used - sum;
+	tare_fold_advise(f, d, m, t, out->memory, l);
 }
 
 /* Makes room for every device and process of the recording. */

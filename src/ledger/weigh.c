@@ -19,7 +19,7 @@ static int64_t round_up(int64_t bytes, int64_t step)
  * 8448 MiB; 264 MiB, 1 KiB for each, were there before, and +8184 MiB is what was measured. Sixteen
  * measured sizes (tests/gpu/facts) fix the rounding.
  */
-static int64_t local_need(const struct tare_fold *f, const struct tare_context *c, int64_t local)
+int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c, int64_t local)
 {
 	const struct tare_device *d = f->devices[c->device]->device;
 	int64_t threads = (int64_t)d->multiprocessors * d->threads_per_multiprocessor;
@@ -43,14 +43,14 @@ static struct tare_context *context_of(struct tare_fold *f, const struct tare_ap
 	struct tare_context *c = &f->contexts[a->context];
 
 	if (c->local_held < 0)
-		c->local_held = local_need(f, c, DEFAULT_STACK_BYTES);
+		c->local_held = tare_fold_local_need(f, c, DEFAULT_STACK_BYTES);
 	return c;
 }
 
 static int64_t local_growth(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a)
 {
 	struct tare_context *c = context_of(f, a);
-	int64_t need = s->local ? local_need(f, c, (int64_t)s->local) : 0;
+	int64_t need = s->local ? tare_fold_local_need(f, c, (int64_t)s->local) : 0;
 
 	if (s->local_growth < 0) {
 		s->local_growth = need > c->local_held ? need - c->local_held : 0;
@@ -99,12 +99,15 @@ static void book_weighed(struct tare_fold *f, int bucket, int64_t bytes, int64_t
 static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
 			 int64_t bytes, int64_t low, int64_t high)
 {
-	int64_t growth = local_growth(f, s, a), local = bytes < growth ? bytes : growth;
+	int64_t growth = local_growth(f, s, a), local = bytes < growth ? bytes : growth, heap;
 
 	if (local < 0)
 		local = 0;
 	s->local_growth -= local;
-	local += heap_growth(f, a, bytes - local);
+	heap = heap_growth(f, a, bytes - local);
+	if (heap)
+		tare_facts_note_heap(f, a->context, heap, s->end);
+	local += heap;
 	if (local) {
 		tare_fold_book_bytes(f, tare_fold_bucket(f, a->context, TARE_ACCOUNT_LOCAL, 0),
 				     local, TARE_EVIDENCE_INFERRED);
@@ -213,5 +216,6 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 		return;
 	if (s->class == TARE_CLASS_LIMIT && (uint32_t)s->limit == TARE_LIMIT_STACK_SIZE)
 		context_of(f, a)->local_held += bytes;
+	tare_facts_note_bytes(f, s, a->context, bytes);
 	book_weighed(f, a->bucket, bytes, low, high);
 }

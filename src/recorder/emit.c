@@ -225,6 +225,24 @@ void tare_emit_degraded(const char *sentence)
 	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
 }
 
+void tare_emit_launch(const char *text, uint32_t bytes)
+{
+	struct tare_rec_launch rec = {.bytes = bytes};
+
+	write_text(TARE_KIND_LAUNCH, &rec, sizeof(rec), text, bytes);
+}
+
+void tare_emit_status(int status)
+{
+	struct tare_rec_status rec;
+
+	memset(&rec, 0, sizeof(rec));
+	rec.pid = tare_sys_getpid();
+	rec.generation = TARE_LAST_GENERATION;
+	rec.status = (uint32_t)(status & 0xff) << 8;
+	emit_plain(TARE_KIND_STATUS, &rec, sizeof(rec), tare_clock_ticks());
+}
+
 void tare_emit_reading(const struct tare_rec_reading *reading)
 {
 	emit_plain(TARE_KIND_READING, reading, sizeof(*reading), tare_clock_ticks());

@@ -21,6 +21,8 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_device(const struct tare_rec_device *device, const char *name);
 void tare_emit_degraded(const char *sentence);
+void tare_emit_launch(const char *text, uint32_t bytes);
+void tare_emit_status(int status); /* as exit() was given it */
 void tare_emit_reading(const struct tare_rec_reading *reading);
 void tare_emit_clock(void);
 void tare_emit_end(uint32_t how);

@@ -254,6 +254,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 EXPORT void _exit(int status)
 {
 	tare_finish(2);
+	tare_finish_with(status);
 	for (;;)
 		tare_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }

@@ -34,9 +34,14 @@ extern TARE_TLS int tare_depth;
 /* start.c */
 void tare_start_once(void); /* reads the environment; safe to call from any hook, any number of times */
 void tare_finish(uint32_t how); /* the process ends, in a way of enum tare_how */
+void tare_finish_with(int status); /* … and this is its exit code */
 bool tare_is_vfork_child(void);
 const char *tare_environment(const char *name);
 void tare_exec_start(void); /* exec.c */
+
+/* launch.c: which rank of a job this is, from the environment at the start; told in every log */
+void tare_launch_start(char **envp);
+void tare_launch_emit(void);
 
 /* start.c: one sentence for the report, said once; at most a few dozen per process. */
 void tare_degraded(const char *sentence, const char *subject);

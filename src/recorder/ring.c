@@ -271,6 +271,8 @@ static bool ensure_open(void)
 	state = open_log() ? OPEN : FAILED;
 	__atomic_fetch_add(&ring.epoch, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&ring.state, state, __ATOMIC_RELEASE);
+	if (state == OPEN)
+		tare_launch_emit();
 	return state == OPEN;
 }
 

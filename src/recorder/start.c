@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ static void start(char **envp)
 	tare_weigh_birth();
 	tare_exec_start();
 	configure(envp);
+	tare_launch_start(envp);
 	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);
 }
 
@@ -90,11 +92,20 @@ void tare_start_once(void)
 		start(environ);
 }
 
+/* The destructor below comes first and cannot know what exit() was called with. */
+static void on_status(int status, void *arg)
+{
+	(void)arg;
+	tare_finish_with(status);
+}
+
 __attribute__((constructor(101))) static void on_load(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	(void)argv;
 	start(envp);
+	/* Before any of the program's own, so that it runs last; it needs no memory this early. */
+	on_exit(on_status, NULL);
 }
 
 /*
@@ -108,6 +119,14 @@ void tare_finish(uint32_t how)
 	if (tare_depth == 0)
 		tare_devices_read_last();
 	tare_emit_end(how);
+	tare_ring_finish();
+}
+
+void tare_finish_with(int status)
+{
+	if (!tare_ring_is_own())
+		return;
+	tare_emit_status(status);
 	tare_ring_finish();
 }
 

@@ -132,6 +132,8 @@ static bool is_table(uint16_t kind)
 	case TARE_KIND_SYMBOL:
 	case TARE_KIND_DEGRADED:
 	case TARE_KIND_LOST:
+	case TARE_KIND_LAUNCH:
+	case TARE_KIND_STATUS:
 		return true;
 	default:
 		return false;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "trace/rank.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,21 +43,10 @@ const char *tare_folder_remote_kind(const char *path)
 	return getenv("TARE_TEST_REMOTE_FOLDER") ? "test" : NULL;
 }
 
-/* A job's launcher says which rank this is; the first that is set wins. */
-static const char *rank_of_environment(void)
-{
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID" };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (getenv(names[i]))
-			return getenv(names[i]);
-	return NULL;
-}
-
 static char *own_name(const char *program)
 {
-	const char *base = strrchr(program, '/'), *rank = rank_of_environment();
+	const char *base = strrchr(program, '/');
+	struct tare_rank rank;
 	struct tare_str name = { 0 };
 	time_t now = time(NULL);
 	char date[32];
@@ -65,8 +55,8 @@ static char *own_name(const char *program)
 	localtime_r(&now, &tm);
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
 	tare_str_addf(&name, "%.100s-%s-%d", base ? base + 1 : program, date, (int)getpid());
-	if (rank)
-		tare_str_addf(&name, ".r%.20s", rank);
+	if (tare_rank_of_environment(&rank))
+		tare_str_addf(&name, ".r%d", rank.rank);
 	tare_str_add(&name, ".tare");
 	return tare_str_steal(&name);
 }

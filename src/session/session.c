@@ -12,6 +12,7 @@
 #include "session/symbols.h"
 #include "session/witness.h"
 #include "trace/format.h"
+#include "trace/rank.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -91,9 +92,21 @@ static const char *const kept_variables[] = {
 	"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
 	"XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_ALLOCATOR",
 	"XLA_FLAGS", "TF_FORCE_GPU_ALLOW_GROWTH", "CUPY_GPU_MEMORY_LIMIT", "OMP_NUM_THREADS",
-	"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_JOB_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
 	"TARE_SIM_SCRIPT", "TARE_SIM_DEVICES",
 };
+
+static void describe_rank(struct tare_json *j)
+{
+	struct tare_rank rank;
+
+	if (!tare_rank_of_environment(&rank))
+		return;
+	tare_json_i64(j, "rank", rank.rank);
+	if (rank.world >= 0)
+		tare_json_i64(j, "world", rank.world);
+	tare_json_str(j, "launcher", rank.launcher);
+	tare_json_str(j, "job", rank.job[0] ? rank.job : NULL);
+}
 
 static void describe(const struct session *s, struct tare_json *j, const struct tare_session_result *result)
 {
@@ -123,6 +136,7 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
 	tare_json_str(j, "simulated", s->options->sim);
+	describe_rank(j);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
 	tare_json_open(j, "environment", '{');

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "session/stranger.h"
 #include "trace/clock.h"
+#include "trace/rank.h"
 #include "trace/writer.h"
 #include "witness/nvml.h"
 #include "witness/procfs.h"
@@ -145,6 +146,18 @@ void tare_witness_header(struct tare_file_header *head, enum tare_role role)
 	}
 }
 
+static void add_launch(struct tare_witness *w)
+{
+	struct tare_rec_launch rec = { .head = head_of(TARE_KIND_LAUNCH) };
+	struct tare_str text = { 0 };
+
+	tare_rank_text_of_environment(&text);
+	rec.bytes = (uint32_t)text.len;
+	if (text.len)
+		tare_writer_add(w->writer, &rec, sizeof(rec), text.data, text.len);
+	tare_str_free(&text);
+}
+
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *nvml_path, struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
@@ -161,6 +174,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 		return rc;
 	}
 	w->strangers = tare_strangers_new(folder);
+	add_launch(w);
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
 		w->nvml = NULL;
@@ -230,6 +244,7 @@ int tare_witness_strangers(const struct tare_witness *w)
 
 static void add_peers(struct tare_witness *w, int device)
 {
+	struct tare_record head = head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
 	struct tare_nvml_processes list;
 	uint64_t hash;
 	size_t i;
@@ -242,7 +257,7 @@ static void add_peers(struct tare_witness *w, int device)
 	if (list.version && hash != w->peers_hash[device]) {
 		w->list++;
 		for (i = 0; i < list.count; i++) {
-			struct tare_rec_peer rec = { .head = head_of(TARE_KIND_PEER) };
+			struct tare_rec_peer rec = { .head = head };
 			struct tare_procfs_stat stat;
 
 			if (tare_procfs_stat((pid_t)list.items[i].pid, &stat) != 0)
@@ -257,7 +272,7 @@ static void add_peers(struct tare_witness *w, int device)
 		/* Also said at the beginning: whoever comes later was not there before. */
 		if (list.count == 0 && (w->has_peers[device] || !w->peers_hash[device])) {
 			/* An empty list is said by pid 0, which uses nothing. */
-			struct tare_rec_peer none = { .head = head_of(TARE_KIND_PEER),
+			struct tare_rec_peer none = { .head = head,
 						      .device = device,
 						      .list = w->list };
 
@@ -321,6 +336,17 @@ void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
 {
 	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT), .pid = (uint32_t)pid, .status = (uint32_t)status };
+
+	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
+	tare_witness_status(w, pid, TARE_LAST_GENERATION, status);
+}
+
+void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation, int status)
+{
+	struct tare_rec_status rec = { .head = head_of(TARE_KIND_STATUS),
+				       .pid = (uint32_t)pid,
+				       .generation = generation,
+				       .status = (uint32_t)status };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }

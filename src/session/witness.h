@@ -19,6 +19,8 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 /* Reads what is due: devices and processes some ten times a second, the clock once. */
 void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain);
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status);
+/* How another recorded process ended, seen before its parent took it off the list of processes. */
+void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation, int status);
 void tare_witness_degraded(struct tare_witness *w, const char *sentence);
 void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, uint64_t address,
 			 uint64_t offset, const char *name);

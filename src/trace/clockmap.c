@@ -99,6 +99,26 @@ static void thin_out(struct tare_clockmap *map)
 	map->pair_nr = kept;
 }
 
+static int64_t offset_of(const struct tare_clockmap_pair *pair)
+{
+	return (int64_t)(pair->realtime_ns - pair->monotonic_ns);
+}
+
+static void find_moved(struct tare_clockmap *map)
+{
+	int64_t low = INT64_MAX, high = INT64_MIN;
+
+	for (size_t i = 0; i < map->pair_nr; i++) {
+		const struct tare_clockmap_pair *pair = &map->pairs[i];
+
+		if (pair->realtime_ns <= pair->monotonic_ns)
+			continue; /* not read */
+		low = offset_of(pair) < low ? offset_of(pair) : low;
+		high = offset_of(pair) > high ? offset_of(pair) : high;
+	}
+	map->realtime_moved_ns = high > low ? high - low : 0;
+}
+
 void tare_clockmap_settle(struct tare_clockmap *map)
 {
 	double whole;
@@ -108,6 +128,7 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 		qsort(map->pairs, map->pair_nr, sizeof(*map->pairs), by_ticks);
 		keep_longest_series(map);
 		thin_out(map);
+		find_moved(map);
 		if (map->pairs[0].realtime_ns > map->pairs[0].monotonic_ns)
 			map->realtime_offset_ns =
 				(int64_t)(map->pairs[0].realtime_ns - map->pairs[0].monotonic_ns);

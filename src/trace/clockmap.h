@@ -17,7 +17,7 @@ struct tare_clockmap_pair {
 };
 
 struct tare_clockmap {
-	int number; /* for whoever has several */
+	int number, machine; /* for whoever has several */
 	uint8_t boot_id[16];
 	uint32_t clock;
 	uint64_t ticks_per_s; /* 0: not known */
@@ -25,6 +25,7 @@ struct tare_clockmap {
 	size_t pair_nr, pair_cap;
 	size_t last;                /* pair that was used last */
 	int64_t realtime_offset_ns; /* add it to a monotonic time; 0 if not known */
+	int64_t realtime_moved_ns;  /* by how much that offset changed from first to last */
 	bool is_rate_known;         /* else a tick is taken for a nanosecond */
 };
 

@@ -3,6 +3,7 @@
 #define TARE_TRACE_EVENT_H
 
 #include "trace/format.h"
+#include "trace/rank.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,8 @@
 /* A GPU, one per recording however many processes see it and under whatever ordinal. */
 struct tare_device {
 	int index;                /* 0, 1, …: order of first appearance in the recording */
+	int machine;              /* it stands in; as tare_process.machine */
+	const char *host;         /* the machine's name, never NULL */
 	int nvml_index;           /* -1: not known to NVML */
 	char uuid[48];            /* "GPU-xxxxxxxx-…"; "" where nobody says */
 	const char *name;         /* never NULL */
@@ -57,6 +60,8 @@ struct tare_process {
 	uint32_t generation;
 	uint64_t pid_namespace; /* 0: not known */
 	uint64_t start_ticks;
+	int machine; /* 0, 1, …: logs with one boot id have one number */
+	struct tare_rank rank;
 	const char *program, *host; /* never NULL */
 	const char *folder;         /* of its recording, never NULL */
 	const char *log; /* path of its .events file; "" where only a checkpoint knows it */
@@ -64,6 +69,10 @@ struct tare_process {
 		last_ns; /* since the recording started: when the log begins and its last record */
 	bool is_ended;   /* it ended in order: there is an END record, or its ring says so */
 	bool is_open;  /* its ring still lies there and it has not ended: it runs, or was killed */
+	bool is_status_known; /* how it ended; of `tare`: how its command did */
+	uint32_t status;      /* as wait(2) gives it */
+	int oom_kills;        /* by the OOM killer, around it while it ran; -1: not known */
+	int64_t status_ns;    /* when that was told */
 	uint64_t lost; /* records it had to give up because ring and disk were full */
 	uint64_t unfinished;    /* places where a record was begun and never finished */
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */

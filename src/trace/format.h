@@ -62,6 +62,8 @@
 #define TARE_TID_INSIDE 0x80000000u /* bit of a tid: inside another recorded call of that thread */
 #define TARE_NOT_KNOWN UINT64_MAX /* in any byte count: "not known", which is not 0 */
 
+#define TARE_LAST_GENERATION UINT32_MAX /* of a pid, whichever it was */
+
 /* The first four bytes of a record at this position. */
 static inline uint32_t tare_seal(uint64_t position)
 {

@@ -57,6 +57,8 @@ struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
 	p->public.program = p->public.host = p->public.log = "";
 	p->public.folder = folder ? folder->path : "";
 	p->public.fold_ns = -1;
+	p->public.rank = TARE_RANK_NONE;
+	p->public.oom_kills = -1;
 	r->processes = tare_array_reserve(r->processes, &r->process_cap, r->process_nr + 1,
 					  sizeof(struct tare_rprocess *));
 	r->processes[r->process_nr++] = p;
@@ -104,11 +106,17 @@ static int nothing_found(const struct tare_recording *r, const char *path, struc
 
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
 {
+	return tare_recording_open_all(out, &path, 1, NULL, err);
+}
+
+int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
+			    const char *job, struct tare_err *err)
+{
 	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
-	int rc = tare_recording_find_logs(r, path, err);
+	int rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->stream_nr == 0)
-		rc = nothing_found(r, path, err);
+		rc = nothing_found(r, paths[0], err);
 	if (rc) {
 		tare_recording_close(r);
 		return rc;
@@ -154,6 +162,7 @@ void tare_recording_close(struct tare_recording *r)
 	free(r->notes);
 	free(r->unread);
 	free(r->symbols);
+	free(r->statuses);
 	free(r->heap);
 	tare_arena_free(&r->arena);
 	free(r);

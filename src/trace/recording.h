@@ -27,11 +27,18 @@ struct tare_recording;
  * Fails if there is no log at all that can be read: NOT_FOUND, FORMAT, NEWER, DENIED, EMPTY.
  */
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err);
+
+/*
+ * The same for several paths at once, which are then one recording: the ranks of one job. `job`: only
+ * what belongs to it, NULL: everything, which fails with USAGE if it is of more than one job.
+ */
+int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
+			    const char *job, struct tare_err *err);
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*
- * The next record in order of time: every kind except STRING, STACK, OBJECT, CLOCK and SYMBOL,
- * whose content is in struct tare_process and struct tare_event already. False at the end.
+ * The next record in order of time: every kind except STRING, STACK, OBJECT, CLOCK, SYMBOL,
+ * LAUNCH and STATUS, whose content is in struct tare_process and struct tare_event already. False at the end.
  */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */

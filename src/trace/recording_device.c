@@ -113,6 +113,8 @@ void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p
 	tare_str_free(&key);
 	if (is_new) {
 		d = add(r, rec);
+		d->public.machine = p->public.machine;
+		d->public.host = p->public.host;
 		*index = r->device_nr;
 	} else {
 		d = r->devices[*index - 1];

@@ -245,47 +245,27 @@ static void allow_many_files(void)
 	}
 }
 
-static int find_in_folders(struct tare_recording *r, const char *path, const struct names *names,
-			   struct tare_err *err)
+static void add_recordings_below(struct names *out, const char *path, const struct names *names)
 {
-	int found = 0, rc = 0;
-
-	for (size_t i = 0; i < names->count && !rc; i++) {
+	for (size_t i = 0; i < names->count; i++) {
 		char *below = join(path, names->items[i], "");
 		struct names logs = { 0 };
 
 		if (is_folder(below) && !list(below, &logs, NULL, NULL) &&
-		    (logs.count > 0 || is_there(below, "recording.json", ""))) {
-			rc = find_in(r, below, err);
-			found++;
-		}
+		    (logs.count > 0 || is_there(below, "recording.json", "")))
+			add_name(out, below, strlen(below));
 		free_names(&logs);
 		free(below);
 	}
-	if (!rc && !found)
-		rc = tare_err_set(err, TARE_E_FORMAT,
-				  "%s holds no recording of Tare; give a folder NAME.tare, which "
-				  "`tare run` makes",
-				  path);
-	return rc;
 }
 
-static int find_one_log(struct tare_recording *r, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
-			  : tare_xstrdup(".");
-
-	tare_recording_add_log(r, add_folder(r, dir), path);
-	free(dir);
-	return 0;
-}
-
-int tare_recording_find_logs(struct tare_recording *r, const char *path, struct tare_err *err)
+/* A folder with logs is a recording; one without may hold recordings: the ranks of a job. */
+static int add_recordings(struct names *out, const char *path, struct tare_err *err)
 {
 	struct names logs = { 0 }, others = { 0 };
+	size_t before = out->count;
 	struct stat st;
-	int rc;
+	int rc = 0;
 
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT)
@@ -293,17 +273,82 @@ int tare_recording_find_logs(struct tare_recording *r, const char *path, struct 
 					    path);
 		return tare_err_set_errno(err, errno, "%s", path);
 	}
-	allow_many_files();
-	if (!S_ISDIR(st.st_mode))
-		return find_one_log(r, path);
-	rc = list(path, &logs, &others, err);
+	if (S_ISDIR(st.st_mode))
+		rc = list(path, &logs, &others, err);
 	sort_names(&others);
-	if (!rc && (logs.count > 0 || is_there(path, "recording.json", "") ||
-		    is_there(path, "control", "")))
-		rc = find_in(r, path, err);
+	if (!S_ISDIR(st.st_mode) || logs.count > 0 || is_there(path, "recording.json", "") ||
+	    is_there(path, "control", ""))
+		add_name(out, path, strlen(path));
 	else if (!rc)
-		rc = find_in_folders(r, path, &others, err);
+		add_recordings_below(out, path, &others);
+	if (!rc && out->count == before)
+		rc = tare_err_set(err, TARE_E_FORMAT,
+				  "%s holds no recording of Tare; give a folder NAME.tare, which "
+				  "`tare run` makes",
+				  path);
 	free_names(&logs);
 	free_names(&others);
+	return rc;
+}
+
+static void find_one_log(struct tare_recording *r, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
+			  : tare_xstrdup(".");
+
+	tare_recording_add_log(r, add_folder(r, dir), path);
+	free(dir);
+}
+
+/* Given twice, by its name and by its folder's, a recording is still one. */
+static bool is_there_before(char *const *paths, size_t i)
+{
+	struct stat own, other;
+
+	for (size_t k = 0; k < i && stat(paths[i], &own) == 0; k++)
+		if (stat(paths[k], &other) == 0 && own.st_dev == other.st_dev &&
+		    own.st_ino == other.st_ino)
+			return true;
+	return false;
+}
+
+static void drop_doubles(struct names *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->count; i++) {
+		char *path = n->items[i];
+
+		n->items[kept] = path;
+		if (is_there_before(n->items, kept))
+			free(path);
+		else
+			kept++;
+	}
+	n->count = kept;
+}
+
+int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr,
+			     const char *job, struct tare_err *err)
+{
+	struct names found = { 0 };
+	int rc = 0;
+
+	allow_many_files();
+	for (size_t i = 0; i < path_nr && !rc; i++)
+		rc = add_recordings(&found, paths[i], err);
+	drop_doubles(&found);
+	if (!rc)
+		rc = tare_recording_choose_job(r, found.items, found.count, job, err);
+	for (size_t i = 0; i < found.count && !rc; i++) {
+		if (!found.items[i])
+			continue; /* of another job */
+		if (is_folder(found.items[i]))
+			rc = find_in(r, found.items[i], err);
+		else
+			find_one_log(r, found.items[i]);
+	}
+	free_names(&found);
 	return rc;
 }

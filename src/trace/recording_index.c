@@ -24,6 +24,19 @@ struct pass {
 		fresh_bytes; /* in the ring of a process that may still be writing there */
 };
 
+/* Logs of one boot are of one machine. */
+static int machine_of(const struct tare_recording *r, const struct tare_file_header *h)
+{
+	int next = 0;
+
+	for (size_t i = 0; i < r->clock_nr; i++) {
+		if (!memcmp(r->clocks[i]->boot_id, h->boot_id, sizeof(h->boot_id)))
+			return r->clocks[i]->machine;
+		next = r->clocks[i]->machine >= next ? r->clocks[i]->machine + 1 : next;
+	}
+	return next;
+}
+
 static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tare_file_header *h)
 {
 	struct tare_clockmap *map;
@@ -35,6 +48,7 @@ static struct tare_clockmap *clock_of(struct tare_recording *r, const struct tar
 	map = tare_arena_alloc(&r->arena, sizeof(*map));
 	map->clock = h->clock;
 	map->number = (int)r->clock_nr;
+	map->machine = machine_of(r, h);
 	memcpy(map->boot_id, h->boot_id, sizeof(h->boot_id));
 	r->clocks = tare_array_reserve(r->clocks, &r->clock_cap, r->clock_nr + 1,
 				       sizeof(struct tare_clockmap *));
@@ -55,6 +69,7 @@ static void take_header(struct tare_recording *r, struct tare_rprocess *p,
 	public->role = h->role >= TARE_ROLE_PROGRAM && h->role <= TARE_ROLE_CHECKPOINT
 			       ? (enum tare_role)h->role
 			       : TARE_ROLE_PROGRAM;
+	public->machine = p->clock->machine;
 	public->ppid = h->ppid;
 	public->pid_namespace = h->pid_namespace;
 	public->start_ticks = h->start_ticks;
@@ -162,6 +177,17 @@ static void add_symbol(struct pass *pass, const struct tare_log_record *rec)
 	};
 }
 
+/* In its own log a process speaks of itself. */
+static void add_status(struct pass *pass, const struct tare_log_record *rec)
+{
+	struct tare_recording *r = pass->r;
+
+	r->statuses = tare_array_reserve(r->statuses, &r->status_cap, r->status_nr + 1,
+					 sizeof(*r->statuses));
+	r->statuses[r->status_nr++] =
+		(struct tare_rstatus){ pass->stream->process, *rec->rec.status };
+}
+
 static void add_degraded(struct tare_recording *r, const struct tare_log_record *rec)
 {
 	char *text = tare_xstrndup(rec->text, rec->text_len);
@@ -201,6 +227,12 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		break;
 	case TARE_KIND_DEGRADED:
 		add_degraded(pass->r, rec);
+		break;
+	case TARE_KIND_LAUNCH:
+		tare_rank_of_text(&p->public.rank, rec->text, rec->text_len);
+		break;
+	case TARE_KIND_STATUS:
+		add_status(pass, rec);
 		break;
 	case TARE_KIND_END:
 		p->public.is_ended = true;

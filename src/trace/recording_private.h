@@ -64,6 +64,12 @@ struct tare_rsymbol {
 	struct tare_symbol symbol;
 };
 
+/* So does what became of it. */
+struct tare_rstatus {
+	struct tare_rprocess *from;
+	struct tare_rec_status rec;
+};
+
 struct tare_recording {
 	struct tare_arena arena;
 	struct tare_rfolder **folders;
@@ -79,6 +85,8 @@ struct tare_recording {
 	struct tare_strmap device_of; /* key of a device → 1 + index */
 	struct tare_rsymbol *symbols;
 	size_t symbol_nr, symbol_cap;
+	struct tare_rstatus *statuses;
+	size_t status_nr, status_cap;
 	const char **notes;
 	size_t note_nr, note_cap;
 	struct tare_strmap noted;
@@ -113,8 +121,13 @@ int64_t tare_recording_monotonic_ns(const struct tare_recording *r, const struct
 int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rprocess *p,
 			  uint64_t stamp);
 
-/* recording_find.c: calls tare_recording_add_log() for every log below `path`. */
-int tare_recording_find_logs(struct tare_recording *r, const char *path, struct tare_err *err);
+/* recording_find.c: calls tare_recording_add_log() for every log below the paths. */
+int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr,
+			     const char *job, struct tare_err *err);
+
+/* recording_job.c: which of the recordings at `paths` are of one job; the others become NULL. */
+int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t path_nr,
+			      const char *job, struct tare_err *err);
 
 /* recording_index.c: the first pass. */
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,

@@ -38,6 +38,46 @@ static void give_symbols(struct tare_recording *r)
 	}
 }
 
+/* Whose status it is: the newest generation of that pid, or the command of the `tare` that tells it. */
+static struct tare_rprocess *whose(const struct tare_rstatus *s)
+{
+	uint64_t *newest;
+	uint32_t generation = s->rec.generation;
+	struct tare_rprocess *p;
+
+	if (s->from->public.role == TARE_ROLE_PROGRAM)
+		return s->from;
+	newest = tare_map_get(&s->from->folder->newest, s->rec.pid);
+	if (generation == TARE_LAST_GENERATION && newest)
+		generation = (uint32_t)(*newest - 1);
+	p = tare_recording_find(s->from->folder, s->rec.pid, generation);
+	return p ? p : s->from;
+}
+
+static void set_status(struct tare_recording *r, struct tare_process *p,
+		       const struct tare_rstatus *s)
+{
+	p->is_status_known = true;
+	p->status = s->rec.status;
+	p->oom_kills = (int)s->rec.oom_kills - 1;
+	p->status_ns = tare_recording_ns(r, s->from, s->rec.head.stamp);
+}
+
+/* What the kernel told `tare` of its child counts more than what the child said of itself. */
+static void give_statuses(struct tare_recording *r)
+{
+	for (int by_tare = 0; by_tare < 2; by_tare++)
+		for (size_t i = 0; i < r->status_nr; i++) {
+			const struct tare_rstatus *s = &r->statuses[i];
+
+			if ((s->from->public.role == TARE_ROLE_TARE) != by_tare)
+				continue;
+			set_status(r, &whose(s)->public, s);
+			if (by_tare && s->rec.generation == TARE_LAST_GENERATION)
+				set_status(r, &s->from->public, s);
+		}
+}
+
 struct numbered {
 	struct tare_object object;
 	int number; /* in the order of the log */
@@ -111,6 +151,27 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	r->is_open |= public->is_open;
 }
 
+/* Stamps of two machines meet in the time of day, and nobody knows how well that was set. */
+static void note_machines(struct tare_recording *r)
+{
+	int64_t moved = 0;
+	int machines = 0;
+
+	for (size_t i = 0; i < r->clock_nr; i++) {
+		if (r->clocks[i]->machine >= machines)
+			machines = r->clocks[i]->machine + 1;
+		if (moved < r->clocks[i]->realtime_moved_ns)
+			moved = r->clocks[i]->realtime_moved_ns;
+	}
+	if (machines > 1)
+		tare_recording_add_note(
+			r,
+			"these recordings are of %d hosts, which are put in one order by their clocks "
+			"of the day: times of different hosts are as far apart as those were (NTP: "
+			"some milliseconds; while recording they moved by up to %.1f ms)",
+			machines, (double)moved / 1e6);
+}
+
 static int by_first(const void *a, const void *b)
 {
 	const struct tare_process *x = &(*(struct tare_rprocess *const *)a)->public;
@@ -133,8 +194,10 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->stream_nr; i++)
 		if (r->streams[i]->lag.high > r->streams[i]->process->last_stamp)
 			r->streams[i]->process->last_stamp = r->streams[i]->lag.high;
+	note_machines(r);
 	settle_zero(r);
 	give_symbols(r);
+	give_statuses(r);
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);

@@ -56,6 +56,8 @@ bool tare_reorder_is_event(uint16_t kind)
 	case TARE_KIND_CLOCK:
 	case TARE_KIND_SYMBOL:
 	case TARE_KIND_FOLD:
+	case TARE_KIND_LAUNCH:
+	case TARE_KIND_STATUS:
 		return false;
 	default:
 		return tare_decode_kind(kind) != NULL;

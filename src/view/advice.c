@@ -1,69 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/advice.h"
 
+#include "base/array.h"
 #include "base/units.h"
 #include "view/columns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define MIB INT64_C(1048576)
+enum { MAX_SAID = 5, TEXT_COLUMN = 22 };
 
-static const int64_t large = 1024 * MIB; /* an account worth a word */
-static const int64_t large_unexplained = 16 * MIB;
-static const int64_t large_elastic = 64 * MIB;
+static const int64_t large_unexplained = 16 << 20;
 
-/* A device at the instant at which some figure of it was largest. */
-struct finding {
+/* A finding, and the instant at which it is largest. */
+struct said {
+	const struct tare_finding *finding;
 	const struct tare_ledger *ledger;
-	const struct tare_device_ledger *device;
-	int64_t bytes;
+	bool is_everywhere; /* just as large at every instant shown */
 };
 
-static int64_t magnitude(int64_t v)
+struct list {
+	struct said *items;
+	size_t count, cap;
+};
+
+/* ---- sentences ---- */
+
+static void add_value(struct tare_str *out, const struct tare_finding *f, const char *key,
+		      size_t len)
 {
-	return v < 0 ? -v : v;
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (len == 4 && !strncmp(key, "name", len))
+		tare_text_add_name(out, f->name);
+	else if (len == 5 && !strncmp(key, "count", len))
+		tare_str_add(out, tare_units_count(text, f->count));
+	else if (len == 4 && !strncmp(key, "each", len))
+		tare_str_add(out, tare_units_human(text, (uint64_t)f->each));
+	else if (len == 4 && !strncmp(key, "next", len))
+		tare_str_add(out, tare_units_human(text, (uint64_t)f->next));
 }
 
-static int64_t account_bytes(const struct tare_device_ledger *d, int account)
+void tare_advice_finding(struct tare_str *out, const struct tare_finding *f)
 {
-	int64_t sum = 0;
+	const char *at = tare_advices[f->advice].finding, *open;
 
-	for (int i = 0; i < d->row_nr; i++)
-		if (d->rows[i].leaf && (int)d->rows[i].account == account)
-			sum += d->rows[i].bytes;
-	return sum;
+	while ((open = strchr(at, '{'))) {
+		size_t len = strcspn(open + 1, "}");
+
+		tare_str_add_n(out, at, (size_t)(open - at));
+		add_value(out, f, open + 1, len);
+		at = open + 1 + len + (open[1 + len] == '}');
+	}
+	tare_str_add(out, at);
 }
 
-static int64_t unexplained_bytes(const struct tare_device_ledger *d, int unused)
+/* ---- what is said ---- */
+
+static const struct tare_finding *same(const struct tare_device_ledger *d,
+				       const struct tare_finding *f)
 {
-	(void)unused;
-	return d->unexplained;
+	for (int i = 0; d && i < d->finding_nr; i++)
+		if (d->findings[i].advice == f->advice && !strcmp(d->findings[i].name, f->name))
+			return &d->findings[i];
+	return NULL;
 }
 
-static int64_t elastic_bytes(const struct tare_device_ledger *d, int unused)
+static bool is_listed(const struct list *list, const struct tare_finding *f)
 {
-	(void)unused;
-	return d->elastic;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].finding->advice == f->advice &&
+		    !strcmp(list->items[i].finding->name, f->name))
+			return true;
+	return false;
 }
 
-static struct finding largest(const struct tare_ledger *const *ledgers, int ledger_nr,
-			      const struct tare_device_ledger *device,
-			      int64_t (*bytes_of)(const struct tare_device_ledger *, int), int arg)
+/* The same finding in every ledger: where it is largest, the earliest if it is equally large. */
+static void add_said(struct list *list, const struct tare_ledger *const *ledgers, int ledger_nr,
+		     const struct tare_device_ledger *device, const struct tare_finding *f)
 {
-	struct finding f = { 0 };
+	struct said said = { .is_everywhere = true };
 
 	for (int i = 0; i < ledger_nr; i++) {
-		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
-		int64_t bytes = d ? bytes_of(d, arg) : 0;
+		const struct tare_finding *there =
+			same(tare_columns_device(ledgers[i], device), f);
 
-		if (magnitude(bytes) > magnitude(f.bytes))
-			f = (struct finding){ ledgers[i], d, bytes };
+		if (!there || there->bytes != f->bytes)
+			said.is_everywhere = false;
+		if (there && (!said.finding || there->bytes > said.finding->bytes)) {
+			said.finding = there;
+			said.ledger = ledgers[i];
+		}
 	}
-	return f;
+	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1,
+					 sizeof(*list->items));
+	list->items[list->count++] = said;
 }
 
-static void add_sentence(struct tare_str *out, const char *text,
-			 const struct tare_text_style *style)
+static int by_saving(const void *a, const void *b)
+{
+	const struct tare_finding *x = ((const struct said *)a)->finding;
+	const struct tare_finding *y = ((const struct said *)b)->finding;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->advice != y->advice)
+		return x->advice < y->advice ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void collect(struct list *list, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_device_ledger *device)
+{
+	for (int i = 0; i < ledger_nr; i++) {
+		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
+
+		for (int k = 0; d && k < d->finding_nr; k++)
+			if (!is_listed(list, &d->findings[k]))
+				add_said(list, ledgers, ledger_nr, device, &d->findings[k]);
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_saving);
+}
+
+/* "  8,184.0  computed   kernel …", broken between words below its text. */
+static void add_line(struct tare_str *out, const struct said *said, const char *known,
+		     const struct tare_text_style *style)
+{
+	char mib[TARE_UNITS_TEXT_MAX];
+	struct tare_str text = { 0 };
+
+	if (!said->is_everywhere)
+		tare_str_addf(&text, "at %s: ", said->ledger->at);
+	tare_advice_finding(&text, said->finding);
+	tare_str_addf(&text, ". %s", tare_finding_less(said->finding));
+	tare_str_addf(out, "%10s  %-8s  ", tare_units_mib(mib, said->finding->bytes), known);
+	tare_str_add_wrapped(out, tare_str_text(&text), TEXT_COLUMN, TEXT_COLUMN,
+			     (size_t)style->width);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&text);
+}
+
+static void advise_device(struct tare_str *out, const struct tare_ledger *const *ledgers,
+			  int ledger_nr, const struct tare_device_ledger *device,
+			  const struct tare_text_style *style)
+{
+	struct tare_str head = { 0 };
+	struct list list = { 0 };
+
+	collect(&list, ledgers, ledger_nr, device);
+	if (list.count) {
+		tare_str_add(&head, "what would make it less");
+		if (ledgers[0]->device_nr > 1)
+			tare_str_addf(&head, " on GPU %d", device->index);
+		tare_str_add(&head, ", by MiB saved");
+		tare_text_tone(out, tare_str_text(&head), TARE_TONE_STRONG, style);
+		tare_str_add_char(out, '\n');
+		tare_str_free(&head);
+	}
+	for (size_t i = 0; i < list.count && i < MAX_SAID; i++)
+		add_line(out, &list.items[i],
+			 tare_known_name(tare_advices[list.items[i].finding->advice].known), style);
+	free(list.items);
+}
+
+/* ---- what is wrong ---- */
+
+static void add_alarm(struct tare_str *out, const char *text, const struct tare_text_style *style)
 {
 	struct tare_str line = { 0 };
 
@@ -74,51 +177,38 @@ static void add_sentence(struct tare_str *out, const char *text,
 	tare_str_free(&line);
 }
 
-/* "GPU 1: 8,184.0 MiB at peak: TEXT. LESS"; which GPU only where there are several. */
-static void add_finding(struct tare_str *out, const struct finding *f, const char *text,
-			const char *less, const struct tare_text_style *style)
+static int64_t magnitude(int64_t v)
 {
+	return v < 0 ? -v : v;
+}
+
+static void warn_unexplained(struct tare_str *out, const struct tare_ledger *const *ledgers,
+			     int ledger_nr, const struct tare_device_ledger *device,
+			     const struct tare_text_style *style)
+{
+	const struct tare_ledger *worst = NULL;
 	char mib[TARE_UNITS_TEXT_MAX];
 	struct tare_str s = { 0 };
+	int64_t bytes = 0;
 
-	if (f->ledger->device_nr > 1)
-		tare_str_addf(&s, "GPU %d: ", f->device->index);
-	tare_str_addf(&s, "%s MiB at %s: %s. %s", tare_units_mib(mib, f->bytes), f->ledger->at,
-		      text, less);
-	add_sentence(out, tare_str_text(&s), style);
-	tare_str_free(&s);
-}
+	for (int i = 0; i < ledger_nr; i++) {
+		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
 
-static void advise_accounts(struct tare_str *out, const struct tare_ledger *const *ledgers,
-			    int ledger_nr, const struct tare_device_ledger *device,
-			    const struct tare_text_style *style)
-{
-	for (int a = 0; a < TARE_ACCOUNT_NR; a++) {
-		struct finding f = largest(ledgers, ledger_nr, device, account_bytes, a);
-
-		if (f.bytes >= large && tare_accounts[a].less[0])
-			add_finding(out, &f, tare_accounts[a].label, tare_accounts[a].less, style);
+		if (!d || magnitude(d->unexplained) <= magnitude(bytes))
+			continue;
+		bytes = d->unexplained;
+		worst = ledgers[i];
 	}
-}
-
-static void advise_device(struct tare_str *out, const struct tare_ledger *const *ledgers,
-			  int ledger_nr, const struct tare_device_ledger *device,
-			  const struct tare_text_style *style)
-{
-	struct finding f;
-
-	advise_accounts(out, ledgers, ledger_nr, device, style);
-	f = largest(ledgers, ledger_nr, device, elastic_bytes, 0);
-	if (f.bytes >= large_elastic && (uint64_t)f.bytes >= f.device->used / 10)
-		add_finding(out, &f, "taken because the card had room (~)",
-			    "A smaller card gets less.", style);
-	f = largest(ledgers, ledger_nr, device, unexplained_bytes, 0);
-	if (magnitude(f.bytes) > large_unexplained)
-		add_finding(
-			out, &f, "unexplained",
-			"tare dump shows the calls around that time; tare doctor checks what could "
-			"not be seen here.",
-			style);
+	if (magnitude(bytes) <= large_unexplained)
+		return;
+	if (worst->device_nr > 1)
+		tare_str_addf(&s, "GPU %d: ", device->index);
+	tare_str_addf(&s,
+		      "%s MiB at %s: unexplained. tare dump shows the calls around that time; tare "
+		      "doctor checks what could not be seen here.",
+		      tare_units_mib(mib, bytes), worst->at);
+	add_alarm(out, tare_str_text(&s), style);
+	tare_str_free(&s);
 }
 
 static void add_degraded(struct tare_str *out, const struct tare_ledger *ledger,
@@ -129,7 +219,7 @@ static void add_degraded(struct tare_str *out, const struct tare_ledger *ledger,
 
 		tare_str_add(&s, "degraded: ");
 		tare_text_add_name(&s, ledger->degraded[i]);
-		add_sentence(out, tare_str_text(&s), style);
+		add_alarm(out, tare_str_text(&s), style);
 		tare_str_free(&s);
 	}
 }
@@ -141,5 +231,7 @@ void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *led
 
 	for (int d = 0; d < last->device_nr; d++)
 		advise_device(out, ledgers, ledger_nr, &last->devices[d], style);
+	for (int d = 0; d < last->device_nr; d++)
+		warn_unexplained(out, ledgers, ledger_nr, &last->devices[d], style);
 	add_degraded(out, last, style); /* the last instant knows all of them */
 }

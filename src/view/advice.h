@@ -6,10 +6,14 @@
 #include "view/text_table.h"
 
 /*
- * Adds what stands out, one "! sentence" each: accounts that take very much and what would make them
- * less, what is unexplained, what was recorded as degraded. Nothing if nothing does.
+ * Adds what can be done about the memory, a handful of lines with the bytes they save, and then what
+ * is wrong, one "! " sentence each: what is unexplained, what was recorded as degraded. Nothing if
+ * there is nothing.
  */
 void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
 		      const struct tare_text_style *style);
+
+/* Adds what was found, with its placeholders filled in. */
+void tare_advice_finding(struct tare_str *out, const struct tare_finding *finding);
 
 #endif

@@ -46,22 +46,6 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 	return row;
 }
 
-static const char *owner_of(const char *library)
-{
-#define TARE_OWNER(PREFIX, OWNER) { PREFIX, OWNER },
-	static const struct {
-		const char *prefix, *owner;
-	} owners[] = {
-#include "view/owners.def"
-	};
-#undef TARE_OWNER
-
-	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
-		if (!strncmp(library, owners[i].prefix, strlen(owners[i].prefix)))
-			return owners[i].owner;
-	return library;
-}
-
 /* What groups a leaf: leaves with the same label are one group. */
 static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 			    const struct tare_row *row)
@@ -74,7 +58,7 @@ static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 		return process_of(d, row)->label;
 	if (by == TARE_BY_ACCOUNT || !has_owner)
 		return tare_accounts[row->account].label;
-	return by == TARE_BY_OWNER ? owner_of(row->label) : row->label;
+	return by == TARE_BY_OWNER ? tare_owner_name(row->label) : row->label;
 }
 
 static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label,

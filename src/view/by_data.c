@@ -2,6 +2,8 @@
 /* `--by X` for scripts: JSON members and CSV rows from the same cells. */
 #include "view/by.h"
 
+#include "view/rank.h"
+
 static const struct tare_column columns[] = {
 	{ "at", "", TARE_COL_TEXT },
 	{ "device", "", TARE_COL_COUNT },
@@ -32,6 +34,10 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 {
 	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
 
+	if (by == TARE_BY_RANK && ledgers[0]->rank_nr) {
+		tare_rank_data(e, ledgers, ledger_nr);
+		return;
+	}
 	tare_emit_str(e, "by", tare_by_infos[by].name);
 	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
+#include "view/rank.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,10 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 	struct tare_by_rows *all;
 	size_t start = out->len;
 
+	if (by == TARE_BY_RANK && last->rank_nr) {
+		tare_rank_text(out, ledgers, ledger_nr, style);
+		return;
+	}
 	if (tare_by_why_empty(by)) {
 		tare_str_add_wrapped(out, tare_by_why_empty(by), 0, 0, (size_t)style->width);
 		tare_str_add_char(out, '\n');

@@ -12,6 +12,8 @@ const struct tare_device_ledger *tare_columns_device(const struct tare_ledger *l
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &ledger->devices[i];
 
+		if (device->host && d->host && strcmp(device->host, d->host) != 0)
+			continue;
 		if (device->uuid[0] && d->uuid[0] ? !strcmp(d->uuid, device->uuid)
 						  : d->index == device->index)
 			return d;

@@ -113,6 +113,10 @@ static void add_title(struct tare_str *out, const struct tare_device_ledger *d, 
 	size_t columns;
 
 	tare_str_addf(&title, "GPU %d  ", d->index);
+	if (d->host) {
+		tare_text_add_name(&title, d->host);
+		tare_str_add(&title, " · ");
+	}
 	tare_text_add_name(&title, d->name ? d->name : "");
 	if (d->simulated)
 		tare_str_add(&title, " (simulated)");

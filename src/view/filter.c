@@ -36,6 +36,20 @@ static void filter_device(struct tare_device_ledger *d, int64_t pid)
 	d->row_nr = n;
 }
 
+/* What can be done about this process, or about none in particular. */
+static void filter_findings(struct tare_device_ledger *d, int64_t pid)
+{
+	const struct tare_finding *from = d->findings;
+	struct tare_finding *to = tare_xcalloc((size_t)d->finding_nr + 1, sizeof(*to));
+	int n = 0;
+
+	for (int i = 0; i < d->finding_nr; i++)
+		if (from[i].pid < 0 || from[i].pid == pid)
+			to[n++] = from[i];
+	d->findings = to;
+	d->finding_nr = n;
+}
+
 void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	*out = *in;
@@ -43,6 +57,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 	for (int i = 0; i < in->device_nr; i++) {
 		out->devices[i] = in->devices[i];
 		filter_device(&out->devices[i], pid);
+		filter_findings(&out->devices[i], pid);
 	}
 	out->hosts = tare_xcalloc((size_t)in->host_nr + 1, sizeof(*out->hosts));
 	out->host_nr = 0;
@@ -53,8 +68,10 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 
 void tare_filter_free(struct tare_ledger *out)
 {
-	for (int i = 0; i < out->device_nr; i++)
+	for (int i = 0; i < out->device_nr; i++) {
 		free(out->devices[i].rows);
+		free(out->devices[i].findings);
+	}
 	free(out->devices);
 	free(out->hosts);
 	*out = (struct tare_ledger){ 0 };

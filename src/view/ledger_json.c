@@ -2,6 +2,7 @@
 #include "view/ledger_json.h"
 
 #include "trace/format.h"
+#include "view/advice.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
 enum { CONTRACT = 1 };
@@ -50,6 +51,7 @@ static void add_device(struct tare_json *j, const struct tare_device_ledger *d)
 
 	tare_json_open(j, NULL, '{');
 	tare_json_i64(j, "index", d->index);
+	tare_json_str(j, "host", d->host);
 	tare_json_str(j, "name", d->name);
 	tare_json_str(j, "uuid", d->uuid[0] ? d->uuid : NULL);
 	add_bytes(j, "total_bytes", d->total);
@@ -101,6 +103,37 @@ static void add_host(struct tare_json *j, const struct tare_host_ledger *h)
 	tare_json_close(j);
 }
 
+static void add_finding(struct tare_json *j, const struct tare_device_ledger *d,
+			const struct tare_finding *f)
+{
+	const struct tare_advice_info *info = &tare_advices[f->advice];
+	struct tare_str text = { 0 };
+
+	tare_advice_finding(&text, f);
+	tare_json_open(j, NULL, '{');
+	tare_json_str(j, "advice", info->key);
+	tare_json_i64(j, "device", d->index);
+	tare_json_str(j, "account", tare_accounts[f->account].key);
+	add_if_known(j, "pid", f->pid);
+	tare_json_i64(j, "saves_bytes", f->bytes);
+	tare_json_str(j, "known", tare_known_name(info->known));
+	tare_json_str(j, "name", f->name[0] ? f->name : NULL);
+	tare_json_u64(j, "count", f->count);
+	tare_json_str(j, "finding", tare_str_text(&text));
+	tare_json_str(j, "less", tare_finding_less(f));
+	tare_json_close(j);
+	tare_str_free(&text);
+}
+
+static void add_advice(struct tare_json *j, const struct tare_ledger *ledger)
+{
+	tare_json_open(j, "advice", '[');
+	for (int i = 0; i < ledger->device_nr; i++)
+		for (int k = 0; k < ledger->devices[i].finding_nr; k++)
+			add_finding(j, &ledger->devices[i], &ledger->devices[i].findings[k]);
+	tare_json_close(j);
+}
+
 /* At `peak` every device has a time of its own; with one device that is the ledger's time too. */
 static int64_t time_of(const struct tare_ledger *ledger)
 {
@@ -125,6 +158,7 @@ void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
 	for (int i = 0; i < ledger->host_nr; i++)
 		add_host(j, &ledger->hosts[i]);
 	tare_json_close(j);
+	add_advice(j, ledger);
 	tare_json_open(j, "degraded", '[');
 	for (int i = 0; i < ledger->degraded_nr; i++)
 		tare_json_str(j, NULL, ledger->degraded[i]);

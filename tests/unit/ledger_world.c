@@ -139,6 +139,7 @@ void world_call(struct world *w, struct world_call c)
 
 	item->event.begin_ns = c.begin;
 	item->event.end_ns = c.end;
+	item->event.name = c.name;
 	item->rec.event = (struct tare_rec_event){
 		.tid = c.tid ? c.tid : 1,
 		.effect = (uint8_t)c.effect,
@@ -378,6 +379,26 @@ static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 	CHECK_INT(b->opened_gpu, a->opened_gpu);
 }
 
+/* Kernels are told again, with their names; what else advice knows is not. */
+static void check_same_stacks(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	for (int i = 0; i < a->device_nr; i++) {
+		const struct tare_device_ledger *x = &a->devices[i], *y = &b->devices[i];
+		int found = -1;
+
+		for (int k = 0; k < x->finding_nr; k++) {
+			if (x->findings[k].advice != TARE_ADVICE_STACK)
+				continue;
+			for (found = 0; found < y->finding_nr; found++)
+				if (y->findings[found].advice == TARE_ADVICE_STACK)
+					break;
+			CHECK(found < y->finding_nr);
+			CHECK_STR(y->findings[found].name, x->findings[k].name);
+			CHECK_INT(y->findings[found].bytes, x->findings[k].bytes);
+		}
+	}
+}
+
 static bool has_end(const struct world *w, int64_t until)
 {
 	for (size_t i = 0; i < w->item_nr; i++)
@@ -412,6 +433,8 @@ void world_check_checkpoints(struct world *w, int cuts)
 				printf("# %s with a checkpoint at %lld ns\n", at[k],
 				       (long long)c.cut);
 				check_same(&whole[k], &parts[k]);
+				if (k == 1)
+					check_same_stacks(&whole[k], &parts[k]);
 				tare_ledger_free(&parts[k]);
 			}
 			for (int p = 0; p < w->process_nr; p++)

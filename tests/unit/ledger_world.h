@@ -35,6 +35,7 @@ struct world_call {
 	bool peers; /* so are these */
 	int64_t peers_before, peers_after;
 	const char *owner; /* an object on the stack */
+	const char *name;  /* of the function */
 };
 void world_call(struct world *w, struct world_call call);
 #define CALL(W, ...) world_call(W, (struct world_call){ __VA_ARGS__ })

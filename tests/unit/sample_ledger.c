@@ -11,7 +11,7 @@
 	{ .path = PATH, .label = LABEL, .parent = PARENT, .depth = DEPTH, .leaf = LEAF,            \
 	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_##EVIDENCE,                 \
 	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT,              \
-	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1 }
+	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1, .rank_at = -1 }
 #define P "process:431"
 
 static struct tare_row peak_rows[] = {
@@ -74,6 +74,21 @@ static struct tare_host_ledger train_host[] = {
 	  .registered = 0 },
 };
 
+static struct tare_finding train_findings[] = {
+	{ .advice = TARE_ADVICE_TRIAL,
+	  .account = TARE_ACCOUNT_TRIAL,
+	  .bytes = MIB(4726),
+	  .pid = 431,
+	  .name = "",
+	  .count = 1 },
+	{ .advice = TARE_ADVICE_CUBLAS,
+	  .account = TARE_ACCOUNT_ALLOCATION,
+	  .bytes = MIB(106.25),
+	  .pid = 431,
+	  .name = "cuBLAS",
+	  .count = 2 },
+};
+
 const struct tare_ledger *sample_train_peak(void)
 {
 	static struct tare_device_ledger device = H200(peak_rows, 8464.8125, 4726, 20, 1900000000);
@@ -86,6 +101,8 @@ const struct tare_ledger *sample_train_peak(void)
 					     .opened_gpu = true };
 
 	peak_rows[10].elastic = true;
+	device.findings = train_findings;
+	device.finding_nr = NR(train_findings);
 	return &ledger;
 }
 
@@ -100,6 +117,8 @@ const struct tare_ledger *sample_train_end(void)
 					     .host_nr = 1,
 					     .opened_gpu = true };
 
+	device.findings = &train_findings[1];
+	device.finding_nr = 1;
 	return &ledger;
 }
 
@@ -160,6 +179,33 @@ static struct tare_host_ledger pair_hosts[] = {
 	  .shmem = TARE_NOT_KNOWN, .swap = TARE_NOT_KNOWN, .peak_rss = TARE_NOT_KNOWN },
 };
 /* clang-format on */
+static struct tare_finding pair_findings[] = {
+	{ .advice = TARE_ADVICE_STACK,
+	  .account = TARE_ACCOUNT_LOCAL,
+	  .bytes = MIB(7392),
+	  .pid = 7,
+	  .name = "solve\033[31m<…>",
+	  .each = 32768,
+	  .next = 4096 },
+	{ .advice = TARE_ADVICE_OTHERS,
+	  .account = TARE_ACCOUNT_OTHER,
+	  .bytes = MIB(1200.5),
+	  .pid = -1,
+	  .name = "Xorg (pid 99)" },
+	{ .advice = TARE_ADVICE_ACCOUNT,
+	  .account = TARE_ACCOUNT_HOSTMAP,
+	  .bytes = MIB(300),
+	  .pid = -1,
+	  .name = "mapping of pinned memory" },
+};
+static struct tare_finding stream_findings[] = {
+	{ .advice = TARE_ADVICE_STREAMS,
+	  .account = TARE_ACCOUNT_STREAM,
+	  .bytes = MIB(4),
+	  .pid = 7,
+	  .name = "libone",
+	  .count = 1234 },
+};
 static const char *pair_degraded[] = {
 	"process 8 ran a static program, whose driver calls cannot be seen; record it with a dynamic "
 	"build",
@@ -180,6 +226,10 @@ const struct tare_ledger *sample_pair(void)
 		.opened_gpu = true,
 	};
 
+	pair_devices[0].findings = pair_findings;
+	pair_devices[0].finding_nr = NR(pair_findings);
+	pair_devices[1].findings = stream_findings;
+	pair_devices[1].finding_nr = NR(stream_findings);
 	for (int i = 2; i <= 3; i++)
 		pair_rows[i].contended = true;
 	pair_rows[3].low = MIB(16);
@@ -222,6 +272,68 @@ const struct tare_ledger *sample_uncounted(void)
 					     .device_nr = 1,
 					     .opened_gpu = true };
 
+	return &ledger;
+}
+
+/* clang-format off */
+#define RANKED(N, PATH, ACCOUNT, BYTES)                                                            \
+	{ .path = PATH, .label = PATH, .parent = -1, .leaf = true,                                 \
+	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_WEIGHED,                    \
+	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = 1,                  \
+	  .driver_ns = 1000, .pid = 100 + (N), .rank = (N), .rank_at = (N) }
+
+static struct tare_row rank_rows_0[] = {
+	RANKED(0, "process:100/driver", DRIVER, 3.25),
+	RANKED(0, "process:100/context", CONTEXT, 523.5625),
+	RANKED(0, "process:100/code", CODE, 94),
+	RANKED(0, "process:100/allocations", ALLOCATION, 1000),
+	RANKED(1, "process:101/driver", DRIVER, 0.0625),
+	RANKED(2, "process:102/context", CONTEXT, 523.5625),
+	RANKED(2, "process:102/allocations", ALLOCATION, 1400.4375),
+	RANKED(2, "process:102/granularity", GRANULARITY, 1.5625),
+};
+static struct tare_row rank_rows_1[] = {
+	RANKED(1, "process:101/context", CONTEXT, 523.5625),
+	RANKED(1, "process:101/allocations", ALLOCATION, 1600),
+	RANKED(2, "process:102/context", CONTEXT, 523.5625),
+};
+
+static struct tare_device_ledger rank_devices[] = {
+	{ .index = 0, .name = "NVIDIA H200", .uuid = "GPU-0", .total = (uint64_t)MIB(143771),
+	  .reserved = TARE_NOT_KNOWN, .used = (uint64_t)MIB(3546.4375), .t_ns = 1900000000,
+	  .peak_t_ns = 1900000000, .peak_used = (uint64_t)MIB(3546.4375),
+	  .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true, .rows = rank_rows_0,
+	  .row_nr = NR(rank_rows_0) },
+	{ .index = 1, .name = "NVIDIA H200", .uuid = "GPU-1", .total = (uint64_t)MIB(143771),
+	  .reserved = TARE_NOT_KNOWN, .used = (uint64_t)MIB(2647.125), .t_ns = 2100000000,
+	  .peak_t_ns = 2100000000, .peak_used = (uint64_t)MIB(2647.125),
+	  .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true, .rows = rank_rows_1,
+	  .row_nr = NR(rank_rows_1) },
+};
+
+#define RANK(N, LOCAL, END, END_NS)                                                                \
+	{ .rank = (N), .local = (LOCAL), .world = 3, .job = "17.0", .launcher = "Slurm",           \
+	  .host = (N) == 2 ? "gpu8" : "gpu7", .pid = 100 + (N), .process_nr = 1,                   \
+	  .end = TARE_RANK_##END, .end_ns = END_NS, .is_failed = true, .is_first = (N) == 1,       \
+	  .code = (N) == 0 ? 15 : (N) == 1 ? 1 : -1 }
+static struct tare_rank_ledger ranks[] = {
+	RANK(0, 0, SIGNAL, 12500000000),
+	RANK(1, 1, EXITED, 12300000000),
+	RANK(2, 0, KILLED, 12000000000),
+};
+/* clang-format on */
+
+const struct tare_ledger *sample_ranks(void)
+{
+	static struct tare_ledger ledger = { .at = "peak",
+					     .t_ns = -1,
+					     .devices = rank_devices,
+					     .device_nr = 2,
+					     .ranks = ranks,
+					     .rank_nr = 3,
+					     .opened_gpu = true };
+
+	rank_rows_0[3].elastic = true;
 	return &ledger;
 }
 

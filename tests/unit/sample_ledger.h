@@ -15,6 +15,12 @@ const struct tare_ledger *sample_pair(void);
 /* No counter at all, and nothing but what was asked for. */
 const struct tare_ledger *sample_uncounted(void);
 
+/*
+ * Three ranks of a job on two GPUs: 0 and 2 share one, 2 left a context on the other; 1 failed first,
+ * 0 was ended after it, 2 stopped without a word.
+ */
+const struct tare_ledger *sample_ranks(void);
+
 /* Nobody opened a GPU. */
 const struct tare_ledger *sample_idle(void);
 

@@ -80,7 +80,7 @@ static void check_block(int n, const struct tare_str *written)
 	free(page);
 }
 
-enum { LEDGER, ALSO, BY, BY_EMPTY, COST_TIME };
+enum { LEDGER, ALSO, BY, BY_EMPTY, BY_RANK, COST_TIME };
 
 TEST(every_block_of_the_page_is_json)
 {
@@ -108,9 +108,8 @@ TEST(a_ledger_has_the_documented_keys)
 	tare_str_free(&out);
 }
 
-static void check_by(enum tare_by by, int n)
+static void check_by(enum tare_by by, int n, const struct tare_ledger *ledger)
 {
-	const struct tare_ledger *ledger = sample_train_peak();
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 
@@ -123,8 +122,9 @@ static void check_by(enum tare_by by, int n)
 
 TEST(groups_have_the_documented_keys)
 {
-	check_by(TARE_BY_OWNER, BY);
-	check_by(TARE_BY_TENSOR, BY_EMPTY);
+	check_by(TARE_BY_OWNER, BY, sample_train_peak());
+	check_by(TARE_BY_TENSOR, BY_EMPTY, sample_train_peak());
+	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
 }
 
 TEST(time_has_the_documented_keys)

@@ -157,9 +157,9 @@ TEST(mistakes_are_one_sentence_and_exit_2)
 	const char *rec = recording();
 
 	CHECK_INT(run(tare_cmd_report, "report", NULL), 2);
-	CHECK_HAS(errors, "REC is missing");
-	CHECK_INT(run(tare_cmd_report, "report", rec, rec, NULL), 2);
-	CHECK_HAS(errors, "2 recordings were given");
+	CHECK_HAS(errors, "REC… is missing");
+	CHECK_INT(run(tare_cmd_report, "report", rec, "--job", "17", NULL), 2);
+	CHECK_HAS(errors, "--job 17: no recording is of that job");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--json", "--csv", NULL), 2);
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--at", "noon", NULL), 2);
 	CHECK_HAS(errors, "noon");

@@ -174,6 +174,16 @@ TEST(by_on_the_screen)
 	tare_str_free(&out);
 }
 
+TEST(ranks_side_by_side)
+{
+	const struct tare_ledger *ledger = sample_ranks();
+	struct tare_str out = { 0 };
+
+	tare_by_text(&out, TARE_BY_RANK, &ledger, 1, &terminal);
+	golden_check("ranks.txt", tare_str_text(&out));
+	tare_str_free(&out);
+}
+
 TEST(libraries_of_one_owner_are_one_group)
 {
 	static struct tare_row rows[] = {

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Allocations that were made because the card had room. What an allocation was for shows only when it
+ * is freed, so the first pass over the events decides, and the second books accordingly.
+ *
+ * Rule "trial": cuDNN's benchmark tries algorithms with as much memory as they ask for. An allocation
+ * of at least 16 MiB is such a trial if a function of cuDNN, or one named after it, is on its stack, if
+ * it is freed less than a second later, and if no allocation of that size in that process is held
+ * longer.
+ *
+ * Rule "preallocation": XLA takes its share of the card before anything needs it: the first request of
+ * a hundredth of the device or more, if it is for a quarter or more.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <string.h>
+
+enum { TRIAL_NS = 1000000000, XLA_FIRST = 100, XLA_SHARE = 4 };
+#define LARGE_BYTES (16 * TARE_MIB)
+
+/* A large allocation that the first pass saw. */
+struct tare_large {
+	int process;
+	uint64_t handle, bytes;
+	int64_t at, held_ns; /* held_ns -1: to the end, as far as is known */
+	enum tare_account account;
+	bool is_cudnn;
+};
+
+static bool has_name(const char *name, const char *part)
+{
+	return name && strstr(name, part);
+}
+
+static bool is_of_cudnn(const struct tare_event *e)
+{
+	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++) {
+		const struct tare_object *o = tare_process_object(e->process, e->stack->pcs[i] - 1);
+		const struct tare_symbol *s = tare_process_symbol(e->process, e->stack->pcs[i]);
+
+		if ((o && has_name(o->path, "libcudnn")) || (s && has_name(s->name, "cudnn")))
+			return true;
+	}
+	return false;
+}
+
+static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, uint64_t bytes)
+{
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	uint64_t total = e->device && e->device->total != TARE_NOT_KNOWN ? e->device->total : 0;
+	uint64_t owner;
+	bool is_first;
+
+	if (!total || bytes < total / XLA_FIRST)
+		return false;
+	owner = tare_fold_owner(f, p, e);
+	if (!owner || strcmp(tare_owner_name(f->owners[owner - 1]), "JAX") != 0)
+		return false;
+	tare_map_put(&p->xla_devices, (uint64_t)e->device->index, &is_first);
+	return is_first && bytes >= total / XLA_SHARE;
+}
+
+static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare_process_fold *p)
+{
+	uint64_t bytes = e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked;
+	struct tare_large *large;
+
+	if (bytes < (uint64_t)LARGE_BYTES)
+		return;
+	f->large = tare_array_reserve(f->large, &f->large_cap, f->large_nr + 1, sizeof(*f->large));
+	large = &f->large[f->large_nr++];
+	*large = (struct tare_large){ .process = e->process->index,
+				      .handle = e->rec.event->handle,
+				      .bytes = bytes,
+				      .at = e->at_ns,
+				      .held_ns = -1,
+				      .is_cudnn = is_of_cudnn(e) };
+	if (is_preallocation(f, e, bytes))
+		large->account = TARE_ACCOUNT_PREALLOCATED;
+	*tare_map_put(&p->large_open, large->handle, NULL) = f->large_nr - 1;
+}
+
+void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_event *r = e->rec.event;
+	struct tare_process_fold *p;
+	uint64_t open;
+
+	if (e->kind != TARE_KIND_EVENT || r->class != TARE_CLASS_DEVICE ||
+	    (r->flags & TARE_EVENT_FAILED))
+		return;
+	p = tare_fold_process(f, e->process);
+	if (r->effect == TARE_EFFECT_NEW)
+		see_new(f, e, p);
+	else if (r->effect == TARE_EFFECT_DEL && tare_map_remove(&p->large_open, r->handle, &open))
+		f->large[open].held_ns = e->at_ns - f->large[open].at;
+}
+
+static bool is_short(const struct tare_large *l)
+{
+	return l->held_ns >= 0 && l->held_ns < TRIAL_NS;
+}
+
+static uint64_t key_of(uint64_t handle, int64_t at)
+{
+	return handle ^ (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+void tare_fold_elastic_decide(struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->large_nr; i++)
+		if (!is_short(&f->large[i]))
+			tare_map_put(&f->processes[f->large[i].process]->held_sizes,
+				     f->large[i].bytes, NULL);
+	for (size_t i = 0; i < f->large_nr; i++) {
+		const struct tare_large *l = &f->large[i];
+		struct tare_process_fold *p = f->processes[l->process];
+		enum tare_account account = l->account;
+
+		if (!account && l->is_cudnn && is_short(l) &&
+		    !tare_map_get(&p->held_sizes, l->bytes))
+			account = TARE_ACCOUNT_TRIAL;
+		if (account)
+			*tare_map_put(&p->elastic, key_of(l->handle, l->at), NULL) =
+				(uint64_t)account;
+	}
+}
+
+enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s)
+{
+	const uint64_t *account;
+
+	if (s->class != TARE_CLASS_DEVICE || s->effect != TARE_EFFECT_NEW)
+		return TARE_ACCOUNT_NONE;
+	account = tare_map_get(&f->processes[s->process]->elastic, key_of(s->handle, s->end));
+	return account ? (enum tare_account)*account : TARE_ACCOUNT_NONE;
+}

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Distributed jobs: which rank a process is, and what their recordings say when opened together."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from harness import (MIB, case, check, check_balance, check_equal, check_says, fixture, main,
+                     needs_exec, record_args, show, tare_argv)
+
+TORCHRUN = {"RANK": "%(rank)d", "LOCAL_RANK": "%(local)d", "WORLD_SIZE": "%(world)d",
+            "TORCHELASTIC_RUN_ID": "%(job)s", "TORCHELASTIC_RESTART_COUNT": "0",
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+OPENMPI = {"OMPI_COMM_WORLD_RANK": "%(rank)d", "OMPI_COMM_WORLD_LOCAL_RANK": "%(local)d",
+           "OMPI_COMM_WORLD_SIZE": "%(world)d", "PMIX_NAMESPACE": "%(job)s", "PMIX_RANK": "%(rank)d",
+           "LOCAL_RANK": "%(local)d"}
+SLURM = {"SLURM_PROCID": "%(rank)d", "SLURM_LOCALID": "%(local)d", "SLURM_NTASKS": "%(world)d",
+         "SLURM_JOB_ID": "%(job)s", "SLURM_STEP_ID": "0", "LOCAL_RANK": "%(local)d"}
+
+
+def environment(launcher, rank, world=2, job="17", local=None):
+    """As a launcher of that kind would set it for a rank."""
+    values = {"rank": rank, "world": world, "job": job, "local": rank if local is None else local}
+    return {name: value % values for name, value in launcher.items()}
+
+
+class Job:
+    """Ranks that are led by files, each with a tare of its own unless told otherwise."""
+
+    def __init__(self, box, launcher=TORCHRUN, world=2, gpus=2, folder="job", **more):
+        self.box, self.folder, self.orders = box, box.path(folder), {}
+        os.makedirs(self.folder, exist_ok=True)
+        self.ranks = []
+        for rank in range(world):
+            env = environment(launcher, rank, world, local=rank % gpus, **more)
+            env["TARE_SIM_DEVICES"] = str(gpus)
+            self.ranks.append(box.start(
+                tare_argv(*record_args(fixture("e2e_rank", self.folder, str(rank)),
+                                       rec="%s/p.r%d.tare" % (folder, rank))), env=env))
+        for rank in range(world):
+            self.wait(rank, 0)
+
+    def wait(self, rank, number):
+        path = os.path.join(self.folder, "r%d.%d.done" % (rank, number))
+        for _ in range(15000):
+            if os.path.exists(path):
+                return
+            time.sleep(0.004)
+        check(False, "rank %d did not carry out order %d" % (rank, number))
+
+    def give(self, rank, order):
+        number = self.orders[rank] = self.orders.get(rank, 0) + 1
+        path = os.path.join(self.folder, "r%d.%d" % (rank, number))
+        with open(path + ".new", "w", encoding="utf-8") as text:
+            text.write(order + "\n")
+        os.rename(path + ".new", path)
+        return number
+
+    def order(self, rank, order):
+        """… and waits until it was carried out."""
+        self.wait(rank, self.give(rank, order))
+
+    def end(self, rank, order="exit 0"):
+        self.give(rank, order)
+        if self.ranks:
+            self.ranks[rank].communicate(timeout=60)
+
+    def end_all(self):
+        for rank in range(len(self.ranks)):
+            self.end(rank)
+
+
+def report_ranks(box, *recordings, at="peak", options=()):
+    done = box.tare("report", *recordings, "--by", "rank", "--at", at, "--json", *options)
+    check_equal(done.code, 0, done)
+    report = json.loads(done.out)
+    check_balance(report, at)
+    return report
+
+
+def ranks_of(report):
+    return {(row["rank"], row["device"]): row for row in report["rows"]}
+
+
+def other_bytes(report):
+    return sum(row["bytes"] for device in report["devices"] for row in device["accounts"]
+               if row["leaf"] and row["path"].startswith("other"))
+
+
+@case
+def each_launcher_is_recognised(box):
+    needs_exec()
+    for name, launcher, job in (("torchrun", TORCHRUN, "17"), ("Open MPI", OPENMPI, "17"),
+                                ("Slurm", SLURM, "17.0")):
+        led = Job(box, launcher, world=1, gpus=1, folder=name.replace(" ", ""))
+        led.end_all()
+        done = box.tare("report", name.replace(" ", ""), "--by", "rank")
+        check_equal(done.code, 0, done)
+        check_says(done.out, name, "job " + job)
+
+
+@case
+def ranks_with_a_tare_each_are_one_ledger(box):
+    """Two on one GPU, so that each sees the other there: nothing may be counted twice."""
+    needs_exec()
+    job = Job(box, world=3, gpus=2)
+    for rank in range(3):
+        job.order(rank, "alloc %d" % ((rank + 1) * 100 * MIB))
+    job.end_all()
+    report = report_ranks(box, "job")
+    rows = ranks_of(report)
+    check_equal(sorted(k for k in rows if rows[k]["allocation_bytes"]), [(0, 0), (1, 1), (2, 0)], show(report))
+    for (rank, device), row in rows.items():
+        if row["allocation_bytes"]:
+            check_equal(row["allocation_bytes"], (rank + 1) * 100 * MIB, show(report))
+    check_equal(other_bytes(report), 0, show(report))
+    check_equal([d["unexplained_bytes"] for d in report["devices"]], [0, 0], show(report))
+    check_equal(report["imbalance"]["most_rank"], 2)
+    check_equal(report["imbalance"]["part"], "allocation_bytes")
+    check_equal(report["imbalance"]["part_bytes"], 200 * MIB)
+    alone = report_ranks(box, "job/p.r0.tare")
+    # Whose it is depends on when tare looked, but it is not this rank's.
+    left = other_bytes(alone) + alone["devices"][0]["unexplained_bytes"]
+    check(left >= 300 * MIB, "alone it has a neighbour", show(alone))
+
+
+@case
+def several_operands_are_one_job(box):
+    needs_exec()
+    job = Job(box)
+    job.end_all()
+    report = report_ranks(box, "job/p.r0.tare", "job/p.r1.tare", "job/p.r0.tare")
+    check_equal({row["rank"] for row in report["rows"]}, {0, 1}, show(report))
+    for device in report["devices"]:
+        for row in device["accounts"]:
+            if row["path"].startswith("process"):
+                check(row["rank"] in (0, 1), row)
+    check_equal(report["degraded"], [])
+
+
+@case
+def recordings_of_two_jobs_are_refused(box):
+    needs_exec()
+    Job(box, job="17", world=1).end_all()
+    Job(box, job="18", world=1, folder="more").end_all()
+    os.rename(box.path("more", "p.r0.tare"), box.path("job", "q.r0.tare"))
+    done = box.tare("report", "job", "--by", "rank")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "2 jobs", "17 (1)", "18 (1)", "--job")
+    report = report_ranks(box, "job", options=("--job", "18"))
+    check_equal([row["job"] for row in report["rows"] if row["device"] == 0], ["18"])
+    done = box.tare("report", "job", "--job", "19")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "--job 19", "there are 17 (1), 18 (1)")
+
+
+@case
+def runs_that_cannot_be_told_apart_are_said(box):
+    """torchrun names no run unless it is asked to: the second has the same name as the first."""
+    needs_exec()
+    Job(box, job="none", world=1).end_all()
+    Job(box, job="none", world=1, folder="more").end_all()
+    report = report_ranks(box, "job", "more")
+    check_says("\n".join(report["degraded"]), "rank 0 is there more than once", "several runs")
+    check_equal({row["job"] for row in report["rows"]}, {"127.0.0.1:29500"})
+
+
+@case
+def bad_values_are_no_rank(box):
+    needs_exec()
+    for env in ({"RANK": "abc", "WORLD_SIZE": "2"}, {"RANK": "2", "WORLD_SIZE": "2"},
+                {"RANK": "-1", "WORLD_SIZE": "2"}, {"RANK": "1"}, {"SLURM_PROCID": "0"}):
+        done = box.tare("record", "--sim", "h200", "--", *fixture("e2e_alloc"), env=env)
+        check_equal(done.code, 0, done)
+        made = [name for name in os.listdir(box.dir) if name.endswith(".tare")]
+        check_equal(len(made), 1, made)
+        check(".r" not in made[0], made, env)
+        done = box.tare("report", made[0], "--by", "rank")
+        check_says(done.out, "this recording holds no rank")
+        report = box.report(made[0])
+        check(all(row["rank"] is None for row in report["devices"][0]["accounts"]), show(report))
+        os.rename(box.path(made[0]), box.path("old"))
+        box.run(["rm", "-r", "old"])
+
+
+@case
+def the_rank_is_in_the_name(box):
+    done = box.tare("record", "--sim", "h200", "--", *fixture("e2e_alloc"), env=environment(TORCHRUN, 3, 8))
+    check_equal(done.code, 0, done)
+    made = [name for name in os.listdir(box.dir) if name.endswith(".r3.tare")]
+    check_equal(len(made), 1, os.listdir(box.dir))
+    with open(box.path(made[0], "recording.json"), encoding="utf-8") as text:
+        described = json.load(text)
+    check_equal([described[k] for k in ("rank", "world", "job", "launcher")], [3, 8, "17", "torchrun"])
+
+
+@case
+def the_first_to_fail_is_named(box):
+    needs_exec()
+    job = Job(box, world=3, gpus=3)
+    job.order(0, "alloc 1000")
+    job.end(1, "exit 3")
+    job.ranks[0].send_signal(signal.SIGTERM)
+    job.ranks[0].communicate(timeout=60)
+    job.end(2)
+    report = report_ranks(box, "job")
+    ends = {row["rank"]: (row["end"], row["code"], row["failed_first"]) for row in report["rows"]}
+    check_equal(ends, {0: ("signal", 15, False), 1: ("exited", 3, True), 2: ("exited", 0, False)})
+    done = box.tare("report", "job", "--by", "rank")
+    check_says(done.out, "rank 1 on", "failed first: exit 3", "rank 0: signal 15", "rank 2: exit 0")
+
+
+@case
+def a_context_on_the_gpu_of_another_is_said(box):
+    needs_exec()
+    job = Job(box, world=2, gpus=2)
+    job.order(1, "alloc 1000000000")
+    job.order(1, "stray 0")
+    job.end_all()
+    done = box.tare("report", "job", "--by", "rank")
+    check_says(" ".join(done.out.split()), "rank 1 holds 52", "on GPU 0 and works on another", "set_device")
+
+
+main()
