@@ -244,6 +244,9 @@ struct sim_graph *sim_stream_graph(CUstream stream);
 /* INVALID_HANDLE where `stream` is none. */
 CUresult sim_stream_check(CUstream stream);
 
+/* For a call that a capture does not bear: fails, and the capture with it, if one is under way. */
+CUresult sim_stream_unsafe(void);
+
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);
 CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,

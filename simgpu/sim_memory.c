@@ -17,6 +17,9 @@ CUresult sim_body_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 		return result;
 	if (!dptr || !bytesize)
 		return CUDA_ERROR_INVALID_VALUE;
+	result = sim_stream_unsafe();
+	if (result != CUDA_SUCCESS)
+		return result;
 	result = sim_heap_alloc(context, bytesize, &range);
 	if (result == CUDA_SUCCESS)
 		*dptr = range->start;

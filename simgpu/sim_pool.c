@@ -345,6 +345,10 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 	struct sim_pool *pool = pool_get(handle);
 	uint64_t number;
 
+	CUresult result = sim_stream_unsafe();
+
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!pool || !value || attr < 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (attr < CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {

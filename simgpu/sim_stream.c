@@ -3,6 +3,9 @@
  * Streams. Work is done when it is given, so nothing is ever pending. What remains are
  * the books: the driver takes room for streams by the handful, and keeps it when they go.
  */
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "sim.h"
 
 struct sim_stream {
@@ -11,7 +14,13 @@ struct sim_stream {
 	int priority;
 	uint64_t id;
 	struct sim_graph *graph; /* that it captures */
+	CUstreamCaptureMode mode;
+	pid_t thread; /* that began the capture */
+	bool is_invalid; /* the capture */
 };
+
+static __thread CUstreamCaptureMode thread_mode;
+static unsigned captures; /* begun, and perhaps not ended: 0 is sure */
 
 static uint64_t last_id;
 
@@ -257,6 +266,10 @@ CUresult sim_body_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode 
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (mode < 0 || mode > 2 || stream->graph)
 		return CUDA_ERROR_INVALID_VALUE;
+	stream->mode = mode;
+	stream->thread = (pid_t)syscall(SYS_gettid);
+	stream->is_invalid = false;
+	captures++;
 	stream->graph = sim_graph_new();
 	return stream->graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -273,7 +286,34 @@ CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	*phGraph = (CUgraph)stream->graph;
 	stream->graph = NULL;
-	return CUDA_SUCCESS;
+	captures--;
+	if (!stream->is_invalid)
+		return CUDA_SUCCESS;
+	*phGraph = NULL;
+	return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+}
+
+/* As measured (docs/measurements/in-capture.md): what a call costs that a capture does not bear. */
+CUresult sim_stream_unsafe(void)
+{
+	struct sim_object *object = NULL;
+	pid_t self = (pid_t)syscall(SYS_gettid);
+	CUresult result = CUDA_SUCCESS;
+
+	if (!captures)
+		return CUDA_SUCCESS;
+	while ((object = sim_object_next(object, SIM_STREAM))) {
+		struct sim_stream *stream = (struct sim_stream *)object;
+		bool is_own = stream->thread == self;
+
+		if (!stream->graph || stream->mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
+		    thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
+		    (!is_own && (stream->mode || thread_mode)))
+			continue;
+		stream->is_invalid = true;
+		result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	return result;
 }
 
 CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
@@ -290,12 +330,11 @@ CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *c
 
 CUresult sim_body_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-	static __thread CUstreamCaptureMode current;
-	CUstreamCaptureMode previous = current;
+	CUstreamCaptureMode previous = thread_mode;
 
 	if (!mode || *mode < 0 || *mode > 2)
 		return CUDA_ERROR_INVALID_VALUE;
-	current = *mode;
+	thread_mode = *mode;
 	*mode = previous;
 	return CUDA_SUCCESS;
 }
