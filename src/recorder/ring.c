@@ -282,6 +282,27 @@ static bool drainer_is_there(uint64_t now_ns)
 	       now_ns - __atomic_load_n(&ring.control->heartbeat_ns, __ATOMIC_RELAXED) < HEARTBEAT_LIMIT_NS;
 }
 
+/* At most a ring full, through memory of this call's own: threads drain at the same time. */
+static int64_t drain_all(uint64_t now_ns, bool last)
+{
+	struct tare_ringlog log = ring.log;
+	uint64_t most = log.ring->ring_bytes;
+	int64_t n, sum = 0;
+
+	log.copy = tare_sys_mmap(NULL, TARE_RINGLOG_COPY, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (!log.copy)
+		return -ENOMEM;
+	do {
+		n = tare_ringlog_drain(&log, now_ns, last);
+		sum += n > 0 ? n : 0;
+	} while (n > 0 && (uint64_t)sum < most);
+	tare_sys_munmap(log.copy, TARE_RINGLOG_COPY);
+	ring.log.stuck_at = log.stuck_at;
+	ring.log.stuck_ns = log.stuck_ns;
+	return n < 0 ? n : sum;
+}
+
 /* Writes out what it can. The lock only saves work, so a stale one is simply taken over. */
 static bool drain(bool last)
 {
@@ -298,7 +319,7 @@ static bool drain(bool last)
 			return false;
 		__atomic_store_n(&header->drain_lock, stamp, __ATOMIC_RELEASE);
 	}
-	n = tare_ringlog_drain(&ring.log, now_ns, last);
+	n = drain_all(now_ns, last);
 	__atomic_store_n(&header->full_disk, n == -ENOSPC || n == -EDQUOT || n == -EFBIG, __ATOMIC_RELAXED);
 	if (n < 0)
 		__atomic_store_n(&ring.retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);

@@ -105,6 +105,7 @@ static bool map_ring(struct ring *ring, int fd)
 	ring->log = (struct tare_ringlog){ .ring = (struct tare_ring_header *)ring->base,
 					   .bytes = ring->base + TARE_RING_HEADER_BYTES,
 					   .write = write_log,
+					   .copy = tare_xmalloc(TARE_RINGLOG_COPY),
 					   .arg = ring };
 	return true;
 }
@@ -115,6 +116,8 @@ static void free_ring(struct ring *ring)
 		munmap(ring->base, ring->mapped);
 	if (ring->events_fd >= 0)
 		close(ring->events_fd);
+	free(ring->log.copy);
+	ring->log.copy = NULL;
 	ring->base = NULL;
 	ring->events_fd = -1;
 }
@@ -193,7 +196,7 @@ static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool las
 	do {
 		n = tare_ringlog_drain(&ring->log, now_ns(), last);
 		sum += n > 0 ? (uint64_t)n : 0;
-	} while (last && n > 0);
+	} while (n > 0 && (last || n > TARE_RINGLOG_COPY / 2));
 	if (n < 0) {
 		drain->error = (int)-n;
 		__atomic_store_n(&head->full_disk, n == -ENOSPC || n == -EDQUOT || n == -EFBIG, __ATOMIC_RELAXED);

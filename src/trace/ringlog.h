@@ -4,7 +4,9 @@
  * it is all inline, allocates nothing and writes through a function the caller gives.
  *
  * Draining needs no lock to be right: byte p of the log always goes to offset header_bytes + p of
- * the file, and tail only moves forward. The lock merely keeps two drainers from doing it twice.
+ * the file, and tail only moves forward. What is written is a copy, taken while tail did not move: the
+ * ring itself may be filled anew at any time by a thread that saw another drainer finish first. The
+ * lock merely keeps two drainers from doing it twice.
  */
 #ifndef TARE_TRACE_RINGLOG_H
 #define TARE_TRACE_RINGLOG_H
@@ -23,10 +25,12 @@ struct tare_ringlog {
 	const uint8_t *bytes;
 	tare_ringlog_write *write;
 	void *arg;
+	uint8_t *copy; /* of this drainer alone, TARE_RINGLOG_COPY bytes */
 	uint64_t stuck_at; /* an unfinished record was seen here … */
 	uint64_t stuck_ns; /* … at this time */
 };
 
+#define TARE_RINGLOG_COPY	 (256u << 10) /* a few of the largest records */
 #define TARE_RINGLOG_PATIENCE_NS 200000000u /* a thread needs nanoseconds to finish a record */
 
 static inline const struct tare_record *tare_ringlog_record(const struct tare_ringlog *log,
@@ -43,33 +47,46 @@ static inline bool tare_ringlog_finished(const struct tare_ringlog *log, uint64_
 	       rec->cells != 0 && rec->cells <= TARE_MAX_CELLS;
 }
 
-/* The end of the finished records that begin at `from`; never past `head`. */
+/* The end of the finished records that begin at `from` and end by `limit`. */
 static inline uint64_t tare_ringlog_finished_until(const struct tare_ringlog *log, uint64_t from,
-						   uint64_t head)
+						   uint64_t limit)
 {
-	uint64_t position = from;
+	uint64_t position = from, next;
 
-	while (position < head && tare_ringlog_finished(log, position))
-		position += (uint64_t)tare_ringlog_record(log, position)->cells * TARE_CELL;
-	return position < head ? position : head;
+	while (position < limit && tare_ringlog_finished(log, position)) {
+		next = position + (uint64_t)tare_ringlog_record(log, position)->cells * TARE_CELL;
+		if (next > limit)
+			break;
+		position = next;
+	}
+	return position;
+}
+
+/* Copies positions from..end. False: tail moved meanwhile, so some of it may be newer than that. */
+static inline bool tare_ringlog_copy(struct tare_ringlog *log, uint64_t from, uint64_t end)
+{
+	__builtin_memcpy(log->copy, log->bytes + (from & (log->ring->ring_bytes - 1)), end - from);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&log->ring->tail, __ATOMIC_RELAXED) == from;
 }
 
 /*
- * Writes what is finished to the file and frees it in the ring. A record that stays unfinished for
- * TARE_RINGLOG_PATIENCE_NS (its thread died in it) is written as it is and stepped over; with
- * `last` at once. Returns the bytes written, or a negative errno of the write.
+ * Writes what is finished to the file and frees it in the ring, up to TARE_RINGLOG_COPY bytes. A
+ * record that stays unfinished for TARE_RINGLOG_PATIENCE_NS (its thread died in it) is written as it is
+ * and stepped over; with `last` at once. Returns the bytes that are in the file now and were not
+ * before, whoever wrote them, or a negative errno of the write.
  */
 static inline int64_t tare_ringlog_drain(struct tare_ringlog *log, uint64_t now_ns, bool last)
 {
 	struct tare_ring_header *ring = log->ring;
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-	uint64_t end, seen;
+	uint64_t end, seen, limit = head - tail > TARE_RINGLOG_COPY ? tail + TARE_RINGLOG_COPY : head;
 	int err;
 
 	if (head - tail > ring->ring_bytes || ((head | tail) & (TARE_CELL - 1)))
 		return 0; /* damaged: never follow it */
-	end = tare_ringlog_finished_until(log, tail, head);
+	end = tare_ringlog_finished_until(log, tail, limit);
 	if (end == tail && tail < head) {
 		if (log->stuck_at != tail + 1) {
 			log->stuck_at = tail + 1;
@@ -79,12 +96,13 @@ static inline int64_t tare_ringlog_drain(struct tare_ringlog *log, uint64_t now_
 			return 0;
 		do
 			end += TARE_CELL;
-		while (end < head && !tare_ringlog_finished(log, end));
+		while (end < limit && !tare_ringlog_finished(log, end));
 	}
 	if (end == tail)
 		return 0;
-	err = log->write(log->arg, log->bytes + (tail & (ring->ring_bytes - 1)), end - tail,
-			 TARE_HEADER_BYTES + tail);
+	if (!tare_ringlog_copy(log, tail, end))
+		return (int64_t)(end - tail); /* another has written it */
+	err = log->write(log->arg, log->copy, end - tail, TARE_HEADER_BYTES + tail);
 	if (err < 0)
 		return err;
 	seen = tail;

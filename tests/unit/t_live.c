@@ -47,7 +47,8 @@ static int write_events(void *arg, const void *from, uint64_t size, uint64_t off
 
 static void *drain(void *arg)
 {
-	struct tare_ringlog log = { .ring = ring, .bytes = bytes, .write = write_events };
+	static uint8_t copy[TARE_RINGLOG_COPY];
+	struct tare_ringlog log = { .ring = ring, .bytes = bytes, .write = write_events, .copy = copy };
 
 	(void)arg;
 	for (uint64_t now = 0;; now++)

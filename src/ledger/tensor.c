@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "tensors": PyTorch's allocator takes segments from the driver and hands out blocks of them. A
+ * block lies in the live allocation of its library that holds its address. So a segment is in use, or
+ * cached: wholly, then the allocator can give it back, or partly, then its blocks pin it.
+ *
+ * The bytes of segments are in the books already; what is kept here says how they are made up, and
+ * enters no sum.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The library whose allocator reports blocks. */
+static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
+
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
+{
+	const char *name = owner ? f->owners[owner - 1] : "";
+
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		if (!strcmp(name, allocators[i]))
+			return true;
+	return false;
+}
+
+/* The place of the last segment that begins at or before the address; -1: none does. */
+static int place_of(const struct tare_segments *s, uint64_t at)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->items[mid].at <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (int)low - 1;
+}
+
+static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t address)
+{
+	int i = place_of(s, address);
+
+	return i >= 0 && address - s->items[i].at < s->items[i].size ? &s->items[i] : NULL;
+}
+
+static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
+		 int64_t count)
+{
+	if (bytes || count)
+		tare_fold_book(f, tare_fold_bucket(f, s->context, account, s->owner),
+			       &(struct tare_amount){ .bytes = bytes,
+						      .low = bytes,
+						      .high = bytes,
+						      .count = count,
+						      .evidence = 1 + TARE_EVIDENCE_EXACT });
+}
+
+static int64_t pinned(const struct tare_segment *s)
+{
+	return s->live > 0 ? (int64_t)s->size - s->live : 0;
+}
+
+/* Blocks of so many bytes came, or went. */
+static void move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count)
+{
+	int64_t before = pinned(s);
+
+	s->live += bytes;
+	book(f, s, TARE_BUCKET_TENSOR, bytes, count);
+	book(f, s, TARE_BUCKET_PARTLY, pinned(s) - before, 0);
+}
+
+void tare_fold_tensor_segment_add(struct tare_fold *f, const struct tare_object_live *o)
+{
+	struct tare_segments *s = &tare_fold_place(f, o->process, o->device)->segments;
+	size_t i = (size_t)(place_of(s, o->handle) + 1);
+
+	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
+	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
+	s->items[i] = (struct tare_segment){ .at = o->handle,
+					     .size = o->granted,
+					     .context = o->context,
+					     .owner = f->buckets[o->bucket].owner };
+	s->count++;
+}
+
+/* Blocks of a segment that went with it: their ends will not be told, or mean nothing. */
+static void forget_blocks(struct tare_place *p, const struct tare_segment *s)
+{
+	const struct tare_map_slot *slot;
+	uint64_t *gone = NULL;
+	size_t gone_nr = 0, gone_cap = 0;
+
+	for (size_t at = 0; (slot = tare_map_next(&p->blocks, &at));) {
+		if (slot->key - s->at >= s->size)
+			continue;
+		gone = tare_array_reserve(gone, &gone_cap, gone_nr + 1, sizeof(*gone));
+		gone[gone_nr++] = slot->key;
+	}
+	for (size_t i = 0; i < gone_nr; i++)
+		tare_map_remove(&p->blocks, gone[i], NULL);
+	free(gone);
+}
+
+void tare_fold_tensor_segment_remove(struct tare_fold *f, const struct tare_object_live *o)
+{
+	struct tare_place *p = tare_fold_place(f, o->process, o->device);
+	struct tare_segments *s = &p->segments;
+	int i = place_of(s, o->handle);
+
+	if (i < 0 || s->items[i].at != o->handle)
+		return;
+	if (s->items[i].live) {
+		size_t before = p->blocks.count;
+
+		forget_blocks(p, &s->items[i]);
+		move(f, &s->items[i], -s->items[i].live, -(int64_t)(before - p->blocks.count));
+	}
+	s->count--;
+	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
+}
+
+static void take_back(struct tare_fold *f, struct tare_place *p, uint64_t block)
+{
+	uint64_t bytes;
+	struct tare_segment *s;
+
+	if (!tare_map_remove(&p->blocks, block, &bytes))
+		return;
+	s = segment_of(&p->segments, block);
+	if (s)
+		move(f, s, -(int64_t)bytes, -1);
+}
+
+static void apply(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_block *b)
+{
+	struct tare_place *p = tare_fold_place(f, b->process, d->index);
+	struct tare_segment *s;
+
+	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
+	if (b->bytes <= 0)
+		return;
+	s = segment_of(&p->segments, b->address);
+	if (!s)
+		return;
+	*tare_map_put(&p->blocks, b->address, NULL) = (uint64_t)b->bytes;
+	move(f, s, b->bytes, 1);
+}
+
+/* The segment of a block may be among calls that are not settled: it waits for them. */
+void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_tensor *r = e->rec.tensor;
+	struct tare_block b = { .address = r->block,
+				.bytes = r->bytes,
+				.t = e->at_ns,
+				.process = e->process->index };
+
+	if (b.bytes > (int64_t)1 << 44)
+		return; /* damage */
+	tare_fold_process(f, e->process);
+	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	d->blocks[d->block_nr++] = b;
+	if (!d->cluster.count || tare_fold_is_folded(e))
+		tare_fold_tensor_flush(f, d);
+}
+
+void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->block_nr; i++) {
+		tare_fold_advance(f, d, d->blocks[i].t);
+		apply(f, d, &d->blocks[i]);
+	}
+	d->block_nr = 0;
+}
+
+/* Of one process's pool at a mark: bytes in blocks, their number, and cached beside them. */
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
+					  int process, uint64_t owner, enum tare_mark m)
+{
+	struct tare_pool_use use = { 0 };
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+		const struct tare_amount *a = tare_fold_amount(f, b, m);
+
+		if (b->process != process || b->owner != owner)
+			continue;
+		use.is_known |= b->account == TARE_BUCKET_TENSOR;
+		if (b->account == TARE_BUCKET_TENSOR) {
+			use.live += a->bytes;
+			use.count += a->count;
+		} else if (b->account == TARE_BUCKET_PARTLY) {
+			use.partly += a->bytes;
+		}
+	}
+	return use;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of tensors. PyTorch calls this function of libc10 through the PLT for every block of a GPU
+ * that it hands out or takes back, whether its profiler runs or not, so what a preloaded library
+ * exports under that name sees all of them. Its arguments are pointers and integers. Each call is
+ * passed on, for torch's own profiler is behind it.
+ *
+ * A call comes with the allocator's lock held: no lock is taken here and nothing is asked of anybody.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/emit.h"
+#include "recorder/fork.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+
+#define CUDA 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device. Its index is the next */
+
+/* Mangled: they take a c10::Device. Sizes are signed until 1.13, unsigned since 2.0. */
+#define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define REPORT _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+
+#define QUOTE(name) #name
+#define NAME(name) QUOTE(name)
+#define EXPORT __attribute__((visibility("default")))
+
+typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device);
+
+report_fn REPORT_SIGNED, REPORT;
+
+static report_fn *real_signed, *real_unsigned;
+
+/* libc10 is there, or nobody called: it is what the caller linked. */
+static report_fn *find(report_fn **slot, const char *name)
+{
+	report_fn *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	struct tare_elf_object object;
+
+	if (likely(found != NULL))
+		return found;
+	tare_start_once();
+	if (tare_elf_find_object("libc10.so", &object))
+		found = (report_fn *)tare_elf_symbol(&object, name, NULL);
+	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+static void record(const void *block, int64_t bytes, uint16_t device)
+{
+	struct tare_rec_tensor rec;
+
+	if ((device & 0xff) != CUDA || tare_depth > 0 || !tare_config.enabled || tare_config.nop ||
+	    tare_config.no_tensors)
+		return;
+	tare_fork_check();
+	if (tare_ring_is_paused())
+		return;
+	tare_depth++;
+	memset(&rec, 0, sizeof(rec));
+	rec.block = (uint64_t)(uintptr_t)block;
+	rec.bytes = bytes;
+	rec.tid = tare_fork_tid();
+	rec.device = (int8_t)(device >> 8);
+	tare_emit_tensor(&rec);
+	tare_depth--;
+}
+
+EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+{
+	report_fn *next = find(&real_signed, NAME(REPORT_SIGNED));
+
+	record(block, bytes, device);
+	if (next)
+		next(block, bytes, allocated, reserved, device);
+}
+
+EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+{
+	report_fn *next = find(&real_unsigned, NAME(REPORT));
+
+	record(block, bytes, device);
+	if (next)
+		next(block, bytes, allocated, reserved, device);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule "tensors": what PyTorch's segments are made up of. */
+#include "ledger_world.h"
+#include "test.h"
+
+#define POOL "process:431/allocations/libc10_cuda"
+#define BASE UINT64_C(0x7f0000000000)
+
+static void context(struct world *w)
+{
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS,
+	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = 100 * MIB, .after = 600 * MIB);
+}
+
+static void segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
+{
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
+	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
+	     .weigh = true, .before = before, .after = before + size,
+	     .owner = "/site-packages/torch/lib/libc10_cuda.so");
+}
+
+static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
+{
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
+	     .handle = at, .context = 0xc0, .weigh = true, .before = before, .after = before - size);
+}
+
+/* Two segments of 20 MiB: 12 + 4 MiB of blocks in the first, none in the second. */
+static struct world *pool(void)
+{
+	struct world *w = world_new();
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 3 * MS + 20, BASE, 12 * MIB);
+	world_tensor(w, 4 * MS, BASE + 12 * MIB, 4 * MIB);
+	segment(w, 5 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
+	world_tensor(w, 5 * MS + 20, BASE + 105 * MIB, 5 * MIB);
+	world_tensor(w, 6 * MS, BASE + 105 * MIB, 0);
+	return w;
+}
+
+TEST(tensors_a_segment_is_live_or_cached_wholly_or_beside_tensors)
+{
+	struct world *w = pool();
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(world_bytes(&l, 0, POOL), 40 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 16 * MIB);
+	CHECK_INT(world_row(&l, 0, POOL "/tensors")->count, 2);
+	CHECK_INT(world_row(&l, 0, POOL "/tensors")->evidence, TARE_EVIDENCE_EXACT);
+	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 4 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 20 * MIB);
+	CHECK_INT(l.devices[0].elastic, 20 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(tensors_are_as_they_were_at_an_instant)
+{
+	struct world *w = pool();
+	struct tare_ledger l = world_ledger(w, "5.5ms");
+
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 21 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 19 * MIB);
+	CHECK(!world_row(&l, 0, POOL "/cached"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* At the peak the first segment was new and full; what comes later is not in it. */
+TEST(tensors_of_the_peak_are_those_of_the_peak)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 4 * MS, BASE, 20 * MIB);
+	segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	give_back(w, 6 * MS, BASE + 100 * MIB, 622 * MIB, 2 * MIB);
+	world_tensor(w, 7 * MS, BASE, 0);
+	world_tensor(w, 8 * MS, BASE, 3 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 20 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 2 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 3 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 17 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A segment that goes while blocks are in it takes them along: their ends mean nothing any more. */
+TEST(tensors_go_with_their_segment)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	give_back(w, 7 * MS, BASE, 640 * MIB, 20 * MIB);
+	segment(w, 8 * MS, BASE, 20 * MIB, 620 * MIB);
+	world_tensor(w, 9 * MS, BASE, 1 * MIB);
+	world_tensor(w, 10 * MS, BASE + 12 * MIB, 0); /* of the segment that went */
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 1 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 19 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 20 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(tensors_go_with_their_context)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 7 * MS, .end = 8 * MS,
+	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = 640 * MIB, .after = 100 * MIB);
+	l = world_ledger(w, "9ms");
+	CHECK_INT(world_bytes(&l, 0, POOL), 0);
+	CHECK(!world_row(&l, 0, POOL "/tensors"));
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* What is handed out twice was taken back unseen; a block outside all segments is nobody's. */
+TEST(tensors_that_make_no_sense_change_no_sum)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	world_tensor(w, 7 * MS, BASE, 10 * MIB);
+	world_tensor(w, 7 * MS + 1, BASE + 90 * MIB, 7 * MIB);
+	world_tensor(w, 7 * MS + 2, BASE + 91 * MIB, 0);
+	world_tensor(w, 7 * MS + 3, BASE + 1, INT64_MAX);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, POOL), 40 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 14 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Without a word of tensors the pool is one row, as before. */
+TEST(tensors_not_recorded_leave_the_pool_whole)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	l = world_ledger(w, "end");
+	CHECK(world_row(&l, 0, POOL)->leaf);
+	CHECK_INT(l.devices[0].elastic, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
