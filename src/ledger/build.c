@@ -274,6 +274,9 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_PEER:
 		tare_fold_peer(f, d, e);
 		return;
+	case TARE_KIND_TENSOR:
+		tare_fold_tensor(f, d, e);
+		return;
 	default:
 		return;
 	}
@@ -425,6 +428,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d->late.items);
 	free(d->reads);
 	free(d->peers);
+	free(d->blocks);
 	free(d);
 }
 

@@ -41,13 +41,16 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 		account = TARE_BUCKET_PINNED;
 	else if (account == TARE_CARRY_REGISTERED)
 		account = TARE_BUCKET_REGISTERED;
+	else if (account == TARE_CARRY_TENSOR)
+		account = TARE_BUCKET_TENSOR;
+	else if (account == TARE_CARRY_PARTLY)
+		account = TARE_BUCKET_PARTLY;
 	else if (account >= TARE_ACCOUNT_NR || account == TARE_ACCOUNT_NONE)
 		return -1;
 	tare_fold_process(f, process);
 	context = tare_fold_context(f, process->index, d->index, r->context);
-	return tare_fold_bucket(
-		f, context, account,
-		tare_account_is_named(account) ? tare_fold_owner_named(f, e->name) : 0);
+	return tare_fold_bucket(f, context, account,
+				tare_account_is_named(account) ? tare_fold_owner_named(f, e->name) : 0);
 }
 
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

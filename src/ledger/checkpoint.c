@@ -161,6 +161,10 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 		r->account = TARE_CARRY_PINNED;
 	if (b->account == TARE_BUCKET_REGISTERED)
 		r->account = TARE_CARRY_REGISTERED;
+	if (b->account == TARE_BUCKET_TENSOR)
+		r->account = TARE_CARRY_TENSOR;
+	if (b->account == TARE_BUCKET_PARTLY)
+		r->account = TARE_CARRY_PARTLY;
 	/* A context that has ended is nobody's any more, and its handle may be another's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_is_named(b->account) && b->owner)
@@ -293,6 +297,21 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 	}
 }
 
+/* Blocks, after the segments that hold them. */
+static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p, int device, int64_t t)
+{
+	const struct tare_map_slot *slot;
+
+	for (size_t at = 0; (slot = tare_map_next(&p->places[device]->blocks, &at));) {
+		struct tare_rec_tensor *r =
+			&add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device, t - AT_LOCAL * US)
+				 ->tensor;
+
+		r->block = slot->key;
+		r->bytes = (int64_t)slot->value;
+	}
+}
+
 static void tell_live(struct checkpoint *c, int64_t t)
 {
 	struct tare_fold *f = c->f;
@@ -302,6 +321,10 @@ static void tell_live(struct checkpoint *c, int64_t t)
 	for (size_t i = 0; i < f->context_nr; i++)
 		if (f->contexts[i].is_live)
 			add_local(c, &f->contexts[i], t);
+	for (int i = 0; i < f->process_nr; i++)
+		for (int k = 0; f->processes[i] && k < f->processes[i]->place_nr; k++)
+			if (f->processes[i]->places[k])
+				add_blocks(c, f->processes[i], k, t);
 }
 
 /* ---- witnesses ---- */

@@ -197,6 +197,7 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 	lift_end(f, d);
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
+	tare_fold_tensor_flush(f, d);
 }
 
 /* The first reading behind the cluster tells what became of calls that had none of their own. */

@@ -62,6 +62,10 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	a->context = tare_fold_context(f, s->process, s->device, handle_of(s));
 	a->bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_CONTEXT, 0);
 	c = &f->contexts[a->context];
+	while (c->objects >= 0) {
+		tare_fold_grave_put(g, &f->objects[c->objects]);
+		tare_fold_object_remove(f, c->objects);
+	}
 	for (int i = c->buckets; i >= 0; i = f->buckets[i].next_of_context) {
 		const struct tare_amount *now = &f->buckets[i].now;
 
@@ -70,10 +74,6 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 						    .low = -now->low,
 						    .high = -now->high,
 						    .count = -now->count });
-	}
-	while (c->objects >= 0) {
-		tare_fold_grave_put(g, &f->objects[c->objects]);
-		tare_fold_object_remove(f, c->objects);
 	}
 	g->context = a->context;
 	c->is_live = false;

@@ -32,8 +32,17 @@ struct tare_class_info {
 };
 extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
 
-/* Buckets that are not the device's: what a process pinned. They stand behind the accounts. */
-enum { TARE_BUCKET_PINNED = TARE_ACCOUNT_NR, TARE_BUCKET_REGISTERED, TARE_BUCKET_NR };
+/*
+ * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
+ * PyTorch's segments is in blocks, and what is cached beside blocks.
+ */
+enum {
+	TARE_BUCKET_PINNED = TARE_ACCOUNT_NR,
+	TARE_BUCKET_REGISTERED,
+	TARE_BUCKET_TENSOR,
+	TARE_BUCKET_PARTLY,
+	TARE_BUCKET_NR
+};
 
 enum tare_mark { TARE_MARK_PEAK, TARE_MARK_END, TARE_MARK_NR, TARE_MARK_NOW = TARE_MARK_NR };
 
@@ -87,8 +96,34 @@ struct tare_context {
 	struct tare_facts *facts;      /* NULL: none yet */
 };
 
+/* What PyTorch's allocator took from the driver, and how much of it is in blocks. */
+struct tare_segment {
+	uint64_t at, size, owner;
+	int64_t live;
+	int context;
+};
+
+struct tare_segments { /* by address */
+	struct tare_segment *items;
+	size_t count, cap;
+};
+
+/* A block that was handed out, or taken back (no bytes). */
+struct tare_block {
+	uint64_t address;
+	int64_t bytes, t;
+	int process;
+};
+
+struct tare_pool_use {
+	bool is_known;
+	int64_t live, partly, count;
+};
+
 /* A process on a device. */
 struct tare_place {
+	struct tare_segments segments;
+	struct tare_map blocks;   /* of PyTorch: address → bytes */
 	struct tare_map contexts; /* handle → 1 + context */
 	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
 	int64_t managed;          /* asked for in live managed memory */
@@ -236,6 +271,8 @@ struct tare_device_fold {
 	size_t read_nr, read_cap;
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
+	struct tare_block *blocks; /* waiting for the cluster to be settled */
+	size_t block_nr, block_cap;
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
@@ -340,6 +377,15 @@ struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *
 void tare_fold_grave_clear(struct tare_grave *g);
 void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
 
+/* tensor.c: what PyTorch's segments are made up of */
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
+void tare_fold_tensor_segment_add(struct tare_fold *f, const struct tare_object_live *o);
+void tare_fold_tensor_segment_remove(struct tare_fold *f, const struct tare_object_live *o);
+void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
+					  int process, uint64_t owner, enum tare_mark m);
+
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 
@@ -388,7 +434,12 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 			    const struct tare_step *s);
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
-enum { TARE_CARRY_PINNED = 254, TARE_CARRY_REGISTERED = 255 };
+enum {
+	TARE_CARRY_PARTLY = 252,
+	TARE_CARRY_TENSOR = 253,
+	TARE_CARRY_PINNED = 254,
+	TARE_CARRY_REGISTERED = 255
+};
 bool tare_fold_is_folded(const struct tare_event *e);
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
@@ -410,7 +461,8 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 static inline bool tare_account_is_named(int account)
 {
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_POOL ||
-	       account == TARE_ACCOUNT_POOL_IDLE;
+	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_BUCKET_TENSOR ||
+	       account == TARE_BUCKET_PARTLY;
 }
 
 /* Is it memory of the device? */

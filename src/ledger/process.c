@@ -106,6 +106,15 @@ static bool is_over(const struct tare_process_fold *p, int64_t t)
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
+	for (size_t i = 0; i < f->context_nr; i++) {
+		struct tare_context *c = &f->contexts[i];
+
+		if (c->process != process || c->device != d->index)
+			continue;
+		while (c->objects >= 0)
+			tare_fold_object_remove(f, c->objects);
+		c->is_live = false;
+	}
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		struct tare_bucket *b = &f->buckets[i];
 		struct tare_amount by;
@@ -118,15 +127,6 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 					   .count = -b->now.count,
 					   .ns = -b->now.ns };
 		tare_fold_book(f, i, &by);
-	}
-	for (size_t i = 0; i < f->context_nr; i++) {
-		struct tare_context *c = &f->contexts[i];
-
-		if (c->process != process || c->device != d->index)
-			continue;
-		while (c->objects >= 0)
-			tare_fold_object_remove(f, c->objects);
-		c->is_live = false;
 	}
 }
 
@@ -218,6 +218,8 @@ void tare_fold_process_free(struct tare_process_fold *p)
 			continue;
 		tare_map_free(&p->places[i]->contexts);
 		tare_map_free(&p->places[i]->pages);
+		tare_map_free(&p->places[i]->blocks);
+		free(p->places[i]->segments.items);
 		free(p->places[i]);
 	}
 	free(p->places);

@@ -20,6 +20,7 @@ struct leaf {
 struct build {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
+	enum tare_mark mark;
 	struct tare_arena *memory;
 	struct leaf *leaves;
 	size_t leaf_nr, leaf_cap;
@@ -181,12 +182,19 @@ static void fill(struct tare_row *r, const struct tare_amount *a)
 	r->elastic = info->elastic;
 }
 
+static bool is_pool(const struct build *b, const struct leaf *l)
+{
+	return l->account == TARE_ACCOUNT_ALLOCATION && l->part > 1 &&
+	       tare_fold_tensor_is_pool(b->f, l->part - 1);
+}
+
 static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
 		       struct tare_str *label)
 {
 	if (l->account == TARE_ACCOUNT_ALLOCATION) {
 		tare_str_add(segment, l->name ? l->name : "not known");
-		tare_str_add(label, l->name ? l->name : "owner not known");
+		tare_str_addf(label, is_pool(b, l) ? "PyTorch (%s)" : "%s",
+			      l->name ? l->name : "owner not known");
 	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
 		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
 
@@ -252,6 +260,42 @@ static void add_pools(struct build *b, int own, struct leaf *leaves, size_t coun
 	}
 }
 
+/* Rule "tensors": what PyTorch's segments are made up of. Returns whether that is known. */
+static bool split_pool(struct build *b, int own, const struct leaf *l)
+{
+	enum { LIVE, CACHED, PARTLY, NR };
+	static const struct {
+		const char *key, *label;
+		bool elastic;
+	} parts[NR] = {
+		[LIVE] = { "tensors", "live tensors", false },
+		[CACHED] = { "cached", "cached, can be given back", true },
+		[PARTLY] = { "partly", "cached beside live tensors", false },
+	};
+	struct tare_pool_use use =
+		tare_fold_tensor_use(b->f, b->d, l->process, l->part - 1, b->mark);
+	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly, use.partly };
+
+	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
+		return false;
+	for (int i = 0; i < NR; i++) {
+		struct tare_amount part = { .bytes = bytes[i],
+					    .low = bytes[i],
+					    .high = bytes[i],
+					    .count = i == LIVE ? use.count : 0,
+					    .ns = i == LIVE ? l->sum.ns : 0,
+					    .evidence = l->sum.evidence };
+		struct tare_row *r;
+
+		if (!bytes[i] && i != LIVE)
+			continue;
+		r = add_row(b, own, l->account, parts[i].key, parts[i].label);
+		fill(r, &part);
+		r->elastic = parts[i].elastic;
+	}
+	return true;
+}
+
 static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
 {
 	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
@@ -272,6 +316,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		qsort(leaves, count, sizeof(*leaves), by_size);
 	for (size_t i = 0; i < count; i++) {
 		struct tare_str segment = { 0 }, label = { 0 };
+		int row = (int)b->row_nr;
 		struct tare_row *r;
 
 		if (is_empty(&leaves[i].sum))
@@ -281,7 +326,8 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 			    tare_str_text(&label));
 		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
 			r->pid = b->d->peers[leaves[i].part - 2].pid;
-		fill(r, &leaves[i].sum);
+		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
+			fill(&b->rows[row], &leaves[i].sum);
 		tare_str_free(&segment);
 		tare_str_free(&label);
 	}
@@ -347,7 +393,7 @@ static void sum_up(struct build *b)
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	struct build b = { .f = f, .d = d, .memory = memory };
+	struct build b = { .f = f, .d = d, .mark = m, .memory = memory };
 	int parent = -1;
 
 	collect(&b, m);

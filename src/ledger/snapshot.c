@@ -50,7 +50,8 @@ static void add_pinned(const struct tare_fold *f, const struct tare_device_fold 
 		const struct tare_bucket *b = &f->buckets[i];
 		struct tare_host_ledger *h;
 
-		if (tare_bucket_is_device(b) || f->processes[b->process]->host_row < 0)
+		if ((b->account != TARE_BUCKET_PINNED && b->account != TARE_BUCKET_REGISTERED) ||
+		    f->processes[b->process]->host_row < 0)
 			continue;
 		h = &out->hosts[f->processes[b->process]->host_row];
 		*(b->account == TARE_BUCKET_PINNED ? &h->pinned : &h->registered) +=

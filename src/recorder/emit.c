@@ -209,6 +209,11 @@ void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp)
 	emit_plain(TARE_KIND_POOL, pool, sizeof(*pool), stamp);
 }
 
+void tare_emit_tensor(const struct tare_rec_tensor *tensor)
+{
+	emit_plain(TARE_KIND_TENSOR, tensor, sizeof(*tensor), tare_clock_ticks());
+}
+
 void tare_emit_device(const struct tare_rec_device *device, const char *name)
 {
 	struct tare_rec_device rec = *device;

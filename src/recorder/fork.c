@@ -43,6 +43,15 @@ bool tare_is_vfork_child(void)
 	return pid != 0 && is_wiped_on_fork && tare_sys_getpid() != pid;
 }
 
+static TARE_TLS uint32_t own_tid;
+
+uint32_t tare_fork_tid(void)
+{
+	if (unlikely(!own_tid))
+		own_tid = tare_sys_gettid();
+	return own_tid;
+}
+
 void tare_fork_check(void)
 {
 	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
@@ -51,6 +60,7 @@ void tare_fork_check(void)
 		return;
 	__atomic_store_n(owner, tare_sys_getpid(), __ATOMIC_RELAXED);
 	tare_depth = 0;
+	own_tid = 0;
 	tare_ring_forget();
 	tare_weigh_forget();
 	tare_devices_forget();

@@ -25,6 +25,7 @@ struct tare_config {
 	bool no_weigh; /* TARE_TEST_NO_WEIGH */
 	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool simulated;
+	bool no_tensors; /* TARE_TENSORS=off */
 };
 extern struct tare_config tare_config;
 

@@ -22,7 +22,7 @@ static char values[16][1024];
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
-	"LD_LIBRARY_PATH",
+	"LD_LIBRARY_PATH",  "TARE_TENSORS",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 static bool is_set[NAMES];
@@ -67,6 +67,7 @@ static void configure(char **envp)
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;
 	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
+	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	tare_config.enabled = tare_config.folder[0] != '\0';
 }
 

@@ -256,6 +256,9 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 		carry->generation = about->generation;
 		break;
 	}
+	case TARE_KIND_TENSOR:
+		((struct tare_rec_tensor *)&k->rec)->device = (int16_t)ordinal;
+		break;
 	case TARE_KIND_READING:
 		((struct tare_rec_reading *)&k->rec)->device = ordinal;
 		break;

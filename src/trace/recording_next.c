@@ -137,6 +137,9 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_DEVICE:
 		e->device = tare_process_device(&p->public, rec.device->ordinal);
 		break;
+	case TARE_KIND_TENSOR:
+		e->device = tare_process_device(&p->public, rec.tensor->device);
+		break;
 	case TARE_KIND_READING:
 		e->device = tare_process_device(&p->public, rec.reading->device);
 		break;

@@ -199,6 +199,12 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 	item->event.text = name ? name : "";
 }
 
+void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes)
+{
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
+		(struct tare_rec_tensor){ .block = block, .bytes = bytes };
+}
+
 void world_end(struct world *w, int process, int64_t t)
 {
 	add(w, TARE_KIND_END, process, -1, t);
