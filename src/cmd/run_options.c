@@ -20,6 +20,8 @@ const struct tare_opt tare_run_opts[] = {
 		 "let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		 "keep the command's arguments and folder out of the recording"),
+	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
+		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
 	TARE_OPT_END,
 };
 
@@ -39,6 +41,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.sim = o.sim;
 	session.cap = o.cap;
 	session.no_paths = o.no_paths;
+	session.no_tensors = o.no_tensors;
 	session.argv = rest.items;
 	if (tare_session_run(&session, result, &err) == 0) {
 		tare_operands_free(&rest);

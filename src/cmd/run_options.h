@@ -8,7 +8,7 @@
 
 struct run_options {
 	const char *output, *sim;
-	bool force, no_paths;
+	bool force, no_paths, no_tensors;
 	uint64_t cap;
 };
 

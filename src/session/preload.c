@@ -136,6 +136,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	set("LD_PRELOAD", preload->list, arg);
 	set("TARE_RECORDING", folder, arg);
 	set("TARE_LIBRARY", preload->library, arg);
+	if (preload->no_tensors)
+		set("TARE_TENSORS", "off", arg);
 	if (!preload->sim_dir)
 		return;
 	set("LD_LIBRARY_PATH", preload->library_path, arg);

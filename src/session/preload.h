@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tare_preload {
@@ -12,6 +13,7 @@ struct tare_preload {
 	char *list; /* LD_PRELOAD: it, then what was there */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_profile, *sim_state;
+	bool no_tensors; /* set by the caller */
 };
 
 /*

@@ -223,6 +223,7 @@ static int open_session(struct session *s, struct tare_err *err)
 		rc = make_sim_state(s, err);
 	if (rc == 0)
 		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state, err);
+	s->preload.no_tensors = s->options->no_tensors;
 	if (rc)
 		return rc;
 	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */

@@ -15,6 +15,7 @@ struct tare_session_options {
 	const char *sim; /* profile, or NULL */
 	uint64_t cap; /* bytes a recording may have */
 	bool no_paths;
+	bool no_tensors; /* of PyTorch: not recorded */
 	const char *const *argv;
 };
 
