@@ -103,6 +103,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 		b->now.evidence = by->evidence;
 	if (tare_bucket_is_device(b))
 		d->sum += by->bytes;
+	if (b->account == TARE_BUCKET_TENSOR)
+		d->live += by->bytes;
 }
 
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how)
@@ -135,11 +137,21 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 	d->mark_used[m] = d->used;
 	d->mark_ns[m] = t;
 	d->is_marked[m] = true;
+	if (m == TARE_MARK_PEAK)
+		d->peak_live = d->live;
 }
 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
+		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+}
+
+/* Rule "peak": the device is at its maximum still, or again, and more of it is in use. */
+void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (d->is_marked[TARE_MARK_PEAK] && d->used == d->mark_used[TARE_MARK_PEAK] &&
+	    d->live > d->peak_live)
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
 }
 

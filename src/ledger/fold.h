@@ -271,6 +271,7 @@ struct tare_device_fold {
 	size_t read_nr, read_cap;
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
+	int64_t live, peak_live; /* in blocks, now and when the peak was marked */
 	struct tare_block *blocks; /* waiting for the cluster to be settled */
 	size_t block_nr, block_cap;
 	bool is_level_known;
@@ -340,6 +341,7 @@ void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t c
 void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
 					   enum tare_mark m);
 

@@ -177,6 +177,7 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 	for (size_t i = 0; i < d->block_nr; i++) {
 		tare_fold_advance(f, d, d->blocks[i].t);
 		apply(f, d, &d->blocks[i]);
+		tare_fold_plateau(f, d, d->blocks[i].t);
 	}
 	d->block_nr = 0;
 }

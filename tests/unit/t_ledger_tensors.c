@@ -95,6 +95,31 @@ TEST(tensors_of_the_peak_are_those_of_the_peak)
 	world_free(w);
 }
 
+/* The device reaches its maximum with an empty segment; the moment with the most in it is shown. */
+TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 4 * MS, BASE, 5 * MIB);
+	world_tensor(w, 5 * MS, BASE + 5 * MIB, 12 * MIB);
+	world_tensor(w, 6 * MS, BASE, 0);
+	segment(w, 7 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	give_back(w, 8 * MS, BASE + 100 * MIB, 622 * MIB, 2 * MIB);
+	world_tensor(w, 9 * MS, BASE, 5 * MIB);
+	segment(w, 10 * MS, BASE + 200 * MIB, 2 * MIB, 620 * MIB);
+	world_tensor(w, 11 * MS, BASE + 200 * MIB, 1 * MIB);
+	give_back(w, 12 * MS, BASE + 200 * MIB, 622 * MIB, 2 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].used, 622 * MIB);
+	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 18 * MIB);
+	CHECK_INT(l.devices[0].peak_t_ns, 11 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* A segment that goes while blocks are in it takes them along: their ends mean nothing any more. */
 TEST(tensors_go_with_their_segment)
 {
