@@ -3,7 +3,7 @@
 #include "ledger_world.h"
 #include "test.h"
 
-#define POOL "process:431/allocations/libc10_cuda"
+#define TORCH_POOL "process:431/allocations/libc10_cuda"
 #define BASE UINT64_C(0x7f0000000000)
 
 static void context(struct world *w)
@@ -47,12 +47,12 @@ TEST(tensors_a_segment_is_live_or_cached_wholly_or_beside_tensors)
 	struct world *w = pool();
 	struct tare_ledger l = world_ledger(w, "end");
 
-	CHECK_INT(world_bytes(&l, 0, POOL), 40 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 16 * MIB);
-	CHECK_INT(world_row(&l, 0, POOL "/tensors")->count, 2);
-	CHECK_INT(world_row(&l, 0, POOL "/tensors")->evidence, TARE_EVIDENCE_EXACT);
-	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 4 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 20 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 40 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 16 * MIB);
+	CHECK_INT(world_row(&l, 0, TORCH_POOL "/tensors")->count, 2);
+	CHECK_INT(world_row(&l, 0, TORCH_POOL "/tensors")->evidence, TARE_EVIDENCE_EXACT);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 4 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/cached"), 20 * MIB);
 	CHECK_INT(l.devices[0].elastic, 20 * MIB);
 	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
@@ -64,9 +64,9 @@ TEST(tensors_are_as_they_were_at_an_instant)
 	struct world *w = pool();
 	struct tare_ledger l = world_ledger(w, "5.5ms");
 
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 21 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 19 * MIB);
-	CHECK(!world_row(&l, 0, POOL "/cached"));
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 21 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 19 * MIB);
+	CHECK(!world_row(&l, 0, TORCH_POOL "/cached"));
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -85,12 +85,12 @@ TEST(tensors_of_the_peak_are_those_of_the_peak)
 	world_tensor(w, 7 * MS, BASE, 0);
 	world_tensor(w, 8 * MS, BASE, 3 * MIB);
 	l = world_ledger(w, "peak");
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 20 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 2 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 20 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/cached"), 2 * MIB);
 	tare_ledger_free(&l);
 	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 3 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 17 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 3 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 17 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -114,7 +114,7 @@ TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
 	give_back(w, 12 * MS, BASE + 200 * MIB, 622 * MIB, 2 * MIB);
 	l = world_ledger(w, "peak");
 	CHECK_INT(l.devices[0].used, 622 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 18 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 18 * MIB);
 	CHECK_INT(l.devices[0].peak_t_ns, 11 * MS);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -131,9 +131,9 @@ TEST(tensors_go_with_their_segment)
 	world_tensor(w, 9 * MS, BASE, 1 * MIB);
 	world_tensor(w, 10 * MS, BASE + 12 * MIB, 0); /* of the segment that went */
 	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 1 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/partly"), 19 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/cached"), 20 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 1 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 19 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/cached"), 20 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -147,8 +147,8 @@ TEST(tensors_go_with_their_context)
 	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
 	     .before = 640 * MIB, .after = 100 * MIB);
 	l = world_ledger(w, "9ms");
-	CHECK_INT(world_bytes(&l, 0, POOL), 0);
-	CHECK(!world_row(&l, 0, POOL "/tensors"));
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 0);
+	CHECK(!world_row(&l, 0, TORCH_POOL "/tensors"));
 	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -165,8 +165,8 @@ TEST(tensors_that_make_no_sense_change_no_sum)
 	world_tensor(w, 7 * MS + 2, BASE + 91 * MIB, 0);
 	world_tensor(w, 7 * MS + 3, BASE + 1, INT64_MAX);
 	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, POOL), 40 * MIB);
-	CHECK_INT(world_bytes(&l, 0, POOL "/tensors"), 14 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 40 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 14 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -180,7 +180,7 @@ TEST(tensors_not_recorded_leave_the_pool_whole)
 	context(w);
 	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	l = world_ledger(w, "end");
-	CHECK(world_row(&l, 0, POOL)->leaf);
+	CHECK(world_row(&l, 0, TORCH_POOL)->leaf);
 	CHECK_INT(l.devices[0].elastic, 0);
 	tare_ledger_free(&l);
 	world_free(w);
