@@ -13,7 +13,7 @@ declare -A may=(
 	[profile]='profile/' # libc only: the simulated driver has it too
 	[trace]='(trace|base)/'
 	[witness]='(witness|base)/|trace/format\.h$'
-	[session]='(session|witness|ledger|trace|base)/'
+	[session]='(session|witness|ledger|profile|trace|base)/'
 	[ledger]='(ledger|trace|base)/'
 	[allocator]='(allocator|trace|base)/'
 	[plan]='(plan|ledger|allocator|trace|base)/'
@@ -21,7 +21,7 @@ declare -A may=(
 	[export]='(export|ledger|trace|base)/'
 	[view]='(view|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
 	[cmd]='(cmd|view|plan|export|import|ledger|allocator|session|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
-	[recorder]='recorder/|trace/(format|encode|clock|ringlog)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
+	[recorder]='recorder/|trace/(format|encode|clock|ringlog|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )

@@ -14,6 +14,8 @@
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/vram/kept.h"
+#include "recorder/vram/local.h"
 #include "recorder/weigh.h"
 
 #ifndef MADV_WIPEONFORK
@@ -70,4 +72,7 @@ void tare_fork_check(void)
 	tare_pools_forget();
 	tare_async_forget();
 	tare_call_forget();
+	tare_vram_forget();
+	tare_kept_forget();
+	tare_local_forget();
 }

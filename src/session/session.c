@@ -10,6 +10,7 @@
 #include "session/folder.h"
 #include "session/preload.h"
 #include "session/symbols.h"
+#include "session/vram.h"
 #include "session/witness.h"
 #include "trace/format.h"
 #include "trace/rank.h"
@@ -137,6 +138,7 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
 	tare_json_str(j, "simulated", s->options->sim);
 	describe_rank(j);
+	tare_vram_describe(&s->options->vram, j);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
 	tare_json_open(j, "environment", '{');
@@ -237,12 +239,16 @@ static int open_session(struct session *s, struct tare_err *err)
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, nvml, err);
 	free(nvml);
+	if (rc == 0 && s->options->vram.entry_nr) {
+		s->preload.has_vram = true;
+		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
+	}
 	return rc;
 }
 
 static void remove_empty(struct session *s)
 {
-	static const char *const names[] = { "control", "recording.json", "tare.events" };
+	static const char *const names[] = { "control", "recording.json", "tare.events", "vram" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -352,6 +358,8 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_symbols_write(s->witness, s->folder.work);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
+	if (!out->alive)
+		tare_vram_remove(s->folder.work);
 	write_description(s, out);
 	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
 		out->notice = tare_xstrdup(err.text);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "session/target.h"
+#include "session/vram.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct tare_session_options {
 	uint64_t cap; /* bytes a recording may have */
 	bool no_paths;
 	bool no_tensors; /* of PyTorch: not recorded */
+	struct tare_vram_wish vram; /* --vram, --card */
 	const char *const *argv;
 };
 

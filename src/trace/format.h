@@ -181,7 +181,8 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                   \
 	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up") \
 	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                      \
-	X(32, PRIMARY, "primary", "a primary context")
+	X(32, PRIMARY, "primary", "a primary context")                                              \
+	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it")
 
 #define TARE_DEVICE_MAP(X)                                                                          \
 	X(1, NVML, "nvml", "NVML knows this device: readings are its")                              \

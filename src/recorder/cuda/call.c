@@ -11,6 +11,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/vram/limit.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -283,6 +284,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.peers_after = call->peers_after;
 	event.local = call->local;
 	event.limit = call->limit;
+	event.missing = call->missing;
 	/* An address is free for others the moment the call that frees it begins. */
 	tare_emit_event(&event, call->effect == TARE_EFFECT_DEL ? call->begin : call->end);
 }
@@ -300,6 +302,10 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
 		tare_async_given(call);
 	weigh_after(call);
+	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && tare_limit_take_refusal(&call->asked, &call->missing)) {
+		call->flags |= TARE_EVENT_REFUSED;
+		call->is_quiet = false;
+	}
 	if (!call->is_quiet || call->is_news || call->before != call->after)
 		tare_call_emit(call, result);
 	errno = call->saved_errno;
