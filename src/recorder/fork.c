@@ -11,6 +11,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/objects.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
@@ -75,4 +76,5 @@ void tare_fork_check(void)
 	tare_vram_forget();
 	tare_kept_forget();
 	tare_local_forget();
+	tare_phase_forget();
 }

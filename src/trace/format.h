@@ -206,6 +206,20 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(3, EXEC, "exec", "another program took its place")                                        \
 	X(4, DESTRUCTOR, "destructor", "libraries were being unloaded")
 
+/* What a PHASE record says. */
+#define TARE_PHASE_MAP(X)                                                                           \
+	X(1, PUSH, "push", "a phase begins inside those of its thread")                             \
+	X(2, POP, "pop", "the thread's innermost one ends")                                         \
+	X(3, BEGIN, "begin", "a range begins; it may end on another thread")                        \
+	X(4, END, "end", "the range `id` ends")                                                     \
+	X(5, MARK, "mark", "a moment")
+
+/* Who marked a phase. */
+#define TARE_PHASE_SOURCE_MAP(X)                                                                    \
+	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                 \
+	X(2, NVTX, "nvtx", "NVTX")                                                                  \
+	X(3, LINE, "line", "a line of a Python program (tare run --phase)")
+
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
 enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
@@ -220,6 +234,12 @@ enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
 enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_##key = value,
+enum tare_phase_what { TARE_PHASE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_BY_##key = value,
+enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,

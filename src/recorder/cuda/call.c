@@ -8,6 +8,7 @@
 #include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
@@ -132,6 +133,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	call->class = class;
 	call->effect = effect;
 	call->device = -1;
+	tare_phase_log_opens();
 	tare_devices_start();
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
@@ -35,6 +36,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		return tare_real.cuInit(Flags);
 	tare_depth++;
 	saved = errno;
+	tare_phase_log_opens();
 	tare_weigh_start();
 	nr = tare_weigh_nvml_count();
 	tare_devices_read_all(before);
