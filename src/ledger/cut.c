@@ -46,6 +46,10 @@ static void see(struct pass *p, const struct tare_event *e)
 	case TARE_KIND_POOL:
 		see_call(p, e);
 		return;
+	case TARE_KIND_TENSOR: /* from the teardown on, the end is known and would be lost */
+		if ((e->rec.tensor->flags & TARE_TENSOR_FINALIZING) && e->at_ns <= p->cut)
+			p->cut = e->at_ns - 1;
+		return;
 	case TARE_KIND_DEVICE:
 	case TARE_KIND_READING:
 	case TARE_KIND_PEER:

@@ -114,6 +114,7 @@ struct tare_block {
 	uint64_t address;
 	int64_t bytes, t;
 	int process;
+	bool is_finalizing;
 };
 
 struct tare_pool_use {

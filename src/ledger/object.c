@@ -38,6 +38,7 @@ static void count_managed(struct tare_fold *f, const struct tare_object_live *o,
 static bool is_segment(const struct tare_fold *f, const struct tare_object_live *o)
 {
 	return o->class == TARE_CLASS_DEVICE && o->device >= 0 && o->bucket >= 0 &&
+	       f->buckets[o->bucket].account == TARE_ACCOUNT_ALLOCATION &&
 	       tare_fold_tensor_is_pool(f, f->buckets[o->bucket].owner);
 }
 

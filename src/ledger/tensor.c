@@ -139,11 +139,13 @@ static void take_back(struct tare_fold *f, struct tare_place *p, uint64_t block)
 		move(f, s, -(int64_t)bytes, -1);
 }
 
-static void apply(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_block *b)
+static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
 	struct tare_segment *s;
 
+	if (b->is_finalizing && !d->is_marked[TARE_MARK_END])
+		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
 	if (b->bytes <= 0)
 		return;
@@ -161,7 +163,8 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 	struct tare_block b = { .address = r->block,
 				.bytes = r->bytes,
 				.t = e->at_ns,
-				.process = e->process->index };
+				.process = e->process->index,
+				.is_finalizing = r->flags & TARE_TENSOR_FINALIZING };
 
 	if (b.bytes > (int64_t)1 << 44)
 		return; /* damage */

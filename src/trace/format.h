@@ -168,6 +168,8 @@ struct tare_control {
 };
 enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
 
+enum { TARE_TENSOR_FINALIZING = 1 };
+
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                          \
 	X(1, NEW, "new", "`handle` of `class` appeared; stamped after the call")                    \

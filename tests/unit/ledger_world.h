@@ -57,6 +57,7 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 		const char *name);
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
+void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_degraded(struct world *w, int64_t t, const char *text);

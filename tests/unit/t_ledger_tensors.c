@@ -120,6 +120,23 @@ TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
 	world_free(w);
 }
 
+/* What Python frees while it is taken down was there at the end. */
+TEST(tensors_of_the_end_are_those_before_the_teardown)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	world_tensor_of_teardown(w, 7 * MS, BASE);
+	world_tensor_of_teardown(w, 8 * MS, BASE + 12 * MIB);
+	give_back(w, 9 * MS, BASE, 640 * MIB, 20 * MIB);
+	world_end(w, 0, 10 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].used, 640 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 16 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* A segment that goes while blocks are in it takes them along: their ends mean nothing any more. */
 TEST(tensors_go_with_their_segment)
 {

@@ -47,6 +47,41 @@ static report_fn *find(report_fn **slot, const char *name)
 	return found;
 }
 
+/*
+ * Python frees what is left of a program when it is taken down: that is no longer what the program
+ * had at its end. The interpreter says so by a function that reads one word.
+ */
+static int never(void)
+{
+	return 0;
+}
+
+static int (*find_finalizing(void))(void)
+{
+	static const char *const objects[] = {"libpython", "python"};
+	static const char *const names[] = {"Py_IsFinalizing", "_Py_IsFinalizing"}; /* 3.13, 3.7 */
+	struct tare_elf_object object;
+	void *found;
+	int i, k;
+
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < 2; k++)
+			if (tare_elf_find_object(objects[i], &object) &&
+			    (found = tare_elf_symbol(&object, names[k], NULL)))
+				return (int (*)(void))found;
+	return never;
+}
+
+static bool is_finalizing(void)
+{
+	static int (*ask)(void);
+	int (*fn)(void) = __atomic_load_n(&ask, __ATOMIC_RELAXED);
+
+	if (unlikely(!fn))
+		__atomic_store_n(&ask, fn = find_finalizing(), __ATOMIC_RELAXED);
+	return fn() != 0;
+}
+
 static void record(const void *block, int64_t bytes, uint16_t device)
 {
 	struct tare_rec_tensor rec;
@@ -63,6 +98,7 @@ static void record(const void *block, int64_t bytes, uint16_t device)
 	rec.bytes = bytes;
 	rec.tid = tare_fork_tid();
 	rec.device = (int8_t)(device >> 8);
+	rec.flags = bytes < 0 && is_finalizing() ? TARE_TENSOR_FINALIZING : 0;
 	tare_emit_tensor(&rec);
 	tare_depth--;
 }
