@@ -9,11 +9,11 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
-#include "view/phase.h"
 #include "view/time.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct tare_instant peak_and_end[] = {
 	{ .kind = TARE_INSTANT_PEAK, .text = "peak" },
@@ -56,17 +56,8 @@ static void discard(struct ledgers *l)
 	free(l->shown);
 }
 
-static bool is_by_phase(const struct ledgers *l, const struct tare_report_options *o,
-			struct tare_phase_view *view)
+static void write_json(struct tare_str *out, const struct ledgers *l, int by)
 {
-	*view = (struct tare_phase_view){ &l->whole[0], o->pid };
-	return o->by == TARE_BY_PHASE && tare_phase_is_any(view);
-}
-
-static void write_json(struct tare_str *out, const struct ledgers *l,
-		       const struct tare_report_options *o)
-{
-	struct tare_phase_view phases;
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, out);
@@ -76,12 +67,8 @@ static void write_json(struct tare_str *out, const struct ledgers *l,
 		if (i)
 			tare_emit_open(&e, NULL, '{');
 		tare_ledger_json(&e.json, l->shown[i]);
-		if (is_by_phase(l, o, &phases)) {
-			if (!i)
-				tare_phase_show(&e, &phases);
-		} else if (o->by >= 0) {
-			tare_by_data(&e, (enum tare_by)o->by, &l->shown[i], 1);
-		}
+		if (by >= 0)
+			tare_by_data(&e, (enum tare_by)by, &l->shown[i], 1);
 		if (i)
 			tare_emit_close(&e);
 	}
@@ -91,46 +78,27 @@ static void write_json(struct tare_str *out, const struct ledgers *l,
 	tare_str_add_char(out, '\n');
 }
 
-static void write_csv(struct tare_str *out, const struct ledgers *l,
-		      const struct tare_report_options *o)
+static void write_csv(struct tare_str *out, const struct ledgers *l, int by)
 {
-	struct tare_phase_view phases;
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_CSV, out);
-	if (is_by_phase(l, o, &phases))
-		tare_phase_show(&e, &phases);
-	else if (o->by >= 0)
-		tare_by_data(&e, (enum tare_by)o->by, l->shown, l->count);
+	if (by >= 0)
+		tare_by_data(&e, (enum tare_by)by, l->shown, l->count);
 	else
 		tare_ledger_csv(&e, l->shown, l->count);
 	tare_emit_end(&e);
-}
-
-/* Phases are of the whole recording: the instant of a ledger is no matter. */
-static void write_phases(FILE *out, struct tare_str *text, const struct tare_phase_view *view)
-{
-	struct tare_emit e;
-
-	tare_emit_begin(&e, TARE_EMIT_TEXT, text);
-	tare_phase_show(&e, view);
-	tare_emit_end(&e);
-	if (!tare_terminal_style(out).is_utf8)
-		tare_text_to_ascii(text, 0);
 }
 
 static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
 			const struct tare_report_options *o)
 {
 	struct tare_text_style style = tare_terminal_style(out);
-	struct tare_phase_view phases;
 
 	if (o->format == TARE_EMIT_JSON)
-		write_json(text, l, o);
+		write_json(text, l, o->by);
 	else if (o->format == TARE_EMIT_CSV)
-		write_csv(text, l, o);
-	else if (is_by_phase(l, o, &phases))
-		write_phases(out, text, &phases);
+		write_csv(text, l, o->by);
 	else if (o->by >= 0)
 		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
 	else
@@ -141,12 +109,12 @@ static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *
 static void write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
 		       const struct tare_report_options *o)
 {
-	const struct tare_instant *last = o->instant_nr ? &o->instants[o->instant_nr - 1] : NULL;
+	const struct tare_instant *last = &o->instants[o->instant_nr - 1];
 	struct tare_time_opts opts = { .pid = o->pid, .until_ns = INT64_MAX };
 	struct tare_time_rows rows;
 	struct tare_emit e;
 
-	if (last && last->kind == TARE_INSTANT_TIME)
+	if (last->kind == TARE_INSTANT_TIME)
 		opts.until_ns = last->t_ns;
 	tare_driver_time_of_recording(recording, &opts, &rows);
 	tare_emit_begin(&e, o->format, text);
@@ -208,31 +176,105 @@ static int check_instants(const struct tare_recording *recording, const struct t
 	return 0;
 }
 
-int tare_report_print(FILE *out, struct tare_recording *recording,
-		      const struct tare_report_options *o, struct tare_err *err)
+/* "snapshot:1" is the instant with that number, "snapshot:NAME" the last one that was called so. */
+static const struct tare_snapshot_mark *find_snapshot(const struct tare_recording *recording,
+						      const char *name)
 {
-	const struct tare_instant *instants = o->instant_nr ? o->instants : peak_and_end;
-	/* Of ranks the peak says it all: at the end most have given back what they held. */
-	int n = o->instant_nr ? o->instant_nr : o->by == TARE_BY_RANK ? 1 : 2, rc = check_pid(recording, o->pid, err);
-	struct tare_str text = { 0 };
+	char number[16];
 
-	if (rc == 0 && o->instant_nr)
-		rc = tare_phase_instants_settle(recording, o->instants, n, err);
-	if (rc == 0)
-		rc = check_instants(recording, instants, n, err);
-	if (rc)
-		return rc;
+	for (int i = tare_recording_snapshot_nr(recording); i-- > 0;) {
+		const struct tare_snapshot_mark *mark = tare_recording_snapshot(recording, i);
+
+		snprintf(number, sizeof(number), "%u", (unsigned)mark->number);
+		if (!strcmp(number, name) || !strcmp(mark->name, name))
+			return mark;
+	}
+	return NULL;
+}
+
+static int no_snapshot(const struct tare_recording *recording, const char *text,
+		       struct tare_err *err)
+{
+	struct tare_str known = { 0 };
+	int n = tare_recording_snapshot_nr(recording), rc;
+
+	for (int i = 0; i < n; i++) {
+		const struct tare_snapshot_mark *mark = tare_recording_snapshot(recording, i);
+
+		tare_str_addf(&known, "%s%u%s%s", i ? ", " : "", (unsigned)mark->number,
+			      mark->name[0] ? " " : "", mark->name);
+	}
+	if (n)
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such snapshot; there is %s",
+				  text, tare_str_text(&known));
+	else
+		rc = tare_err_set(err, TARE_E_NOT_FOUND,
+				  "%s: this recording has no snapshots; tare ctl REC snapshot takes one "
+				  "while it runs",
+				  text);
+	tare_str_free(&known);
+	return rc;
+}
+
+static int resolve(const struct tare_recording *recording, struct tare_instant *instants, int n,
+		   struct tare_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		const struct tare_snapshot_mark *mark;
+
+		if (instants[i].kind != TARE_INSTANT_SNAPSHOT)
+			continue;
+		mark = find_snapshot(recording, strchr(instants[i].text, ':') + 1);
+		if (!mark)
+			return no_snapshot(recording, instants[i].text, err);
+		instants[i].kind = TARE_INSTANT_TIME;
+		instants[i].t_ns = mark->at_ns;
+	}
+	return 0;
+}
+
+static int print(FILE *out, struct tare_recording *recording, const struct tare_report_options *o,
+		 struct tare_err *err)
+{
+	struct tare_str text = { 0 };
+	int rc = 0;
+
 	if (o->is_time) {
 		write_time(out, &text, recording, o);
 	} else {
 		struct ledgers l;
 
-		build(&l, recording, instants, n, o->pid);
+		build(&l, recording, o->instants, o->instant_nr, o->pid);
 		write_bytes(out, &text, &l, o);
 		discard(&l);
 	}
 	if (fputs(tare_str_text(&text), out) < 0 || fflush(out))
 		rc = tare_err_set_errno(err, errno, "the report cannot be written");
 	tare_str_free(&text);
+	return rc;
+}
+
+int tare_report_print(FILE *out, struct tare_recording *recording,
+		      const struct tare_report_options *options, struct tare_err *err)
+{
+	struct tare_report_options o = *options;
+	struct tare_instant *instants;
+	int rc = check_pid(recording, o.pid, err);
+
+	if (!o.instant_nr) {
+		o.instants = peak_and_end;
+		/* Of ranks the peak says it all: at the end most have given back what they held. */
+		o.instant_nr = o.by == TARE_BY_RANK || o.is_time ? 1 : 2;
+	}
+	instants = tare_xcalloc((size_t)o.instant_nr, sizeof(*instants));
+	memcpy(instants, o.instants, (size_t)o.instant_nr * sizeof(*instants));
+	o.instants = instants;
+	if (rc == 0)
+		rc = resolve(recording, instants, o.instant_nr, err);
+	if (rc == 0)
+		rc = check_instants(recording, instants, o.instant_nr, err);
+	if (rc == 0)
+		rc = print(out, recording, &o, err);
+	free(instants);
 	return rc;
 }

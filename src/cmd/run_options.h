@@ -7,8 +7,8 @@
 #include "session/session.h"
 
 struct run_options {
-	const char *output, *sim, *vram, *card;
-	bool force, no_paths, no_tensors;
+	const char *output, *sim;
+	bool force, no_paths, no_tensors, paused;
 	uint64_t cap;
 };
 

@@ -115,6 +115,8 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 		if (s->handle)
 			f->unknown_frees += tare_classes[s->class].sizing == TARE_SIZING_PAGES;
 		a->takes_rest = true;
+		if (s->device >= 0 && tare_fold_paused_bytes(f, f->devices[s->device]) > 0)
+			a->bucket = tare_fold_paused_bucket(f, f->devices[s->device]);
 		return;
 	}
 	o = f->objects[found];

@@ -41,16 +41,18 @@ struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare
 	d->index = i;
 	d->buckets = -1;
 	d->max_begin = INT64_MIN;
-	d->before = tare_fold_bucket_other(f, i, 0);
+	d->before = tare_fold_bucket_of_device(f, i, TARE_ACCOUNT_OTHER, 0);
+	d->paused = -1;
+	d->is_pause_open = tare_fold_is_paused(f);
 	return d;
 }
 
-int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner)
+int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner)
 {
 	return add_bucket(f, &(struct tare_bucket){ .device = device,
 						    .process = -1,
 						    .context = -1,
-						    .account = TARE_ACCOUNT_OTHER,
+						    .account = account,
 						    .owner = owner,
 						    .next_of_context = -1 });
 }
@@ -101,10 +103,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	b->now.ns += by->ns;
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
-	if (tare_bucket_is_device(b)) {
+	if (tare_bucket_is_device(b))
 		d->sum += by->bytes;
-		d->account_now[b->account] += by->bytes;
-	}
 	if (b->account == TARE_BUCKET_TENSOR)
 		d->live += by->bytes;
 }
@@ -145,11 +145,6 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	if (d->used - d->used_start > d->phase_peak) {
-		d->phase_peak = d->used - d->used_start;
-		d->phase_peak_ns = t;
-		d->phase_has_peak = true;
-	}
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
 }

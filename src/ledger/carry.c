@@ -22,7 +22,8 @@ static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const st
 	if (!p->name && e->name)
 		p->name = tare_arena_strdup(&f->arena, e->name);
 	if (p->bucket < 0) {
-		int bucket = tare_fold_bucket_other(f, d->index, (uint64_t)known + 1);
+		int bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER,
+							(uint64_t)known + 1);
 
 		d->peers[known].bucket = bucket;
 	}
@@ -37,6 +38,8 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 
 	if (account == TARE_ACCOUNT_OTHER)
 		return peer_bucket(f, d, e);
+	if (account == TARE_ACCOUNT_PAUSED)
+		return tare_fold_paused_bucket(f, d);
 	if (account == TARE_CARRY_PINNED)
 		account = TARE_BUCKET_PINNED;
 	else if (account == TARE_CARRY_REGISTERED)
@@ -99,6 +102,7 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 	if (used != TARE_NOT_KNOWN && source >= TARE_SOURCE_NVML2 && source <= TARE_SOURCE_CUDA)
 		d->used = tare_fold_normal(f, d, used, source, d->used);
 	d->last_ns = t;
+	d->is_pause_open = tare_fold_is_paused(f); /* an older pause is carried */
 	if (!is_start)
 		tare_fold_peak(f, d, t);
 }

@@ -147,7 +147,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	struct tare_fold *f = c->f;
 
 	if (b->process < 0) {
-		r->account = TARE_ACCOUNT_OTHER;
+		r->account = (uint8_t)b->account;
 		if (b->owner) {
 			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
 			last(c)->name = f->devices[b->device]->peers[b->owner - 1].name;
@@ -428,12 +428,21 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
 }
 
-static void add_phase(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
+/* What was paused then stays so, and snapshots keep their times. */
+static void tell_controls(struct checkpoint *c)
 {
-	union record *r = add(arg, e->kind, e->process, e->device, e->at_ns);
+	for (size_t i = 0; i < c->f->control_nr; i++) {
+		const struct tare_control_seen *seen = &c->f->controls[i];
+		struct tare_rec_control *r =
+			&add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)->control;
 
-	memcpy(r, rec, size);
-	*last(arg) = *e;
+		r->what = seen->what;
+		r->number = seen->number;
+		r->pid = seen->pid;
+		r->bytes = (uint32_t)strlen(seen->name);
+		last(c)->text = seen->name;
+		last(c)->text_len = r->bytes;
+	}
 }
 
 static void tell_processes(struct checkpoint *c)
@@ -465,8 +474,8 @@ static void tell_all(struct checkpoint *c)
 		if (f->devices[i])
 			tell_now(c, f->devices[i], own);
 	tell_live(c, c->cut);
-	tare_fold_phase_tell(f, c->cut, add_phase, c);
 	tell_processes(c);
+	tell_controls(c);
 	free(own);
 }
 

@@ -62,6 +62,8 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	a->context = tare_fold_context(f, s->process, s->device, handle_of(s));
 	a->bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_CONTEXT, 0);
 	c = &f->contexts[a->context];
+	if (!c->is_live && tare_fold_paused_bytes(f, f->devices[s->device]) > 0)
+		a->bucket = tare_fold_paused_bucket(f, f->devices[s->device]);
 	while (c->objects >= 0) {
 		tare_fold_grave_put(g, &f->objects[c->objects]);
 		tare_fold_object_remove(f, c->objects);

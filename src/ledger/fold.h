@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ledger/build.h"
-#include "ledger/phase.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -233,6 +232,21 @@ struct tare_peer_read {
 	uint64_t used;
 };
 
+/* The control word of one recording, as its records tell it. */
+struct tare_paused {
+	const char *folder;
+	uint32_t number; /* of the last change */
+	int64_t since;   /* -1: not paused */
+	bool is_stopped;
+};
+
+struct tare_control_seen {
+	const struct tare_process *process;
+	uint32_t what, number, pid;
+	const char *name;
+	int64_t t;
+};
+
 struct tare_device_fold {
 	const struct tare_device *device;
 	int index;
@@ -282,20 +296,14 @@ struct tare_device_fold {
 	int64_t quiet_sum, inside_sum; /* sizes of what nobody knows, between calls and inside */
 	bool is_pid_mismatch;
 
-	int instant_next; /* timed instants before it have their snapshot */
+	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */
+	bool is_pause_open; /* there was a pause since the last reading */
 
-	/* phases, see phase.h */
-	int64_t account_now[TARE_ACCOUNT_NR]; /* sums of its buckets */
-	size_t phase_next;                    /* boundary, counted from the first ever */
-	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
-	int64_t phase_peak, phase_peak_ns;
-	int *phase_open; /* frames that are open here */
-	size_t phase_open_nr, phase_open_cap;
+	int instant_next; /* timed instants before it have their snapshot */
 };
 
 struct tare_timed {
 	int64_t t_ns;
-	int device; /* only this one is at its instant then; -1: all are */
 	struct tare_ledger *out;
 };
 
@@ -326,6 +334,13 @@ struct tare_fold {
 	int64_t last_ns;
 	bool opened_gpu;
 
+	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
+	size_t control_nr, control_cap;
+	struct tare_paused *paused; /* by recording */
+	size_t paused_nr, paused_cap;
+	struct tare_pause_ledger *pauses;
+	size_t pause_nr, pause_cap;
+
 	struct tare_rank_ledger *ranks;
 	int rank_nr;
 
@@ -336,10 +351,6 @@ struct tare_fold {
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
-	struct tare_phases phases;
-	struct tare_phase_watch *watches;
-	int watch_nr;
-
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;
 	const char **notes;
@@ -349,7 +360,8 @@ struct tare_fold {
 /* book.c: buckets */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
 int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);
-int tare_fold_bucket_other(struct tare_fold *f, int device, uint64_t owner);
+/* A bucket of no process: OTHER, by `owner`, or PAUSED. */
+int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
 void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count);
@@ -372,6 +384,7 @@ struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
@@ -498,6 +511,17 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out);
+
+/* pause.c: what was not recorded because nobody wanted it to be */
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_control_finish(struct tare_fold *f);
+bool tare_fold_is_paused(const struct tare_fold *f);
+int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d);
+int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_device_fold *d);
+int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				int64_t change);
+void tare_fold_notes_of_pauses(struct tare_fold *f);
+void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out);
 
 /* rank.c: which processes make up a rank, and how it ended */
 void tare_fold_ranks(struct tare_fold *f);

@@ -51,7 +51,8 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 			is_recorded = true;
 			has_context |= q->has_context;
 		}
-		if (is_recorded && !has_context && p->most > 0)
+		/* A context made while recording was paused is no secret. */
+		if (is_recorded && !has_context && p->most > 0 && !f->pause_nr)
 			tare_fold_note(
 				f,
 				"process %u reached the driver by an unknown route: NVML lists "
@@ -114,7 +115,10 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 			"changed is in unexplained",
 			(unsigned long long)f->unweighed, plural(f->unweighed));
 	if (f->unknown_frees)
-		tare_fold_note(f, "%llu free%s of memory allocated before recording began",
+		tare_fold_note(f,
+			       f->pause_nr ? "%llu free%s of memory allocated before recording began or "
+					     "while it was paused"
+					   : "%llu free%s of memory allocated before recording began",
 			       (unsigned long long)f->unknown_frees, plural(f->unknown_frees));
 	if (f->missed_frees)
 		tare_fold_note(
@@ -122,13 +126,12 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 			"%llu allocation%s came back at an address still in use: as many frees "
 			"were not seen",
 			(unsigned long long)f->missed_frees, plural(f->missed_frees));
-	tare_fold_phase_note_strays(f);
 }
 
 void tare_fold_notes(struct tare_fold *f)
 {
+	tare_fold_notes_of_pauses(f);
 	tare_fold_notes_of_calls(f);
-	tare_fold_phase_notes(f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			note_device(f, f->devices[i]);

@@ -90,7 +90,8 @@ static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int pee
 	int64_t by;
 
 	if (p->bucket < 0 && bytes)
-		p->bucket = tare_fold_bucket_other(f, d->index, (uint64_t)peer + 1);
+		p->bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER,
+						       (uint64_t)peer + 1);
 	if (p->bucket < 0)
 		return 0;
 	by = bytes - f->buckets[p->bucket].now.bytes;

@@ -104,6 +104,14 @@ static bool is_over(const struct tare_process_fold *p, int64_t t)
 	return p->is_ended || (p->process->last_ns > 0 && p->process->last_ns < t);
 }
 
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
+{
+	for (int i = 0; i < f->process_nr; i++)
+		if (is_over(f->processes[i], t))
+			return true;
+	return false;
+}
+
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	for (size_t i = 0; i < f->context_nr; i++) {

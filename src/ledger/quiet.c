@@ -23,7 +23,6 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 		before->kept[m].high += shift;
 		d->mark_used[m] += shift;
 	}
-	tare_fold_phase_rebase(f, d, shift);
 	d->used += shift;
 	d->used_start += shift;
 	d->sum += shift;
@@ -80,15 +79,16 @@ static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained)
 {
-	int64_t rest = change - explained, back;
+	int64_t rest = change - explained, back, paused;
 
 	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may mark the state before */
 	back = taken_back(d, rest);
 	d->used += change;
 	d->last_ns = t;
-	if (!rest)
-		return;
-	rest -= tare_fold_managed_touch(f, d, -1, rest - back);
+	paused = tare_fold_paused_change(f, d, t, rest);
+	rest -= paused;
+	if (!paused)
+		rest -= tare_fold_managed_touch(f, d, -1, rest - back);
 	d->quiet_open += rest;
 	d->quiet_sum += llabs(rest);
 }

@@ -23,7 +23,7 @@ static struct {
 	uint32_t epoch;
 	struct tare_ringlog log;
 	uint8_t *bytes; /* the ring, mapped twice in a row */
-	struct tare_control *control; /* NULL: recorded without a `tare` beside us */
+	struct tare_control *control; /* NULL: not looked for yet */
 	char events[4200]; /* path: no descriptor is kept, for programs close what they do not know */
 	uint32_t pid;
 	uint64_t retry_ns; /* not to be drained before: the disk was full */
@@ -68,6 +68,9 @@ static int write_events(void *arg, const void *bytes, uint64_t size, uint64_t of
 	return size == 0 ? 0 : n < 0 ? (int)n : -EIO;
 }
 
+/* Recorded without a `tare` beside us: nobody drains, nobody commands, nobody counts. */
+static struct tare_control nobody;
+
 /* Maps `control`, which exists when a `tare` started this recording. */
 static struct tare_control *map_control(void)
 {
@@ -78,14 +81,30 @@ static struct tare_control *map_control(void)
 	tare_plib_format(path, sizeof(path), "%s/control", tare_config.folder);
 	fd = tare_sys_open(path, O_RDWR, 0);
 	if (fd < 0)
-		return NULL;
+		return &nobody;
 	control = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	tare_sys_close(fd);
-	if (control && memcmp(control->magic, TARE_CONTROL_MAGIC, sizeof(control->magic)) != 0) {
+	if (!control)
+		return &nobody;
+	if (memcmp(control->magic, TARE_CONTROL_MAGIC, sizeof(control->magic)) == 0)
+		return control;
+	tare_sys_munmap(control, 4096);
+	return &nobody;
+}
+
+/* Its first caller maps it; a forked child has the parent's mapping, which is as good. */
+static struct tare_control *control_page(void)
+{
+	struct tare_control *control = __atomic_load_n(&ring.control, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (likely(control))
+		return control;
+	control = map_control();
+	if (__atomic_compare_exchange_n(&ring.control, &none, control, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return control;
+	if (control != &nobody)
 		tare_sys_munmap(control, 4096);
-		control = NULL;
-	}
-	return control;
+	return none;
 }
 
 /* Field 22 of /proc/self/stat: with the pid it names a process for good. */
@@ -207,16 +226,16 @@ fail:
 static bool open_log(void)
 {
 	uint32_t generation, size = RING_BYTES_DEFAULT;
+	struct tare_control *control;
 	struct tare_ring_header *header;
 	char path[4200];
 	uint8_t *base;
 	int fd;
 
 	ring.pid = tare_sys_getpid();
-	ring.control = map_control();
-	if (ring.control && ring.control->ring_bytes >= 65536 &&
-	    (ring.control->ring_bytes & (ring.control->ring_bytes - 1)) == 0)
-		size = ring.control->ring_bytes;
+	control = control_page();
+	if (control->ring_bytes >= 65536 && (control->ring_bytes & (control->ring_bytes - 1)) == 0)
+		size = control->ring_bytes;
 	if (!create_events(ring.pid, &generation))
 		goto fail;
 	tare_plib_format(path, sizeof(path), "%s/%u-%u.ring.new", tare_config.folder, ring.pid, generation);
@@ -244,12 +263,10 @@ static bool open_log(void)
 		tare_sys6(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
 		tare_sys_close(fd);
 	}
-	if (ring.control)
-		__atomic_fetch_add(&ring.control->processes, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&control->processes, 1, __ATOMIC_RELAXED);
 	return true;
 fail:
-	if (ring.control)
-		__atomic_fetch_add(&ring.control->degraded, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&control->degraded, 1, __ATOMIC_RELAXED);
 	return false;
 }
 
@@ -278,7 +295,7 @@ static bool ensure_open(void)
 
 static bool drainer_is_there(uint64_t now_ns)
 {
-	return ring.control && !ring.is_private &&
+	return ring.control != &nobody && !ring.is_private &&
 	       now_ns - __atomic_load_n(&ring.control->heartbeat_ns, __ATOMIC_RELAXED) < HEARTBEAT_LIMIT_NS;
 }
 
@@ -411,9 +428,10 @@ static void report_lost(void)
 	tare_ring_commit(&rec->head, position);
 }
 
-bool tare_ring_is_paused(void)
+enum tare_control_command tare_ring_command(void)
 {
-	return ring.control && __atomic_load_n(&ring.control->command, __ATOMIC_RELAXED) != TARE_COMMAND_RECORD;
+	return (enum tare_control_command)TARE_COMMAND_OF(
+		__atomic_load_n(&control_page()->command, __ATOMIC_RELAXED));
 }
 
 /* What a ring that nobody else can see takes with it. */
@@ -431,7 +449,7 @@ static void count_private_loss(void)
 		at += (uint64_t)rec->cells * TARE_CELL;
 		lost += rec->kind == TARE_KIND_LOST ? ((const struct tare_rec_lost *)rec)->records : 1;
 	}
-	if (lost && ring.control)
+	if (lost)
 		__atomic_fetch_add(&ring.control->lost_records, lost, __ATOMIC_RELAXED);
 }
 

@@ -22,7 +22,9 @@ void tare_ring_commit(struct tare_record *rec, uint64_t position);
 bool tare_ring_is_open(void);
 /* The same, and it is this process's: a child of fork or vfork has its parent's in memory. */
 bool tare_ring_is_own(void);
-bool tare_ring_is_paused(void);
+
+/* The control word: record, pause or stop. Asked for by every hook: one load once it is mapped. */
+enum tare_control_command tare_ring_command(void);
 
 /* Nothing will be written any more, or not by us: in order. Drains if nobody else does. */
 void tare_ring_finish(void);

@@ -10,7 +10,6 @@
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
-#include "recorder/vram/card.h"
 #include "recorder/weigh.h"
 
 #define DEGRADED_MAX 32
@@ -23,7 +22,7 @@ static char values[16][1024];
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
-	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
+	"LD_LIBRARY_PATH",  "TARE_TENSORS",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 static bool is_set[NAMES];
@@ -70,7 +69,6 @@ static void configure(char **envp)
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	tare_config.enabled = tare_config.folder[0] != '\0';
-	tare_vram_is_on = tare_config.enabled && tare_environment("TARE_VRAM") != NULL;
 }
 
 static uint32_t started; /* 0, 1 while one thread does it, 2 */
@@ -119,7 +117,7 @@ void tare_finish(uint32_t how)
 {
 	if (!tare_ring_is_own())
 		return;
-	if (tare_depth == 0)
+	if (tare_depth == 0 && tare_ring_command() == TARE_COMMAND_RECORD)
 		tare_devices_read_last();
 	tare_emit_end(how);
 	tare_ring_finish();

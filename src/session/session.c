@@ -10,7 +10,6 @@
 #include "session/folder.h"
 #include "session/preload.h"
 #include "session/symbols.h"
-#include "session/vram.h"
 #include "session/witness.h"
 #include "trace/format.h"
 #include "trace/rank.h"
@@ -70,6 +69,8 @@ static int make_control(struct session *s, struct tare_err *err)
 
 	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
 	head.tare_pid = (uint32_t)getpid();
+	if (s->options->paused)
+		head.command = TARE_COMMAND_PAUSE | 1u << 8;
 	head.started_ns = head.heartbeat_ns = clock_ns(CLOCK_MONOTONIC);
 	memcpy(page, &head, sizeof(head));
 	if (fd < 0 || write(fd, page, sizeof(page)) != (ssize_t)sizeof(page))
@@ -137,8 +138,9 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
 	tare_json_str(j, "simulated", s->options->sim);
+	if (s->options->sim)
+		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(j);
-	tare_vram_describe(&s->options->vram, j);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
 	tare_json_open(j, "environment", '{');
@@ -237,18 +239,19 @@ static int open_session(struct session *s, struct tare_err *err)
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work);
 	nvml = nvml_of_sim(s);
-	rc = tare_witness_open(&s->witness, s->folder.work, nvml, err);
+	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, err);
 	free(nvml);
-	if (rc == 0 && s->options->vram.entry_nr) {
-		s->preload.has_vram = true;
-		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
+	if (rc == 0) {
+		tare_witness_watch(s->witness, s->control, s->folder.work);
+		if (s->options->paused)
+			tare_witness_control(s->witness, TARE_ACT_PAUSE, 1, "");
 	}
 	return rc;
 }
 
 static void remove_empty(struct session *s)
 {
-	static const char *const names[] = { "control", "recording.json", "tare.events", "vram" };
+	static const char *const names[] = { "control", "recording.json", "tare.events" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -358,8 +361,6 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_symbols_write(s->witness, s->folder.work);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
-	if (!out->alive)
-		tare_vram_remove(s->folder.work);
 	write_description(s, out);
 	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
 		out->notice = tare_xstrdup(err.text);

@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "session/target.h"
-#include "session/vram.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +15,8 @@ struct tare_session_options {
 	const char *sim; /* profile, or NULL */
 	uint64_t cap; /* bytes a recording may have */
 	bool no_paths;
+	bool paused; /* from the start; `tare ctl` resumes */
 	bool no_tensors; /* of PyTorch: not recorded */
-	struct tare_vram_wish vram; /* --vram, --card */
 	const char *const *argv;
 };
 

@@ -28,7 +28,8 @@ struct tare_witness {
 	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
 	uint64_t peers_hash[DEVICES_MAX];
 	uint32_t list;
-	struct tare_strangers *strangers;
+	const struct tare_control *control; /* NULL: nobody's to obey */
+	struct tare_strangers *strangers;   /* NULL: not looked for */
 	bool has_peers[DEVICES_MAX];
 };
 
@@ -158,7 +159,8 @@ static void add_launch(struct tare_witness *w)
 	tare_str_free(&text);
 }
 
-int tare_witness_open(struct tare_witness **out, const char *folder, const char *nvml_path, struct tare_err *err)
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, const char *nvml_path,
+		      struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
 	struct tare_file_header head;
@@ -166,14 +168,13 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	int i, rc;
 
 	tare_witness_header(&head, TARE_ROLE_TARE);
-	tare_str_addf(&path, "%s/tare.events", folder);
+	tare_str_addf(&path, "%s/%s", folder, name);
 	rc = tare_writer_open(&w->writer, path.data, &head, err);
 	tare_str_free(&path);
 	if (rc) {
 		free(w);
 		return rc;
 	}
-	w->strangers = tare_strangers_new(folder);
 	add_launch(w);
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
@@ -183,6 +184,22 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	tare_writer_flush(w->writer);
 	*out = w;
 	return 0;
+}
+
+void tare_witness_watch(struct tare_witness *w, const struct tare_control *control, const char *folder)
+{
+	w->control = control;
+	w->strangers = tare_strangers_new(folder);
+}
+
+static uint32_t control_word(const struct tare_witness *w)
+{
+	return w->control ? __atomic_load_n(&w->control->command, __ATOMIC_RELAXED) : TARE_COMMAND_RECORD;
+}
+
+static bool is_stopped(const struct tare_witness *w)
+{
+	return TARE_COMMAND_OF(control_word(w)) == TARE_COMMAND_STOP;
 }
 
 static void add_reading(struct tare_witness *w, int device, bool always)
@@ -219,6 +236,9 @@ static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_pr
 	struct tare_str text = { 0 };
 	size_t i;
 
+	/* While recording was paused nobody had to open a log. */
+	if (!w->strangers || control_word(w) != TARE_COMMAND_RECORD)
+		return;
 	for (i = 0; i < list->count; i++) {
 		pid_t pid = (pid_t)list->items[i].pid;
 
@@ -239,7 +259,7 @@ static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_pr
 
 int tare_witness_strangers(const struct tare_witness *w)
 {
-	return tare_strangers_count(w->strangers);
+	return w->strangers ? tare_strangers_count(w->strangers) : 0;
 }
 
 static void add_peers(struct tare_witness *w, int device)
@@ -284,10 +304,9 @@ static void add_peers(struct tare_witness *w, int device)
 	tare_nvml_processes_free(&list);
 }
 
-static void add_hosts(struct tare_witness *w, const struct tare_drain *drain)
+static void add_hosts(struct tare_witness *w, const struct tare_drain_process *processes, size_t n)
 {
-	static struct tare_drain_process processes[PROCESSES_MAX];
-	size_t i, n = tare_drain_processes(drain, processes, PROCESSES_MAX);
+	size_t i;
 
 	for (i = 0; i < n; i++) {
 		struct tare_rec_host rec = { .head = head_of(TARE_KIND_HOST) };
@@ -307,15 +326,30 @@ static void add_hosts(struct tare_witness *w, const struct tare_drain *drain)
 	}
 }
 
-static void sample(struct tare_witness *w, const struct tare_drain *drain, bool last)
+static void read_devices(struct tare_witness *w, bool always)
 {
 	int i;
 
 	for (i = 0; w->nvml && i < tare_nvml_device_count(w->nvml) && i < DEVICES_MAX; i++) {
-		add_reading(w, i, last);
+		add_reading(w, i, always);
 		add_peers(w, i);
 	}
-	add_hosts(w, drain);
+}
+
+void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes, size_t count)
+{
+	read_devices(w, true);
+	add_hosts(w, processes, count);
+}
+
+static void sample(struct tare_witness *w, const struct tare_drain *drain, bool last)
+{
+	static struct tare_drain_process processes[PROCESSES_MAX];
+
+	if (is_stopped(w))
+		return;
+	read_devices(w, last);
+	add_hosts(w, processes, tare_drain_processes(drain, processes, PROCESSES_MAX));
 }
 
 void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
@@ -351,6 +385,17 @@ void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation,
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 
+void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number, const char *name)
+{
+	struct tare_rec_control rec = { .head = head_of(TARE_KIND_CONTROL),
+					.what = what,
+					.number = number,
+					.pid = (uint32_t)getpid(),
+					.bytes = (uint32_t)strlen(name) };
+
+	tare_writer_add(w->writer, &rec, sizeof(rec), name, rec.bytes);
+}
+
 void tare_witness_degraded(struct tare_witness *w, const char *sentence)
 {
 	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED), .bytes = (uint32_t)strlen(sentence) };
@@ -383,11 +428,6 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 void tare_witness_flush(struct tare_witness *w)
 {
 	tare_writer_flush(w->writer);
-}
-
-struct tare_nvml *tare_witness_nvml(const struct tare_witness *w)
-{
-	return w->nvml;
 }
 
 const char *tare_witness_driver_version(const struct tare_witness *w)

@@ -10,6 +10,7 @@
  *   P-G.ring          the part of that log not yet on disk: struct tare_ring_header, then the ring;
  *                     removed once it has been written out
  *   tare.events       the log of `tare` itself: witnesses, clocks, symbols
+ *   ctl-P-N.events    the log of one `tare ctl`: what it did, and what was in use then
  *   checkpoint.events what older spans were folded into, when the cap made that necessary
  *
  * P is the process id, G counts its exec generations from 0.
@@ -156,7 +157,7 @@ _Static_assert(sizeof(struct tare_ring_header) <= TARE_RING_HEADER_BYTES, "ring 
 struct tare_control {
 	char magic[8];
 	uint32_t version;
-	uint32_t command; /* enum tare_control_command, set by `tare` */
+	uint32_t command; /* the control word, below; set by `tare run --paused` and `tare ctl` */
 	uint64_t heartbeat; /* advanced by `tare` each time it drains */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of that */
 	uint64_t processes; /* logs opened so far */
@@ -165,8 +166,20 @@ struct tare_control {
 	uint32_t ring_bytes; /* wanted size of each ring */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t lost_records; /* given up in rings that have no file */
+	uint64_t snapshots; /* asked for so far */
 };
+
+/* The control word: which of these holds, and above its low 8 bits how often that was changed. */
 enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TARE_COMMAND_STOP = 2 };
+#define TARE_COMMAND_OF(word) ((word) & 0xffu)
+#define TARE_COMMAND_CHANGES(word) ((word) >> 8)
+
+/* What somebody did with it. */
+#define TARE_ACT_MAP(X)                                                                             \
+	X(1, PAUSE, "pause", "from here on only ends of objects are recorded")                      \
+	X(2, RESUME, "resume", "everything is recorded again")                                      \
+	X(3, STOP, "stop", "nothing is recorded any more")                                          \
+	X(4, SNAPSHOT, "snapshot", "an instant that was given a name")
 
 enum { TARE_TENSOR_FINALIZING = 1 };
 
@@ -183,8 +196,7 @@ enum { TARE_TENSOR_FINALIZING = 1 };
 	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                   \
 	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up") \
 	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                      \
-	X(32, PRIMARY, "primary", "a primary context")                                              \
-	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it")
+	X(32, PRIMARY, "primary", "a primary context")
 
 #define TARE_DEVICE_MAP(X)                                                                          \
 	X(1, NVML, "nvml", "NVML knows this device: readings are its")                              \
@@ -208,20 +220,6 @@ enum { TARE_TENSOR_FINALIZING = 1 };
 	X(3, EXEC, "exec", "another program took its place")                                        \
 	X(4, DESTRUCTOR, "destructor", "libraries were being unloaded")
 
-/* What a PHASE record says. */
-#define TARE_PHASE_MAP(X)                                                                           \
-	X(1, PUSH, "push", "a phase begins inside those of its thread")                             \
-	X(2, POP, "pop", "the thread's innermost one ends")                                         \
-	X(3, BEGIN, "begin", "a range begins; it may end on another thread")                        \
-	X(4, END, "end", "the range `id` ends")                                                     \
-	X(5, MARK, "mark", "a moment")
-
-/* Who marked a phase. */
-#define TARE_PHASE_SOURCE_MAP(X)                                                                    \
-	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                 \
-	X(2, NVTX, "nvtx", "NVTX")                                                                  \
-	X(3, LINE, "line", "a line of a Python program (tare run --phase)")
-
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
 enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
@@ -237,11 +235,8 @@ enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
 enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_##key = value,
-enum tare_phase_what { TARE_PHASE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_BY_##key = value,
-enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_ENUM_VALUE) };
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ACT_##key = value,
+enum tare_act { TARE_ACT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,

@@ -163,6 +163,7 @@ void tare_recording_close(struct tare_recording *r)
 	free(r->unread);
 	free(r->symbols);
 	free(r->statuses);
+	free(r->marks);
 	free(r->heap);
 	tare_arena_free(&r->arena);
 	free(r);
@@ -186,6 +187,16 @@ int tare_recording_device_nr(const struct tare_recording *r)
 const struct tare_device *tare_recording_device(const struct tare_recording *r, int index)
 {
 	return &r->devices[index]->public;
+}
+
+int tare_recording_snapshot_nr(const struct tare_recording *r)
+{
+	return (int)r->mark_nr;
+}
+
+const struct tare_snapshot_mark *tare_recording_snapshot(const struct tare_recording *r, int index)
+{
+	return &r->marks[index].public;
 }
 
 int tare_recording_note_nr(const struct tare_recording *r)

@@ -49,6 +49,15 @@ const struct tare_process *tare_recording_process(const struct tare_recording *r
 int tare_recording_device_nr(const struct tare_recording *r);
 const struct tare_device *tare_recording_device(const struct tare_recording *r, int index);
 
+/* Snapshots that were asked for, in order of time. */
+struct tare_snapshot_mark {
+	uint32_t number;
+	const char *name; /* "": none was given */
+	int64_t at_ns;
+};
+int tare_recording_snapshot_nr(const struct tare_recording *r);
+const struct tare_snapshot_mark *tare_recording_snapshot(const struct tare_recording *r, int index);
+
 /* Sentences on what is missing or damaged, and what was recorded as degraded, each once. */
 int tare_recording_note_nr(const struct tare_recording *r);
 const char *tare_recording_note(const struct tare_recording *r, int index);

@@ -188,6 +188,21 @@ static void add_status(struct pass *pass, const struct tare_log_record *rec)
 		(struct tare_rstatus){ pass->stream->process, *rec->rec.status };
 }
 
+static void add_mark(struct pass *pass, const struct tare_log_record *rec)
+{
+	struct tare_recording *r = pass->r;
+
+	if (rec->rec.control->what != TARE_ACT_SNAPSHOT)
+		return;
+	r->marks = tare_array_reserve(r->marks, &r->mark_cap, r->mark_nr + 1, sizeof(*r->marks));
+	r->marks[r->mark_nr++] = (struct tare_rmark){
+		.public = { .number = rec->rec.control->number,
+			    .name = tare_arena_strndup(&r->arena, rec->text, rec->text_len) },
+		.from = pass->stream->process,
+		.stamp = rec->rec.head->stamp,
+	};
+}
+
 static void add_degraded(struct tare_recording *r, const struct tare_log_record *rec)
 {
 	char *text = tare_xstrndup(rec->text, rec->text_len);
@@ -233,6 +248,9 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		break;
 	case TARE_KIND_STATUS:
 		add_status(pass, rec);
+		break;
+	case TARE_KIND_CONTROL:
+		add_mark(pass, rec);
 		break;
 	case TARE_KIND_END:
 		p->public.is_ended = true;

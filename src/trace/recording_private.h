@@ -87,6 +87,12 @@ struct tare_recording {
 	size_t symbol_nr, symbol_cap;
 	struct tare_rstatus *statuses;
 	size_t status_nr, status_cap;
+	struct tare_rmark {
+		struct tare_snapshot_mark public;
+		struct tare_rprocess *from;
+		uint64_t stamp;
+	} *marks;
+	size_t mark_nr, mark_cap;
 	const char **notes;
 	size_t note_nr, note_cap;
 	struct tare_strmap noted;

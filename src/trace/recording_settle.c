@@ -78,6 +78,24 @@ static void give_statuses(struct tare_recording *r)
 		}
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct tare_rmark *x = a, *y = b;
+
+	if (x->public.at_ns != y->public.at_ns)
+		return x->public.at_ns < y->public.at_ns ? -1 : 1;
+	return (x->public.number > y->public.number) - (x->public.number < y->public.number);
+}
+
+static void settle_marks(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->mark_nr; i++)
+		r->marks[i].public.at_ns =
+			tare_recording_ns(r, r->marks[i].from, r->marks[i].stamp);
+	if (r->mark_nr)
+		qsort(r->marks, r->mark_nr, sizeof(*r->marks), by_time);
+}
+
 struct numbered {
 	struct tare_object object;
 	int number; /* in the order of the log */
@@ -198,6 +216,7 @@ void tare_recording_settle(struct tare_recording *r)
 	settle_zero(r);
 	give_symbols(r);
 	give_statuses(r);
+	settle_marks(r);
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);

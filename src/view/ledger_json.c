@@ -159,6 +159,15 @@ void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
 		add_host(j, &ledger->hosts[i]);
 	tare_json_close(j);
 	add_advice(j, ledger);
+	tare_json_open(j, "pauses", '[');
+	for (int i = 0; i < ledger->pause_nr; i++) {
+		tare_json_open(j, NULL, '{');
+		tare_json_i64(j, "from_ns", ledger->pauses[i].from_ns);
+		add_if_known(j, "to_ns", ledger->pauses[i].to_ns);
+		tare_json_bool(j, "stop", ledger->pauses[i].is_stop);
+		tare_json_close(j);
+	}
+	tare_json_close(j);
 	tare_json_open(j, "degraded", '[');
 	for (int i = 0; i < ledger->degraded_nr; i++)
 		tare_json_str(j, NULL, ledger->degraded[i]);

@@ -19,6 +19,7 @@ static enum tare_rank_part part_of(enum tare_account account)
 	case TARE_ACCOUNT_GRANULARITY:
 		return TARE_RANK_PART_ALLOCATION;
 	case TARE_ACCOUNT_POOL:
+	case TARE_ACCOUNT_POOL_IDLE:
 	case TARE_ACCOUNT_VMM:
 		return TARE_RANK_PART_POOL;
 	case TARE_ACCOUNT_GRAPH:

@@ -8,11 +8,9 @@
 #include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
-#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
-#include "recorder/vram/limit.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -78,6 +76,8 @@ static void weigh_before(struct tare_call *call)
 	call->before = call->after = call->peers_before = call->peers_after = TARE_NOT_KNOWN;
 	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES || sizing_of[call->class] == NONE)
 		return;
+	if (call->is_light && need == TARE_WEIGH_USEFUL)
+		return;
 	if (!tare_weigh_allowed(need)) {
 		call->flags |= TARE_EVENT_UNWEIGHED;
 		return;
@@ -116,13 +116,38 @@ static void weigh_after(struct tare_call *call)
 		call->flags |= TARE_EVENT_PEERS;
 }
 
+static void note_sync_class(enum tare_class class)
+{
+	if (class == TARE_CLASS_POOL)
+		tare_sync_class = TARE_CLASS_POOL;
+	else if (class == TARE_CLASS_MANAGED && tare_sync_class == TARE_CLASS_NONE)
+		tare_sync_class = TARE_CLASS_MANAGED;
+}
+
+/*
+ * While recording is paused, what the log knows may end, and must not stay in the books: ends are
+ * recorded, of objects that came while there was a log. Everything else only shows in the counter.
+ */
+static bool is_recorded(enum tare_control_command command, enum tare_class class, enum tare_effect effect)
+{
+	if (likely(command == TARE_COMMAND_RECORD))
+		return true;
+	note_sync_class(class);
+	return command == TARE_COMMAND_PAUSE && effect == TARE_EFFECT_DEL && tare_ring_is_own();
+}
+
 static bool begin(struct tare_call *call, enum tare_api api, enum tare_class class,
 		  enum tare_effect effect)
 {
+	enum tare_control_command command;
+
 	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
 		return false;
 	tare_fork_check();
-	if (tare_ring_is_paused() || tare_is_vfork_child())
+	if (tare_is_vfork_child())
+		return false;
+	command = tare_ring_command();
+	if (!is_recorded(command, class, effect))
 		return false;
 	if (unlikely(tare_config.disabled_hook) && strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
 		return false;
@@ -133,7 +158,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	call->class = class;
 	call->effect = effect;
 	call->device = -1;
-	tare_phase_log_opens();
+	call->is_light = command != TARE_COMMAND_RECORD;
 	tare_devices_start();
 	return true;
 }
@@ -250,13 +275,12 @@ void tare_call_is_sync(struct tare_call *call)
 /* Managed memory costs something at the first launch after it was made, of whatever function. */
 static void remember(const struct tare_call *call)
 {
-	if (call->class == TARE_CLASS_POOL) {
-		tare_sync_class = TARE_CLASS_POOL;
-	} else if (call->class == TARE_CLASS_MANAGED && call->effect == TARE_EFFECT_NEW) {
+	bool is_managed = call->class == TARE_CLASS_MANAGED;
+
+	if (is_managed && call->effect == TARE_EFFECT_NEW)
 		tare_first_rearm();
-		if (tare_sync_class == TARE_CLASS_NONE)
-			tare_sync_class = TARE_CLASS_MANAGED;
-	}
+	if (!is_managed || call->effect == TARE_EFFECT_NEW)
+		note_sync_class(call->class);
 }
 
 void tare_call_emit(struct tare_call *call, CUresult result)
@@ -268,7 +292,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.tid = tare_sys_gettid() | (call->is_inside ? TARE_TID_INSIDE : 0);
 	event.api = tare_emit_string(tare_api_rows[call->api].symbol);
 	event.name = name_of(call, result);
-	event.stack = tare_emit_stack();
+	event.stack = call->is_light ? 0 : tare_emit_stack();
 	event.effect = (uint8_t)call->effect;
 	event.class = (uint8_t)call->class;
 	event.device = (int16_t)call->device;
@@ -286,7 +310,6 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.peers_after = call->peers_after;
 	event.local = call->local;
 	event.limit = call->limit;
-	event.missing = call->missing;
 	/* An address is free for others the moment the call that frees it begins. */
 	tare_emit_event(&event, call->effect == TARE_EFFECT_DEL ? call->begin : call->end);
 }
@@ -304,10 +327,6 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
 		tare_async_given(call);
 	weigh_after(call);
-	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && tare_limit_take_refusal(&call->asked, &call->missing)) {
-		call->flags |= TARE_EVENT_REFUSED;
-		call->is_quiet = false;
-	}
 	if (!call->is_quiet || call->is_news || call->before != call->after)
 		tare_call_emit(call, result);
 	errno = call->saved_errno;

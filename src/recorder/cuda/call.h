@@ -26,7 +26,7 @@ struct tare_call {
 	enum tare_effect effect;
 	int device; /* CUDA ordinal, -1: not known */
 	uint32_t flags; /* enum tare_event_flag */
-	uint64_t context, handle, parent, asked, granted, local, limit, missing;
+	uint64_t context, handle, parent, asked, granted, local, limit;
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
 	const char *name;
@@ -34,6 +34,7 @@ struct tare_call {
 	bool is_weighed;
 	bool is_news; /* device memory had changed since our last call before this one began */
 	bool is_inside; /* of another call of this thread, which is recorded too */
+	bool is_light; /* recording is paused, and an object ends: no stack, no mere check of its size */
 	bool is_quiet; /* record it only if device memory changed, in it or before it */
 };
 

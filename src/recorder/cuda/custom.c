@@ -9,8 +9,8 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
-#include "recorder/phase.h"
 #include "recorder/recorder.h"
+#include "recorder/ring.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -32,11 +32,11 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	if (IS_MISSING(cuInit))
 		return CUDA_ERROR_NO_DEVICE;
 	tare_fork_check(); /* before anything is opened for the parent's log */
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_devices_count() > 0)
+	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_devices_count() > 0 ||
+	    tare_ring_command() != TARE_COMMAND_RECORD)
 		return tare_real.cuInit(Flags);
 	tare_depth++;
 	saved = errno;
-	tare_phase_log_opens();
 	tare_weigh_start();
 	nr = tare_weigh_nvml_count();
 	tare_devices_read_all(before);
@@ -308,7 +308,6 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 #define EXPORT_FIRST EXPORT_NEW
 #define EXPORT_SYNC EXPORT_NEW
 #define EXPORT_CALL EXPORT_NEW
-#define EXPORT_ANSWER EXPORT_CUSTOM
 #define EXPORT_CUSTOM(symbol, params, args)                                                         \
 	__attribute__((visibility("default"))) CUresult symbol params;                              \
 	CUresult symbol params                                                                      \

@@ -153,7 +153,6 @@
 	}
 
 #define BODY_CUSTOM(symbol, class, params, args, sets)
-#define BODY_ANSWER(symbol, class, params, args, sets)
 #define BODY_CALL(symbol, class, params, args, sets)
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
 	BODY_##shape(symbol, class, params, args, sets)
@@ -169,7 +168,6 @@
 #define EXPORT_FIRST EXPORT
 #define EXPORT_SYNC EXPORT
 #define EXPORT_CUSTOM(symbol, params) /* exported where it is written: custom.c */
-#define EXPORT_ANSWER(symbol, params) /* vram/answer.c */
 #define EXPORT_CALL(symbol, params)
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
 	EXPORT_##shape(symbol, params)
@@ -182,7 +180,6 @@
 #define HOOK_FIRST HOOK_NEW
 #define HOOK_SYNC HOOK_NEW
 #define HOOK_CUSTOM(symbol) (void *)tare_hook_##symbol
-#define HOOK_ANSWER HOOK_CUSTOM
 #define HOOK_CALL(symbol) NULL
 #define CU_API(symbol_, name_, version_, ptsz_, shape, class, params, args, sets)                   \
 	[CU_API_##symbol_] = {#symbol_,                                                             \

@@ -90,7 +90,7 @@ static void record(const void *block, int64_t bytes, uint16_t device)
 	    tare_config.no_tensors)
 		return;
 	tare_fork_check();
-	if (tare_ring_is_paused())
+	if (tare_ring_command() != TARE_COMMAND_RECORD)
 		return;
 	tare_depth++;
 	memset(&rec, 0, sizeof(rec));

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/emit.h"
+#include "cmd/cmd.h"
+#include "session/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	bool json;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, json, "json", 0, FLAG, NULL, "with status: print JSON, as docs/JSON.md describes it"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_ctl = {
+	.name = "ctl",
+	.synopsis = "pause, resume or stop a recording that runs, or name an instant of it",
+	.operands = "REC|PID ACTION [NAME]",
+	.description =
+		"REC is the folder of a recording that runs, PID the process of its tare or of a recorded program. "
+		"ACTION is one of:\n\n"
+		"pause: from now on only ends of objects are recorded (frees, destroyed contexts), so that what is in "
+		"the books can leave them. What the device gains or loses otherwise is in one row of the report, "
+		"\"while recording was paused\". The recorded program does nothing more than look at one word per "
+		"call.\n\n"
+		"resume: everything is recorded again.\n\n"
+		"snapshot: reads memory, processes and host memory now, and gives this instant a name: tare report REC "
+		"--at snapshot:1, or --at snapshot:NAME.\n\n"
+		"stop: nothing is recorded any more, for good; the program runs on. Its report ends here.\n\n"
+		"status: says which of these holds. This is also what happens without an ACTION.\n\n"
+		"tare run --paused starts a recording paused. The exit code is 0, 2 for a mistake on the command line, "
+		"125 if there is nothing to command.",
+	.examples = "tare run --paused -o train.tare -- python train.py\n"
+		    "tare ctl train.tare resume\n"
+		    "tare ctl train.tare snapshot before-epoch-2\n"
+		    "tare ctl 4711 pause",
+	.opts = opts,
+	.min_operands = 1,
+	.max_operands = 3,
+	.run = tare_cmd_ctl,
+};
+
+/* What can be done, `status` besides. */
+static const struct {
+	enum tare_act act;
+	const char *word;
+	const char *done, *already;
+} actions[] = {
+	{ TARE_ACT_PAUSE, "pause", "paused", "is paused already" },
+	{ TARE_ACT_RESUME, "resume", "resumed", "is recording already" },
+	{ TARE_ACT_STOP, "stop", "stopped", "was stopped already" },
+	{ TARE_ACT_SNAPSHOT, "snapshot", "", "" },
+};
+enum { ACTION_NR = sizeof(actions) / sizeof(actions[0]), STATUS = ACTION_NR, UNKNOWN };
+
+static int find_action(const char *word)
+{
+	int i = 0;
+
+	if (!word || strcmp(word, "status") == 0)
+		return STATUS;
+	while (i < ACTION_NR && strcmp(actions[i].word, word) != 0)
+		i++;
+	return i < ACTION_NR ? i : UNKNOWN;
+}
+
+static const char *state_name(const struct tare_controlled *c)
+{
+	switch (TARE_COMMAND_OF(__atomic_load_n(&c->page->command, __ATOMIC_ACQUIRE))) {
+	case TARE_COMMAND_RECORD:
+		return "recording";
+	case TARE_COMMAND_PAUSE:
+		return "paused";
+	default:
+		return "stopped";
+	}
+}
+
+static int print_status(const struct tare_controlled *c, bool is_json)
+{
+	struct tare_str text = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, is_json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, &text);
+	tare_emit_uint(&e, "tare", 1);
+	tare_emit_str(&e, "recording", c->path);
+	tare_emit_str(&e, "state", state_name(c));
+	tare_emit_flag(&e, "has_tare", c->has_tare);
+	tare_emit_uint(&e, "processes", c->running);
+	tare_emit_uint(&e, "snapshots", c->page->snapshots);
+	tare_emit_note(&e, "%s: %s%s · %llu process%s of it run%s · %llu snapshot%s", c->path, state_name(c),
+		       c->has_tare ? "" : ", its tare was killed", (unsigned long long)c->running,
+		       c->running == 1 ? "" : "es", c->running == 1 ? "s" : "",
+		       (unsigned long long)c->page->snapshots, c->page->snapshots == 1 ? "" : "s");
+	tare_emit_end(&e);
+	fputs(tare_str_text(&text), stdout);
+	if (is_json)
+		putchar('\n');
+	tare_str_free(&text);
+	return 0;
+}
+
+static int act(struct tare_controlled *c, int action, const char *name, struct tare_err *err)
+{
+	uint32_t number;
+	int rc = tare_control_act(c, actions[action].act, name, &number, err);
+
+	if (rc)
+		return rc;
+	if (actions[action].act == TARE_ACT_SNAPSHOT)
+		printf("%s: snapshot:%u%s%s\n", c->path, (unsigned)number, *name ? " " : "", name);
+	else
+		printf("%s: %s\n", c->path, number ? actions[action].done : actions[action].already);
+	return 0;
+}
+
+static int check(const struct tare_operands *rest, int action, struct tare_err *err)
+{
+	if (action == UNKNOWN)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "ctl: '%s' is no action; say pause, resume, snapshot, stop or status", rest->items[1]);
+	if (rest->count == 3 && (action == STATUS || actions[action].act != TARE_ACT_SNAPSHOT))
+		return tare_err_set(err, TARE_E_USAGE, "ctl: only a snapshot has a name; leave '%s' away",
+				    rest->items[2]);
+	if (rest->count == 3 && (strlen(rest->items[2]) > 100 || !rest->items[2][0]))
+		return tare_err_set(err, TARE_E_USAGE, "ctl: the name of a snapshot has 1 to 100 characters");
+	return 0;
+}
+
+int tare_cmd_ctl(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tare_controlled c;
+	struct tare_operands rest;
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_ctl, argc, argv, &o, &rest), action, rc;
+
+	if (code >= 0)
+		return code;
+	/* `tare ctl pause REC`, as other commands have it, is meant the same way. */
+	if (rest.count > 1 && find_action(rest.items[0]) != UNKNOWN && find_action(rest.items[1]) == UNKNOWN) {
+		const char *first = rest.items[0];
+
+		rest.items[0] = rest.items[1];
+		rest.items[1] = first;
+	}
+	action = find_action(rest.count > 1 ? rest.items[1] : NULL);
+	rc = check(&rest, action, &err);
+	if (rc == 0)
+		rc = tare_control_open(&c, rest.items[0], &err);
+	if (rc == 0) {
+		rc = action == STATUS ? print_status(&c, o.json)
+				      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
+		tare_control_close(&c);
+	}
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}

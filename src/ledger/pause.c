@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "paused": while a recording is paused only ends of objects are recorded. What the device gains or
+ * loses beyond those, up to the first reading behind the pause, was measured and is nobody's in
+ * particular: one row of the device.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct tare_paused *state_of(struct tare_fold *f, const char *folder)
+{
+	for (size_t i = 0; i < f->paused_nr; i++)
+		if (!strcmp(f->paused[i].folder, folder))
+			return &f->paused[i];
+	f->paused = tare_array_reserve(f->paused, &f->paused_cap, f->paused_nr + 1,
+				       sizeof(*f->paused));
+	f->paused[f->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
+	return &f->paused[f->paused_nr++];
+}
+
+bool tare_fold_is_paused(const struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->paused_nr; i++)
+		if (f->paused[i].since >= 0)
+			return true;
+	return false;
+}
+
+static void add_pause(struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
+{
+	f->pauses = tare_array_reserve(f->pauses, &f->pause_cap, f->pause_nr + 1,
+				       sizeof(*f->pauses));
+	f->pauses[f->pause_nr++] = (struct tare_pause_ledger){ from, to, is_stop };
+}
+
+/* Nothing of it is behind us any more: what happened before must not be taken for the pause's. */
+static void begin(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		d->is_pause_open = true;
+	}
+}
+
+/* With a stop the program's work, as far as it was recorded, ends. */
+static void end_work(struct tare_fold *f, int64_t t)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && !f->devices[i]->is_marked[TARE_MARK_END])
+			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+}
+
+static void remember(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_control *r = e->rec.control;
+
+	f->controls = tare_array_reserve(f->controls, &f->control_cap, f->control_nr + 1,
+					 sizeof(*f->controls));
+	f->controls[f->control_nr++] = (struct tare_control_seen){
+		.process = e->process,
+		.what = r->what,
+		.number = r->number,
+		.pid = r->pid,
+		.name = tare_arena_strdup(&f->arena, e->text ? e->text : ""),
+		.t = e->at_ns,
+	};
+}
+
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_control *r = e->rec.control;
+	struct tare_paused *p;
+
+	remember(f, e);
+	if (r->what == TARE_ACT_SNAPSHOT)
+		return;
+	p = state_of(f, e->process->folder ? e->process->folder : "");
+	if (r->number <= p->number) /* two at once: what was done first is told last */
+		return;
+	p->number = r->number;
+	if (r->what == TARE_ACT_RESUME) {
+		if (p->since >= 0)
+			add_pause(f, p->since, e->at_ns, false);
+		p->since = -1;
+		return;
+	}
+	begin(f);
+	if (p->since < 0)
+		p->since = e->at_ns;
+	p->is_stopped = r->what == TARE_ACT_STOP;
+	if (p->is_stopped)
+		end_work(f, e->at_ns);
+}
+
+/* Those that never ended. */
+void tare_fold_control_finish(struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->paused_nr; i++)
+		if (f->paused[i].since >= 0)
+			add_pause(f, f->paused[i].since, -1, f->paused[i].is_stopped);
+}
+
+int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d)
+{
+	if (d->paused < 0)
+		d->paused = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_PAUSED, 0);
+	return d->paused;
+}
+
+/* What is there of memory that was taken while recording was paused. */
+int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	return d->paused < 0 ? 0 : f->buckets[d->paused].now.bytes;
+}
+
+/*
+ * `change` came between two readings and no other rule explains it. Returns what of it is the
+ * pause's: all, if there was one in between; of a fall after a process has ended, what it left there.
+ */
+int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				int64_t change)
+{
+	int64_t held = tare_fold_paused_bytes(f, d), part = 0;
+
+	if (d->is_pause_open)
+		part = change;
+	else if (change < 0 && held > 0 && tare_fold_is_any_over(f, t))
+		part = change < -held ? -held : change;
+	if (part)
+		tare_fold_book_bytes(f, tare_fold_paused_bucket(f, d), part, TARE_EVIDENCE_WEIGHED);
+	if (!tare_fold_is_paused(f))
+		d->is_pause_open = false;
+	return part;
+}
+
+void tare_fold_notes_of_pauses(struct tare_fold *f)
+{
+	enum { SHOWN = 3 };
+	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < f->pause_nr && i < SHOWN; i++) {
+		const struct tare_pause_ledger *p = &f->pauses[i];
+
+		tare_units_duration(from, p->from_ns);
+		if (p->is_stop)
+			tare_fold_note(f, "recording was stopped at %s: what came then is not in this report",
+				       from);
+		else if (p->to_ns < 0)
+			tare_fold_note(f,
+				       "recording was paused at %s and not resumed: what changed since is "
+				       "in the row \"%s\"",
+				       from, tare_accounts[TARE_ACCOUNT_PAUSED].label);
+		else
+			tare_fold_note(f,
+				       "recording was paused from %s to %s: what changed then is in the "
+				       "row \"%s\"",
+				       from, tare_units_duration(to, p->to_ns),
+				       tare_accounts[TARE_ACCOUNT_PAUSED].label);
+	}
+	if (f->pause_nr > SHOWN)
+		tare_fold_note(f, "recording was paused %zu more times", f->pause_nr - SHOWN);
+}
+
+void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out)
+{
+	out->pause_nr = (int)f->pause_nr;
+	out->pauses = tare_arena_alloc(out->memory, f->pause_nr * sizeof(*out->pauses) + 1);
+	for (size_t i = 0; i < f->pause_nr; i++)
+		out->pauses[i] = f->pauses[i];
+}
