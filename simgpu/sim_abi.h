@@ -50,7 +50,6 @@ enum {
 	CU_MEMORYTYPE_ARRAY = 3,
 	CU_MEMORYTYPE_UNIFIED = 4,
 
-	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
 	CU_MEM_LOCATION_TYPE_HOST = 2,
 	CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
 	CU_DEVICE_CPU = -1,
@@ -154,11 +153,6 @@ typedef struct {
 	unsigned int value, elementSize;
 	size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
-
-struct CUmemAccessDesc_st {
-	CUmemLocation location;
-	CUmemAccess_flags flags;
-};
 
 typedef struct {
 	CUmemPoolProps poolProps;

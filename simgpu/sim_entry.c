@@ -11,7 +11,7 @@
 #include "sim_error.h"
 #include "sim_hide.h"
 
-enum shape { NEW, DEL, WEIGH, FIRST, SYNC, CUSTOM, CALL };
+enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, CALL };
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
 	[SIM_##symbol] = { #symbol, #name, version, ptsz, shape != CALL, (void *)symbol },

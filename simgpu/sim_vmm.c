@@ -332,3 +332,55 @@ CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation 
 	*flags = 3; /* read and write */
 	return CUDA_SUCCESS;
 }
+
+/* ---- what this GPU does not have: arrays of tiles, and memory of several GPUs at one address ---- */
+CUresult sim_body_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count,
+				     CUstream hStream)
+{
+	(void)mapInfoList;
+	(void)count;
+	(void)hStream;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
+				    const CUmulticastObjectProp *prop)
+{
+	(void)mcHandle;
+	(void)prop;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev)
+{
+	(void)mcHandle;
+	(void)dev;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
+				     CUmemGenericAllocationHandle memHandle, size_t memOffset,
+				     size_t size, unsigned long long flags)
+{
+	(void)mcHandle;
+	(void)mcOffset;
+	(void)memHandle;
+	(void)memOffset;
+	(void)size;
+	(void)flags;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
+				      CUdeviceptr memptr, size_t size, unsigned long long flags)
+{
+	return sim_body_cuMulticastBindMem(mcHandle, mcOffset, memptr, 0, size, flags);
+}
+
+CUresult sim_body_cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev,
+				    size_t mcOffset, size_t size)
+{
+	(void)mcOffset;
+	(void)size;
+	return sim_body_cuMulticastAddDevice(mcHandle, dev);
+}

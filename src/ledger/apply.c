@@ -21,19 +21,9 @@ static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct t
 		account = tare_classes[s->class].account;
 	a->context =
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
-	a->bucket = tare_fold_bucket(f, a->context, account, s->owner);
-}
-
-static void op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
-		     enum tare_evidence how)
-{
-	if (bytes || count)
-		tare_fold_op(&f->ops, bucket,
-			     &(struct tare_amount){ .bytes = bytes,
-						    .low = bytes,
-						    .high = bytes,
-						    .count = count,
-						    .evidence = (uint8_t)(1 + how) });
+	/* What an import itself costs is one row; the others of that account are of processes. */
+	a->bucket = tare_fold_bucket(f, a->context, account,
+				     account == TARE_ACCOUNT_IPC ? 0 : s->owner);
 }
 
 /* Rule "granularity": pages held less what was asked for. */
@@ -42,17 +32,14 @@ static void op_paged(struct tare_fold *f, const struct tare_object_live *o, int6
 	int64_t granted = sign * (int64_t)o->granted;
 	int rest = tare_fold_bucket(f, o->context, TARE_ACCOUNT_GRANULARITY, 0);
 
-	op_bytes(f, o->bucket, granted, sign, TARE_EVIDENCE_EXACT);
-	op_bytes(f, rest, pages - granted, 0, TARE_EVIDENCE_INFERRED);
+	tare_fold_op_bytes(f, o->bucket, granted, sign, TARE_EVIDENCE_EXACT);
+	tare_fold_op_bytes(f, rest, pages - granted, 0, TARE_EVIDENCE_INFERRED);
 }
 
-/*
- * Is its end ever told? A function goes with its module, and memory of cuMemCreate when handle and
- * mappings are gone, in any order: their number would only grow.
- */
+/* Is its end ever told? A function goes with its module: their number would only grow. */
 static bool is_counted(enum tare_class class)
 {
-	return class != TARE_CLASS_FUNCTION && class != TARE_CLASS_VMM;
+	return class != TARE_CLASS_FUNCTION;
 }
 
 static bool is_known(enum tare_sizing sizing)
@@ -70,11 +57,11 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
 		op_paged(f, o, pages, sign);
 	else if (tare_classes[o->class].sizing == TARE_SIZING_EXACT)
-		op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign, TARE_EVIDENCE_EXACT);
+		tare_fold_op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign, TARE_EVIDENCE_EXACT);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
 	if (tare_classes[o->class].sizing == TARE_SIZING_HOST)
-		op_bytes(f, tare_fold_bucket(f, o->context, host, 0), sign * (int64_t)o->granted, 0,
+		tare_fold_op_bytes(f, tare_fold_bucket(f, o->context, host, 0), sign * (int64_t)o->granted, 0,
 			 TARE_EVIDENCE_EXACT);
 }
 
@@ -172,6 +159,15 @@ static void remember_ops(struct tare_fold *f, const struct tare_step *s)
 		tare_fold_op(&g->ops, f->ops.items[i].bucket, &f->ops.items[i].by);
 }
 
+/* Classes with rules of their own. */
+static void (*const apply_own[TARE_CLASS_NR])(struct tare_fold *f, const struct tare_step *s,
+					      struct tare_applied *a) = {
+	[TARE_CLASS_POOL_STATE] = tare_fold_pool,
+	[TARE_CLASS_VMM] = tare_fold_vmm,
+	[TARE_CLASS_VMM_MAP] = tare_fold_vmm_map,
+	[TARE_CLASS_VMM_IMPORT] = tare_fold_vmm_import,
+};
+
 static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 	enum tare_sizing sizing = tare_classes[s->class].sizing;
@@ -179,8 +175,8 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 
 	if (s->class == TARE_CLASS_CONTEXT && s->device < 0)
 		return;
-	if (s->class == TARE_CLASS_POOL_STATE) {
-		tare_fold_pool(f, s, a);
+	if (apply_own[s->class]) {
+		apply_own[s->class](f, s, a);
 		return;
 	}
 	a->takes_rest = sizing != TARE_SIZING_NONE;
@@ -193,10 +189,6 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 		} else if (is_counted(s->class) && sizing != TARE_SIZING_NONE) {
 			add_object(f, s, a);
 			a->takes_rest = !is_known(sizing);
-		} else if (sizing == TARE_SIZING_EXACT) {
-			if (a->bucket >= 0)
-				op_bytes(f, a->bucket, (int64_t)s->granted, 0, TARE_EVIDENCE_EXACT);
-			a->takes_rest = false;
 		}
 		return;
 	case TARE_EFFECT_DEL:

@@ -131,6 +131,18 @@ void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by
 	ops->items[ops->count++] = (struct tare_op){ bucket, *by };
 }
 
+void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
+			enum tare_evidence how)
+{
+	if (bytes || count)
+		tare_fold_op(&f->ops, bucket,
+			     &(struct tare_amount){ .bytes = bytes,
+						    .low = bytes,
+						    .high = bytes,
+						    .count = count,
+						    .evidence = (uint8_t)(1 + how) });
+}
+
 /* From here on every bucket of the device keeps what it is now, the moment it changes. */
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
 {

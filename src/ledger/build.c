@@ -122,6 +122,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.device = device,
 		.tid = r->tid,
 		.effect = r->effect,
+		.is_folded = tare_fold_is_folded(e),
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, p, e),
@@ -465,6 +466,9 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->objects);
 	free(f->owners);
 	free(f->large);
+	free(f->physicals);
+	free(f->imports);
+	free(f->mappings);
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);
@@ -474,6 +478,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->pauses);
 	free(f->notes);
 	tare_map_free(&f->graves);
+	tare_map_free(&f->told_physicals);
 	tare_strmap_free(&f->owner_ids);
 	tare_arena_free(&f->arena);
 }

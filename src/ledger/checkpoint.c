@@ -14,55 +14,14 @@
 #include "ledger/checkpoint.h"
 
 #include "base/array.h"
-#include "ledger/fold.h"
+#include "ledger/checkpoint_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define US INT64_C(1000)
-
-/* When the parts of a group are stamped, before its reading. */
-enum {
-	AT_START = 20,
-	AT_CONTEXT_END = 9,
-	AT_CONTEXT_NEW = 8,
-	AT_FALL = 7,
-	AT_RISE = 6,
-	AT_OBJECT = 5,
-	AT_LOCAL = 4,
-	AT_WITNESS = 3,
-	AT_LEVEL = 2,
-	GROUP_US = 12, /* what a group takes */
-};
-
-union record {
-	struct tare_record head;
-#define F(type, field)
-#define TARE_RECORD(id, key, name, fields, tail) struct tare_rec_##name name;
-#include "trace/record.def"
-#undef TARE_RECORD
-#undef F
-};
-
-struct item {
-	struct tare_event event;
-	union record rec;
-	size_t order;
-};
-
-struct checkpoint {
-	struct tare_fold *f;
-	const struct tare_process *tare; /* in whose part witnesses go */
-	int64_t cut;
-	struct item *items;
-	size_t item_nr, item_cap;
-	struct tare_amount *told; /* by bucket: what the items say so far */
-	bool *is_told;            /* by context: it is there, in what the items say so far */
-};
-
-static union record *add(struct checkpoint *c, enum tare_kind kind,
-			 const struct tare_process *process, const struct tare_device *device,
-			 int64_t t)
+union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
+				  const struct tare_process *process,
+				  const struct tare_device *device, int64_t t)
 {
 	struct item *item;
 
@@ -81,7 +40,7 @@ static union record *add(struct checkpoint *c, enum tare_kind kind,
 	return &item->rec;
 }
 
-static struct tare_event *last(struct checkpoint *c)
+struct tare_event *tare_checkpoint_last(struct checkpoint *c)
 {
 	return &c->items[c->item_nr - 1].event;
 }
@@ -100,7 +59,7 @@ static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
 static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
 {
 	const struct tare_context *x = &c->f->contexts[context];
-	union record *r = add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+	union record *r = tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
 			      c->f->devices[x->device]->device, t);
 
 	r->event.class = TARE_CLASS_CONTEXT;
@@ -150,7 +109,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 		r->account = (uint8_t)b->account;
 		if (b->owner) {
 			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
-			last(c)->name = f->devices[b->device]->peers[b->owner - 1].name;
+			tare_checkpoint_last(c)->name = f->devices[b->device]->peers[b->owner - 1].name;
 		}
 		return;
 	}
@@ -168,7 +127,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	/* A context that has ended is nobody's any more, and its handle may be another's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_is_named(b->account) && b->owner)
-		last(c)->name = f->owners[b->owner - 1];
+		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 }
 
 static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount *by, int64_t t)
@@ -177,11 +136,11 @@ static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount
 	const struct tare_process *process =
 		b->process < 0 ? c->tare : c->f->processes[b->process]->process;
 	struct tare_rec_carry *r =
-		&add(c, TARE_KIND_CARRY, process, c->f->devices[b->device]->device,
+		&tare_checkpoint_add(c, TARE_KIND_CARRY, process, c->f->devices[b->device]->device,
 		     t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
 			 ->carry;
 
-	last(c)->about = process;
+	tare_checkpoint_last(c)->about = process;
 	fill_carry(c, b, r);
 	r->evidence = b->now.evidence ? b->now.evidence - 1 : 0;
 	r->bytes = by->bytes;
@@ -241,6 +200,7 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 		own[o->bucket].low += (int64_t)o->granted;
 		own[o->bucket].high += (int64_t)o->granted;
 	}
+	tare_checkpoint_vmm_own(f, own);
 	return own;
 }
 
@@ -248,7 +208,7 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 {
 	struct tare_fold *f = c->f;
 	struct tare_rec_event *r =
-		&add(c, TARE_KIND_EVENT, f->processes[o->process]->process,
+		&tare_checkpoint_add(c, TARE_KIND_EVENT, f->processes[o->process]->process,
 		     o->device < 0 ? NULL : f->devices[o->device]->device, t - AT_OBJECT * US)
 			 ->event;
 	const struct tare_bucket *b = o->bucket < 0 ? NULL : &f->buckets[o->bucket];
@@ -261,13 +221,13 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
 	if (b && b->owner &&
 	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
-		last(c)->name = f->owners[b->owner - 1];
+		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 }
 
 static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
 					 enum tare_class class, int64_t t)
 {
-	struct tare_rec_event *r = &add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+	struct tare_rec_event *r = &tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
 					c->f->devices[x->device]->device, t - AT_LOCAL * US)
 					    ->event;
 
@@ -286,7 +246,7 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 
 	for (size_t i = 0; (kernel = tare_facts_stack(x, i, &own)); i++) {
 		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)own;
-		last(c)->name = kernel;
+		tare_checkpoint_last(c)->name = kernel;
 	}
 	if (local > 0)
 		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
@@ -304,7 +264,7 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p, 
 
 	for (size_t at = 0; (slot = tare_map_next(&p->places[device]->blocks, &at));) {
 		struct tare_rec_tensor *r =
-			&add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device, t - AT_LOCAL * US)
+			&tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device, t - AT_LOCAL * US)
 				 ->tensor;
 
 		r->block = slot->key;
@@ -318,6 +278,7 @@ static void tell_live(struct checkpoint *c, int64_t t)
 
 	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i))
 		add_object(c, &f->objects[i], t);
+	tare_checkpoint_vmm(c, t);
 	for (size_t i = 0; i < f->context_nr; i++)
 		if (f->contexts[i].is_live)
 			add_local(c, &f->contexts[i], t);
@@ -332,7 +293,7 @@ static void tell_live(struct checkpoint *c, int64_t t)
 static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, int source,
 			int64_t used, int64_t t)
 {
-	struct tare_rec_reading *r = &add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
+	struct tare_rec_reading *r = &tare_checkpoint_add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
 
 	r->source = (uint32_t)source;
 	r->used = (uint64_t)used;
@@ -343,12 +304,12 @@ static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, 
 static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
 		     int64_t used, const char *name, int64_t t)
 {
-	struct tare_rec_peer *r = &add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
+	struct tare_rec_peer *r = &tare_checkpoint_add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
 
 	r->pid = pid;
 	r->used = (uint64_t)used;
-	last(c)->text = name ? name : "";
-	last(c)->text_len = strlen(last(c)->text);
+	tare_checkpoint_last(c)->text = name ? name : "";
+	tare_checkpoint_last(c)->text_len = strlen(tare_checkpoint_last(c)->text);
 }
 
 static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
@@ -364,7 +325,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 	if (d->is_level_known)
 		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
 	if (d->quiet_open) {
-		struct tare_rec_carry *r = &add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
+		struct tare_rec_carry *r = &tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
 
 		r->account = TARE_ACCOUNT_NONE;
 		r->bytes = d->quiet_open;
@@ -380,8 +341,8 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 
 		if (!h || !h->is_read)
 			continue;
-		r = &add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)->host;
-		last(c)->about = p->process;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)->host;
+		tare_checkpoint_last(c)->about = p->process;
 		r->pid = p->process->pid;
 		r->generation = p->process->generation;
 		r->anon = h->anon;
@@ -434,14 +395,14 @@ static void tell_controls(struct checkpoint *c)
 	for (size_t i = 0; i < c->f->control_nr; i++) {
 		const struct tare_control_seen *seen = &c->f->controls[i];
 		struct tare_rec_control *r =
-			&add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)->control;
+			&tare_checkpoint_add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)->control;
 
 		r->what = seen->what;
 		r->number = seen->number;
 		r->pid = seen->pid;
 		r->bytes = (uint32_t)strlen(seen->name);
-		last(c)->text = seen->name;
-		last(c)->text_len = r->bytes;
+		tare_checkpoint_last(c)->text = seen->name;
+		tare_checkpoint_last(c)->text_len = r->bytes;
 	}
 }
 
@@ -452,12 +413,12 @@ static void tell_processes(struct checkpoint *c)
 	tell_hosts(c, TARE_MARK_NOW, c->cut);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
-			add(c, TARE_KIND_END, f->processes[i]->process, NULL, c->cut);
+			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL, c->cut);
 	tare_fold_notes_of_calls(f);
 	for (size_t i = 0; i < f->note_nr; i++) {
-		add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
-		last(c)->text = f->notes[i];
-		last(c)->text_len = strlen(f->notes[i]);
+		tare_checkpoint_add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
+		tare_checkpoint_last(c)->text = f->notes[i];
+		tare_checkpoint_last(c)->text_len = strlen(f->notes[i]);
 	}
 }
 

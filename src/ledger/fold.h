@@ -82,6 +82,41 @@ struct tare_object_live {
 	uint8_t class;
 };
 
+/* References of one process to memory: by handles, and by mappings. */
+struct tare_refs {
+	uint32_t handles, mappings;
+};
+
+/* Memory of cuMemCreate, or an allocation that was shared, of the process that made it. */
+struct tare_physical {
+	uint64_t handle;   /* of an allocation that was shared: its address */
+	int64_t bytes;     /* of the device */
+	uint64_t identity; /* under which it was exported; 0: it was not */
+	int64_t exported_ns;
+	int process, device, bucket;
+	struct tare_refs refs; /* of that process */
+	int holder;            /* import in whose row it is, once it is lent; -1: of nobody known */
+	bool is_live, is_lent; /* lent: its own process let go, and another holds it */
+	bool is_allocation;    /* booked as one, as long as it is not lent */
+};
+
+/* The same in a process that imported it. */
+struct tare_import {
+	uint64_t handle, identity;
+	int64_t bytes; /* 0: not known yet */
+	int64_t begin_ns;
+	int process, device;
+	struct tare_refs refs;
+	int origin; /* physical; -1: not known */
+	bool is_live;
+};
+
+struct tare_mapping {
+	uint64_t at, bytes;
+	uint64_t ref; /* vmm.c */
+	int process;
+};
+
 /* One context, from its making to its end. Handle 0 stands for "no context" and never ends. */
 struct tare_context {
 	uint64_t handle;
@@ -151,6 +186,8 @@ struct tare_process_fold {
 	struct tare_place **places; /* by device; NULL where it never was */
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
+	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
+	bool is_vmm_over;                     /* its references are gone */
 	struct tare_map owner_of_stack;       /* stack id → 1 + owner id */
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
@@ -176,6 +213,7 @@ struct tare_step {
 	uint32_t tid;
 	uint8_t effect, class;
 	uint16_t flags;
+	bool is_folded; /* out of a checkpoint */
 	uint64_t owner;
 	int64_t begin, end;
 	int64_t weigh_begin, weigh_end; /* when its readings may have been taken */
@@ -322,6 +360,13 @@ struct tare_fold {
 	struct tare_object_live *objects;
 	size_t object_nr, object_cap;
 	int object_free; /* list through `next`, -1: empty */
+	struct tare_physical *physicals;
+	size_t physical_nr, physical_cap, physical_free; /* none is free below the last */
+	struct tare_map told_physicals;                  /* number in a checkpoint → physical */
+	struct tare_import *imports;
+	size_t import_nr, import_cap;
+	struct tare_mapping *mappings;
+	size_t mapping_nr, mapping_cap;
 	struct tare_strmap owner_ids;
 	const char **owners;
 	size_t owner_nr, owner_cap;
@@ -366,6 +411,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
 void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count);
 void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
+void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
+			enum tare_evidence how); /* into f->ops */
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
@@ -424,6 +471,27 @@ uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t numb
 void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
 			struct tare_amount *own);
+
+/* vmm.c: physical memory by its references */
+void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_import(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_map(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_forget(struct tare_fold *f, int process);
+int tare_fold_physical_add(struct tare_fold *f, const struct tare_physical *p);
+void tare_fold_physical_remove(struct tare_fold *f, int physical);
+
+/* share.c: memory that several processes have */
+#define TARE_OWNER_SHARED "shared" /* row of what its process let go, and somebody unknown holds */
+void tare_fold_export(struct tare_fold *f, const struct tare_step *s, int physical);
+void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			    int physical);
+int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t bytes);
+void tare_fold_import_size(struct tare_fold *f, int import, int64_t bytes);
+void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			  int import);
+int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d,
+			      int64_t change);
+void tare_fold_share_end(struct tare_fold *f, int process);
 
 /* weigh.c: the measured part */
 void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
@@ -491,7 +559,8 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 static inline bool tare_account_is_named(int account)
 {
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_POOL ||
-	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_BUCKET_TENSOR ||
+	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
+	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY;
 }
 

@@ -34,22 +34,11 @@ static int idle_bucket(struct tare_fold *f, const struct tare_object_live *o)
 	return tare_fold_bucket(f, o->context, TARE_ACCOUNT_POOL_IDLE, f->buckets[o->bucket].owner);
 }
 
-static void op(struct tare_fold *f, int bucket, int64_t bytes, int64_t count)
-{
-	if (bytes || count)
-		tare_fold_op(&f->ops, bucket,
-			     &(struct tare_amount){ .bytes = bytes,
-						    .low = bytes,
-						    .high = bytes,
-						    .count = count,
-						    .evidence = 1 + TARE_EVIDENCE_EXACT });
-}
-
 static void op_change(struct tare_fold *f, const struct tare_object_live *o, int64_t reserved,
 		      int64_t used, int64_t count)
 {
-	op(f, o->bucket, used, count);
-	op(f, idle_bucket(f, o), reserved - used, 0);
+	tare_fold_op_bytes(f, o->bucket, used, count, TARE_EVIDENCE_EXACT);
+	tare_fold_op_bytes(f, idle_bucket(f, o), reserved - used, 0, TARE_EVIDENCE_EXACT);
 }
 
 static int add(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
@@ -93,7 +82,7 @@ static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_
 	    (int64_t)s->before - (int64_t)s->after >= reserved)
 		return;
 	a->bucket = tare_fold_bucket(f, o.context, TARE_ACCOUNT_POOL, 0);
-	op(f, a->bucket, reserved, 0);
+	tare_fold_op_bytes(f, a->bucket, reserved, 0, TARE_EVIDENCE_EXACT);
 	a->takes_rest = true;
 }
 

@@ -94,6 +94,7 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 	}
 	f->processes[process]->is_ended = true;
 	f->processes[process]->end_ns = t;
+	tare_fold_share_end(f, process);
 }
 
 /* It ended in order, or nothing more can come from its log. */
@@ -147,6 +148,9 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change)
 {
+	for (int i = 0; *change < 0 && i < f->process_nr; i++)
+		if (is_over(f->processes[i], t))
+			tare_fold_share_end(f, i);
 	while (*change < 0) {
 		int64_t fall = -*change, all = 0, best_bytes = 0;
 		int best = -1;
@@ -233,6 +237,8 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	free(p->places);
 	for (int i = 0; i < TARE_FAMILY_NR; i++)
 		tare_map_free(&p->live[i]);
+	tare_map_free(&p->vmm);
+	tare_map_free(&p->mapped);
 	tare_map_free(&p->owner_of_stack);
 	tare_map_free(&p->origins);
 	tare_map_free(&p->large_open);

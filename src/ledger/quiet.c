@@ -85,6 +85,7 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 	back = taken_back(d, rest);
 	d->used += change;
 	d->last_ns = t;
+	rest -= tare_fold_share_quiet(f, d, rest);
 	paused = tare_fold_paused_change(f, d, t, rest);
 	rest -= paused;
 	if (!paused)

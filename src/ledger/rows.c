@@ -53,6 +53,8 @@ static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a
 	case TARE_ACCOUNT_ALLOCATION:
 	case TARE_ACCOUNT_POOL:
 	case TARE_ACCOUNT_POOL_IDLE:
+	case TARE_ACCOUNT_VMM:
+	case TARE_ACCOUNT_IPC:
 	case TARE_ACCOUNT_OTHER:
 		return 1 + b->owner;
 	case TARE_ACCOUNT_CONTEXT:
@@ -96,6 +98,8 @@ static int by_size(const void *a, const void *b)
 
 	if (x->sum.bytes != y->sum.bytes)
 		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	if (x->name && y->name)
+		return strcmp(x->name, y->name);
 	return x->part < y->part ? -1 : x->part > y->part;
 }
 
@@ -191,10 +195,18 @@ static bool is_pool(const struct build *b, const struct leaf *l)
 static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
 		       struct tare_str *label)
 {
-	if (l->account == TARE_ACCOUNT_ALLOCATION) {
+	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) {
 		tare_str_add(segment, l->name ? l->name : "not known");
 		tare_str_addf(label, is_pool(b, l) ? "PyTorch (%s)" : "%s",
 			      l->name ? l->name : "owner not known");
+		if (l->name && !strcmp(l->name, TARE_OWNER_SHARED)) {
+			tare_str_cut(label, 0);
+			tare_str_add(label, "let go here, held by others");
+		}
+	} else if (l->account == TARE_ACCOUNT_IPC) {
+		tare_str_add(segment, l->name ? l->name : "mapping");
+		tare_str_add(label, l->name ? "kept alive here, " : "what mapping it costs");
+		tare_str_add(label, l->name ? l->name : "");
 	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
 		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
 
@@ -225,9 +237,10 @@ static bool is_split(const struct leaf *l, size_t count)
 {
 	size_t parts = 0;
 
-	if (l->account == TARE_ACCOUNT_ALLOCATION)
+	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM)
 		return true;
-	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER)
+	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER &&
+	    l->account != TARE_ACCOUNT_IPC)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		parts += l[i].part > PART_ENDED;

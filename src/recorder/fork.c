@@ -9,6 +9,7 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/objects.h"
 #include "recorder/recorder.h"
@@ -69,5 +70,6 @@ void tare_fork_check(void)
 	tare_first_rearm();
 	tare_pools_forget();
 	tare_async_forget();
+	tare_handles_forget();
 	tare_call_forget();
 }

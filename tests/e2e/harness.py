@@ -15,6 +15,7 @@ skips by raising Skip("why"). Run one by hand with
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -282,8 +283,8 @@ def check_recording(box, recorded, rec="rec.tare", allowed=()):
 
 def run_lines(text):
     """Lines of a fixture without the pids in them, so that two runs can be compared."""
-    return [[w.split("/", 1)[-1] if w.startswith("process:") else w for w in line.split("\t")]
-            for line in text.splitlines()]
+    return [[re.sub("from:[0-9]+", "from:PID", w.split("/", 1)[-1]) if w.startswith("process:") else w
+             for w in line.split("\t")] for line in text.splitlines()]
 
 
 # ---- cases ----

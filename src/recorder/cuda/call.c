@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
@@ -31,7 +32,10 @@ static const uint8_t sizing_of[TARE_CLASS_NR] = {
 static enum tare_weigh_need need_of(const struct tare_call *call)
 {
 	enum sizing sizing = sizing_of[call->class];
-	bool is_size_known = sizing == PAGES || (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
+	bool is_counted = (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP) &&
+			  !tare_handles_shared;
+	bool is_size_known = sizing == PAGES || is_counted ||
+			     (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
 	bool is_free = sizing == HOST || call->class == TARE_CLASS_EVENT;
 
 	return is_size_known || is_free ? TARE_WEIGH_USEFUL : TARE_WEIGH_NEEDED;
@@ -277,6 +281,9 @@ static void remember(const struct tare_call *call)
 {
 	bool is_managed = call->class == TARE_CLASS_MANAGED;
 
+	if (call->effect == TARE_EFFECT_NEW &&
+	    (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP))
+		tare_handle_add(call->handle, call->device);
 	if (is_managed && call->effect == TARE_EFFECT_NEW)
 		tare_first_rearm();
 	if (!is_managed || call->effect == TARE_EFFECT_NEW)

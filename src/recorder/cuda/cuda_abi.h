@@ -79,6 +79,8 @@ enum {
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 
+	CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
+	CU_MEM_HANDLE_TYPE_FABRIC = 8,
 	CU_MEM_LOCATION_TYPE_DEVICE = 1,
 	CU_MEM_ALLOCATION_TYPE_PINNED = 1,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
@@ -134,6 +136,8 @@ typedef struct {
 	unsigned char allocFlags[8];
 } CUmemAllocationProp;
 
+typedef struct CUmulticastObjectProp_st CUmulticastObjectProp;
+typedef struct CUarrayMapInfo_st CUarrayMapInfo;
 typedef struct CUmemPoolProps_st {
 	CUmemAllocationType allocType;
 	int handleTypes;
@@ -155,7 +159,10 @@ typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
 typedef struct CUgraphExecUpdateResultInfo_st CUgraphExecUpdateResultInfo;
-typedef struct CUmemAccessDesc_st CUmemAccessDesc;
+typedef struct {
+	CUmemLocation location;
+	int flags;
+} CUmemAccessDesc;
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 typedef struct {
 	char reserved[64];

@@ -306,6 +306,7 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 #define EXPORT_DEL EXPORT_NEW
 #define EXPORT_WEIGH EXPORT_NEW
 #define EXPORT_FIRST EXPORT_NEW
+#define EXPORT_NOTE EXPORT_NEW
 #define EXPORT_SYNC EXPORT_NEW
 #define EXPORT_CALL EXPORT_NEW
 #define EXPORT_CUSTOM(symbol, params, args)                                                         \

@@ -10,6 +10,7 @@
 #define DECLARE_WEIGH(symbol, params)
 #define DECLARE_FIRST(symbol, params)
 #define DECLARE_SYNC(symbol, params)
+#define DECLARE_NOTE(symbol, params)
 #define DECLARE_CALL(symbol, params)
 #define DECLARE_CUSTOM(symbol, params) CUresult tare_hook_##symbol params;
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \

@@ -10,6 +10,7 @@
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/custom.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/cuda/real.h"
 #include "recorder/recorder.h"
@@ -31,6 +32,10 @@
 #define SET_LOCATION(properties)                                                                    \
 	if (!done && (properties) && (properties)->location.type == 1)                              \
 		on_device = (properties)->location.id;
+/* The device of something that was made before; where that is not known, the current one. */
+#define SET_DEVICE_OF(handle)                                                                       \
+	if (!done)                                                                                  \
+		on_device = tare_handle_device((uint64_t)(handle));
 #define RUN_SETS(when, sets)                                                                        \
 	do {                                                                                        \
 		const bool done = (when);                                                           \
@@ -72,6 +77,7 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		RUN_SETS(false, sets);                                                              \
 		if (!BEGIN(symbol, class, TARE_EFFECT_DEL))                                         \
 			return tare_real.symbol args;                                               \
 		RUN_SETS(true, sets);                                                               \
@@ -92,6 +98,29 @@
 		RUN_SETS(false, sets);                                                              \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
 			return tare_real.symbol args;                                               \
+		result = tare_real.symbol args;                                                     \
+		if (result == CUDA_SUCCESS)                                                         \
+			RUN_SETS(true, sets);                                                       \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
+
+/* No counter is read, for nothing of the device changes. */
+#define BODY_NOTE(symbol, class, params, args, sets)                                                \
+	static CUresult hook_##symbol params                                                        \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+		int on_device = -1;                                                                  \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		RUN_SETS(false, sets);                                                              \
+		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_##class,          \
+					       TARE_EFFECT_CHANGE))                                 \
+			return tare_real.symbol args;                                               \
+		if (on_device >= 0)                                                                 \
+			call.device = on_device;                                                    \
 		result = tare_real.symbol args;                                                     \
 		if (result == CUDA_SUCCESS)                                                         \
 			RUN_SETS(true, sets);                                                       \
@@ -166,6 +195,7 @@
 #define EXPORT_DEL EXPORT
 #define EXPORT_WEIGH EXPORT
 #define EXPORT_FIRST EXPORT
+#define EXPORT_NOTE EXPORT
 #define EXPORT_SYNC EXPORT
 #define EXPORT_CUSTOM(symbol, params) /* exported where it is written: custom.c */
 #define EXPORT_CALL(symbol, params)
@@ -178,6 +208,7 @@
 #define HOOK_DEL HOOK_NEW
 #define HOOK_WEIGH HOOK_NEW
 #define HOOK_FIRST HOOK_NEW
+#define HOOK_NOTE HOOK_NEW
 #define HOOK_SYNC HOOK_NEW
 #define HOOK_CUSTOM(symbol) (void *)tare_hook_##symbol
 #define HOOK_CALL(symbol) NULL

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A checkpoint in the making: shared by the files that tell its parts. */
+#ifndef TARE_LEDGER_CHECKPOINT_PRIVATE_H
+#define TARE_LEDGER_CHECKPOINT_PRIVATE_H
+
+#include "ledger/fold.h"
+
+#define US INT64_C(1000)
+
+/* When the parts of a group are stamped, before its reading. */
+enum {
+	AT_START = 24,
+	AT_CONTEXT_END = 11,
+	AT_CONTEXT_NEW = 10,
+	AT_FALL = 9,
+	AT_RISE = 8,
+	AT_OBJECT = 7,
+	AT_IMPORT = 6,
+	AT_RELEASE = 5,
+	AT_LOCAL = 4,
+	AT_WITNESS = 3,
+	AT_LEVEL = 2,
+	GROUP_US = 14, /* what a group takes */
+};
+
+union record {
+	struct tare_record head;
+#define F(type, field)
+#define TARE_RECORD(id, key, name, fields, tail) struct tare_rec_##name name;
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
+};
+
+struct item {
+	struct tare_event event;
+	union record rec;
+	size_t order;
+};
+
+struct checkpoint {
+	struct tare_fold *f;
+	const struct tare_process *tare; /* in whose part witnesses go */
+	int64_t cut;
+	struct item *items;
+	size_t item_nr, item_cap;
+	struct tare_amount *told; /* by bucket: what the items say so far */
+	bool *is_told;            /* by context: it is there, in what the items say so far */
+};
+
+/* One more record of it. */
+union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
+				  const struct tare_process *process,
+				  const struct tare_device *device, int64_t t);
+struct tare_event *tare_checkpoint_last(struct checkpoint *c);
+
+/* checkpoint_vmm.c: memory with references, and what it brings along in buckets */
+void tare_checkpoint_vmm(struct checkpoint *c, int64_t t);
+void tare_checkpoint_vmm_own(const struct tare_fold *f, struct tare_amount *own);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "shared memory": what a process exported is in its own row as long as it refers to it. When
+ * it lets go and a process of the recording still holds an import, the memory goes on in that one's
+ * row, and is given back when that one lets go.
+ *
+ * A descriptor says nothing of what it was exported from (docs/measurements/in-capture.md). So an import
+ * is matched by device, size and order; handles of legacy IPC and of fabrics by their bytes. Where
+ * several exports fit, nothing is guessed: the counter around the calls tells what went.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+/* Identities of handles whose bytes say what they are of; below it, a kind of handle. */
+#define IS_TOLD(identity) ((identity) >> 63)
+
+static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int process)
+{
+	struct tare_str label = { 0 };
+	int context = tare_fold_context(f, process, p->device, 0), bucket;
+
+	tare_str_addf(&label, "from:%u", f->processes[p->process]->process->pid);
+	bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_IPC,
+				  tare_fold_owner_named(f, tare_str_text(&label)));
+	tare_str_free(&label);
+	return bucket;
+}
+
+/* Held, but nobody of the recording is known to: it stays with the process that made it. */
+static int row_of_nobody(struct tare_fold *f, const struct tare_physical *p)
+{
+	return tare_fold_bucket(f, tare_fold_context(f, p->process, p->device, 0), TARE_ACCOUNT_VMM,
+				tare_fold_owner_named(f, TARE_OWNER_SHARED));
+}
+
+static int holder_of(const struct tare_fold *f, int physical)
+{
+	for (size_t i = 0; i < f->import_nr; i++)
+		if (f->imports[i].is_live && f->imports[i].origin == physical &&
+		    !f->processes[f->imports[i].process]->is_vmm_over)
+			return (int)i;
+	return -1;
+}
+
+static void move(struct tare_fold *f, int physical, int import, enum tare_evidence how)
+{
+	struct tare_physical *p = &f->physicals[physical];
+	int to = import >= 0 ? row_of_holder(f, p, f->imports[import].process)
+			     : row_of_nobody(f, p);
+
+	p = &f->physicals[physical];
+	if (p->bucket >= 0)
+		tare_fold_op_bytes(f, p->bucket, -p->bytes, -1, TARE_EVIDENCE_EXACT);
+	tare_fold_op_bytes(f, to, p->bytes, 1, how);
+	p->bucket = to;
+	p->holder = import;
+	p->is_lent = true;
+}
+
+static enum tare_evidence match_evidence(const struct tare_physical *p)
+{
+	return IS_TOLD(p->identity) ? TARE_EVIDENCE_EXACT : TARE_EVIDENCE_INFERRED;
+}
+
+static bool has_unmatched(const struct tare_fold *f, const struct tare_physical *p)
+{
+	for (size_t i = 0; i < f->import_nr; i++) {
+		const struct tare_import *m = &f->imports[i];
+
+		if (m->is_live && m->origin < 0 && m->device == p->device &&
+		    (!m->bytes || m->bytes == p->bytes))
+			return true;
+	}
+	return false;
+}
+
+/* What the device fell by inside the call. Not known: as much as was expected. */
+static int64_t fall_in(const struct tare_step *s, int64_t expected)
+{
+	return s->flags & TARE_EVENT_WEIGHED ? (int64_t)s->before - (int64_t)s->after : expected;
+}
+
+void tare_fold_export(struct tare_fold *f, const struct tare_step *s, int physical)
+{
+	struct tare_physical *p = &f->physicals[physical];
+
+	if (!p->identity)
+		p->exported_ns = s->begin;
+	p->identity = s->limit ? s->limit : 1;
+}
+
+/* The process that made it refers to it no more. */
+void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			    int physical)
+{
+	struct tare_physical *p = &f->physicals[physical];
+	int holder = p->identity ? holder_of(f, physical) : -1;
+
+	if (holder >= 0) {
+		move(f, physical, holder, match_evidence(p));
+		return;
+	}
+	if (s->is_folded) {
+		if (s->limit)
+			move(f, physical, -1, TARE_EVIDENCE_WEIGHED);
+		return;
+	}
+	/* Somebody may have it of whom we know nothing, or not what: then it has not gone now. */
+	if (p->identity && p->bytes && 2 * fall_in(s, p->bytes) < p->bytes) {
+		move(f, physical, -1, has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED
+							    : TARE_EVIDENCE_WEIGHED);
+		return;
+	}
+	if (p->bucket >= 0)
+		tare_fold_op_bytes(f, p->bucket, -p->bytes, -1, TARE_EVIDENCE_EXACT);
+	tare_fold_physical_remove(f, physical);
+	(void)a;
+}
+
+/* ---- imports ---- */
+static bool is_taken(const struct tare_fold *f, int physical, int process)
+{
+	for (size_t i = 0; i < f->import_nr; i++)
+		if (f->imports[i].is_live && f->imports[i].process == process &&
+		    f->imports[i].origin == physical)
+			return true;
+	return false;
+}
+
+/* The only export that fits, and that this process has not imported already. */
+static void match(struct tare_fold *f, struct tare_import *m)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < f->physical_nr; i++) {
+		const struct tare_physical *p = &f->physicals[i];
+
+		if (!p->is_live || p->identity != m->identity || p->device != m->device)
+			continue;
+		if (!IS_TOLD(m->identity) &&
+		    (p->bytes != m->bytes || p->exported_ns > m->begin_ns ||
+		     is_taken(f, (int)i, m->process)))
+			continue;
+		if (found >= 0)
+			return;
+		found = (int)i;
+	}
+	m->origin = found;
+	/* It was kept by nobody that we knew of: it is this one. */
+	if (found >= 0 && f->physicals[found].is_lent && f->physicals[found].holder < 0)
+		move(f, found, (int)(m - f->imports), match_evidence(&f->physicals[found]));
+}
+
+int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t bytes)
+{
+	struct tare_import *m;
+	size_t i = 0;
+
+	while (i < f->import_nr && f->imports[i].is_live)
+		i++;
+	if (i == f->import_nr) {
+		f->imports = tare_array_reserve(f->imports, &f->import_cap, f->import_nr + 1,
+						sizeof(*f->imports));
+		f->import_nr++;
+	}
+	m = &f->imports[i];
+	*m = (struct tare_import){ .handle = s->handle,
+				   .identity = s->limit ? s->limit : 1,
+				   .bytes = bytes,
+				   .begin_ns = s->end,
+				   .process = s->process,
+				   .device = s->device,
+				   .origin = -1,
+				   .is_live = true };
+	if (s->is_folded) { /* it was matched then, or not */
+		const uint64_t *told = tare_map_get(&f->told_physicals, s->parent);
+
+		m->bytes = (int64_t)s->asked;
+		m->origin = told ? (int)*told : -1;
+	} else if (IS_TOLD(m->identity) || m->bytes) {
+		match(f, m);
+	}
+	return (int)i;
+}
+
+/* The first mapping says how large it is. */
+void tare_fold_import_size(struct tare_fold *f, int import, int64_t bytes)
+{
+	struct tare_import *m = &f->imports[import];
+
+	if (m->bytes)
+		return;
+	m->bytes = bytes;
+	if (m->origin < 0)
+		match(f, m);
+}
+
+static void give_back(struct tare_fold *f, int physical)
+{
+	struct tare_physical *p = &f->physicals[physical];
+
+	tare_fold_op_bytes(f, p->bucket, -p->bytes, -1, TARE_EVIDENCE_EXACT);
+	tare_fold_physical_remove(f, physical);
+}
+
+/* Of those that nobody was known to hold, the one of this size; in one row it does not matter which. */
+static int lent_of_size(const struct tare_fold *f, int device, int64_t bytes)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < f->physical_nr; i++) {
+		const struct tare_physical *p = &f->physicals[i];
+
+		if (!p->is_live || !p->is_lent || p->holder >= 0 || p->device != device ||
+		    p->bytes != bytes || !bytes)
+			continue;
+		if (found >= 0 && f->physicals[found].bucket != p->bucket)
+			return -1;
+		found = (int)i;
+	}
+	return found;
+}
+
+/* This process refers to it no more. */
+void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			  int import)
+{
+	struct tare_import *m = &f->imports[import];
+	int origin = m->origin, next;
+
+	m->is_live = false;
+	a->takes_rest = false;
+	if (origin < 0) {
+		origin = lent_of_size(f, m->device, fall_in(s, 0));
+		if (origin >= 0)
+			give_back(f, origin);
+		return;
+	}
+	if (!f->physicals[origin].is_lent)
+		return;
+	next = holder_of(f, origin);
+	if (next >= 0)
+		move(f, origin, next, match_evidence(&f->physicals[origin]));
+	else
+		give_back(f, origin);
+}
+
+/* ---- between calls ---- */
+/* A process that is not recorded let go of what only it still held. */
+int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
+{
+	int found = change < 0 ? lent_of_size(f, d->index, -change) : -1;
+
+	if (found < 0)
+		return 0;
+	tare_fold_book(f, f->physicals[found].bucket,
+		       &(struct tare_amount){ .bytes = change,
+					      .low = change,
+					      .high = change,
+					      .count = -1,
+					      .evidence = 1 + TARE_EVIDENCE_INFERRED });
+	tare_fold_physical_remove(f, found);
+	return change;
+}
+
+/*
+ * A process has ended, and with it every reference it had: what others hold of it goes on with them,
+ * and what it held for others, if nobody else does, goes with its rows.
+ */
+void tare_fold_share_end(struct tare_fold *f, int process)
+{
+	struct tare_process_fold *p = f->processes[process];
+
+	if (p->is_vmm_over)
+		return;
+	p->is_vmm_over = true;
+	f->ops.count = 0;
+	for (size_t i = 0; i < f->physical_nr; i++) {
+		struct tare_physical *x = &f->physicals[i];
+		int holder;
+
+		if (!x->is_live || (x->is_lent ? x->holder < 0 || f->imports[x->holder].process != process
+					       : x->process != process))
+			continue;
+		holder = x->identity ? holder_of(f, (int)i) : -1;
+		if (holder >= 0)
+			move(f, (int)i, holder, match_evidence(x));
+		else
+			tare_fold_physical_remove(f, (int)i);
+	}
+	for (size_t i = 0; i < f->import_nr; i++)
+		if (f->imports[i].process == process)
+			f->imports[i].is_live = false;
+	tare_fold_vmm_forget(f, process);
+	tare_fold_book_ops(f, f->ops.items, f->ops.count);
+}

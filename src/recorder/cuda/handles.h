@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On which device memory lies that a call names by a handle or an address, and how a handle is told
+ * from others in another process.
+ */
+#ifndef TARE_RECORDER_CUDA_HANDLES_H
+#define TARE_RECORDER_CUDA_HANDLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recorder/cuda/cuda_abi.h"
+#include "recorder/plib.h"
+
+void tare_handle_add(uint64_t handle, int device);
+int tare_handle_device(uint64_t handle); /* -1: not known */
+void tare_handles_forget(void); /* in a forked child */
+
+/* Memory was exported or imported: what goes, and when, is no longer this process's to say alone. */
+extern bool tare_handles_shared;
+
+/*
+ * What an exported handle and its import have in common: the bytes, where they say something, with
+ * the highest bit set; a descriptor says nothing, and is known by its kind alone.
+ */
+static inline uint64_t tare_handle_identity(const void *bytes, size_t size)
+{
+	return tare_plib_hash(bytes, size) | UINT64_C(1) << 63;
+}
+
+static inline uint64_t tare_handle_export(CUmemAllocationHandleType type, const void *exported)
+{
+	return type == CU_MEM_HANDLE_TYPE_FABRIC && exported ? tare_handle_identity(exported, 64)
+							     : (uint64_t)(unsigned int)type;
+}
+
+#endif

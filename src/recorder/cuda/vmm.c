@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks of virtual memory that need more than their row says. */
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/cuda/call.h"
+#include "recorder/cuda/custom.h"
+#include "recorder/cuda/handles.h"
+#include "recorder/recorder.h"
+#include "trace/clock.h"
+
+CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+						CUmemAllocationHandleType handleType, unsigned long long flags)
+{
+	struct tare_call call;
+	CUresult result;
+
+	if (IS_MISSING(cuMemExportToShareableHandle))
+		return CUDA_ERROR_NOT_INITIALIZED;
+	if (!tare_call_begin_unweighed(&call, CU_API_cuMemExportToShareableHandle, TARE_CLASS_VMM,
+				       TARE_EFFECT_CHANGE))
+		return tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
+	result = tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
+	call.end = tare_clock_ticks();
+	if (result == CUDA_SUCCESS) {
+		int device = tare_handle_device(handle);
+
+		if (device >= 0)
+			call.device = device;
+		call.handle = handle;
+		call.limit = tare_handle_export(handleType, shareableHandle);
+		tare_handles_shared = true;
+	}
+	tare_call_end_at(&call, result, call.end);
+	return result;
+}
+
+/* An import does not say where its memory is; its properties do. */
+static int device_of_import(CUmemGenericAllocationHandle handle)
+{
+	CUmemAllocationProp prop;
+
+	memset(&prop, 0, sizeof(prop));
+	if (!tare_real.cuMemGetAllocationPropertiesFromHandle ||
+	    tare_real.cuMemGetAllocationPropertiesFromHandle(&prop, handle) != CUDA_SUCCESS ||
+	    prop.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return -1;
+	return prop.location.id;
+}
+
+CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+						  CUmemAllocationHandleType shHandleType)
+{
+	struct tare_call call;
+	CUresult result;
+
+	if (IS_MISSING(cuMemImportFromShareableHandle))
+		return CUDA_ERROR_NOT_INITIALIZED;
+	if (!tare_call_begin(&call, CU_API_cuMemImportFromShareableHandle, TARE_CLASS_VMM_IMPORT,
+			     TARE_EFFECT_NEW))
+		return tare_real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
+	result = tare_real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
+	call.end = tare_clock_ticks();
+	if (result == CUDA_SUCCESS) {
+		int device;
+
+		call.saved_errno = errno;
+		device = device_of_import(*handle);
+		errno = call.saved_errno;
+		if (device != call.device) {
+			/* The counter that was read before is of another device. */
+			call.is_weighed = false;
+			call.before = TARE_NOT_KNOWN;
+			call.device = device;
+		}
+		call.handle = *handle;
+		call.limit = tare_handle_export(shHandleType, osHandle);
+		tare_handle_add(*handle, device);
+		tare_handles_shared = true;
+	}
+	tare_call_end_at(&call, result, call.end);
+	return result;
+}
+
+/* Access from another device takes room for page tables there; from its own, nothing was ever seen. */
+CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+{
+	struct tare_call call;
+	CUresult result;
+	int other = -1, own;
+	size_t i;
+
+	if (IS_MISSING(cuMemSetAccess))
+		return CUDA_ERROR_NOT_INITIALIZED;
+	own = tare_handle_device(ptr);
+	for (i = 0; desc && own >= 0 && i < count; i++)
+		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && desc[i].location.id != own)
+			other = desc[i].location.id;
+	if (other < 0 ||
+	    !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER, TARE_EFFECT_CHANGE, other))
+		return tare_real.cuMemSetAccess(ptr, size, desc, count);
+	call.parent = ptr;
+	result = tare_real.cuMemSetAccess(ptr, size, desc, count);
+	tare_call_end(&call, result);
+	return result;
+}
