@@ -14,14 +14,6 @@ enum {
 	NVML_UNKNOWN = 999,
 };
 
-/* nvmlPciInfo_t, as nvmlDeviceGetPciInfo_v3 fills it. */
-struct nvml_pci_info {
-	char bus_id_legacy[16];
-	unsigned int domain, bus, device;
-	unsigned int pci_device_id, pci_subsystem_id;
-	char bus_id[32];
-};
-
 /* clang-format off */
 #define NVML_EXTRA_MAP(NVML_API)                                                                   \
 	NVML_API(cuda_version_v1, nvmlSystemGetCudaDriverVersion, (int *version))                  \
@@ -30,7 +22,6 @@ struct nvml_pci_info {
 	NVML_API(by_pci_v2, nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvml_device *dev))  \
 	NVML_API(by_pci, nvmlDeviceGetHandleByPciBusId, (const char *id, nvml_device *dev))        \
 	NVML_API(index, nvmlDeviceGetIndex, (nvml_device dev, unsigned int *index))                \
-	NVML_API(pci_v3, nvmlDeviceGetPciInfo_v3, (nvml_device dev, struct nvml_pci_info *info))   \
 	NVML_API(is_mig, nvmlDeviceIsMigDeviceHandle, (nvml_device dev, unsigned int *is_mig))     \
 	NVML_API(mig_parent, nvmlDeviceGetDeviceHandleFromMigDeviceHandle,                         \
 		 (nvml_device mig, nvml_device *dev))                                              \

@@ -11,10 +11,10 @@
 #include "sim_error.h"
 #include "sim_hide.h"
 
-enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, CALL };
+enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
 
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	[SIM_##symbol] = { #symbol, #name, version, ptsz, shape != CALL, (void *)symbol },
+	[SIM_##symbol] = { #symbol, #name, version, ptsz, shape < ANSWER, (void *)symbol },
 const struct sim_api_row sim_api_rows[SIM_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
 #include "sim_extra.def"

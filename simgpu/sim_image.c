@@ -23,7 +23,7 @@ static uint64_t value_of(const char *line, const char *key, uint64_t otherwise)
 	return tare_profile_parse_size(word, &value) == 0 ? value : otherwise;
 }
 
-static struct sim_symbol *add_symbol(struct sim_image *image, const char *name, bool is_global)
+struct sim_symbol *sim_image_add(struct sim_image *image, const char *name, bool is_global)
 {
 	struct sim_symbol *symbol = calloc(1, sizeof(*symbol));
 
@@ -45,7 +45,7 @@ static bool read_line(struct sim_image *image, const char *line)
 
 	if (sscanf(line, "%15s %255s %31[^\r]", kind, name, size) < 2)
 		return true;
-	symbol = add_symbol(image, name, strcmp(kind, "global") == 0);
+	symbol = sim_image_add(image, name, strcmp(kind, "global") == 0);
 	if (!symbol)
 		return false;
 	if (symbol->is_global) {
@@ -77,11 +77,27 @@ void sim_image_drop(struct sim_image *image)
 	free(image);
 }
 
+static bool read_lines(struct sim_image *image, const char *text)
+{
+	char line[512];
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		snprintf(line, sizeof(line), "%.*s",
+			 (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
+		if (strncmp(line, MARK, strlen(MARK)) != 0 && !read_line(image, line))
+			return false;
+		text += length + (text[length] == '\n');
+	}
+	return true;
+}
+
 CUresult sim_image_read(const void *data, struct sim_image **image)
 {
 	const char *text = data;
 	struct sim_image *made;
-	char line[512];
+	bool is_read = true;
 
 	if (!data)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -90,17 +106,15 @@ CUresult sim_image_read(const void *data, struct sim_image **image)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	made->refs = 1;
 	/* Other images are binary: no byte beyond the first that differs is looked at. */
-	made->is_opaque = strncmp(text, MARK, strlen(MARK)) != 0;
-	while (!made->is_opaque && *text) {
-		size_t length = strcspn(text, "\n");
-
-		snprintf(line, sizeof(line), "%.*s",
-			 (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
-		if (strncmp(line, MARK, strlen(MARK)) != 0 && !read_line(made, line)) {
-			sim_image_drop(made);
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		}
-		text += length + (text[length] == '\n');
+	if (strncmp(text, MARK, strlen(MARK)) == 0)
+		is_read = read_lines(made, text);
+	else if (sim_ptx_is(text))
+		is_read = sim_ptx_read(made, text);
+	else
+		made->is_opaque = true;
+	if (!is_read) {
+		sim_image_drop(made);
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	*image = made;
 	return CUDA_SUCCESS;
@@ -134,5 +148,5 @@ struct sim_symbol *sim_image_find(struct sim_image *image, const char *name, boo
 	for (symbol = image->symbols; symbol; symbol = symbol->next)
 		if (symbol->is_global == is_global && strcmp(symbol->name, name) == 0)
 			return symbol;
-	return image->is_opaque ? add_symbol(image, name, is_global) : NULL;
+	return image->is_opaque ? sim_image_add(image, name, is_global) : NULL;
 }

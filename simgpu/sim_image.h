@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a module is loaded from. An image is opaque, with one exception that lets a test say what a
- * kernel needs:
+ * What a module is loaded from. PTX is read as far as the books need it (sim_ptx.c). Any other image
+ * is opaque, with one exception that lets a test say what a kernel needs:
  *
  *   tare-sim-module
  *   kernel NAME code=BYTES local=BYTES params=BYTES touches=N printf=1 malloc=1
  *   global NAME BYTES
  *
- * In any other image every name is a small kernel, and every global has 4 KiB.
+ * In an opaque image every name is a small kernel, and every global has 4 KiB.
  */
 #ifndef SIM_IMAGE_H
 #define SIM_IMAGE_H
@@ -44,6 +44,13 @@ CUresult sim_image_read_file(const char *path, struct sim_image **image);
 void sim_image_drop(struct sim_image *image);
 /* NULL: it has none of that name. */
 struct sim_symbol *sim_image_find(struct sim_image *image, const char *name, bool is_global);
+
+/* NULL: no memory. */
+struct sim_symbol *sim_image_add(struct sim_image *image, const char *name, bool is_global);
+
+bool sim_ptx_is(const char *text);
+/* False: no memory. */
+bool sim_ptx_read(struct sim_image *image, const char *text);
 
 struct sim_module { /* a module or a library */
 	struct sim_object object;

@@ -64,6 +64,8 @@ static void shrink(struct sim_pool *pool, uint64_t keep)
 {
 	uint64_t busy = pool->held + pool->freed, wanted;
 
+	if (keep >= pool->reserved) /* often all there is: then rounding up would overflow */
+		return;
 	wanted = sim_round_up(busy > keep ? busy : keep, sim.profile.pool_step);
 	if (wanted >= pool->reserved)
 		return;

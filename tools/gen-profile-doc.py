@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs/PROFILE.md"
 DEF = ROOT / "src/profile/profile.def"
 H200 = ROOT / "simgpu/profiles/h200.profile"
-ROW = re.compile(r'TARE_PROFILE\((\w+), \w+, (\w+), (\d+), "[^"]*", "(.*)"\)$')
+ROW = re.compile(r'TARE_PROFILE\((\w+), \w+, (\w+), (\d+), \w+, "[^"]*", "(.*)"\)$')
 GROUP = re.compile(r'TARE_PROFILE_GROUP\("(.*)"\)$')
 
 

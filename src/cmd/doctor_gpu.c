@@ -2,11 +2,13 @@
 #include "cmd/doctor.h"
 
 #include "base/units.h"
+#include "cmd/profiles.h"
 #include "witness/nvml.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +147,21 @@ static void check_processes(struct tare_doctor *d, struct tare_nvml *nvml, int d
 	tare_nvml_processes_free(&list);
 }
 
+static void check_profile(struct tare_doctor *d, const struct tare_nvml_device *dev)
+{
+	struct tare_profile profile;
+	char path[PATH_MAX];
+
+	if (tare_profiles_find(dev->name, &profile, path, sizeof(path)))
+		tare_doctor_add(d, TARE_DOCTOR_OK, "profile",
+				"GPU %d: %s; tare calibrate compares this machine with it",
+				dev->index, path);
+	else
+		tare_doctor_add(d, TARE_DOCTOR_OK, "profile",
+				"GPU %d: none of %s comes with Tare; tare calibrate -o FILE writes one",
+				dev->index, dev->name);
+}
+
 static void check_device(struct tare_doctor *d, struct tare_nvml *nvml, int device)
 {
 	const struct tare_nvml_device *dev = tare_nvml_device(nvml, device);
@@ -161,6 +178,8 @@ static void check_device(struct tare_doctor *d, struct tare_nvml *nvml, int devi
 				     : "no UUID, so CUDA's numbering is taken for NVML's");
 	check_memory(d, nvml, device, dev->index);
 	check_processes(d, nvml, device, dev->index);
+	if (dev->mig < 0)
+		check_profile(d, dev);
 }
 
 void tare_doctor_nvml(struct tare_doctor *d)

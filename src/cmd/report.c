@@ -20,7 +20,8 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, at, "at", 0, LIST, "INSTANT",
-		 "peak, end, snapshot:N, or seconds since the start (12.5, 1500ms); again for more columns"),
+		 "peak, end, snapshot:N, seconds since the start (12.5, 1500ms), or "
+		 "phase:NAME[#N][:begin|peak|end]; again for more columns"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
@@ -52,6 +53,8 @@ const struct tare_command tare_command_report = {
 	.examples = "tare report train.tare\n"
 		    "tare report train.tare --at peak --by owner\n"
 		    "tare report train.tare --at 2s --at 30s\n"
+		    "tare report train.tare --by phase\n"
+		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
 		    "tare report job17/ --by rank",
@@ -70,6 +73,10 @@ static int check(const struct options *o, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
 				    "and takes no --by");
+	if (o->by == TARE_BY_PHASE && o->at.count)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --by phase shows every phase of the recording and "
+				    "takes no --at");
 	return 0;
 }
 
@@ -85,7 +92,7 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 			path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
-static int print(const struct options *o, const struct tare_instant *instants,
+static int print(const struct options *o, struct tare_instant *instants,
 		 const struct tare_operands *rest, struct tare_err *err)
 {
 	struct tare_report_options options = {

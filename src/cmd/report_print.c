@@ -9,6 +9,7 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
+#include "view/phase.h"
 #include "view/time.h"
 
 #include <errno.h>
@@ -56,8 +57,17 @@ static void discard(struct ledgers *l)
 	free(l->shown);
 }
 
-static void write_json(struct tare_str *out, const struct ledgers *l, int by)
+static bool is_by_phase(const struct ledgers *l, const struct tare_report_options *o,
+			struct tare_phase_view *view)
 {
+	*view = (struct tare_phase_view){ &l->whole[0], o->pid };
+	return o->by == TARE_BY_PHASE && tare_phase_is_any(view);
+}
+
+static void write_json(struct tare_str *out, const struct ledgers *l,
+		       const struct tare_report_options *o)
+{
+	struct tare_phase_view phases;
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, out);
@@ -67,8 +77,12 @@ static void write_json(struct tare_str *out, const struct ledgers *l, int by)
 		if (i)
 			tare_emit_open(&e, NULL, '{');
 		tare_ledger_json(&e.json, l->shown[i]);
-		if (by >= 0)
-			tare_by_data(&e, (enum tare_by)by, &l->shown[i], 1);
+		if (is_by_phase(l, o, &phases)) {
+			if (!i)
+				tare_phase_show(&e, &phases);
+		} else if (o->by >= 0) {
+			tare_by_data(&e, (enum tare_by)o->by, &l->shown[i], 1);
+		}
 		if (i)
 			tare_emit_close(&e);
 	}
@@ -78,27 +92,46 @@ static void write_json(struct tare_str *out, const struct ledgers *l, int by)
 	tare_str_add_char(out, '\n');
 }
 
-static void write_csv(struct tare_str *out, const struct ledgers *l, int by)
+static void write_csv(struct tare_str *out, const struct ledgers *l,
+		      const struct tare_report_options *o)
 {
+	struct tare_phase_view phases;
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_CSV, out);
-	if (by >= 0)
-		tare_by_data(&e, (enum tare_by)by, l->shown, l->count);
+	if (is_by_phase(l, o, &phases))
+		tare_phase_show(&e, &phases);
+	else if (o->by >= 0)
+		tare_by_data(&e, (enum tare_by)o->by, l->shown, l->count);
 	else
 		tare_ledger_csv(&e, l->shown, l->count);
 	tare_emit_end(&e);
+}
+
+/* Phases are of the whole recording: the instant of a ledger is no matter. */
+static void write_phases(FILE *out, struct tare_str *text, const struct tare_phase_view *view)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, text);
+	tare_phase_show(&e, view);
+	tare_emit_end(&e);
+	if (!tare_terminal_style(out).is_utf8)
+		tare_text_to_ascii(text, 0);
 }
 
 static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
 			const struct tare_report_options *o)
 {
 	struct tare_text_style style = tare_terminal_style(out);
+	struct tare_phase_view phases;
 
 	if (o->format == TARE_EMIT_JSON)
-		write_json(text, l, o->by);
+		write_json(text, l, o);
 	else if (o->format == TARE_EMIT_CSV)
-		write_csv(text, l, o->by);
+		write_csv(text, l, o);
+	else if (is_by_phase(l, o, &phases))
+		write_phases(out, text, &phases);
 	else if (o->by >= 0)
 		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
 	else
@@ -258,19 +291,22 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 		      const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_report_options o = *options;
+	const struct tare_instant *asked = o.instants;
 	struct tare_instant *instants;
 	int rc = check_pid(recording, o.pid, err);
 
 	if (!o.instant_nr) {
-		o.instants = peak_and_end;
+		asked = peak_and_end;
 		/* Of ranks the peak says it all: at the end most have given back what they held. */
 		o.instant_nr = o.by == TARE_BY_RANK || o.is_time ? 1 : 2;
 	}
 	instants = tare_xcalloc((size_t)o.instant_nr, sizeof(*instants));
-	memcpy(instants, o.instants, (size_t)o.instant_nr * sizeof(*instants));
+	memcpy(instants, asked, (size_t)o.instant_nr * sizeof(*instants));
 	o.instants = instants;
 	if (rc == 0)
 		rc = resolve(recording, instants, o.instant_nr, err);
+	if (rc == 0)
+		rc = tare_phase_instants_settle(recording, instants, o.instant_nr, err);
 	if (rc == 0)
 		rc = check_instants(recording, instants, o.instant_nr, err);
 	if (rc == 0)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 struct tare_report_options {
-	const struct tare_instant *instants;
+	struct tare_instant *instants; /* those of phases become times */
 	int instant_nr; /* 0: the peak and the end */
 	int by;         /* enum tare_by; -1: the tree of accounts */
 	bool is_time;   /* driver time instead of bytes */

@@ -18,6 +18,10 @@ const struct tare_opt tare_run_opts[] = {
 		 "run on a simulated GPU, such as h200 (programs that use the driver API)"),
 	TARE_OPT(run_options, cap, "cap", 0, BYTES, "SIZE",
 		 "let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
+	TARE_OPT(run_options, vram, "vram", 0, STRING, "SIZE",
+		 "let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
+	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
+		 "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		 "keep the command's arguments and folder out of the recording"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
@@ -38,6 +42,10 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 
 	if (code >= 0)
 		return code;
+	if (tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
+		tare_operands_free(&rest);
+		return tare_cmd_fail(&err);
+	}
 	session.output = o.output;
 	session.force = o.force;
 	session.sim = o.sim;
@@ -46,11 +54,11 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
 	session.argv = rest.items;
-	if (tare_session_run(&session, result, &err) == 0) {
-		tare_operands_free(&rest);
-		return -1;
-	}
+	code = tare_session_run(&session, result, &err);
+	tare_vram_free(&session.vram);
 	tare_operands_free(&rest);
+	if (code == 0)
+		return -1;
 	code = tare_cmd_fail(&err);
 	if (err.code == TARE_E_NOT_FOUND)
 		return TARE_EXIT_NOT_FOUND;

@@ -7,7 +7,7 @@
 #include "session/session.h"
 
 struct run_options {
-	const char *output, *sim;
+	const char *output, *sim, *vram, *card;
 	bool force, no_paths, no_tensors, paused;
 	uint64_t cap;
 };

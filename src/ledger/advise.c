@@ -102,6 +102,9 @@ static void find_bucket(struct tare_advise *a, const struct tare_bucket *b)
 	case TARE_ACCOUNT_TRIAL:
 		tare_fold_find(a, TARE_ADVICE_TRIAL, &all, b->process);
 		return;
+	case TARE_ACCOUNT_POOL_IDLE:
+		tare_fold_find(a, TARE_ADVICE_POOL_IDLE, &all, b->process);
+		return;
 	case TARE_ACCOUNT_PREALLOCATED:
 		all.name = "XLA";
 		tare_fold_find(a, TARE_ADVICE_PREALLOCATION, &all, b->process);

@@ -103,8 +103,10 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	b->now.ns += by->ns;
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
-	if (tare_bucket_is_device(b))
+	if (tare_bucket_is_device(b)) {
 		d->sum += by->bytes;
+		d->account_now[b->account] += by->bytes;
+	}
 	if (b->account == TARE_BUCKET_TENSOR)
 		d->live += by->bytes;
 }
@@ -157,6 +159,11 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
+	if (d->used - d->used_start > d->phase_peak) {
+		d->phase_peak = d->used - d->used_start;
+		d->phase_peak_ns = t;
+		d->phase_has_peak = true;
+	}
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
 }

@@ -242,6 +242,7 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_fold_process(f, p);
 	take_all_late(f, t);
 	tare_fold_process_end(f, p->index, t);
+	tare_fold_phase_end_all(f, p->index, t);
 }
 
 static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
@@ -307,11 +308,19 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	if (e->process)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
+	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
+	    e->kind == TARE_KIND_PHASE_OPEN) {
+		tare_fold_phase_carry(f, e);
+		return;
+	}
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
 		return;
 	}
 	switch (e->kind) {
+	case TARE_KIND_PHASE:
+		tare_fold_phase(f, e);
+		return;
 	case TARE_KIND_EVENT:
 		s = step_of(f, e, -1);
 		take_step(f, &s);
@@ -374,14 +383,25 @@ static int by_t(const void *a, const void *b)
 	return x->t_ns < y->t_ns ? -1 : x->t_ns > y->t_ns;
 }
 
+/* At the peak of a phase each device has an instant of its own. */
+static void add_timed(struct tare_fold *f, const struct tare_instant *at, struct tare_ledger *out)
+{
+	if (!at->is_per_device) {
+		f->timed[f->timed_nr++] = (struct tare_timed){ at->t_ns, -1, out };
+		return;
+	}
+	for (int i = 0; i < f->device_nr && i < TARE_PHASE_DEVICES; i++)
+		f->timed[f->timed_nr++] = (struct tare_timed){ at->device_t_ns[i], i, out };
+}
+
 static void prepare(struct tare_fold *f, const struct tare_instant *instants, int nr,
 		    struct tare_ledger *out)
 {
-	f->timed = tare_xcalloc((size_t)nr, sizeof(*f->timed));
+	f->timed = tare_xcalloc((size_t)nr * (TARE_PHASE_DEVICES + 1), sizeof(*f->timed));
 	for (int i = 0; i < nr; i++) {
 		tare_fold_snapshot_begin(f, instants[i].text ? instants[i].text : "", &out[i]);
 		if (instants[i].kind == TARE_INSTANT_TIME)
-			f->timed[f->timed_nr++] = (struct tare_timed){ instants[i].t_ns, &out[i] };
+			add_timed(f, &instants[i], &out[i]);
 	}
 	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
 }
@@ -406,6 +426,15 @@ static void finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 	tare_fold_snapshot_hosts(f, is_any ? m : TARE_MARK_NOW, l);
 }
 
+/* What is open where the recording ends, ends there. */
+static void finish_phases(struct tare_fold *f)
+{
+	tare_fold_phase_end_all(f, -1, f->last_ns);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_phase_advance(f, f->devices[i], INT64_MAX);
+}
+
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
 		   struct tare_ledger *out)
 {
@@ -428,6 +457,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_fold_snapshot_ranks(f, l);
+		tare_fold_phase_rows(f, l);
 		tare_fold_snapshot_pauses(f, l);
 	}
 }
@@ -447,6 +477,7 @@ static void free_device(struct tare_device_fold *d)
 
 void tare_fold_end(struct tare_fold *f)
 {
+	tare_fold_phase_free(f);
 	for (int i = 0; i < f->device_nr; i++)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
@@ -493,6 +524,8 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
+	f->watches = opts->watches;
+	f->watch_nr = opts->watch_nr;
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	find_late(f);
@@ -517,6 +550,7 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	tare_fold_begin(&f, source, opts);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
+	finish_phases(&f);
 	finish(&f, instants, instant_nr, out);
 	tare_fold_end(&f);
 }

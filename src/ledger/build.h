@@ -21,21 +21,52 @@
  *     tare_ledger_free(&ledgers[1]);
  */
 
+/* The n-th phase of a name, or of a path of names, that somebody wants to know the times of. */
+enum { TARE_PHASE_DEVICES = 64 };
+struct tare_phase_watch {
+	const char *name;
+	uint64_t nth; /* from 1 */
+	/* filled in: */
+	uint64_t seen; /* how many there are of that name */
+	bool is_found;
+	uint64_t serial; /* for the fold */
+	int64_t begin_ns, end_ns;
+	int64_t peak_ns[TARE_PHASE_DEVICES]; /* by tare_device.index */
+};
+
 enum tare_instant_kind {
 	TARE_INSTANT_PEAK, /* each device at the maximum of its own `used` */
 	TARE_INSTANT_END,  /* the last moment at which the program worked on the device */
 	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
+	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
 	TARE_INSTANT_SNAPSHOT, /* a name: whoever has the recording makes a TIME of it */
 };
+enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_END };
 
 struct tare_instant {
 	enum tare_instant_kind kind;
 	int64_t t_ns;     /* of TARE_INSTANT_TIME */
 	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
+
+	const char *phase; /* of TARE_INSTANT_PHASE: in `text`, not terminated */
+	size_t phase_len;
+	uint64_t nth;
+	enum tare_phase_point point;
+	bool is_per_device; /* of TIME: each device has its own, by tare_device.index */
+	int64_t device_t_ns[TARE_PHASE_DEVICES];
 };
 
-/* "peak", "end", "12.5s", "1500ms", "+3", "snapshot:1". Returns 0 or TARE_E_USAGE. `out->text` is `text`. */
+/*
+ * "peak", "end", "12.5s", "1500ms", "+3", "snapshot:1", "phase:NAME#2:peak". Returns 0 or TARE_E_USAGE. `out->text`
+ * is `text`.
+ */
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
+void tare_phase_instant_parse(const char *name, struct tare_instant *out); /* what follows "phase:" */
+
+/* Phases become times: TARE_E_USAGE with near names where there is no such phase. Before a build. */
+struct tare_recording;
+int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
+			       int nr, struct tare_err *err);
 
 /* Events in the order of tare_recording_next(). They are read twice. */
 struct tare_ledger_source {
@@ -49,6 +80,8 @@ struct tare_ledger_opts {
 	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
+	struct tare_phase_watch *watches;
+	int watch_nr;
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */
@@ -57,7 +90,6 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 		       struct tare_ledger *out);
 
 /* The same from a recording that was opened for reading; its notes stand first in `degraded`. */
-struct tare_recording;
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out);

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ledger/build.h"
+#include "ledger/phase.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -338,10 +339,19 @@ struct tare_device_fold {
 	bool is_pause_open; /* there was a pause since the last reading */
 
 	int instant_next; /* timed instants before it have their snapshot */
+
+	/* phases, see phase.h */
+	int64_t account_now[TARE_ACCOUNT_NR]; /* sums of its buckets */
+	size_t phase_next;                    /* boundary, counted from the first ever */
+	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
+	int64_t phase_peak, phase_peak_ns;
+	int *phase_open; /* frames that are open here */
+	size_t phase_open_nr, phase_open_cap;
 };
 
 struct tare_timed {
 	int64_t t_ns;
+	int device; /* only this one is at its instant then; -1: all are */
 	struct tare_ledger *out;
 };
 
@@ -395,6 +405,10 @@ struct tare_fold {
 
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
+
+	struct tare_phases phases;
+	struct tare_phase_watch *watches;
+	int watch_nr;
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;

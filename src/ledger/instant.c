@@ -15,10 +15,12 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 		at.kind = TARE_INSTANT_END;
 	} else if (!strncmp(text, "snapshot:", 9) && text[9]) {
 		at.kind = TARE_INSTANT_SNAPSHOT;
+	} else if (!strncmp(text, "phase:", 6) && text[6]) {
+		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
 		return tare_err_set(err, TARE_E_USAGE,
-				    "instant '%s' is not known; say peak, end, snapshot:1, or seconds "
-				    "since the start such as 12.5s or 1500ms",
+				    "instant '%s' is not known; say peak, end, snapshot:1, seconds "
+				    "since the start such as 12.5s or 1500ms, or phase:NAME",
 				    text);
 	}
 	*out = at;

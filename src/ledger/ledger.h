@@ -87,6 +87,43 @@ struct tare_rank_ledger {
 	bool is_first;  /* the first of its job to fail */
 };
 
+/*
+ * One phase of the program, its repeats together; one inside another has that as its parent. What a
+ * phase changed is what the device changed while it was open, whoever did it.
+ */
+struct tare_phase_part {
+	enum tare_account account;
+	int64_t bytes; /* change */
+};
+
+struct tare_phase_on_device {
+	int index;                       /* as of the tare_device_ledger */
+	uint64_t repeats;                /* that the sums are of */
+	int64_t used_before, used_after; /* at the begin of the first, at the end of the last */
+	int64_t change, change_min, change_max;
+	int64_t own, own_min, own_max; /* the change less that of the phases inside */
+	int64_t peak, peak_t_ns;
+	struct tare_phase_part *parts; /* accounts that changed, the largest first */
+	int part_nr;
+};
+
+enum tare_phase_kind { TARE_PHASE_NESTED, TARE_PHASE_RANGE, TARE_PHASE_MOMENT };
+
+struct tare_phase_row {
+	const char *name, *path; /* the path has the names around it, parted by '/' */
+	const char *domain;      /* of NVTX; NULL: none */
+	const char *source;      /* "nvtx", "tare.h", "line" */
+	enum tare_phase_kind kind;
+	int parent, depth; /* parent: index, -1: none; parents stand before their children */
+	const char *program;
+	int64_t pid, generation;
+	uint64_t repeats, unclosed;
+	uint32_t threads; /* that it was on */
+	int64_t first_t_ns, last_t_ns, ns;
+	struct tare_phase_on_device *devices;
+	int device_nr;
+};
+
 /* When nothing but ends of objects was recorded, or after a stop nothing at all. */
 struct tare_pause_ledger {
 	int64_t from_ns, to_ns; /* to: -1: until the end */
@@ -107,6 +144,8 @@ struct tare_ledger {
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */
+	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */
+	int phase_nr;
 	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
 };
 

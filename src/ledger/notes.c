@@ -126,12 +126,14 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 			"%llu allocation%s came back at an address still in use: as many frees "
 			"were not seen",
 			(unsigned long long)f->missed_frees, plural(f->missed_frees));
+	tare_fold_phase_note_strays(f);
 }
 
 void tare_fold_notes(struct tare_fold *f)
 {
 	tare_fold_notes_of_pauses(f);
 	tare_fold_notes_of_calls(f);
+	tare_fold_phase_notes(f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			note_device(f, f->devices[i]);

@@ -23,6 +23,7 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 		before->kept[m].high += shift;
 		d->mark_used[m] += shift;
 	}
+	tare_fold_phase_rebase(f, d, shift);
 	d->used += shift;
 	d->used_start += shift;
 	d->sum += shift;

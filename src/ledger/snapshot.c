@@ -185,10 +185,12 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 {
 	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
 		return;
+	tare_fold_phase_advance(f, d, t);
 	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
 		const struct tare_timed *at = &f->timed[d->instant_next++];
 
-		tare_fold_snapshot(f, d, TARE_MARK_NOW, at->t_ns, at->out);
+		if (at->device < 0 || at->device == d->index)
+			tare_fold_snapshot(f, d, TARE_MARK_NOW, at->t_ns, at->out);
 	}
 }
 

@@ -214,6 +214,11 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 	emit_plain(TARE_KIND_TENSOR, tensor, sizeof(*tensor), tare_clock_ticks());
 }
 
+void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp)
+{
+	emit_plain(TARE_KIND_PHASE, phase, sizeof(*phase), stamp);
+}
+
 void tare_emit_device(const struct tare_rec_device *device, const char *name)
 {
 	struct tare_rec_device rec = *device;

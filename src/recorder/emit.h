@@ -21,6 +21,7 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
 
+void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp);
 void tare_emit_device(const struct tare_rec_device *device, const char *name);
 void tare_emit_degraded(const char *sentence);
 void tare_emit_launch(const char *text, uint32_t bytes);

@@ -12,9 +12,12 @@
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/objects.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/vram/kept.h"
+#include "recorder/vram/local.h"
 #include "recorder/weigh.h"
 
 #ifndef MADV_WIPEONFORK
@@ -72,4 +75,8 @@ void tare_fork_check(void)
 	tare_async_forget();
 	tare_handles_forget();
 	tare_call_forget();
+	tare_vram_forget();
+	tare_kept_forget();
+	tare_local_forget();
+	tare_phase_forget();
 }

@@ -10,6 +10,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/vram/card.h"
 #include "recorder/weigh.h"
 
 #define DEGRADED_MAX 32
@@ -22,7 +23,7 @@ static char values[16][1024];
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
-	"LD_LIBRARY_PATH",  "TARE_TENSORS",
+	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 static bool is_set[NAMES];
@@ -69,6 +70,7 @@ static void configure(char **envp)
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	tare_config.enabled = tare_config.folder[0] != '\0';
+	tare_vram_is_on = tare_config.enabled && tare_environment("TARE_VRAM") != NULL;
 }
 
 static uint32_t started; /* 0, 1 while one thread does it, 2 */

@@ -28,7 +28,7 @@ static struct {
 	nvml_device handles[TARE_WEIGH_DEVICES];
 	uint8_t uuids[TARE_WEIGH_DEVICES][16];
 	int index_of[TARE_WEIGH_DEVICES]; /* CUDA ordinal → NVML index + 1 */
-	bool has_v2;
+	bool has_v2, is_v1; /* is_v1: it was of no use */
 	uint32_t own_pid; /* ours, as NVML names it; 0: not known */
 	uint32_t before[PEERS_MAX]; /* pids listed before our context was made */
 	uint32_t before_nr;
@@ -139,7 +139,8 @@ int tare_weigh_map(int ordinal, const uint8_t uuid[16])
 
 /*
  * A program starts with many calls that matter and little time behind it, so what is needed may
- * borrow a little from the time to come; checks have half of what is allowed and borrow nothing.
+ * borrow a little from the time to come; checks have half of what is allowed and borrow nothing, and
+ * what is merely welcome has a quarter.
  */
 bool tare_weigh_allowed(enum tare_weigh_need need)
 {
@@ -151,7 +152,10 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 		return false;
 	if (tare_config.simulated)
 		return true; /* a simulated call takes no time that a share could be taken of */
-	allowed = need == TARE_WEIGH_NEEDED ? allowed + weigh.debt_ticks : allowed / 2;
+	if (need == TARE_WEIGH_NEEDED)
+		allowed += weigh.debt_ticks;
+	else
+		allowed /= need == TARE_WEIGH_USEFUL ? 2 : 4;
 	return spent <= allowed;
 }
 
@@ -182,6 +186,7 @@ bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 	}
 	if (!nvml.memory || nvml.memory(weigh.handles[index], &v1) != 0 || v1.total == 0)
 		return false;
+	weigh.is_v1 = true;
 	*out = (struct tare_weigh_memory){v1.total, TARE_NOT_KNOWN, v1.used, true};
 	return true;
 }
@@ -194,6 +199,11 @@ uint64_t tare_weigh_used_by_index(int index)
 
 	spend(since);
 	return is_known ? memory.used : TARE_NOT_KNOWN;
+}
+
+bool tare_weigh_is_v1(void)
+{
+	return weigh.is_v1;
 }
 
 uint64_t tare_weigh_used(int ordinal, bool *by_cuda)

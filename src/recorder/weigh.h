@@ -15,7 +15,8 @@
 #define TARE_WEIGH_SHARE 200 /* one part in 200: 0.5 % */
 #define TARE_WEIGH_DEVICES 64
 
-enum tare_weigh_need { TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED };
+/* SPARE: nothing is lost without it. */
+enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED };
 
 void tare_weigh_birth(void); /* the process begins: time to weigh in accrues from here */
 /* Opens NVML in this process, once, and again after tare_weigh_forget(). */
@@ -34,6 +35,7 @@ void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks);
 /* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */
 uint64_t tare_weigh_used(int ordinal, bool *by_cuda);
 uint64_t tare_weigh_used_by_index(int nvml_index);
+bool tare_weigh_is_v1(void); /* NVML's older figure is all there is */
 
 struct tare_weigh_memory {
 	uint64_t total, reserved, used; /* TARE_NOT_KNOWN where NVML does not say */

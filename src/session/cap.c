@@ -110,6 +110,7 @@ static void keep(void *arg, const struct tare_event *e)
 	/* Names live until the recording is closed or until this returns: the latter is copied. */
 	k->event.name = e->name ? tare_xstrdup(e->name) : NULL;
 	k->event.api = e->api ? tare_xstrdup(e->api) : NULL;
+	k->event.domain = e->domain ? tare_xstrdup(e->domain) : NULL;
 	k->at_ns = e->at_ns;
 }
 
@@ -259,6 +260,17 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	case TARE_KIND_TENSOR:
 		((struct tare_rec_tensor *)&k->rec)->device = (int16_t)ordinal;
 		break;
+	case TARE_KIND_PHASE_SUM:
+		((struct tare_rec_phase_sum *)&k->rec)->name = string_id(c, part, k->event.name);
+		((struct tare_rec_phase_sum *)&k->rec)->domain = string_id(c, part, k->event.domain);
+		((struct tare_rec_phase_sum *)&k->rec)->device = (int16_t)ordinal;
+		break;
+	case TARE_KIND_PHASE_PART:
+		((struct tare_rec_phase_part *)&k->rec)->device = (int16_t)ordinal;
+		break;
+	case TARE_KIND_PHASE_OPEN:
+		((struct tare_rec_phase_open *)&k->rec)->device = (int16_t)ordinal;
+		break;
 	case TARE_KIND_READING:
 		((struct tare_rec_reading *)&k->rec)->device = ordinal;
 		break;
@@ -361,6 +373,7 @@ static void free_parts(struct cap *c)
 			free(c->parts[i].items[j].text);
 			free((char *)c->parts[i].items[j].event.name);
 			free((char *)c->parts[i].items[j].event.api);
+			free((char *)c->parts[i].items[j].event.domain);
 		}
 		free(c->parts[i].items);
 		tare_strmap_free(&c->parts[i].strings);

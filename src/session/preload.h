@@ -14,6 +14,7 @@ struct tare_preload {
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_profile, *sim_state;
 	bool no_tensors; /* set by the caller */
+	bool has_vram; /* the recording has a file of cards */
 };
 
 /*

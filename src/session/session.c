@@ -10,6 +10,7 @@
 #include "session/folder.h"
 #include "session/preload.h"
 #include "session/symbols.h"
+#include "session/vram.h"
 #include "session/witness.h"
 #include "trace/format.h"
 #include "trace/rank.h"
@@ -141,6 +142,7 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	if (s->options->sim)
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(j);
+	tare_vram_describe(&s->options->vram, j);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
 	tare_json_open(j, "environment", '{');
@@ -241,6 +243,10 @@ static int open_session(struct session *s, struct tare_err *err)
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, err);
 	free(nvml);
+	if (rc == 0 && s->options->vram.entry_nr) {
+		s->preload.has_vram = true;
+		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
+	}
 	if (rc == 0) {
 		tare_witness_watch(s->witness, s->control, s->folder.work);
 		if (s->options->paused)
@@ -251,7 +257,7 @@ static int open_session(struct session *s, struct tare_err *err)
 
 static void remove_empty(struct session *s)
 {
-	static const char *const names[] = { "control", "recording.json", "tare.events" };
+	static const char *const names[] = { "control", "recording.json", "tare.events", "vram" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -361,6 +367,8 @@ static void finish(struct session *s, struct tare_session_result *out)
 	tare_symbols_write(s->witness, s->folder.work);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
+	if (!out->alive)
+		tare_vram_remove(s->folder.work);
 	write_description(s, out);
 	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
 		out->notice = tare_xstrdup(err.text);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "session/target.h"
+#include "session/vram.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ struct tare_session_options {
 	bool no_paths;
 	bool paused; /* from the start; `tare ctl` resumes */
 	bool no_tensors; /* of PyTorch: not recorded */
+	struct tare_vram_wish vram; /* --vram, --card */
 	const char *const *argv;
 };
 

@@ -430,6 +430,11 @@ void tare_witness_flush(struct tare_witness *w)
 	tare_writer_flush(w->writer);
 }
 
+struct tare_nvml *tare_witness_nvml(const struct tare_witness *w)
+{
+	return w->nvml;
+}
+
 const char *tare_witness_driver_version(const struct tare_witness *w)
 {
 	return w->nvml ? tare_nvml_info(w->nvml)->driver : "";

@@ -42,6 +42,10 @@ void tare_witness_flush(struct tare_witness *w);
 /* The header of a log that `tare` itself writes. */
 void tare_witness_header(struct tare_file_header *head, enum tare_role role);
 
+/* NULL: there is no NVML here. */
+struct tare_nvml;
+struct tare_nvml *tare_witness_nvml(const struct tare_witness *w);
+
 const char *tare_witness_driver_version(const struct tare_witness *w); /* "" where not known */
 
 #endif

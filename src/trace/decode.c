@@ -95,6 +95,8 @@ static const struct word event_words[] = { TARE_EVENT_MAP(WORD){ 0, NULL } };
 static const struct word device_words[] = { TARE_DEVICE_MAP(WORD){ 0, NULL } };
 static const struct word source_words[] = { TARE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct word how_words[] = { TARE_HOW_MAP(WORD){ 0, NULL } };
+static const struct word phase_words[] = { TARE_PHASE_MAP(WORD){ 0, NULL } };
+static const struct word phase_source_words[] = { TARE_PHASE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct word act_words[] = { TARE_ACT_MAP(WORD){ 0, NULL } };
 #undef WORD
 #define TARE_CLASS(id, key, name, sizing, account) { id, name },
@@ -125,6 +127,11 @@ static const struct {
 	{ TARE_KIND_DEVICE, "flags", TARE_LOOK_FLAGS, device_words },
 	{ TARE_KIND_READING, "source", TARE_LOOK_WORD, source_words },
 	{ TARE_KIND_END, "how", TARE_LOOK_WORD, how_words },
+	{ TARE_KIND_PHASE, "what", TARE_LOOK_WORD, phase_words },
+	{ TARE_KIND_PHASE, "source", TARE_LOOK_WORD, phase_source_words },
+	{ TARE_KIND_PHASE_SUM, "what", TARE_LOOK_WORD, phase_words },
+	{ TARE_KIND_PHASE_SUM, "source", TARE_LOOK_WORD, phase_source_words },
+	{ TARE_KIND_PHASE_SUM, "parent", TARE_LOOK_NUMBER, NULL },
 	{ TARE_KIND_CONTROL, "what", TARE_LOOK_WORD, act_words },
 	{ TARE_KIND_EVENT, "asked", TARE_LOOK_BYTES, NULL },
 	{ TARE_KIND_EVENT, "granted", TARE_LOOK_BYTES, NULL },

@@ -102,7 +102,7 @@ struct tare_event {
 	union tare_rec rec;
 	const struct tare_process *process; /* whose log it stands in; folded ones: whose it was */
 	const struct tare_process
-		*about; /* HOST, EXIT, SYMBOL, FOLD, CARRY: the process named; or NULL */
+		*about; /* HOST, EXIT, SYMBOL, FOLD, CARRY, PHASE_…: the process named; or NULL */
 	const struct tare_device *device; /* where the record names one that is known; or NULL */
 
 	/*
@@ -113,7 +113,8 @@ struct tare_event {
 	int64_t at_ns, begin_ns, end_ns;
 
 	const char *api;                /* EVENT: the entry point; or NULL */
-	const char *name;               /* EVENT: function or module; CARRY: owner; or NULL */
+	const char *name; /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */
+	const char *domain;             /* PHASE: or NULL */
 	const struct tare_stack *stack; /* EVENT: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */

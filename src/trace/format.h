@@ -196,7 +196,8 @@ enum { TARE_TENSOR_FINALIZING = 1 };
 	X(4, BY_CUDA, "by-cuda", "… of cuMemGetInfo (total - free), not of NVML")                   \
 	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up") \
 	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                      \
-	X(32, PRIMARY, "primary", "a primary context")
+	X(32, PRIMARY, "primary", "a primary context")                                              \
+	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it")
 
 #define TARE_DEVICE_MAP(X)                                                                          \
 	X(1, NVML, "nvml", "NVML knows this device: readings are its")                              \
@@ -220,6 +221,20 @@ enum { TARE_TENSOR_FINALIZING = 1 };
 	X(3, EXEC, "exec", "another program took its place")                                        \
 	X(4, DESTRUCTOR, "destructor", "libraries were being unloaded")
 
+/* What a PHASE record says. */
+#define TARE_PHASE_MAP(X)                                                                           \
+	X(1, PUSH, "push", "a phase begins inside those of its thread")                             \
+	X(2, POP, "pop", "the thread's innermost one ends")                                         \
+	X(3, BEGIN, "begin", "a range begins; it may end on another thread")                        \
+	X(4, END, "end", "the range `id` ends")                                                     \
+	X(5, MARK, "mark", "a moment")
+
+/* Who marked a phase. */
+#define TARE_PHASE_SOURCE_MAP(X)                                                                    \
+	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                 \
+	X(2, NVTX, "nvtx", "NVTX")                                                                  \
+	X(3, LINE, "line", "a line of a Python program (tare run --phase)")
+
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
 enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
@@ -234,6 +249,12 @@ enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
 enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_##key = value,
+enum tare_phase_what { TARE_PHASE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_BY_##key = value,
+enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ACT_##key = value,
 enum tare_act { TARE_ACT_MAP(TARE_ENUM_VALUE) };

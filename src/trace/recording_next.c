@@ -157,6 +157,24 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->device = tare_process_device(&p->public, rec.carry->device);
 		e->name = look_up(&p->strings, (uint32_t)rec.carry->owner);
 		break;
+	case TARE_KIND_PHASE:
+		e->name = look_up(&p->strings, rec.phase->name);
+		e->domain = look_up(&p->strings, rec.phase->domain);
+		break;
+	case TARE_KIND_PHASE_SUM:
+		e->about = about(p, rec.phase_sum->pid, rec.phase_sum->generation);
+		e->device = tare_process_device(&p->public, rec.phase_sum->device);
+		e->name = look_up(&p->strings, rec.phase_sum->name);
+		e->domain = look_up(&p->strings, rec.phase_sum->domain);
+		break;
+	case TARE_KIND_PHASE_PART:
+		e->about = about(p, rec.phase_part->pid, rec.phase_part->generation);
+		e->device = tare_process_device(&p->public, rec.phase_part->device);
+		break;
+	case TARE_KIND_PHASE_OPEN:
+		e->about = about(p, rec.phase_open->pid, rec.phase_open->generation);
+		e->device = tare_process_device(&p->public, rec.phase_open->device);
+		break;
 	default:
 		break;
 	}

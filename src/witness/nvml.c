@@ -79,6 +79,7 @@ static int initialise(struct tare_nvml *nvml, struct tare_err *err)
 
 static void add_device(struct tare_nvml *nvml, nvml_device handle, int index, int mig)
 {
+	struct nvml_pci_info pci = { .pci_device_id = 0 };
 	struct tare_nvml_device *dev;
 	size_t n = (size_t)nvml->device_nr + 1;
 
@@ -91,6 +92,8 @@ static void add_device(struct tare_nvml *nvml, nvml_device handle, int index, in
 		snprintf(dev->name, sizeof(dev->name), "GPU");
 	if (!nvml->api.uuid || nvml->api.uuid(handle, dev->uuid, sizeof(dev->uuid)))
 		dev->uuid[0] = '\0';
+	if (nvml->api.pci_v3 && !nvml->api.pci_v3(handle, &pci))
+		dev->pci_id = pci.pci_device_id;
 }
 
 static bool is_sliced(const struct tare_nvml *nvml, nvml_device handle)

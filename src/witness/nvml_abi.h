@@ -50,6 +50,14 @@ struct nvml_process_v2 {
 	uint32_t gpu_instance, compute_instance;
 };
 
+/* nvmlPciInfo_t, as nvmlDeviceGetPciInfo_v3 fills it. */
+struct nvml_pci_info {
+	char bus_id_legacy[16];
+	unsigned int domain, bus, device;
+	unsigned int pci_device_id, pci_subsystem_id;
+	char bus_id[32];
+};
+
 /* clang-format off */
 #define NVML_API_MAP(NVML_API)                                                                     \
 	NVML_API(init_v2, nvmlInit_v2, (void))                                                     \
@@ -63,6 +71,7 @@ struct nvml_process_v2 {
 	NVML_API(by_index, nvmlDeviceGetHandleByIndex, (unsigned int i, nvml_device *dev))         \
 	NVML_API(name, nvmlDeviceGetName, (nvml_device dev, char *text, unsigned int size))        \
 	NVML_API(uuid, nvmlDeviceGetUUID, (nvml_device dev, char *text, unsigned int size))        \
+	NVML_API(pci_v3, nvmlDeviceGetPciInfo_v3, (nvml_device dev, struct nvml_pci_info *info))   \
 	NVML_API(mig_mode, nvmlDeviceGetMigMode,                                                   \
 		 (nvml_device dev, unsigned int *now, unsigned int *after_reset))                  \
 	NVML_API(mig_max, nvmlDeviceGetMaxMigDeviceCount, (nvml_device dev, unsigned int *count))  \

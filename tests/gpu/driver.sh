@@ -40,19 +40,58 @@ part_nodes() {
 }
 
 part_lattice() {
-	skip lattice "examples/lattice is not there yet"
+	record_python torch lattice 120 graphs,allocations,streams "$here/../../examples/lattice.py" &&
+		record_python torch lattice_shared 120 graphs,allocations,streams \
+			"$here/../../examples/lattice.py" --share-pool || return
+	[ -d "$out/lattice_shared.tare" ] || return
+	cat "$out/lattice.stdout"
+	add_row "$(python3 "$here/driver/share.py" "$tare" "$out/lattice.tare" "$out/lattice_shared.tare")"
 }
 
 part_vram() {
-	skip vram "tests/gpu/vram.py is not there yet"
+	[ -e "$here/vram.py" ] || { skip vram "tests/gpu/vram.py is not there"; return; }
+	timeout -k 5 120 python3 "$here/vram.py" "$dist" "$out/vram" >"$out/vram.stdout" 2>&1
+	local code=$?
+	cat "$out/vram.stdout"
+	figure vram "$([ $code = 0 ] && echo ok || echo "EXIT $code")" "$(tail -n 1 "$out/vram.stdout")"
 }
 
 part_calibrate() {
-	skip calibrate "tare calibrate is not there yet"
+	has_command calibrate || { skip calibrate "this tare has no calibrate"; return; }
+	local begin=$SECONDS code
+	timeout -k 5 60 "$tare" calibrate ${SIM:+--sim "$SIM"} --compare h200 >"$out/calibrate.txt" 2>&1
+	code=$?
+	cat "$out/calibrate.txt"
+	figure calibrate "$([ $code = 0 ] && echo ok || echo "EXIT $code")" \
+		"$((SECONDS - begin)) s: $(tail -n 1 "$out/calibrate.txt")"
 }
 
+# Recording paused and resumed inside one process; where that cannot be, processes in turn.
 part_overhead() {
-	skip overhead "the control word is not there yet"
+	local script=$here/programs/resnet50_overhead.py ms share low high
+	has_module torchvision || { skip overhead "no torchvision here"; return; }
+	if has_command ctl; then
+		record overhead 150 code,allocations python3 "$script" toggle "$tare" || return
+		read -r ms share low high <"$out/overhead.stdout"
+		figure "ResNet-50 batch 8, a step" "$(at_most 1 "$share")" \
+			"$ms ms; recording adds $share % (95 % interval $low to $high)"
+		return
+	fi
+	for _ in 1 2 3; do
+		timeout -k 5 60 python3 "$script" >>"$out/plain.ms"
+		timeout -k 5 60 "$tare" record -f -o "$work/pair.tare" -- python3 "$script" >>"$out/recorded.ms"
+	done
+	ms=$(median "$out/plain.ms")
+	share=$(python3 -c "print('%.2f' % (100 * ($(median "$out/recorded.ms") / $ms - 1)))")
+	figure "ResNet-50 batch 8, a step" "$(at_most 1 "$share")" "$ms ms; recording adds $share % (3 pairs of processes)"
+}
+
+at_most() { # BAR VALUE
+	python3 -c "print('ok' if $2 <= $1 else 'TOO MUCH')" 2>/dev/null || echo "NO FIGURE"
+}
+
+median() {
+	python3 -c "import statistics, sys; print(statistics.median(map(float, open(sys.argv[1]))))" "$1"
 }
 
 run_parts "${@:-${all[@]}}"

@@ -240,6 +240,27 @@ void world_degraded(struct world *w, int64_t t, const char *text)
 	add(w, TARE_KIND_DEGRADED, 0, -1, t)->event.text = text;
 }
 
+void world_phase(struct world *w, struct world_phase p)
+{
+	struct item *item = add(w, TARE_KIND_PHASE, p.process, -1, p.t);
+
+	item->rec.phase = (struct tare_rec_phase){ .tid = p.tid ? p.tid : 1,
+						   .what = (uint8_t)p.what,
+						   .source = TARE_PHASE_BY_NVTX,
+						   .id = p.id };
+	item->event.name = p.name;
+	item->event.domain = p.domain;
+}
+
+const struct tare_phase_row *world_phase_row(const struct tare_ledger *l, const char *path)
+{
+	for (int i = 0; i < l->phase_nr; i++)
+		if (!strcmp(l->phases[i].path, path))
+			return &l->phases[i];
+	test_fail(__FILE__, __LINE__, "there is no phase %s", path);
+	return NULL;
+}
+
 static int by_stamp(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -339,6 +360,7 @@ static void keep(void *arg, const struct tare_event *e)
 	own->rec.head = &rec->head;
 	own->text = tare_arena_strdup(&c->arena, e->text);
 	own->name = e->name ? tare_arena_strdup(&c->arena, e->name) : NULL;
+	own->domain = e->domain ? tare_arena_strdup(&c->arena, e->domain) : NULL;
 }
 
 static bool next_of_both(void *arg, struct tare_event *e)
@@ -386,8 +408,50 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 	CHECK_INT(b->row_nr, a->row_nr);
 }
 
+static void check_same_phase_device(const struct tare_phase_on_device *a,
+				    const struct tare_phase_on_device *b)
+{
+	CHECK_INT(b->index, a->index);
+	CHECK_INT(b->repeats, a->repeats);
+	CHECK_INT(b->used_before, a->used_before);
+	CHECK_INT(b->used_after, a->used_after);
+	CHECK_INT(b->change, a->change);
+	CHECK_INT(b->change_min, a->change_min);
+	CHECK_INT(b->change_max, a->change_max);
+	CHECK_INT(b->own, a->own);
+	CHECK_INT(b->own_min, a->own_min);
+	CHECK_INT(b->own_max, a->own_max);
+	CHECK_INT(b->peak, a->peak);
+	CHECK_INT(b->peak_t_ns, a->peak_t_ns);
+	CHECK_INT(b->part_nr, a->part_nr);
+	for (int i = 0; i < a->part_nr && i < b->part_nr; i++) {
+		CHECK_INT(b->parts[i].account, a->parts[i].account);
+		CHECK_INT(b->parts[i].bytes, a->parts[i].bytes);
+	}
+}
+
+static void check_same_phases(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	CHECK_INT(b->phase_nr, a->phase_nr);
+	for (int i = 0; i < a->phase_nr && i < b->phase_nr; i++) {
+		const struct tare_phase_row *x = &a->phases[i], *y = &b->phases[i];
+
+		CHECK_STR(y->path, x->path);
+		CHECK_INT(y->kind, x->kind);
+		CHECK_INT(y->repeats, x->repeats);
+		CHECK_INT(y->unclosed, x->unclosed);
+		CHECK_INT(y->first_t_ns, x->first_t_ns);
+		CHECK_INT(y->last_t_ns, x->last_t_ns);
+		CHECK_INT(y->ns, x->ns);
+		CHECK_INT(y->device_nr, x->device_nr);
+		for (int d = 0; d < x->device_nr && d < y->device_nr; d++)
+			check_same_phase_device(&x->devices[d], &y->devices[d]);
+	}
+}
+
 static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 {
+	check_same_phases(a, b);
 	CHECK_INT(b->device_nr, a->device_nr);
 	for (int i = 0; i < a->device_nr; i++)
 		check_same_rows(&a->devices[i], &b->devices[i]);

@@ -63,6 +63,20 @@ void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);
 void world_degraded(struct world *w, int64_t t, const char *text);
 
+/* A PHASE record; pop and end have no name. `id` is of ranges. */
+struct world_phase {
+	int process;
+	uint32_t tid;
+	enum tare_phase_what what;
+	int64_t t;
+	const char *name, *domain;
+	uint64_t id;
+};
+void world_phase(struct world *w, struct world_phase phase);
+#define PHASE(W, ...) world_phase(W, (struct world_phase){ __VA_ARGS__ })
+/* By its path; fails the test where there is none. */
+const struct tare_phase_row *world_phase_row(const struct tare_ledger *l, const char *path);
+
 /* Folds it to one instant ("peak", "end", "12ms"); checks that the books balance. */
 struct tare_ledger world_ledger(struct world *w, const char *at);
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,

@@ -6,6 +6,7 @@
 #include "test.h"
 #include "view/by.h"
 #include "view/ledger_json.h"
+#include "view/phase.h"
 #include "view/time.h"
 
 #include <stdlib.h>
@@ -80,7 +81,7 @@ static void check_block(int n, const struct tare_str *written)
 	free(page);
 }
 
-enum { LEDGER, ALSO, BY, BY_EMPTY, BY_RANK, COST_TIME };
+enum { LEDGER, ALSO, BY, BY_EMPTY, BY_RANK, BY_PHASE, COST_TIME };
 
 TEST(every_block_of_the_page_is_json)
 {
@@ -125,6 +126,28 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_OWNER, BY, sample_train_peak());
 	check_by(TARE_BY_TENSOR, BY_EMPTY, sample_train_peak());
 	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
+}
+
+TEST(phases_have_the_documented_keys)
+{
+	struct tare_phase_part part = { TARE_ACCOUNT_GRAPH, 2 << 20 };
+	struct tare_phase_on_device device = { .repeats = 1, .parts = &part, .part_nr = 1 };
+	struct tare_phase_row row = { .name = "capture max_iter=800",
+				      .path = "capture max_iter=800",
+				      .source = "tare.h",
+				      .program = "solver",
+				      .devices = &device,
+				      .device_nr = 1 };
+	const struct tare_ledger ledger = { .phases = &row, .phase_nr = 1 };
+	const struct tare_phase_view view = { &ledger, -1 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_phase_show(&e, &view);
+	tare_emit_end(&e);
+	check_block(BY_PHASE, &out);
+	tare_str_free(&out);
 }
 
 TEST(time_has_the_documented_keys)

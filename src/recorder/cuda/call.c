@@ -9,9 +9,11 @@
 #include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/vram/limit.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -162,6 +164,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	call->class = class;
 	call->effect = effect;
 	call->device = -1;
+	tare_phase_log_opens();
 	call->is_light = command != TARE_COMMAND_RECORD;
 	tare_devices_start();
 	return true;
@@ -317,6 +320,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.peers_after = call->peers_after;
 	event.local = call->local;
 	event.limit = call->limit;
+	event.missing = call->missing;
 	/* An address is free for others the moment the call that frees it begins. */
 	tare_emit_event(&event, call->effect == TARE_EFFECT_DEL ? call->begin : call->end);
 }
@@ -334,6 +338,10 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
 		tare_async_given(call);
 	weigh_after(call);
+	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && tare_limit_take_refusal(&call->asked, &call->missing)) {
+		call->flags |= TARE_EVENT_REFUSED;
+		call->is_quiet = false;
+	}
 	if (!call->is_quiet || call->is_news || call->before != call->after)
 		tare_call_emit(call, result);
 	errno = call->saved_errno;

@@ -26,7 +26,7 @@ struct tare_call {
 	enum tare_effect effect;
 	int device; /* CUDA ordinal, -1: not known */
 	uint32_t flags; /* enum tare_event_flag */
-	uint64_t context, handle, parent, asked, granted, local, limit;
+	uint64_t context, handle, parent, asked, granted, local, limit, missing;
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
 	const char *name;

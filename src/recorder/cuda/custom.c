@@ -9,6 +9,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
+#include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/weigh.h"
@@ -37,6 +38,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		return tare_real.cuInit(Flags);
 	tare_depth++;
 	saved = errno;
+	tare_phase_log_opens();
 	tare_weigh_start();
 	nr = tare_weigh_nvml_count();
 	tare_devices_read_all(before);
@@ -309,6 +311,7 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 #define EXPORT_NOTE EXPORT_NEW
 #define EXPORT_SYNC EXPORT_NEW
 #define EXPORT_CALL EXPORT_NEW
+#define EXPORT_ANSWER EXPORT_CUSTOM
 #define EXPORT_CUSTOM(symbol, params, args)                                                         \
 	__attribute__((visibility("default"))) CUresult symbol params;                              \
 	CUresult symbol params                                                                      \

@@ -12,6 +12,7 @@
 #define DECLARE_SYNC(symbol, params)
 #define DECLARE_NOTE(symbol, params)
 #define DECLARE_CALL(symbol, params)
+#define DECLARE_ANSWER DECLARE_CUSTOM /* vram/answer.c */
 #define DECLARE_CUSTOM(symbol, params) CUresult tare_hook_##symbol params;
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
 	DECLARE_##shape(symbol, params)

@@ -50,7 +50,7 @@ static int attribute(int ordinal, CUdevice_attribute which)
 	return value;
 }
 
-static void read_uuid(int ordinal, uint8_t uuid[16])
+void tare_devices_uuid(int ordinal, unsigned char uuid[16])
 {
 	CUuuid raw;
 
@@ -84,7 +84,7 @@ static void describe(int ordinal)
 		return;
 	if (tare_real.cuDeviceGetName)
 		tare_real.cuDeviceGetName(name, sizeof(name), device);
-	read_uuid(device, uuid);
+	tare_devices_uuid(device, uuid);
 	rec.ordinal = ordinal;
 	rec.nvml_index = devices.nvml_index[ordinal] = tare_weigh_map(ordinal, uuid);
 	rec.uuid_high = big_endian(uuid);

@@ -182,6 +182,7 @@
 	}
 
 #define BODY_CUSTOM(symbol, class, params, args, sets)
+#define BODY_ANSWER(symbol, class, params, args, sets)
 #define BODY_CALL(symbol, class, params, args, sets)
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
 	BODY_##shape(symbol, class, params, args, sets)
@@ -198,6 +199,7 @@
 #define EXPORT_NOTE EXPORT
 #define EXPORT_SYNC EXPORT
 #define EXPORT_CUSTOM(symbol, params) /* exported where it is written: custom.c */
+#define EXPORT_ANSWER(symbol, params) /* vram/answer.c */
 #define EXPORT_CALL(symbol, params)
 #define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
 	EXPORT_##shape(symbol, params)
@@ -211,6 +213,7 @@
 #define HOOK_NOTE HOOK_NEW
 #define HOOK_SYNC HOOK_NEW
 #define HOOK_CUSTOM(symbol) (void *)tare_hook_##symbol
+#define HOOK_ANSWER HOOK_CUSTOM
 #define HOOK_CALL(symbol) NULL
 #define CU_API(symbol_, name_, version_, ptsz_, shape, class, params, args, sets)                   \
 	[CU_API_##symbol_] = {#symbol_,                                                             \

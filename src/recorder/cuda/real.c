@@ -6,12 +6,26 @@
 #include "recorder/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
+#include "recorder/vram/limit.h"
 
-struct tare_real tare_real;
+struct tare_real tare_real, tare_driver;
 
 static bool find_driver(struct tare_elf_object *driver)
 {
 	return tare_elf_find_object("libcuda.so", driver);
+}
+
+void *tare_real_symbol(const char *symbol)
+{
+	struct tare_elf_object driver;
+
+	return find_driver(&driver) ? tare_elf_symbol(&driver, symbol, NULL) : NULL;
+}
+
+/* Where the driver's own function of a row is kept. */
+static void **own_of(const struct tare_api_row *row)
+{
+	return (void **)((char *)&tare_driver + ((char *)row->real - (char *)&tare_real));
 }
 
 /*
@@ -27,9 +41,14 @@ bool tare_real_resolve(void)
 		return true;
 	if (!find_driver(&driver))
 		return false;
-	for (i = CU_API_NR - 1; i >= 0; i--) /* cuInit last: it says that all are there */
-		__atomic_store_n(tare_api_rows[i].real,
-				 tare_elf_symbol(&driver, tare_api_rows[i].symbol, NULL), __ATOMIC_RELEASE);
+	tare_start_once(); /* it says whether there is a limit */
+	for (i = CU_API_NR - 1; i >= 0; i--) { /* cuInit last: it says that all are there */
+		void *found = tare_elf_symbol(&driver, tare_api_rows[i].symbol, NULL);
+		void *limit = found ? tare_limit_of((enum tare_api)i) : NULL;
+
+		__atomic_store_n(own_of(&tare_api_rows[i]), found, __ATOMIC_RELEASE);
+		__atomic_store_n(tare_api_rows[i].real, limit ? limit : found, __ATOMIC_RELEASE);
+	}
 	return __atomic_load_n((void **)&tare_real.cuInit, __ATOMIC_ACQUIRE) != NULL;
 }
 
@@ -68,6 +87,20 @@ static bool is_in_driver(const void *address)
 	return false;
 }
 
+enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) \
+	[CU_API_##symbol] = shape == ANSWER,
+static const bool is_answer[CU_API_NR] = {
+#include "recorder/cuda/cuda_api.def"
+};
+#undef CU_API
+
+/* What only says how large the card is needs no hook where it is as large as it is. */
+static bool is_wanted(int api)
+{
+	return tare_vram_is_on || !is_answer[api];
+}
+
 void *tare_real_swap(const char *name, void *found, bool by_version)
 {
 	bool is_hooked = false;
@@ -81,8 +114,8 @@ void *tare_real_swap(const char *name, void *found, bool by_version)
 		if (!row->hook || strcmp(by_version ? row->name : row->symbol, name) != 0)
 			continue;
 		is_hooked = true;
-		if (found == *row->real)
-			return row->hook;
+		if (found == *own_of(row))
+			return is_wanted(i) ? row->hook : found;
 	}
 	if (!is_hooked || !is_in_driver(found))
 		return found;
@@ -91,7 +124,7 @@ void *tare_real_swap(const char *name, void *found, bool by_version)
 		const struct tare_api_row *row = &tare_api_rows[i];
 
 		if (row->hook && strcmp(row->name, name) == 0 && found == ask_driver(row))
-			return row->hook;
+			return is_wanted(i) ? row->hook : found;
 	}
 	tare_degraded("calls of a version of a driver function that this Tare does not know are not recorded",
 		      name);

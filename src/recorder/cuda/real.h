@@ -23,7 +23,10 @@ struct tare_real {
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 };
+/* What a hook calls: the driver's, or with --vram a function that keeps within the card (vram/limit.h). */
 extern struct tare_real tare_real;
+/* The driver's own. */
+extern struct tare_real tare_driver;
 
 struct tare_api_row {
 	const char *symbol, *name;
@@ -33,6 +36,9 @@ struct tare_api_row {
 	void *hook; /* NULL: shape CALL */
 };
 extern const struct tare_api_row tare_api_rows[CU_API_NR];
+
+/* Any function of the driver, of the table or not. NULL: there is none, or no driver. */
+void *tare_real_symbol(const char *symbol);
 
 /* Finds every real function once libcuda.so.1 is loaded. False: it is not. */
 bool tare_real_resolve(void);

@@ -15,8 +15,12 @@ add_row() {
 	echo "$1"
 }
 
+figure() { # NAME VERDICT TEXT…
+	add_row "$(python3 "$here/driver/figure.py" "$@")"
+}
+
 skip() { # NAME REASON
-	add_row "{\"program\": \"$1\", \"verdict\": \"skipped\", \"rows\": \"$2\"}"
+	figure "$1" skipped "$2"
 }
 
 has_module() {
@@ -52,7 +56,7 @@ record_c() { # NAME SECONDS ACCOUNTS [ARGUMENT…]
 	if compile "$name"; then
 		record "$name" "$seconds" "$accounts" "$work/$name" "$@"
 	else
-		skip "$name" "does not compile: $(head -c 200 "$work/$name.log" | tr -d '"\\\n')"
+		skip "$name" "does not compile: $(head -c 200 "$work/$name.log")"
 	fi
 }
 

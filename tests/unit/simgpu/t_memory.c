@@ -99,6 +99,28 @@ TEST(sim_refuses_handles_that_are_gone)
 	CHECK_INT(cu.cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST(sim_a_pool_may_keep_everything)
+{
+	CUmemPoolProps properties = { .allocType = 1, .location = { .type = 1, .id = 0 } };
+	uint64_t everything = UINT64_MAX, reserved = 0;
+	CUmemoryPool pool;
+	CUstream stream;
+	CUdeviceptr p;
+
+	context_open(NULL);
+	OK(cu.cuStreamCreate(&stream, 1));
+	OK(cu.cuMemPoolCreate(&pool, &properties));
+	OK(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything));
+	OK(cu.cuMemAllocFromPoolAsync(&p, 100 << 20, pool, stream));
+	OK(cu.cuMemFreeAsync(p, stream));
+	OK(cu.cuStreamSynchronize(stream));
+	OK(cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+	CHECK_INT((int64_t)reserved, 128 << 20);
+	OK(cu.cuMemPoolTrimTo(pool, 0));
+	OK(cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+	CHECK_INT((int64_t)reserved, 0);
+}
+
 /* Everything a context may hold goes with it. */
 TEST(sim_a_context_takes_all_with_it)
 {

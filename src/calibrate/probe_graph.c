@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What executable graphs take. Every graph stays, so that each next one needs memory of its own. */
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "calibrate/fit.h"
+#include "calibrate/kernel.h"
+
+#define NODE_MOST     16384 /* bytes that a node may take */
+#define PERCENT_MOST  1000
+#define POINTS_MAX    96
+#define PARAMS_LARGE  4000
+#define PROBE_NODES   4000 /* for one size of parameters: their part stands out from the nodes' */
+#define MIB           INT64_C(1048576)
+
+struct series {
+	struct tare_fit_point points[POINTS_MAX];
+	size_t count;
+	int64_t nodes, taken; /* in the context of now */
+	int64_t step;         /* the smallest that was seen; 0: none */
+};
+
+static bool add_nodes(struct tare_bench *bench, CUgraph graph, CUfunction function, int count)
+{
+	CUDA_KERNEL_NODE_PARAMS_v2 params = { .func = function,
+					      .gridDimX = 1,
+					      .gridDimY = 1,
+					      .gridDimZ = 1,
+					      .blockDimX = 1,
+					      .blockDimY = 1,
+					      .blockDimZ = 1,
+					      .kernelParams = (void **)tare_kernel_zeros };
+	CUgraphNode node, last = NULL;
+
+	for (int i = 0; i < count; i++, last = node)
+		if (!(tare_cu.cuGraphAddKernelNode_v2
+			      ? TARE_DO(bench, cuGraphAddKernelNode_v2, &node, graph, &last, i > 0,
+					&params)
+			      : TARE_DO(bench, cuGraphAddKernelNode, &node, graph, &last, i > 0,
+					(CUDA_KERNEL_NODE_PARAMS_v1 *)&params)))
+			return false;
+	return true;
+}
+
+/* Instantiates, uploads and launches: whichever of them takes the memory. */
+static bool run_graph(struct tare_bench *bench, CUgraph graph, CUgraphExec *exec)
+{
+	bool is_made = tare_cu.cuGraphInstantiateWithFlags
+			       ? TARE_DO(bench, cuGraphInstantiateWithFlags, exec, graph, 0)
+			       : TARE_DO(bench, cuGraphInstantiate_v2, exec, graph, NULL, NULL, 0);
+
+	return is_made && TARE_DO(bench, cuGraphLaunch, *exec, NULL) &&
+	       TARE_DO(bench, cuCtxSynchronize);
+}
+
+/* One more graph, of `count` kernels; `change`: what it took. */
+static bool add_graph(struct tare_bench *bench, CUfunction function, int count, int64_t *change)
+{
+	CUgraph graph = NULL;
+	CUgraphExec exec;
+	bool is_done;
+
+	if (!TARE_DO(bench, cuGraphCreate, &graph, 0))
+		return false;
+	is_done = add_nodes(bench, graph, function, count);
+	if (is_done) {
+		tare_bench_before(bench);
+		is_done = tare_bench_after(bench, change, run_graph(bench, graph, &exec));
+	}
+	TARE_DO(bench, cuGraphDestroy, graph);
+	return is_done;
+}
+
+static bool add_point(struct tare_bench *bench, CUfunction function, int count, struct series *s)
+{
+	int64_t change = 0;
+
+	if (s->count == POINTS_MAX || !add_graph(bench, function, count, &change))
+		return false;
+	s->nodes += count;
+	s->taken += change;
+	if (change > 0 && (!s->step || change < s->step))
+		s->step = change;
+	s->points[s->count++] = (struct tare_fit_point){ s->nodes, s->taken, s->taken };
+	return true;
+}
+
+/* Graphs of `size` nodes in a context of their own, until there are `most` nodes. */
+static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned params, int size,
+		       int most, struct series *s)
+{
+	CUcontext context = tare_bench_context(bench);
+	struct tare_kernel kernel;
+	bool is_done = context && tare_kernel_load(bench, what, params, &kernel) &&
+		       tare_kernel_launch(bench, kernel.function);
+
+	s->nodes = s->taken = 0;
+	while (is_done && s->nodes < most)
+		is_done = add_point(bench, kernel.function, size, s);
+	tare_bench_end_context(bench, context);
+	return is_done;
+}
+
+/* ---- nodes ---- */
+static int most_nodes(struct tare_bench *bench)
+{
+	int64_t room = (int64_t)tare_bench_free(bench);
+
+	return room >= 1024 * MIB ? 20000 : 8000;
+}
+
+void tare_probe_graphs(struct tare_bench *bench)
+{
+	struct series *s = tare_xcalloc(1, sizeof(*s));
+	struct tare_fit_law law = { .divisor = 1, .slope_least = 1, .slope_most = NODE_MOST };
+	int most = most_nodes(bench);
+	struct tare_fit fit;
+	char room[48];
+
+	/* Many of a few hundred kernels, and a few large ones. */
+	if (!run_series(bench, TARE_PTX_PLAIN, 0, 250, most, s) ||
+	    !run_series(bench, TARE_PTX_PLAIN, 0, most / 2, most, s))
+		goto end;
+	law.step = s->step;
+	if (!law.step) {
+		tare_bench_lack(bench, TARE_PROFILE_graph_node, "%d nodes took nothing", most);
+		goto end;
+	}
+	tare_fit_steps(&law, s->points, s->count, &fit);
+	tare_bench_put(bench, TARE_PROFILE_graph_step, (uint64_t)law.step, "%zu graphs", s->count);
+	tare_bench_put_range(bench, TARE_PROFILE_graph_node, (uint64_t)fit.slope,
+			     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
+			     "%zu graphs of up to %d kernels%s", s->count, most / 2,
+			     tare_fit_miss(&fit, room));
+	tare_bench_put_range(bench, TARE_PROFILE_graph_free, (uint64_t)fit.free,
+			     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
+			     "%zu graphs of up to %d kernels%s", s->count, most / 2,
+			     tare_fit_miss(&fit, room));
+end:
+	free(s);
+}
+
+/* ---- parameters ---- */
+/* What nodes alone have taken when there are `nodes` of them, to a step. */
+static struct tare_fit_point beyond_nodes(const struct tare_bench *bench, int64_t nodes,
+					  int64_t taken)
+{
+	const struct tare_profile *known = &bench->known;
+	int64_t bytes = nodes * (int64_t)known->graph_node - (int64_t)known->graph_free;
+	int64_t step = (int64_t)known->graph_step;
+	int64_t own = bytes > 0 ? (bytes + step - 1) / step * step : 0;
+
+	return (struct tare_fit_point){ nodes, taken - own, taken - own };
+}
+
+/* Whether parameters of this size take something of their own. */
+static bool is_extra(struct tare_bench *bench, unsigned size, bool *answer)
+{
+	int64_t own = PROBE_NODES * (int64_t)bench->known.graph_node, change = 0;
+	struct tare_kernel kernel;
+
+	if (!tare_kernel_load(bench, TARE_PTX_PARAMETERS, size, &kernel) ||
+	    !tare_kernel_launch(bench, kernel.function) ||
+	    !add_graph(bench, kernel.function, PROBE_NODES, &change))
+		return false;
+	*answer = change > own + (int64_t)bench->known.graph_step * 3 / 2;
+	return true;
+}
+
+static bool search_small(struct tare_bench *bench)
+{
+	unsigned small = 8, large = PARAMS_LARGE;
+	bool answer;
+
+	if (!is_extra(bench, large, &answer))
+		return false;
+	if (!answer) {
+		tare_bench_lack(bench, TARE_PROFILE_graph_param_small,
+				"parameters of %u bytes took nothing more", large);
+		return false;
+	}
+	while (large - small > 8) {
+		unsigned middle = (small + large) / 16 * 8;
+
+		if (!is_extra(bench, middle, &answer))
+			return false;
+		if (answer)
+			large = middle;
+		else
+			small = middle;
+	}
+	tare_bench_put_range(bench, TARE_PROFILE_graph_param_small, small, small, large - 1,
+			     "graphs of %d kernels, sizes of parameters in turn", PROBE_NODES);
+	return true;
+}
+
+static bool find_small(struct tare_bench *bench)
+{
+	CUcontext context = tare_bench_context(bench);
+	bool is_found = context && search_small(bench);
+
+	tare_bench_end_context(bench, context);
+	return is_found;
+}
+
+static void find_share(struct tare_bench *bench)
+{
+	struct series *s = tare_xcalloc(1, sizeof(*s));
+	struct tare_fit_law law = { .step = (int64_t)bench->known.graph_step,
+				    .divisor = 100,
+				    .slope_least = 1,
+				    .slope_most = PERCENT_MOST };
+	struct tare_fit fit;
+	char room[48];
+
+	if (run_series(bench, TARE_PTX_PARAMETERS, PARAMS_LARGE, 60, 60 * 80, s)) {
+		for (size_t i = 0; i < s->count; i++) {
+			s->points[i] = beyond_nodes(bench, s->points[i].n, s->points[i].low);
+			s->points[i].n *= PARAMS_LARGE;
+		}
+		tare_fit_steps(&law, s->points, s->count, &fit);
+		tare_bench_put_range(bench, TARE_PROFILE_graph_param_percent, (uint64_t)fit.slope,
+				     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
+				     "%zu graphs of kernels with %d bytes of parameters%s", s->count,
+				     PARAMS_LARGE, tare_fit_miss(&fit, room));
+		tare_bench_put_range(bench, TARE_PROFILE_graph_param_free, (uint64_t)fit.free,
+				     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
+				     "%zu graphs of kernels with %d bytes of parameters%s", s->count,
+				     PARAMS_LARGE, tare_fit_miss(&fit, room));
+	}
+	free(s);
+}
+
+void tare_probe_parameters(struct tare_bench *bench)
+{
+	if (find_small(bench))
+		find_share(bench);
+}

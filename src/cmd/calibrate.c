@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/calibrate.h"
+
+#include "cmd/calibrate_print.h"
+#include "cmd/cmd.h"
+#include "cmd/profiles.h"
+#include "cmd/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	const char *output, *sim, *compare;
+	int64_t device;
+	bool force, json, quick;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, output, "output", 'o', STRING, "FILE", "write the profile to FILE (- is standard output)"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "replace FILE if it is there"),
+	TARE_OPT(options, device, "device", 'd', INT, "N", "the GPU to measure, as CUDA counts (0)"),
+	TARE_OPT(options, compare, "compare", 0, STRING, "PROFILE",
+		 "compare with this profile, and exit with 1 if a constant differs"),
+	TARE_OPT(options, quick, "quick", 0, FLAG, NULL, "measure once, and believe it"),
+	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "measure the simulated GPU, such as h200"),
+	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_calibrate = {
+	.name = "calibrate",
+	.synopsis = "measure a GPU's constants, as a device profile",
+	.description =
+		"Measures what the GPU and its driver take for everything: for starting, for a context, "
+		"for streams, stacks, code, graphs, pools. -o writes a device profile "
+		"(docs/PROFILE.md), which tare run --sim FILE simulates.\n\n"
+		"It takes some seconds, and for that time little more memory than two contexts. Every "
+		"constant is measured until a value repeats, in another process each time. Where other "
+		"programs change the memory in use meanwhile, it is measured again; a constant that never "
+		"repeats is not measured, and the profile then has a usual value and says so. A driver "
+		"that crashes, hangs or lacks a function costs only the constants that need it.\n\n"
+		"Exit code: 0; 1 if --compare finds a difference; 125 if a constant could not be measured "
+		"because the GPU was in use or the driver failed. What this driver does not have is no "
+		"failure.",
+	.examples = "tare calibrate\n"
+		    "tare calibrate -o mine.profile && tare run --sim ./mine.profile -- ./program\n"
+		    "tare calibrate --compare h200\n"
+		    "tare calibrate --sim h200 --json",
+	.opts = opts,
+	.run = tare_cmd_calibrate,
+};
+
+static int check(const struct options *o, struct tare_err *err)
+{
+	char path[PATH_MAX];
+
+	if (o->device < 0 || o->device > 1024)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "calibrate: --device counts GPUs from 0, as CUDA does");
+	if (o->sim && tare_profiles_path(o->sim, path, sizeof(path), err)) {
+		tare_err_prefix(err, "--sim");
+		return err->code;
+	}
+	if (o->output && strcmp(o->output, "-") && !o->force && access(o->output, F_OK) == 0)
+		return tare_err_set(err, TARE_E_EXISTS,
+				    "%s: is there already; give -f to replace it", o->output);
+	return 0;
+}
+
+/* The profile to compare with; false without an error: there is none. */
+static int find_compared(const struct options *o, const struct tare_calibration *c,
+			 struct tare_profile *profile, char *path, size_t size,
+			 struct tare_err *err)
+{
+	*path = 0;
+	if (!o->compare) {
+		tare_profiles_find(c->profile.name, profile, path, size);
+		return 0;
+	}
+	if (tare_profiles_path(o->compare, path, size, err)) {
+		tare_err_prefix(err, "--compare");
+		return err->code;
+	}
+	return tare_profiles_read(path, profile, err);
+}
+
+static int write_profile(const struct options *o, const struct tare_calibration *c,
+			 const char *command, struct tare_err *err)
+{
+	bool is_stdout = strcmp(o->output, "-") == 0;
+	FILE *file = is_stdout ? stdout : NULL;
+	struct tare_str text = { 0 };
+	int rc = 0;
+
+	if (!is_stdout) {
+		int fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL),
+			      0666);
+
+		file = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	if (!file)
+		return tare_err_set_errno(err, errno, "%s: the profile cannot be written",
+					  o->output);
+	tare_calibrate_write(&text, c, command);
+	if (fputs(tare_str_text(&text), file) < 0 || fflush(file) ||
+	    (!is_stdout && fclose(file)))
+		rc = tare_err_set_errno(err, errno, "%s: the profile cannot be written",
+					o->output);
+	tare_str_free(&text);
+	return rc;
+}
+
+static void join(struct tare_str *out, int argc, char **argv)
+{
+	tare_str_add(out, "tare");
+	for (int i = 0; i < argc; i++)
+		tare_str_addf(out, " %s", argv[i]);
+}
+
+static int exit_code(const struct options *o, const struct tare_calibration *c, size_t differences)
+{
+	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
+		if (c->keys[key].state == TARE_CALIBRATE_IN_USE ||
+		    c->keys[key].state == TARE_CALIBRATE_FAILED)
+			return TARE_EXIT_FAILED;
+	return o->compare && differences ? TARE_EXIT_LIMIT : TARE_EXIT_OK;
+}
+
+static int calibrate(const struct options *o, const char *command, int *code, struct tare_err *err)
+{
+	struct tare_calibrate_options how = { (int)o->device, o->quick, o->sim };
+	struct tare_calibrate_shown shown = { .is_json = o->json };
+	struct tare_profile compared;
+	struct tare_calibration c;
+	struct tare_str out = { 0 };
+	char path[PATH_MAX];
+	int rc = check(o, err);
+
+	/* Before the seconds that it takes. */
+	if (rc == 0 && o->compare)
+		rc = find_compared(o, NULL, &compared, path, sizeof(path), err);
+	if (rc == 0)
+		rc = tare_calibrate(&how, &c, err);
+	if (rc == 0)
+		rc = find_compared(o, &c, &compared, path, sizeof(path), err);
+	if (rc)
+		return rc;
+	shown.calibration = &c;
+	shown.compared = *path ? &compared : NULL;
+	shown.compared_path = path;
+	tare_calibrate_show(&out, &shown);
+	*code = exit_code(o, &c, shown.differences);
+	if (o->output)
+		rc = write_profile(o, &c, command, err);
+	/* Standard output is the profile's if it is asked for there. */
+	if (o->output && strcmp(o->output, "-") == 0)
+		tare_terminal_write(stderr, &out);
+	else if (o->json)
+		fputs(tare_str_text(&out), stdout);
+	else
+		tare_terminal_write(stdout, &out);
+	tare_str_free(&out);
+	return rc;
+}
+
+int tare_cmd_calibrate(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tare_operands rest;
+	struct tare_str command = { 0 };
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_calibrate, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	join(&command, argc, argv);
+	rc = calibrate(&o, tare_str_text(&command), &code, &err);
+	tare_str_free(&command);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : code;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device profiles that come with Tare, and those that users have. */
+#ifndef TARE_CMD_PROFILES_H
+#define TARE_CMD_PROFILES_H
+
+#include "base/err.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+
+/* The file of a profile: `name` itself if it has a slash, else one that comes with Tare. */
+int tare_profiles_path(const char *name, char *path, size_t size, struct tare_err *err);
+int tare_profiles_read(const char *path, struct tare_profile *out, struct tare_err *err);
+
+/* The profile that comes with Tare for a GPU of this name. False: there is none. */
+bool tare_profiles_find(const char *gpu, struct tare_profile *out, char *path, size_t size);
+
+#endif

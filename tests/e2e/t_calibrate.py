@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tare calibrate on simulated GPUs: it must give back what they were made from."""
+
+import json
+import os
+import re
+
+from harness import BUILD, ROOT, case, check, check_equal, check_says, fixture, main, needs_exec
+
+PROFILES = os.path.join(BUILD, "simgpu", "profiles")
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+# Another card: nothing of the H200 is built into the measurement.
+OTHER = {
+    "name": "Small GPU", "driver_version": "535.10", "cuda_version": "12020", "compute_major": "8",
+    "compute_minor": "7", "pci_device_id": "0x12345678", "total": "4 GiB", "reserved": "100 MiB",
+    "sm_count": "16", "threads_per_sm": "1536", "stack_default": "2 KiB", "local_extra": "1536 KiB",
+    "printf_default": "1 MiB", "heap_default": "4 MiB", "l2_persisting_default": "0", "init": "1 MiB",
+    "init_process": "128 KiB", "context": "151 MiB", "nvml_context_below": "1 MiB",
+    "code_free": "1 MiB", "runtime": "30 MiB", "runtime_printf": "4 MiB", "runtime_malloc": "10 MiB",
+    "heap_extra": "4 MiB", "suballoc_align": "256", "pitch_align": "32", "managed_step": "64 MiB",
+    "streams_free": "3", "streams_per_step": "8", "streams_free_2": "20", "streams_per_step_2": "30",
+    "graph_node": "1500", "graph_free": "3 MiB", "graph_param_small": "512",
+    "graph_param_percent": "250", "graph_param_free": "2 MiB", "pool_step": "64 MiB",
+}
+
+
+def size(text):
+    number, _, unit = text.partition(" ")
+    return round(float(number) * UNITS[unit]) if unit else int(number, 0)
+
+
+def read_profile(path):
+    with open(path, encoding="utf-8") as lines:
+        pairs = [line.split("=", 1) for line in lines if "=" in line and not line.startswith("#")]
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def write_profile(box, name, values):
+    path = box.path(name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines("%s = %s\n" % pair for pair in values.items())
+    return path
+
+
+def within():
+    """By how much a fitted constant may be left open, by profile.def; the rest is exact."""
+    with open(os.path.join(ROOT, "src/profile/profile.def"), encoding="utf-8") as text:
+        rows = re.findall(r"^TARE_PROFILE\((\w+), \w+, (\w+), (\d+),", text.read(), re.M)
+    check(len(rows) > 40, "profile.def is not understood")
+    return {name: int(most) if how == "FITTED" else None if how == "GIVEN" else 0
+            for name, how, most in rows}
+
+
+def calibrate(box, *args, sim="h200", code=0, **more):
+    needs_exec()
+    done = box.tare("calibrate", "--json", *(["--sim", sim] if sim else []), *args, **more)
+    check_equal(done.code, code, done)
+    return {row["constant"]: row for row in json.loads(done.out)["constants"]}, json.loads(done.out)
+
+
+def check_given_back(found, profile):
+    for name, most in within().items():
+        row = found[name]
+        if most is None:
+            check_equal(row["state"], "given", row)
+            continue
+        check_equal(row["state"], "measured", row)
+        if row["text"] is not None:
+            check_equal(row["text"], profile[name], row)
+            continue
+        wanted = size(profile[name])
+        check(row["low"] <= wanted <= row["high"], "%s is %d" % (name, wanted), row)
+        check(row["high"] - row["low"] <= most, "%s is too vague" % name, row)
+        check(row["low"] <= row["value"] <= row["high"], row)
+
+
+def check_rest(found, but, profile=None):
+    """All but these are measured, and right."""
+    profile = profile or read_profile(os.path.join(PROFILES, "h200.profile"))
+    for name, row in found.items():
+        if name in but or row["state"] == "given":
+            continue
+        check_equal(row["state"], "measured", row)
+        if row["text"] is None:
+            check(row["low"] <= size(profile[name]) <= row["high"], name, row)
+
+
+def missing(found):
+    return {name for name, row in found.items() if row["state"] not in ("measured", "given")}
+
+
+@case
+def gives_back_the_h200(box):
+    found, all_of_it = calibrate(box, "--compare", "h200", "-o", "out.profile")
+    check_given_back(found, read_profile(os.path.join(PROFILES, "h200.profile")))
+    check_equal([row["readings"] for row in found.values() if row["readings"] not in (2, None)], [])
+    check_equal(all_of_it["weighed_with"], "NVML")
+    check(not any(row["differs"] for row in found.values()), found)
+
+
+@case
+def gives_back_another_card(box):
+    """And what it wrote is a profile, which once more gives itself back."""
+    wanted = dict(read_profile(os.path.join(PROFILES, "h200.profile")), **OTHER)
+    path = write_profile(box, "other.profile", wanted)
+    found, _ = calibrate(box, "-o", "out.profile", sim=path)
+    check_given_back(found, wanted)
+    again, _ = calibrate(box, sim=box.path("out.profile"))
+    check_given_back(again, read_profile(box.path("out.profile")))
+
+
+@case
+def quick_measures_once(box):
+    found, _ = calibrate(box, "--quick", "--compare", "h200")
+    check_equal({row["readings"] for row in found.values()}, {1, None})
+    check_rest(found, ())
+
+
+@case
+def somebody_uses_the_gpu(box):
+    """The counter moves between calls: nothing that was weighed is believed, what was asked is."""
+    found, _ = calibrate(box, "-o", "out.profile", code=125,
+                         env={"TARE_SIM_SCRIPT": "drift 2MiB"})
+    for name, row in found.items():
+        if name in ("context", "page", "graph_node", "init", "local_extra", "pool_step"):
+            check_equal((name, row["state"], row["value"]), (name, "in use", None))
+    check_rest(found, missing(found))
+    check({"name", "total", "sm_count", "stack_default", "vmm_granularity"}.isdisjoint(missing(found)))
+    with open(box.path("out.profile"), encoding="utf-8") as text:
+        check_says(text.read(), "# not measured: GPU in use; a usual value:\ncontext = ")
+    calibrate(box, sim=box.path("out.profile"))
+
+
+@case
+def another_process_has_the_driver(box):
+    """What the driver takes once for all is taken already."""
+    needs_exec()
+    other = box.start(fixture("e2e_steps"), sim=True, stdin=-1)
+    other.stdin.write(b"alloc 1000\n")
+    other.stdin.flush()
+    other.stdout.readline()
+    found, _ = calibrate(box)
+    other.communicate(b"quit\n")
+    check_equal(missing(found), {"init"})
+    check_says(found["init"]["why"], "another process")
+    check_rest(found, {"init"})
+
+
+@case
+def without_nvml(box):
+    found, all_of_it = calibrate(box, env={"TARE_SIM_SCRIPT": "no-nvml"})
+    check_says(all_of_it["weighed_with"], "cuMemGetInfo")
+    gone = {"init", "init_process", "driver_version", "pci_device_id", "reserved",
+            "nvml_context_below"}
+    check_equal(missing(found), gone)
+    check_rest(found, gone | {"total"})
+
+
+@case
+def nvml_of_the_first_version(box):
+    found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "nvml-v1-only"})
+    check_equal(missing(found), {"reserved"})
+
+
+@case
+def old_driver(box):
+    """It has no pools; older still, no graphs, no virtual memory."""
+    found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "driver-version 11000"})
+    check_equal(missing(found), {"pool_step"})
+    check_says(found["pool_step"]["why"], "no cuMemAllocAsync")
+    graphs = {name for name in found if name.startswith("graph_")}
+    found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "driver-version 9020"})
+    check_equal(missing(found), graphs | {"pool_step", "vmm_granularity"})
+    check_rest(found, missing(found) | {"cuda_version"})
+
+
+@case
+def calls_that_fail(box):
+    """Each costs the constants that need it, and says which call it was."""
+    for call, gone in (("cuMemAllocManaged", {"managed_step"}),
+                       ("cuLinkCreate_v2", {"code_step", "code_free"}),
+                       ("cuStreamCreate", {"stream_step", "streams_free", "streams_per_step",
+                                           "streams_free_2", "streams_per_step_2"})):
+        found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "fail %s all CUDA_ERROR_NOT_SUPPORTED" % call})
+        check_equal(missing(found), gone)
+        for name in gone:
+            check_says(found[name]["why"], call, "CUDA_ERROR_NOT_SUPPORTED")
+        check_rest(found, gone)
+
+
+@case
+def no_room(box):
+    """A full card: what needs more room than there is is not measured, and nothing goes wrong."""
+    found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "oom-above 900MiB"})
+    check_says(found["page"]["why"], "CUDA_ERROR_OUT_OF_MEMORY")
+    check_rest(found, missing(found))
+
+
+@case
+def the_second_gpu(box):
+    found, _ = calibrate(box, "--device", "1", "--quick", env={"TARE_SIM_DEVICES": "2"})
+    check_rest(found, {"pci_bus_first"})
+    check_equal(found["pci_bus_first"]["value"], 25)
+
+
+@case
+def no_gpu(box):
+    needs_exec()
+    for env in ({"TARE_SIM_DEVICES": "0"}, {"CUDA_VISIBLE_DEVICES": ""}):
+        done = box.tare("calibrate", sim=True, env=env)
+        check_equal(done.code, 125, done)
+        check_says(done.err, "no GPU", "tare doctor", "--sim h200")
+        check_equal(done.out, "")
+    done = box.tare("calibrate", "--sim", "h200", "--device", "3")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "CUDA shows 1 GPU", "counted from 0")
+
+
+@case
+def usage(box):
+    needs_exec()
+    for args, words in ((["--sim", "gtx9000"], ["gtx9000", "no such profile", "--sim"]),
+                        (["--compare", "gtx9000"], ["gtx9000", "no such profile", "--compare"]),
+                        (["--device", "-1"], ["--device", "from 0"]),
+                        (["extra"], ["extra"])):
+        done = box.tare("calibrate", *args)
+        check_equal(done.code, 2, done)
+        check_says(done.err, *words)
+        check_equal(done.out, "")
+
+
+@case
+def output_files(box):
+    needs_exec()
+    run = ("calibrate", "--sim", "h200", "--quick")
+    with open(box.path("there"), "w", encoding="utf-8") as out:
+        out.write("mine")
+    done = box.tare(*run, "-o", "there")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "there", "-f")
+    done = box.tare(*run, "-f", "-o", "there")
+    check_equal(done.code, 0, done)
+    check_equal(read_profile(box.path("there"))["context"], "523.5625 MiB")
+    done = box.tare(*run, "-o", "no/such/folder")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "no/such/folder", "cannot be written")
+    done = box.tare(*run, "-o", "-")
+    check_equal(done.code, 0, done)
+    check(done.out.startswith("# SPDX"), done)
+    check_says(done.out, "# NVIDIA H200, driver 580.159.04, CUDA 13.0", "tare calibrate --sim h200",
+               "context = 523.5625 MiB")
+    check_says(done.err, "constants measured")
+
+
+@case
+def compare(box):
+    other = dict(read_profile(os.path.join(PROFILES, "h200.profile")), context="500 MiB")
+    path = write_profile(box, "other.profile", other)
+    found, all_of_it = calibrate(box, "--compare", path, code=1)
+    check_equal([name for name, row in found.items() if row["differs"]], ["context"])
+    check_equal(found["context"]["profile_value"], 500 << 20)
+    check_equal(all_of_it["compared_with"], path)
+
+
+@case
+def nothing_is_left(box):
+    needs_exec()
+    os.mkdir(box.path("tmp"))
+    done = box.tare("calibrate", "--sim", "h200", "--quick",
+                    env={"TARE_SIM_DIR": None, "TMPDIR": box.path("tmp")})
+    check_equal(done.code, 0, done)
+    check_equal(os.listdir(box.path("tmp")), [])
+    check_equal(sorted(os.listdir(box.dir)), ["sim", "tmp"])
+
+
+if __name__ == "__main__":
+    main()
