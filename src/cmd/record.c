@@ -28,7 +28,7 @@ int tare_cmd_record(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	tare_run_print_end(&result);
+	tare_run_print_end(&result, "");
 	code = tare_child_exit_code(result.status);
 	tare_session_result_free(&result);
 	return code;

@@ -281,8 +281,10 @@ static int print(FILE *out, struct tare_recording *recording, const struct tare_
 		write_bytes(out, &text, &l, o);
 		discard(&l);
 	}
-	if (fputs(tare_str_text(&text), out) < 0 || fflush(out))
-		rc = tare_err_set_errno(err, errno, "the report cannot be written");
+	rc = out == stderr ? tare_terminal_lines(out, tare_str_text(&text))
+			   : fputs(tare_str_text(&text), out) < 0 || fflush(out) ? -errno : 0;
+	if (rc)
+		rc = tare_err_set_errno(err, -rc, "the report cannot be written");
 	tare_str_free(&text);
 	return rc;
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/report_print.h"
 #include "cmd/run_options.h"
+#include "cmd/terminal.h"
 #include "session/child.h"
+#include "trace/rank.h"
+#include "view/rank.h"
 
 #include <stdint.h>
+#include <string.h>
 
 const struct tare_command tare_command_run = {
 	.name = "run",
@@ -16,6 +22,8 @@ const struct tare_command tare_command_run = {
 		       "Each row of the ledger says where its number comes from, and what is left over is called "
 		       "unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
 		       "otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
+		       "Where CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in "
+		       "the recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
 		       "The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
 		       "it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
@@ -28,11 +36,35 @@ const struct tare_command tare_command_run = {
 	.run = tare_cmd_run,
 };
 
+/* How to see what one ledger does not show: the ranks of the job, which may have recordings of their own. */
+static void add_hint(struct tare_str *out, const char *path, const struct tare_recording *recording,
+		     const struct tare_rank *rank)
+{
+	const char *slash = strrchr(path, '/');
+	int ranks = 0;
+
+	if (rank->rank >= 0 && rank->world != 1) {
+		tare_str_addf(out, "tare: the other ranks: tare report %.*s --by rank", (int)(slash - path), path);
+		if (rank->job[0])
+			tare_str_addf(out, " --job %s", rank->job);
+		tare_str_add_char(out, '\n');
+		return;
+	}
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *p = tare_recording_process(recording, i);
+
+		ranks += p->role == TARE_ROLE_PROGRAM && p->rank.rank > 0;
+	}
+	if (ranks)
+		tare_str_addf(out, "tare: its ranks side by side: tare report %s --by rank\n", path);
+}
+
 /* A recording that cannot be shown is no reason to hide how the program ended. */
-static void print_ledger(const char *path)
+static void print_ledger(const char *path, const struct tare_rank *rank)
 {
 	struct tare_report_options options = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
+	struct tare_str hint = { 0 };
 	struct tare_err err = { 0 };
 
 	if (tare_recording_open(&recording, path, &err) != 0) {
@@ -41,6 +73,34 @@ static void print_ledger(const char *path)
 	}
 	if (tare_report_print(stderr, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
+	add_hint(&hint, path, recording, rank);
+	tare_terminal_lines(stderr, tare_str_text(&hint));
+	tare_str_free(&hint);
+	tare_recording_close(recording);
+}
+
+/* Rank 0 prints the ledger; of the others one line each is enough on a terminal that they share. */
+static void add_peak(struct tare_str *out, const char *path, const struct tare_rank *rank)
+{
+	static const struct tare_instant peak = { .kind = TARE_INSTANT_PEAK, .text = "peak" };
+	const struct tare_rank_row *home = NULL;
+	struct tare_recording *recording;
+	struct tare_rank_rows rows;
+	struct tare_ledger ledger;
+	char mib[TARE_UNITS_TEXT_MAX];
+
+	if (tare_recording_open(&recording, path, NULL) != 0)
+		return;
+	tare_ledger_of_recording(recording, NULL, &peak, 1, &ledger);
+	tare_rank_rows_build(&rows, &ledger);
+	for (int i = 0; i < ledger.rank_nr && !home; i++)
+		if (ledger.ranks[i].rank == rank->rank)
+			home = tare_rank_home(&rows, &ledger.ranks[i]);
+	if (home && home->device)
+		tare_str_addf(out, " · %s MiB at the peak of GPU %d", tare_units_mib(mib, home->bytes),
+			      home->device->index);
+	tare_rank_rows_free(&rows);
+	tare_ledger_free(&ledger);
 	tare_recording_close(recording);
 }
 
@@ -48,13 +108,19 @@ int tare_cmd_run(int argc, char **argv)
 {
 	struct tare_session_result result;
 	int code = tare_run_command(&tare_command_run, argc, argv, &result);
+	struct tare_str more = { 0 };
+	struct tare_rank rank;
 
 	if (code >= 0)
 		return code;
-	tare_run_print_end(&result);
-	if (result.processes > 0)
-		print_ledger(result.path);
+	tare_rank_of_environment(&rank);
+	if (rank.rank > 0 && result.processes > 0)
+		add_peak(&more, result.path, &rank);
+	tare_run_print_end(&result, tare_str_text(&more));
+	if (rank.rank <= 0 && result.processes > 0)
+		print_ledger(result.path, &rank);
 	code = tare_child_exit_code(result.status);
+	tare_str_free(&more);
 	tare_session_result_free(&result);
 	return code;
 }

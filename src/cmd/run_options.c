@@ -4,7 +4,9 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/terminal.h"
 #include "session/child.h"
+#include "trace/rank.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,17 +72,23 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 {
 	if (result->refused)
 		return "no log could be opened in the recording's folder; is the disk full, or the folder not writable?";
+	if (result->was_paused)
+		return "recording was paused all the time; tare ctl REC resume starts it while the program runs";
 	if (result->target.elsewhere)
 		return result->target.elsewhere;
 	return "the program, and whatever it started, never called the NVIDIA driver; `tare doctor` checks this machine";
 }
 
-void tare_run_print_end(const struct tare_session_result *result)
+void tare_run_print_end(const struct tare_session_result *result, const char *more)
 {
 	struct tare_str text = { 0 };
 	int code = tare_child_exit_code(result->status);
+	struct tare_rank rank;
 
-	tare_str_addf(&text, "tare: exit %d after %.1f s · %s (%.1f MiB)\n", code, (double)result->ns / 1e9,
+	tare_str_add(&text, "tare: ");
+	if (tare_rank_of_environment(&rank))
+		tare_str_addf(&text, "rank %d: ", rank.rank);
+	tare_str_addf(&text, "exit %d after %.1f s%s · %s (%.1f MiB)\n", code, (double)result->ns / 1e9, more,
 		      result->path, (double)result->bytes / (1 << 20));
 	if (result->disk_errno)
 		tare_str_addf(&text, "tare: writing the recording failed (%s): %llu records are missing\n",
@@ -96,6 +104,6 @@ void tare_run_print_end(const struct tare_session_result *result)
 			      result->strangers);
 	else if (result->processes == 0)
 		tare_str_addf(&text, "tare: nothing opened the GPU: %s\n", nothing_recorded(result));
-	fputs(tare_str_text(&text), stderr);
+	tare_terminal_lines(stderr, tare_str_text(&text));
 	tare_str_free(&text);
 }

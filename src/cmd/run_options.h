@@ -22,7 +22,10 @@ extern const struct tare_opt tare_run_opts[];
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result);
 
-/* The line that says how it ended and where the recording is, and what the user should know. */
-void tare_run_print_end(const struct tare_session_result *result);
+/*
+ * The line that says how it ended and where the recording is, and what the user should know. `more`: in
+ * that line, or "".
+ */
+void tare_run_print_end(const struct tare_session_result *result, const char *more);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -47,6 +48,35 @@ struct tare_text_style tare_terminal_style(FILE *out)
 		.is_colour = is_terminal && !set_or_null("NO_COLOR") && term &&
 			     strcmp(term, "dumb") != 0,
 	};
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int tare_terminal_lines(FILE *out, const char *text)
+{
+	int rc = fflush(out) ? -errno : 0;
+
+	while (*text && !rc) {
+		const char *end = strchrnul(text, '\n');
+
+		end += *end == '\n';
+		rc = write_all(fileno(out), text, (size_t)(end - text));
+		text = end;
+	}
+	return rc;
 }
 
 void tare_terminal_write(FILE *out, struct tare_str *text)

@@ -354,6 +354,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->processes = s->control->processes;
 	out->strangers = tare_witness_strangers(s->witness);
 	out->refused = s->control->degraded;
+	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
 	out->disk_errno = tare_drain_error(s->drain);
 	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;
 	if (out->lost && !out->disk_errno)

@@ -31,6 +31,7 @@ struct tare_session_result {
 	int strangers; /* processes that used the GPU past the recorder */
 	uint64_t refused; /* that could not open one */
 	int alive; /* still running when the command had ended */
+	bool was_paused; /* and never resumed */
 	int disk_errno; /* writing failed with this, at some time */
 	uint64_t lost; /* records, for that reason */
 	char *notice; /* one sentence that the user should see, or NULL */

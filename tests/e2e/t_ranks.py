@@ -199,6 +199,32 @@ def the_rank_is_in_the_name(box):
 
 
 @case
+def only_rank_0_prints_a_ledger(box):
+    def run(rank):
+        return box.tare("run", "--sim", "h200", "--", *fixture("e2e_alloc"), env=environment(TORCHRUN, rank))
+    first, second = run(0), run(1)
+    check_says(first.err, "rank 0: exit 0", "unexplained", "the other ranks: tare report", "--by rank --job 17")
+    check_equal(len(second.err.splitlines()), 1, second)
+    check_says(second.err, "rank 1: exit 0", "MiB at the peak of GPU 0", ".r1.tare")
+    done = box.tare("report", ".", "--by", "rank", "--job", "17")
+    check_equal(done.code, 0, done)
+
+
+@case
+def lines_of_many_ranks_are_whole(box):
+    """Eight ranks print into one pipe at once: each of their lines stands there as it was written."""
+    needs_exec()
+    job = "; ".join("RANK=%d WORLD_SIZE=8 %s &" % (rank, " ".join(tare_argv(
+        "run", "--sim", "h200", "-o", "r%d.tare" % rank, "--", *fixture("e2e_alloc")))) for rank in range(8))
+    done = box.run(["/bin/sh", "-c", job.replace("&;", "&") + " wait"])
+    lines = done.err.splitlines()
+    ends = [line for line in lines if ": exit 0 after" in line]
+    check_equal(sorted(line.split(":")[1] for line in ends), [" rank %d" % rank for rank in range(8)], done)
+    check(all(line.startswith("tare: rank ") and line.endswith("MiB)") for line in ends), done)
+    check(all(line.endswith("MiB)") for line in lines if line.startswith("tare: rank")), done)
+
+
+@case
 def the_first_to_fail_is_named(box):
     needs_exec()
     job = Job(box, world=3, gpus=3)
