@@ -124,12 +124,12 @@ static bool came_from_terminal(const struct signalfd_siginfo *info)
 	return info->ssi_code == SI_KERNEL;
 }
 
-bool tare_child_wait(struct tare_child *child, int ms)
+bool tare_child_wait(struct tare_child *child, int fd, int ms)
 {
-	struct pollfd poll_fd = { .fd = child->signals, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = child->signals, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
 	struct signalfd_siginfo info;
 
-	poll(&poll_fd, 1, ms);
+	poll(fds, 2, ms);
 	while (read(child->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		if (info.ssi_signo != SIGCHLD && !came_from_terminal(&info))
 			kill(child->pid, (int)info.ssi_signo);

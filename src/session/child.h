@@ -25,8 +25,8 @@ void tare_child_prepare(void);
 int tare_child_start(struct tare_child *out, const char *const *argv, const struct tare_preload *preload,
 		     const char *folder, struct tare_err *err);
 
-/* Waits up to `ms` for a signal or the end; passes signals on. True once the child has ended. */
-bool tare_child_wait(struct tare_child *child, int ms);
+/* Waits up to `ms` for a signal, `fd` (-1: none) or the end; passes signals on. True once it has ended. */
+bool tare_child_wait(struct tare_child *child, int fd, int ms);
 void tare_child_close(struct tare_child *child);
 
 /* Its exit code, or 128 + n for signal n. */

@@ -9,11 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +32,9 @@ struct ring {
 	uint8_t *base;
 	struct tare_ringlog log;
 	bool is_done; /* drained to the end and removed */
+	int pidfd; /* -1: none, or its process has ended */
+	bool has_end; /* its end was seen and nobody asked for it yet */
+	int status;
 };
 
 struct tare_drain {
@@ -39,6 +45,7 @@ struct tare_drain {
 	uint64_t lost; /* in rings that are gone */
 	uint64_t looked_ns; /* when all rings were asked whether their processes live */
 	uint64_t pid_namespace;
+	int epoll; /* of the pidfds; -1: not possible here */
 };
 
 static uint64_t now_ns(void)
@@ -122,12 +129,38 @@ static void free_ring(struct ring *ring)
 	ring->events_fd = -1;
 }
 
+static void unwatch(struct tare_drain *drain, struct ring *ring)
+{
+	if (ring->pidfd < 0)
+		return;
+	epoll_ctl(drain->epoll, EPOLL_CTL_DEL, ring->pidfd, NULL);
+	close(ring->pidfd);
+	ring->pidfd = -1;
+}
+
+/* The kernel says when it ends. An older generation of the pid has no end but its exec. */
+static void watch(struct tare_drain *drain, struct ring *ring)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	size_t i;
+
+	for (i = 0; i < drain->count; i++)
+		if (drain->rings[i]->pid == ring->pid)
+			unwatch(drain, drain->rings[i]);
+	if (drain->epoll < 0 || !ring->base || ring->pid_namespace != drain->pid_namespace)
+		return;
+	ring->pidfd = (int)syscall(SYS_pidfd_open, ring->pid, 0);
+	if (ring->pidfd >= 0 && epoll_ctl(drain->epoll, EPOLL_CTL_ADD, ring->pidfd, &event) != 0)
+		unwatch(drain, ring);
+}
+
 static void add_ring(struct tare_drain *drain, const char *name)
 {
 	struct ring *ring = tare_xcalloc(1, sizeof(*ring));
 	char *path = file_of(drain, name, ".ring"), *events = file_of(drain, name, ".events");
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
+	ring->pidfd = -1;
 	ring->name = tare_xstrdup(name);
 	ring->pid = (pid_t)strtol(name, NULL, 10);
 	ring->generation = (uint32_t)strtoul(strchr(name, '-') + 1, NULL, 10);
@@ -140,6 +173,7 @@ static void add_ring(struct tare_drain *drain, const char *name)
 		close(fd);
 	free(path);
 	free(events);
+	watch(drain, ring);
 	if (drain->count == drain->room) {
 		drain->room = drain->room ? 2 * drain->room : 16;
 		drain->rings = tare_xrealloc(drain->rings, drain->room, sizeof(*drain->rings));
@@ -182,6 +216,7 @@ struct tare_drain *tare_drain_new(const char *folder)
 	struct tare_drain *drain = tare_xcalloc(1, sizeof(*drain));
 
 	drain->folder = tare_xstrdup(folder);
+	drain->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (tare_procfs_pid_namespace(0, &drain->pid_namespace) != 0)
 		drain->pid_namespace = 0;
 	return drain;
@@ -233,6 +268,48 @@ static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
 	       is_another(stat.start_ticks, head->file.start_ticks);
 }
 
+/*
+ * Which processes have ended since the last look, and how: until its parent takes a process off the
+ * list, the list has its status. We are often quicker, for launchers look around only now and then.
+ */
+static void see_ends(struct tare_drain *drain)
+{
+	size_t i;
+
+	for (i = 0; i < drain->count; i++) {
+		struct ring *ring = drain->rings[i];
+		struct pollfd poll_fd = { .fd = ring->pidfd, .events = POLLIN };
+		struct tare_procfs_stat stat;
+
+		if (ring->pidfd < 0 || poll(&poll_fd, 1, 0) <= 0)
+			continue;
+		ring->has_end = true;
+		ring->status = tare_procfs_stat(ring->pid, &stat) == 0 && stat.state == 'Z' ? stat.status : -1;
+		unwatch(drain, ring);
+	}
+}
+
+bool tare_drain_next_end(struct tare_drain *drain, struct tare_drain_end *out)
+{
+	size_t i;
+
+	for (i = 0; i < drain->count; i++) {
+		struct ring *ring = drain->rings[i];
+
+		if (!ring->has_end)
+			continue;
+		ring->has_end = false;
+		*out = (struct tare_drain_end){ ring->pid, ring->generation, ring->status };
+		return true;
+	}
+	return false;
+}
+
+int tare_drain_fd(const struct tare_drain *drain)
+{
+	return drain->epoll;
+}
+
 /* Its process has ended: what is left goes into the log, and the ring can go. */
 static void retire(struct tare_drain *drain, struct ring *ring)
 {
@@ -272,6 +349,7 @@ uint64_t tare_drain_turn(struct tare_drain *drain)
 	size_t i;
 
 	look_for_rings(drain);
+	see_ends(drain);
 	for (i = 0; i < drain->count; i++)
 		if (!drain->rings[i]->is_done)
 			sum += drain_ring(drain, drain->rings[i], false);
@@ -305,10 +383,13 @@ void tare_drain_free(struct tare_drain *drain)
 	if (!drain)
 		return;
 	for (i = 0; i < drain->count; i++) {
+		unwatch(drain, drain->rings[i]);
 		free_ring(drain->rings[i]);
 		free(drain->rings[i]->name);
 		free(drain->rings[i]);
 	}
+	if (drain->epoll >= 0)
+		close(drain->epoll);
 	free(drain->rings);
 	free(drain->folder);
 	free(drain);

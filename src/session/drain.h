@@ -24,6 +24,17 @@ void tare_drain_free(struct tare_drain *drain);
 int tare_drain_error(const struct tare_drain *drain);
 uint64_t tare_drain_lost(const struct tare_drain *drain);
 
+/* Readable as soon as one of the processes ends; -1 where the kernel has no such thing. */
+int tare_drain_fd(const struct tare_drain *drain);
+
+/* The next process that was found ended since the last call: how, as far as its parent left it to be seen. */
+struct tare_drain_end {
+	pid_t pid;
+	uint32_t generation;
+	int status; /* as wait(2) gives it, -1: not known */
+};
+bool tare_drain_next_end(struct tare_drain *drain, struct tare_drain_end *out);
+
 /* Every process seen so far, for the witness; returns how many, at most `max`. */
 struct tare_drain_process {
 	pid_t pid;

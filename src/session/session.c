@@ -301,9 +301,20 @@ static void keep_under_cap(struct session *s, bool last)
 	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be folded; it keeps growing");
 }
 
+/* Our own child's end comes from wait(2) itself. */
+static void tell_ends(struct session *s)
+{
+	struct tare_drain_end end;
+
+	while (tare_drain_next_end(s->drain, &end))
+		if (end.pid != s->child.pid && end.status >= 0)
+			tare_witness_status(s->witness, end.pid, end.generation, end.status);
+}
+
 static void turn(struct session *s)
 {
 	tare_drain_turn(s->drain);
+	tell_ends(s);
 	tare_witness_turn(s->witness, s->drain);
 	keep_under_cap(s, false);
 	s->control->heartbeat++;
@@ -351,6 +362,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - s->started_ns);
 	tare_witness_exit(s->witness, s->child.pid, s->child.status);
 	out->alive = tare_drain_finish(s->drain);
+	tell_ends(s);
 	out->processes = s->control->processes;
 	out->strangers = tare_witness_strangers(s->witness);
 	out->refused = s->control->degraded;
@@ -403,7 +415,7 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	}
 	do
 		turn(&s);
-	while (!tare_child_wait(&s.child, TURN_MS));
+	while (!tare_child_wait(&s.child, tare_drain_fd(s.drain), TURN_MS));
 	finish(&s, out);
 	tare_child_close(&s.child);
 	close_session(&s);

@@ -102,15 +102,21 @@ int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out)
 	s.ppid = (pid_t)strtol(p, &end, 10);
 	if (end == p)
 		return -EINVAL;
-	for (int field = 4; field < 21; field++) {
+	s.status = -1;
+	for (int field = 4; field < 51; field++) {
 		p = strchr(end + (*end == ' '), ' ');
-		if (!p)
+		if (!p && field < 21)
 			return -EINVAL;
+		if (!p)
+			break; /* an older kernel has fewer */
 		end = (char *)p;
 		if (field == 18)
 			s.threads = strtol(end, NULL, 10);
+		if (field == 20)
+			s.start_ticks = strtoull(end, NULL, 10);
+		if (field == 50 && s.state == 'Z')
+			s.status = (int)strtol(end, NULL, 10);
 	}
-	s.start_ticks = strtoull(end, NULL, 10);
 	*out = s;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct tare_procfs_stat {
 	pid_t ppid;
 	long threads;
 	uint64_t start_ticks; /* since boot: tells a reused pid apart */
+	int status;           /* of a zombie, as wait(2) will give it; -1: not told */
 };
 
 enum { TARE_PROCFS_MAX_NAMESPACES = 33 }; /* 32 nested ones and the first */

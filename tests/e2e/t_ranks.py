@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from harness import (MIB, case, check, check_balance, check_equal, check_says, fixture, main,
+from harness import (MIB, ROOT, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
                      needs_exec, record_args, show, tare_argv)
 
 TORCHRUN = {"RANK": "%(rank)d", "LOCAL_RANK": "%(local)d", "WORLD_SIZE": "%(world)d",
@@ -43,6 +43,18 @@ class Job:
                                        rec="%s/p.r%d.tare" % (folder, rank))), env=env))
         for rank in range(world):
             self.wait(rank, 0)
+
+    @classmethod
+    def below(cls, box, command, world, **more):
+        """Started by a launcher: one recording, rec.tare, in which the ranks are processes."""
+        self = cls.__new__(cls)
+        self.box, self.folder, self.orders, self.ranks = box, box.path("job"), {}, []
+        os.makedirs(self.folder, exist_ok=True)
+        self.tare = box.start(tare_argv(*record_args(command(self.folder))),
+                              env={"TARE_SIM_DEVICES": str(world)}, **more)
+        for rank in range(world):
+            self.wait(rank, 0)
+        return self
 
     def wait(self, rank, number):
         path = os.path.join(self.folder, "r%d.%d.done" % (rank, number))
@@ -238,6 +250,100 @@ def the_first_to_fail_is_named(box):
     check_equal(ends, {0: ("signal", 15, False), 1: ("exited", 3, True), 2: ("exited", 0, False)})
     done = box.tare("report", "job", "--by", "rank")
     check_says(done.out, "rank 1 on", "failed first: exit 3", "rank 0: signal 15", "rank 2: exit 0")
+
+
+LAUNCH = os.path.join(ROOT, "tests", "e2e", "fixtures", "launch.py")
+
+
+def rows_when(box, rank, end):
+    """The ranks, once the recording says that this one has ended so: tare writes that within its turn."""
+    for _ in range(1500):
+        rows = {row["rank"]: row for row in report_ranks(box, "rec.tare")["rows"]}
+        if rows[rank]["end"] == end:
+            return rows
+        time.sleep(0.02)
+    check(False, "rank %d: %s" % (rank, rows[rank]))
+
+
+@case
+def ranks_below_a_launcher(box):
+    """Its children are ranks, each by the environment it was started with."""
+    needs_exec()
+    go = box.path("go")
+    job = Job.below(box, lambda folder: [sys.executable, LAUNCH, "2", "42", go] + fixture("e2e_rank", folder), 2)
+    for rank in range(2):
+        job.order(rank, "alloc %d" % ((rank + 1) * 10 * MIB))
+        job.end(rank)
+    open(go, "w", encoding="utf-8").close()
+    job.tare.communicate(timeout=60)
+    check_equal(job.tare.returncode, 0)
+    report = report_ranks(box, "rec.tare")
+    rows = ranks_of(report)
+    check_equal(sorted(k for k in rows if rows[k]["context_bytes"]), [(0, 0), (1, 1)], show(report))
+    check_equal([rows[r, r]["allocation_bytes"] for r in (0, 1)], [10 * MIB, 20 * MIB])
+    check_equal([(rows[r, r]["end"], rows[r, r]["code"], rows[r, r]["job"]) for r in (0, 1)], [("exited", 0, "42")] * 2)
+    check_equal(report["degraded"], [])
+
+
+@case
+def a_rank_is_killed_below_a_launcher(box):
+    """Nobody but its launcher is told how it ended; tare sees it while the launcher has not looked."""
+    needs_exec()
+    go = box.path("go")
+    job = Job.below(box, lambda folder: [sys.executable, LAUNCH, "3", "42", go] + fixture("e2e_rank", folder), 3)
+    job.order(2, "alloc 1000")
+    job.give(1, "signal 9")
+    rows = rows_when(box, 1, "signal")
+    check_equal((rows[1]["code"], rows[1]["failed_first"]), (9, True))
+    check_equal({rows[0]["end"], rows[2]["end"]}, {"runs"})
+    open(go, "w", encoding="utf-8").close()
+    job.tare.communicate(timeout=60)
+    check_equal(job.tare.returncode, 1)
+    rows = {row["rank"]: row for row in report_ranks(box, "rec.tare")["rows"]}
+    check_equal((rows[1]["end"], rows[1]["code"], rows[1]["failed_first"]), ("signal", 9, True))
+    for rank in (0, 2):  # whether tare was quicker than the launcher depends on the machine
+        check((rows[rank]["end"], rows[rank]["code"]) in (("signal", 15), ("killed", None)), rows[rank])
+        check(not rows[rank]["failed_first"], rows[rank])
+    done = box.tare("report", "rec.tare", "--by", "rank")
+    check_says(done.out, "rank 1 on", "failed first: signal 9")
+
+
+def torchrun():
+    """Of Debian's python3-torch, or whatever the machine has."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        try:
+            if subprocess.run([python, "-c", "import torch.distributed.run"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=100, check=False).returncode == 0:
+                return [python, "-m", "torch.distributed.run"]
+        except OSError:
+            pass
+    raise Skip("PyTorch is not installed here")
+
+
+@case
+def torchrun_itself(box):
+    """Both ways around: one recording of all ranks, and a recording each."""
+    needs_exec()
+    # Debian's 1.13 fails without --redirects and --tee, whose defaults Python 3.11 does not list.
+    launcher = torchrun() + ["--standalone", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1",
+                             "--log_dir", box.path("logs"), "--no_python"]
+    worker = ["/bin/sh", "-c", 'exec "$0" "$1" "$RANK"'] + fixture("e2e_rank")
+    job = Job.below(box, lambda folder: launcher + worker + [folder], 2)
+    for rank in range(2):
+        job.end(rank)
+    err = job.tare.communicate(timeout=100)[1]
+    check_equal(job.tare.returncode, 0, err)
+    rows = [row for row in report_ranks(box, "rec.tare")["rows"] if row["context_bytes"]]
+    check_equal([(row["rank"], row["device"], row["end"], row["code"]) for row in rows],
+                [(0, 0, "exited", 0), (1, 1, "exited", 0)])
+    each = box.start(launcher + tare_argv("record", "--sim", "h200", "--") + fixture("e2e_alloc"))
+    err = each.communicate(timeout=100)[1]
+    check_equal(each.returncode, 0, err)
+    made = sorted(name for name in os.listdir(box.dir) if name.startswith("e2e_alloc-"))
+    check_equal([name[-8:] for name in made], [".r0.tare", ".r1.tare"])
+    report = report_ranks(box, *made)
+    check_equal(sorted((row["rank"], row["end"]) for row in report["rows"]), [(0, "exited"), (1, "exited")])
+    check_equal(len({row["job"] for row in report["rows"]}), 1, show(report))
 
 
 @case

@@ -50,10 +50,26 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 	CHECK_INT(s.state, 'R');
 	CHECK_INT(s.ppid, 3);
 	CHECK_INT(s.start_ticks, 123456);
+	CHECK_INT(s.status, -1); /* not a zombie */
 	CHECK_INT(s.threads, 1);
 	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("7 (x", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("", &s), -EINVAL);
+}
+
+TEST(a_zombie_tells_how_it_ended)
+{
+	struct tare_procfs_stat s;
+
+	CHECK_INT(tare_procfs_parse_stat("7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0 "
+					 "18446744073709551615 0 0 0 0 0 0 0 16781312 0 0 0 0 17 1 0 0 "
+					 "0 0 0 0 0 0 0 0 0 0 256\n",
+					 &s),
+		  0);
+	CHECK_INT(s.start_ticks, 123456);
+	CHECK_INT(s.status, 256);
+	CHECK_INT(tare_procfs_parse_stat("7 (x) Z 3 7 7 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0", &s), 0);
+	CHECK_INT(s.status, -1); /* an older kernel says no more */
 }
 
 TEST(pids_go_from_the_outermost_namespace_inwards)
