@@ -58,7 +58,7 @@ struct variable {
 };
 
 struct environment {
-	struct variable items[8];
+	struct variable items[16];
 	size_t count;
 	const struct tare_preload *preload;
 	char recording[PATH_MAX];

@@ -8,6 +8,7 @@
 
 #include "recorder/cuda/real.h"
 #include "recorder/elfsym.h"
+#include "recorder/nvtx/nvtx.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 
@@ -115,6 +116,20 @@ static struct answer answer_scope(const char *name, const char *version, uintptr
 	return answer; /* dlerror() has the reason for nothing, from the search above */
 }
 
+/* NVTX of old: the library's functions, if it is there to be found; what we export is not an answer. */
+static struct answer answer_nvtx(void *handle, const char *name, const char *version)
+{
+	struct answer answer = {1, NULL};
+
+	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
+						   : tare_real_dlsym(handle, name);
+	if (is_own(answer.value))
+		answer.value = libc_dlsym(RTLD_NEXT, name); /* behind us in the global scope */
+	if (answer.value)
+		answer.value = tare_nvtx_swap(name, answer.value);
+	return answer;
+}
+
 /* Called by the stubs with the program's arguments; `caller` is where they return to. */
 __attribute__((visibility("hidden"), used)) struct answer
 tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller);
@@ -124,7 +139,11 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 	struct tare_elf_object object;
 	struct answer answer = {1, NULL};
 
-	if (!find_real() || !name || !is_hooked(name))
+	if (!find_real() || !name)
+		return not_ours;
+	if (unlikely(tare_nvtx_is_name(name)))
+		return answer_nvtx(handle, name, version);
+	if (!is_hooked(name))
 		return not_ours;
 	tare_start_once();
 	/* The driver looks up its own parts (on WSL it does); those calls are its own affair. */

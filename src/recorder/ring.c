@@ -14,6 +14,7 @@
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 #define RETRY_NS 100000000u /* a full disk is no reason to slow the program down */
 #define LOCK_LIMIT_NS 1000000000u
+#define CHECK_BYTES (64u << 10) /* how often a thread looks whether anybody drains */
 #define NAMES_MAX 1000 /* exec generations of one pid */
 
 enum { CLOSED, OPENING, OPEN, FAILED };
@@ -398,12 +399,14 @@ struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64
 void tare_ring_commit(struct tare_record *rec, uint64_t position)
 {
 	struct tare_ring_header *header = ring.log.ring;
+	uint16_t cells = rec->cells; /* a drainer may let others write there at once */
 
 	__atomic_store_n(&rec->seal, tare_seal(position), __ATOMIC_RELEASE);
 	if (unlikely(header->lost_records != header->lost_reported))
 		report_lost();
-	/* With nobody draining, half a ring at a time keeps the writes large. */
+	/* With nobody draining, half a ring at a time keeps the writes large. Asking takes a system call. */
 	if (unlikely(position - header->tail > header->ring_bytes / 2) &&
+	    ((position ^ (position + (uint64_t)cells * TARE_CELL)) & ~(uint64_t)(CHECK_BYTES - 1)) &&
 	    !drainer_is_there(tare_sys_now_ns(CLOCK_MONOTONIC)))
 		drain(false);
 }

@@ -19,13 +19,14 @@ struct tare_config tare_config;
 TARE_TLS int tare_depth;
 
 /* The variables that concern us, copied: the program may change its environment. */
-static char values[16][1024];
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
 	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
+	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
+static char values[NAMES][1024];
 static bool is_set[NAMES];
 
 static void read_environment(char **envp)

@@ -112,6 +112,15 @@ static int find_sim(struct tare_preload *out, const char *sim, const char *folde
 	return 0;
 }
 
+/* A tool for NVTX that the user had set is called by ours. */
+static void find_nvtx(struct tare_preload *out)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+
+	if (path && *path && strcmp(path, out->library) != 0)
+		out->nvtx = tare_xstrdup(path);
+}
+
 int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
 {
 	char path[PATH_MAX];
@@ -123,6 +132,8 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 	rc = plain_path(path, " :", &out->library, err);
 	if (rc == 0 && sim)
 		rc = find_sim(out, sim, folder, err);
+	if (rc == 0)
+		find_nvtx(out);
 	if (rc == 0)
 		out->list = join(out->library, getenv("LD_PRELOAD"));
 	else
@@ -136,6 +147,9 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	set("LD_PRELOAD", preload->list, arg);
 	set("TARE_RECORDING", folder, arg);
 	set("TARE_LIBRARY", preload->library, arg);
+	set("NVTX_INJECTION64_PATH", preload->library, arg);
+	if (preload->nvtx)
+		set("TARE_NVTX_CHAIN", preload->nvtx, arg);
 	if (preload->no_tensors)
 		set("TARE_TENSORS", "off", arg);
 	if (preload->has_vram)
@@ -151,6 +165,7 @@ void tare_preload_free(struct tare_preload *preload)
 {
 	free(preload->library);
 	free(preload->list);
+	free(preload->nvtx);
 	free(preload->sim_dir);
 	free(preload->library_path);
 	free(preload->sim_profile);

@@ -11,6 +11,7 @@
 struct tare_preload {
 	char *library; /* the recorder, under a path without spaces and colons */
 	char *list; /* LD_PRELOAD: it, then what was there */
+	char *nvtx; /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_profile, *sim_state;
 	bool no_tensors; /* set by the caller */
