@@ -178,8 +178,8 @@ class Captures:
     def __init__(self, args, device):
         self.is_gpu = device.type == "cuda"
         self.pool = torch.cuda.graph_pool_handle() if args.share_pool and self.is_gpu else None
-        self.graphs, self.last = [], self.used()
-        print("%-28s used %9.2f MiB" % ("before the first graph", self.last / MIB))
+        self.graphs, self.last = [], 0
+        print("%-28s used %9.2f MiB" % ("before the first graph", self.used() / MIB))
 
     def used(self):
         if not self.is_gpu:
@@ -198,7 +198,9 @@ class Captures:
 
     def add(self, name, out, function):
         """`function` gives a tensor, or several; it is copied to `out`, which outlives the graph's memory."""
-        reserved = torch.cuda.memory_reserved() if self.is_gpu else 0
+        if self.is_gpu:
+            torch.cuda.empty_cache()  # what was computed between the captures is no part of this one
+        self.last, reserved = self.used(), torch.cuda.memory_reserved() if self.is_gpu else 0
         with self.phase(name):
             if self.is_gpu:
                 graph = torch.cuda.CUDAGraph()
@@ -213,7 +215,6 @@ class Captures:
         print("After %-22s used %9.2f MiB, diff %8.2f, of it PyTorch's %8.2f" % (
             name + ":", used / MIB, (used - self.last) / MIB,
             (torch.cuda.memory_reserved() - reserved) / MIB if self.is_gpu else 0), flush=True)
-        self.last = used
         return out
 
 

@@ -216,12 +216,12 @@ static void find_contexts(struct tare_advise *a)
 	tare_fold_find(a, TARE_ADVICE_PROCESSES, &processes, -1);
 }
 
-/* ---- large accounts of which nothing better is known ---- */
+/* ---- large accounts that have no advice of their own ---- */
 
-static bool is_found(const struct tare_advise *a, enum tare_account account)
+static bool has_own(enum tare_account account)
 {
-	for (size_t i = 0; i < a->count; i++)
-		if (a->findings[i].account == account)
+	for (int i = 0; i < TARE_ADVICE_NR; i++)
+		if (tare_advices[i].account == account)
 			return true;
 	return false;
 }
@@ -234,7 +234,7 @@ static void find_accounts(struct tare_advise *a)
 		if (tare_bucket_is_device(&a->f->buckets[i]))
 			sums[a->f->buckets[i].account] += amount_of(a, &a->f->buckets[i])->bytes;
 	for (int i = 0; i < TARE_ACCOUNT_NR; i++)
-		if (tare_accounts[i].less[0] && !is_found(a, (enum tare_account)i))
+		if (tare_accounts[i].less[0] && !has_own((enum tare_account)i))
 			tare_fold_find(a, TARE_ADVICE_ACCOUNT,
 				       &(struct tare_finding){ .account = (enum tare_account)i,
 							       .bytes = sums[i],
@@ -283,7 +283,6 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 	if (d->is_measured)
 		find_others(&a);
 	find_granularity(&a);
-	drop_small(&a);
 	find_accounts(&a);
 	drop_small(&a);
 	if (a.count) {
