@@ -15,12 +15,12 @@ static bool has_context(enum tare_account account)
 
 static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
-	enum tare_account account = tare_fold_elastic_account(f, s);
+	enum tare_account account = tare_classes[s->class].account;
+	enum tare_account elastic = tare_fold_elastic_account(f, s);
 
-	if (!account)
-		account = tare_classes[s->class].account;
 	a->context =
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
+	account = elastic ? elastic : account;
 	/* What an import itself costs is one row; the others of that account are of processes. */
 	a->bucket = tare_fold_bucket(f, a->context, account,
 				     account == TARE_ACCOUNT_IPC ? 0 : s->owner);

@@ -29,6 +29,12 @@ struct tare_large {
 	bool is_cudnn;
 };
 
+/* XLA takes its share with either. */
+static bool may_be_elastic(uint8_t class)
+{
+	return class == TARE_CLASS_DEVICE || class == TARE_CLASS_VMM;
+}
+
 static bool has_name(const char *name, const char *part)
 {
 	return name && strstr(name, part);
@@ -76,10 +82,12 @@ static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare
 				      .bytes = bytes,
 				      .at = e->at_ns,
 				      .held_ns = -1,
-				      .is_cudnn = is_of_cudnn(e) };
+				      .is_cudnn = e->rec.event->class == TARE_CLASS_DEVICE &&
+						  is_of_cudnn(e) };
 	if (is_preallocation(f, e, bytes))
 		large->account = TARE_ACCOUNT_PREALLOCATED;
-	*tare_map_put(&p->large_open, large->handle, NULL) = f->large_nr - 1;
+	if (e->rec.event->class == TARE_CLASS_DEVICE)
+		*tare_map_put(&p->large_open, large->handle, NULL) = f->large_nr - 1;
 }
 
 void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
@@ -88,13 +96,14 @@ void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
 	struct tare_process_fold *p;
 	uint64_t open;
 
-	if (e->kind != TARE_KIND_EVENT || r->class != TARE_CLASS_DEVICE ||
+	if (e->kind != TARE_KIND_EVENT || !may_be_elastic(r->class) ||
 	    (r->flags & TARE_EVENT_FAILED))
 		return;
 	p = tare_fold_process(f, e->process);
 	if (r->effect == TARE_EFFECT_NEW)
 		see_new(f, e, p);
-	else if (r->effect == TARE_EFFECT_DEL && tare_map_remove(&p->large_open, r->handle, &open))
+	else if (r->effect == TARE_EFFECT_DEL && r->class == TARE_CLASS_DEVICE &&
+		 tare_map_remove(&p->large_open, r->handle, &open))
 		f->large[open].held_ns = e->at_ns - f->large[open].at;
 }
 
@@ -132,7 +141,7 @@ enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const str
 {
 	const uint64_t *account;
 
-	if (s->class != TARE_CLASS_DEVICE || s->effect != TARE_EFFECT_NEW)
+	if (!may_be_elastic(s->class) || s->effect != TARE_EFFECT_NEW)
 		return TARE_ACCOUNT_NONE;
 	account = tare_map_get(&f->processes[s->process]->elastic, key_of(s->handle, s->end));
 	return account ? (enum tare_account)*account : TARE_ACCOUNT_NONE;

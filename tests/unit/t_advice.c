@@ -358,6 +358,27 @@ TEST(a_preallocation_of_xla_is_elastic)
 	end(&s, &l);
 }
 
+/* JAX on an H200 makes its memory with cuMemCreate; it stays elastic until the last reference goes. */
+TEST(a_preallocation_may_be_virtual_memory)
+{
+	struct story s = begin();
+	struct tare_ledger l;
+
+	context(&s, 0xc0, 523 * MIB);
+	TELL(&s, 100000 * MIB, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .handle = 0x77,
+	     .asked = (uint64_t)(100000 * MIB), .granted = (uint64_t)(100000 * MIB),
+	     .owner = "/x/xla_cuda_plugin.so");
+	l = world_ledger(s.w, "end");
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/preallocated"), 100000 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	TELL(&s, -100000 * MIB, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL, .handle = 0x77);
+	l = world_ledger(s.w, "end");
+	CHECK_INT(l.devices[0].elastic, 0);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	end(&s, &l);
+}
+
 /* One that grew step by step gets what it needs. */
 TEST(growth_of_xla_is_not_elastic)
 {
