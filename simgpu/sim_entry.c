@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every exported entry point, generated from the two tables: lock, script, body. */
 #include <errno.h>
+#include <signal.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +95,16 @@ static CUresult apply_script(enum sim_api api, uint64_t *sleep_us)
 
 		if (!is_ours)
 			continue;
-		if (rule->kind == SIM_RULE_SLOW)
+		if (rule->kind == SIM_RULE_SLOW) {
 			*sleep_us += rule->microseconds;
-		else if (rule->nth == SIM_SCRIPT_ALL ||
-			 rule->nth == (rule->kind == SIM_RULE_FAIL ? count_of(rule) : calls))
-			return rule->result;
+			continue;
+		}
+		if (rule->nth != SIM_SCRIPT_ALL &&
+		    rule->nth != (rule->kind == SIM_RULE_FAIL_ANY ? calls : count_of(rule)))
+			continue;
+		if (rule->kind == SIM_RULE_CRASH)
+			raise(SIGSEGV);
+		return rule->result;
 	}
 	return CUDA_SUCCESS;
 }

@@ -77,6 +77,16 @@ COMMAND(fail_any)
 	return true;
 }
 
+COMMAND(crash)
+{
+	struct sim_rule *rule = add_rule(script, SIM_RULE_CRASH);
+
+	if (!rule || !set_call(rule, word[1], words) || !set_nth(rule, word[2]))
+		return false;
+	script->rules_nr++;
+	return true;
+}
+
 COMMAND(slow)
 {
 	struct sim_rule *rule = add_rule(script, SIM_RULE_SLOW);
@@ -176,6 +186,7 @@ static const struct {
 } commands[] = {
 	{ "fail", 3, 3, fail },
 	{ "fail-any", 2, 2, fail_any },
+	{ "crash", 2, 2, crash },
 	{ "slow", 2, 2, slow },
 	{ "oom-above", 1, 1, oom_above },
 	{ "driver-version", 1, 1, driver_version },

@@ -10,7 +10,7 @@
 #define SIM_SCRIPT_ALL   0 /* as `nth`: every call */
 
 struct sim_rule {
-	enum { SIM_RULE_FAIL, SIM_RULE_FAIL_ANY, SIM_RULE_SLOW } kind;
+	enum { SIM_RULE_FAIL, SIM_RULE_FAIL_ANY, SIM_RULE_CRASH, SIM_RULE_SLOW } kind;
 	char call[64]; /* symbol, or name without a version */
 	uint64_t nth;
 	int result;
