@@ -33,20 +33,15 @@ static bool is_range(const struct tare_calibration *c, enum tare_profile_key key
 /* ---- the table ---- */
 enum verdict { NONE, SAME, DIFFERS };
 
-/* A value of the profile that the readings allow is the same. */
+/* A value of the profile that the readings allow is the same. Names are not compared. */
 static enum verdict compare(const struct tare_calibrate_shown *shown, enum tare_profile_key key)
 {
 	const struct tare_calibration *c = shown->calibration;
-	char ours[TARE_PROFILE_TEXT_MAX], theirs[TARE_PROFILE_TEXT_MAX];
 	uint64_t value;
 
-	if (!shown->compared || !is_measured(c, key))
+	if (!shown->compared || !is_measured(c, key) ||
+	    tare_profile_rows[key].how < TARE_PROFILE_HOW_ASKED)
 		return NONE;
-	if (is_text(key))
-		return strcmp(tare_profile_format(&c->profile, key, ours),
-			      tare_profile_format(shown->compared, key, theirs)) == 0
-			       ? SAME
-			       : DIFFERS;
 	value = tare_profile_number(shown->compared, key);
 	return value >= c->keys[key].low && value <= c->keys[key].high ? SAME : DIFFERS;
 }

@@ -98,6 +98,8 @@ def gives_back_the_h200(box):
     check_equal([row["readings"] for row in found.values() if row["readings"] not in (2, None)], [])
     check_equal(all_of_it["weighed_with"], "NVML")
     check(not any(row["differs"] for row in found.values()), found)
+    check_equal({name for name, row in found.items() if row["differs"] is None},
+                {"name", "uuid", "driver_version", "cuda_version", "pci_bus_first"})
 
 
 @case
@@ -188,6 +190,27 @@ def calls_that_fail(box):
         for name in gone:
             check_says(found[name]["why"], call, "CUDA_ERROR_NOT_SUPPORTED")
         check_rest(found, gone)
+
+
+@case
+def driver_that_crashes(box):
+    """It takes what was being measured with it, and nothing else."""
+    found, _ = calibrate(box, code=125, env={"TARE_SIM_SCRIPT": "crash cuMemAllocAsync 1"})
+    check_equal((missing(found), found["pool_step"]["state"]), ({"pool_step"}, "failed"))
+    check_says(found["pool_step"]["why"], "the driver crashed", "allocating from a pool")
+    check_rest(found, {"pool_step"})
+    done = box.tare("calibrate", "--sim", "h200", env={"TARE_SIM_SCRIPT": "crash cuInit 1"})
+    check_equal(done.code, 125, done)
+    check_says(done.err, "the driver crashed", "tare doctor")
+
+
+@case
+def driver_that_hangs(box):
+    found, _ = calibrate(box, code=125, env={"TARE_SIM_SCRIPT": "slow cuMemAllocManaged 3000000000",
+                                             "TARE_TEST_CALIBRATE_MS": "5000"})
+    check_equal((missing(found), found["managed_step"]["state"]), ({"managed_step"}, "failed"))
+    check_says(found["managed_step"]["why"], "did not answer for 5 s", "touching managed memory")
+    check_rest(found, {"managed_step"})
 
 
 @case
