@@ -15,7 +15,7 @@ DOC = ROOT / "docs/RECORDING.md"
 TRACE = ROOT / "src/trace"
 SIZES = {"char": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4,
          "int64_t": 8, "uint64_t": 8}
-TAILS = {"TEXT": ("text", "UTF-8, `bytes` long"), "PCS": ("u64 …", "`depth` return addresses")}
+TAILS = {"TEXT": ("text", "UTF-8, `bytes` long"), "PCS": ("u64 …", "`depth` of them: return addresses, or ids")}
 
 
 def short(ctype):

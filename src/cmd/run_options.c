@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the recorder reads from TARE_STACKS. */
+#define TARE_STACK_NAMES "python|native|both|none"
+static const char *const stack_names[] = { "python", "native", "both", "none" };
+
 const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
 		 "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
@@ -24,6 +28,8 @@ const struct tare_opt tare_run_opts[] = {
 		 "let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
 	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
 		 "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
+	TARE_OPT(run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
+		 "which stacks each event gets (both); without native ones, nobody owns an allocation"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		 "keep the command's arguments and folder out of the recording"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
@@ -36,7 +42,7 @@ const struct tare_opt tare_run_opts[] = {
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result)
 {
-	struct run_options o = { .cap = TARE_RUN_CAP };
+	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1 };
 	struct tare_session_options session = { 0 };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
@@ -55,6 +61,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
+	session.stacks = o.stacks < 0 ? NULL : stack_names[o.stacks];
 	session.argv = rest.items;
 	code = tare_session_run(&session, result, &err);
 	tare_vram_free(&session.vram);

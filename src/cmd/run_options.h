@@ -9,6 +9,7 @@
 struct run_options {
 	const char *output, *sim, *vram, *card;
 	bool force, no_paths, no_tensors, paused;
+	int stacks; /* -1: not given */
 	uint64_t cap;
 };
 

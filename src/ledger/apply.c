@@ -22,8 +22,8 @@ static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct t
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	account = elastic ? elastic : account;
 	/* What an import itself costs is one row; the others of that account are of processes. */
-	a->bucket = tare_fold_bucket(f, a->context, account,
-				     account == TARE_ACCOUNT_IPC ? 0 : s->owner);
+	a->bucket = tare_fold_bucket_at(f, a->context, account,
+					account == TARE_ACCOUNT_IPC ? 0 : s->owner, s->site);
 }
 
 /* Rule "granularity": pages held less what was asked for. */

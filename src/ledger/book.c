@@ -57,17 +57,21 @@ int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uin
 						    .next_of_context = -1 });
 }
 
-int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner)
+int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner,
+			uint32_t site)
 {
 	struct tare_context *c = &f->contexts[context];
-	uint64_t *owned = NULL;
+	bool is_part = tare_account_is_named(account) || (site && account != TARE_ACCOUNT_CONTEXT);
+	uint64_t *part = NULL;
 	int id = c->bucket_of[account];
 
-	if (tare_account_is_named(account)) {
+	if (is_part) {
+		uint64_t who = tare_account_is_named(account) ? owner : 0;
+		uint64_t key = (who * TARE_BUCKET_NR + (uint64_t)account) << 32 | site;
 		bool is_new;
 
-		owned = tare_map_put(&c->owners, owner << 8 | (unsigned)account, &is_new);
-		id = is_new ? -1 : (int)*owned;
+		part = tare_map_put(&c->parts, key, &is_new);
+		id = is_new ? -1 : (int)*part;
 	}
 	if (id >= 0)
 		return id;
@@ -76,13 +80,19 @@ int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t own
 						  .context = context,
 						  .account = account,
 						  .owner = owner,
+						  .site = site,
 						  .next_of_context = c->buckets });
 	c->buckets = id;
-	if (owned)
-		*owned = (uint64_t)id;
+	if (part)
+		*part = (uint64_t)id;
 	else
 		c->bucket_of[account] = id;
 	return id;
+}
+
+int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner)
+{
+	return tare_fold_bucket_at(f, context, account, owner, 0);
 }
 
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
@@ -119,6 +129,64 @@ void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum t
 						      .low = bytes,
 						      .high = bytes,
 						      .evidence = (uint8_t)(1 + how) });
+}
+
+static bool is_sibling(const struct tare_bucket *a, const struct tare_bucket *b)
+{
+	return a->account == b->account && a->owner == b->owner;
+}
+
+int64_t tare_fold_held(const struct tare_fold *f, int bucket)
+{
+	const struct tare_bucket *b = &f->buckets[bucket];
+	int64_t held = 0;
+
+	for (int i = f->contexts[b->context].buckets; i >= 0; i = f->buckets[i].next_of_context)
+		if (is_sibling(&f->buckets[i], b))
+			held += f->buckets[i].now.bytes;
+	return held;
+}
+
+/* By something that is the same in every fold of a recording. */
+static uint64_t rank_of(const struct tare_fold *f, const struct tare_bucket *b)
+{
+	const struct tare_site *site = b->site ? &f->sites[b->site] : NULL;
+
+	return !site ? 0 : site->python ? site->python->id : site->pc;
+}
+
+/* The sibling that holds most, and more than nothing; -1: none does. */
+static int largest_sibling(const struct tare_fold *f, int bucket)
+{
+	const struct tare_bucket *b = &f->buckets[bucket];
+	int best = -1;
+
+	for (int i = f->contexts[b->context].buckets; i >= 0; i = f->buckets[i].next_of_context) {
+		const struct tare_bucket *x = &f->buckets[i], *most = best < 0 ? NULL : &f->buckets[best];
+
+		if (!is_sibling(x, b) || x->now.bytes <= 0)
+			continue;
+		if (!most || x->now.bytes > most->now.bytes ||
+		    (x->now.bytes == most->now.bytes && rank_of(f, x) < rank_of(f, most)))
+			best = i;
+	}
+	return best;
+}
+
+void tare_fold_book_fall(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how)
+{
+	int from = bucket;
+
+	while (bytes < 0 && from >= 0) {
+		int64_t held = f->buckets[from].now.bytes, part = bytes < -held ? -held : bytes;
+
+		if (part < 0) {
+			tare_fold_book_bytes(f, from, part, how);
+			bytes -= part;
+		}
+		from = bytes < 0 ? largest_sibling(f, bucket) : -1;
+	}
+	tare_fold_book_bytes(f, bucket, bytes, how);
 }
 
 void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count)

@@ -96,17 +96,14 @@ static struct tare_step step_of_pool(struct tare_fold *f, const struct tare_even
 	};
 }
 
-static uint64_t owner_of(struct tare_fold *f, struct tare_process_fold *p,
-			 const struct tare_event *e)
+static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64_t owner)
 {
 	const struct tare_rec_event *r = e->rec.event;
-	uint64_t owner;
 
 	if (r->effect != TARE_EFFECT_NEW)
 		return 0;
-	owner = tare_fold_owner(f, p, e);
 	if (r->class == TARE_CLASS_POOL_STATE && !tare_fold_is_folded(e))
-		owner = tare_fold_pool_owner(f, owner, r->limit);
+		return tare_fold_pool_owner(f, owner, r->limit);
 	return owner;
 }
 
@@ -114,9 +111,13 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	struct tare_origin origin = { 0 };
 
 	if (e->kind == TARE_KIND_POOL)
 		return step_of_pool(f, e, device);
+	/* What goes is booked where it came from. */
+	if (r->effect != TARE_EFFECT_DEL)
+		origin = tare_fold_origin(f, p, e);
 	return (struct tare_step){
 		.process = e->process->index,
 		.device = device,
@@ -125,7 +126,8 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.is_folded = tare_fold_is_folded(e),
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
-		.owner = owner_of(f, p, e),
+		.owner = owner_of(f, e, origin.owner),
+		.site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
 		.local_growth = -1,
@@ -483,7 +485,7 @@ void tare_fold_end(struct tare_fold *f)
 	for (int i = 0; i < f->process_nr; i++)
 		tare_fold_process_free(f->processes[i]);
 	for (size_t i = 0; i < f->context_nr; i++) {
-		tare_map_free(&f->contexts[i].owners);
+		tare_map_free(&f->contexts[i].parts);
 		tare_facts_free(f->contexts[i].facts);
 	}
 	for (size_t i = 0; i < f->grave_nr; i++) {
@@ -500,6 +502,8 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->physicals);
 	free(f->imports);
 	free(f->mappings);
+	free(f->sites);
+	free(f->origins);
 	free(f->grave_items);
 	free(f->ops.items);
 	free(f->timed);

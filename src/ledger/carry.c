@@ -35,6 +35,7 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 	const struct tare_rec_carry *r = e->rec.carry;
 	const struct tare_process *process = e->about ? e->about : e->process;
 	int account = r->account, context;
+	struct tare_origin origin;
 
 	if (account == TARE_ACCOUNT_OTHER)
 		return peer_bucket(f, d, e);
@@ -50,10 +51,10 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 		account = TARE_BUCKET_PARTLY;
 	else if (account >= TARE_ACCOUNT_NR || account == TARE_ACCOUNT_NONE)
 		return -1;
-	tare_fold_process(f, process);
+	origin = tare_fold_origin(f, tare_fold_process(f, process), e);
 	context = tare_fold_context(f, process->index, d->index, r->context);
-	return tare_fold_bucket(f, context, account,
-				tare_account_is_named(account) ? tare_fold_owner_named(f, e->name) : 0);
+	return tare_fold_bucket_at(f, context, account,
+				   tare_account_is_named(account) ? origin.owner : 0, origin.site);
 }
 
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

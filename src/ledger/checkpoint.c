@@ -54,6 +54,19 @@ static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
 	c->told[bucket].ns += by->ns;
 }
 
+void tare_checkpoint_site(struct checkpoint *c, const struct tare_bucket *b, uint32_t *python,
+			  uint32_t *stack)
+{
+	const struct tare_site *site = b->site ? &c->f->sites[b->site] : NULL;
+
+	if (!site)
+		return;
+	tare_checkpoint_last(c)->python = site->python;
+	tare_checkpoint_last(c)->stack = site->stack;
+	*python = site->python ? site->python->id : 0;
+	*stack = site->stack ? site->stack->id : 0;
+}
+
 /* ---- contexts ---- */
 
 static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
@@ -66,6 +79,9 @@ static void add_context(struct checkpoint *c, int context, enum tare_effect effe
 	r->event.effect = (uint8_t)effect;
 	r->event.handle = r->event.context = x->handle;
 	r->event.flags = x->is_primary ? TARE_EVENT_PRIMARY : 0;
+	if (effect == TARE_EFFECT_NEW)
+		tare_checkpoint_site(c, &c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]], &r->event.python,
+			  &r->event.stack);
 	c->is_told[context] = effect == TARE_EFFECT_NEW;
 }
 
@@ -128,6 +144,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_is_named(b->account) && b->owner)
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
+	tare_checkpoint_site(c, b, &r->python, &r->stack);
 }
 
 static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount *by, int64_t t)
@@ -222,6 +239,8 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	if (b && b->owner &&
 	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
+	if (b)
+		tare_checkpoint_site(c, b, &r->python, &r->stack);
 }
 
 static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,

@@ -37,7 +37,7 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s, str
 	struct tare_context *c;
 
 	a->context = tare_fold_context(f, s->process, s->device, handle_of(s));
-	a->bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_CONTEXT, 0);
+	a->bucket = tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_CONTEXT, 0, s->site);
 	c = &f->contexts[a->context];
 	f->processes[s->process]->has_context = true;
 	if (c->is_live) /* a primary context that was retained again */
@@ -60,7 +60,7 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	struct tare_context *c;
 
 	a->context = tare_fold_context(f, s->process, s->device, handle_of(s));
-	a->bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_CONTEXT, 0);
+	a->bucket = tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_CONTEXT, 0, s->site);
 	c = &f->contexts[a->context];
 	if (!c->is_live && tare_fold_paused_bytes(f, f->devices[s->device]) > 0)
 		a->bucket = tare_fold_paused_bucket(f, f->devices[s->device]);

@@ -61,7 +61,7 @@ static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, ui
 
 	if (!total || bytes < total / XLA_FIRST)
 		return false;
-	owner = tare_fold_owner(f, p, e);
+	owner = tare_fold_origin(f, p, e).owner;
 	if (!owner || strcmp(tare_owner_name(f->owners[owner - 1]), "JAX") != 0)
 		return false;
 	tare_map_put(&p->xla_devices, (uint64_t)e->device->index, &is_first);
@@ -82,8 +82,9 @@ static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare
 				      .bytes = bytes,
 				      .at = e->at_ns,
 				      .held_ns = -1,
+				      /* When a folded one was made is not known. */
 				      .is_cudnn = e->rec.event->class == TARE_CLASS_DEVICE &&
-						  is_of_cudnn(e) };
+						  !tare_fold_is_folded(e) && is_of_cudnn(e) };
 	if (is_preallocation(f, e, bytes))
 		large->account = TARE_ACCOUNT_PREALLOCATED;
 	if (e->rec.event->class == TARE_CLASS_DEVICE)

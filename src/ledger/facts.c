@@ -204,9 +204,12 @@ const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *lo
 
 static int64_t held(const struct tare_advise *a, const struct tare_context *c, int account)
 {
-	int bucket = c->bucket_of[account];
+	int64_t bytes = 0;
 
-	return bucket < 0 ? 0 : tare_fold_amount(a->f, &a->f->buckets[bucket], a->mark)->bytes;
+	for (int i = c->buckets; i >= 0; i = a->f->buckets[i].next_of_context)
+		if (a->f->buckets[i].account == account)
+			bytes += tare_fold_amount(a->f, &a->f->buckets[i], a->mark)->bytes;
+	return bytes;
 }
 
 static int64_t least(int64_t x, int64_t y)

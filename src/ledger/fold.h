@@ -54,6 +54,22 @@ struct tare_amount {
 	uint8_t evidence; /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
 };
 
+static inline bool tare_amount_is_empty(const struct tare_amount *a)
+{
+	return !a->bytes && !a->low && !a->high && !a->count && !a->ns;
+}
+
+static inline void tare_amount_add(struct tare_amount *sum, const struct tare_amount *by)
+{
+	sum->bytes += by->bytes;
+	sum->low += by->low;
+	sum->high += by->high;
+	sum->count += by->count;
+	sum->ns += by->ns;
+	if (sum->evidence < by->evidence)
+		sum->evidence = by->evidence;
+}
+
 struct tare_bucket {
 	struct tare_amount now, kept[TARE_MARK_NR];
 	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
@@ -62,7 +78,22 @@ struct tare_bucket {
 	int account;                 /* enum tare_account, or TARE_BUCKET_… */
 	uint64_t
 		owner; /* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
+	uint32_t site;                       /* where in the program it was asked for; 0: not known */
 	int next_of_device, next_of_context; /* -1 ends */
+};
+
+/* A place in a program that events come from: a Python stack, else the address of a native owner. */
+struct tare_site {
+	const struct tare_process *process;
+	const struct tare_line_stack *python; /* or NULL, and then … */
+	const struct tare_stack *stack;       /* … one that has `pc` */
+	uint64_t pc;
+};
+
+/* What a stack says of an event. */
+struct tare_origin {
+	uint64_t owner;
+	uint32_t site;
 };
 
 struct tare_op {
@@ -127,7 +158,7 @@ struct tare_context {
 	int64_t local_held;  /* local memory the driver holds for it; -1: not asked yet */
 	int64_t heap_wanted; /* size of its device heap that was asked for and not taken yet */
 	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
-	struct tare_map owners;        /* named accounts: account and owner id → bucket */
+	struct tare_map parts; /* (account, owner, site) → bucket, where there is more than one */
 	int buckets, objects;          /* lists */
 	struct tare_facts *facts;      /* NULL: none yet */
 };
@@ -189,7 +220,8 @@ struct tare_process_fold {
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
 	bool is_vmm_over;                     /* its references are gone */
-	struct tare_map owner_of_stack;       /* stack id → 1 + owner id */
+	struct tare_map origin_of; /* python, stack id → place in `origins` of the fold */
+	struct tare_map site_of;   /* python id, or address → site */
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
 	int64_t end_ns;                       /* of is_ended */
@@ -216,6 +248,7 @@ struct tare_step {
 	uint16_t flags;
 	bool is_folded; /* out of a checkpoint */
 	uint64_t owner;
+	uint32_t site;
 	int64_t begin, end;
 	int64_t weigh_begin, weigh_end; /* when its readings may have been taken */
 	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
@@ -380,6 +413,10 @@ struct tare_fold {
 	struct tare_strmap owner_ids;
 	const char **owners;
 	size_t owner_nr, owner_cap;
+	struct tare_site *sites; /* from 1 */
+	size_t site_nr, site_cap;
+	struct tare_origin *origins;
+	size_t origin_nr, origin_cap;
 	struct tare_map graves; /* thread → 1 + place */
 	struct tare_grave *grave_items;
 	size_t grave_nr, grave_cap;
@@ -419,10 +456,19 @@ struct tare_fold {
 /* book.c: buckets */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
 int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);
+int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner,
+			uint32_t site);
 /* A bucket of no process: OTHER, by `owner`, or PAUSED. */
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
+/* What all sites of the bucket's account and owner in its context hold together. */
+int64_t tare_fold_held(const struct tare_fold *f, int bucket);
+/*
+ * Rule "line falls": what goes without an object that says whose it was is taken from the bucket itself,
+ * then from the sites of its account that hold most; what is left makes the bucket negative.
+ */
+void tare_fold_book_fall(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
 void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count);
 void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
 void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
@@ -584,6 +630,10 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 	return b->account < TARE_ACCOUNT_NR;
 }
 
+/* lines.c: the same sums as in the rows, by site */
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		     struct tare_arena *memory, struct tare_device_ledger *out);
+
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    struct tare_arena *memory, struct tare_device_ledger *out);
@@ -610,9 +660,9 @@ void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *ou
 void tare_fold_ranks(struct tare_fold *f);
 void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out);
 
-/* owner.c: who asked, from the stack */
-uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
-			 const struct tare_event *e);
+/* owner.c: who asked and where, from the stacks */
+struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_event *e);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 
 /* build.c: the fold without its last step; the caller frees it */

@@ -37,6 +37,23 @@ struct tare_row {
 	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
 
+/*
+ * What one place in the program holds: the leaves once more, taken apart by where they were asked for.
+ * `bytes` of all lines sum to the bytes of all leaves.
+ */
+struct tare_ledger_line {
+	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
+	const char *stack; /* the same of every frame, innermost first, " < " between; else the label */
+	const char *short_label, *short_stack; /* without folders: may be those of several lines */
+	const char *file;   /* of the Python line; NULL: it is none */
+	const char *function;
+	uint32_t line; /* 0: not known */
+	int64_t pid;   /* -1: no process */
+	int64_t bytes, low, high;
+	uint64_t count, driver_ns;
+	enum tare_evidence evidence;
+};
+
 struct tare_device_ledger {
 	int index; /* NVML's, else the program's */
 	const char *host; /* it stands in, where a recording is of several; else NULL */
@@ -57,6 +74,8 @@ struct tare_device_ledger {
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */
 	int finding_nr;
+	struct tare_ledger_line *lines; /* in no order that means anything */
+	int line_nr;
 };
 
 struct tare_host_ledger {

@@ -3,10 +3,12 @@
  * Rule "owner": an allocation belongs to the first object on the stack, from the innermost frame
  * out, that is neither the CUDA driver, nor its runtime, nor Tare.
  */
-#include "ledger/fold.h"
+#include "ledger/owner.h"
 
 #include "base/array.h"
 #include "base/str.h"
+#include "ledger/fold.h"
+#include "ledger/line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +20,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool is_transparent(const char *base)
+bool tare_owner_is_transparent(const char *path)
 {
 	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart", "libtare" };
+	const char *base = base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
@@ -30,14 +33,10 @@ static bool is_transparent(const char *base)
 
 static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
 {
-	for (uint32_t i = 0; i < stack->depth; i++) {
-		/* A return address may lie just behind the object's last call. */
-		const struct tare_object *o = tare_process_object(p, stack->pcs[i] - 1);
+	uint64_t pc = tare_line_native(p, stack);
+	const struct tare_object *o = pc ? tare_process_object(p, pc - 1) : NULL;
 
-		if (o && o->path && !is_transparent(base_name(o->path)))
-			return o->path;
-	}
-	return NULL;
+	return o ? o->path : NULL;
 }
 
 /*
@@ -85,23 +84,67 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 	return *id;
 }
 
-uint64_t tare_fold_owner(struct tare_fold *f, struct tare_process_fold *p,
-			 const struct tare_event *e)
+static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 {
-	uint64_t *known;
+	const char *path;
+	char *label;
+	uint64_t owner;
+
+	if (tare_fold_is_folded(e) && e->name) /* a live object out of a checkpoint names its owner */
+		return tare_fold_owner_named(f, e->name);
+	path = e->stack ? owner_of(e->process, e->stack) : NULL;
+	label = path ? owner_label(path) : NULL;
+	owner = tare_fold_owner_named(f, label);
+	free(label);
+	return owner;
+}
+
+/* Native sites are told apart by their address, which no id of a stack is. */
+static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+{
+	bool is_python = e->python && e->python->depth;
+	uint64_t pc = !is_python && e->stack ? tare_line_native(e->process, e->stack) : 0;
+	uint64_t key = is_python ? e->python->id : 1ull << 63 | pc, *known;
 	bool is_new;
 
-	if (!e->stack) /* a live object out of a checkpoint names its owner */
-		return tare_fold_owner_named(f, tare_fold_is_folded(e) ? e->name : NULL);
-	known = tare_map_put(&p->owner_of_stack, e->stack->id, &is_new);
+	if (!is_python && !pc)
+		return 0;
+	known = tare_map_put(&p->site_of, key, &is_new);
 	if (is_new) {
-		const char *path = owner_of(e->process, e->stack);
-		char *label = path ? owner_label(path) : NULL;
-
-		*known = tare_fold_owner_named(f, label);
-		free(label);
+		if (!f->site_nr)
+			f->site_nr = 1; /* 0 stands for none */
+		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1, sizeof(*f->sites));
+		f->sites[f->site_nr] = (struct tare_site){ .process = e->process,
+							   .python = is_python ? e->python : NULL,
+							   .stack = is_python ? NULL : e->stack,
+							   .pc = pc };
+		*known = f->site_nr++;
 	}
-	return *known;
+	return (uint32_t)*known;
+}
+
+struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_event *e)
+{
+	uint64_t key, *known;
+	bool is_new;
+
+	if (tare_fold_is_folded(e))
+		return (struct tare_origin){ owner_of_event(f, e), site_of(f, p, e) };
+	key = (uint64_t)(e->python ? e->python->id : 0) << 32 | (e->stack ? e->stack->id : 0);
+	if (!key)
+		return (struct tare_origin){ 0 };
+	known = tare_map_put(&p->origin_of, key, &is_new);
+	if (is_new) {
+		struct tare_origin origin = { owner_of_event(f, e), site_of(f, p, e) };
+
+		f->origins = tare_array_reserve(f->origins, &f->origin_cap, f->origin_nr + 1,
+						sizeof(*f->origins));
+		f->origins[f->origin_nr] = origin;
+		*tare_map_get(&p->origin_of, key) = f->origin_nr++;
+		return origin;
+	}
+	return f->origins[*known];
 }
 
 const char *tare_owner_name(const char *library)

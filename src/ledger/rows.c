@@ -28,22 +28,6 @@ struct build {
 	size_t row_nr, row_cap;
 };
 
-static bool is_empty(const struct tare_amount *a)
-{
-	return !a->bytes && !a->low && !a->high && !a->count && !a->ns;
-}
-
-static void add(struct tare_amount *sum, const struct tare_amount *by)
-{
-	sum->bytes += by->bytes;
-	sum->low += by->low;
-	sum->high += by->high;
-	sum->count += by->count;
-	sum->ns += by->ns;
-	if (sum->evidence < by->evidence)
-		sum->evidence = by->evidence;
-}
-
 /* Contexts that are not alive share one part: their handles may have been given again. */
 enum { PART_ENDED = 1, PART_CONTEXT = 2 };
 
@@ -111,7 +95,7 @@ static void collect(struct build *b, enum tare_mark m)
 		const struct tare_bucket *bucket = &b->f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
 
-		if ((is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
+		if ((tare_amount_is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
 			continue;
 		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
 					       sizeof(*b->leaves));
@@ -124,7 +108,7 @@ static void collect(struct build *b, enum tare_mark m)
 	qsort(b->leaves, b->leaf_nr, sizeof(*b->leaves), by_place);
 	for (size_t i = 1; i < b->leaf_nr; i++) {
 		if (!by_place(&b->leaves[kept], &b->leaves[i]))
-			add(&b->leaves[kept].sum, &b->leaves[i].sum);
+			tare_amount_add(&b->leaves[kept].sum, &b->leaves[i].sum);
 		else
 			b->leaves[++kept] = b->leaves[i];
 	}
@@ -321,7 +305,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	}
 	if (!is_split(leaves, count)) {
 		for (size_t i = 1; i < count; i++)
-			add(&leaves->sum, &leaves[i].sum);
+			tare_amount_add(&leaves->sum, &leaves[i].sum);
 		fill(&b->rows[own], &leaves->sum);
 		return;
 	}
@@ -332,7 +316,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		int row = (int)b->row_nr;
 		struct tare_row *r;
 
-		if (is_empty(&leaves[i].sum))
+		if (tare_amount_is_empty(&leaves[i].sum))
 			continue;
 		label_part(b, &leaves[i], &segment, &label);
 		r = add_row(b, own, leaves->account, tare_str_text(&segment),

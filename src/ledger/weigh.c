@@ -89,6 +89,10 @@ static int64_t heap_growth(struct tare_fold *f, const struct tare_applied *a, in
 
 static void book_weighed(struct tare_fold *f, int bucket, int64_t bytes, int64_t low, int64_t high)
 {
+	if (bytes < 0 && low == bytes && high == bytes) {
+		tare_fold_book_fall(f, bucket, bytes, TARE_EVIDENCE_WEIGHED);
+		return;
+	}
 	tare_fold_book(f, bucket,
 		       &(struct tare_amount){ .bytes = bytes,
 					      .low = low,
@@ -109,7 +113,7 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 		tare_facts_note_heap(f, a->context, heap, s->end);
 	local += heap;
 	if (local) {
-		tare_fold_book_bytes(f, tare_fold_bucket(f, a->context, TARE_ACCOUNT_LOCAL, 0),
+		tare_fold_book_bytes(f, tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0, s->site),
 				     local, TARE_EVIDENCE_INFERRED);
 		bytes -= local;
 		low -= local;
@@ -191,11 +195,11 @@ static void weigh_sync(struct tare_fold *f, struct tare_step *s, const struct ta
 		       int64_t bytes)
 {
 	struct tare_device_fold *d = f->devices[s->device];
-	int64_t held = f->buckets[a->bucket].now.bytes, back = 0, rest;
+	int64_t held = tare_fold_held(f, a->bucket), back = 0, rest;
 
 	if (bytes < 0 && held > 0)
 		back = bytes < -held ? -held : bytes;
-	tare_fold_book_bytes(f, a->bucket, back, TARE_EVIDENCE_WEIGHED);
+	tare_fold_book_fall(f, a->bucket, back, TARE_EVIDENCE_WEIGHED);
 	rest = bytes - back;
 	rest -= tare_fold_managed_touch(f, d, s->process, rest);
 	d->inside_sum += llabs(rest);

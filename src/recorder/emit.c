@@ -199,6 +199,55 @@ static void emit_plain(enum tare_kind kind, const void *fields, uint32_t size, u
 	tare_ring_commit(rec, position);
 }
 
+uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
+{
+	const uint32_t key[4] = {TARE_KIND_LINE, file, function, line};
+	uint64_t hash = tare_plib_hash(key, sizeof(key)) | 2, position;
+	uint32_t id = known_find(hash, tare_ring_epoch());
+	struct tare_rec_line *rec;
+
+	if (id)
+		return id;
+	rec = (struct tare_rec_line *)tare_ring_reserve(TARE_KIND_LINE, sizeof(*rec), &position);
+	if (!rec)
+		return 0;
+	rec->head.stamp = tare_clock_ticks();
+	rec->id = id = new_id();
+	rec->file = file;
+	rec->function = function;
+	rec->line = line;
+	tare_ring_commit(&rec->head, position);
+	known_add(hash, tare_ring_epoch(), id);
+	return id;
+}
+
+uint32_t tare_emit_line_stack(const uint64_t *lines, uint32_t depth)
+{
+	uint64_t hash = TARE_KIND_LINE_STACK, position;
+	struct tare_rec_line_stack *rec;
+	uint32_t id, i;
+
+	for (i = 0; i < depth; i++) {
+		hash = (hash ^ lines[i]) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	hash |= 2;
+	id = known_find(hash, tare_ring_epoch());
+	if (id)
+		return id;
+	rec = (struct tare_rec_line_stack *)tare_ring_reserve(
+		TARE_KIND_LINE_STACK, (uint32_t)sizeof(*rec) + depth * 8, &position);
+	if (!rec)
+		return 0;
+	rec->head.stamp = tare_clock_ticks();
+	rec->id = id = new_id();
+	rec->depth = depth;
+	memcpy(rec + 1, lines, depth * sizeof(*lines));
+	tare_ring_commit(&rec->head, position);
+	known_add(hash, tare_ring_epoch(), id);
+	return id;
+}
+
 void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp)
 {
 	emit_plain(TARE_KIND_EVENT, event, sizeof(*event), stamp);

@@ -13,6 +13,7 @@
 #include "recorder/cuda/pools.h"
 #include "recorder/objects.h"
 #include "recorder/phase.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
@@ -70,6 +71,7 @@ void tare_fork_check(void)
 	tare_devices_forget();
 	tare_contexts_forget();
 	tare_objects_after_fork();
+	tare_python_after_fork();
 	tare_first_rearm();
 	tare_pools_forget();
 	tare_async_forget();

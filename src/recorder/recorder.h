@@ -22,12 +22,16 @@ struct tare_config {
 	char folder[4000]; /* of the recording, absolute */
 	char library[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
+	uint32_t stacks; /* enum tare_stacks: TARE_STACKS */
 	bool no_weigh; /* TARE_TEST_NO_WEIGH */
 	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool simulated;
 	bool no_tensors; /* TARE_TENSORS=off */
 };
 extern struct tare_config tare_config;
+
+/* Which stacks an event gets. */
+enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
 
 /* 0 outside; > 0 inside a hooked call or inside our own work: nested calls pass straight through. */
 extern TARE_TLS int tare_depth;

@@ -10,6 +10,7 @@
 #include "recorder/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/plib.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 
 /*
@@ -143,6 +144,8 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 		return not_ours;
 	if (unlikely(tare_nvtx_is_name(name)))
 		return answer_nvtx(handle, name, version);
+	if (unlikely(tare_plib_starts(name, "PyInit_")))
+		tare_python_imports(caller);
 	if (!is_hooked(name))
 		return not_ours;
 	tare_start_once();

@@ -20,7 +20,7 @@ TARE_TLS int tare_depth;
 
 /* The variables that concern us, copied: the program may change its environment. */
 static const char *const names[] = {
-	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
+	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_STACKS", "TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
 	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
 	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN",
@@ -54,6 +54,18 @@ const char *tare_environment(const char *name)
 	return NULL;
 }
 
+/* Both, unless one of them or none is asked for. */
+static uint32_t stacks_of(const char *value)
+{
+	if (value && tare_plib_equal(value, "none"))
+		return 0;
+	if (value && tare_plib_equal(value, "python"))
+		return TARE_STACKS_PYTHON;
+	if (value && tare_plib_equal(value, "native"))
+		return TARE_STACKS_NATIVE;
+	return TARE_STACKS_PYTHON | TARE_STACKS_NATIVE;
+}
+
 static void configure(char **envp)
 {
 	const char *folder, *library;
@@ -65,6 +77,7 @@ static void configure(char **envp)
 		tare_plib_format(tare_config.folder, sizeof(tare_config.folder), "%s", folder);
 	if (library)
 		tare_plib_format(tare_config.library, sizeof(tare_config.library), "%s", library);
+	tare_config.stacks = stacks_of(tare_environment("TARE_STACKS"));
 	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;
 	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;

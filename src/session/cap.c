@@ -127,6 +127,8 @@ static bool is_table(uint16_t kind)
 	switch (kind) {
 	case TARE_KIND_STRING:
 	case TARE_KIND_STACK:
+	case TARE_KIND_LINE:
+	case TARE_KIND_LINE_STACK:
 	case TARE_KIND_OBJECT:
 	case TARE_KIND_DEVICE:
 	case TARE_KIND_CLOCK:

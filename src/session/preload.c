@@ -154,6 +154,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		set("TARE_TENSORS", "off", arg);
 	if (preload->has_vram)
 		set("TARE_VRAM", "1", arg);
+	if (preload->stacks)
+		set("TARE_STACKS", preload->stacks, arg);
 	if (!preload->sim_dir)
 		return;
 	set("LD_LIBRARY_PATH", preload->library_path, arg);

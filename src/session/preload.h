@@ -16,6 +16,7 @@ struct tare_preload {
 	char *sim_profile, *sim_state;
 	bool no_tensors; /* set by the caller */
 	bool has_vram; /* the recording has a file of cards */
+	const char *stacks; /* the caller's, for TARE_STACKS; NULL: as the environment says */
 };
 
 /*

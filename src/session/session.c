@@ -232,6 +232,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->preload.no_tensors = s->options->no_tensors;
 	if (rc)
 		return rc;
+	s->preload.stacks = s->options->stacks;
 	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */
 		setenv("TARE_SIM_PROFILE", s->preload.sim_profile, 1);
 		setenv("TARE_SIM_DIR", s->preload.sim_state, 1);

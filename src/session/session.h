@@ -19,6 +19,7 @@ struct tare_session_options {
 	bool paused; /* from the start; `tare ctl` resumes */
 	bool no_tensors; /* of PyTorch: not recorded */
 	struct tare_vram_wish vram; /* --vram, --card */
+	const char *stacks; /* TARE_STACKS of the recorder, NULL: as the environment says */
 	const char *const *argv;
 };
 

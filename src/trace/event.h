@@ -35,6 +35,18 @@ struct tare_stack {
 	const uint64_t *pcs;
 };
 
+/* A line of source code that was running. */
+struct tare_line {
+	const char *file, *function; /* never NULL; as Python names them */
+	uint32_t line;               /* 0: not known */
+};
+
+/* Lines of a Python stack, innermost first. */
+struct tare_line_stack {
+	uint32_t id, depth;
+	const struct tare_line *lines;
+};
+
 struct tare_object {
 	uint64_t base, begin, end; /* file address + base = run address */
 	uint64_t build_id[2];      /* its first 16 bytes, zero if it has none */
@@ -115,7 +127,8 @@ struct tare_event {
 	const char *api;                /* EVENT: the entry point; or NULL */
 	const char *name; /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */
 	const char *domain;             /* PHASE: or NULL */
-	const struct tare_stack *stack; /* EVENT: or NULL */
+	const struct tare_stack *stack; /* EVENT, CARRY: or NULL */
+	const struct tare_line_stack *python; /* EVENT, CARRY: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */
 	size_t text_len;

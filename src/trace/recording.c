@@ -130,6 +130,8 @@ static void free_process(struct tare_rprocess *p)
 {
 	tare_map_free(&p->strings);
 	tare_map_free(&p->stacks);
+	tare_map_free(&p->lines);
+	tare_map_free(&p->line_stacks);
 	free(p->devices);
 	free(p->objects);
 	free(p->symbols);

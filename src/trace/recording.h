@@ -37,7 +37,7 @@ int tare_recording_open_all(struct tare_recording **out, const char *const *path
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*
- * The next record in order of time: every kind except STRING, STACK, OBJECT, CLOCK, SYMBOL,
+ * The next record in order of time: every kind except STRING, STACK, LINE, OBJECT, CLOCK, SYMBOL,
  * LAUNCH and STATUS, whose content is in struct tare_process and struct tare_event already. False at the end.
  */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);

@@ -143,6 +143,36 @@ static void add_stack(struct tare_recording *r, struct tare_rprocess *p,
 	*slot = (uint64_t)(uintptr_t)stack;
 }
 
+static void add_line(struct tare_recording *r, struct tare_rprocess *p,
+		     const struct tare_log_record *rec)
+{
+	uint64_t *slot = tare_map_put(&p->lines, rec->rec.line->id, NULL);
+	struct tare_rline *line;
+
+	if (*slot)
+		return;
+	line = tare_arena_alloc(&r->arena, sizeof(*line));
+	*line = (struct tare_rline){ rec->rec.line->file, rec->rec.line->function,
+				     rec->rec.line->line };
+	*slot = (uint64_t)(uintptr_t)line;
+}
+
+static void add_line_stack(struct tare_recording *r, struct tare_rprocess *p,
+			   const struct tare_log_record *rec)
+{
+	uint64_t *slot = tare_map_put(&p->line_stacks, rec->rec.line_stack->id, NULL);
+	struct tare_rline_stack *stack;
+	uint64_t *ids;
+
+	if (*slot)
+		return;
+	stack = tare_arena_alloc(&r->arena, sizeof(*stack));
+	ids = tare_arena_alloc(&r->arena, (rec->depth + 1u) * sizeof(*ids));
+	memcpy(ids, rec->pcs, rec->depth * sizeof(*ids));
+	*stack = (struct tare_rline_stack){ { rec->rec.line_stack->id, rec->depth, NULL }, ids };
+	*slot = (uint64_t)(uintptr_t)stack;
+}
+
 static void add_object(struct tare_recording *r, struct tare_rprocess *p,
 		       const struct tare_log_record *rec)
 {
@@ -226,6 +256,12 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		break;
 	case TARE_KIND_STACK:
 		add_stack(pass->r, p, rec);
+		break;
+	case TARE_KIND_LINE:
+		add_line(pass->r, p, rec);
+		break;
+	case TARE_KIND_LINE_STACK:
+		add_line_stack(pass->r, p, rec);
 		break;
 	case TARE_KIND_OBJECT:
 		add_object(pass->r, p, rec);

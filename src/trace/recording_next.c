@@ -128,6 +128,7 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->api = look_up(&p->strings, rec.event->api);
 		e->name = look_up(&p->strings, rec.event->name);
 		e->stack = look_up(&p->stacks, rec.event->stack);
+		e->python = look_up(&p->line_stacks, rec.event->python);
 		break;
 	case TARE_KIND_POOL:
 		set_times(r, p, e, rec.pool->ticks, false);
@@ -156,6 +157,8 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->about = about(p, rec.carry->pid, rec.carry->generation);
 		e->device = tare_process_device(&p->public, rec.carry->device);
 		e->name = look_up(&p->strings, (uint32_t)rec.carry->owner);
+		e->stack = look_up(&p->stacks, rec.carry->stack);
+		e->python = look_up(&p->line_stacks, rec.carry->python);
 		break;
 	case TARE_KIND_PHASE:
 		e->name = look_up(&p->strings, rec.phase->name);

@@ -39,6 +39,15 @@ struct tare_rstream {
 	int number;
 };
 
+/* The strings may stand behind the line, and the lines behind the stack: first the ids are kept. */
+struct tare_rline {
+	uint32_t file, function, line;
+};
+struct tare_rline_stack {
+	struct tare_line_stack public; /* filled in when all records are read */
+	const uint64_t *ids;
+};
+
 struct tare_rprocess {
 	struct tare_process public;
 	struct tare_rfolder *folder;
@@ -49,6 +58,8 @@ struct tare_rprocess {
 	uint64_t first_stamp, last_stamp; /* of all records; first 0: none yet */
 	struct tare_map strings;          /* id → const char * */
 	struct tare_map stacks;           /* id → const struct tare_stack * */
+	struct tare_map lines;            /* id → const struct tare_rline * */
+	struct tare_map line_stacks;      /* id → struct tare_rline_stack * */
 	struct tare_process_device *devices;
 	size_t device_cap;
 	struct tare_object *objects;

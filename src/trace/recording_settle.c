@@ -133,6 +133,37 @@ static void settle_objects(struct tare_rprocess *p)
 	free(all);
 }
 
+static const char *string_of(const struct tare_rprocess *p, uint32_t id)
+{
+	uint64_t *slot = id ? tare_map_get(&p->strings, id) : NULL;
+
+	return slot ? (const char *)(uintptr_t)*slot : "";
+}
+
+/* A line that is missing, because its record was damaged, is one of which nothing is known. */
+static void settle_lines(struct tare_recording *r, struct tare_rprocess *p)
+{
+	const struct tare_map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = tare_map_next(&p->line_stacks, &at))) {
+		struct tare_rline_stack *s = (struct tare_rline_stack *)(uintptr_t)slot->value;
+		struct tare_line *lines =
+			tare_arena_alloc(&r->arena, (s->public.depth + 1u) * sizeof(*lines));
+
+		for (uint32_t i = 0; i < s->public.depth; i++) {
+			uint64_t *known = tare_map_get(&p->lines, s->ids[i]);
+			const struct tare_rline *l =
+				known ? (const struct tare_rline *)(uintptr_t)*known : NULL;
+
+			lines[i] = (struct tare_line){ string_of(p, l ? l->file : 0),
+						       string_of(p, l ? l->function : 0),
+						       l ? l->line : 0 };
+		}
+		s->public.lines = lines;
+	}
+}
+
 /* Time 0 is when `tare` began; without its log, when the first process did. */
 static void settle_zero(struct tare_recording *r)
 {
@@ -161,6 +192,7 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	uint64_t first = p->header.first_stamp ? p->header.first_stamp : p->first_stamp;
 
 	settle_objects(p);
+	settle_lines(r, p);
 	public->first_ns = tare_recording_ns(r, p, first);
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
 	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;

@@ -52,6 +52,8 @@ bool tare_reorder_is_event(uint16_t kind)
 	switch (kind) {
 	case TARE_KIND_STRING:
 	case TARE_KIND_STACK:
+	case TARE_KIND_LINE:
+	case TARE_KIND_LINE_STACK:
 	case TARE_KIND_OBJECT:
 	case TARE_KIND_CLOCK:
 	case TARE_KIND_SYMBOL:

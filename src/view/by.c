@@ -62,14 +62,14 @@ static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 }
 
 static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, const char *label,
-				    const struct tare_row *row, enum tare_by by)
+				    int64_t pid, enum tare_by by)
 {
 	for (size_t i = start; i < out->count; i++)
 		if (!strcmp(out->rows[i].label, label) &&
-		    (by != TARE_BY_PROCESS || out->rows[i].first->pid == row->pid))
+		    (by != TARE_BY_PROCESS || out->rows[i].pid == pid))
 			return &out->rows[i];
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_by_row){ .label = label, .first = row };
+	out->rows[out->count] = (struct tare_by_row){ .label = label, .pid = pid };
 	return &out->rows[out->count++];
 }
 
@@ -82,8 +82,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->label, y->label);
 }
 
-static void add_device(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger,
-		       const struct tare_device_ledger *d)
+static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tare_device_ledger *d)
 {
 	size_t start = out->count;
 
@@ -93,14 +92,68 @@ static void add_device(struct tare_by_rows *out, enum tare_by by, const struct t
 
 		if (!row->leaf)
 			continue;
-		group = group_of(out, start, label_of(by, d, row), row, by);
-		group->ledger = ledger;
-		group->device = d;
+		group = group_of(out, start, label_of(by, d, row), row->pid, by);
 		group->bytes += row->bytes;
 		group->count += row->count;
 		group->driver_ns += row->driver_ns;
 		if (row->evidence > group->evidence)
 			group->evidence = row->evidence;
+	}
+}
+
+static int by_label(const void *a, const void *b)
+{
+	return strcmp(((const struct tare_by_row *)a)->label, ((const struct tare_by_row *)b)->label);
+}
+
+/* There may be as many lines as stacks, so those with one label are brought together by sorting. */
+static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_device_ledger *d)
+{
+	size_t start = out->count, kept = start;
+
+	for (int i = 0; i < d->line_nr; i++) {
+		const struct tare_ledger_line *l = &d->lines[i];
+
+		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
+		out->rows[out->count++] = (struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
+								.line = l,
+								.pid = l->pid,
+								.bytes = l->bytes,
+								.count = l->count,
+								.driver_ns = l->driver_ns,
+								.evidence = l->evidence };
+	}
+	if (out->count == start)
+		return;
+	qsort(out->rows + start, out->count - start, sizeof(*out->rows), by_label);
+	for (size_t i = start + 1; i < out->count; i++) {
+		struct tare_by_row *group = &out->rows[kept], *row = &out->rows[i];
+
+		if (strcmp(group->label, row->label)) {
+			out->rows[++kept] = *row;
+			continue;
+		}
+		group->bytes += row->bytes;
+		group->count += row->count;
+		group->driver_ns += row->driver_ns;
+		if (row->evidence > group->evidence)
+			group->evidence = row->evidence;
+	}
+	out->count = kept + 1;
+}
+
+static void add_device(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
+{
+	size_t start = out->count;
+
+	if (by == TARE_BY_LINE || by == TARE_BY_STACK)
+		add_lines(out, by, d);
+	else
+		add_rows(out, by, d);
+	for (size_t i = start; i < out->count; i++) {
+		out->rows[i].ledger = ledger;
+		out->rows[i].device = d;
 	}
 	if (out->count > start)
 		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);

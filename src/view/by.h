@@ -29,8 +29,9 @@ extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
 struct tare_by_row {
 	const struct tare_ledger *ledger;
 	const struct tare_device_ledger *device;
-	const char *label;            /* the ledger's */
-	const struct tare_row *first; /* a row of the group */
+	const char *label; /* the ledger's */
+	const struct tare_ledger_line *line; /* LINE, STACK: one of the group; else NULL */
+	int64_t pid;                         /* of its first row; -1: no process */
 	int64_t bytes;
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence; /* the weakest in the group */

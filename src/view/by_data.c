@@ -13,7 +13,12 @@ static const struct tare_column columns[] = {
 	{ "evidence", "", TARE_COL_TEXT },
 	{ "driver_ns", "", TARE_COL_DURATION },
 	{ "pid", "", TARE_COL_COUNT },
+	{ "file", "", TARE_COL_TEXT },
+	{ "line", "", TARE_COL_COUNT },
+	{ "function", "", TARE_COL_TEXT },
 };
+
+enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 3 };
 
 static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *row)
 {
@@ -24,8 +29,18 @@ static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_r
 	tare_emit_cell_uint(e, row->count);
 	tare_emit_cell_text(e, tare_evidence_name(row->evidence));
 	tare_emit_cell_int(e, (int64_t)row->driver_ns);
-	if (by == TARE_BY_PROCESS && row->first->pid >= 0)
-		tare_emit_cell_int(e, row->first->pid);
+	if (by == TARE_BY_PROCESS && row->pid >= 0)
+		tare_emit_cell_int(e, row->pid);
+	else
+		tare_emit_cell_unknown(e);
+	if (row->line && row->line->file) {
+		tare_emit_cell_text(e, row->line->file);
+		if (row->line->line)
+			tare_emit_cell_uint(e, row->line->line);
+		else
+			tare_emit_cell_unknown(e);
+		tare_emit_cell_text(e, row->line->function);
+	}
 	tare_emit_row(e);
 }
 
@@ -39,7 +54,8 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 		return;
 	}
 	tare_emit_str(e, "by", tare_by_infos[by].name);
-	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "rows", NULL, columns,
+			COLUMN_NR - (by == TARE_BY_LINE || by == TARE_BY_STACK ? 0 : LINE_COLUMN_NR));
 	for (int i = 0; i < n; i++) {
 		struct tare_by_rows rows;
 

@@ -18,7 +18,7 @@ static const struct tare_by_row *find(const struct tare_by_rows *rows,
 {
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].device == device && !strcmp(rows->rows[i].label, like->label) &&
-		    rows->rows[i].first->pid == like->first->pid)
+		    (like->line || rows->rows[i].pid == like->pid))
 			return &rows->rows[i];
 	return NULL;
 }
@@ -70,6 +70,24 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->group->label, y->group->label);
 }
 
+static const char *without_folders(const struct tare_by_row *group)
+{
+	if (!group->line)
+		return group->label;
+	return group->label == group->line->label ? group->line->short_label : group->line->short_stack;
+}
+
+/* Two files of one name are told apart by their folders. */
+static const char *short_label(const struct line *lines, size_t count, size_t at)
+{
+	const char *text = without_folders(lines[at].group);
+
+	for (size_t i = 0; i < count; i++)
+		if (i != at && !strcmp(without_folders(lines[i].group), text))
+			return lines[at].group->label;
+	return text;
+}
+
 static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
 		      const struct tare_by_rows *all)
 {
@@ -84,7 +102,7 @@ static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
 		struct tare_text_table_row *row = tare_text_table_add(t);
 
 		tare_str_add(&row->label, "  ");
-		tare_text_add_name(&row->label, group->label);
+		tare_text_add_name(&row->label, short_label(lines, count, l));
 		for (int i = 0; i < c->column_nr; i++) {
 			const struct tare_by_row *cell = cell_of(c, all, i, group);
 

@@ -10,6 +10,31 @@ static bool is_foreign(const struct tare_row *row, int64_t pid)
 	return row->account == TARE_ACCOUNT_PROCESS && row->pid != pid;
 }
 
+/* The row that a foreign process has become, as it was before. */
+static const char *label_of_process(const struct tare_device_ledger *d, int64_t pid)
+{
+	for (int i = 0; i < d->row_nr; i++)
+		if (d->rows[i].account == TARE_ACCOUNT_PROCESS && d->rows[i].pid == pid)
+			return d->rows[i].label;
+	return "another process";
+}
+
+/* Lines of a foreign process are one, under its name. pre: the rows are not filtered yet. */
+static void filter_lines(struct tare_device_ledger *d, int64_t pid)
+{
+	struct tare_ledger_line *to = tare_xcalloc((size_t)d->line_nr + 1, sizeof(*to));
+
+	for (int i = 0; i < d->line_nr; i++) {
+		to[i] = d->lines[i];
+		if (to[i].pid < 0 || to[i].pid == pid)
+			continue;
+		to[i].label = to[i].stack = label_of_process(d, to[i].pid);
+		to[i].short_label = to[i].short_stack = to[i].label;
+		to[i].file = to[i].function = NULL;
+	}
+	d->lines = to;
+}
+
 /* Copies the rows of a device; what lies below a foreign process is left out. */
 static void filter_device(struct tare_device_ledger *d, int64_t pid)
 {
@@ -32,6 +57,7 @@ static void filter_device(struct tare_device_ledger *d, int64_t pid)
 		n++;
 	}
 	free(place);
+	filter_lines(d, pid);
 	d->rows = to;
 	d->row_nr = n;
 }
@@ -71,6 +97,7 @@ void tare_filter_free(struct tare_ledger *out)
 	for (int i = 0; i < out->device_nr; i++) {
 		free(out->devices[i].rows);
 		free(out->devices[i].findings);
+		free(out->devices[i].lines);
 	}
 	free(out->devices);
 	free(out->hosts);

@@ -22,6 +22,8 @@ struct item {
 	union record rec;
 	struct tare_stack stack;
 	uint64_t pc;
+	struct tare_line lines[2];
+	struct tare_line_stack python;
 	size_t order;
 };
 
@@ -131,6 +133,18 @@ static uint64_t pc_of(struct world *w, const char *owner)
 	return w->objects[i].begin + 16;
 }
 
+/* One id per file and line, as the recorder gives them. */
+static uint32_t python_id(const struct world *w, const char *file, uint32_t line)
+{
+	for (size_t i = 0; i < w->item_nr; i++) {
+		const struct item *item = &w->items[i];
+
+		if (item->python.depth && item->lines[0].line == line && !strcmp(item->lines[0].file, file))
+			return item->python.id;
+	}
+	return 1000 + (uint32_t)w->item_nr;
+}
+
 void world_call(struct world *w, struct world_call c)
 {
 	bool is_before = c.effect == TARE_EFFECT_DEL;
@@ -160,6 +174,12 @@ void world_call(struct world *w, struct world_call c)
 		.local = c.local,
 		.limit = c.limit,
 	};
+	if (c.file) {
+		item->lines[0] = (struct tare_line){ c.file, "step", c.line };
+		item->lines[1] = (struct tare_line){ "main.py", "<module>", 1 };
+		item->python.id = python_id(w, c.file, c.line);
+		item->python.depth = 2;
+	}
 	if (c.owner) {
 		item->pc = pc_of(w, c.owner);
 		item->stack = (struct tare_stack){ .id = (uint32_t)(item->pc >> 12), .depth = 1 };
@@ -282,6 +302,10 @@ static void link_up(struct world *w)
 			item->stack.pcs = &item->pc;
 			item->event.stack = &item->stack;
 		}
+		if (item->python.depth) {
+			item->python.lines = item->lines;
+			item->event.python = &item->python;
+		}
 	}
 	for (int i = 0; i < w->process_nr; i++) {
 		struct tare_process_device *list =
@@ -385,6 +409,15 @@ static void rewind_both(void *arg)
 	rewind_to_start(c->w);
 }
 
+static const struct tare_ledger_line *line_like(const struct tare_device_ledger *d,
+						      const struct tare_ledger_line *like)
+{
+	for (int i = 0; i < d->line_nr; i++)
+		if (d->lines[i].pid == like->pid && !strcmp(d->lines[i].label, like->label))
+			return &d->lines[i];
+	return NULL;
+}
+
 static void check_same_rows(const struct tare_device_ledger *a, const struct tare_device_ledger *b)
 {
 	CHECK_INT((int64_t)b->used, (int64_t)a->used);
@@ -406,6 +439,19 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 		CHECK_INT(y->driver_ns, x->driver_ns);
 	}
 	CHECK_INT(b->row_nr, a->row_nr);
+	for (int i = 0; i < a->line_nr; i++) {
+		const struct tare_ledger_line *x = &a->lines[i], *y = line_like(b, x);
+
+		if (!y)
+			test_fail(__FILE__, __LINE__, "the line %s is gone", x->label);
+		CHECK_STR(y->stack, x->stack);
+		CHECK_INT(y->bytes, x->bytes);
+		CHECK_INT(y->low, x->low);
+		CHECK_INT(y->high, x->high);
+		CHECK_INT(y->count, x->count);
+		CHECK_INT(y->driver_ns, x->driver_ns);
+	}
+	CHECK_INT(b->line_nr, a->line_nr);
 }
 
 static void check_same_phase_device(const struct tare_phase_on_device *a,
@@ -582,6 +628,9 @@ static void check_device(const struct tare_device_ledger *d)
 		if (!d->rows[i].leaf)
 			CHECK_INT(d->rows[i].bytes, sums[i]);
 	CHECK_INT((int64_t)d->used, leaves + d->unexplained);
+	for (int i = 0; i < d->line_nr; i++)
+		leaves -= d->lines[i].bytes;
+	CHECK_INT(leaves, 0);
 	free(sums);
 }
 

@@ -36,6 +36,8 @@ struct world_call {
 	int64_t peers_before, peers_after;
 	const char *owner; /* an object on the stack */
 	const char *name;  /* of the function */
+	const char *file;  /* of a Python stack of two lines, called by main.py:1; NULL: none */
+	uint32_t line;
 };
 void world_call(struct world *w, struct world_call call);
 #define CALL(W, ...) world_call(W, (struct world_call){ __VA_ARGS__ })

@@ -51,13 +51,36 @@ static struct tare_row end_rows[] = {
 };
 #undef P
 
-#define H200(ROWS, USED, ELASTIC, REST, T)                                                         \
+/* Two files are called model.py; granularity is no line's. */
+#define LINE(FOLDER, FILE, NR_, FUNCTION, CALLER, EVIDENCE, BYTES, COUNT)                          \
+	{ .label = FOLDER "/" FILE ":" #NR_ " in " FUNCTION, .short_label = FILE ":" #NR_ " in " FUNCTION, \
+	  .stack = FOLDER "/" FILE ":" #NR_ " in " FUNCTION " < " CALLER,                          \
+	  .short_stack = FILE ":" #NR_ " in " FUNCTION " < " CALLER,                               \
+	  .file = FOLDER "/" FILE, .line = NR_, .function = FUNCTION, .pid = 431,                  \
+	  .evidence = TARE_EVIDENCE_##EVIDENCE, .bytes = MIB(BYTES), .count = COUNT }
+#define NO_LINE(LABEL, EVIDENCE, BYTES, PID)                                                       \
+	{ .label = LABEL, .short_label = LABEL, .stack = LABEL, .short_stack = LABEL, .pid = PID,  \
+	  .evidence = TARE_EVIDENCE_##EVIDENCE, .bytes = MIB(BYTES) }
+static struct tare_ledger_line peak_lines[] = {
+	LINE("/home/me/net", "model.py", 40, "forward", "train.py:12 in main", EXACT, 4726, 1),
+	LINE("/home/me/net", "model.py", 40, "forward", "train.py:30 in warm_up", EXACT, 2970, 118),
+	LINE("/home/me/old", "model.py", 40, "forward", "train.py:12 in main", EXACT, 106.25, 2),
+	LINE("/home/me", "train.py", 5, "<module>", "runpy.py:1 in run", WEIGHED, 640.8125, 4),
+	NO_LINE("granularity", INFERRED, 1.75, 431),
+};
+static struct tare_ledger_line end_lines[] = {
+	LINE("/home/me/net", "model.py", 40, "forward", "train.py:30 in warm_up", EXACT, 3848.25, 140),
+	LINE("/home/me", "train.py", 5, "<module>", "runpy.py:1 in run", WEIGHED, 644.8125, 4),
+	NO_LINE("granularity", INFERRED, 1.4375, 431),
+};
+
+#define H200(ROWS, LINES, USED, ELASTIC, REST, T)                                                         \
 	{ .index = 0, .name = "NVIDIA H200", .uuid = "GPU-5a0f6e5c-1d2e-4f3a-8b7c-0123456789ab",   \
 	  .total = (uint64_t)MIB(143771), .reserved = (uint64_t)MIB(615.0625),                     \
 	  .used = (uint64_t)MIB(USED), .used_start = 0, .elastic = MIB(ELASTIC),                   \
 	  .unexplained = MIB(REST), .t_ns = T, .peak_t_ns = 1900000000,                            \
 	  .peak_used = (uint64_t)MIB(8464.8125), .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true,   \
-	  .rows = ROWS, .row_nr = NR(ROWS) }
+	  .rows = ROWS, .row_nr = NR(ROWS), .lines = LINES, .line_nr = NR(LINES) }
 /* clang-format on */
 
 static struct tare_host_ledger train_host[] = {
@@ -91,7 +114,7 @@ static struct tare_finding train_findings[] = {
 
 const struct tare_ledger *sample_train_peak(void)
 {
-	static struct tare_device_ledger device = H200(peak_rows, 8464.8125, 4726, 20, 1900000000);
+	static struct tare_device_ledger device = H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
 	static struct tare_ledger ledger = { .at = "peak",
 					     .t_ns = -1,
 					     .devices = &device,
@@ -108,7 +131,7 @@ const struct tare_ledger *sample_train_peak(void)
 
 const struct tare_ledger *sample_train_end(void)
 {
-	static struct tare_device_ledger device = H200(end_rows, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_ledger ledger = { .at = "end",
 					     .t_ns = 41200000000,
 					     .devices = &device,
@@ -155,12 +178,20 @@ static struct tare_row third_rows[] = {
 	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 300, 1, -1),
 };
 
+static struct tare_ledger_line pair_lines[] = {
+	NO_LINE("step+0x4f in server", WEIGHED, 8736, 7),
+	NO_LINE("no line", EXACT, 44, 8),
+	NO_LINE("granularity", INFERRED, 2, 8),
+	NO_LINE("other processes", WITNESS, 1200.5, -1),
+};
+
 static struct tare_device_ledger pair_devices[] = {
 	{ .index = 0, .name = "NVIDIA GeForce RTX 3060", .uuid = "GPU-0", .total = 12884901888,
 	  .reserved = TARE_NOT_KNOWN, .used = 10468982784, .used_start = 1258815488,
 	  .unexplained = 10468982784 - MIB(9982.5), .t_ns = 500000000, .peak_t_ns = 500000000,
 	  .peak_used = 10468982784, .used_by = TARE_EVIDENCE_WEIGHED, .nvml = true,
-	  .rows = pair_rows, .row_nr = NR(pair_rows) },
+	  .rows = pair_rows, .row_nr = NR(pair_rows),
+	  .lines = pair_lines, .line_nr = NR(pair_lines) },
 	{ .index = 1, .name = "NVIDIA GeForce RTX 3060", .uuid = "GPU-1", .total = TARE_NOT_KNOWN,
 	  .reserved = TARE_NOT_KNOWN, .used = MIB(1.5), .used_start = 0, .unexplained = -MIB(2.5),
 	  .t_ns = 750000000, .peak_t_ns = 750000000, .peak_used = MIB(1.5),

@@ -112,8 +112,9 @@ TEST(json_is_one_object_with_further_instants_in_also)
 
 TEST(every_grouping_answers)
 {
-	static const char *const groupings[] = { "account", "owner", "process", "library" };
-	static const char *const later[] = { "category", "line",   "tensor", "phase",
+	static const char *const groupings[] = { "account", "owner",   "process",
+						 "library", "line",    "stack" };
+	static const char *const later[] = { "category", "tensor", "phase",
 					     "graph",    "stream", "rank" };
 	const char *rec = recording();
 

@@ -169,6 +169,8 @@ TEST(by_on_the_screen)
 
 	tare_by_text(&out, TARE_BY_OWNER, both, 2, &terminal);
 	tare_by_text(&out, TARE_BY_ACCOUNT, both, 2, &terminal);
+	tare_by_text(&out, TARE_BY_LINE, both, 2, &terminal);
+	tare_by_text(&out, TARE_BY_STACK, both, 2, &terminal);
 	tare_by_text(&out, TARE_BY_TENSOR, both, 2, &terminal);
 	golden_check("train.by.txt", tare_str_text(&out));
 	tare_str_free(&out);

@@ -10,6 +10,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/phase.h"
+#include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
@@ -302,7 +303,10 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.tid = tare_sys_gettid() | (call->is_inside ? TARE_TID_INSIDE : 0);
 	event.api = tare_emit_string(tare_api_rows[call->api].symbol);
 	event.name = name_of(call, result);
-	event.stack = call->is_light ? 0 : tare_emit_stack();
+	if (!call->is_light && (tare_config.stacks & TARE_STACKS_NATIVE))
+		event.stack = tare_emit_stack();
+	if (!call->is_light)
+		event.python = tare_python_stack();
 	event.effect = (uint8_t)call->effect;
 	event.class = (uint8_t)call->class;
 	event.device = (int16_t)call->device;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/line.h"
+
+#include "ledger/owner.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ".../lib/python3.11/…" and its zip file; what is installed below it, or a user's own folder, aside. */
+static bool is_standard_library(const char *file)
+{
+	const char *at = file;
+
+	while ((at = strstr(at, "/python3"))) {
+		at += strlen("/python3");
+		at += strspn(at, ".0123456789t");
+		if (at[0] == '/' || !strncmp(at, ".zip/", 5) || !strncmp(at, "zip/", 4))
+			return strstr(file, "/lib/python3") || strstr(file, "/lib64/python3");
+	}
+	return false;
+}
+
+bool tare_line_is_library(const char *file)
+{
+#define TARE_LIBRARY_FILES(text) text,
+	static const char *const parts[] = {
+#include "ledger/libraries.def"
+	};
+#undef TARE_LIBRARY_FILES
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(file, parts[i]))
+			return true;
+	return is_standard_library(file);
+}
+
+const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->depth; i++)
+		if (!tare_line_is_library(stack->lines[i].file))
+			return &stack->lines[i];
+	return stack->depth ? &stack->lines[0] : NULL;
+}
+
+/* What is left of a file's name where there is little room. */
+static const char *short_file(const char *file)
+{
+	const char *package = strstr(file, "-packages/"), *slash = strrchr(file, '/');
+
+	if (package)
+		return package + strlen("-packages/");
+	return slash && slash[1] ? slash + 1 : file;
+}
+
+void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_full)
+{
+	const char *file = is_full ? line->file : short_file(line->file);
+
+	tare_str_add(out, *file ? file : "?");
+	if (line->line)
+		tare_str_addf(out, ":%" PRIu32, line->line);
+	if (*line->function)
+		tare_str_addf(out, " in %s", line->function);
+}
+
+uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		/* A return address may lie just behind the object's last call. */
+		const struct tare_object *o = tare_process_object(process, stack->pcs[i] - 1);
+
+		if (o && o->path && !tare_owner_is_transparent(o->path))
+			return stack->pcs[i];
+	}
+	return 0;
+}
+
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process, uint64_t pc)
+{
+	const struct tare_object *object = tare_process_object(process, pc - 1);
+	const struct tare_symbol *symbol = tare_process_symbol(process, pc);
+	const char *path = object && object->path ? object->path : "?", *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	if (symbol)
+		tare_str_addf(out, "%s+0x%" PRIx64 " in %s", symbol->name, symbol->offset, base);
+	else
+		tare_str_addf(out, "%s+0x%" PRIx64, base, pc - (object ? object->base : 0));
+}
+
+bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)
+{
+	const struct tare_line *line = e->python ? tare_line_of_user(e->python) : NULL;
+	uint64_t pc = !line && e->stack ? tare_line_native(e->process, e->stack) : 0;
+
+	if (line)
+		tare_line_add(out, line, false);
+	else if (pc)
+		tare_line_add_native(out, e->process, pc);
+	return line || pc;
+}
+
+void tare_line_add_stack(struct tare_str *out, const struct tare_line_stack *stack, bool is_full)
+{
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		if (i)
+			tare_str_add(out, " < ");
+		tare_line_add(out, &stack->lines[i], is_full);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where an event came from, for people: a line of a Python program, or a function of a native one. */
+#ifndef TARE_LEDGER_LINE_H
+#define TARE_LEDGER_LINE_H
+
+#include "base/str.h"
+#include "trace/event.h"
+
+/* Is it code of Python itself or of an installed package, by the name of its file? */
+bool tare_line_is_library(const char *file);
+
+/*
+ * Rule "line": the innermost frame that is not library code; where all are, the innermost. NULL for a
+ * stack without frames.
+ */
+const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack);
+
+/*
+ * "train.py:87 in forward", "torch/nn/modules/linear.py:125 in forward" for a package; with `is_full`,
+ * the file as Python names it.
+ */
+void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_full);
+
+/*
+ * The return address behind which an event's native owner lies: the first frame, from the innermost
+ * out, that is neither the driver, nor its runtime, nor Tare. 0: there is none.
+ */
+uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack);
+
+/* "step+0x4f in solver": the function there, or the object where no symbol is known. */
+void tare_line_add_native(struct tare_str *out, const struct tare_process *process, uint64_t pc);
+
+/*
+ * Appends the source text of an event ("train.py:87 in forward"; without a Python stack its native
+ * owner); false, and nothing, where no line is known. For whatever shows a single event: graph rows,
+ * phases, peaks.
+ */
+bool tare_line_of_event(struct tare_str *out, const struct tare_event *e);
+
+/* Every frame, innermost first, " < " between them. */
+void tare_line_add_stack(struct tare_str *out, const struct tare_line_stack *stack, bool is_full);
+
+#endif

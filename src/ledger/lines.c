@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From buckets to the lines of one device: what every place in the program holds. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "ledger/line.h"
+
+#include <stdlib.h>
+
+/* The buckets of one site of one process; without a site, of what cannot have one. */
+struct part {
+	struct tare_amount sum;
+	int process; /* -1: others */
+	uint32_t site;
+	enum tare_account account; /* of what no single line can have; else NONE */
+};
+
+static int by_site(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->account < y->account ? -1 : x->account > y->account;
+}
+
+/*
+ * Pages belong to whatever lies in them, so what they have beyond that is no line's; nor is what a pool
+ * keeps, or what came when the GPU touched it.
+ */
+static enum tare_account account_of(const struct tare_bucket *b)
+{
+	switch (b->account) {
+	case TARE_ACCOUNT_GRANULARITY:
+	case TARE_ACCOUNT_MANAGED:
+	case TARE_ACCOUNT_OTHER:
+	case TARE_ACCOUNT_POOL:
+		return b->site ? TARE_ACCOUNT_NONE : (enum tare_account)b->account;
+	case TARE_ACCOUNT_POOL_IDLE:
+		return TARE_ACCOUNT_POOL;
+	default:
+		return TARE_ACCOUNT_NONE;
+	}
+}
+
+static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		      struct part **out)
+{
+	size_t count = 0, cap = 0, kept = 0;
+	struct part *parts = NULL;
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+		const struct tare_amount *a = tare_fold_amount(f, b, m);
+
+		if (!tare_bucket_is_device(b) || tare_amount_is_empty(a) ||
+		    (b->account == TARE_ACCOUNT_OTHER && !d->is_measured))
+			continue;
+		parts = tare_array_reserve(parts, &cap, count + 1, sizeof(*parts));
+		parts[count++] = (struct part){ *a, b->process, b->site, account_of(b) };
+	}
+	*out = parts;
+	if (!count)
+		return 0;
+	qsort(parts, count, sizeof(*parts), by_site);
+	for (size_t i = 1; i < count; i++) {
+		if (!by_site(&parts[kept], &parts[i]))
+			tare_amount_add(&parts[kept].sum, &parts[i].sum);
+		else
+			parts[++kept] = parts[i];
+	}
+	return kept + 1;
+}
+
+static const char *take(struct tare_arena *memory, struct tare_str *text)
+{
+	const char *copy = tare_arena_strdup(memory, tare_str_text(text));
+
+	tare_str_cut(text, 0);
+	return copy;
+}
+
+static void name_python(const struct tare_line_stack *stack, struct tare_arena *memory,
+			struct tare_ledger_line *l)
+{
+	const struct tare_line *line = tare_line_of_user(stack);
+	struct tare_str text = { 0 };
+
+	tare_line_add(&text, line, true);
+	l->label = take(memory, &text);
+	tare_line_add(&text, line, false);
+	l->short_label = take(memory, &text);
+	tare_line_add_stack(&text, stack, true);
+	l->stack = take(memory, &text);
+	tare_line_add_stack(&text, stack, false);
+	l->short_stack = take(memory, &text);
+	l->file = tare_arena_strdup(memory, line->file);
+	l->function = tare_arena_strdup(memory, line->function);
+	l->line = line->line;
+	tare_str_free(&text);
+}
+
+static void name(const struct tare_fold *f, const struct part *part, struct tare_arena *memory,
+		 struct tare_ledger_line *l)
+{
+	const struct tare_site *site = part->site ? &f->sites[part->site] : NULL;
+	struct tare_str text = { 0 };
+
+	if (site && site->python) {
+		name_python(site->python, memory, l);
+		return;
+	}
+	if (site)
+		tare_line_add_native(&text, site->process, site->pc);
+	else if (part->account == TARE_ACCOUNT_NONE)
+		tare_str_add(&text, "no line");
+	else
+		tare_str_add(&text, tare_accounts[part->account].label);
+	l->label = l->short_label = l->stack = l->short_stack = take(memory, &text);
+	tare_str_free(&text);
+}
+
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		     struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	struct part *parts;
+	size_t count = collect(f, d, m, &parts);
+
+	out->lines = tare_arena_alloc(memory, (count + 1) * sizeof(*out->lines));
+	out->line_nr = (int)count;
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_amount *a = &parts[i].sum;
+		struct tare_ledger_line *l = &out->lines[i];
+
+		*l = (struct tare_ledger_line){
+			.pid = parts[i].process < 0 ? -1 : (int64_t)f->processes[parts[i].process]->process->pid,
+			.bytes = a->bytes,
+			.low = a->low,
+			.high = a->high,
+			.count = a->count > 0 ? (uint64_t)a->count : 0,
+			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
+			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) :
+						  TARE_EVIDENCE_EXACT,
+		};
+		name(f, &parts[i], memory, l);
+	}
+	free(parts);
+}

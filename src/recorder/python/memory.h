@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads from memory of the interpreter. Until its layout has been checked, the kernel is asked first
+ * whether an address can be read, so that a wrong offset is found out instead of being a fault.
+ */
+#ifndef TARE_RECORDER_PYTHON_MEMORY_H
+#define TARE_RECORDER_PYTHON_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "recorder/unwind_stack.h"
+
+enum tare_python_trust { TARE_PYTHON_ASK, TARE_PYTHON_TRUST };
+
+static inline bool tare_python_may_load(uintptr_t at, size_t size, enum tare_python_trust trust)
+{
+	uintptr_t page;
+
+	if (trust == TARE_PYTHON_TRUST)
+		return true;
+	if (at + size < at)
+		return false;
+	for (page = at & ~(uintptr_t)4095; page < at + size; page += 4096)
+		if (!tare_stack_is_readable(page))
+			return false;
+	return true;
+}
+
+static inline bool tare_python_load(uintptr_t at, uint64_t *out, enum tare_python_trust trust)
+{
+	if (at % 8 || !tare_python_may_load(at, 8, trust))
+		return false;
+	*out = *(const volatile uint64_t *)at;
+	return true;
+}
+
+static inline bool tare_python_load_int(uintptr_t at, int *out, enum tare_python_trust trust)
+{
+	if (at % 4 || !tare_python_may_load(at, 4, trust))
+		return false;
+	*out = *(const volatile int *)at;
+	return true;
+}
+
+static inline bool tare_python_load_byte(uintptr_t at, uint8_t *out, enum tare_python_trust trust)
+{
+	if (!tare_python_may_load(at, 1, trust))
+		return false;
+	*out = *(const volatile uint8_t *)at;
+	return true;
+}
+
+#endif
