@@ -516,12 +516,14 @@ void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o)
 
 /* tensor.c: what PyTorch's segments are made up of */
 bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
-void tare_fold_tensor_segment_add(struct tare_fold *f, const struct tare_object_live *o);
-void tare_fold_tensor_segment_remove(struct tare_fold *f, const struct tare_object_live *o);
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
+void tare_fold_tensor_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size);
+void tare_fold_tensor_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
-					  int process, uint64_t owner, enum tare_mark m);
+					  int process, enum tare_account account, uint64_t owner,
+					  enum tare_mark m);
 
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);

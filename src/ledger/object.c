@@ -34,14 +34,6 @@ static void count_managed(struct tare_fold *f, const struct tare_object_live *o,
 			sign * (((int64_t)o->granted + f->page - 1) / f->page * f->page);
 }
 
-/* Memory that PyTorch's allocator cuts into blocks. */
-static bool is_segment(const struct tare_fold *f, const struct tare_object_live *o)
-{
-	return o->class == TARE_CLASS_DEVICE && o->device >= 0 && o->bucket >= 0 &&
-	       f->buckets[o->bucket].account == TARE_ACCOUNT_ALLOCATION &&
-	       tare_fold_tensor_is_pool(f, f->buckets[o->bucket].owner);
-}
-
 static int take_slot(struct tare_fold *f)
 {
 	int i = f->object_free;
@@ -73,8 +65,8 @@ int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
 	}
 	*tare_map_put(&p->live[family_of(o->class)], o->handle, NULL) = (uint64_t)i;
 	count_managed(f, o, 1);
-	if (is_segment(f, o))
-		tare_fold_tensor_segment_add(f, o);
+	if (o->class == TARE_CLASS_DEVICE && tare_fold_tensor_is_segment(f, o->bucket))
+		tare_fold_tensor_segment_add(f, o->bucket, o->handle, o->granted);
 	return i;
 }
 
@@ -98,8 +90,8 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 	if (o->next >= 0)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
-	if (is_segment(f, o))
-		tare_fold_tensor_segment_remove(f, o);
+	if (o->class == TARE_CLASS_DEVICE && o->device >= 0)
+		tare_fold_tensor_segment_remove(f, o->process, o->device, o->handle);
 	if (is_paged(o) && o->device >= 0)
 		pages = tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device),
 					       o->handle, o->granted);

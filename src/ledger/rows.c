@@ -172,7 +172,7 @@ static void fill(struct tare_row *r, const struct tare_amount *a)
 
 static bool is_pool(const struct build *b, const struct leaf *l)
 {
-	return l->account == TARE_ACCOUNT_ALLOCATION && l->part > 1 &&
+	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) && l->part > 1 &&
 	       tare_fold_tensor_is_pool(b->f, l->part - 1);
 }
 
@@ -270,7 +270,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		[PARTLY] = { "partly", "cached beside live tensors", false },
 	};
 	struct tare_pool_use use =
-		tare_fold_tensor_use(b->f, b->d, l->process, l->part - 1, b->mark);
+		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
 	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly, use.partly };
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)

@@ -27,6 +27,15 @@ bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
 	return false;
 }
 
+/* Is what is booked there cut into blocks? */
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
+{
+	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
+
+	return b && (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM) &&
+	       tare_fold_tensor_is_pool(f, b->owner);
+}
+
 /* The place of the last segment that begins at or before the address; -1: none does. */
 static int place_of(const struct tare_segments *s, uint64_t at)
 {
@@ -41,13 +50,6 @@ static int place_of(const struct tare_segments *s, uint64_t at)
 			high = mid;
 	}
 	return (int)low - 1;
-}
-
-static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t address)
-{
-	int i = place_of(s, address);
-
-	return i >= 0 && address - s->items[i].at < s->items[i].size ? &s->items[i] : NULL;
 }
 
 static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
@@ -77,83 +79,96 @@ static void move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int
 	book(f, s, TARE_BUCKET_PARTLY, pinned(s) - before, 0);
 }
 
-void tare_fold_tensor_segment_add(struct tare_fold *f, const struct tare_object_live *o)
+void tare_fold_tensor_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size)
 {
-	struct tare_segments *s = &tare_fold_place(f, o->process, o->device)->segments;
-	size_t i = (size_t)(place_of(s, o->handle) + 1);
+	const struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_segments *s = &tare_fold_place(f, b->process, b->device)->segments;
+	size_t i = (size_t)(place_of(s, at) + 1);
 
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
 	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
-	s->items[i] = (struct tare_segment){ .at = o->handle,
-					     .size = o->granted,
-					     .context = o->context,
-					     .owner = f->buckets[o->bucket].owner };
+	s->items[i] = (struct tare_segment){
+		.at = at, .size = size, .context = b->context, .owner = b->owner
+	};
 	s->count++;
 }
 
-/* Blocks of a segment that went with it: their ends will not be told, or mean nothing. */
-static void forget_blocks(struct tare_place *p, const struct tare_segment *s)
+/* Adds or takes a block, which may lie in several mappings side by side. Is any of them there? */
+static bool spread(struct tare_fold *f, struct tare_segments *s, uint64_t at, uint64_t bytes, int sign)
 {
-	const struct tare_map_slot *slot;
-	uint64_t *gone = NULL;
-	size_t gone_nr = 0, gone_cap = 0;
+	int i = place_of(s, at);
+	bool is_first = true;
 
-	for (size_t at = 0; (slot = tare_map_next(&p->blocks, &at));) {
-		if (slot->key - s->at >= s->size)
-			continue;
-		gone = tare_array_reserve(gone, &gone_cap, gone_nr + 1, sizeof(*gone));
-		gone[gone_nr++] = slot->key;
+	if (i < 0 || at - s->items[i].at >= s->items[i].size)
+		i++;
+	for (; (size_t)i < s->count && s->items[i].at < at + bytes; i++) {
+		struct tare_segment *g = &s->items[i];
+		uint64_t begin = at > g->at ? at : g->at, end = at + bytes;
+		int64_t part;
+
+		if (end > g->at + g->size)
+			end = g->at + g->size;
+		part = (int64_t)(end - begin);
+		if (sign < 0 && part > g->live)
+			part = g->live;
+		move(f, g, sign * part, is_first ? sign : 0);
+		is_first = false;
 	}
-	for (size_t i = 0; i < gone_nr; i++)
-		tare_map_remove(&p->blocks, gone[i], NULL);
-	free(gone);
-}
-
-void tare_fold_tensor_segment_remove(struct tare_fold *f, const struct tare_object_live *o)
-{
-	struct tare_place *p = tare_fold_place(f, o->process, o->device);
-	struct tare_segments *s = &p->segments;
-	int i = place_of(s, o->handle);
-
-	if (i < 0 || s->items[i].at != o->handle)
-		return;
-	if (s->items[i].live) {
-		size_t before = p->blocks.count;
-
-		forget_blocks(p, &s->items[i]);
-		move(f, &s->items[i], -s->items[i].live, -(int64_t)(before - p->blocks.count));
-	}
-	s->count--;
-	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
+	return !is_first;
 }
 
 static void take_back(struct tare_fold *f, struct tare_place *p, uint64_t block)
 {
 	uint64_t bytes;
-	struct tare_segment *s;
 
-	if (!tare_map_remove(&p->blocks, block, &bytes))
+	if (tare_map_remove(&p->blocks, block, &bytes))
+		spread(f, &p->segments, block, bytes, -1);
+}
+
+/* Blocks of a segment go with it: their ends will not be told, or mean nothing. */
+static void take_back_all(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size)
+{
+	const struct tare_map_slot *slot;
+	uint64_t *gone = NULL;
+	size_t gone_nr = 0, gone_cap = 0;
+
+	for (size_t next = 0; (slot = tare_map_next(&p->blocks, &next));) {
+		if (slot->key - at >= size)
+			continue;
+		gone = tare_array_reserve(gone, &gone_cap, gone_nr + 1, sizeof(*gone));
+		gone[gone_nr++] = slot->key;
+	}
+	for (size_t i = 0; i < gone_nr; i++)
+		take_back(f, p, gone[i]);
+	free(gone);
+}
+
+/* Also of what was no segment, or is booked elsewhere by now. */
+void tare_fold_tensor_segment_remove(struct tare_fold *f, int process, int device, uint64_t at)
+{
+	struct tare_place *p = tare_fold_place(f, process, device);
+	struct tare_segments *s = &p->segments;
+	int i = place_of(s, at);
+
+	if (i < 0 || s->items[i].at != at)
 		return;
-	s = segment_of(&p->segments, block);
-	if (s)
-		move(f, s, -(int64_t)bytes, -1);
+	if (s->items[i].live)
+		take_back_all(f, p, at, s->items[i].size);
+	if (s->items[i].live) /* of a block that begins before it */
+		move(f, &s->items[i], -s->items[i].live, 0);
+	s->count--;
+	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
 }
 
 static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
-	struct tare_segment *s;
 
 	if (b->is_finalizing && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
-	if (b->bytes <= 0)
-		return;
-	s = segment_of(&p->segments, b->address);
-	if (!s)
-		return;
-	*tare_map_put(&p->blocks, b->address, NULL) = (uint64_t)b->bytes;
-	move(f, s, b->bytes, 1);
+	if (b->bytes > 0 && spread(f, &p->segments, b->address, (uint64_t)b->bytes, 1))
+		*tare_map_put(&p->blocks, b->address, NULL) = (uint64_t)b->bytes;
 }
 
 /* The segment of a block may be among calls that are not settled: it waits for them. */
@@ -185,9 +200,16 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 	d->block_nr = 0;
 }
 
+/* Memory of cuMemCreate belongs to no context. */
+static bool is_of(const struct tare_fold *f, const struct tare_bucket *b, enum tare_account account)
+{
+	return (account == TARE_ACCOUNT_VMM) == !f->contexts[b->context].handle;
+}
+
 /* Of one process's pool at a mark: bytes in blocks, their number, and cached beside them. */
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
-					  int process, uint64_t owner, enum tare_mark m)
+					  int process, enum tare_account account, uint64_t owner,
+					  enum tare_mark m)
 {
 	struct tare_pool_use use = { 0 };
 
@@ -195,7 +217,7 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struc
 		const struct tare_bucket *b = &f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(f, b, m);
 
-		if (b->process != process || b->owner != owner)
+		if (b->process != process || b->owner != owner || !is_of(f, b, account))
 			continue;
 		use.is_known |= b->account == TARE_BUCKET_TENSOR;
 		if (b->account == TARE_BUCKET_TENSOR) {

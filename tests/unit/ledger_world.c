@@ -424,7 +424,7 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 	CHECK_INT((int64_t)b->used_start, (int64_t)a->used_start);
 	CHECK_INT((int64_t)b->peak_used, (int64_t)a->peak_used);
 	/* A peak that blocks alone made fuller may lie so near the cut that it is told a little earlier. */
-	CHECK(a->peak_t_ns - b->peak_t_ns >= 0 && a->peak_t_ns - b->peak_t_ns <= 24000);
+	CHECK(a->peak_t_ns - b->peak_t_ns >= 0 && a->peak_t_ns - b->peak_t_ns <= 50000);
 	CHECK_INT(b->unexplained, a->unexplained);
 	CHECK_INT(b->used_by, a->used_by);
 	for (int i = 0; i < a->row_nr && i < b->row_nr; i++) {

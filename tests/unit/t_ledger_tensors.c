@@ -171,6 +171,45 @@ TEST(tensors_go_with_their_context)
 	world_free(w);
 }
 
+#define EXPANDABLE "process:431/vmm/libc10_cuda"
+
+/* Expandable segments: pages of 20 MiB mapped side by side, and blocks across their borders. */
+TEST(tensors_in_expandable_segments_may_lie_in_several)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	for (int i = 0; i < 3; i++) {
+		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
+		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
+		     .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+		     .before = (600 + 20 * i) * MIB, .after = (620 + 20 * i) * MIB,
+		     .owner = "/site-packages/torch/lib/libc10_cuda.so");
+		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,
+		     .begin = (3 + i) * MS + 100000, .end = (3 + i) * MS + 100010,
+		     .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
+		     .asked = 20 * MIB, .context = 0xc0);
+	}
+	world_tensor(w, 7 * MS, BASE + 10 * MIB, 12 * MIB);
+	world_tensor(w, 8 * MS, BASE + 22 * MIB, 1 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE), 60 * MIB);
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/tensors"), 13 * MIB);
+	CHECK_INT(world_row(&l, 0, EXPANDABLE "/tensors")->count, 2);
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/partly"), 27 * MIB);
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/cached"), 20 * MIB);
+	tare_ledger_free(&l);
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
+	     .end = 9 * MS + 10, .handle = BASE, .asked = 20 * MIB, .context = 0xc0);
+	world_tensor(w, 10 * MS, BASE + 10 * MIB, 0); /* it went with the mapping it began in */
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/tensors"), 1 * MIB);
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/partly"), 19 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* What is handed out twice was taken back unseen; a block outside all segments is nobody's. */
 TEST(tensors_that_make_no_sense_change_no_sum)
 {
