@@ -11,7 +11,7 @@ out=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
 # shellcheck source=tests/gpu/driver/lib.sh
 . "$here/driver/lib.sh"
-all=(capture compile pools jax nodes lattice vram calibrate overhead)
+all=(capture compile pools jax nodes train lattice vram calibrate overhead)
 
 part_capture() {
 	record_python torch capture64 90 graphs,streams,code,allocations "$here/programs/capture64.py"
@@ -23,8 +23,8 @@ part_compile() {
 }
 
 part_pools() {
-	record_c async_pools 30 pools
-	record_python cupy cupy_pools 90 pools,code "$here/programs/cupy_pools.py"
+	record_c async_pools 30 pools,idle
+	record_python cupy cupy_pools 90 pools,idle,code "$here/programs/cupy_pools.py"
 }
 
 part_jax() {
@@ -36,7 +36,13 @@ part_jax() {
 part_nodes() {
 	record_c memory_nodes 30 graphs
 	nodes=$out/graph_nodes.stdout
-	record_c graph_nodes 30 graphs
+	# shellcheck disable=SC2086
+	record_c graph_nodes 30 graphs ${SIM:+kernel kernel+2048B memset memcpy empty}
+}
+
+part_train() {
+	record_python torchvision resnet50_adam 90 allocations,trial,streams,code "$here/programs/resnet50_adam.py"
+	[ -e "$out/resnet50_adam.ledger" ] && sed -n '/^what would make it less/,$p' "$out/resnet50_adam.ledger"
 }
 
 part_lattice() {
@@ -71,7 +77,7 @@ part_overhead() {
 	local script=$here/programs/resnet50_overhead.py ms share low high
 	has_module torchvision || { skip overhead "no torchvision here"; return; }
 	if has_command ctl; then
-		record overhead 150 code,allocations python3 "$script" toggle "$tare" || return
+		record overhead 150 code,allocations,trial python3 "$script" toggle "$tare" || return
 		read -r ms share low high <"$out/overhead.stdout"
 		figure "ResNet-50 batch 8, a step" "$(at_most 1 "$share")" \
 			"$ms ms; recording adds $share % (95 % interval $low to $high)"

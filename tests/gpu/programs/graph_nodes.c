@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = 4096, HOST_NODES = 512 };
+enum { NODES = 16384, HOST_NODES = 1024 };
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 			  ".visible .entry small() { ret; }\n"
