@@ -37,6 +37,8 @@ struct world {
 	int device_nr;
 	struct tare_object objects[64];
 	int object_nr;
+	struct tare_symbol symbols[64]; /* by address: one for each object at most */
+	int symbol_nr;
 };
 
 struct world *world_new(void)
@@ -317,6 +319,8 @@ static void link_up(struct world *w)
 		w->process_devices[i] = list;
 		w->processes[i]->devices = list;
 		w->processes[i]->device_nr = w->device_nr;
+		w->processes[i]->symbols = w->symbols;
+		w->processes[i]->symbol_nr = w->symbol_nr;
 		w->processes[i]->objects = w->objects;
 		w->processes[i]->object_nr = w->object_nr;
 	}
@@ -595,6 +599,11 @@ int64_t world_bytes(const struct tare_ledger *l, int device, const char *path)
 	if (!r)
 		test_fail(__FILE__, __LINE__, "there is no row %s", path);
 	return r->bytes;
+}
+
+void world_symbol(struct world *w, const char *owner, const char *name)
+{
+	w->symbols[w->symbol_nr++] = (struct tare_symbol){ .address = pc_of(w, owner), .name = name };
 }
 
 bool world_has_note(const struct tare_ledger *l, const char *part)

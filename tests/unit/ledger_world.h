@@ -93,6 +93,9 @@ void world_check_checkpoints(struct world *w, int cuts);
 /* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);
 int64_t world_bytes(const struct tare_ledger *l, int device, const char *path);
+
+/* What the function of `owner` is called that its stacks show; owners in the order of their first calls. */
+void world_symbol(struct world *w, const char *owner, const char *name);
 bool world_has_note(const struct tare_ledger *l, const char *part);
 
 /* Law 1 and the sums of parents, on every device. */

@@ -311,6 +311,25 @@ TEST(a_trial_of_cudnn_is_elastic)
 	end(&s, &l);
 }
 
+/*
+ * PyTorch allocates for cuDNN itself: only the names of its functions tell. No checkpoint comes in
+ * between: what is folded while it runs has no names yet.
+ */
+TEST(a_trial_is_known_by_the_names_of_functions)
+{
+	struct story s = begin();
+	const char *peak = "peak";
+	struct tare_ledger l;
+
+	context(&s, 0xc0, 523 * MIB);
+	world_symbol(s.w, "/x/libtorch_cuda.so",
+		     "_ZN2at6native33raw_cudnn_convolution_forward_outERKNS_6TensorES3_S3_");
+	trial(&s, BASE, 4726 * MIB, 44 * MS, "/x/libtorch_cuda.so");
+	world_build(s.w, NULL, &peak, 1, &l);
+	CHECK_INT(world_bytes(&l, 0, PROCESS "/trial"), 4726 * MIB);
+	end(&s, &l);
+}
+
 static int64_t elastic_of(struct story *s)
 {
 	struct tare_ledger l = world_ledger(s->w, "peak");
