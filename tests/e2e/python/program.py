@@ -1,0 +1,287 @@
+# -*- coding: utf-8 -*-
+# SPDX-License-Identifier: Apache-2.0
+"""Allocates device memory from known lines, and writes down which: Python 3.6 and later, nothing installed.
+
+Each allocation has a size of its own. note() is called within the call of the driver, on its line, and
+writes the stack as Python sees it there: {"size": …, "frames": [[file, line, function], …]}.
+"""
+import atexit
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+import threading
+
+TRUTH = os.open(os.environ["TRUTH"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+cu = ctypes.CDLL("libcuda.so.1")
+held = ctypes.PyDLL("libcuda.so.1")  # keeps the GIL during a call
+sizes = iter(range(0x10001, 1 << 30, 16))
+lock = threading.Lock()
+
+
+def note():
+    with lock:
+        size = next(sizes)
+    frames, frame = [], sys._getframe(1)
+    while frame:
+        frames.append([frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+        frame = frame.f_back
+    os.write(TRUTH, (json.dumps({"size": size, "frames": frames}) + "\n").encode())
+    return size
+
+
+def start():
+    context = ctypes.c_void_p()
+    assert cu.cuInit(0) == 0
+    assert cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert cu.cuCtxSetCurrent(context) == 0
+    return context
+
+
+def alloc():
+    at = ctypes.c_uint64()
+    assert cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note())) == 0
+    return at
+
+
+def release(at):
+    assert cu.cuMemFree_v2(at) == 0
+
+
+def decorated(function):
+    def wrapper(*args):
+        at = ctypes.c_uint64()
+        cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note()))
+        return function(*args)
+    return wrapper
+
+
+@decorated
+def nested(depth):
+    def inner():
+        return [alloc() for _ in range(2)] + list(map(lambda _: alloc(), range(2)))
+    if depth == 0:
+        return inner()
+
+    return nested(
+        depth - 1)
+
+
+class Model(object):
+    first = alloc() if False else None
+
+    def __init__(self):
+        self.at = alloc()
+
+    def __call__(self): return alloc()
+
+    @property
+    def size(self):
+        return alloc()
+
+    @classmethod
+    def made(cls):
+        return cls()
+
+    @staticmethod
+    def bare():
+        return held.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(note()))
+
+    def __enter__(self):
+        alloc()
+
+    def __exit__(self, *args):
+        alloc()
+
+
+def generator():
+    alloc()
+    yield 1
+    alloc()
+    yield from (alloc() for _ in range(2))
+
+
+async def coroutine():
+    alloc()
+    return alloc()
+
+
+@contextlib.contextmanager
+def managed():
+    alloc()
+    try:
+        yield
+    finally:
+        alloc()
+
+
+def recurse(depth):
+    if depth:
+        return recurse(depth - 1)
+    return alloc()
+
+
+def plain():
+    nested(3)
+    with Model.made() as model:
+        alloc()
+    model = Model()
+    model()
+    model.size
+    Model.bare()
+    for _ in generator():
+        pass
+    a = generator()
+    next(a)  # resumed from two places
+    list(a)
+    running = coroutine()
+    try:
+        running.send(None)
+    except StopIteration:
+        pass
+    with managed():
+        alloc()
+    try:
+        raise ValueError
+    except ValueError:
+        alloc()
+    finally:
+        alloc()
+    sorted([3, 1, 2], key=lambda x: alloc().value)
+
+    class Inside(object):
+        at = alloc()
+    sys.setrecursionlimit(3000)
+    recurse(1000)
+    recurse(90)
+
+
+def unicode_names():
+    names = ["größe_δ", "变量", "ascii"]
+    for file in ("naïve.py", "файл.py", "文件.py", "𝔲𝔫𝔦.py", "plain.py"):
+        for name in names:
+            scope = {"alloc": alloc}
+            exec(compile("def %s():\n\n    return alloc()\n" % name, file, "exec"), scope)
+            scope[name]()
+
+
+def generated(count):
+    """Code objects that die at once: their addresses, names and strings come again."""
+    for i in range(count):
+        scope = {"alloc": alloc, "release": release}
+        lines = "\n" * (i * 7919 % 97)
+        if i % 4 == 0:
+            text = lines + "def f():\n    return alloc()\nrelease(f())\n"
+            exec(compile(text, "<string>", "exec"), scope)
+        elif i % 4 == 1:
+            text = "def f():\n" + lines + "    x = 1\n    return alloc()\nrelease(f())\n"
+            exec(compile(text, "<string>", "exec"), scope)
+        elif i % 4 == 2:
+            exec(compile("def f%d():\n    return alloc()\nrelease(f%d())\n" % (i, i), "<string>", "exec"), scope)
+        else:
+            exec(compile("def f():\n    return alloc()\nrelease(f())\n", "<made %d>" % i, "exec"), scope)
+
+
+def threads():
+    context = ctypes.c_void_p()
+    cu.cuCtxGetCurrent(ctypes.byref(context))
+
+    def work(n):
+        cu.cuCtxSetCurrent(context)
+        for _ in range(20):
+            recurse(n)
+            nested(1)
+    all_of_them = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in all_of_them:
+        thread.start()
+    for thread in all_of_them:
+        thread.join()
+
+
+def handler(number, frame):
+    alloc()
+
+
+def signals():
+    signal.signal(signal.SIGUSR1, handler)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    for _ in range(10):
+        pass
+
+
+def bare_thread():
+    """A thread that never ran Python frees an allocation."""
+    at = alloc()
+    libc = ctypes.CDLL(None)
+    thread = ctypes.c_ulong()
+    function = ctypes.cast(cu.cuMemFree_v2, ctypes.c_void_p)
+    assert libc.pthread_create(ctypes.byref(thread), None, function, at) == 0
+    libc.pthread_join(thread, None)
+
+
+INSIDE = """
+import ctypes, json, os, sys
+cu = ctypes.%s("libcuda.so.1")
+def note(size):
+    frames, frame = [], sys._getframe(1)
+    while frame:
+        frames.append([frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+        frame = frame.f_back
+    os.write(%d, (json.dumps({"size": size, "frames": frames, "inside": %d}) + "\\n").encode())
+    return size
+def alloc():
+    at = ctypes.c_uint64()
+    cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note(%d)))
+alloc()
+"""
+
+
+def sub_interpreter():
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            module = __import__(name)
+            break
+        except ImportError:
+            module = None
+    if not module:
+        print("no sub-interpreters")
+        return
+    try:
+        one = module.create("legacy") if name == "_interpreters" else module.create(isolated=False)
+    except TypeError:
+        one = module.create()
+    for dll, inside in (("PyDLL", 1), ("CDLL", 2)):
+        text = INSIDE % (dll, TRUTH, inside, next(sizes))
+        run = module.exec if name == "_interpreters" else module.run_string
+        failure = run(one, text)
+        assert not failure, failure
+    alloc()
+    module.destroy(one)
+    alloc()
+
+
+def forked():
+    child = os.fork()
+    if child == 0:
+        start()
+        alloc()
+        recurse(3)
+        os._exit(0)
+    os.waitpid(child, 0)
+    start()
+    alloc()
+
+
+if __name__ == "__main__":
+    what = sys.argv[1]
+    if what == "forked":
+        forked()
+        sys.exit(0)
+    start()
+    atexit.register(alloc)
+    if what == "generated":
+        generated(1000)
+    else:
+        globals()[what]()

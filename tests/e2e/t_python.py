@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Python lines of events: what the recorder reads of each interpreter, against what Python itself says.
+
+Interpreters: /usr/bin/python3, those of pyenv, and those in TARE_TEST_PYTHONS (paths with colons).
+"""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+from harness import (FIXTURES, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main)
+
+PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "program.py")
+FRAMES = 128  # TARE_PYTHON_FRAMES
+VERSIONS = ["3.%d" % minor for minor in range(6, 14)]
+
+
+def version_of(python):
+    done = subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.decode().strip()
+
+
+def find_pythons():
+    """version → path of an interpreter; Debian's own under "system"."""
+    paths = [p for p in os.environ.get("TARE_TEST_PYTHONS", "").split(":") if p]
+    paths += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))
+    found = {}
+    for path in paths:
+        found.setdefault(version_of(path), path)
+    if os.path.exists("/usr/bin/python3"):
+        found["system"] = "/usr/bin/python3"
+    return found
+
+
+PYTHONS = {} if WRAPPER else find_pythons()
+
+
+def python_of(version):
+    if WRAPPER:
+        raise Skip("the interpreters here are of another machine")
+    if version not in PYTHONS:
+        raise Skip("there is no Python %s here" % version)
+    return PYTHONS[version]
+
+
+def record(box, version, what, rec="rec.tare", **more):
+    """Runs the program; returns what it wrote down, by size."""
+    more.setdefault("env", {})["TRUTH"] = box.path("truth")
+    more["env"]["PYTHONDONTWRITEBYTECODE"] = "1"
+    done = box.record([python_of(version), PROGRAM, what], rec=rec, **more)
+    truth = {}
+    with open(box.path("truth"), encoding="utf-8") as file:
+        for line in file:
+            entry = json.loads(line)
+            truth[entry["size"]] = entry
+    return truth, done
+
+
+def recorded(box, rec="rec.tare"):
+    """Events as a list of (event, frames), frames as in the truth."""
+    done = box.tare("dump", rec, "--json")
+    check_equal(done.code, 0, done)
+    records = [json.loads(line) for line in done.out.splitlines()]
+    strings = {(r["log"], r["id"]): r["text"] for r in records if r.get("kind") == "string"}
+    strings.update({(r["log"], 0): "" for r in records if "log" in r})
+    lines = {(r["log"], r["id"]): [strings[r["log"], r["file"]], r["line"], strings[r["log"], r["function"]]]
+             for r in records if r.get("kind") == "line"}
+    stacks = {(r["log"], r["id"]): [lines[r["log"], int(i, 16)] for i in r["pcs"]]
+              for r in records if r.get("kind") == "line_stack"}
+    return [(r, stacks[r["log"], r["python"]] if r["python"] else None)
+            for r in records if r.get("kind") == "event"]
+
+
+def check_stacks(truth, events):
+    """Every allocation that Python wrote down has exactly its stack."""
+    found = {event["asked"]: frames for event, frames in events if event["asked"] in truth}
+    check_equal(sorted(found), sorted(truth), "allocations")
+    for size, entry in truth.items():
+        frames = [tuple(f) for f in found[size] or []]
+        check_equal(frames, [tuple(f) for f in entry["frames"]][:FRAMES], "the stack of %#x" % size)
+
+
+def check_nothing_said(box):
+    report = box.report("rec.tare", "end")
+    check_equal([d for d in report["degraded"] if "Python" in d], [])
+
+
+def check_version(box, version):
+    truth, _ = record(box, version, "plain")
+    check_stacks(truth, recorded(box))
+    check(len(truth) >= 30, "the program allocated %d times" % len(truth))
+    check_nothing_said(box)
+
+
+def check_generated(box, version):
+    truth, _ = record(box, version, "generated")
+    check_stacks(truth, recorded(box))
+    check_equal(len(truth), 1001)
+
+
+def check_names(box, version):
+    truth, _ = record(box, version, "unicode_names")
+    check_stacks(truth, recorded(box))
+
+
+def check_threads(box, version):
+    for what in ("threads", "signals"):
+        truth, _ = record(box, version, what, rec=what + ".tare")
+        check_stacks({s: t for s, t in truth.items()}, recorded(box, what + ".tare"))
+        os.unlink(box.path("truth"))
+
+
+def check_bare_thread(box, version):
+    truth, _ = record(box, version, "bare_thread")
+    events = recorded(box)
+    check_stacks(truth, events)
+    freed = [frames for event, frames in events if event["effect"] == "del" and event["class"] == "allocation"]
+    check_equal(freed, [None], "a thread without Python has no Python stack")
+
+
+def check_forked(box, version):
+    truth, _ = record(box, version, "forked")
+    events = recorded(box)
+    found = [(event["asked"], frames) for event, frames in events if event["asked"] in truth]
+    check_equal(len(found), 3)
+    check_equal(len({event["log"] for event, _ in events}), 2, "parent and child have a log each")
+    for size, frames in found:
+        check(frames[0][2] == "alloc" and frames[-1][2] == "<module>", frames)
+
+
+def check_sub_interpreter(box, version):
+    truth, done = record(box, version, "sub_interpreter")
+    if "no sub-interpreters" in done.out:
+        raise Skip("Python %s here has no sub-interpreters" % version)
+    events = recorded(box)
+    found = {event["asked"]: frames for event, frames in events if event["asked"] in truth}
+    is_followed = version != "system" and int(version.split(".")[1]) >= 12 or \
+        version == "system" and sys.version_info >= (3, 12)
+    for size, entry in truth.items():
+        frames = [list(f) for f in found[size] or []]
+        if entry.get("inside") == 2 and not is_followed:
+            # docs/PYTHON.md: without the GIL, the line that runs the sub-interpreter
+            check(frames and frames[0][2] == "sub_interpreter", frames)
+        else:
+            check_equal(frames[:len(entry["frames"])], entry["frames"], "the stack of %#x" % size)
+
+
+def define(version):
+    for check_one in (check_version, check_generated, check_names, check_threads, check_bare_thread, check_forked,
+                      check_sub_interpreter):
+        def run(box, check_one=check_one):
+            check_one(box, version)
+        run.__name__ = "%s_%s" % (check_one.__name__.replace("check_", ""), version.replace(".", "_"))
+        case(run)
+
+
+for one in VERSIONS + ["system"]:
+    define(one)
+
+
+@case
+def offsets_are_those_of_the_headers(box):
+    """Each row of layout.def that can be compared here."""
+    compared = 0
+    for version, python in PYTHONS.items():
+        if version == "system" or not 6 <= int(version.split(".")[1]) <= 12:
+            continue
+        folder = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])"],
+                                stdout=subprocess.PIPE).stdout.decode().strip()
+        program = box.path("offsets-" + version)
+        done = box.run(["cc", "-w", "-I" + folder, "-I" + folder + "/internal", "-I" + os.path.join(ROOT, "src"),
+                        os.path.join(ROOT, "tests", "e2e", "python", "offsets.c"), "-o", program])
+        check_equal(done.code, 0, done)
+        check_equal(box.run([program]).out, "", "Python " + version)
+        compared += 1
+    if not compared:
+        raise Skip("no headers of CPython 3.6 to 3.12 here")
+
+
+def label_rows(box, *more, by="line"):
+    done = box.tare("report", "rec.tare", "--at", "end", "--json", "--by", by, *more)
+    check_equal(done.code, 0, done)
+    return {row["label"]: row for row in json.loads(done.out)["rows"]}, done
+
+
+@case
+def lines_of_libraries_are_not_the_users(box):
+    os.makedirs(box.path("venv/lib/python3.11/site-packages/net"))
+    with open(box.path("venv/lib/python3.11/site-packages/net/layers.py"), "w") as file:
+        file.write("def build(alloc):\n    return alloc()\n")
+    with open(box.path("direct.py"), "w") as file:
+        file.write("import sys\nsys.path += [%r, %r]\nimport program\nimport net.layers\n"
+                   "program.start()\nalloc = program.cu.cuMemAlloc_v2\n"
+                   "def main():\n"
+                   "    at = program.ctypes.c_uint64()\n"
+                   "    size = program.ctypes.c_size_t(0x234567)\n"
+                   "    net.layers.build(lambda size=size: 0)\n"
+                   "    exec(compile('import functools\\ncall = functools.partial(alloc, at, size)\\ncall()',\n"
+                   "         '/x/site-packages/gen.py', 'exec'),\n"
+                   "         {'alloc': alloc, 'at': program.ctypes.byref(at), 'size': size})\n"
+                   "main()\n"
+                   % (os.path.dirname(PROGRAM), box.path("venv/lib/python3.11/site-packages")))
+    python_of("system")
+    env = {"TRUTH": box.path("truth"), "PYTHONDONTWRITEBYTECODE": "1"}
+    box.record(["/usr/bin/python3", "direct.py"], env=env)
+    rows, done = label_rows(box)
+    mine = [row for row in rows.values() if row["bytes"] == 0x234567]
+    check_equal([(row["function"], os.path.basename(row["file"]), row["line"]) for row in mine],
+                [("main", "direct.py", 11)], done)
+    stacks, done = label_rows(box, by="stack")
+    mine = [label for label, row in stacks.items() if row["bytes"] == 0x234567]
+    check(len(mine) == 1 and mine[0].startswith("/x/site-packages/gen.py:3 in <module> < "), stacks)
+
+
+@case
+def rows_by_line_sum_to_what_is_explained(box):
+    record(box, "system", "plain")
+    for at in ("peak", "end"):
+        done = box.tare("report", "rec.tare", "--at", at, "--json", "--by", "line")
+        report = json.loads(done.out)
+        device = report["devices"][0]
+        check_equal(sum(row["bytes"] for row in report["rows"]), device["used_bytes"] - device["unexplained_bytes"],
+                    done)
+    rows, done = label_rows(box)
+    check(not any(label == "no line" and row["bytes"] for label, row in rows.items()), done)
+
+
+@case
+def native_lines_have_functions(box):
+    box.record(fixture("e2e_alloc"))
+    rows, done = label_rows(box)
+    check(any(re.match(r"\w+\+0x[0-9a-f]+ in e2e_alloc$", label) and row["file"] is None
+              for label, row in rows.items()), done)
+
+
+@case
+def folding_keeps_the_lines(box):
+    python_of("system")
+    with open(box.path("many.py"), "w") as file:
+        file.write("import sys\nsys.path.append(%r)\nimport program\nprogram.start()\n"
+                   "kept = program.alloc()\n"
+                   "def churn():\n    for _ in range(12000):\n        at = program.ctypes.c_uint64()\n"
+                   "        program.cu.cuMemAlloc_v2(program.ctypes.byref(at), program.ctypes.c_size_t(4096))\n"
+                   "        program.cu.cuMemFree_v2(at)\n"
+                   "churn()\nlast = program.alloc()\n" % os.path.dirname(PROGRAM))
+    env = {"TRUTH": box.path("truth"), "PYTHONDONTWRITEBYTECODE": "1"}
+    box.record(["/usr/bin/python3", "many.py"], env=env, options=["--cap", "1MiB"])
+    check("checkpoint.events" in os.listdir(box.path("rec.tare")), "nothing was folded")
+    with open(box.path("truth"), encoding="utf-8") as file:
+        truth = [json.loads(line) for line in file]
+    rows, done = label_rows(box, by="stack")
+    for entry in truth:
+        label = " < ".join("%s:%d in %s" % tuple(f) for f in entry["frames"])
+        check(label in rows and rows[label]["bytes"] == entry["size"], label, done)
+
+
+@case
+def stacks_can_be_chosen(box):
+    python_of("system")
+    for stacks, has_native, has_python in (("python", False, True), ("native", True, False), ("both", True, True),
+                                           ("none", False, False)):
+        rec = stacks + ".tare"
+        truth, _ = record(box, "system", "signals", rec=rec, options=["--stacks", stacks])
+        events = [(e, frames) for e, frames in recorded(box, rec) if e["asked"] in truth]
+        check_equal([bool(e["stack"]) for e, _ in events], [has_native] * len(events), stacks)
+        check_equal([frames is not None for _, frames in events], [has_python] * len(events), stacks)
+        os.unlink(box.path("truth"))
+    done = box.tare("record", "--stacks", "all", "--", "true")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "--stacks", "python", "native", "both", "none")
+
+
+@case
+def an_interpreter_we_cannot_read_is_left_alone(box):
+    """A stand-in for the interpreter says what TARE_FAKE_PYTHON asks it to."""
+    for fake, part in (("3.99.1 (main)", "3.6 to 3.14"), ("3.11.9 (x) [PyPy 7.3]", "PyPy"),
+                       ("3.13.1 experimental free-threading build", "free-threaded"),
+                       ("3.14.0 (main)", "does not say where"), ("2.7.18 (default)", "3.6 to 3.14")):
+        done = box.record(fixture("e2e_fake_python"), rec="v.tare", options=["-f"], env={"TARE_FAKE_PYTHON": fake})
+        said = [d for d in box.report("v.tare", "end")["degraded"] if "Python" in d]
+        check(len(said) == 1 and part in said[0] and fake.split()[0] in said[0], fake, said, done)
+    # It names a known version, and what lies there is not what that version has.
+    for version in ["3.%d.1" % minor for minor in range(6, 14)]:
+        for state in ("unmapped", "odd", "zeros", "noise", "self", "code"):
+            done = box.record(fixture("e2e_fake_python"), rec="v.tare", options=["-f"],
+                              env={"TARE_FAKE_PYTHON": version, "TARE_FAKE_STATE": state})
+            frames = [event["python"] for event in box.events("v.tare")]
+            check_equal(set(frames), {0}, version, state, done)
+
+
+main()
