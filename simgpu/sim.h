@@ -212,6 +212,8 @@ struct sim_context {
 	unsigned streams, streams_high;
 	uint64_t managed_free;          /* held for managed memory */
 	struct sim_hoard nodes, params; /* of executable graphs */
+	struct sim_hoard events, modules;
+	bool has_launched, has_assert;
 };
 
 /* The calling thread's context: INVALID_CONTEXT without one. */
@@ -228,6 +230,9 @@ void sim_context_end(struct sim_context *context);
 struct sim_context *sim_context_with_id(uint64_t id);
 CUresult sim_context_take(struct sim_context *context, uint64_t bytes);
 void sim_context_give(struct sim_context *context, uint64_t bytes);
+/* Memory of one use, which grows in steps as more of it is used. */
+CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
+			  uint64_t step);
 /* Room for `bytes` per thread in all threads that the device can run at once. */
 CUresult sim_context_grow_local(struct sim_context *context, uint64_t bytes);
 

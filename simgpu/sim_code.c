@@ -94,7 +94,14 @@ static CUresult take_once(struct sim_context *context, bool is_wanted, bool *has
 CUresult sim_code_runtime(struct sim_context *context, const struct sim_image *image)
 {
 	bool wants_any = image->has_printf || image->has_malloc;
-	CUresult result = take_once(context, wants_any, &context->has_runtime, sim.profile.runtime);
+	CUresult result = take_once(context, image->has_assert && !context->has_runtime,
+				    &context->has_assert, sim.profile.runtime_assert);
+
+	/* Which of the two came first does not matter where they are the same. */
+	if (context->has_assert && sim.profile.runtime_assert >= sim.profile.runtime)
+		context->has_runtime = true;
+	if (result == CUDA_SUCCESS)
+		result = take_once(context, wants_any, &context->has_runtime, sim.profile.runtime);
 
 	if (result == CUDA_SUCCESS)
 		result = take_once(context, image->has_malloc, &context->has_malloc,

@@ -21,6 +21,23 @@ void sim_context_give(struct sim_context *context, uint64_t bytes)
 	context->bytes -= bytes;
 }
 
+CUresult sim_context_hold(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
+			  uint64_t step)
+{
+	uint64_t more = 0;
+	CUresult result = CUDA_SUCCESS;
+
+	if (hoard->used + bytes > hoard->room)
+		more = sim_round_up(hoard->used + bytes - hoard->room, step);
+	if (more)
+		result = sim_context_take(context, more);
+	if (result != CUDA_SUCCESS)
+		return result;
+	hoard->room += more;
+	hoard->used += bytes;
+	return CUDA_SUCCESS;
+}
+
 struct sim_context *sim_context_with_id(uint64_t id)
 {
 	struct sim_object *at = NULL;
@@ -51,6 +68,8 @@ void sim_context_begin(struct sim_context *context)
 	context->managed_free = 0;
 	context->nodes = (struct sim_hoard){ 0, sim.profile.graph_free };
 	context->params = (struct sim_hoard){ 0, sim.profile.graph_param_free };
+	context->events = context->modules = (struct sim_hoard){ 0, 0 };
+	context->has_launched = context->has_assert = false;
 	context->peers = 0;
 	sim.slot->contexts[sim.devices[context->device].physical]++;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Executable graphs. As measured: one takes so many bytes for each kernel node, out of memory that
- * the context holds for all of them, that grows in steps and does not go back when one is destroyed.
+ * Executable graphs. As measured: one takes so many bytes for each node, by its kind, out of memory
+ * that the context holds for all of them, that grows in steps and may stay when one is destroyed.
  * Memory nodes draw on a pool of the device that shrinks at cuDeviceGraphMemTrim only.
  */
 #include "sim_graph.h"
@@ -21,6 +21,21 @@ static struct {
 	uint64_t used, used_high, reserved, reserved_high;
 } pools[SIM_DEVICES];
 
+/* Of a node that is no kernel. */
+static uint64_t bytes_of(CUgraphNodeType type)
+{
+	switch (type) {
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return sim.profile.graph_memset;
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return sim.profile.graph_memcpy;
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return sim.profile.graph_empty;
+	default:
+		return 0;
+	}
+}
+
 static struct sim_shape measure(const struct sim_graph *graph)
 {
 	struct sim_shape shape = { 0 };
@@ -30,6 +45,7 @@ static struct sim_shape measure(const struct sim_graph *graph)
 
 	for (node = graph->first; node; node = node->next) {
 		shape.nodes++;
+		shape.bytes += bytes_of(node->type);
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
 			uint64_t params = sim_function_params(node->function);
 
@@ -48,38 +64,36 @@ static struct sim_shape measure(const struct sim_graph *graph)
 	return shape;
 }
 
-static CUresult hold(struct sim_context *context, uint64_t bytes, struct sim_hoard *hoard)
-{
-	uint64_t more = 0;
-	CUresult result = CUDA_SUCCESS;
-
-	if (hoard->used + bytes > hoard->room)
-		more = sim_round_up(hoard->used + bytes - hoard->room, sim.profile.graph_step);
-	if (more)
-		result = sim_context_take(context, more);
-	if (result != CUDA_SUCCESS)
-		return result;
-	hoard->room += more;
-	hoard->used += bytes;
-	return CUDA_SUCCESS;
-}
-
 static CUresult hold_shape(struct sim_context *context, const struct sim_shape *shape)
 {
-	CUresult result = hold(context, shape->bytes, &context->nodes);
+	uint64_t step = sim.profile.graph_step;
+	CUresult result = sim_context_hold(context, &context->nodes, shape->bytes, step);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = hold(context, shape->param_bytes, &context->params);
+	result = sim_context_hold(context, &context->params, shape->param_bytes, step);
 	if (result != CUDA_SUCCESS)
 		context->nodes.used -= shape->bytes;
 	return result;
 }
 
+static void drop(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes, uint64_t free)
+{
+	uint64_t needed = free;
+
+	hoard->used -= bytes;
+	if (sim.profile.graph_kept)
+		return;
+	if (hoard->used > free)
+		needed += sim_round_up(hoard->used - free, sim.profile.graph_step);
+	sim_context_give(context, hoard->room - needed);
+	hoard->room = needed;
+}
+
 static void let_go(struct sim_context *context, const struct sim_shape *shape)
 {
-	context->nodes.used -= shape->bytes;
-	context->params.used -= shape->param_bytes;
+	drop(context, &context->nodes, shape->bytes, sim.profile.graph_free);
+	drop(context, &context->params, shape->param_bytes, sim.profile.graph_param_free);
 }
 
 /* A graph's kernels are ready to run once it can be launched. */
@@ -160,7 +174,8 @@ CUresult sim_body_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph
 /* Before the first launch, or by an upload; later launches find it there. */
 static CUresult reserve(const struct sim_exec *exec, int device)
 {
-	uint64_t wanted = pools[device].used - exec->live + exec->shape.most;
+	uint64_t wanted = sim_round_up(pools[device].used - exec->live + exec->shape.most,
+				       sim.profile.graph_pool_step);
 
 	if (wanted <= pools[device].reserved)
 		return CUDA_SUCCESS;
@@ -190,10 +205,15 @@ static CUresult run_memory(struct sim_exec *exec, int device)
 
 CUresult sim_body_cuDeviceGraphMemTrim(CUdevice device)
 {
+	uint64_t wanted;
+
 	if (!sim_is_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
-	sim_give(device, pools[device].reserved - pools[device].used);
-	pools[device].reserved = pools[device].used;
+	wanted = sim_round_up(pools[device].used, sim.profile.graph_pool_step);
+	if (wanted < pools[device].reserved) {
+		sim_give(device, pools[device].reserved - wanted);
+		pools[device].reserved = wanted;
+	}
 	return CUDA_SUCCESS;
 }
 

@@ -107,6 +107,10 @@ CUresult sim_function_launch(struct sim_context *context, CUfunction handle, voi
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = sim_function_load(context, function);
+	if (result == CUDA_SUCCESS && !context->has_launched)
+		result = sim_context_take(context, sim.profile.first_launch);
+	if (result == CUDA_SUCCESS)
+		context->has_launched = true;
 	if (result == CUDA_SUCCESS)
 		result = sim_context_grow_local(context, function->about->local);
 	if (result == CUDA_SUCCESS && function->about->has_malloc)

@@ -59,8 +59,10 @@ static bool read_line(struct sim_image *image, const char *line)
 	symbol->touches = (unsigned)value_of(line, " touches=", 0);
 	symbol->has_printf = value_of(line, " printf=", 0);
 	symbol->has_malloc = value_of(line, " malloc=", 0);
+	symbol->has_assert = value_of(line, " assert=", 0);
 	image->has_printf |= symbol->has_printf;
 	image->has_malloc |= symbol->has_malloc;
+	image->has_assert |= symbol->has_assert;
 	return true;
 }
 

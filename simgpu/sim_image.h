@@ -4,7 +4,7 @@
  * is opaque, with one exception that lets a test say what a kernel needs:
  *
  *   tare-sim-module
- *   kernel NAME code=BYTES local=BYTES params=BYTES touches=N printf=1 malloc=1
+ *   kernel NAME code=BYTES local=BYTES params=BYTES touches=N printf=1 malloc=1 assert=1
  *   global NAME BYTES
  *
  * In an opaque image every name is a small kernel, and every global has 4 KiB.
@@ -21,7 +21,7 @@ struct sim_symbol {
 	uint64_t code; /* bytes of a kernel's code, or of a global */
 	uint64_t local, params;
 	unsigned touches; /* its first parameters are pointers that it reads */
-	bool has_printf, has_malloc;
+	bool has_printf, has_malloc, has_assert;
 	struct sim_function *made[2]; /* the function and the kernel of this name, once asked for */
 	struct sim_loaded {
 		struct sim_context *context;
@@ -34,7 +34,7 @@ struct sim_image {
 	struct sim_symbol *symbols;
 	unsigned kernels;
 	bool is_opaque, is_library;
-	bool has_printf, has_malloc; /* one of its kernels */
+	bool has_printf, has_malloc, has_assert; /* one of its kernels */
 	unsigned refs;               /* a module taken from a library has the library's */
 	uint64_t rest_in; /* id of the context that has its globals and runtime, of a library's */
 };

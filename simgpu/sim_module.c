@@ -89,7 +89,9 @@ static CUresult load_module(CUmodule *handle, const void *data, const char *path
 	result = path ? sim_image_read_file(path, &image) : sim_image_read(data, &image);
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = sim_code_runtime(context, image);
+	result = sim_context_hold(context, &context->modules, sim.profile.module, sim.profile.page);
+	if (result == CUDA_SUCCESS)
+		result = sim_code_runtime(context, image);
 	if (result == CUDA_SUCCESS)
 		result = sim_module_new(SIM_MODULE, context, image, (void **)&module);
 	else

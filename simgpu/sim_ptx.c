@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a PTX text says of its kernels, as far as the books need it: parameters, local memory, how
- * much code, printf and malloc. Nothing is checked: the real driver compiles it, this one believes it.
+ * much code, printf, malloc and assert. Nothing is checked: the real driver compiles it, this one believes it.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -90,8 +90,10 @@ static void read_statement(struct sim_image *image, struct sim_symbol *symbol, c
 		return;
 	symbol->has_printf |= strstr(words, "vprintf") != NULL;
 	symbol->has_malloc |= strstr(words, "malloc") != NULL;
+	symbol->has_assert |= strstr(words, "__assertfail") != NULL;
 	image->has_printf |= symbol->has_printf;
 	image->has_malloc |= symbol->has_malloc;
+	image->has_assert |= symbol->has_assert;
 }
 
 /* From behind one brace to behind that which closes it. NULL symbol: nobody's. */

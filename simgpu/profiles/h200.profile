@@ -37,9 +37,13 @@ context = 523.5625 MiB
 # code, beyond what a context has room for; and what kernels with printf or malloc need
 code_step = 2 MiB
 code_free = 512 KiB
+module = 0
+first_launch = 0
 runtime = 62 MiB
 runtime_printf = 2 MiB
 runtime_malloc = 76 MiB
+# not measured: a usual value
+runtime_assert = 62 MiB
 heap_extra = 2 MiB
 
 # allocations: below a page they come out of a shared one
@@ -53,14 +57,22 @@ streams_free = 1
 streams_per_step = 4
 streams_free_2 = 35
 streams_per_step_2 = 43
+event = 0
 
 # graphs: bytes per kernel node, beyond what a context comes with; parameters are extra when large
 graph_step = 2 MiB
+graph_kept = 1
 graph_node = 2360
+graph_memset = 0
+# not measured: usual values
+graph_memcpy = 0
+graph_empty = 0
 graph_free = 2.3 MiB
 graph_param_small = 1024
 graph_param_percent = 162
 graph_param_free = 0.7 MiB
+# not measured: a usual value
+graph_pool_step = 2 MiB
 
 # asynchronous pools
 pool_step = 32 MiB

@@ -227,11 +227,14 @@ static bool weigh_kernels(struct tare_bench *bench, const enum tare_ptx *kinds, 
 static void weigh_heap(struct tare_bench *bench)
 {
 	CUcontext context = tare_bench_context(bench);
-	struct tare_kernel kernel;
+	struct tare_kernel plain, kernel;
 	size_t limit = 0;
 	int64_t change = 0;
 
+	/* The first launch in a context may take something of its own. */
 	if (context && TARE_DO(bench, cuCtxGetLimit, &limit, CU_LIMIT_MALLOC_HEAP_SIZE) &&
+	    tare_kernel_load(bench, TARE_PTX_PLAIN, 0, &plain) &&
+	    tare_kernel_launch(bench, plain.function) &&
 	    tare_kernel_load(bench, TARE_PTX_MALLOC, 0, &kernel)) {
 		tare_bench_before(bench);
 		if (tare_bench_after(bench, &change, tare_kernel_launch(bench, kernel.function))) {
@@ -249,8 +252,12 @@ static void weigh_heap(struct tare_bench *bench)
 
 void tare_probe_runtime(struct tare_bench *bench)
 {
-	static const enum tare_ptx kinds[] = { TARE_PTX_PRINTF, TARE_PTX_MALLOC };
-	int64_t with_printf, with_malloc, both;
+	static const enum tare_ptx kinds[] = { TARE_PTX_PRINTF, TARE_PTX_MALLOC, TARE_PTX_ASSERT };
+	int64_t with_printf, with_malloc, both, with_assert;
+
+	if (weigh_kernels(bench, kinds + 2, 1, &with_assert))
+		tare_bench_put(bench, TARE_PROFILE_runtime_assert, (uint64_t)with_assert,
+			       "loading a kernel with assert");
 
 	if (!weigh_kernels(bench, kinds, 1, &with_printf) ||
 	    !weigh_kernels(bench, kinds + 1, 1, &with_malloc) ||

@@ -4,7 +4,7 @@
 
 #include "base/xalloc.h"
 #include "calibrate/fit.h"
-#include "calibrate/kernel.h"
+#include "calibrate/graph.h"
 
 #define NODE_MOST     16384 /* bytes that a node may take */
 #define PERCENT_MOST  1000
@@ -20,39 +20,6 @@ struct series {
 	int64_t step;         /* the smallest that was seen; 0: none */
 };
 
-static bool add_nodes(struct tare_bench *bench, CUgraph graph, CUfunction function, int count)
-{
-	CUDA_KERNEL_NODE_PARAMS_v2 params = { .func = function,
-					      .gridDimX = 1,
-					      .gridDimY = 1,
-					      .gridDimZ = 1,
-					      .blockDimX = 1,
-					      .blockDimY = 1,
-					      .blockDimZ = 1,
-					      .kernelParams = (void **)tare_kernel_zeros };
-	CUgraphNode node, last = NULL;
-
-	for (int i = 0; i < count; i++, last = node)
-		if (!(tare_cu.cuGraphAddKernelNode_v2
-			      ? TARE_DO(bench, cuGraphAddKernelNode_v2, &node, graph, &last, i > 0,
-					&params)
-			      : TARE_DO(bench, cuGraphAddKernelNode, &node, graph, &last, i > 0,
-					(CUDA_KERNEL_NODE_PARAMS_v1 *)&params)))
-			return false;
-	return true;
-}
-
-/* Instantiates, uploads and launches: whichever of them takes the memory. */
-static bool run_graph(struct tare_bench *bench, CUgraph graph, CUgraphExec *exec)
-{
-	bool is_made = tare_cu.cuGraphInstantiateWithFlags
-			       ? TARE_DO(bench, cuGraphInstantiateWithFlags, exec, graph, 0)
-			       : TARE_DO(bench, cuGraphInstantiate_v2, exec, graph, NULL, NULL, 0);
-
-	return is_made && TARE_DO(bench, cuGraphLaunch, *exec, NULL) &&
-	       TARE_DO(bench, cuCtxSynchronize);
-}
-
 /* One more graph, of `count` kernels; `change`: what it took. */
 static bool add_graph(struct tare_bench *bench, CUfunction function, int count, int64_t *change)
 {
@@ -62,10 +29,10 @@ static bool add_graph(struct tare_bench *bench, CUfunction function, int count, 
 
 	if (!TARE_DO(bench, cuGraphCreate, &graph, 0))
 		return false;
-	is_done = add_nodes(bench, graph, function, count);
+	is_done = tare_graph_add_kernels(bench, graph, function, count);
 	if (is_done) {
 		tare_bench_before(bench);
-		is_done = tare_bench_after(bench, change, run_graph(bench, graph, &exec));
+		is_done = tare_bench_after(bench, change, tare_graph_run(bench, graph, &exec));
 	}
 	TARE_DO(bench, cuGraphDestroy, graph);
 	return is_done;

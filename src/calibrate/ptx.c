@@ -88,6 +88,35 @@ static const char with_malloc[] =
 	"\tret;\n"
 	"}\n";
 
+static const char with_assert[] =
+	".extern .func __assertfail (.param .b64 text, .param .b64 file, .param .b32 line, "
+	".param .b64 function, .param .b64 size);\n"
+	".visible .entry " TARE_PTX_KERNEL "(.param .u64 n)\n"
+	"{\n"
+	"\t.reg .pred %p1;\n"
+	"\t.reg .b32 %r<2>;\n"
+	"\t.reg .b64 %d<2>;\n"
+	"\tld.param.u64 %d1, [n];\n"
+	"\tsetp.eq.u64 %p1, %d1, 0;\n"
+	"\t@%p1 bra DONE;\n"
+	"\tmov.u32 %r1, 1;\n"
+	"\t{\n"
+	"\t.param .b64 p0;\n"
+	"\tst.param.b64 [p0], %d1;\n"
+	"\t.param .b64 p1;\n"
+	"\tst.param.b64 [p1], %d1;\n"
+	"\t.param .b32 p2;\n"
+	"\tst.param.b32 [p2], %r1;\n"
+	"\t.param .b64 p3;\n"
+	"\tst.param.b64 [p3], %d1;\n"
+	"\t.param .b64 p4;\n"
+	"\tst.param.b64 [p4], %d1;\n"
+	"\tcall.uni __assertfail, (p0, p1, p2, p3, p4);\n"
+	"\t}\n"
+	"DONE:\n"
+	"\tret;\n"
+	"}\n";
+
 static const char parameters[] = ".visible .entry " TARE_PTX_KERNEL
 				 "(.param .align 8 .b8 block[%u])\n"
 				 "{\n"
@@ -138,6 +167,9 @@ void tare_ptx_write(struct tare_str *out, enum tare_ptx what, unsigned size)
 		break;
 	case TARE_PTX_MALLOC:
 		tare_str_add(out, with_malloc);
+		break;
+	case TARE_PTX_ASSERT:
+		tare_str_add(out, with_assert);
 		break;
 	case TARE_PTX_PARAMETERS:
 		tare_str_addf(out, parameters, size, size - 8);

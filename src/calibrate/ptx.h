@@ -13,6 +13,7 @@ enum tare_ptx {
 	TARE_PTX_STACK, /* `size` bytes of local memory, a multiple of 4 */
 	TARE_PTX_PRINTF,
 	TARE_PTX_MALLOC,
+	TARE_PTX_ASSERT,
 	TARE_PTX_PARAMETERS, /* `size` bytes of them, a multiple of 8 */
 	TARE_PTX_CODE,       /* `size` instructions, an even number */
 };

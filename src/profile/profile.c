@@ -198,7 +198,7 @@ static const char *first_bad(const struct tare_profile *p)
 	if (!p->managed_step || p->managed_step % p->page)
 		return "managed_step";
 	if (!p->pitch_align || !p->vmm_granularity || !p->pool_step || !p->code_step ||
-	    !p->graph_step || !p->stack_align)
+	    !p->graph_step || !p->graph_pool_step || !p->stack_align)
 		return "a step that";
 	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";

@@ -23,6 +23,8 @@ OTHER = {
     "streams_free": "3", "streams_per_step": "8", "streams_free_2": "20", "streams_per_step_2": "30",
     "graph_node": "1500", "graph_free": "3 MiB", "graph_param_small": "512",
     "graph_param_percent": "250", "graph_param_free": "2 MiB", "pool_step": "64 MiB",
+    "event": "256", "first_launch": "6 MiB", "runtime_assert": "35 MiB", "graph_kept": "0",
+    "graph_memset": "500", "graph_memcpy": "800", "graph_pool_step": "8 MiB",
 }
 
 
@@ -114,6 +116,16 @@ def gives_back_another_card(box):
 
 
 @case
+def modules_that_take_something(box):
+    """What code takes is seen with the module around it, to a page or to its step."""
+    wanted = dict(read_profile(os.path.join(PROFILES, "h200.profile")), module="64 KiB")
+    found, _ = calibrate(box, "--quick", sim=write_profile(box, "other.profile", wanted))
+    row = found["module"]
+    check(row["low"] <= 65536 <= row["high"] and row["low"], row)
+    check_rest(found, {"module", "code_step", "code_free"} | {n for n in found if "runtime" in n}, wanted)
+
+
+@case
 def quick_measures_once(box):
     found, _ = calibrate(box, "--quick", "--compare", "h200")
     check_equal({row["readings"] for row in found.values()}, {1, None})
@@ -170,7 +182,7 @@ def nvml_of_the_first_version(box):
 def old_driver(box):
     """It has no pools; older still, no graphs, no virtual memory."""
     found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "driver-version 11000"})
-    check_equal(missing(found), {"pool_step"})
+    check_equal(missing(found), {"pool_step", "graph_pool_step"})
     check_says(found["pool_step"]["why"], "no cuMemAllocAsync")
     graphs = {name for name in found if name.startswith("graph_")}
     found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "driver-version 9020"})
@@ -184,7 +196,8 @@ def calls_that_fail(box):
     for call, gone in (("cuMemAllocManaged", {"managed_step"}),
                        ("cuLinkCreate_v2", {"code_step", "code_free"}),
                        ("cuStreamCreate", {"stream_step", "streams_free", "streams_per_step",
-                                           "streams_free_2", "streams_per_step_2"})):
+                                           "streams_free_2", "streams_per_step_2",
+                                           "graph_memcpy"})):
         found, _ = calibrate(box, env={"TARE_SIM_SCRIPT": "fail %s all CUDA_ERROR_NOT_SUPPORTED" % call})
         check_equal(missing(found), gone)
         for name in gone:

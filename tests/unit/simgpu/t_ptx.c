@@ -57,6 +57,16 @@ TEST(ptx_printf_and_malloc)
 	CHECK_INT(grown(), 76);
 }
 
+TEST(ptx_assert)
+{
+	context_open(NULL);
+	grown();
+	load(".entry a()\n{\n\tcall.uni __assertfail, (p, q, r, s, t);\n\tret;\n}\n", "a");
+	CHECK_INT(grown(), 62);
+	load(".entry p()\n{\n\tcall.uni (r), vprintf, (a, b);\n\tret;\n}\n", "p");
+	CHECK_INT(grown(), 2); /* the rest is there */
+}
+
 TEST(ptx_globals)
 {
 	CUdeviceptr at;
