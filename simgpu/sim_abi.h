@@ -200,10 +200,10 @@ struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
 	unsigned int reserved[16];
 };
 
-typedef struct {
+struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
 	unsigned long long offset, size;
 	unsigned int flags;
 	unsigned int reserved[16];
-} CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+};
 
 #endif

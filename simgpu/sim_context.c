@@ -186,3 +186,22 @@ CUresult sim_body_cuGreenCtxDestroy(CUgreenCtx hCtx)
 	sim_object_delete(green);
 	return CUDA_SUCCESS;
 }
+
+/* A green context is a part of its device; its streams and its context are those of the primary one. */
+CUresult sim_body_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
+					 unsigned int flags, int priority)
+{
+	if (!sim_object_get(greenCtx, SIM_GREEN))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return sim_body_cuStreamCreateWithPriority(phStream, flags, priority);
+}
+
+CUresult sim_body_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
+{
+	struct sim_object *green = sim_object_get(hCtx, SIM_GREEN);
+
+	if (!green || !pContext)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pContext = (CUcontext)green->context;
+	return CUDA_SUCCESS;
+}

@@ -160,3 +160,36 @@ CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)
 	sim_object_delete(external);
 	return CUDA_SUCCESS;
 }
+
+/* ---- what is not simulated ---- */
+CUresult
+sim_body_cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem,
+						 const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
+{
+	(void)mipmap;
+	(void)extMem;
+	(void)mipmapDesc;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult
+sim_body_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
+				   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
+{
+	(void)extSem_out;
+	(void)semHandleDesc;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
+{
+	(void)extSem;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult sim_body_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
+{
+	(void)phEvent;
+	(void)handle;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}

@@ -155,3 +155,41 @@ CUresult sim_body_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, siz
 		return result;
 	return range && range->kind == SIM_RANGE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+/* ---- many at once ---- */
+CUresult sim_body_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+					  CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+					  size_t numPrefetchLocs, unsigned long long flags,
+					  CUstream hStream)
+{
+	CUresult result = CUDA_SUCCESS;
+	size_t i, to = 0;
+
+	if (!dptrs || !sizes || !count || !prefetchLocs || !prefetchLocIdxs || !numPrefetchLocs ||
+	    flags || prefetchLocIdxs[0])
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		while (to + 1 < numPrefetchLocs && prefetchLocIdxs[to + 1] <= i)
+			to++;
+		result = sim_body_cuMemPrefetchAsync_v2(dptrs[i], sizes[i], prefetchLocs[to], 0,
+							hStream);
+	}
+	return result;
+}
+
+/* What they hold need not be kept, but where it is does not change. */
+CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+					 unsigned long long flags, CUstream hStream)
+{
+	(void)hStream;
+	return dptrs && sizes && count && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_body_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+						    CUmemLocation *prefetchLocs,
+						    size_t *prefetchLocIdxs, size_t numPrefetchLocs,
+						    unsigned long long flags, CUstream hStream)
+{
+	return sim_body_cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,
+						numPrefetchLocs, flags, hStream);
+}

@@ -15,6 +15,9 @@
 #define sim_body_cuMemAllocFromPoolAsync_ptsz      sim_body_cuMemAllocFromPoolAsync
 #define sim_body_cuMemFreeAsync_ptsz               sim_body_cuMemFreeAsync
 #define sim_body_cuMemMapArrayAsync_ptsz           sim_body_cuMemMapArrayAsync
+#define sim_body_cuMemPrefetchBatchAsync_ptsz      sim_body_cuMemPrefetchBatchAsync
+#define sim_body_cuMemDiscardBatchAsync_ptsz       sim_body_cuMemDiscardBatchAsync
+#define sim_body_cuMemDiscardAndPrefetchBatchAsync_ptsz sim_body_cuMemDiscardAndPrefetchBatchAsync
 #define sim_body_cuGraphInstantiateWithParams_ptsz sim_body_cuGraphInstantiateWithParams
 #define sim_body_cuGraphUpload_ptsz                sim_body_cuGraphUpload
 #define sim_body_cuGraphLaunch_ptsz                sim_body_cuGraphLaunch

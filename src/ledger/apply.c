@@ -86,10 +86,23 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		op_object(f, &before, tare_fold_object_remove(f, old), -1);
 	}
 	tare_fold_object_add(f, &o);
+	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
+		tare_fold_share_given(f, s);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES && o.device >= 0)
 		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
 					    o.granted);
 	op_object(f, &o, pages, 1);
+}
+
+/* What the ops of this step come to so far. */
+static int64_t known_bytes(const struct tare_fold *f)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < f->ops.count; i++)
+		if (tare_bucket_is_device(&f->buckets[f->ops.items[i].bucket]))
+			sum += f->ops.items[i].by.bytes;
+	return sum;
 }
 
 static void remove_object(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
@@ -109,6 +122,8 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 	o = f->objects[found];
 	tare_fold_grave_put(g, &o);
 	op_object(f, &o, tare_fold_object_remove(f, found), -1);
+	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
+		tare_fold_share_freed(f, s, o.handle, -known_bytes(f));
 	if (o.bucket >= 0 && o.device == s->device)
 		a->bucket = o.bucket;
 	a->takes_rest = !is_known(tare_classes[o.class].sizing);
@@ -162,6 +177,7 @@ static void remember_ops(struct tare_fold *f, const struct tare_step *s)
 /* Classes with rules of their own. */
 static void (*const apply_own[TARE_CLASS_NR])(struct tare_fold *f, const struct tare_step *s,
 					      struct tare_applied *a) = {
+	[TARE_CLASS_IPC] = tare_fold_ipc,
 	[TARE_CLASS_POOL_STATE] = tare_fold_pool,
 	[TARE_CLASS_VMM] = tare_fold_vmm,
 	[TARE_CLASS_VMM_MAP] = tare_fold_vmm_map,
@@ -226,9 +242,7 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	tare_facts_note_call(f, s, a->context);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
-	for (size_t i = 0; i < f->ops.count; i++)
-		if (tare_bucket_is_device(&f->buckets[f->ops.items[i].bucket]))
-			a->known += f->ops.items[i].by.bytes;
+	a->known = known_bytes(f);
 	if (!(s->flags & TARE_EVENT_WEIGHED) || s->device < 0)
 		a->takes_rest = false;
 }

@@ -41,21 +41,34 @@ static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, i
 	}
 }
 
-static void tell_end(struct checkpoint *c, int process, int device, uint64_t handle, bool is_lost,
+/* `lent`: of enum TARE_TOLD_…, 0: nothing but the handle is gone. */
+static void tell_end(struct checkpoint *c, int process, int device, uint64_t handle, uint64_t lent,
 		     int64_t t)
 {
 	struct tare_rec_event *r = add_event(c, process, device, TARE_CLASS_VMM, TARE_EFFECT_DEL,
 					     t - AT_RELEASE * US);
 
 	r->handle = handle;
-	r->limit = is_lost; /* somebody has it of whom nothing is known */
+	r->limit = lent;
+}
+
+/* The allocation itself is told elsewhere. */
+static void tell_shared(struct checkpoint *c, size_t i, int64_t t)
+{
+	const struct tare_physical *p = &c->f->physicals[i];
+	struct tare_rec_event *r = add_event(c, p->process, p->device, TARE_CLASS_IPC,
+					     TARE_EFFECT_CHANGE, t - AT_OBJECT * US);
+
+	r->handle = i + 1;
+	r->parent = p->handle;
+	r->limit = p->identity;
 }
 
 static void tell_physical(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_physical *p = &c->f->physicals[i];
 	uint64_t handle = told_handle(&p->refs, p->handle, i, false);
-	uint64_t owner = c->f->buckets[p->bucket].owner;
+	uint64_t owner = c->f->buckets[p->bucket].owner, lent = 0;
 	struct tare_rec_event *r = add_event(c, p->process, p->device, TARE_CLASS_VMM,
 					     TARE_EFFECT_NEW, t - AT_OBJECT * US);
 
@@ -69,16 +82,19 @@ static void tell_physical(struct checkpoint *c, size_t i, int64_t t)
 	if (!p->is_lent)
 		tare_checkpoint_site(c, &c->f->buckets[p->bucket], &r->python, &r->stack);
 	tell_mappings(c, i << 1, handle, p->device, t - AT_OBJECT * US);
+	if (p->is_lent && p->holder < 0)
+		lent = p->is_allocation ? TARE_TOLD_ALLOCATION : TARE_TOLD_LENT;
 	if (!p->refs.handles)
-		tell_end(c, p->process, p->device, handle, p->is_lent && p->holder < 0, t);
+		tell_end(c, p->process, p->device, handle, lent, t);
 }
 
 static void tell_import(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_import *m = &c->f->imports[i];
 	uint64_t handle = told_handle(&m->refs, m->handle, i, true);
-	struct tare_rec_event *r = add_event(c, m->process, m->device, TARE_CLASS_VMM_IMPORT,
-					     TARE_EFFECT_NEW, t - AT_IMPORT * US);
+	struct tare_rec_event *r = add_event(
+		c, m->process, m->device, m->is_address ? TARE_CLASS_IPC : TARE_CLASS_VMM_IMPORT,
+		TARE_EFFECT_NEW, t - AT_IMPORT * US);
 
 	r->handle = handle;
 	r->parent = m->origin < 0 ? 0 : (uint64_t)m->origin + 1;
@@ -93,7 +109,9 @@ static void tell_import(struct checkpoint *c, size_t i, int64_t t)
 void tare_checkpoint_vmm(struct checkpoint *c, int64_t t)
 {
 	for (size_t i = 0; i < c->f->physical_nr; i++)
-		if (c->f->physicals[i].is_live)
+		if (c->f->physicals[i].is_live && c->f->physicals[i].bucket < 0)
+			tell_shared(c, i, t);
+		else if (c->f->physicals[i].is_live)
 			tell_physical(c, i, t);
 	for (size_t i = 0; i < c->f->import_nr; i++)
 		if (c->f->imports[i].is_live)
@@ -105,7 +123,7 @@ void tare_checkpoint_vmm_own(const struct tare_fold *f, struct tare_amount *own)
 	for (size_t i = 0; i < f->physical_nr; i++) {
 		const struct tare_physical *p = &f->physicals[i];
 
-		if (!p->is_live)
+		if (!p->is_live || p->bucket < 0)
 			continue;
 		own[p->bucket].count++;
 		own[p->bucket].bytes += p->bytes;

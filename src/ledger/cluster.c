@@ -13,9 +13,15 @@
 /* A chain of overlapping calls longer than this is cut. */
 enum { CLUSTER_MAX = 1 << 16, WAIT_MAX = 64 };
 
+/* What happened inside a call is of the thread that made it. */
+static uint32_t thread_id(const struct tare_step *s)
+{
+	return s->tid & ~TARE_TID_INSIDE;
+}
+
 static bool is_of(const struct tare_thread_end *t, const struct tare_step *s)
 {
-	return t->process == s->process && t->tid == s->tid;
+	return t->process == s->process && t->tid == thread_id(s);
 }
 
 /*
@@ -35,9 +41,13 @@ static bool joins(const struct tare_device_fold *d, const struct tare_step *s)
 		return true;
 	if (s->begin > d->cluster_until || d->cluster.count >= CLUSTER_MAX)
 		return false;
-	for (size_t i = 0; i < d->thread_nr; i++)
-		if (!is_of(&d->threads[i], s) && s->begin <= d->threads[i].until)
+	for (size_t i = 0; i < d->thread_nr; i++) {
+		const struct tare_thread_end *t = &d->threads[i];
+
+		/* Calls of one thread are in order, unless one is inside the other. */
+		if (is_of(t, s) ? s->begin < t->end : s->begin <= t->until)
 			return true;
+	}
 	return false;
 }
 
@@ -49,7 +59,7 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1,
 					sizeof(*d->threads));
 	d->threads[d->thread_nr] =
-		(struct tare_thread_end){ .process = s->process, .tid = s->tid, .last = SIZE_MAX };
+		(struct tare_thread_end){ .process = s->process, .tid = thread_id(s), .last = SIZE_MAX };
 	return &d->threads[d->thread_nr++];
 }
 
@@ -77,7 +87,7 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	*own = *s;
 	own->weigh_begin = s->begin - f->weigh;
 	own->weigh_end = s->end + f->weigh;
-	if (t->last != SIZE_MAX) {
+	if (t->last != SIZE_MAX && d->cluster.items[t->last].end <= s->begin) {
 		/* The thread's own calls are in order, readings included. */
 		struct tare_step *before = &d->cluster.items[t->last];
 		int64_t between = before->end + (s->begin - before->end) / 2;
@@ -93,7 +103,10 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	if (*until < s->end)
 		*until = s->end;
 	t->last = d->cluster.count++;
-	t->until = own->weigh_end;
+	if (t->until < own->weigh_end)
+		t->until = own->weigh_end;
+	if (t->end < s->end)
+		t->end = s->end;
 	if (d->cluster_until < t->until)
 		d->cluster_until = t->until;
 }

@@ -140,7 +140,7 @@ struct tare_import {
 	int process, device;
 	struct tare_refs refs;
 	int origin; /* physical; -1: not known */
-	bool is_live;
+	bool is_live, is_address; /* opened by legacy IPC: `handle` is where */
 };
 
 struct tare_mapping {
@@ -219,6 +219,7 @@ struct tare_process_fold {
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
+	struct tare_map shared, opened;       /* share.c: address → physical, → 1 + import */
 	bool is_vmm_over;                     /* its references are gone */
 	struct tare_map origin_of; /* python, stack id → place in `origins` of the fold */
 	struct tare_map site_of;   /* python id, or address → site */
@@ -278,7 +279,7 @@ struct tare_applied {
 struct tare_thread_end {
 	int process;
 	uint32_t tid;
-	int64_t until;
+	int64_t end, until; /* of its calls; until: with their readings */
 	size_t last; /* step in the cluster */
 };
 
@@ -551,6 +552,12 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 void tare_fold_import_size(struct tare_fold *f, int import, int64_t bytes);
 void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 			  int import);
+void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
+			   int64_t bytes);
+void tare_fold_share_given(struct tare_fold *f, const struct tare_step *s);
+/* `limit` of an end that a checkpoint tells: somebody has it of whom nothing is known. */
+enum { TARE_TOLD_LENT = 1, TARE_TOLD_ALLOCATION };
 int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d,
 			      int64_t change);
 void tare_fold_share_end(struct tare_fold *f, int process);

@@ -11,6 +11,7 @@ static enum tare_family family_of(enum tare_class class)
 	case TARE_CLASS_DEVICE:
 	case TARE_CLASS_PITCH:
 	case TARE_CLASS_MANAGED:
+	case TARE_CLASS_EXTERNAL: /* what was mapped of it is freed like the others */
 		return TARE_FAMILY_ADDRESS;
 	case TARE_CLASS_HOST:
 		return TARE_FAMILY_HOST;

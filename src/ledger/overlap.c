@@ -193,17 +193,20 @@ static void apply_all(struct tare_overlap *o)
 	}
 }
 
-/* Which stretches an unweighed call touches: it has no readings of its own. */
+/*
+ * Which stretches an unweighed call may touch: it has no readings of its own, and those of others were
+ * taken at some time between two.
+ */
 static void place_unweighed(const struct tare_overlap *o, const struct tare_step *s,
 			    struct tare_member *m)
 {
 	m->from = 0;
-	while (m->from < o->point_nr && o->points[m->from].t <= s->begin)
+	while (m->from < o->point_nr && o->points[m->from].latest <= s->begin)
 		m->from++;
 	m->to = m->from;
-	while (m->to < o->point_nr && (m->to == m->from || o->points[m->to - 1].t < s->end))
+	while (m->to < o->point_nr && (m->to == m->from || o->points[m->to - 1].earliest < s->end))
 		m->to++;
-	m->may_be_later = !o->point_nr || o->points[o->point_nr - 1].t < s->end;
+	m->may_be_later = !o->point_nr || o->points[o->point_nr - 1].earliest < s->end;
 }
 
 /* Who was under way in which stretch. */
@@ -317,6 +320,20 @@ static void book_known(struct tare_overlap *o, size_t k)
 					   o->members[i].op_nr);
 }
 
+/* Behind the last reading only stamps tell the order; a peak may lie between two of them. */
+static void book_later(struct tare_overlap *o, int64_t t)
+{
+	for (size_t i = o->stretches[o->point_nr].first; i != TARE_NOBODY; i = o->members[i].next) {
+		const struct tare_member *m = &o->members[i];
+
+		if (m->op_nr)
+			tare_fold_book_ops(o->f, o->ops.items + m->op_first, m->op_nr);
+		o->d->used += m->applied.known;
+		tare_fold_peak(o->f, o->d, t);
+	}
+	tare_fold_peak(o->f, o->d, t);
+}
+
 static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	const struct tare_stretch *s = &o->stretches[k];
@@ -379,10 +396,8 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	if (o.point_nr && end < o.points[o.point_nr - 1].t)
 		end = o.points[o.point_nr - 1].t;
 	tare_fold_advance(f, d, end);
-	book_known(&o, o.point_nr);
-	d->used += o.stretches[o.point_nr].known;
+	book_later(&o, end);
 	d->last_ns = end;
-	tare_fold_peak(f, d, end);
 	free(o.members);
 	free(o.order);
 	free(o.points);

@@ -41,16 +41,30 @@ static void op_change(struct tare_fold *f, const struct tare_object_live *o, int
 	tare_fold_op_bytes(f, idle_bucket(f, o), reserved - used, 0, TARE_EVIDENCE_EXACT);
 }
 
-static int add(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+/* Pools are a device's, and end with its primary context. */
+static int context_of(struct tare_fold *f, const struct tare_step *s)
 {
+	const struct tare_place *p = tare_fold_place(f, s->process, s->device);
+	const struct tare_map_slot *slot;
+
+	for (size_t at = 0; (slot = tare_map_next(&p->contexts, &at));)
+		if (slot->value && f->contexts[slot->value - 1].is_live &&
+		    f->contexts[slot->value - 1].is_primary)
+			return (int)slot->value - 1;
+	return tare_fold_context(f, s->process, s->device, 0);
+}
+
+static int add(struct tare_fold *f, const struct tare_step *s)
+{
+	int context = context_of(f, s);
 	uint64_t owner = s->owner ? s->owner : tare_fold_pool_owner(f, 0, s->limit);
 	struct tare_object_live o = { .handle = s->handle,
 				      .process = s->process,
 				      .device = s->device,
-				      .context = a->context,
+				      .context = context,
 				      .class = TARE_CLASS_POOL_STATE };
 
-	o.bucket = tare_fold_bucket(f, a->context, TARE_ACCOUNT_POOL, owner);
+	o.bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_POOL, owner);
 	op_change(f, &o, 0, 0, 1);
 	return tare_fold_object_add(f, &o);
 }
@@ -100,9 +114,11 @@ void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_
 		return;
 	}
 	if (known < 0)
-		known = add(f, s, a);
+		known = add(f, s);
 	a->bucket = f->objects[known].bucket;
-	say(f, known, s);
+	/* Of an allocation that made it grow there is an event too, which says nothing new. */
+	if (!s->parent)
+		say(f, known, s);
 }
 
 /* What the object brings along when a checkpoint tells it. */

@@ -241,6 +241,8 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	tare_map_free(&p->mapped);
 	tare_map_free(&p->origin_of);
 	tare_map_free(&p->site_of);
+	tare_map_free(&p->shared);
+	tare_map_free(&p->opened);
 	tare_map_free(&p->origins);
 	tare_map_free(&p->large_open);
 	tare_map_free(&p->held_sizes);

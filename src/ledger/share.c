@@ -33,7 +33,8 @@ static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int
 /* Held, but nobody of the recording is known to: it stays with the process that made it. */
 static int row_of_nobody(struct tare_fold *f, const struct tare_physical *p)
 {
-	return tare_fold_bucket(f, tare_fold_context(f, p->process, p->device, 0), TARE_ACCOUNT_VMM,
+	return tare_fold_bucket(f, tare_fold_context(f, p->process, p->device, 0),
+				p->is_allocation ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM,
 				tare_fold_owner_named(f, TARE_OWNER_SHARED));
 }
 
@@ -53,7 +54,7 @@ static void move(struct tare_fold *f, int physical, int import, enum tare_eviden
 			     : row_of_nobody(f, p);
 
 	p = &f->physicals[physical];
-	if (p->bucket >= 0)
+	if (p->bucket >= 0) /* an allocation's rows have let it go already */
 		tare_fold_op_bytes(f, p->bucket, -p->bytes, -1, TARE_EVIDENCE_EXACT);
 	tare_fold_op_bytes(f, to, p->bytes, 1, how);
 	p->bucket = to;
@@ -100,11 +101,15 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 	struct tare_physical *p = &f->physicals[physical];
 	int holder = p->identity ? holder_of(f, physical) : -1;
 
-	if (holder >= 0) {
+	/* If it went though somebody was thought to have it, that was a wrong match. */
+	if (holder >= 0 && (s->is_folded || fall_in(s, 0) != p->bytes)) {
 		move(f, physical, holder, match_evidence(p));
 		return;
 	}
+	for (; holder >= 0; holder = holder_of(f, physical))
+		f->imports[holder].origin = -1;
 	if (s->is_folded) {
+		p->is_allocation = s->limit == TARE_TOLD_ALLOCATION;
 		if (s->limit)
 			move(f, physical, -1, TARE_EVIDENCE_WEIGHED);
 		return;
@@ -139,7 +144,8 @@ static void match(struct tare_fold *f, struct tare_import *m)
 	for (size_t i = 0; i < f->physical_nr; i++) {
 		const struct tare_physical *p = &f->physicals[i];
 
-		if (!p->is_live || p->identity != m->identity || p->device != m->device)
+		if (!p->is_live || p->identity != m->identity ||
+		    (p->device != m->device && !IS_TOLD(m->identity)))
 			continue;
 		if (!IS_TOLD(m->identity) &&
 		    (p->bytes != m->bytes || p->exported_ns > m->begin_ns ||
@@ -175,7 +181,8 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 				   .process = s->process,
 				   .device = s->device,
 				   .origin = -1,
-				   .is_live = true };
+				   .is_live = true,
+				   .is_address = s->class == TARE_CLASS_IPC };
 	if (s->is_folded) { /* it was matched then, or not */
 		const uint64_t *told = tare_map_get(&f->told_physicals, s->parent);
 
@@ -243,10 +250,118 @@ void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct
 	if (!f->physicals[origin].is_lent)
 		return;
 	next = holder_of(f, origin);
-	if (next >= 0)
+	if (f->physicals[origin].device != s->device)
+		f->physicals[origin].holder = next; /* of another device, whose counter will tell */
+	else if (next >= 0)
 		move(f, origin, next, match_evidence(&f->physicals[origin]));
 	else
 		give_back(f, origin);
+}
+
+/* ---- allocations that are shared by legacy IPC ---- */
+static int shared_at(const struct tare_fold *f, int process, uint64_t at)
+{
+	const uint64_t *known = tare_map_get(&f->processes[process]->shared, at);
+
+	return known ? (int)*known : -1;
+}
+
+static void forget_shared(struct tare_fold *f, int process, uint64_t at)
+{
+	int known = shared_at(f, process, at);
+
+	if (known < 0)
+		return;
+	tare_map_remove(&f->processes[process]->shared, at, NULL);
+	tare_fold_physical_remove(f, known);
+}
+
+/* The driver gives the same bytes for an allocation however often it is asked. */
+static void share_allocation(struct tare_fold *f, const struct tare_step *s)
+{
+	struct tare_physical p = { .handle = s->parent,
+				   .identity = s->limit,
+				   .exported_ns = s->end,
+				   .process = s->process,
+				   .device = s->device,
+				   .bucket = -1,
+				   .is_allocation = true };
+	int known = shared_at(f, s->process, s->parent);
+
+	if (known >= 0 && f->physicals[known].identity == s->limit)
+		return;
+	forget_shared(f, s->process, s->parent);
+	known = tare_fold_physical_add(f, &p);
+	*tare_map_put(&f->processes[s->process]->shared, s->parent, NULL) = (uint64_t)known;
+	if (s->is_folded)
+		*tare_map_put(&f->told_physicals, s->handle, NULL) = (uint64_t)known;
+}
+
+/*
+ * It was freed, `bytes` of the device are out of the books, and the counter says whether they are off
+ * the device too. If not, somebody still has it open.
+ */
+void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at, int64_t bytes)
+{
+	int known = shared_at(f, s->process, at), holder;
+
+	if (known < 0)
+		return;
+	tare_map_remove(&f->processes[s->process]->shared, at, NULL);
+	if (bytes <= 0 || 2 * fall_in(s, bytes) >= bytes) {
+		tare_fold_physical_remove(f, known);
+		return;
+	}
+	f->physicals[known].bytes = bytes;
+	holder = holder_of(f, known);
+	move(f, known, holder, holder < 0 ? TARE_EVIDENCE_WEIGHED : TARE_EVIDENCE_EXACT);
+}
+
+/* The address is another allocation's now. */
+void tare_fold_share_given(struct tare_fold *f, const struct tare_step *s)
+{
+	if (f->processes[s->process]->shared.count)
+		forget_shared(f, s->process, s->handle);
+}
+
+static void open_shared(struct tare_fold *f, const struct tare_step *s)
+{
+	uint64_t *known = tare_map_put(&f->processes[s->process]->opened, s->handle, NULL);
+	int import;
+
+	if (!*known) {
+		import = tare_fold_import_add(f, s, 0);
+		*known = (uint64_t)import + 1;
+	}
+	f->imports[*known - 1].refs.handles += s->is_folded && s->local ? (uint32_t)s->local : 1;
+}
+
+static void close_shared(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	uint64_t *known = tare_map_get(&f->processes[s->process]->opened, s->handle);
+	int import;
+
+	if (!known)
+		return;
+	import = (int)*known - 1;
+	if (--f->imports[import].refs.handles)
+		return;
+	tare_map_remove(&f->processes[s->process]->opened, s->handle, NULL);
+	tare_fold_import_end(f, s, a, import);
+	a->takes_rest = true; /* what the mapping had cost */
+}
+
+void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+{
+	a->takes_rest = true;
+	if (s->flags & TARE_EVENT_FAILED || s->device < 0)
+		return;
+	if (s->effect == TARE_EFFECT_NEW)
+		open_shared(f, s);
+	else if (s->effect == TARE_EFFECT_DEL)
+		close_shared(f, s, a);
+	else if (s->limit)
+		share_allocation(f, s);
 }
 
 /* ---- between calls ---- */
@@ -287,7 +402,7 @@ void tare_fold_share_end(struct tare_fold *f, int process)
 					       : x->process != process))
 			continue;
 		holder = x->identity ? holder_of(f, (int)i) : -1;
-		if (holder >= 0)
+		if (holder >= 0 && x->bytes)
 			move(f, (int)i, holder, match_evidence(x));
 		else
 			tare_fold_physical_remove(f, (int)i);

@@ -247,4 +247,6 @@ void tare_fold_vmm_forget(struct tare_fold *f, int process)
 		if (f->mappings[i].process == process)
 			forget_mapping(f, i);
 	tare_map_free(&f->processes[process]->vmm);
+	tare_map_free(&f->processes[process]->shared);
+	tare_map_free(&f->processes[process]->opened);
 }

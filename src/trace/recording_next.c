@@ -131,7 +131,7 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->python = look_up(&p->line_stacks, rec.event->python);
 		break;
 	case TARE_KIND_POOL:
-		set_times(r, p, e, rec.pool->ticks, false);
+		set_times(r, p, e, rec.pool->since, false);
 		e->device = tare_process_device(&p->public, rec.pool->device);
 		e->api = look_up(&p->strings, rec.pool->api);
 		break;

@@ -307,3 +307,90 @@ TEST(shared_exporter_ends)
 	check_row(w, PEER "/imported/from:431", 0, 0, 0);
 	world_free(w);
 }
+
+/* ---- legacy IPC: an allocation of 64 MiB whose handle says what it is of ---- */
+#define BYTES (UINT64_C(1) << 63 | 777)
+
+static struct world *opened(void)
+{
+	struct world *w = started();
+
+	world_process(w, 77, 0, "peer");
+	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
+	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
+	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE,
+	     .limit = BYTES);
+	for (int i = 0; i < 2; i++) /* twice: the driver counts */
+		STEP(w, 5 + i, 0, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_NEW,
+		     .handle = 2 * BASE, .limit = BYTES);
+	return w;
+}
+
+#define FREE(W, t, change)                                                                         \
+	STEP(W, t, change, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .handle = BASE,  \
+	     .context = 0xc0)
+#define CLOSE(W, t, change)                                                                        \
+	STEP(W, t, change, .process = 1, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_DEL,       \
+	     .handle = 2 * BASE)
+
+TEST(shared_allocation_that_goes_at_once)
+{
+	struct world *w = opened();
+
+	FREE(w, 7, -64);
+	check_row(w, MAKER "/allocations", 0, 0, 0);
+	check_row(w, PEER "/imported", 0, 0, 0);
+	CLOSE(w, 8, 0);
+	CLOSE(w, 9, 0);
+	check_row(w, PEER "/imported", 0, 0, 0);
+	world_free(w);
+}
+
+TEST(shared_allocation_that_its_peer_keeps)
+{
+	struct world *w = opened();
+
+	FREE(w, 7, 0);
+	check_row(w, MAKER "/allocations", 0, 0, 0);
+	check_row(w, PEER "/imported/from:431", 64, 1, TARE_EVIDENCE_EXACT);
+	CLOSE(w, 8, 0);
+	check_row(w, PEER "/imported/from:431", 64, 1, TARE_EVIDENCE_EXACT);
+	CLOSE(w, 9, -64);
+	check_row(w, PEER "/imported/from:431", 0, 0, 0);
+	world_free(w);
+}
+
+/* Its peer is not recorded; and the address is soon another allocation's. */
+TEST(shared_allocation_that_a_stranger_keeps)
+{
+	struct world *w = started();
+
+	STEP(w, 3, 64, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
+	     .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB, .owner = OWNER);
+	STEP(w, 4, 0, .class = TARE_CLASS_IPC, .effect = TARE_EFFECT_CHANGE, .parent = BASE,
+	     .limit = BYTES);
+	FREE(w, 5, 0);
+	check_row(w, MAKER "/allocations/shared", 64, 1, TARE_EVIDENCE_WEIGHED);
+	STEP(w, 6, 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .handle = BASE,
+	     .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .owner = OWNER);
+	FREE(w, 7, -2);
+	check_row(w, MAKER "/allocations/shared", 64, 1, TARE_EVIDENCE_WEIGHED);
+	now -= 64 * MIB;
+	world_reading(w, 0, 8 * MS, now);
+	check_row(w, MAKER "/allocations/shared", 0, 0, 0);
+	world_free(w);
+}
+
+/* A match by size and order can be wrong: then the device falls though somebody was thought to hold it. */
+TEST(shared_match_that_was_wrong)
+{
+	struct world *w = shared(FD);
+
+	RELEASE(w, 0, 7, 0x10, -64);
+	check_row(w, OWN, 0, 0, 0);
+	check_row(w, PEER "/imported", 0, 0, 0);
+	RELEASE(w, 1, 8, 0x20, 0);
+	UNMAP(w, 1, 9, BASE, 64, 0);
+	check_row(w, PEER "/imported", 0, 0, 0);
+	world_free(w);
+}

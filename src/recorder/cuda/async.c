@@ -26,24 +26,52 @@ void tare_async_forget(void)
 	waiting_nr = 0;
 }
 
+/* When the thread's last call ended: what began before is not of its next one. */
+static TARE_TLS uint64_t last_end;
+
 /* ---- what is written ---- */
+static uint32_t short_ticks(uint64_t from, uint64_t to)
+{
+	return to <= from ? 0 : to - from < UINT32_MAX ? (uint32_t)(to - from) : UINT32_MAX;
+}
+
+/*
+ * Another thread may have changed the pool in a call of its own that has not ended yet: what we see
+ * happened at some time since somebody saw it otherwise.
+ */
 void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool, uint64_t stamp,
 		    const struct tare_pool_state *state)
 {
+	uint64_t begin = call ? call->begin : stamp;
 	struct tare_rec_pool rec;
 
+	if (state->has_moved && state->seen < begin)
+		begin = state->seen;
 	memset(&rec, 0, sizeof(rec));
-	rec.tid = tare_sys_gettid() | (is_recorded ? TARE_TID_INSIDE : 0);
+	rec.tid = tare_sys_gettid() | (is_recorded || begin < last_end ? TARE_TID_INSIDE : 0);
 	rec.device = (int16_t)state->device;
 	rec.number = state->number;
 	rec.handle = (uint64_t)(uintptr_t)pool;
 	rec.reserved = state->reserved;
 	rec.used = state->used;
+	rec.since = short_ticks(begin, stamp);
 	if (call) {
 		rec.api = tare_emit_string(tare_api_rows[call->api].symbol);
-		rec.ticks = call->end - call->begin;
+		rec.ticks = short_ticks(call->begin, call->end);
 	}
 	tare_emit_pool(&rec, stamp);
+}
+
+void tare_pools_wait(struct tare_call *call)
+{
+	tare_pools_refresh(NULL, last_end);
+	errno = call->saved_errno;
+	call->begin = tare_clock_ticks();
+}
+
+void tare_pools_ended(uint64_t end)
+{
+	last_end = end;
 }
 
 static void emit_free(CUdeviceptr at, int device, uint64_t context, uint64_t begin, uint64_t end)
@@ -115,11 +143,12 @@ static void wait_for(CUdeviceptr at, const struct tare_call *call)
 	emit_free(at, call->device, call->context, call->begin, call->end);
 }
 
-void tare_pools_waited(struct tare_call *call)
+void tare_pools_waited(struct tare_call *call, CUresult result)
 {
 	call->end = tare_clock_ticks();
 	call->saved_errno = errno;
-	tare_async_settle(call);
+	if (result == CUDA_SUCCESS)
+		tare_async_settle(call);
 	tare_pools_look(call, false);
 	tare_call_drop(call);
 }
@@ -133,6 +162,8 @@ static enum tare_pool_kind prepare(struct tare_call *call, CUmemoryPool pool)
 
 	if (kind == TARE_POOL_WEIGHED)
 		tare_call_weigh(call, TARE_CLASS_POOL, TARE_EFFECT_CHANGE);
+	else if (kind == TARE_POOL_ASKED)
+		tare_pools_refresh(pool, last_end);
 	else if (kind == TARE_POOL_IMPORTED)
 		tare_call_weigh(call, TARE_CLASS_IPC, TARE_EFFECT_CHANGE);
 	errno = call->saved_errno;
@@ -140,32 +171,23 @@ static enum tare_pool_kind prepare(struct tare_call *call, CUmemoryPool pool)
 	return kind;
 }
 
-/* A growth is an event with a stack, anything else a short record, and mostly there is nothing. */
+/*
+ * A change is a short record, and mostly there is none. An allocation that made the pool grow is an
+ * event besides, with a stack.
+ */
 static void record_state(struct tare_call *call, CUmemoryPool pool)
 {
 	struct tare_pool_state state;
-	CUcontext primary;
 
 	call->saved_errno = errno;
-	if (!tare_pool_ask(pool, call->end, &state) || !state.has_changed) {
-		tare_call_drop(call);
-		return;
-	}
-	if (!state.has_grown) {
+	if (tare_pool_ask(pool, call->end, &state) && state.has_changed) {
 		tare_pool_emit(call, false, pool, call->end, &state);
-		tare_call_drop(call);
-		return;
+		if (state.has_grown) {
+			call->device = state.device;
+			call->handle = (uint64_t)(uintptr_t)pool;
+			tare_call_emit(call, CUDA_SUCCESS);
+		}
 	}
-	/* Pools are a device's; they go with its primary context. */
-	primary = tare_context_primary(state.device);
-	if (primary)
-		call->context = (uint64_t)(uintptr_t)primary;
-	call->device = state.device;
-	call->handle = (uint64_t)(uintptr_t)pool;
-	call->granted = state.reserved;
-	call->asked = state.used;
-	call->limit = state.number;
-	tare_call_emit(call, CUDA_SUCCESS);
 	tare_call_drop(call);
 }
 

@@ -41,6 +41,9 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
 			     (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
 	bool is_free = sizing == HOST || call->class == TARE_CLASS_EVENT;
 
+	/* Whether freed memory goes is no longer ours to say, once it was shared. */
+	if (sizing == PAGES && call->effect == TARE_EFFECT_DEL && tare_handles_shared)
+		return TARE_WEIGH_NEEDED;
 	return is_size_known || is_free ? TARE_WEIGH_USEFUL : TARE_WEIGH_NEEDED;
 }
 
@@ -219,6 +222,7 @@ void tare_call_weigh(struct tare_call *call, enum tare_class class, enum tare_ef
 
 void tare_call_drop(struct tare_call *call)
 {
+	tare_pools_ended(call->end);
 	errno = call->saved_errno;
 	tare_depth--;
 }
@@ -348,6 +352,5 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	}
 	if (!call->is_quiet || call->is_news || call->before != call->after)
 		tare_call_emit(call, result);
-	errno = call->saved_errno;
-	tare_depth--;
+	tare_call_drop(call);
 }

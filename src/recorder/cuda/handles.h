@@ -28,6 +28,13 @@ static inline uint64_t tare_handle_identity(const void *bytes, size_t size)
 	return tare_plib_hash(bytes, size) | UINT64_C(1) << 63;
 }
 
+/* An allocation is shared, under these bytes. */
+static inline uint64_t tare_handle_share(const CUipcMemHandle *handle)
+{
+	tare_handles_shared = true;
+	return tare_handle_identity(handle, sizeof(*handle));
+}
+
 static inline uint64_t tare_handle_export(CUmemAllocationHandleType type, const void *exported)
 {
 	return type == CU_MEM_HANDLE_TYPE_FABRIC && exported ? tare_handle_identity(exported, 64)

@@ -167,8 +167,9 @@
 			    !tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_POOL_STATE, \
 						       TARE_EFFECT_CHANGE))                         \
 				return tare_real.symbol args;                                       \
+			tare_pools_wait(&call);                                                     \
 			result = tare_real.symbol args;                                             \
-			tare_pools_waited(&call);                                                   \
+			tare_pools_waited(&call, result);                                               \
 			return result;                                                              \
 		}                                                                                   \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
@@ -176,7 +177,8 @@
 		tare_call_is_sync(&call);                                                           \
 		result = tare_real.symbol args;                                                     \
 		call.end = tare_clock_ticks();                                                      \
-		tare_async_settle(&call);                                                           \
+		if (result == CUDA_SUCCESS)                                                         \
+			tare_async_settle(&call);                                                        \
 		tare_call_end_at(&call, result, call.end);                                          \
 		return result;                                                                      \
 	}

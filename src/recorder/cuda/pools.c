@@ -24,7 +24,7 @@ static struct pool {
 	enum tare_pool_kind kind;
 	uint32_t lock; /* of what was last recorded; tried, never waited for */
 	bool is_stale; /* that is not known */
-	uint64_t reserved, used, stamp;
+	uint64_t reserved, used, stamp; /* stamp: when it was asked last */
 } pools[SLOTS];
 
 static CUmemoryPool current[DEVICES];
@@ -92,15 +92,17 @@ static void compare(struct pool *pool, uint64_t stamp, struct tare_pool_state *s
 {
 	if (__atomic_exchange_n(&pool->lock, 1, __ATOMIC_ACQUIRE)) {
 		__atomic_store_n(&pool->is_stale, true, __ATOMIC_RELAXED);
-		state->has_changed = true;
+		state->has_changed = state->has_moved = true;
+		state->seen = __atomic_load_n(&pool->stamp, __ATOMIC_RELAXED);
 		return;
 	}
+	state->seen = pool->stamp;
+	state->has_moved = state->reserved != pool->reserved;
 	state->has_changed = __atomic_exchange_n(&pool->is_stale, false, __ATOMIC_RELAXED) ||
-			     stamp < pool->stamp || state->reserved != pool->reserved ||
-			     state->used != pool->used;
+			     state->reserved != pool->reserved || state->used != pool->used;
 	state->has_grown = state->reserved > pool->reserved;
 	if (stamp >= pool->stamp) {
-		pool->stamp = stamp;
+		__atomic_store_n(&pool->stamp, stamp, __ATOMIC_RELAXED);
 		pool->reserved = state->reserved;
 		pool->used = state->used;
 	}
@@ -157,7 +159,8 @@ enum tare_pool_kind tare_pool_add(CUmemoryPool handle, int device, enum tare_poo
 		pool->device = device;
 		pool->number = 0;
 		pool->kind = kind;
-		pool->reserved = pool->used = pool->stamp = 0;
+		pool->reserved = pool->used = 0;
+		pool->stamp = tare_clock_ticks();
 		learn_kind(pool);
 		if (pool->kind == TARE_POOL_ASKED)
 			__atomic_fetch_add(&tare_pools_watched, 1, __ATOMIC_RELAXED);
@@ -292,7 +295,13 @@ void tare_pools_remove(int device)
 }
 
 /* ---- looking ---- */
-void tare_pools_look(const struct tare_call *call, bool is_recorded)
+static bool is_fresh(const struct pool *pool, CUmemoryPool only, uint64_t since)
+{
+	return __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != LIVE || (only && pool->handle != only) ||
+	       __atomic_load_n(&pool->stamp, __ATOMIC_RELAXED) >= since;
+}
+
+static void look(const struct tare_call *call, bool is_recorded, CUmemoryPool only, uint64_t since)
 {
 	struct tare_pool_state state[SLOTS];
 	uint64_t stamp;
@@ -304,13 +313,31 @@ void tare_pools_look(const struct tare_call *call, bool is_recorded)
 	stamp = call ? call->end : tare_clock_ticks();
 	for (i = 0; i < SLOTS; i++) {
 		memset(&state[i], 0, sizeof(state[i]));
-		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) == LIVE && ask_slot(&pools[i], &state[i]))
+		if (!is_fresh(&pools[i], only, since) && ask_slot(&pools[i], &state[i]))
 			compare(&pools[i], stamp, &state[i]);
 	}
 	end_asking(&mode);
 	for (i = 0; i < SLOTS; i++)
 		if (state[i].has_changed)
 			tare_pool_emit(call, is_recorded, pools[i].handle, stamp, &state[i]);
+}
+
+void tare_pools_look(const struct tare_call *call, bool is_recorded)
+{
+	look(call, is_recorded, NULL, UINT64_MAX);
+}
+
+void tare_pools_refresh(CUmemoryPool only, uint64_t since)
+{
+	int i;
+
+	if (!since)
+		since = UINT64_MAX;
+	for (i = 0; i < SLOTS; i++)
+		if (!is_fresh(&pools[i], only, since)) {
+			look(NULL, false, only, since);
+			return;
+		}
 }
 
 void tare_pools_forget(void)

@@ -45,11 +45,17 @@ struct tare_pool_state {
 	uint64_t reserved, used;
 	int device;
 	uint32_t number;
-	bool has_grown, has_changed; /* since it was last recorded */
+	uint64_t seen; /* when it was last known to be what was recorded before */
+	bool has_grown, has_moved, has_changed; /* since it was last recorded; moved: grown or shrunk */
 };
 /* What it is now; the caller records it if it has changed. False: it does not say. */
 bool tare_pool_ask(CUmemoryPool pool, uint64_t stamp, struct tare_pool_state *state);
 
+/*
+ * Before a call that may change this pool, NULL: any: one that was last asked before `since`, when the
+ * thread's last call ended, is asked now, so that a change can be told from an earlier one. 0: always.
+ */
+void tare_pools_refresh(CUmemoryPool pool, uint64_t since);
 /*
  * Records every pool that has changed: inside `call`, which has ended; or, NULL, at some time before
  * now. `is_recorded`: that call is recorded too.
@@ -67,7 +73,9 @@ void tare_async_settle(const struct tare_call *call);
 /* cuMemAlloc has given the address of such a one again: its free was before. */
 void tare_async_given(const struct tare_call *call);
 void tare_async_forget(void); /* in a forked child */
-void tare_pools_waited(struct tare_call *call);
+void tare_pools_wait(struct tare_call *call); /* it begins */
+void tare_pools_waited(struct tare_call *call, CUresult result);
+void tare_pools_ended(uint64_t end); /* a call of this thread */
 
 void tare_pools_forget(void); /* in a forked child */
 

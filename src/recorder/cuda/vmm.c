@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks of virtual memory that need more than their row says. */
+/* Hooks of virtual and of shared memory that need more than their row says. */
 #include <errno.h>
 #include <string.h>
 
@@ -48,6 +48,16 @@ static int device_of_import(CUmemGenericAllocationHandle handle)
 	return prop.location.id;
 }
 
+/* The counter that was read before the call is of another device. */
+static void change_device(struct tare_call *call, int device)
+{
+	if (device == call->device)
+		return;
+	call->is_weighed = false;
+	call->before = call->peers_before = TARE_NOT_KNOWN;
+	call->device = device;
+}
+
 CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
 						  CUmemAllocationHandleType shHandleType)
 {
@@ -67,12 +77,7 @@ CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
 		call.saved_errno = errno;
 		device = device_of_import(*handle);
 		errno = call.saved_errno;
-		if (device != call.device) {
-			/* The counter that was read before is of another device. */
-			call.is_weighed = false;
-			call.before = TARE_NOT_KNOWN;
-			call.device = device;
-		}
+		change_device(&call, device);
 		call.handle = *handle;
 		call.limit = tare_handle_export(shHandleType, osHandle);
 		tare_handle_add(*handle, device);
@@ -104,3 +109,42 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 	tare_call_end(&call, result);
 	return result;
 }
+
+/* Memory of another process is where that one made it, whatever device is current here. */
+static void end_open(struct tare_call *call, CUresult result, const CUdeviceptr *at,
+		     const CUipcMemHandle *handle)
+{
+	int device = -1;
+
+	call->end = tare_clock_ticks();
+	if (result == CUDA_SUCCESS) {
+		call->saved_errno = errno;
+		if (tare_real.cuPointerGetAttribute &&
+		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, *at) ==
+			    CUDA_SUCCESS &&
+		    device >= 0)
+			change_device(call, device);
+		errno = call->saved_errno;
+		call->handle = *at;
+		call->limit = tare_handle_share(handle);
+		tare_handle_add(*at, call->device);
+	}
+	tare_call_end_at(call, result, call->end);
+}
+
+#define OPEN(symbol)                                                                                \
+	CUresult tare_hook_##symbol(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)  \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))      \
+			return tare_real.symbol(pdptr, handle, Flags);                              \
+		result = tare_real.symbol(pdptr, handle, Flags);                                    \
+		end_open(&call, result, pdptr, &handle);                                            \
+		return result;                                                                      \
+	}
+OPEN(cuIpcOpenMemHandle)
+OPEN(cuIpcOpenMemHandle_v2)
