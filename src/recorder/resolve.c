@@ -12,6 +12,7 @@
 #include "recorder/plib.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
+#include "recorder/vram/nvml.h"
 
 /*
  * What the stubs below pass on to: the next dlsym behind us, which is libc's unless the program
@@ -82,7 +83,7 @@ static bool is_hooked(const char *name)
 	int i;
 
 	if (name[0] != 'c' || name[1] != 'u')
-		return false;
+		return tare_vram_nvml_is_hooked(name);
 	for (i = 0; i < CU_API_NR; i++)
 		if (tare_api_rows[i].hook && strcmp(tare_api_rows[i].symbol, name) == 0)
 			return true;
@@ -97,6 +98,25 @@ static bool is_own(const void *address)
 	return (const char *)address >= __ehdr_start && (const char *)address < _end;
 }
 
+static void *swap(const char *name, void *found)
+{
+	return name[0] == 'n' ? tare_vram_nvml_swap(name, found) : tare_real_swap(name, found, false);
+}
+
+/* The function of a library that the caller is linked with, wherever that stands in the scope. */
+static void *find_needed(const char *name, uintptr_t caller)
+{
+	bool is_nvml = name[0] == 'n';
+	struct tare_elf_object object;
+
+	if (!tare_elf_object_at((const void *)caller, &object) ||
+	    !tare_elf_needs(&object, is_nvml ? "libnvidia-ml.so.1" : "libcuda.so.1"))
+		return NULL;
+	if (is_nvml)
+		return tare_vram_nvml_real(name);
+	return tare_real_resolve() ? tare_real_symbol(name) : NULL;
+}
+
 /*
  * A search through the program's own scope finds the names we export, whether there is a driver or
  * not. The answer must be what it would be without us: nothing, unless the driver is in that scope.
@@ -104,16 +124,14 @@ static bool is_own(const void *address)
 static struct answer answer_scope(const char *name, const char *version, uintptr_t caller)
 {
 	struct answer answer = {1, NULL};
-	struct tare_elf_object object;
 	/* From here: the global scope behind us. */
 	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version) :
 						    libc_dlsym(RTLD_NEXT, name);
 
-	if (!found && !version && tare_real_resolve() && tare_elf_object_at((const void *)caller, &object) &&
-	    tare_elf_needs(&object, "libcuda.so.1"))
-		found = tare_elf_find_object("libcuda.so", &object) ? tare_elf_symbol(&object, name, NULL) : NULL;
+	if (!found && !version)
+		found = find_needed(name, caller);
 	if (found)
-		answer.value = tare_real_swap(name, found, false);
+		answer.value = swap(name, found);
 	return answer; /* dlerror() has the reason for nothing, from the search above */
 }
 
@@ -151,7 +169,8 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 	tare_start_once();
 	/* The driver looks up its own parts (on WSL it does); those calls are its own affair. */
 	if (tare_elf_object_at((const void *)caller, &object) &&
-	    tare_plib_starts(tare_plib_basename(object.path), "libcuda."))
+	    (tare_plib_starts(tare_plib_basename(object.path), "libcuda.") ||
+	     tare_plib_starts(tare_plib_basename(object.path), "libnvidia-ml.")))
 		return not_ours;
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
 		return answer_scope(name, version, caller);
@@ -160,7 +179,7 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 	if (is_own(answer.value))
 		return answer_scope(name, version, caller); /* dlopen(NULL) */
 	if (answer.value)
-		answer.value = tare_real_swap(name, answer.value, false);
+		answer.value = swap(name, answer.value);
 	return answer;
 }
 

@@ -49,6 +49,45 @@ def answers_as_a_small_card_does(box):
 
 
 @case
+def everybody_sees_the_small_card(box):
+    """CUDA, NVML in both versions, linked or looked up, by ctypes too; old and partitioned drivers."""
+    small = profile(box, "seen.profile", total="8 GiB", reserved="0")
+    python = box.path("sizes.py")
+    with open(python, "w", encoding="utf-8") as file:
+        file.write("import ctypes\n"
+                   "nvml = ctypes.CDLL('libnvidia-ml.so.1')\n"
+                   "nvml.nvmlInit_v2()\n"
+                   "device, memory = ctypes.c_void_p(), (ctypes.c_ulonglong * 3)()\n"
+                   "nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))\n"
+                   "nvml.nvmlDeviceGetMemoryInfo(device, memory)\n"
+                   "print(list(memory))\n")
+    programs = [fixture("e2e_vram_nvml"), fixture("e2e_vram", "sizes")]
+    if not WRAPPER:
+        programs.append(["python3", python])
+    for script in ("", "nvml-v1-only", "no-nvml", "nvml-not-supported memory", "pid-offset 1000"):
+        for number, program in enumerate(programs):
+            env = {"TARE_SIM_SCRIPT": script} if script else {}
+            if "e2e_vram_nvml" in program[-1] and script in ("no-nvml", "nvml-not-supported memory"):
+                continue
+            if "python3" in program and script:
+                continue
+            done = box.record(program, rec="rec%s%d.tare" % (script.replace(" ", "-"), number),
+                              options=("--vram", "8GiB"), env=env)
+            alone = box.run(program, sim=True, env=dict(env, TARE_SIM_PROFILE=small, TARE_SIM_DIR=None))
+            if script == "nvml-v1-only":
+                continue  # its reserve is not told, and the small card has none
+            check_equal(done.out, alone.out, script)
+
+
+@case
+def the_reserve_of_a_profile_is_kept(box):
+    small = profile(box, "reserve.profile", total="8 GiB", reserved="100 MiB")
+    done = box.record(fixture("e2e_vram_nvml"), options=("--card", small))
+    alone = box.run(fixture("e2e_vram_nvml"), sim=True, env={"TARE_SIM_PROFILE": small, "TARE_SIM_DIR": None})
+    check_equal(done.out, alone.out)
+
+
+@case
 def refusals_are_recorded(box):
     done = box.record(fixture("e2e_vram", "sequence", "1", "1500"), options=("--vram", "8GiB"))
     events = refused(box)

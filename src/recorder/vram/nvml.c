@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/vram/nvml.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/plib.h"
+#include "recorder/recorder.h"
+#include "recorder/vram/card.h"
+#include "witness/nvml_abi.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { NVML_UNINITIALIZED = 1 };
+
+/* Exported, for programs that are linked with NVML. */
+EXPORT int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory);
+EXPORT int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory);
+
+static const struct {
+	const char *name;
+	void *hook;
+} hooks[] = {
+	{"nvmlDeviceGetMemoryInfo", (void *)nvmlDeviceGetMemoryInfo},
+	{"nvmlDeviceGetMemoryInfo_v2", (void *)nvmlDeviceGetMemoryInfo_v2},
+};
+
+static void *hook_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+		if (strcmp(hooks[i].name, name) == 0)
+			return hooks[i].hook;
+	return NULL;
+}
+
+bool tare_vram_nvml_is_hooked(const char *name)
+{
+	return name[0] == 'n' && hook_of(name);
+}
+
+void *tare_vram_nvml_real(const char *name)
+{
+	struct tare_elf_object library;
+
+	return tare_elf_find_object("libnvidia-ml.so", &library) ? tare_elf_symbol(&library, name, NULL) : NULL;
+}
+
+void *tare_vram_nvml_swap(const char *name, void *found)
+{
+	return tare_vram_is_on && found == tare_vram_nvml_real(name) ? hook_of(name) : found;
+}
+
+static struct {
+	int (*uuid)(nvml_device dev, char *text, unsigned int size);
+	int (*memory)(nvml_device dev, struct nvml_memory_v1 *memory);
+	int (*memory_v2)(nvml_device dev, struct nvml_memory_v2 *memory);
+} real;
+
+/* Each thread that comes first finds the same. */
+static bool resolve(void)
+{
+	if (likely(__atomic_load_n((void **)&real.memory, __ATOMIC_ACQUIRE)))
+		return true;
+	tare_start_once();
+	*(void **)&real.uuid = tare_vram_nvml_real("nvmlDeviceGetUUID");
+	*(void **)&real.memory_v2 = tare_vram_nvml_real("nvmlDeviceGetMemoryInfo_v2");
+	__atomic_store_n((void **)&real.memory, tare_vram_nvml_real("nvmlDeviceGetMemoryInfo"), __ATOMIC_RELEASE);
+	return real.memory;
+}
+
+static const struct tare_vram_card *card_of(nvml_device dev)
+{
+	uint8_t uuid[16];
+	char text[96];
+	const char *hex;
+
+	if (likely(!tare_vram_is_on) || tare_depth > 0 || !real.uuid || real.uuid(dev, text, sizeof(text)) != 0)
+		return NULL;
+	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
+	return hex && tare_plib_parse_uuid(hex, uuid) ? tare_vram_card_of_uuid(uuid) : NULL;
+}
+
+/* What counts on the card, at most all of it: its sum must hold. */
+static uint64_t used_on(const struct tare_vram_card *card, uint64_t device_used)
+{
+	uint64_t used = tare_vram_used_from(card, device_used), room = tare_vram_room(card);
+
+	return used < room ? used : room;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory)
+{
+	const struct tare_vram_card *card;
+	int result, saved_errno;
+
+	if (unlikely(!resolve()) || !real.memory_v2)
+		return NVML_UNINITIALIZED;
+	result = real.memory_v2(dev, memory);
+	saved_errno = errno;
+	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
+	if (card) {
+		/* Some drivers count the reserve as used. */
+		if (memory->total == memory->free + memory->used && memory->used >= memory->reserved)
+			memory->used -= memory->reserved;
+		memory->total = card->total;
+		memory->reserved = card->reserved;
+		memory->used = used_on(card, memory->used);
+		memory->free = card->total - card->reserved - memory->used;
+	}
+	errno = saved_errno;
+	return result;
+}
+
+int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory)
+{
+	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
+	const struct tare_vram_card *card;
+	int result, saved_errno;
+
+	if (unlikely(!resolve()))
+		return NVML_UNINITIALIZED;
+	result = real.memory(dev, memory);
+	saved_errno = errno;
+	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
+	if (card) {
+		/* This record counts the reserve as used; the newer one says how much it is. */
+		if (real.memory_v2 && real.memory_v2(dev, &v2) == NVML_SUCCESS && memory->used >= v2.reserved)
+			memory->used -= v2.reserved;
+		memory->total = card->total;
+		memory->used = used_on(card, memory->used) + card->reserved;
+		memory->free = card->total - memory->used;
+	}
+	errno = saved_errno;
+	return result;
+}
