@@ -221,6 +221,8 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 	d->mark_used[m] = d->used;
 	d->mark_ns[m] = t;
 	d->is_marked[m] = true;
+	if (d->card)
+		d->card->mark_aside[m] = d->card->aside;
 	if (m == TARE_MARK_PEAK)
 		d->peak_live = d->live;
 }

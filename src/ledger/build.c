@@ -284,6 +284,15 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_PEER:
 		tare_fold_peer(f, d, e);
 		return;
+	case TARE_KIND_CARD:
+		tare_fold_card(f, d, e);
+		return;
+	case TARE_KIND_ASIDE:
+		tare_fold_aside(f, d, e);
+		return;
+	case TARE_KIND_REFUSALS:
+		tare_fold_refusals(f, d, e);
+		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
 		return;
@@ -306,6 +315,8 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
+	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
+		tare_fold_refused(f, f->devices[device], e);
 	if (is_late(f, e, device))
 		return;
 	if (e->process)
@@ -468,6 +479,7 @@ static void free_device(struct tare_device_fold *d)
 {
 	if (!d)
 		return;
+	tare_fold_card_free(d);
 	free(d->cluster.items);
 	free(d->threads);
 	free(d->late.items);

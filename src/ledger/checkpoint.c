@@ -408,7 +408,7 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
 }
 
-static void add_phase(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
+static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
 {
 	union record *r = tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns);
 
@@ -462,7 +462,8 @@ static void tell_all(struct checkpoint *c)
 		if (f->devices[i])
 			tell_now(c, f->devices[i], own);
 	tell_live(c, c->cut);
-	tare_fold_phase_tell(f, c->cut, add_phase, c);
+	tare_fold_phase_tell(f, c->cut, add_record, c);
+	tare_fold_card_tell(f, c->cut - 2 * GROUP_US * US, c->cut, add_record, c);
 	tell_processes(c);
 	tell_controls(c);
 	free(own);

@@ -320,7 +320,28 @@ struct tare_control_seen {
 	int64_t t;
 };
 
+struct tare_refusal_fold {
+	uint64_t owner;
+	const char *api;
+	uint64_t count, largest, missing;
+	int64_t first_ns;
+};
+
+/* The smaller card that a device stands for. */
+struct tare_card_fold {
+	bool is_there, has_profile;
+	const char *name;
+	uint64_t total, reserved, context;
+	uint32_t multiprocessors, threads_per_multiprocessor;
+	int64_t *asides; /* by process: what does not count */
+	size_t aside_nr, aside_cap;
+	int64_t aside, mark_aside[TARE_MARK_NR]; /* their sum */
+	struct tare_refusal_fold *refusals;
+	size_t refusal_nr, refusal_cap;
+};
+
 struct tare_device_fold {
+	struct tare_card_fold *card; /* NULL: itself */
 	const struct tare_device *device;
 	int index;
 	bool is_measured;              /* a reading came */
@@ -479,6 +500,19 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
 					   enum tare_mark m);
+
+/* card.c: --vram and --card */
+void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_aside_end(struct tare_device_fold *d, int process);
+void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_arena *memory, struct tare_device_ledger *out);
+/* Into a checkpoint; what was set aside at the peak stands at `latest` at the latest. */
+void tare_fold_card_tell(struct tare_fold *f, int64_t latest, int64_t t, tare_fold_phase_teller *teller,
+			 void *arg);
+void tare_fold_card_free(struct tare_device_fold *d);
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
 int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);

@@ -54,6 +54,25 @@ struct tare_ledger_line {
 	enum tare_evidence evidence;
 };
 
+/* The smaller card that a device stood for (--vram, --card). */
+struct tare_card_ledger {
+	bool is_there;
+	bool has_profile; /* a context and local memory count as on that card */
+	const char *name; /* of the profile's GPU; "": --vram */
+	uint64_t total, reserved; /* programs have total - reserved */
+	uint64_t used; /* what counts on it at this instant */
+	uint64_t context; /* has_profile: what one takes there */
+	uint32_t multiprocessors, threads_per_multiprocessor;
+};
+
+/* Calls that it had no room for, by caller and entry point; of the whole recording. */
+struct tare_refusal {
+	const char *api, *owner; /* owner NULL: not known */
+	uint64_t count;
+	uint64_t largest, missing; /* what the largest needed, and how much of that was not there */
+	int64_t first_ns;
+};
+
 struct tare_device_ledger {
 	int index; /* NVML's, else the program's */
 	const char *host; /* it stands in, where a recording is of several; else NULL */
@@ -76,6 +95,9 @@ struct tare_device_ledger {
 	int finding_nr;
 	struct tare_ledger_line *lines; /* in no order that means anything */
 	int line_nr;
+	struct tare_card_ledger card;
+	struct tare_refusal *refusals; /* the largest first */
+	int refusal_nr;
 };
 
 struct tare_host_ledger {

@@ -91,6 +91,7 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 		tare_fold_reading_flush(f, d);
 		if (!d->is_marked[TARE_MARK_END] && tare_fold_process_bytes(f, d, process))
 			tare_fold_mark(f, d, TARE_MARK_END, t);
+		tare_fold_aside_end(d, process);
 	}
 	f->processes[process]->is_ended = true;
 	f->processes[process]->end_ns = t;
@@ -115,6 +116,7 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
+	tare_fold_aside_end(d, process);
 	for (size_t i = 0; i < f->context_nr; i++) {
 		struct tare_context *c = &f->contexts[i];
 

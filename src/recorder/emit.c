@@ -276,6 +276,21 @@ void tare_emit_device(const struct tare_rec_device *device, const char *name)
 	write_text(TARE_KIND_DEVICE, &rec, sizeof(rec), name, rec.bytes);
 }
 
+void tare_emit_card(const struct tare_rec_card *card, const char *name)
+{
+	struct tare_rec_card rec = *card;
+
+	rec.bytes = text_bytes(name);
+	write_text(TARE_KIND_CARD, &rec, sizeof(rec), name, rec.bytes);
+}
+
+void tare_emit_aside(int device, int64_t bytes)
+{
+	struct tare_rec_aside rec = {.device = device, .bytes = bytes};
+
+	emit_plain(TARE_KIND_ASIDE, &rec, sizeof(rec), tare_clock_ticks());
+}
+
 void tare_emit_degraded(const char *sentence)
 {
 	struct tare_rec_degraded rec = {.bytes = 0};

@@ -30,6 +30,8 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor);
 
 void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp);
 void tare_emit_device(const struct tare_rec_device *device, const char *name);
+void tare_emit_card(const struct tare_rec_card *card, const char *name);
+void tare_emit_aside(int device, int64_t bytes);
 void tare_emit_degraded(const char *sentence);
 void tare_emit_launch(const char *text, uint32_t bytes);
 void tare_emit_status(int status); /* as exit() was given it */

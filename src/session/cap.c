@@ -131,6 +131,7 @@ static bool is_table(uint16_t kind)
 	case TARE_KIND_LINE_STACK:
 	case TARE_KIND_OBJECT:
 	case TARE_KIND_DEVICE:
+	case TARE_KIND_CARD:
 	case TARE_KIND_CLOCK:
 	case TARE_KIND_SYMBOL:
 	case TARE_KIND_DEGRADED:
@@ -257,6 +258,17 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 		carry->device = (int16_t)ordinal;
 		carry->pid = about->pid;
 		carry->generation = about->generation;
+		break;
+	}
+	case TARE_KIND_ASIDE:
+		((struct tare_rec_aside *)&k->rec)->device = ordinal;
+		break;
+	case TARE_KIND_REFUSALS: {
+		struct tare_rec_refusals *refusals = (struct tare_rec_refusals *)&k->rec;
+
+		refusals->api = string_id(c, part, k->event.api);
+		refusals->owner = string_id(c, part, k->event.name);
+		refusals->device = ordinal;
 		break;
 	}
 	case TARE_KIND_TENSOR:

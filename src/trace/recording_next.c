@@ -138,6 +138,17 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_DEVICE:
 		e->device = tare_process_device(&p->public, rec.device->ordinal);
 		break;
+	case TARE_KIND_CARD:
+		e->device = tare_process_device(&p->public, rec.card->device);
+		break;
+	case TARE_KIND_ASIDE:
+		e->device = tare_process_device(&p->public, rec.aside->device);
+		break;
+	case TARE_KIND_REFUSALS:
+		e->device = tare_process_device(&p->public, rec.refusals->device);
+		e->api = look_up(&p->strings, rec.refusals->api);
+		e->name = look_up(&p->strings, rec.refusals->owner);
+		break;
 	case TARE_KIND_TENSOR:
 		e->device = tare_process_device(&p->public, rec.tensor->device);
 		break;

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "trace/format.h"
+#include "view/card.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -83,6 +84,7 @@ void tare_device_text_head(struct tare_text_table *t, const struct tare_columns 
 {
 	add_head_row(t, c, ledgers);
 	add_used(t, c, device);
+	tare_card_rows(t, c, device);
 	tare_text_table_rule(t);
 }
 
@@ -113,6 +115,7 @@ static void add_title(struct tare_str *out, const struct tare_device_ledger *d, 
 	size_t columns;
 
 	tare_str_addf(&title, "GPU %d  ", d->index);
+	tare_card_title(&title, d);
 	if (d->host) {
 		tare_text_add_name(&title, d->host);
 		tare_str_add(&title, " · ");
@@ -120,9 +123,9 @@ static void add_title(struct tare_str *out, const struct tare_device_ledger *d, 
 	tare_text_add_name(&title, d->name ? d->name : "");
 	if (d->simulated)
 		tare_str_add(&title, " (simulated)");
-	if (d->total != TARE_NOT_KNOWN)
+	if (d->total != TARE_NOT_KNOWN && !d->card.is_there)
 		tare_str_addf(&title, " · total %s", tare_units_count(text, d->total >> 20));
-	if (d->total != TARE_NOT_KNOWN && d->reserved != TARE_NOT_KNOWN)
+	if (d->total != TARE_NOT_KNOWN && !d->card.is_there && d->reserved != TARE_NOT_KNOWN)
 		tare_str_addf(&title, " = reserved %s + used + free",
 			      tare_units_count(text, d->reserved >> 20));
 	columns = tare_str_columns(tare_str_text(&title));
@@ -140,6 +143,7 @@ void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t
 	add_title(out, device, (size_t)tare_text_table_width(t, style), style);
 	tare_text_table_draw(out, t, style);
 	tare_str_add_char(out, '\n');
+	tare_card_text(out, device, style);
 }
 
 bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int ledger_nr,

@@ -2,6 +2,7 @@
 #include "view/ledger_json.h"
 
 #include "trace/format.h"
+#include "view/card.h"
 #include "view/advice.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
@@ -70,6 +71,7 @@ static void add_device(struct tare_json *j, const struct tare_device_ledger *d)
 	tare_json_bool(j, "nvml", d->nvml);
 	tare_json_bool(j, "integrated", d->integrated);
 	tare_json_bool(j, "simulated", d->simulated);
+	tare_card_json(j, d);
 	tare_json_open(j, "accounts", '[');
 	for (int i = 0; i < d->row_nr; i++)
 		add_row(j, &d->rows[i]);

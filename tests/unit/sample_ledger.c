@@ -129,6 +129,53 @@ const struct tare_ledger *sample_train_peak(void)
 	return &ledger;
 }
 
+static struct tare_refusal card_refusals[] = {
+	{ "cuMemAlloc_v2", "PyTorch", 2, UINT64_C(8) << 30, UINT64_C(8) << 30, 1900000000 },
+	{ "cuLaunchKernel", NULL, 1, MIB(266), MIB(10.5), 1200000000 },
+	{ "cuMemCreate", "NCCL", 1, MIB(64), MIB(1), 1300000000 },
+	{ "cuStreamCreate", "app", 1, MIB(2), MIB(2), 1400000000 },
+	{ "cuMemAllocAsync", "RMM", 12345, MIB(1), MIB(1), 1400000000 },
+};
+
+static const struct tare_ledger *on_card(struct tare_device_ledger *device, struct tare_ledger *ledger)
+{
+	*ledger = *sample_train_peak();
+	*device = ledger->devices[0];
+	ledger->devices = device;
+	return ledger;
+}
+
+const struct tare_ledger *sample_card(void)
+{
+	static struct tare_device_ledger device;
+	static struct tare_ledger ledger;
+
+	on_card(&device, &ledger);
+	device.card = (struct tare_card_ledger){
+		.is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used };
+	device.refusals = card_refusals;
+	device.refusal_nr = NR(card_refusals);
+	return &ledger;
+}
+
+const struct tare_ledger *sample_card_of_profile(void)
+{
+	static struct tare_device_ledger device;
+	static struct tare_ledger ledger;
+
+	on_card(&device, &ledger);
+	device.card = (struct tare_card_ledger){ .is_there = true,
+						 .has_profile = true,
+						 .name = "NVIDIA Example",
+						 .total = UINT64_C(12) << 30,
+						 .reserved = UINT64_C(300) << 20,
+						 .used = device.used - MIB(213),
+						 .context = MIB(310.5),
+						 .multiprocessors = 46,
+						 .threads_per_multiprocessor = 1536 };
+	return &ledger;
+}
+
 const struct tare_ledger *sample_train_end(void)
 {
 	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);

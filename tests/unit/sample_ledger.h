@@ -9,6 +9,10 @@
 const struct tare_ledger *sample_train_peak(void);
 const struct tare_ledger *sample_train_end(void);
 
+/* The training run at its peak, on a card that it does not fit on, and on one of a profile that it fits on. */
+const struct tare_ledger *sample_card(void);
+const struct tare_ledger *sample_card_of_profile(void);
+
 /* Two processes on two GPUs and a third that nobody used; contended rows, unknowns, odd names. */
 const struct tare_ledger *sample_pair(void);
 

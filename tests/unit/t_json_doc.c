@@ -103,7 +103,7 @@ TEST(a_ledger_has_the_documented_keys)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_ledger_json(&e.json, sample_train_peak());
+	tare_ledger_json(&e.json, sample_card());
 	tare_emit_end(&e);
 	check_block(LEDGER, &out);
 	tare_str_free(&out);

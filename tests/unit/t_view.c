@@ -52,6 +52,14 @@ TEST(screen_of_two_processes_and_three_gpus)
 	check_screen("pair.txt", one, 1, &terminal);
 }
 
+TEST(screen_on_a_smaller_card)
+{
+	const struct tare_ledger *one[] = { sample_card() }, *other[] = { sample_card_of_profile() };
+
+	check_screen("card.txt", one, 1, &terminal);
+	check_screen("card.profile.txt", other, 1, &terminal);
+}
+
 TEST(screen_without_a_counter)
 {
 	const struct tare_ledger *one[] = { sample_uncounted() };

@@ -9,6 +9,7 @@
 #include "recorder/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
+#include "recorder/vram/card.h"
 #include "recorder/weigh.h"
 #include "trace/format.h"
 
@@ -108,6 +109,7 @@ static void describe(int ordinal)
 	if (tare_real.cuDriverGetVersion)
 		tare_real.cuDriverGetVersion(&rec.driver_version);
 	tare_emit_device(&rec, name);
+	tare_vram_describe(ordinal);
 }
 
 void tare_devices_start(void)

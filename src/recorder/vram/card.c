@@ -6,6 +6,7 @@
 
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/real.h"
+#include "recorder/emit.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
@@ -206,12 +207,34 @@ void tare_vram_under_way(struct tare_vram_card *card, int64_t units)
 		__atomic_fetch_add(&slot->parts[number_of(card)].under_way, (uint64_t)units, __ATOMIC_ACQ_REL);
 }
 
-void tare_vram_set_aside(struct tare_vram_card *card, int64_t bytes)
+void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes)
 {
 	struct tare_vram_slot *slot = own_slot();
+	int64_t sum;
 
-	if (slot && bytes)
-		__atomic_fetch_add(&slot->parts[number_of(card)].aside, bytes, __ATOMIC_ACQ_REL);
+	if (!slot || !bytes)
+		return;
+	sum = __atomic_add_fetch(&slot->parts[number_of(card)].aside, bytes, __ATOMIC_ACQ_REL);
+	if (tare_depth > 0)
+		tare_emit_aside(ordinal, sum);
+}
+
+void tare_vram_describe(int ordinal)
+{
+	const struct tare_vram_card *card = tare_vram_card(ordinal);
+	struct tare_rec_card rec;
+
+	if (!card)
+		return;
+	memset(&rec, 0, sizeof(rec));
+	rec.device = ordinal;
+	rec.has_profile = card->has_profile;
+	rec.total = card->total;
+	rec.reserved = card->reserved;
+	rec.context = card->context;
+	rec.multiprocessors = card->multiprocessors;
+	rec.threads_per_multiprocessor = card->threads_per_multiprocessor;
+	tare_emit_card(&rec, card->name);
 }
 
 /* ---- cards ---- */

@@ -29,7 +29,10 @@ uint64_t tare_vram_used(const struct tare_vram_card *card, int ordinal);
 uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_used);
 
 /* What is never to be counted although the device has it, or is to be counted although it has not. */
-void tare_vram_set_aside(struct tare_vram_card *card, int64_t bytes);
+void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes);
+
+/* Records the card that a device stands for, if it stands for one. */
+void tare_vram_describe(int ordinal);
 
 /* Our part of what is under way, so that others can give it back if we are killed. */
 void tare_vram_under_way(struct tare_vram_card *card, int64_t units);

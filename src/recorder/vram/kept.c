@@ -19,9 +19,9 @@ static struct kept *here(enum tare_kept kind)
 	return context < 0 ? NULL : &table[context][kind];
 }
 
-static void count_again(struct tare_vram_card *card, struct kept *kept)
+static void count_again(struct tare_vram_card *card, int device, struct kept *kept)
 {
-	tare_vram_set_aside(card, -(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
+	tare_vram_set_aside(card, device, -(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
 }
 
 void tare_kept_charge(const struct tare_limit *limit, enum tare_kept kind)
@@ -29,7 +29,7 @@ void tare_kept_charge(const struct tare_limit *limit, enum tare_kept kind)
 	struct kept *kept = limit->card ? here(kind) : NULL;
 
 	if (kept && __atomic_load_n(&kept->live, __ATOMIC_ACQUIRE) >= __atomic_load_n(&kept->most, __ATOMIC_ACQUIRE))
-		count_again(limit->card, kept);
+		count_again(limit->card, limit->device, kept);
 }
 
 void tare_kept_count(enum tare_kept kind, int by)
@@ -54,24 +54,25 @@ void tare_kept_keep(const struct tare_limit *limit, enum tare_kept kind)
 	if (!growth)
 		return;
 	__atomic_fetch_add(&kept->bytes, growth, __ATOMIC_ACQ_REL);
-	tare_vram_set_aside(limit->card, (int64_t)growth);
+	tare_vram_set_aside(limit->card, limit->device, (int64_t)growth);
 }
 
 void tare_kept_drop(enum tare_kept kind)
 {
-	struct tare_vram_card *card = tare_vram_card(tare_limit_device());
+	int device = tare_limit_device();
+	struct tare_vram_card *card = tare_vram_card(device);
 	struct kept *kept = here(kind);
 
 	if (card && kept)
-		count_again(card, kept);
+		count_again(card, device, kept);
 }
 
-void tare_kept_end(struct tare_vram_card *card, int context)
+void tare_kept_end(struct tare_vram_card *card, int device, int context)
 {
 	int kind;
 
 	for (kind = TARE_KEPT_NONE + 1; kind < TARE_KEPT_NR; kind++) {
-		count_again(card, &table[context][kind]);
+		count_again(card, device, &table[context][kind]);
 		table[context][kind].live = table[context][kind].most = 0;
 	}
 }

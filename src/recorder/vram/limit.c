@@ -158,7 +158,7 @@ uint64_t tare_limit_used(const struct tare_limit *limit)
 
 uint64_t tare_limit_growth(const struct tare_limit *limit)
 {
-	uint64_t used = tare_limit_used(limit);
+	uint64_t used = limit->card ? tare_limit_used(limit) : TARE_NOT_KNOWN;
 
 	if (!limit->is_alone || used == TARE_NOT_KNOWN || used < limit->before ||
 	    __atomic_load_n(&limit->card->word, __ATOMIC_ACQUIRE) != limit->word)

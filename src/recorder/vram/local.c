@@ -51,16 +51,17 @@ bool tare_local_is_passed(const struct tare_limit *limit, CUresult result)
 
 static void set_aside(struct tare_vram_card *card, struct context *context, int64_t bytes)
 {
-	tare_vram_set_aside(card, bytes);
+	tare_vram_set_aside(card, context->device, bytes);
 	__atomic_fetch_add(&context->aside, bytes, __ATOMIC_RELAXED);
 }
 
 void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 {
+	struct tare_vram_card *card = tare_vram_card(limit->device);
 	uint64_t growth;
 	int i;
 
-	if (!limit->card || find(handle))
+	if (!card || find(handle))
 		return; /* a primary context retained again */
 	for (i = 0; i < TARE_LOCAL_CONTEXTS; i++) {
 		CUcontext none = NULL;
@@ -71,9 +72,9 @@ void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 		contexts[i].device = limit->device;
 		contexts[i].stack = STACK_AT_FIRST;
 		contexts[i].aside = 0;
-		growth = limit->card->has_profile ? tare_limit_growth(limit) : 0;
+		growth = card->has_profile ? tare_limit_growth(limit) : 0;
 		if (growth) /* else it counts as what it is here */
-			set_aside(limit->card, &contexts[i], (int64_t)growth - (int64_t)limit->card->context);
+			set_aside(card, &contexts[i], (int64_t)growth - (int64_t)card->context);
 		__atomic_store_n(&contexts[i].handle, handle, __ATOMIC_RELEASE);
 		return;
 	}
@@ -87,7 +88,7 @@ void tare_local_end(CUcontext handle)
 	if (!context || !card)
 		return;
 	set_aside(card, context, -context->aside);
-	tare_kept_end(card, (int)(context - contexts));
+	tare_kept_end(card, context->device, (int)(context - contexts));
 	__atomic_store_n(&context->handle, NULL, __ATOMIC_RELEASE);
 }
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The smaller card that a device stands for (--vram, --card): what of the device counts on it, and the
+ * calls that it had no room for. The rows are the device's own: nothing here changes one.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct tare_card_fold *card_of(struct tare_device_fold *d)
+{
+	if (!d->card)
+		d->card = tare_xcalloc(1, sizeof(*d->card));
+	return d->card;
+}
+
+void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_card *r = e->rec.card;
+	struct tare_card_fold *card = card_of(d);
+
+	if (r->reserved >= r->total)
+		return; /* damage */
+	card->is_there = true;
+	card->has_profile = r->has_profile;
+	card->total = r->total;
+	card->reserved = r->reserved;
+	card->context = r->context;
+	card->multiprocessors = r->multiprocessors;
+	card->threads_per_multiprocessor = r->threads_per_multiprocessor;
+	card->name = tare_arena_strdup(&f->arena, e->text ? e->text : "");
+}
+
+static void set_aside(struct tare_card_fold *card, int process, int64_t bytes)
+{
+	size_t n = (size_t)process + 1, old = card->aside_nr;
+
+	if (n > old) {
+		if (!bytes)
+			return;
+		card->asides = tare_array_reserve(card->asides, &card->aside_cap, n, sizeof(*card->asides));
+		memset(card->asides + old, 0, (n - old) * sizeof(*card->asides));
+		card->aside_nr = n;
+	}
+	card->aside += bytes - card->asides[process];
+	card->asides[process] = bytes;
+}
+
+void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
+	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
+
+	if (p && bytes > -most && bytes < most)
+		set_aside(card_of(d), e->process->index, bytes);
+}
+
+void tare_fold_aside_end(struct tare_device_fold *d, int process)
+{
+	if (d->card)
+		set_aside(d->card, process, 0);
+}
+
+/* ---- refusals ---- */
+static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_t owner, const char *api)
+{
+	for (size_t i = 0; i < card->refusal_nr; i++)
+		if (card->refusals[i].owner == owner && !strcmp(card->refusals[i].api, api))
+			return &card->refusals[i];
+	card->refusals = tare_array_reserve(card->refusals, &card->refusal_cap, card->refusal_nr + 1,
+					    sizeof(*card->refusals));
+	card->refusals[card->refusal_nr] = (struct tare_refusal_fold){ .owner = owner, .api = api };
+	return &card->refusals[card->refusal_nr++];
+}
+
+static void add(struct tare_refusal_fold *r, uint64_t count, uint64_t largest, uint64_t missing, int64_t first_ns)
+{
+	if (!r->count || r->first_ns > first_ns)
+		r->first_ns = first_ns;
+	if (!r->count || r->largest < largest) {
+		r->largest = largest;
+		r->missing = missing;
+	}
+	r->count += count;
+}
+
+void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
+	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
+
+	if (p)
+		add(refusal_of(card_of(d), tare_fold_origin(f, p, e).owner, api), 1, e->rec.event->asked,
+		    e->rec.event->missing, e->end_ns);
+}
+
+/* Of a span that was folded into a checkpoint. */
+void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_refusals *r = e->rec.refusals;
+	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
+
+	add(refusal_of(card_of(d), e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count, r->largest,
+	    r->missing, r->first_ns);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct tare_refusal *x = a, *y = b;
+
+	if (x->largest != y->largest)
+		return x->largest < y->largest ? 1 : -1;
+	return strcmp(x->api, y->api);
+}
+
+void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	const struct tare_card_fold *card = d->card;
+	int64_t aside;
+
+	if (!card || !card->is_there)
+		return;
+	aside = m == TARE_MARK_NOW ? card->aside : card->mark_aside[m];
+	out->card = (struct tare_card_ledger){
+		.is_there = true,
+		.has_profile = card->has_profile,
+		.name = tare_arena_strdup(memory, card->name),
+		.total = card->total,
+		.reserved = card->reserved,
+		.context = card->context,
+		.multiprocessors = card->multiprocessors,
+		.threads_per_multiprocessor = card->threads_per_multiprocessor,
+		.used = out->used == TARE_NOT_KNOWN ? TARE_NOT_KNOWN
+			: aside > (int64_t)out->used ? 0
+						     : out->used - (uint64_t)aside,
+	};
+	out->refusals = tare_arena_alloc(memory, card->refusal_nr * sizeof(*out->refusals) + 1);
+	for (size_t i = 0; i < card->refusal_nr; i++) {
+		const struct tare_refusal_fold *r = &card->refusals[i];
+		const char *owner = r->owner ? f->owners[r->owner - 1] : NULL;
+
+		out->refusals[out->refusal_nr++] = (struct tare_refusal){
+			.api = tare_arena_strdup(memory, r->api),
+			.owner = owner ? tare_arena_strdup(memory, tare_owner_name(owner)) : NULL,
+			.count = r->count,
+			.largest = r->largest,
+			.missing = r->missing,
+			.first_ns = r->first_ns,
+		};
+	}
+	qsort(out->refusals, (size_t)out->refusal_nr, sizeof(*out->refusals), by_size);
+}
+
+/* ---- into a checkpoint ---- */
+struct tell {
+	const struct tare_fold *f;
+	const struct tare_device_fold *d;
+	tare_fold_phase_teller *teller;
+	void *arg;
+};
+
+static void tell(const struct tell *to, int process, enum tare_kind kind, const struct tare_record *rec, size_t size,
+		 int64_t t, const char *api, const char *name)
+{
+	struct tare_event e = { .kind = kind,
+				.process = to->f->processes[process]->process,
+				.about = to->f->processes[process]->process,
+				.device = to->d->device,
+				.at_ns = t,
+				.begin_ns = t,
+				.end_ns = t,
+				.api = api,
+				.name = name,
+				.text = "" };
+
+	to->teller(to->arg, &e, rec, size);
+}
+
+static void tell_aside(const struct tell *to, int process, int64_t bytes, int64_t t)
+{
+	struct tare_rec_aside r = { .head = { .kind = TARE_KIND_ASIDE }, .bytes = bytes };
+
+	tell(to, process, TARE_KIND_ASIDE, &r.head, sizeof(r), t, NULL, NULL);
+}
+
+static void tell_refusal(const struct tell *to, int process, const struct tare_refusal_fold *refusal, int64_t t)
+{
+	struct tare_rec_refusals r = { .head = { .kind = TARE_KIND_REFUSALS },
+				       .count = refusal->count,
+				       .largest = refusal->largest,
+				       .missing = refusal->missing,
+				       .first_ns = refusal->first_ns };
+
+	tell(to, process, TARE_KIND_REFUSALS, &r.head, sizeof(r), t, refusal->api,
+	     refusal->owner ? to->f->owners[refusal->owner - 1] : NULL);
+}
+
+/* A process of the device, to tell what is not one's alone. -1: none. */
+static int some_process(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && d->index < f->processes[i]->place_nr && f->processes[i]->places[d->index])
+			return i;
+	return -1;
+}
+
+static void tell_device(const struct tell *to, int64_t latest, int64_t t)
+{
+	const struct tare_device_fold *d = to->d;
+	const struct tare_card_fold *card = d->card;
+	int any = some_process(to->f, d);
+	int64_t at_peak = card->mark_aside[TARE_MARK_PEAK];
+
+	if (any < 0)
+		return;
+	if (d->is_marked[TARE_MARK_PEAK] && at_peak) {
+		tell_aside(to, any, at_peak, d->mark_ns[TARE_MARK_PEAK] < latest ? d->mark_ns[TARE_MARK_PEAK] - 1 : latest - 1);
+		if ((size_t)any >= card->aside_nr || !card->asides[any])
+			tell_aside(to, any, 0, t);
+	}
+	for (size_t i = 0; i < card->aside_nr; i++)
+		if (card->asides[i])
+			tell_aside(to, (int)i, card->asides[i], t);
+	for (size_t i = 0; i < card->refusal_nr; i++)
+		tell_refusal(to, any, &card->refusals[i], t);
+}
+
+void tare_fold_card_tell(struct tare_fold *f, int64_t latest, int64_t t, tare_fold_phase_teller *teller, void *arg)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && f->devices[i]->card)
+			tell_device(&(struct tell){ f, f->devices[i], teller, arg }, latest, t);
+}
+
+void tare_fold_card_free(struct tare_device_fold *d)
+{
+	if (!d->card)
+		return;
+	free(d->card->asides);
+	free(d->card->refusals);
+	free(d->card);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/card.h"
+
+#include "base/units.h"
+#include "trace/format.h"
+#include "view/device_text.h"
+
+enum { MAX_REFUSALS = 4 };
+
+static uint64_t room_of(const struct tare_card_ledger *card)
+{
+	return card->total - card->reserved;
+}
+
+static uint64_t free_of(const struct tare_card_ledger *card)
+{
+	if (card->used == TARE_NOT_KNOWN)
+		return TARE_NOT_KNOWN;
+	return card->used < room_of(card) ? room_of(card) - card->used : 0;
+}
+
+static void add_card(struct tare_str *out, const struct tare_card_ledger *card)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (*card->name) {
+		tare_text_add_name(out, card->name);
+		tare_str_addf(out, " of %s MiB (--card)", tare_units_count(text, room_of(card) >> 20));
+	} else {
+		tare_str_addf(out, "card of %s MiB (--vram)", tare_units_count(text, room_of(card) >> 20));
+	}
+}
+
+void tare_card_title(struct tare_str *out, const struct tare_device_ledger *d)
+{
+	if (!d->card.is_there)
+		return;
+	add_card(out, &d->card);
+	tare_str_add(out, " on ");
+}
+
+void tare_card_rows(struct tare_text_table *t, const struct tare_columns *c,
+		    const struct tare_device_ledger *device)
+{
+	struct tare_text_table_row *row;
+
+	if (!device->card.is_there)
+		return;
+	row = tare_text_table_add(t);
+	tare_str_add(&row->label, "  of that, on the card");
+	for (int i = 0; i < c->column_nr; i++)
+		tare_device_text_mib(&row->cells[i], c->devices[i] ? c->devices[i]->card.used : TARE_NOT_KNOWN);
+	row = tare_text_table_add(t);
+	tare_str_add(&row->label, "  free on the card");
+	for (int i = 0; i < c->column_nr; i++)
+		tare_device_text_mib(&row->cells[i],
+				     c->devices[i] ? free_of(&c->devices[i]->card) : TARE_NOT_KNOWN);
+}
+
+static void add_line(struct tare_str *out, const struct tare_str *line, const struct tare_text_style *style)
+{
+	tare_str_add(out, "  ");
+	tare_str_add_wrapped(out, tare_str_text(line), 2, 4, (size_t)style->width);
+	tare_str_add_char(out, '\n');
+}
+
+static void add_refusals(struct tare_str *out, const struct tare_device_ledger *d,
+			 const struct tare_text_style *style)
+{
+	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX];
+	const struct tare_refusal *first = &d->refusals[0];
+	struct tare_str line = { 0 };
+	uint64_t count = 0;
+
+	for (int i = 0; i < d->refusal_nr; i++) {
+		count += d->refusals[i].count;
+		if (d->refusals[i].first_ns < first->first_ns)
+			first = &d->refusals[i];
+	}
+	tare_str_addf(&line, "refused: %s %s, the first after %s", tare_units_count(a, count),
+		      count == 1 ? "call" : "calls", tare_units_duration(b, first->first_ns));
+	tare_str_addf(&line, "; the largest needed %s MiB, and %s of them were not there",
+		      tare_units_mib(a, (int64_t)d->refusals[0].largest),
+		      tare_units_mib(b, (int64_t)d->refusals[0].missing));
+	add_line(out, &line, style);
+	for (int i = 0; i < d->refusal_nr && i < MAX_REFUSALS; i++) {
+		const struct tare_refusal *r = &d->refusals[i];
+
+		tare_str_cut(&line, 0);
+		tare_str_addf(&line, "  %s × %s", tare_units_count(a, r->count), r->api);
+		if (r->owner) {
+			tare_str_add(&line, " by ");
+			tare_text_add_name(&line, r->owner);
+		}
+		tare_str_addf(&line, ", up to %s MiB (%s missing)", tare_units_mib(a, (int64_t)r->largest),
+			      tare_units_mib(b, (int64_t)r->missing));
+		add_line(out, &line, style);
+	}
+	if (d->refusal_nr > MAX_REFUSALS)
+		tare_str_addf(out, "    and %d more: tare report --json\n", d->refusal_nr - MAX_REFUSALS);
+	tare_str_free(&line);
+}
+
+void tare_card_text(struct tare_str *out, const struct tare_device_ledger *device,
+		    const struct tare_text_style *style)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_str line = { 0 };
+
+	if (!device->card.is_there)
+		return;
+	if (device->refusal_nr)
+		add_refusals(out, device, style);
+	else
+		tare_str_add(out, "  refused: nothing, all of it fits on the card\n");
+	if (device->card.has_profile)
+		tare_str_addf(&line,
+			      "On the card a context takes %s MiB, and local memory is that of %u × %u threads; code, "
+			      "streams and steps are those of this GPU.",
+			      tare_units_mib(text, (int64_t)device->card.context), device->card.multiprocessors,
+			      device->card.threads_per_multiprocessor);
+	else
+		tare_str_add(&line, "Context, local memory, code and streams are those of this GPU, not of a card of that "
+				    "size: --card PROFILE counts the first two as they are there.");
+	add_line(out, &line, style);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&line);
+}
+
+/* ---- JSON ---- */
+static void add_bytes(struct tare_json *j, const char *key, uint64_t bytes)
+{
+	if (bytes == TARE_NOT_KNOWN)
+		tare_json_null(j, key);
+	else
+		tare_json_u64(j, key, bytes);
+}
+
+static void add_card_json(struct tare_json *j, const struct tare_card_ledger *card)
+{
+	tare_json_open(j, "card", '{');
+	tare_json_u64(j, "total_bytes", card->total);
+	tare_json_u64(j, "reserved_bytes", card->reserved);
+	add_bytes(j, "used_bytes", card->used);
+	add_bytes(j, "free_bytes", free_of(card));
+	tare_json_str(j, "profile", *card->name ? card->name : NULL);
+	if (card->has_profile)
+		tare_json_u64(j, "context_bytes", card->context);
+	else
+		tare_json_null(j, "context_bytes");
+	tare_json_close(j);
+}
+
+void tare_card_json(struct tare_json *j, const struct tare_device_ledger *d)
+{
+	if (d->card.is_there)
+		add_card_json(j, &d->card);
+	else
+		tare_json_null(j, "card");
+	tare_json_open(j, "refused", '[');
+	for (int i = 0; i < d->refusal_nr; i++) {
+		const struct tare_refusal *r = &d->refusals[i];
+
+		tare_json_open(j, NULL, '{');
+		tare_json_str(j, "api", r->api);
+		tare_json_str(j, "owner", r->owner);
+		tare_json_u64(j, "count", r->count);
+		tare_json_u64(j, "largest_bytes", r->largest);
+		tare_json_u64(j, "missing_bytes", r->missing);
+		tare_json_i64(j, "first_t_ns", r->first_ns);
+		tare_json_close(j);
+	}
+	tare_json_close(j);
+}
