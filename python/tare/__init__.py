@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thin adapters around Tare's C libraries. `tare.graphs`: CUDA graphs in constant memory."""
+"""Thin adapters around Tare's C libraries.
+
+`with tare.phase(name):` and `tare.mark(name)` mark what a program is at (tare.phases);
+`tare.graphs`: CUDA graphs in constant memory.
+"""
+
+from tare.phases import begin as phase_begin, end as phase_end, mark, phase
+from tare.phases import pop as phase_pop, push as phase_push
+
+__all__ = ["mark", "phase", "phase_begin", "phase_end", "phase_pop", "phase_push"]

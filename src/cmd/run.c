@@ -28,6 +28,7 @@ const struct tare_command tare_command_run = {
 		       "it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
 		    "tare run -o train.tare -- ./solver 14\n"
+		    "tare run --phase train.py:87 -- python train.py\n"
 		    "tare run --sim h200 -- ./driver_api_program",
 	.opts = tare_run_opts,
 	.min_operands = 1,

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/phase_lines.h"
 #include "cmd/terminal.h"
 #include "session/child.h"
 #include "trace/rank.h"
@@ -34,6 +35,8 @@ const struct tare_opt tare_run_opts[] = {
 		 "keep the command's arguments and folder out of the recording"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
 		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
+	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
+		 "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,
 		 "start paused: nothing is recorded until tare ctl REC resume"),
 	TARE_OPT_END,
@@ -46,14 +49,19 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	struct tare_session_options session = { 0 };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
+	char *phases = NULL;
 	int code = tare_cmd_parse(command, argc, argv, &o, &rest);
 
 	if (code >= 0)
 		return code;
-	if (tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
+	if (tare_phase_lines_parse(&o.phases, &phases, &err) != 0 ||
+	    tare_vram_parse(&session.vram, o.vram, o.card, &err) != 0) {
+		free(phases);
+		tare_operands_free(&o.phases);
 		tare_operands_free(&rest);
 		return tare_cmd_fail(&err);
 	}
+	session.phases = phases;
 	session.output = o.output;
 	session.force = o.force;
 	session.sim = o.sim;
@@ -65,6 +73,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.argv = rest.items;
 	code = tare_session_run(&session, result, &err);
 	tare_vram_free(&session.vram);
+	free(phases);
+	tare_operands_free(&o.phases);
 	tare_operands_free(&rest);
 	if (code == 0)
 		return -1;

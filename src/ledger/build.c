@@ -540,6 +540,7 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
+	f->lines = opts->lines;
 	f->watches = opts->watches;
 	f->watch_nr = opts->watch_nr;
 	for (int i = 0; i < opts->note_nr; i++)

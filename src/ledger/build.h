@@ -80,6 +80,7 @@ struct tare_ledger_opts {
 	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
+	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 };

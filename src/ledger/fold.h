@@ -466,6 +466,7 @@ struct tare_fold {
 	size_t large_nr, large_cap;
 
 	struct tare_phases phases;
+	const char *lines; /* of tare_ledger_opts */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 

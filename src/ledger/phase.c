@@ -359,10 +359,38 @@ void tare_fold_phase_note_strays(struct tare_fold *f)
 			       (unsigned long long)f->phases.stray, f->phases.stray == 1 ? "" : "s");
 }
 
+static bool has_line(const struct tare_fold *f, const char *line, size_t len)
+{
+	for (size_t i = 0; i < f->phases.known_nr; i++) {
+		const struct tare_phase_known *k = &f->phases.known[i];
+
+		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) && !k->name[len])
+			return true;
+	}
+	return false;
+}
+
+/* Asked for by --phase and never seen: a typing error, as a rule. */
+static void note_lines(struct tare_fold *f)
+{
+	for (const char *at = f->lines; at && *at;) {
+		size_t len = strcspn(at, "\n");
+
+		if (!has_line(f, at, len))
+			tare_fold_note(f,
+				       "--phase %.*s: no recorded Python program came to that line "
+				       "while it used a GPU; give a line that has code and runs, and "
+				       "the name of its file or the end of its path",
+				       (int)len, at);
+		at += len + (at[len] == '\n');
+	}
+}
+
 void tare_fold_phase_notes(struct tare_fold *f)
 {
 	uint64_t unclosed = 0;
 
+	note_lines(f);
 	for (size_t i = 0; i < f->phases.known_nr; i++)
 		unclosed += f->phases.known[i].unclosed;
 	if (unclosed)

@@ -31,6 +31,7 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 		all[notes + i] = own.notes[i];
 	own.notes = all;
 	own.note_nr += notes;
+	own.lines = tare_recording_phases(recording);
 	tare_recording_rewind(recording);
 	tare_ledger_build(&source, &own, instants, instant_nr, out);
 	free(all);

@@ -25,7 +25,7 @@
 /* What a child needs to be recorded; the values are ours, as they were at our start. */
 static const char *const carried[] = {"TARE_RECORDING", "TARE_LIBRARY", "TARE_STACKS", "TARE_SIM_DIR",
 				      "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT", "TARE_SIM_DEVICES", "TARE_VRAM",
-				      "NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN",
+				      "NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN", "TARE_PHASES",
 				      "LD_LIBRARY_PATH" /* to the simulated GPU; last, see below */};
 #define CARRIED (sizeof(carried) / sizeof(carried[0]))
 

@@ -187,7 +187,8 @@ void tare_phase_add(const struct tare_phase *phase)
 	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
 		return;
 	tare_fork_check();
-	if (tare_ring_command() != TARE_COMMAND_RECORD)
+	/* While it is paused phases go on: one that is open now ends some time. */
+	if (tare_ring_is_open() && tare_ring_command() == TARE_COMMAND_STOP)
 		return;
 	tare_depth++;
 	if (unlikely(!tare_ring_is_open())) {

@@ -11,6 +11,7 @@
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/plib.h"
 #include "recorder/python/interpreter.h"
+#include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/nvml.h"
 
@@ -162,8 +163,10 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 		return not_ours;
 	if (unlikely(tare_nvtx_is_name(name)))
 		return answer_nvtx(handle, name, version);
-	if (unlikely(tare_plib_starts(name, "PyInit_")))
+	if (unlikely(tare_plib_starts(name, "PyInit_"))) {
 		tare_python_imports(caller);
+		tare_line_phase_see_init();
+	}
 	if (!is_hooked(name))
 		return not_ours;
 	tare_start_once();

@@ -7,6 +7,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/plib.h"
+#include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
@@ -23,7 +24,7 @@ static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_STACKS", "TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
 	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
-	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN",
+	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN", "TARE_PHASES",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 static char values[NAMES][1024];
@@ -100,6 +101,7 @@ static void start(char **envp)
 	tare_exec_start();
 	configure(envp);
 	tare_launch_start(envp);
+	tare_line_phase_start();
 	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);
 }
 

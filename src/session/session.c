@@ -143,6 +143,8 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
 	describe_rank(j);
 	tare_vram_describe(&s->options->vram, j);
+	if (s->options->phases)
+		tare_json_str(j, "phases", s->options->phases);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
 	tare_json_open(j, "environment", '{');
@@ -244,6 +246,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, err);
 	free(nvml);
+	s->preload.phases = s->options->phases;
 	if (rc == 0 && s->options->vram.entry_nr) {
 		s->preload.has_vram = true;
 		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);

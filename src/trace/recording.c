@@ -235,3 +235,11 @@ bool tare_recording_is_open(const struct tare_recording *r)
 {
 	return r->is_open;
 }
+
+const char *tare_recording_phases(const struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->folder_nr; i++)
+		if (r->folders[i]->json)
+			return tare_json_get_str(r->folders[i]->json, "phases");
+	return NULL;
+}

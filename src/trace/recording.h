@@ -66,6 +66,9 @@ const char *tare_recording_note(const struct tare_recording *r, int index);
 int tare_recording_unread_nr(const struct tare_recording *r);
 const char *tare_recording_unread(const struct tare_recording *r, int index);
 
+/* What `tare run --phase` asked for, FILE:LINE, one per line; NULL: nothing. */
+const char *tare_recording_phases(const struct tare_recording *r);
+
 /* Date of time 0 in ns since 1970, 0 if not known; when the last record was made. */
 int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
 int64_t tare_recording_last_ns(const struct tare_recording *r);

@@ -2,8 +2,11 @@
 """Phases that a program marks: tare.h, and what report --by phase says of them."""
 
 import json
+import os
+import sys
 
-from harness import MIB, case, check, check_equal, check_says, degraded, fixture, main
+from harness import (MIB, ROOT, case, check, check_equal, check_says, degraded, fixture, main,
+                     needs_exec)
 from phases import check_rows, phases_of
 
 
@@ -140,6 +143,22 @@ def a_program_without_the_driver_gets_no_log(box):
     done = box.record(fixture("e2e_phases", "none"))
     check_says(done.err, "nothing opened the GPU")
     check_equal(box.run(fixture("e2e_phases", "none")).code, 0)
+
+
+@case
+def a_python_program_marks_its_own(box):
+    needs_exec()
+    argv = [sys.executable, os.path.join(ROOT, "tests", "e2e", "fixtures", "marked.py")]
+    env = {"PYTHONPATH": os.path.join(ROOT, "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = box.record(argv, env=env)
+    rows, report = phases_of(box)
+    check_equal({path: (rows[path]["bytes"] // MIB, rows[path]["kind"]) for path in rows[None][1:-1]}, {
+        "outer é": (6, "phase"), "outer é/decorated n=4": (4, "phase"), "fails": (6, "phase"),
+        "request": (8, "range"), "17": (0, "phase")})
+    check_equal((rows[None][0], rows["the end"]["kind"]), ("start", "mark"))
+    check_equal(degraded(report), [])
+    alone = box.run(argv, env=env, sim=True)
+    check_equal((alone.code, alone.out), (0, done.out.replace("True", "False")))
 
 
 @case
