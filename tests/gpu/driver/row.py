@@ -58,11 +58,10 @@ def node_bytes(tare, recording, nodes):
         record = json.loads(line)
         if record.get("kind") == "string":
             names[record["id"]] = record.get("text", "")
-        if record.get("kind") != "event" or record.get("class") != "graph":
-            continue
-        if names.get(record["api"], "").startswith("cuGraphInstantiate"):
+        api = names.get(record["api"], "") if record.get("kind") == "event" else ""
+        if api.startswith("cuGraphInstantiate"):
             grown.append(0)
-        if grown and "weighed" in record["flags"]:
+        if grown and api.startswith("cuGraph") and "weighed" in re.split("[^a-z-]+", record["flags"]):
             grown[-1] += record["after"] - record["before"]
     return ["%s %.0f B" % (kind, by / int(n)) for (kind, n), by in zip(kinds, grown)]
 
