@@ -3,7 +3,8 @@
 
     share.py TARE PRIVATE SHARED      prints a row for table.py, as a line of JSON
 
-Predicted: what was allocated in each capture's phase, summed, less the largest of them.
+Predicted: what tare report --by graph says of private pools; and, from the phases, what was allocated in
+each capture's phase, summed, less the largest of them.
 """
 
 import json
@@ -28,6 +29,12 @@ def pools(tare, recording):
     return {name: size for name, size in sums.items() if size > 0}
 
 
+def by_graphs(tare, recording):
+    """What the graphs' own rows say; None where this tare has none."""
+    savings = report(tare, recording, "--at", "end", "--by", "graph").get("savings", [])
+    return sum(s["saves_bytes"] for s in savings if s["saving"] == "private_pools") or None
+
+
 def end(tare, recording):
     return max(d["used_bytes"] for d in report(tare, recording, "--at", "end")["devices"])
 
@@ -37,14 +44,17 @@ def main():
     row = {"program": "lattice: saving of a shared pool"}
     try:
         sizes = pools(tare, private)
-        if not sizes:
-            raise RuntimeError("the recording has no phases with memory in them")
-        predicted = sum(sizes.values()) - max(sizes.values())
+        predictions = {"by graph": by_graphs(tare, private)}
+        if sizes:
+            predictions["by phase"] = sum(sizes.values()) - max(sizes.values())
+        known = [p for p in predictions.values() if p is not None]
+        if not known:
+            raise RuntimeError("the recording has neither graphs nor phases with memory in them")
         measured = end(tare, private) - end(tare, shared)
-        row["rows"] = "predicted %.1f, measured %.1f (%s)" % (
-            predicted / MIB, measured / MIB,
-            ", ".join("%s %.1f" % (name, size / MIB) for name, size in sizes.items()))
-        row["verdict"] = "ok" if abs(predicted - measured) <= max(0.05 * measured, 32 * MIB) else "OFF"
+        row["rows"] = "predicted %s; measured %.1f (%s)" % (
+            ", ".join("%s %s" % (name, "–" if p is None else "%.1f" % (p / MIB)) for name, p in predictions.items()),
+            measured / MIB, ", ".join("%s %.1f" % (name, size / MIB) for name, size in sizes.items()))
+        row["verdict"] = "ok" if all(abs(p - measured) <= max(0.05 * measured, 32 * MIB) for p in known) else "OFF"
     except (RuntimeError, ValueError, KeyError) as e:
         row.update(rows=str(e), verdict="NO LEDGER")
     print(json.dumps(row))
