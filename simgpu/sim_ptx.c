@@ -25,7 +25,7 @@ static char *without_comments(const char *text)
 	char *copy = strdup(text), *at = copy;
 
 	while (at && (at = strchr(at, '/'))) {
-		const char *end = at[1] == '/' ? at + strcspn(at, "\n")
+		const char *end = at[1] == '/'   ? at + strcspn(at, "\n")
 				  : at[1] == '*' ? strstr(at + 2, "*/")
 						 : at + 1;
 

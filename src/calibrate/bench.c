@@ -170,7 +170,8 @@ static bool find_device(struct tare_bench *bench)
 		return false;
 	if (bench->ordinal >= count) {
 		snprintf(bench->failure, sizeof(bench->failure),
-			 count ? "CUDA shows %d GPUs here, counted from 0" : "CUDA shows no GPU here",
+			 count ? "CUDA shows %d GPUs here, counted from 0"
+			       : "CUDA shows no GPU here",
 			 count);
 		return false;
 	}

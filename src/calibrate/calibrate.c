@@ -64,7 +64,8 @@ static int patience_ms(int ms)
 
 static bool is_believed(const struct tare_message *end, enum tare_profile_key key)
 {
-	return end->kind == TARE_MESSAGE_END || tare_profile_rows[key].how < TARE_PROFILE_HOW_WEIGHED;
+	return end->kind == TARE_MESSAGE_END ||
+	       tare_profile_rows[key].how < TARE_PROFILE_HOW_WEIGHED;
 }
 
 /* Why a probe has not said a key: what its last failed call or another key of it says. */
@@ -139,10 +140,11 @@ static void take_message(struct calibration *c, struct pass *pass,
 
 static int refuse(struct calibration *c, const char *why)
 {
-	return tare_err_set(c->err, TARE_E_UNSUPPORTED,
-			    "calibrate: no GPU can be measured here: %s; tare doctor checks this machine, "
-			    "tare calibrate --sim h200 measures the simulated GPU",
-			    why);
+	return tare_err_set(
+		c->err, TARE_E_UNSUPPORTED,
+		"calibrate: no GPU can be measured here: %s; tare doctor checks this machine, "
+		"tare calibrate --sim h200 measures the simulated GPU",
+		why);
 }
 
 /* One process through all wanted probes from pass->next on. */
@@ -158,7 +160,8 @@ static int run_worker(struct calibration *c, struct pass *pass)
 		return rc;
 	pass->probe = -1;
 	while (rc == 0 && !pass->is_done) {
-		if (!tare_worker_next(&worker, &message, patience_ms(is_started ? PROBE_MS : START_MS), how,
+		if (!tare_worker_next(&worker, &message,
+				      patience_ms(is_started ? PROBE_MS : START_MS), how,
 				      sizeof(how))) {
 			if (pass->probe < 0)
 				rc = refuse(c, how);

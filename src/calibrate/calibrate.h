@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 struct tare_calibrate_options {
-	int device;       /* as CUDA counts */
-	bool is_quick;    /* believe what was measured once */
-	const char *sim;  /* a profile of the simulated GPU, or NULL */
+	int device;      /* as CUDA counts */
+	bool is_quick;   /* believe what was measured once */
+	const char *sim; /* a profile of the simulated GPU, or NULL */
 };
 
 enum tare_calibrate_state {
@@ -36,7 +36,7 @@ struct tare_calibration {
 	struct tare_profile profile; /* what was measured, else fallbacks */
 	struct tare_calibrate_key keys[TARE_PROFILE_KEYS];
 	char scale[160]; /* what was weighed with */
-	int64_t ns;     /* how long it took */
+	int64_t ns;      /* how long it took */
 };
 
 int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out,

@@ -27,7 +27,7 @@ int64_t tare_fit_roundest(int64_t low, int64_t high)
 	return best;
 }
 
-/* With this slope, `free` is from *low to *high; a negative length says how far apart points pull. */
+/* With this slope, `free` is from *low to *high; the other way round, no value of it fits. */
 static void free_range(const struct tare_fit_law *law, const struct tare_fit_point *points,
 		       size_t count, int64_t slope, int64_t *low, int64_t *high)
 {
@@ -42,30 +42,61 @@ static void free_range(const struct tare_fit_law *law, const struct tare_fit_poi
 	}
 }
 
+/* By how much the worst point is missed with this slope, where `free` is in the middle. */
+static int64_t miss_of(const struct tare_fit_law *law, const struct tare_fit_point *points,
+		       size_t count, int64_t slope)
+{
+	int64_t low, high;
+
+	free_range(law, points, count, slope, &low, &high);
+	return low > high ? (low - high + 1) / 2 : 0;
+}
+
+/* The slopes that miss no point by more than `miss`: first and last. */
+static void slope_range(const struct tare_fit_law *law, const struct tare_fit_point *points,
+			size_t count, int64_t miss, int64_t *first, int64_t *last)
+{
+	*first = 0;
+	for (int64_t slope = law->slope_least; slope <= law->slope_most; slope++) {
+		if (miss_of(law, points, count, slope) > miss)
+			continue;
+		*first = *first ? *first : slope;
+		*last = slope;
+	}
+}
+
+/* What `free` may be where no point is missed by more than `miss`. */
+static void widen(const struct tare_fit_law *law, const struct tare_fit_point *points, size_t count,
+		  int64_t miss, struct tare_fit *out)
+{
+	int64_t slope, low, high;
+
+	out->free_low = INT64_MAX;
+	for (slope = out->slope_low; slope <= out->slope_high; slope++) {
+		if (miss_of(law, points, count, slope) > miss)
+			continue;
+		free_range(law, points, count, slope, &low, &high);
+		out->free_low = min(out->free_low, max(low - miss, 0));
+		out->free_high = max(out->free_high, high + miss);
+	}
+}
+
 void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point *points,
 		    size_t count, struct tare_fit *out)
 {
-	int64_t low, high, slope;
+	int64_t low, high, slope, first = 0, last = 0, allowed;
 
 	*out = (struct tare_fit){ .miss = INT64_MAX };
-	for (slope = law->slope_least; slope <= law->slope_most; slope++) {
-		int64_t miss;
-
-		free_range(law, points, count, slope, &low, &high);
-		miss = max(low - high, 0);
-		if (miss > out->miss)
-			continue;
-		if (miss < out->miss)
-			*out = (struct tare_fit){
-				.slope_low = slope, .free_low = INT64_MAX, .miss = miss
-			};
-		out->slope_high = slope;
-		out->free_low = min(out->free_low, min(low, high));
-		out->free_high = max(out->free_high, max(low, high));
-	}
-	out->slope = (out->slope_low + out->slope_high) / 2;
+	for (slope = law->slope_least; slope <= law->slope_most; slope++)
+		out->miss = min(out->miss, miss_of(law, points, count, slope));
+	slope_range(law, points, count, out->miss, &first, &last);
+	out->slope = (first + last) / 2;
 	free_range(law, points, count, out->slope, &low, &high);
-	out->free = low <= high ? tare_fit_roundest(low, high) : low;
+	out->free = low <= high ? tare_fit_roundest(low, high) : max((low + high) / 2, 0);
+	/* No rule is exact: then one is as good as another that is right to a step. */
+	allowed = out->miss ? max(out->miss, law->step) : 0;
+	slope_range(law, points, count, allowed, &out->slope_low, &out->slope_high);
+	widen(law, points, count, allowed, out);
 }
 
 const char *tare_fit_miss(const struct tare_fit *fit, char room[48])

@@ -23,7 +23,10 @@ struct tare_fit_law {
 	int64_t slope_least, slope_most; /* where to look */
 };
 
-/* All values that every point allows; `miss` is 0, or by how much the best rule misses a point. */
+/*
+ * The best rule, and all values that every point allows. `miss` is 0, or by how much the best rule
+ * misses a point; then the values are those of rules that miss none by more than a step.
+ */
 struct tare_fit {
 	int64_t slope, slope_low, slope_high;
 	int64_t free, free_low, free_high;

@@ -11,9 +11,9 @@ bool tare_kernel_load(struct tare_bench *bench, enum tare_ptx what, unsigned siz
 	bool is_loaded;
 
 	tare_ptx_write(&text, what, size);
-	is_loaded = TARE_DO(bench, cuModuleLoadData, &out->module, tare_str_text(&text)) &&
-		    TARE_DO(bench, cuModuleGetFunction, &out->function, out->module,
-			    TARE_PTX_KERNEL);
+	is_loaded =
+		TARE_DO(bench, cuModuleLoadData, &out->module, tare_str_text(&text)) &&
+		TARE_DO(bench, cuModuleGetFunction, &out->function, out->module, TARE_PTX_KERNEL);
 	tare_str_free(&text);
 	return is_loaded;
 }

@@ -17,11 +17,12 @@ struct tare_bench {
 	CUdevice device;
 	char uuid[96];
 	CUcontext base; /* the primary context, current between probes */
-	uint64_t init, first_init; /* what cuInit took here, and in a process before; or TARE_NOT_KNOWN */
-	struct tare_profile known; /* constants found so far, else fallbacks */
-	uint64_t before; /* a call that is being weighed */
+	uint64_t init,
+		first_init; /* what cuInit took here, and in a process before; or TARE_NOT_KNOWN */
+	struct tare_profile known;       /* constants found so far, else fallbacks */
+	uint64_t before;                 /* a call that is being weighed */
 	char failure[TARE_MESSAGE_TEXT]; /* of the last call that failed; empty: none */
-	int out; /* pipe of messages */
+	int out;                         /* pipe of messages */
 };
 
 /* ---- driver calls ---- */

@@ -148,17 +148,17 @@ static bool load_often(struct tare_bench *bench, const void *image, struct code 
 		sum += change;
 		if (change > 0 && (!code->step || (uint64_t)change < code->step))
 			code->step = (uint64_t)change;
-		code->points[i] = (struct tare_fit_point){ (int64_t)code->size * (i + 1), sum, sum };
+		code->points[i] =
+			(struct tare_fit_point){ (int64_t)code->size * (i + 1), sum, sum };
 	}
 	return true;
 }
 
 static void put_code(struct tare_bench *bench, const struct code *code)
 {
-	struct tare_fit_law law = { .step = (int64_t)code->step,
-				    .divisor = 1,
-				    .slope_least = 1,
-				    .slope_most = 1 };
+	struct tare_fit_law law = {
+		.step = (int64_t)code->step, .divisor = 1, .slope_least = 1, .slope_most = 1
+	};
 	struct tare_fit fit;
 	char room[48];
 
@@ -188,8 +188,8 @@ void tare_probe_code(struct tare_bench *bench)
 
 	tare_ptx_write(&text, TARE_PTX_CODE, INSTRUCTIONS);
 	if (context && TARE_DO(bench, cuLinkCreate_v2, 0, NULL, NULL, &link) &&
-	    TARE_DO(bench, cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, text.data, text.len + 1, "tare",
-		    0, NULL, NULL) &&
+	    TARE_DO(bench, cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, text.data, text.len + 1,
+		    "tare", 0, NULL, NULL) &&
 	    TARE_DO(bench, cuLinkComplete, link, &image, &size)) {
 		code.size = code_bytes(image, size);
 		if (!code.size)
@@ -243,8 +243,9 @@ static void weigh_heap(struct tare_bench *bench)
 					       (uint64_t)change - limit,
 					       "the first launch of a kernel with malloc");
 			else
-				tare_bench_lack(bench, TARE_PROFILE_heap_extra,
-						"the launch of a kernel with malloc took less than its heap");
+				tare_bench_lack(
+					bench, TARE_PROFILE_heap_extra,
+					"the launch of a kernel with malloc took less than its heap");
 		}
 	}
 	tare_bench_end_context(bench, context);

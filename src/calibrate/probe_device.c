@@ -38,8 +38,10 @@ static void ask_nvml(struct tare_bench *bench)
 	const char *driver;
 
 	if (!bench->scale.nvml) {
-		tare_bench_lack(bench, TARE_PROFILE_driver_version, "only NVML says it, which is not here");
-		tare_bench_lack(bench, TARE_PROFILE_pci_device_id, "only NVML says it, which is not here");
+		tare_bench_lack(bench, TARE_PROFILE_driver_version,
+				"only NVML says it, which is not here");
+		tare_bench_lack(bench, TARE_PROFILE_pci_device_id,
+				"only NVML says it, which is not here");
 		return;
 	}
 	driver = tare_nvml_info(bench->scale.nvml)->driver;
@@ -164,7 +166,8 @@ void tare_probe_contexts(struct tare_bench *bench)
 	/* Weighed by what is left to weigh with: the primary context. */
 	if (TARE_DO(bench, cuCtxSetCurrent, bench->base) &&
 	    TARE_WEIGH(bench, &back, cuCtxDestroy_v2, context) && change <= 0)
-		tare_bench_lack(bench, TARE_PROFILE_context, "a context took nothing of the device");
+		tare_bench_lack(bench, TARE_PROFILE_context,
+				"a context took nothing of the device");
 }
 
 void tare_probe_limits(struct tare_bench *bench)

@@ -6,12 +6,12 @@
 #include "calibrate/fit.h"
 #include "calibrate/graph.h"
 
-#define NODE_MOST     16384 /* bytes that a node may take */
-#define PERCENT_MOST  1000
-#define POINTS_MAX    96
-#define PARAMS_LARGE  4000
-#define PROBE_NODES   4000 /* for one size of parameters: their part stands out from the nodes' */
-#define MIB           INT64_C(1048576)
+#define NODE_MOST    16384 /* bytes that a node may take */
+#define PERCENT_MOST 1000
+#define POINTS_MAX   96
+#define PARAMS_LARGE 4000
+#define PROBE_NODES  4000 /* for one size of parameters: their part stands out from the nodes' */
+#define MIB          INT64_C(1048576)
 
 struct series {
 	struct tare_fit_point points[POINTS_MAX];
@@ -188,12 +188,12 @@ static void find_share(struct tare_bench *bench)
 		tare_fit_steps(&law, s->points, s->count, &fit);
 		tare_bench_put_range(bench, TARE_PROFILE_graph_param_percent, (uint64_t)fit.slope,
 				     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
-				     "%zu graphs of kernels with %d bytes of parameters%s", s->count,
-				     PARAMS_LARGE, tare_fit_miss(&fit, room));
+				     "%zu graphs of kernels with %d bytes of parameters%s",
+				     s->count, PARAMS_LARGE, tare_fit_miss(&fit, room));
 		tare_bench_put_range(bench, TARE_PROFILE_graph_param_free, (uint64_t)fit.free,
 				     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
-				     "%zu graphs of kernels with %d bytes of parameters%s", s->count,
-				     PARAMS_LARGE, tare_fit_miss(&fit, room));
+				     "%zu graphs of kernels with %d bytes of parameters%s",
+				     s->count, PARAMS_LARGE, tare_fit_miss(&fit, room));
 	}
 	free(s);
 }

@@ -32,7 +32,8 @@ static bool weigh_pages(struct tare_bench *bench)
 	if (!TARE_WEIGH(bench, &more, cuMemAlloc_v2, &at, (size_t)one + (size_t)one / 2))
 		return false;
 	one = (int64_t)gcd((uint64_t)one, (uint64_t)more);
-	tare_bench_put(bench, TARE_PROFILE_page, (uint64_t)one, "cuMemAlloc of 1 byte, and of a page and a half");
+	tare_bench_put(bench, TARE_PROFILE_page, (uint64_t)one,
+		       "cuMemAlloc of 1 byte, and of a page and a half");
 	return true;
 }
 
@@ -141,9 +142,10 @@ void tare_probe_pools(struct tare_bench *bench)
 			tare_bench_lack(bench, TARE_PROFILE_pool_step,
 					"a byte of a pool took nothing of the device");
 		else if (TARE_WEIGH(bench, &second, cuMemAllocAsync, &b, (size_t)first + 1, NULL))
-			tare_bench_put(bench, TARE_PROFILE_pool_step,
-				       gcd((uint64_t)first, (uint64_t)second),
-				       "cuMemAllocAsync of 1 byte, and of a byte more than that took");
+			tare_bench_put(
+				bench, TARE_PROFILE_pool_step,
+				gcd((uint64_t)first, (uint64_t)second),
+				"cuMemAllocAsync of 1 byte, and of a byte more than that took");
 	}
 	if (a)
 		TARE_DO(bench, cuMemFreeAsync, a, NULL);
@@ -164,10 +166,12 @@ static void put_streams(struct tare_bench *bench, const int64_t *grew, uint64_t 
 	tare_bench_put(bench, TARE_PROFILE_stream_step, step, "%d streams", STREAMS);
 	if (!tare_fit_two_kinds(grew, STREAMS, &pair)) {
 		for (key = TARE_PROFILE_streams_free; key <= TARE_PROFILE_streams_per_step_2; key++)
-			tare_bench_lack(bench, key, "no rule of two kinds explains %d streams", STREAMS);
+			tare_bench_lack(bench, key, "no rule of two kinds explains %d streams",
+					STREAMS);
 		return;
 	}
-	tare_bench_put(bench, TARE_PROFILE_streams_free, (uint64_t)pair.free, "%d streams", STREAMS);
+	tare_bench_put(bench, TARE_PROFILE_streams_free, (uint64_t)pair.free, "%d streams",
+		       STREAMS);
 	tare_bench_put(bench, TARE_PROFILE_streams_per_step, (uint64_t)pair.per_step, "%d streams",
 		       STREAMS);
 	if (pair.per_step_2 > 0) {
@@ -201,7 +205,8 @@ void tare_probe_streams(struct tare_bench *bench)
 	if (i < STREAMS)
 		return;
 	if (!step) {
-		tare_bench_lack(bench, TARE_PROFILE_stream_step, "%d streams took nothing", STREAMS);
+		tare_bench_lack(bench, TARE_PROFILE_stream_step, "%d streams took nothing",
+				STREAMS);
 		return;
 	}
 	for (i = 0; i < STREAMS; i++)

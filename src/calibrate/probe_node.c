@@ -27,7 +27,8 @@ static bool fill_memsets(struct tare_bench *bench, CUgraph graph, CUdeviceptr at
 	if (!TARE_DO(bench, cuCtxGetCurrent, &context))
 		return false;
 	for (int i = 0; i < NODES; i++, last = node)
-		if (!TARE_DO(bench, cuGraphAddMemsetNode, &node, graph, &last, i > 0, &set, context))
+		if (!TARE_DO(bench, cuGraphAddMemsetNode, &node, graph, &last, i > 0, &set,
+			     context))
 			return false;
 	return true;
 }
@@ -73,7 +74,8 @@ static void weigh_nodes(struct tare_bench *bench, enum tare_profile_key key, fil
 }
 
 /* By capture: the parameters of a memcpy node are not the same in all versions. */
-static bool capture_copies(struct tare_bench *bench, CUstream stream, CUdeviceptr at, CUgraph *graph)
+static bool capture_copies(struct tare_bench *bench, CUstream stream, CUdeviceptr at,
+			   CUgraph *graph)
 {
 	bool is_done = TARE_DO(bench, cuStreamBeginCapture_v2, stream, 2);
 
@@ -151,9 +153,9 @@ void tare_probe_nodes(struct tare_bench *bench)
 /* A graph that takes so many bytes and gives them back. */
 static bool run_memory(struct tare_bench *bench, size_t size, int64_t *change)
 {
-	CUDA_MEM_ALLOC_NODE_PARAMS memory = { .poolProps = { .allocType = 1,
-							     .location = { 1, bench->device } },
-					      .bytesize = size };
+	CUDA_MEM_ALLOC_NODE_PARAMS memory = {
+		.poolProps = { .allocType = 1, .location = { 1, bench->device } }, .bytesize = size
+	};
 	CUgraphNode take, give;
 	CUgraphExec exec = NULL;
 	CUgraph graph = NULL;
@@ -188,8 +190,9 @@ void tare_probe_memory_nodes(struct tare_bench *bench)
 					"a byte took %lld bytes, a byte more than that %lld more",
 					(long long)first, (long long)more);
 		else
-			tare_bench_put(bench, TARE_PROFILE_graph_pool_step, (uint64_t)first,
-				       "graphs that allocate a byte, and a byte more than that took");
+			tare_bench_put(
+				bench, TARE_PROFILE_graph_pool_step, (uint64_t)first,
+				"graphs that allocate a byte, and a byte more than that took");
 	}
 	if (context)
 		TARE_DO(bench, cuDeviceGraphMemTrim, bench->device);

@@ -67,26 +67,25 @@ static const char with_printf[] =
 	"\tret;\n"
 	"}\n";
 
-static const char with_malloc[] =
-	".extern .func (.param .b64 pointer) malloc (.param .b64 size);\n"
-	".visible .entry " TARE_PTX_KERNEL "(.param .u64 n)\n"
-	"{\n"
-	"\t.reg .pred %p1;\n"
-	"\t.reg .b64 %d<3>;\n"
-	"\tld.param.u64 %d1, [n];\n"
-	"\tsetp.eq.u64 %p1, %d1, 0;\n"
-	"\t@%p1 bra DONE;\n"
-	"\t{\n"
-	"\t.param .b64 p0;\n"
-	"\tst.param.b64 [p0], %d1;\n"
-	"\t.param .b64 back;\n"
-	"\tcall.uni (back), malloc, (p0);\n"
-	"\tld.param.b64 %d2, [back];\n"
-	"\t}\n"
-	"\tst.global.u64 [%d2], %d1;\n"
-	"DONE:\n"
-	"\tret;\n"
-	"}\n";
+static const char with_malloc[] = ".extern .func (.param .b64 pointer) malloc (.param .b64 size);\n"
+				  ".visible .entry " TARE_PTX_KERNEL "(.param .u64 n)\n"
+				  "{\n"
+				  "\t.reg .pred %p1;\n"
+				  "\t.reg .b64 %d<3>;\n"
+				  "\tld.param.u64 %d1, [n];\n"
+				  "\tsetp.eq.u64 %p1, %d1, 0;\n"
+				  "\t@%p1 bra DONE;\n"
+				  "\t{\n"
+				  "\t.param .b64 p0;\n"
+				  "\tst.param.b64 [p0], %d1;\n"
+				  "\t.param .b64 back;\n"
+				  "\tcall.uni (back), malloc, (p0);\n"
+				  "\tld.param.b64 %d2, [back];\n"
+				  "\t}\n"
+				  "\tst.global.u64 [%d2], %d1;\n"
+				  "DONE:\n"
+				  "\tret;\n"
+				  "}\n";
 
 static const char with_assert[] =
 	".extern .func __assertfail (.param .b64 text, .param .b64 file, .param .b32 line, "
@@ -117,19 +116,19 @@ static const char with_assert[] =
 	"\tret;\n"
 	"}\n";
 
-static const char parameters[] = ".visible .entry " TARE_PTX_KERNEL
-				 "(.param .align 8 .b8 block[%u])\n"
-				 "{\n"
-				 "\t.reg .pred %%p1;\n"
-				 "\t.reg .b64 %%d<3>;\n"
-				 "\tld.param.u64 %%d1, [block];\n"
-				 "\tld.param.u64 %%d2, [block+%u];\n"
-				 "\tsetp.eq.u64 %%p1, %%d1, 0;\n"
-				 "\t@%%p1 bra DONE;\n"
-				 "\tst.global.u64 [%%d1], %%d2;\n"
-				 "DONE:\n"
-				 "\tret;\n"
-				 "}\n";
+static const char parameters[] =
+	".visible .entry " TARE_PTX_KERNEL "(.param .align 8 .b8 block[%u])\n"
+	"{\n"
+	"\t.reg .pred %%p1;\n"
+	"\t.reg .b64 %%d<3>;\n"
+	"\tld.param.u64 %%d1, [block];\n"
+	"\tld.param.u64 %%d2, [block+%u];\n"
+	"\tsetp.eq.u64 %%p1, %%d1, 0;\n"
+	"\t@%%p1 bra DONE;\n"
+	"\tst.global.u64 [%%d1], %%d2;\n"
+	"DONE:\n"
+	"\tret;\n"
+	"}\n";
 
 static void write_code(struct tare_str *out, unsigned instructions)
 {

@@ -73,9 +73,9 @@ static void write_values(const struct tare_vote *vote, enum tare_profile_key key
 	size_t at = 0;
 
 	for (int i = 0; i < vote->values && at < size; i++)
-		at += (size_t)snprintf(
-			out + at, size - at, "%s%s", i ? ", " : "it did not repeat: ",
-			tare_profile_format_number(key, vote->said[i].value, text));
+		at += (size_t)snprintf(out + at, size - at, "%s%s",
+				       i ? ", " : "it did not repeat: ",
+				       tare_profile_format_number(key, vote->said[i].value, text));
 }
 
 void tare_vote_conclude(const struct tare_vote *vote, enum tare_profile_key key, int needed,
@@ -103,7 +103,7 @@ void tare_vote_conclude(const struct tare_vote *vote, enum tare_profile_key key,
 			tare_profile_set_number(&out->profile, key, said->value);
 		return;
 	}
-	about->state = vote->lacks ? TARE_CALIBRATE_LACKS
+	about->state = vote->lacks                       ? TARE_CALIBRATE_LACKS
 		       : vote->noises && !vote->failures ? TARE_CALIBRATE_IN_USE
 							 : TARE_CALIBRATE_FAILED;
 	if (about->state == TARE_CALIBRATE_IN_USE)

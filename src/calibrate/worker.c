@@ -83,8 +83,9 @@ static void run(const struct tare_worker_job *job, int first, int in, int out)
 	char byte;
 
 	start(&bench, job);
-	if (first < TARE_PROBES && (!TARE_DO(&bench, cuDevicePrimaryCtxRetain, &bench.base, bench.device) ||
-				    !TARE_DO(&bench, cuCtxSetCurrent, bench.base)))
+	if (first < TARE_PROBES &&
+	    (!TARE_DO(&bench, cuDevicePrimaryCtxRetain, &bench.base, bench.device) ||
+	     !TARE_DO(&bench, cuCtxSetCurrent, bench.base)))
 		fail(&bench);
 	for (; first < TARE_PROBES; first++)
 		if (job->is_wanted[first])
@@ -132,13 +133,13 @@ static int spawn(struct tare_worker *worker, const struct tare_worker_job *job, 
 }
 
 int tare_worker_hold(struct tare_worker *worker, const struct tare_worker_job *job,
-		    struct tare_err *err)
+		     struct tare_err *err)
 {
 	return spawn(worker, job, TARE_PROBES, err);
 }
 
 int tare_worker_probe(struct tare_worker *worker, const struct tare_worker_job *job, int first,
-		     struct tare_err *err)
+		      struct tare_err *err)
 {
 	return spawn(worker, job, first, err);
 }
@@ -169,7 +170,7 @@ static void describe(struct tare_worker *worker, bool is_late, int ms, char *how
 }
 
 bool tare_worker_next(struct tare_worker *worker, struct tare_message *message, int ms, char *how,
-		     size_t size)
+		      size_t size)
 {
 	struct pollfd wait = { .fd = worker->from, .events = POLLIN };
 	int64_t until = now_ms() + ms;

@@ -12,7 +12,7 @@
 
 struct tare_worker_job {
 	int device;
-	char *driver, *nvml; /* libraries; NULL: where the loader finds them */
+	char *driver, *nvml;           /* libraries; NULL: where the loader finds them */
 	char *sim_profile, *sim_state; /* environment of the simulated GPU; NULL: as it is */
 	bool is_wanted[TARE_PROBES];
 	uint64_t first_init;       /* what cuInit took in the process before */
@@ -26,16 +26,16 @@ struct tare_worker {
 
 /* Starts the driver and then waits for its end, or goes through the wanted probes from `first` on. */
 int tare_worker_hold(struct tare_worker *worker, const struct tare_worker_job *job,
-		    struct tare_err *err);
-int tare_worker_probe(struct tare_worker *worker, const struct tare_worker_job *job, int first,
 		     struct tare_err *err);
+int tare_worker_probe(struct tare_worker *worker, const struct tare_worker_job *job, int first,
+		      struct tare_err *err);
 
 /*
  * The next message. False: it ended without, or said nothing for `ms` and was killed; `how` says
  * which, in words.
  */
 bool tare_worker_next(struct tare_worker *worker, struct tare_message *message, int ms, char *how,
-		     size_t size);
+		      size_t size);
 /* Ends it, waits for it, closes everything. */
 void tare_worker_finish(struct tare_worker *worker);
 

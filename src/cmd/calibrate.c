@@ -20,13 +20,16 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, output, "output", 'o', STRING, "FILE", "write the profile to FILE (- is standard output)"),
+	TARE_OPT(options, output, "output", 'o', STRING, "FILE",
+		 "write the profile to FILE (- is standard output)"),
 	TARE_OPT(options, force, "force", 'f', FLAG, NULL, "replace FILE if it is there"),
-	TARE_OPT(options, device, "device", 'd', INT, "N", "the GPU to measure, as CUDA counts (0)"),
+	TARE_OPT(options, device, "device", 'd', INT, "N",
+		 "the GPU to measure, as CUDA counts (0)"),
 	TARE_OPT(options, compare, "compare", 0, STRING, "PROFILE",
 		 "compare with this profile, and exit with 1 if a constant differs"),
 	TARE_OPT(options, quick, "quick", 0, FLAG, NULL, "measure once, and believe it"),
-	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "measure the simulated GPU, such as h200"),
+	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE",
+		 "measure the simulated GPU, such as h200"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
 	TARE_OPT_END,
 };
@@ -97,8 +100,8 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 	int rc = 0;
 
 	if (!is_stdout) {
-		int fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL),
-			      0666);
+		int fd = open(o->output,
+			      O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0666);
 
 		file = fd < 0 ? NULL : fdopen(fd, "w");
 	}
@@ -106,10 +109,8 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 		return tare_err_set_errno(err, errno, "%s: the profile cannot be written",
 					  o->output);
 	tare_calibrate_write(&text, c, command);
-	if (fputs(tare_str_text(&text), file) < 0 || fflush(file) ||
-	    (!is_stdout && fclose(file)))
-		rc = tare_err_set_errno(err, errno, "%s: the profile cannot be written",
-					o->output);
+	if (fputs(tare_str_text(&text), file) < 0 || fflush(file) || (!is_stdout && fclose(file)))
+		rc = tare_err_set_errno(err, errno, "%s: the profile cannot be written", o->output);
 	tare_str_free(&text);
 	return rc;
 }

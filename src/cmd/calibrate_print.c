@@ -11,7 +11,7 @@
 
 static const char *const states[] = {
 	[TARE_CALIBRATE_MEASURED] = "measured", [TARE_CALIBRATE_GIVEN] = "given",
-	[TARE_CALIBRATE_LACKS] = "lacks",	[TARE_CALIBRATE_IN_USE] = "in use",
+	[TARE_CALIBRATE_LACKS] = "lacks",       [TARE_CALIBRATE_IN_USE] = "in use",
 	[TARE_CALIBRATE_FAILED] = "failed",
 };
 
@@ -159,11 +159,14 @@ static void emit_notes(struct tare_emit *e, const struct tare_calibrate_shown *s
 	tare_emit_note(e, "%zu constants measured in %.1f s, weighed with %s",
 		       count_state(c, TARE_CALIBRATE_MEASURED), (double)c->ns / 1e9, c->scale);
 	if (lost)
-		tare_emit_note(e, "! %zu could not be measured; end other programs on this GPU and repeat it",
-			       lost);
+		tare_emit_note(
+			e,
+			"! %zu could not be measured; end other programs on this GPU and repeat it",
+			lost);
 	if (lacks)
-		tare_emit_note(e, "%zu are not to be had from this driver: a profile gets usual values",
-			       lacks);
+		tare_emit_note(
+			e, "%zu are not to be had from this driver: a profile gets usual values",
+			lacks);
 	if (shown->compared)
 		tare_emit_note(e, "%zu differ from %s", shown->differences, shown->compared_path);
 }
@@ -208,15 +211,18 @@ static void write_head(struct tare_str *out, const struct tare_calibration *c, c
 	uname(&machine);
 	if (gmtime_r(&now, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
-	tare_str_addf(out, "# SPDX-License-Identifier: Apache-2.0\n"
-			   "# %s, driver %s, CUDA %d.%d, on %s %s (%s).\n",
+	tare_str_addf(out,
+		      "# SPDX-License-Identifier: Apache-2.0\n"
+		      "# %s, driver %s, CUDA %d.%d, on %s %s (%s).\n",
 		      c->profile.name, c->profile.driver_version,
 		      (int)(c->profile.cuda_version / 1000),
 		      (int)(c->profile.cuda_version % 1000 / 10), machine.sysname, machine.release,
 		      machine.machine);
-	tare_str_addf(out, "# Measured on %s by Tare %s: %s\n"
-			   "# It took %.1f s and weighed with %s. docs/PROFILE.md says what each key means.\n",
-		      date, TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
+	tare_str_addf(
+		out,
+		"# Measured on %s by Tare %s: %s\n"
+		"# It took %.1f s and weighed with %s. docs/PROFILE.md says what each key means.\n",
+		date, TARE_VERSION, command, (double)c->ns / 1e9, c->scale);
 }
 
 static void write_key(struct tare_str *out, const struct tare_calibration *c,

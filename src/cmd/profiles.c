@@ -20,10 +20,11 @@ int tare_profiles_path(const char *name, char *path, size_t size, struct tare_er
 	n = strchr(name, '/') ? snprintf(path, size, "%s", name)
 			      : snprintf(path, size, "%s/%s" ENDING, folder, name);
 	if (n < 0 || (size_t)n >= size || access(path, R_OK))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "%s: there is no such profile of a GPU; give a file, with a slash in "
-				    "its name, or a name from %s (without " ENDING ")",
-				    name, folder);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"%s: there is no such profile of a GPU; give a file, with a slash in "
+			"its name, or a name from %s (without " ENDING ")",
+			name, folder);
 	return 0;
 }
 

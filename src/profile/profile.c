@@ -11,7 +11,7 @@
 #define LINE_MAX_BYTES 512
 
 const struct tare_profile_row tare_profile_rows[TARE_PROFILE_KEYS] = {
-#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                                    \
+#define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING)                             \
 	[TARE_PROFILE_##KEY] = { #KEY,                                                             \
 				 FALLBACK,                                                         \
 				 MEANING,                                                          \
@@ -24,7 +24,7 @@ const struct tare_profile_row tare_profile_rows[TARE_PROFILE_KEYS] = {
 };
 
 const struct tare_profile_line tare_profile_lines[] = {
-#define TARE_PROFILE_GROUP(TITLE) { TITLE, 0 },
+#define TARE_PROFILE_GROUP(TITLE)                                      { TITLE, 0 },
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) { NULL, TARE_PROFILE_##KEY },
 #include "profile/profile.def"
 #undef TARE_PROFILE

@@ -43,26 +43,57 @@ TEST(few_points_leave_much_open)
 TEST(readings_that_fit_no_rule_say_how_far_off_it_is)
 {
 	struct tare_fit_law law = { 2 * MIB, 1, 1, 16384 };
-	struct tare_fit_point points[] = {
-		{ 1000, 4 * MIB, 4 * MIB }, { 2000, 20 * MIB, 20 * MIB }, { 3000, 20 * MIB, 20 * MIB }
-	};
+	struct tare_fit_point points[] = { { 1000, 4 * MIB, 4 * MIB },
+					   { 2000, 20 * MIB, 20 * MIB },
+					   { 3000, 20 * MIB, 20 * MIB } };
 	struct tare_fit fit;
 	char room[48];
 
 	tare_fit_steps(&law, points, 3, &fit);
-	CHECK(fit.miss > 0);
+	CHECK(fit.miss > 2 * MIB && fit.miss < 4 * MIB); /* 16 MiB for the second thousand only */
 	CHECK(fit.slope_low >= 1 && fit.slope_high <= 16384);
 	CHECK_HAS(tare_fit_miss(&fit, room), ", to ");
 	fit.miss = 0;
 	CHECK_STR(tare_fit_miss(&fit, room), "");
 }
 
-/* What the H200 answered: tests/gpu/facts/h200.facts. */
+/* What the H200 answered: tests/gpu/facts/h200.facts. Two and two, in contexts of their own. */
+TEST(the_graphs_of_an_h200)
+{
+	static const struct tare_fit_point points[] = {
+		{ 300, 0, 0 },
+		{ 600, 0, 0 },
+		{ 1000, 0, 0 },
+		{ 2000, 2 * MIB, 2 * MIB },
+		{ 2000, 4 * MIB, 4 * MIB },
+		{ 4000, 8 * MIB, 8 * MIB },
+		{ 5000, 12 * MIB, 12 * MIB },
+		{ 10000, 24 * MIB, 24 * MIB },
+		{ 10000, 22 * MIB, 22 * MIB },
+		{ 20000, 44 * MIB, 44 * MIB },
+		{ 20000, 44 * MIB, 44 * MIB },
+		{ 40000, 90 * MIB, 90 * MIB },
+	};
+	struct tare_fit_law law = { 2 * MIB, 1, 1, 16384 };
+	struct tare_fit fit;
+
+	tare_fit_steps(&law, points, sizeof(points) / sizeof(points[0]), &fit);
+	CHECK(fit.miss > 0 && fit.miss <= 2 * MIB);
+	CHECK(fit.slope > 2300 && fit.slope < 2460);
+	CHECK(fit.slope_low <= 2360 && fit.slope_high >= 2360);
+	CHECK(fit.free_low <= 2411725 && fit.free_high >= 2411725);
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		int64_t off = taken(points[i].n * fit.slope, fit.free, law.step) - points[i].low;
+
+		CHECK(off >= -2 * MIB && off <= 2 * MIB);
+	}
+}
+
 TEST(the_streams_of_an_h200)
 {
-	static const int at[] = { 2,  6,  10, 14, 18, 22, 26,  30,  34,  36,  38,  42,
-				  46, 50, 54, 58, 62, 66, 70,  74,  78,  79,  82,  86,
-				  90, 94, 98, 102, 106, 110, 114, 118, 122, 122, 126, 130, 134 };
+	static const int at[] = { 2,  6,   10,  14,  18,  22,  26,  30,  34,  36,  38, 42, 46,
+				  50, 54,  58,  62,  66,  70,  74,  78,  79,  82,  86, 90, 94,
+				  98, 102, 106, 110, 114, 118, 122, 122, 126, 130, 134 };
 	int64_t grew[136] = { 0 };
 	struct tare_fit_pair pair;
 

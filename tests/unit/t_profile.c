@@ -15,8 +15,7 @@ static char *h200(void)
 {
 	static char path[4096];
 
-	snprintf(path, sizeof(path), "%s/simgpu/profiles/h200.profile",
-		 getenv("TARE_SOURCE_ROOT"));
+	snprintf(path, sizeof(path), "%s/simgpu/profiles/h200.profile", getenv("TARE_SOURCE_ROOT"));
 	return path;
 }
 
@@ -49,10 +48,9 @@ static void write_and_read(const struct tare_profile *wanted)
 	size_t at = 0;
 
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s = %s\n",
-				       tare_profile_rows[key].name,
-				       tare_profile_format(wanted, (enum tare_profile_key)key,
-							   value));
+		at += (size_t)snprintf(
+			text + at, sizeof(text) - at, "%s = %s\n", tare_profile_rows[key].name,
+			tare_profile_format(wanted, (enum tare_profile_key)key, value));
 	CHECK_INT(read_text(text), 0);
 	CHECK(memcmp(&profile, wanted, sizeof(profile)) == 0);
 }
@@ -86,8 +84,7 @@ TEST(sizes_as_people_write_them)
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_page, 2 << 20, text), "2 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_init, 3264 << 10, text), "3.1875 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_graph_node, 2360, text), "2360");
-	CHECK_STR(tare_profile_format_number(TARE_PROFILE_total, 150755868672, text),
-		  "143772 MiB");
+	CHECK_STR(tare_profile_format_number(TARE_PROFILE_total, 150755868672, text), "143772 MiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_total, 1ull << 34, text), "16 GiB");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_page, 0, text), "0");
 	CHECK_STR(tare_profile_format_number(TARE_PROFILE_pci_device_id, 0x233510de, text),

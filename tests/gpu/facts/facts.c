@@ -15,16 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "calibrate/driver.h"
 #include "simgpu/nvml_abi.h"
-#include "simgpu/sim_abi.h"
-
-static struct {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	CUresult(*symbol) params;
-#include "recorder/cuda/cuda_api.def"
-#include "simgpu/sim_extra.def"
-#undef CU_API
-} cu;
 
 static struct {
 #define NVML_API(field, symbol, parameters) int(*symbol) parameters;
@@ -88,18 +80,13 @@ static void must(CUresult result, const char *what)
 
 static void load(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW),
-	     *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+	char error[256];
 
-	if (!driver || !library) {
-		fprintf(stderr, "facts: %s\n", dlerror());
+	if (!tare_driver_load(NULL, error, sizeof(error)) || !library) {
+		fprintf(stderr, "facts: %s\n", library ? error : dlerror());
 		exit(2);
 	}
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
-	*(void **)&cu.symbol = dlsym(driver, #symbol);
-#include "recorder/cuda/cuda_api.def"
-#include "simgpu/sim_extra.def"
-#undef CU_API
 #define NVML_API(field, symbol, parameters) *(void **)&nvml.symbol = dlsym(library, #symbol);
 	NVML_API_MAP(NVML_API)
 #undef NVML_API
@@ -109,9 +96,9 @@ static void load(void)
 
 static void begin(void)
 {
-	MUST(cu.cuInit(0));
-	MUST(cu.cuDevicePrimaryCtxRetain(&context, 0));
-	MUST(cu.cuCtxSetCurrent(context));
+	MUST(tare_cu.cuInit(0));
+	MUST(tare_cu.cuDevicePrimaryCtxRetain(&context, 0));
+	MUST(tare_cu.cuCtxSetCurrent(context));
 	grown();
 }
 
@@ -120,8 +107,8 @@ static CUfunction function(const char *name)
 	CUfunction found = NULL;
 
 	if (!module)
-		MUST(cu.cuModuleLoad(&module, image));
-	MUST(cu.cuModuleGetFunction(&found, module, name));
+		MUST(tare_cu.cuModuleLoad(&module, image));
+	MUST(tare_cu.cuModuleGetFunction(&found, module, name));
 	return found;
 }
 
@@ -130,17 +117,17 @@ static CUresult launch(CUfunction f)
 	static int *out, n;
 	static char block[4096];
 	void *params[] = { &out, &n, block };
-	CUresult result = cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+	CUresult result = tare_cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 
-	return result ? result : cu.cuCtxSynchronize();
+	return result ? result : tare_cu.cuCtxSynchronize();
 }
 
 static CUresult launch_with(CUfunction f, void *parameter)
 {
 	void *params[] = { parameter, parameter };
-	CUresult result = cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+	CUresult result = tare_cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 
-	return result ? result : cu.cuCtxSynchronize();
+	return result ? result : tare_cu.cuCtxSynchronize();
 }
 
 /* ---- sections ---- */
@@ -165,45 +152,45 @@ static void contexts(void)
 	size_t free, total;
 
 	grown();
-	FACT("init", cu.cuInit(0));
+	FACT("init", tare_cu.cuInit(0));
 	say("listed_after_init", listed());
-	FACT("primary", cu.cuDevicePrimaryCtxRetain(&context, 0));
+	FACT("primary", tare_cu.cuDevicePrimaryCtxRetain(&context, 0));
 	say("listed_after_primary", listed());
-	FACT("primary_again", cu.cuDevicePrimaryCtxRetain(&a, 0));
-	FACT("second", cu.cuCtxCreate_v2(&a, 0, 0));
-	FACT("third", cu.cuCtxCreate_v2(&b, 0, 0));
+	FACT("primary_again", tare_cu.cuDevicePrimaryCtxRetain(&a, 0));
+	FACT("second", tare_cu.cuCtxCreate_v2(&a, 0, 0));
+	FACT("third", tare_cu.cuCtxCreate_v2(&b, 0, 0));
 	say("listed_after_third", listed());
-	FACT("alloc_in_third", cu.cuMemAlloc_v2(&p, 10 << 20));
-	FACT("third_destroyed", cu.cuCtxDestroy_v2(b));
-	RESULT("current_after_destroy", cu.cuCtxGetCurrent(&current));
+	FACT("alloc_in_third", tare_cu.cuMemAlloc_v2(&p, 10 << 20));
+	FACT("third_destroyed", tare_cu.cuCtxDestroy_v2(b));
+	RESULT("current_after_destroy", tare_cu.cuCtxGetCurrent(&current));
 	say("current_is_second", current == a);
-	FACT("second_destroyed", cu.cuCtxDestroy_v2(a));
-	RESULT("no_context_alloc", cu.cuMemAlloc_v2(&p, 1));
-	MUST(cu.cuCtxSetCurrent(context));
-	cu.cuMemGetInfo_v2(&free, &total);
+	FACT("second_destroyed", tare_cu.cuCtxDestroy_v2(a));
+	RESULT("no_context_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+	MUST(tare_cu.cuCtxSetCurrent(context));
+	tare_cu.cuMemGetInfo_v2(&free, &total);
 	say("cuda_total_bytes", (long long)total);
 	say("cuda_free_bytes", (long long)free);
 	say("used_bytes", (long long)used());
-	RESULT("destroy_primary", cu.cuCtxDestroy_v2(context));
-	FACT("alloc", cu.cuMemAlloc_v2(&p, 10 << 20));
-	FACT("release_1", cu.cuDevicePrimaryCtxRelease_v2(0));
-	FACT("release_2", cu.cuDevicePrimaryCtxRelease_v2(0));
-	RESULT("release_3", cu.cuDevicePrimaryCtxRelease_v2(0));
+	RESULT("destroy_primary", tare_cu.cuCtxDestroy_v2(context));
+	FACT("alloc", tare_cu.cuMemAlloc_v2(&p, 10 << 20));
+	FACT("release_1", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
+	FACT("release_2", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
+	RESULT("release_3", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
 	say("listed_after_release", listed());
-	RESULT("released_current", cu.cuCtxGetCurrent(&current));
+	RESULT("released_current", tare_cu.cuCtxGetCurrent(&current));
 	say("released_current_same", current == context);
-	RESULT("released_alloc", cu.cuMemAlloc_v2(&p, 1));
-	RESULT("released_device", cu.cuCtxGetDevice(&dev));
-	RESULT("released_info", cu.cuMemGetInfo_v2(&free, &total));
-	RESULT("released_set", cu.cuCtxSetCurrent(context));
-	FACT("primary_anew", cu.cuDevicePrimaryCtxRetain(&a, 0));
+	RESULT("released_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+	RESULT("released_device", tare_cu.cuCtxGetDevice(&dev));
+	RESULT("released_info", tare_cu.cuMemGetInfo_v2(&free, &total));
+	RESULT("released_set", tare_cu.cuCtxSetCurrent(context));
+	FACT("primary_anew", tare_cu.cuDevicePrimaryCtxRetain(&a, 0));
 	say("primary_anew_same", a == context);
-	MUST(cu.cuCtxSetCurrent(a));
-	FACT("alloc_anew", cu.cuMemAlloc_v2(&p, 10 << 20));
-	FACT("reset", cu.cuDevicePrimaryCtxReset_v2(0));
-	RESULT("reset_alloc", cu.cuMemAlloc_v2(&p, 1));
-	RESULT("reset_release", cu.cuDevicePrimaryCtxRelease_v2(0));
-	RESULT("reset_release_again", cu.cuDevicePrimaryCtxRelease_v2(0));
+	MUST(tare_cu.cuCtxSetCurrent(a));
+	FACT("alloc_anew", tare_cu.cuMemAlloc_v2(&p, 10 << 20));
+	FACT("reset", tare_cu.cuDevicePrimaryCtxReset_v2(0));
+	RESULT("reset_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+	RESULT("reset_release", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
+	RESULT("reset_release_again", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
 }
 
 static void heap(void)
@@ -215,49 +202,49 @@ static void heap(void)
 	size_t i, pitch = 0;
 
 	begin();
-	FACT("one_byte", cu.cuMemAlloc_v2(&p, 1));
-	FACT("one_byte_freed", cu.cuMemFree_v2(p));
-	FACT("one_byte_again", cu.cuMemAlloc_v2(&p, 1));
-	MUST(cu.cuMemAlloc_v2(&q, 1));
+	FACT("one_byte", tare_cu.cuMemAlloc_v2(&p, 1));
+	FACT("one_byte_freed", tare_cu.cuMemFree_v2(p));
+	FACT("one_byte_again", tare_cu.cuMemAlloc_v2(&p, 1));
+	MUST(tare_cu.cuMemAlloc_v2(&q, 1));
 	say("step_of_1_bytes", (long long)(q - p));
-	MUST(cu.cuMemAlloc_v2(&p, 513));
-	MUST(cu.cuMemAlloc_v2(&q, 1));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 513));
+	MUST(tare_cu.cuMemAlloc_v2(&q, 1));
 	say("step_of_513_bytes", (long long)(q - p));
 	for (i = 0; i < sizeof(kib) / sizeof(kib[0]); i++) {
 		grown();
-		MUST(cu.cuMemAlloc_v2(&p, (size_t)kib[i] << 10));
+		MUST(tare_cu.cuMemAlloc_v2(&p, (size_t)kib[i] << 10));
 		sayn("alloc_kib", kib[i], grown());
-		MUST(cu.cuMemAlloc_v2(&q, 256 << 10));
+		MUST(tare_cu.cuMemAlloc_v2(&q, 256 << 10));
 		sayn("then_256", kib[i], grown());
-		MUST(cu.cuMemFree_v2(p));
+		MUST(tare_cu.cuMemFree_v2(p));
 		sayn("freed", kib[i], grown());
-		MUST(cu.cuMemFree_v2(q));
+		MUST(tare_cu.cuMemFree_v2(q));
 		sayn("freed_256", kib[i], grown());
 	}
 	for (i = 0; i < 512; i++)
-		MUST(cu.cuMemAlloc_v2(&r[i], 40000));
+		MUST(tare_cu.cuMemAlloc_v2(&r[i], 40000));
 	say("512_of_40000", grown());
 	for (i = 0; i < 512; i += 2)
-		MUST(cu.cuMemFree_v2(r[i]));
+		MUST(tare_cu.cuMemFree_v2(r[i]));
 	say("every_second_freed", grown());
 	for (i = 0; i < 512; i += 2)
-		MUST(cu.cuMemAlloc_v2(&r[i], 40000));
+		MUST(tare_cu.cuMemAlloc_v2(&r[i], 40000));
 	say("and_again", grown());
 	for (i = 0; i < 512; i += 2)
-		MUST(cu.cuMemFree_v2(r[i]));
-	FACT("1000000_into_holes", cu.cuMemAlloc_v2(&p, 1000000));
+		MUST(tare_cu.cuMemFree_v2(r[i]));
+	FACT("1000000_into_holes", tare_cu.cuMemAlloc_v2(&p, 1000000));
 	for (i = 1; i < 512; i += 2)
-		MUST(cu.cuMemFree_v2(r[i]));
+		MUST(tare_cu.cuMemFree_v2(r[i]));
 	say("all_freed", grown());
-	FACT("pitch_100_x_100", cu.cuMemAllocPitch_v2(&p, &pitch, 100, 100, 4));
+	FACT("pitch_100_x_100", tare_cu.cuMemAllocPitch_v2(&p, &pitch, 100, 100, 4));
 	say("pitch_of_100_bytes", (long long)pitch);
-	cu.cuMemAllocPitch_v2(&p, &pitch, 513, 4, 4);
+	tare_cu.cuMemAllocPitch_v2(&p, &pitch, 513, 4, 4);
 	say("pitch_of_513_bytes", (long long)pitch);
-	cu.cuMemAllocPitch_v2(&p, &pitch, 40000, 4, 16);
+	tare_cu.cuMemAllocPitch_v2(&p, &pitch, 40000, 4, 16);
 	say("pitch_of_40000_bytes", (long long)pitch);
-	FACT("pitch_10000_x_1000", cu.cuMemAllocPitch_v2(&p, &pitch, 10000, 1000, 4));
-	MUST(cu.cuMemAlloc_v2(&p, 3 << 20));
-	MUST(cu.cuMemAlloc_v2(&q, 3 << 20));
+	FACT("pitch_10000_x_1000", tare_cu.cuMemAllocPitch_v2(&p, &pitch, 10000, 1000, 4));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 3 << 20));
+	MUST(tare_cu.cuMemAlloc_v2(&q, 3 << 20));
 	say("aligned_3m", p % (2 << 20) == 0 && q % (2 << 20) == 0);
 }
 
@@ -273,28 +260,28 @@ static void code(void)
 	int local = 0;
 
 	begin();
-	FACT("load", cu.cuModuleLoad(&module, image));
+	FACT("load", tare_cu.cuModuleLoad(&module, image));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		grown();
 		f = function(names[i]);
 		sayn(names[i], 0, grown());
-		cu.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f);
+		tare_cu.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f);
 		sayn("local_bytes", (int)i, local);
 		sayn("attribute", (int)i, grown());
 		MUST(launch(f));
 		sayn("launch", (int)i, grown());
 	}
-	FACT("global", cu.cuModuleGetGlobal_v2(&p, &bytes, module, "table"));
-	FACT("load_again", cu.cuModuleLoad(&other, image));
-	FACT("function_again", cu.cuModuleGetFunction(&f, other, "k0"));
+	FACT("global", tare_cu.cuModuleGetGlobal_v2(&p, &bytes, module, "table"));
+	FACT("load_again", tare_cu.cuModuleLoad(&other, image));
+	FACT("function_again", tare_cu.cuModuleGetFunction(&f, other, "k0"));
 	FACT("launch_again", launch(f));
-	FACT("unload_again", cu.cuModuleUnload(other));
-	FACT("unload", cu.cuModuleUnload(module));
-	FACT("second_context", cu.cuCtxCreate_v2(&second, 0, 0));
-	FACT("second_load", cu.cuModuleLoad(&module, image));
-	MUST(cu.cuModuleGetFunction(&f, module, "k0"));
+	FACT("unload_again", tare_cu.cuModuleUnload(other));
+	FACT("unload", tare_cu.cuModuleUnload(module));
+	FACT("second_context", tare_cu.cuCtxCreate_v2(&second, 0, 0));
+	FACT("second_load", tare_cu.cuModuleLoad(&module, image));
+	MUST(tare_cu.cuModuleGetFunction(&f, module, "k0"));
 	FACT("second_launch", launch(f));
-	FACT("second_destroy", cu.cuCtxDestroy_v2(second));
+	FACT("second_destroy", tare_cu.cuCtxDestroy_v2(second));
 }
 
 static void limits(void)
@@ -307,26 +294,26 @@ static void limits(void)
 	begin();
 	for (i = 0; i <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE; i++)
 		sayn("default_bytes", (int)i,
-		     cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
+		     tare_cu.cuCtxGetLimit(&value, (int)i) ? -1 : (long long)value);
 	f = function("k0");
 	FACT("launch", launch(f));
 	for (i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		grown();
-		MUST(cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (size_t)stacks[i]));
+		MUST(tare_cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (size_t)stacks[i]));
 		printf("limits.stack_%zu_%d %lld\n", i, stacks[i], grown());
-		cu.cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE);
+		tare_cu.cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE);
 		printf("limits.stack_%zu_%d_bytes %zu\n", i, stacks[i], value);
 		MUST(launch(f));
 		printf("limits.launch_%zu_%d %lld\n", i, stacks[i], grown());
 	}
-	FACT("printf_before_use", cu.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 64 << 20));
+	FACT("printf_before_use", tare_cu.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 64 << 20));
 	FACT("kprintf", launch(function("kprintf")));
-	RESULT("printf_after_use", cu.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 128 << 20));
-	FACT("heap_before_use", cu.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 256 << 20));
+	RESULT("printf_after_use", tare_cu.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 128 << 20));
+	FACT("heap_before_use", tare_cu.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 256 << 20));
 	FACT("kmalloc", launch(function("kmalloc")));
-	RESULT("heap_after_use", cu.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 512 << 20));
-	RESULT("limit_99", cu.cuCtxSetLimit(99, 1));
-	RESULT("limit_4", cu.cuCtxSetLimit(4, 4096));
+	RESULT("heap_after_use", tare_cu.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 512 << 20));
+	RESULT("limit_99", tare_cu.cuCtxSetLimit(99, 1));
+	RESULT("limit_4", tare_cu.cuCtxSetLimit(4, 4096));
 }
 
 /* ARGUMENT: "FLAGS,PRIORITY" or "mixed", as PyTorch makes its own. */
@@ -344,16 +331,16 @@ static void streams(void)
 			flags = 1;
 			priority = -(i % 4);
 		}
-		MUST(cu.cuStreamCreateWithPriority(&made[i], (unsigned)flags, priority));
+		MUST(tare_cu.cuStreamCreateWithPriority(&made[i], (unsigned)flags, priority));
 		by = grown();
 		if (by)
 			printf("streams_%s.create_%d %lld\n", argument, i + 1, by);
 	}
 	for (i = 0; i < 136; i++)
-		MUST(cu.cuStreamDestroy_v2(made[i]));
+		MUST(tare_cu.cuStreamDestroy_v2(made[i]));
 	printf("streams_%s.all_destroyed %lld\n", argument, grown());
 	for (i = 0; i < 136; i++)
-		MUST(cu.cuStreamCreateWithPriority(&made[i], (unsigned)flags, priority));
+		MUST(tare_cu.cuStreamCreateWithPriority(&made[i], (unsigned)flags, priority));
 	printf("streams_%s.all_again %lld\n", argument, grown());
 }
 
@@ -364,15 +351,15 @@ static void events(void)
 
 	begin();
 	for (i = 0; i < 20000; i++)
-		MUST(cu.cuEventCreate(&event, 0));
+		MUST(tare_cu.cuEventCreate(&event, 0));
 	say("20000_timing", grown());
 	for (i = 0; i < 20000; i++)
-		MUST(cu.cuEventCreate(&event, 2));
+		MUST(tare_cu.cuEventCreate(&event, 2));
 	say("20000_without", grown());
 	for (i = 0; i < 100; i++)
-		MUST(cu.cuEventCreate(&event, 6));
+		MUST(tare_cu.cuEventCreate(&event, 6));
 	say("100_ipc", grown());
-	FACT("record", cu.cuEventRecord(event, NULL));
+	FACT("record", tare_cu.cuEventRecord(event, NULL));
 }
 
 static void array(const char *name, size_t w, size_t h, size_t d, int channels, unsigned levels)
@@ -383,11 +370,12 @@ static void array(const char *name, size_t w, size_t h, size_t d, int channels, 
 	CUresult result;
 
 	grown();
-	result = levels ? cu.cuMipmappedArrayCreate(&mips, &about, levels)
-			: cu.cuArray3DCreate_v2(&one, &about);
+	result = levels ? tare_cu.cuMipmappedArrayCreate(&mips, &about, levels)
+			: tare_cu.cuArray3DCreate_v2(&one, &about);
 	say(name, result ? -1000000000LL - result : grown());
 	if (!result)
-		result = levels ? cu.cuMipmappedArrayDestroy(mips) : cu.cuArrayDestroy(one);
+		result = levels ? tare_cu.cuMipmappedArrayDestroy(mips)
+				: tare_cu.cuArrayDestroy(one);
 	printf("arrays.%s_destroyed %lld\n", name, result ? -1000000000LL - result : grown());
 }
 
@@ -407,7 +395,7 @@ static void arrays(void)
 	array("3d_256", 256, 256, 256, 1, 0);
 	array("mips_1024", 1024, 1024, 0, 1, 11);
 	for (i = 0; i < 300; i++)
-		MUST(cu.cuArrayCreate_v2(&small[i], &about));
+		MUST(tare_cu.cuArrayCreate_v2(&small[i], &about));
 	say("300_of_64x64_bytes", grown());
 }
 
@@ -418,19 +406,19 @@ static void host(void)
 	unsigned flags = 0;
 
 	begin();
-	FACT("alloc_256m", cu.cuMemHostAlloc(&p, 256 << 20, 0));
-	RESULT("device_pointer", cu.cuMemHostGetDevicePointer_v2(&d, p, 0));
+	FACT("alloc_256m", tare_cu.cuMemHostAlloc(&p, 256 << 20, 0));
+	RESULT("device_pointer", tare_cu.cuMemHostGetDevicePointer_v2(&d, p, 0));
 	say("same_pointer", d == (uintptr_t)p);
-	cu.cuMemHostGetFlags(&flags, p);
+	tare_cu.cuMemHostGetFlags(&flags, p);
 	say("flags", flags);
-	FACT("free_256m", cu.cuMemFreeHost(p));
-	FACT("alloc_1", cu.cuMemHostAlloc(&p, 1, 0));
+	FACT("free_256m", tare_cu.cuMemFreeHost(p));
+	FACT("alloc_1", tare_cu.cuMemHostAlloc(&p, 1, 0));
 	memset(own, 0, 64 << 20);
-	FACT("register_64m", cu.cuMemHostRegister_v2(own, 64 << 20, 0));
-	RESULT("register_twice", cu.cuMemHostRegister_v2(own, 64 << 20, 0));
-	FACT("unregister", cu.cuMemHostUnregister(own));
-	RESULT("unregister_twice", cu.cuMemHostUnregister(own));
-	RESULT("free_unknown", cu.cuMemFreeHost(own));
+	FACT("register_64m", tare_cu.cuMemHostRegister_v2(own, 64 << 20, 0));
+	RESULT("register_twice", tare_cu.cuMemHostRegister_v2(own, 64 << 20, 0));
+	FACT("unregister", tare_cu.cuMemHostUnregister(own));
+	RESULT("unregister_twice", tare_cu.cuMemHostUnregister(own));
+	RESULT("free_unknown", tare_cu.cuMemFreeHost(own));
 }
 
 static void managed(void)
@@ -441,23 +429,23 @@ static void managed(void)
 	begin();
 	function("kptr");
 	MUST(launch(function("k0")));
-	FACT("alloc_16m", cu.cuMemAllocManaged(&p, 16 << 20, 1));
-	FACT("alloc_1", cu.cuMemAllocManaged(&q, 1, 1));
+	FACT("alloc_16m", tare_cu.cuMemAllocManaged(&p, 16 << 20, 1));
+	FACT("alloc_1", tare_cu.cuMemAllocManaged(&q, 1, 1));
 	FACT("kernel_1_byte", launch_with(function("kptr"), &p));
-	FACT("memset_4m", cu.cuMemsetD8_v2(p + (4 << 20), 1, 4 << 20));
-	FACT("copy_4m", cu.cuMemcpyHtoD_v2(p + (8 << 20), from, 4 << 20));
-	if (cu.cuMemPrefetchAsync)
-		FACT("prefetch_16m", cu.cuMemPrefetchAsync(p, 16 << 20, 0, NULL));
-	MUST(cu.cuCtxSynchronize());
+	FACT("memset_4m", tare_cu.cuMemsetD8_v2(p + (4 << 20), 1, 4 << 20));
+	FACT("copy_4m", tare_cu.cuMemcpyHtoD_v2(p + (8 << 20), from, 4 << 20));
+	if (tare_cu.cuMemPrefetchAsync)
+		FACT("prefetch_16m", tare_cu.cuMemPrefetchAsync(p, 16 << 20, 0, NULL));
+	MUST(tare_cu.cuCtxSynchronize());
 	say("synchronised", grown());
-	FACT("prefetch_back", cu.cuMemPrefetchAsync(p, 16 << 20, -1, NULL));
-	MUST(cu.cuCtxSynchronize());
+	FACT("prefetch_back", tare_cu.cuMemPrefetchAsync(p, 16 << 20, -1, NULL));
+	MUST(tare_cu.cuCtxSynchronize());
 	say("synchronised_back", grown());
-	MUST(cu.cuMemPrefetchAsync(p, 16 << 20, 0, NULL));
-	MUST(cu.cuCtxSynchronize());
+	MUST(tare_cu.cuMemPrefetchAsync(p, 16 << 20, 0, NULL));
+	MUST(tare_cu.cuCtxSynchronize());
 	say("there_again", grown());
-	FACT("free_16m", cu.cuMemFree_v2(p));
-	FACT("free_1", cu.cuMemFree_v2(q));
+	FACT("free_16m", tare_cu.cuMemFree_v2(p));
+	FACT("free_1", tare_cu.cuMemFree_v2(q));
 }
 
 static void pool_state(const char *when, CUmemoryPool pool)
@@ -466,7 +454,8 @@ static void pool_state(const char *when, CUmemoryPool pool)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT + i, &value[i]);
+		tare_cu.cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT + i,
+					      &value[i]);
 	printf("pools.%s_reserved_bytes %llu\npools.%s_used_bytes %llu\n", when,
 	       (unsigned long long)value[0], when, (unsigned long long)value[2]);
 }
@@ -482,60 +471,60 @@ static void pools(void)
 	size_t i;
 
 	begin();
-	MUST(cu.cuStreamCreate(&stream, 1));
-	MUST(cu.cuDeviceGetDefaultMemPool(&pool, 0));
+	MUST(tare_cu.cuStreamCreate(&stream, 1));
+	MUST(tare_cu.cuDeviceGetDefaultMemPool(&pool, 0));
 	grown();
-	FACT("first_1_byte", cu.cuMemAllocAsync(&p, 1, stream));
+	FACT("first_1_byte", tare_cu.cuMemAllocAsync(&p, 1, stream));
 	pool_state("first_1_byte", pool);
-	MUST(cu.cuMemAllocAsync(&q, 1, stream));
+	MUST(tare_cu.cuMemAllocAsync(&q, 1, stream));
 	say("step_bytes", (long long)(q - p));
-	FACT("free_both", cu.cuMemFreeAsync(p, stream) + cu.cuMemFreeAsync(q, stream));
-	FACT("synchronised", cu.cuStreamSynchronize(stream));
+	FACT("free_both", tare_cu.cuMemFreeAsync(p, stream) + tare_cu.cuMemFreeAsync(q, stream));
+	FACT("synchronised", tare_cu.cuStreamSynchronize(stream));
 	pool_state("empty", pool);
 	for (i = 0; i < sizeof(mib) / sizeof(mib[0]); i++) {
 		grown();
-		MUST(cu.cuMemAllocAsync(&p, (size_t)mib[i] << 20, stream));
+		MUST(tare_cu.cuMemAllocAsync(&p, (size_t)mib[i] << 20, stream));
 		sayn("alloc_mib", mib[i], grown());
-		MUST(cu.cuStreamSynchronize(stream));
+		MUST(tare_cu.cuStreamSynchronize(stream));
 		sayn("sync_mib", mib[i], grown());
-		MUST(cu.cuMemFreeAsync(p, stream));
+		MUST(tare_cu.cuMemFreeAsync(p, stream));
 		sayn("free_mib", mib[i], grown());
-		MUST(cu.cuStreamSynchronize(stream));
+		MUST(tare_cu.cuStreamSynchronize(stream));
 		sayn("freed_mib", mib[i], grown());
 	}
 	for (i = 0; i < 64; i++)
-		MUST(cu.cuMemAllocAsync(&r[i], 5 << 20, stream));
+		MUST(tare_cu.cuMemAllocAsync(&r[i], 5 << 20, stream));
 	say("64_of_5m", grown());
 	pool_state("64_of_5m", pool);
 	for (i = 0; i < 60; i++)
-		MUST(cu.cuMemFreeAsync(r[i], stream));
+		MUST(tare_cu.cuMemFreeAsync(r[i], stream));
 	say("60_freed", grown());
-	FACT("60_synchronised", cu.cuStreamSynchronize(stream));
+	FACT("60_synchronised", tare_cu.cuStreamSynchronize(stream));
 	pool_state("60_synchronised", pool);
 	for (i = 60; i < 64; i++)
-		MUST(cu.cuMemFreeAsync(r[i], stream));
-	FACT("64_synchronised", cu.cuCtxSynchronize());
-	MUST(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-	FACT("kept_alloc", cu.cuMemAllocAsync(&p, 100 << 20, stream));
-	FACT("kept_free", cu.cuMemFreeAsync(p, stream));
-	FACT("kept_sync", cu.cuStreamSynchronize(stream));
-	FACT("kept_200m_alloc", cu.cuMemAllocAsync(&p, 200 << 20, stream));
+		MUST(tare_cu.cuMemFreeAsync(r[i], stream));
+	FACT("64_synchronised", tare_cu.cuCtxSynchronize());
+	MUST(tare_cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+	FACT("kept_alloc", tare_cu.cuMemAllocAsync(&p, 100 << 20, stream));
+	FACT("kept_free", tare_cu.cuMemFreeAsync(p, stream));
+	FACT("kept_sync", tare_cu.cuStreamSynchronize(stream));
+	FACT("kept_200m_alloc", tare_cu.cuMemAllocAsync(&p, 200 << 20, stream));
 	pool_state("kept", pool);
-	FACT("kept_200m_free", cu.cuMemFreeAsync(p, stream));
-	FACT("trim_to_50m", cu.cuMemPoolTrimTo(pool, 50 << 20));
-	MUST(cu.cuStreamSynchronize(stream));
-	FACT("trim_to_50m_after_sync", cu.cuMemPoolTrimTo(pool, 50 << 20));
-	FACT("trim_to_0", cu.cuMemPoolTrimTo(pool, 0));
-	FACT("own_pool", cu.cuMemPoolCreate(&pool, &props));
-	FACT("own_alloc_10m", cu.cuMemAllocFromPoolAsync(&p, 10 << 20, pool, stream));
-	FACT("own_free", cu.cuMemFreeAsync(p, stream));
-	FACT("own_destroy", cu.cuMemPoolDestroy(pool));
-	MUST(cu.cuMemAllocAsync(&p, 10 << 20, stream));
+	FACT("kept_200m_free", tare_cu.cuMemFreeAsync(p, stream));
+	FACT("trim_to_50m", tare_cu.cuMemPoolTrimTo(pool, 50 << 20));
+	MUST(tare_cu.cuStreamSynchronize(stream));
+	FACT("trim_to_50m_after_sync", tare_cu.cuMemPoolTrimTo(pool, 50 << 20));
+	FACT("trim_to_0", tare_cu.cuMemPoolTrimTo(pool, 0));
+	FACT("own_pool", tare_cu.cuMemPoolCreate(&pool, &props));
+	FACT("own_alloc_10m", tare_cu.cuMemAllocFromPoolAsync(&p, 10 << 20, pool, stream));
+	FACT("own_free", tare_cu.cuMemFreeAsync(p, stream));
+	FACT("own_destroy", tare_cu.cuMemPoolDestroy(pool));
+	MUST(tare_cu.cuMemAllocAsync(&p, 10 << 20, stream));
 	grown();
-	FACT("free_by_plain", cu.cuMemFree_v2(p));
-	MUST(cu.cuMemAlloc_v2(&p, 10 << 20));
-	FACT("plain_freed_async", cu.cuMemFreeAsync(p, stream));
-	FACT("plain_sync", cu.cuStreamSynchronize(stream));
+	FACT("free_by_plain", tare_cu.cuMemFree_v2(p));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 10 << 20));
+	FACT("plain_freed_async", tare_cu.cuMemFreeAsync(p, stream));
+	FACT("plain_sync", tare_cu.cuStreamSynchronize(stream));
 }
 
 static void vmm(void)
@@ -547,27 +536,27 @@ static void vmm(void)
 	CUdeviceptr at, alias;
 
 	begin();
-	cu.cuMemGetAllocationGranularity(&least, &prop, 0);
-	cu.cuMemGetAllocationGranularity(&best, &prop, 1);
+	tare_cu.cuMemGetAllocationGranularity(&least, &prop, 0);
+	tare_cu.cuMemGetAllocationGranularity(&best, &prop, 1);
 	say("granularity_bytes", (long long)least);
 	say("recommended_bytes", (long long)best);
-	RESULT("create_1m", cu.cuMemCreate(&a, 1 << 20, &prop, 0));
-	FACT("create_20m", cu.cuMemCreate(&a, 20 << 20, &prop, 0));
-	FACT("create_2m", cu.cuMemCreate(&b, 2 << 20, &prop, 0));
-	FACT("reserve_1g", cu.cuMemAddressReserve(&at, 1 << 30, 0, 0, 0));
-	FACT("reserve_alias", cu.cuMemAddressReserve(&alias, 1 << 30, 0, 0, 0));
-	FACT("map", cu.cuMemMap(at, 20 << 20, 0, a, 0));
-	RESULT("map_over", cu.cuMemMap(at, 2 << 20, 0, b, 0));
-	FACT("access", cu.cuMemSetAccess(at, 20 << 20, &access, 1));
-	FACT("map_alias", cu.cuMemMap(alias, 20 << 20, 0, a, 0));
-	FACT("access_alias", cu.cuMemSetAccess(alias, 20 << 20, &access, 1));
-	MUST(cu.cuMemsetD8_v2(at, 7, 1));
-	FACT("release", cu.cuMemRelease(a));
-	RESULT("unmap_part", cu.cuMemUnmap(at, 2 << 20));
-	FACT("unmap", cu.cuMemUnmap(at, 20 << 20));
-	FACT("unmap_alias", cu.cuMemUnmap(alias, 20 << 20));
-	FACT("release_2m", cu.cuMemRelease(b));
-	FACT("address_free", cu.cuMemAddressFree(at, 1 << 30));
+	RESULT("create_1m", tare_cu.cuMemCreate(&a, 1 << 20, &prop, 0));
+	FACT("create_20m", tare_cu.cuMemCreate(&a, 20 << 20, &prop, 0));
+	FACT("create_2m", tare_cu.cuMemCreate(&b, 2 << 20, &prop, 0));
+	FACT("reserve_1g", tare_cu.cuMemAddressReserve(&at, 1 << 30, 0, 0, 0));
+	FACT("reserve_alias", tare_cu.cuMemAddressReserve(&alias, 1 << 30, 0, 0, 0));
+	FACT("map", tare_cu.cuMemMap(at, 20 << 20, 0, a, 0));
+	RESULT("map_over", tare_cu.cuMemMap(at, 2 << 20, 0, b, 0));
+	FACT("access", tare_cu.cuMemSetAccess(at, 20 << 20, &access, 1));
+	FACT("map_alias", tare_cu.cuMemMap(alias, 20 << 20, 0, a, 0));
+	FACT("access_alias", tare_cu.cuMemSetAccess(alias, 20 << 20, &access, 1));
+	MUST(tare_cu.cuMemsetD8_v2(at, 7, 1));
+	FACT("release", tare_cu.cuMemRelease(a));
+	RESULT("unmap_part", tare_cu.cuMemUnmap(at, 2 << 20));
+	FACT("unmap", tare_cu.cuMemUnmap(at, 20 << 20));
+	FACT("unmap_alias", tare_cu.cuMemUnmap(alias, 20 << 20));
+	FACT("release_2m", tare_cu.cuMemRelease(b));
+	FACT("address_free", tare_cu.cuMemAddressFree(at, 1 << 30));
 }
 
 /* ARGUMENT: KIND,NODES */
@@ -602,40 +591,41 @@ static void graphs(void)
 	params.func =
 		function(strcmp(kind, "memset") == 0 || strcmp(kind, "memory") == 0 ? "k0" : kind);
 	params.kernelParams = arguments;
-	MUST(cu.cuMemAlloc_v2(&p, 1024));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 1024));
 	set.dst = p;
-	MUST(cu.cuGraphCreate(&graph, 0));
+	MUST(tare_cu.cuGraphCreate(&graph, 0));
 	for (i = 0; i < nodes; i++, last = node) {
 		if (strcmp(kind, "memory") == 0)
-			MUST(cu.cuGraphAddMemAllocNode(&node, graph, &last, i > 0, &memory));
+			MUST(tare_cu.cuGraphAddMemAllocNode(&node, graph, &last, i > 0, &memory));
 		else if (strcmp(kind, "memset") == 0)
-			MUST(cu.cuGraphAddMemsetNode(&node, graph, &last, i > 0, &set, context));
+			MUST(tare_cu.cuGraphAddMemsetNode(&node, graph, &last, i > 0, &set,
+							  context));
 		else
-			MUST(cu.cuGraphAddKernelNode_v2(&node, graph, &last, i > 0, &params));
+			MUST(tare_cu.cuGraphAddKernelNode_v2(&node, graph, &last, i > 0, &params));
 		if (strcmp(kind, "memory") == 0) {
 			last = node;
-			MUST(cu.cuGraphAddMemFreeNode(&node, graph, &last, 1, memory.dptr));
+			MUST(tare_cu.cuGraphAddMemFreeNode(&node, graph, &last, 1, memory.dptr));
 		}
 	}
-	FACT("instantiate", cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
-	FACT("upload", cu.cuGraphUpload(exec, NULL));
-	FACT("launch", cu.cuGraphLaunch(exec, NULL));
-	FACT("sync", cu.cuCtxSynchronize());
+	FACT("instantiate", tare_cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+	FACT("upload", tare_cu.cuGraphUpload(exec, NULL));
+	FACT("launch", tare_cu.cuGraphLaunch(exec, NULL));
+	FACT("sync", tare_cu.cuCtxSynchronize());
 	if (strcmp(kind, "memory") != 0) {
-		FACT("second_instantiate", cu.cuGraphInstantiateWithFlags(&second, graph, 0));
-		FACT("second_launch", cu.cuGraphLaunch(second, NULL));
-		FACT("second_destroy", cu.cuGraphExecDestroy(second));
-		FACT("third_instantiate", cu.cuGraphInstantiateWithFlags(&second, graph, 0));
+		FACT("second_instantiate", tare_cu.cuGraphInstantiateWithFlags(&second, graph, 0));
+		FACT("second_launch", tare_cu.cuGraphLaunch(second, NULL));
+		FACT("second_destroy", tare_cu.cuGraphExecDestroy(second));
+		FACT("third_instantiate", tare_cu.cuGraphInstantiateWithFlags(&second, graph, 0));
 	}
-	FACT("destroy", cu.cuGraphExecDestroy(exec));
-	FACT("trim", cu.cuDeviceGraphMemTrim(0));
+	FACT("destroy", tare_cu.cuGraphExecDestroy(exec));
+	FACT("trim", tare_cu.cuDeviceGraphMemTrim(0));
 }
 
 static void resolve(const char *fact, const char *name, int version, cuuint64_t flags, void *same)
 {
 	int status = -1;
 	void *found = (void *)1;
-	CUresult result = cu.cuGetProcAddress_v2(name, &found, version, flags, &status);
+	CUresult result = tare_cu.cuGetProcAddress_v2(name, &found, version, flags, &status);
 
 	printf("errors.resolve_%s_result %d\nerrors.resolve_%s_status %d\n", fact, result, fact,
 	       status);
@@ -649,10 +639,10 @@ static void child_of_fork(void)
 
 	fflush(stdout);
 	if (fork() == 0) {
-		RESULT("child_init", cu.cuInit(0));
-		RESULT("child_count", cu.cuDeviceGetCount(&count));
-		RESULT("child_alloc", cu.cuMemAlloc_v2(&p, 1));
-		RESULT("child_version", cu.cuDriverGetVersion(&version));
+		RESULT("child_init", tare_cu.cuInit(0));
+		RESULT("child_count", tare_cu.cuDeviceGetCount(&count));
+		RESULT("child_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+		RESULT("child_version", tare_cu.cuDriverGetVersion(&version));
 		_exit(0);
 	}
 	wait(NULL);
@@ -672,87 +662,88 @@ static void errors(void)
 	int value;
 	char byte[16];
 
-	RESULT("before_count", cu.cuDeviceGetCount(&value));
-	RESULT("before_alloc", cu.cuMemAlloc_v2(&p, 1));
-	RESULT("before_current", cu.cuCtxGetCurrent(&c));
-	RESULT("before_free", cu.cuMemFree_v2(0));
-	RESULT("before_limit", cu.cuCtxGetLimit(&size, 0));
-	RESULT("before_version", cu.cuDriverGetVersion(&value));
+	RESULT("before_count", tare_cu.cuDeviceGetCount(&value));
+	RESULT("before_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+	RESULT("before_current", tare_cu.cuCtxGetCurrent(&c));
+	RESULT("before_free", tare_cu.cuMemFree_v2(0));
+	RESULT("before_limit", tare_cu.cuCtxGetLimit(&size, 0));
+	RESULT("before_version", tare_cu.cuDriverGetVersion(&value));
 	say("version", value);
-	RESULT("init_1", cu.cuInit(1));
-	MUST(cu.cuInit(0));
-	RESULT("no_context_alloc", cu.cuMemAlloc_v2(&p, 1));
-	RESULT("no_context_alloc_0", cu.cuMemAlloc_v2(&p, 0));
-	RESULT("no_context_free", cu.cuMemFree_v2(1));
-	RESULT("no_context_free_0", cu.cuMemFree_v2(0));
-	RESULT("no_context_info", cu.cuMemGetInfo_v2(&free, &total));
-	RESULT("no_context_device", cu.cuCtxGetDevice(&dev));
-	RESULT("no_context_sync", cu.cuCtxSynchronize());
-	RESULT("no_context_event", cu.cuEventCreate(&event, 0));
-	RESULT("no_context_module", cu.cuModuleLoadData(&none, "x"));
-	RESULT("no_context_pop", cu.cuCtxPopCurrent_v2(&c));
-	RESULT("device_99", cu.cuDeviceGet(&dev, 99));
-	RESULT("device_minus_1", cu.cuDeviceGet(&dev, -1));
-	RESULT("name_99", cu.cuDeviceGetName(byte, 16, 99));
-	RESULT("primary_99", cu.cuDevicePrimaryCtxRetain(&c, 99));
-	RESULT("release_unused", cu.cuDevicePrimaryCtxRelease_v2(0));
+	RESULT("init_1", tare_cu.cuInit(1));
+	MUST(tare_cu.cuInit(0));
+	RESULT("no_context_alloc", tare_cu.cuMemAlloc_v2(&p, 1));
+	RESULT("no_context_alloc_0", tare_cu.cuMemAlloc_v2(&p, 0));
+	RESULT("no_context_free", tare_cu.cuMemFree_v2(1));
+	RESULT("no_context_free_0", tare_cu.cuMemFree_v2(0));
+	RESULT("no_context_info", tare_cu.cuMemGetInfo_v2(&free, &total));
+	RESULT("no_context_device", tare_cu.cuCtxGetDevice(&dev));
+	RESULT("no_context_sync", tare_cu.cuCtxSynchronize());
+	RESULT("no_context_event", tare_cu.cuEventCreate(&event, 0));
+	RESULT("no_context_module", tare_cu.cuModuleLoadData(&none, "x"));
+	RESULT("no_context_pop", tare_cu.cuCtxPopCurrent_v2(&c));
+	RESULT("device_99", tare_cu.cuDeviceGet(&dev, 99));
+	RESULT("device_minus_1", tare_cu.cuDeviceGet(&dev, -1));
+	RESULT("name_99", tare_cu.cuDeviceGetName(byte, 16, 99));
+	RESULT("primary_99", tare_cu.cuDevicePrimaryCtxRetain(&c, 99));
+	RESULT("release_unused", tare_cu.cuDevicePrimaryCtxRelease_v2(0));
 	begin();
-	RESULT("alloc_0", cu.cuMemAlloc_v2(&p, 0));
-	RESULT("alloc_null", cu.cuMemAlloc_v2(NULL, 1));
-	RESULT("alloc_huge", cu.cuMemAlloc_v2(&p, (size_t)1 << 40));
-	RESULT("alloc_max", cu.cuMemAlloc_v2(&p, SIZE_MAX));
-	cu.cuMemGetInfo_v2(&free, &total);
-	RESULT("alloc_all_free", cu.cuMemAlloc_v2(&p, free));
+	RESULT("alloc_0", tare_cu.cuMemAlloc_v2(&p, 0));
+	RESULT("alloc_null", tare_cu.cuMemAlloc_v2(NULL, 1));
+	RESULT("alloc_huge", tare_cu.cuMemAlloc_v2(&p, (size_t)1 << 40));
+	RESULT("alloc_max", tare_cu.cuMemAlloc_v2(&p, SIZE_MAX));
+	tare_cu.cuMemGetInfo_v2(&free, &total);
+	RESULT("alloc_all_free", tare_cu.cuMemAlloc_v2(&p, free));
 	say("alloc_all_free_left_kib", (long long)(total - used()) / 1024);
-	cu.cuMemFree_v2(p);
-	RESULT("alloc_all_and_more", cu.cuMemAlloc_v2(&p, free + (64 << 20)));
-	RESULT("free_0", cu.cuMemFree_v2(0));
-	RESULT("free_unknown", cu.cuMemFree_v2(0x1234560000));
-	MUST(cu.cuMemAlloc_v2(&p, 1000));
-	RESULT("free_inside", cu.cuMemFree_v2(p + 256));
-	RESULT("range", cu.cuMemGetAddressRange_v2(&base, &size, p + 100));
+	tare_cu.cuMemFree_v2(p);
+	RESULT("alloc_all_and_more", tare_cu.cuMemAlloc_v2(&p, free + (64 << 20)));
+	RESULT("free_0", tare_cu.cuMemFree_v2(0));
+	RESULT("free_unknown", tare_cu.cuMemFree_v2(0x1234560000));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 1000));
+	RESULT("free_inside", tare_cu.cuMemFree_v2(p + 256));
+	RESULT("range", tare_cu.cuMemGetAddressRange_v2(&base, &size, p + 100));
 	say("range_bytes", (long long)size);
-	RESULT("range_unknown", cu.cuMemGetAddressRange_v2(&base, &size, 0x1234560000));
-	RESULT("free", cu.cuMemFree_v2(p));
-	RESULT("free_twice", cu.cuMemFree_v2(p));
-	RESULT("pointer_unknown",
-	       cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
-	RESULT("copy_unknown", cu.cuMemcpyHtoD_v2(0x1234560000, byte, 16));
-	RESULT("copy_0", cu.cuMemcpyHtoD_v2(0, byte, 0));
-	RESULT("set_unknown", cu.cuMemsetD8_v2(0x1234560000, 0, 16));
-	MUST(cu.cuMemAlloc_v2(&p, 4096));
-	RESULT("set_unaligned", cu.cuMemsetD32_v2(p + 1, 0, 4));
-	RESULT("copy_beyond", cu.cuMemcpyHtoD_v2(p + 4090, byte, 16));
-	RESULT("pitch_element", cu.cuMemAllocPitch_v2(&p, &size, 100, 100, 3));
-	RESULT("module_null", cu.cuModuleLoadData(&none, NULL));
-	RESULT("module_garbage", cu.cuModuleLoadData(&none, "garbage"));
-	RESULT("module_no_file", cu.cuModuleLoad(&none, "/nonexistent"));
+	RESULT("range_unknown", tare_cu.cuMemGetAddressRange_v2(&base, &size, 0x1234560000));
+	RESULT("free", tare_cu.cuMemFree_v2(p));
+	RESULT("free_twice", tare_cu.cuMemFree_v2(p));
+	RESULT("pointer_unknown", tare_cu.cuPointerGetAttribute(
+					  &value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
+	RESULT("copy_unknown", tare_cu.cuMemcpyHtoD_v2(0x1234560000, byte, 16));
+	RESULT("copy_0", tare_cu.cuMemcpyHtoD_v2(0, byte, 0));
+	RESULT("set_unknown", tare_cu.cuMemsetD8_v2(0x1234560000, 0, 16));
+	MUST(tare_cu.cuMemAlloc_v2(&p, 4096));
+	RESULT("set_unaligned", tare_cu.cuMemsetD32_v2(p + 1, 0, 4));
+	RESULT("copy_beyond", tare_cu.cuMemcpyHtoD_v2(p + 4090, byte, 16));
+	RESULT("pitch_element", tare_cu.cuMemAllocPitch_v2(&p, &size, 100, 100, 3));
+	RESULT("module_null", tare_cu.cuModuleLoadData(&none, NULL));
+	RESULT("module_garbage", tare_cu.cuModuleLoadData(&none, "garbage"));
+	RESULT("module_no_file", tare_cu.cuModuleLoad(&none, "/nonexistent"));
 	function("k0");
-	RESULT("function_unknown", cu.cuModuleGetFunction(&f, module, "nothing"));
-	RESULT("global_unknown", cu.cuModuleGetGlobal_v2(&p, &size, module, "nothing"));
+	RESULT("function_unknown", tare_cu.cuModuleGetFunction(&f, module, "nothing"));
+	RESULT("global_unknown", tare_cu.cuModuleGetGlobal_v2(&p, &size, module, "nothing"));
 	f = function("k0");
-	RESULT("launch_0", cu.cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-	RESULT("launch_2000", cu.cuLaunchKernel(f, 1, 1, 1, 2000, 1, 1, 0, NULL, NULL, NULL));
-	MUST(cu.cuEventCreate(&event, 0));
-	RESULT("elapsed_unrecorded", cu.cuEventElapsedTime(&ms, event, event));
-	RESULT("event_flags", cu.cuEventCreate(&event, 64));
-	RESULT("error_name_12345", cu.cuGetErrorName(12345, &text));
-	RESULT("prefetch_plain", cu.cuMemPrefetchAsync(p, 1, 0, NULL));
-	resolve("plain", "cuMemAlloc", 13000, 0, (void *)cu.cuMemAlloc_v2);
-	resolve("old", "cuMemAlloc", 3010, 0, (void *)cu.cuMemAlloc_v2);
-	resolve("version_0", "cuMemAlloc", 0, 0, (void *)cu.cuMemAlloc_v2);
-	resolve("suffix", "cuMemAlloc_v2", 13000, 0, (void *)cu.cuMemAlloc_v2);
+	RESULT("launch_0", tare_cu.cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	RESULT("launch_2000", tare_cu.cuLaunchKernel(f, 1, 1, 1, 2000, 1, 1, 0, NULL, NULL, NULL));
+	MUST(tare_cu.cuEventCreate(&event, 0));
+	RESULT("elapsed_unrecorded", tare_cu.cuEventElapsedTime(&ms, event, event));
+	RESULT("event_flags", tare_cu.cuEventCreate(&event, 64));
+	RESULT("error_name_12345", tare_cu.cuGetErrorName(12345, &text));
+	RESULT("prefetch_plain", tare_cu.cuMemPrefetchAsync(p, 1, 0, NULL));
+	resolve("plain", "cuMemAlloc", 13000, 0, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("old", "cuMemAlloc", 3010, 0, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("version_0", "cuMemAlloc", 0, 0, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("suffix", "cuMemAlloc_v2", 13000, 0, (void *)tare_cu.cuMemAlloc_v2);
 	resolve("unknown", "cuNothing", 13000, 0, NULL);
 	resolve("too_old", "cuMemAllocAsync", 11010, 0, NULL);
-	resolve("newer", "cuMemAlloc", 14000, 0, (void *)cu.cuMemAlloc_v2);
-	resolve("flag_1", "cuLaunchKernel", 13000, 1, (void *)cu.cuLaunchKernel);
-	resolve("flag_2", "cuLaunchKernel", 13000, 2, (void *)cu.cuLaunchKernel_ptsz);
-	resolve("flag_2_old", "cuLaunchKernel", 6000, 2, (void *)cu.cuLaunchKernel);
-	resolve("flag_2_none", "cuMemAlloc", 13000, 2, (void *)cu.cuMemAlloc_v2);
-	resolve("flag_3", "cuMemAlloc", 13000, 3, (void *)cu.cuMemAlloc_v2);
-	resolve("prefetch_new", "cuMemPrefetchAsync", 13000, 0, (void *)cu.cuMemPrefetchAsync_v2);
-	resolve("itself", "cuGetProcAddress", 13000, 0, (void *)cu.cuGetProcAddress_v2);
-	RESULT("resolve_v1_unknown", cu.cuGetProcAddress("cuNothing", (void **)&f, 13000, 0));
+	resolve("newer", "cuMemAlloc", 14000, 0, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("flag_1", "cuLaunchKernel", 13000, 1, (void *)tare_cu.cuLaunchKernel);
+	resolve("flag_2", "cuLaunchKernel", 13000, 2, (void *)tare_cu.cuLaunchKernel_ptsz);
+	resolve("flag_2_old", "cuLaunchKernel", 6000, 2, (void *)tare_cu.cuLaunchKernel);
+	resolve("flag_2_none", "cuMemAlloc", 13000, 2, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("flag_3", "cuMemAlloc", 13000, 3, (void *)tare_cu.cuMemAlloc_v2);
+	resolve("prefetch_new", "cuMemPrefetchAsync", 13000, 0,
+		(void *)tare_cu.cuMemPrefetchAsync_v2);
+	resolve("itself", "cuGetProcAddress", 13000, 0, (void *)tare_cu.cuGetProcAddress_v2);
+	RESULT("resolve_v1_unknown", tare_cu.cuGetProcAddress("cuNothing", (void **)&f, 13000, 0));
 	child_of_fork();
 }
 
@@ -796,19 +787,19 @@ static void modules(void)
 	snprintf(name, sizeof(name), "modules_%s", word);
 	section = name;
 	begin();
-	FACT("load", cu.cuModuleLoad(&module, image));
+	FACT("load", tare_cu.cuModuleLoad(&module, image));
 	while ((word = strtok_r(NULL, ",", &rest))) {
-		FACT("function", cu.cuModuleGetFunction(&f, module, word));
+		FACT("function", tare_cu.cuModuleGetFunction(&f, module, word));
 		FACT("launch", launch(f));
 		FACT("again", launch(f));
 	}
-	FACT("load_2", cu.cuModuleLoad(&more, image));
-	FACT("unload_2", cu.cuModuleUnload(more));
+	FACT("load_2", tare_cu.cuModuleLoad(&more, image));
+	FACT("unload_2", tare_cu.cuModuleUnload(more));
 	for (i = 0; i < 100; i++)
-		MUST(cu.cuModuleLoad(&more, image));
+		MUST(tare_cu.cuModuleLoad(&more, image));
 	say("load_100", grown());
-	FACT("unload", cu.cuModuleUnload(module));
-	FACT("load_after", cu.cuModuleLoad(&module, image));
+	FACT("unload", tare_cu.cuModuleUnload(module));
+	FACT("load_after", tare_cu.cuModuleLoad(&module, image));
 }
 
 /* ARGUMENT: VARIANT,KERNEL */
@@ -825,13 +816,13 @@ static void libraries(void)
 	snprintf(name, sizeof(name), "libraries_%s", word);
 	section = name;
 	begin();
-	FACT("load", cu.cuLibraryLoadFromFile(&library, image, NULL, NULL, 0, NULL, NULL, 0));
-	FACT("kernel", cu.cuLibraryGetKernel(&kernel, library, strtok_r(NULL, ",", &rest)));
-	FACT("function", cu.cuKernelGetFunction(&f, kernel));
+	FACT("load", tare_cu.cuLibraryLoadFromFile(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+	FACT("kernel", tare_cu.cuLibraryGetKernel(&kernel, library, strtok_r(NULL, ",", &rest)));
+	FACT("function", tare_cu.cuKernelGetFunction(&f, kernel));
 	say("same_handle", (void *)f == (void *)kernel);
 	FACT("launch", launch((CUfunction)kernel));
-	FACT("module", cu.cuLibraryGetModule(&taken, library));
-	FACT("unload", cu.cuLibraryUnload(library));
+	FACT("module", tare_cu.cuLibraryGetModule(&taken, library));
+	FACT("unload", tare_cu.cuLibraryUnload(library));
 }
 
 /* ARGUMENT: MIB,kernel|set|prefetch */
@@ -852,7 +843,7 @@ static void touches(void)
 	MUST(launch(function("k0")));
 	grown();
 	for (round = 0; round < 2; round++) {
-		MUST(cu.cuMemAllocManaged(&p, mib << 20, 1));
+		MUST(tare_cu.cuMemAllocManaged(&p, mib << 20, 1));
 		sayn("alloc", round, grown());
 		for (at = 0; at < mib << 20; at += 2 << 20) {
 			CUdeviceptr here = p + at;
@@ -861,10 +852,10 @@ static void touches(void)
 			if (strcmp(how, "kernel") == 0)
 				MUST(launch_with(f, &here));
 			else if (strcmp(how, "set") == 0)
-				MUST(cu.cuMemsetD8_v2(here, 1, 1));
+				MUST(tare_cu.cuMemsetD8_v2(here, 1, 1));
 			else
-				MUST(cu.cuMemPrefetchAsync(here, 2 << 20, 0, NULL));
-			MUST(cu.cuCtxSynchronize());
+				MUST(tare_cu.cuMemPrefetchAsync(here, 2 << 20, 0, NULL));
+			MUST(tare_cu.cuCtxSynchronize());
 			by = grown();
 			if (by)
 				printf("%s.round_%d_touch_%llu %lld\n", section, round, at >> 20,
@@ -872,14 +863,14 @@ static void touches(void)
 		}
 		*(volatile char *)(uintptr_t)p = 1;
 		sayn("host_touch", round, grown());
-		MUST(cu.cuMemPrefetchAsync(p, mib << 20, -1, NULL));
-		MUST(cu.cuCtxSynchronize());
+		MUST(tare_cu.cuMemPrefetchAsync(p, mib << 20, -1, NULL));
+		MUST(tare_cu.cuCtxSynchronize());
 		sayn("back", round, grown());
-		MUST(cu.cuMemAlloc_v2(&q, 512 << 20));
+		MUST(tare_cu.cuMemAlloc_v2(&q, 512 << 20));
 		sayn("plain_512m", round, grown());
-		MUST(cu.cuMemFree_v2(q));
+		MUST(tare_cu.cuMemFree_v2(q));
 		sayn("plain_freed", round, grown());
-		MUST(cu.cuMemFree_v2(p));
+		MUST(tare_cu.cuMemFree_v2(p));
 		sayn("freed", round, grown());
 	}
 }
@@ -892,20 +883,20 @@ static void heap_first(void)
 	size_t pitch;
 
 	begin();
-	FACT("3072", cu.cuMemAlloc_v2(&p, 3 << 20));
-	FACT("then_512", cu.cuMemAlloc_v2(&q, 512 << 10));
-	FACT("then_1536", cu.cuMemAlloc_v2(&q, 1536 << 10));
-	FACT("then_1024", cu.cuMemAlloc_v2(&q, 1024 << 10));
-	FACT("then_1025", cu.cuMemAlloc_v2(&q, 1025 << 10));
-	FACT("then_512_b", cu.cuMemAlloc_v2(&q, 512 << 10));
-	FACT("then_400", cu.cuMemAlloc_v2(&q, 400 << 10));
-	FACT("then_1900", cu.cuMemAlloc_v2(&q, 1900 << 10));
-	FACT("then_100", cu.cuMemAlloc_v2(&q, 100 << 10));
-	FACT("small_array", cu.cuArrayCreate_v2(&one, &about));
-	FACT("small_array_gone", cu.cuArrayDestroy(one));
-	FACT("pitch_600_x_512", cu.cuMemAllocPitch_v2(&q, &pitch, 600, 512, 4));
-	FACT("2048", cu.cuMemAlloc_v2(&q, 2048 << 10));
-	FACT("2047", cu.cuMemAlloc_v2(&q, 2047 << 10));
+	FACT("3072", tare_cu.cuMemAlloc_v2(&p, 3 << 20));
+	FACT("then_512", tare_cu.cuMemAlloc_v2(&q, 512 << 10));
+	FACT("then_1536", tare_cu.cuMemAlloc_v2(&q, 1536 << 10));
+	FACT("then_1024", tare_cu.cuMemAlloc_v2(&q, 1024 << 10));
+	FACT("then_1025", tare_cu.cuMemAlloc_v2(&q, 1025 << 10));
+	FACT("then_512_b", tare_cu.cuMemAlloc_v2(&q, 512 << 10));
+	FACT("then_400", tare_cu.cuMemAlloc_v2(&q, 400 << 10));
+	FACT("then_1900", tare_cu.cuMemAlloc_v2(&q, 1900 << 10));
+	FACT("then_100", tare_cu.cuMemAlloc_v2(&q, 100 << 10));
+	FACT("small_array", tare_cu.cuArrayCreate_v2(&one, &about));
+	FACT("small_array_gone", tare_cu.cuArrayDestroy(one));
+	FACT("pitch_600_x_512", tare_cu.cuMemAllocPitch_v2(&q, &pitch, 600, 512, 4));
+	FACT("2048", tare_cu.cuMemAlloc_v2(&q, 2048 << 10));
+	FACT("2047", tare_cu.cuMemAlloc_v2(&q, 2047 << 10));
 }
 
 static void stack_again(void)
@@ -915,12 +906,12 @@ static void stack_again(void)
 	begin();
 	f = function("kstack32");
 	FACT("launch", launch(f));
-	FACT("limit_2048", cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
+	FACT("limit_2048", tare_cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
 	FACT("launch_again", launch(f));
-	FACT("limit_1024", cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+	FACT("limit_1024", tare_cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
 	FACT("launch_small", launch(function("k0")));
 	FACT("launch_again_2", launch(f));
-	FACT("unload", cu.cuModuleUnload(module));
+	FACT("unload", tare_cu.cuModuleUnload(module));
 }
 
 static const struct {

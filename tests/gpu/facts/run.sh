@@ -32,7 +32,7 @@ else
 fi
 if [ -z "$program" ]; then
 	program=$work/facts
-	gcc -O1 -D_GNU_SOURCE -I "$root" -I "$root/src" -o "$program" "$here/facts.c" -ldl || exit 1
+	gcc -O1 -D_GNU_SOURCE -I "$root" -I "$root/src" -o "$program" "$here/facts.c" "$root/src/calibrate/driver.c" -ldl || exit 1
 fi
 facts() {
 	timeout 100 "$program" "$1" "$work/$2" "${3:-0,0}" || echo "$1.ENDED $?"

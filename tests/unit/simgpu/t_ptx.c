@@ -118,9 +118,20 @@ TEST(ptx_code_takes_steps)
 TEST(ptx_that_is_cut_off)
 {
 	static const char *const broken[] = {
-		"",		 ".entry",	       ".entry k(",	 ".entry k() {", ".entry k() { a",
-		".global",	 ".global .b8 x[",     ".entry k(.param", "/*",		 "/",
-		".entry k() {{", ".local .b8 x[5]; }", "{ } } {",	 "//",
+		"",
+		".entry",
+		".entry k(",
+		".entry k() {",
+		".entry k() { a",
+		".global",
+		".global .b8 x[",
+		".entry k(.param",
+		"/*",
+		"/",
+		".entry k() {{",
+		".local .b8 x[5]; }",
+		"{ } } {",
+		"//",
 	};
 	char image[256];
 
