@@ -3,8 +3,9 @@
  * Reading how much device memory is in use, before and after a driver call: by NVML, which sees the
  * whole device and needs no context; else by cuMemGetInfo.
  *
- * The time spent on it is capped at TARE_WEIGH_SHARE of the time the program has run. Calls whose
- * effect is computed anyway give way first.
+ * The time spent on it is capped at TARE_WEIGH_SHARE of the time the program has run, and
+ * TARE_WEIGH_DRIVER_SHARE of what the driver took for the calls. Calls whose effect is computed anyway
+ * give way first.
  */
 #ifndef TARE_RECORDER_WEIGH_H
 #define TARE_RECORDER_WEIGH_H
@@ -13,10 +14,11 @@
 #include <stdint.h>
 
 #define TARE_WEIGH_SHARE 200 /* one part in 200: 0.5 % */
+#define TARE_WEIGH_DRIVER_SHARE 50 /* and one in 50 of the time the driver itself took: 2 % */
 #define TARE_WEIGH_DEVICES 64
 
-/* SPARE: nothing is lost without it. */
-enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED };
+/* SPARE: nothing is lost without it. ALWAYS: the books are worthless without it, and the call slow. */
+enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED, TARE_WEIGH_ALWAYS };
 
 void tare_weigh_birth(void); /* the process begins: time to weigh in accrues from here */
 /* Opens NVML in this process, once, and again after tare_weigh_forget(). */
@@ -26,6 +28,11 @@ void tare_weigh_forget(void); /* in a forked child: NVML handles are the parent'
 /* NVML's index of the device with this UUID, -1 if it does not know it. `ordinal` is then weighed by it. */
 int tare_weigh_map(int ordinal, const uint8_t uuid[16]);
 int tare_weigh_nvml_count(void);
+
+/* The driver took so long for a call that was weighed, or should have been. */
+void tare_weigh_driver_took(uint64_t ticks);
+/* Too short for the driver to have asked the kernel for anything: nothing changed in it. */
+bool tare_weigh_is_short(uint64_t ticks);
 
 /* False: the time allowed for weighing is used up. */
 bool tare_weigh_allowed(enum tare_weigh_need need);

@@ -41,6 +41,8 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
 			     (sizing == EXACT && call->effect == TARE_EFFECT_NEW);
 	bool is_free = sizing == HOST || call->class == TARE_CLASS_EVENT;
 
+	if (call->class == TARE_CLASS_DRIVER || call->class == TARE_CLASS_CONTEXT)
+		return TARE_WEIGH_ALWAYS;
 	/* Whether freed memory goes is no longer ours to say, once it was shared. */
 	if (sizing == PAGES && call->effect == TARE_EFFECT_DEL && tare_handles_shared)
 		return TARE_WEIGH_NEEDED;
@@ -95,7 +97,7 @@ static void weigh_before(struct tare_call *call)
 	call->before = tare_weigh_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
 	call->is_news = call->is_weighed && call->before != tare_call_last_used(call->device);
-	if (call->is_weighed && need == TARE_WEIGH_NEEDED)
+	if (call->is_weighed && need >= TARE_WEIGH_NEEDED)
 		call->peers_before = peers_before(call->device, call->before);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
@@ -103,11 +105,17 @@ static void weigh_before(struct tare_call *call)
 
 static void weigh_after(struct tare_call *call)
 {
-	bool by_cuda = false;
+	bool by_cuda = call->flags & TARE_EVENT_BY_CUDA;
 
+	if (call->is_weighed || (call->flags & TARE_EVENT_UNWEIGHED))
+		tare_weigh_driver_took(call->end - call->begin);
+	if (tare_weigh_is_short(call->end - call->begin))
+		call->flags &= ~(uint32_t)TARE_EVENT_UNWEIGHED;
 	if (!call->is_weighed)
 		return;
-	call->after = tare_weigh_used(call->device, &by_cuda);
+	call->after = call->before;
+	if (!tare_weigh_is_short(call->end - call->begin))
+		call->after = tare_weigh_used(call->device, &by_cuda);
 	/* Two readings on different scales are no difference. */
 	if (call->after == TARE_NOT_KNOWN || by_cuda != !!(call->flags & TARE_EVENT_BY_CUDA)) {
 		call->before = call->after = TARE_NOT_KNOWN;
