@@ -12,16 +12,16 @@ from harness import (MIB, ROOT, WRAPPER, case, check, check_equal, check_says, f
 GIB = 1 << 30
 
 
-def profile(box, name="small.profile", **changes):
+def profile(box, file_name="small.profile", **changes):
     """The H200 with other figures; its path."""
     with open(os.path.join(ROOT, "simgpu", "profiles", "h200.profile"), encoding="utf-8") as file:
         text = file.read()
     for key, value in changes.items():
         text, found = re.subn(r"(?m)^%s = .*$" % key, "%s = %s" % (key, value), text)
         check_equal(found, 1, key)
-    with open(box.path(name), "w", encoding="utf-8") as file:
+    with open(box.path(file_name), "w", encoding="utf-8") as file:
         file.write(text)
-    return box.path(name)
+    return box.path(file_name)
 
 
 def refused(box, rec="rec.tare"):
@@ -85,6 +85,76 @@ def the_reserve_of_a_profile_is_kept(box):
     done = box.record(fixture("e2e_vram_nvml"), options=("--card", small))
     alone = box.run(fixture("e2e_vram_nvml"), sim=True, env={"TARE_SIM_PROFILE": small, "TARE_SIM_DIR": None})
     check_equal(done.out, alone.out)
+
+
+OTHER = {"name": "NVIDIA Example", "total": "8 GiB", "reserved": "200 MiB", "context": "310.5 MiB",
+         "sm_count": "46", "threads_per_sm": "1536"}
+
+
+@case
+def answers_as_the_card_of_a_profile_does(box):
+    """Context and local memory are those of the other card, and so is every answer."""
+    card = profile(box, "card.profile", **OTHER)
+    for seed in (1, 2) if WRAPPER else range(1, 7):
+        rec = "rec%d.tare" % seed
+        done = box.record(fixture("e2e_vram", "sequence", str(seed), "1500"), rec=rec,
+                          options=("--card", card))
+        alone = on_small_card(box, "sequence", str(seed), "1500", **OTHER)
+        check_equal(done.out, alone.out, "seed %d" % seed)
+    device = box.report(rec)["devices"][0]
+    check_equal(device["unexplained_bytes"], 0)
+    check_equal(device["card"]["profile"], "NVIDIA Example")
+    check_equal(device["card"]["context_bytes"], 325582848)
+    check_equal(device["card"]["total_bytes"] - device["card"]["reserved_bytes"], (8 << 30) - 200 * MIB)
+
+
+@case
+def the_report_tells_of_the_card(box):
+    done = box.record(fixture("e2e_vram", "sequence", "3", "1500"), options=("--vram", "8GiB"))
+    free = int(done.out.split("free ")[-1].split()[0])
+    for at in ("peak", "end"):
+        device = box.report(at=at)["devices"][0]
+        check_equal(device["unexplained_bytes"], 0)
+        check_equal(device["card"]["total_bytes"], 8 * GIB)
+        check_equal(device["card"]["profile"], None)
+        check_equal(device["card"]["used_bytes"] + device["card"]["free_bytes"], 8 * GIB)
+        check_equal(sum(row["count"] for row in device["refused"]), len(refused(box)))
+    check_equal(device["card"]["free_bytes"], free, "not what cuMemGetInfo said last")
+    text = box.tare("report", "rec.tare").out
+    check_says(text, "card of 8,192 MiB (--vram) on NVIDIA H200", "free on the card", "refused: ",
+               "--card PROFILE")
+
+
+@case
+def a_folded_recording_tells_the_same(box):
+    args = fixture("e2e_vram", "sequence", "3", "6000")
+    box.record(args, rec="whole.tare", options=("--vram", "8GiB"))
+    box.record(args, rec="folded.tare", options=("--vram", "8GiB", "--cap", "300KiB"))
+    check(any(name.startswith("checkpoint") for name in os.listdir(box.path("folded.tare"))), "it was not folded")
+    whole, folded = (box.report(rec)["devices"][0] for rec in ("whole.tare", "folded.tare"))
+    check_equal(folded["card"], whole["card"])
+    for rows in (whole["refused"], folded["refused"]):
+        for row in rows:
+            del row["first_t_ns"]  # another run
+    check_equal(sorted(map(str, folded["refused"])), sorted(map(str, whole["refused"])))
+
+
+@case
+def what_the_driver_refuses_is_given_back(box):
+    """Failures of the driver's own, in the middle: nothing stays reserved for them."""
+    script = ";".join("fail %s %d CUDA_ERROR_OUT_OF_MEMORY" % (call, n) for call, n in (
+        ("cuMemAlloc_v2", 3), ("cuMemCreate", 2), ("cuArrayCreate_v2", 2), ("cuMemAllocAsync", 2)))
+    done = box.record(fixture("e2e_vram", "race", "5"), options=("--vram", "8GiB"),
+                      env={"TARE_SIM_SCRIPT": script})
+    used = int(done.out.split()[1])
+    check(8 * GIB - 2 * MIB < used <= 8 * GIB, used - 8 * GIB, done)
+
+
+@case
+def forked_children_are_within_it(box):
+    needs_exec()
+    for how in ("before", "after", "idle"):
+        box.record(fixture("e2e_fork", how), rec=how + ".tare", options=("--vram", "8GiB"))
 
 
 @case

@@ -56,7 +56,8 @@ part_lattice() {
 
 part_vram() {
 	[ -e "$here/vram.py" ] || { skip vram "tests/gpu/vram.py is not there"; return; }
-	timeout -k 5 120 python3 "$here/vram.py" "$dist" "$out/vram" >"$out/vram.stdout" 2>&1
+	has_module torch || { skip vram "no PyTorch here"; return; }
+	timeout -k 5 180 python3 "$here/vram.py" "$dist" "$out/vram" >"$out/vram.stdout" 2>&1
 	local code=$?
 	cat "$out/vram.stdout"
 	figure vram "$([ $code = 0 ] && echo ok || echo "EXIT $code")" "$(tail -n 1 "$out/vram.stdout")"
