@@ -179,6 +179,8 @@ static void find_position(struct part *part)
 	struct tare_log_record rec;
 	enum tare_log_step step;
 
+	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
+	part->position = part->process->fold_position;
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
 		if (step == TARE_LOG_RECORD && !rec.is_in_ring && rec.rec.head->stamp <= part->until)
 			part->position = rec.position + rec.bytes;

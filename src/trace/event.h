@@ -90,6 +90,7 @@ struct tare_process {
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
 	uint64_t folded;        /* events before fold_ns that were folded into a checkpoint */
 	int64_t fold_ns;        /* -1: nothing was folded */
+	uint64_t fold_position; /* of its log: below, the checkpoint speaks */
 
 	const struct tare_process_device *devices;
 	int device_nr;

@@ -195,6 +195,7 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	settle_lines(r, p);
 	public->first_ns = tare_recording_ns(r, p, first);
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
+	public->fold_position = p->fold_position;
 	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;
 	if (public->last_ns > r->last_ns)
 		r->last_ns = public->last_ns;

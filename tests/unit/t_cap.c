@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folding the older part of a recording, made by hand: what a fold leaves must stand the next one. */
+#include "session/cap.h"
+#include "make_log.h"
+#include "test.h"
+#include "trace/recording.h"
+
+#include <stdlib.h>
+
+#define S INT64_C(1000000000)
+
+static struct make_log m, t; /* a program's log, and that of `tare` */
+
+static void add_reading(int64_t after, uint64_t used)
+{
+	t.stamp = t.header.first_stamp + (uint64_t)after;
+	MAKE(&t, reading, READING, .source = TARE_SOURCE_NVML2, .used = used);
+}
+
+static void fold(int64_t keep_ns)
+{
+	struct tare_file_header header = t.header;
+
+	header.role = TARE_ROLE_CHECKPOINT;
+	CHECK_INT(tare_cap_fold(make_dir(), &header, keep_ns), 0);
+}
+
+static void check_whole(uint64_t folded)
+{
+	struct tare_recording *r;
+	struct tare_err err;
+	bool is_found = false;
+
+	if (tare_recording_open(&r, make_dir(), &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	for (int i = 0; i < tare_recording_note_nr(r); i++)
+		test_fail(__FILE__, __LINE__, "%s", tare_recording_note(r, i));
+	for (int i = 0; i < tare_recording_process_nr(r); i++) {
+		const struct tare_process *p = tare_recording_process(r, i);
+
+		if (p->pid != 431)
+			continue;
+		is_found = true;
+		CHECK_INT((int64_t)p->folded >= (int64_t)folded, 1);
+	}
+	CHECK(is_found);
+	tare_recording_close(r);
+}
+
+/* In the second span only `tare` itself has written something. */
+TEST(a_log_without_news_stays_folded)
+{
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
+	     .uuid_low = 0x99aabbccddeeff00);
+	for (int i = 1; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	fold(5 * S);
+	check_whole(1);
+	fold(2 * S);
+	check_whole(1);
+	make_log_free(&m);
+	make_log_free(&t);
+}
