@@ -141,6 +141,40 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 	}
 }
 
+static int64_t driver_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int process)
+{
+	int64_t sum = 0;
+
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
+		if (f->buckets[i].process == process &&
+		    f->buckets[i].account == TARE_ACCOUNT_DRIVER)
+			sum += f->buckets[i].now.bytes;
+	return sum;
+}
+
+/*
+ * Rule "driver start": most of it is taken for whoever is first, and stays until the last one is gone. What
+ * of a process's row did not fall with it is from then on another's that is still there. Returns that.
+ */
+static int64_t hand_over(struct tare_fold *f, struct tare_device_fold *d, int from, int64_t stays,
+			 int64_t t)
+{
+	if (stays <= 0 || stays > driver_bytes(f, d, from))
+		return 0;
+	for (int i = 0; i < f->process_nr; i++) {
+		int context;
+
+		if (i == from || is_over(f->processes[i], t) || driver_bytes(f, d, i) <= 0)
+			continue;
+		context = tare_fold_context(f, i, d->index, 0);
+		tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_DRIVER, 0), stays,
+				     TARE_EVIDENCE_INFERRED);
+		return stays;
+	}
+	return 0;
+}
+
 /*
  * Rule "process end": the driver frees what an ended process had, some time after its last record.
  * A fall of at least half of what is booked for it shows that this has happened. Of several that
@@ -182,6 +216,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 			*change += tare_fold_process_bytes(f, d, i);
 			remove_process(f, d, i);
 		}
+		best_bytes -= hand_over(f, d, best, best_bytes + *change, t);
 		remove_process(f, d, best);
 		*change += best_bytes;
 	}

@@ -7,12 +7,15 @@
 #include "trace/clock.h"
 #include "trace/rank.h"
 #include "trace/writer.h"
+#include "witness/cgroup.h"
 #include "witness/nvml.h"
 #include "witness/procfs.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +31,7 @@ struct tare_witness {
 	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
 	uint64_t peers_hash[DEVICES_MAX];
 	uint32_t list;
+	uint64_t oom_kills; /* before the recording; TARE_NOT_KNOWN: nobody counts */
 	const struct tare_control *control; /* NULL: nobody's to obey */
 	struct tare_strangers *strangers;   /* NULL: not looked for */
 	bool has_peers[DEVICES_MAX];
@@ -175,6 +179,8 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 		free(w);
 		return rc;
 	}
+	if (tare_cgroup_oom_kills("", &w->oom_kills) != 0)
+		w->oom_kills = TARE_NOT_KNOWN;
 	add_launch(w);
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
@@ -375,6 +381,16 @@ void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
 	tare_witness_status(w, pid, TARE_LAST_GENERATION, status);
 }
 
+/* 1 + what the OOM killer ended around us since the recording began; 0: not known. */
+static uint32_t oom_kills_since(const struct tare_witness *w)
+{
+	uint64_t now;
+
+	if (w->oom_kills == TARE_NOT_KNOWN || tare_cgroup_oom_kills("", &now) != 0 || now < w->oom_kills)
+		return 0;
+	return (uint32_t)(now - w->oom_kills) + 1;
+}
+
 void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation, int status)
 {
 	struct tare_rec_status rec = { .head = head_of(TARE_KIND_STATUS),
@@ -382,6 +398,8 @@ void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation,
 				       .generation = generation,
 				       .status = (uint32_t)status };
 
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		rec.oom_kills = oom_kills_since(w);
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 

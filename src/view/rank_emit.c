@@ -26,6 +26,7 @@ enum column {
 	NEED,
 	END,
 	CODE,
+	OOM,
 	END_NS,
 	FIRST,
 	COUNT,
@@ -54,6 +55,7 @@ static const struct tare_column columns[COLUMN_NR] = {
 	[NEED] = { "need_bytes", "NEED", TARE_COL_BYTES },
 	[END] = { "end", "END", TARE_COL_TEXT },
 	[CODE] = { "code", NULL, TARE_COL_COUNT },
+	[OOM] = { "oom_killer", NULL, TARE_COL_FLAG },
 	[END_NS] = { "end_ns", NULL, TARE_COL_DURATION },
 	[FIRST] = { "failed_first", NULL, TARE_COL_FLAG },
 	[COUNT] = { "count", NULL, TARE_COL_COUNT },
@@ -149,6 +151,9 @@ static void add_cell(struct tare_emit *e, int column, const struct tare_ledger *
 		return;
 	case CODE:
 		add_if_known(e, r->code);
+		return;
+	case OOM:
+		tare_emit_cell_int(e, r->is_oom);
 		return;
 	case END_NS:
 		if (r->end == TARE_RANK_RUNS)

@@ -31,7 +31,7 @@ def environment(launcher, rank, world=2, job="17", local=None):
 class Job:
     """Ranks that are led by files, each with a tare of its own unless told otherwise."""
 
-    def __init__(self, box, launcher=TORCHRUN, world=2, gpus=2, folder="job", **more):
+    def __init__(self, box, launcher=TORCHRUN, world=2, gpus=2, folder="job", preexec=None, **more):
         self.box, self.folder, self.orders = box, box.path(folder), {}
         os.makedirs(self.folder, exist_ok=True)
         self.ranks = []
@@ -40,7 +40,8 @@ class Job:
             env["TARE_SIM_DEVICES"] = str(gpus)
             self.ranks.append(box.start(
                 tare_argv(*record_args(fixture("e2e_rank", self.folder, str(rank)),
-                                       rec="%s/p.r%d.tare" % (folder, rank))), env=env))
+                                       rec="%s/p.r%d.tare" % (folder, rank))), env=env,
+                preexec_fn=preexec))
         for rank in range(world):
             self.wait(rank, 0)
 
@@ -306,6 +307,53 @@ def a_rank_is_killed_below_a_launcher(box):
         check(not rows[rank]["failed_first"], rows[rank])
     done = box.tare("report", "rec.tare", "--by", "rank")
     check_says(done.out, "rank 1 on", "failed first: signal 9")
+
+
+class MemoryGroup:
+    """A cgroup of our own with little memory; skips where none can be made."""
+
+    def __init__(self, limit):
+        with open("/proc/self/cgroup", encoding="utf-8") as text:
+            own = dict(line.strip().split(":", 2)[1:] for line in text)
+        path, file = ("/sys/fs/cgroup/memory" + own["memory"], "memory.limit_in_bytes") if "memory" in own else (
+            "/sys/fs/cgroup" + own.get("", "/"), "memory.max")
+        self.path = os.path.join(path, "tare-test-%d" % os.getpid())
+        try:
+            os.mkdir(self.path)
+        except OSError as why:
+            raise Skip("no memory cgroup can be made here: %s" % why) from why
+        try:
+            with open(os.path.join(self.path, file), "w", encoding="utf-8") as out:
+                out.write(str(limit))
+            with open(os.path.join(self.path, "cgroup.procs"), "a", encoding="utf-8"):
+                pass
+        except OSError as why:
+            self.remove()
+            raise Skip("this memory cgroup takes no limit: %s" % why) from why
+
+    def enter(self):
+        with open(os.path.join(self.path, "cgroup.procs"), "w", encoding="utf-8") as out:
+            out.write("0")
+
+    def remove(self):
+        os.rmdir(self.path)
+
+
+@case
+def the_oom_killer_is_named(box):
+    needs_exec()
+    group = MemoryGroup(200 * MIB)
+    job = Job(box, world=1, gpus=1, preexec=group.enter)
+    try:
+        job.end(0, "eat %d" % (1000 * MIB))
+    finally:
+        for rank in job.ranks:
+            rank.kill()
+            rank.wait()
+        group.remove()
+    row = report_ranks(box, "job")["rows"][0]
+    check_equal((row["end"], row["code"], row["oom_killer"]), ("signal", 9, True))
+    check_says(box.tare("report", "job", "--by", "rank").out, "signal 9, OOM killer")
 
 
 def torchrun():

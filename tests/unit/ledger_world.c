@@ -73,6 +73,8 @@ int world_process(struct world *w, uint32_t pid, uint32_t generation, const char
 	p->program = program;
 	p->host = p->folder = "";
 	p->fold_ns = -1;
+	p->rank = TARE_RANK_NONE;
+	p->oom_kills = -1;
 	w->processes[w->process_nr] = p;
 	return w->process_nr++;
 }
@@ -84,6 +86,7 @@ int world_device(struct world *w)
 	d->index = d->nvml_index = w->device_nr;
 	snprintf(d->uuid, sizeof(d->uuid), "GPU-%08x", (unsigned)w->device_nr);
 	d->name = "NVIDIA H200";
+	d->host = "gpu7";
 	d->flags = TARE_DEVICE_NVML | TARE_DEVICE_RESERVE_APART | TARE_DEVICE_PER_PROCESS;
 	d->total = (uint64_t)(143771 * MIB);
 	d->reserved = (uint64_t)(615 * MIB);
@@ -219,6 +222,14 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 
 	item->rec.peer = (struct tare_rec_peer){ .pid = pid, .used = (uint64_t)used, .list = list };
 	item->event.text = name ? name : "";
+}
+
+void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
+		   int64_t used)
+{
+	struct item *item = add(w, TARE_KIND_PEER, witness, device, t);
+
+	item->rec.peer = (struct tare_rec_peer){ .pid = pid, .used = (uint64_t)used, .list = list };
 }
 
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes)

@@ -60,6 +60,9 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
+/* … in the log of another `tare` that sees the same device. */
+void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
+		   int64_t used);
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);

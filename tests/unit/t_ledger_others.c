@@ -341,6 +341,99 @@ TEST(one_process_ends_and_another_works_on)
 	world_free(w);
 }
 
+static void start(struct world *w, int process, int64_t t, int64_t before, int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
+	     .begin = t * MS, .end = t * MS + 10, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+/* The first to open the driver pays for all; that stays when it goes and others are there. */
+TEST(what_the_driver_keeps_is_handed_over)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "eval");
+	struct tare_ledger l;
+
+	start(w, 0, 1, 1000, 1003);
+	context(w, 0, 2, 1003, 1503);
+	start(w, second, 3, 1503, 1504);
+	context(w, second, 4, 1504, 1904);
+	world_end(w, 0, 5 * MS);
+	code(w, second, 10, 1401, 1411);
+	l = world_ledger(w, "20ms");
+	CHECK_INT(world_bytes(&l, 0, "process:500/driver"), 1 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+
+	w = world_new();
+	second = world_process(w, 500, 0, "eval");
+	start(w, 0, 1, 1000, 1003);
+	context(w, 0, 2, 1003, 1503);
+	start(w, second, 3, 1503, 1504);
+	context(w, second, 4, 1504, 1904);
+	world_end(w, 0, 5 * MS);
+	code(w, second, 10, 1403, 1413); /* two of the three stayed */
+	l = world_ledger(w, "20ms");
+	CHECK_INT(world_bytes(&l, 0, "process:500/driver"), 3 * MIB);
+	CHECK_INT(world_row(&l, 0, "process:500/driver")->evidence, TARE_EVIDENCE_INFERRED);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Each rank of a job has its own `tare`, and they see the same processes at nearly the same time. */
+TEST(lists_of_two_witnesses_are_not_added_up)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 0, 0, "tare");
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 7, 77, 600 * MIB, "noise");
+	world_peer_of(w, second, 0, 1, 7, 77, 600 * MIB);
+	context(w, 0, 1, 1000, 1500);
+	world_reading(w, 0, 5 * MS, 1600 * MIB);
+	world_peer(w, 0, 5 * MS, 8, 431, 490 * MIB, NULL);
+	world_peer(w, 0, 5 * MS, 8, 77, 700 * MIB, "noise");
+	world_peer_of(w, second, 0, 5 * MS + 1, 8, 431, 490 * MIB);
+	world_peer_of(w, second, 0, 5 * MS + 1, 8, 77, 700 * MIB);
+	code(w, 0, 6, 1600, 1610);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "other/pid:77"), 700 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "other"), 1100 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The pids of one machine say nothing about those of another. */
+TEST(a_pid_of_another_machine_is_somebody_else)
+{
+	struct world *w = world_new();
+	int there = world_process(w, 77, 0, "rank 1"), next = world_process(w, 431, 1, "rank 2");
+	struct tare_ledger l;
+
+	world_process_at(w, there)->machine = 1;
+	world_process_at(w, next)->machine = 1;
+	world_device_at(w, world_device(w))->machine = 1;
+	world_reading(w, 0, 0, 1000 * MIB);
+	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
+	context(w, 0, 1, 1000, 1500);
+	CALL(w, .process = next, .device = 1, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+	     .begin = 2 * MS, .end = 2 * MS + 10, .handle = 0xc0, .context = 0xc0,
+	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .after = 500 * MIB);
+	code(w, 0, 6, 1500, 1510);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "other/pid:77"), 600 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "process:431/context"), 500 * MIB);
+	CHECK_INT(world_bytes(&l, 1, "process:431.1/context"), 500 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(processes_that_end_together_are_shown_together)
 {
 	struct world *w = world_new();
