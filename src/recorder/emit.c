@@ -223,15 +223,17 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 
 uint32_t tare_emit_line_stack(const uint64_t *lines, uint32_t depth)
 {
-	uint64_t hash = TARE_KIND_LINE_STACK, position;
+	uint64_t lanes[4] = {TARE_KIND_LINE_STACK, depth, 3, 5}, hash, position;
 	struct tare_rec_line_stack *rec;
 	uint32_t id, i;
 
-	for (i = 0; i < depth; i++) {
-		hash = (hash ^ lines[i]) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
-	}
-	hash |= 2;
+	/* Four products at a time: one chain of them would take longer than finding the lines. */
+	for (i = 0; i < depth; i++)
+		lanes[i & 3] = ((lanes[i & 3] << 25 | lanes[i & 3] >> 39) ^ lines[i]) * 0x9e3779b97f4a7c15u;
+	hash = lanes[0];
+	for (i = 1; i < 4; i++)
+		hash = (hash ^ hash >> 32 ^ lanes[i]) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ hash >> 32) | 2;
 	id = known_find(hash, tare_ring_epoch());
 	if (id)
 		return id;

@@ -3,10 +3,7 @@
 
 #include "recorder/python/lines.h"
 
-enum {
-	TABLE_MAX = 1 << 26, /* more than any code object has */
-	TEXT_MAX = 1 << 16,
-};
+enum { TABLE_MAX = 1 << 26 }; /* more than any code object has */
 
 int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,
 			  enum tare_python_trust trust)
@@ -20,32 +17,6 @@ int tare_python_code_line(const struct tare_python_layout *l, const struct tare_
 	line = tare_python_line((enum tare_python_lines)l->lines,
 				(const uint8_t *)(code->table + TARE_PYTHON_BYTES), size, code->first, at);
 	return line > 0 ? line : 0;
-}
-
-/*
- * struct PyASCIIObject: bits of `state` are interned (2), kind (3), compact (1), ascii (1). Strings that
- * are not compact were made by code of before 3.3 and name nothing.
- */
-bool tare_python_characters(const struct tare_python_layout *l, uintptr_t text, uintptr_t *at, size_t *bytes,
-			    unsigned int *width, enum tare_python_trust trust)
-{
-	enum { UTF8_LENGTH_AND_POINTER = 16, WSTR_LENGTH = 8, ASCII_WITHOUT_WSTR = 40 };
-	uint64_t length;
-	unsigned int state;
-	int word;
-
-	if (!tare_python_load(text + TARE_PYTHON_SIZE, &length, trust) ||
-	    !tare_python_load_int(text + TARE_PYTHON_STATE, &word, trust) || length > TEXT_MAX)
-		return false;
-	state = (unsigned int)word;
-	*width = state >> 2 & 7;
-	if (!(state >> 5 & 1) || (*width != 1 && *width != 2 && *width != 4))
-		return false;
-	*at = text + l->ascii;
-	if (!(state >> 6 & 1)) /* PyCompactUnicodeObject */
-		*at += UTF8_LENGTH_AND_POINTER + (l->ascii > ASCII_WITHOUT_WSTR ? WSTR_LENGTH : 0);
-	*bytes = length * *width;
-	return tare_python_may_load(*at, *bytes, trust);
 }
 
 static size_t put_utf8(char *out, uint32_t c)

@@ -26,9 +26,32 @@ static inline bool tare_python_code_load(const struct tare_python_layout *l, uin
 int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,
 			  enum tare_python_trust trust);
 
-/* Where the characters of a string lie and how many bytes they are; false: not a string we can read. */
-bool tare_python_characters(const struct tare_python_layout *l, uintptr_t text, uintptr_t *at, size_t *bytes,
-			    unsigned int *width, enum tare_python_trust trust);
+/*
+ * Where the characters of a string lie and how many bytes they are; false: not a string we can read.
+ * struct PyASCIIObject: bits of `state` are interned (2), kind (3), compact (1), ascii (1). Strings that
+ * are not compact were made by code of before 3.3 and name nothing.
+ */
+static inline bool tare_python_characters(const struct tare_python_layout *l, uintptr_t text, uintptr_t *at,
+					  size_t *bytes, unsigned int *width, enum tare_python_trust trust)
+{
+	enum { UTF8_LENGTH_AND_POINTER = 16, WSTR_LENGTH = 8, ASCII_WITHOUT_WSTR = 40, TEXT_MAX = 1 << 16 };
+	uint64_t length;
+	unsigned int state;
+	int word;
+
+	if (!tare_python_load(text + TARE_PYTHON_SIZE, &length, trust) ||
+	    !tare_python_load_int(text + TARE_PYTHON_STATE, &word, trust) || length > TEXT_MAX)
+		return false;
+	state = (unsigned int)word;
+	*width = state >> 2 & 7;
+	if (!(state >> 5 & 1) || (*width != 1 && *width != 2 && *width != 4))
+		return false;
+	*at = text + l->ascii;
+	if (!(state >> 6 & 1)) /* PyCompactUnicodeObject */
+		*at += UTF8_LENGTH_AND_POINTER + (l->ascii > ASCII_WITHOUT_WSTR ? WSTR_LENGTH : 0);
+	*bytes = length * *width;
+	return tare_python_may_load(*at, *bytes, trust);
+}
 
 /* A string as UTF-8, cut off at `size` - 1 bytes between two characters, NUL-terminated. */
 bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *out, size_t size,

@@ -135,8 +135,28 @@ static bool is_frame_right(const struct found *f, const struct tare_python *p, c
 	return tare_python_code_line(&p->layout, &code, frame->at, TARE_PYTHON_ASK) == (line > 0 ? line : 0);
 }
 
+/* Numbers are believed if the code objects of these frames have them, each its own. */
+static bool have_versions(const struct tare_python *p, const struct tare_python_frame *frames, int n)
+{
+	int versions[CHECK_FRAMES], i, k, different = 0;
+
+	if (p->layout.version == TARE_PYTHON_NONE)
+		return false;
+	for (i = 0; i < n; i++) {
+		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i], TARE_PYTHON_ASK) ||
+		    !versions[i])
+			return false;
+		for (k = 0; k < i; k++) {
+			if ((versions[k] == versions[i]) != (frames[k].code == frames[i].code))
+				return false;
+			different += versions[k] != versions[i];
+		}
+	}
+	return different > 0;
+}
+
 /* The frames of this thread, each checked. With the GIL and outside of allocations Python is asked too. */
-static uint32_t check_frames(const struct found *f, const struct tare_python *p, bool during_import)
+static uint32_t check_frames(const struct found *f, struct tare_python *p, bool during_import)
 {
 	struct tare_python_frame frames[CHECK_FRAMES];
 	uintptr_t state = (uintptr_t)p->own_state();
@@ -152,6 +172,7 @@ static uint32_t check_frames(const struct found *f, const struct tare_python *p,
 			return refuse(f, "its frames are not where this version has them");
 	if (n < 0)
 		return refuse(f, "its frames are not where this version has them");
+	p->has_versions = have_versions(p, frames, n);
 	if (during_import) {
 		void *frame = f->current_frame();
 		struct tare_python_code code;

@@ -10,11 +10,11 @@ enum { LNOTAB = TARE_PYTHON_LNOTAB, LINES = TARE_PYTHON_LINES, LOCATIONS = TARE_
 #define PYTHON_TOLD(...)
 /* clang-format off */
 #define PYTHON_FIXED(minor_, lines_, ascii_, thread_, frame_, nested_, back_, code_, at_, owner_,    \
-		     file_, name_, first_, table_, instructions_, unit_)                             \
+		     file_, name_, first_, table_, version_, instructions_, unit_)                   \
 	{ .minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_,     \
 	  .nested = nested_, .back = back_, .code = code_, .at = at_, .owner = owner_,               \
 	  .file = file_, .name = name_, .first = first_, .table = table_,                            \
-	  .instructions = instructions_, .unit = unit_ },
+	  .version = version_, .instructions = instructions_, .unit = unit_ },
 /* clang-format on */
 static const struct tare_python_layout fixed[] = {
 #include "recorder/python/layout.def"
@@ -23,10 +23,11 @@ static const struct tare_python_layout fixed[] = {
 #undef PYTHON_TOLD
 
 #define PYTHON_FIXED(...)
-#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_) \
-	{.minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_, .code = code_},
+#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_) \
+	{.minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_, .code = code_, \
+	 .version = version_},
 static const struct told {
-	uint16_t minor, ascii;
+	uint16_t minor, ascii, version;
 	uint8_t lines, thread, frame, code;
 } told[] = {
 #include "recorder/python/layout.def"
@@ -68,6 +69,7 @@ static enum tare_python_told ask(const struct told *t, const void *runtime, stru
 		.thread = NONE,
 		.frame = narrow(words[t->thread + THREAD_CURRENT_FRAME]),
 		.nested = NONE,
+		.version = t->version,
 		.back = narrow(words[t->frame + FRAME_PREVIOUS]),
 		.code = narrow(words[t->frame + FRAME_EXECUTABLE]),
 		.at = narrow(words[t->frame + FRAME_INSTRUCTION]),

@@ -14,7 +14,7 @@ struct tare_python_layout {
 	uint16_t ascii; /* sizeof(PyASCIIObject) */
 	uint16_t thread, frame, nested;
 	uint16_t back, code, at, owner;
-	uint16_t file, name, first, table, instructions;
+	uint16_t file, name, first, table, version, instructions;
 	uint8_t unit; /* bytes of code that `at` counts */
 	uint8_t lines; /* enum tare_python_lines */
 };

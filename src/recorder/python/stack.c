@@ -38,6 +38,36 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
+static uint64_t word_at(const uint8_t *from)
+{
+	uint64_t word;
+
+	__builtin_memcpy(&word, from, sizeof(word)); /* a load; memcpy would be a call (-fno-builtin) */
+	return word;
+}
+
+static uint64_t up_to_seven_at(const uint8_t *from, size_t bytes)
+{
+	uint32_t low, high;
+
+	if (bytes < 4)
+		return bytes ? (uint64_t)from[0] | (uint64_t)from[bytes / 2] << 8 | (uint64_t)from[bytes - 1] << 16 : 0;
+	__builtin_memcpy(&low, from, sizeof(low));
+	__builtin_memcpy(&high, from + bytes - 4, sizeof(high));
+	return (uint64_t)low << 32 | high;
+}
+
+/* Products do not wait for each other, so this takes little longer than its loads. */
+static uint64_t product(uint64_t word, unsigned int place)
+{
+	static const uint64_t odd[8] = {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu,
+					0xd6e8feb86659fd93u, 0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu,
+					0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u};
+
+	word ^= word >> 32;
+	return word * odd[place];
+}
+
 /*
  * Everything of up to 64 bytes; of more, eight words from end to end and the size. What is compared is
  * old and new content of the same address, size and code name.
@@ -45,22 +75,19 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 static uint64_t sample(uintptr_t at, size_t bytes)
 {
 	const uint8_t *from = (const uint8_t *)at;
-	uint64_t hash = bytes, other = MULTIPLIER, word = 0;
-	size_t i, step = 8;
+	uint64_t hash = bytes * MULTIPLIER;
+	unsigned int i, words = 7;
+	size_t step = 8;
 
-	if (bytes < 8) {
-		memcpy(&word, from, bytes);
-		return mix(hash, word);
-	}
+	if (bytes < 8)
+		return hash + product(up_to_seven_at(from, bytes), 0);
 	if (bytes > 64)
 		step = (bytes - 8) / 7;
-	for (i = 0; i + 8 < bytes; i += step) {
-		memcpy(&word, from + i, 8);
-		hash = (hash ^ word) * MULTIPLIER;
-		other ^= hash >> 31;
-	}
-	memcpy(&word, from + bytes - 8, 8);
-	return mix(hash ^ other, word);
+	else
+		words = (unsigned int)(bytes - 1) / 8;
+	for (i = 0; i < words; i++)
+		hash += product(word_at(from + i * step), i);
+	return hash + product(word_at(from + bytes - 8), 7);
 }
 
 static uint64_t content_of_text(const struct tare_python_layout *l, uintptr_t text)
@@ -78,26 +105,33 @@ struct file_seen {
 	uint64_t content;
 };
 
-static uint64_t content_of(const struct tare_python_layout *l, const struct tare_python_code *code,
+/* What tells a code object from any other that was or will be at its address. */
+static uint64_t content_of(const struct tare_python *p, uintptr_t address, const struct tare_python_code *code,
 			   struct file_seen *seen)
 {
-	uint64_t table_bytes = 0, hash;
+	const struct tare_python_layout *l = &p->layout;
+	uint64_t table_bytes = 0;
+	int version = 0;
 
+	if (p->has_versions)
+		tare_python_load_int(address + l->version, &version, TARE_PYTHON_TRUST);
+	if (version)
+		return product(code->name, 0) + product(code->file, 1) + product(code->table, 2) +
+		       product((uint64_t)(unsigned int)version << 32 | (unsigned int)code->first, 3);
 	if (seen->file != code->file) {
 		seen->file = code->file;
 		seen->content = content_of_text(l, code->file);
 	}
 	tare_python_load(code->table + TARE_PYTHON_SIZE, &table_bytes, TARE_PYTHON_TRUST);
-	hash = mix(seen->content, content_of_text(l, code->name));
-	hash = mix(hash, sample(code->table + TARE_PYTHON_BYTES, table_bytes));
-	return mix(hash, (uint64_t)(unsigned int)code->first);
+	return mix(mix(seen->content, content_of_text(l, code->name) + (unsigned int)code->first),
+		   sample(code->table + TARE_PYTHON_BYTES, table_bytes));
 }
 
 static struct slot *slot_of(const struct tare_python_frame *frame, uint32_t probe)
 {
-	uint64_t hash = mix(frame->code >> 4, (uint64_t)(unsigned int)frame->at);
+	uint64_t hash = (frame->code >> 4 ^ (uint64_t)(unsigned int)frame->at << 40) * MULTIPLIER;
 
-	return &slots[((hash >> 20) + probe) & (SLOTS - 1)];
+	return &slots[((hash >> 40) + probe) & (SLOTS - 1)];
 }
 
 static uint32_t find(const struct tare_python_frame *frame, uint64_t content, uint32_t epoch)
@@ -216,7 +250,7 @@ uint32_t tare_python_stack(void)
 
 		if (!tare_python_code_load(&p->layout, frames[i].code, &code, TARE_PYTHON_TRUST))
 			return 0;
-		content = content_of(&p->layout, &code, &seen);
+		content = content_of(p, frames[i].code, &code, &seen);
 		ids[i] = find(&frames[i], content, epoch);
 		if (unlikely(!ids[i]))
 			ids[i] = write_line(&p->layout, &frames[i], &code, content);

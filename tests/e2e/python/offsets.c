@@ -46,6 +46,7 @@ int main(void)
 #endif
 #if PY_VERSION_HEX >= 0x030c0000
 	compare("owner", offsetof(_PyInterpreterFrame, owner), l.owner);
+	compare("version", offsetof(PyCodeObject, co_version), l.version);
 #else
 	compare("thread", offsetof(PyThreadState, thread_id), l.thread);
 #endif

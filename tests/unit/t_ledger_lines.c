@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every line of a program holds, and which of its lines is the user's. */
+#include "ledger/line.h"
+#include "ledger_world.h"
+#include "test.h"
+
+#define BASE UINT64_C(0x7f0000000000)
+
+static const struct tare_ledger_line *line(const struct tare_ledger *l, const char *label)
+{
+	const struct tare_device_ledger *d = &l->devices[0];
+
+	for (int i = 0; i < d->line_nr; i++)
+		if (!strcmp(d->lines[i].label, label))
+			return &d->lines[i];
+	test_fail(__FILE__, __LINE__, "there is no line %s", label);
+	return NULL;
+}
+
+static int64_t bytes(const struct tare_ledger *l, const char *label)
+{
+	return line(l, label)->bytes;
+}
+
+/* A weighed call of a class, which moves the device by `change`. */
+static void weigh(struct world *w, int64_t t, enum tare_class class, enum tare_effect effect, uint64_t handle,
+		  int64_t before, int64_t change, uint32_t at)
+{
+	CALL(w, .class = class, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2, .handle = handle,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
+	     .file = at ? "/home/me/train.py" : NULL, .line = at);
+}
+
+static void alloc(struct world *w, int64_t t, uint64_t handle, int64_t size, int64_t before, uint32_t at)
+{
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t * MS, .end = t * MS + MS / 2,
+	     .handle = handle, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true,
+	     .before = before, .after = before + 2 * MIB, .file = "/home/me/train.py", .line = at,
+	     .owner = "/x/libc10_cuda.so");
+}
+
+TEST(lines_hold_what_they_asked_for)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	weigh(w, 2, TARE_CLASS_MODULE, TARE_EFFECT_NEW, 0xd0, 500 * MIB, 4 * MIB, 9);
+	alloc(w, 3, BASE, MIB, 504 * MIB, 9);
+	alloc(w, 4, BASE + 4 * MIB, MIB / 2, 506 * MIB, 9);
+	alloc(w, 5, BASE + 8 * MIB, MIB, 508 * MIB, 12);
+	weigh(w, 6, TARE_CLASS_DEVICE, TARE_EFFECT_DEL, BASE, 510 * MIB, -2 * MIB, 99);
+	l = world_ledger(w, "end");
+	CHECK_INT(bytes(&l, "/home/me/train.py:5 in step"), 500 * MIB);
+	CHECK_INT(bytes(&l, "/home/me/train.py:9 in step"), 4 * MIB + MIB / 2);
+	CHECK_INT(bytes(&l, "/home/me/train.py:12 in step"), MIB);
+	CHECK_INT(bytes(&l, "granularity"), 2 * MIB + MIB / 2);
+	CHECK_STR(line(&l, "/home/me/train.py:12 in step")->short_label, "train.py:12 in step");
+	CHECK_STR(line(&l, "/home/me/train.py:12 in step")->stack,
+		  "/home/me/train.py:12 in step < main.py:1 in <module>");
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK_INT(bytes(&l, "/home/me/train.py:9 in step"), 5 * MIB + MIB / 2);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Four streams share what the first of them took; the last to go gives it back. */
+TEST(what_goes_is_taken_from_the_lines_that_have_it)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	weigh(w, 2, TARE_CLASS_STREAM, TARE_EFFECT_NEW, 1, 500 * MIB, 2 * MIB, 10);
+	weigh(w, 3, TARE_CLASS_STREAM, TARE_EFFECT_NEW, 2, 502 * MIB, 0, 20);
+	weigh(w, 4, TARE_CLASS_STREAM, TARE_EFFECT_NEW, 3, 502 * MIB, 4 * MIB, 30);
+	weigh(w, 5, TARE_CLASS_STREAM, TARE_EFFECT_DEL, 1, 506 * MIB, 0, 40);
+	weigh(w, 6, TARE_CLASS_STREAM, TARE_EFFECT_DEL, 2, 506 * MIB, -3 * MIB, 40);
+	l = world_ledger(w, "end");
+	CHECK_INT(bytes(&l, "/home/me/train.py:10 in step"), 2 * MIB); /* not from the largest … */
+	CHECK_INT(bytes(&l, "/home/me/train.py:30 in step"), MIB); /* … but from it */
+	CHECK_INT(bytes(&l, "/home/me/train.py:20 in step"), 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(nobody_knows_the_line)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 0);
+	l = world_ledger(w, "end");
+	CHECK_INT(bytes(&l, "no line"), 500 * MIB);
+	CHECK(!line(&l, "no line")->file);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(library_code_is_told_by_its_file)
+{
+	static const char *const library[] = {
+		"/usr/lib/python3.11/contextlib.py",
+		"/opt/conda/lib/python3.9/site-packages/torch/nn/modules/module.py",
+		"/usr/lib/python3/dist-packages/numpy/core/numeric.py",
+		"/usr/lib/python311.zip/os.py",
+		"/usr/lib64/python3.6/threading.py",
+		"/home/me/.pyenv/versions/3.13.0/lib/python3.13/asyncio/base_events.py",
+		"/opt/lib/python3.13t/os.py",
+		"<frozen importlib._bootstrap>",
+		"<__array_function__ internals>",
+		"<eval_with_key>.17",
+		"/tmp/torchinductor_me/ab/cab.py",
+	};
+	static const char *const own[] = {
+		"train.py", "/home/me/train.py", "<string>", "<stdin>", "<ipython-input-3-abc>",
+		"/home/me/python3/train.py", "/home/me/python3.11/train.py", "/srv/site/packages/x.py", "",
+	};
+
+	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
+		if (!tare_line_is_library(library[i]))
+			test_fail(__FILE__, __LINE__, "%s is library code", library[i]);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (tare_line_is_library(own[i]))
+			test_fail(__FILE__, __LINE__, "%s is the user's", own[i]);
+}
+
+TEST(source_text_of_an_event)
+{
+	static const struct tare_line lines[] = {
+		{ "/v/site-packages/torch/nn/modules/linear.py", "forward", 125 },
+		{ "/home/me/net.py", "forward", 40 },
+		{ "/home/me/train.py", "<module>", 0 },
+	};
+	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines }, empty = { 3, 0, lines };
+	struct tare_event e = { .python = &all };
+	struct tare_str text = { 0 };
+
+	CHECK(tare_line_of_event(&text, &e));
+	CHECK_STR(tare_str_text(&text), "net.py:40 in forward");
+	tare_str_cut(&text, 0);
+	tare_line_add_stack(&text, &all, false);
+	CHECK_STR(tare_str_text(&text),
+		  "torch/nn/modules/linear.py:125 in forward < net.py:40 in forward < train.py in <module>");
+	tare_str_cut(&text, 0);
+	e.python = &only_library;
+	CHECK(tare_line_of_event(&text, &e));
+	CHECK_STR(tare_str_text(&text), "torch/nn/modules/linear.py:125 in forward");
+	tare_str_cut(&text, 0);
+	e.python = &empty;
+	CHECK(!tare_line_of_event(&text, &e));
+	CHECK_STR(tare_str_text(&text), "");
+	tare_str_free(&text);
+}
