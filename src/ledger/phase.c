@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A program that makes a name for every repeat must not need memory for each. */
-enum { KNOWN_MAX = 20000 };
+enum { KNOWN_MAX = 20000, DEPTH_MAX = 64, OPEN_MAX = 1 << 16 };
 
 static uint64_t thread_key(int process, uint32_t tid)
 {
@@ -44,6 +44,8 @@ int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const ch
 	uint64_t *place;
 	bool is_new;
 
+	if (parent >= 0 && p->known[parent].depth + 1 >= DEPTH_MAX)
+		parent = p->known[parent].parent; /* beside it: a recursion, most likely */
 	if (p->known_nr >= KNOWN_MAX && !p->is_full) {
 		p->is_full = true;
 		tare_fold_note(f,
@@ -73,6 +75,7 @@ int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const ch
 	p->known[p->known_nr] = (struct tare_phase_known){
 		.process = process,
 		.parent = parent,
+		.depth = parent < 0 ? 0 : p->known[parent].depth + 1,
 		.name = tare_arena_strdup(&f->arena, name),
 		.domain = tare_arena_strdup(&f->arena, domain),
 		.path = path_of(f, parent, name),
@@ -142,6 +145,7 @@ void tare_fold_phase_link(struct tare_fold *f, int frame)
 	struct tare_phase_frame *x = &p->frames[frame];
 	const struct tare_phase_known *k;
 
+	p->open_nr += x->known >= 0;
 	if (x->known < 0) {
 		*tare_map_put(&p->mark_of, (uint64_t)x->process, NULL) = (uint64_t)frame + 1;
 		return;
@@ -167,6 +171,7 @@ static void unlink_frame(struct tare_fold *f, int frame)
 	const struct tare_phase_known *k = &p->known[x->known];
 	int at;
 
+	p->open_nr--;
 	if (k->what == TARE_PHASE_BEGIN) {
 		tare_map_remove(&p->range_of, range_key(x->process, k->source, x->id), NULL);
 		return;
@@ -236,6 +241,10 @@ static void begin(struct tare_fold *f, const struct tare_event *e, bool is_range
 	if (p->known[known].first_ns > e->at_ns)
 		p->known[known].first_ns = e->at_ns;
 	count_thread(f, known, r->tid);
+	if (p->open_nr >= OPEN_MAX) {
+		p->dropped++;
+		return;
+	}
 	frame = tare_fold_phase_frame(f, known, process, r->tid, r->id, e->at_ns);
 	tare_fold_phase_link(f, frame);
 	watch_begin(f, &p->frames[frame]);
@@ -354,6 +363,11 @@ void tare_fold_phase_end_all(struct tare_fold *f, int process, int64_t t)
 
 void tare_fold_phase_note_strays(struct tare_fold *f)
 {
+	if (f->phases.dropped)
+		tare_fold_note(f,
+			       "%llu phases began while %d were open, and were only counted; does the "
+			       "program end those that it begins?",
+			       (unsigned long long)f->phases.dropped, OPEN_MAX);
 	if (f->phases.stray)
 		tare_fold_note(f, "%llu phase%s ended that had not begun; they were ignored",
 			       (unsigned long long)f->phases.stray, f->phases.stray == 1 ? "" : "s");

@@ -26,7 +26,8 @@ struct tare_phase_total {
 };
 
 struct tare_phase_known {
-	int process, parent;      /* parent: another one, -1: none */
+	int process, parent;       /* parent: another one, -1: none */
+	int depth;
 	const char *name, *domain; /* domain "": none */
 	const char *path;
 	uint8_t source, what;
@@ -83,7 +84,9 @@ struct tare_phases {
 	size_t queue_nr, queue_cap;
 	size_t queue_base; /* how many were taken out at its front */
 	uint64_t stray;    /* pops and ends without a beginning */
-	bool is_full;
+	bool is_full;      /* no further names … */
+	size_t open_nr;    /* … and how many are open at once */
+	uint64_t dropped;  /* begun while too many were */
 };
 
 /* phase.c */

@@ -5,6 +5,21 @@
 #include "base/array.h"
 #include "ledger/fold.h"
 
+/* No device has more, and no recording lasts longer; damage must not overflow the sums. */
+static int64_t sane(int64_t bytes)
+{
+	const int64_t most = INT64_C(1) << 44;
+
+	return bytes > most ? most : bytes < -most ? -most : bytes;
+}
+
+static int64_t sane_ns(int64_t ns)
+{
+	const int64_t most = INT64_C(1) << 60;
+
+	return ns > most ? most : ns < -most ? -most : ns;
+}
+
 static uint64_t key_of(int process, uint32_t number)
 {
 	return (uint64_t)process << 32 | number;
@@ -40,9 +55,9 @@ static void carry_sum(struct tare_fold *f, const struct tare_event *e, int proce
 		k->repeats += r->repeats;
 		k->unclosed += r->unclosed;
 		k->threads += r->threads;
-		k->ns += r->ns;
-		k->first_ns = r->first_ns;
-		k->last_ns = r->last_ns;
+		k->ns = sane_ns(k->ns + sane_ns(r->ns));
+		k->first_ns = sane_ns(r->first_ns);
+		k->last_ns = sane_ns(r->last_ns);
 		for (int i = 0; i < f->watch_nr; i++)
 			if (tare_fold_phase_is_watched(f, known, i))
 				f->watches[i].seen += r->repeats;
@@ -51,16 +66,16 @@ static void carry_sum(struct tare_fold *f, const struct tare_event *e, int proce
 		return;
 	k->totals[device] = (struct tare_phase_total){
 		.seen = r->seen,
-		.before = r->used_before - start,
-		.after = r->used_after - start,
-		.change = r->change,
-		.change_min = r->change_min,
-		.change_max = r->change_max,
-		.own = r->own,
-		.own_min = r->own_min,
-		.own_max = r->own_max,
-		.peak = r->peak - start,
-		.peak_ns = r->peak_ns,
+		.before = sane(r->used_before) - start,
+		.after = sane(r->used_after) - start,
+		.change = sane(r->change),
+		.change_min = sane(r->change_min),
+		.change_max = sane(r->change_max),
+		.own = sane(r->own),
+		.own_min = sane(r->own_min),
+		.own_max = sane(r->own_max),
+		.peak = sane(r->peak) - start,
+		.peak_ns = sane_ns(r->peak_ns),
 	};
 }
 
@@ -74,7 +89,7 @@ static int open_frame(struct tare_fold *f, const struct tare_rec_phase_open *r, 
 	known = find(&f->phases.number_of, process, r->number);
 	if (r->number && known < 0)
 		return -1; /* damage */
-	frame = tare_fold_phase_frame(f, known, process, r->tid, r->id, r->begin_ns);
+	frame = tare_fold_phase_frame(f, known, process, r->tid, r->id, sane_ns(r->begin_ns));
 	for (int i = 0; i < f->device_nr; i++)
 		f->phases.frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
 	tare_fold_phase_link(f, frame);
@@ -92,10 +107,10 @@ static void carry_open(struct tare_fold *f, const struct tare_event *e, int proc
 		return;
 	d = f->devices[device];
 	f->phases.frames[frame].levels[device] = (struct tare_phase_level){
-		.before = r->used_before - d->used_start,
-		.nested = r->nested,
-		.peak = r->peak - d->used_start,
-		.peak_ns = r->peak_ns,
+		.before = sane(r->used_before) - d->used_start,
+		.nested = sane(r->nested),
+		.peak = sane(r->peak) - d->used_start,
+		.peak_ns = sane_ns(r->peak_ns),
 	};
 	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
 					   sizeof(*d->phase_open));
@@ -111,9 +126,9 @@ static void carry_part(struct tare_fold *f, const struct tare_event *e, int proc
 	if (device < 0 || place < 0 || r->account >= TARE_ACCOUNT_NR)
 		return;
 	if (r->is_open)
-		f->phases.frames[place].levels[device].accounts[r->account] = r->bytes;
+		f->phases.frames[place].levels[device].accounts[r->account] = sane(r->bytes);
 	else
-		f->phases.known[place].totals[device].parts[r->account] = r->bytes;
+		f->phases.known[place].totals[device].parts[r->account] = sane(r->bytes);
 }
 
 void tare_fold_phase_carry(struct tare_fold *f, const struct tare_event *e)

@@ -251,6 +251,26 @@ TEST(a_checkpoint_anywhere_changes_nothing)
 	world_free(w);
 }
 
+TEST(a_program_that_never_ends_what_it_begins_is_cut_off)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	const char *at = "end";
+	int depth = 0;
+
+	change(w, 1 * MS, 2 * MS, 0, 10);
+	for (int i = 0; i < 66000; i++)
+		PUSH(w, 3 * MS + i, "deeper");
+	world_build(w, NULL, &at, 1, &l);
+	for (int i = 0; i < l.phase_nr; i++)
+		depth = l.phases[i].depth > depth ? l.phases[i].depth : depth;
+	CHECK_INT(depth, 63);
+	CHECK_INT(l.phase_nr, 64);
+	CHECK(world_has_note(&l, "464 phases began while 65536 were open"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 static struct tare_instant instant(const char *text)
 {
 	struct tare_instant at;
