@@ -16,8 +16,9 @@ def setup(record, wanted):
         path, _, lines = text.rpartition(":")
         first, _, last = lines.partition("-")
         specs.append((path[2:] if path[:2] == "./" else path, int(first), int(last or 0), number))
-    known = {}   # file name of a code object -> its ranges, outer ones first
-    active = {}  # id of a frame -> numbers of the ranges it is in
+    known = {}      # file name of a code object -> lines_of()
+    functions = {}  # what has_line() said
+    active = {}     # id of a frame -> numbers of the ranges it is in
 
     def last_line(node):
         last = getattr(node, "end_lineno", None)
@@ -55,21 +56,41 @@ def setup(record, wanted):
                 best = line, last_line(node)
         return best
 
-    def ranges_of(path):
-        ranges = known.get(path)
-        if ranges is None:
+    def lines_of(path):
+        """Line -> numbers of the ranges it is in, outer ones first; empty for most files."""
+        wanted = known.get(path)
+        if wanted is None:
             full = path if path[:1] == "/" else folder + "/" + path
-            ranges = []
+            ranges, wanted = [], {}
             for name, first, last, number in specs:
                 if full == name or full.endswith("/" + name):
                     ranges.append((statement(full, first) if not last else (first, last)) + (number,))
-            ranges.sort(key=lambda r: (r[0], -r[1]))
-            known[path] = ranges
-        return ranges
+            for first, last, number in sorted(ranges, key=lambda r: (r[0], -r[1])):
+                for line in range(first, min(last, first + 100000) + 1):
+                    wanted[line] = wanted.get(line, ()) + (number,)
+            known[path] = wanted
+        return wanted
 
-    def step(frame, ranges, line):
+    def has_line(code):
+        """Is one of the lines in this function? Then all of its lines must be looked at."""
+        wanted = lines_of(code.co_filename)
+        if not wanted:
+            return False
+        key = code.co_filename, code.co_firstlineno, code.co_name
+        found = functions.get(key)
+        if found is None:
+            if hasattr(code, "co_lines"):
+                found = any(line in wanted for _, _, line in code.co_lines())
+            else:
+                line, found = code.co_firstlineno, code.co_firstlineno in wanted
+                for delta in code.co_lnotab[1::2]:
+                    line += delta - 256 if delta > 127 else delta
+                    found = found or line in wanted
+            functions[key] = found
+        return found
+
+    def step(frame, now):
         was = active.get(frame, ())
-        now = tuple([r[2] for r in ranges if r[0] <= line <= r[1]]) if line else was
         if now == was:
             return
         same = 0
@@ -97,19 +118,19 @@ def setup(record, wanted):
         monitoring.use_tool_id(tool, "tare")
 
         def watch(code):
-            ranges = ranges_of(code.co_filename)
-            if ranges and any(line and r[0] <= line <= r[1]
-                              for _, _, line in code.co_lines() for r in ranges):
-                monitoring.set_local_events(tool, code, events.LINE | events.PY_RETURN | events.PY_YIELD)
-                return ranges
-            return None
+            if not has_line(code):
+                return False
+            monitoring.set_local_events(tool, code, events.LINE | events.PY_RETURN | events.PY_YIELD)
+            return True
 
         def on_start(code, offset):
             watch(code)
             return monitoring.DISABLE  # once for each function
 
         def on_line(code, line):
-            step(id(getframe(1)), ranges_of(code.co_filename), line)
+            now = known[code.co_filename].get(line, ())
+            if now or active:
+                step(id(getframe(1)), now)
 
         def on_leave(code, offset, value):
             if active:
@@ -123,9 +144,8 @@ def setup(record, wanted):
         for frame in list(sys._current_frames().values()):
             own = frame is getframe(0)
             while frame is not None:
-                ranges = watch(frame.f_code)
-                if ranges and own:
-                    step(id(frame), ranges, frame.f_lineno)
+                if watch(frame.f_code) and own:
+                    step(id(frame), lines_of(frame.f_code.co_filename).get(frame.f_lineno, ()))
                 frame = frame.f_back
 
     def trace():
@@ -134,20 +154,21 @@ def setup(record, wanted):
 
         def local(frame, event, arg):
             if event == "line":
-                step(id(frame), ranges_of(frame.f_code.co_filename), frame.f_lineno)
+                now = known[frame.f_code.co_filename].get(frame.f_lineno, ())
+                if now or active:
+                    step(id(frame), now)
             elif event == "return":
                 leave(id(frame))
             return local
 
         def on_call(frame, event, arg):
-            return local if ranges_of(frame.f_code.co_filename) else None
+            return local if has_line(frame.f_code) else None
 
         frame = getframe(1)
         while frame is not None:
-            ranges = ranges_of(frame.f_code.co_filename)
-            if ranges:
+            if has_line(frame.f_code):
                 frame.f_trace = local
-                step(id(frame), ranges, frame.f_lineno)
+                step(id(frame), lines_of(frame.f_code.co_filename).get(frame.f_lineno, ()))
             frame = frame.f_back
         try:
             import threading
