@@ -36,14 +36,18 @@ bool tare_bench_missing(struct tare_bench *bench, const char *name)
 void tare_bench_before(struct tare_bench *bench)
 {
 	bench->before = tare_scale_check(&bench->scale);
+	bench->before_ns = tare_scale_now_ns();
 }
 
 bool tare_bench_after(struct tare_bench *bench, int64_t *change, bool is_done)
 {
+	int64_t took = tare_scale_now_ns() - bench->before_ns;
 	uint64_t now;
 
 	if (!is_done)
 		return false;
+	/* Somebody who changes it during the call changes it after the call as well. */
+	tare_scale_watch(&bench->scale, took);
 	now = tare_scale_check(&bench->scale);
 	if (bench->before == TARE_NOT_KNOWN || now == TARE_NOT_KNOWN) {
 		snprintf(bench->failure, sizeof(bench->failure),
@@ -91,6 +95,7 @@ void tare_bench_put(struct tare_bench *bench, enum tare_profile_key key, uint64_
 	va_list ap;
 
 	tare_profile_set_number(&bench->known, key, value);
+	bench->is_known[key] = true;
 	va_start(ap, fmt);
 	put(bench, &message, fmt, ap);
 	va_end(ap);
@@ -105,6 +110,7 @@ void tare_bench_put_range(struct tare_bench *bench, enum tare_profile_key key, u
 	va_list ap;
 
 	tare_profile_set_number(&bench->known, key, value);
+	bench->is_known[key] = true;
 	va_start(ap, fmt);
 	put(bench, &message, fmt, ap);
 	va_end(ap);
@@ -130,6 +136,17 @@ void tare_bench_lack(struct tare_bench *bench, enum tare_profile_key key, const 
 	va_start(ap, fmt);
 	put(bench, &message, fmt, ap);
 	va_end(ap);
+}
+
+/* What a noisy probe would have said may come with the next pass. */
+bool tare_bench_needs(struct tare_bench *bench, enum tare_profile_key key)
+{
+	if (bench->is_known[key])
+		return true;
+	snprintf(bench->failure, sizeof(bench->failure), "it needs %s, which is not known",
+		 tare_profile_rows[key].name);
+	bench->scale.is_noisy |= bench->had_noise;
+	return false;
 }
 
 /* ---- start ---- */
@@ -188,20 +205,28 @@ static bool find_device(struct tare_bench *bench)
 bool tare_bench_start(struct tare_bench *bench, const char *driver, const char *nvml)
 {
 	uint64_t before[DEVICES_MAX], after[DEVICES_MAX], again[DEVICES_MAX];
+	int64_t begin, took;
 	int at;
 
 	tare_scale_open(&bench->scale, nvml);
 	if (!tare_driver_load(driver, bench->failure, sizeof(bench->failure)))
 		return false;
 	weigh_all(bench, again);
-	weigh_all(bench, before);
+	for (begin = tare_scale_now_ns(); tare_scale_now_ns() - begin < TARE_SCALE_GATE_NS;)
+		weigh_all(bench, before);
+	begin = tare_scale_now_ns();
 	if (!TARE_DO(bench, cuInit, 0))
 		return false;
+	took = tare_scale_now_ns() - begin;
 	weigh_all(bench, after);
 	if (!find_device(bench))
 		return false;
 	at = bench->scale.device;
-	bench->init = at < 0 || at >= DEVICES_MAX || before[at] != again[at] ||
+	if (at >= 0)
+		tare_scale_watch(&bench->scale,
+				 took > TARE_SCALE_GATE_NS ? took : TARE_SCALE_GATE_NS);
+	bench->init = at < 0 || bench->scale.is_noisy || at >= DEVICES_MAX ||
+				      before[at] != again[at] ||
 				      after[at] != tare_scale_read(&bench->scale)
 			      ? TARE_NOT_KNOWN
 			      : after[at] - before[at];

@@ -231,9 +231,11 @@ static bool want_probes(struct calibration *c)
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++) {
 		const struct tare_message *best = tare_vote_winner(&c->votes[key], c->needed);
 
-		if (best && tare_profile_rows[key].kind != TARE_PROFILE_KIND_TEXT)
+		if (best && tare_profile_rows[key].kind != TARE_PROFILE_KIND_TEXT) {
 			tare_profile_set_number(&c->job.known, (enum tare_profile_key)key,
 						best->value);
+			c->job.is_known[key] = true;
+		}
 		if (tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN ||
 		    tare_vote_is_settled(&c->votes[key], c->needed))
 			continue;

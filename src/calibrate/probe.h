@@ -19,8 +19,11 @@ struct tare_bench {
 	CUcontext base; /* the primary context, current between probes */
 	uint64_t init,
 		first_init; /* what cuInit took here, and in a process before; or TARE_NOT_KNOWN */
-	struct tare_profile known;       /* constants found so far, else fallbacks */
-	uint64_t before;                 /* a call that is being weighed */
+	struct tare_profile known;        /* constants found so far … */
+	bool is_known[TARE_PROFILE_KEYS]; /* … of which these can be relied on */
+	bool had_noise;
+	uint64_t before; /* a call that is being weighed */
+	int64_t before_ns;
 	char failure[TARE_MESSAGE_TEXT]; /* of the last call that failed; empty: none */
 	int out;                         /* pipe of messages */
 };
@@ -59,6 +62,9 @@ void tare_bench_put_text(struct tare_bench *bench, enum tare_profile_key key, co
 /* Why there is no value. */
 void tare_bench_lack(struct tare_bench *bench, enum tare_profile_key key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Whether a constant that others are derived from is known. False: bench->failure says which. */
+bool tare_bench_needs(struct tare_bench *bench, enum tare_profile_key key);
 
 #define TARE_PROBE(NAME, WHAT) void tare_probe_##NAME(struct tare_bench *bench);
 #include "calibrate/probe.def"

@@ -89,7 +89,7 @@ void tare_probe_local(struct tare_bench *bench)
 		l.align = more - stack;
 		tare_bench_put(bench, TARE_PROFILE_stack_align, l.align,
 			       "what a byte more in cuCtxSetLimit becomes");
-		if (weigh_stacks(bench, &l))
+		if (tare_bench_needs(bench, TARE_PROFILE_page) && weigh_stacks(bench, &l))
 			put_extra(bench, &l);
 	}
 	tare_bench_end_context(bench, context);

@@ -105,7 +105,8 @@ void tare_probe_init(struct tare_bench *bench)
 			 "before there is a context only NVML can weigh");
 		return;
 	}
-	if (bench->init == TARE_NOT_KNOWN || bench->first_init == TARE_NOT_KNOWN) {
+	if (bench->init == TARE_NOT_KNOWN || (int64_t)bench->init < 0 ||
+	    (int64_t)bench->first_init < 0 || bench->first_init == TARE_NOT_KNOWN) {
 		bench->scale.is_noisy = true;
 		return;
 	}

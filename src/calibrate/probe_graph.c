@@ -200,6 +200,6 @@ static void find_share(struct tare_bench *bench)
 
 void tare_probe_parameters(struct tare_bench *bench)
 {
-	if (find_small(bench))
+	if (tare_bench_needs(bench, TARE_PROFILE_graph_node) && find_small(bench))
 		find_share(bench);
 }

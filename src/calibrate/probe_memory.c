@@ -121,7 +121,8 @@ void tare_probe_managed(struct tare_bench *bench)
 	uint64_t size = tare_bench_free(bench) >= 2048 * MIB ? 512 * MIB : 2 * bench->known.page;
 	CUdeviceptr at = 0;
 
-	if (context && TARE_DO(bench, cuMemAllocManaged, &at, size, 1)) {
+	if (context && tare_bench_needs(bench, TARE_PROFILE_page) &&
+	    TARE_DO(bench, cuMemAllocManaged, &at, size, 1)) {
 		touch_all(bench, at, (int64_t)size);
 		TARE_DO(bench, cuMemFree_v2, at);
 	}

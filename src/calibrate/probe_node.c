@@ -143,10 +143,12 @@ static void weigh_kept(struct tare_bench *bench)
 
 void tare_probe_nodes(struct tare_bench *bench)
 {
+	weigh_kept(bench);
+	if (!tare_bench_needs(bench, TARE_PROFILE_graph_node))
+		return;
 	weigh_nodes(bench, TARE_PROFILE_graph_memset, fill_memsets);
 	weigh_nodes(bench, TARE_PROFILE_graph_empty, fill_empty);
 	weigh_copies(bench);
-	weigh_kept(bench);
 }
 
 /* ---- memory nodes ---- */

@@ -17,7 +17,7 @@ static void put_share(struct tare_bench *bench, enum tare_profile_key key, int64
 
 	if (grown < 0)
 		tare_bench_lack(bench, key, "%lld %s gave back memory", (long long)n, what);
-	else
+	else if (tare_bench_needs(bench, TARE_PROFILE_page))
 		tare_bench_put_range(bench, key, (uint64_t)(grown / n), (uint64_t)low,
 				     (uint64_t)high, "%lld %s took %lld bytes", (long long)n, what,
 				     (long long)grown);

@@ -4,6 +4,10 @@
 #include "calibrate/driver.h"
 #include "witness/nvml.h"
 
+#include <time.h>
+
+#define WATCH_MOST_NS INT64_C(30000000)
+
 void tare_scale_open(struct tare_scale *scale, const char *path)
 {
 	struct tare_err err;
@@ -54,6 +58,23 @@ uint64_t tare_scale_check(struct tare_scale *scale)
 	scale->last = again;
 	scale->has_last = again != TARE_NOT_KNOWN;
 	return again;
+}
+
+int64_t tare_scale_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void tare_scale_watch(struct tare_scale *scale, int64_t ns)
+{
+	int64_t end = tare_scale_now_ns() + (ns < WATCH_MOST_NS ? ns : WATCH_MOST_NS);
+	uint64_t first = tare_scale_read(scale);
+
+	while (tare_scale_now_ns() < end && !scale->is_noisy)
+		scale->is_noisy = tare_scale_read(scale) != first;
 }
 
 void tare_scale_settle(struct tare_scale *scale)

@@ -39,16 +39,19 @@ void tare_vote_cast_failure(struct tare_vote *vote, const char *why)
 	snprintf(vote->why, sizeof(vote->why), "%s", why);
 }
 
-/* Where others were at work, one quiet measurement may be luck. */
+/* Where others were at work, what was quiet may be luck. */
+static int enough(const struct tare_vote *vote, int needed)
+{
+	return vote->noises ? 3 : needed;
+}
+
 static int winner(const struct tare_vote *vote, int needed)
 {
 	int best = -1, i;
 
-	if (vote->noises)
-		needed = 2;
-
 	for (i = 0; i < vote->values; i++)
-		if (vote->times[i] >= needed && (best < 0 || vote->times[i] > vote->times[best]))
+		if (vote->times[i] >= enough(vote, needed) &&
+		    (best < 0 || vote->times[i] > vote->times[best]))
 			best = i;
 	return best;
 }
@@ -63,7 +66,7 @@ const struct tare_message *tare_vote_winner(const struct tare_vote *vote, int ne
 /* A crash is not asked for twice. */
 bool tare_vote_is_settled(const struct tare_vote *vote, int needed)
 {
-	return winner(vote, needed) >= 0 || vote->lacks >= needed || vote->failures;
+	return winner(vote, needed) >= 0 || vote->lacks >= enough(vote, needed) || vote->failures;
 }
 
 static void write_values(const struct tare_vote *vote, enum tare_profile_key key, char *out,
@@ -103,9 +106,12 @@ void tare_vote_conclude(const struct tare_vote *vote, enum tare_profile_key key,
 			tare_profile_set_number(&out->profile, key, said->value);
 		return;
 	}
-	about->state = vote->lacks                       ? TARE_CALIBRATE_LACKS
-		       : vote->noises && !vote->failures ? TARE_CALIBRATE_IN_USE
-							 : TARE_CALIBRATE_FAILED;
+	if (vote->failures)
+		about->state = TARE_CALIBRATE_FAILED;
+	else if (vote->noises && vote->lacks < enough(vote, needed))
+		about->state = TARE_CALIBRATE_IN_USE;
+	else
+		about->state = vote->lacks ? TARE_CALIBRATE_LACKS : TARE_CALIBRATE_FAILED;
 	if (about->state == TARE_CALIBRATE_IN_USE)
 		snprintf(about->why, sizeof(about->why), "GPU in use");
 	else if (vote->lacks || vote->failures)

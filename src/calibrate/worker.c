@@ -52,6 +52,7 @@ static void start(struct tare_bench *bench, const struct tare_worker_job *job)
 	set_environment(job);
 	bench->ordinal = job->device;
 	bench->known = job->known;
+	memcpy(bench->is_known, job->is_known, sizeof(bench->is_known));
 	bench->first_init = job->first_init;
 	if (!tare_bench_start(bench, job->driver, job->nvml))
 		fail(bench);
@@ -66,12 +67,21 @@ static void start(struct tare_bench *bench, const struct tare_worker_job *job)
 static void run_probe(struct tare_bench *bench, int probe)
 {
 	struct tare_message message = { .kind = TARE_MESSAGE_BEGIN, .probe = probe };
+	struct tare_bench before = *bench;
 
 	tare_bench_send(bench, &message);
 	bench->failure[0] = 0;
 	tare_scale_settle(&bench->scale);
+	tare_scale_watch(&bench->scale, TARE_SCALE_GATE_NS);
 	probes[probe].run(bench);
-	message.kind = bench->scale.is_noisy ? TARE_MESSAGE_NOISE : TARE_MESSAGE_END;
+	tare_scale_watch(&bench->scale, TARE_SCALE_GATE_NS);
+	message.kind = TARE_MESSAGE_END;
+	if (bench->scale.is_noisy) {
+		message.kind = TARE_MESSAGE_NOISE;
+		bench->had_noise = true;
+		bench->known = before.known;
+		memcpy(bench->is_known, before.is_known, sizeof(bench->is_known));
+	}
 	memcpy(message.why, bench->failure, sizeof(message.why));
 	tare_bench_send(bench, &message);
 }

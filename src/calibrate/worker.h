@@ -15,8 +15,9 @@ struct tare_worker_job {
 	char *driver, *nvml;           /* libraries; NULL: where the loader finds them */
 	char *sim_profile, *sim_state; /* environment of the simulated GPU; NULL: as it is */
 	bool is_wanted[TARE_PROBES];
-	uint64_t first_init;       /* what cuInit took in the process before */
-	struct tare_profile known; /* from passes before */
+	uint64_t first_init;              /* what cuInit took in the process before */
+	struct tare_profile known;        /* from passes before … */
+	bool is_known[TARE_PROFILE_KEYS]; /* … these */
 };
 
 struct tare_worker {

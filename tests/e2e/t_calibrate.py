@@ -148,6 +148,15 @@ def somebody_uses_the_gpu(box):
 
 
 @case
+def a_neighbour_comes_and_goes(box):
+    """However few constants can be measured then, none of them is wrong."""
+    for script in ("noisy 100MiB 2000", "noisy-hidden 64MiB 100"):
+        found, _ = calibrate(box, code=125, env={"TARE_SIM_SCRIPT": script})
+        check({"name", "sm_count", "stack_default"}.isdisjoint(missing(found)))
+        check_rest(found, missing(found))
+
+
+@case
 def another_process_has_the_driver(box):
     """What the driver takes once for all is taken already."""
     needs_exec()
