@@ -42,18 +42,23 @@ static void check_whole(uint64_t folded)
 			continue;
 		is_found = true;
 		CHECK_INT((int64_t)p->folded >= (int64_t)folded, 1);
+		CHECK_INT(p->rank.rank, 3);
+		CHECK(p->is_status_known);
+		CHECK_INT(p->status, 7 << 8);
 	}
 	CHECK(is_found);
 	tare_recording_close(r);
 }
 
-/* In the second span only `tare` itself has written something. */
+/* In the second span only `tare` itself has written something. Which rank it was, and its end, stay known. */
 TEST(a_log_without_news_stays_folded)
 {
 	make_log_init(&m, 431, 0);
 	make_log_init(&t, 400, 0);
 	t.header.role = TARE_ROLE_TARE;
+	MAKE_TEXT(&m, launch, LAUNCH, "RANK=3\nWORLD_SIZE=8\n");
 	make_log_program(&m);
+	MAKE(&m, status, STATUS, .status = 7 << 8);
 	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
 	     .uuid_low = 0x99aabbccddeeff00);
 	for (int i = 1; i <= 8; i++)
