@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phases as a ledger has them: a tree in the order in which they first began. */
+/* Phases as a ledger has them: a tree per process, in the order in which they first began. */
 #include "ledger/phase.h"
 
 #include "base/xalloc.h"
@@ -74,6 +74,22 @@ static void add_device(const struct tare_device_fold *d, const struct tare_phase
 	add_parts(t, memory, out);
 }
 
+static bool has_context(const struct tare_process_fold *p, int device)
+{
+	return device < p->place_nr && p->places[device] && p->places[device]->created;
+}
+
+/* The ranks of a job have a GPU each: what happens on the others is not theirs to show. */
+static bool is_of(const struct tare_fold *f, int process, int device)
+{
+	const struct tare_process_fold *p = f->processes[process];
+
+	for (int i = 0; i < p->place_nr; i++)
+		if (has_context(p, i))
+			return has_context(p, device);
+	return true;
+}
+
 static void add_row(const struct tare_fold *f, const struct tare_phase_known *k, int parent,
 		    struct tare_ledger *out)
 {
@@ -102,12 +118,12 @@ static void add_row(const struct tare_fold *f, const struct tare_phase_known *k,
 					    (size_t)f->device_nr * sizeof(*row->devices) + 1),
 	};
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && k->totals[i].seen)
+		if (f->devices[i] && k->totals[i].seen && is_of(f, k->process, i))
 			add_device(f->devices[i], &k->totals[i], memory, row);
 }
 
 struct order {
-	int known;
+	int known, process;
 	int64_t first_ns;
 };
 
@@ -115,6 +131,8 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
+	if (x->process != y->process)
+		return x->process - y->process;
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
 	return x->known - y->known;
@@ -128,7 +146,7 @@ static void link_children(const struct tare_phases *p, int *first_of, int *next_
 	for (size_t i = 0; i <= p->known_nr; i++)
 		first_of[i] = -1;
 	for (size_t i = 0; i < p->known_nr; i++)
-		order[i] = (struct order){ (int)i, p->known[i].first_ns };
+		order[i] = (struct order){ (int)i, p->known[i].process, p->known[i].first_ns };
 	qsort(order, p->known_nr, sizeof(*order), by_begin);
 	for (size_t i = p->known_nr; i-- > 0;) {
 		int child = order[i].known, parent = p->known[child].parent;

@@ -189,7 +189,7 @@ static void add_table(struct tare_emit *e, const struct tare_phase_view *view,
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(view, row))
+		if (!is_shown(view, row) || (row->device_nr && !on_device(row, device->index)))
 			continue;
 		if (is_several && (!last || last->pid != row->pid ||
 				   last->generation != row->generation))

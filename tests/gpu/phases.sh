@@ -28,9 +28,7 @@ if gcc -O2 -I "$dist/include" -I "$here/../../include" -isystem /usr/local/cuda/
 	-o "$out/phase_cost" "$here/programs/phase_cost.c" -ldl; then
 	echo "not recorded: $("$out/phase_cost")"
 	for weigh in "" 1; do
-		TARE_TEST_NO_WEIGH=$weigh
-		[ -n "$weigh" ] && export TARE_TEST_NO_WEIGH || unset TARE_TEST_NO_WEIGH
-		echo "recorded${weigh:+, without readings}: $("$tare" record -f ${SIM:+--sim "$SIM"} \
+		echo "recorded${weigh:+, without readings}: $(env ${weigh:+TARE_TEST_NO_WEIGH=1} "$tare" record -f ${SIM:+--sim "$SIM"} \
 			-o "$out/cost.tare" -- "$out/phase_cost" x 2>/dev/null)"
 	done
 	"$tare" report "$out/cost.tare" --by phase | tail -n 3

@@ -251,6 +251,36 @@ TEST(a_checkpoint_anywhere_changes_nothing)
 	world_free(w);
 }
 
+/* Two ranks, a GPU each: the phases of one say nothing of the other's GPU, and stand together. */
+TEST(phases_are_shown_on_the_gpus_of_their_process)
+{
+	struct world *w = world_new();
+	int rank = world_process(w, 77, 0, "train"), gpu = world_device(w);
+	struct tare_ledger l;
+
+	for (int i = 0; i < 2; i++)
+		CALL(w, .process = i ? rank : 0, .device = i ? gpu : 0, .class = TARE_CLASS_CONTEXT,
+		     .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
+		     .context = 0xc0, .weigh = true, .before = 0, .after = 500 * MIB);
+	PUSH(w, 3 * MS, "a");
+	PUSH(w, 4 * MS, "b", .process = rank);
+	POP(w, 5 * MS);
+	POP(w, 6 * MS, .process = rank);
+	PUSH(w, 7 * MS, "c");
+	POP(w, 8 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.phase_nr, 3);
+	CHECK_STR(l.phases[0].name, "a");
+	CHECK_STR(l.phases[1].name, "c");
+	CHECK_STR(l.phases[2].name, "b");
+	CHECK_INT(l.phases[0].device_nr, 1);
+	CHECK_INT(l.phases[0].devices[0].index, 0);
+	CHECK_INT(l.phases[2].device_nr, 1);
+	CHECK_INT(l.phases[2].devices[0].index, 1);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(a_program_that_never_ends_what_it_begins_is_cut_off)
 {
 	struct world *w = world_new();
