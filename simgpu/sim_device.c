@@ -230,11 +230,12 @@ CUresult sim_body_cuMemGetInfo_v2(size_t *free, size_t *total)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!free || !total)
-		return CUDA_ERROR_INVALID_VALUE;
+	/* Programs pass NULL for what they do not want to know (llama.cpp does). */
 	used = sim_used(context->device);
-	*total = capacity;
-	*free = used < capacity ? capacity - used : 0;
+	if (total)
+		*total = capacity;
+	if (free)
+		*free = used < capacity ? capacity - used : 0;
 	return CUDA_SUCCESS;
 }
 

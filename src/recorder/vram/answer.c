@@ -37,10 +37,11 @@ CUresult tare_hook_cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 	if (likely(!tare_vram_is_on) || result != CUDA_SUCCESS || tare_depth > 0)
 		return result;
 	card = card_here(&left);
-	if (card) {
+	/* The driver takes NULL for what the program does not want to know, and so do programs. */
+	if (card && free_bytes)
 		*free_bytes = left;
+	if (card && total)
 		*total = tare_vram_room(card);
-	}
 	return result;
 }
 
@@ -55,7 +56,7 @@ CUresult tare_hook_cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 	if (likely(!tare_vram_is_on) || result != CUDA_SUCCESS || tare_depth > 0)
 		return result;
 	card = tare_vram_card(dev);
-	if (card)
+	if (card && bytes)
 		*bytes = tare_vram_room(card);
 	return result;
 }

@@ -39,7 +39,7 @@ static uint64_t least(uint64_t bytes)
 			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
 		tare_kept_charge(&limit, kind);                                                     \
 		result = tare_driver.symbol args;                                                   \
-		if (unlikely(tare_limit_is_passed(&limit, result))) {                               \
+		if (unlikely((out) && tare_limit_is_passed(&limit, result))) {                      \
 			undo;                                                                       \
 			*(out) = old;                                                               \
 			tare_kept_keep(&limit, kind);                                               \
@@ -180,7 +180,7 @@ static bool begin_pool(struct tare_limit *limit, CUmemoryPool pool, int device)
 		__atomic_fetch_add(&asked_of_pools, size, __ATOMIC_ACQ_REL);                        \
 		if (begin_pool(&limit, pool, on)) {                                                 \
 			result = tare_driver.symbol args;                                           \
-			if (unlikely(tare_limit_is_passed(&limit, result))) {                       \
+			if (unlikely(dptr && tare_limit_is_passed(&limit, result))) {               \
 				tare_driver.free(*dptr, hStream);                                   \
 				*dptr = old;                                                        \
 				result = CUDA_ERROR_OUT_OF_MEMORY;                                  \
@@ -219,12 +219,12 @@ static CUresult end_of_context(struct tare_limit *limit, CUresult result, CUcont
 		if (!tare_limit_begin(&limit, dev, tare_local_context(dev), TARE_LIMIT_OPEN))        \
 			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
 		result = tare_driver.symbol args;                                                   \
-		if (unlikely(tare_local_is_passed(&limit, result))) {                               \
+		if (unlikely(pctx && tare_local_is_passed(&limit, result))) {                       \
 			destroy;                                                                    \
 			*pctx = old;                                                                \
 			result = CUDA_ERROR_OUT_OF_MEMORY;                                          \
 		}                                                                                   \
-		return end_of_context(&limit, result, result == CUDA_SUCCESS ? *pctx : NULL);       \
+		return end_of_context(&limit, result, result == CUDA_SUCCESS && pctx ? *pctx : NULL); \
 	}
 CONTEXT(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), (pctx, dev),
 	tare_driver.cuDevicePrimaryCtxRelease_v2 ? tare_driver.cuDevicePrimaryCtxRelease_v2(dev)
