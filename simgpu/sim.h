@@ -252,6 +252,13 @@ CUresult sim_stream_check(CUstream stream);
 /* For a call that a capture does not bear: fails, and the capture with it, if one is under way. */
 CUresult sim_stream_unsafe(void);
 
+/* ---- stream capture ---- */
+/* An event recorded in a capture carries it to the streams that wait for the event. */
+CUresult sim_capture_record(CUstream stream, CUevent event);
+CUresult sim_capture_wait(CUstream stream, CUevent event);
+void sim_capture_forget(CUevent event);
+void sim_capture_leave(CUstream stream); /* which goes: what it began can never end well */
+
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);
 CUresult sim_graph_add(struct sim_graph *graph, CUgraphNodeType type, CUfunction function,

@@ -13,8 +13,6 @@ typedef struct CUlinkState_st *CUlinkState;
 
 typedef int CUdevice_P2PAttribute;
 typedef int CUfunctionLoadingState;
-typedef int CUgraphMem_attribute;
-typedef int CUgraphNodeType;
 typedef int CUjitInputType;
 typedef int CUkernelNodeAttrID;
 typedef int CUmemAccess_flags;
@@ -39,7 +37,8 @@ enum {
 	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
 	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
-	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+	CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
 	CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
 
 	CU_GET_PROC_ADDRESS_SUCCESS = 0,
@@ -60,16 +59,7 @@ enum {
 
 	CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0,
 	CU_GRAPH_MEM_ATTR_USED_MEM_HIGH = 1,
-	CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2,
 	CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH = 3,
-
-	CU_GRAPH_NODE_TYPE_KERNEL = 0,
-	CU_GRAPH_NODE_TYPE_MEMCPY = 1,
-	CU_GRAPH_NODE_TYPE_MEMSET = 2,
-	CU_GRAPH_NODE_TYPE_HOST = 3,
-	CU_GRAPH_NODE_TYPE_EMPTY = 5,
-	CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
-	CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
 
 	CU_POINTER_ATTRIBUTE_CONTEXT = 1,
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
@@ -100,6 +90,7 @@ enum {
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
 	CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
 	CU_JIT_INPUT_PTX = 1,
+	CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 	CU_MODULE_EAGER_LOADING = 1,
 	CU_MODULE_LAZY_LOADING = 2,
 };
@@ -125,19 +116,16 @@ typedef union {
 	int cooperative;
 } CUkernelNodeAttrValue;
 
-/* Only ever counted as a graph node. */
-typedef struct CUDA_MEMCPY3D_st CUDA_MEMCPY3D;
-
-typedef struct {
+struct CUDA_KERNEL_NODE_PARAMS_st {
 	CUfunction func;
 	unsigned int gridDimX, gridDimY, gridDimZ;
 	unsigned int blockDimX, blockDimY, blockDimZ;
 	unsigned int sharedMemBytes;
 	void **kernelParams;
 	void **extra;
-} CUDA_KERNEL_NODE_PARAMS_v1;
+};
 
-typedef struct {
+struct CUDA_KERNEL_NODE_PARAMS_v2_st {
 	CUfunction func;
 	unsigned int gridDimX, gridDimY, gridDimZ;
 	unsigned int blockDimX, blockDimY, blockDimZ;
@@ -146,14 +134,19 @@ typedef struct {
 	void **extra;
 	CUkernel kern;
 	CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS_v2;
+};
 
-typedef struct {
+struct CUDA_HOST_NODE_PARAMS_st {
+	CUhostFn fn;
+	void *userData;
+};
+
+struct CUDA_MEMSET_NODE_PARAMS_st {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned int value, elementSize;
 	size_t width, height;
-} CUDA_MEMSET_NODE_PARAMS;
+};
 
 typedef struct {
 	CUmemPoolProps poolProps;

@@ -75,10 +75,12 @@ CUresult sim_body_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE
 	return CUDA_SUCCESS;
 }
 
-/* Child graphs cannot be added here. */
 CUresult sim_body_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 {
-	(void)hNode;
-	(void)phGraph;
-	return CUDA_ERROR_INVALID_VALUE;
+	struct sim_node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_GRAPH);
+
+	if (!node || !phGraph)
+		return CUDA_ERROR_INVALID_VALUE;
+	*phGraph = (CUgraph)node->child;
+	return CUDA_SUCCESS;
 }

@@ -45,6 +45,7 @@ CUresult sim_body_cuEventDestroy_v2(CUevent hEvent)
 
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	sim_capture_forget(hEvent);
 	sim_object_delete(event);
 	return CUDA_SUCCESS;
 }
@@ -59,7 +60,7 @@ CUresult sim_body_cuEventRecord(CUevent hEvent, CUstream hStream)
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	event->at_ns = now_ns();
-	return CUDA_SUCCESS;
+	return sim_capture_record(hStream, hEvent);
 }
 
 CUresult sim_body_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)

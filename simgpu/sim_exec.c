@@ -38,7 +38,7 @@ static uint64_t bytes_of(CUgraphNodeType type)
 
 static struct sim_shape measure(const struct sim_graph *graph)
 {
-	struct sim_shape shape = { 0 };
+	struct sim_shape shape = { 0 }, child;
 	const struct sim_node *node;
 
 	/* Memory nodes in the order in which they were added, which is one that they can run in. */
@@ -46,6 +46,13 @@ static struct sim_shape measure(const struct sim_graph *graph)
 	for (node = graph->first; node; node = node->next) {
 		shape.nodes++;
 		shape.bytes += bytes_of(node->type);
+		if (node->child) { /* which may have no memory nodes */
+			child = measure(node->child);
+			shape.nodes += child.nodes;
+			shape.kernels += child.kernels;
+			shape.bytes += child.bytes;
+			shape.param_bytes += child.param_bytes;
+		}
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
 			uint64_t params = sim_function_params(node->function);
 
@@ -105,6 +112,8 @@ static CUresult prepare(struct sim_context *context, const struct sim_graph *gra
 	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
 			result = sim_function_launch(context, node->function, NULL);
+		else if (node->child)
+			result = prepare(context, node->child);
 	return result;
 }
 
@@ -267,15 +276,60 @@ CUresult sim_body_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 	return exec->shape.most ? run_memory(exec, exec->object.context->device) : CUDA_SUCCESS;
 }
 
+static CUresult set_node(CUgraphExec exec, CUgraphNode handle, const void *params, int type)
+{
+	struct sim_node *node = sim_object_get(handle, SIM_NODE);
+
+	if (!sim_object_get(exec, SIM_EXEC) || !node || !params ||
+	    (type >= 0 && node->type != type))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_body_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						 const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+{
+	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL);
+}
+
 CUresult sim_body_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
 						    const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams)
 {
-	struct sim_node *node = sim_object_get(hNode, SIM_NODE);
+	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL);
+}
 
-	if (!sim_object_get(hGraphExec, SIM_EXEC) || !node ||
-	    node->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
-		return CUDA_ERROR_INVALID_VALUE;
-	return CUDA_SUCCESS;
+CUresult sim_body_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						 const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+	(void)ctx;
+	return set_node(hGraphExec, hNode, copyParams, CU_GRAPH_NODE_TYPE_MEMCPY);
+}
+
+CUresult sim_body_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						 const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+						 CUcontext ctx)
+{
+	(void)ctx;
+	return set_node(hGraphExec, hNode, memsetParams, CU_GRAPH_NODE_TYPE_MEMSET);
+}
+
+CUresult sim_body_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					       const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+	return set_node(hGraphExec, hNode, nodeParams, CU_GRAPH_NODE_TYPE_HOST);
+}
+
+CUresult sim_body_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						     CUgraph childGraph)
+{
+	return set_node(hGraphExec, hNode, sim_object_get(childGraph, SIM_GRAPH),
+			CU_GRAPH_NODE_TYPE_GRAPH);
+}
+
+CUresult sim_body_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					   CUgraphNodeParams *nodeParams)
+{
+	return set_node(hGraphExec, hNode, nodeParams, -1);
 }
 
 /* An update fits where the new graph has as many nodes of each kind. */

@@ -70,40 +70,54 @@ CUresult sim_body_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 	return *phGraph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static void delete_graph(struct sim_graph *graph)
+{
+	while (graph->first) {
+		struct sim_node *node = graph->first;
+
+		graph->first = node->next;
+		if (node->child)
+			delete_graph(node->child);
+		sim_object_delete(node);
+	}
+	sim_object_delete(graph);
+}
+
 CUresult sim_body_cuGraphDestroy(CUgraph hGraph)
 {
 	struct sim_graph *graph = sim_object_get(hGraph, SIM_GRAPH);
 
 	if (!graph)
 		return CUDA_ERROR_INVALID_VALUE;
-	while (graph->first) {
-		struct sim_node *node = graph->first;
-
-		graph->first = node->next;
-		sim_object_delete(node);
-	}
-	sim_object_delete(graph);
+	delete_graph(graph);
 	return CUDA_SUCCESS;
+}
+
+static struct sim_graph *clone(const struct sim_graph *graph)
+{
+	struct sim_graph *copy = sim_graph_new();
+	struct sim_node *node, *made;
+
+	for (node = graph->first; copy && node; node = node->next) {
+		made = add_node(copy, node->type);
+		if (!made)
+			return NULL;
+		made->function = node->function;
+		made->bytes = node->bytes;
+		made->address = node->address;
+		made->child = node->child ? clone(node->child) : NULL;
+	}
+	return copy;
 }
 
 CUresult sim_body_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
-	struct sim_graph *graph = sim_object_get(originalGraph, SIM_GRAPH), *copy;
-	struct sim_node *node, *made;
+	struct sim_graph *graph = sim_object_get(originalGraph, SIM_GRAPH);
 
 	if (!phGraphClone || !graph)
 		return CUDA_ERROR_INVALID_VALUE;
-	copy = sim_graph_new();
-	for (node = graph->first; copy && node; node = node->next) {
-		made = add_node(copy, node->type);
-		if (!made)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		made->function = node->function;
-		made->bytes = node->bytes;
-		made->address = node->address;
-	}
-	*phGraphClone = (CUgraph)copy;
-	return copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	*phGraphClone = (CUgraph)clone(graph);
+	return *phGraphClone ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult sim_body_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
@@ -200,6 +214,42 @@ CUresult sim_body_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 {
 	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
 		   NULL);
+}
+
+CUresult sim_body_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				     const CUgraphNode *dependencies, size_t numDependencies,
+				     const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+	if (!nodeParams || !nodeParams->fn)
+		return CUDA_ERROR_INVALID_VALUE;
+	return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_HOST,
+		   NULL);
+}
+
+CUresult sim_body_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					    const CUgraphNode *dependencies, size_t numDependencies,
+					    CUevent event)
+{
+	if (!sim_object_get(event, SIM_EVENT))
+		return CUDA_ERROR_INVALID_VALUE;
+	return add(phGraphNode, hGraph, dependencies, numDependencies,
+		   CU_GRAPH_NODE_TYPE_EVENT_RECORD, NULL);
+}
+
+CUresult sim_body_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+					   const CUgraphNode *dependencies, size_t numDependencies,
+					   CUgraph childGraph)
+{
+	struct sim_graph *child = sim_object_get(childGraph, SIM_GRAPH);
+	CUresult result;
+
+	if (!child)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_GRAPH,
+		     NULL);
+	if (result == CUDA_SUCCESS)
+		((struct sim_node *)*phGraphNode)->child = clone(child);
+	return result;
 }
 
 /* The address is fixed now; the device's memory comes with a launch (sim_exec.c). */

@@ -9,7 +9,8 @@ struct sim_node {
 	struct sim_node *next;
 	struct sim_graph *graph;
 	CUgraphNodeType type;
-	CUfunction function; /* of a kernel node */
+	CUfunction function;     /* of a kernel node */
+	struct sim_graph *child; /* of a child graph node: a copy of its own */
 	uint64_t bytes;      /* of a memory node */
 	CUdeviceptr address;
 };

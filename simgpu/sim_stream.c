@@ -3,8 +3,6 @@
  * Streams. Work is done when it is given, so nothing is ever pending. What remains are
  * the books: the driver takes room for streams by the handful, and keeps it when they go.
  */
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sim.h"
 
@@ -13,14 +11,7 @@ struct sim_stream {
 	unsigned flags;
 	int priority;
 	uint64_t id;
-	struct sim_graph *graph; /* that it captures */
-	CUstreamCaptureMode mode;
-	pid_t thread; /* that began the capture */
-	bool is_invalid; /* the capture */
 };
-
-static __thread CUstreamCaptureMode thread_mode;
-static unsigned captures; /* begun, and perhaps not ended: 0 is sure */
 
 static uint64_t last_id;
 
@@ -34,13 +25,6 @@ CUresult sim_stream_check(CUstream stream)
 {
 	return is_default(stream) || sim_object_get(stream, SIM_STREAM) ? CUDA_SUCCESS
 									: CUDA_ERROR_INVALID_HANDLE;
-}
-
-struct sim_graph *sim_stream_graph(CUstream stream)
-{
-	struct sim_stream *found = is_default(stream) ? NULL : sim_object_get(stream, SIM_STREAM);
-
-	return found ? found->graph : NULL;
 }
 
 /* ---- streams ---- */
@@ -109,6 +93,7 @@ CUresult sim_body_cuStreamDestroy_v2(CUstream hStream)
 
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
+	sim_capture_leave(hStream);
 	stream->object.context->streams--;
 	sim_object_delete(stream);
 	return CUDA_SUCCESS;
@@ -173,7 +158,8 @@ CUresult sim_body_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned i
 	(void)Flags;
 	if (result != CUDA_SUCCESS)
 		return result;
-	return sim_object_get(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return sim_object_get(hEvent, SIM_EVENT) ? sim_capture_wait(hStream, hEvent)
+						 : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult sim_body_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
@@ -252,89 +238,5 @@ CUresult sim_body_cuStreamAddCallback(CUstream hStream, CUstreamCallback callbac
 	sim_unlock();
 	callback(hStream, CUDA_SUCCESS, userData);
 	sim_relock();
-	return CUDA_SUCCESS;
-}
-
-/* ---- capture ---- */
-CUresult sim_body_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
-{
-	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
-
-	if (is_default(hStream))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	if (!stream)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (mode < 0 || mode > 2 || stream->graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	stream->mode = mode;
-	stream->thread = (pid_t)syscall(SYS_gettid);
-	stream->is_invalid = false;
-	captures++;
-	stream->graph = sim_graph_new();
-	return stream->graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
-{
-	struct sim_stream *stream = sim_object_get(hStream, SIM_STREAM);
-
-	if (!phGraph)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!stream)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (!stream->graph)
-		return CUDA_ERROR_ILLEGAL_STATE;
-	*phGraph = (CUgraph)stream->graph;
-	stream->graph = NULL;
-	captures--;
-	if (!stream->is_invalid)
-		return CUDA_SUCCESS;
-	*phGraph = NULL;
-	return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-}
-
-/* As measured (docs/measurements/in-capture.md): what a call costs that a capture does not bear. */
-CUresult sim_stream_unsafe(void)
-{
-	struct sim_object *object = NULL;
-	pid_t self = (pid_t)syscall(SYS_gettid);
-	CUresult result = CUDA_SUCCESS;
-
-	if (!captures)
-		return CUDA_SUCCESS;
-	while ((object = sim_object_next(object, SIM_STREAM))) {
-		struct sim_stream *stream = (struct sim_stream *)object;
-		bool is_own = stream->thread == self;
-
-		if (!stream->graph || stream->mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
-		    thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
-		    (!is_own && (stream->mode || thread_mode)))
-			continue;
-		stream->is_invalid = true;
-		result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	}
-	return result;
-}
-
-CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-	CUresult result = sim_stream_check(hStream);
-
-	if (!captureStatus)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (result == CUDA_SUCCESS)
-		*captureStatus = sim_stream_graph(hStream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-							   : CU_STREAM_CAPTURE_STATUS_NONE;
-	return result;
-}
-
-CUresult sim_body_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	CUstreamCaptureMode previous = thread_mode;
-
-	if (!mode || *mode < 0 || *mode > 2)
-		return CUDA_ERROR_INVALID_VALUE;
-	thread_mode = *mode;
-	*mode = previous;
 	return CUDA_SUCCESS;
 }

@@ -46,7 +46,9 @@
 #define sim_body_cuStreamGetId_ptsz                sim_body_cuStreamGetId
 #define sim_body_cuStreamAddCallback_ptsz          sim_body_cuStreamAddCallback
 #define sim_body_cuLaunchHostFunc_ptsz             sim_body_cuLaunchHostFunc
+#define sim_body_cuStreamBeginCapture_ptsz         sim_body_cuStreamBeginCapture
 #define sim_body_cuStreamBeginCapture_v2_ptsz      sim_body_cuStreamBeginCapture_v2
+#define sim_body_cuStreamBeginCaptureToGraph_ptsz  sim_body_cuStreamBeginCaptureToGraph
 #define sim_body_cuStreamEndCapture_ptsz           sim_body_cuStreamEndCapture
 #define sim_body_cuStreamIsCapturing_ptsz          sim_body_cuStreamIsCapturing
 #define sim_body_cuEventRecord_ptsz                sim_body_cuEventRecord

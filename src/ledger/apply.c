@@ -65,6 +65,16 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 			 TARE_EVIDENCE_EXACT);
 }
 
+/* The graph that it is an exec of, or that it was allocated for. */
+static int graph_of(const struct tare_step *s, const struct tare_applied *a)
+{
+	if (s->class == TARE_CLASS_GRAPH)
+		return a->graph;
+	if (tare_classes[s->class].sizing != TARE_SIZING_PAGES)
+		return -1;
+	return s->is_folded ? a->graph : a->capture;
+}
+
 static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
 {
 	struct tare_object_live o = { .handle = s->handle,
@@ -74,6 +84,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 				      .device = s->device,
 				      .context = a->context,
 				      .bucket = a->bucket,
+				      .graph = graph_of(s, a),
 				      .class = s->class };
 	int old = tare_fold_object_find(f, s->process, s->class, s->handle);
 	int64_t pages = 0;
@@ -92,6 +103,8 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
 					    o.granted);
 	op_object(f, &o, pages, 1);
+	if (o.graph >= 0 && !s->is_folded && o.class != TARE_CLASS_GRAPH)
+		f->graphs.rows[o.graph].row.held += (int64_t)o.granted;
 }
 
 /* What the ops of this step come to so far. */
@@ -124,6 +137,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 	op_object(f, &o, tare_fold_object_remove(f, found), -1);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
 		tare_fold_share_freed(f, s, o.handle, -known_bytes(f));
+	tare_fold_capture_gave(f, &o);
 	if (o.bucket >= 0 && o.device == s->device)
 		a->bucket = o.bucket;
 	a->takes_rest = !is_known(tare_classes[o.class].sizing);
@@ -234,12 +248,17 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
-	*a = (struct tare_applied){ .bucket = -1, .context = -1 };
+	*a = (struct tare_applied){ .bucket = -1, .context = -1, .graph = -1, .capture = -1 };
 	f->ops.count = 0;
 	if (s->device >= 0)
 		find_bucket(f, s, a);
+	tare_fold_graph_apply(f, s, a);
 	apply_effect(f, s, a);
 	tare_facts_note_call(f, s, a->context);
+	if (a->capture >= 0 && s->effect != TARE_EFFECT_DEL)
+		for (size_t i = 0; i < f->ops.count; i++)
+			tare_fold_capture_took(f, s, a->capture, f->ops.items[i].bucket,
+					       f->ops.items[i].by.bytes);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	a->known = known_bytes(f);

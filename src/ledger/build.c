@@ -100,7 +100,7 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64
 {
 	const struct tare_rec_event *r = e->rec.event;
 
-	if (r->effect != TARE_EFFECT_NEW)
+	if (r->effect != TARE_EFFECT_NEW || r->class == TARE_CLASS_GRAPH)
 		return 0;
 	if (r->class == TARE_CLASS_POOL_STATE && !tare_fold_is_folded(e))
 		return tare_fold_pool_owner(f, owner, r->limit);
@@ -326,6 +326,10 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_phase_carry(f, e);
 		return;
 	}
+	if (e->kind == TARE_KIND_GRAPH_ROW) {
+		tare_fold_graph_carry(f, e);
+		return;
+	}
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
 		return;
@@ -340,6 +344,13 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
+		return;
+	case TARE_KIND_GRAPH:
+	case TARE_KIND_MEMPOOL:
+		tare_fold_graph_said(f, e);
+		return;
+	case TARE_KIND_GRAPH_PART:
+		tare_fold_graph_carry(f, e);
 		return;
 	case TARE_KIND_END:
 		end_process(f, e->process, e->at_ns);
@@ -504,6 +515,13 @@ void tare_fold_end(struct tare_fold *f)
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
 	}
+	for (size_t i = 0; i < f->graphs.row_nr; i++)
+		free(f->graphs.rows[i].owners);
+	free(f->graphs.rows);
+	free(f->graphs.capturing);
+	free(f->graphs.pools);
+	free(f->graphs.said.items);
+	free(f->graphs.mempools.items);
 	free(f->devices);
 	free(f->processes);
 	free(f->buckets);

@@ -236,6 +236,7 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	r->asked = o->asked;
 	r->granted = o->granted;
 	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
+	r->limit = o->graph < 0 ? 0 : (uint64_t)o->graph + 1;
 	if (b && b->owner &&
 	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
@@ -269,6 +270,8 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 	}
 	if (local > 0)
 		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
+	if (x->exec_nodes_high)
+		add_change(c, x, TARE_CLASS_GRAPH, t)->asked = x->exec_nodes_high;
 	if (x->heap_wanted > 0) {
 		r = add_change(c, x, TARE_CLASS_LIMIT, t);
 		r->limit = TARE_LIMIT_MALLOC_HEAP_SIZE;
@@ -461,6 +464,7 @@ static void tell_all(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tell_now(c, f->devices[i], own);
+	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
 	tell_live(c, c->cut);
 	tare_fold_phase_tell(f, c->cut, add_record, c);
 	tare_fold_card_tell(f, c->cut - 2 * GROUP_US * US, c->cut, add_record, c);

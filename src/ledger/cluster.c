@@ -136,6 +136,8 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 	tare_fold_apply(f, s, &a);
 	tare_fold_book_ops(f, f->ops.items, f->ops.count);
 	d->used += a.known;
+	if (d->is_measured)
+		tare_fold_graph_used(f, &a, d->used);
 }
 
 /* Rule "taking": what makes something gives nothing back, so a fall inside is somebody else's. */
@@ -177,6 +179,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		d->inside_sum += llabs(rest);
 	}
 	d->used = after;
+	tare_fold_graph_used(f, &a, after);
 }
 
 /* Somebody still works here: no end before this was the last (rule "end"). */

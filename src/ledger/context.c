@@ -81,5 +81,6 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 	c->is_live = false;
 	c->local_held = -1;
 	c->heap_wanted = 0;
+	c->exec_nodes = c->exec_nodes_high = 0;
 	tare_map_remove(&p->contexts, c->handle, NULL);
 }

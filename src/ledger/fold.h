@@ -111,6 +111,7 @@ struct tare_object_live {
 	int process; /* -1: a free slot */
 	int device, context, bucket;
 	int prev, next; /* in its context */
+	int graph;      /* row of the graph it is an exec of or was allocated for, -1: none */
 	uint8_t class;
 };
 
@@ -161,6 +162,7 @@ struct tare_context {
 	struct tare_map parts; /* (account, owner, site) → bucket, where there is more than one */
 	int buckets, objects;          /* lists */
 	struct tare_facts *facts;      /* NULL: none yet */
+	uint64_t exec_nodes, exec_nodes_high; /* of its executable graphs: now, and the most */
 };
 
 /* What PyTorch's allocator took from the driver, and how much of it is in blocks. */
@@ -225,6 +227,7 @@ struct tare_process_fold {
 	struct tare_map site_of;   /* python id, or address → site */
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
+	struct tare_map graphs;               /* handle of a graph → 1 + row */
 	int64_t end_ns;                       /* of is_ended */
 	int rank_at;                          /* in `ranks`, -1: none */
 	int host_row;                         /* in `hosts` of every ledger, -1: none */
@@ -274,6 +277,57 @@ struct tare_applied {
 	bool takes_rest; /* what was measured beyond the known goes to `bucket` */
 	int bucket;      /* -1: none */
 	int context;
+	int graph;       /* row that the call is about, -1: none */
+	int capture;     /* row that is being captured by it, -1: none */
+	bool sets_used;  /* what is in use after it is shown with the graph */
+};
+
+/* ---- graphs ---- */
+
+/* A row, and what is known of it beyond what is shown. Texts are ids until the end. */
+struct tare_graph_now {
+	struct tare_graph row;
+	int process, device; /* device: tare_device.index, -1: none */
+	uint32_t tid;        /* that captures it; 0: nobody any more */
+	uint64_t handle, phase;
+	uint32_t site; /* where it was begun; 0: not known */
+	uint64_t told; /* of its execs: for how many the launches are known */
+	struct tare_graph_owner {
+		uint64_t owner;
+		int64_t bytes;
+	} *owners;
+	size_t owner_nr, owner_cap;
+};
+
+/* A framework's pool for captures. */
+struct tare_graph_pool {
+	int process;
+	bool has_id;
+	uint64_t object, first, second; /* object: that began it, 0: none */
+	int64_t begin_ns;
+};
+
+/* A GRAPH or MEMPOOL record whose event has not been taken in yet. */
+struct tare_graph_word {
+	int process;
+	int64_t at_ns;
+	struct tare_rec_graph graph;
+	struct tare_rec_mempool mempool;
+};
+
+struct tare_graph_words {
+	struct tare_graph_word *items;
+	size_t count, cap;
+};
+
+struct tare_graphs {
+	struct tare_graph_now *rows;
+	size_t row_nr, row_cap;
+	int *capturing; /* rows */
+	size_t capturing_nr, capturing_cap;
+	struct tare_graph_pool *pools;
+	size_t pool_nr, pool_cap;
+	struct tare_graph_words said, mempools;
 };
 
 struct tare_thread_end {
@@ -443,6 +497,7 @@ struct tare_fold {
 	struct tare_grave *grave_items;
 	size_t grave_nr, grave_cap;
 	struct tare_ops ops; /* scratch of one step */
+	struct tare_graphs graphs;
 	uint32_t host_mark_nr[TARE_MARK_NR];
 	int64_t max_begin_all;
 	int64_t last_ns;
@@ -569,6 +624,29 @@ uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t numb
 void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
 			struct tare_amount *own);
+/* graph.c: captures and executable graphs; the graph part of apply and of weigh */
+void tare_fold_graph_said(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_graph_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_graph_weighed(struct tare_fold *f, const struct tare_step *s,
+			     const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
+void tare_fold_graph_used(struct tare_fold *f, const struct tare_applied *a, int64_t used);
+void tare_fold_graph_end(struct tare_fold *f, int process);
+
+/* graph_capture.c: what is allocated while a stream is captured, and from which pool */
+int tare_fold_capture_of(const struct tare_fold *f, const struct tare_step *s); /* row, -1 */
+void tare_fold_capture_took(struct tare_fold *f, const struct tare_step *s, int capture, int bucket,
+			    int64_t bytes);
+void tare_fold_capture_gave(struct tare_fold *f, const struct tare_object_live *o);
+void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s, struct tare_graph_now *g);
+void tare_fold_capture_resolve_pools(struct tare_fold *f);
+bool tare_fold_is_allocation(const struct tare_bucket *b);
+
+/* graph_rows.c: the rows of a ledger; graph_carry.c: of a checkpoint */
+void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			  enum tare_mark m, struct tare_ledger *out);
+void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e);
+struct tare_graph_now *tare_fold_graph_row(struct tare_fold *f, size_t row); /* made if new */
+void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg);
 
 /* vmm.c: physical memory by its references */
 void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -708,6 +786,8 @@ void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
+uint64_t tare_fold_text(struct tare_fold *f, const char *text); /* 0: none; of f->owners: less one */
+const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */
 
 /* build.c: the fold without its last step; the caller frees it */
 void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,

@@ -9,6 +9,7 @@
 #define TARE_LEDGER_LEDGER_H
 
 #include "ledger/finding.h"
+#include "trace/format.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -171,6 +172,72 @@ struct tare_pause_ledger {
 	bool is_stop;
 };
 
+/* What one owner allocated while a graph was captured. */
+struct tare_graph_part {
+	const char *label; /* NULL: not known */
+	int64_t bytes;
+};
+
+/*
+ * A graph, from its capture on. Its bytes are parts of rows above: of `execs`, `memory`, and of what
+ * the owners of allocations have.
+ */
+struct tare_graph {
+	uint64_t number; /* 1, 2, … in the order in which their captures began */
+	uint64_t count;  /* graphs that the row stands for: more than one in the last of very many */
+	int device;      /* as tare_device_ledger.index; -1: none was current */
+	int64_t pid, generation;
+	enum tare_graph_state state;
+	uint32_t flags; /* enum tare_graph_flag */
+	int64_t begin_ns, end_ns;
+	uint64_t nodes, kinds[TARE_NODE_NR]; /* with TARE_GRAPH_FLAG_NODES */
+	int64_t ask_ns;                      /* what counting them cost */
+	/* Weighed inside its calls; what destroying gave back is negative. */
+	int64_t at_instantiate, at_upload, at_launch, at_update, at_destroy;
+	int64_t doubt;  /* by how much their sum may be wrong, either way */
+	int64_t memory; /* by which its allocation nodes made their pool grow: exact */
+	int64_t allocated; /* while it was captured */
+	int64_t by_others; /* of that, by threads that did not begin the capture */
+	int64_t held;      /* of what was allocated by cuMemAlloc then, still there */
+	struct tare_graph_part *parts; /* of `allocated`, the largest first */
+	int part_nr;
+	uint32_t pool;   /* number of the framework's pool it allocated from, 0: not known */
+	bool is_private; /* no other graph of the recording allocated from it */
+	uint64_t stream; /* that the capture began on */
+	uint32_t stream_number; /* of the process's capture streams, from 1; 0: not captured */
+	const char *phase, *source; /* NULL: not known */
+	uint64_t used_after; /* of the device, when captured and instantiated; TARE_NOT_KNOWN */
+	uint64_t execs, alive, updates, refused;
+	uint64_t launches;  /* with TARE_GRAPH_FLAG_LAUNCHES */
+	uint64_t unweighed; /* calls that should have been weighed and were not */
+};
+
+/* What could be saved on a device, from what was measured. */
+#define TARE_GRAPH_SAVING(KEY, key, sentence) TARE_GRAPH_SAVING_##KEY,
+enum tare_graph_saving_kind {
+#include "graph_savings.def"
+	TARE_GRAPH_SAVING_NR
+};
+#undef TARE_GRAPH_SAVING
+
+struct tare_graph_saving {
+	enum tare_graph_saving_kind kind;
+	int device;     /* as tare_device_ledger.index */
+	uint64_t count; /* pools, streams or execs that it is about */
+	int64_t have, need; /* bytes they take, and would; saved: the difference */
+};
+/* Its key for scripts, and the sentence for people, with {count}, {have} and {need} in it. */
+const char *tare_graph_saving_key(enum tare_graph_saving_kind kind);
+const char *tare_graph_saving_sentence(enum tare_graph_saving_kind kind);
+const char *tare_graph_state_name(enum tare_graph_state state);
+const char *tare_node_name(enum tare_node node);
+
+/* Bytes of the GPU that the executable graphs of a graph took. */
+static inline int64_t tare_graph_exec_bytes(const struct tare_graph *g)
+{
+	return g->at_instantiate + g->at_upload + g->at_launch + g->at_update;
+}
+
 struct tare_ledger {
 	const char *at; /* "peak", "end", "12.5s" */
 	int64_t t_ns;   /* -1 at `peak`, where each device has its own */
@@ -182,6 +249,11 @@ struct tare_ledger {
 	int rank_nr;
 	struct tare_pause_ledger *pauses;
 	int pause_nr;
+	/* By device, then by number. At `peak` and `end`: those of the whole recording. */
+	struct tare_graph *graphs;
+	int graph_nr;
+	struct tare_graph_saving *savings;
+	int saving_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */

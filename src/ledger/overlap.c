@@ -365,6 +365,8 @@ static void walk(struct tare_overlap *o)
 		const struct tare_point *p = &o->points[k];
 
 		settle_stretch(o, k, active, active_nr);
+		if (p->is_after && p->step != TARE_NOBODY)
+			tare_fold_graph_used(o->f, &o->members[p->step].applied, p->used);
 		if (!p->is_after)
 			active[active_nr++] = p->step;
 		for (size_t i = 0; p->is_after && i < active_nr; i++)
@@ -398,6 +400,9 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	tare_fold_advance(f, d, end);
 	book_later(&o, end);
 	d->last_ns = end;
+	for (size_t i = 0; i < n && d->is_measured; i++)
+		if (!(o.steps[i].flags & TARE_EVENT_WEIGHED))
+			tare_fold_graph_used(f, &o.members[i].applied, d->used);
 	free(o.members);
 	free(o.order);
 	free(o.points);

@@ -61,18 +61,13 @@ static char *owner_label(const char *path)
 	return tare_str_steal(&label);
 }
 
-/* "libcublas.so.12" and "libcublas-1a2b.so.12.1" are told apart; their versions are not. */
-uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
+uint64_t tare_fold_text(struct tare_fold *f, const char *text)
 {
-	const char *so;
-	char *text;
 	uint64_t *id;
 	bool is_new;
 
-	if (!name || !*name)
+	if (!text || !*text)
 		return 0;
-	so = strstr(name, ".so");
-	text = tare_xstrndup(name, so && so != name ? (size_t)(so - name) : strlen(name));
 	id = tare_strmap_put(&f->owner_ids, text, &is_new);
 	if (is_new) {
 		f->owners = tare_array_reserve(f->owners, &f->owner_cap, f->owner_nr + 1,
@@ -80,8 +75,28 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 		f->owners[f->owner_nr++] = tare_arena_strdup(&f->arena, text);
 		*id = f->owner_nr;
 	}
-	free(text);
 	return *id;
+}
+
+const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id)
+{
+	return id && id <= f->owner_nr ? f->owners[id - 1] : NULL;
+}
+
+/* "libcublas.so.12" and "libcublas-1a2b.so.12.1" are told apart; their versions are not. */
+uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
+{
+	const char *so;
+	uint64_t id;
+	char *text;
+
+	if (!name || !*name)
+		return 0;
+	so = strstr(name, ".so");
+	text = tare_xstrndup(name, so && so != name ? (size_t)(so - name) : strlen(name));
+	id = tare_fold_text(f, text);
+	free(text);
+	return id;
 }
 
 static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)

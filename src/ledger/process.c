@@ -93,6 +93,7 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 			tare_fold_mark(f, d, TARE_MARK_END, t);
 		tare_fold_aside_end(d, process);
 	}
+	tare_fold_graph_end(f, process);
 	f->processes[process]->is_ended = true;
 	f->processes[process]->end_ns = t;
 	tare_fold_share_end(f, process);
@@ -285,5 +286,6 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	tare_map_free(&p->held_sizes);
 	tare_map_free(&p->xla_devices);
 	tare_map_free(&p->elastic);
+	tare_map_free(&p->graphs);
 	free(p);
 }

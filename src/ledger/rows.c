@@ -53,10 +53,12 @@ static const char *name_of(const struct tare_fold *f, const struct tare_bucket *
 	return tare_account_is_named(b->account) && b->owner ? f->owners[b->owner - 1] : NULL;
 }
 
-/* The account below which a leaf stands. */
+/* The account below a process under which a leaf stands: its own, for most. */
 static enum tare_account group_of(const struct leaf *l)
 {
-	return l->account == TARE_ACCOUNT_POOL_IDLE ? TARE_ACCOUNT_POOL : l->account;
+	enum tare_account parent = tare_accounts[l->account].parent;
+
+	return parent == TARE_ACCOUNT_NONE || parent == TARE_ACCOUNT_PROCESS ? l->account : parent;
 }
 
 /* Others last; within a process by account; parts by size, so that the screen shows what matters. */
@@ -293,6 +295,16 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	return true;
 }
 
+/* Accounts of an account, each in a row. */
+static void add_members(struct build *b, int own, const struct leaf *leaves, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_account_info *info = &tare_accounts[leaves[i].account];
+
+		fill(add_row(b, own, leaves[i].account, info->key, info->label), &leaves[i].sum);
+	}
+}
+
 static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
 {
 	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
@@ -301,6 +313,10 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	add_row(b, parent, group_of(leaves), info->key, info->label);
 	if (group_of(leaves) == TARE_ACCOUNT_POOL && (count > 1 || leaves->part > 1)) {
 		add_pools(b, own, leaves, count);
+		return;
+	}
+	if (group_of(leaves) != TARE_ACCOUNT_POOL && group_of(leaves) != leaves->account) {
+		add_members(b, own, leaves, count);
 		return;
 	}
 	if (!is_split(leaves, count)) {

@@ -314,3 +314,45 @@ bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out)
 	tare_objects_with(0, find_by_name, &f);
 	return f.addr && tare_elf_object_at((const void *)f.addr, out);
 }
+
+struct all {
+	uintptr_t addr[1024]; /* inside each object */
+	int nr;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct all *all = arg;
+
+	(void)size;
+	for (uint16_t i = 0; i < info->dlpi_phnum && all->nr < (int)(sizeof(all->addr) / sizeof(all->addr[0])); i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+			all->addr[all->nr++] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			break;
+		}
+	return 0;
+}
+
+static void list_all(const struct tare_elf_object *obj, void *arg)
+{
+	(void)obj;
+	dl_iterate_phdr(add_object, arg);
+}
+
+void *tare_elf_find_symbol(const char *name, const void *except)
+{
+	struct tare_elf_object object;
+	struct all all;
+
+	all.nr = 0;
+	tare_objects_with(0, list_all, &all);
+	for (int i = 0; i < all.nr; i++) {
+		void *found = NULL;
+
+		if (tare_elf_object_at((const void *)all.addr[i], &object) && object.dynamic)
+			found = tare_elf_symbol(&object, name, NULL);
+		if (found && found != except)
+			return found;
+	}
+	return NULL;
+}

@@ -260,6 +260,16 @@ void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp)
 	emit_plain(TARE_KIND_POOL, pool, sizeof(*pool), stamp);
 }
 
+void tare_emit_mempool(const struct tare_rec_mempool *pool)
+{
+	emit_plain(TARE_KIND_MEMPOOL, pool, sizeof(*pool), tare_clock_ticks());
+}
+
+void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp)
+{
+	emit_plain(TARE_KIND_GRAPH, graph, sizeof(*graph), stamp);
+}
+
 void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 {
 	emit_plain(TARE_KIND_TENSOR, tensor, sizeof(*tensor), tare_clock_ticks());

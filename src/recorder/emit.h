@@ -29,6 +29,8 @@ void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
 
 void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp);
+void tare_emit_mempool(const struct tare_rec_mempool *pool);
+void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp);
 void tare_emit_device(const struct tare_rec_device *device, const char *name);
 void tare_emit_card(const struct tare_rec_card *card, const char *name);
 void tare_emit_aside(int device, int64_t bytes);

@@ -11,6 +11,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
+#include "recorder/cuda/graphs.h"
 #include "recorder/objects.h"
 #include "recorder/phase.h"
 #include "recorder/python/interpreter.h"
@@ -75,6 +76,7 @@ void tare_fork_check(void)
 	tare_first_rearm();
 	tare_pools_forget();
 	tare_async_forget();
+	tare_execs_forget();
 	tare_handles_forget();
 	tare_call_forget();
 	tare_vram_forget();

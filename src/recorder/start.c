@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/graphs.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/plib.h"
@@ -137,6 +138,7 @@ void tare_finish(uint32_t how)
 		return;
 	if (tare_depth == 0 && tare_ring_command() == TARE_COMMAND_RECORD)
 		tare_devices_read_last();
+	tare_execs_report();
 	tare_emit_end(how);
 	tare_ring_finish();
 }

@@ -287,6 +287,16 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	case TARE_KIND_PHASE_OPEN:
 		((struct tare_rec_phase_open *)&k->rec)->device = (int16_t)ordinal;
 		break;
+	case TARE_KIND_GRAPH_ROW: {
+		struct tare_rec_graph_row *row = (struct tare_rec_graph_row *)&k->rec;
+
+		row->phase = string_id(c, part, k->event.name);
+		row->device = ordinal;
+		break;
+	}
+	case TARE_KIND_GRAPH_PART:
+		((struct tare_rec_graph_part *)&k->rec)->owner = string_id(c, part, k->event.name);
+		break;
 	case TARE_KIND_READING:
 		((struct tare_rec_reading *)&k->rec)->device = ordinal;
 		break;

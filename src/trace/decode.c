@@ -98,6 +98,8 @@ static const struct word how_words[] = { TARE_HOW_MAP(WORD){ 0, NULL } };
 static const struct word phase_words[] = { TARE_PHASE_MAP(WORD){ 0, NULL } };
 static const struct word phase_source_words[] = { TARE_PHASE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct word act_words[] = { TARE_ACT_MAP(WORD){ 0, NULL } };
+static const struct word graph_flag_words[] = { TARE_GRAPH_FLAG_MAP(WORD){ 0, NULL } };
+static const struct word graph_state_words[] = { TARE_GRAPH_STATE_MAP(WORD){ 0, NULL } };
 #undef WORD
 #define TARE_CLASS(id, key, name, sizing, account) { id, name },
 static const struct word class_words[] = {
@@ -157,6 +159,16 @@ static const struct {
 	{ 0, "uuid_low", TARE_LOOK_HEX, NULL },
 	{ 0, "build_id_0", TARE_LOOK_HEX, NULL },
 	{ 0, "build_id_1", TARE_LOOK_HEX, NULL },
+	{ TARE_KIND_GRAPH, "flags", TARE_LOOK_FLAGS, graph_flag_words },
+	{ TARE_KIND_GRAPH_ROW, "flags", TARE_LOOK_FLAGS, graph_flag_words },
+	{ TARE_KIND_GRAPH_ROW, "state", TARE_LOOK_WORD, graph_state_words },
+	{ TARE_KIND_GRAPH_ROW, "used_after", TARE_LOOK_BYTES, NULL },
+	{ TARE_KIND_GRAPH_ROW, "launches", TARE_LOOK_BYTES, NULL },
+	{ 0, "exec", TARE_LOOK_HEX, NULL },
+	{ 0, "graph", TARE_LOOK_HEX, NULL },
+	{ 0, "stream", TARE_LOOK_HEX, NULL },
+	{ 0, "object", TARE_LOOK_HEX, NULL },
+	{ 0, "pool_object", TARE_LOOK_HEX, NULL },
 	{ TARE_KIND_OBJECT, "base", TARE_LOOK_HEX, NULL },
 	{ TARE_KIND_OBJECT, "begin", TARE_LOOK_HEX, NULL },
 	{ TARE_KIND_OBJECT, "end", TARE_LOOK_HEX, NULL },

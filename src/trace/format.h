@@ -197,7 +197,35 @@ enum { TARE_TENSOR_FINALIZING = 1 };
 	X(8, UNWEIGHED, "unweighed", "should have been weighed; the time allowed for it was used up") \
 	X(16, PEERS, "peers", "`peers_before` and `peers_after` are readings")                      \
 	X(32, PRIMARY, "primary", "a primary context")                                              \
-	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it")
+	X(64, REFUSED, "refused", "no room on the card of --vram: Tare's answer, the driver never saw it") \
+	X(128, POOL_TOLD, "pool-told", "a capture: its object is `parent`, its pool `asked`, `granted`")
+
+/* What a call of class graph exec, stream capture or graph memory does: low half of `limit`. */
+#define TARE_GRAPH_CALL_MAP(X)                                                                      \
+	X(1, BEGIN, "begin", "a capture of stream `handle`, in the mode of the high half of `limit`") \
+	X(2, END, "end", "the capture of stream `handle` gave graph `parent`; 0: it was invalid")  \
+	X(3, CREATE, "create", "graph `handle`, empty or a clone of `parent`")                      \
+	X(4, INSTANTIATE, "instantiate", "exec `handle` of graph `parent`")                         \
+	X(5, UPLOAD, "upload", "of exec `handle`")                                                  \
+	X(6, LAUNCH, "launch", "of exec `handle`, its first or the first after a change")           \
+	X(7, UPDATE, "update", "of exec `handle`, to what graph `parent` does; 0: of one node")     \
+	X(8, DESTROY, "destroy", "of exec `handle`")                                                \
+	X(9, TRIM, "trim", "of the memory that allocation nodes left")
+
+/* What is known of a graph. */
+#define TARE_GRAPH_FLAG_MAP(X)                                                                      \
+	X(1, NODES, "nodes", "its nodes were counted")                                              \
+	X(2, CAPPED, "capped", "but it has too many: `nodes` is right, the kinds are of the first")  \
+	X(4, LAUNCHES, "launches", "`launches` is known")                                           \
+	X(8, RESERVED, "reserved", "`reserved` is known")                                           \
+	X(16, POOL_ID, "pool-id", "the id of its pool is known")
+
+/* How a graph came to be. */
+#define TARE_GRAPH_STATE_MAP(X)                                                                     \
+	X(1, CAPTURED, "captured", "by capturing a stream")                                         \
+	X(2, BUILT, "built", "node by node")                                                        \
+	X(3, CAPTURING, "capturing", "its capture never ended, or has not yet")                     \
+	X(4, INVALID, "invalid", "its capture failed")
 
 #define TARE_DEVICE_MAP(X)                                                                          \
 	X(1, NVML, "nvml", "NVML knows this device: readings are its")                              \
@@ -259,6 +287,23 @@ enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_ENUM_VALUE) };
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ACT_##key = value,
 enum tare_act { TARE_ACT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_CALL_##key = value,
+enum tare_graph_call { TARE_GRAPH_CALL_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_FLAG_##key = value,
+enum tare_graph_flag { TARE_GRAPH_FLAG_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_STATE_##key = value,
+enum tare_graph_state { TARE_GRAPH_STATE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+
+/* Kinds of graph nodes: indices into the counts of a graph, in the order of node.def. */
+#define TARE_NODE(key, field, name) TARE_NODE_##key,
+enum tare_node {
+#include "node.def"
+	TARE_NODE_NR
+};
+#undef TARE_NODE
 
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,
 enum tare_class {

@@ -164,6 +164,17 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_EXIT:
 		e->about = about_pid(p, rec.exit->pid, e->at_ns);
 		break;
+	case TARE_KIND_GRAPH_ROW:
+		e->about = about(p, rec.graph_row->pid, rec.graph_row->generation);
+		e->device = tare_process_device(&p->public, rec.graph_row->device);
+		e->name = look_up(&p->strings, rec.graph_row->phase);
+		e->stack = look_up(&p->stacks, rec.graph_row->stack);
+		e->python = look_up(&p->line_stacks, rec.graph_row->python);
+		break;
+	case TARE_KIND_GRAPH_PART:
+		e->about = about(p, rec.graph_part->pid, rec.graph_part->generation);
+		e->name = look_up(&p->strings, rec.graph_part->owner);
+		break;
 	case TARE_KIND_CARRY:
 		e->about = about(p, rec.carry->pid, rec.carry->generation);
 		e->device = tare_process_device(&p->public, rec.carry->device);

@@ -2,6 +2,7 @@
 /* `--by X` for scripts: JSON members and CSV rows from the same cells. */
 #include "view/by.h"
 
+#include "view/graph.h"
 #include "view/rank.h"
 
 static const struct tare_column columns[] = {
@@ -51,6 +52,10 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 
 	if (by == TARE_BY_RANK && ledgers[0]->rank_nr) {
 		tare_rank_data(e, ledgers, ledger_nr);
+		return;
+	}
+	if (by == TARE_BY_GRAPH) {
+		tare_graph_data(e, ledgers, ledger_nr);
 		return;
 	}
 	tare_emit_str(e, "by", tare_by_infos[by].name);

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
+#include "view/graph.h"
 #include "view/rank.h"
 
 #include <stdlib.h>
@@ -139,6 +140,10 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 
 	if (by == TARE_BY_RANK && last->rank_nr) {
 		tare_rank_text(out, ledgers, ledger_nr, style);
+		return;
+	}
+	if (by == TARE_BY_GRAPH) {
+		tare_graph_text(out, last, style);
 		return;
 	}
 	if (tare_by_why_empty(by)) {

@@ -76,6 +76,18 @@ static void filter_findings(struct tare_device_ledger *d, int64_t pid)
 	d->finding_nr = n;
 }
 
+/* Its graphs. What could be saved is told only where all graphs are its own. */
+static void filter_graphs(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->graphs = tare_xcalloc((size_t)in->graph_nr + 1, sizeof(*out->graphs));
+	out->graph_nr = 0;
+	for (int i = 0; i < in->graph_nr; i++)
+		if (in->graphs[i].pid == pid)
+			out->graphs[out->graph_nr++] = in->graphs[i];
+	if (out->graph_nr < in->graph_nr)
+		out->saving_nr = 0;
+}
+
 void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	*out = *in;
@@ -90,6 +102,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 	for (int i = 0; i < in->host_nr; i++)
 		if (in->hosts[i].pid == pid)
 			out->hosts[out->host_nr++] = in->hosts[i];
+	filter_graphs(in, pid, out);
 }
 
 void tare_filter_free(struct tare_ledger *out)
@@ -101,5 +114,6 @@ void tare_filter_free(struct tare_ledger *out)
 	}
 	free(out->devices);
 	free(out->hosts);
+	free(out->graphs);
 	*out = (struct tare_ledger){ 0 };
 }

@@ -7,6 +7,7 @@
 #include "view/advice.h"
 #include "view/columns.h"
 #include "view/device_text.h"
+#include "view/graph.h"
 #include "view/text_rows.h"
 
 #include <stdlib.h>
@@ -166,6 +167,8 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
+	if (last->device_nr)
+		tare_graph_line(out, last, (size_t)style->width);
 	add_hosts(&s, last);
 	tare_advice_text(out, ledgers, ledger_nr, style);
 	if (!style->is_utf8)

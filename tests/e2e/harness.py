@@ -223,6 +223,7 @@ class Expectations:
         self.rows = []  # (device, path, bytes, evidence, count, at)
         self.used, self.unexplained, self.degraded = {}, {}, []
         self.allowed = []  # sentences that depend on when tare looked
+        self.graphs, self.graph_counts, self.savings = [], None, []
         for line in text.splitlines():
             words = line.split("\t")
             if words[0] == "expect" and len(words) == 7:
@@ -233,6 +234,12 @@ class Expectations:
                 self.unexplained[int(words[1]), words[3]] = int(words[2])
             elif words[0] == "degraded":
                 self.degraded.append(words[1])
+            elif words[0] == "graph" and len(words) == 4:
+                self.graphs.append((int(words[1]), words[2], words[3]))
+            elif words[0] == "graphs" and len(words) == 3:
+                self.graph_counts = int(words[1]), int(words[2])
+            elif words[0] == "saving" and len(words) == 3:
+                self.savings.append((words[1], int(words[2])))
 
     def instants(self):
         return sorted({row[5] for row in self.rows})
@@ -272,6 +279,26 @@ class Expectations:
         check(not mistakes, *(mistakes + [show(report)]))
 
 
+def check_graphs(box, wanted, rec="rec.tare"):
+    """The rows of `--by graph`: of graph NUMBER, KEY is VALUE (`-`: not known; `…*`: begins so)."""
+    done = box.tare("report", rec, "--by", "graph", "--at", "end", "--json")
+    check_equal(done.code, 0, done)
+    report = json.loads(done.out)
+    rows = {row["number"]: row for row in report["rows"]}
+    if wanted.graph_counts:
+        check_equal((len(rows), report["graphs_captured"]), wanted.graph_counts, "rows, captured")
+    for number, key, value in wanted.graphs:
+        check(number in rows, "there is no graph %d" % number)
+        got = rows[number][key]
+        got = "-" if got is None else str(got)
+        if value.endswith("*"):
+            got = got[:len(value) - 1] + "*"
+        check_equal(got, value, "%s of graph %d" % (key, number))
+    saved = {row["saving"]: row["saves_bytes"] for row in report["savings"]}
+    for key, value in wanted.savings:
+        check_equal(saved.get(key), value, "what %s would save" % key)
+
+
 def check_recording(box, recorded, rec="rec.tare", allowed=()):
     """What the fixture printed, against reports of every instant it names."""
     wanted = Expectations(recorded.out)
@@ -279,6 +306,7 @@ def check_recording(box, recorded, rec="rec.tare", allowed=()):
     check(wanted.rows, "the fixture expects nothing", recorded)
     for at in wanted.instants():
         wanted.check(box.report(rec, at), at)
+    check_graphs(box, wanted, rec)
 
 
 def run_lines(text):

@@ -244,6 +244,18 @@ void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 		(struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_FINALIZING };
 }
 
+void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec)
+{
+	add(w, TARE_KIND_GRAPH, process, -1, t)->rec.graph = *rec;
+}
+
+void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first,
+		   uint64_t second)
+{
+	add(w, TARE_KIND_MEMPOOL, process, -1, t)->rec.mempool =
+		(struct tare_rec_mempool){ .object = object, .first = first, .second = second };
+}
+
 void world_end(struct world *w, int process, int64_t t)
 {
 	add(w, TARE_KIND_END, process, -1, t);
@@ -399,6 +411,7 @@ static void keep(void *arg, const struct tare_event *e)
 	own->rec.head = &rec->head;
 	own->text = tare_arena_strdup(&c->arena, e->text);
 	own->name = e->name ? tare_arena_strdup(&c->arena, e->name) : NULL;
+	own->api = e->api ? tare_arena_strdup(&c->arena, e->api) : NULL;
 	own->domain = e->domain ? tare_arena_strdup(&c->arena, e->domain) : NULL;
 }
 
@@ -510,6 +523,34 @@ static void check_same_phases(const struct tare_ledger *a, const struct tare_led
 	}
 }
 
+/* All but the device's order of events: what is shown of every graph. */
+static void check_same_graphs(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	CHECK_INT(b->graph_nr, a->graph_nr);
+	for (int i = 0; i < a->graph_nr; i++) {
+		struct tare_graph x = a->graphs[i], y = b->graphs[i];
+
+		CHECK_STR(y.source ? y.source : "", x.source ? x.source : "");
+		CHECK_INT(y.part_nr, x.part_nr);
+		for (int k = 0; k < x.part_nr; k++) {
+			CHECK_STR(y.parts[k].label ? y.parts[k].label : "",
+				  x.parts[k].label ? x.parts[k].label : "");
+			CHECK_INT(y.parts[k].bytes, x.parts[k].bytes);
+		}
+		x.source = y.source = x.phase = y.phase = NULL;
+		x.parts = y.parts = NULL;
+		if (memcmp(&x, &y, sizeof(x)) != 0)
+			test_fail(__FILE__, __LINE__, "graph %d is not the same", (int)x.number);
+	}
+	CHECK_INT(b->saving_nr, a->saving_nr);
+	for (int i = 0; i < a->saving_nr; i++) {
+		CHECK_INT(b->savings[i].kind, a->savings[i].kind);
+		CHECK_INT(b->savings[i].count, a->savings[i].count);
+		CHECK_INT(b->savings[i].have, a->savings[i].have);
+		CHECK_INT(b->savings[i].need, a->savings[i].need);
+	}
+}
+
 static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 {
 	check_same_phases(a, b);
@@ -523,6 +564,7 @@ static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 		CHECK_INT((int64_t)b->hosts[i].registered, (int64_t)a->hosts[i].registered);
 	}
 	CHECK_INT(b->opened_gpu, a->opened_gpu);
+	check_same_graphs(a, b);
 }
 
 /* Kernels are told again, with their names; what else advice knows is not. */

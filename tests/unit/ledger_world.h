@@ -63,6 +63,9 @@ void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* … in the log of another `tare` that sees the same device. */
 void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
 		   int64_t used);
+void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec);
+void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first,
+		   uint64_t second);
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);

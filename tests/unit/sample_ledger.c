@@ -421,3 +421,54 @@ const struct tare_ledger *sample_idle(void)
 
 	return &ledger;
 }
+
+/* Twenty captures that look alike, one that failed, one built by hand; and what could be saved. */
+const struct tare_ledger *sample_graphs(void)
+{
+	static struct tare_graph_part part = { "libtorch_cuda", 20 << 20 };
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_graph graphs[22];
+	static struct tare_graph_saving savings[] = {
+		{ TARE_GRAPH_SAVING_POOLS, 0, 20, 400 << 20, 20 << 20 },
+		{ TARE_GRAPH_SAVING_UPDATE, 0, 20, 40 << 20, 2 << 20 },
+	};
+	static struct tare_ledger ledger = { .at = "end",
+					     .t_ns = 41200000000,
+					     .devices = &device,
+					     .device_nr = 1,
+					     .graphs = graphs,
+					     .graph_nr = 22,
+					     .savings = savings,
+					     .saving_nr = 2,
+					     .opened_gpu = true };
+
+	for (int i = 0; i < 22; i++) {
+		struct tare_graph *g = &graphs[i];
+
+		*g = (struct tare_graph){ .number = (uint64_t)i + 1, .count = 1, .pid = 431 };
+		g->state = i < 20 ? TARE_GRAPH_STATE_CAPTURED
+			   : i < 21 ? TARE_GRAPH_STATE_INVALID
+				    : TARE_GRAPH_STATE_BUILT;
+		g->begin_ns = g->end_ns = i * INT64_C(1000000);
+		g->used_after = i == 20 ? TARE_NOT_KNOWN : (uint64_t)MIB(1000 + 22 * i);
+		g->stream_number = i < 21;
+		if (i == 20)
+			continue;
+		g->flags = TARE_GRAPH_FLAG_NODES | TARE_GRAPH_FLAG_LAUNCHES;
+		g->execs = g->alive = 1;
+		g->launches = 100;
+		g->nodes = i < 20 ? 280 : 4;
+		g->kinds[TARE_NODE_KERNEL] = i < 20 ? 270 : 3;
+		g->kinds[TARE_NODE_MEMSET] = i < 20 ? 10 : 1;
+		g->at_instantiate = i < 20 ? MIB(2) : 0;
+		if (i == 21)
+			continue;
+		g->allocated = g->held = MIB(20);
+		g->parts = &part;
+		g->part_nr = 1;
+		g->pool = (uint32_t)i + 1;
+		g->is_private = true;
+		g->source = i < 10 ? "capture_begin" : "warm_up";
+	}
+	return &ledger;
+}

@@ -28,4 +28,6 @@ const struct tare_ledger *sample_ranks(void);
 /* Nobody opened a GPU. */
 const struct tare_ledger *sample_idle(void);
 
+const struct tare_ledger *sample_graphs(void); /* 22 graphs on one GPU */
+
 #endif

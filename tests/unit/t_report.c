@@ -115,7 +115,7 @@ TEST(every_grouping_answers)
 	static const char *const groupings[] = { "account", "owner",   "process",
 						 "library", "line",    "stack" };
 	static const char *const later[] = { "category", "tensor", "phase",
-					     "graph",    "stream", "rank" };
+					     "stream", "rank" };
 	const char *rec = recording();
 
 	for (size_t i = 0; i < sizeof(groupings) / sizeof(groupings[0]); i++) {
@@ -126,6 +126,8 @@ TEST(every_grouping_answers)
 		CHECK_INT(run(tare_cmd_report, "report", rec, "--by", later[i], NULL), 0);
 		CHECK_HAS(out, "this recording holds no");
 	}
+	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "graph", NULL), 0);
+	CHECK_STR(out, "graphs captured: 0\n");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--by", "colour", NULL), 2);
 	CHECK_HAS(errors, "colour");
 }

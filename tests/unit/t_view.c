@@ -4,6 +4,7 @@
 #include "test.h"
 #include "view/by.h"
 #include "view/filter.h"
+#include "view/graph.h"
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
@@ -112,6 +113,43 @@ TEST(screen_and_csv_balance)
 				sum += dev->rows[i].leaf ? dev->rows[i].bytes : 0;
 			CHECK_INT(sum, dev->used);
 		}
+}
+
+TEST(graphs_that_look_alike_are_one_line)
+{
+	struct tare_str out = { 0 };
+
+	tare_graph_text(&out, sample_graphs(), &terminal);
+	golden_check("graphs.txt", tare_str_text(&out));
+	tare_str_cut(&out, 0);
+	tare_graph_text(&out, sample_train_end(), &terminal);
+	CHECK_STR(tare_str_text(&out), "graphs captured: 0\n");
+	tare_str_free(&out);
+}
+
+/* A screen, however many graphs differ. */
+TEST(graphs_keep_to_a_screen)
+{
+	struct tare_ledger ledger = *sample_graphs();
+	struct tare_graph graphs[500];
+	struct tare_str out = { 0 };
+	int lines = 0;
+
+	for (int i = 0; i < 500; i++) {
+		graphs[i] = ledger.graphs[i % 20];
+		graphs[i].number = (uint64_t)i + 1;
+		graphs[i].nodes += (uint64_t)i;
+	}
+	ledger.graphs = graphs;
+	ledger.graph_nr = 500;
+	tare_graph_text(&out, &ledger, &terminal);
+	for (const char *at = tare_str_text(&out); *at; at++)
+		lines += *at == '\n';
+	CHECK(lines <= 24);
+	CHECK_HAS(tare_str_text(&out), "9–496");
+	CHECK_HAS(tare_str_text(&out), "different ones");
+	CHECK_HAS(tare_str_text(&out), "10,000.0"); /* the sum of all */
+	tare_str_free(&out);
 }
 
 TEST(csv_of_both_instants)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/graphs.h"
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/emit.h"
@@ -308,7 +309,9 @@ static void remember(const struct tare_call *call)
 
 void tare_call_emit(struct tare_call *call, CUresult result)
 {
+	struct tare_rec_graph graph;
 	struct tare_rec_event event;
+	uint64_t stamp;
 
 	remember(call);
 	memset(&event, 0, sizeof(event));
@@ -338,7 +341,11 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.limit = call->limit;
 	event.missing = call->missing;
 	/* An address is free for others the moment the call that frees it begins. */
-	tare_emit_event(&event, call->effect == TARE_EFFECT_DEL ? call->begin : call->end);
+	stamp = call->effect == TARE_EFFECT_DEL ? call->begin : call->end;
+	if ((call->class == TARE_CLASS_GRAPH || call->class == TARE_CLASS_GRAPHMEM) &&
+	    tare_graph_describe(call, result, &graph))
+		tare_emit_graph(&graph, stamp);
+	tare_emit_event(&event, stamp);
 }
 
 void tare_call_end(struct tare_call *call, CUresult result)

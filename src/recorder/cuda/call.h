@@ -29,6 +29,7 @@ struct tare_call {
 	uint64_t context, handle, parent, asked, granted, local, limit, missing;
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
+	uint64_t launches; /* of an executable graph that goes */
 	const char *name;
 	int saved_errno;
 	bool is_weighed;
@@ -66,6 +67,11 @@ void tare_call_forget(void); /* in a forked child */
 bool tare_first_time(const void *handle);
 bool tare_first_time_with(const void *handle, uint64_t what);
 void tare_first_rearm(void);
+extern uint64_t tare_first_epoch_now; /* moves with each rearming, from 1 */
+static inline uint64_t tare_first_epoch(void)
+{
+	return __atomic_load_n(&tare_first_epoch_now, __ATOMIC_RELAXED);
+}
 void tare_first_forget(const void *handle);
 
 /* functions.c: what a function handle is called and belongs to, for handles seen at their making. */

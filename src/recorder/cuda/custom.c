@@ -252,32 +252,6 @@ SET_ATTRIBUTE(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib
 SET_ATTRIBUTE(cuKernelSetAttribute, (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
 	      (attrib, val, kernel, dev), kernel, val)
 
-/* An updated executable graph may grow at its next launch; a destroyed one's handle is reused. */
-#define GRAPH_EXEC(symbol, effect, params, args)                                                    \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, GRAPH, effect))                                                  \
-			return tare_real.symbol args;                                               \
-		call.parent = (uint64_t)(uintptr_t)hGraphExec;                                      \
-		result = tare_real.symbol args;                                                     \
-		tare_first_forget(hGraphExec);                                                      \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
-GRAPH_EXEC(cuGraphExecUpdate, TARE_EFFECT_CHANGE,
-	   (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
-	    CUgraphExecUpdateResult *updateResult_out),
-	   (hGraphExec, hGraph, hErrorNode_out, updateResult_out))
-GRAPH_EXEC(cuGraphExecUpdate_v2, TARE_EFFECT_CHANGE,
-	   (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo),
-	   (hGraphExec, hGraph, resultInfo))
-GRAPH_EXEC(cuGraphExecDestroy, TARE_EFFECT_CHANGE, (CUgraphExec hGraphExec), (hGraphExec))
-
 CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	CUresult result;

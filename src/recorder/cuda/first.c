@@ -16,6 +16,7 @@
 #define PROBES 32u
 
 static uint64_t seen[SLOTS];
+uint64_t tare_first_epoch_now = 1;
 
 static uint64_t key_of(const void *handle, uint64_t what)
 {
@@ -77,5 +78,6 @@ void tare_first_forget(const void *handle)
 
 void tare_first_rearm(void)
 {
+	__atomic_fetch_add(&tare_first_epoch_now, 1, __ATOMIC_RELAXED);
 	memset(seen, 0, sizeof(seen));
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which pool a capture of PyTorch allocates from. libtorch_python calls CUDAGraph::capture_begin and
+ * CUDAGraph::pool of libtorch_cuda through the PLT; their arguments are pointers and integers (a
+ * MempoolId_t is a pair of two numbers, {0, 0} asks for a pool of the graph's own), so what a
+ * preloaded library exports under those names is called first, and passes the call on.
+ *
+ * Either may throw. No frame of ours has anything to undo: the pool is noted before the call, and
+ * taken by the driver's call that begins the capture.
+ */
+#include "recorder/torch/graph_pool.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/emit.h"
+#include "recorder/fork.h"
+#include "recorder/recorder.h"
+#include "recorder/resolve.h"
+#include "recorder/ring.h"
+
+/* Mangled. With a capture mode since 2.1, without one from 1.10 on. */
+#define BEGIN_MODE _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode
+#define BEGIN _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE
+#define POOL _ZN2at4cuda9CUDAGraph4poolEv
+
+#define QUOTE(name) #name
+#define NAME(name) QUOTE(name)
+#define EXPORT __attribute__((visibility("default")))
+
+struct pool_id {
+	uint64_t first, second;
+};
+
+typedef void begin_mode_fn(void *graph, struct pool_id pool, int mode);
+typedef void begin_fn(void *graph, struct pool_id pool);
+typedef struct pool_id pool_fn(void *graph);
+
+begin_mode_fn BEGIN_MODE;
+begin_fn BEGIN;
+pool_fn POOL;
+
+static TARE_TLS struct {
+	bool is_told;
+	uint64_t graph;
+	struct pool_id pool;
+} next;
+
+/* libtorch_cuda has it, or a library that a program was built with instead. */
+static void *find(void **slot, const char *name, const void *own)
+{
+	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	struct tare_elf_object object;
+
+	if (likely(found != NULL))
+		return found;
+	tare_start_once();
+	if (tare_elf_find_object("libtorch_cuda.so", &object))
+		found = tare_elf_symbol(&object, name, NULL);
+	if (!found)
+		found = tare_elf_find_symbol(name, own);
+	if (!found)
+		found = tare_resolve_dlsym(RTLD_NEXT, name);
+	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+static void note(void *graph, struct pool_id pool)
+{
+	next.is_told = true;
+	next.graph = (uint64_t)(uintptr_t)graph;
+	next.pool = pool;
+}
+
+void tare_torch_take_pool(struct tare_call *begin)
+{
+	if (!next.is_told)
+		return;
+	next.is_told = false;
+	begin->flags |= TARE_EVENT_POOL_TOLD;
+	begin->parent = next.graph;
+	begin->asked = next.pool.first;
+	begin->granted = next.pool.second;
+}
+
+EXPORT void BEGIN_MODE(void *graph, struct pool_id pool, int mode)
+{
+	static void *slot;
+	begin_mode_fn *real = (begin_mode_fn *)find(&slot, NAME(BEGIN_MODE), (const void *)BEGIN_MODE);
+
+	if (unlikely(!real)) /* but whoever called it was linked with it */
+		return;
+	note(graph, pool);
+	real(graph, pool, mode);
+}
+
+EXPORT void BEGIN(void *graph, struct pool_id pool)
+{
+	static void *slot;
+	begin_fn *real = (begin_fn *)find(&slot, NAME(BEGIN), (const void *)BEGIN);
+
+	if (unlikely(!real))
+		return;
+	note(graph, pool);
+	real(graph, pool);
+}
+
+/* Asked for to give it to another graph: this is the id of the pool that the graph has. */
+EXPORT struct pool_id POOL(void *graph)
+{
+	static void *slot;
+	pool_fn *real = (pool_fn *)find(&slot, NAME(POOL), (const void *)POOL);
+	struct pool_id pool = {0, 0};
+	struct tare_rec_mempool rec;
+
+	if (unlikely(!real))
+		return pool;
+	pool = real(graph);
+	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
+		return pool;
+	tare_fork_check();
+	if (tare_is_vfork_child() || tare_ring_command() != TARE_COMMAND_RECORD)
+		return pool;
+	tare_depth++;
+	memset(&rec, 0, sizeof(rec));
+	rec.object = (uint64_t)(uintptr_t)graph;
+	rec.first = pool.first;
+	rec.second = pool.second;
+	tare_emit_mempool(&rec);
+	tare_depth--;
+	return pool;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by graph` on the screen: graphs that look alike in one line, and the middle of a long list summed. */
+#include "view/graph.h"
+
+#include "base/array.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCREEN_ROWS = 14, HEAD_ROWS = 8, TAIL_ROWS = 4 };
+
+/* Graphs in a row that differ in what they took only. */
+struct line {
+	const struct tare_graph *first, *last;
+	uint64_t graphs, launches;
+	int64_t exec, memory, allocated;
+	uint64_t used_after;
+	bool is_launches_known, is_mixed;
+};
+
+struct lines {
+	struct line *items;
+	size_t count, cap;
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_like(const struct tare_graph *a, const struct tare_graph *b)
+{
+	return a->device == b->device && a->pid == b->pid && a->generation == b->generation &&
+	       a->state == b->state && a->nodes == b->nodes &&
+	       !memcmp(a->kinds, b->kinds, sizeof(a->kinds)) && !a->pool == !b->pool &&
+	       a->is_private == b->is_private && (a->is_private || a->pool == b->pool) &&
+	       a->stream_number == b->stream_number && !a->alive == !b->alive &&
+	       is_same_text(a->phase, b->phase) && is_same_text(a->source, b->source);
+}
+
+static void add_graph(struct line *l, const struct tare_graph *g)
+{
+	if (!l->first) {
+		l->first = g;
+		l->is_launches_known = true;
+	}
+	l->last = g;
+	l->graphs += g->count;
+	l->launches += g->launches;
+	l->is_launches_known &= !!(g->flags & TARE_GRAPH_FLAG_LAUNCHES);
+	l->exec += tare_graph_exec_bytes(g);
+	l->memory += g->memory;
+	l->allocated += g->allocated;
+	l->used_after = g->used_after;
+}
+
+static void join(struct line *into, const struct line *from)
+{
+	bool is_mixed = into->first && !is_like(into->first, from->first);
+
+	for (const struct tare_graph *g = from->first; g <= from->last; g++)
+		add_graph(into, g);
+	into->is_mixed |= is_mixed;
+}
+
+static void build(struct lines *out, const struct tare_graph *graphs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct line *l = out->count ? &out->items[out->count - 1] : NULL;
+
+		if (!l || !is_like(l->first, &graphs[i])) {
+			out->items = tare_array_reserve(out->items, &out->cap, out->count + 1,
+							sizeof(*out->items));
+			l = &out->items[out->count++];
+			*l = (struct line){ 0 };
+		}
+		add_graph(l, &graphs[i]);
+	}
+}
+
+static void add_pool(struct tare_emit *e, const struct line *l)
+{
+	const struct tare_graph *g = l->first;
+
+	if (l->is_mixed)
+		tare_emit_cell_text(e, "");
+	else if (!g->pool)
+		tare_emit_cell_unknown(e);
+	else if (g->is_private)
+		tare_emit_cell_text(e, "private");
+	else
+		tare_emit_cell_textf(e, "shared %u", g->pool);
+}
+
+static void add_where(struct tare_emit *e, const struct line *l)
+{
+	const struct tare_graph *g = l->first;
+	const char *where = g->phase ? g->phase : g->source, *state = "";
+
+	if (l->is_mixed) {
+		tare_emit_cell_text(e, "different ones");
+		return;
+	}
+	if (g->state != TARE_GRAPH_STATE_CAPTURED)
+		state = tare_graph_state_name(g->state);
+	else if (g->execs && !g->alive)
+		state = "destroyed";
+	tare_emit_cell_textf(e, "%s%s%s", state, *state && where ? ", " : "", where ? where : "");
+}
+
+static void add_line(struct tare_emit *e, const struct line *l)
+{
+	const struct tare_graph *g = l->first;
+
+	if (l->last == g)
+		tare_emit_cell_textf(e, "%llu", (unsigned long long)g->number);
+	else
+		tare_emit_cell_textf(e, "%llu–%llu", (unsigned long long)g->number,
+				     (unsigned long long)l->last->number);
+	tare_emit_cell_uint(e, l->graphs);
+	if (l->is_mixed || !(g->flags & TARE_GRAPH_FLAG_NODES))
+		tare_emit_cell_unknown(e);
+	else
+		tare_emit_cell_uint(e, g->nodes);
+	tare_emit_cell_int(e, l->exec);
+	tare_emit_cell_int(e, l->memory);
+	tare_emit_cell_int(e, l->allocated);
+	add_pool(e, l);
+	if (l->used_after == TARE_NOT_KNOWN)
+		tare_emit_cell_unknown(e);
+	else
+		tare_emit_cell_uint(e, l->used_after);
+	if (l->is_launches_known)
+		tare_emit_cell_uint(e, l->launches);
+	else
+		tare_emit_cell_unknown(e);
+	add_where(e, l);
+	tare_emit_row(e);
+}
+
+static void add_sum(struct tare_emit *e, const struct lines *lines)
+{
+	struct line all = { 0 };
+
+	for (size_t i = 0; i < lines->count; i++)
+		join(&all, &lines->items[i]);
+	tare_emit_rule(e);
+	tare_emit_cell_text(e, "all");
+	tare_emit_cell_uint(e, all.graphs);
+	tare_emit_cell_text(e, "");
+	tare_emit_cell_int(e, all.exec);
+	tare_emit_cell_int(e, all.memory);
+	tare_emit_cell_int(e, all.allocated);
+	for (int i = 0; i < 4; i++)
+		tare_emit_cell_text(e, "");
+	tare_emit_row(e);
+}
+
+static void add_table(struct tare_emit *e, const char *title, const struct lines *lines)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "GRAPH", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "NODES", TARE_COL_COUNT },     { NULL, "EXEC", TARE_COL_BYTES },
+		{ NULL, "MEMORY", TARE_COL_BYTES },    { NULL, "ALLOCATED", TARE_COL_BYTES },
+		{ NULL, "POOL", TARE_COL_TEXT },       { NULL, "USED AFTER", TARE_COL_BYTES },
+		{ NULL, "LAUNCHES", TARE_COL_COUNT },  { NULL, "WHERE", TARE_COL_TEXT },
+	};
+	bool is_long = lines->count > SCREEN_ROWS;
+	size_t head = is_long ? HEAD_ROWS : lines->count;
+	struct line middle = { 0 };
+
+	tare_emit_table(e, "graphs", title, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < head; i++)
+		add_line(e, &lines->items[i]);
+	for (size_t i = head; is_long && i < lines->count - TAIL_ROWS; i++)
+		join(&middle, &lines->items[i]);
+	if (is_long) {
+		add_line(e, &middle);
+		for (size_t i = lines->count - TAIL_ROWS; i < lines->count; i++)
+			add_line(e, &lines->items[i]);
+	}
+	if (lines->count > 1)
+		add_sum(e, lines);
+	tare_emit_table_end(e);
+}
+
+static uint32_t streams_of(const struct tare_graph *graphs, size_t count)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = graphs[i].stream_number > most ? graphs[i].stream_number : most;
+	return most;
+}
+
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_graph *graphs, size_t count)
+{
+	struct tare_ledger own = { .graphs = (struct tare_graph *)graphs, .graph_nr = (int)count };
+	uint32_t streams = streams_of(graphs, count);
+	struct tare_graph_counts n;
+	struct lines lines = { 0 };
+	struct tare_str title = { 0 };
+	const char *name = "";
+
+	for (int i = 0; i < ledger->device_nr; i++)
+		if (ledger->devices[i].index == graphs->device && ledger->devices[i].name)
+			name = ledger->devices[i].name;
+	tare_graph_count(&n, &own);
+	tare_str_addf(&title, "GPU %d  ", graphs->device);
+	tare_text_add_name(&title, name);
+	tare_str_addf(&title, " · graphs captured: %llu", (unsigned long long)n.captured);
+	if (streams)
+		tare_str_addf(&title, " · capture streams: %u", streams);
+	build(&lines, graphs, count);
+	add_table(e, tare_str_text(&title), &lines);
+	tare_str_free(&title);
+	free(lines.items);
+}
+
+static void add_savings(struct tare_str *out, const struct tare_ledger *ledger, int device,
+			size_t width)
+{
+	for (int i = 0; i < ledger->saving_nr; i++) {
+		const struct tare_graph_saving *s = &ledger->savings[i];
+		struct tare_str line = { 0 };
+		char text[TARE_UNITS_TEXT_MAX];
+
+		if (s->device != device)
+			continue;
+		tare_str_addf(&line, "! could save %s MiB: ", tare_units_mib(text, s->have - s->need));
+		tare_graph_saving_text(&line, s);
+		tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
+		tare_str_add_char(out, '\n');
+		tare_str_free(&line);
+	}
+}
+
+void tare_graph_text(struct tare_str *out, const struct tare_ledger *ledger,
+		     const struct tare_text_style *style)
+{
+	size_t start = out->len;
+
+	if (!ledger->graph_nr)
+		tare_graph_line(out, ledger, (size_t)style->width);
+	for (int i = 0, n; i < ledger->graph_nr; i += n) {
+		struct tare_emit e;
+
+		for (n = 1; i + n < ledger->graph_nr &&
+			    ledger->graphs[i + n].device == ledger->graphs[i].device;)
+			n++;
+		if (i)
+			tare_str_add_char(out, '\n');
+		tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+		add_device(&e, ledger, &ledger->graphs[i], (size_t)n);
+		tare_emit_end(&e);
+		add_savings(out, ledger, ledger->graphs[i].device, (size_t)style->width);
+	}
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}
