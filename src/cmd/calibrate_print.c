@@ -108,7 +108,7 @@ static void emit_compared(struct tare_emit *e, const struct tare_calibrate_shown
 	enum verdict verdict = compare(shown, key);
 	char text[TARE_PROFILE_TEXT_MAX];
 
-	if (!shown->compared) {
+	if (!shown->compared || tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN) {
 		tare_emit_cell_unknown(e);
 		tare_emit_cell_unknown(e);
 		tare_emit_cell_unknown(e);
