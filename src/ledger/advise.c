@@ -216,6 +216,18 @@ static void find_contexts(struct tare_advise *a)
 	tare_fold_find(a, TARE_ADVICE_PROCESSES, &processes, -1);
 }
 
+/* ---- graphs: what their own rows say could be saved ---- */
+
+static void find_graphs(struct tare_advise *a, const struct tare_ledger *ledger, int device)
+{
+	for (int i = 0; i < ledger->saving_nr; i++) {
+		struct tare_finding finding = tare_graph_saving_finding(&ledger->savings[i]);
+
+		if (ledger->savings[i].device == device)
+			tare_fold_find(a, finding.advice, &finding, -1);
+	}
+}
+
 /* ---- large accounts that have no advice of their own ---- */
 
 static bool has_own(enum tare_account account)
@@ -271,15 +283,16 @@ static int by_saving(const void *a, const void *b)
 }
 
 void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_mark m, int64_t t, struct tare_arena *memory,
+		      enum tare_mark m, int64_t t, const struct tare_ledger *ledger,
 		      struct tare_device_ledger *out)
 {
-	struct tare_advise a = { .f = f, .d = d, .mark = m, .t = t, .memory = memory };
+	struct tare_advise a = { .f = f, .d = d, .mark = m, .t = t, .memory = ledger->memory };
 
 	tare_facts_find(&a);
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
 		find_bucket(&a, &f->buckets[i]);
 	find_contexts(&a);
+	find_graphs(&a, ledger, out->index);
 	if (d->is_measured)
 		find_others(&a);
 	find_granularity(&a);
@@ -287,7 +300,7 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 	drop_small(&a);
 	if (a.count) {
 		qsort(a.findings, a.count, sizeof(*a.findings), by_saving);
-		out->findings = tare_arena_alloc(memory, a.count * sizeof(*a.findings));
+		out->findings = tare_arena_alloc(ledger->memory, a.count * sizeof(*a.findings));
 		memcpy(out->findings, a.findings, a.count * sizeof(*a.findings));
 		out->finding_nr = (int)a.count;
 	}

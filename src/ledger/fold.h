@@ -810,7 +810,7 @@ void tare_facts_free(struct tare_facts *facts);
 
 /* advise.c: what can be done about a device */
 void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_mark m, int64_t t, struct tare_arena *memory,
+		      enum tare_mark m, int64_t t, const struct tare_ledger *ledger,
 		      struct tare_device_ledger *out);
 
 /* cut.c: the last moment up to `until` at which a recording can be cut */

@@ -213,7 +213,7 @@ struct tare_graph {
 };
 
 /* What could be saved on a device, from what was measured. */
-#define TARE_GRAPH_SAVING(KEY, key, sentence) TARE_GRAPH_SAVING_##KEY,
+#define TARE_GRAPH_SAVING(KEY, key, advice) TARE_GRAPH_SAVING_##KEY,
 enum tare_graph_saving_kind {
 #include "graph_savings.def"
 	TARE_GRAPH_SAVING_NR
@@ -226,9 +226,9 @@ struct tare_graph_saving {
 	uint64_t count; /* pools, streams or execs that it is about */
 	int64_t have, need; /* bytes they take, and would; saved: the difference */
 };
-/* Its key for scripts, and the sentence for people, with {count}, {have} and {need} in it. */
+/* Its key for scripts, and what is said of it. */
 const char *tare_graph_saving_key(enum tare_graph_saving_kind kind);
-const char *tare_graph_saving_sentence(enum tare_graph_saving_kind kind);
+struct tare_finding tare_graph_saving_finding(const struct tare_graph_saving *saving);
 const char *tare_graph_state_name(enum tare_graph_state state);
 const char *tare_node_name(enum tare_node node);
 

@@ -93,7 +93,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		l->elastic += l->rows[i].elastic ? l->rows[i].bytes : 0;
 	}
 	l->unexplained = l->used == TARE_NOT_KNOWN ? 0 : used - sum;
-	tare_fold_advise(f, d, m, t, out->memory, l);
+	tare_fold_advise(f, d, m, t, out, l);
 }
 
 /* Makes room for every device and process of the recording. */

@@ -2,6 +2,7 @@
 #include "view/graph.h"
 
 #include "base/units.h"
+#include "view/advice.h"
 
 #include <string.h>
 
@@ -44,19 +45,10 @@ void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, siz
 
 void tare_graph_saving_text(struct tare_str *out, const struct tare_graph_saving *saving)
 {
-	const char *at = tare_graph_saving_sentence(saving->kind), *open;
-	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_finding finding = tare_graph_saving_finding(saving);
 
-	while ((open = strchr(at, '{'))) {
-		tare_str_add_n(out, at, (size_t)(open - at));
-		if (!strncmp(open, "{count}", 7))
-			tare_str_add(out, tare_units_count(text, saving->count));
-		else
-			tare_str_add(out, tare_units_mib(text, open[1] == 'h' ? saving->have
-									      : saving->need));
-		at = strchr(open, '}') + 1;
-	}
-	tare_str_add(out, at);
+	tare_advice_finding(out, &finding);
+	tare_str_addf(out, ". %s", tare_finding_less(&finding));
 }
 
 /* ---- for scripts ---- */

@@ -302,6 +302,32 @@ TEST(pools_are_private_until_another_graph_is_given_their_id)
 	world_free(w);
 }
 
+/* Large savings stand under the ledger, small ones only with the graphs. */
+TEST(what_is_worth_a_word_is_advice)
+{
+	struct world *w = started();
+	const struct tare_finding *found = NULL;
+	struct tare_ledger l;
+
+	for (int i = 0; i < 3; i++) { /* 100, 200 and 300 MiB into pools of their own */
+		begin_in_pool(w, (10 + i * 10) * MS, 0x51, 0xa0 + (uint64_t)i, 0, 0);
+		alloc(w, (11 + i * 10) * MS, 1, BASE + (uint64_t)i * 1024 * MIB,
+		      600 * MIB + i * (i + 1) * 50 * MIB, (i + 1) * 100 * MIB, "/lib/a.so");
+		end(w, (12 + i * 10) * MS, 1, 0x51, 0x61 + (uint64_t)i);
+	}
+	l = world_ledger(w, "end");
+	for (int i = 0; i < l.devices[0].finding_nr; i++)
+		if (l.devices[0].findings[i].advice == TARE_ADVICE_PRIVATE_POOLS)
+			found = &l.devices[0].findings[i];
+	CHECK(found);
+	CHECK_INT(found->bytes, 300 * MIB);
+	CHECK_INT(found->count, 3);
+	CHECK_INT(found->each, 600 * MIB);
+	CHECK_INT(found->next, 300 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(executable_graphs_that_are_alike_could_be_one)
 {
 	struct world *w = started();
