@@ -143,6 +143,50 @@ GRAPH(cuGraphInstantiateWithParams,
 GRAPH(cuGraphInstantiateWithParams_ptsz,
       (CUgraphExec * phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *p), (phGraphExec, hGraph, p))
 
+/*
+ * Memory nodes take what they need at the first launch, which cannot be undone, or at an upload, which
+ * can: so a first launch is uploaded before.
+ */
+#define UPLOAD(symbol, launch, is_ptsz)                                                             \
+	static CUresult limit_##launch(CUgraphExec exec, CUstream stream)                           \
+	{                                                                                           \
+		struct tare_limit limit;                                                            \
+		CUresult result;                                                                    \
+                                                                                                    \
+		if (likely(tare_depth == 0) || !tare_driver.symbol || !tare_driver.cuDeviceGraphMemTrim || \
+		    tare_ask_is_capturing(stream, is_ptsz))                                         \
+			return tare_driver.launch(exec, stream);                                    \
+		if (!tare_limit_begin(&limit, HERE, 0, TARE_LIMIT_OPEN))                            \
+			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
+		result = limit.card ? tare_driver.symbol(exec, stream) : CUDA_SUCCESS;              \
+		if (unlikely(tare_limit_is_passed(&limit, result))) {                               \
+			tare_driver.cuDeviceGraphMemTrim(limit.device);                             \
+			tare_first_forget(exec);                                                    \
+			result = CUDA_ERROR_OUT_OF_MEMORY;                                          \
+		} else {                                                                            \
+			result = tare_driver.launch(exec, stream);                                  \
+		}                                                                                   \
+		tare_limit_end(&limit);                                                             \
+		return result;                                                                      \
+	}                                                                                           \
+	static CUresult limit_##symbol(CUgraphExec exec, CUstream stream)                           \
+	{                                                                                           \
+		struct tare_limit limit;                                                            \
+		CUresult result;                                                                    \
+                                                                                                    \
+		if (!tare_limit_begin(&limit, HERE, 0, TARE_LIMIT_OPEN))                            \
+			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
+		result = tare_driver.symbol(exec, stream);                                          \
+		if (tare_driver.cuDeviceGraphMemTrim && tare_limit_is_passed(&limit, result)) {      \
+			tare_driver.cuDeviceGraphMemTrim(limit.device);                             \
+			result = CUDA_ERROR_OUT_OF_MEMORY;                                          \
+		}                                                                                   \
+		tare_limit_end(&limit);                                                             \
+		return result;                                                                      \
+	}
+UPLOAD(cuGraphUpload, cuGraphLaunch, false)
+UPLOAD(cuGraphUpload_ptsz, cuGraphLaunch_ptsz, true)
+
 /* ---- asynchronous pools ---- */
 /*
  * A pool grows by what it lacks, in whole steps, and now and then by one more when its room is in
@@ -351,6 +395,10 @@ static void *const limits[CU_API_NR] = {
 	ROW(cuLibraryUnload),
 	ROW(cuKernelGetFunction),
 	ROW(cuGraphExecDestroy),
+	ROW(cuGraphUpload),
+	ROW(cuGraphUpload_ptsz),
+	ROW(cuGraphLaunch),
+	ROW(cuGraphLaunch_ptsz),
 	ROW(cuGraphInstantiate),
 	ROW(cuGraphInstantiate_v2),
 	ROW(cuGraphInstantiateWithFlags),
