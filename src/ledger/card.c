@@ -223,7 +223,10 @@ static void tell_device(const struct tell *to, int64_t latest, int64_t t)
 		if ((size_t)any >= card->aside_nr || !card->asides[any])
 			tell_aside(to, any, 0, t);
 	}
-	for (size_t i = 0; i < card->aside_nr; i++)
+	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
+	if (d->is_marked[TARE_MARK_END] && card->mark_aside[TARE_MARK_END])
+		tell_aside(to, any, card->mark_aside[TARE_MARK_END], t);
+	for (size_t i = 0; !d->is_marked[TARE_MARK_END] && i < card->aside_nr; i++)
 		if (card->asides[i])
 			tell_aside(to, (int)i, card->asides[i], t);
 	for (size_t i = 0; i < card->refusal_nr; i++)
