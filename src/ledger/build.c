@@ -42,6 +42,12 @@ static bool is_step(const struct tare_event *e)
 	return e->kind == TARE_KIND_EVENT || e->kind == TARE_KIND_POOL;
 }
 
+/* When it began, its first reading included: what this overlaps has to be settled with it. */
+static int64_t order_of(const struct tare_event *e)
+{
+	return e->begin_ns - e->reading_before_ns;
+}
+
 /* Is it to be taken in earlier than it comes? Both passes must answer alike. */
 static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 {
@@ -57,11 +63,10 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	d = f->devices[device];
 	if (tare_fold_is_folded(e))
 		return false;
-	if (is_step(e) &&
-	    (e->begin_ns < d->max_begin || e->begin_ns < f->max_begin_all))
+	if (is_step(e) && (order_of(e) < d->max_begin || order_of(e) < f->max_begin_all))
 		return true;
-	if (d->max_begin < e->begin_ns)
-		d->max_begin = e->begin_ns;
+	if (d->max_begin < order_of(e))
+		d->max_begin = order_of(e);
 	return false;
 }
 
@@ -130,6 +135,8 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
+		.reading_before = e->reading_before_ns,
+		.reading_after = e->reading_after_ns,
 		.local_growth = -1,
 		.context = r->context,
 		.handle = r->handle,
@@ -190,8 +197,8 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct tare_step *s = a, *t = b;
 
-	if (s->begin != t->begin)
-		return s->begin < t->begin ? -1 : 1;
+	if (s->begin - s->reading_before != t->begin - t->reading_before)
+		return s->begin - s->reading_before < t->begin - t->reading_before ? -1 : 1;
 	return s->end < t->end ? -1 : s->end > t->end;
 }
 
@@ -219,8 +226,14 @@ static void take_step(struct tare_fold *f, struct tare_step *s)
 
 static void take_late(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
 {
-	while (d->late_next < d->late.count && d->late.items[d->late_next].begin <= until)
-		take_step(f, &d->late.items[d->late_next++]);
+	while (d->late_next < d->late.count) {
+		struct tare_step *s = &d->late.items[d->late_next];
+
+		if (s->begin - s->reading_before > until)
+			return;
+		d->late_next++;
+		take_step(f, s);
+	}
 }
 
 static int source_of(const struct tare_device *device)
@@ -252,7 +265,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 {
 	struct tare_step s;
 
-	take_late(f, d, is_step(e) ? e->begin_ns : e->at_ns);
+	take_late(f, d, is_step(e) ? order_of(e) : e->at_ns);
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
 	case TARE_KIND_POOL:

@@ -26,7 +26,8 @@ static uint64_t told_handle(const struct tare_refs *refs, uint64_t handle, size_
 	return refs->handles ? handle : OUR_HANDLE(i, is_import);
 }
 
-static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, int device, int64_t t)
+static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, int device,
+			  int64_t t)
 {
 	for (size_t i = 0; i < c->f->mapping_nr; i++) {
 		const struct tare_mapping *m = &c->f->mappings[i];
@@ -45,8 +46,8 @@ static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, i
 static void tell_end(struct checkpoint *c, int process, int device, uint64_t handle, uint64_t lent,
 		     int64_t t)
 {
-	struct tare_rec_event *r = add_event(c, process, device, TARE_CLASS_VMM, TARE_EFFECT_DEL,
-					     t - AT_RELEASE * US);
+	struct tare_rec_event *r =
+		add_event(c, process, device, TARE_CLASS_VMM, TARE_EFFECT_DEL, t - AT_RELEASE * US);
 
 	r->handle = handle;
 	r->limit = lent;
@@ -92,9 +93,9 @@ static void tell_import(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_import *m = &c->f->imports[i];
 	uint64_t handle = told_handle(&m->refs, m->handle, i, true);
-	struct tare_rec_event *r = add_event(
-		c, m->process, m->device, m->is_address ? TARE_CLASS_IPC : TARE_CLASS_VMM_IMPORT,
-		TARE_EFFECT_NEW, t - AT_IMPORT * US);
+	struct tare_rec_event *r = add_event(c, m->process, m->device,
+					     m->is_address ? TARE_CLASS_IPC : TARE_CLASS_VMM_IMPORT,
+					     TARE_EFFECT_NEW, t - AT_IMPORT * US);
 
 	r->handle = handle;
 	r->parent = m->origin < 0 ? 0 : (uint64_t)m->origin + 1;

@@ -39,13 +39,13 @@ static bool joins(const struct tare_device_fold *d, const struct tare_step *s)
 {
 	if (waits(d, s))
 		return true;
-	if (s->begin > d->cluster_until || d->cluster.count >= CLUSTER_MAX)
+	if (s->begin - s->reading_before > d->cluster_until || d->cluster.count >= CLUSTER_MAX)
 		return false;
 	for (size_t i = 0; i < d->thread_nr; i++) {
 		const struct tare_thread_end *t = &d->threads[i];
 
 		/* Calls of one thread are in order, unless one is inside the other. */
-		if (is_of(t, s) ? s->begin < t->end : s->begin <= t->until)
+		if (is_of(t, s) ? s->begin < t->end : s->begin - s->reading_before <= t->until)
 			return true;
 	}
 	return false;
@@ -85,8 +85,8 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 					      d->cluster.count + 1, sizeof(*d->cluster.items));
 	own = &d->cluster.items[d->cluster.count];
 	*own = *s;
-	own->weigh_begin = s->begin - f->weigh;
-	own->weigh_end = s->end + f->weigh;
+	own->weigh_begin = s->begin - (s->reading_before ? s->reading_before : f->weigh);
+	own->weigh_end = s->end + (s->reading_after ? s->reading_after : f->weigh);
 	if (t->last != SIZE_MAX && d->cluster.items[t->last].end <= s->begin) {
 		/* The thread's own calls are in order, readings included. */
 		struct tare_step *before = &d->cluster.items[t->last];

@@ -25,7 +25,7 @@ static void see_call(struct pass *p, const struct tare_event *e)
 	uint64_t thread, since;
 	const uint64_t *del;
 
-	forbid(p, e->begin_ns, e->end_ns + CLEAR_NS);
+	forbid(p, e->begin_ns - e->reading_before_ns, e->end_ns + e->reading_after_ns + CLEAR_NS);
 	if (e->kind == TARE_KIND_POOL)
 		return;
 	thread = (uint64_t)e->process->index << 32 | e->rec.event->tid;

@@ -380,7 +380,11 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 {
 	size_t n = d->cluster.count;
 	struct tare_overlap o = { .f = f, .d = d, .steps = d->cluster.items, .step_nr = n };
-	int64_t end = d->cluster_until - f->weigh;
+	int64_t end = INT64_MIN;
+
+	for (size_t i = 0; i < n; i++)
+		if (end < d->cluster.items[i].end)
+			end = d->cluster.items[i].end;
 
 	o.members = tare_xcalloc(n, sizeof(*o.members));
 	o.order = tare_xcalloc(n, sizeof(*o.order));

@@ -84,7 +84,8 @@ static void say(struct tare_fold *f, int object, const struct tare_step *s)
  * A pool that was destroyed while some of it was in use gives that back later, and cannot be asked
  * any more: what did not come back at once is weighed from there on.
  */
-static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a, int object)
+static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+		    int object)
 {
 	struct tare_object_live o = f->objects[object];
 	int64_t reserved = (int64_t)o.granted;
@@ -92,8 +93,7 @@ static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_
 	tare_fold_object_remove(f, object);
 	op_change(f, &o, -reserved, -(int64_t)o.asked, -1);
 	a->bucket = o.bucket;
-	if (!(s->flags & TARE_EVENT_WEIGHED) ||
-	    (int64_t)s->before - (int64_t)s->after >= reserved)
+	if (!(s->flags & TARE_EVENT_WEIGHED) || (int64_t)s->before - (int64_t)s->after >= reserved)
 		return;
 	a->bucket = tare_fold_bucket(f, o.context, TARE_ACCOUNT_POOL, 0);
 	tare_fold_op_bytes(f, a->bucket, reserved, 0, TARE_EVIDENCE_EXACT);

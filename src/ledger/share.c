@@ -50,8 +50,8 @@ static int holder_of(const struct tare_fold *f, int physical)
 static void move(struct tare_fold *f, int physical, int import, enum tare_evidence how)
 {
 	struct tare_physical *p = &f->physicals[physical];
-	int to = import >= 0 ? row_of_holder(f, p, f->imports[import].process)
-			     : row_of_nobody(f, p);
+	int to =
+		import >= 0 ? row_of_holder(f, p, f->imports[import].process) : row_of_nobody(f, p);
 
 	p = &f->physicals[physical];
 	if (p->bucket >= 0) /* an allocation's rows have let it go already */
@@ -116,8 +116,8 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 	}
 	/* Somebody may have it of whom we know nothing, or not what: then it has not gone now. */
 	if (p->identity && p->bytes && 2 * fall_in(s, p->bytes) < p->bytes) {
-		move(f, physical, -1, has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED
-							    : TARE_EVIDENCE_WEIGHED);
+		move(f, physical, -1,
+		     has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_WEIGHED);
 		return;
 	}
 	if (p->bucket >= 0)
@@ -301,7 +301,8 @@ static void share_allocation(struct tare_fold *f, const struct tare_step *s)
  * It was freed, `bytes` of the device are out of the books, and the counter says whether they are off
  * the device too. If not, somebody still has it open.
  */
-void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at, int64_t bytes)
+void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
+			   int64_t bytes)
 {
 	int known = shared_at(f, s->process, at), holder;
 
@@ -398,8 +399,9 @@ void tare_fold_share_end(struct tare_fold *f, int process)
 		struct tare_physical *x = &f->physicals[i];
 		int holder;
 
-		if (!x->is_live || (x->is_lent ? x->holder < 0 || f->imports[x->holder].process != process
-					       : x->process != process))
+		if (!x->is_live ||
+		    (x->is_lent ? x->holder < 0 || f->imports[x->holder].process != process
+				: x->process != process))
 			continue;
 		holder = x->identity ? holder_of(f, (int)i) : -1;
 		if (holder >= 0 && x->bytes)

@@ -23,7 +23,8 @@ int tare_fold_physical_add(struct tare_fold *f, const struct tare_physical *p)
 {
 	int i = 0;
 
-	while ((size_t)i < f->physical_nr && (f->physicals[i].is_live || (size_t)i < f->physical_free))
+	while ((size_t)i < f->physical_nr &&
+	       (f->physicals[i].is_live || (size_t)i < f->physical_free))
 		i++;
 	f->physical_free = (size_t)i + 1;
 	if ((size_t)i == f->physical_nr) {
@@ -103,7 +104,8 @@ static void create(struct tare_fold *f, const struct tare_step *s, struct tare_a
 				   .bucket = a->bucket };
 	int physical;
 
-	if (handle_of(f, s->process, s->handle)) /* the driver gave it again: its end was not seen */
+	if (handle_of(f, s->process,
+		      s->handle)) /* the driver gave it again: its end was not seen */
 		unbind(f, s, a);
 	a->takes_rest = false;
 	a->bucket = p.bucket;
@@ -202,7 +204,8 @@ static void forget_mapping(struct tare_fold *f, uint64_t i)
 	struct tare_mapping *m = &f->mappings[i], *end = &f->mappings[--f->mapping_nr];
 
 	if (!(m->ref & 1))
-		tare_fold_tensor_segment_remove(f, m->process, f->physicals[m->ref >> 1].device, m->at);
+		tare_fold_tensor_segment_remove(f, m->process, f->physicals[m->ref >> 1].device,
+						m->at);
 	tare_map_remove(&f->processes[m->process]->mapped, m->at, NULL);
 	if (m == end)
 		return;

@@ -124,6 +124,8 @@ struct tare_event {
 	 * before the call) its begin. Other kinds: all three are equal.
 	 */
 	int64_t at_ns, begin_ns, end_ns;
+	/* EVENT: how long before its begin and after its end it may have read the counter; 0: not told */
+	int64_t reading_before_ns, reading_after_ns;
 
 	const char *api;                /* EVENT: the entry point; or NULL */
 	const char *name; /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */

@@ -60,6 +60,7 @@
 #define TARE_MAX_CELLS 4095u
 #define TARE_HEADER_BYTES 512u
 #define TARE_RING_HEADER_BYTES 4096u
+#define TARE_READING_STEP 1024u /* ticks: the unit of reading_before and reading_after */
 #define TARE_TID_INSIDE 0x80000000u /* bit of a tid: inside another recorded call of that thread */
 #define TARE_NOT_KNOWN UINT64_MAX /* in any byte count: "not known", which is not 0 */
 

@@ -116,6 +116,15 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 		e->end_ns = e->at_ns;
 }
 
+/* Of a reading, which is told in steps. */
+static int64_t length_of(const struct tare_recording *r, const struct tare_rprocess *p,
+			 uint64_t stamp, uint16_t steps)
+{
+	return steps ? tare_recording_ns(r, p, stamp + (uint64_t)steps * TARE_READING_STEP) -
+			       tare_recording_ns(r, p, stamp)
+		     : 0;
+}
+
 static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		  struct tare_event *e)
 {
@@ -124,6 +133,8 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
 		set_times(r, p, e, rec.event->ticks, rec.event->effect == TARE_EFFECT_DEL);
+		e->reading_before_ns = length_of(r, p, rec.head->stamp, rec.event->reading_before);
+		e->reading_after_ns = length_of(r, p, rec.head->stamp, rec.event->reading_after);
 		e->device = tare_process_device(&p->public, rec.event->device);
 		e->api = look_up(&p->strings, rec.event->api);
 		e->name = look_up(&p->strings, rec.event->name);

@@ -50,7 +50,7 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 			    const struct tare_row *row)
 {
-	bool has_owner = row->account == TARE_ACCOUNT_ALLOCATION;
+	bool has_owner = row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM;
 
 	if (row->account == TARE_ACCOUNT_OTHER)
 		return tare_accounts[row->account].label;

@@ -3,8 +3,8 @@
 #include "ledger_world.h"
 #include "test.h"
 
-#define PROCESS "process:431"
-#define CONTEXT UINT64_C(0xc0)
+#define PROCESS  "process:431"
+#define CONTEXT  UINT64_C(0xc0)
 #define STANDARD UINT64_C(0x900)
 
 /* 100 MiB in use, a context +523. */
@@ -22,9 +22,8 @@ static struct world *started(void)
 static void grow(struct world *w, int64_t t, int64_t reserved, int64_t used)
 {
 	CALL(w, .class = TARE_CLASS_POOL_STATE, .effect = TARE_EFFECT_CHANGE, .begin = t,
-	     .end = t + 10, .handle = STANDARD, .context = CONTEXT,
-	     .granted = (uint64_t)reserved, .asked = (uint64_t)used,
-	     .owner = "/usr/lib/libanything.so");
+	     .end = t + 10, .handle = STANDARD, .context = CONTEXT, .granted = (uint64_t)reserved,
+	     .asked = (uint64_t)used, .owner = "/usr/lib/libanything.so");
 }
 
 static void check_pool(const struct tare_ledger *l, const char *name, int64_t used, int64_t idle)
@@ -125,8 +124,7 @@ TEST(pool_that_is_destroyed_in_use_is_weighed_from_there_on)
 	     .end = 7 * MS, .context = CONTEXT, .weigh = true, .before = 687 * MIB,
 	     .after = 623 * MIB);
 	l = world_ledger(w, "end");
-	CHECK(!world_row(&l, 0, PROCESS "/pools") ||
-	      world_bytes(&l, 0, PROCESS "/pools") == 0);
+	CHECK(!world_row(&l, 0, PROCESS "/pools") || world_bytes(&l, 0, PROCESS "/pools") == 0);
 	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
 	world_free(w);

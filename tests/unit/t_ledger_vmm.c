@@ -4,10 +4,10 @@
 #include "test.h"
 
 #define MAKER "process:431"
-#define PEER "process:77"
+#define PEER  "process:77"
 #define OWNER "/usr/lib/libexpand.so"
-#define BASE UINT64_C(0x7f0000000000)
-#define FD 1 /* identity of a descriptor: its kind, and nothing else */
+#define BASE  UINT64_C(0x7f0000000000)
+#define FD    1 /* identity of a descriptor: its kind, and nothing else */
 
 /* The device's counter, as the events move it. */
 static int64_t now;
@@ -27,20 +27,20 @@ static struct world *started(void)
 /* A call at `t` milliseconds in which the device changes by `change` MiB. */
 #define STEP(W, t, change, ...)                                                                    \
 	do {                                                                                       \
-		CALL(W, .begin = (t) * MS, .end = (t) * MS + 10, .weigh = true, .before = now,     \
-		     .after = now + (change) * MIB, __VA_ARGS__);                                  \
-		now += (change) * MIB;                                                             \
+		CALL(W, .begin = (t)*MS, .end = (t)*MS + 10, .weigh = true, .before = now,         \
+		     .after = now + (change)*MIB, __VA_ARGS__);                                    \
+		now += (change)*MIB;                                                               \
 	} while (0)
 
 #define CREATE(W, t, h, mib)                                                                       \
 	STEP(W, t, mib, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .handle = (h),         \
-	     .asked = (mib) * MIB, .granted = (mib) * MIB, .owner = OWNER)
+	     .asked = (mib)*MIB, .granted = (mib)*MIB, .owner = OWNER)
 #define MAP(W, p, t, at, h, mib)                                                                   \
 	STEP(W, t, 0, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,      \
-	     .handle = (at), .parent = (h), .asked = (mib) * MIB)
+	     .handle = (at), .parent = (h), .asked = (mib)*MIB)
 #define UNMAP(W, p, t, at, mib, change)                                                            \
 	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, \
-	     .handle = (at), .asked = (mib) * MIB)
+	     .handle = (at), .asked = (mib)*MIB)
 #define RELEASE(W, p, t, h, change)                                                                \
 	STEP(W, t, change, .process = (p), .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL,     \
 	     .handle = (h))

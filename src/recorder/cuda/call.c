@@ -115,8 +115,10 @@ static void weigh_after(struct tare_call *call)
 	if (!call->is_weighed)
 		return;
 	call->after = call->before;
-	if (!tare_weigh_is_short(call->end - call->begin))
+	if (!tare_weigh_is_short(call->end - call->begin)) {
 		call->after = tare_weigh_used(call->device, &by_cuda);
+		call->reading_after = tare_clock_ticks() - call->end;
+	}
 	/* Two readings on different scales are no difference. */
 	if (call->after == TARE_NOT_KNOWN || by_cuda != !!(call->flags & TARE_EVENT_BY_CUDA)) {
 		call->before = call->after = TARE_NOT_KNOWN;
@@ -185,10 +187,14 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 
 static bool begin_weighed(struct tare_call *call)
 {
+	uint64_t since;
+
 	tare_pools_look(NULL, false); /* or what they gave back would be nobody's */
+	since = tare_clock_ticks();
 	weigh_before(call);
 	errno = call->saved_errno;
 	call->begin = tare_clock_ticks();
+	call->reading_before = call->begin - since;
 	return true;
 }
 
@@ -307,6 +313,13 @@ static void remember(const struct tare_call *call)
 		note_sync_class(call->class);
 }
 
+static uint16_t in_steps(uint64_t ticks)
+{
+	uint64_t steps = ticks / TARE_READING_STEP + 1;
+
+	return ticks == 0 ? 0 : steps < UINT16_MAX ? (uint16_t)steps : UINT16_MAX;
+}
+
 void tare_call_emit(struct tare_call *call, CUresult result)
 {
 	struct tare_rec_graph graph;
@@ -339,6 +352,10 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	event.peers_after = call->peers_after;
 	event.local = call->local;
 	event.limit = call->limit;
+	if (call->flags & TARE_EVENT_WEIGHED) {
+		event.reading_before = in_steps(call->reading_before);
+		event.reading_after = in_steps(call->reading_after);
+	}
 	event.missing = call->missing;
 	/* An address is free for others the moment the call that frees it begins. */
 	stamp = call->effect == TARE_EFFECT_DEL ? call->begin : call->end;

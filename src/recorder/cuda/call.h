@@ -30,6 +30,7 @@ struct tare_call {
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
 	uint64_t launches; /* of an executable graph that goes */
+	uint64_t reading_before, reading_after; /* ticks from the start of the first, to the end of the second */
 	const char *name;
 	int saved_errno;
 	bool is_weighed;
