@@ -276,6 +276,34 @@ def stacks_can_be_chosen(box):
 
 
 @case
+def an_interpreter_comes_and_goes(box):
+    """Embedded, started, ended and unloaded, twice; calls of the driver before, between and after."""
+    text = ("import ctypes, json, os, sys\n"
+            "cu = ctypes.CDLL('libcuda.so.1')\n"
+            "def alloc(size):\n"
+            "    return cu.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(size))\n"
+            "alloc(0x123456)\n")
+    tried = 0
+    for version, python in PYTHONS.items():
+        found = glob.glob(os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "libpython3.*.so.1.0"))
+        if version == "system" or not found:
+            continue
+        home = {"PYTHONHOME": os.path.dirname(os.path.dirname(python))}
+        if box.run(fixture("e2e_embed", found[0], text), sim=True, env=home).code:
+            continue  # not every Python bears this (3.12.1 aborts)
+        rec = "embedded-%s.tare" % version
+        done = box.record(fixture("e2e_embed", found[0], text), rec=rec, env=home)
+        events = recorded(box, rec)
+        inside = [frames for event, frames in events if event["asked"] == 0x123456]
+        outside = [frames for event, frames in events if event["asked"] == 0xfaceb]
+        check_equal(inside, [[["<string>", 4, "alloc"], ["<string>", 5, "<module>"]]] * 2, version, done)
+        check_equal(outside, [None] * 8, version, done)
+        tried += 1
+    if not tried:
+        raise Skip("no libpython3.*.so here")
+
+
+@case
 def an_interpreter_we_cannot_read_is_left_alone(box):
     """A stand-in for the interpreter says what TARE_FAKE_PYTHON asks it to."""
     for fake, part in (("3.99.1 (main)", "3.6 to 3.14"), ("3.11.9 (x) [PyPy 7.3]", "PyPy"),

@@ -20,6 +20,8 @@ static struct {
 	uint32_t state;
 	bool is_said;
 	uint64_t searched; /* what was loaded when nothing was found, plus 1 */
+	uint64_t unloads; /* libraries that had gone when its object was last seen there … */
+	uintptr_t base; /* … at this address */
 	struct tare_python python;
 	char refusal[160];
 } the;
@@ -195,6 +197,8 @@ static uint32_t check(struct found *f, bool during_import)
 	struct tare_python *p = &the.python;
 	enum tare_python_told told;
 
+	the.unloads = tare_objects_epoch().unloads;
+	the.base = f->object.base;
 	f->version = ((const char *(*)(void))symbol(f, "Py_GetVersion"))();
 	if (f->version && strstr(f->version, "PyPy"))
 		return refuse(f, "PyPy keeps its frames elsewhere");
@@ -250,10 +254,42 @@ static void say_refusal(void)
 	tare_degraded(the.refusal, NULL);
 }
 
-__attribute__((noinline)) static const struct tare_python *look(void)
+/* Something was unloaded. If it was the interpreter, nothing of it may be called any more. */
+static void check_still_there(uint64_t unloads)
 {
-	if (__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == UNKNOWN &&
-	    the.searched != tare_objects_epoch().changes + 1)
+	uint32_t state = __atomic_load_n(&the.state, __ATOMIC_ACQUIRE);
+	struct tare_elf_object object;
+
+	if (state == CHECKING)
+		return;
+	if (!the.python.own_state || (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) &&
+				      object.base == the.base)) {
+		__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
+		return;
+	}
+	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	the.python.own_state = NULL;
+	the.searched = 0;
+	__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
+	__atomic_store_n(&the.state, UNKNOWN, __ATOMIC_RELEASE);
+}
+
+/* An interpreter that was found and could not be checked yet: on a thread without it there is nothing new. */
+static bool is_worth_a_check(void)
+{
+	void *(*own_state)(void) = the.python.own_state;
+
+	if (own_state)
+		return own_state() != NULL;
+	return the.searched != tare_objects_epoch().changes + 1;
+}
+
+__attribute__((noinline)) static const struct tare_python *look(uint64_t unloads)
+{
+	if (__atomic_load_n(&the.unloads, __ATOMIC_RELAXED) != unloads)
+		check_still_there(unloads);
+	if (__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == UNKNOWN && is_worth_a_check())
 		check_once(0);
 	if (__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == REFUSED)
 		say_refusal();
@@ -262,7 +298,10 @@ __attribute__((noinline)) static const struct tare_python *look(void)
 
 const struct tare_python *tare_python_interpreter(void)
 {
-	if (likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED))
+	uint64_t unloads = tare_objects_epoch().unloads;
+
+	if (likely(__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED &&
+		   __atomic_load_n(&the.unloads, __ATOMIC_RELAXED) == unloads))
 		return &the.python;
-	return look();
+	return look(unloads);
 }
