@@ -14,12 +14,12 @@ shift $(($# < 2 ? $# : 2))
 all=(capture compile pools jax nodes train lattice vram calibrate overhead)
 
 part_capture() {
-	record_python torch capture64 90 graphs,streams,code,allocations "$here/programs/capture64.py"
-	record_python torch capture64_shared 90 graphs,streams,code,allocations "$here/programs/capture64.py" --share-pool
+	record_python torch capture64 90 graphs,execs,memory,kept,streams,code,allocations "$here/programs/capture64.py"
+	record_python torch capture64_shared 90 graphs,execs,memory,kept,streams,code,allocations "$here/programs/capture64.py" --share-pool
 }
 
 part_compile() {
-	record_python torch compile_reduce 150 graphs,streams,code,allocations "$here/programs/compile_reduce.py"
+	record_python torch compile_reduce 150 graphs,execs,memory,kept,streams,code,allocations "$here/programs/compile_reduce.py"
 }
 
 part_pools() {
@@ -34,10 +34,10 @@ part_jax() {
 }
 
 part_nodes() {
-	record_c memory_nodes 30 graphs
+	record_c memory_nodes 30 graphs,execs,memory,kept
 	nodes=$out/graph_nodes.stdout
 	# shellcheck disable=SC2086
-	record_c graph_nodes 30 graphs ${SIM:+kernel kernel+2048B memset memcpy empty}
+	record_c graph_nodes 30 graphs,execs,memory,kept ${SIM:+kernel kernel+2048B memset memcpy empty}
 }
 
 part_train() {
@@ -46,8 +46,8 @@ part_train() {
 }
 
 part_lattice() {
-	record_python torch lattice 120 graphs,allocations,streams "$here/../../examples/lattice.py" &&
-		record_python torch lattice_shared 120 graphs,allocations,streams \
+	record_python torch lattice 120 graphs,execs,memory,kept,allocations,streams "$here/../../examples/lattice.py" &&
+		record_python torch lattice_shared 120 graphs,execs,memory,kept,allocations,streams \
 			"$here/../../examples/lattice.py" --share-pool || return
 	[ -d "$out/lattice_shared.tare" ] || return
 	cat "$out/lattice.stdout"
