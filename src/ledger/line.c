@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/line.h"
 
+#include "base/demangle.h"
 #include "ledger/owner.h"
 
 #include <inttypes.h>
@@ -82,10 +83,12 @@ void tare_line_add_native(struct tare_str *out, const struct tare_process *proce
 	const char *path = object && object->path ? object->path : "?", *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 
-	if (symbol)
-		tare_str_addf(out, "%s+0x%" PRIx64 " in %s", symbol->name, symbol->offset, base);
-	else
+	if (symbol) {
+		tare_demangle_add(out, symbol->name);
+		tare_str_addf(out, "+0x%" PRIx64 " in %s", symbol->offset, base);
+	} else {
 		tare_str_addf(out, "%s+0x%" PRIx64, base, pc - (object ? object->base : 0));
+	}
 }
 
 bool tare_line_of_event(struct tare_str *out, const struct tare_event *e)

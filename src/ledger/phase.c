@@ -139,6 +139,19 @@ static void set_top(struct tare_fold *f, int process, uint32_t tid, int frame)
 	*tare_map_put(&f->phases.top_of, thread_key(process, tid), NULL) = (uint64_t)(frame + 1);
 }
 
+/*
+ * In which open phase of the thread the next one stands. The program's own are not inside those of a
+ * library (NVTX domains): NCCL leaves phases open whose ends it tells in another way.
+ */
+static int around(struct tare_fold *f, int process, uint32_t tid, const char *domain)
+{
+	int i = top_of(f, process, tid);
+
+	while (i >= 0 && !*domain && *f->phases.known[f->phases.frames[i].known].domain)
+		i = f->phases.frames[i].below;
+	return i;
+}
+
 void tare_fold_phase_link(struct tare_fold *f, int frame)
 {
 	struct tare_phases *p = &f->phases;
@@ -157,10 +170,9 @@ void tare_fold_phase_link(struct tare_fold *f, int frame)
 		return;
 	}
 	x->below = top_of(f, x->process, x->tid);
-	if (x->below >= 0) {
-		x->parent = x->below;
-		x->parent_serial = p->frames[x->below].serial;
-	}
+	x->parent = around(f, x->process, x->tid, k->domain);
+	if (x->parent >= 0)
+		x->parent_serial = p->frames[x->parent].serial;
 	set_top(f, x->process, x->tid, frame);
 }
 
@@ -231,12 +243,13 @@ static void begin(struct tare_fold *f, const struct tare_event *e, bool is_range
 {
 	struct tare_phases *p = &f->phases;
 	const struct tare_rec_phase *r = e->rec.phase;
-	int process = e->process->index, parent = -1, known, frame;
+	const char *domain = e->domain ? e->domain : "";
+	int process = e->process->index, outer = -1, known, frame;
 
-	if (!is_range && top_of(f, process, r->tid) >= 0)
-		parent = p->frames[top_of(f, process, r->tid)].known;
-	known = tare_fold_phase_known(f, process, parent, e->name ? e->name : "",
-				      e->domain ? e->domain : "", r->source, r->what);
+	if (!is_range)
+		outer = around(f, process, r->tid, domain);
+	known = tare_fold_phase_known(f, process, outer < 0 ? -1 : p->frames[outer].known,
+				      e->name ? e->name : "", domain, r->source, r->what);
 	p->known[known].repeats++;
 	if (p->known[known].first_ns > e->at_ns)
 		p->known[known].first_ns = e->at_ns;
@@ -303,12 +316,13 @@ static void mark(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_phases *p = &f->phases;
 	const struct tare_rec_phase *r = e->rec.phase;
-	int process = e->process->index, top = top_of(f, process, r->tid), known, frame;
+	const char *domain = e->domain ? e->domain : "";
+	int process = e->process->index, known, frame;
+	int outer = around(f, process, r->tid, domain);
 	uint64_t *since = tare_map_get(&p->mark_of, (uint64_t)process);
 
-	known = tare_fold_phase_known(f, process, top < 0 ? -1 : p->frames[top].known,
-				      e->name ? e->name : "", e->domain ? e->domain : "",
-				      r->source, r->what);
+	known = tare_fold_phase_known(f, process, outer < 0 ? -1 : p->frames[outer].known,
+				      e->name ? e->name : "", domain, r->source, r->what);
 	p->known[known].repeats++;
 	p->known[known].last_ns = e->at_ns;
 	if (p->known[known].first_ns > e->at_ns)

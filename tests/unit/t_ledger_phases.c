@@ -56,6 +56,28 @@ TEST(nested_phases_have_an_own_part)
 	world_free(w);
 }
 
+/* NCCL opens a phase and tells its end in a way that is not seen; what the program marks stands by itself. */
+TEST(what_a_library_leaves_open_holds_none_of_the_program)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	change(w, 1 * MS, 2 * MS, 0, 50);
+	PUSH(w, 3 * MS, "init", .domain = "NCCL");
+	PUSH(w, 4 * MS, "step");
+	PUSH(w, 5 * MS, "reduce", .domain = "NCCL");
+	change(w, 6 * MS, 7 * MS, 50, 80);
+	POP(w, 8 * MS, .domain = "NCCL");
+	POP(w, 9 * MS);
+	l = world_ledger(w, "end");
+	check_device(&l, "step", 80, 30, 0, 80);
+	CHECK_INT(world_phase_row(&l, "step")->depth, 0);
+	check_device(&l, "step/reduce", 80, 30, 30, 80);
+	CHECK_INT(world_phase_row(&l, "init")->depth, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(an_own_part_can_be_negative)
 {
 	struct world *w = world_new();
