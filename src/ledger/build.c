@@ -274,6 +274,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 			f->opened_gpu = true;
 			tare_fold_carry_step(f, d, &s);
 		} else {
+			s.phase = tare_fold_phase_now(f, s.process, s.tid) + 1;
 			take_step(f, &s);
 		}
 		return;

@@ -256,6 +256,7 @@ struct tare_step {
 	int64_t begin, end;
 	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
 	int64_t weigh_begin, weigh_end;        /* between which they are */
+	int phase;                      /* 1 + the one that was open around it; 0: none, not known */
 	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;

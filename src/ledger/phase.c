@@ -127,7 +127,7 @@ void tare_fold_phase_free_frame(struct tare_fold *f, int frame)
 	f->phases.frame_free = frame + 1;
 }
 
-static int top_of(struct tare_fold *f, int process, uint32_t tid)
+static int top_of(const struct tare_fold *f, int process, uint32_t tid)
 {
 	uint64_t *top = tare_map_get(&f->phases.top_of, thread_key(process, tid));
 
@@ -143,13 +143,22 @@ static void set_top(struct tare_fold *f, int process, uint32_t tid, int frame)
  * In which open phase of the thread the next one stands. The program's own are not inside those of a
  * library (NVTX domains): NCCL leaves phases open whose ends it tells in another way.
  */
-static int around(struct tare_fold *f, int process, uint32_t tid, const char *domain)
+static int around(const struct tare_fold *f, int process, uint32_t tid, const char *domain)
 {
 	int i = top_of(f, process, tid);
 
 	while (i >= 0 && !*domain && *f->phases.known[f->phases.frames[i].known].domain)
 		i = f->phases.frames[i].below;
 	return i;
+}
+
+int tare_fold_phase_now(const struct tare_fold *f, int process, uint32_t tid)
+{
+	int frame = f->phases.open_nr ? around(f, process, tid, "") : -1;
+
+	if (frame < 0 && f->phases.open_nr)
+		frame = top_of(f, process, tid);
+	return frame < 0 ? -1 : f->phases.frames[frame].known;
 }
 
 void tare_fold_phase_link(struct tare_fold *f, int frame)

@@ -96,6 +96,8 @@ void tare_fold_phase_end_all(struct tare_fold *f, int process, int64_t t);
 void tare_fold_phase_note_strays(struct tare_fold *f);
 void tare_fold_phase_notes(struct tare_fold *f);
 void tare_fold_phase_free(struct tare_fold *f);
+/* The innermost that the program has open on a thread, else that a library has; -1: none. */
+int tare_fold_phase_now(const struct tare_fold *f, int process, uint32_t tid);
 int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const char *name,
 			  const char *domain, uint8_t source, uint8_t what);
 int tare_fold_phase_frame(struct tare_fold *f, int known, int process, uint32_t tid, uint64_t id,

@@ -139,6 +139,26 @@ TEST(a_capture_and_what_is_made_of_it_is_one_row)
 	world_free(w);
 }
 
+TEST(a_graph_says_in_which_phase_it_was_captured)
+{
+	struct world *w = started();
+	struct tare_ledger l;
+
+	PHASE(w, .t = 3 * MS, .what = TARE_PHASE_PUSH, .tid = 1, .name = "setup");
+	PHASE(w, .t = 4 * MS, .what = TARE_PHASE_PUSH, .tid = 1, .name = "force n=8");
+	begin(w, 5 * MS, 1, 0x51);
+	PHASE(w, .t = 6 * MS, .what = TARE_PHASE_POP, .tid = 1);
+	end(w, 7 * MS, 1, 0x51, 0x61);
+	instantiate(w, 8 * MS, 0x71, 0x61, 4, 600 * MIB, 2 * MIB);
+	begin(w, 9 * MS, 2, 0x52);
+	end(w, 10 * MS, 2, 0x52, 0x62);
+	l = world_ledger(w, "end");
+	CHECK_STR(l.graphs[0].phase, "setup/force n=8");
+	CHECK(!l.graphs[1].phase);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(failed_and_abandoned_captures_are_rows_too)
 {
 	struct world *w = started();
