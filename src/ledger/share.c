@@ -366,21 +366,79 @@ void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_a
 }
 
 /* ---- between calls ---- */
-/* A process that is not recorded let go of what only it still held. */
-int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
+static bool is_with_strangers(const struct tare_physical *p, int device)
 {
-	int found = change < 0 ? lent_of_size(f, d->index, -change) : -1;
+	return p->is_live && p->is_lent && p->holder < 0 && p->device == device && p->bytes > 0;
+}
 
-	if (found < 0)
-		return 0;
-	tare_fold_book(f, f->physicals[found].bucket,
-		       &(struct tare_amount){ .bytes = change,
-					      .low = change,
-					      .high = change,
+/* In rows of several makers nobody can tell whose went, unless the size does. */
+static bool is_of_several(const struct tare_fold *f, int device)
+{
+	int bucket = -1;
+
+	for (size_t i = 0; i < f->physical_nr; i++) {
+		if (!is_with_strangers(&f->physicals[i], device))
+			continue;
+		if (bucket >= 0 && bucket != f->physicals[i].bucket)
+			return true;
+		bucket = f->physicals[i].bucket;
+	}
+	return false;
+}
+
+static int largest_lent(const struct tare_fold *f, int device, const bool *is_taken, int64_t most)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < f->physical_nr; i++)
+		if (!is_taken[i] && is_with_strangers(&f->physicals[i], device) &&
+		    f->physicals[i].bytes <= most &&
+		    (found < 0 || f->physicals[i].bytes > f->physicals[found].bytes))
+			found = (int)i;
+	return found;
+}
+
+static void take_lent(struct tare_fold *f, int physical)
+{
+	int64_t bytes = f->physicals[physical].bytes;
+
+	tare_fold_book(f, f->physicals[physical].bucket,
+		       &(struct tare_amount){ .bytes = -bytes,
+					      .low = -bytes,
+					      .high = -bytes,
 					      .count = -1,
 					      .evidence = 1 + TARE_EVIDENCE_INFERRED });
-	tare_fold_physical_remove(f, found);
-	return change;
+	tare_fold_physical_remove(f, physical);
+}
+
+/*
+ * A process that is not recorded let go of what only it still held: of one, or, as at its end, of
+ * several whose sizes make up the fall. Nothing is taken of what does not.
+ */
+int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
+{
+	int64_t rest = -change;
+	bool *is_taken;
+	int one;
+
+	if (change >= 0 || !f->physical_nr)
+		return 0;
+	if (is_of_several(f, d->index)) {
+		one = lent_of_size(f, d->index, rest);
+		if (one >= 0)
+			take_lent(f, one);
+		return one >= 0 ? change : 0;
+	}
+	is_taken = tare_xcalloc(f->physical_nr, sizeof(*is_taken));
+	while (rest > 0 && (one = largest_lent(f, d->index, is_taken, rest)) >= 0) {
+		is_taken[one] = true;
+		rest -= f->physicals[one].bytes;
+	}
+	for (size_t i = 0; !rest && i < f->physical_nr; i++)
+		if (is_taken[i])
+			take_lent(f, (int)i);
+	free(is_taken);
+	return rest ? 0 : change;
 }
 
 /*

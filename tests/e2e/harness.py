@@ -81,6 +81,12 @@ def needs_exec():
         raise Skip("an emulated program cannot start another")
 
 
+def needs_own_command():
+    """What Tare says of a command it says of the emulator."""
+    if WRAPPER:
+        raise Skip("under an emulator every command is the emulator")
+
+
 def needs_root():
     if os.getuid() != 0:
         raise Skip("only root can make this world")

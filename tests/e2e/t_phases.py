@@ -6,7 +6,7 @@ import os
 import sys
 
 from harness import (MIB, ROOT, case, check, check_equal, check_says, degraded, fixture, main,
-                     needs_exec)
+                     needs_exec, needs_own_command)
 from phases import check_rows, phases_of
 
 
@@ -140,6 +140,7 @@ def unknown_phases_are_named(box):
 
 @case
 def a_program_without_the_driver_gets_no_log(box):
+    needs_own_command()
     done = box.record(fixture("e2e_phases", "none"))
     check_says(done.err, "nothing opened the GPU")
     check_equal(box.run(fixture("e2e_phases", "none")).code, 0)

@@ -10,7 +10,7 @@ import sys
 import time
 
 from harness import (MIB, ROOT, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
-                     needs_exec, record_args, show, tare_argv)
+                     needs_exec, needs_own_command, record_args, show, tare_argv)
 
 TORCHRUN = {"RANK": "%(rank)d", "LOCAL_RANK": "%(local)d", "WORLD_SIZE": "%(world)d",
             "TORCHELASTIC_RUN_ID": "%(job)s", "TORCHELASTIC_RESTART_COUNT": "0",
@@ -213,6 +213,8 @@ def the_rank_is_in_the_name(box):
 
 @case
 def only_rank_0_prints_a_ledger(box):
+    needs_own_command()
+
     def run(rank):
         return box.tare("run", "--sim", "h200", "--", *fixture("e2e_alloc"), env=environment(TORCHRUN, rank))
     first, second = run(0), run(1)

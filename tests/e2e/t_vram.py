@@ -7,7 +7,7 @@ import re
 import signal
 
 from harness import (MIB, ROOT, WRAPPER, case, check, check_equal, check_says, fixture, main,
-                     needs_exec, record_args, tare_argv)
+                     needs_exec, needs_own_command, record_args, tare_argv)
 
 GIB = 1 << 30
 
@@ -257,6 +257,7 @@ def a_full_gpu_is_refused(box):
 
 @case
 def no_gpu_no_limit(box):
+    needs_own_command()
     done = box.record(fixture("e2e_idle"), options=("--vram", "8GiB"))
     check_says(done.err, "nothing opened the GPU")
 

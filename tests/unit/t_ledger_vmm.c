@@ -291,6 +291,24 @@ TEST(shared_with_a_stranger)
 	world_free(w);
 }
 
+/* When it ends, several go at once; a fall that their sizes do not make up is of something else. */
+TEST(shared_with_a_stranger_who_ends)
+{
+	static const int sizes[] = { 2, 64, 2, 8, 2 };
+	struct world *w = started();
+
+	for (int i = 0; i < 5; i++) {
+		CREATE(w, 3 + 3 * i, 0x10 + (uint64_t)i, sizes[i]);
+		EXPORT(w, 4 + 3 * i, 0x10 + (uint64_t)i, FD);
+		RELEASE(w, 0, 5 + 3 * i, 0x10 + (uint64_t)i, 0);
+	}
+	check_row(w, MAKER "/vmm/shared", 78, 5, TARE_EVIDENCE_WEIGHED);
+	now -= 68 * MIB;
+	world_reading(w, 0, 30 * MS, now);
+	check_row(w, MAKER "/vmm/shared", 10, 2, TARE_EVIDENCE_INFERRED);
+	world_free(w);
+}
+
 /* What an ended process exported goes on with who imported it. */
 TEST(shared_exporter_ends)
 {
