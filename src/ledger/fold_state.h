@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a fold, shared by the files of this folder and seen by nobody else.
+ *
+ * Everything that ends up in a row lives in a bucket: the sum for one (device, process, context,
+ * account, owner). A change of buckets is an op. What was true at the peak is kept by copying a
+ * bucket the first time it changes after the peak was reached ("mark"), so a new peak costs nothing
+ * and one pass is enough.
+ */
+#ifndef TARE_LEDGER_FOLD_STATE_H
+#define TARE_LEDGER_FOLD_STATE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "ledger/build.h"
+#include "ledger/phase.h"
+
+#define TARE_MIB (INT64_C(1) << 20)
+
+/* How an event's class is sized (class.def). */
+enum tare_sizing {
+	TARE_SIZING_NONE,
+	TARE_SIZING_WEIGHED,
+	TARE_SIZING_PAGES,
+	TARE_SIZING_EXACT,
+	TARE_SIZING_HOST,
+};
+
+struct tare_class_info {
+	const char *name;
+	enum tare_sizing sizing;
+	enum tare_account account;
+};
+extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
+
+/*
+ * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
+ * PyTorch's segments is in blocks, and what is cached beside blocks.
+ */
+enum {
+	TARE_BUCKET_PINNED = TARE_ACCOUNT_NR,
+	TARE_BUCKET_REGISTERED,
+	TARE_BUCKET_TENSOR,
+	TARE_BUCKET_PARTLY,
+	TARE_BUCKET_NR
+};
+
+enum tare_mark { TARE_MARK_PEAK, TARE_MARK_END, TARE_MARK_NR, TARE_MARK_NOW = TARE_MARK_NR };
+
+struct tare_amount {
+	int64_t bytes, low, high;
+	int64_t count;
+	int64_t ns;
+	uint8_t evidence; /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
+};
+
+static inline bool tare_amount_is_empty(const struct tare_amount *a)
+{
+	return !a->bytes && !a->low && !a->high && !a->count && !a->ns;
+}
+
+static inline void tare_amount_add(struct tare_amount *sum, const struct tare_amount *by)
+{
+	sum->bytes += by->bytes;
+	sum->low += by->low;
+	sum->high += by->high;
+	sum->count += by->count;
+	sum->ns += by->ns;
+	if (sum->evidence < by->evidence)
+		sum->evidence = by->evidence;
+}
+
+struct tare_bucket {
+	struct tare_amount now, kept[TARE_MARK_NR];
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	int device, process;         /* process -1: others */
+	int context;                 /* -1: others */
+	int account;                 /* enum tare_account, or TARE_BUCKET_… */
+	uint64_t
+		owner; /* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
+	uint32_t site;                       /* where in the program it was asked for; 0: not known */
+	int next_of_device, next_of_context; /* -1 ends */
+};
+
+/* A place in a program that events come from: a Python stack, else the address of a native owner. */
+struct tare_site {
+	const struct tare_process *process;
+	const struct tare_line_stack *python; /* or NULL, and then … */
+	const struct tare_stack *stack;       /* … one that has `pc` */
+	uint64_t pc;
+};
+
+/* What a stack says of an event. */
+struct tare_origin {
+	uint64_t owner;
+	uint32_t site;
+};
+
+struct tare_op {
+	int bucket;
+	struct tare_amount by;
+};
+
+struct tare_ops {
+	struct tare_op *items;
+	size_t count, cap;
+};
+
+struct tare_object_live {
+	uint64_t handle, asked, granted;
+	int process; /* -1: a free slot */
+	int device, context, bucket;
+	int prev, next; /* in its context */
+	int graph;      /* row of the graph it is an exec of or was allocated for, -1: none */
+	uint8_t class;
+};
+
+/* References of one process to memory: by handles, and by mappings. */
+struct tare_refs {
+	uint32_t handles, mappings;
+};
+
+/* Memory of cuMemCreate, or an allocation that was shared, of the process that made it. */
+struct tare_physical {
+	uint64_t handle;   /* of an allocation that was shared: its address */
+	int64_t bytes;     /* of the device */
+	uint64_t identity; /* under which it was exported; 0: it was not */
+	int64_t exported_ns;
+	int process, device, bucket;
+	struct tare_refs refs; /* of that process */
+	int holder;            /* import in whose row it is, once it is lent; -1: of nobody known */
+	bool is_live, is_lent; /* lent: its own process let go, and another holds it */
+	bool is_allocation;    /* booked as one, as long as it is not lent */
+};
+
+/* The same in a process that imported it. */
+struct tare_import {
+	uint64_t handle, identity;
+	int64_t bytes; /* 0: not known yet */
+	int64_t begin_ns;
+	int process, device;
+	struct tare_refs refs;
+	int origin; /* physical; -1: not known */
+	bool is_live, is_address; /* opened by legacy IPC: `handle` is where */
+};
+
+struct tare_mapping {
+	uint64_t at, bytes;
+	uint64_t ref; /* vmm.c */
+	int process;
+};
+
+/* One context, from its making to its end. Handle 0 stands for "no context" and never ends. */
+struct tare_context {
+	uint64_t handle;
+	int process, device;
+	int number; /* of created ones, from 1 */
+	bool is_primary, is_live;
+	int64_t local_held;  /* local memory the driver holds for it; -1: not asked yet */
+	int64_t heap_wanted; /* size of its device heap that was asked for and not taken yet */
+	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
+	struct tare_map parts; /* (account, owner, site) → bucket, where there is more than one */
+	int buckets, objects;          /* lists */
+	struct tare_facts *facts;      /* NULL: none yet */
+	uint64_t exec_nodes, exec_nodes_high; /* of its executable graphs: now, and the most */
+};
+
+/* What PyTorch's allocator took from the driver, and how much of it is in blocks. */
+struct tare_segment {
+	uint64_t at, size, owner;
+	int64_t live;
+	int context;
+};
+
+struct tare_segments { /* by address */
+	struct tare_segment *items;
+	size_t count, cap;
+};
+
+/* A block that was handed out, or taken back (no bytes). */
+struct tare_block {
+	uint64_t address;
+	int64_t bytes, t;
+	int process;
+	bool is_finalizing;
+};
+
+struct tare_pool_use {
+	bool is_known;
+	int64_t live, partly, count;
+};
+
+/* A process on a device. */
+struct tare_place {
+	struct tare_segments segments;
+	struct tare_map blocks;   /* of PyTorch: address → bytes */
+	struct tare_map contexts; /* handle → 1 + context */
+	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
+	int64_t managed;          /* asked for in live managed memory */
+	int created;              /* contexts so far */
+	bool is_left;             /* the process ended and nothing of it is booked any more */
+};
+
+enum tare_family {
+	TARE_FAMILY_ADDRESS,
+	TARE_FAMILY_HOST,
+	TARE_FAMILY_REGISTERED,
+	TARE_FAMILY_OTHER, /* one per class from here on */
+	TARE_FAMILY_NR = TARE_FAMILY_OTHER + TARE_CLASS_NR
+};
+
+struct tare_host_now {
+	bool is_read;
+	uint64_t anon, file, shmem, swap, peak, pss;
+};
+
+struct tare_process_fold {
+	const struct tare_process *process;
+	bool is_seen, is_ended, has_context;
+	struct tare_place **places; /* by device; NULL where it never was */
+	int place_nr;
+	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
+	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
+	struct tare_map shared, opened;       /* share.c: address → physical, → 1 + import */
+	bool is_vmm_over;                     /* its references are gone */
+	struct tare_map origin_of; /* python, stack id → place in `origins` of the fold */
+	struct tare_map site_of;   /* python id, or address → site */
+	struct tare_map origins;              /* function → kernel or module, kernel → library */
+	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
+	struct tare_map graphs;               /* handle of a graph → 1 + row */
+	int64_t end_ns;                       /* of is_ended */
+	int rank_at;                          /* in `ranks`, -1: none */
+	int host_row;                         /* in `hosts` of every ledger, -1: none */
+	struct tare_host_now host, host_kept[TARE_MARK_NR];
+	uint32_t host_mark[TARE_MARK_NR];
+};
+
+/* What a thread's last DEL took away: an UNDO brings it back. */
+struct tare_grave {
+	struct tare_object_live *objects;
+	size_t object_nr, object_cap;
+	struct tare_ops ops;
+	int context; /* that ended, -1: none */
+	uint64_t handle;
+};
+
+/* An EVENT, with what the fold needs of it. */
+struct tare_step {
+	int process, device; /* device -1: none */
+	uint32_t tid;
+	uint8_t effect, class;
+	uint16_t flags;
+	bool is_folded; /* out of a checkpoint */
+	uint64_t owner;
+	uint32_t site;
+	int64_t begin, end;
+	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
+	int64_t weigh_begin, weigh_end;        /* between which they are */
+	int phase;                      /* 1 + the one that was open around it; 0: none, not known */
+	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
+	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
+	uint64_t local, limit;
+	const char *name; /* of the function, the recording's; or NULL */
+};
+
+/* A point at which the driver may give memory back; nothing else happens in it. */
+static inline bool tare_step_is_sync(const struct tare_step *s)
+{
+	return s->class == TARE_CLASS_POOL && s->effect == TARE_EFFECT_CHANGE && !s->handle &&
+	       !s->parent && !s->asked;
+}
+
+/* What cuCtxSetLimit calls them. */
+enum { TARE_LIMIT_STACK_SIZE = 0, TARE_LIMIT_MALLOC_HEAP_SIZE = 2 };
+
+/* What a step did, apart from what was measured. */
+struct tare_applied {
+	int64_t known;   /* sum of its ops */
+	bool takes_rest; /* what was measured beyond the known goes to `bucket` */
+	int bucket;      /* -1: none */
+	int context;
+	int graph;       /* row that the call is about, -1: none */
+	int capture;     /* row that is being captured by it, -1: none */
+	bool sets_used;  /* what is in use after it is shown with the graph */
+};
+
+/* ---- graphs ---- */
+
+/* A row, and what is known of it beyond what is shown. Texts are ids until the end. */
+struct tare_graph_now {
+	struct tare_graph row;
+	int process, device; /* device: tare_device.index, -1: none */
+	uint32_t tid;        /* that captures it; 0: nobody any more */
+	uint64_t handle, phase;
+	uint32_t site; /* where it was begun; 0: not known */
+	uint64_t told; /* of its execs: for how many the launches are known */
+	struct tare_graph_owner {
+		uint64_t owner;
+		int64_t bytes;
+	} *owners;
+	size_t owner_nr, owner_cap;
+};
+
+/* A framework's pool for captures. */
+struct tare_graph_pool {
+	int process;
+	bool has_id;
+	uint64_t object, first, second; /* object: that began it, 0: none */
+	int64_t begin_ns;
+};
+
+/* A GRAPH or MEMPOOL record whose event has not been taken in yet. */
+struct tare_graph_word {
+	int process;
+	int64_t at_ns;
+	struct tare_rec_graph graph;
+	struct tare_rec_mempool mempool;
+};
+
+struct tare_graph_words {
+	struct tare_graph_word *items;
+	size_t count, cap;
+};
+
+struct tare_graphs {
+	struct tare_graph_now *rows;
+	size_t row_nr, row_cap;
+	int *capturing; /* rows */
+	size_t capturing_nr, capturing_cap;
+	struct tare_graph_pool *pools;
+	size_t pool_nr, pool_cap;
+	struct tare_graph_words said, mempools;
+};
+
+struct tare_thread_end {
+	int process;
+	uint32_t tid;
+	int64_t end, until; /* of its calls; until: with their readings */
+	size_t last; /* step in the cluster */
+};
+
+struct tare_steps {
+	struct tare_step *items;
+	size_t count, cap;
+};
+
+/* A process that is not recorded, on one device. */
+struct tare_peer_now {
+	uint32_t pid;
+	const char *name; /* NULL: not visible */
+	int bucket;       /* -1: none yet */
+	int64_t used;     /* as the last list says; 0: not in it */
+	int64_t most;     /* of `used`, or of what NVML said about one of ours */
+	int64_t extra;    /* what the device gained beyond that when it appeared */
+	bool is_seen, is_listed;
+	bool is_ours; /* recorded, or cannot be told from one that is */
+};
+
+struct tare_peer_read {
+	int peer;
+	uint64_t used;
+};
+
+/* The control word of one recording, as its records tell it. */
+struct tare_paused {
+	const char *folder;
+	uint32_t number; /* of the last change */
+	int64_t since;   /* -1: not paused */
+	bool is_stopped;
+};
+
+struct tare_control_seen {
+	const struct tare_process *process;
+	uint32_t what, number, pid;
+	const char *name;
+	int64_t t;
+};
+
+struct tare_refusal_fold {
+	uint64_t owner;
+	const char *api;
+	uint64_t count, largest, missing;
+	int64_t first_ns;
+};
+
+/* The smaller card that a device stands for. */
+struct tare_card_fold {
+	bool is_there, has_profile;
+	const char *name;
+	uint64_t total, reserved, context;
+	uint32_t multiprocessors, threads_per_multiprocessor;
+	int64_t *asides; /* by process: what does not count */
+	size_t aside_nr, aside_cap;
+	int64_t aside, mark_aside[TARE_MARK_NR]; /* their sum */
+	struct tare_refusal_fold *refusals;
+	size_t refusal_nr, refusal_cap;
+};
+
+struct tare_device_fold {
+	struct tare_card_fold *card; /* NULL: itself */
+	const struct tare_device *device;
+	int index;
+	bool is_measured;              /* a reading came */
+	bool will_be_measured;         /* one is there, sooner or later */
+	int64_t used, used_start, sum; /* sum: of all buckets */
+	int64_t last_ns;               /* of the last change or reading */
+	int buckets, before;           /* list; bucket of what was in use before the recording */
+
+	int primary; /* enum tare_source whose readings are `used`; 0: none yet */
+	bool source_known[4];
+	int64_t source_offset[4];
+
+	uint32_t mark_nr[TARE_MARK_NR];
+	int64_t mark_used[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
+	bool is_marked[TARE_MARK_NR];
+
+	struct tare_steps cluster;
+	struct tare_thread_end *threads;
+	size_t thread_nr, thread_cap;
+	int64_t cluster_until;
+	int64_t weighed_until, unweighed_until; /* ends of its calls with and without readings */
+	bool has_closing; /* the reading that comes after the cluster is known */
+	int64_t closing_ns, closing_used;
+	int closing_source;
+
+	int64_t max_begin;      /* of what came so far, to tell who is late */
+	struct tare_steps late; /* by begin */
+	size_t late_next;
+
+	bool has_reading, has_list; /* waiting for each other */
+	int64_t reading_ns, reading_used;
+	int reading_source;
+	bool is_list_folded;
+	uint32_t list;
+	int list_of; /* the process whose log it stands in */
+	struct tare_peer_read *reads;
+	size_t read_nr, read_cap;
+	struct tare_peer_now *peers;
+	size_t peer_nr, peer_cap;
+	int64_t live, peak_live; /* in blocks, now and when the peak was marked */
+	struct tare_block *blocks; /* waiting for the cluster to be settled */
+	size_t block_nr, block_cap;
+	bool is_level_known;
+	int64_t level;      /* in use by processes that are not recorded, as last told */
+	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
+	int64_t quiet_sum, inside_sum; /* sizes of what nobody knows, between calls and inside */
+	bool is_pid_mismatch;
+
+	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */
+	bool is_pause_open; /* there was a pause since the last reading */
+
+	int instant_next; /* timed instants before it have their snapshot */
+
+	/* phases, see phase.h */
+	int64_t account_now[TARE_ACCOUNT_NR]; /* sums of its buckets */
+	size_t phase_next;                    /* boundary, counted from the first ever */
+	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
+	int64_t phase_peak, phase_peak_ns;
+	int *phase_open; /* frames that are open here */
+	size_t phase_open_nr, phase_open_cap;
+};
+
+struct tare_timed {
+	int64_t t_ns;
+	int device; /* only this one is at its instant then; -1: all are */
+	struct tare_ledger *out;
+};
+
+struct tare_fold {
+	const struct tare_ledger_source *source;
+	int64_t page, weigh;
+	struct tare_arena arena;
+	struct tare_device_fold **devices; /* by tare_device.index; NULL: not seen */
+	int device_nr;
+	struct tare_process_fold **processes; /* by tare_process.index; NULL: not seen */
+	int process_nr;
+	struct tare_bucket *buckets;
+	size_t bucket_nr, bucket_cap;
+	struct tare_context *contexts;
+	size_t context_nr, context_cap;
+	struct tare_object_live *objects;
+	size_t object_nr, object_cap;
+	int object_free; /* list through `next`, -1: empty */
+	struct tare_physical *physicals;
+	size_t physical_nr, physical_cap, physical_free; /* none is free below the last */
+	struct tare_map told_physicals;                  /* number in a checkpoint → physical */
+	struct tare_import *imports;
+	size_t import_nr, import_cap;
+	struct tare_mapping *mappings;
+	size_t mapping_nr, mapping_cap;
+	struct tare_strmap owner_ids;
+	const char **owners;
+	size_t owner_nr, owner_cap;
+	struct tare_site *sites; /* from 1 */
+	size_t site_nr, site_cap;
+	struct tare_origin *origins;
+	size_t origin_nr, origin_cap;
+	struct tare_map graves; /* thread → 1 + place */
+	struct tare_grave *grave_items;
+	size_t grave_nr, grave_cap;
+	struct tare_ops ops; /* scratch of one step */
+	struct tare_graphs graphs;
+	uint32_t host_mark_nr[TARE_MARK_NR];
+	int64_t max_begin_all;
+	int64_t last_ns;
+	bool opened_gpu;
+
+	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
+	size_t control_nr, control_cap;
+	struct tare_paused *paused; /* by recording */
+	size_t paused_nr, paused_cap;
+	struct tare_pause_ledger *pauses;
+	size_t pause_nr, pause_cap;
+
+	struct tare_rank_ledger *ranks;
+	int rank_nr;
+
+	struct tare_timed *timed; /* by t_ns */
+	int timed_nr;
+	int host_next; /* timed instants before it have their hosts */
+
+	struct tare_large *large; /* elastic.c: what the first pass saw */
+	size_t large_nr, large_cap;
+
+	struct tare_phases phases;
+	const char *lines; /* of tare_ledger_opts */
+	struct tare_phase_watch *watches;
+	int watch_nr;
+
+	/* for the notes */
+	uint64_t unweighed, unknown_frees, missed_frees;
+	const char **notes;
+	size_t note_nr, note_cap;
+};
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two passes over the events.
+ *
+ * Events come in the order of their stamps, and that of most calls is their end. To see which calls
+ * overlap, the fold wants them in the order in which they began. The first pass finds the calls that
+ * began before something that was seen earlier ("late") and keeps only those; the second takes each
+ * of them in where it belongs. In a program with one thread nothing is late.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Host memory is pinned for some device; a call that names none means the only one there is. */
+static bool may_be_of_only_device(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 &&
+	       e->process->devices[0].device && e->rec.event->class < TARE_CLASS_NR &&
+	       tare_classes[e->rec.event->class].sizing == TARE_SIZING_HOST;
+}
+
+static int device_of(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_process *p = e->process;
+
+	if (e->device)
+		return tare_fold_device(f, e->device)->index;
+	if (may_be_of_only_device(e))
+		return tare_fold_device(f, p->devices[0].device)->index;
+	return -1;
+}
+
+/* Does it say what a call did, from its begin to its end? */
+static bool is_step(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_EVENT || e->kind == TARE_KIND_POOL;
+}
+
+/* When it began, its first reading included: what this overlaps has to be settled with it. */
+static int64_t order_of(const struct tare_event *e)
+{
+	return e->begin_ns - e->reading_before_ns;
+}
+
+/* Is it to be taken in earlier than it comes? Both passes must answer alike. */
+static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	struct tare_device_fold *d;
+
+	if (device < 0) {
+		if (e->kind == TARE_KIND_END || e->kind == TARE_KIND_EXIT ||
+		    e->kind == TARE_KIND_CONTROL)
+			f->max_begin_all =
+				e->at_ns > f->max_begin_all ? e->at_ns : f->max_begin_all;
+		return false;
+	}
+	d = f->devices[device];
+	if (tare_fold_is_folded(e))
+		return false;
+	if (is_step(e) && (order_of(e) < d->max_begin || order_of(e) < f->max_begin_all))
+		return true;
+	if (d->max_begin < order_of(e))
+		d->max_begin = order_of(e);
+	return false;
+}
+
+/* No device has more; a damaged size must not overflow the sums. */
+static uint64_t sane_size(uint64_t bytes)
+{
+	const uint64_t most = 1ull << 44;
+
+	return bytes < most ? bytes : most;
+}
+
+static struct tare_step step_of_pool(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	const struct tare_rec_pool *r = e->rec.pool;
+
+	tare_fold_process(f, e->process);
+	return (struct tare_step){
+		.process = e->process->index,
+		.device = device,
+		.tid = r->tid,
+		.effect = TARE_EFFECT_CHANGE,
+		.class = TARE_CLASS_POOL_STATE,
+		.begin = e->begin_ns,
+		.end = e->end_ns,
+		.local_growth = -1,
+		.handle = r->handle,
+		.asked = sane_size(r->used),
+		.granted = sane_size(r->reserved),
+		.before = TARE_NOT_KNOWN,
+		.after = TARE_NOT_KNOWN,
+		.limit = r->number,
+	};
+}
+
+static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64_t owner)
+{
+	const struct tare_rec_event *r = e->rec.event;
+
+	if (r->effect != TARE_EFFECT_NEW || r->class == TARE_CLASS_GRAPH)
+		return 0;
+	if (r->class == TARE_CLASS_POOL_STATE && !tare_fold_is_folded(e))
+		return tare_fold_pool_owner(f, owner, r->limit);
+	return owner;
+}
+
+static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	const struct tare_rec_event *r = e->rec.event;
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	struct tare_origin origin = { 0 };
+
+	if (e->kind == TARE_KIND_POOL)
+		return step_of_pool(f, e, device);
+	/* What goes is booked where it came from. */
+	if (r->effect != TARE_EFFECT_DEL)
+		origin = tare_fold_origin(f, p, e);
+	return (struct tare_step){
+		.process = e->process->index,
+		.device = device,
+		.tid = r->tid,
+		.effect = r->effect,
+		.is_folded = tare_fold_is_folded(e),
+		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
+		.flags = r->flags,
+		.owner = owner_of(f, e, origin.owner),
+		.site = origin.site,
+		.begin = e->begin_ns,
+		.end = e->end_ns,
+		.reading_before = e->reading_before_ns,
+		.reading_after = e->reading_after_ns,
+		.local_growth = -1,
+		.context = r->context,
+		.handle = r->handle,
+		.parent = r->parent,
+		.asked = sane_size(r->asked),
+		.granted = sane_size(r->granted),
+		.before = r->before,
+		.after = r->after,
+		.peers_before = r->peers_before,
+		.peers_after = r->peers_after,
+		.local = sane_size(r->local),
+		.limit = r->limit,
+		.name = e->name,
+	};
+}
+
+static bool is_reading(const struct tare_event *e)
+{
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+		return e->rec.event->flags & TARE_EVENT_WEIGHED;
+	case TARE_KIND_DEVICE:
+		return e->rec.device->used != TARE_NOT_KNOWN;
+	case TARE_KIND_READING:
+		return e->rec.reading->used != TARE_NOT_KNOWN;
+	default:
+		return false;
+	}
+}
+
+static void find_late(struct tare_fold *f)
+{
+	struct tare_event e;
+
+	while (f->source->next(f->source->arg, &e)) {
+		int device = device_of(f, &e);
+		struct tare_steps *late;
+
+		if (e.process)
+			tare_fold_process(f, e.process);
+		if (e.about)
+			tare_fold_process(f, e.about);
+		if (device >= 0 && is_reading(&e))
+			f->devices[device]->will_be_measured = true;
+		tare_fold_elastic_see(f, &e);
+		if (!is_late(f, &e, device))
+			continue;
+		late = &f->devices[device]->late;
+		late->items = tare_array_reserve(late->items, &late->cap, late->count + 1,
+						 sizeof(*late->items));
+		late->items[late->count++] = step_of(f, &e, device);
+	}
+	f->source->rewind(f->source->arg);
+	tare_fold_elastic_decide(f);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct tare_step *s = a, *t = b;
+
+	if (s->begin - s->reading_before != t->begin - t->reading_before)
+		return s->begin - s->reading_before < t->begin - t->reading_before ? -1 : 1;
+	return s->end < t->end ? -1 : s->end > t->end;
+}
+
+static void take_step(struct tare_fold *f, struct tare_step *s)
+{
+	struct tare_applied a;
+
+	if (s->device < 0 && s->effect == TARE_EFFECT_DEL) {
+		int found = tare_fold_object_find(f, s->process, s->class, s->handle);
+
+		if (found >= 0)
+			s->device = f->objects[found].device;
+	}
+	if (!(s->flags & TARE_EVENT_FAILED) && (s->device >= 0 || s->class == TARE_CLASS_DRIVER))
+		f->opened_gpu = true;
+	if ((s->flags & TARE_EVENT_UNWEIGHED) && s->device >= 0 &&
+	    (tare_classes[s->class].sizing == TARE_SIZING_WEIGHED ||
+	     tare_classes[s->class].sizing == TARE_SIZING_HOST))
+		f->unweighed++;
+	if (s->device < 0)
+		tare_fold_apply(f, s, &a);
+	else
+		tare_fold_cluster_add(f, f->devices[s->device], s);
+}
+
+static void take_late(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
+{
+	while (d->late_next < d->late.count) {
+		struct tare_step *s = &d->late.items[d->late_next];
+
+		if (s->begin - s->reading_before > until)
+			return;
+		d->late_next++;
+		take_step(f, s);
+	}
+}
+
+static int source_of(const struct tare_device *device)
+{
+	if (!(device->flags & TARE_DEVICE_NVML))
+		return TARE_SOURCE_CUDA;
+	return device->flags & TARE_DEVICE_V1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
+}
+
+static void take_all_late(struct tare_fold *f, int64_t t)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			take_late(f, f->devices[i], t);
+}
+
+static void end_process(struct tare_fold *f, const struct tare_process *p, int64_t t)
+{
+	if (!p || p->role != TARE_ROLE_PROGRAM)
+		return;
+	tare_fold_process(f, p);
+	take_all_late(f, t);
+	tare_fold_process_end(f, p->index, t);
+	tare_fold_phase_end_all(f, p->index, t);
+}
+
+static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_event *e)
+{
+	struct tare_step s;
+
+	take_late(f, d, is_step(e) ? order_of(e) : e->at_ns);
+	switch (e->kind) {
+	case TARE_KIND_EVENT:
+	case TARE_KIND_POOL:
+		s = step_of(f, e, d->index);
+		if (tare_fold_is_folded(e)) {
+			f->opened_gpu = true;
+			tare_fold_carry_step(f, d, &s);
+		} else {
+			s.phase = tare_fold_phase_now(f, s.process, s.tid) + 1;
+			take_step(f, &s);
+		}
+		return;
+	case TARE_KIND_CARRY:
+		f->opened_gpu |= e->rec.carry->account != TARE_ACCOUNT_OTHER;
+		tare_fold_carry(f, d, e);
+		return;
+	case TARE_KIND_DEVICE:
+		if (!tare_fold_is_folded(e))
+			tare_fold_reading(f, d, e->at_ns, e->rec.device->used,
+					  source_of(d->device));
+		return;
+	case TARE_KIND_READING:
+		if (tare_fold_is_folded(e))
+			tare_fold_carry_reading(f, d, e->at_ns, e->rec.reading->used,
+						(int)e->rec.reading->source);
+		else
+			tare_fold_reading(f, d, e->at_ns, e->rec.reading->used,
+					  (int)e->rec.reading->source);
+		return;
+	case TARE_KIND_PEER:
+		tare_fold_peer(f, d, e);
+		return;
+	case TARE_KIND_CARD:
+		tare_fold_card(f, d, e);
+		return;
+	case TARE_KIND_ASIDE:
+		tare_fold_aside(f, d, e);
+		return;
+	case TARE_KIND_REFUSALS:
+		tare_fold_refusals(f, d, e);
+		return;
+	case TARE_KIND_TENSOR:
+		tare_fold_tensor(f, d, e);
+		return;
+	default:
+		return;
+	}
+}
+
+static void take_hosts(struct tare_fold *f, int64_t t)
+{
+	while (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < t)
+		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
+}
+
+static void take(struct tare_fold *f, const struct tare_event *e)
+{
+	int device = device_of(f, e);
+	struct tare_step s;
+
+	if (f->last_ns < e->end_ns)
+		f->last_ns = e->end_ns;
+	take_hosts(f, e->at_ns);
+	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
+		tare_fold_refused(f, f->devices[device], e);
+	if (is_late(f, e, device))
+		return;
+	if (e->process)
+		tare_fold_process_begin(f, e->process, e->begin_ns);
+	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
+	    e->kind == TARE_KIND_PHASE_OPEN) {
+		tare_fold_phase_carry(f, e);
+		return;
+	}
+	if (e->kind == TARE_KIND_GRAPH_ROW) {
+		tare_fold_graph_carry(f, e);
+		return;
+	}
+	if (device >= 0) {
+		take_on_device(f, f->devices[device], e);
+		return;
+	}
+	switch (e->kind) {
+	case TARE_KIND_PHASE:
+		tare_fold_phase(f, e);
+		return;
+	case TARE_KIND_EVENT:
+		s = step_of(f, e, -1);
+		take_step(f, &s);
+		return;
+	case TARE_KIND_HOST:
+		tare_fold_host(f, e);
+		return;
+	case TARE_KIND_GRAPH:
+	case TARE_KIND_MEMPOOL:
+		tare_fold_graph_said(f, e);
+		return;
+	case TARE_KIND_GRAPH_PART:
+		tare_fold_graph_carry(f, e);
+		return;
+	case TARE_KIND_END:
+		end_process(f, e->process, e->at_ns);
+		return;
+	case TARE_KIND_EXIT:
+		end_process(f, e->about, e->at_ns);
+		return;
+	case TARE_KIND_CONTROL:
+		take_all_late(f, e->at_ns);
+		tare_fold_control(f, e);
+		return;
+	case TARE_KIND_DEGRADED:
+		if (e->text && *e->text)
+			tare_fold_note(f, "%s", e->text);
+		return;
+	default:
+		return;
+	}
+}
+
+static void forget_pass(struct tare_fold *f)
+{
+	f->max_begin_all = INT64_MIN;
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		d->max_begin = INT64_MIN;
+		if (d->late.count)
+			qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+	}
+}
+
+static void finish_devices(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		take_late(f, d, INT64_MAX);
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		tare_fold_advance(f, d, INT64_MAX);
+	}
+	take_hosts(f, INT64_MAX);
+}
+
+void tare_fold_look_ahead(struct tare_fold *f)
+{
+	find_late(f);
+	tare_fold_ranks(f);
+	forget_pass(f);
+}
+
+void tare_fold_run(struct tare_fold *f)
+{
+	struct tare_event e;
+
+	while (f->source->next(f->source->arg, &e))
+		take(f, &e);
+	finish_devices(f);
+}
