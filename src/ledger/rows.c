@@ -157,7 +157,18 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 	return r;
 }
 
-static void fill(struct tare_row *r, const struct tare_amount *a)
+/* Doubts add up, call by call, but no row is less than nothing or more than the whole device. */
+static void bound(const struct build *b, struct tare_row *r)
+{
+	int64_t used = b->mark == TARE_MARK_NOW ? b->d->used : b->d->mark_used[b->mark];
+
+	if (r->low < 0 && r->bytes >= 0)
+		r->low = 0;
+	if (r->high > used && r->bytes <= used)
+		r->high = used;
+}
+
+static void fill(const struct build *b, struct tare_row *r, const struct tare_amount *a)
 {
 	const struct tare_account_info *info = &tare_accounts[r->account];
 
@@ -166,6 +177,8 @@ static void fill(struct tare_row *r, const struct tare_amount *a)
 	r->low = a->low;
 	r->high = a->high;
 	r->contended = a->low < a->high;
+	if (r->contended)
+		bound(b, r);
 	r->count = a->count > 0 ? (uint64_t)a->count : 0;
 	r->driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0;
 	r->evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) : info->evidence;
@@ -255,7 +268,7 @@ static void add_pools(struct build *b, int own, struct leaf *leaves, size_t coun
 				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].label);
 		else
 			r = add_row(b, pool, TARE_ACCOUNT_POOL, "used", "in use");
-		fill(r, &leaves[i].sum);
+		fill(b, r, &leaves[i].sum);
 	}
 }
 
@@ -289,7 +302,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		if (!bytes[i] && i != LIVE)
 			continue;
 		r = add_row(b, own, l->account, parts[i].key, parts[i].label);
-		fill(r, &part);
+		fill(b, r, &part);
 		r->elastic = parts[i].elastic;
 	}
 	return true;
@@ -301,7 +314,7 @@ static void add_members(struct build *b, int own, const struct leaf *leaves, siz
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_account_info *info = &tare_accounts[leaves[i].account];
 
-		fill(add_row(b, own, leaves[i].account, info->key, info->label), &leaves[i].sum);
+		fill(b, add_row(b, own, leaves[i].account, info->key, info->label), &leaves[i].sum);
 	}
 }
 
@@ -322,7 +335,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	if (!is_split(leaves, count)) {
 		for (size_t i = 1; i < count; i++)
 			tare_amount_add(&leaves->sum, &leaves[i].sum);
-		fill(&b->rows[own], &leaves->sum);
+		fill(b, &b->rows[own], &leaves->sum);
 		return;
 	}
 	if (leaves->account != TARE_ACCOUNT_CONTEXT)
@@ -340,7 +353,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
 			r->pid = b->d->peers[leaves[i].part - 2].pid;
 		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
-			fill(&b->rows[row], &leaves[i].sum);
+			fill(b, &b->rows[row], &leaves[i].sum);
 		tare_str_free(&segment);
 		tare_str_free(&label);
 	}

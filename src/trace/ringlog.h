@@ -31,7 +31,8 @@ struct tare_ringlog {
 };
 
 #define TARE_RINGLOG_COPY	 (256u << 10) /* a few of the largest records */
-#define TARE_RINGLOG_PATIENCE_NS 200000000u /* a thread needs nanoseconds to finish a record */
+/* A thread needs nanoseconds to finish a record, unless it is kept from running: quotas, a full machine. */
+#define TARE_RINGLOG_PATIENCE_NS 2000000000u
 
 static inline const struct tare_record *tare_ringlog_record(const struct tare_ringlog *log,
 							    uint64_t position)
