@@ -3,12 +3,11 @@
 
 #include "base/self_path.h"
 #include "base/str.h"
+#include "base/temp_folder.h"
 #include "base/xalloc.h"
 #include "calibrate/vote.h"
 #include "calibrate/worker.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +276,7 @@ static int find_sim(struct calibration *c, const char *profile)
 {
 	const char *state = getenv("TARE_SIM_DIR"), *temp = getenv("TMPDIR");
 	char folder[PATH_MAX];
+	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, folder, sizeof(folder)))
 		return tare_err_set(c->err, TARE_E_NOT_FOUND,
@@ -287,30 +287,11 @@ static int find_sim(struct calibration *c, const char *profile)
 	c->job.sim_profile = tare_xstrdup(profile);
 	if (state && *state)
 		return 0;
-	c->state = in_folder(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX");
-	if (!mkdtemp(c->state)) {
-		int rc = tare_err_set_errno(c->err, errno,
-					    "%s: no folder for the simulated machine", c->state);
-
-		free(c->state);
-		c->state = NULL;
+	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX", &c->state, c->err);
+	if (rc)
 		return rc;
-	}
 	c->job.sim_state = tare_xstrdup(c->state);
 	return 0;
-}
-
-static void remove_state(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(folder);
 }
 
 int tare_calibrate(const struct tare_calibrate_options *options, struct tare_calibration *out,
@@ -333,10 +314,8 @@ int tare_calibrate(const struct tare_calibrate_options *options, struct tare_cal
 		rc = run_passes(c);
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
 		tare_vote_conclude(&c->votes[key], (enum tare_profile_key)key, c->needed, out);
-	if (c->state)
-		remove_state(c->state);
+	tare_temp_folder_remove(c->state);
 	out->ns = now_ns() - begin;
-	free(c->state);
 	free(c->job.driver);
 	free(c->job.nvml);
 	free(c->job.sim_profile);

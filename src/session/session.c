@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "base/temp_folder.h"
 #include "base/xalloc.h"
 #include "session/cap.h"
 #include "session/child.h"
@@ -194,30 +195,9 @@ static char *nvml_of_sim(const struct session *s)
 /* Processes on one simulated machine meet in a folder; without one from outside, in one of ours. */
 static int make_sim_state(struct session *s, struct tare_err *err)
 {
-	char template[] = "/tmp/tare-sim-XXXXXX";
-
 	if (!s->options->sim || getenv("TARE_SIM_DIR"))
 		return 0;
-	if (!mkdtemp(template))
-		return tare_err_set_errno(err, errno, "%s: the simulated machine cannot be made", template);
-	s->sim_state = tare_xstrdup(template);
-	return 0;
-}
-
-static void remove_sim_state(struct session *s)
-{
-	struct dirent *entry;
-	DIR *dir;
-
-	if (!s->sim_state)
-		return;
-	dir = opendir(s->sim_state);
-	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(s->sim_state);
-	free(s->sim_state);
+	return tare_temp_folder_make("/tmp", "tare-sim-XXXXXX", &s->sim_state, err);
 }
 
 static int open_session(struct session *s, struct tare_err *err)
@@ -282,7 +262,7 @@ static void close_session(struct session *s)
 	tare_folder_free(&s->folder);
 	if (s->control && s->control != MAP_FAILED)
 		munmap(s->control, 4096);
-	remove_sim_state(s);
+	tare_temp_folder_remove(s->sim_state);
 }
 
 /* Once a second is often enough: a second of events is far smaller than any useful cap. */
