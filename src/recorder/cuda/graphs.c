@@ -80,8 +80,8 @@ static bool is_end(CUresult result)
 END_CAPTURE(cuStreamEndCapture)
 END_CAPTURE(cuStreamEndCapture_ptsz)
 
-/* A handle that is given again is another graph's. */
-#define MAKE_GRAPH(symbol, params, args, made, original)                                            \
+/* What these have in common: `before` says what is known before the call, `after` what is by then. */
+#define GRAPH_HOOK(symbol, class, effect, what, params, args, before, after)                        \
 	CUresult tare_hook_##symbol params                                                          \
 	{                                                                                           \
 		struct tare_call call;                                                              \
@@ -89,42 +89,36 @@ END_CAPTURE(cuStreamEndCapture_ptsz)
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, CAPTURE, TARE_EFFECT_CHANGE))                                    \
+		if (!BEGIN(symbol, class, TARE_EFFECT_##effect))                                    \
 			return tare_real.symbol args;                                               \
-		call.limit = TARE_GRAPH_CALL_CREATE;                                                \
-		call.parent = (uint64_t)(uintptr_t)(original);                                      \
+		call.limit = TARE_GRAPH_CALL_##what;                                                \
+		before;                                                                             \
 		result = tare_real.symbol args;                                                     \
-		if (result == CUDA_SUCCESS)                                                         \
-			call.handle = (uint64_t)(uintptr_t)*(made);                                 \
+		after;                                                                              \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
 	}
+#define NAME(field, value) call.field = (uint64_t)(uintptr_t)(value)
+
+/* A handle that is given again is another graph's. */
+#define MAKE_GRAPH(symbol, params, args, made, original)                                            \
+	GRAPH_HOOK(symbol, CAPTURE, CHANGE, CREATE, params, args, NAME(parent, original),           \
+		   if (result == CUDA_SUCCESS) NAME(handle, *(made)))
 MAKE_GRAPH(cuGraphCreate, (CUgraph *phGraph, unsigned int flags), (phGraph, flags), phGraph, NULL)
 MAKE_GRAPH(cuGraphClone, (CUgraph *phGraphClone, CUgraph originalGraph), (phGraphClone, originalGraph),
 	   phGraphClone, originalGraph)
 
 /* ---- executable graphs ---- */
 
+static void made_exec(struct tare_call *call, CUgraphExec exec)
+{
+	call->handle = (uint64_t)(uintptr_t)exec;
+	tare_exec_add(exec);
+}
+
 #define INSTANTIATE(symbol, params, args)                                                           \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, GRAPH, TARE_EFFECT_NEW))                                         \
-			return tare_real.symbol args;                                               \
-		call.limit = TARE_GRAPH_CALL_INSTANTIATE;                                           \
-		call.parent = (uint64_t)(uintptr_t)hGraph;                                          \
-		result = tare_real.symbol args;                                                     \
-		if (result == CUDA_SUCCESS) {                                                       \
-			call.handle = (uint64_t)(uintptr_t)*phGraphExec;                            \
-			tare_exec_add(*phGraphExec);                                                \
-		}                                                                                   \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	GRAPH_HOOK(symbol, GRAPH, NEW, INSTANTIATE, params, args, NAME(parent, hGraph),             \
+		   if (result == CUDA_SUCCESS) made_exec(&call, *phGraphExec))
 #define LOG_PARAMS                                                                                  \
 	(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 #define LOG_ARGS (phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
@@ -138,21 +132,8 @@ INSTANTIATE(cuGraphInstantiateWithParams, WITH_PARAMS, (phGraphExec, hGraph, ins
 INSTANTIATE(cuGraphInstantiateWithParams_ptsz, WITH_PARAMS, (phGraphExec, hGraph, instantiateParams))
 
 #define UPLOAD(symbol)                                                                              \
-	CUresult tare_hook_##symbol(CUgraphExec hGraphExec, CUstream hStream)                       \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, GRAPH, TARE_EFFECT_CHANGE))                                      \
-			return tare_real.symbol(hGraphExec, hStream);                               \
-		call.limit = TARE_GRAPH_CALL_UPLOAD;                                                \
-		call.handle = (uint64_t)(uintptr_t)hGraphExec;                                      \
-		result = tare_real.symbol(hGraphExec, hStream);                                     \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	GRAPH_HOOK(symbol, GRAPH, CHANGE, UPLOAD, (CUgraphExec hGraphExec, CUstream hStream),       \
+		   (hGraphExec, hStream), NAME(handle, hGraphExec), )
 UPLOAD(cuGraphUpload)
 UPLOAD(cuGraphUpload_ptsz)
 
@@ -206,23 +187,8 @@ LAUNCH(cuGraphLaunch_ptsz)
 
 /* An updated executable graph may grow at its next launch. */
 #define UPDATE(symbol, params, args)                                                                \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, GRAPH, TARE_EFFECT_CHANGE))                                      \
-			return tare_real.symbol args;                                               \
-		call.limit = TARE_GRAPH_CALL_UPDATE;                                                \
-		call.handle = (uint64_t)(uintptr_t)hGraphExec;                                      \
-		call.parent = (uint64_t)(uintptr_t)hGraph;                                          \
-		result = tare_real.symbol args;                                                     \
-		tare_exec_changed(hGraphExec);                                                      \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	GRAPH_HOOK(symbol, GRAPH, CHANGE, UPDATE, params, args,                                     \
+		   (NAME(handle, hGraphExec), NAME(parent, hGraph)), tare_exec_changed(hGraphExec))
 UPDATE(cuGraphExecUpdate,
        (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
 	CUgraphExecUpdateResult *updateResult_out),
