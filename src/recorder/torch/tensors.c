@@ -32,17 +32,27 @@ report_fn REPORT_SIGNED, REPORT;
 
 static report_fn *real_signed, *real_unsigned;
 
-/* libc10 is there, or nobody called: it is what the caller linked. */
+/* libc10 is what the caller linked; a build of one piece has its code in libtorch. Looked for once. */
+static void nobody(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+{
+	(void)block, (void)bytes, (void)allocated, (void)reserved, (void)device;
+}
+
 static report_fn *find(report_fn **slot, const char *name)
 {
 	report_fn *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	static const char *const homes[] = {"libc10.so", "libtorch_cuda.so", "libtorch.so"};
 	struct tare_elf_object object;
+	size_t i;
 
 	if (likely(found != NULL))
 		return found;
 	tare_start_once();
-	if (tare_elf_find_object("libc10.so", &object))
-		found = (report_fn *)tare_elf_symbol(&object, name, NULL);
+	for (i = 0; !found && i < sizeof(homes) / sizeof(homes[0]); i++)
+		if (tare_elf_find_object(homes[i], &object))
+			found = (report_fn *)tare_elf_symbol(&object, name, NULL);
+	if (!found)
+		found = nobody;
 	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
 	return found;
 }
@@ -108,8 +118,7 @@ EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64
 	report_fn *next = find(&real_signed, NAME(REPORT_SIGNED));
 
 	record(block, bytes, device);
-	if (next)
-		next(block, bytes, allocated, reserved, device);
+	next(block, bytes, allocated, reserved, device);
 }
 
 EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
@@ -117,6 +126,5 @@ EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t rese
 	report_fn *next = find(&real_unsigned, NAME(REPORT));
 
 	record(block, bytes, device);
-	if (next)
-		next(block, bytes, allocated, reserved, device);
+	next(block, bytes, allocated, reserved, device);
 }
