@@ -17,8 +17,8 @@
 #include <string.h>
 
 static const struct tare_instant peak_and_end[] = {
-	{ .kind = TARE_INSTANT_PEAK, .text = "peak" },
-	{ .kind = TARE_INSTANT_END, .text = "end" },
+	{ .mark = TARE_MARK_PEAK, .text = "peak" },
+	{ .mark = TARE_MARK_END, .text = "end" },
 };
 
 /* The ledgers of a report and, where a process was asked for, the same as that process sees them. */

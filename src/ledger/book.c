@@ -219,12 +219,11 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 	d->mark_nr[m]++;
 	f->host_mark_nr[m]++;
 	d->mark_used[m] = d->used;
+	d->mark_live[m] = d->live;
 	d->mark_ns[m] = t;
 	d->is_marked[m] = true;
 	if (d->card)
 		d->card->mark_aside[m] = d->card->aside;
-	if (m == TARE_MARK_PEAK)
-		d->peak_live = d->live;
 }
 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
@@ -242,8 +241,15 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	if (d->is_marked[TARE_MARK_PEAK] && d->used == d->mark_used[TARE_MARK_PEAK] &&
-	    d->live > d->peak_live)
+	    d->live > d->mark_live[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+}
+
+/* Rule "peak:tensors" */
+void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (d->live > d->mark_live[TARE_MARK_TENSORS])
+		tare_fold_mark(f, d, TARE_MARK_TENSORS, t);
 }
 
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,

@@ -40,24 +40,37 @@ static void prepare(struct tare_fold *f, const struct tare_instant *instants, in
 	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
 }
 
-/* The ledger of a mark; a device that never had one is shown as it is at the end. */
-static void finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
+/* A device that never came to the mark is shown as it is at the end; at a peak of something, at its own. */
+static enum tare_mark mark_of(const struct tare_device_fold *d, enum tare_mark m)
+{
+	if (tare_mark_is_peak(m) && !d->is_marked[m])
+		m = TARE_MARK_PEAK;
+	return d->is_marked[m] ? m : TARE_MARK_NOW;
+}
+
+/* Was any device there? */
+static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
 {
 	bool is_any = false;
 
 	for (int i = 0; i < f->device_nr; i++) {
 		const struct tare_device_fold *d = f->devices[i];
+		enum tare_mark own;
 		int64_t t;
 
 		if (!d)
 			continue;
+		own = mark_of(d, m);
 		is_any |= d->is_marked[m];
-		t = d->is_marked[m] ? d->mark_ns[m] : d->last_ns;
-		tare_fold_snapshot(f, d, d->is_marked[m] ? m : TARE_MARK_NOW, t, l);
+		t = own == TARE_MARK_NOW ? d->last_ns : d->mark_ns[own];
+		tare_fold_snapshot(f, d, own, t, l);
 		if (l->t_ns < t)
 			l->t_ns = t;
 	}
 	tare_fold_snapshot_hosts(f, is_any ? m : TARE_MARK_NOW, l);
+	if (tare_mark_is_peak(m))
+		l->t_ns = -1;
+	return is_any;
 }
 
 /* What is open where the recording ends, ends there. */
@@ -69,6 +82,16 @@ static void finish_phases(struct tare_fold *f)
 			tare_fold_phase_advance(f, f->devices[i], INT64_MAX);
 }
 
+static void finish_notes(const struct tare_fold *f, const struct tare_instant *at, bool is_there,
+			 struct tare_ledger *l)
+{
+	l->degraded = tare_arena_alloc(l->memory, (f->note_nr + 1) * sizeof(*l->degraded));
+	for (size_t i = 0; i < f->note_nr; i++)
+		l->degraded[l->degraded_nr++] = tare_arena_strdup(l->memory, f->notes[i]);
+	if (!is_there && at->mark == TARE_MARK_TENSORS)
+		l->degraded[l->degraded_nr++] = "peak:tensors: no tensor of a GPU was recorded; this is the peak";
+}
+
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
 		   struct tare_ledger *out)
 {
@@ -76,19 +99,13 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 	tare_fold_notes(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
+		bool is_there = true;
 
 		l->t_ns = instants[i].kind == TARE_INSTANT_TIME ? instants[i].t_ns : 0;
-		if (instants[i].kind == TARE_INSTANT_PEAK)
-			finish_marked(f, TARE_MARK_PEAK, l);
-		if (instants[i].kind == TARE_INSTANT_END)
-			finish_marked(f, TARE_MARK_END, l);
-		if (instants[i].kind == TARE_INSTANT_PEAK)
-			l->t_ns = -1;
+		if (instants[i].kind == TARE_INSTANT_MARK)
+			is_there = finish_marked(f, instants[i].mark, l);
 		l->opened_gpu = f->opened_gpu;
-		l->degraded_nr = (int)f->note_nr;
-		l->degraded = tare_arena_alloc(l->memory, f->note_nr * sizeof(*l->degraded) + 1);
-		for (size_t k = 0; k < f->note_nr; k++)
-			l->degraded[k] = tare_arena_strdup(l->memory, f->notes[k]);
+		finish_notes(f, &instants[i], is_there, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);

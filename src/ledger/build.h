@@ -34,9 +34,19 @@ struct tare_phase_watch {
 	int64_t peak_ns[TARE_PHASE_DEVICES]; /* by tare_device.index */
 };
 
+/* What each device comes to at a moment of its own: the maximum of its `used`, its end … */
+#define TARE_MARK(KEY, name, is_peak) TARE_MARK_##KEY,
+enum tare_mark {
+#include "marks.def"
+	TARE_MARK_NR,
+	TARE_MARK_NOW = TARE_MARK_NR
+};
+#undef TARE_MARK
+const char *tare_mark_name(enum tare_mark m);
+bool tare_mark_is_peak(enum tare_mark m);
+
 enum tare_instant_kind {
-	TARE_INSTANT_PEAK, /* each device at the maximum of its own `used` */
-	TARE_INSTANT_END,  /* the last moment at which the program worked on the device */
+	TARE_INSTANT_MARK,
 	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
 	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
 	TARE_INSTANT_SNAPSHOT, /* a name: whoever has the recording makes a TIME of it */
@@ -45,6 +55,7 @@ enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_E
 
 struct tare_instant {
 	enum tare_instant_kind kind;
+	enum tare_mark mark; /* of TARE_INSTANT_MARK */
 	int64_t t_ns;     /* of TARE_INSTANT_TIME */
 	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
 
@@ -57,8 +68,8 @@ struct tare_instant {
 };
 
 /*
- * "peak", "end", "12.5s", "1500ms", "+3", "snapshot:1", "phase:NAME#2:peak". Returns 0 or TARE_E_USAGE. `out->text`
- * is `text`.
+ * "peak", "peak:tensors", "end", "12.5s", "1500ms", "+3", "snapshot:1", "phase:NAME#2:peak". Returns 0 or
+ * TARE_E_USAGE. `out->text` is `text`.
  */
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
 void tare_phase_instant_parse(const char *name, struct tare_instant *out); /* what follows "phase:" */

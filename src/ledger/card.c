@@ -209,20 +209,30 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 	return -1;
 }
 
-static void tell_device(const struct tell *to, int64_t latest, int64_t t)
+/* Also the zeros, once there is something to go back from. Did anything stand aside at a peak? */
+static bool tell_peaks(const struct tell *to, int process, const int64_t marked[TARE_MARK_NR])
+{
+	const int64_t *aside = to->d->card->mark_aside;
+	bool is_any = false;
+
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		is_any |= tare_mark_is_peak(m) && to->d->is_marked[m] && aside[m];
+	for (int m = 0; is_any && m < TARE_MARK_NR; m++)
+		if (tare_mark_is_peak(m) && to->d->is_marked[m])
+			tell_aside(to, process, aside[m], marked[m] - 1);
+	return is_any;
+}
+
+static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR], int64_t t)
 {
 	const struct tare_device_fold *d = to->d;
 	const struct tare_card_fold *card = d->card;
 	int any = some_process(to->f, d);
-	int64_t at_peak = card->mark_aside[TARE_MARK_PEAK];
 
 	if (any < 0)
 		return;
-	if (d->is_marked[TARE_MARK_PEAK] && at_peak) {
-		tell_aside(to, any, at_peak, d->mark_ns[TARE_MARK_PEAK] < latest ? d->mark_ns[TARE_MARK_PEAK] - 1 : latest - 1);
-		if ((size_t)any >= card->aside_nr || !card->asides[any])
-			tell_aside(to, any, 0, t);
-	}
+	if (tell_peaks(to, any, marked) && ((size_t)any >= card->aside_nr || !card->asides[any]))
+		tell_aside(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
 	if (d->is_marked[TARE_MARK_END] && card->mark_aside[TARE_MARK_END])
 		tell_aside(to, any, card->mark_aside[TARE_MARK_END], t);
@@ -233,11 +243,11 @@ static void tell_device(const struct tell *to, int64_t latest, int64_t t)
 		tell_refusal(to, any, &card->refusals[i], t);
 }
 
-void tare_fold_card_tell(struct tare_fold *f, int64_t latest, int64_t t, tare_fold_phase_teller *teller, void *arg)
+void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d, const int64_t marked[TARE_MARK_NR],
+			 int64_t t, tare_fold_phase_teller *teller, void *arg)
 {
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && f->devices[i]->card)
-			tell_device(&(struct tell){ f, f->devices[i], teller, arg }, latest, t);
+	if (d->card)
+		tell_device(&(struct tell){ f, d, teller, arg }, marked, t);
 }
 
 void tare_fold_card_free(struct tare_device_fold *d)

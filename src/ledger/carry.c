@@ -104,6 +104,8 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 		d->used = tare_fold_normal(f, d, used, source, d->used);
 	d->last_ns = t;
 	d->is_pause_open = tare_fold_is_paused(f); /* an older pause is carried */
-	if (!is_start)
-		tare_fold_peak(f, d, t);
+	if (is_start)
+		return;
+	tare_fold_peak(f, d, t);
+	tare_fold_peak_tensors(f, d, t);
 }

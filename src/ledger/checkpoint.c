@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint is told in two groups for each device: what was booked when its peak was reached, and
- * what is booked now. Within a group things stand some microseconds apart, so that readers that
+ * A checkpoint is told in groups for each device: what was booked when a peak of it was reached (marks.def),
+ * and what is booked now. Within a group things stand some microseconds apart, so that readers that
  * merge several logs by time keep them in order:
  *
  *   contexts come and go · what is carried, falls first · live objects · witnesses · the reading
@@ -378,23 +378,54 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 
 /* ---- groups ---- */
 
-static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d)
+static void tell_start(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
 {
-	int64_t t = d->mark_ns[TARE_MARK_PEAK], latest = c->cut - 2 * GROUP_US * US;
+	if (!d->is_measured)
+		return;
+	add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
+	tell(c, d->before,
+	     &(struct tare_amount){
+		     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
+}
 
-	if (t > latest)
-		t = latest;
-	if (d->is_measured) {
-		add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
-		tell(c, d->before,
-		     &(struct tare_amount){
-			     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
+static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m, int64_t t)
+{
+	tell_contexts(c, d, m, t);
+	tell_buckets(c, d, m, NULL, t);
+	tell_hosts(c, m, t);
+	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN, t);
+}
+
+/* The peaks that a device came to, in their order. */
+static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks[TARE_MARK_NR])
+{
+	int n = 0, at;
+
+	for (int m = 0; m < TARE_MARK_NR; m++) {
+		if (!tare_mark_is_peak(m) || !d->is_marked[m])
+			continue;
+		for (at = n++; at && d->mark_ns[peaks[at - 1]] > d->mark_ns[m]; at--)
+			peaks[at] = peaks[at - 1];
+		peaks[at] = m;
 	}
-	tell_contexts(c, d, TARE_MARK_PEAK, t);
-	tell_buckets(c, d, TARE_MARK_PEAK, NULL, t);
-	tell_hosts(c, TARE_MARK_PEAK, t);
-	add_reading(c, d, d->primary,
-		    d->is_measured ? d->mark_used[TARE_MARK_PEAK] : (int64_t)TARE_NOT_KNOWN, t);
+	return n;
+}
+
+/* A group each. None may reach into the next, so the last ones may be told a little early. */
+static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
+{
+	int64_t latest = c->cut - GROUP_US * US, *at = c->told_at + d->index * TARE_MARK_NR;
+	enum tare_mark peaks[TARE_MARK_NR];
+	int n = peaks_in_order(d, peaks);
+
+	for (int i = n; i-- > 0; latest = at[peaks[i]]) {
+		latest -= GROUP_US * US;
+		at[peaks[i]] = d->mark_ns[peaks[i]] < latest ? d->mark_ns[peaks[i]] : latest;
+	}
+	if (n)
+		tell_start(c, d, at[peaks[0]]);
+	for (int i = 0; i < n; i++)
+		tell_peak(c, d, peaks[i], at[peaks[i]]);
 }
 
 static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
@@ -458,8 +489,8 @@ static void tell_all(struct checkpoint *c)
 	struct tare_amount *own;
 
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && f->devices[i]->is_marked[TARE_MARK_PEAK])
-			tell_peak(c, f->devices[i]);
+		if (f->devices[i])
+			tell_peaks(c, f->devices[i]);
 	own = own_amounts(c);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
@@ -467,7 +498,9 @@ static void tell_all(struct checkpoint *c)
 	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
 	tell_live(c, c->cut);
 	tare_fold_phase_tell(f, c->cut, add_record, c);
-	tare_fold_card_tell(f, c->cut - 2 * GROUP_US * US, c->cut, add_record, c);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut, add_record, c);
 	tell_processes(c);
 	tell_controls(c);
 	free(own);
@@ -536,6 +569,7 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 	c.tare = part_of_tare(&f);
 	c.told = tare_xcalloc(f.bucket_nr, sizeof(*c.told));
 	c.is_told = tare_xcalloc(f.context_nr, sizeof(*c.is_told));
+	c.told_at = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.told_at));
 	tell_all(&c);
 	if (c.item_nr)
 		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);
@@ -546,6 +580,7 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 	free(c.items);
 	free(c.told);
 	free(c.is_told);
+	free(c.told_at);
 	tare_fold_end(&f);
 	return prefix.cut;
 }

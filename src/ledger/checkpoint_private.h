@@ -47,6 +47,7 @@ struct checkpoint {
 	size_t item_nr, item_cap;
 	struct tare_amount *told; /* by bucket: what the items say so far */
 	bool *is_told;            /* by context: it is there, in what the items say so far */
+	int64_t *told_at;         /* by device and mark: where its group stands */
 };
 
 /* One more record of it. */

@@ -28,6 +28,7 @@ void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t 
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
 					   enum tare_mark m);
 
@@ -39,9 +40,9 @@ void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const st
 void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_arena *memory, struct tare_device_ledger *out);
-/* Into a checkpoint; what was set aside at the peak stands at `latest` at the latest. */
-void tare_fold_card_tell(struct tare_fold *f, int64_t latest, int64_t t, tare_fold_phase_teller *teller,
-			 void *arg);
+/* Into a checkpoint that tells the device's marks at `marked`, and what is now at `t`. */
+void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d, const int64_t marked[TARE_MARK_NR],
+			 int64_t t, tare_fold_phase_teller *teller, void *arg);
 void tare_fold_card_free(struct tare_device_fold *d);
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */

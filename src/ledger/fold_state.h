@@ -45,8 +45,6 @@ enum {
 	TARE_BUCKET_NR
 };
 
-enum tare_mark { TARE_MARK_PEAK, TARE_MARK_END, TARE_MARK_NR, TARE_MARK_NOW = TARE_MARK_NR };
-
 struct tare_amount {
 	int64_t bytes, low, high;
 	int64_t count;
@@ -411,7 +409,7 @@ struct tare_device_fold {
 	int64_t source_offset[4];
 
 	uint32_t mark_nr[TARE_MARK_NR];
-	int64_t mark_used[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
+	int64_t mark_used[TARE_MARK_NR], mark_live[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
 	bool is_marked[TARE_MARK_NR];
 
 	struct tare_steps cluster;
@@ -437,7 +435,7 @@ struct tare_device_fold {
 	size_t read_nr, read_cap;
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
-	int64_t live, peak_live; /* in blocks, now and when the peak was marked */
+	int64_t live; /* in blocks */
 	struct tare_block *blocks; /* waiting for the cluster to be settled */
 	size_t block_nr, block_cap;
 	bool is_level_known;

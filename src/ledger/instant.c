@@ -5,22 +5,48 @@
 
 #include <string.h>
 
+static const struct {
+	const char *name;
+	bool is_peak;
+} marks[TARE_MARK_NR] = {
+#define TARE_MARK(KEY, name, is_peak) [TARE_MARK_##KEY] = { name, is_peak },
+#include "ledger/marks.def"
+#undef TARE_MARK
+};
+
+const char *tare_mark_name(enum tare_mark m)
+{
+	return marks[m].name;
+}
+
+bool tare_mark_is_peak(enum tare_mark m)
+{
+	return marks[m].is_peak;
+}
+
+static int find_mark(const char *name)
+{
+	int m = 0;
+
+	while (m < TARE_MARK_NR && strcmp(marks[m].name, name) != 0)
+		m++;
+	return m;
+}
+
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err)
 {
-	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .text = text };
+	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .text = text, .mark = find_mark(text) };
 
-	if (!strcmp(text, "peak")) {
-		at.kind = TARE_INSTANT_PEAK;
-	} else if (!strcmp(text, "end")) {
-		at.kind = TARE_INSTANT_END;
+	if (at.mark != TARE_MARK_NR) {
+		at.kind = TARE_INSTANT_MARK;
 	} else if (!strncmp(text, "snapshot:", 9) && text[9]) {
 		at.kind = TARE_INSTANT_SNAPSHOT;
 	} else if (!strncmp(text, "phase:", 6) && text[6]) {
 		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
 		return tare_err_set(err, TARE_E_USAGE,
-				    "instant '%s' is not known; say peak, end, snapshot:1, seconds "
-				    "since the start such as 12.5s or 1500ms, or phase:NAME",
+				    "instant '%s' is not known; say peak, peak:tensors, end, snapshot:1, "
+				    "seconds since the start such as 12.5s or 1500ms, or phase:NAME",
 				    text);
 	}
 	*out = at;

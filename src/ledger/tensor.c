@@ -196,6 +196,7 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 		tare_fold_advance(f, d, d->blocks[i].t);
 		apply(f, d, &d->blocks[i]);
 		tare_fold_plateau(f, d, d->blocks[i].t);
+		tare_fold_peak_tensors(f, d, d->blocks[i].t);
 	}
 	d->block_nr = 0;
 }

@@ -84,7 +84,7 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 {
 	struct stream s = { .count = count, .live = live, .threads = threads };
 	struct tare_ledger_source source = { next_full, rewind_to_start, &s };
-	struct tare_instant at = { .kind = TARE_INSTANT_PEAK, .text = "peak" };
+	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
 	struct tare_event e;
 	struct tare_ledger ledger;
 	struct rusage usage;

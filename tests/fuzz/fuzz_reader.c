@@ -97,8 +97,8 @@ static void print(const char *path)
 
 static void make_ledgers(struct tare_recording *r)
 {
-	static const struct tare_instant at[] = { { .kind = TARE_INSTANT_PEAK, .text = "peak" },
-						  { .kind = TARE_INSTANT_END, .text = "end" } };
+	static const struct tare_instant at[] = { { .mark = TARE_MARK_PEAK, .text = "peak" },
+						  { .mark = TARE_MARK_END, .text = "end" } };
 	struct tare_ledger ledgers[2];
 
 	tare_ledger_of_recording(r, NULL, at, 2, ledgers);

@@ -598,12 +598,13 @@ static bool has_end(const struct world *w, int64_t until)
 void world_check_checkpoints(struct world *w, int cuts)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, w };
-	const char *at[] = { "peak", "end" };
-	struct tare_ledger whole[2], parts[2];
-	struct tare_instant instants[2];
+	const char *at[] = { "peak", "end", "peak:tensors" };
+	enum { END = 1, AT_NR = sizeof(at) / sizeof(at[0]) };
+	struct tare_ledger whole[AT_NR], parts[AT_NR];
+	struct tare_instant instants[AT_NR];
 
-	world_build(w, NULL, at, 2, whole);
-	for (int i = 0; i < 2; i++)
+	world_build(w, NULL, at, AT_NR, whole);
+	for (int i = 0; i < AT_NR; i++)
 		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
 	for (int i = 0; i < cuts && w->item_nr; i++) {
 		struct checkpoint c = { .w = w };
@@ -616,12 +617,12 @@ void world_check_checkpoints(struct world *w, int cuts)
 			for (int p = 0; p < w->process_nr; p++)
 				w->processes[p]->fold_ns = c.cut;
 			rewind_both(&c);
-			tare_ledger_build(&both, NULL, instants, 2, parts);
-			for (int k = 0; k < 2; k++) {
+			tare_ledger_build(&both, NULL, instants, AT_NR, parts);
+			for (int k = 0; k < AT_NR; k++) {
 				printf("# %s with a checkpoint at %lld ns\n", at[k],
 				       (long long)c.cut);
 				check_same(&whole[k], &parts[k]);
-				if (k == 1)
+				if (k == END)
 					check_same_stacks(&whole[k], &parts[k]);
 				tare_ledger_free(&parts[k]);
 			}
@@ -631,8 +632,8 @@ void world_check_checkpoints(struct world *w, int cuts)
 		tare_arena_free(&c.arena);
 		free(c.events);
 	}
-	tare_ledger_free(&whole[0]);
-	tare_ledger_free(&whole[1]);
+	for (int i = 0; i < AT_NR; i++)
+		tare_ledger_free(&whole[i]);
 }
 
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path)

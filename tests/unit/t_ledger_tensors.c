@@ -120,6 +120,53 @@ TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
 	world_free(w);
 }
 
+/* As torch.cuda.max_memory_allocated() counts: the most in blocks, whatever the driver had given. */
+TEST(tensors_have_a_peak_of_their_own)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	segment(w, 4 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
+	world_tensor(w, 5 * MS, BASE, 7 * MIB);
+	world_tensor(w, 6 * MS, BASE, 0);
+	give_back(w, 7 * MS, BASE + 100 * MIB, 640 * MIB, 20 * MIB);
+	world_tensor(w, 8 * MS, BASE, 12 * MIB);
+	world_tensor(w, 9 * MS, BASE + 12 * MIB, 512);
+	world_tensor(w, 10 * MS, BASE + 12 * MIB, 0);
+	world_tensor(w, 11 * MS, BASE + 12 * MIB, 512); /* as much again: the first time is meant */
+	world_tensor(w, 12 * MS, BASE, 0);
+	segment(w, 13 * MS, BASE + 200 * MIB, 40 * MIB, 620 * MIB);
+	l = world_ledger(w, "peak:tensors");
+	CHECK_INT(l.t_ns, -1);
+	CHECK_INT(l.devices[0].t_ns, 9 * MS);
+	CHECK_INT(l.devices[0].used, 620 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 12 * MIB + 512);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 8 * MIB - 512);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].used, 660 * MIB);
+	CHECK_INT(l.devices[0].t_ns, 13 * MS + 10);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(tensors_that_nobody_made_have_no_peak)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	give_back(w, 4 * MS, BASE, 620 * MIB, 20 * MIB);
+	l = world_ledger(w, "peak:tensors");
+	CHECK_INT(l.devices[0].used, 620 * MIB);
+	CHECK(world_has_note(&l, "no tensor of a GPU was recorded"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* What Python frees while it is taken down was there at the end. */
 TEST(tensors_of_the_end_are_those_before_the_teardown)
 {
