@@ -30,7 +30,8 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
 		 "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
 	TARE_OPT(run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
-		 "which stacks each event gets (both); without native ones, nobody owns an allocation"),
+		 "which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
+		 "nobody owns an allocation"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
 		 "keep the command's arguments and folder out of the recording"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,

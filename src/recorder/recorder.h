@@ -22,7 +22,8 @@ struct tare_config {
 	char folder[4000]; /* of the recording, absolute */
 	char library[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
-	uint32_t stacks; /* enum tare_stacks: TARE_STACKS */
+	uint32_t stacks; /* of driver calls, enum tare_stacks: TARE_STACKS */
+	uint32_t tensor_stacks; /* of the blocks of tensors */
 	bool no_weigh; /* TARE_TEST_NO_WEIGH */
 	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool simulated;

@@ -56,16 +56,22 @@ const char *tare_environment(const char *name)
 	return NULL;
 }
 
-/* Both, unless one of them or none is asked for. */
-static uint32_t stacks_of(const char *value)
+/*
+ * What is asked for; if nothing is, both for driver calls and only lines for tensors: of those there
+ * are many, and their native stacks cost more than all else that is recorded of them.
+ */
+static void choose_stacks(const char *value)
 {
+	uint32_t stacks = TARE_STACKS_PYTHON | TARE_STACKS_NATIVE;
+
 	if (value && tare_plib_equal(value, "none"))
-		return 0;
-	if (value && tare_plib_equal(value, "python"))
-		return TARE_STACKS_PYTHON;
-	if (value && tare_plib_equal(value, "native"))
-		return TARE_STACKS_NATIVE;
-	return TARE_STACKS_PYTHON | TARE_STACKS_NATIVE;
+		stacks = 0;
+	else if (value && tare_plib_equal(value, "python"))
+		stacks = TARE_STACKS_PYTHON;
+	else if (value && tare_plib_equal(value, "native"))
+		stacks = TARE_STACKS_NATIVE;
+	tare_config.stacks = stacks;
+	tare_config.tensor_stacks = value ? stacks : stacks & TARE_STACKS_PYTHON;
 }
 
 static void configure(char **envp)
@@ -79,7 +85,7 @@ static void configure(char **envp)
 		tare_plib_format(tare_config.folder, sizeof(tare_config.folder), "%s", folder);
 	if (library)
 		tare_plib_format(tare_config.library, sizeof(tare_config.library), "%s", library);
-	tare_config.stacks = stacks_of(tare_environment("TARE_STACKS"));
+	choose_stacks(tare_environment("TARE_STACKS"));
 	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;
 	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;

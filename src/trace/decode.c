@@ -92,6 +92,7 @@ static const struct word role_words[] = { TARE_ROLE_MAP(WORD){ 0, NULL } };
 static const struct word clock_words[] = { TARE_CLOCK_MAP(WORD){ 0, NULL } };
 static const struct word effect_words[] = { TARE_EFFECT_MAP(WORD){ 0, NULL } };
 static const struct word event_words[] = { TARE_EVENT_MAP(WORD){ 0, NULL } };
+static const struct word tensor_words[] = { TARE_TENSOR_MAP(WORD){ 0, NULL } };
 static const struct word device_words[] = { TARE_DEVICE_MAP(WORD){ 0, NULL } };
 static const struct word source_words[] = { TARE_SOURCE_MAP(WORD){ 0, NULL } };
 static const struct word how_words[] = { TARE_HOW_MAP(WORD){ 0, NULL } };
@@ -127,6 +128,8 @@ static const struct {
 	{ TARE_KIND_EVENT, "class", TARE_LOOK_WORD, class_words },
 	{ TARE_KIND_EVENT, "flags", TARE_LOOK_FLAGS, event_words },
 	{ TARE_KIND_DEVICE, "flags", TARE_LOOK_FLAGS, device_words },
+	{ TARE_KIND_TENSOR, "flags", TARE_LOOK_FLAGS, tensor_words },
+	{ TARE_KIND_TENSOR, "block", TARE_LOOK_HEX, NULL },
 	{ TARE_KIND_READING, "source", TARE_LOOK_WORD, source_words },
 	{ TARE_KIND_END, "how", TARE_LOOK_WORD, how_words },
 	{ TARE_KIND_PHASE, "what", TARE_LOOK_WORD, phase_words },

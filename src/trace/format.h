@@ -182,7 +182,14 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(3, STOP, "stop", "nothing is recorded any more")                                          \
 	X(4, SNAPSHOT, "snapshot", "an instant that was given a name")
 
-enum { TARE_TENSOR_FINALIZING = 1 };
+/* What is known of a block of PyTorch's allocator. */
+#define TARE_TENSOR_MAP(X)                                                                          \
+	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")           \
+	X(2, HOST, "host", "memory of the CPU; `device` is -1")                                     \
+	X(4, BACKWARD, "backward", "handed out inside of autograd's engine")                        \
+	X(8, GRAD, "grad", "handed out while autograd records what this thread computes")           \
+	X(16, CAPTURING, "capturing", "not used yet")                                               \
+	X(32, GC, "gc", "taken back by Python's cyclic collector")
 
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                          \
@@ -269,6 +276,9 @@ enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EVENT_##key = value,
 enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
+enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
 enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };

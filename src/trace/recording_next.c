@@ -162,6 +162,8 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		break;
 	case TARE_KIND_TENSOR:
 		e->device = tare_process_device(&p->public, rec.tensor->device);
+		e->stack = look_up(&p->stacks, rec.tensor->stack);
+		e->python = look_up(&p->line_stacks, rec.tensor->python);
 		break;
 	case TARE_KIND_READING:
 		e->device = tare_process_device(&p->public, rec.reading->device);

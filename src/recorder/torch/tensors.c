@@ -7,12 +7,14 @@
  *
  * A call comes with the allocator's lock held: no lock is taken here and nothing is asked of anybody.
  */
-#include <stdint.h>
+#include "recorder/torch/tensors.h"
+
 #include <string.h>
 
 #include "recorder/elfsym.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
+#include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 
@@ -92,12 +94,19 @@ static bool is_finalizing(void)
 	return fn() != 0;
 }
 
-static void record(const void *block, int64_t bytes, uint16_t device)
+/* Where a block was handed out: the program's line, and what called the allocator. */
+static void find_stacks(struct tare_rec_tensor *rec)
+{
+	rec->python = tare_python_stack();
+	if (tare_config.tensor_stacks & TARE_STACKS_NATIVE)
+		rec->stack = tare_emit_stack();
+}
+
+void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	struct tare_rec_tensor rec;
 
-	if ((device & 0xff) != CUDA || tare_depth > 0 || !tare_config.enabled || tare_config.nop ||
-	    tare_config.no_tensors)
+	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
 		return;
 	tare_fork_check();
 	if (tare_ring_command() != TARE_COMMAND_RECORD)
@@ -107,8 +116,12 @@ static void record(const void *block, int64_t bytes, uint16_t device)
 	rec.block = (uint64_t)(uintptr_t)block;
 	rec.bytes = bytes;
 	rec.tid = tare_fork_tid();
-	rec.device = (int8_t)(device >> 8);
-	rec.flags = bytes < 0 && is_finalizing() ? TARE_TENSOR_FINALIZING : 0;
+	rec.device = (int16_t)device;
+	if (bytes > 0)
+		find_stacks(&rec);
+	else if (is_finalizing())
+		flags |= TARE_TENSOR_FINALIZING;
+	rec.flags = (uint16_t)flags;
 	tare_emit_tensor(&rec);
 	tare_depth--;
 }
@@ -117,7 +130,8 @@ EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64
 {
 	report_fn *next = find(&real_signed, NAME(REPORT_SIGNED));
 
-	record(block, bytes, device);
+	if ((device & 0xff) == CUDA)
+		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
 	next(block, bytes, allocated, reserved, device);
 }
 
@@ -125,6 +139,7 @@ EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t rese
 {
 	report_fn *next = find(&real_unsigned, NAME(REPORT));
 
-	record(block, bytes, device);
+	if ((device & 0xff) == CUDA)
+		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
 	next(block, bytes, allocated, reserved, device);
 }

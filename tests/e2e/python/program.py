@@ -4,6 +4,8 @@
 
 Each allocation has a size of its own. note() is called within the call of the driver, on its line, and
 writes the stack as Python sees it there: {"size": …, "frames": [[file, line, function], …]}.
+
+If TENSORS names a library that looks like PyTorch's allocator, its blocks are what is allocated.
 """
 import atexit
 import contextlib
@@ -16,7 +18,12 @@ import threading
 
 TRUTH = os.open(os.environ["TRUTH"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 cu = ctypes.CDLL("libcuda.so.1")
-held = ctypes.PyDLL("libcuda.so.1")  # keeps the GIL during a call
+TENSORS = os.environ.get("TENSORS")
+LIBRARY, TAKE, GIVE = ((TENSORS, "c10_cuda_take", "c10_cuda_return") if TENSORS else
+                       ("libcuda.so.1", "cuMemAlloc_v2", "cuMemFree_v2"))
+take = getattr(ctypes.CDLL(LIBRARY), TAKE)
+give = getattr(ctypes.CDLL(LIBRARY), GIVE)
+take_held = getattr(ctypes.PyDLL(LIBRARY), TAKE)  # keeps the GIL during a call
 sizes = iter(range(0x10001, 1 << 30, 16))
 lock = threading.Lock()
 
@@ -42,18 +49,18 @@ def start():
 
 def alloc():
     at = ctypes.c_uint64()
-    assert cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note())) == 0
+    assert take(ctypes.byref(at), ctypes.c_size_t(note())) == 0
     return at
 
 
 def release(at):
-    assert cu.cuMemFree_v2(at) == 0
+    assert give(at) == 0
 
 
 def decorated(function):
     def wrapper(*args):
         at = ctypes.c_uint64()
-        cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note()))
+        take(ctypes.byref(at), ctypes.c_size_t(note()))
         return function(*args)
     return wrapper
 
@@ -87,7 +94,7 @@ class Model(object):
 
     @staticmethod
     def bare():
-        return held.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(note()))
+        return take_held(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(note()))
 
     def __enter__(self):
         alloc()
@@ -212,18 +219,19 @@ def signals():
 
 
 def bare_thread():
-    """A thread that never ran Python frees an allocation."""
-    at = alloc()
+    """A thread that never ran Python frees an allocation, or hands out a block."""
+    at = ctypes.byref(ctypes.c_uint64()) if TENSORS else alloc()
     libc = ctypes.CDLL(None)
     thread = ctypes.c_ulong()
-    function = ctypes.cast(cu.cuMemFree_v2, ctypes.c_void_p)
+    name = "c10_cuda_take_some" if TENSORS else GIVE
+    function = ctypes.cast(getattr(ctypes.CDLL(LIBRARY), name), ctypes.c_void_p)
     assert libc.pthread_create(ctypes.byref(thread), None, function, at) == 0
     libc.pthread_join(thread, None)
 
 
 INSIDE = """
 import ctypes, json, os, sys
-cu = ctypes.%s("libcuda.so.1")
+take = getattr(ctypes.%s(%r), %r)
 def note(size):
     frames, frame = [], sys._getframe(1)
     while frame:
@@ -233,7 +241,7 @@ def note(size):
     return size
 def alloc():
     at = ctypes.c_uint64()
-    cu.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(note(%d)))
+    take(ctypes.byref(at), ctypes.c_size_t(note(%d)))
 alloc()
 """
 
@@ -253,7 +261,7 @@ def sub_interpreter():
     except TypeError:
         one = module.create()
     for dll, inside in (("PyDLL", 1), ("CDLL", 2)):
-        text = INSIDE % (dll, TRUTH, inside, next(sizes))
+        text = INSIDE % (dll, LIBRARY, TAKE, TRUTH, inside, next(sizes))
         run = module.exec if name == "_interpreters" else module.run_string
         failure = run(one, text)
         assert not failure, failure

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of blocks that an allocator like PyTorch's hands out, against what Python itself says."""
+
+from harness import FIXTURES, case, check, check_equal, main
+from python_stacks import asked, define, python_of, record, recorded
+
+define(tensors=True)
+
+
+@case
+def a_block_taken_back_has_no_stack(box):
+    box.tensors = True
+    record(box, "system", "generated")
+    taken_back = [event for event, _ in recorded(box) if event["bytes"] < 0]
+    check_equal(len(taken_back), 1000)
+    check_equal({(event["python"], event["stack"]) for event in taken_back}, {(0, 0)})
+
+
+@case
+def stacks_can_be_chosen(box):
+    """Unasked, a tensor has its lines and a call of the driver its native stack as well."""
+    box.tensors = True
+    for stacks, has_python, has_native in ((None, True, False), ("python", True, False), ("native", False, True),
+                                           ("both", True, True), ("none", False, False)):
+        rec = "%s.tare" % stacks
+        truth, done = record(box, "system", "signals", rec=rec, options=["--stacks", stacks] if stacks else [])
+        blocks = [event for event, _ in recorded(box, rec) if asked(event) in truth]
+        check(len(blocks) == 2, done)
+        check_equal({(event["python"] != 0, event["stack"] != 0) for event in blocks}, {(has_python, has_native)},
+                    stacks)
+
+
+main()
