@@ -54,10 +54,9 @@ static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
 	c->told[bucket].ns += by->ns;
 }
 
-void tare_checkpoint_site(struct checkpoint *c, const struct tare_bucket *b, uint32_t *python,
-			  uint32_t *stack)
+void tare_checkpoint_site(struct checkpoint *c, uint32_t at, uint32_t *python, uint32_t *stack)
 {
-	const struct tare_site *site = b->site ? &c->f->sites[b->site] : NULL;
+	const struct tare_site *site = at ? &c->f->sites[at] : NULL;
 
 	if (!site)
 		return;
@@ -80,8 +79,8 @@ static void add_context(struct checkpoint *c, int context, enum tare_effect effe
 	r->event.handle = r->event.context = x->handle;
 	r->event.flags = x->is_primary ? TARE_EVENT_PRIMARY : 0;
 	if (effect == TARE_EFFECT_NEW)
-		tare_checkpoint_site(c, &c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]], &r->event.python,
-			  &r->event.stack);
+		tare_checkpoint_site(c, c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]].site, &r->event.python,
+				     &r->event.stack);
 	c->is_told[context] = effect == TARE_EFFECT_NEW;
 }
 
@@ -144,7 +143,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_is_named(b->account) && b->owner)
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
-	tare_checkpoint_site(c, b, &r->python, &r->stack);
+	tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 }
 
 static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount *by, int64_t t)
@@ -241,7 +240,7 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 	if (b)
-		tare_checkpoint_site(c, b, &r->python, &r->stack);
+		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 }
 
 static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
@@ -282,15 +281,22 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 /* Blocks, after the segments that hold them. */
 static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p, int device, int64_t t)
 {
-	const struct tare_map_slot *slot;
+	const struct tare_blocks *blocks = &p->places[device]->blocks;
 
-	for (size_t at = 0; (slot = tare_map_next(&p->places[device]->blocks, &at));) {
-		struct tare_rec_tensor *r =
-			&tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device, t - AT_LOCAL * US)
-				 ->tensor;
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct tare_live_block *b = &blocks->items[i];
+		struct tare_rec_tensor *r;
 
-		r->block = slot->key;
-		r->bytes = (int64_t)slot->value;
+		if (b->process < 0)
+			continue;
+		r = &tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device,
+					 t - AT_LOCAL * US)
+			     ->tensor;
+		r->block = b->address;
+		r->bytes = b->bytes;
+		r->tid = b->tid;
+		r->flags = b->flags;
+		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 	}
 }
 

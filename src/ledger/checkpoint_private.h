@@ -56,11 +56,10 @@ union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
 				  const struct tare_device *device, int64_t t);
 struct tare_event *tare_checkpoint_last(struct checkpoint *c);
 /*
- * Gives the last record the place that a bucket's bytes come from. The ids, fields of that record, are of
+ * Gives the last record the place in the program that it comes from. The ids, fields of that record, are of
  * the log that it will stand in.
  */
-void tare_checkpoint_site(struct checkpoint *c, const struct tare_bucket *b, uint32_t *python,
-			  uint32_t *stack);
+void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python, uint32_t *stack);
 
 /* checkpoint_vmm.c: memory with references, and what it brings along in buckets */
 void tare_checkpoint_vmm(struct checkpoint *c, int64_t t);

@@ -81,7 +81,7 @@ static void tell_physical(struct checkpoint *c, size_t i, int64_t t)
 	if (owner && !p->is_lent)
 		tare_checkpoint_last(c)->name = c->f->owners[owner - 1];
 	if (!p->is_lent)
-		tare_checkpoint_site(c, &c->f->buckets[p->bucket], &r->python, &r->stack);
+		tare_checkpoint_site(c, c->f->buckets[p->bucket].site, &r->python, &r->stack);
 	tell_mappings(c, i << 1, handle, p->device, t - AT_OBJECT * US);
 	if (p->is_lent && p->holder < 0)
 		lent = p->is_allocation ? TARE_TOLD_ALLOCATION : TARE_TOLD_LENT;

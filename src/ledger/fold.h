@@ -80,6 +80,20 @@ struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *
 void tare_fold_grave_clear(struct tare_grave *g);
 void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
 
+/* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
+struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
+void tare_blocks_add(struct tare_blocks *b, const struct tare_live_block *block,
+		     const uint32_t mark_nr[TARE_MARK_NR]); /* the address must be free */
+bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, const uint32_t mark_nr[TARE_MARK_NR],
+			struct tare_kept_blocks kept[TARE_MARK_NR], struct tare_live_block *out);
+void tare_blocks_free(struct tare_blocks *b);
+/*
+ * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
+ * the next event. Of a mark inside a span that was folded, the blocks are not known: there are none.
+ */
+void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_block_list *out);
+
 /* tensor.c: what PyTorch's segments are made up of */
 bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
 bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);

@@ -175,12 +175,43 @@ struct tare_segments { /* by address */
 	size_t count, cap;
 };
 
+/* A block that was handed out and not taken back. */
+struct tare_live_block {
+	uint64_t address;
+	int64_t bytes;   /* of a free slot: 1 + the next one, 0: none */
+	int64_t born_ns; /* -1: before what a checkpoint folded */
+	int process;     /* -1: a free slot */
+	uint32_t site, tid;
+	uint16_t flags;              /* enum tare_tensor_flag */
+	uint32_t mark[TARE_MARK_NR]; /* of its device, when it was handed out */
+};
+
+struct tare_blocks { /* of one process on one device */
+	struct tare_map places; /* address → place in items */
+	struct tare_live_block *items;
+	size_t count, cap;
+	size_t free; /* 1 + the first free slot, 0: none */
+};
+
+/* Blocks that were live at a mark, and are not any more. Of an older mark: none of them counts. */
+struct tare_kept_blocks {
+	struct tare_live_block *items;
+	size_t count, cap;
+	uint32_t mark;
+};
+
+struct tare_block_list {
+	const struct tare_live_block **items;
+	size_t count, cap;
+};
+
 /* A block that was handed out, or taken back (no bytes). */
 struct tare_block {
 	uint64_t address;
-	int64_t bytes, t;
+	int64_t bytes, t, born_ns;
 	int process;
-	bool is_finalizing;
+	uint32_t site, tid;
+	uint16_t flags; /* enum tare_tensor_flag */
 };
 
 struct tare_pool_use {
@@ -191,7 +222,7 @@ struct tare_pool_use {
 /* A process on a device. */
 struct tare_place {
 	struct tare_segments segments;
-	struct tare_map blocks;   /* of PyTorch: address → bytes */
+	struct tare_blocks blocks; /* of PyTorch */
 	struct tare_map contexts; /* handle → 1 + context */
 	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
 	int64_t managed;          /* asked for in live managed memory */
@@ -438,6 +469,7 @@ struct tare_device_fold {
 	int64_t live; /* in blocks */
 	struct tare_block *blocks; /* waiting for the cluster to be settled */
 	size_t block_nr, block_cap;
+	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */

@@ -268,7 +268,7 @@ void tare_fold_process_free(struct tare_process_fold *p)
 			continue;
 		tare_map_free(&p->places[i]->contexts);
 		tare_map_free(&p->places[i]->pages);
-		tare_map_free(&p->places[i]->blocks);
+		tare_blocks_free(&p->places[i]->blocks);
 		free(p->places[i]->segments.items);
 		free(p->places[i]);
 	}

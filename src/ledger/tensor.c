@@ -117,30 +117,22 @@ static bool spread(struct tare_fold *f, struct tare_segments *s, uint64_t at, ui
 	return !is_first;
 }
 
-static void take_back(struct tare_fold *f, struct tare_place *p, uint64_t block)
+static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+		      uint64_t address)
 {
-	uint64_t bytes;
+	struct tare_live_block block;
 
-	if (tare_map_remove(&p->blocks, block, &bytes))
-		spread(f, &p->segments, block, bytes, -1);
+	if (tare_blocks_remove(&p->blocks, address, d->mark_nr, d->kept_blocks, &block))
+		spread(f, &p->segments, address, (uint64_t)block.bytes, -1);
 }
 
 /* Blocks of a segment go with it: their ends will not be told, or mean nothing. */
-static void take_back_all(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size)
+static void take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+			  uint64_t at, uint64_t size)
 {
-	const struct tare_map_slot *slot;
-	uint64_t *gone = NULL;
-	size_t gone_nr = 0, gone_cap = 0;
-
-	for (size_t next = 0; (slot = tare_map_next(&p->blocks, &next));) {
-		if (slot->key - at >= size)
-			continue;
-		gone = tare_array_reserve(gone, &gone_cap, gone_nr + 1, sizeof(*gone));
-		gone[gone_nr++] = slot->key;
-	}
-	for (size_t i = 0; i < gone_nr; i++)
-		take_back(f, p, gone[i]);
-	free(gone);
+	for (size_t i = 0; i < p->blocks.count; i++)
+		if (p->blocks.items[i].process >= 0 && p->blocks.items[i].address - at < size)
+			take_back(f, d, p, p->blocks.items[i].address);
 }
 
 /* Also of what was no segment, or is booked elsewhere by now. */
@@ -153,7 +145,7 @@ void tare_fold_tensor_segment_remove(struct tare_fold *f, int process, int devic
 	if (i < 0 || s->items[i].at != at)
 		return;
 	if (s->items[i].live)
-		take_back_all(f, p, at, s->items[i].size);
+		take_back_all(f, f->devices[device], p, at, s->items[i].size);
 	if (s->items[i].live) /* of a block that begins before it */
 		move(f, &s->items[i], -s->items[i].live, 0);
 	s->count--;
@@ -164,26 +156,38 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
 
-	if (b->is_finalizing && !d->is_marked[TARE_MARK_END])
+	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
-	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
+	take_back(f, d, p, b->address); /* also what was handed out again: its end was not seen */
 	if (b->bytes > 0 && spread(f, &p->segments, b->address, (uint64_t)b->bytes, 1))
-		*tare_map_put(&p->blocks, b->address, NULL) = (uint64_t)b->bytes;
+		tare_blocks_add(&p->blocks,
+				&(struct tare_live_block){ .address = b->address,
+							   .bytes = b->bytes,
+							   .born_ns = b->born_ns,
+							   .process = b->process,
+							   .site = b->site,
+							   .tid = b->tid,
+							   .flags = b->flags },
+				d->mark_nr);
 }
 
 /* The segment of a block may be among calls that are not settled: it waits for them. */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	struct tare_block b = { .address = r->block,
 				.bytes = r->bytes,
 				.t = e->at_ns,
+				.born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
 				.process = e->process->index,
-				.is_finalizing = r->flags & TARE_TENSOR_FINALIZING };
+				.tid = r->tid,
+				.flags = r->flags };
 
 	if (b.bytes > (int64_t)1 << 44)
 		return; /* damage */
-	tare_fold_process(f, e->process);
+	if (b.bytes > 0)
+		b.site = tare_fold_origin(f, p, e).site;
 	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
 	d->blocks[d->block_nr++] = b;
 	if (!d->cluster.count || tare_fold_is_folded(e))

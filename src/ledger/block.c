@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Live blocks of PyTorch's allocators, and those that were live at a mark. A block that goes is kept for
+ * every mark at which it was there, so no mark keeps more than was live then.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address)
+{
+	uint64_t *known = tare_map_get(&b->places, address);
+
+	return known ? &b->items[*known] : NULL;
+}
+
+static size_t take_slot(struct tare_blocks *b)
+{
+	size_t i = b->free;
+
+	if (i) {
+		b->free = (size_t)b->items[i - 1].bytes;
+		return i - 1;
+	}
+	b->items = tare_array_reserve(b->items, &b->cap, b->count + 1, sizeof(*b->items));
+	return b->count++;
+}
+
+void tare_blocks_add(struct tare_blocks *b, const struct tare_live_block *block,
+		     const uint32_t mark_nr[TARE_MARK_NR])
+{
+	size_t i = take_slot(b);
+
+	b->items[i] = *block;
+	memcpy(b->items[i].mark, mark_nr, sizeof(b->items[i].mark));
+	*tare_map_put(&b->places, block->address, NULL) = i;
+}
+
+static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_live_block *block)
+{
+	if (k->mark != mark)
+		k->count = 0;
+	k->mark = mark;
+	k->items = tare_array_reserve(k->items, &k->cap, k->count + 1, sizeof(*k->items));
+	k->items[k->count++] = *block;
+}
+
+bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, const uint32_t mark_nr[TARE_MARK_NR],
+			struct tare_kept_blocks kept[TARE_MARK_NR], struct tare_live_block *out)
+{
+	struct tare_live_block *block;
+	uint64_t i;
+
+	if (!tare_map_remove(&b->places, address, &i))
+		return false;
+	block = &b->items[i];
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (block->mark[m] != mark_nr[m])
+			keep(&kept[m], mark_nr[m], block);
+	*out = *block;
+	*block = (struct tare_live_block){ .process = -1, .bytes = (int64_t)b->free };
+	b->free = i + 1;
+	return true;
+}
+
+void tare_blocks_free(struct tare_blocks *b)
+{
+	tare_map_free(&b->places);
+	free(b->items);
+}
+
+static void show(struct tare_block_list *list, const struct tare_live_block *block)
+{
+	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = block;
+}
+
+static void show_live(struct tare_block_list *list, const struct tare_blocks *b, enum tare_mark m,
+		      uint32_t mark)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->items[i].process >= 0 && (m == TARE_MARK_NOW || b->items[i].mark[m] != mark))
+			show(list, &b->items[i]);
+}
+
+void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_block_list *out)
+{
+	uint32_t mark = m == TARE_MARK_NOW ? 0 : d->mark_nr[m];
+
+	*out = (struct tare_block_list){ 0 };
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
+		    f->processes[i]->places[d->index])
+			show_live(out, &f->processes[i]->places[d->index]->blocks, m, mark);
+	for (size_t i = 0; m != TARE_MARK_NOW && d->kept_blocks[m].mark == mark && i < d->kept_blocks[m].count; i++)
+		show(out, &d->kept_blocks[m].items[i]);
+}
