@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of tensors. PyTorch calls this function of libc10 through the PLT for every block of a GPU
- * that it hands out or takes back, whether its profiler runs or not, so what a preloaded library
- * exports under that name sees all of them. Its arguments are pointers and integers. Each call is
- * passed on, for torch's own profiler is behind it.
+ * Memory of tensors on GPUs, and what is recorded of any tensor. PyTorch calls this function of libc10
+ * through the PLT for every block of a GPU that it hands out or takes back, whether its profiler runs or
+ * not, so what a preloaded library exports under that name sees all of them. Its arguments are pointers
+ * and integers. Each call is passed on, for torch's own profiler is behind it.
  *
  * A call comes with the allocator's lock held: no lock is taken here and nothing is asked of anybody.
  */
 #include "recorder/torch/tensors.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "recorder/elfsym.h"
 #include "recorder/emit.h"
@@ -17,8 +18,11 @@
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
+#include "recorder/torch/autograd.h"
+#include "recorder/torch/cpu_tensors.h"
 
-#define CUDA 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device. Its index is the next */
+/* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
+enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
 
 /* Mangled: they take a c10::Device. Sizes are signed until 1.13, unsigned since 2.0. */
 #define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
@@ -68,9 +72,15 @@ static int never(void)
 	return 0;
 }
 
+/* The program itself (the usual python3), or the library that it embeds. */
+static bool find_python(int i, struct tare_elf_object *object)
+{
+	return i == 0 ? tare_elf_object_at((const void *)getauxval(AT_ENTRY), object)
+		      : tare_elf_find_object("libpython", object);
+}
+
 static int (*find_finalizing(void))(void)
 {
-	static const char *const objects[] = {"libpython", "python"};
 	static const char *const names[] = {"Py_IsFinalizing", "_Py_IsFinalizing"}; /* 3.13, 3.7 */
 	struct tare_elf_object object;
 	void *found;
@@ -78,8 +88,7 @@ static int (*find_finalizing(void))(void)
 
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < 2; k++)
-			if (tare_elf_find_object(objects[i], &object) &&
-			    (found = tare_elf_symbol(&object, names[k], NULL)))
+			if (find_python(i, &object) && (found = tare_elf_symbol(&object, names[k], NULL)))
 				return (int (*)(void))found;
 	return never;
 }
@@ -102,14 +111,22 @@ static void find_stacks(struct tare_rec_tensor *rec)
 		rec->stack = tare_emit_stack();
 }
 
+static bool is_wanted(bool is_end)
+{
+	enum tare_control_command command;
+
+	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
+		return false;
+	tare_fork_check();
+	command = tare_ring_command();
+	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
+}
+
 void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	struct tare_rec_tensor rec;
 
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
-		return;
-	tare_fork_check();
-	if (tare_ring_command() != TARE_COMMAND_RECORD)
+	if (!is_wanted(bytes <= 0))
 		return;
 	tare_depth++;
 	memset(&rec, 0, sizeof(rec));
@@ -117,21 +134,31 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 	rec.bytes = bytes;
 	rec.tid = tare_fork_tid();
 	rec.device = (int16_t)device;
-	if (bytes > 0)
+	if (bytes > 0) {
 		find_stacks(&rec);
-	else if (is_finalizing())
+		flags |= tare_autograd_flags();
+	} else if (is_finalizing()) {
 		flags |= TARE_TENSOR_FINALIZING;
+	}
 	rec.flags = (uint16_t)flags;
 	tare_emit_tensor(&rec);
 	tare_depth--;
+}
+
+/* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */
+static void see(const void *block, int64_t bytes, uint16_t device)
+{
+	if ((device & 0xff) == CUDA)
+		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
+	else if ((device & 0xff) == CPU && block && !tare_cpu_tensor_is_known(block))
+		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
 }
 
 EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
 	report_fn *next = find(&real_signed, NAME(REPORT_SIGNED));
 
-	if ((device & 0xff) == CUDA)
-		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
+	see(block, bytes, device);
 	next(block, bytes, allocated, reserved, device);
 }
 
@@ -139,7 +166,6 @@ EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t rese
 {
 	report_fn *next = find(&real_unsigned, NAME(REPORT));
 
-	if ((device & 0xff) == CUDA)
-		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
+	see(block, bytes, device);
 	next(block, bytes, allocated, reserved, device);
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a block made by the backward pass, and are gradients being recorded?
+ *
+ * The engine of autograd calls its member evaluate_function for every node of a graph, through the
+ * PLT. Its arguments are references and pointers, so what a preloaded library exports under that name
+ * stands around every node's work, on whichever thread.
+ *
+ * Nodes throw, and a frame of C has no cleanup. But it may have a personality: the function that the
+ * unwinder calls for every frame that an exception (or a thread's cancellation) leaves. Ours counts,
+ * and lets it pass; no landing pad, and nothing of a C++ library, is needed for that.
+ */
+#include "recorder/torch/autograd.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/recorder.h"
+#include "recorder/resolve.h"
+
+/*
+ * Mangled: torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask> &, Node *, InputBuffer &,
+ * const std::shared_ptr<ReadyQueue> &), the same from 1.9 to 2.11.
+ */
+#define EVALUATE                                                                                   \
+	_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE
+#define GRAD_MODE "_ZN3c108GradMode10is_enabledEv" /* c10::GradMode::is_enabled(), static */
+
+#define QUOTE(name) #name
+#define NAME(name)  QUOTE(name)
+#define EXPORT      __attribute__((visibility("default")))
+
+typedef void evaluate_fn(void *engine, void *task, void *node, void *inputs, void *queue);
+typedef bool grad_mode_fn(void);
+
+evaluate_fn EVALUATE;
+
+static TARE_TLS unsigned int backward_depth;
+
+/* Of the unwinder's interface, which every C++ library on this ABI shares. */
+enum { UNWIND_CLEANUP_PHASE = 2, UNWIND_CONTINUE = 8 };
+
+int tare_autograd_personality(int version, int actions, uint64_t class, void *exception,
+			      void *context);
+
+__attribute__((used)) int tare_autograd_personality(int version, int actions, uint64_t class,
+						    void *exception, void *context)
+{
+	(void)version, (void)class, (void)exception, (void)context;
+	if (actions & UNWIND_CLEANUP_PHASE && backward_depth > 0)
+		backward_depth--;
+	return UNWIND_CONTINUE;
+}
+
+static evaluate_fn *find_evaluate(void)
+{
+	static void *slot;
+	void *found = __atomic_load_n(&slot, __ATOMIC_RELAXED);
+	struct tare_elf_object object;
+
+	if (likely(found != NULL))
+		return (evaluate_fn *)found;
+	tare_start_once();
+	if (tare_elf_find_object("libtorch_cpu.so", &object))
+		found = tare_elf_symbol(&object, NAME(EVALUATE), NULL);
+	if (!found)
+		found = tare_elf_find_symbol(NAME(EVALUATE), (const void *)EVALUATE);
+	if (!found)
+		found = tare_resolve_dlsym(RTLD_NEXT, NAME(EVALUATE));
+	__atomic_store_n(&slot, found, __ATOMIC_RELAXED);
+	return (evaluate_fn *)found;
+}
+
+EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, void *queue)
+{
+	evaluate_fn *real = find_evaluate();
+
+	if (unlikely(!real)) /* but whoever called it was linked with it */
+		return;
+	/* Of this function: relative to the place, four bytes. */
+	__asm__ volatile(".cfi_personality 0x1b, tare_autograd_personality");
+	backward_depth++;
+	real(engine, task, node, inputs, queue);
+	if (backward_depth > 0)
+		backward_depth--;
+}
+
+static bool not_known(void)
+{
+	return false;
+}
+
+static bool is_grad_enabled(void)
+{
+	static grad_mode_fn *slot;
+	grad_mode_fn *found = __atomic_load_n(&slot, __ATOMIC_RELAXED);
+	struct tare_elf_object object;
+
+	if (unlikely(!found)) {
+		if (tare_elf_find_object("libc10.so", &object))
+			found = (grad_mode_fn *)tare_elf_symbol(&object, GRAD_MODE, NULL);
+		if (!found)
+			found = not_known;
+		__atomic_store_n(&slot, found, __ATOMIC_RELAXED);
+	}
+	return found();
+}
+
+uint32_t tare_autograd_flags(void)
+{
+	return (backward_depth > 0 ? TARE_TENSOR_BACKWARD : 0) |
+	       (is_grad_enabled() ? TARE_TENSOR_GRAD : 0);
+}
