@@ -126,6 +126,8 @@ static void free_device(struct tare_device_fold *d)
 	free(d->blocks);
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		free(d->kept_blocks[m].items);
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		free(d->kept_segments[m].items);
 	free(d);
 }
 

@@ -30,6 +30,33 @@ static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const st
 	return d->peers[known].bucket;
 }
 
+/* Buckets that are no accounts. */
+static const struct {
+	int account, carry;
+} carries[] = {
+	{ TARE_BUCKET_PINNED, TARE_CARRY_PINNED }, { TARE_BUCKET_REGISTERED, TARE_CARRY_REGISTERED },
+	{ TARE_BUCKET_TENSOR, TARE_CARRY_TENSOR }, { TARE_BUCKET_PARTLY, TARE_CARRY_PARTLY },
+	{ TARE_BUCKET_HELD, TARE_CARRY_HELD },
+};
+
+enum { CARRY_NR = sizeof(carries) / sizeof(carries[0]) };
+
+int tare_carry_of_account(int account)
+{
+	for (int i = 0; i < CARRY_NR; i++)
+		if (carries[i].account == account)
+			return carries[i].carry;
+	return account;
+}
+
+static int account_of(int carry)
+{
+	for (int i = 0; i < CARRY_NR; i++)
+		if (carries[i].carry == carry)
+			return carries[i].account;
+	return carry < TARE_ACCOUNT_NR && carry != TARE_ACCOUNT_NONE ? carry : -1;
+}
+
 static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_carry *r = e->rec.carry;
@@ -41,15 +68,8 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 		return peer_bucket(f, d, e);
 	if (account == TARE_ACCOUNT_PAUSED)
 		return tare_fold_paused_bucket(f, d);
-	if (account == TARE_CARRY_PINNED)
-		account = TARE_BUCKET_PINNED;
-	else if (account == TARE_CARRY_REGISTERED)
-		account = TARE_BUCKET_REGISTERED;
-	else if (account == TARE_CARRY_TENSOR)
-		account = TARE_BUCKET_TENSOR;
-	else if (account == TARE_CARRY_PARTLY)
-		account = TARE_BUCKET_PARTLY;
-	else if (account >= TARE_ACCOUNT_NR || account == TARE_ACCOUNT_NONE)
+	account = account_of(account);
+	if (account < 0)
 		return -1;
 	origin = tare_fold_origin(f, tare_fold_process(f, process), e);
 	context = tare_fold_context(f, process->index, d->index, r->context);

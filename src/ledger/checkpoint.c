@@ -130,15 +130,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	}
 	r->pid = f->processes[b->process]->process->pid;
 	r->generation = f->processes[b->process]->process->generation;
-	r->account = (uint8_t)b->account;
-	if (b->account == TARE_BUCKET_PINNED)
-		r->account = TARE_CARRY_PINNED;
-	if (b->account == TARE_BUCKET_REGISTERED)
-		r->account = TARE_CARRY_REGISTERED;
-	if (b->account == TARE_BUCKET_TENSOR)
-		r->account = TARE_CARRY_TENSOR;
-	if (b->account == TARE_BUCKET_PARTLY)
-		r->account = TARE_CARRY_PARTLY;
+	r->account = (uint8_t)tare_carry_of_account(b->account);
 	/* A context that has ended is nobody's any more, and its handle may be another's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_is_named(b->account) && b->owner)

@@ -39,6 +39,7 @@ static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, i
 		r->handle = m->at;
 		r->parent = handle;
 		r->asked = m->bytes;
+		r->limit = (uint64_t)(m->graph + 1);
 	}
 }
 

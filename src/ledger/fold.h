@@ -94,11 +94,19 @@ void tare_blocks_free(struct tare_blocks *b);
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_block_list *out);
 
-/* tensor.c: what PyTorch's segments are made up of */
+/* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
 bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
 bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
-void tare_fold_tensor_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size);
-void tare_fold_tensor_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
+void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
+void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
+int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the last that begins there or before, -1 */
+void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count);
+void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
+/* As tare_fold_blocks_at(); the segments are copies without `live`. */
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			     struct tare_segment **out);
+void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+			     uint64_t at, uint64_t size);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
@@ -204,12 +212,14 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
+	TARE_CARRY_HELD = 251,
 	TARE_CARRY_PARTLY = 252,
 	TARE_CARRY_TENSOR = 253,
 	TARE_CARRY_PINNED = 254,
 	TARE_CARRY_REGISTERED = 255
 };
 bool tare_fold_is_folded(const struct tare_event *e);
+int tare_carry_of_account(int account); /* also of a TARE_BUCKET_… */
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
 			  const struct tare_step *s);
@@ -232,7 +242,7 @@ static inline bool tare_account_is_named(int account)
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_POOL ||
 	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
-	       account == TARE_BUCKET_PARTLY;
+	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD;
 }
 
 /* Is it memory of the device? */

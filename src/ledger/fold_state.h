@@ -35,13 +35,14 @@ extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
 
 /*
  * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
- * PyTorch's segments is in blocks, and what is cached beside blocks.
+ * PyTorch's segments is in blocks, what is cached beside blocks, and what is cached for graphs.
  */
 enum {
 	TARE_BUCKET_PINNED = TARE_ACCOUNT_NR,
 	TARE_BUCKET_REGISTERED,
 	TARE_BUCKET_TENSOR,
 	TARE_BUCKET_PARTLY,
+	TARE_BUCKET_HELD,
 	TARE_BUCKET_NR
 };
 
@@ -146,6 +147,7 @@ struct tare_mapping {
 	uint64_t at, bytes;
 	uint64_t ref; /* vmm.c */
 	int process;
+	int graph; /* row of the capture that it was made in, -1: none */
 };
 
 /* One context, from its making to its end. Handle 0 stands for "no context" and never ends. */
@@ -167,12 +169,23 @@ struct tare_context {
 struct tare_segment {
 	uint64_t at, size, owner;
 	int64_t live;
-	int context;
+	int context, process;
+	int graph;    /* row of the capture that it was taken in, -1: none */
+	bool is_held; /* a graph of that capture's pool is still there */
+	bool is_expandable;
+	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
 };
 
 struct tare_segments { /* by address */
 	struct tare_segment *items;
 	size_t count, cap;
+};
+
+/* What was one at a mark, and is not any more; as of blocks. */
+struct tare_kept_segments {
+	struct tare_segment *items;
+	size_t count, cap;
+	uint32_t mark;
 };
 
 /* A block that was handed out and not taken back. */
@@ -216,7 +229,7 @@ struct tare_block {
 
 struct tare_pool_use {
 	bool is_known;
-	int64_t live, partly, count;
+	int64_t live, partly, held, count;
 };
 
 /* A process on a device. */
@@ -470,6 +483,7 @@ struct tare_device_fold {
 	struct tare_block *blocks; /* waiting for the cluster to be settled */
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
+	struct tare_kept_segments kept_segments[TARE_MARK_NR];
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */

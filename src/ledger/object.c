@@ -67,7 +67,7 @@ int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
 	*tare_map_put(&p->live[family_of(o->class)], o->handle, NULL) = (uint64_t)i;
 	count_managed(f, o, 1);
 	if (o->class == TARE_CLASS_DEVICE && tare_fold_tensor_is_segment(f, o->bucket))
-		tare_fold_tensor_segment_add(f, o->bucket, o->handle, o->granted);
+		tare_fold_segment_add(f, o->bucket, o->handle, o->granted, o->graph);
 	return i;
 }
 
@@ -92,7 +92,7 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
 	if (o->class == TARE_CLASS_DEVICE && o->device >= 0)
-		tare_fold_tensor_segment_remove(f, o->process, o->device, o->handle);
+		tare_fold_segment_remove(f, o->process, o->device, o->handle);
 	if (is_paged(o) && o->device >= 0)
 		pages = tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device),
 					       o->handle, o->granted);

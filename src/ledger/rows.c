@@ -275,7 +275,7 @@ static void add_pools(struct build *b, int own, struct leaf *leaves, size_t coun
 /* Rule "tensors": what PyTorch's segments are made up of. Returns whether that is known. */
 static bool split_pool(struct build *b, int own, const struct leaf *l)
 {
-	enum { LIVE, CACHED, PARTLY, NR };
+	enum { LIVE, CACHED, PARTLY, HELD, NR };
 	static const struct {
 		const char *key, *label;
 		bool elastic;
@@ -283,10 +283,11 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		[LIVE] = { "tensors", "live tensors", false },
 		[CACHED] = { "cached", "cached, can be given back", true },
 		[PARTLY] = { "partly", "cached beside live tensors", false },
+		[HELD] = { "held", "cached for CUDA graphs", false },
 	};
 	struct tare_pool_use use =
 		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
-	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly, use.partly };
+	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly, use.held };
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;

@@ -2,7 +2,8 @@
 /*
  * Rule "tensors": PyTorch's allocator takes segments from the driver and hands out blocks of them. A
  * block lies in the live allocation of its library that holds its address. So a segment is in use, or
- * cached: wholly, then the allocator can give it back, or partly, then its blocks pin it.
+ * cached: wholly, then the allocator can give it back, or partly, then its blocks pin it. One that was
+ * taken while a graph was captured is the graph's as long as that is there: replays use what is cached in it.
  *
  * The bytes of segments are in the books already; what is kept here says how they are made up, and
  * enters no sum.
@@ -11,92 +12,11 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* The library whose allocator reports blocks. */
-static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
-
-bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
-{
-	const char *name = owner ? f->owners[owner - 1] : "";
-
-	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
-		if (!strcmp(name, allocators[i]))
-			return true;
-	return false;
-}
-
-/* Is what is booked there cut into blocks? */
-bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
-{
-	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
-
-	return b && (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM) &&
-	       tare_fold_tensor_is_pool(f, b->owner);
-}
-
-/* The place of the last segment that begins at or before the address; -1: none does. */
-static int place_of(const struct tare_segments *s, uint64_t at)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->items[mid].at <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (int)low - 1;
-}
-
-static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
-		 int64_t count)
-{
-	if (bytes || count)
-		tare_fold_book(f, tare_fold_bucket(f, s->context, account, s->owner),
-			       &(struct tare_amount){ .bytes = bytes,
-						      .low = bytes,
-						      .high = bytes,
-						      .count = count,
-						      .evidence = 1 + TARE_EVIDENCE_EXACT });
-}
-
-static int64_t pinned(const struct tare_segment *s)
-{
-	return s->live > 0 ? (int64_t)s->size - s->live : 0;
-}
-
-/* Blocks of so many bytes came, or went. */
-static void move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count)
-{
-	int64_t before = pinned(s);
-
-	s->live += bytes;
-	book(f, s, TARE_BUCKET_TENSOR, bytes, count);
-	book(f, s, TARE_BUCKET_PARTLY, pinned(s) - before, 0);
-}
-
-void tare_fold_tensor_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size)
-{
-	const struct tare_bucket *b = &f->buckets[bucket];
-	struct tare_segments *s = &tare_fold_place(f, b->process, b->device)->segments;
-	size_t i = (size_t)(place_of(s, at) + 1);
-
-	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
-	s->items[i] = (struct tare_segment){
-		.at = at, .size = size, .context = b->context, .owner = b->owner
-	};
-	s->count++;
-}
 
 /* Adds or takes a block, which may lie in several mappings side by side. Is any of them there? */
 static bool spread(struct tare_fold *f, struct tare_segments *s, uint64_t at, uint64_t bytes, int sign)
 {
-	int i = place_of(s, at);
+	int i = tare_segments_place(s, at);
 	bool is_first = true;
 
 	if (i < 0 || at - s->items[i].at >= s->items[i].size)
@@ -111,7 +31,7 @@ static bool spread(struct tare_fold *f, struct tare_segments *s, uint64_t at, ui
 		part = (int64_t)(end - begin);
 		if (sign < 0 && part > g->live)
 			part = g->live;
-		move(f, g, sign * part, is_first ? sign : 0);
+		tare_fold_segment_move(f, g, sign * part, is_first ? sign : 0);
 		is_first = false;
 	}
 	return !is_first;
@@ -127,29 +47,12 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 }
 
 /* Blocks of a segment go with it: their ends will not be told, or mean nothing. */
-static void take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-			  uint64_t at, uint64_t size)
+void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+			     uint64_t at, uint64_t size)
 {
 	for (size_t i = 0; i < p->blocks.count; i++)
 		if (p->blocks.items[i].process >= 0 && p->blocks.items[i].address - at < size)
 			take_back(f, d, p, p->blocks.items[i].address);
-}
-
-/* Also of what was no segment, or is booked elsewhere by now. */
-void tare_fold_tensor_segment_remove(struct tare_fold *f, int process, int device, uint64_t at)
-{
-	struct tare_place *p = tare_fold_place(f, process, device);
-	struct tare_segments *s = &p->segments;
-	int i = place_of(s, at);
-
-	if (i < 0 || s->items[i].at != at)
-		return;
-	if (s->items[i].live)
-		take_back_all(f, f->devices[device], p, at, s->items[i].size);
-	if (s->items[i].live) /* of a block that begins before it */
-		move(f, &s->items[i], -s->items[i].live, 0);
-	s->count--;
-	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
 }
 
 static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
@@ -230,6 +133,8 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struc
 			use.count += a->count;
 		} else if (b->account == TARE_BUCKET_PARTLY) {
 			use.partly += a->bytes;
+		} else if (b->account == TARE_BUCKET_HELD) {
+			use.held += a->bytes;
 		}
 	}
 	return use;

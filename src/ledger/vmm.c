@@ -192,10 +192,11 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1,
 					 sizeof(*f->mappings));
 	m = &f->mappings[f->mapping_nr];
-	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process };
+	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process,
+				    s->is_folded ? (int)s->limit - 1 : a->capture };
 	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr++;
 	if (!(*known & 1) && tare_fold_tensor_is_segment(f, f->physicals[*known >> 1].bucket))
-		tare_fold_tensor_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes);
+		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes, m->graph);
 }
 
 /* The last one takes its place. */
@@ -204,8 +205,7 @@ static void forget_mapping(struct tare_fold *f, uint64_t i)
 	struct tare_mapping *m = &f->mappings[i], *end = &f->mappings[--f->mapping_nr];
 
 	if (!(m->ref & 1))
-		tare_fold_tensor_segment_remove(f, m->process, f->physicals[m->ref >> 1].device,
-						m->at);
+		tare_fold_segment_remove(f, m->process, f->physicals[m->ref >> 1].device, m->at);
 	tare_map_remove(&f->processes[m->process]->mapped, m->at, NULL);
 	if (m == end)
 		return;

@@ -97,6 +97,65 @@ static int64_t saved(const struct tare_ledger *l, enum tare_graph_saving_kind ki
 	return -1;
 }
 
+#define TORCH_POOL PROCESS "/allocations/libc10_cuda"
+#define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
+
+/* Two graphs share a pool; what is cached in it is theirs until the last of them is gone. */
+static struct world *captured_in_a_pool(void)
+{
+	struct world *w = started();
+
+	alloc(w, 3 * MS, 1, BASE, 600 * MIB, 20 * MIB, C10_CUDA);
+	world_tensor(w, 4 * MS, BASE, 1 * MIB);
+	begin_in_pool(w, 5 * MS, 0x51, 0x1, 0, 7);
+	alloc(w, 6 * MS, 1, BASE + 64 * MIB, 620 * MIB, 30 * MIB, C10_CUDA);
+	world_tensor(w, 6 * MS + 100, BASE + 64 * MIB, 30 * MIB);
+	world_tensor(w, 6 * MS + 200, BASE + 64 * MIB, 0);
+	alloc(w, 7 * MS, 1, BASE + 128 * MIB, 650 * MIB, 10 * MIB, C10_CUDA);
+	world_tensor(w, 7 * MS + 100, BASE + 128 * MIB, 4 * MIB);
+	end(w, 8 * MS, 1, 0x51, 0x61);
+	instantiate(w, 9 * MS, 0xe1, 0x61, 10, 660 * MIB, 0);
+	begin_in_pool(w, 10 * MS, 0x51, 0x2, 0, 7);
+	end(w, 11 * MS, 1, 0x51, 0x62);
+	instantiate(w, 12 * MS, 0xe2, 0x62, 10, 660 * MIB, 0);
+	world_tensor(w, 13 * MS, BASE, 0);
+	exec_call(w, 14 * MS, TARE_GRAPH_CALL_DESTROY, 0xe1, 660 * MIB, 0);
+	return w;
+}
+
+TEST(what_a_pool_of_graphs_caches_cannot_be_given_back)
+{
+	struct world *w = captured_in_a_pool();
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 60 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 4 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 6 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/held"), 30 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/cached"), 20 * MIB);
+	CHECK_INT(l.devices[0].elastic, 20 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(a_pool_without_graphs_can_be_given_back)
+{
+	struct world *w = captured_in_a_pool();
+	struct tare_ledger l;
+
+	exec_call(w, 15 * MS, TARE_GRAPH_CALL_DESTROY, 0xe2, 660 * MIB, 0);
+	l = world_ledger(w, "end");
+	CHECK(!world_row(&l, 0, TORCH_POOL "/held"));
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 6 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/cached"), 50 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "12.5ms");
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/held"), 30 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 25 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(a_capture_and_what_is_made_of_it_is_one_row)
 {
 	struct world *w = started();

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Segments of PyTorch's allocator: which there are, now and at marks, and what of them is cached how. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The library whose allocator reports blocks. */
+static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
+
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
+{
+	const char *name = owner ? f->owners[owner - 1] : "";
+
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		if (!strcmp(name, allocators[i]))
+			return true;
+	return false;
+}
+
+/* Is what is booked there cut into blocks? */
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
+{
+	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
+
+	return b && (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM) &&
+	       tare_fold_tensor_is_pool(f, b->owner);
+}
+
+/* The place of the last segment that begins at or before the address; -1: none does. */
+int tare_segments_place(const struct tare_segments *s, uint64_t at)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->items[mid].at <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (int)low - 1;
+}
+
+static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
+		 int64_t count, enum tare_evidence how)
+{
+	if (bytes || count)
+		tare_fold_book(f, tare_fold_bucket(f, s->context, account, s->owner),
+			       &(struct tare_amount){ .bytes = bytes,
+						      .low = bytes,
+						      .high = bytes,
+						      .count = count,
+						      .evidence = (uint8_t)(1 + how) });
+}
+
+static int64_t pinned(const struct tare_segment *s)
+{
+	return s->live > 0 ? (int64_t)s->size - s->live : 0;
+}
+
+static int64_t held(const struct tare_segment *s)
+{
+	return s->is_held && s->live <= 0 ? (int64_t)s->size - s->live : 0;
+}
+
+/* Blocks of so many bytes came, or went. */
+void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count)
+{
+	int64_t was_pinned = pinned(s), was_held = held(s);
+
+	s->live += bytes;
+	book(f, s, TARE_BUCKET_TENSOR, bytes, count, TARE_EVIDENCE_EXACT);
+	book(f, s, TARE_BUCKET_PARTLY, pinned(s) - was_pinned, 0, TARE_EVIDENCE_EXACT);
+	book(f, s, TARE_BUCKET_HELD, held(s) - was_held, 0, TARE_EVIDENCE_INFERRED);
+}
+
+/* ---- held for graphs ---- */
+
+/* One that was captured and never instantiated may still be; a capture that failed keeps its pool. */
+static bool is_there(const struct tare_graph *g)
+{
+	return g->alive || !g->execs;
+}
+
+/* By pool of the framework: does a graph of this process need it? The caller frees it. */
+static bool *needed_pools(const struct tare_fold *f, int process)
+{
+	bool *needed = tare_xcalloc(f->graphs.pool_nr + 1, sizeof(*needed));
+
+	for (size_t i = 0; i < f->graphs.row_nr; i++) {
+		const struct tare_graph_now *now = &f->graphs.rows[i];
+
+		if (now->process == process && now->row.pool <= f->graphs.pool_nr && is_there(&now->row))
+			needed[now->row.pool] = true;
+	}
+	return needed;
+}
+
+static bool is_needed(const struct tare_fold *f, const bool *pools, int graph)
+{
+	const struct tare_graph *row;
+
+	if (graph < 0 || (size_t)graph >= f->graphs.row_nr)
+		return false;
+	row = &f->graphs.rows[graph].row;
+	return row->pool && row->pool <= f->graphs.pool_nr ? pools[row->pool] : is_there(row);
+}
+
+/* ---- marks ---- */
+
+/* It is about to go, or to become another. */
+static void keep(struct tare_device_fold *d, const struct tare_segment *s)
+{
+	for (int m = 0; m < TARE_MARK_NR; m++) {
+		struct tare_kept_segments *k = &d->kept_segments[m];
+
+		if (s->mark[m] == d->mark_nr[m])
+			continue;
+		if (k->mark != d->mark_nr[m])
+			k->count = 0;
+		k->mark = d->mark_nr[m];
+		k->items = tare_array_reserve(k->items, &k->cap, k->count + 1, sizeof(*k->items));
+		k->items[k->count++] = *s;
+	}
+}
+
+static void show(struct tare_segment **out, size_t *count, size_t *cap, const struct tare_segment *s)
+{
+	*out = tare_array_reserve(*out, cap, *count + 1, sizeof(**out));
+	(*out)[*count] = *s;
+	(*out)[(*count)++].live = 0;
+}
+
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			     struct tare_segment **out)
+{
+	bool is_now = m == TARE_MARK_NOW;
+	size_t count = 0, cap = 0;
+
+	*out = NULL;
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+		const struct tare_place *at = p && d->index < p->place_nr ? p->places[d->index] : NULL;
+
+		for (size_t k = 0; at && k < at->segments.count; k++)
+			if (is_now || at->segments.items[k].mark[m] != d->mark_nr[m])
+				show(out, &count, &cap, &at->segments.items[k]);
+	}
+	if (!is_now && d->kept_segments[m].mark == d->mark_nr[m])
+		for (size_t i = 0; i < d->kept_segments[m].count; i++)
+			show(out, &count, &cap, &d->kept_segments[m].items[i]);
+	return count;
+}
+
+/* ---- coming, going, changing ---- */
+
+void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph)
+{
+	const struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_segments *s = &tare_fold_place(f, b->process, b->device)->segments;
+	size_t i = (size_t)(tare_segments_place(s, at) + 1);
+	bool *pools = graph < 0 ? NULL : needed_pools(f, b->process);
+
+	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
+	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
+	s->items[i] = (struct tare_segment){ .at = at,
+					     .size = size,
+					     .context = b->context,
+					     .owner = b->owner,
+					     .process = b->process,
+					     .graph = graph,
+					     .is_held = pools && is_needed(f, pools, graph),
+					     .is_expandable = b->account == TARE_ACCOUNT_VMM };
+	memcpy(s->items[i].mark, f->devices[b->device]->mark_nr, sizeof(s->items[i].mark));
+	s->count++;
+	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), 0, TARE_EVIDENCE_INFERRED);
+	free(pools);
+}
+
+/* Also of what was no segment, or is booked elsewhere by now. */
+void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at)
+{
+	struct tare_place *p = tare_fold_place(f, process, device);
+	struct tare_segments *s = &p->segments;
+	int i = tare_segments_place(s, at);
+
+	if (i < 0 || s->items[i].at != at)
+		return;
+	if (s->items[i].live)
+		tare_fold_take_back_all(f, f->devices[device], p, at, s->items[i].size);
+	if (s->items[i].live) /* of a block that begins before it */
+		tare_fold_segment_move(f, &s->items[i], -s->items[i].live, 0);
+	book(f, &s->items[i], TARE_BUCKET_HELD, -held(&s->items[i]), 0, TARE_EVIDENCE_INFERRED);
+	keep(f->devices[device], &s->items[i]);
+	s->count--;
+	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
+}
+
+static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s, bool is_held)
+{
+	int64_t before = held(s);
+
+	if (s->is_held == is_held)
+		return;
+	keep(d, s);
+	memcpy(s->mark, d->mark_nr, sizeof(s->mark));
+	s->is_held = is_held;
+	book(f, s, TARE_BUCKET_HELD, held(s) - before, 0, TARE_EVIDENCE_INFERRED);
+}
+
+void tare_fold_segment_hold(struct tare_fold *f, int process)
+{
+	const struct tare_process_fold *p = f->processes[process];
+	bool *pools = needed_pools(f, process);
+
+	for (int i = 0; i < p->place_nr; i++)
+		for (size_t k = 0; p->places[i] && k < p->places[i]->segments.count; k++) {
+			struct tare_segment *s = &p->places[i]->segments.items[k];
+
+			if (s->graph >= 0)
+				hold(f, f->devices[i], s, is_needed(f, pools, s->graph));
+		}
+	free(pools);
+}
