@@ -36,6 +36,8 @@ const struct tare_opt tare_run_opts[] = {
 		 "keep the command's arguments and folder out of the recording"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
 		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
+	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,
+		 "do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
 	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
 		 "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,
@@ -70,6 +72,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
+	session.no_probe = o.no_probe;
 	session.stacks = o.stacks < 0 ? NULL : stack_names[o.stacks];
 	session.argv = rest.items;
 	code = tare_session_run(&session, result, &err);

@@ -9,7 +9,7 @@
 struct run_options {
 	const char *output, *sim, *vram, *card;
 	struct tare_operands phases;
-	bool force, no_paths, no_tensors, paused;
+	bool force, no_paths, no_tensors, no_probe, paused;
 	int stacks; /* -1: not given */
 	uint64_t cap;
 };

@@ -275,6 +275,16 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 	emit_plain(TARE_KIND_TENSOR, tensor, sizeof(*tensor), tare_clock_ticks());
 }
 
+void tare_emit_probe(const struct tare_rec_probe *probe)
+{
+	emit_plain(TARE_KIND_PROBE, probe, sizeof(*probe), tare_clock_ticks());
+}
+
+void tare_emit_sweep(const struct tare_rec_sweep *sweep)
+{
+	emit_plain(TARE_KIND_SWEEP, sweep, sizeof(*sweep), tare_clock_ticks());
+}
+
 void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp)
 {
 	emit_plain(TARE_KIND_PHASE, phase, sizeof(*phase), stamp);

@@ -28,6 +28,7 @@ struct tare_config {
 	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool simulated;
 	bool no_tensors; /* TARE_TENSORS=off */
+	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 };
 extern struct tare_config tare_config;
 

@@ -24,7 +24,7 @@ TARE_TLS int tare_depth;
 static const char *const names[] = {
 	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_STACKS", "TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
 	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
-	"LD_LIBRARY_PATH",  "TARE_TENSORS",	"TARE_VRAM",
+	"LD_LIBRARY_PATH",  "TARE_TENSORS", "TARE_PROBE",	"TARE_VRAM",
 	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN", "TARE_PHASES",
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
@@ -76,7 +76,7 @@ static void choose_stacks(const char *value)
 
 static void configure(char **envp)
 {
-	const char *folder, *library;
+	const char *folder, *library, *probe;
 
 	read_environment(envp);
 	folder = tare_environment("TARE_RECORDING");
@@ -91,6 +91,9 @@ static void configure(char **envp)
 	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
+	probe = tare_environment("TARE_PROBE");
+	tare_config.no_probe = probe && tare_plib_equal(probe, "off");
+	tare_config.eager_probe = probe && tare_plib_equal(probe, "eager");
 	tare_config.enabled = tare_config.folder[0] != '\0';
 	tare_vram_is_on = tare_config.enabled && tare_environment("TARE_VRAM") != NULL;
 }

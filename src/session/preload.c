@@ -154,6 +154,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		set("TARE_NVTX_CHAIN", preload->nvtx, arg);
 	if (preload->no_tensors)
 		set("TARE_TENSORS", "off", arg);
+	if (preload->no_probe)
+		set("TARE_PROBE", "off", arg);
 	if (preload->has_vram)
 		set("TARE_VRAM", "1", arg);
 	if (preload->stacks)

@@ -14,7 +14,7 @@ struct tare_preload {
 	char *nvtx; /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_profile, *sim_state;
-	bool no_tensors; /* set by the caller */
+	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
 	bool has_vram; /* the recording has a file of cards */
 	const char *stacks; /* the caller's, for TARE_STACKS; NULL: as the environment says */

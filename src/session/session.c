@@ -212,6 +212,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc == 0)
 		rc = tare_preload_find(&s->preload, s->options->sim, s->sim_state, err);
 	s->preload.no_tensors = s->options->no_tensors;
+	s->preload.no_probe = s->options->no_probe;
 	if (rc)
 		return rc;
 	s->preload.stacks = s->options->stacks;

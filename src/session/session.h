@@ -18,6 +18,7 @@ struct tare_session_options {
 	bool no_paths;
 	bool paused; /* from the start; `tare ctl` resumes */
 	bool no_tensors; /* of PyTorch: not recorded */
+	bool no_probe; /* its modules and optimizers are not looked through */
 	const char *phases; /* --phase: FILE:LINE, one per line; or NULL */
 	struct tare_vram_wish vram; /* --vram, --card */
 	const char *stacks; /* TARE_STACKS of the recorder, NULL: as the environment says */

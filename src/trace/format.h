@@ -192,6 +192,21 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                  \
 	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")
 
+/* What a PROBE record tells of. */
+#define TARE_PROBE_MAP(X)                                                                           \
+	X(1, MODULE, "module", "`name` is a module of module `of`")                                 \
+	X(2, PARAMETER, "parameter", "`name` is a parameter of module `of`")                        \
+	X(3, BUFFER, "buffer", "`name` is a buffer of module `of`")                                 \
+	X(4, GRADIENT, "gradient", "gradient of the tensor at `of`")                                \
+	X(5, STATE, "state", "what an optimizer calls `name` of the tensor at `of`")                \
+	X(6, TENSOR, "tensor", "a tensor that Python holds")
+
+#define TARE_PROBE_FLAG_MAP(X)                                                                      \
+	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                  \
+	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")
+
+#define TARE_SWEEP_MAP(X) X(1, CUT, "cut", "there were more objects than are told")
+
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                          \
 	X(1, NEW, "new", "`handle` of `class` appeared; stamped after the call")                    \
@@ -280,6 +295,13 @@ enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
 enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PROBE_##key = value,
+enum tare_probe_role { TARE_PROBE_MAP(TARE_ENUM_VALUE) };
+enum tare_probe_flag { TARE_PROBE_FLAG_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SWEEP_##key = value,
+enum tare_sweep_flag { TARE_SWEEP_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
 enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };

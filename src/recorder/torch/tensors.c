@@ -20,6 +20,7 @@
 #include "recorder/ring.h"
 #include "recorder/torch/autograd.h"
 #include "recorder/torch/cpu_tensors.h"
+#include "recorder/torch/probe.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
 enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
@@ -143,6 +144,8 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 	rec.flags = (uint16_t)flags;
 	tare_emit_tensor(&rec);
 	tare_depth--;
+	if (bytes > 0)
+		tare_probe_tensor(rec.flags);
 }
 
 /* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */

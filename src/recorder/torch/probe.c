@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When to look: rarely, and best right after a backward pass, when everything is there. */
+#include "recorder/torch/probe.h"
+
+#include "recorder/emit.h"
+#include "recorder/fork.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+#include "recorder/torch/probe_api.h"
+#include "recorder/weigh.h"
+#include "trace/clock.h"
+
+/*
+ * Sweeps may take one part in SHARE of the time that the process has run. Without a backward pass there
+ * is one after a quarter of a second of tensors, then after twice as long, and so on; the first EAGER
+ * backward passes are each followed by one if there is time for it.
+ */
+enum { SHARE = 100, EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST_MS = 10000 };
+
+static struct {
+	uint64_t next; /* not before, in ticks; 0: there was no tensor yet */
+	uint64_t asked; /* when the interpreter was asked; 0: it has answered */
+	uint64_t spent, last; /* ticks: of all sweeps, of the last */
+	uint32_t sweeps;
+	bool was_backward;
+} the;
+
+static uint64_t of_ms(uint64_t ms)
+{
+	uint64_t per_s = tare_clock_ticks_per_s();
+
+	return ms * (per_s ? per_s : 3000000000u) / 1000;
+}
+
+static bool may_afford(void)
+{
+	uint64_t least = of_ms(LEAST_MS), weigh, run;
+
+	tare_weigh_account(&weigh, &run);
+	return run / SHARE > the.spent + (the.last > least ? the.last : least);
+}
+
+static void sweep(void)
+{
+	uint64_t begin = tare_clock_ticks();
+	struct tare_probe_result result = {0, 0, 0};
+	struct tare_rec_sweep rec;
+	bool is_done;
+
+	tare_depth++;
+	is_done = tare_probe_walk(&result);
+	rec = (struct tare_rec_sweep){.objects = result.objects,
+				      .entries = result.entries,
+				      .flags = result.flags,
+				      .ticks = tare_clock_ticks() - begin};
+	if (is_done)
+		tare_emit_sweep(&rec);
+	tare_depth--;
+	the.last = tare_clock_ticks() - begin;
+	the.spent += the.last;
+	if (!is_done)
+		return;
+	the.next = tare_clock_ticks() + (of_ms(FIRST_MS) << (the.sweeps < DOUBLINGS ? the.sweeps : DOUBLINGS));
+	the.sweeps++;
+}
+
+/* In the interpreter's main thread, its lock held, between two of its instructions. Never fails. */
+static int on_safe_point(void *arg)
+{
+	(void)arg;
+	__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
+	if (tare_depth > 0 || tare_is_vfork_child())
+		return 0;
+	tare_fork_check();
+	if (tare_ring_command() == TARE_COMMAND_RECORD)
+		sweep();
+	return 0;
+}
+
+static void consider(bool begins_backward)
+{
+	uint64_t now = tare_clock_ticks(), asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
+	const struct tare_probe_api *py;
+
+	if (!the.next)
+		the.next = now + of_ms(FIRST_MS);
+	/* What was asked for may have been lost with an interpreter. */
+	if ((asked && now - asked < of_ms(LOST_MS)) ||
+	    (now < the.next && (!begins_backward || the.sweeps >= EAGER)))
+		return;
+	if (!tare_config.eager_probe && !may_afford())
+		return;
+	py = tare_probe_api();
+	if (py && __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+	    py->Py_AddPendingCall(on_safe_point, NULL) != 0)
+		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
+}
+
+void tare_probe_tensor(uint32_t flags)
+{
+	bool is_backward = flags & TARE_TENSOR_BACKWARD, begins = is_backward && !the.was_backward;
+
+	if (the.was_backward != is_backward)
+		the.was_backward = is_backward;
+	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && tare_clock_ticks() < the.next))
+		return;
+	if (tare_config.eager_probe)
+		the.next = 1;
+	tare_depth++;
+	consider(begins);
+	tare_depth--;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/torch/probe_api.h"
+
+#include <stddef.h>
+
+#include "recorder/elfsym.h"
+#include "recorder/recorder.h"
+
+/* Found by one thread; found again when something was unloaded, for it may have been the interpreter. */
+static struct {
+	uint32_t lock;
+	bool is_found;
+	uint64_t unloads;
+	struct tare_probe_api api;
+} the;
+
+static bool find(struct tare_probe_api *py)
+{
+	struct tare_elf_object object;
+	bool is_whole = true;
+
+	py->python = tare_python_interpreter();
+	if (!py->python || !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
+		return false;
+#define TARE_PROBE_API(result, name, params)                                                        \
+	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                                \
+	is_whole &= py->name != NULL;
+	TARE_PROBE_API_MAP(TARE_PROBE_API)
+#undef TARE_PROBE_API
+#define TARE_PROBE_API(result, name, params) *(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
+	TARE_PROBE_API_MAYBE_MAP(TARE_PROBE_API)
+#undef TARE_PROBE_API
+	return is_whole;
+}
+
+const struct tare_probe_api *tare_probe_api(void)
+{
+	uint64_t unloads = tare_objects_epoch().unloads;
+	const struct tare_probe_api *api;
+
+	if (__atomic_exchange_n(&the.lock, 1, __ATOMIC_ACQUIRE))
+		return NULL; /* another thread looks: there will be another time */
+	if (!the.is_found || the.unloads != unloads || the.api.python != tare_python_interpreter()) {
+		the.unloads = unloads;
+		the.is_found = find(&the.api);
+	}
+	api = the.is_found ? &the.api : NULL;
+	__atomic_store_n(&the.lock, 0, __ATOMIC_RELEASE);
+	return api;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interpreter's functions that the probe calls: all in C, none of them runs bytecode here. */
+#ifndef TARE_RECORDER_TORCH_PROBE_API_H
+#define TARE_RECORDER_TORCH_PROBE_API_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recorder/python/interpreter.h"
+
+struct py_object;
+typedef int py_visit_fn(struct py_object *object, void *arg);
+
+#define TARE_PROBE_API_MAP(X)                                                                       \
+	X(int, Py_AddPendingCall, (int (*)(void *), void *))                                        \
+	X(struct py_object *, PyImport_GetModuleDict, (void))                                       \
+	X(struct py_object *, PyModule_GetDict, (struct py_object *))                               \
+	X(struct py_object *, PyDict_GetItemString, (struct py_object *, const char *))             \
+	X(int, PyDict_Next,                                                                         \
+	  (struct py_object *, intptr_t *, struct py_object **, struct py_object **))               \
+	X(struct py_object *, PyObject_GetAttrString, (struct py_object *, const char *))           \
+	X(struct py_object *, PyObject_GenericGetDict, (struct py_object *, void *))                \
+	X(struct py_object *, PyObject_CallFunctionObjArgs, (struct py_object *, ...))              \
+	X(int, PyObject_IsTrue, (struct py_object *))                                               \
+	X(int, PyType_IsSubtype, (struct py_object *, struct py_object *))                          \
+	X(intptr_t, PyList_Size, (struct py_object *))                                              \
+	X(struct py_object *, PyList_GetItem, (struct py_object *, intptr_t))                       \
+	X(unsigned long long, PyLong_AsUnsignedLongLong, (struct py_object *))                      \
+	X(struct py_object *, PyErr_Occurred, (void))                                               \
+	X(void, PyErr_Clear, (void))                                                                \
+	X(void, Py_DecRef, (struct py_object *))
+
+/* Only of some versions: NULL elsewhere. */
+#define TARE_PROBE_API_MAYBE_MAP(X)                                                                 \
+	X(void, PyUnstable_GC_VisitObjects, (py_visit_fn *, void *)) /* from 3.12 */
+
+struct tare_probe_api {
+#define TARE_PROBE_API(result, name, params) result(*name) params;
+	TARE_PROBE_API_MAP(TARE_PROBE_API)
+	TARE_PROBE_API_MAYBE_MAP(TARE_PROBE_API)
+#undef TARE_PROBE_API
+	const struct tare_python *python;
+};
+
+/* Of the interpreter in this process, or NULL: there is none, or none that we can read. */
+const struct tare_probe_api *tare_probe_api(void);
+
+static inline struct py_object *tare_probe_type(const struct py_object *object)
+{
+	return *(struct py_object *const *)((const char *)object + TARE_PYTHON_TYPE);
+}
+
+#endif

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As much of PyTorch as the probe asks for, for interpreters that have none: addresses, no numbers.
+
+Its tensors are made of Python, so a sweep over them runs bytecode; over those of PyTorch it does not.
+"""
+import sys
+import types
+
+
+class TensorBase(object):
+    def __init__(self, at, requires_grad=False, offset=0):
+        self.at, self.wants, self.offset, self.gradient = at, requires_grad, offset, None
+
+    def data_ptr(self):
+        return self.at + 4 * self.offset
+
+    def storage_offset(self):
+        return self.offset
+
+    def element_size(self):
+        return 4
+
+    grad = property(lambda self: self.gradient)
+    is_leaf = property(lambda self: True)
+    requires_grad = property(lambda self: self.wants)
+
+
+class Tensor(TensorBase):
+    pass
+
+
+class Parameter(Tensor):
+    def __init__(self, at):
+        Tensor.__init__(self, at, True)
+
+
+class Module(object):
+    def __init__(self):
+        self._parameters, self._buffers, self._modules = {}, {}, {}
+
+
+class Optimizer(object):
+    def __init__(self, parameters):
+        self.parameters, self.state = parameters, {}
+
+
+def install():
+    for name, members in (("torch", {"Tensor": Tensor}),
+                          ("torch._C", {"TensorBase": TensorBase}),
+                          ("torch.nn.parameter", {"Parameter": Parameter}),
+                          ("torch.nn.modules.module", {"Module": Module}),
+                          ("torch.optim.optimizer", {"Optimizer": Optimizer})):
+        module = types.ModuleType(name)
+        module.__dict__.update(members)
+        sys.modules[name] = module

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sweep of the probe could disturb. probed.py CASE prints what it sees; with Tare that is the same.
+
+BLOCKS names a library that looks like PyTorch's allocator: a block of it makes the recorder ask for a
+sweep (TARE_PROBE=eager), which comes between two instructions of the main thread.
+"""
+import ctypes
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+
+if os.environ.get("FAKE"):
+    import fake_torch
+    fake_torch.install()
+    torch = None
+else:
+    import torch
+gc.collect()
+
+block = ctypes.CDLL(os.environ["BLOCKS"]).c10_cuda_block
+block.argtypes = [ctypes.c_uint64, ctypes.c_int64, ctypes.c_bool]
+
+
+def poke():
+    block(0x7000, 512, False)
+    block(0x7000, -512, False)
+    for _ in range(100):  # instructions between which a sweep can come
+        pass
+
+
+class Hostile(object):
+    """Whatever is asked of it says so."""
+
+    def __getattr__(self, name):
+        print("asked for", name)
+        raise ValueError(name)
+
+    @property
+    def __class__(self):
+        print("asked for its class")
+        raise ValueError("class")
+
+    def __eq__(self, other):
+        print("compared")
+        return True
+
+    __hash__ = None
+
+
+def names():
+    """Python's own names of modules and optimizers, for any interpreter."""
+    from fake_torch import Module, Optimizer, Parameter, Tensor
+    net, inner, half = Module(), Module(), Module()
+    net._modules = {"layer": inner, "none": None}
+    inner._modules = {"0": half}
+    weight, bias = Parameter(0x1000), Parameter(0x2000)
+    half._parameters = {"weight": weight, "bias": bias, "none": None, "odd": 5, 7: weight}
+    half._buffers = {"mean": Tensor(0x3000), "view": Tensor(0x4000, offset=16)}
+    optimizer = Optimizer([weight, bias])
+    optimizer.state = {weight: {"exp_avg": Tensor(0x5000), "step": 3}, bias: None}
+    weight.gradient = Tensor(0x6000)
+    kept = Tensor(0x8000, requires_grad=True)
+    poke()
+    print(len([net, optimizer, kept]))
+
+
+def hostile():
+    class Net(torch.nn.Module):
+        def __getattr__(self, name):
+            print("net asked for", name)
+            return torch.nn.Module.__getattr__(self, name)
+
+        @property
+        def state(self):
+            print("net asked for its state")
+            raise RuntimeError("no")
+
+    class Odd(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            print("function", function.__name__)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    net = Net()
+    net.register_parameter("weight", torch.nn.Parameter(torch.ones(3)))
+    net.register_buffer("odd", torch.ones(3).as_subclass(Odd))
+    things = [Hostile() for _ in range(50)]
+    kept = [net, torch.empty(3, device="meta"), torch.ones(3).to_sparse(), (torch.ones(3, requires_grad=True) * 2)]
+    # Names that are not what they seem.
+    sys.modules["torch.optim.optimizer"], old = Hostile(), sys.modules["torch.optim.optimizer"]
+    poke()
+    sys.modules["torch.optim.optimizer"] = old
+    print(len(things), len(kept))
+
+
+def unchanged():
+    """The state that a program can see, before and after."""
+    net = torch.nn.Linear(10, 10)
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(2, 10)).sum().backward()
+    optimizer.step()
+    import random
+
+    def look():
+        return [gc.isenabled(), gc.get_threshold(), gc.get_count()[1:], gc.get_freeze_count(), sorted(sys.modules),
+                torch.get_rng_state().sum().item(), hash(random.getstate()), torch.is_grad_enabled(),
+                [sys.getrefcount(p) for p in net.parameters()], sys.getrefcount(net), sys.getrefcount(optimizer),
+                len([o for o in gc.get_objects() if type(o) is torch.Tensor]), list(warnings.filters),
+                sys.gettrace(), threading.active_count(), sys.exc_info()]
+    warnings.simplefilter("error")
+    for enabled in (True, False):
+        (gc.enable if enabled else gc.disable)()
+        with torch.set_grad_enabled(enabled):
+            look()
+            before = look()
+            poke()
+            after = look()
+            print([(b, a) for b, a in zip(before, after) if b != a])
+    freed = []
+    import weakref
+    one = torch.ones(3)
+    ref = weakref.ref(one, lambda _: freed.append(1))
+    poke()
+    del one
+    print(freed, ref())
+    sys.settrace(lambda *what: print("traced", what[0].f_code.co_name, what[1]))
+    poke()
+    sys.settrace(None)
+
+
+def many():
+    """A heap of 100,000 objects, and threads that make more."""
+    kept = [[i] for i in range(100000)]
+    end = threading.Event()
+
+    def churn():
+        while not end.is_set():
+            [{} for _ in range(100)]
+    threads = [threading.Thread(target=churn) for _ in range(3)]
+    [t.start() for t in threads]
+    for _ in range(5):
+        poke()
+    end.set()
+    [t.join() for t in threads]
+    worker = threading.Thread(target=poke)
+    worker.start()
+    worker.join()
+    poke()
+    print(len(kept))
+
+
+def interrupts():
+    """Every signal arrives as the exception that it is, in the program."""
+    caught = 0
+
+    def alarm(*_):
+        raise TimeoutError("alarm")
+    signal.signal(signal.SIGALRM, alarm)
+    for i in range(40):
+        try:
+            block(0x7000, 512, False)
+            os.kill(os.getpid(), signal.SIGINT if i % 2 else signal.SIGALRM)
+            block(0x7000, -512, False)
+            while True:
+                pass
+        except (KeyboardInterrupt, TimeoutError) as error:
+            caught += type(error) is (KeyboardInterrupt if i % 2 else TimeoutError)
+    print(caught)
+
+
+def forks():
+    poke()
+    block(0x7000, 512, False)  # a sweep may still wait in the interpreter
+    child = os.fork()
+    poke()
+    if not child:
+        os._exit(3)
+    print(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+    sys.stdout.flush()
+    block(0x7000, 512, False)
+    os._exit(5)
+
+
+def audits():
+    """A program that forbids to look is not looked at, and goes on."""
+    def hook(event, _):
+        if event == "gc.get_objects":
+            raise RuntimeError(event)
+    getattr(sys, "addaudithook", id)(hook)
+    poke()
+    poke()
+    print("fine")
+
+
+def modes():
+    """Nothing of torch is called while the program overrides its functions, or traces them."""
+    called = []
+    try:
+        from torch.overrides import TorchFunctionMode
+    except ImportError:
+        TorchFunctionMode = None
+    if TorchFunctionMode:
+        class Mode(TorchFunctionMode):
+            def __torch_function__(self, function, types, args=(), kwargs=None):
+                called.append(function)
+                return function(*args, **(kwargs or {}))
+        with Mode():
+            poke()
+    traced = torch.jit.trace(lambda x: (poke(), x + 1)[1], torch.ones(2))
+    print(called, len(list(traced.graph.nodes())))
+
+
+globals()[sys.argv[1]]()

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The look through a program's modules and optimizers: what it tells, and that the program notices nothing."""
+
+import glob
+import json
+import os
+import subprocess
+
+from harness import FIXTURES, ROOT, Skip, case, check, check_equal, fixture, main
+from python_stacks import PYTHONS, VERSIONS, python_of
+
+PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "probed.py")
+
+
+def environment(probe, fake=False):
+    return {"BLOCKS": os.path.join(FIXTURES, "libc10_cuda.so"), "TARE_PROBE": probe, "PYTHONDONTWRITEBYTECODE": "1",
+            "FAKE": "1" if fake else None}
+
+
+def torch_python():
+    python = python_of("system")
+    done = subprocess.run([python, "-c", "import torch"], stderr=subprocess.PIPE)
+    if done.returncode:
+        raise Skip("no torch for %s" % python)
+    return python
+
+
+def records(box, rec="rec.tare"):
+    """Sweeps as (SWEEP record, [(role, at, of, name)])."""
+    done = box.tare("dump", rec, "--json")
+    check_equal(done.code, 0, done)
+    names, sweeps, entries = {}, [], []
+    for line in done.out.splitlines():
+        record = json.loads(line)
+        if record.get("kind") == "string":
+            names[record["log"], record["id"]] = record["text"]
+        elif record.get("kind") == "probe":
+            entries.append((record["role"], int(record["at"], 16), int(record["of"], 16),
+                            names.get((record["log"], record["name"]), "")))
+        elif record.get("kind") == "sweep":
+            sweeps.append((record, entries))
+            entries = []
+    return sweeps
+
+
+def check_names(box, version):
+    box.record([python_of(version), PROGRAM, "names"], env=environment("eager", fake=True))
+    sweeps = records(box)
+    check(sweeps, "no sweep")
+    sweep, found = sweeps[-1]
+    check_equal(sweep["entries"], len(found))
+    modules = {name: (at, of) for role, at, of, name in found if role == "module"}
+    check_equal(sorted(modules), ["0", "layer"])
+    check_equal(modules["0"][1], modules["layer"][0], "the module that has 0")
+    half = modules["0"][0]
+    check_equal(sorted(e for e in found if e[0] not in ("module", "tensor")),
+                sorted([("parameter", 0x1000, half, "weight"), ("parameter", 0x2000, half, "bias"),
+                        ("parameter", 0x1000, half, ""), ("buffer", 0x3000, half, "mean"),
+                        ("buffer", 0x4000, half, "view"), ("gradient", 0x6000, 0x1000, ""),
+                        ("state", 0x5000, 0x1000, "exp_avg")]))
+    check_equal({e[1] for e in found if e[0] == "tensor"},
+                {0x1000, 0x2000, 0x3000, 0x4000, 0x5000, 0x6000, 0x8000})
+
+
+def define(version):
+    def run(box):
+        check_names(box, version)
+    run.__name__ = "names_" + version.replace(".", "_")
+    case(run)
+
+
+for one in VERSIONS + ["system"]:
+    define(one)
+
+
+def check_same(box, what, code=0, has_sweep=True):
+    argv = [torch_python(), PROGRAM, what]
+    alone = box.run(argv, env=environment("off"), sim=True)
+    check_equal(alone.code, code, alone)
+    done = box.record(argv, env=environment("eager"), exit_code=code)
+    check_equal(done.out, alone.out, done, alone)
+    check_equal([line for line in done.err.splitlines() if not line.startswith("tare: ")], alone.err.splitlines())
+    if has_sweep:
+        check(records(box), "no sweep", done)
+
+
+@case
+def objects_of_the_program_are_not_asked(box):
+    check_same(box, "hostile")
+
+
+@case
+def nothing_that_can_be_seen_changes(box):
+    check_same(box, "unchanged")
+
+
+@case
+def large_heaps_and_threads(box):
+    check_same(box, "many")
+
+
+@case
+def interrupts_arrive(box):
+    check_same(box, "interrupts")
+
+
+@case
+def forks_and_hard_ends(box):
+    check_same(box, "forks", code=5)
+
+
+@case
+def hooks_that_forbid_it(box):
+    check_same(box, "audits", has_sweep=False)
+
+
+@case
+def modes_and_traces(box):
+    check_same(box, "modes", has_sweep=False)
+
+
+@case
+def embedded_interpreters(box):
+    """Started, probed, ended and unloaded, twice."""
+    text = ("import sys\nsys.argv = ['probed.py', 'names']\nsys.path.insert(0, %r)\n"
+            "exec(compile(open(%r).read(), 'probed.py', 'exec'))\n" % (os.path.dirname(PROGRAM), PROGRAM))
+    tried = 0
+    for version, python in PYTHONS.items():
+        prefix = os.path.dirname(os.path.dirname(python))
+        found = glob.glob(os.path.join(prefix, "lib", "libpython3.*.so.1.0"))
+        if version == "system" or not found:
+            continue
+        env = dict(environment("eager", fake=True), PYTHONHOME=prefix)
+        argv = fixture("e2e_embed", found[0], text)
+        if box.run(argv, sim=True, env=env).code:
+            continue
+        rec = "embedded-%s.tare" % version
+        box.record(argv, rec=rec, env=env)
+        check(len(records(box, rec)) >= 2, version, "swept in one of the two only")
+        tried += 1
+    if not tried:
+        raise Skip("no libpython3.*.so here")
+
+
+@case
+def it_can_be_switched_off(box):
+    box.record([python_of("system"), PROGRAM, "names"], env=environment(None, fake=True), options=["--no-probe"])
+    check_equal(records(box), [])
+
+
+@case
+def it_keeps_to_its_share_of_the_time(box):
+    """One part in a hundred, of a program that hands out blocks all the time."""
+    text = ("import probed, time\nend = time.time() + 1.5\nwhile time.time() < end: probed.poke()\n")
+    path = box.path("share.py")
+    with open(path, "w") as file:
+        file.write("import sys\nsys.path.insert(0, %r)\nsys.argv = ['x', 'many']\nexec(%r)\n"
+                   % (os.path.dirname(PROGRAM), text))
+    box.record([python_of("system"), path], env=environment("on", fake=True))
+    sweeps = records(box)
+    done = box.tare("dump", "rec.tare", "--json")
+    end = [r for r in map(json.loads, done.out.splitlines()) if r.get("kind") == "end"]
+    before_the_last = sum(sweep["ticks"] for sweep, _ in sweeps[:-1])
+    check(before_the_last <= end[-1]["run_ticks"] / 100, sweeps, end)
+
+
+main()
