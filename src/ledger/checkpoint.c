@@ -174,6 +174,8 @@ static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d,
 					  .count = want->count - told->count - by_itself->count,
 					  .ns = want->ns - told->ns };
 
+		for (; by.count > INT32_MAX; by.count -= INT32_MAX) /* no record holds more */
+			add_carry(c, i, &(struct tare_amount){ .count = INT32_MAX }, t);
 		if (by.bytes || by.low || by.high || by.count || by.ns)
 			add_carry(c, i, &by, t);
 	}
@@ -189,7 +191,7 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 
 	for (size_t i = 0; i < f->bucket_nr; i++)
 		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
-		    !tare_bucket_is_device(&f->buckets[i]))
+		    (!tare_bucket_is_device(&f->buckets[i]) && f->buckets[i].account != TARE_BUCKET_HANDED))
 			own[i] = f->buckets[i].now; /* follows from live objects alone */
 	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
 		const struct tare_object_live *o = &f->objects[i];

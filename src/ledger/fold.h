@@ -100,13 +100,15 @@ bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
 void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the last that begins there or before, -1 */
-void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count);
+void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
+			    int64_t count);
+void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			     struct tare_segment **out);
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-			     uint64_t at, uint64_t size);
+			     struct tare_segment *s);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
@@ -212,6 +214,7 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
+	TARE_CARRY_HANDED = 250,
 	TARE_CARRY_HELD = 251,
 	TARE_CARRY_PARTLY = 252,
 	TARE_CARRY_TENSOR = 253,
@@ -242,7 +245,8 @@ static inline bool tare_account_is_named(int account)
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_POOL ||
 	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
-	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD;
+	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
+	       account == TARE_BUCKET_HANDED;
 }
 
 /* Is it memory of the device? */
@@ -284,6 +288,7 @@ void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out
 /* owner.c: who asked and where, from the stacks */
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 uint64_t tare_fold_text(struct tare_fold *f, const char *text); /* 0: none; of f->owners: less one */
 const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */

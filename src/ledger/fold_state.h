@@ -35,13 +35,15 @@ extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
 
 /*
  * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
- * PyTorch's segments is in blocks, what is cached beside blocks, and what is cached for graphs.
+ * PyTorch's segments is in blocks, what is cached beside blocks, and what is cached for graphs; and all that
+ * was ever handed out in blocks, which never falls.
  */
 enum {
 	TARE_BUCKET_PINNED = TARE_ACCOUNT_NR,
 	TARE_BUCKET_REGISTERED,
 	TARE_BUCKET_TENSOR,
 	TARE_BUCKET_PARTLY,
+	TARE_BUCKET_HANDED,
 	TARE_BUCKET_HELD,
 	TARE_BUCKET_NR
 };
@@ -87,6 +89,10 @@ struct tare_site {
 	const struct tare_line_stack *python; /* or NULL, and then … */
 	const struct tare_stack *stack;       /* … one that has `pc` */
 	uint64_t pc;
+
+	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
+	uint64_t segment_owner;
+	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
 };
 
 /* What a stack says of an event. */
@@ -173,6 +179,7 @@ struct tare_segment {
 	int graph;    /* row of the capture that it was taken in, -1: none */
 	bool is_held; /* a graph of that capture's pool is still there */
 	bool is_expandable;
+	int partly; /* its bucket of that account; 0: not looked for yet */
 	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
 };
 
@@ -535,6 +542,7 @@ struct tare_fold {
 	struct tare_strmap owner_ids;
 	const char **owners;
 	size_t owner_nr, owner_cap;
+	struct tare_site no_site;
 	struct tare_site *sites; /* from 1 */
 	size_t site_nr, site_cap;
 	struct tare_origin *origins;

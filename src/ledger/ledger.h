@@ -38,9 +38,16 @@ struct tare_row {
 	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
 
+/* Blocks of PyTorch's allocator: those that are out at the instant, and all that were handed out until then. */
+struct tare_blocks_ledger {
+	int64_t bytes, ever_bytes;
+	uint64_t count, ever;
+};
+
 /*
  * What one place in the program holds: the leaves once more, taken apart by where they were asked for.
- * `bytes` of all lines sum to the bytes of all leaves.
+ * `bytes` of all lines sum to the bytes of all leaves. Blocks lie in memory that some line, mostly another,
+ * asked the driver for: theirs sum to the rows of live tensors.
  */
 struct tare_ledger_line {
 	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
@@ -53,6 +60,7 @@ struct tare_ledger_line {
 	int64_t bytes, low, high;
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence;
+	struct tare_blocks_ledger tensors;
 };
 
 /* The smaller card that a device stood for (--vram, --card). */

@@ -9,7 +9,7 @@
 
 /* The buckets of one site of one process; without a site, of what cannot have one. */
 struct part {
-	struct tare_amount sum;
+	struct tare_amount sum, tensors, handed;
 	int process; /* -1: others */
 	uint32_t site;
 	enum tare_account account; /* of what no single line can have; else NONE */
@@ -45,6 +45,23 @@ static enum tare_account account_of(const struct tare_bucket *b)
 	}
 }
 
+/* What a bucket has for a line; false: it is in no line. */
+static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *b,
+		    const struct tare_amount *a, struct part *out)
+{
+	*out = (struct part){ .process = b->process, .site = b->site };
+	if (b->account == TARE_BUCKET_TENSOR) {
+		out->tensors = *a;
+	} else if (b->account == TARE_BUCKET_HANDED) {
+		out->handed = *a;
+	} else {
+		out->sum = *a;
+		out->account = account_of(b);
+		return tare_bucket_is_device(b) && (b->account != TARE_ACCOUNT_OTHER || d->is_measured);
+	}
+	return true;
+}
+
 static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		      struct part **out)
 {
@@ -54,22 +71,25 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(f, b, m);
+		struct part part;
 
-		if (!tare_bucket_is_device(b) || tare_amount_is_empty(a) ||
-		    (b->account == TARE_ACCOUNT_OTHER && !d->is_measured))
+		if (tare_amount_is_empty(a) || !part_of(d, b, a, &part))
 			continue;
 		parts = tare_array_reserve(parts, &cap, count + 1, sizeof(*parts));
-		parts[count++] = (struct part){ *a, b->process, b->site, account_of(b) };
+		parts[count++] = part;
 	}
 	*out = parts;
 	if (!count)
 		return 0;
 	qsort(parts, count, sizeof(*parts), by_site);
 	for (size_t i = 1; i < count; i++) {
-		if (!by_site(&parts[kept], &parts[i]))
-			tare_amount_add(&parts[kept].sum, &parts[i].sum);
-		else
+		if (by_site(&parts[kept], &parts[i])) {
 			parts[++kept] = parts[i];
+			continue;
+		}
+		tare_amount_add(&parts[kept].sum, &parts[i].sum);
+		tare_amount_add(&parts[kept].tensors, &parts[i].tensors);
+		tare_amount_add(&parts[kept].handed, &parts[i].handed);
 	}
 	return kept + 1;
 }
@@ -122,6 +142,11 @@ static void name(const struct tare_fold *f, const struct part *part, struct tare
 	tare_str_free(&text);
 }
 
+static uint64_t count_of(const struct tare_amount *a)
+{
+	return a->count > 0 ? (uint64_t)a->count : 0;
+}
+
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		     struct tare_arena *memory, struct tare_device_ledger *out)
 {
@@ -139,10 +164,12 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.bytes = a->bytes,
 			.low = a->low,
 			.high = a->high,
-			.count = a->count > 0 ? (uint64_t)a->count : 0,
+			.count = count_of(a),
 			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
 			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) :
 						  TARE_EVIDENCE_EXACT,
+			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
+				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
 		};
 		name(f, &parts[i], memory, l);
 	}

@@ -138,6 +138,11 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const 
 	return (uint32_t)*known;
 }
 
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+{
+	return e->python || e->stack ? site_of(f, p, e) : 0;
+}
+
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e)
 {

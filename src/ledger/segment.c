@@ -46,16 +46,22 @@ int tare_segments_place(const struct tare_segments *s, uint64_t at)
 	return (int)low - 1;
 }
 
-static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
-		 int64_t count, enum tare_evidence how)
+static void book_in(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how)
 {
 	if (bytes || count)
-		tare_fold_book(f, tare_fold_bucket(f, s->context, account, s->owner),
+		tare_fold_book(f, bucket,
 			       &(struct tare_amount){ .bytes = bytes,
 						      .low = bytes,
 						      .high = bytes,
 						      .count = count,
 						      .evidence = (uint8_t)(1 + how) });
+}
+
+static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
+		 enum tare_evidence how)
+{
+	if (bytes)
+		book_in(f, tare_fold_bucket(f, s->context, account, s->owner), bytes, 0, how);
 }
 
 static int64_t pinned(const struct tare_segment *s)
@@ -68,15 +74,36 @@ static int64_t held(const struct tare_segment *s)
 	return s->is_held && s->live <= 0 ? (int64_t)s->size - s->live : 0;
 }
 
-/* Blocks of so many bytes came, or went. */
-void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, int64_t bytes, int64_t count)
+/* A place in the program that was given blocks; most of its blocks lie in segments of one context. */
+static const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s, uint32_t site)
+{
+	struct tare_site *known = site ? &f->sites[site] : &f->no_site;
+
+	if (known->tensor && known->segment_context == s->context && known->segment_owner == s->owner)
+		return known;
+	known->segment_context = s->context;
+	known->segment_owner = s->owner;
+	known->tensor = tare_fold_bucket_at(f, s->context, TARE_BUCKET_TENSOR, s->owner, site);
+	known->handed = tare_fold_bucket_at(f, s->context, TARE_BUCKET_HANDED, s->owner, site);
+	return known;
+}
+
+void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes)
+{
+	book_in(f, site_in(f, s, site)->handed, bytes, 1, TARE_EVIDENCE_EXACT);
+}
+
+void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
+			    int64_t count)
 {
 	int64_t was_pinned = pinned(s), was_held = held(s);
 
 	s->live += bytes;
-	book(f, s, TARE_BUCKET_TENSOR, bytes, count, TARE_EVIDENCE_EXACT);
-	book(f, s, TARE_BUCKET_PARTLY, pinned(s) - was_pinned, 0, TARE_EVIDENCE_EXACT);
-	book(f, s, TARE_BUCKET_HELD, held(s) - was_held, 0, TARE_EVIDENCE_INFERRED);
+	book_in(f, site_in(f, s, site)->tensor, bytes, count, TARE_EVIDENCE_EXACT);
+	if (!s->partly)
+		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
+	book_in(f, s->partly, pinned(s) - was_pinned, 0, TARE_EVIDENCE_EXACT);
+	book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
 }
 
 /* ---- held for graphs ---- */
@@ -178,7 +205,7 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 					     .is_expandable = b->account == TARE_ACCOUNT_VMM };
 	memcpy(s->items[i].mark, f->devices[b->device]->mark_nr, sizeof(s->items[i].mark));
 	s->count++;
-	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), 0, TARE_EVIDENCE_INFERRED);
+	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), TARE_EVIDENCE_INFERRED);
 	free(pools);
 }
 
@@ -192,10 +219,8 @@ void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint
 	if (i < 0 || s->items[i].at != at)
 		return;
 	if (s->items[i].live)
-		tare_fold_take_back_all(f, f->devices[device], p, at, s->items[i].size);
-	if (s->items[i].live) /* of a block that begins before it */
-		tare_fold_segment_move(f, &s->items[i], -s->items[i].live, 0);
-	book(f, &s->items[i], TARE_BUCKET_HELD, -held(&s->items[i]), 0, TARE_EVIDENCE_INFERRED);
+		tare_fold_take_back_all(f, f->devices[device], p, &s->items[i]);
+	book(f, &s->items[i], TARE_BUCKET_HELD, -held(&s->items[i]), TARE_EVIDENCE_INFERRED);
 	keep(f->devices[device], &s->items[i]);
 	s->count--;
 	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
@@ -210,7 +235,7 @@ static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_se
 	keep(d, s);
 	memcpy(s->mark, d->mark_nr, sizeof(s->mark));
 	s->is_held = is_held;
-	book(f, s, TARE_BUCKET_HELD, held(s) - before, 0, TARE_EVIDENCE_INFERRED);
+	book(f, s, TARE_BUCKET_HELD, held(s) - before, TARE_EVIDENCE_INFERRED);
 }
 
 void tare_fold_segment_hold(struct tare_fold *f, int process)

@@ -12,29 +12,37 @@
 
 #include "base/array.h"
 
-
-/* Adds or takes a block, which may lie in several mappings side by side. Is any of them there? */
-static bool spread(struct tare_fold *f, struct tare_segments *s, uint64_t at, uint64_t bytes, int sign)
+/* What of a block lies in a segment. */
+static int64_t part_in(const struct tare_segment *s, const struct tare_live_block *b)
 {
-	int i = tare_segments_place(s, at);
-	bool is_first = true;
+	uint64_t begin = b->address > s->at ? b->address : s->at;
+	uint64_t block_end = b->address + (uint64_t)b->bytes, end = s->at + s->size;
 
-	if (i < 0 || at - s->items[i].at >= s->items[i].size)
+	return (int64_t)(block_end < end ? block_end : end) - (int64_t)begin;
+}
+
+/*
+ * Adds or takes a block, which may lie in several mappings side by side. Returns the first of them; NULL:
+ * none is there.
+ */
+static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
+				   const struct tare_live_block *b, int sign)
+{
+	struct tare_segment *first = NULL;
+	int i = tare_segments_place(s, b->address);
+
+	if (i < 0 || b->address - s->items[i].at >= s->items[i].size)
 		i++;
-	for (; (size_t)i < s->count && s->items[i].at < at + bytes; i++) {
+	for (; (size_t)i < s->count && s->items[i].at < b->address + (uint64_t)b->bytes; i++) {
 		struct tare_segment *g = &s->items[i];
-		uint64_t begin = at > g->at ? at : g->at, end = at + bytes;
-		int64_t part;
+		int64_t part = part_in(g, b);
 
-		if (end > g->at + g->size)
-			end = g->at + g->size;
-		part = (int64_t)(end - begin);
 		if (sign < 0 && part > g->live)
 			part = g->live;
-		tare_fold_segment_move(f, g, sign * part, is_first ? sign : 0);
-		is_first = false;
+		tare_fold_segment_move(f, g, b->site, sign * part, first ? 0 : sign);
+		first = first ? first : g;
 	}
-	return !is_first;
+	return first;
 }
 
 static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
@@ -43,16 +51,51 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 	struct tare_live_block block;
 
 	if (tare_blocks_remove(&p->blocks, address, d->mark_nr, d->kept_blocks, &block))
-		spread(f, &p->segments, address, (uint64_t)block.bytes, -1);
+		spread(f, &p->segments, &block, -1);
 }
 
-/* Blocks of a segment go with it: their ends will not be told, or mean nothing. */
+/*
+ * Blocks of a segment go with it: their ends will not be told, or mean nothing. One that begins before it
+ * has less from now on.
+ */
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-			     uint64_t at, uint64_t size)
+			     struct tare_segment *s)
 {
-	for (size_t i = 0; i < p->blocks.count; i++)
-		if (p->blocks.items[i].process >= 0 && p->blocks.items[i].address - at < size)
-			take_back(f, d, p, p->blocks.items[i].address);
+	for (size_t i = 0; i < p->blocks.count; i++) {
+		const struct tare_live_block *b = &p->blocks.items[i];
+
+		if (b->process < 0)
+			continue;
+		if (b->address - s->at < s->size) {
+			take_back(f, d, p, b->address);
+		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
+			int64_t part = part_in(s, b);
+
+			tare_fold_segment_move(f, s, b->site, part > s->live ? -s->live : -part, 0);
+		}
+	}
+	if (s->live)
+		tare_fold_segment_move(f, s, 0, -s->live, 0); /* of reports that contradict each other */
+}
+
+/* Outside of any segment it is not known what a block is. */
+static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+		     const struct tare_block *b)
+{
+	struct tare_live_block block = { .address = b->address,
+					 .bytes = b->bytes,
+					 .born_ns = b->born_ns,
+					 .process = b->process,
+					 .site = b->site,
+					 .tid = b->tid,
+					 .flags = b->flags };
+	const struct tare_segment *segment = spread(f, &p->segments, &block, 1);
+
+	if (!segment)
+		return;
+	tare_blocks_add(&p->blocks, &block, d->mark_nr);
+	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
+		tare_fold_segment_handed(f, segment, b->site, b->bytes);
 }
 
 static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
@@ -62,16 +105,22 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	take_back(f, d, p, b->address); /* also what was handed out again: its end was not seen */
-	if (b->bytes > 0 && spread(f, &p->segments, b->address, (uint64_t)b->bytes, 1))
-		tare_blocks_add(&p->blocks,
-				&(struct tare_live_block){ .address = b->address,
-							   .bytes = b->bytes,
-							   .born_ns = b->born_ns,
-							   .process = b->process,
-							   .site = b->site,
-							   .tid = b->tid,
-							   .flags = b->flags },
-				d->mark_nr);
+	if (b->bytes > 0)
+		hand_out(f, d, p, b);
+}
+
+static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
+{
+	tare_fold_advance(f, d, b->t);
+	apply(f, d, b);
+	tare_fold_plateau(f, d, b->t);
+	tare_fold_peak_tensors(f, d, b->t);
+}
+
+/* Nothing that comes can overlap those calls any more, and no reading behind them is needed. */
+static bool is_complete(const struct tare_device_fold *d, int64_t t)
+{
+	return t > d->cluster_until && (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
 }
 
 /* The segment of a block may be among calls that are not settled: it waits for them. */
@@ -90,21 +139,22 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 	if (b.bytes > (int64_t)1 << 44)
 		return; /* damage */
 	if (b.bytes > 0)
-		b.site = tare_fold_origin(f, p, e).site;
+		b.site = tare_fold_site(f, p, e);
+	if (d->cluster.count && is_complete(d, b.t))
+		tare_fold_cluster_close(f, d);
+	if (!d->cluster.count || tare_fold_is_folded(e)) {
+		tare_fold_tensor_flush(f, d);
+		take_in(f, d, &b);
+		return;
+	}
 	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
 	d->blocks[d->block_nr++] = b;
-	if (!d->cluster.count || tare_fold_is_folded(e))
-		tare_fold_tensor_flush(f, d);
 }
 
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 {
-	for (size_t i = 0; i < d->block_nr; i++) {
-		tare_fold_advance(f, d, d->blocks[i].t);
-		apply(f, d, &d->blocks[i]);
-		tare_fold_plateau(f, d, d->blocks[i].t);
-		tare_fold_peak_tensors(f, d, d->blocks[i].t);
-	}
+	for (size_t i = 0; i < d->block_nr; i++)
+		take_in(f, d, &d->blocks[i]);
 	d->block_nr = 0;
 }
 

@@ -150,6 +150,14 @@ static uint32_t python_id(const struct world *w, const char *file, uint32_t line
 	return 1000 + (uint32_t)w->item_nr;
 }
 
+static void came_from(struct world *w, struct item *item, const char *file, uint32_t line)
+{
+	item->lines[0] = (struct tare_line){ file, "step", line };
+	item->lines[1] = (struct tare_line){ "main.py", "<module>", 1 };
+	item->python.id = python_id(w, file, line);
+	item->python.depth = 2;
+}
+
 void world_call(struct world *w, struct world_call c)
 {
 	bool is_before = c.effect == TARE_EFFECT_DEL;
@@ -179,12 +187,8 @@ void world_call(struct world *w, struct world_call c)
 		.local = c.local,
 		.limit = c.limit,
 	};
-	if (c.file) {
-		item->lines[0] = (struct tare_line){ c.file, "step", c.line };
-		item->lines[1] = (struct tare_line){ "main.py", "<module>", 1 };
-		item->python.id = python_id(w, c.file, c.line);
-		item->python.depth = 2;
-	}
+	if (c.file)
+		came_from(w, item, c.file, c.line);
 	if (c.owner) {
 		item->pc = pc_of(w, c.owner);
 		item->stack = (struct tare_stack){ .id = (uint32_t)(item->pc >> 12), .depth = 1 };
@@ -234,8 +238,16 @@ void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t
 
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes)
 {
-	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
-		(struct tare_rec_tensor){ .block = block, .bytes = bytes };
+	world_tensor_at(w, t, block, bytes, NULL, 0);
+}
+
+void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line)
+{
+	struct item *item = add(w, TARE_KIND_TENSOR, 0, 0, t);
+
+	item->rec.tensor = (struct tare_rec_tensor){ .block = block, .bytes = bytes };
+	if (file)
+		came_from(w, item, file, line);
 }
 
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
@@ -478,6 +490,10 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 		CHECK_INT(y->high, x->high);
 		CHECK_INT(y->count, x->count);
 		CHECK_INT(y->driver_ns, x->driver_ns);
+		CHECK_INT(y->tensors.bytes, x->tensors.bytes);
+		CHECK_INT(y->tensors.count, x->tensors.count);
+		CHECK_INT(y->tensors.ever_bytes, x->tensors.ever_bytes);
+		CHECK_INT(y->tensors.ever, x->tensors.ever);
 	}
 	CHECK_INT(b->line_nr, a->line_nr);
 }
@@ -668,6 +684,28 @@ bool world_has_note(const struct tare_ledger *l, const char *part)
 	return false;
 }
 
+/* What lines have in blocks is what the rows of live tensors have. */
+static void check_tensors(const struct tare_device_ledger *d)
+{
+	int64_t bytes = 0, count = 0;
+
+	for (int i = 0; i < d->line_nr; i++) {
+		const struct tare_blocks_ledger *t = &d->lines[i].tensors;
+
+		CHECK(t->ever >= t->count && t->ever_bytes >= t->bytes);
+		bytes += t->bytes;
+		count += (int64_t)t->count;
+	}
+	for (int i = 0; i < d->row_nr; i++) {
+		if (!strcmp(d->rows[i].label, "live tensors")) {
+			bytes -= d->rows[i].bytes;
+			count -= (int64_t)d->rows[i].count;
+		}
+	}
+	CHECK_INT(bytes, 0);
+	CHECK_INT(count, 0);
+}
+
 static void check_device(const struct tare_device_ledger *d)
 {
 	int64_t leaves = 0, *sums = tare_xcalloc((size_t)d->row_nr, sizeof(*sums));
@@ -694,6 +732,7 @@ static void check_device(const struct tare_device_ledger *d)
 	for (int i = 0; i < d->line_nr; i++)
 		leaves -= d->lines[i].bytes;
 	CHECK_INT(leaves, 0);
+	check_tensors(d);
 	free(sums);
 }
 

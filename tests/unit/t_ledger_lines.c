@@ -98,6 +98,89 @@ TEST(nobody_knows_the_line)
 	world_free(w);
 }
 
+static void check_tensors(const struct tare_ledger *l, const char *label, int64_t now, uint64_t count, int64_t ever,
+			  uint64_t ever_nr)
+{
+	const struct tare_ledger_line *at = line(l, label);
+
+	CHECK_INT(at->tensors.bytes, now);
+	CHECK_INT(at->tensors.count, count);
+	CHECK_INT(at->tensors.ever_bytes, ever);
+	CHECK_INT(at->tensors.ever, ever_nr);
+}
+
+/* The segment is the first line's; what is in it is of whoever made the tensors. */
+static struct world *tensors(void)
+{
+	struct world *w = world_new();
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	alloc(w, 2, BASE, 2 * MIB, 500 * MIB, 12);
+	world_tensor_at(w, 3 * MS, BASE, 1024, "/home/me/train.py", 12);
+	world_tensor_at(w, 4 * MS, BASE + 1024, 512, "/home/me/train.py", 14);
+	for (int i = 0; i < 100; i++) {
+		world_tensor_at(w, 5 * MS + 20 * i, BASE + 4096, 2048, "/home/me/train.py", 14);
+		world_tensor_at(w, 5 * MS + 20 * i + 10, BASE + 4096, 0, NULL, 0);
+	}
+	world_tensor(w, 6 * MS, BASE + 8192, 512);
+	return w;
+}
+
+TEST(lines_have_the_tensors_that_they_made)
+{
+	struct world *w = tensors();
+	struct tare_ledger l = world_ledger(w, "end");
+
+	check_tensors(&l, "/home/me/train.py:5 in step", 0, 0, 0, 0);
+	check_tensors(&l, "/home/me/train.py:12 in step", 1024, 1, 1024, 1);
+	check_tensors(&l, "/home/me/train.py:14 in step", 512, 1, 512 + 100 * 2048, 101);
+	check_tensors(&l, "no line", 512, 1, 512, 1);
+	CHECK_INT(bytes(&l, "/home/me/train.py:12 in step"), 2 * MIB);
+	CHECK_INT(bytes(&l, "/home/me/train.py:14 in step"), 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(lines_have_the_tensors_of_the_instant)
+{
+	struct world *w = tensors();
+	struct tare_ledger l = world_ledger(w, "4.5ms");
+
+	check_tensors(&l, "/home/me/train.py:14 in step", 512, 1, 512, 1);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak:tensors");
+	check_tensors(&l, "/home/me/train.py:14 in step", 512 + 2048, 2, 512 + 2048, 2);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Handed out again, its end not seen: one block less for the line that had it. */
+TEST(lines_lose_a_tensor_whose_end_was_not_seen)
+{
+	struct world *w = tensors();
+	struct tare_ledger l;
+
+	world_tensor_at(w, 7 * MS, BASE, 4096, "/home/me/train.py", 20);
+	l = world_ledger(w, "end");
+	check_tensors(&l, "/home/me/train.py:12 in step", 0, 0, 1024, 1);
+	check_tensors(&l, "/home/me/train.py:20 in step", 4096, 1, 4096, 1);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(lines_lose_tensors_with_their_segment)
+{
+	struct world *w = tensors();
+	struct tare_ledger l;
+
+	weigh(w, 8, TARE_CLASS_DEVICE, TARE_EFFECT_DEL, BASE, 502 * MIB, -2 * MIB, 99);
+	l = world_ledger(w, "end");
+	check_tensors(&l, "/home/me/train.py:12 in step", 0, 0, 1024, 1);
+	check_tensors(&l, "/home/me/train.py:14 in step", 0, 0, 512 + 100 * 2048, 101);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(library_code_is_told_by_its_file)
 {
 	static const char *const library[] = {
