@@ -73,12 +73,19 @@ static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, cons
 	return &out->rows[out->count++];
 }
 
+static int64_t weight(const struct tare_by_row *row)
+{
+	return row->tensors.bytes > row->bytes ? row->tensors.bytes : row->bytes;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct tare_by_row *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
+	if (weight(x) != weight(y))
+		return weight(x) < weight(y) ? 1 : -1;
+	if (x->tensors.ever_bytes != y->tensors.ever_bytes)
+		return x->tensors.ever_bytes < y->tensors.ever_bytes ? 1 : -1;
 	return strcmp(x->label, y->label);
 }
 
@@ -106,6 +113,14 @@ static int by_label(const void *a, const void *b)
 	return strcmp(((const struct tare_by_row *)a)->label, ((const struct tare_by_row *)b)->label);
 }
 
+static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger *by)
+{
+	sum->bytes += by->bytes;
+	sum->ever_bytes += by->ever_bytes;
+	sum->count += by->count;
+	sum->ever += by->ever;
+}
+
 /* There may be as many lines as stacks, so those with one label are brought together by sorting. */
 static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_device_ledger *d)
 {
@@ -121,7 +136,8 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 								.bytes = l->bytes,
 								.count = l->count,
 								.driver_ns = l->driver_ns,
-								.evidence = l->evidence };
+								.evidence = l->evidence,
+								.tensors = l->tensors };
 	}
 	if (out->count == start)
 		return;
@@ -138,6 +154,7 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 		group->driver_ns += row->driver_ns;
 		if (row->evidence > group->evidence)
 			group->evidence = row->evidence;
+		add_blocks(&group->tensors, &row->tensors);
 	}
 	out->count = kept + 1;
 }
@@ -147,7 +164,7 @@ static void add_device(struct tare_by_rows *out, enum tare_by by, const struct t
 {
 	size_t start = out->count;
 
-	if (by == TARE_BY_LINE || by == TARE_BY_STACK)
+	if (tare_by_is_line(by))
 		add_lines(out, by, d);
 	else
 		add_rows(out, by, d);
@@ -164,6 +181,16 @@ void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_
 	*out = (struct tare_by_rows){ 0 };
 	for (int i = 0; i < ledger->device_nr && !why_empty[by]; i++)
 		add_device(out, by, ledger, &ledger->devices[i]);
+}
+
+bool tare_by_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)
+{
+	for (int i = 0; i < ledger_nr; i++)
+		for (int k = 0; k < ledgers[i]->device_nr; k++)
+			for (int l = 0; l < ledgers[i]->devices[k].line_nr; l++)
+				if (ledgers[i]->devices[k].lines[l].tensors.ever)
+					return true;
+	return false;
 }
 
 void tare_by_free(struct tare_by_rows *rows)

@@ -4,6 +4,7 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "view/columns.h"
 #include "view/text_table.h"
 
 #define TARE_BY(KEY, NAME, HELP)                TARE_BY_##KEY,
@@ -35,6 +36,7 @@ struct tare_by_row {
 	int64_t bytes;
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence; /* the weakest in the group */
+	struct tare_blocks_ledger tensors; /* LINE, STACK */
 };
 
 struct tare_by_rows {
@@ -46,12 +48,25 @@ struct tare_by_rows {
 void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger);
 void tare_by_free(struct tare_by_rows *rows);
 
+static inline bool tare_by_is_line(enum tare_by by)
+{
+	return by == TARE_BY_LINE || by == TARE_BY_STACK;
+}
+
+/* Was any block of PyTorch's allocator recorded? */
+bool tare_by_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr);
+
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);
 
 /* Text: a table per device, a column per ledger. CSV: one table. JSON: "by" and "rows" of ledgers[0]. */
 void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
 		  int ledger_nr, const struct tare_text_style *style);
+/* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
+void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
+			const struct tare_ledger *const *ledgers, int ledger_nr,
+			const struct tare_device_ledger *device, const struct tare_text_style *style);
+
 void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger *const *ledgers,
 		  int ledger_nr);
 

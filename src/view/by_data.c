@@ -17,9 +17,29 @@ static const struct tare_column columns[] = {
 	{ "file", "", TARE_COL_TEXT },
 	{ "line", "", TARE_COL_COUNT },
 	{ "function", "", TARE_COL_TEXT },
+	{ "tensor_bytes", "", TARE_COL_BYTES },
+	{ "tensors", "", TARE_COL_COUNT },
+	{ "handed_bytes", "", TARE_COL_BYTES },
+	{ "handed", "", TARE_COL_COUNT },
 };
 
-enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 3 };
+enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 7 };
+
+static void add_line(struct tare_emit *e, const struct tare_by_row *row)
+{
+	const struct tare_ledger_line *line = row->line;
+
+	tare_emit_cell_text(e, line->file);
+	if (line->file && line->line)
+		tare_emit_cell_uint(e, line->line);
+	else
+		tare_emit_cell_unknown(e);
+	tare_emit_cell_text(e, line->file ? line->function : NULL);
+	tare_emit_cell_int(e, row->tensors.bytes);
+	tare_emit_cell_uint(e, row->tensors.count);
+	tare_emit_cell_int(e, row->tensors.ever_bytes);
+	tare_emit_cell_uint(e, row->tensors.ever);
+}
 
 static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *row)
 {
@@ -34,14 +54,8 @@ static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_r
 		tare_emit_cell_int(e, row->pid);
 	else
 		tare_emit_cell_unknown(e);
-	if (row->line && row->line->file) {
-		tare_emit_cell_text(e, row->line->file);
-		if (row->line->line)
-			tare_emit_cell_uint(e, row->line->line);
-		else
-			tare_emit_cell_unknown(e);
-		tare_emit_cell_text(e, row->line->function);
-	}
+	if (row->line)
+		add_line(e, row);
 	tare_emit_row(e);
 }
 
@@ -60,7 +74,7 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 	}
 	tare_emit_str(e, "by", tare_by_infos[by].name);
 	tare_emit_table(e, "rows", NULL, columns,
-			COLUMN_NR - (by == TARE_BY_LINE || by == TARE_BY_STACK ? 0 : LINE_COLUMN_NR));
+			COLUMN_NR - (tare_by_is_line(by) ? 0 : LINE_COLUMN_NR));
 	for (int i = 0; i < n; i++) {
 		struct tare_by_rows rows;
 

@@ -135,6 +135,7 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 		  int ledger_nr, const struct tare_text_style *style)
 {
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
+	bool is_lines = tare_by_is_line(by) && tare_by_has_tensors(ledgers, ledger_nr);
 	struct tare_by_rows *all;
 	size_t start = out->len;
 
@@ -154,9 +155,14 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 	all = tare_xcalloc((size_t)ledger_nr, sizeof(*all));
 	for (int i = 0; i < ledger_nr; i++)
 		tare_by_build(&all[i], by, ledgers[i]);
-	for (int i = 0; i < last->device_nr; i++)
-		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
+	for (int i = 0; i < last->device_nr; i++) {
+		if (!tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
+			continue;
+		if (is_lines)
+			tare_by_lines_text(out, all, ledgers, ledger_nr, &last->devices[i], style);
+		else
 			add_device(out, all, ledgers, ledger_nr, &last->devices[i], style);
+	}
 	for (int i = 0; i < ledger_nr; i++)
 		tare_by_free(&all[i]);
 	free(all);

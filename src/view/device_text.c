@@ -17,8 +17,8 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 }
 
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */
-static void add_instant(struct tare_str *out, const struct tare_ledger *ledger,
-			const struct tare_device_ledger *device)
+void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger,
+			      const struct tare_device_ledger *device)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -39,7 +39,7 @@ static void add_head_row(struct tare_text_table *t, const struct tare_columns *c
 	row->word = "evidence";
 	row->tone = TARE_TONE_QUIET;
 	for (int i = 0; i < c->column_nr; i++)
-		add_instant(&row->cells[i], ledgers[i], c->devices[i]);
+		tare_device_text_instant(&row->cells[i], ledgers[i], c->devices[i]);
 }
 
 /* Whose figure `used` is: the same for every instant of a device. */
@@ -88,22 +88,24 @@ void tare_device_text_head(struct tare_text_table *t, const struct tare_columns 
 	tare_text_table_rule(t);
 }
 
+void tare_device_text_unexplained(struct tare_str *out, const struct tare_device_ledger *d)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (!d || d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED)
+		tare_str_add(out, "not known");
+	else
+		tare_str_addf(out, "%s%s", d->unexplained > 0 ? "+" : "", tare_units_mib(text, d->unexplained));
+}
+
 void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c)
 {
 	struct tare_text_table_row *row = tare_text_table_add(t);
-	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_add(&row->label, "unexplained");
 	row->tone = TARE_TONE_STRONG;
-	for (int i = 0; i < c->column_nr; i++) {
-		const struct tare_device_ledger *d = c->devices[i];
-
-		if (!d || d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED)
-			tare_str_add(&row->cells[i], "not known");
-		else
-			tare_str_addf(&row->cells[i], "%s%s", d->unexplained > 0 ? "+" : "",
-				      tare_units_mib(text, d->unexplained));
-	}
+	for (int i = 0; i < c->column_nr; i++)
+		tare_device_text_unexplained(&row->cells[i], c->devices[i]);
 }
 
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free          MiB" */

@@ -14,6 +14,13 @@ void tare_device_text_head(struct tare_text_table *t, const struct tare_columns 
 			   const struct tare_ledger *const *ledgers,
 			   const struct tare_device_ledger *device);
 
+/* "AT PEAK 1.9 s"; `device`: at that instant, or NULL. */
+void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger,
+			      const struct tare_device_ledger *device);
+
+/* "+20.0", or "not known". `device` may be NULL. */
+void tare_device_text_unexplained(struct tare_str *out, const struct tare_device_ledger *device);
+
 /* `unexplained`, always. */
 void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c);
 

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Source lines and the tensors that they made, of a program with an allocator like PyTorch's."""
+
+import json
+import os
+
+from harness import FIXTURES, MIB, ROOT, case, check, check_equal, check_says, main, needs_exec
+from python_stacks import python_of
+
+PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "tensors.py")
+
+
+def line_of(word):
+    with open(PROGRAM, encoding="utf-8") as file:
+        return [number for number, text in enumerate(file, 1) if text.rstrip().endswith("# " + word)][0]
+
+
+def record(box, **more):
+    needs_exec()
+    box.record([python_of("system"), PROGRAM, os.path.join(FIXTURES, "libc10_cuda.so")], **more)
+
+
+def rows(box, by="line", at="end", rec="rec.tare"):
+    done = box.tare("report", rec, "--by", by, "--at", at, "--json")
+    check_equal(done.code, 0, done)
+    report = json.loads(done.out)
+    return report["rows"], report
+
+
+def tensors_of(rows, word):
+    """bytes and count now, bytes and count ever, of the rows of that line."""
+    found = [row for row in rows if row["file"] == PROGRAM and row["line"] == line_of(word)]
+    return tuple(sum(row[key] for row in found)
+                 for key in ("tensor_bytes", "tensors", "handed_bytes", "handed"))
+
+
+@case
+def lines_have_the_tensors_that_they_made(box):
+    record(box)
+    lines, report = rows(box)
+    check_equal(tensors_of(lines, "SEGMENT"), (0, 0, 0, 0))
+    check_equal(tensors_of(lines, "WEIGHTS"), (3 * MIB, 1, 3 * MIB, 1))
+    check_equal(tensors_of(lines, "ACTIVATIONS"), (0, 0, 51 * 2 * MIB, 51))
+    live = [row for row in report["devices"][0]["accounts"] if row["label"] == "live tensors"]
+    check_equal(sum(row["tensor_bytes"] for row in lines), live[0]["bytes"])
+    segment = [row for row in lines if row["line"] == line_of("SEGMENT")]
+    check_equal([row["bytes"] for row in segment], [20 * MIB])
+
+
+@case
+def at_the_peak_of_tensors_both_are_there(box):
+    record(box)
+    lines, _ = rows(box, at="peak:tensors")
+    check_equal(tensors_of(lines, "ACTIVATIONS"), (2 * MIB, 1, 2 * MIB, 1))
+
+
+@case
+def stacks_tell_the_callers_apart(box):
+    record(box)
+    stacks, _ = rows(box, by="stack")
+    found = sorted(row["handed"] for row in stacks if row["line"] == line_of("ACTIVATIONS"))
+    check_equal(found, [1, 50])
+
+
+@case
+def a_table_on_the_screen(box):
+    record(box)
+    done = box.tare("report", "rec.tare", "--by", "line", "--at", "end")
+    check_equal(done.code, 0, done)
+    cells = {line.split(" in ")[0].strip(): line.split()[-5:] for line in done.out.splitlines()}
+    check_equal(cells["tensors.py:%d" % line_of("WEIGHTS")], ["–", "3.0", "1", "1", "3.0"], done.out)
+    check_equal(cells["tensors.py:%d" % line_of("ACTIVATIONS")], ["–", "0.0", "0", "51", "102.0"])
+    check_equal(cells["tensors.py:%d" % line_of("SEGMENT")], ["20.0", "–", "–", "–", "–"])
+    check_says(done.out, "unexplained", "ever MiB")
+    check(max(map(len, done.out.splitlines())) <= 80, done.out)
+
+
+@case
+def without_python_lines_there_is_one_row_for_all(box):
+    record(box, options=["--stacks", "native"])
+    lines, _ = rows(box)
+    mine = [row for row in lines if row["handed"]]
+    check_equal([(row["file"], row["tensors"], row["handed"]) for row in mine], [(None, 1, 52)])
+
+
+@case
+def lines_survive_a_recording_that_was_folded(box):
+    """Whatever was folded away, the sums of every line are as they were."""
+    needs_exec()
+    program = [python_of("system"), PROGRAM, os.path.join(FIXTURES, "libc10_cuda.so"), "long"]
+    box.record(program, options=["--cap", "1MiB"])
+    check_says(box.tare("report", "rec.tare", "--at", "1us").err, "folded")
+    lines, report = rows(box)
+    check_equal(tensors_of(lines, "WEIGHTS"), (3 * MIB, 1, 3 * MIB, 1))
+    check_equal(tensors_of(lines, "ACTIVATIONS"), (0, 0, 40001 * 2 * MIB, 40001), report["degraded"])
+
+
+main()
