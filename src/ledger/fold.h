@@ -259,6 +259,10 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		     struct tare_arena *memory, struct tare_device_ledger *out);
 
+/* pool_rows.c: PyTorch's segments, one by one */
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_arena *memory, struct tare_device_ledger *out);
+
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    struct tare_arena *memory, struct tare_device_ledger *out);

@@ -63,6 +63,25 @@ struct tare_ledger_line {
 	struct tare_blocks_ledger tensors;
 };
 
+/*
+ * One segment of PyTorch's allocator: an allocation, or one mapping of an expandable segment. What is not in
+ * blocks of it is stuck if a block is in it, else held for graphs, or can be given back.
+ */
+struct tare_pool_segment {
+	int64_t pid, generation;
+	uint64_t address;
+	int64_t bytes, live; /* live: in blocks */
+	uint64_t blocks;
+	bool is_expandable;
+	bool is_of_graph; /* taken while a graph was captured … */
+	bool is_held;     /* … of a pool that a graph still needs */
+	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
+	/* The block in it that has been there longest; no bytes: there is none. */
+	uint64_t pin_address;
+	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that was folded */
+	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
+};
+
 /* The smaller card that a device stood for (--vram, --card). */
 struct tare_card_ledger {
 	bool is_there;
@@ -104,6 +123,8 @@ struct tare_device_ledger {
 	int finding_nr;
 	struct tare_ledger_line *lines; /* in no order that means anything */
 	int line_nr;
+	struct tare_pool_segment *segments; /* with most stuck in them first; of a folded instant none */
+	int segment_nr;
 	struct tare_card_ledger card;
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;

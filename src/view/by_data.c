@@ -3,6 +3,7 @@
 #include "view/by.h"
 
 #include "view/graph.h"
+#include "view/pool.h"
 #include "view/rank.h"
 
 static const struct tare_column columns[] = {
@@ -70,6 +71,10 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 	}
 	if (by == TARE_BY_GRAPH) {
 		tare_graph_data(e, ledgers, ledger_nr);
+		return;
+	}
+	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
+		tare_pool_data(e, ledgers, ledger_nr);
 		return;
 	}
 	tare_emit_str(e, "by", tare_by_infos[by].name);

@@ -8,6 +8,7 @@
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
+#include "view/pool.h"
 #include "view/rank.h"
 
 #include <stdlib.h>
@@ -145,6 +146,10 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 	}
 	if (by == TARE_BY_GRAPH) {
 		tare_graph_text(out, last, style);
+		return;
+	}
+	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
+		tare_pool_text(out, ledgers, ledger_nr, style);
 		return;
 	}
 	if (tare_by_why_empty(by)) {

@@ -62,6 +62,18 @@ static void filter_device(struct tare_device_ledger *d, int64_t pid)
 	d->row_nr = n;
 }
 
+static void filter_segments(struct tare_device_ledger *d, int64_t pid)
+{
+	struct tare_pool_segment *to = tare_xcalloc((size_t)d->segment_nr + 1, sizeof(*to));
+	int n = 0;
+
+	for (int i = 0; i < d->segment_nr; i++)
+		if (d->segments[i].pid == pid)
+			to[n++] = d->segments[i];
+	d->segments = to;
+	d->segment_nr = n;
+}
+
 /* What can be done about this process, or about none in particular. */
 static void filter_findings(struct tare_device_ledger *d, int64_t pid)
 {
@@ -96,6 +108,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 		out->devices[i] = in->devices[i];
 		filter_device(&out->devices[i], pid);
 		filter_findings(&out->devices[i], pid);
+		filter_segments(&out->devices[i], pid);
 	}
 	out->hosts = tare_xcalloc((size_t)in->host_nr + 1, sizeof(*out->hosts));
 	out->host_nr = 0;
@@ -111,6 +124,7 @@ void tare_filter_free(struct tare_ledger *out)
 		free(out->devices[i].rows);
 		free(out->devices[i].findings);
 		free(out->devices[i].lines);
+		free(out->devices[i].segments);
 	}
 	free(out->devices);
 	free(out->hosts);

@@ -736,8 +736,48 @@ static void check_device(const struct tare_device_ledger *d)
 	free(sums);
 }
 
+static int64_t sum_of(const struct tare_device_ledger *d, const char *key)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < d->row_nr; i++) {
+		const char *slash = strrchr(d->rows[i].path, '/');
+
+		if (slash && !strcmp(slash + 1, key) && strstr(d->rows[i].path, "/libc10_cuda/"))
+			sum += d->rows[i].bytes;
+	}
+	return sum;
+}
+
+/* What the segments come to, one by one, is what the rows say. */
+static void check_segments(const struct tare_device_ledger *d)
+{
+	int64_t live = 0, partly = 0, held = 0, cached = 0;
+	bool is_any_expandable = false;
+
+	for (int i = 0; i < d->segment_nr; i++) {
+		const struct tare_pool_segment *s = &d->segments[i];
+		int64_t rest = s->bytes - s->live;
+
+		live += s->live;
+		is_any_expandable |= s->is_expandable;
+		*(s->live ? &partly : s->is_held ? &held : &cached) += rest;
+	}
+	if (!live && !sum_of(d, "tensors"))
+		return; /* none was reported, or it was folded */
+	CHECK_INT(sum_of(d, "tensors"), live);
+	CHECK_INT(sum_of(d, "partly"), partly);
+	CHECK_INT(sum_of(d, "held"), held);
+	/* What is made and not mapped (yet, or any more) is in no segment. */
+	CHECK(sum_of(d, "cached") >= cached);
+	if (!is_any_expandable)
+		CHECK_INT(sum_of(d, "cached"), cached);
+}
+
 void world_check_balance(const struct tare_ledger *l)
 {
 	for (int i = 0; i < l->device_nr; i++)
 		check_device(&l->devices[i]);
+	for (int i = 0; i < l->device_nr; i++)
+		check_segments(&l->devices[i]);
 }

@@ -472,3 +472,40 @@ const struct tare_ledger *sample_graphs(void)
 	}
 	return &ledger;
 }
+
+/* 14 plain segments of which 12 are pinned, an expandable one that is full, one for graph 1. */
+const struct tare_ledger *sample_pool(void)
+{
+	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_graph graph = { .number = 1, .count = 1, .pid = 431, .pool = 1 };
+	static struct tare_pool_segment segments[16];
+	static struct tare_ledger ledger = { .at = "end",
+					     .t_ns = 41200000000,
+					     .devices = &device,
+					     .device_nr = 1,
+					     .graphs = &graph,
+					     .graph_nr = 1,
+					     .opened_gpu = true };
+
+	for (int i = 0; i < 16; i++) {
+		struct tare_pool_segment *s = &segments[i];
+
+		*s = (struct tare_pool_segment){ .pid = 431, .address = UINT64_C(0x7f0000000000) + (uint64_t)i * MIB(32) };
+		s->bytes = i == 15 ? MIB(30) : MIB(20);
+		s->live = i < 12 ? MIB(1 + i) : i == 14 ? MIB(20) : 0;
+		s->blocks = s->live ? 2 : 0;
+		s->is_expandable = i == 14;
+		s->is_of_graph = s->is_held = i == 15;
+		s->graph_pool = i == 15;
+		if (!s->live)
+			continue;
+		s->pin_address = s->address;
+		s->pin_bytes = 512;
+		s->pin_born_ns = i == 1 ? -1 : INT64_C(1200000000) * (i + 1);
+		s->pin_line = i == 2 ? NULL : "/home/me/train.py:87 in forward";
+		s->pin_short_line = i == 2 ? NULL : "train.py:87 in forward";
+	}
+	device.segments = segments;
+	device.segment_nr = 16;
+	return &ledger;
+}

@@ -30,4 +30,7 @@ const struct tare_ledger *sample_idle(void);
 
 const struct tare_ledger *sample_graphs(void); /* 22 graphs on one GPU */
 
+/* PyTorch's segments on one GPU: plain, expandable, and for a graph; 12 of them are pinned. */
+const struct tare_ledger *sample_pool(void);
+
 #endif

@@ -246,6 +246,11 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 	CHECK_INT(world_row(&l, 0, EXPANDABLE "/tensors")->count, 2);
 	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/partly"), 27 * MIB);
 	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/cached"), 20 * MIB);
+	CHECK_INT(l.devices[0].segment_nr, 3);
+	CHECK(l.devices[0].segments[0].is_expandable);
+	CHECK_INT(l.devices[0].segments[0].live, 3 * MIB); /* 2 of a block that begins before it, 1 of its own */
+	CHECK_INT(l.devices[0].segments[0].pin_bytes, 12 * MIB);
+	CHECK_INT(l.devices[0].segments[2].live, 0);
 	tare_ledger_free(&l);
 	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
 	     .end = 9 * MS + 10, .handle = BASE, .asked = 20 * MIB, .context = 0xc0);
@@ -258,6 +263,68 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 }
 
 /* What is handed out twice was taken back unseen; a block outside all segments is nobody's. */
+/* The segments of an instant, with what pins them, and the same sums as in the rows. */
+TEST(segments_say_which_block_pins_them)
+{
+	struct world *w = pool();
+	const struct tare_pool_segment *s;
+	struct tare_ledger l;
+
+	world_tensor(w, 7 * MS, BASE, 0);
+	world_tensor(w, 8 * MS, BASE + 100 * MIB, 512);
+	l = world_ledger(w, "10ms");
+	CHECK_INT(l.devices[0].segment_nr, 2);
+	s = &l.devices[0].segments[0];
+	CHECK_INT((int64_t)s->address, (int64_t)(BASE + 100 * MIB));
+	CHECK_INT(s->bytes - s->live, 20 * MIB - 512);
+	CHECK_INT((int64_t)s->blocks, 1);
+	CHECK_INT(s->pin_bytes, 512);
+	CHECK_INT(s->pin_born_ns, 8 * MS);
+	CHECK(!s->pin_line);
+	s = &l.devices[0].segments[1];
+	CHECK_INT(s->live, 4 * MIB);
+	CHECK_INT((int64_t)s->pin_address, (int64_t)(BASE + 12 * MIB));
+	CHECK(!s->is_held && !s->is_of_graph && !s->is_expandable);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* At the peak the blocks were others: the first segment was full, the second had two. */
+TEST(segments_of_a_peak_are_those_of_the_peak)
+{
+	struct world *w = world_new();
+	const struct tare_pool_segment *s;
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 4 * MS, BASE, 20 * MIB);
+	segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	world_tensor(w, 6 * MS, BASE + 100 * MIB, 1024);
+	world_tensor(w, 7 * MS, BASE + 101 * MIB, 512);
+	world_tensor(w, 8 * MS, BASE, 0);
+	world_tensor(w, 9 * MS, BASE + 101 * MIB, 0);
+	world_tensor(w, 9 * MS + 1, BASE + 100 * MIB, 0);
+	give_back(w, 10 * MS, BASE + 100 * MIB, 622 * MIB, 2 * MIB);
+	world_tensor(w, 11 * MS, BASE, 3 * MIB);
+	for (int i = 0; i < 2; i++) {
+		l = world_ledger(w, i ? "peak:tensors" : "peak");
+		CHECK_INT(l.devices[0].segment_nr, 2);
+		s = &l.devices[0].segments[0];
+		CHECK_INT((int64_t)s->address, (int64_t)(BASE + 100 * MIB));
+		CHECK_INT(s->live, 1536);
+		CHECK_INT((int64_t)s->blocks, 2);
+		CHECK_INT(s->pin_bytes, 1024);
+		CHECK_INT(l.devices[0].segments[1].live, 20 * MIB);
+		tare_ledger_free(&l);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].segment_nr, 1);
+	CHECK_INT(l.devices[0].segments[0].pin_born_ns, 11 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(tensors_that_make_no_sense_change_no_sum)
 {
 	struct world *w = pool();

@@ -114,7 +114,7 @@ TEST(every_grouping_answers)
 {
 	static const char *const groupings[] = { "account", "owner",   "process",
 						 "library", "line",    "stack" };
-	static const char *const later[] = { "category", "tensor", "phase",
+	static const char *const later[] = { "category", "tensor", "phase", "pool",
 					     "stream", "rank" };
 	const char *rec = recording();
 

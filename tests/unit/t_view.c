@@ -8,6 +8,7 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
+#include "view/pool.h"
 
 #include <stdlib.h>
 
@@ -219,6 +220,46 @@ TEST(by_on_the_screen)
 	tare_by_text(&out, TARE_BY_STACK, both, 2, &terminal);
 	tare_by_text(&out, TARE_BY_TENSOR, both, 2, &terminal);
 	golden_check("train.by.txt", tare_str_text(&out));
+	tare_str_free(&out);
+}
+
+TEST(pool_with_what_pins_it)
+{
+	const struct tare_ledger *ledger = sample_pool();
+	struct tare_pool_groups groups;
+	struct tare_str out = { 0 };
+	int64_t sum = 0;
+
+	tare_by_text(&out, TARE_BY_POOL, &ledger, 1, &terminal);
+	golden_check("pool.txt", tare_str_text(&out));
+	tare_str_free(&out);
+	tare_pool_build(&groups, ledger, &ledger->devices[0]);
+	CHECK_INT((int64_t)groups.count, 3);
+	for (size_t i = 0; i < groups.count; i++) {
+		const struct tare_pool_group *g = &groups.items[i];
+
+		CHECK_INT(g->bytes, g->live + g->cached + g->stuck + g->held);
+		sum += g->bytes;
+	}
+	CHECK_INT(sum, 330 * (INT64_C(1) << 20));
+	tare_pool_free(&groups);
+}
+
+/* Of a span that was folded only the rows are known; where there are none either, nothing can be shown. */
+TEST(pool_that_is_not_known)
+{
+	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors", .parent = -1 };
+	static struct tare_device_ledger device = { .name = "", .rows = &row, .row_nr = 1 };
+	static struct tare_ledger ledger = { .at = "peak", .t_ns = -1, .devices = &device, .device_nr = 1 };
+	const struct tare_ledger *one = &ledger;
+	struct tare_str out = { 0 };
+
+	tare_by_text(&out, TARE_BY_POOL, &one, 1, &terminal);
+	CHECK_HAS(tare_str_text(&out), "folded");
+	tare_str_cut(&out, 0);
+	device.row_nr = 0;
+	tare_by_text(&out, TARE_BY_POOL, &one, 1, &terminal);
+	CHECK_HAS(tare_str_text(&out), "holds no tensor events");
 	tare_str_free(&out);
 }
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The segments of PyTorch's allocator at an instant, and the block that has pinned each the longest. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "ledger/line.h"
+
+#include <stdlib.h>
+
+/* A segment with what is found in it. */
+struct found {
+	struct tare_segment segment;
+	const struct tare_live_block *oldest;
+	uint64_t blocks;
+};
+
+static int by_segment(const void *a, const void *b)
+{
+	const struct tare_segment *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct tare_live_block *x = *(const struct tare_live_block *const *)a,
+				     *y = *(const struct tare_live_block *const *)b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool is_before(const struct tare_segment *s, const struct tare_live_block *b)
+{
+	return s->process != b->process ? s->process < b->process : s->at + s->size <= b->address;
+}
+
+/* How much of the block lies in it. */
+static int64_t part_of(const struct tare_segment *s, const struct tare_live_block *b)
+{
+	uint64_t begin = b->address > s->at ? b->address : s->at, end = b->address + (uint64_t)b->bytes;
+
+	if (end > s->at + s->size)
+		end = s->at + s->size;
+	return s->process == b->process && begin < end ? (int64_t)(end - begin) : 0;
+}
+
+/* Both in order: a block may lie in several segments, and none begins before the one before it. */
+static void fill(struct found *found, size_t count, const struct tare_block_list *blocks)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct tare_live_block *b = blocks->items[i];
+
+		while (first < count && is_before(&found[first].segment, b))
+			first++;
+		for (size_t k = first; k < count; k++) {
+			int64_t part = part_of(&found[k].segment, b);
+
+			if (!part)
+				break;
+			found[k].segment.live += part;
+			found[k].blocks++;
+			if (!found[k].oldest || b->born_ns < found[k].oldest->born_ns)
+				found[k].oldest = b;
+		}
+	}
+}
+
+static int64_t stuck(const struct found *f)
+{
+	return f->segment.live > 0 ? (int64_t)f->segment.size - f->segment.live : 0;
+}
+
+static int by_stuck(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (stuck(x) != stuck(y))
+		return stuck(x) < stuck(y) ? 1 : -1;
+	if (x->segment.size != y->segment.size)
+		return x->segment.size < y->segment.size ? 1 : -1;
+	return by_segment(&x->segment, &y->segment);
+}
+
+static const char *line_of(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
+{
+	const struct tare_site *site = at ? &f->sites[at] : NULL;
+	struct tare_str text = { 0 };
+	const char *copy;
+
+	if (!site)
+		return NULL;
+	if (site->python)
+		tare_line_add(&text, tare_line_of_user(site->python), is_full);
+	else
+		tare_line_add_native(&text, site->process, site->pc);
+	copy = tare_arena_strdup(memory, tare_str_text(&text));
+	tare_str_free(&text);
+	return copy;
+}
+
+static void pin(const struct tare_fold *f, const struct found *found, struct tare_arena *memory,
+		struct tare_pool_segment *out)
+{
+	const struct tare_live_block *b = found->oldest;
+
+	if (!b)
+		return;
+	out->pin_address = b->address;
+	out->pin_bytes = b->bytes;
+	out->pin_born_ns = b->born_ns;
+	if (!stuck(found))
+		return; /* nobody asks */
+	out->pin_line = line_of(f, b->site, true, memory);
+	out->pin_short_line = line_of(f, b->site, false, memory);
+}
+
+static bool is_alike(const struct tare_segment *a, const struct tare_segment *b)
+{
+	return a->process == b->process && a->owner == b->owner && a->is_expandable == b->is_expandable;
+}
+
+static enum tare_account account_of(const struct tare_segment *s)
+{
+	return s->is_expandable ? TARE_ACCOUNT_VMM : TARE_ACCOUNT_ALLOCATION;
+}
+
+/* Where nobody reported blocks, nothing is known of what is in the segments: they are left out. */
+static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			struct tare_segment *s, size_t count)
+{
+	struct tare_segment last = { 0 };
+	bool is_known = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct tare_segment now = s[i];
+
+		if (!i || !is_alike(&now, &last))
+			is_known = tare_fold_tensor_use(f, d, now.process, account_of(&now), now.owner, m).is_known;
+		last = now;
+		if (is_known)
+			s[kept++] = now;
+	}
+	return kept;
+}
+
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	struct tare_segment *segments;
+	struct tare_block_list blocks;
+	size_t count = tare_fold_segments_at(f, d, m, &segments);
+	struct found *found;
+
+	if (!count)
+		return;
+	qsort(segments, count, sizeof(*segments), by_segment);
+	count = leave_out(f, d, m, segments, count);
+	tare_fold_blocks_at(f, d, m, &blocks);
+	if (blocks.count)
+		qsort(blocks.items, blocks.count, sizeof(*blocks.items), by_block);
+	found = tare_xcalloc(count + 1, sizeof(*found));
+	for (size_t i = 0; i < count; i++)
+		found[i].segment = segments[i];
+	fill(found, count, &blocks);
+	qsort(found, count, sizeof(*found), by_stuck);
+	out->segments = tare_arena_alloc(memory, (count + 1) * sizeof(*out->segments));
+	out->segment_nr = (int)count;
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_segment *s = &found[i].segment;
+		const struct tare_process *p = f->processes[s->process]->process;
+
+		out->segments[i] = (struct tare_pool_segment){
+			.pid = p->pid,
+			.generation = p->generation,
+			.address = s->at,
+			.bytes = (int64_t)s->size,
+			.live = s->live,
+			.blocks = found[i].blocks,
+			.is_expandable = s->is_expandable,
+			.is_held = s->is_held,
+			.is_of_graph = s->graph >= 0,
+			.graph_pool = s->graph >= 0 ? f->graphs.rows[s->graph].row.pool : 0,
+		};
+		pin(f, &found[i], memory, &out->segments[i]);
+	}
+	free(found);
+	free(blocks.items);
+	free(segments);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by pool`: how PyTorch's allocator uses what it has, and which block pins each segment. */
+#ifndef TARE_VIEW_POOL_H
+#define TARE_VIEW_POOL_H
+
+#include "base/emit.h"
+#include "ledger/ledger.h"
+#include "view/text_table.h"
+
+/* Segments of one kind of one process. */
+struct tare_pool_group {
+	const struct tare_device_ledger *device;
+	int64_t pid, generation;
+	bool is_expandable, is_of_graph;
+	uint32_t graph_pool; /* 0: not known, or of no graph */
+	uint64_t first_graph, last_graph; /* numbers of those that allocate from it; 0: none is known */
+	uint64_t segments, blocks;
+	int64_t bytes, live, cached, stuck, held; /* bytes is the sum of the others */
+};
+
+struct tare_pool_groups {
+	struct tare_pool_group *items;
+	size_t count, cap;
+};
+
+/* Of one device; by process, then plain segments, expandable ones, pools of graphs. */
+void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *ledger,
+		     const struct tare_device_ledger *device);
+void tare_pool_free(struct tare_pool_groups *groups);
+void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
+
+/* Does anything of the device lie in segments whose blocks were reported? Also of a span that was folded. */
+bool tare_pool_is_there(const struct tare_device_ledger *device);
+bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
+
+/* A table per ledger and device, and the segments in which most is stuck. */
+void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_text_style *style);
+void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by pool` on the screen: sums by kind of segment, and the segments in which most is stuck. */
+#include "view/pool.h"
+
+#include "base/units.h"
+
+enum { SCREEN_SEGMENTS = 10 };
+
+static void add_sums(struct tare_emit *e, const struct tare_pool_group *g)
+{
+	tare_emit_cell_uint(e, g->segments);
+	tare_emit_cell_uint(e, g->blocks);
+	tare_emit_cell_int(e, g->live);
+	tare_emit_cell_int(e, g->cached);
+	tare_emit_cell_int(e, g->stuck);
+	tare_emit_cell_int(e, g->held);
+	tare_emit_cell_int(e, g->bytes);
+	tare_emit_row(e);
+}
+
+static void join(struct tare_pool_group *all, const struct tare_pool_group *g)
+{
+	all->segments += g->segments;
+	all->blocks += g->blocks;
+	all->bytes += g->bytes;
+	all->live += g->live;
+	all->cached += g->cached;
+	all->stuck += g->stuck;
+	all->held += g->held;
+}
+
+static bool is_of_several(const struct tare_pool_groups *groups)
+{
+	for (size_t i = 1; i < groups->count; i++)
+		if (groups->items[i].pid != groups->items[0].pid)
+			return true;
+	return false;
+}
+
+static void add_groups(struct tare_emit *e, const char *title, const struct tare_pool_groups *groups)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "PYTORCH'S", TARE_COL_TEXT },  { NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "BLOCKS", TARE_COL_COUNT },    { NULL, "LIVE", TARE_COL_BYTES },
+		{ NULL, "CACHED", TARE_COL_BYTES },    { NULL, "STUCK", TARE_COL_BYTES },
+		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
+	};
+	struct tare_pool_group all = { 0 };
+	bool has_pids = is_of_several(groups);
+
+	tare_emit_table(e, "pool", title, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < groups->count; i++) {
+		struct tare_str label = { 0 };
+
+		tare_pool_label(&label, &groups->items[i]);
+		if (has_pids)
+			tare_str_addf(&label, ", pid %lld", (long long)groups->items[i].pid);
+		tare_emit_cell_text(e, tare_str_text(&label));
+		add_sums(e, &groups->items[i]);
+		join(&all, &groups->items[i]);
+		tare_str_free(&label);
+	}
+	if (groups->count > 1) {
+		tare_emit_rule(e);
+		tare_emit_cell_text(e, "all");
+		add_sums(e, &all);
+	}
+	tare_emit_table_end(e);
+}
+
+static int64_t stuck(const struct tare_pool_segment *s)
+{
+	return s->live ? s->bytes - s->live : 0;
+}
+
+static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_pool_segment *s)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_emit_cell_int(e, stuck(s));
+	tare_emit_cell_int(e, s->bytes);
+	tare_emit_cell_uint(e, s->blocks);
+	tare_emit_cell_text(e, tare_units_human(text, (uint64_t)s->pin_bytes));
+	if (s->pin_born_ns < 0)
+		tare_emit_cell_unknown(e);
+	else
+		tare_emit_cell_int(e, d->t_ns - s->pin_born_ns);
+	tare_emit_cell_text(e, s->pin_short_line);
+	tare_emit_row(e);
+}
+
+/* They come with most stuck in them first. */
+static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "STUCK", TARE_COL_BYTES },   { NULL, "OF", TARE_COL_BYTES },
+		{ NULL, "BLOCKS", TARE_COL_COUNT },  { NULL, "OLDEST", TARE_COL_TEXT },
+		{ NULL, "AGE", TARE_COL_DURATION },  { NULL, "FROM", TARE_COL_TEXT },
+	};
+	int64_t rest = 0;
+	int n = 0;
+
+	while (n < d->segment_nr && stuck(&d->segments[n]))
+		n++;
+	if (!n)
+		return;
+	tare_str_add_char(e->out, '\n');
+	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first", columns,
+			sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < n && i < SCREEN_SEGMENTS; i++)
+		add_segment(e, d, &d->segments[i]);
+	tare_emit_table_end(e);
+	for (int i = SCREEN_SEGMENTS; i < n; i++)
+		rest += stuck(&d->segments[i]);
+	if (n > SCREEN_SEGMENTS) {
+		char text[TARE_UNITS_TEXT_MAX];
+
+		tare_emit_note(e, "and %d more with %s MiB: --json has all of them", n - SCREEN_SEGMENTS,
+			       tare_units_mib(text, rest));
+	}
+}
+
+static void add_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_addf(out, "GPU %d  ", d->index);
+	tare_text_add_name(out, d->name);
+	tare_str_addf(out, " · at %s", ledger->at);
+	if (ledger->t_ns < 0)
+		tare_str_addf(out, " %s", tare_units_duration(text, d->t_ns));
+}
+
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+{
+	struct tare_pool_groups groups;
+	struct tare_str title = { 0 };
+
+	add_title(&title, ledger, d);
+	tare_pool_build(&groups, ledger, d);
+	if (groups.count) {
+		add_groups(e, tare_str_text(&title), &groups);
+		add_stuck(e, d);
+	} else {
+		tare_emit_note(e, "%s: %s", tare_str_text(&title),
+			       tare_pool_is_there(d) ? "that part of the recording was folded into totals; its segments "
+						"are not known any more"
+					      : "no segments of PyTorch's allocator");
+	}
+	tare_pool_free(&groups);
+	tare_str_free(&title);
+}
+
+void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_text_style *style)
+{
+	size_t start = out->len;
+	bool is_any = false;
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	for (int d = 0; d < ledgers[0]->device_nr; d++) {
+		bool is_there = false;
+
+		for (int i = 0; i < ledger_nr; i++)
+			is_there |= tare_pool_is_there(&ledgers[i]->devices[d]);
+		for (int i = 0; is_there && i < ledger_nr; i++) {
+			if (is_any)
+				tare_str_add_char(out, '\n');
+			add_device(&e, ledgers[i], &ledgers[i]->devices[d]);
+			is_any = true;
+		}
+	}
+	tare_str_add_char(out, '\n');
+	tare_emit_note(&e, "CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
+	tare_emit_note(&e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
+	tare_emit_end(&e);
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}
