@@ -25,6 +25,7 @@ need build libc6-dev test -e /usr/include/stdio.h
 need build meson has meson
 need build ninja-build has ninja
 need build pkg-config has pkg-config
+need build libsqlite3-dev test -e /usr/include/sqlite3.h
 need test clang has clang
 need test python3 has python3
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
