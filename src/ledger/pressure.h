@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_LEDGER_PRESSURE_H
+#define TARE_LEDGER_PRESSURE_H
+
+#include "ledger/build.h"
+
+/*
+ * How short of memory a program was: every driver call that was refused for lack of it, by the driver
+ * or by the card of --vram. An allocator that is refused frees what it caches and asks again, so a
+ * refusal that was followed by a success is a retry and costs time; one that was not is how a program
+ * runs out of memory.
+ */
+struct tare_pressure {
+	uint64_t refused; /* calls */
+	uint64_t retries; /* of them, those after which the process got memory */
+	uint64_t largest; /* that was refused, 0: no call says (the driver does not tell how much was wanted) */
+	int64_t first_ns; /* -1: none was refused */
+	int64_t ns;       /* time inside the refused calls */
+	/* Rule "out of memory": the last thing that a process heard about memory was a refusal. */
+	bool is_out;
+	uint64_t out_bytes; /* of that one, 0: not known */
+	const char *out_api; /* "" */
+};
+
+void tare_pressure_build(const struct tare_ledger_source *source, struct tare_pressure *out);
+void tare_pressure_of_recording(struct tare_recording *recording, struct tare_pressure *out);
+
+#endif
