@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness, ledger <- session <- cmd
+#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness, ledger <- session <- cmd;
+#   db, witness, ledger <- sweep <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # One line per violation; exit 1 if there is any.
 set -u
@@ -15,13 +16,15 @@ declare -A may=(
 	[witness]='(witness|base)/|trace/format\.h$'
 	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/sim_(abi\.h|extra\.def)$'
 	[session]='(session|witness|ledger|profile|trace|base)/'
+	[db]='(db|base)/'
+	[sweep]='(sweep|db|witness|ledger|trace|base)/'
 	[ledger]='(ledger|trace|base)/'
 	[allocator]='(allocator|trace|base)/'
 	[plan]='(plan|ledger|allocator|trace|base)/'
 	[import]='(import|ledger|allocator|trace|base)/'
 	[export]='(export|ledger|trace|base)/'
 	[view]='(view|ledger|base)/|trace/(format\.h|node\.def)$' # for TARE_NOT_KNOWN
-	[cmd]='(cmd|view|plan|export|import|ledger|allocator|session|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[cmd]='(cmd|view|sweep|db|plan|export|import|ledger|allocator|session|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|encode|clock|ringlog|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'

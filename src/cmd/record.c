@@ -24,11 +24,13 @@ const struct tare_command tare_command_record = {
 int tare_cmd_record(int argc, char **argv)
 {
 	struct tare_session_result result;
-	int code = tare_run_command(&tare_command_record, argc, argv, &result);
+	bool is_quiet = false;
+	int code = tare_run_command(&tare_command_record, argc, argv, &result, &is_quiet);
 
 	if (code >= 0)
 		return code;
-	tare_run_print_end(&result, "");
+	if (!is_quiet)
+		tare_run_print_end(&result, "");
 	code = tare_child_exit_code(result.status);
 	tare_session_result_free(&result);
 	return code;

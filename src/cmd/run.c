@@ -108,7 +108,7 @@ static void add_peak(struct tare_str *out, const char *path, const struct tare_r
 int tare_cmd_run(int argc, char **argv)
 {
 	struct tare_session_result result;
-	int code = tare_run_command(&tare_command_run, argc, argv, &result);
+	int code = tare_run_command(&tare_command_run, argc, argv, &result, NULL);
 	struct tare_str more = { 0 };
 	struct tare_rank rank;
 

@@ -42,11 +42,16 @@ const struct tare_opt tare_run_opts[] = {
 		 "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,
 		 "start paused: nothing is recorded until tare ctl REC resume"),
+	/* For tare sweep. */
+	{ .name = "into", .metavar = "FOLDER", .kind = TARE_ARG_STRING, .offset = offsetof(struct run_options, into),
+	  .help = "without -o: choose the recording's name in FOLDER", .is_hidden = true },
+	{ .name = "quiet", .kind = TARE_ARG_FLAG, .offset = offsetof(struct run_options, quiet),
+	  .help = "say nothing at the end", .is_hidden = true },
 	TARE_OPT_END,
 };
 
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
-		     struct tare_session_result *result)
+		     struct tare_session_result *result, bool *is_quiet)
 {
 	struct run_options o = { .cap = TARE_RUN_CAP, .stacks = -1 };
 	struct tare_session_options session = { 0 };
@@ -65,7 +70,10 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		return tare_cmd_fail(&err);
 	}
 	session.phases = phases;
+	if (is_quiet)
+		*is_quiet = o.quiet;
 	session.output = o.output;
+	session.into = o.into;
 	session.force = o.force;
 	session.sim = o.sim;
 	session.cap = o.cap;

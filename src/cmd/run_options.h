@@ -7,9 +7,9 @@
 #include "session/session.h"
 
 struct run_options {
-	const char *output, *sim, *vram, *card;
+	const char *output, *into, *sim, *vram, *card;
 	struct tare_operands phases;
-	bool force, no_paths, no_tensors, no_probe, paused;
+	bool force, no_paths, no_tensors, no_probe, paused, quiet;
 	int stacks; /* -1: not given */
 	uint64_t cap;
 };
@@ -20,9 +20,10 @@ extern const struct tare_opt tare_run_opts[];
 /*
  * Parses, runs CMD and records it. Returns -1 when it ran: `result` is to be reported and freed;
  * else the exit code to return at once.
+ * `is_quiet`: `tare sweep` started it and will say itself how it ended; NULL: not asked.
  */
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
-		     struct tare_session_result *result);
+		     struct tare_session_result *result, bool *is_quiet);
 
 /*
  * The line that says how it ended and where the recording is, and what the user should know. `more`: in

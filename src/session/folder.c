@@ -43,7 +43,7 @@ const char *tare_folder_remote_kind(const char *path)
 	return getenv("TARE_TEST_REMOTE_FOLDER") ? "test" : NULL;
 }
 
-static char *own_name(const char *program)
+char *tare_folder_own_name(const char *program)
 {
 	const char *base = strrchr(program, '/');
 	struct tare_rank rank;
@@ -212,7 +212,7 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
 		     struct tare_err *err)
 {
-	char *name = wanted ? tare_xstrdup(wanted) : own_name(program);
+	char *name = wanted ? tare_xstrdup(wanted) : tare_folder_own_name(program);
 	char *parent;
 	struct stat st;
 	int rc = 0;

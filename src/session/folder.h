@@ -21,6 +21,9 @@ struct tare_folder {
 int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
 		     struct tare_err *err);
 
+/* The name that is chosen without `wanted`, no folder in it; the caller frees it. */
+char *tare_folder_own_name(const char *program);
+
 /* Moves a spooled recording to its place. On failure the recording stays where `work` says. */
 int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);
 void tare_folder_free(struct tare_folder *folder);

@@ -200,10 +200,27 @@ static int make_sim_state(struct session *s, struct tare_err *err)
 	return tare_temp_folder_make("/tmp", "tare-sim-XXXXXX", &s->sim_state, err);
 }
 
+static int make_folder(struct session *s, struct tare_err *err)
+{
+	const struct tare_session_options *o = s->options;
+	struct tare_str path = { 0 };
+	char *name;
+	int rc;
+
+	if (o->output || !o->into)
+		return tare_folder_make(&s->folder, o->output, o->force, o->argv[0], err);
+	name = tare_folder_own_name(o->argv[0]);
+	tare_str_addf(&path, "%s/%s", o->into, name);
+	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->argv[0], err);
+	tare_str_free(&path);
+	free(name);
+	return rc;
+}
+
 static int open_session(struct session *s, struct tare_err *err)
 {
 	char *nvml;
-	int rc = tare_folder_make(&s->folder, s->options->output, s->options->force, s->options->argv[0], err);
+	int rc = make_folder(s, err);
 
 	if (rc == 0)
 		rc = make_control(s, err);

@@ -12,6 +12,7 @@
 
 struct tare_session_options {
 	const char *output; /* -o */
+	const char *into; /* without it: the folder in which the recording gets a name of its own; or NULL */
 	bool force; /* -f */
 	const char *sim; /* profile, or NULL */
 	uint64_t cap; /* bytes a recording may have */

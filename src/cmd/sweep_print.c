@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sweep_print.h"
+
+#include "base/str.h"
+#include "base/units.h"
+#include "cmd/terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void add_left(struct tare_str *out, int64_t ns)
+{
+	int64_t minutes = ns / 60000000000;
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (ns < 0)
+		return;
+	if (minutes >= 60)
+		tare_str_addf(out, " · about %lld h %lld min left", (long long)(minutes / 60), (long long)(minutes % 60));
+	else if (minutes >= 2)
+		tare_str_addf(out, " · about %lld min left", (long long)minutes);
+	else
+		tare_str_addf(out, " · about %s left", tare_units_duration(text, ns));
+}
+
+static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_addf(out, "[%zu/%zu] %s", s->done, s->total, s->label);
+	if (s->repeat > 1)
+		tare_str_addf(out, " #%d", s->repeat);
+	tare_str_addf(out, ": %s", s->status);
+	if (!strcmp(s->status, "failed"))
+		tare_str_addf(out, " (exit %d)", s->exit_code);
+	tare_str_addf(out, " · %s", tare_units_duration(text, s->ns));
+	if (s->peak >= 0)
+		tare_str_addf(out, " · %s MiB", tare_units_mib(text, s->peak));
+	if (s->retries)
+		tare_str_addf(out, " · %llu retr%s", (unsigned long long)s->retries, s->retries == 1 ? "y" : "ies");
+}
+
+static void clear(struct tare_sweep_printer *p)
+{
+	if (p->has_line)
+		fputs("\r\033[K", stderr);
+	p->has_line = false;
+}
+
+static void see(void *arg, const struct tare_sweep_state *s)
+{
+	struct tare_sweep_printer *p = arg;
+	struct tare_str text = { 0 };
+
+	clear(p);
+	if (s->label) {
+		add_run(&text, s);
+		if (!p->is_terminal && s->done < s->total)
+			add_left(&text, s->left_ns);
+		tare_str_add_char(&text, '\n');
+		tare_terminal_lines(stderr, tare_str_text(&text));
+	}
+	if (p->is_terminal && s->running) {
+		tare_str_cut(&text, 0);
+		tare_str_addf(&text, "%zu of %zu done, %zu running", s->done, s->total, s->running);
+		add_left(&text, s->left_ns);
+		if (!tare_terminal_style(stderr).is_utf8)
+			tare_text_to_ascii(&text, 0);
+		fputs(tare_str_text(&text), stderr);
+		fflush(stderr);
+		p->has_line = true;
+	}
+	tare_str_free(&text);
+}
+
+void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch)
+{
+	const char *term = getenv("TERM");
+
+	*p = (struct tare_sweep_printer){ .is_terminal = isatty(2) && !(term && !strcmp(term, "dumb")) };
+	*watch = (struct tare_sweep_watch){ .see = see, .arg = p, .every_ms = p->is_terminal ? 1000 : 0 };
+}
+
+void tare_sweep_printer_end(struct tare_sweep_printer *p)
+{
+	clear(p);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_SWEEP_MACHINE_H
+#define TARE_SWEEP_MACHINE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The GPUs that runs may have: words of CUDA_VISIBLE_DEVICES, or what NVML counts. */
+struct tare_gpus {
+	char **names; /* as CUDA_VISIBLE_DEVICES takes them */
+	size_t count;
+};
+/* `is_simulated`: those of the simulated machine. None is not an error. */
+void tare_gpus_find(struct tare_gpus *out, bool is_simulated);
+void tare_gpus_free(struct tare_gpus *gpus);
+
+/* Tells this boot of the machine from others; "" where Linux does not say. */
+void tare_machine_boot(char out[64]);
+
+/*
+ * Ends a process group whose leader is still the process it was: SIGTERM, and SIGKILL when it is
+ * there after the grace. Nothing happens where that process is gone.
+ */
+void tare_machine_end_group(pid_t leader, uint64_t start_ticks);
+
+/* How long a run has between SIGTERM and SIGKILL: 10 s, less in tests. */
+int tare_machine_grace_ms(void);
+
+/* Removes a folder with everything in it. Returns 0 or a negative errno. */
+int tare_machine_remove(const char *folder);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sweep/sums.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Accounts whose leaves are owners; those of others are single objects, or processes. */
+static bool has_owners(enum tare_account account)
+{
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM || account == TARE_ACCOUNT_POOL ||
+	       account == TARE_ACCOUNT_POOL_IDLE;
+}
+
+static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
+{
+	const char *part = has_owners(row->account) && row->depth > 1 ? row->label : "";
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].account == row->account && s->rows[i].elastic == row->elastic &&
+		    !strcmp(s->rows[i].part, part))
+			return &s->rows[i];
+	s->rows = tare_array_reserve(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
+	s->rows[s->count] = (struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
+	return &s->rows[s->count++];
+}
+
+void tare_sums_build(struct tare_sums *out, const struct tare_device_ledger *device)
+{
+	*out = (struct tare_sums){ 0 };
+	for (int i = 0; i < device->row_nr; i++) {
+		const struct tare_row *row = &device->rows[i];
+		struct tare_sum *sum;
+
+		if (!row->leaf)
+			continue;
+		sum = sum_of(out, row);
+		sum->bytes += row->bytes;
+		sum->count += row->count;
+		sum->driver_ns += row->driver_ns;
+		if (sum->evidence < row->evidence)
+			sum->evidence = row->evidence;
+		if (row->pid < 0 || row->account == TARE_ACCOUNT_OTHER) {
+			out->other += row->bytes;
+			continue;
+		}
+		out->own += row->bytes;
+		if (row->elastic)
+			out->elastic += row->bytes;
+	}
+}
+
+void tare_sums_free(struct tare_sums *sums)
+{
+	free(sums->rows);
+	*sums = (struct tare_sums){ 0 };
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_SWEEP_SWEEP_H
+#define TARE_SWEEP_SWEEP_H
+
+#include "db/db.h"
+#include "sweep/grid.h"
+
+#include <stdint.h>
+
+/* What is to be run, as the file says: what the command line asks for is written there first. */
+struct tare_sweep_words {
+	const char **items; /* NULL at the end */
+	size_t count, cap;
+};
+void tare_sweep_words_add(struct tare_sweep_words *words, const char *word, struct tare_arena *memory);
+
+struct tare_sweep_work {
+	const char *name, *expr;
+};
+
+struct tare_sweep {
+	struct tare_grid grid;
+	struct tare_sweep_words command; /* with {names} in it */
+	struct tare_sweep_words options; /* of the recorder */
+	struct tare_sweep_words launcher;
+	struct tare_sweep_work *works;
+	size_t work_nr, work_cap;
+	int64_t repeat, jobs, gpus_per_run, timeout_ns; /* 0: not given */
+	double total;                                   /* NaN: not given */
+	const char *path; /* of the database; its folder is PATH.d */
+	struct tare_arena memory;
+};
+void tare_sweep_free(struct tare_sweep *s);
+
+/* "timesteps={batch}*500", or an expression alone, whose name is "work". */
+int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err *err);
+
+/*
+ * Refuses what would only fail later: words with names that are no parameters, works that are no
+ * numbers in some cell.
+ */
+int tare_sweep_check(const struct tare_sweep *s, struct tare_err *err);
+
+/* store.c: into a fresh file. */
+int tare_sweep_create(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err);
+
+/*
+ * Into a file that is there: the command, its options and the parameters must be the same, cells that
+ * it does not have are added; a repeat, jobs … that were given replace what it says.
+ */
+int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err);
+
+/* Out of the file; `out` is empty before, and freed by the caller whatever happens. */
+int tare_sweep_load(struct tare_db *db, struct tare_sweep *out, struct tare_err *err);
+
+#endif

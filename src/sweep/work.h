@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_SWEEP_WORK_H
+#define TARE_SWEEP_WORK_H
+
+#include "sweep/sweep.h"
+
+/* How many units a run of the cell does. TARE_E_USAGE where that is no number above 0. */
+int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount,
+			   struct tare_err *err);
+
+#endif
