@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/data.h"
+
+#include "base/xalloc.h"
+#include "fit/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to here one scale for all cells; from the other on each its own. */
+#define CELLS_FEW  8
+#define CELLS_MANY 16
+
+void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
+{
+	double *sizes = tare_xcalloc(d->row_count + 1, sizeof(*sizes));
+	double share = (CELLS_MANY - (double)d->row_count) / (CELLS_MANY - CELLS_FEW), most = 0;
+
+	for (size_t i = 0; i < d->row_count; i++) {
+		sizes[i] = tare_num_abs(d->y[i]);
+		most = sizes[i] > most ? sizes[i] : most;
+	}
+	d->least_scale = tare_num_quantile(sizes, d->row_count, 0.5) / 20;
+	share = share > 1 ? 1 : share;
+	if (d->least_scale < share * most)
+		d->least_scale = share * most;
+	if (!(d->least_scale > 0))
+		d->least_scale = most > 0 ? most : 1;
+	d->scale = tare_arena_alloc(arena, (d->row_count + 1) * sizeof(*d->scale));
+	for (size_t i = 0; i < d->row_count; i++) {
+		double size = tare_num_abs(d->y[i]);
+
+		d->scale[i] = size > d->least_scale ? size : d->least_scale;
+	}
+	free(sizes);
+}
+
+void tare_fit_data_subset(const struct tare_fit_data *d, const bool *keep, struct tare_arena *arena,
+			  struct tare_fit_data *out)
+{
+	size_t n = 0, p = d->param_count;
+
+	for (size_t i = 0; i < d->row_count; i++)
+		n += keep[i];
+	*out = *d;
+	out->row_count = n;
+	out->x = tare_arena_alloc(arena, (n * p + 1) * sizeof(double));
+	out->y = tare_arena_alloc(arena, (n + 1) * sizeof(double));
+	out->weight = tare_arena_alloc(arena, (n + 1) * sizeof(double));
+	out->scale = tare_arena_alloc(arena, (n + 1) * sizeof(double));
+	n = 0;
+	for (size_t i = 0; i < d->row_count; i++) {
+		if (!keep[i])
+			continue;
+		memcpy(out->x + n * p, tare_fit_x(d, i), p * sizeof(double));
+		out->y[n] = d->y[i];
+		out->weight[n] = d->weight[i];
+		out->scale[n++] = d->scale[i];
+	}
+}
+
+double tare_fit_data_step(const struct tare_fit_data *d)
+{
+	static const double steps[] = { 20971520, 2097152, 65536, 4096, 512 };
+
+	for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+		size_t i;
+
+		for (i = 0; i < d->row_count; i++) {
+			double times = d->y[i] / steps[s];
+
+			if (times < 0 || times > 1e15 || times != (double)(uint64_t)times)
+				break;
+		}
+		if (d->row_count >= 3 && i == d->row_count)
+			return steps[s];
+	}
+	return 0;
+}

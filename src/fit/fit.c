@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/fit.h"
+
+#include "base/xalloc.h"
+#include "fit/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LAWS_MAX = 4,
+	CELLS_MAX = 400, /* the search looks at no more: its time grows with them */
+	FEW = 12,
+	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
+};
+#define ERROR_OF_TWO 0.05 /* two cells show no error: this one is assumed */
+#define RIVAL_WITHIN 8.0  /* of the best score: e^-4 as likely */
+
+/* Every k-th cell and the extremes of each parameter. */
+static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fit_data *out)
+{
+	bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
+	size_t stride = d->row_count / CELLS_MAX + 1;
+
+	for (size_t i = 0; i < d->row_count; i += stride)
+		keep[i] = true;
+	for (size_t p = 0; p < d->param_count; p++) {
+		size_t least = 0, most = 0;
+
+		for (size_t i = 0; i < d->row_count; i++) {
+			if (tare_fit_x(d, i)[p] < tare_fit_x(d, least)[p])
+				least = i;
+			if (tare_fit_x(d, i)[p] >= tare_fit_x(d, most)[p])
+				most = i;
+		}
+		keep[least] = keep[most] = true;
+	}
+	tare_fit_data_subset(d, keep, arena, out);
+	free(keep);
+}
+
+static void bases(struct tare_fitted *f)
+{
+	size_t n = f->data.row_count;
+	size_t *owner = tare_xcalloc(n + 1, sizeof(*owner));
+	double *one = tare_xcalloc(2 * n + 1, sizeof(double)), *y = one + n;
+
+	tare_laws_own(&f->terms, &f->laws, owner);
+	for (size_t l = 0; l < f->laws.count; l++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (owner[i] == l)
+				y[count++] = f->data.y[i] / f->data.scale[i];
+		tare_linear_begin(&f->basis[l], y, count);
+		for (size_t k = 0; k < f->laws.law[l].count; k++) {
+			size_t at = 0;
+
+			for (size_t i = 0; i < n; i++)
+				if (owner[i] == l)
+					one[at++] = f->terms.values[f->laws.law[l].term[k] * n + i];
+			tare_linear_add(&f->basis[l], one);
+		}
+	}
+	free(one);
+	free(owner);
+}
+
+/* How much less sure a prediction is at x than at the measured cells on average. */
+static double reach(const struct tare_fitted *f, size_t law, const double *x, double scale)
+{
+	double columns[TARE_LAW_TERMS_MAX];
+
+	for (size_t k = 0; k < f->laws.law[law].count; k++)
+		columns[k] =
+			tare_term_value(&f->data, &f->terms.items[f->laws.law[law].term[k]], x) /
+			scale;
+	return f->basis[law].count == f->laws.law[law].count
+		       ? tare_linear_reach(&f->basis[law], columns)
+		       : 1;
+}
+
+static void errors(struct tare_fitted *f)
+{
+	size_t n = f->data.row_count, coefs = 0;
+	double *error = tare_xcalloc(n + 1, sizeof(*error)), sum = 0, plain = 0;
+	size_t *seen = tare_xcalloc(f->laws.count + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < n; i++) {
+		size_t law = 0;
+		double v =
+			tare_laws_at(&f->data, &f->terms, &f->laws, tare_fit_x(&f->data, i), &law);
+		double e = tare_num_abs(f->data.y[i] - v) / f->data.scale[i];
+		double h = tare_linear_leverage(&f->basis[law], seen[law]++);
+		double apart = 1 - h > 1e-6 ? 1 - h : 1;
+
+		sum += e * e;
+		error[i] = e / tare_num_sqrt(apart);
+		plain += e / apart / (double)n;
+	}
+	for (size_t l = 0; l < f->laws.count; l++)
+		coefs += f->laws.law[l].count;
+	f->free_count = n > coefs ? n - coefs : 0;
+	f->mean_error = plain;
+	if (f->free_count >= CONFORMAL_MIN)
+		f->error = tare_num_quantile(error, n, 0.9 * (double)(n + 1) / (double)n);
+	else if (f->free_count)
+		f->error = tare_num_student90(f->free_count) *
+			   tare_num_sqrt(sum / (double)f->free_count);
+	else
+		f->error = 0.1;
+	if (n == 2 && f->error < ERROR_OF_TWO)
+		f->error = ERROR_OF_TWO;
+	if (f->free_count < CONFORMAL_MIN) /* so few: none of them may be outside */
+		for (size_t i = 0; i < n; i++)
+			f->error = error[i] > f->error ? error[i] : f->error;
+	if (f->error * f->error < tare_law_floor(n))
+		f->error = tare_num_sqrt(tare_law_floor(n));
+	free(seen);
+	free(error);
+}
+
+static void errors_beyond(struct tare_fitted *f)
+{
+	const struct tare_fit_data *d = &f->data;
+	double *error = tare_xcalloc(d->row_count + 1, sizeof(*error));
+
+	for (size_t p = 0; p < d->param_count; p++) {
+		size_t count;
+
+		f->error_beyond[p] = f->error;
+		if (d->params[p].is_level || d->params[p].level_count < 2)
+			continue;
+		if (d->params[p].level_count == 2) {
+			f->error_beyond[p] = 3 * f->error; /* nothing to hide: the law is assumed */
+			continue;
+		}
+		count = tare_laws_beyond(d, &f->terms, &f->laws, p, error);
+		for (size_t i = 0; i < count; i++)
+			error[i] += f->error / 2;
+		f->error_beyond[p] = tare_num_quantile(error, count, 0.9);
+		if (f->error_beyond[p] < f->error)
+			f->error_beyond[p] = f->error;
+	}
+	free(error);
+}
+
+void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
+{
+	memset(out, 0, sizeof(*out));
+	thin(d, arena, &out->data);
+	out->step = tare_fit_data_step(d);
+	tare_terms_make(&out->data, arena, &out->terms);
+	out->rival_count = tare_laws_search(&out->data, &out->terms, LAWS_MAX, out->rival,
+					    TARE_FIT_RIVALS_MAX);
+	if (!out->rival_count) { /* every value is 0 */
+		out->laws = (struct tare_laws){ .count = 1, .law[0] = { .count = 1 } };
+	} else {
+		out->laws = out->rival[0];
+		while (out->rival[out->rival_count - 1].score > out->laws.score + RIVAL_WITHIN)
+			out->rival_count--;
+	}
+	bases(out);
+	errors(out);
+	errors_beyond(out);
+}
+
+void tare_fit_free(struct tare_fitted *f)
+{
+	for (size_t l = 0; l < f->laws.count; l++)
+		tare_linear_end(&f->basis[l]);
+}
+
+static void beyond(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
+{
+	out->beyond = 1;
+	for (size_t p = 0; p < f->data.param_count; p++) {
+		const struct tare_fit_param *param = &f->data.params[p];
+		double times = 1;
+
+		if (param->is_level)
+			continue;
+		if (x[p] > param->most && param->most > 0)
+			times = x[p] / param->most;
+		else if (x[p] < param->least && x[p] > 0)
+			times = param->least / x[p];
+		if (times > out->beyond) {
+			out->beyond = times;
+			out->beyond_param = p;
+		}
+	}
+}
+
+void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
+{
+	double scale, half;
+
+	memset(out, 0, sizeof(*out));
+	out->value = tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law);
+	beyond(f, x, out);
+	scale = tare_num_abs(out->value);
+	if (scale < f->data.least_scale)
+		scale = f->data.least_scale;
+	half = f->error * tare_num_sqrt(1 + reach(f, out->law, x, scale)) * scale;
+	if (out->beyond > 1) {
+		double far = f->error_beyond[out->beyond_param] * scale *
+			     (1 + tare_num_log(out->beyond));
+
+		if (f->data.row_count < FEW)
+			far *= 2; /* too few edges were hidden to know how wrong one can be */
+		half = far > half ? far : half;
+	}
+	if (half < f->step)
+		half = f->step;
+	out->low = out->value - half;
+	out->high = out->value + half;
+	for (size_t i = 0; i < f->rival_count; i++) {
+		double v = tare_laws_at(&f->data, &f->terms, &f->rival[i], x, NULL);
+
+		if (v - half / 2 < out->low)
+			out->low = v - half / 2;
+		if (v + half / 2 > out->high)
+			out->high = v + half / 2;
+	}
+	if (out->low < 0 && out->value >= 0)
+		out->low = 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_FIT_FIT_H
+#define TARE_FIT_FIT_H
+
+#include "fit/law.h"
+#include "fit/problem.h"
+
+/* The whole fit of one quantity: laws, those that explain it nearly as well, and how sure it is. */
+enum { TARE_FIT_RIVALS_MAX = 24 };
+
+struct tare_fitted {
+	struct tare_fit_data data; /* what the laws were searched on: many cells are thinned out */
+	struct tare_terms terms;
+	struct tare_laws laws;
+	struct tare_laws rival[TARE_FIT_RIVALS_MAX];
+	size_t rival_count;
+	size_t free_count; /* cells less coefficients */
+	double step;       /* every value is a multiple of it; 0: none */
+	double error;      /* 90 of 100 errors on cells left out are below this share */
+	double error_beyond
+		[TARE_FIT_PARAMS_MAX]; /* the same past the greatest value of a parameter */
+	double mean_error;             /* of errors on cells left out */
+	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
+};
+
+struct tare_prediction {
+	double value, low, high;
+	size_t law;    /* the one that is greatest there */
+	double beyond; /* how many times farther than measured, in the worst parameter; 1: inside */
+	size_t beyond_param;
+};
+
+void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,
+		   struct tare_fitted *out);
+void tare_fit_free(struct tare_fitted *f);
+
+void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out);
+
+#endif

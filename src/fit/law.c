@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/law.h"
+
+#include "base/xalloc.h"
+#include "fit/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR_ALONE 0.3 /* as in select.c */
+#define LAW_COST    3.0 /* of one law more, beside its terms */
+#define BEYOND      0.5 /* an error on a hidden greatest value, beside one on a row left out */
+
+double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < law->count; k++)
+		sum += law->coef[k] * terms->values[law->term[k] * terms->row_count + row];
+	return sum;
+}
+
+double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms,
+		   const struct tare_law *law, const double *x)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < law->count; k++)
+		sum += law->coef[k] * tare_term_value(d, &terms->items[law->term[k]], x);
+	return sum;
+}
+
+double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms,
+		    const struct tare_laws *laws, const double *x, size_t *owner)
+{
+	double most = 0;
+
+	for (size_t l = 0; l < laws->count; l++) {
+		double v = tare_law_at(d, terms, &laws->law[l], x);
+
+		if (!l || v > most) {
+			most = v;
+			if (owner)
+				*owner = l;
+		}
+	}
+	return most;
+}
+
+void tare_laws_own(const struct tare_terms *terms, const struct tare_laws *laws, size_t *owner)
+{
+	for (size_t i = 0; i < terms->row_count; i++) {
+		double most = 0;
+
+		owner[i] = 0;
+		for (size_t l = 0; l < laws->count; l++) {
+			double v = tare_law_at_row(terms, &laws->law[l], i);
+
+			if (!l || v > most) {
+				most = v;
+				owner[i] = l;
+			}
+		}
+	}
+}
+
+static size_t rows_of(const size_t *owner, size_t count, size_t law, size_t *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (owner[i] == law)
+			rows[n++] = i;
+	return n;
+}
+
+/* The sum of squared errors, each on a row left out, of one law on its rows. */
+static double errors(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     const struct tare_law *law, const size_t *rows, size_t count)
+{
+	double *room = tare_xcalloc(2 * count + 1, sizeof(double)), *one = room + count, sum = 0;
+	struct tare_linear fit;
+
+	for (size_t i = 0; i < count; i++)
+		room[i] = d->y[rows[i]] / d->scale[rows[i]];
+	tare_linear_begin(&fit, room, count);
+	for (size_t k = 0; k < law->count; k++) {
+		for (size_t i = 0; i < count; i++)
+			one[i] = terms->values[law->term[k] * terms->row_count + rows[i]];
+		tare_linear_add(&fit, one);
+	}
+	for (size_t i = 0; i < count; i++) {
+		double apart = 1 - tare_linear_leverage(&fit, i);
+		double e = room[i] - tare_law_at_row(terms, law, rows[i]);
+
+		/* Not fit.rest: the coefficients may be older than the rows. */
+		e = apart > 1e-6 ? e / apart : ERROR_ALONE;
+		sum += e * e;
+	}
+	tare_linear_end(&fit);
+	free(room);
+	return sum;
+}
+
+size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
+			const struct tare_laws *laws, size_t param, double *error)
+{
+	size_t n = d->row_count, count = 0;
+	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
+	struct tare_laws less = *laws;
+
+	tare_laws_own(terms, laws, owner);
+	for (size_t l = 0; l < laws->count; l++) {
+		size_t k = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (owner[i] == l && tare_fit_x(d, i)[param] < d->params[param].most)
+				rows[k++] = i;
+		if (k > less.law[l].count)
+			tare_law_refit(d, terms, rows, k, &less.law[l]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double most = 0, e;
+
+		if (tare_fit_x(d, i)[param] < d->params[param].most)
+			continue;
+		for (size_t l = 0; l < less.count; l++) {
+			double v = tare_law_at_row(terms, &less.law[l], i);
+
+			if (!l || v > most)
+				most = v;
+		}
+		e = tare_num_abs(most - d->y[i] / d->scale[i]);
+		error[count++] = e < 1 ? e : 1;
+	}
+	free(owner);
+	return count;
+}
+
+static double score(const struct tare_fit_data *d, double error, double cost)
+{
+	size_t n = d->row_count;
+
+	return (double)n * tare_num_log(error + tare_law_floor(n)) +
+	       tare_num_log((double)(n < 8 ? 8 : n)) * cost;
+}
+
+void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
+			    struct tare_laws *laws)
+{
+	double *error = tare_xcalloc(d->row_count + 1, sizeof(*error)), sum = 0;
+	size_t count = 0;
+
+	for (size_t p = 0; p < d->param_count; p++) {
+		size_t hidden;
+
+		if (d->params[p].is_level || d->params[p].level_count < 3)
+			continue;
+		hidden = tare_laws_beyond(d, terms, laws, p, error);
+		for (size_t i = 0; i < hidden; i++)
+			sum += error[i] * error[i];
+		count += hidden;
+	}
+	free(error);
+	if (count)
+		laws->score = score(d, (laws->error + BEYOND * sum / (double)count) / (1 + BEYOND),
+				    laws->cost);
+}
+
+void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     struct tare_laws *laws)
+{
+	size_t n = d->row_count;
+	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
+	double sum = 0, cost = 0;
+	bool *seen = tare_xcalloc(terms->shape_count + 1, sizeof(*seen));
+
+	tare_laws_own(terms, laws, owner);
+	for (size_t l = 0; l < laws->count; l++) {
+		size_t count = rows_of(owner, n, l, rows);
+
+		sum += errors(d, terms, &laws->law[l], rows, count);
+		cost += l ? LAW_COST : 0;
+		for (size_t k = 0; k < laws->law[l].count; k++) {
+			size_t t = laws->law[l].term[k];
+
+			cost += seen[terms->shape[t]] ? terms->cost_again[t] : terms->cost[t];
+			seen[terms->shape[t]] = true;
+		}
+	}
+	laws->error = sum / (double)n;
+	laws->cost = cost;
+	laws->score = score(d, laws->error, cost);
+	free(seen);
+	free(owner);
+}
+
+void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms,
+		      struct tare_laws *laws)
+{
+	size_t n = d->row_count;
+	size_t *owner = tare_xcalloc(3 * n + 1, sizeof(*owner)), *rows = owner + n, *old = rows + n;
+	struct tare_laws best = *laws;
+
+	tare_laws_judge(d, terms, &best);
+	tare_laws_own(terms, laws, owner);
+	for (int round = 0; round < 12; round++) {
+		size_t kept = 0;
+
+		for (size_t l = 0; l < laws->count; l++) {
+			size_t count = rows_of(owner, n, l, rows);
+
+			if (!count)
+				continue;
+			laws->law[kept] = laws->law[l];
+			tare_law_refit(d, terms, rows, count, &laws->law[kept]);
+			kept += laws->law[kept].count > 0;
+		}
+		if (!kept)
+			break;
+		laws->count = kept;
+		tare_laws_judge(d, terms, laws);
+		if (laws->score < best.score)
+			best = *laws;
+		memcpy(old, owner, n * sizeof(*owner));
+		tare_laws_own(terms, laws, owner);
+		if (!memcmp(old, owner, n * sizeof(*owner)))
+			break;
+	}
+	*laws = best;
+	free(owner);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_FIT_LAW_H
+#define TARE_FIT_LAW_H
+
+#include "fit/linear.h"
+#include "fit/term.h"
+
+/* A sum of few terms with coefficients above 0. */
+struct tare_law {
+	size_t count;
+	size_t term[TARE_LAW_TERMS_MAX]; /* of the dictionary */
+	double coef[TARE_LAW_TERMS_MAX];
+};
+
+enum { TARE_LAWS_MAX = 4 };
+
+/* A quantity is the greatest of few laws: of what each phase of the program would take. */
+struct tare_laws {
+	size_t count;
+	struct tare_law law[TARE_LAWS_MAX];
+	double error; /* mean square of relative errors on rows left out */
+	double cost;  /* of terms and laws */
+	double score; /* of both; lower is better; comparable for the same data only */
+};
+
+/*
+ * The error, as a share of the quantity and squared, below which no law is preferred to another. Few cells
+ * show less of their noise, so a law must not be chosen for following it.
+ */
+static inline double tare_law_floor(size_t rows)
+{
+	double share = 5e-4 + 0.1 / (double)(rows ? rows * rows : 1);
+
+	return share * share;
+}
+
+/*
+ * The law that explains the given rows best: chosen by the errors it makes on rows that it was
+ * fitted without, and by how plain it is. known: shapes that other laws have (or NULL). Thorough: also exchanges terms for others until nothing
+ * is gained.
+ */
+void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     const size_t *rows, size_t count, const bool *known, size_t terms_max,
+		     bool is_thorough, struct tare_law *out);
+
+/* Its coefficients anew, from these rows; terms that get none, or less than none, go. */
+void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms,
+		    const size_t *rows, size_t count, struct tare_law *law);
+
+/* In a row of the data, divided by the row's scale; and anywhere, as it is. */
+double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row);
+double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms,
+		   const struct tare_law *law, const double *x);
+double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms,
+		    const struct tare_laws *laws, const double *x, size_t *owner);
+
+/* Which law is the greatest in each row. */
+void tare_laws_own(const struct tare_terms *terms, const struct tare_laws *laws, size_t *owner);
+
+/* Sets error, cost and score. */
+void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     struct tare_laws *laws);
+
+/* After that: the score also of what the laws say of the greatest values when those are hidden. */
+void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
+			    struct tare_laws *laws);
+
+/*
+ * What the laws say of the greatest value of a parameter when it is hidden: coefficients from the other
+ * rows, each as its owner has it. Writes an error per hidden row (of its scale, at most 1) and returns
+ * their number.
+ */
+size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
+			const struct tare_laws *laws, size_t param, double *error);
+
+/* Coefficients anew, and who owns which row, until nothing moves. */
+void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms,
+		      struct tare_laws *laws);
+
+/* search.c: laws for the data, from one to laws_max of them. Sorted by score, at most `room`. */
+size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *terms,
+			size_t laws_max, struct tare_laws *out, size_t room);
+
+#endif

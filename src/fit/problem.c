@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/problem.h"
+
+#include "base/array.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tare_problem_note(struct tare_problem *p, const char *fmt, ...)
+{
+	struct tare_str s = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&s, fmt, ap);
+	va_end(ap);
+	p->notes = tare_array_reserve(p->notes, &p->note_cap, p->note_count + 1, sizeof(*p->notes));
+	p->notes[p->note_count++] = tare_arena_strdup(p->arena, tare_str_text(&s));
+	tare_str_free(&s);
+}
+
+void tare_problem_free(struct tare_problem *p)
+{
+	free(p->notes);
+	p->notes = NULL;
+}
+
+struct column {
+	size_t filled, numbers;
+	size_t values; /* different ones, as far as they were counted */
+	bool is_flag;  /* 0 and 1 only */
+};
+
+/* Only rows that have a number for the target count. */
+static struct column look(const struct tare_table *t, size_t target, size_t column)
+{
+	struct column c = { .is_flag = true };
+	struct tare_strmap seen = { 0 };
+
+	for (size_t r = 0; r < t->row_count; r++) {
+		const char *text = tare_table_cell(t, r, column);
+		double v;
+
+		if (!text || !tare_table_number(tare_table_cell(t, r, target), &v))
+			continue;
+		c.filled++;
+		if (seen.count <= TARE_FIT_LEVELS_MAX)
+			tare_strmap_put(&seen, text, NULL);
+		if (!tare_table_number(text, &v)) {
+			c.is_flag = false;
+			continue;
+		}
+		c.numbers++;
+		c.is_flag = c.is_flag && (v == 0 || v == 1);
+	}
+	c.values = seen.count;
+	tare_strmap_free(&seen);
+	return c;
+}
+
+static int add_param(struct tare_problem *p, const struct tare_table *t, size_t column,
+		     const struct column *c, struct tare_err *err)
+{
+	if (p->param_count == TARE_FIT_PARAMS_MAX)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"more than %d parameters; name the ones that count with --params",
+			TARE_FIT_PARAMS_MAX);
+	p->columns[p->param_count] = column;
+	p->params[p->param_count++] = (struct tare_fit_param){
+		.name = t->columns[column],
+		.is_level = c->numbers < c->filled || (c->is_flag && c->values > 1),
+	};
+	return 0;
+}
+
+static int named_params(struct tare_problem *p, const struct tare_table *t, size_t target,
+			const struct tare_problem_ask *ask, struct tare_err *err)
+{
+	for (size_t i = 0; i < ask->param_count; i++) {
+		size_t column = tare_table_column(t, ask->params[i]);
+		struct column c;
+		int rc;
+
+		if (column == TARE_TABLE_NONE)
+			return tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"",
+					    ask->params[i]);
+		if (column == target)
+			return tare_err_set(err, TARE_E_USAGE,
+					    "\"%s\" is the target and cannot be a parameter too",
+					    ask->params[i]);
+		for (size_t j = 0; j < p->param_count; j++)
+			if (p->columns[j] == column)
+				return tare_err_set(err, TARE_E_USAGE,
+						    "the parameter \"%s\" is named twice",
+						    ask->params[i]);
+		c = look(t, target, column);
+		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled)
+			return tare_err_set(
+				err, TARE_E_USAGE,
+				"column \"%s\" has more than %d different words: it can be no "
+				"parameter",
+				ask->params[i], TARE_FIT_LEVELS_MAX);
+		rc = add_param(p, t, column, &c, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int all_params(struct tare_problem *p, const struct tare_table *t, size_t target,
+		      const struct tare_problem_ask *ask, struct tare_err *err)
+{
+	for (size_t column = 0; column < t->column_count; column++) {
+		struct column c;
+		int rc;
+
+		if (column == target || !*t->columns[column])
+			continue;
+		if (ask->cells &&
+		    tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE)
+			continue;
+		c = look(t, target, column);
+		if (!c.filled || c.filled * 2 < p->data.row_count)
+			continue;
+		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled) {
+			tare_problem_note(
+				p, "column \"%s\" has too many different words to be a parameter",
+				t->columns[column]);
+			continue;
+		}
+		rc = add_param(p, t, column, &c, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void level(struct tare_problem *p, struct tare_fit_param *param, const char *text)
+{
+	for (size_t l = 0; l < param->level_count; l++)
+		if (!strcmp(param->levels[l], text))
+			return;
+	if (!param->levels)
+		param->levels =
+			tare_arena_alloc(p->arena, TARE_FIT_LEVELS_MAX * sizeof(*param->levels));
+	if (param->level_count < TARE_FIT_LEVELS_MAX)
+		param->levels[param->level_count++] = text;
+}
+
+/* One parameter of a cell. False: missing, or not of its kind. */
+static bool value(const struct tare_fit_param *param, const char *text, double *x)
+{
+	if (!text)
+		return false;
+	if (!param->is_level)
+		return tare_table_number(text, x);
+	for (size_t l = 0; l < param->level_count; l++) {
+		double a, b;
+
+		if (!strcmp(param->levels[l], text) ||
+		    (tare_table_number(text, &a) && tare_table_number(param->levels[l], &b) &&
+		     a == b)) {
+			*x = (double)l;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row,
+		       double *x, const char **why)
+{
+	for (size_t i = 0; i < p->param_count; i++) {
+		size_t column = tare_table_column(t, p->params[i].name);
+		const char *text =
+			column == TARE_TABLE_NONE ? NULL : tare_table_cell(t, row, column);
+
+		if (value(&p->params[i], text, &x[i]))
+			continue;
+		if (why) {
+			struct tare_str s = { 0 };
+
+			if (!text)
+				tare_str_addf(&s, "no %s", p->params[i].name);
+			else if (p->params[i].is_level)
+				tare_str_addf(&s, "%s = %s was never measured", p->params[i].name,
+					      text);
+			else
+				tare_str_addf(&s, "%s = %s is no number", p->params[i].name, text);
+			*why = tare_arena_strdup(p->arena, tare_str_text(&s));
+			tare_str_free(&s);
+		}
+		return false;
+	}
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The different values of a number, as many as matter. */
+static void describe(struct tare_problem *p, size_t i)
+{
+	struct tare_fit_param *param = &p->params[i];
+	struct tare_fit_data *d = &p->data;
+	double *all = tare_xcalloc(d->row_count + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t r = 0; r < d->row_count; r++)
+		all[r] = tare_fit_x(d, r)[i];
+	qsort(all, d->row_count, sizeof(*all), by_value);
+	for (size_t r = 0; r < d->row_count; r++)
+		if (!r || all[r] != all[r - 1])
+			all[n++] = all[r];
+	param->least = n ? all[0] : 0;
+	param->most = n ? all[n - 1] : 0;
+	param->level_count = n < TARE_FIT_LEVELS_MAX ? n : TARE_FIT_LEVELS_MAX;
+	param->values = tare_arena_alloc(p->arena, (param->level_count + 1) * sizeof(double));
+	memcpy(param->values, all, param->level_count * sizeof(double));
+	if (n > param->level_count) /* the greatest stays */
+		param->values[param->level_count - 1] = param->most;
+	free(all);
+}
+
+struct sample {
+	const double *x;
+	size_t param_count;
+	double y;
+};
+
+static int by_params(const void *a, const void *b)
+{
+	const struct sample *s = a, *t = b;
+
+	for (size_t i = 0; i < s->param_count; i++)
+		if (s->x[i] != t->x[i])
+			return s->x[i] < t->x[i] ? -1 : 1;
+	return s->y < t->y ? -1 : s->y > t->y;
+}
+
+/* Rows with the same parameters are one cell: their mean. Cells in the order of their parameters. */
+static void rows(struct tare_problem *p, const struct tare_table *t, size_t target)
+{
+	struct tare_fit_data *d = &p->data;
+	size_t n = p->param_count, count = 0;
+	double *x = tare_xcalloc(t->row_count * n + 1, sizeof(double)), *at = x;
+	struct sample *all = tare_xcalloc(t->row_count + 1, sizeof(*all));
+
+	for (size_t r = 0; r < t->row_count; r++) {
+		size_t i;
+
+		if (!tare_table_number(tare_table_cell(t, r, target), &all[count].y))
+			continue;
+		for (i = 0;
+		     i < n && value(&p->params[i], tare_table_cell(t, r, p->columns[i]), &at[i]);)
+			i++;
+		if (i < n)
+			continue;
+		all[count].x = at;
+		all[count++].param_count = n;
+		at += n;
+	}
+	qsort(all, count, sizeof(*all), by_params);
+	d->x = tare_arena_alloc(p->arena, (count * n + 1) * sizeof(double));
+	d->y = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
+	d->weight = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
+	d->row_count = 0;
+	for (size_t r = 0; r < count; r++) {
+		bool is_new = !r;
+
+		for (size_t i = 0; i < n && !is_new; i++)
+			is_new = all[r].x[i] != all[r - 1].x[i];
+		if (is_new) {
+			memcpy(d->x + d->row_count * n, all[r].x, n * sizeof(double));
+			d->y[d->row_count++] = 0;
+		}
+		d->weight[d->row_count - 1]++;
+		d->y[d->row_count - 1] +=
+			(all[r].y - d->y[d->row_count - 1]) / d->weight[d->row_count - 1];
+	}
+	free(all);
+	free(x);
+}
+
+int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
+		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err)
+{
+	struct tare_problem p = { .arena = arena, .target = ask->target };
+	size_t target = tare_table_column(t, ask->target), used = 0;
+	int rc;
+
+	p.params = tare_arena_alloc(arena, TARE_FIT_PARAMS_MAX * sizeof(*p.params));
+	if (target == TARE_TABLE_NONE)
+		return tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"",
+				    ask->target);
+	for (size_t r = 0; r < t->row_count; r++) {
+		double v;
+
+		p.data.row_count += tare_table_number(tare_table_cell(t, r, target), &v);
+	}
+	if (!p.data.row_count)
+		return tare_err_set(err, TARE_E_EMPTY,
+				    t->row_count
+					    ? "column \"%s\" holds no number"
+					    : "the table has no row, so nothing is known of \"%s\"",
+				    ask->target);
+	rc = ask->params ? named_params(&p, t, target, ask, err)
+			 : all_params(&p, t, target, ask, err);
+	if (rc)
+		goto fail;
+	for (size_t i = 0; i < p.param_count; i++)
+		for (size_t r = 0; r < t->row_count && p.params[i].is_level; r++) {
+			const char *text = tare_table_cell(t, r, p.columns[i]);
+			double v;
+
+			if (text && tare_table_number(tare_table_cell(t, r, target), &v))
+				level(&p, &p.params[i], text);
+		}
+	p.data.row_count = 0;
+	p.data.param_count = p.param_count;
+	p.data.params = p.params;
+	rows(&p, t, target);
+	if (!p.data.row_count) {
+		rc = tare_err_set(
+			err, TARE_E_EMPTY,
+			"no row has \"%s\" and all its parameters; name fewer with --params",
+			ask->target);
+		goto fail;
+	}
+	for (size_t i = 0; i < p.data.row_count; i++)
+		used += (size_t)p.data.weight[i];
+	p.left_out = t->row_count - used;
+	tare_fit_data_scale(&p.data, arena);
+	for (size_t i = 0; i < p.param_count; i++)
+		if (!p.params[i].is_level)
+			describe(&p, i);
+	*out = p;
+	return 0;
+fail:
+	tare_problem_free(&p);
+	return rc;
+}

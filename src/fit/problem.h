@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_FIT_PROBLEM_H
+#define TARE_FIT_PROBLEM_H
+
+#include "base/err.h"
+#include "fit/data.h"
+#include "fit/table.h"
+
+/* A table as cells to fit: which columns are parameters, of which kind, and what was left out. */
+struct tare_problem {
+	struct tare_arena *arena;
+	const char *target;
+	size_t param_count;
+	struct tare_fit_param *params;       /* in the arena, as all of it but the list of notes */
+	size_t columns[TARE_FIT_PARAMS_MAX]; /* of the table */
+	struct tare_fit_data data;
+	size_t left_out;    /* rows without a number for the target or without a parameter */
+	const char **notes; /* sentences */
+	size_t note_count, note_cap;
+};
+
+struct tare_problem_ask {
+	const char *target;
+	const char *const *params; /* NULL: every other column that can be one */
+	size_t param_count;
+	const struct tare_table
+		*cells; /* to be predicted; without names, only its columns; or NULL */
+};
+
+int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
+		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err);
+void tare_problem_free(struct tare_problem *p);
+void tare_problem_note(struct tare_problem *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The parameters of row `row` of another table. False: one is missing or not of this kind; `why` (of
+ * the arena) says which.
+ */
+bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t, size_t row,
+		       double *x, const char **why);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_FIT_TELL_H
+#define TARE_FIT_TELL_H
+
+#include "fit/fit.h"
+
+/* What a fit says in words. */
+enum tare_finding_kind {
+	TARE_FINDING_PROPORTIONAL, /* doubling the parameter (nearly) doubles the quantity */
+	TARE_FINDING_LINEAR,
+	TARE_FINDING_CURVED,
+	TARE_FINDING_WEAK,
+	TARE_FINDING_NONE,      /* in no law */
+	TARE_FINDING_LEVELS,    /* categorical */
+	TARE_FINDING_ONE_VALUE, /* nothing can be said */
+};
+
+struct tare_finding {
+	const char *param;
+	enum tare_finding_kind kind;
+	bool is_assumed; /* two values: any curve goes through them */
+	double per_step; /* mean growth when the parameter grows by 1; of a number */
+	char *text;      /* a sentence without the dot */
+};
+
+struct tare_told {
+	char **laws;   /* as laws.count: "69 MiB + 0.31 MiB × seq × batch" */
+	size_t *cells; /* that each law is greatest in */
+	size_t law_count;
+	struct tare_finding *findings;
+	size_t finding_count;
+	char **cautions; /* sentences: too few data, and what is assumed */
+	size_t caution_count, caution_cap;
+	char *next; /* the cell to run next: "d_model=1024 layers=8", or NULL */
+	char *next_why;
+};
+
+/* What numbers of the target are: for texts. */
+struct tare_unit {
+	bool is_bytes;
+	const char *name; /* "MiB", "s"; "" where nothing is known */
+};
+struct tare_unit tare_unit_of(const char *target, const struct tare_fit_data *d);
+void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
+
+void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct tare_told *out);
+void tare_told_free(struct tare_told *told);
+
+const char *tare_finding_name(enum tare_finding_kind kind); /* "weak" */
+
+#endif

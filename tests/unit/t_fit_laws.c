@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Laws whose truth is known: what tare fit finds, how it extrapolates, and what it says of too little. */
+#include "fit/num.h"
+#include "fit/tell.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+struct world {
+	struct tare_arena arena;
+	struct tare_str text;
+	struct tare_problem problem;
+	struct tare_fitted fitted;
+	struct tare_told told;
+};
+
+static uint64_t state = 4711;
+
+/* In [-1, 1). */
+static double noise(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(state >> 11) / (double)(1ull << 52) - 1;
+}
+
+static void fit(struct world *w, const char *target)
+{
+	struct tare_problem_ask ask = { .target = target };
+	struct tare_table table;
+	struct tare_err err = { 0 };
+
+	if (tare_table_parse("test", tare_str_text(&w->text), w->text.len, &w->arena, &table,
+			     &err) ||
+	    tare_problem_make(&table, &ask, &w->arena, &w->problem, &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);
+	tare_tell(&w->problem, &w->fitted, &w->told);
+}
+
+static void end(struct world *w)
+{
+	tare_told_free(&w->told);
+	tare_fit_free(&w->fitted);
+	tare_problem_free(&w->problem);
+	tare_arena_free(&w->arena);
+	tare_str_free(&w->text);
+}
+
+/* The prediction is within `share` of the truth, and the truth inside the interval. */
+static void check_at(const struct world *w, const double *x, double truth, double share)
+{
+	struct tare_prediction got;
+
+	tare_fit_predict(&w->fitted, x, &got);
+	if (tare_num_abs(got.value - truth) > share * tare_num_abs(truth))
+		test_fail(__FILE__, __LINE__, "predicted %g, the truth is %g", got.value, truth);
+	if (!(got.low <= truth && truth <= got.high))
+		test_fail(__FILE__, __LINE__, "%g is not in %g..%g", truth, got.low, got.high);
+}
+
+static const struct tare_finding *finding(const struct world *w, const char *param)
+{
+	for (size_t i = 0; i < w->told.finding_count; i++)
+		if (!strcmp(w->told.findings[i].param, param))
+			return &w->told.findings[i];
+	test_fail(__FILE__, __LINE__, "nothing is said of %s", param);
+}
+
+TEST(logarithm_root_and_quantile)
+{
+	double v[] = { 5, 1, 4, 2, 3 };
+
+	CHECK(tare_num_abs(tare_num_log(1) - 0) < 1e-14);
+	CHECK(tare_num_abs(tare_num_log(10) - 2.302585092994046) < 1e-12);
+	CHECK(tare_num_abs(tare_num_log(1e-300) + 690.7755278982137) < 1e-9);
+	CHECK(tare_num_abs(tare_num_sqrt(2) - 1.4142135623730951) < 1e-12);
+	CHECK(tare_num_abs(tare_num_sqrt(1e-200) / 1e-100 - 1) < 1e-12);
+	CHECK(tare_num_abs(tare_num_sqrt(3e250) / 1.7320508075688772e125 - 1) < 1e-12);
+	CHECK(tare_num_sqrt(0) == 0);
+	CHECK(tare_num_quantile(v, 5, 0.9) == 5 && tare_num_quantile(v, 5, 0.5) == 3);
+	CHECK(tare_num_quantile(v, 0, 0.5) == 0);
+}
+
+TEST(product_of_powers_with_noise)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "batch,L,y\n");
+	for (int b = 1; b <= 4; b++)
+		for (int l = 4; l <= 16; l += 4)
+			tare_str_addf(&w.text, "%d,%d,%f\n", b, l,
+				      (500 + 3.0 * b * l * l) * (1 + 0.003 * noise()));
+	fit(&w, "y");
+	check_at(&w, (double[]){ 16, 16 }, 500 + 3.0 * 16 * 256, 0.02);
+	check_at(&w, (double[]){ 4, 64 }, 500 + 3.0 * 4 * 4096, 0.02);
+	CHECK(finding(&w, "L")->kind == TARE_FINDING_CURVED);
+	CHECK(w.told.law_count == 1);
+	CHECK_HAS(w.told.laws[0], "batch × L²");
+	end(&w);
+}
+
+TEST(rounding_to_two_mib)
+{
+	struct world w = { 0 };
+	double x[] = { 300 }, truth = 2097152.0 * 331; /* 31.2 MiB + 300 × 2.1 MiB, rounded up */
+
+	tare_str_add(&w.text, "n,bytes\n");
+	for (int n = 1; n <= 80; n += 3) {
+		uint64_t bytes = (uint64_t)(31.2 * 1048576 + n * 2.1 * 1048576);
+
+		tare_str_addf(&w.text, "%d,%llu\n", n,
+			      (unsigned long long)((bytes + 2097151) / 2097152 * 2097152));
+	}
+	fit(&w, "bytes");
+	CHECK(w.fitted.step == 2097152);
+	check_at(&w, x, truth, 0.01);
+	CHECK_HAS(w.told.laws[0], "MiB × n");
+	end(&w);
+}
+
+TEST(plateau_then_growth)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "n,y\n");
+	for (int n = 1; n <= 24; n++)
+		tare_str_addf(&w.text, "%d,%d\n", n, 10 * n > 120 ? 10 * n : 120);
+	fit(&w, "y");
+	CHECK(w.told.law_count == 2);
+	check_at(&w, (double[]){ 96 }, 960, 0.01);
+	check_at(&w, (double[]){ 3 }, 120, 0.01);
+	end(&w);
+}
+
+static double step_phase(double d, double l)
+{
+	return 4e5 * d + 200 * d * d * l;
+}
+
+static double loss_phase(double d, double l, double b)
+{
+	return 1e8 + 3e5 * b * 64 + 60.0 * d * l * b * 64 + 100 * d * d * l;
+}
+
+TEST(peak_is_the_greatest_of_two_phases)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "d,l,b,peak\n");
+	for (int d = 128; d <= 512; d *= 2)
+		for (int l = 2; l <= 8; l *= 2)
+			for (int b = 1; b <= 8; b *= 2) {
+				double x = step_phase(d, l), y = loss_phase(d, l, b);
+
+				tare_str_addf(&w.text, "%d,%d,%d,%.0f\n", d, l, b,
+					      (x > y ? x : y) * (1 + 0.001 * noise()));
+			}
+	fit(&w, "peak");
+	CHECK(w.told.law_count >= 2);
+	check_at(&w, (double[]){ 512, 8, 32 }, loss_phase(512, 8, 32), 0.02);
+	check_at(&w, (double[]){ 2048, 8, 1 }, step_phase(2048, 8), 0.02);
+	check_at(&w, (double[]){ 512, 32, 1 }, step_phase(512, 32), 0.02);
+	end(&w);
+}
+
+TEST(words_are_levels)
+{
+	struct world w = { 0 };
+	static const char *const kinds[] = { "sgd", "momentum", "adam" };
+
+	tare_str_add(&w.text, "kind,params,y\n");
+	for (int k = 0; k < 3; k++)
+		for (int p = 100; p <= 800; p *= 2)
+			tare_str_addf(&w.text, "%s,%d,%d\n", kinds[k], p, 50 + p * (8 + 4 * k));
+	fit(&w, "y");
+	CHECK(w.problem.params[0].is_level && !w.problem.params[1].is_level);
+	check_at(&w, (double[]){ 2, 3200 }, 50 + 3200 * 16, 0.01);
+	check_at(&w, (double[]){ 0, 3200 }, 50 + 3200 * 8, 0.01);
+	CHECK(finding(&w, "kind")->kind == TARE_FINDING_LEVELS);
+	end(&w);
+}
+
+TEST(weak_none_and_one_value)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "max_iter,idle,fixed,y\n");
+	for (int m = 20; m <= 800; m *= 2)
+		for (int i = 1; i <= 3; i++)
+			tare_str_addf(&w.text, "%d,%d,10,%f\n", m, i, 1000 + 0.25 * m);
+	fit(&w, "y");
+	CHECK(finding(&w, "max_iter")->kind == TARE_FINDING_WEAK);
+	CHECK(tare_num_abs(finding(&w, "max_iter")->per_step - 0.25) < 0.01);
+	CHECK(finding(&w, "idle")->kind == TARE_FINDING_NONE);
+	CHECK(finding(&w, "fixed")->kind == TARE_FINDING_ONE_VALUE);
+	CHECK_HAS(w.told.next, "fixed=20");
+	end(&w);
+}
+
+static void fit_text(struct world *w, const char *text, const char *target)
+{
+	memset(w, 0, sizeof(*w));
+	tare_str_add(&w->text, text);
+	fit(w, target);
+}
+
+static bool is_cautioned(const struct world *w, const char *part)
+{
+	for (size_t i = 0; i < w->told.caution_count; i++)
+		if (strstr(w->told.cautions[i], part))
+			return true;
+	return false;
+}
+
+TEST(too_little)
+{
+	struct world w;
+	double x[TARE_FIT_PARAMS_MAX] = { 14 };
+	struct tare_prediction got;
+
+	fit_text(&w, "L,mib\n6,38\n", "mib");
+	CHECK(is_cautioned(&w, "one cell"));
+	check_at(&w, (double[]){ 6 }, 38, 0.001);
+	end(&w);
+
+	fit_text(&w, "L,mib\n6,38\n12,76\n14,\n", "mib");
+	CHECK(is_cautioned(&w, "two cells make a law only by assumption"));
+	CHECK(finding(&w, "L")->is_assumed);
+	tare_fit_predict(&w.fitted, x, &got);
+	CHECK(got.value > 80 && got.value < 100 && got.low < 86 && got.high > 91);
+	end(&w);
+
+	fit_text(&w, "a,b,c,y\n1,1,1,10\n2,2,2,20\n", "y");
+	CHECK(is_cautioned(&w, "cannot be told apart"));
+	end(&w);
+}
+
+TEST(degenerate_numbers)
+{
+	struct world w;
+	double x[TARE_FIT_PARAMS_MAX] = { 5 };
+	struct tare_prediction got;
+	static const char *const texts[] = {
+		"n,y\n1,0\n2,0\n3,0\n",
+		"n,y\n1,7\n2,7\n3,7\n",
+		"n,y\n1,-5\n2,-9\n3,-20\n",
+		"n,y\n1,1e300\n2,2e300\n3,3e300\n",
+		"n,y\n1e300,1\n2e300,2\n3e300,3\n",
+		"n,y\n-3,1\n0,2\n3,3\n",
+		"n,y\n1,1e-300\n2,2e-300\n3,3e-300\n",
+		"n,y\n1,5\n1,7\n1,6\n",
+		"y\n5\n6\n7\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		fit_text(&w, texts[i], "y");
+		tare_fit_predict(&w.fitted, x, &got);
+		CHECK(!(got.value != got.value) && got.low <= got.value && got.value <= got.high);
+		end(&w);
+	}
+	fit_text(&w, texts[7], "y"); /* repeats */
+	CHECK_INT(w.problem.data.row_count, 1);
+	CHECK(w.problem.data.y[0] == 6 && w.problem.data.weight[0] == 3);
+	end(&w);
+}
+
+TEST(equal_columns_are_no_trouble)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "a,b,y\n");
+	for (int i = 1; i < 12; i++)
+		tare_str_addf(&w.text, "%d,%d,%d\n", i, i, 10 + 4 * i);
+	fit(&w, "y");
+	check_at(&w, (double[]){ 5, 5 }, 30, 0.001);
+	end(&w);
+}
+
+TEST(random_tables_have_ordered_intervals)
+{
+	for (int round = 0; round < 60; round++) {
+		struct world w = { 0 };
+		int columns = 1 + round % 4, rows = 1 + round * 7 % 40;
+
+		for (int c = 0; c < columns; c++)
+			tare_str_addf(&w.text, "p%d,", c);
+		tare_str_add(&w.text, "y\n");
+		for (int r = 0; r < rows; r++) {
+			for (int c = 0; c < columns; c++)
+				tare_str_addf(&w.text, "%d,", (int)(8 * noise()) + (c ? 8 : 0));
+			tare_str_addf(&w.text, "%g\n", 1000 * (1.5 + noise()));
+		}
+		fit(&w, "y");
+		for (int r = 0; r < 20; r++) {
+			double x[4] = { 20 * noise(), 20 * noise(), 20 * noise(), 20 * noise() };
+			struct tare_prediction got;
+
+			tare_fit_predict(&w.fitted, x, &got);
+			CHECK(got.low <= got.value && got.value <= got.high);
+		}
+		end(&w);
+	}
+}
+
+TEST(many_rows_in_bounded_time)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "a,b,c,d,y\n");
+	for (int i = 0; i < 100000; i++) {
+		int a = 1 + i % 97, b = 1 + i / 97 % 89, c = 1 + i % 83, d = 1 + i % 13;
+
+		tare_str_addf(&w.text, "%d,%d,%d,%d,%d\n", a, b, c, d, 1000 + 3 * a * b + 7 * c);
+	}
+	fit(&w, "y");
+	check_at(&w, (double[]){ 97, 89, 200, 5 }, 1000 + 3 * 97 * 89 + 7 * 200, 0.01);
+	end(&w);
+}
