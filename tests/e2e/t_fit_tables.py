@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tare fit on measured tables: what it predicts of rows it has not seen, and what it answers to bad input."""
+
+import csv
+import io
+import json
+import os
+import re
+import statistics
+
+from harness import Skip, WRAPPER, case, check, check_equal, check_says, main
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+DATA = os.path.join(ROOT, "tests", "data")
+FOOTPRINT = os.path.join(DATA, "cudagraph_footprint.csv")
+
+
+def rows_of(name):
+    with open(os.path.join(DATA, name), encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def write(box, name, rows):
+    with open(box.path(name), "w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return box.path(name)
+
+
+def predict(box, seen, hidden, target, params):
+    """[(truth, predicted, low, high)] of the hidden rows."""
+    done = box.tare("fit", write(box, "seen.csv", seen), "--target", target, "--params", params,
+                    "--predict", write(box, "hidden.csv", hidden), "--csv", timeout=300)
+    check_equal(done.code, 0, done)
+    got = list(csv.DictReader(io.StringIO(done.out)))
+    check_equal(len(got), len(hidden))
+    return [tuple(float(v) for v in (row[target], row["predicted"], row["low"], row["high"])) for row in got]
+
+
+def errors(got):
+    """Median and 90 % of the relative errors, in percent."""
+    wrong = sorted(abs(p - y) / y * 100 for y, p, _, _ in got)
+    return statistics.median(wrong), wrong[int(0.9 * (len(wrong) - 1))]
+
+
+def hide(rows, column, least):
+    return ([r for r in rows if float(r[column]) < least], [r for r in rows if float(r[column]) >= least])
+
+
+def check_hidden(box, name, target, params, column, least, median, p90):
+    seen, hidden = hide(rows_of(name), column, least)
+    got = predict(box, seen, hidden, target, params)
+    m, p = errors(got)
+    print("# %s %s, %s >= %g hidden: median %.2f %%, p90 %.2f %%, in the interval %d of %d" %
+          (name, target, column, least, m, p, sum(lo <= y <= hi for y, _, lo, hi in got), len(got)))
+    check(m <= median and p <= p90, "median %.2f %%, p90 %.2f %%" % (m, p))
+
+
+GPT = "optimizer,d_model,layers,seq,batch,amp"
+
+
+@case
+def transformer_of_more_layers_or_batch(box):
+    if WRAPPER:
+        raise Skip("takes minutes under an emulator")
+    check_hidden(box, "gpt_train.csv", "peak_allocated", GPT, "batch", 4, 1, 3)
+    check_hidden(box, "gpt_train.csv", "peak_allocated", GPT, "layers", 8, 1, 3)
+
+
+@case
+def transformer_that_is_larger(box):
+    if WRAPPER:
+        raise Skip("takes minutes under an emulator")
+    check_hidden(box, "gpt_train.csv", "peak_allocated", GPT, "peak_allocated", 1.5e9, 1, 3)
+
+
+@case
+def rollout_of_more_batch_or_channels(box):
+    for target in ("peak_allocated", "used"):
+        for column, least in (("batch", 4), ("channels", 64)):
+            check_hidden(box, "conv_rollout.csv", target, "channels,grid,batch", column, least, 2, 5)
+
+
+@case
+def lattice_is_a_plateau(box):
+    check_hidden(box, "lattice_cg_graph.csv", "graph_pool_bytes", "bs,L,max_iter", "max_iter", 400, 2, 5)
+
+
+def footprint(series, quantity):
+    return [r for r in rows_of("cudagraph_footprint.csv")
+            if (r["series"], r["quantity"]) == (series, quantity) and r["mib"]]
+
+
+def leave_one_out(box, series, quantity, params):
+    rows = footprint(series, quantity)
+    return [predict(box, rows[:i] + rows[i + 1:], [rows[i]], "mib", params)[0] for i in range(len(rows))]
+
+
+@case
+def force_graph_left_one_out(box):
+    for series, params in (("max_iter", "max_iter"), ("bs", "bs,max_iter"), ("L", "L")):
+        got = leave_one_out(box, series, "force_graph", params)
+        mean = statistics.mean(abs(p - y) / y * 100 for y, p, _, _ in got)
+        print("# force graph over %s: %.2f %%" % (series, mean))
+        check(mean <= 1.5, series, mean, got)
+
+
+@case
+def every_series_is_inside_its_interval(box):
+    inside = total = 0
+    for series, quantity in sorted({(r["series"], r["quantity"]) for r in rows_of("cudagraph_footprint.csv")}):
+        rows = footprint(series, quantity)
+        if series.startswith("old") or len(rows) < 3:
+            continue
+        params = {"max_iter": "max_iter", "L": "L", "bs": "bs,max_iter" if rows[0]["max_iter"] else "bs"}[series]
+        for y, _, low, high in predict(box, rows, rows, "mib", params):
+            check(low <= y <= high, series, quantity, y, low, high)
+        got = leave_one_out(box, series, quantity, params)
+        inside += sum(lo <= y <= hi for y, _, lo, hi in got)
+        total += len(got)
+    print("# left out and inside the interval: %d of %d" % (inside, total))
+    check(inside >= 0.9 * total, inside, total)
+
+
+def fit_json(box, *args):
+    done = box.tare("fit", *args, "--json")
+    check_equal(done.code, 0, done)
+    return json.loads(done.out)
+
+
+def finding(report, param):
+    return next(f for f in report["findings"] if f["param"] == param)
+
+
+@case
+def what_the_note_asked(box):
+    report = fit_json(box, FOOTPRINT, "-t", "mib", "-p", "max_iter", "--where", "series=max_iter")
+    check_equal(finding(report, "max_iter")["kind"], "weak")
+    check(0.2 < finding(report, "max_iter")["per_step"] < 0.3, finding(report, "max_iter"))
+    report = fit_json(box, FOOTPRINT, "-t", "mib", "-p", "bs,max_iter,Nrv", "--where", "series=bs", "--where",
+                      "quantity=force_graph")
+    check_equal(finding(report, "bs")["kind"], "proportional")
+    check_equal(finding(report, "Nrv")["kind"], "one value")
+    with open(box.path("cells.csv"), "w", encoding="utf-8") as file:
+        file.write("L\n14\n")
+    report = fit_json(box, FOOTPRINT, "-t", "mib", "-p", "L", "--where", "series=L", "--where",
+                      "quantity=force_graph", "--predict", box.path("cells.csv"))
+    check(finding(report, "L")["kind"] in ("linear", "proportional"), finding(report, "L"))
+    row = report["rows"][0]
+    check(2350 < row["predicted"] < 2450 and row["low"] < row["predicted"] < row["high"], row)
+    check_says(row["assumes"], "assumes")
+    report = fit_json(box, FOOTPRINT, "-t", "mib", "-p", "L", "--where", "series=old_peak", "--predict",
+                      box.path("cells.csv"))
+    check(80 < report["rows"][0]["predicted"] < 95, report["rows"])
+    check_says(report["rows"][0]["assumes"], "beyond the measured L", "two values")
+    check(any("by assumption" in c for c in report["cautions"]), report["cautions"])
+
+
+@case
+def only_named_columns_are_used(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("n,m,word,y\n" + "".join("%d,%d,%s,%d\n" % (n, n * n, "ab"[n % 2], 5 + 2 * n)
+                                             for n in range(1, 9)))
+    check_equal([f["param"] for f in fit_json(box, box.path("t.csv"), "-t", "y")["findings"]], ["n", "m", "word"])
+    check_equal([f["param"] for f in fit_json(box, box.path("t.csv"), "-t", "y", "-p", "n")["findings"]], ["n"])
+    with open(box.path("c.csv"), "w", encoding="utf-8") as file:
+        file.write("word,n,low,note\nc,3,9,\"a \"\"b\"\", c\"\na,20,9,\n")
+    report = fit_json(box, box.path("t.csv"), "-t", "y", "--predict", box.path("c.csv"))
+    check_equal([f["param"] for f in report["findings"]], ["n", "word"], "what the cells lack is no parameter")
+    check_equal(report["rows"][0]["predicted"], None)
+    check_says(report["rows"][0]["assumes"], "word = c was never measured")
+    done = box.tare("fit", box.path("t.csv"), "-t", "y", "-p", "n", "--predict", box.path("c.csv"), "--csv")
+    table = list(csv.DictReader(io.StringIO(done.out)))
+    check_equal(list(table[0]), ["word", "n", "note", "predicted", "low", "high"])
+    check_equal(table[0]["note"], 'a "b", c')
+    check(abs(float(table[1]["predicted"]) - 45) < 0.5, table)
+
+
+@case
+def bad_input(box):
+    def refused(text, args, code, *says):
+        with open(box.path("bad.csv"), "w", encoding="utf-8") as file:
+            file.write(text)
+        done = box.tare("fit", box.path("bad.csv"), *args)
+        check_equal(done.code, code, done)
+        check_equal(done.out, "")
+        check_says(done.err, *says)
+        check_equal(len(done.err.splitlines()), 1, done.err)
+
+    refused("a,y\n1,2\n", [], 2, "--target")
+    refused("a,y\n1,2\n", ["-t", "z"], 2, "no column \"z\"")
+    refused("a,y\n1,2\n", ["-t", "y", "-p", "b"], 2, "no column \"b\"")
+    refused("a,y\n1,2\n", ["-t", "y", "-p", "a,,a"], 2, "--params")
+    refused("a,y\n1,2\n", ["-t", "y", "-p", "a,a"], 2, "named twice")
+    refused("a,y\n1,2\n", ["-t", "y", "--where", "a"], 2, "COLUMN=VALUE")
+    refused("a,y\n1,2\n", ["-t", "y", "--where", "a=7"], 125, "no row has a=7")
+    refused("", ["-t", "y"], 125, "bad.csv is empty")
+    refused("a,y\n", ["-t", "y"], 125, "no row")
+    refused("a,y\n1,x\n", ["-t", "y"], 125, "\"y\" holds no number")
+    refused("a,y\n1,2,3\n", ["-t", "y"], 125, "line 2")
+    refused("a,a,y\n1,2,3\n", ["-t", "y"], 125, "two columns \"a\"")
+    done = box.tare("fit", "-", "-t", "y", input=b"a,y\n1,2\n")
+    check_equal(done.code, 0, done)
+    done = box.tare("fit", box.path("none.csv"), "-t", "y")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "none.csv")
+
+
+@case
+def json_is_as_documented(box):
+    def keys(value, at=""):
+        if isinstance(value, list):
+            return set().union(set(), *(keys(v, at + "[]") for v in value))
+        if isinstance(value, dict):
+            return {at + "." + k for k in value}.union(*(keys(v, at + "." + k) for k, v in value.items()))
+        return set()
+
+    with open(os.path.join(ROOT, "docs", "JSON.md"), encoding="utf-8") as file:
+        page = file.read()
+    block = re.search(r"## `tare fit.*?```json\n(.*?)```", page, re.S).group(1)
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("batch,L,mib\n1,4,50\n2,4,90\n3,4,130\n4,4,170\n,4,9\n")
+    with open(box.path("c.csv"), "w", encoding="utf-8") as file:
+        file.write("batch,L\n8,4\n")
+    report = fit_json(box, box.path("t.csv"), "-t", "mib", "--predict", box.path("c.csv"))
+    check_equal(keys(report), keys(json.loads(block)))
+
+
+
+main()
