@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/run_options.h"
 #include "session/preload.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ static const char inside_recording[] = "/tare-recording";
 
 struct options {
 	const char *sim, *output;
+	int stacks; /* -1: not given */
 	bool json, docker;
 };
 
@@ -26,6 +28,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, output, "output", 'o', STRING, "REC",
 		 "record into the folder REC instead of env-DATE-PID.tare"),
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE", "run on a simulated GPU, such as h200"),
+	TARE_OPT(options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
+		 "which stacks driver calls and tensors get (both, tensors only Python's lines)"),
 	TARE_OPT(options, docker, "docker", 0, FLAG, NULL,
 		 "print arguments for docker run or podman run, and make the folder REC"),
 	TARE_OPT(options, json, "json", 0, FLAG, NULL,
@@ -268,6 +272,7 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 		rc = tare_preload_find(&preload, o->sim, env.recording, err);
 	if (rc)
 		return rc;
+	preload.stacks = o->stacks < 0 ? NULL : tare_stack_names[o->stacks];
 	env.preload = &preload;
 	split_library(&env);
 	tare_preload_each(&preload, env.recording, collect, &env);
@@ -285,7 +290,7 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 
 int tare_cmd_env(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .stacks = -1 };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };

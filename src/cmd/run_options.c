@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the recorder reads from TARE_STACKS. */
-#define TARE_STACK_NAMES "python|native|both|none"
-static const char *const stack_names[] = { "python", "native", "both", "none" };
+const char *const tare_stack_names[] = { "python", "native", "both", "none" };
 
 const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
@@ -81,7 +79,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;
 	session.no_probe = o.no_probe;
-	session.stacks = o.stacks < 0 ? NULL : stack_names[o.stacks];
+	session.stacks = o.stacks < 0 ? NULL : tare_stack_names[o.stacks];
 	session.argv = rest.items;
 	code = tare_session_run(&session, result, &err);
 	tare_vram_free(&session.vram);

@@ -15,6 +15,9 @@ struct run_options {
 };
 
 #define TARE_RUN_CAP (2ull << 30)
+/* What the recorder reads from TARE_STACKS: as options name it, and one by one. */
+#define TARE_STACK_NAMES "python|native|both|none"
+extern const char *const tare_stack_names[];
 extern const struct tare_opt tare_run_opts[];
 
 /*

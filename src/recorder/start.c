@@ -62,16 +62,22 @@ const char *tare_environment(const char *name)
  */
 static void choose_stacks(const char *value)
 {
-	uint32_t stacks = TARE_STACKS_PYTHON | TARE_STACKS_NATIVE;
+	static const struct {
+		const char *value;
+		uint32_t stacks;
+	} choices[] = {
+		{"none", 0},
+		{"python", TARE_STACKS_PYTHON},
+		{"native", TARE_STACKS_NATIVE},
+		{"both", TARE_STACKS_PYTHON | TARE_STACKS_NATIVE},
+	};
+	size_t i;
 
-	if (value && tare_plib_equal(value, "none"))
-		stacks = 0;
-	else if (value && tare_plib_equal(value, "python"))
-		stacks = TARE_STACKS_PYTHON;
-	else if (value && tare_plib_equal(value, "native"))
-		stacks = TARE_STACKS_NATIVE;
-	tare_config.stacks = stacks;
-	tare_config.tensor_stacks = value ? stacks : stacks & TARE_STACKS_PYTHON;
+	tare_config.stacks = TARE_STACKS_PYTHON | TARE_STACKS_NATIVE;
+	tare_config.tensor_stacks = TARE_STACKS_PYTHON;
+	for (i = 0; value && i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (tare_plib_equal(value, choices[i].value))
+			tare_config.stacks = tare_config.tensor_stacks = choices[i].stacks;
 }
 
 static void configure(char **envp)

@@ -71,6 +71,12 @@ ok 'arguments for docker, and the folder is made' docker
 ok 'docker takes no blanks' exits 2 $tare env --docker -o "$dir/a b.tare"
 ok 'docker or JSON' exits 2 $tare env --docker --json
 
+stacks() {
+	$tare env --stacks none | grep -q "^export TARE_STACKS='none'$" && ! $tare env | grep -q TARE_STACKS
+}
+ok 'stacks are chosen by a variable' stacks
+ok 'and not by any word' exits 2 $tare env --stacks all
+
 json() { $tare env --json -o "$odd" | grep -qF "\"TARE_RECORDING\": \"$odd\""; }
 ok 'JSON' json
 

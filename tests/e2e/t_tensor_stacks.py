@@ -18,6 +18,15 @@ def a_block_taken_back_has_no_stack(box):
 
 
 @case
+def an_unknown_choice_is_none(box):
+    """A variable that a newer Tare may have set."""
+    box.tensors = True
+    truth, done = record(box, "system", "signals", env={"TARE_STACKS": "everything"})
+    blocks = [event for event, _ in recorded(box) if asked(event) in truth]
+    check_equal([(event["python"] != 0, event["stack"]) for event in blocks], [(True, 0)] * 2, done)
+
+
+@case
 def stacks_can_be_chosen(box):
     """Unasked, a tensor has its lines and a call of the driver its native stack as well."""
     box.tensors = True
