@@ -221,22 +221,17 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 	return id;
 }
 
-uint32_t tare_emit_line_stack(const uint64_t *lines, uint32_t depth)
+uint32_t tare_emit_line_stack_known(uint64_t hash)
 {
-	uint64_t lanes[4] = {TARE_KIND_LINE_STACK, depth, 3, 5}, hash, position;
-	struct tare_rec_line_stack *rec;
-	uint32_t id, i;
+	return known_find(hash | 2, tare_ring_epoch());
+}
 
-	/* Four products at a time: one chain of them would take longer than finding the lines. */
-	for (i = 0; i < depth; i++)
-		lanes[i & 3] = ((lanes[i & 3] << 25 | lanes[i & 3] >> 39) ^ lines[i]) * 0x9e3779b97f4a7c15u;
-	hash = lanes[0];
-	for (i = 1; i < 4; i++)
-		hash = (hash ^ hash >> 32 ^ lanes[i]) * 0x9e3779b97f4a7c15u;
-	hash = (hash ^ hash >> 32) | 2;
-	id = known_find(hash, tare_ring_epoch());
-	if (id)
-		return id;
+uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t depth)
+{
+	struct tare_rec_line_stack *rec;
+	uint64_t position;
+	uint32_t id;
+
 	rec = (struct tare_rec_line_stack *)tare_ring_reserve(
 		TARE_KIND_LINE_STACK, (uint32_t)sizeof(*rec) + depth * 8, &position);
 	if (!rec)
@@ -246,7 +241,7 @@ uint32_t tare_emit_line_stack(const uint64_t *lines, uint32_t depth)
 	rec->depth = depth;
 	memcpy(rec + 1, lines, depth * sizeof(*lines));
 	tare_ring_commit(&rec->head, position);
-	known_add(hash, tare_ring_epoch(), id);
+	known_add(hash | 2, tare_ring_epoch(), id);
 	return id;
 }
 
@@ -272,7 +267,17 @@ void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp)
 
 void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 {
-	emit_plain(TARE_KIND_TENSOR, tensor, sizeof(*tensor), tare_clock_ticks());
+	struct tare_rec_tensor *rec;
+	uint64_t position;
+
+	_Static_assert(sizeof(*rec) % TARE_CELL == 0, "no rest to be filled in");
+	rec = (struct tare_rec_tensor *)tare_ring_claim(TARE_KIND_TENSOR, sizeof(*rec), &position);
+	if (!rec)
+		return;
+	rec->head.stamp = tare_clock_ticks();
+	/* There are more of these than of all others: no calls. */
+	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
+	tare_ring_commit(&rec->head, position);
 }
 
 void tare_emit_probe(const struct tare_rec_probe *probe)

@@ -17,10 +17,12 @@ uint32_t tare_emit_stack(void);
 
 /*
  * The ids of a source line (strings of its file and function, 0: no line) and of a stack of such ids,
- * innermost first, as they stand in the log; written the first time. 0: nothing is recorded.
+ * innermost first, as they stand in the log; written the first time. 0: nothing is recorded. `hash` tells the
+ * stack from all others.
  */
 uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line);
-uint32_t tare_emit_line_stack(const uint64_t *lines, uint32_t depth);
+uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t depth);
+uint32_t tare_emit_line_stack_known(uint64_t hash); /* 0: the log does not have it */
 
 /* Copies `event` (all but its head) into the log with this stamp. */
 void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);

@@ -362,13 +362,12 @@ static bool wait_for_room(uint64_t head, uint32_t size)
 
 static void report_lost(void);
 
-struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64_t *position)
+struct tare_record *tare_ring_claim(enum tare_kind kind, uint32_t size, uint64_t *position)
 {
 	struct tare_ring_header *header;
 	struct tare_record *rec;
 	uint64_t head;
 
-	size = (size + TARE_CELL - 1) & ~(TARE_CELL - 1);
 	if (unlikely(size > TARE_MAX_CELLS * TARE_CELL || !ensure_open()))
 		return NULL;
 	header = ring.log.ring;
@@ -389,10 +388,20 @@ struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64
 			break;
 	}
 	rec = (struct tare_record *)(ring.bytes + (head & (header->ring_bytes - 1)));
-	memset((uint8_t *)rec + 4, 0, size - 4); /* the seal is an old one, never this position's */
 	rec->kind = (uint16_t)kind;
 	rec->cells = (uint16_t)(size / TARE_CELL);
 	*position = head;
+	return rec;
+}
+
+struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64_t *position)
+{
+	struct tare_record *rec;
+
+	size = (size + TARE_CELL - 1) & ~(TARE_CELL - 1);
+	rec = tare_ring_claim(kind, size, position);
+	if (rec)
+		memset(rec + 1, 0, size - sizeof(*rec));
 	return rec;
 }
 
@@ -477,4 +486,6 @@ void tare_ring_forget(void)
 		tare_sys_munmap(ring.log.ring, TARE_RING_HEADER_BYTES + 2ull * ring.log.ring->ring_bytes);
 	if (state != FAILED || tare_sys_getpid() != ring.pid)
 		__atomic_store_n(&ring.state, CLOSED, __ATOMIC_RELEASE);
+	/* What the parent's log explains, this one's does not, also before it is open. */
+	__atomic_fetch_add(&ring.epoch, 1, __ATOMIC_RELEASE);
 }

@@ -16,6 +16,8 @@
  * disk are full (which is counted). Fill in everything but head.seal, then call tare_ring_commit.
  */
 struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64_t *position);
+/* The same for whole cells, without zeros in them: everything is to be filled in, the stamp too. */
+struct tare_record *tare_ring_claim(enum tare_kind kind, uint32_t size, uint64_t *position);
 void tare_ring_commit(struct tare_record *rec, uint64_t position);
 
 /* True once this process has a log. Opening happens at the first record. */

@@ -66,10 +66,10 @@ static void choose_stacks(const char *value)
 		const char *value;
 		uint32_t stacks;
 	} choices[] = {
-		{"none", 0},
-		{"python", TARE_STACKS_PYTHON},
-		{"native", TARE_STACKS_NATIVE},
-		{"both", TARE_STACKS_PYTHON | TARE_STACKS_NATIVE},
+		{ "none", 0 },
+		{ "python", TARE_STACKS_PYTHON },
+		{ "native", TARE_STACKS_NATIVE },
+		{ "both", TARE_STACKS_PYTHON | TARE_STACKS_NATIVE },
 	};
 	size_t i;
 

@@ -141,16 +141,30 @@ def check_forked(box, version):
     truth, _ = record(box, version, "forked")
     events = recorded(box)
     found = [(asked(event), frames) for event, frames in events if asked(event) in truth]
-    check_equal(len(found), 3)
+    check_equal(len(found), 4 if is_of_tensors(box) else 3)
     check_equal(len({event["log"] for event, _ in events}), 2, "parent and child have a log each")
     for size, frames in found:
         check(frames[0][2] == "alloc" and frames[-1][2] == "<module>", frames)
 
 
-def check_sub_interpreter(box, version):
-    truth, done = record(box, version, "sub_interpreter")
+def record_interpreters(box, version, what):
+    truth, done = record(box, version, what)
     if "no sub-interpreters" in done.out:
         raise Skip("Python %s here has no sub-interpreters" % version)
+    return truth
+
+
+def check_sub_interpreters(box, version):
+    truth = record_interpreters(box, version, "sub_interpreters")
+    found = {asked(event): frames for event, frames in recorded(box) if asked(event) in truth}
+    check_equal(len(truth), 49)
+    for size, entry in truth.items():
+        frames = [list(f) for f in found[size] or []]
+        check_equal(frames[:len(entry["frames"])], entry["frames"], "the stack of %#x" % size)
+
+
+def check_sub_interpreter(box, version):
+    truth = record_interpreters(box, version, "sub_interpreter")
     events = recorded(box)
     found = {asked(event): frames for event, frames in events if asked(event) in truth}
     is_followed = version != "system" and int(version.split(".")[1]) >= 12 or \
@@ -159,7 +173,7 @@ def check_sub_interpreter(box, version):
         frames = [list(f) for f in found[size] or []]
         if entry.get("inside") == 2 and not is_followed:
             # docs/PYTHON.md: without the GIL, the line that runs the sub-interpreter
-            check(frames and frames[0][2] == "sub_interpreter", frames)
+            check([f[2] for f in frames[:2]] == ["run", "sub_interpreter"], frames)
         else:
             check_equal(frames[:len(entry["frames"])], entry["frames"], "the stack of %#x" % size)
 
@@ -168,7 +182,7 @@ def define(tensors=False):
     """A case for each of the checks above and each version."""
     for version in VERSIONS + ["system"]:
         for check_one in (check_version, check_generated, check_names, check_threads, check_bare_thread,
-                          check_forked, check_sub_interpreter):
+                          check_forked, check_sub_interpreter, check_sub_interpreters):
             def run(box, check_one=check_one, version=version):
                 box.tensors = tensors
                 check_one(box, version)

@@ -142,7 +142,14 @@ static bool have_versions(const struct tare_python *p, const struct tare_python_
 {
 	int versions[CHECK_FRAMES], i, k, different = 0;
 
+	uint64_t interpreter, id;
+
 	if (p->layout.version == TARE_PYTHON_NONE)
+		return false;
+	if (p->layout.interpreter != TARE_PYTHON_NONE &&
+	    (!tare_python_load((uintptr_t)p->own_state() + p->layout.interpreter, &interpreter,
+			       TARE_PYTHON_ASK) ||
+	     !tare_python_load(interpreter + p->layout.interpreter_id, &id, TARE_PYTHON_ASK)))
 		return false;
 	for (i = 0; i < n; i++) {
 		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i], TARE_PYTHON_ASK) ||

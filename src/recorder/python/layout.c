@@ -14,7 +14,8 @@ enum { LNOTAB = TARE_PYTHON_LNOTAB, LINES = TARE_PYTHON_LINES, LOCATIONS = TARE_
 	{ .minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_,     \
 	  .nested = nested_, .back = back_, .code = code_, .at = at_, .owner = owner_,               \
 	  .file = file_, .name = name_, .first = first_, .table = table_,                            \
-	  .version = version_, .instructions = instructions_, .unit = unit_ },
+	  .version = version_, .instructions = instructions_, .unit = unit_,                         \
+	  .interpreter = NONE, .interpreter_id = NONE },
 /* clang-format on */
 static const struct tare_python_layout fixed[] = {
 #include "recorder/python/layout.def"
@@ -37,15 +38,17 @@ static const struct told {
 
 /* Words of _Py_DebugOffsets, and within its groups. */
 enum { COOKIE, VERSION, FREE_THREADED };
-enum { THREAD_CURRENT_FRAME = 4 };
+enum { INTERPRETER_ID = 7 };
+enum { THREAD_INTERPRETER = 3, THREAD_CURRENT_FRAME = 4 };
 enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE = 2, FRAME_INSTRUCTION = 3, FRAME_OWNER = 5 };
 enum { CODE_FILE = 1, CODE_NAME = 2, CODE_TABLE = 4, CODE_FIRST = 5, CODE_INSTRUCTIONS = 9 };
 
 /* No structure that a stack is read from is larger. */
 static bool is_plausible(const struct tare_python_layout *l)
 {
-	return l->frame < 4096 && l->back < 4096 && l->code < 4096 && l->at < 4096 && l->owner < 4096 &&
-	       l->file < 4096 && l->name < 4096 && l->first < 4096 && l->table < 4096 && l->instructions < 4096;
+	return l->frame < 4096 && l->interpreter < 4096 && l->back < 4096 && l->code < 4096 &&
+	       l->at < 4096 && l->owner < 4096 && l->file < 4096 && l->name < 4096 &&
+	       l->first < 4096 && l->table < 4096 && l->instructions < 4096;
 }
 
 static uint16_t narrow(uint64_t word)
@@ -79,6 +82,8 @@ static enum tare_python_told ask(const struct told *t, const void *runtime, stru
 		.first = narrow(words[t->code + CODE_FIRST]),
 		.table = narrow(words[t->code + CODE_TABLE]),
 		.instructions = narrow(words[t->code + CODE_INSTRUCTIONS]),
+		.interpreter = narrow(words[t->thread + THREAD_INTERPRETER]),
+		.interpreter_id = narrow(words[INTERPRETER_ID]),
 	};
 	return is_plausible(out) ? TARE_PYTHON_OK : TARE_PYTHON_BAD_OFFSETS;
 }

@@ -15,6 +15,8 @@ struct tare_python_layout {
 	uint16_t thread, frame, nested;
 	uint16_t back, code, at, owner;
 	uint16_t file, name, first, table, version, instructions;
+	uint16_t interpreter,
+		interpreter_id; /* of the thread state, of that: whose `version` it is, or NONE */
 	uint8_t unit; /* bytes of code that `at` counts */
 	uint8_t lines; /* enum tare_python_lines */
 };
@@ -26,6 +28,8 @@ enum {
 	TARE_PYTHON_HASH = 24,
 	TARE_PYTHON_STATE = 32,
 	TARE_PYTHON_BYTES = 32,
+	TARE_PYTHON_TRACEABLE =
+		16, /* before the instructions, from 3.12 on: where tracing begins, in words of them */
 };
 
 enum tare_python_told { TARE_PYTHON_OK, TARE_PYTHON_UNKNOWN_VERSION, TARE_PYTHON_BAD_OFFSETS, TARE_PYTHON_FREE_THREADED };

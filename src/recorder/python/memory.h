@@ -30,7 +30,7 @@ static inline bool tare_python_may_load(uintptr_t at, size_t size, enum tare_pyt
 
 static inline bool tare_python_load(uintptr_t at, uint64_t *out, enum tare_python_trust trust)
 {
-	if (at % 8 || !tare_python_may_load(at, 8, trust))
+	if ((trust == TARE_PYTHON_ASK && at % 8) || !tare_python_may_load(at, 8, trust))
 		return false;
 	*out = *(const volatile uint64_t *)at;
 	return true;
@@ -38,7 +38,7 @@ static inline bool tare_python_load(uintptr_t at, uint64_t *out, enum tare_pytho
 
 static inline bool tare_python_load_int(uintptr_t at, int *out, enum tare_python_trust trust)
 {
-	if (at % 4 || !tare_python_may_load(at, 4, trust))
+	if ((trust == TARE_PYTHON_ASK && at % 4) || !tare_python_may_load(at, 4, trust))
 		return false;
 	*out = *(const volatile int *)at;
 	return true;
@@ -50,6 +50,17 @@ static inline bool tare_python_load_byte(uintptr_t at, uint8_t *out, enum tare_p
 		return false;
 	*out = *(const volatile uint8_t *)at;
 	return true;
+}
+
+/* Of a layout that was checked. */
+static inline uint64_t tare_python_word(uintptr_t at)
+{
+	return *(const uint64_t *)at;
+}
+
+static inline uint32_t tare_python_half(uintptr_t at)
+{
+	return *(const uint32_t *)at;
 }
 
 #endif

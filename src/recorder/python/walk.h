@@ -64,4 +64,52 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 	return hops < HOPS_MAX ? n : -1;
 }
 
+/*
+ * The same for a layout that was checked, where no load can fail; this is done for every block of a tensor.
+ * Frames that tare_python_is_shown() leaves out may be among them: to tell takes a look at the code.
+ */
+static inline __attribute__((always_inline)) int
+tare_python_walk_checked(const struct tare_python_layout *layout, uintptr_t state,
+			 struct tare_python_frame *out, int max)
+{
+	enum { OWNED_BY_INTERPRETER = 3, TAG_BITS = 7, HOPS_MAX = 100000 };
+	const struct tare_python_layout l = *layout;
+	uint64_t frame = tare_python_word(state + l.frame), code;
+	bool has_owner = l.owner != TARE_PYTHON_NONE, is_index = l.instructions == TARE_PYTHON_NONE;
+	int n = 0, hops;
+
+	if (frame && l.nested != TARE_PYTHON_NONE)
+		frame = tare_python_word(frame + l.nested);
+	for (hops = 0; frame && n < max && hops < HOPS_MAX;
+	     hops++, frame = tare_python_word(frame + l.back)) {
+		if (has_owner &&
+		    *(const uint8_t *)(uintptr_t)(frame + l.owner) >= OWNED_BY_INTERPRETER)
+			continue;
+		code = tare_python_word(frame + l.code) &
+		       ~(uint64_t)TAG_BITS; /* references of 3.14 have tags */
+		if (!code)
+			return -1;
+		out[n].code = code;
+		out[n].at =
+			is_index ? *(const int *)(uintptr_t)(frame + l.at) * l.unit
+				 : (int)(tare_python_word(frame + l.at) - (code + l.instructions));
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Whether Python shows a frame too. From 3.12 on one can be of something that is no code object, or of
+ * code of the interpreter's own, as between a class and its __init__: that never gets to where tracing begins.
+ */
+static inline bool tare_python_is_shown(const struct tare_python_layout *l,
+					const struct tare_python_frame *frame, uintptr_t code_type)
+{
+	if (l->owner == TARE_PYTHON_NONE)
+		return true;
+	return tare_python_word(frame->code + TARE_PYTHON_TYPE) == code_type &&
+	       frame->at >= 2 * (int)tare_python_half(frame->code + l->instructions -
+						      TARE_PYTHON_TRACEABLE);
+}
+
 #endif

@@ -9,7 +9,6 @@
  */
 #include "recorder/torch/tensors.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "recorder/elfsym.h"
@@ -130,11 +129,10 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 	if (!is_wanted(bytes <= 0))
 		return;
 	tare_depth++;
-	memset(&rec, 0, sizeof(rec));
-	rec.block = (uint64_t)(uintptr_t)block;
-	rec.bytes = bytes;
-	rec.tid = tare_fork_tid();
-	rec.device = (int16_t)device;
+	rec = (struct tare_rec_tensor){ .block = (uint64_t)(uintptr_t)block,
+					.bytes = bytes,
+					.tid = tare_fork_tid(),
+					.device = (int16_t)device };
 	if (bytes > 0) {
 		find_stacks(&rec);
 		flags |= tare_autograd_flags();

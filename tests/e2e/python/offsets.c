@@ -47,6 +47,8 @@ int main(void)
 #if PY_VERSION_HEX >= 0x030c0000
 	compare("owner", offsetof(_PyInterpreterFrame, owner), l.owner);
 	compare("version", offsetof(PyCodeObject, co_version), l.version);
+	compare("first traceable", offsetof(PyCodeObject, _co_firsttraceable),
+		(size_t)(l.instructions - TARE_PYTHON_TRACEABLE));
 #else
 	compare("thread", offsetof(PyThreadState, thread_id), l.thread);
 #endif
@@ -62,6 +64,8 @@ int main(void)
 	compare("type", offsetof(PyObject, ob_type), TARE_PYTHON_TYPE);
 	compare("size of bytes", offsetof(PyVarObject, ob_size), TARE_PYTHON_SIZE);
 	compare("bytes", offsetof(PyBytesObject, ob_sval), TARE_PYTHON_BYTES);
+	compare("hash of bytes", offsetof(PyBytesObject, ob_shash), TARE_PYTHON_HASH);
+	compare("hash of text", offsetof(PyASCIIObject, hash), TARE_PYTHON_HASH);
 	compare("size of text", offsetof(PyASCIIObject, length), TARE_PYTHON_SIZE);
 	compare("state of text", offsetof(PyASCIIObject, state), TARE_PYTHON_STATE);
 	return 0;

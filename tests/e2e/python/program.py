@@ -103,6 +103,39 @@ class Model(object):
         alloc()
 
 
+class Warm(object):
+    """Made so often that the interpreter takes a short cut to __init__."""
+
+    def __init__(self, depth):
+        self.inner = Warm(depth - 1) if depth else alloc()
+
+    def __getattr__(self, name):
+        return alloc()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        alloc()
+
+    def __lt__(self, other):
+        return alloc().value > 0
+
+    @property
+    def size(self):
+        return alloc()
+
+
+def warm():
+    for i in range(60):
+        one = Warm(i % 3)
+        one.missing
+        one.size
+        with one:
+            one < one
+        max((alloc() for _ in range(2)), key=lambda at: alloc().value)
+
+
 def generator():
     alloc()
     yield 1
@@ -160,6 +193,7 @@ def plain():
 
     class Inside(object):
         at = alloc()
+    warm()
     sys.setrecursionlimit(3000)
     recurse(1000)
     recurse(90)
@@ -240,13 +274,14 @@ def note(size):
     os.write(%d, (json.dumps({"size": size, "frames": frames, "inside": %d}) + "\\n").encode())
     return size
 def alloc():
-    at = ctypes.c_uint64()
+%s    at = ctypes.c_uint64()
     take(ctypes.byref(at), ctypes.c_size_t(note(%d)))
 alloc()
 """
 
 
-def sub_interpreter():
+def find_interpreters():
+    """Functions that make one, run a text in it and end it; None: there are none."""
     for name in ("_interpreters", "_xxsubinterpreters"):
         try:
             module = __import__(name)
@@ -255,25 +290,54 @@ def sub_interpreter():
             module = None
     if not module:
         print("no sub-interpreters")
-        return
-    try:
-        one = module.create("legacy") if name == "_interpreters" else module.create(isolated=False)
-    except TypeError:
-        one = module.create()
-    for dll, inside in (("PyDLL", 1), ("CDLL", 2)):
-        text = INSIDE % (dll, LIBRARY, TAKE, TRUTH, inside, next(sizes))
-        run = module.exec if name == "_interpreters" else module.run_string
-        failure = run(one, text)
+        return None
+
+    def create():
+        try:
+            return module.create("legacy") if name == "_interpreters" else module.create(isolated=False)
+        except TypeError:
+            return module.create()
+
+    def run(one, text):
+        failure = (module.exec if name == "_interpreters" else module.run_string)(one, text)
         assert not failure, failure
+    return create, run, module.destroy
+
+
+def sub_interpreter():
+    found = find_interpreters()
+    if not found:
+        return
+    create, run, destroy = found
+    one = create()
+    for dll, inside in (("PyDLL", 1), ("CDLL", 2)):
+        run(one, INSIDE % (dll, LIBRARY, TAKE, TRUTH, inside, "", next(sizes)))
     alloc()
-    module.destroy(one)
+    destroy(one)
     alloc()
+
+
+def sub_interpreters():
+    """One after the other: what each runs may lie where the one before had something else."""
+    found = find_interpreters()
+    if not found:
+        return
+    create, run, destroy = found
+    for i in range(12):
+        one = create()
+        for k in range(3):
+            run(one, INSIDE % ("PyDLL", LIBRARY, TAKE, TRUTH, 1, "\n" * ((i + k) % 5), next(sizes)))
+        destroy(one)
+        alloc()
 
 
 def forked():
+    if TENSORS:
+        alloc()  # that its line is in the parent's log does not help the child's
     child = os.fork()
     if child == 0:
-        start()
+        if not TENSORS:
+            start()
         alloc()
         recurse(3)
         os._exit(0)

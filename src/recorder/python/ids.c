@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/python/ids.h"
+
+#include "recorder/emit.h"
+#include "recorder/python/content.h"
+#include "recorder/recorder.h"
+#include "recorder/ring.h"
+
+#define SLOTS  8192u /* a power of two, 64 bytes each, touched as needed */
+#define PROBES 4u
+
+/* `turn` is odd while a thread writes; a reader whose turn was interrupted has found nothing. */
+struct slot {
+	uint64_t code;
+	uint64_t content;
+	int32_t at;
+	uint32_t turn;
+	uint32_t id, epoch;
+};
+static struct slot slots[SLOTS];
+
+/* The longest a name in the log can be is shorter than this. */
+enum { NAME_BYTES = 1024 };
+
+static struct slot *slot_of(const struct tare_python_frame *frame, uint32_t probe)
+{
+	uint64_t hash = (frame->code >> 4 ^ (uint64_t)(unsigned int)frame->at << 40) *
+			TARE_PYTHON_MULTIPLIER;
+
+	return &slots[((hash >> 40) + probe) & (SLOTS - 1)];
+}
+
+static uint32_t find(const struct tare_python_frame *frame, uint64_t content, uint32_t epoch)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROBES; i++) {
+		const struct slot *s = slot_of(frame, i);
+		uint32_t turn = __atomic_load_n(&s->turn, __ATOMIC_ACQUIRE);
+		uint32_t id = s->id;
+
+		if (s->code != frame->code || s->at != frame->at || s->content != content ||
+		    s->epoch != epoch)
+			continue;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(turn & 1) && __atomic_load_n(&s->turn, __ATOMIC_RELAXED) == turn)
+			return id;
+	}
+	return 0;
+}
+
+/* Into a slot that is free or out of date, else over the first. */
+static void keep(const struct tare_python_frame *frame, uint64_t content, uint32_t epoch,
+		 uint32_t id)
+{
+	struct slot *s = slot_of(frame, 0);
+	uint32_t turn, i;
+
+	for (i = 0; i < PROBES; i++) {
+		struct slot *other = slot_of(frame, i);
+
+		if (other->epoch != epoch ||
+		    (other->code == frame->code && other->at == frame->at)) {
+			s = other;
+			break;
+		}
+	}
+	turn = __atomic_load_n(&s->turn, __ATOMIC_RELAXED);
+	if ((turn & 1) || !__atomic_compare_exchange_n(&s->turn, &turn, turn + 1, false,
+						       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	s->code = frame->code;
+	s->content = content;
+	s->at = frame->at;
+	s->id = id;
+	s->epoch = epoch;
+	__atomic_store_n(&s->turn, turn + 2, __ATOMIC_RELEASE);
+}
+
+__attribute__((noinline)) static uint32_t write_line(const struct tare_python_layout *l,
+						     const struct tare_python_frame *frame,
+						     const struct tare_python_code *code,
+						     uint64_t content)
+{
+	char text[NAME_BYTES];
+	uint32_t file, function, id;
+
+	if (!tare_python_text(l, code->file, text, sizeof(text), TARE_PYTHON_TRUST))
+		text[0] = '\0';
+	file = tare_emit_string(text);
+	if (!tare_python_text(l, code->name, text, sizeof(text), TARE_PYTHON_TRUST))
+		text[0] = '\0';
+	function = tare_emit_string(text);
+	id = tare_emit_line(file, function,
+			    (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
+	if (id)
+		keep(frame, content, tare_ring_epoch(), id);
+	return id;
+}
+
+uint32_t tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
+			const struct tare_python_code *code, uint64_t content)
+{
+	uint32_t id = find(frame, content, tare_ring_epoch());
+
+	return likely(id) ? id : write_line(l, frame, code, content);
+}

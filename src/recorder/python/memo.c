@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/python/memo.h"
+
+#include <stddef.h>
+
+#include "recorder/recorder.h"
+
+/*
+ * Not thread-local, for that would be taken from the stack of every thread of the program. A thread
+ * is known by where its thread-local variables are: another can only be there when it has ended.
+ */
+enum { MEMOS = 128 };
+static struct tare_python_memo memos[MEMOS];
+static TARE_TLS struct tare_python_memo *own;
+static TARE_TLS bool has_none;
+
+__attribute__((noinline)) static struct tare_python_memo *claim(void)
+{
+	size_t i;
+
+	for (i = 0; i < MEMOS; i++) {
+		const void *owner = __atomic_load_n(&memos[i].owner, __ATOMIC_RELAXED);
+
+		if (owner == &own ||
+		    (!owner && __atomic_compare_exchange_n(&memos[i].owner, &owner, &own, false,
+							   __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+			return &memos[i];
+	}
+	has_none = true;
+	return NULL;
+}
+
+struct tare_python_memo *tare_python_memo(void)
+{
+	if (unlikely(!own) && !has_none)
+		own = claim();
+	return own;
+}
