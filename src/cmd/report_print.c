@@ -310,6 +310,8 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 	if (rc == 0)
 		rc = tare_phase_instants_settle(recording, instants, o.instant_nr, err);
 	if (rc == 0)
+		rc = tare_oom_instants_settle(recording, instants, o.instant_nr, err);
+	if (rc == 0)
 		rc = check_instants(recording, instants, o.instant_nr, err);
 	if (rc == 0)
 		rc = print(out, recording, &o, err);

@@ -110,6 +110,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);
 		tare_fold_snapshot_pauses(f, l);
+		tare_fold_snapshot_ooms(f, l);
 	}
 }
 
@@ -173,6 +174,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->paused);
 	free(f->pauses);
 	free(f->notes);
+	free(f->ooms);
 	tare_map_free(&f->graves);
 	tare_map_free(&f->told_physicals);
 	tare_strmap_free(&f->owner_ids);

@@ -49,6 +49,7 @@ enum tare_instant_kind {
 	TARE_INSTANT_MARK,
 	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
 	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
+	TARE_INSTANT_OOM,   /* the nth moment at which memory ran out; tare_oom_instants_settle() */
 	TARE_INSTANT_SNAPSHOT, /* a name: whoever has the recording makes a TIME of it */
 };
 enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_END };
@@ -61,14 +62,14 @@ struct tare_instant {
 
 	const char *phase; /* of TARE_INSTANT_PHASE: in `text`, not terminated */
 	size_t phase_len;
-	uint64_t nth;
+	uint64_t nth; /* also of OOM */
 	enum tare_phase_point point;
 	bool is_per_device; /* of TIME: each device has its own, by tare_device.index */
 	int64_t device_t_ns[TARE_PHASE_DEVICES];
 };
 
 /*
- * "peak", "peak:tensors", "end", "12.5s", "1500ms", "+3", "snapshot:1", "phase:NAME#2:peak". Returns 0 or
+ * "peak", "peak:tensors", "end", "oom#2", "12.5s", "1500ms", "+3", "snapshot:1", "phase:NAME#2:peak". Returns 0 or
  * TARE_E_USAGE. `out->text` is `text`.
  */
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
@@ -78,6 +79,10 @@ void tare_phase_instant_parse(const char *name, struct tare_instant *out); /* wh
 struct tare_recording;
 int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
 			       int nr, struct tare_err *err);
+
+/* The same for "oom" and "oom#2": TARE_E_NOT_FOUND where memory did not run out (so often). */
+int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
+			     struct tare_err *err);
 
 /* Events in the order of tare_recording_next(). They are read twice. */
 struct tare_ledger_source {

@@ -450,6 +450,15 @@ static void add_record(void *arg, const struct tare_event *e, const struct tare_
 	*tare_checkpoint_last(arg) = *e;
 }
 
+static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site)
+{
+	struct tare_rec_oom *r = &tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns)->oom;
+
+	*r = *rec;
+	*tare_checkpoint_last(arg) = *e;
+	tare_checkpoint_site(arg, site, &r->python, &r->stack);
+}
+
 /* What was paused then stays so, and snapshots keep their times. */
 static void tell_controls(struct checkpoint *c)
 {
@@ -501,6 +510,7 @@ static void tell_all(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut, add_record, c);
+	tare_fold_oom_tell(f, c->cut, add_oom, c);
 	tell_processes(c);
 	tell_controls(c);
 	free(own);

@@ -110,6 +110,8 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+/* Takes it in when the calls before it are settled. */
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
 					  int process, enum tare_account account, uint64_t owner,
@@ -259,6 +261,14 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		     struct tare_arena *memory, struct tare_device_ledger *out);
 
+/* oom.c: moments at which memory ran out */
+typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site);
+void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom);
+void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg);
+void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out);
+
 /* pool_rows.c: PyTorch's segments, one by one */
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_arena *memory, struct tare_device_ledger *out);
@@ -292,6 +302,8 @@ void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out
 /* owner.c: who asked and where, from the stacks */
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
+/* "train.py:87 in forward"; NULL: not known */
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full, struct tare_arena *memory);
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 uint64_t tare_fold_text(struct tare_fold *f, const char *text); /* 0: none; of f->owners: less one */

@@ -232,6 +232,26 @@ struct tare_block {
 	int process;
 	uint32_t site, tid;
 	uint16_t flags; /* enum tare_tensor_flag */
+	int oom;        /* it is none: 1 + row, what there was then is to be looked at */
+};
+
+/* What the driver refused PyTorch last on a device. */
+struct tare_oom_refused {
+	int process;
+	uint32_t tid;
+	uint64_t asked; /* 0: nothing */
+};
+
+struct tare_oom_fold {
+	int process, device;
+	int64_t t; /* of the first */
+	uint64_t count;
+	bool is_torch;
+	uint32_t site;
+	uint64_t owner;
+	const char *api;
+	uint64_t asked, segment, allocated, reserved;
+	int64_t free, elastic, stuck, held, others; /* free -1: not known */
 };
 
 struct tare_pool_use {
@@ -491,6 +511,7 @@ struct tare_device_fold {
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
 	struct tare_kept_segments kept_segments[TARE_MARK_NR];
+	struct tare_oom_refused refused;
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
@@ -573,6 +594,9 @@ struct tare_fold {
 
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
+
+	struct tare_oom_fold *ooms;
+	size_t oom_nr, oom_cap;
 
 	struct tare_phases phases;
 	const char *lines; /* of tare_ledger_opts */

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -33,19 +34,37 @@ static int find_mark(const char *name)
 	return m;
 }
 
+/* "oom", "oom#2" */
+static bool parse_oom(const char *text, uint64_t *nth)
+{
+	char *end;
+
+	*nth = 1;
+	if (strncmp(text, "oom", 3) != 0)
+		return false;
+	if (!text[3])
+		return true;
+	if (text[3] != '#' || text[4] < '1' || text[4] > '9')
+		return false;
+	*nth = strtoull(text + 4, &end, 10);
+	return !*end;
+}
+
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err)
 {
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .text = text, .mark = find_mark(text) };
 
 	if (at.mark != TARE_MARK_NR) {
 		at.kind = TARE_INSTANT_MARK;
+	} else if (parse_oom(text, &at.nth)) {
+		at.kind = TARE_INSTANT_OOM;
 	} else if (!strncmp(text, "snapshot:", 9) && text[9]) {
 		at.kind = TARE_INSTANT_SNAPSHOT;
 	} else if (!strncmp(text, "phase:", 6) && text[6]) {
 		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
 		return tare_err_set(err, TARE_E_USAGE,
-				    "instant '%s' is not known; say peak, peak:tensors, end, snapshot:1, "
+				    "instant '%s' is not known; say peak, peak:tensors, end, oom, snapshot:1, "
 				    "seconds since the start such as 12.5s or 1500ms, or phase:NAME",
 				    text);
 	}

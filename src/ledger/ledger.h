@@ -82,6 +82,35 @@ struct tare_pool_segment {
 	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
 };
 
+/* What of that which was there would have been enough. */
+enum tare_oom_verdict {
+	TARE_OOM_LIMIT,      /* the driver was not asked: the program limits itself */
+	TARE_OOM_FRAGMENTED, /* what is stuck in segments, and free, is as much: in pieces */
+	TARE_OOM_ELASTIC,    /* with what its process could give back */
+	TARE_OOM_PIECES,     /* as much was free, by the driver's own count */
+	TARE_OOM_OTHERS,     /* with what other processes have */
+	TARE_OOM_NEED,       /* nothing: more is needed than there is */
+};
+
+/* A moment at which memory ran out: the first of those of one line, and what there was then. */
+struct tare_oom {
+	int number; /* from 1, as --at oom#N has it */
+	int device; /* as tare_device_ledger.index */
+	int64_t t_ns, pid, generation;
+	const char *program;
+	bool is_torch;     /* PyTorch gave up; else the driver refused a call of others */
+	const char *api, *owner; /* of such a call; NULL: not known */
+	const char *source, *short_source;
+	uint64_t count;
+	uint64_t asked;    /* by the program */
+	uint64_t segment;  /* of the driver; 0: it was not asked */
+	uint64_t allocated, reserved; /* as PyTorch counts; TARE_NOT_KNOWN */
+	uint64_t free;     /* TARE_NOT_KNOWN without a counter */
+	int64_t elastic, stuck, held; /* of the process */
+	int64_t others;    /* of the other processes */
+	enum tare_oom_verdict verdict;
+};
+
 /* The smaller card that a device stood for (--vram, --card). */
 struct tare_card_ledger {
 	bool is_there;
@@ -283,6 +312,8 @@ struct tare_ledger {
 	int graph_nr;
 	struct tare_graph_saving *savings;
 	int saving_nr;
+	struct tare_oom *ooms; /* of the whole recording, by time */
+	int oom_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */

@@ -143,6 +143,23 @@ uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const 
 	return e->python || e->stack ? site_of(f, p, e) : 0;
 }
 
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
+{
+	const struct tare_site *site = at ? &f->sites[at] : NULL;
+	struct tare_str text = { 0 };
+	const char *copy;
+
+	if (!site)
+		return NULL;
+	if (site->python)
+		tare_line_add(&text, tare_line_of_user(site->python), is_full);
+	else
+		tare_line_add_native(&text, site->process, site->pc);
+	copy = tare_arena_strdup(memory, tare_str_text(&text));
+	tare_str_free(&text);
+	return copy;
+}
+
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e)
 {

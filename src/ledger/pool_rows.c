@@ -3,7 +3,6 @@
 #include "ledger/fold.h"
 
 #include "base/array.h"
-#include "ledger/line.h"
 
 #include <stdlib.h>
 
@@ -87,23 +86,6 @@ static int by_stuck(const void *a, const void *b)
 	return by_segment(&x->segment, &y->segment);
 }
 
-static const char *line_of(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
-{
-	const struct tare_site *site = at ? &f->sites[at] : NULL;
-	struct tare_str text = { 0 };
-	const char *copy;
-
-	if (!site)
-		return NULL;
-	if (site->python)
-		tare_line_add(&text, tare_line_of_user(site->python), is_full);
-	else
-		tare_line_add_native(&text, site->process, site->pc);
-	copy = tare_arena_strdup(memory, tare_str_text(&text));
-	tare_str_free(&text);
-	return copy;
-}
-
 static void pin(const struct tare_fold *f, const struct found *found, struct tare_arena *memory,
 		struct tare_pool_segment *out)
 {
@@ -116,8 +98,8 @@ static void pin(const struct tare_fold *f, const struct found *found, struct tar
 	out->pin_born_ns = b->born_ns;
 	if (!stuck(found))
 		return; /* nobody asks */
-	out->pin_line = line_of(f, b->site, true, memory);
-	out->pin_short_line = line_of(f, b->site, false, memory);
+	out->pin_line = tare_fold_site_name(f, b->site, true, memory);
+	out->pin_short_line = tare_fold_site_name(f, b->site, false, memory);
 }
 
 static bool is_alike(const struct tare_segment *a, const struct tare_segment *b)

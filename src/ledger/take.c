@@ -307,6 +307,9 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
 		return;
+	case TARE_KIND_OOM:
+		tare_fold_oom(f, d, e);
+		return;
 	default:
 		return;
 	}
@@ -316,6 +319,13 @@ static void take_hosts(struct tare_fold *f, int64_t t)
 {
 	while (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < t)
 		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
+}
+
+/* After its step, so that its readings count. */
+static void take_oom(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	if (e->kind == TARE_KIND_EVENT && !tare_fold_is_folded(e))
+		tare_fold_oom_event(f, f->devices[device], e);
 }
 
 static void take(struct tare_fold *f, const struct tare_event *e)
@@ -328,8 +338,10 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	take_hosts(f, e->at_ns);
 	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
 		tare_fold_refused(f, f->devices[device], e);
-	if (is_late(f, e, device))
+	if (is_late(f, e, device)) {
+		take_oom(f, e, device);
 		return;
+	}
 	if (e->process)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
 	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
@@ -343,6 +355,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	}
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
+		take_oom(f, e, device);
 		return;
 	}
 	switch (e->kind) {

@@ -112,6 +112,10 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	tare_fold_advance(f, d, b->t);
+	if (b->oom) {
+		tare_fold_oom_look(f, d, b->oom - 1);
+		return;
+	}
 	apply(f, d, b);
 	tare_fold_plateau(f, d, b->t);
 	tare_fold_peak_tensors(f, d, b->t);
@@ -121,6 +125,19 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 static bool is_complete(const struct tare_device_fold *d, int64_t t)
 {
 	return t > d->cluster_until && (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
+}
+
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded)
+{
+	if (d->cluster.count && is_complete(d, b->t))
+		tare_fold_cluster_close(f, d);
+	if (!d->cluster.count || is_folded) {
+		tare_fold_tensor_flush(f, d);
+		take_in(f, d, b);
+		return;
+	}
+	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	d->blocks[d->block_nr++] = *b;
 }
 
 /* The segment of a block may be among calls that are not settled: it waits for them. */
@@ -140,15 +157,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 		return; /* damage */
 	if (b.bytes > 0)
 		b.site = tare_fold_site(f, p, e);
-	if (d->cluster.count && is_complete(d, b.t))
-		tare_fold_cluster_close(f, d);
-	if (!d->cluster.count || tare_fold_is_folded(e)) {
-		tare_fold_tensor_flush(f, d);
-		take_in(f, d, &b);
-		return;
-	}
-	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
-	d->blocks[d->block_nr++] = b;
+	tare_fold_wait(f, d, &b, tare_fold_is_folded(e));
 }
 
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)

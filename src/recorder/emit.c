@@ -280,6 +280,11 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 	tare_ring_commit(&rec->head, position);
 }
 
+void tare_emit_oom(const struct tare_rec_oom *oom)
+{
+	emit_plain(TARE_KIND_OOM, oom, sizeof(*oom), tare_clock_ticks());
+}
+
 void tare_emit_probe(const struct tare_rec_probe *probe)
 {
 	emit_plain(TARE_KIND_PROBE, probe, sizeof(*probe), tare_clock_ticks());

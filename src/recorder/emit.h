@@ -29,6 +29,7 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
+void tare_emit_oom(const struct tare_rec_oom *oom);
 void tare_emit_probe(const struct tare_rec_probe *probe);
 void tare_emit_sweep(const struct tare_rec_sweep *sweep);
 

@@ -276,6 +276,14 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	case TARE_KIND_TENSOR:
 		((struct tare_rec_tensor *)&k->rec)->device = (int16_t)ordinal;
 		break;
+	case TARE_KIND_OOM: {
+		struct tare_rec_oom *oom = (struct tare_rec_oom *)&k->rec;
+
+		oom->api = string_id(c, part, k->event.api);
+		oom->owner = string_id(c, part, k->event.name);
+		oom->device = (int16_t)ordinal;
+		break;
+	}
 	case TARE_KIND_PHASE_SUM:
 		((struct tare_rec_phase_sum *)&k->rec)->name = string_id(c, part, k->event.name);
 		((struct tare_rec_phase_sum *)&k->rec)->domain = string_id(c, part, k->event.domain);

@@ -294,6 +294,7 @@ enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
 enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
+enum tare_oom_flag { TARE_OOM_TORCH = 1 }; /* PyTorch said so; else the driver refused a call */
 enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PROBE_##key = value,

@@ -168,6 +168,13 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_PROBE:
 		e->name = look_up(&p->strings, rec.probe->name);
 		break;
+	case TARE_KIND_OOM:
+		e->device = tare_process_device(&p->public, rec.oom->device);
+		e->stack = look_up(&p->stacks, rec.oom->stack);
+		e->python = look_up(&p->line_stacks, rec.oom->python);
+		e->api = look_up(&p->strings, rec.oom->api);
+		e->name = look_up(&p->strings, rec.oom->owner);
+		break;
 	case TARE_KIND_READING:
 		e->device = tare_process_device(&p->public, rec.reading->device);
 		break;

@@ -100,6 +100,15 @@ static void filter_graphs(const struct tare_ledger *in, int64_t pid, struct tare
 		out->saving_nr = 0;
 }
 
+static void filter_ooms(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->ooms = tare_xcalloc((size_t)in->oom_nr + 1, sizeof(*out->ooms));
+	out->oom_nr = 0;
+	for (int i = 0; i < in->oom_nr; i++)
+		if (in->ooms[i].pid == pid)
+			out->ooms[out->oom_nr++] = in->ooms[i];
+}
+
 void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	*out = *in;
@@ -116,6 +125,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 		if (in->hosts[i].pid == pid)
 			out->hosts[out->host_nr++] = in->hosts[i];
 	filter_graphs(in, pid, out);
+	filter_ooms(in, pid, out);
 }
 
 void tare_filter_free(struct tare_ledger *out)
@@ -129,5 +139,6 @@ void tare_filter_free(struct tare_ledger *out)
 	free(out->devices);
 	free(out->hosts);
 	free(out->graphs);
+	free(out->ooms);
 	*out = (struct tare_ledger){ 0 };
 }

@@ -2,8 +2,9 @@
 #include "view/ledger_json.h"
 
 #include "trace/format.h"
-#include "view/card.h"
 #include "view/advice.h"
+#include "view/card.h"
+#include "view/oom.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
 enum { CONTRACT = 1 };
@@ -156,6 +157,7 @@ void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
 	for (int i = 0; i < ledger->device_nr; i++)
 		add_device(j, &ledger->devices[i]);
 	tare_json_close(j);
+	tare_oom_json(j, ledger);
 	tare_json_open(j, "host", '[');
 	for (int i = 0; i < ledger->host_nr; i++)
 		add_host(j, &ledger->hosts[i]);

@@ -8,6 +8,7 @@
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
+#include "view/oom.h"
 #include "view/text_rows.h"
 
 #include <stdlib.h>
@@ -167,6 +168,7 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
+	tare_oom_text(out, last, style);
 	if (last->device_nr)
 		tare_graph_line(out, last, (size_t)style->width);
 	add_hosts(&s, last);

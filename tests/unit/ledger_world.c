@@ -256,6 +256,13 @@ void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 		(struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_FINALIZING };
 }
 
+void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved)
+{
+	add(w, TARE_KIND_OOM, 0, 0, t)->rec.oom = (struct tare_rec_oom){
+		.tid = 1, .asked = asked, .allocated = allocated, .reserved = reserved
+	};
+}
+
 void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec)
 {
 	add(w, TARE_KIND_GRAPH, process, -1, t)->rec.graph = *rec;
@@ -567,8 +574,25 @@ static void check_same_graphs(const struct tare_ledger *a, const struct tare_led
 	}
 }
 
+static void check_same_ooms(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	CHECK_INT(b->oom_nr, a->oom_nr);
+	for (int i = 0; i < a->oom_nr && i < b->oom_nr; i++) {
+		struct tare_oom x = a->ooms[i], y = b->ooms[i];
+
+		CHECK_STR(y.api ? y.api : "", x.api ? x.api : "");
+		CHECK_STR(y.owner ? y.owner : "", x.owner ? x.owner : "");
+		CHECK_STR(y.source ? y.source : "", x.source ? x.source : "");
+		x.program = x.api = x.owner = x.source = x.short_source = NULL;
+		y.program = y.api = y.owner = y.source = y.short_source = NULL;
+		if (memcmp(&x, &y, sizeof(x)) != 0)
+			test_fail(__FILE__, __LINE__, "oom#%d is not the same", x.number);
+	}
+}
+
 static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 {
+	check_same_ooms(a, b);
 	check_same_phases(a, b);
 	CHECK_INT(b->device_nr, a->device_nr);
 	for (int i = 0; i < a->device_nr; i++)

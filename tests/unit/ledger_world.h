@@ -61,6 +61,8 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
+/* PyTorch's allocator gives up on a block. */
+void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);
 /* … in the log of another `tare` that sees the same device. */
 void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
 		   int64_t used);

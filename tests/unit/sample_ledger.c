@@ -147,6 +147,21 @@ static const struct tare_ledger *on_card(struct tare_device_ledger *device, stru
 
 const struct tare_ledger *sample_card(void)
 {
+	static struct tare_oom oom = { .number = 1,
+				       .t_ns = 1900000000,
+				       .pid = 431,
+				       .program = "python3",
+				       .is_torch = true,
+				       .source = "/home/me/train.py:87 in forward",
+				       .short_source = "train.py:87 in forward",
+				       .count = 3,
+				       .asked = UINT64_C(300) << 20,
+				       .segment = UINT64_C(320) << 20,
+				       .allocated = UINT64_C(80) << 20,
+				       .reserved = UINT64_C(400) << 20,
+				       .free = 102000000,
+				       .stuck = MIB(320),
+				       .verdict = TARE_OOM_FRAGMENTED };
 	static struct tare_device_ledger device;
 	static struct tare_ledger ledger;
 
@@ -155,6 +170,8 @@ const struct tare_ledger *sample_card(void)
 		.is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used };
 	device.refusals = card_refusals;
 	device.refusal_nr = NR(card_refusals);
+	ledger.ooms = &oom;
+	ledger.oom_nr = 1;
 	return &ledger;
 }
 

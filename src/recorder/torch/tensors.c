@@ -36,31 +36,23 @@ typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t 
 
 report_fn REPORT_SIGNED, REPORT;
 
-static report_fn *real_signed, *real_unsigned;
-
-/* libc10 is what the caller linked; a build of one piece has its code in libtorch. Looked for once. */
-static void nobody(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+/* libc10 is what the caller linked; a build of one piece has its code in libtorch. */
+void *tare_torch_find(void **slot, const char *name)
 {
-	(void)block, (void)bytes, (void)allocated, (void)reserved, (void)device;
-}
-
-static report_fn *find(report_fn **slot, const char *name)
-{
-	report_fn *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	static const char *const homes[] = {"libc10.so", "libtorch_cuda.so", "libtorch.so"};
+	static char nowhere;
+	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	struct tare_elf_object object;
 	size_t i;
 
-	if (likely(found != NULL))
-		return found;
-	tare_start_once();
-	for (i = 0; !found && i < sizeof(homes) / sizeof(homes[0]); i++)
-		if (tare_elf_find_object(homes[i], &object))
-			found = (report_fn *)tare_elf_symbol(&object, name, NULL);
-	if (!found)
-		found = nobody;
-	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
-	return found;
+	if (unlikely(!found)) {
+		tare_start_once();
+		for (i = 0; !found && i < sizeof(homes) / sizeof(homes[0]); i++)
+			if (tare_elf_find_object(homes[i], &object))
+				found = tare_elf_symbol(&object, name, NULL);
+		__atomic_store_n(slot, found ? found : &nowhere, __ATOMIC_RELAXED);
+	}
+	return found == &nowhere ? NULL : found;
 }
 
 /*
@@ -157,16 +149,20 @@ static void see(const void *block, int64_t bytes, uint16_t device)
 
 EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	report_fn *next = find(&real_signed, NAME(REPORT_SIGNED));
+	static void *slot;
+	report_fn *real = (report_fn *)tare_torch_find(&slot, NAME(REPORT_SIGNED));
 
 	see(block, bytes, device);
-	next(block, bytes, allocated, reserved, device);
+	if (likely(real != NULL))
+		real(block, bytes, allocated, reserved, device);
 }
 
 EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	report_fn *next = find(&real_unsigned, NAME(REPORT));
+	static void *slot;
+	report_fn *real = (report_fn *)tare_torch_find(&slot, NAME(REPORT));
 
 	see(block, bytes, device);
-	next(block, bytes, allocated, reserved, device);
+	if (likely(real != NULL))
+		real(block, bytes, allocated, reserved, device);
 }

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "out of memory": PyTorch says when it gives up; of others, a call that the driver refused for want of
+ * memory is one. What there was at that moment is kept, for the program may catch the error and go on.
+ * Those of one line of one process are one row, the first of them in full.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT_OF_MEMORY = 2 /* CUresult */, ROWS_MAX = 64 };
+
+static bool is_alike(const struct tare_oom_fold *a, const struct tare_oom_fold *b)
+{
+	return a->process == b->process && a->device == b->device && a->is_torch == b->is_torch &&
+	       a->site == b->site && a->owner == b->owner;
+}
+
+/* The row of the first of its kind, made for it; NULL: there was one before, or there are too many. */
+static struct tare_oom_fold *first_of(struct tare_fold *f, const struct tare_oom_fold *like)
+{
+	for (size_t i = 0; i < f->oom_nr; i++)
+		if (is_alike(&f->ooms[i], like) || f->oom_nr == ROWS_MAX) {
+			f->ooms[i].count++;
+			return NULL;
+		}
+	f->ooms = tare_array_reserve(f->ooms, &f->oom_cap, f->oom_nr + 1, sizeof(*f->ooms));
+	f->ooms[f->oom_nr] = *like;
+	return &f->ooms[f->oom_nr++];
+}
+
+static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t tid)
+{
+	return r->process == process && r->tid == (tid & 0x7fffffff);
+}
+
+void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_event *r = e->rec.event;
+	struct tare_process_fold *p;
+	struct tare_origin origin;
+	struct tare_oom_fold *row;
+
+	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process || !r->asked)
+		return;
+	p = tare_fold_process(f, e->process);
+	origin = tare_fold_origin(f, p, e);
+	if (origin.owner && tare_fold_tensor_is_pool(f, origin.owner)) {
+		/* It may still find memory of its own; if not it says so. */
+		d->refused = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff, r->asked };
+		return;
+	}
+	row = first_of(f, &(struct tare_oom_fold){ .process = e->process->index,
+						    .device = d->index,
+						    .t = e->end_ns,
+						    .count = 1,
+						    .site = origin.site,
+						    .owner = origin.owner,
+						    .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
+						    .asked = r->asked,
+						    .segment = r->asked });
+	if (row)
+		tare_fold_wait(f, d, &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 }, false);
+}
+
+static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
+{
+	o->t = r->at_ns;
+	o->count = r->count;
+	o->is_torch = r->flags & TARE_OOM_TORCH;
+	o->segment = r->segment;
+	o->free = r->free;
+	o->elastic = r->elastic;
+	o->stuck = r->stuck;
+	o->held = r->held;
+	o->others = r->others;
+}
+
+void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_oom *r = e->rec.oom;
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	struct tare_origin origin = tare_fold_origin(f, p, e);
+	struct tare_oom_fold o = { .process = e->process->index,
+				   .device = d->index,
+				   .t = e->at_ns,
+				   .count = 1,
+				   .is_torch = true,
+				   .site = origin.site,
+				   .asked = r->asked,
+				   .allocated = r->allocated,
+				   .reserved = r->reserved };
+	struct tare_oom_fold *row;
+
+	if (tare_fold_is_folded(e)) {
+		o.owner = e->name ? tare_fold_owner_named(f, e->name) : 0;
+		o.api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL;
+		carry(&o, r);
+		first_of(f, &o);
+		return;
+	}
+	if (is_of_caller(&d->refused, o.process, r->tid))
+		o.segment = d->refused.asked;
+	d->refused = (struct tare_oom_refused){ 0 };
+	row = first_of(f, &o);
+	if (row)
+		tare_fold_wait(f, d, &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 }, false);
+}
+
+/* ---- what there was ---- */
+
+static bool has_key(const struct tare_row *row, const char *key)
+{
+	const char *slash = strrchr(row->path, '/');
+
+	return slash && !strcmp(slash + 1, key);
+}
+
+static int64_t free_of(const struct tare_device_ledger *l)
+{
+	uint64_t total = l->total, reserved = l->reserved == TARE_NOT_KNOWN ? 0 : l->reserved, used = l->used;
+
+	if (l->card.is_there) {
+		total = l->card.total;
+		reserved = l->card.reserved;
+		used = l->card.used;
+	}
+	if (total == TARE_NOT_KNOWN || used == TARE_NOT_KNOWN)
+		return -1;
+	return used + reserved < total ? (int64_t)(total - reserved - used) : 0;
+}
+
+void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom)
+{
+	struct tare_oom_fold *o = &f->ooms[oom];
+	const struct tare_process *p = f->processes[o->process]->process;
+	struct tare_ledger ledger;
+
+	tare_fold_snapshot_begin(f, "oom", &ledger);
+	tare_fold_snapshot(f, d, TARE_MARK_NOW, o->t, &ledger);
+	for (int i = 0; i < ledger.device_nr; i++) {
+		const struct tare_device_ledger *l = &ledger.devices[i];
+
+		if (!l->name) /* another, which is not filled in */
+			continue;
+		o->free = free_of(l);
+		for (int k = 0; k < l->row_nr; k++) {
+			const struct tare_row *row = &l->rows[k];
+
+			if (!row->leaf)
+				continue;
+			if (row->pid != p->pid || row->generation != p->generation)
+				o->others += row->bytes;
+			else if (row->elastic)
+				o->elastic += row->bytes;
+			else if (has_key(row, "partly"))
+				o->stuck += row->bytes;
+			else if (has_key(row, "held"))
+				o->held += row->bytes;
+		}
+	}
+	tare_ledger_free(&ledger);
+}
+
+/* ---- out of it ---- */
+
+/* Which of what there was would have been enough. What the driver never refused, the program forbids itself. */
+static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
+{
+	int64_t asked = (int64_t)(o->segment ? o->segment : o->asked);
+
+	if (!o->segment)
+		return TARE_OOM_LIMIT;
+	if (o->free < 0)
+		return TARE_OOM_NEED;
+	if (o->free + o->elastic + o->stuck >= (int64_t)o->asked && o->stuck > 0)
+		return TARE_OOM_FRAGMENTED;
+	if (o->free + o->elastic >= asked)
+		return o->elastic > 0 ? TARE_OOM_ELASTIC : TARE_OOM_PIECES;
+	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS : TARE_OOM_NEED;
+}
+
+void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
+{
+	out->ooms = tare_arena_alloc(out->memory, (f->oom_nr + 1) * sizeof(*out->ooms));
+	out->oom_nr = (int)f->oom_nr;
+	for (size_t i = 0; i < f->oom_nr; i++) {
+		const struct tare_oom_fold *o = &f->ooms[i];
+		const struct tare_process *p = f->processes[o->process]->process;
+		const char *owner = tare_fold_text_of(f, o->owner);
+		const struct tare_device *device = f->devices[o->device]->device;
+
+		out->ooms[i] = (struct tare_oom){
+			.number = (int)i + 1,
+			.device = device->nvml_index >= 0 ? device->nvml_index : device->index,
+			.t_ns = o->t,
+			.pid = p->pid,
+			.generation = p->generation,
+			.program = tare_arena_strdup(out->memory, p->program ? p->program : ""),
+			.is_torch = o->is_torch,
+			.api = o->api ? tare_arena_strdup(out->memory, o->api) : NULL,
+			.owner = owner ? tare_arena_strdup(out->memory, tare_owner_name(owner)) : NULL,
+			.source = tare_fold_site_name(f, o->site, true, out->memory),
+			.short_source = tare_fold_site_name(f, o->site, false, out->memory),
+			.count = o->count,
+			.asked = o->asked,
+			.segment = o->segment,
+			.allocated = o->is_torch ? o->allocated : TARE_NOT_KNOWN,
+			.reserved = o->is_torch ? o->reserved : TARE_NOT_KNOWN,
+			.free = o->free < 0 ? TARE_NOT_KNOWN : (uint64_t)o->free,
+			.elastic = o->elastic,
+			.stuck = o->stuck,
+			.held = o->held,
+			.others = o->others,
+			.verdict = verdict_of(o),
+		};
+	}
+}
+
+void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg)
+{
+	for (size_t i = 0; i < f->oom_nr; i++) {
+		const struct tare_oom_fold *o = &f->ooms[i];
+		struct tare_rec_oom r = { .head = { .kind = TARE_KIND_OOM },
+					  .asked = o->asked,
+					  .allocated = o->allocated,
+					  .reserved = o->reserved,
+					  .flags = o->is_torch ? TARE_OOM_TORCH : 0,
+					  .at_ns = o->t,
+					  .segment = o->segment,
+					  .free = o->free,
+					  .elastic = o->elastic,
+					  .stuck = o->stuck,
+					  .held = o->held,
+					  .others = o->others,
+					  .count = o->count };
+		struct tare_event e = { .kind = TARE_KIND_OOM,
+					.process = f->processes[o->process]->process,
+					.device = f->devices[o->device]->device,
+					.at_ns = t,
+					.begin_ns = t,
+					.end_ns = t,
+					.api = o->api,
+					.name = tare_fold_text_of(f, o->owner),
+					.text = "" };
+
+		teller(arg, &e, &r, o->site);
+	}
+}

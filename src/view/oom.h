@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moments at which memory ran out: what was asked for, what there was, what would have had to give. */
+#ifndef TARE_VIEW_OOM_H
+#define TARE_VIEW_OOM_H
+
+#include "base/json.h"
+#include "ledger/ledger.h"
+#include "view/text_table.h"
+
+const char *tare_oom_verdict_name(enum tare_oom_verdict verdict); /* for scripts */
+
+/* Nothing where memory never ran out. */
+void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_text_style *style);
+void tare_oom_json(struct tare_json *j, const struct tare_ledger *ledger); /* the member "out_of_memory" */
+
+#endif
