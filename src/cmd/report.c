@@ -20,8 +20,8 @@ struct options {
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, at, "at", 0, LIST, "INSTANT",
-		 "peak, peak:tensors, end, oom[#N], snapshot:N, seconds since the start (12.5, 1500ms), or "
-		 "phase:NAME[#N][:begin|peak|end]; again for more columns"),
+		 "peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
+		 "1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),

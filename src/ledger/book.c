@@ -216,8 +216,11 @@ void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t 
 /* From here on every bucket of the device keeps what it is now, the moment it changes. */
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
 {
+	if (m != TARE_MARK_HOST)
+		tare_fold_host_until(f, t);
 	d->mark_nr[m]++;
-	f->host_mark_nr[m]++;
+	if (m != TARE_MARK_HOST && (m != TARE_MARK_END || !f->host.is_marked[m]))
+		f->host_mark_nr[m]++;
 	d->mark_used[m] = d->used;
 	d->mark_live[m] = d->live;
 	d->mark_ns[m] = t;

@@ -48,7 +48,29 @@ static enum tare_mark mark_of(const struct tare_device_fold *d, enum tare_mark m
 	return d->is_marked[m] ? m : TARE_MARK_NOW;
 }
 
-/* Was any device there? */
+static bool is_gpu_used(const struct tare_fold *f)
+{
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->processes[i]->has_context)
+			return true;
+	return false;
+}
+
+/* Processes are shown as they were at the devices' mark; where none used a GPU, at their own. */
+static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, struct tare_ledger *l)
+{
+	bool is_own = f->host.is_marked[m];
+
+	if (tare_mark_is_peak(m) && f->host.is_marked[TARE_MARK_HOST] && !is_gpu_used(f)) {
+		m = TARE_MARK_HOST;
+		is_own = true;
+	}
+	tare_fold_snapshot_hosts(f, is_any || is_own ? m : TARE_MARK_NOW, l);
+	if (is_own && (m == TARE_MARK_HOST || !f->device_nr))
+		l->t_ns = f->host.mark_ns[m];
+}
+
+/* Did anything come to it? */
 static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
 {
 	bool is_any = false;
@@ -67,10 +89,10 @@ static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 		if (l->t_ns < t)
 			l->t_ns = t;
 	}
-	tare_fold_snapshot_hosts(f, is_any ? m : TARE_MARK_NOW, l);
 	if (tare_mark_is_peak(m))
 		l->t_ns = -1;
-	return is_any;
+	finish_hosts(f, m, is_any, l);
+	return is_any || f->host.is_marked[m];
 }
 
 /* What is open where the recording ends, ends there. */
@@ -90,6 +112,8 @@ static void finish_notes(const struct tare_fold *f, const struct tare_instant *a
 		l->degraded[l->degraded_nr++] = tare_arena_strdup(l->memory, f->notes[i]);
 	if (!is_there && at->mark == TARE_MARK_TENSORS)
 		l->degraded[l->degraded_nr++] = "peak:tensors: no tensor of a GPU was recorded; this is the peak";
+	if (!is_there && at->mark == TARE_MARK_HOST)
+		l->degraded[l->degraded_nr++] = "peak:host: no tensor of the CPU was recorded; this is the peak";
 }
 
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
@@ -154,6 +178,9 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->graphs.pools);
 	free(f->graphs.said.items);
 	free(f->graphs.mempools.items);
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		free(f->host.kept[m].items);
+	free(f->host.queue);
 	free(f->devices);
 	free(f->processes);
 	free(f->buckets);

@@ -128,4 +128,5 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 		return;
 	tare_fold_peak(f, d, t);
 	tare_fold_peak_tensors(f, d, t);
+	tare_fold_peak_host(f, t);
 }

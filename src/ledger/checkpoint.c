@@ -273,19 +273,16 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 }
 
 /* Blocks, after the segments that hold them. */
-static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p, int device, int64_t t)
+static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
+		       const struct tare_blocks *blocks, const struct tare_device *device, int64_t t)
 {
-	const struct tare_blocks *blocks = &p->places[device]->blocks;
-
 	for (size_t i = 0; i < blocks->count; i++) {
 		const struct tare_live_block *b = &blocks->items[i];
 		struct tare_rec_tensor *r;
 
 		if (b->process < 0)
 			continue;
-		r = &tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, c->f->devices[device]->device,
-					 t - AT_LOCAL * US)
-			     ->tensor;
+		r = &tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, device, t)->tensor;
 		r->block = b->address;
 		r->bytes = b->bytes;
 		r->tid = b->tid;
@@ -304,10 +301,16 @@ static void tell_live(struct checkpoint *c, int64_t t)
 	for (size_t i = 0; i < f->context_nr; i++)
 		if (f->contexts[i].is_live)
 			add_local(c, &f->contexts[i], t);
-	for (int i = 0; i < f->process_nr; i++)
-		for (int k = 0; f->processes[i] && k < f->processes[i]->place_nr; k++)
-			if (f->processes[i]->places[k])
-				add_blocks(c, f->processes[i], k, t);
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+
+		for (int k = 0; p && k < p->place_nr; k++)
+			if (p->places[k])
+				add_blocks(c, p, &p->places[k]->blocks, f->devices[k]->device,
+					   t - AT_LOCAL * US);
+		if (p)
+			add_blocks(c, p, &p->host_blocks, NULL, t);
+	}
 }
 
 /* ---- witnesses ---- */
@@ -376,6 +379,30 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 	}
 }
 
+/* Sums; of what there is now, the blocks follow. */
+static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
+{
+	for (int i = 0; i < c->f->process_nr; i++) {
+		const struct tare_process_fold *p = c->f->processes[i];
+		const struct tare_host_tensors *h = p ? &tare_fold_host_at(c->f, p, m)->tensors : NULL;
+		struct tare_rec_host_tensors *r;
+
+		if (!h || !h->is_known)
+			continue;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST_TENSORS, p->process, NULL, t)->host_tensors;
+		tare_checkpoint_last(c)->about = p->process;
+		r->pid = p->process->pid;
+		r->generation = p->process->generation;
+		r->most = h->most;
+		if (m == TARE_MARK_NOW)
+			continue;
+		r->bytes = h->bytes;
+		r->count = h->count;
+		r->mapped = h->mapped;
+		r->mapped_count = h->mapped_count;
+	}
+}
+
 /* ---- groups ---- */
 
 static void tell_start(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
@@ -393,6 +420,7 @@ static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, en
 	tell_contexts(c, d, m, t);
 	tell_buckets(c, d, m, NULL, t);
 	tell_hosts(c, m, t);
+	tell_host_tensors(c, m, t - AT_WITNESS * US);
 	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN, t);
 }
 
@@ -426,6 +454,23 @@ static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 		tell_start(c, d, at[peaks[0]]);
 	for (int i = 0; i < n; i++)
 		tell_peak(c, d, peaks[i], at[peaks[i]]);
+}
+
+/* Without a device no reading ends a group. */
+static void tell_host_peak(struct checkpoint *c)
+{
+	const struct tare_host_fold *h = &c->f->host;
+	int64_t latest = c->cut - 2 * GROUP_US * US;
+
+	for (int i = 0; i < c->f->device_nr; i++)
+		if (c->f->devices[i])
+			return;
+	if (!h->is_marked[TARE_MARK_HOST])
+		return;
+	if (latest > h->mark_ns[TARE_MARK_HOST])
+		latest = h->mark_ns[TARE_MARK_HOST];
+	tell_hosts(c, TARE_MARK_HOST, latest);
+	tell_host_tensors(c, TARE_MARK_HOST, latest);
 }
 
 static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
@@ -500,11 +545,13 @@ static void tell_all(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tell_peaks(c, f->devices[i]);
+	tell_host_peak(c);
 	own = own_amounts(c);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tell_now(c, f->devices[i], own);
 	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
+	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
 	tell_live(c, c->cut);
 	tare_fold_phase_tell(f, c->cut, add_record, c);
 	for (int i = 0; i < f->device_nr; i++)

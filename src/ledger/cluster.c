@@ -189,9 +189,16 @@ static void lift_end(struct tare_fold *f, struct tare_device_fold *d)
 		const struct tare_step *s = &d->cluster.items[i];
 
 		if ((s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
-		    !(s->flags & TARE_EVENT_FAILED) && !f->processes[s->process]->is_ended)
-			d->is_marked[TARE_MARK_END] = false;
+		    !(s->flags & TARE_EVENT_FAILED) && !f->processes[s->process]->is_ended &&
+		    !f->processes[s->process]->is_torn_down)
+			d->is_marked[TARE_MARK_END] = f->host.is_marked[TARE_MARK_END] = false;
 	}
+}
+
+bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t)
+{
+	return d->cluster.count && t > d->cluster_until &&
+	       (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
 }
 
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
@@ -214,6 +221,7 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
 	tare_fold_tensor_flush(f, d);
+	tare_fold_host_settle(f);
 }
 
 /* The first reading behind the cluster tells what became of calls that had none of their own. */

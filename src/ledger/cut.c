@@ -11,6 +11,9 @@ struct pass {
 	int64_t cut;
 	struct tare_map dels;      /* thread → when its last DEL began */
 	struct tare_map witnesses; /* device → its last witness, if no call came since */
+	struct tare_map users;     /* processes with a call on a device */
+	struct tare_map makers;    /* processes with a tensor on the CPU */
+	struct tare_map torn;      /* those without one that had tensors and ended, or began to → when */
 };
 
 static void forbid(struct pass *p, int64_t begin, int64_t end)
@@ -19,12 +22,41 @@ static void forbid(struct pass *p, int64_t begin, int64_t end)
 		p->cut = begin - 1;
 }
 
+/* Such an end may be the end of the recording, which would be lost, unless another process works on. */
+static void see_teardown(struct pass *p, const struct tare_process *process, int64_t t)
+{
+	bool is_new;
+	uint64_t *since = tare_map_put(&p->torn, (uint64_t)process->index, &is_new);
+
+	if (is_new)
+		*since = (uint64_t)t;
+}
+
+static void see_work(struct pass *p, const struct tare_event *e)
+{
+	const struct tare_map_slot *slot;
+	struct tare_map left = { 0 };
+
+	if (!p->torn.count && !p->torn.has_zero)
+		return;
+	for (size_t at = 0; (slot = tare_map_next(&p->torn, &at));)
+		if (slot->key == (uint64_t)e->process->index)
+			*tare_map_put(&left, slot->key, NULL) = slot->value;
+		else
+			forbid(p, (int64_t)slot->value, e->at_ns);
+	tare_map_free(&p->torn);
+	p->torn = left;
+}
+
 /* An UNDO takes the thread's last DEL back, so no cut may come between. */
 static void see_call(struct pass *p, const struct tare_event *e)
 {
 	uint64_t thread, since;
 	const uint64_t *del;
 
+	if (e->device)
+		tare_map_put(&p->users, (uint64_t)e->process->index, NULL);
+	see_work(p, e);
 	forbid(p, e->begin_ns - e->reading_before_ns, e->end_ns + e->reading_after_ns + CLEAR_NS);
 	if (e->kind == TARE_KIND_POOL)
 		return;
@@ -39,6 +71,34 @@ static void see_call(struct pass *p, const struct tare_event *e)
 		forbid(p, (int64_t)since, e->begin_ns);
 }
 
+static bool is_user(const struct pass *p, const struct tare_process *process)
+{
+	return tare_map_get(&p->users, (uint64_t)process->index) != NULL;
+}
+
+static void see_tensor(struct pass *p, const struct tare_event *e)
+{
+	const struct tare_rec_tensor *r = e->rec.tensor;
+
+	if (r->flags & TARE_TENSOR_HOST)
+		tare_map_put(&p->makers, (uint64_t)e->process->index, NULL);
+	if (r->flags & TARE_TENSOR_FINALIZING) {
+		if (r->flags & TARE_TENSOR_HOST && !is_user(p, e->process))
+			see_teardown(p, e->process, e->at_ns);
+		else if (e->at_ns <= p->cut) /* from here on the end is known and would be lost */
+			p->cut = e->at_ns - 1;
+	} else if (r->bytes > 0) {
+		see_work(p, e);
+	}
+}
+
+/* Of one that used a device a checkpoint tells the end again. */
+static void see_end(struct pass *p, const struct tare_process *process, int64_t t)
+{
+	if (process && !is_user(p, process) && tare_map_get(&p->makers, (uint64_t)process->index))
+		see_teardown(p, process, t);
+}
+
 static void see(struct pass *p, const struct tare_event *e)
 {
 	switch (e->kind) {
@@ -46,9 +106,17 @@ static void see(struct pass *p, const struct tare_event *e)
 	case TARE_KIND_POOL:
 		see_call(p, e);
 		return;
-	case TARE_KIND_TENSOR: /* from the teardown on, the end is known and would be lost */
-		if ((e->rec.tensor->flags & TARE_TENSOR_FINALIZING) && e->at_ns <= p->cut)
-			p->cut = e->at_ns - 1;
+	case TARE_KIND_TENSOR:
+		see_tensor(p, e);
+		return;
+	case TARE_KIND_HOST_TENSORS:
+		tare_map_put(&p->makers, (uint64_t)e->process->index, NULL);
+		return;
+	case TARE_KIND_END:
+		see_end(p, e->process, e->at_ns);
+		return;
+	case TARE_KIND_EXIT:
+		see_end(p, e->about, e->at_ns);
 		return;
 	case TARE_KIND_DEVICE:
 	case TARE_KIND_READING:
@@ -66,11 +134,18 @@ static void see(struct pass *p, const struct tare_event *e)
 static int64_t pass_over(const struct tare_ledger_source *source, int64_t cut)
 {
 	struct pass p = { .cut = cut };
+	const struct tare_map_slot *slot;
 	struct tare_event e;
 
 	source->rewind(source->arg);
 	while (source->next(source->arg, &e))
 		see(&p, &e);
+	for (size_t at = 0; (slot = tare_map_next(&p.torn, &at));)
+		if ((int64_t)slot->value <= p.cut)
+			p.cut = (int64_t)slot->value - 1;
+	tare_map_free(&p.users);
+	tare_map_free(&p.makers);
+	tare_map_free(&p.torn);
 	tare_map_free(&p.dels);
 	tare_map_free(&p.witnesses);
 	return p.cut;

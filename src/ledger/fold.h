@@ -61,6 +61,7 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
 void tare_fold_process_free(struct tare_process_fold *p);
@@ -116,6 +117,18 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
 					  int process, enum tare_account account, uint64_t owner,
 					  enum tare_mark m);
+
+
+/* host_tensor.c: tensors in the memory of the CPU */
+void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
+/* Blocks wait for calls whose outcome is not known yet: takes in those before t, or all that need not wait. */
+void tare_fold_host_until(struct tare_fold *f, int64_t t);
+void tare_fold_host_settle(struct tare_fold *f);
+void tare_fold_host_finish(struct tare_fold *f);
+void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t); /* of them all */
+void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_end(struct tare_fold *f, int64_t t);
+void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -234,6 +247,8 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 /* cluster.c: calls that overlap */
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_step *s);
+/* Nothing that comes at t can overlap its calls any more, and no reading behind them is needed. */
+bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t);
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 				uint64_t used, int source);

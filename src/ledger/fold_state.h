@@ -281,6 +281,7 @@ enum tare_family {
 struct tare_host_now {
 	bool is_read;
 	uint64_t anon, file, shmem, swap, peak, pss;
+	struct tare_host_tensors tensors;
 };
 
 struct tare_process_fold {
@@ -299,6 +300,8 @@ struct tare_process_fold {
 	struct tare_map graphs;               /* handle of a graph → 1 + row */
 	int64_t end_ns;                       /* of is_ended */
 	int rank_at;                          /* in `ranks`, -1: none */
+	bool is_torn_down;                    /* Python frees what is left of it */
+	struct tare_blocks host_blocks;       /* in the memory of the CPU */
 	int host_row;                         /* in `hosts` of every ledger, -1: none */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
@@ -574,6 +577,16 @@ struct tare_fold {
 	struct tare_ops ops; /* scratch of one step */
 	struct tare_graphs graphs;
 	uint32_t host_mark_nr[TARE_MARK_NR];
+	struct tare_host_fold { /* host_tensor.c */
+		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
+		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
+		int64_t mark_ns[TARE_MARK_NR];
+		struct tare_kept_blocks kept[TARE_MARK_NR];
+		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
+		size_t queue_at, queue_nr, queue_cap;
+		bool is_busy;
+		int timed_next; /* timed instants before it have their tensors */
+	} host;
 	int64_t max_begin_all;
 	int64_t last_ns;
 	bool opened_gpu;

@@ -64,7 +64,7 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
 		return tare_err_set(err, TARE_E_USAGE,
-				    "instant '%s' is not known; say peak, peak:tensors, end, oom, snapshot:1, "
+				    "instant '%s' is not known; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
 				    "seconds since the start such as 12.5s or 1500ms, or phase:NAME",
 				    text);
 	}

@@ -159,11 +159,20 @@ struct tare_device_ledger {
 	int refusal_nr;
 };
 
+/* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
+struct tare_host_tensors {
+	bool is_known;
+	int64_t bytes, count;         /* blocks of its allocator */
+	int64_t mapped, mapped_count; /* shared memory and mapped files; may be in several processes */
+	int64_t most;                 /* of `bytes`, so far */
+};
+
 struct tare_host_ledger {
 	int64_t pid, generation;
 	const char *name;
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
+	struct tare_host_tensors tensors;
 };
 
 enum tare_rank_end {

@@ -58,6 +58,7 @@ static void end_work(struct tare_fold *f, int64_t t)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i] && !f->devices[i]->is_marked[TARE_MARK_END])
 			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+	tare_fold_host_end(f, t);
 }
 
 static void remember(struct tare_fold *f, const struct tare_event *e)

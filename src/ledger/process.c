@@ -93,6 +93,10 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 			tare_fold_mark(f, d, TARE_MARK_END, t);
 		tare_fold_aside_end(d, process);
 	}
+	tare_fold_host_until(f, INT64_MAX);
+	if (f->processes[process]->host.tensors.count)
+		tare_fold_host_end(f, t);
+	tare_fold_host_tensor_end(f, f->processes[process], t);
 	tare_fold_graph_end(f, process);
 	f->processes[process]->is_ended = true;
 	f->processes[process]->end_ns = t;
@@ -223,7 +227,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 	}
 }
 
-static void keep_host(struct tare_fold *f, struct tare_process_fold *p)
+void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p)
 {
 	for (int m = 0; m < TARE_MARK_NR; m++) {
 		if (p->host_mark[m] == f->host_mark_nr[m])
@@ -249,7 +253,7 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	if (!e->about)
 		return;
 	p = tare_fold_process(f, e->about);
-	keep_host(f, p);
+	tare_fold_host_keep(f, p);
 	p->host.is_read = true;
 	p->host.anon = r->anon;
 	p->host.file = r->file;
@@ -287,5 +291,6 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	tare_map_free(&p->xla_devices);
 	tare_map_free(&p->elastic);
 	tare_map_free(&p->graphs);
+	tare_blocks_free(&p->host_blocks);
 	free(p);
 }

@@ -138,9 +138,10 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 		if (!p || p->host_row < 0)
 			continue;
 		now = tare_fold_host_at(f, p, m);
+		h = &out->hosts[p->host_row];
+		h->tensors = now->tensors;
 		if (!now->is_read)
 			continue;
-		h = &out->hosts[p->host_row];
 		h->pss = now->pss;
 		h->rss = now->anon + now->file + now->shmem;
 		h->anon = now->anon;

@@ -369,6 +369,12 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
 		return;
+	case TARE_KIND_TENSOR:
+		tare_fold_host_tensor(f, e);
+		return;
+	case TARE_KIND_HOST_TENSORS:
+		tare_fold_host_tensor_carry(f, e);
+		return;
 	case TARE_KIND_GRAPH:
 	case TARE_KIND_MEMPOOL:
 		tare_fold_graph_said(f, e);
@@ -422,6 +428,7 @@ static void finish_devices(struct tare_fold *f)
 		tare_fold_advance(f, d, INT64_MAX);
 	}
 	take_hosts(f, INT64_MAX);
+	tare_fold_host_finish(f);
 }
 
 void tare_fold_look_ahead(struct tare_fold *f)

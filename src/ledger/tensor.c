@@ -112,6 +112,7 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	tare_fold_advance(f, d, b->t);
+	tare_fold_host_until(f, b->t);
 	if (b->oom) {
 		tare_fold_oom_look(f, d, b->oom - 1);
 		return;
@@ -121,15 +122,9 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	tare_fold_peak_tensors(f, d, b->t);
 }
 
-/* Nothing that comes can overlap those calls any more, and no reading behind them is needed. */
-static bool is_complete(const struct tare_device_fold *d, int64_t t)
-{
-	return t > d->cluster_until && (d->cluster.count == 1 || d->unweighed_until == INT64_MIN);
-}
-
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded)
 {
-	if (d->cluster.count && is_complete(d, b->t))
+	if (tare_fold_cluster_is_complete(d, b->t))
 		tare_fold_cluster_close(f, d);
 	if (!d->cluster.count || is_folded) {
 		tare_fold_tensor_flush(f, d);

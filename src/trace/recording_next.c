@@ -181,6 +181,9 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_PEER:
 		e->device = tare_process_device(&p->public, rec.peer->device);
 		break;
+	case TARE_KIND_HOST_TENSORS:
+		e->about = about(p, rec.host_tensors->pid, rec.host_tensors->generation);
+		break;
 	case TARE_KIND_HOST:
 		e->about = about(p, rec.host->pid, rec.host->generation);
 		break;

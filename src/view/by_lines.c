@@ -115,7 +115,7 @@ static void add_head(struct tare_text_table *t, const struct tare_ledger *ledger
 {
 	struct tare_text_table_row *row = tare_text_table_add(t);
 
-	tare_device_text_instant(&row->label, ledger, device);
+	tare_device_text_instant(&row->label, ledger, device ? device->t_ns : -1);
 	row->tone = TARE_TONE_QUIET;
 	for (int i = 0; i < COLUMN_NR; i++)
 		tare_str_add(&row->cells[i], heads[i]);

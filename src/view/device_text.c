@@ -17,8 +17,7 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 }
 
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */
-void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger,
-			      const struct tare_device_ledger *device)
+void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger, int64_t t_ns)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -27,8 +26,8 @@ void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *le
 		tare_str_add_char(out, isalpha((unsigned char)ledger->at[0])
 					       ? (char)toupper((unsigned char)*p)
 					       : *p);
-	if (device && !strncmp(ledger->at, "peak", 4))
-		tare_str_addf(out, " %s", tare_units_duration(text, device->t_ns));
+	if (t_ns >= 0 && !strncmp(ledger->at, "peak", 4))
+		tare_str_addf(out, " %s", tare_units_duration(text, t_ns));
 }
 
 static void add_head_row(struct tare_text_table *t, const struct tare_columns *c,
@@ -39,7 +38,7 @@ static void add_head_row(struct tare_text_table *t, const struct tare_columns *c
 	row->word = "evidence";
 	row->tone = TARE_TONE_QUIET;
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_instant(&row->cells[i], ledgers[i], c->devices[i]);
+		tare_device_text_instant(&row->cells[i], ledgers[i], c->devices[i] ? c->devices[i]->t_ns : -1);
 }
 
 /* Whose figure `used` is: the same for every instant of a device. */

@@ -14,10 +14,6 @@ void tare_device_text_head(struct tare_text_table *t, const struct tare_columns 
 			   const struct tare_ledger *const *ledgers,
 			   const struct tare_device_ledger *device);
 
-/* "AT PEAK 1.9 s"; `device`: at that instant, or NULL. */
-void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger,
-			      const struct tare_device_ledger *device);
-
 /* "+20.0", or "not known". `device` may be NULL. */
 void tare_device_text_unexplained(struct tare_str *out, const struct tare_device_ledger *device);
 
@@ -32,6 +28,9 @@ void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t
 /* Some recorded process had to do with the device, at any of the instants. */
 bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int ledger_nr,
 				 const struct tare_device_ledger *device);
+
+/* "AT PEAK 1.9 s": the time of a peak, where it is known; of others only what was asked for. */
+void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger, int64_t t_ns);
 
 /* The word for a kind of evidence; a witness is called by its name. */
 const char *tare_device_text_evidence(const struct tare_device_ledger *device,

@@ -4,6 +4,7 @@
 #include "trace/format.h"
 #include "view/advice.h"
 #include "view/card.h"
+#include "view/host.h"
 #include "view/oom.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
@@ -99,9 +100,8 @@ static void add_host(struct tare_json *j, const struct tare_host_ledger *h)
 	add_bytes(j, "peak_rss_bytes", h->peak_rss);
 	add_bytes(j, "pinned_bytes", h->pinned);
 	add_bytes(j, "registered_bytes", h->registered);
-	tare_json_open(j, "accounts", '[');
-	tare_json_close(j);
-	/* Nothing of it is explained yet: the law still holds, with all of it unexplained. */
+	tare_host_json(j, h);
+	/* What was asked for is no leaf: the law still holds, with all that is resident unexplained. */
 	add_bytes(j, "unexplained_bytes", h->pss);
 	tare_json_close(j);
 }

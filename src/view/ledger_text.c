@@ -8,6 +8,7 @@
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
+#include "view/host.h"
 #include "view/oom.h"
 #include "view/text_rows.h"
 
@@ -151,6 +152,15 @@ static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 	free(hosts);
 }
 
+static const char *no_device(const struct screen *s, const struct tare_ledger *last)
+{
+	if (last->opened_gpu)
+		return "a GPU was opened, but nothing on it was recorded\n";
+	if (tare_host_has_tensors(s->ledgers, s->ledger_nr))
+		return "no recorded process opened a GPU; this is its memory on the CPU\n\n";
+	return "no recorded process opened a GPU; tare doctor checks this machine\n";
+}
+
 void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
 		      const struct tare_text_style *style)
 {
@@ -159,15 +169,12 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 	size_t start = out->len;
 
 	if (!last->device_nr)
-		tare_str_add(
-			out,
-			last->opened_gpu
-				? "a GPU was opened, but nothing on it was recorded\n"
-				: "no recorded process opened a GPU; tare doctor checks this machine\n");
+		tare_str_add(out, no_device(&s, last));
 	for (int i = 0; i < last->device_nr; i++)
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
+	tare_host_text(out, ledgers, ledger_nr, style);
 	tare_oom_text(out, last, style);
 	if (last->device_nr)
 		tare_graph_line(out, last, (size_t)style->width);

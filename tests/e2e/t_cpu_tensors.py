@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 
-from harness import FIXTURES, ROOT, WRAPPER, Skip, case, check, check_equal, fixture, main
+from harness import (BUILD, FIXTURES, MIB, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture,
+                     main)
 
 PYTHON = "/usr/bin/python3"
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "cpu_tensors.py")
@@ -20,11 +21,13 @@ def needs_torch():
         raise Skip("%s has no PyTorch" % PYTHON)
 
 
-def torch(box, what, tare=True, **more):
+def torch(box, *what, tare=True, **more):
     """Runs a part of the program; its last line of output is JSON."""
     needs_torch()
-    more.setdefault("env", {})["PYTHONDONTWRITEBYTECODE"] = "1"
-    argv = [PYTHON, PROGRAM, what]
+    more.setdefault("timeout", 300)
+    more["env"] = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python"),
+                   "TARE_BINARY": os.path.join(BUILD, "tare"), "TARE_RECORDING": box.path("rec.tare")}
+    argv = [PYTHON, PROGRAM] + list(what)
     done = box.record(argv, sim=None, **more) if tare else box.run(argv, **more)
     check_equal(done.code, 0, done)
     return json.loads(done.out.splitlines()[-1])
@@ -39,6 +42,17 @@ def blocks(box, rec="rec.tare"):
     for record in found:
         record["flags"] = set(record["flags"].split("+"))
     return found
+
+
+def processes(box, at, rec="rec.tare"):
+    """pid → its row of tensors, its row of mapped ones."""
+    report = box.report(rec, at)
+    return {h["pid"]: [next(a for a in h["accounts"] if a["account"] == key) for key in ("tensors", "mapped")]
+            for h in report["host"] if h["accounts"]}
+
+
+def sums(row):
+    return [row["bytes"], row["count"]]
 
 
 def flags_by_size(box):
@@ -89,6 +103,75 @@ def torch_profiler_says_the_same(box):
     recorded = torch(box, "profiled")
     check(len(alone["bytes"]) > 100 and min(alone["bytes"]) < 0, alone)
     check_equal(recorded, alone)
+
+
+def check_training(box, optimizer):
+    points = torch(box, "training", optimizer)
+    for name in sorted(points):
+        if name != "peak":
+            (tensors, mapped), = processes(box, "phase:" + name).values()
+            check_equal(sums(tensors), points[name], name)
+            check_equal(sums(mapped), [0, 0])
+            check_equal([tensors["evidence"], tensors["leaf"]], ["exact", False])
+    for at in ("peak", "peak:host"):
+        (tensors, _), = processes(box, at).values()
+        check_equal([tensors["bytes"], tensors["most_bytes"]], [points["peak"]] * 2, at)
+    (tensors, _), = processes(box, "end").values()
+    check_equal(sums(tensors), points["step3"], "end: Python frees the rest when it is taken down")
+
+
+@case
+def sgd_is_what_torch_holds(box):
+    check_training(box, "sgd")
+
+
+@case
+def adam_is_what_torch_holds(box):
+    check_training(box, "adam")
+
+
+@case
+def a_ledger_without_a_gpu_shows_tensors(box):
+    torch(box, "pausing")
+    done = box.tare("report", "rec.tare")
+    check_equal(done.code, 0, done)
+    check_says(done.out, "no recorded process opened a GPU; this is its memory on the CPU", "AT PEAK", "AT END",
+               "asked for", "python3", "10.0    10.0  exact", "host  python3")
+    check("shared memory" not in done.out, done)
+    ascii_only = box.tare("report", "rec.tare", env={"LC_ALL": "C"})
+    check(ascii_only.out.isascii(), ascii_only)
+
+
+@case
+def what_comes_while_paused_is_not_counted(box):
+    wanted = torch(box, "pausing")
+    (tensors, _), = processes(box, "end").values()
+    check_equal(sums(tensors), [wanted["bytes"], 2])
+
+
+@case
+def workers_have_rows_of_their_own(box):
+    said = torch(box, "loading")
+    found = processes(box, "phase:loaded")
+    tensors, mapped = found.pop(said["pid"])
+    check_equal(mapped["bytes"], said["batches"] * 2 * MIB)
+    check(tensors["bytes"] < MIB, "the batches are shared memory, not the allocator's", tensors)
+    at_end = processes(box, "end")
+    check_equal(sums(at_end.pop(said["pid"])[0]), [said["own"], 1])
+    check_equal(len(at_end), 2, at_end)
+    for tensors, mapped in at_end.values():
+        check(tensors["most_bytes"] >= 2 * MIB, tensors)
+        check_equal([tensors["bytes"], mapped["bytes"]], [0, 0], "it ended")
+
+
+@case
+def a_forked_child_has_what_it_made(box):
+    said = torch(box, "forking")
+    inside, afterwards = (processes(box, "phase:" + name) for name in ("in the child", "afterwards"))
+    check_equal(sums(inside[said["pid"]][0]), [said["own"], 1])
+    check_equal(sums(inside[said["child"]][0]), [2 * MIB, 1])
+    check_equal(sums(afterwards[said["pid"]][0]), [said["own"], 1])
+    check(said["child"] not in afterwards, afterwards)
 
 
 main()

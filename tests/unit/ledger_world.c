@@ -250,6 +250,16 @@ void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, 
 		came_from(w, item, file, line);
 }
 
+void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
+		       unsigned int flags)
+{
+	add(w, TARE_KIND_TENSOR, process, -1, t)->rec.tensor =
+		(struct tare_rec_tensor){ .block = block,
+					  .bytes = bytes,
+					  .device = -1,
+					  .flags = (uint16_t)(TARE_TENSOR_HOST | flags) };
+}
+
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 {
 	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
@@ -602,6 +612,12 @@ static void check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 		CHECK_INT((int64_t)b->hosts[i].rss, (int64_t)a->hosts[i].rss);
 		CHECK_INT((int64_t)b->hosts[i].pinned, (int64_t)a->hosts[i].pinned);
 		CHECK_INT((int64_t)b->hosts[i].registered, (int64_t)a->hosts[i].registered);
+		CHECK_INT(b->hosts[i].tensors.is_known, a->hosts[i].tensors.is_known);
+		CHECK_INT(b->hosts[i].tensors.bytes, a->hosts[i].tensors.bytes);
+		CHECK_INT(b->hosts[i].tensors.count, a->hosts[i].tensors.count);
+		CHECK_INT(b->hosts[i].tensors.mapped, a->hosts[i].tensors.mapped);
+		CHECK_INT(b->hosts[i].tensors.mapped_count, a->hosts[i].tensors.mapped_count);
+		CHECK_INT(b->hosts[i].tensors.most, a->hosts[i].tensors.most);
 	}
 	CHECK_INT(b->opened_gpu, a->opened_gpu);
 	check_same_graphs(a, b);
@@ -638,7 +654,7 @@ static bool has_end(const struct world *w, int64_t until)
 void world_check_checkpoints(struct world *w, int cuts)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, w };
-	const char *at[] = { "peak", "end", "peak:tensors" };
+	const char *at[] = { "peak", "end", "peak:tensors", "peak:host" };
 	enum { END = 1, AT_NR = sizeof(at) / sizeof(at[0]) };
 	struct tare_ledger whole[AT_NR], parts[AT_NR];
 	struct tare_instant instants[AT_NR];

@@ -60,6 +60,9 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line);
+/* … of the CPU's memory, with flags besides TARE_TENSOR_HOST. */
+void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
+		       unsigned int flags);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);

@@ -94,7 +94,13 @@ static struct tare_host_ledger train_host[] = {
 	  .swap = 0,
 	  .peak_rss = 1010000000,
 	  .pinned = 268435456,
-	  .registered = 0 },
+	  .registered = 0,
+	  .tensors = { .is_known = true,
+		       .bytes = 41943040,
+		       .count = 3,
+		       .mapped = 2097152,
+		       .mapped_count = 1,
+		       .most = 83886080 } },
 };
 
 static struct tare_finding train_findings[] = {

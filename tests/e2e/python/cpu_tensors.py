@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What t_cpu_tensors.py runs under Debian's PyTorch. The last line of output is JSON."""
 
+import gc
+import itertools
 import json
+import os
+import subprocess
 import sys
 import threading
 
+import numpy
 import torch
 
 
@@ -50,6 +55,11 @@ def step(net, optimizer):
     optimizer.step()
 
 
+def reported(profiler):
+    """What it was told of memory, in order."""
+    return [e.nbytes() for e in profiler.profiler.kineto_results.events() if e.name() == "[memory]"]
+
+
 def profiled():
     """What torch's profiler is told of memory. (To which operator it gives that depends on microseconds.)"""
     torch.set_num_threads(1)
@@ -59,8 +69,96 @@ def profiled():
         step(net, optimizer)
         shared = torch.zeros(4096).share_memory_()
         del shared
-    events = [e for e in prof.profiler.kineto_results.events() if e.name() == "[memory]"]
-    return {"bytes": [e.nbytes() for e in events]}
+    return {"bytes": reported(prof)}
 
 
-print(json.dumps({"failing": failing, "profiled": profiled}[sys.argv[1]]()))
+def held():
+    """Bytes of all storages that Python can reach, each once, without those that NumPy owns."""
+    sizes = {}
+    for found in gc.get_objects():
+        if type(found) in (torch.Tensor, torch.nn.Parameter):
+            sizes[found.storage().data_ptr()] = found.storage().nbytes()
+            if found.grad is not None:
+                sizes[found.grad.storage().data_ptr()] = found.grad.storage().nbytes()
+    sizes.pop(0, None)
+    return sizes
+
+
+def training():
+    """Steps of a small network; at their ends PyTorch itself is asked what it holds."""
+    import tare
+    kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[sys.argv[2]]
+    torch.set_num_threads(1)
+    profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
+    profiler.start()
+    borrowed = torch.from_numpy(numpy.zeros(3 << 20, dtype=numpy.uint8))  # not PyTorch's memory
+    net = network()
+    optimizer = kind(net.parameters(), lr=1e-3)
+    points = {}
+    for number in range(4):
+        step(net, optimizer)
+        sizes = held()
+        del sizes[borrowed.data_ptr()]
+        points["step%d" % number] = [sum(sizes.values()), len(sizes)]
+        tare.mark("step%d" % number)
+    profiler.stop()
+    points["peak"] = max(itertools.accumulate(reported(profiler)))
+    globals().update(net=net, optimizer=optimizer)  # until Python is taken down
+    return points
+
+
+class Samples(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.full((1 << 18,), float(index))
+
+
+def loading():
+    """Workers make samples of 1 MiB and pass batches of two through shared memory."""
+    import tare
+    loader = torch.utils.data.DataLoader(Samples(), batch_size=2, num_workers=2)
+    batches = list(loader)
+    tare.mark("loaded")
+    own = torch.zeros(5 << 20, dtype=torch.uint8)
+    del loader
+    globals().update(own=own)
+    return {"pid": os.getpid(), "batches": len(batches), "own": own.numel()}
+
+
+def forking():
+    """A child frees what it has of its parent, and makes something of its own."""
+    import tare
+    own = torch.zeros(3 << 20, dtype=torch.uint8)
+    child = os.fork()
+    if not child:
+        del own
+        own = torch.zeros(2 << 20, dtype=torch.uint8)
+        tare.mark("in the child")
+        os._exit(0)
+    os.waitpid(child, 0)
+    tare.mark("afterwards")
+    return {"pid": os.getpid(), "child": child, "own": own.numel()}
+
+
+def pausing():
+    """What comes while paused is not recorded, what goes is."""
+    def control(word):
+        subprocess.run([os.environ["TARE_BINARY"], "ctl", os.environ["TARE_RECORDING"], word], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    before = [torch.zeros(1 << 20, dtype=torch.uint8), torch.zeros(2 << 20, dtype=torch.uint8)]
+    control("pause")
+    del before[0]
+    meanwhile = torch.zeros(4 << 20, dtype=torch.uint8)
+    control("resume")
+    before.append(torch.zeros(8 << 20, dtype=torch.uint8))
+    del meanwhile
+    globals().update(before=before)
+    return {"bytes": 10 << 20}
+
+
+PARTS = {"failing": failing, "profiled": profiled, "training": training, "loading": loading,
+         "forking": forking, "pausing": pausing}
+print(json.dumps(PARTS[sys.argv[1]]()))

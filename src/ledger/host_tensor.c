@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "host tensors": what PyTorch asked for in the memory of the CPU, by process. It says nothing of
+ * what is resident, so it enters no sum.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
+{
+	f->host_mark_nr[m]++;
+	f->host.is_marked[m] = true;
+	f->host.mark_ns[m] = t;
+}
+
+/* Rule "peak:host". Devices are shown as their books stand then. */
+static void mark_peak(struct tare_fold *f, int64_t t)
+{
+	f->host.most = f->host.live;
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_mark(f, f->devices[i], TARE_MARK_HOST, t);
+	mark_host(f, TARE_MARK_HOST, t);
+}
+
+/* A group of a checkpoint is told device by device, so its last reading marks all of them again. */
+void tare_fold_peak_host(struct tare_fold *f, int64_t t)
+{
+	bool is_same = f->host.is_marked[TARE_MARK_HOST] && f->host.mark_ns[TARE_MARK_HOST] == t;
+
+	if (f->host.live > f->host.most || (is_same && f->host.live == f->host.most))
+		mark_peak(f, t);
+}
+
+/* Rule "end", for the host alone: as long as nobody makes tensors any more. */
+void tare_fold_host_end(struct tare_fold *f, int64_t t)
+{
+	tare_fold_host_until(f, t);
+	if (!f->host.is_marked[TARE_MARK_END])
+		mark_host(f, TARE_MARK_END, t);
+}
+
+static void count(struct tare_fold *f, struct tare_process_fold *p, const struct tare_live_block *b,
+		  int sign)
+{
+	struct tare_host_tensors *now = &p->host.tensors;
+
+	tare_fold_host_keep(f, p);
+	now->is_known = true;
+	if (b->flags & TARE_TENSOR_MAPPED) {
+		now->mapped += sign * b->bytes;
+		now->mapped_count += sign;
+		return;
+	}
+	now->bytes += sign * b->bytes;
+	now->count += sign;
+	if (now->most < now->bytes)
+		now->most = now->bytes;
+	f->host.live += sign * b->bytes;
+}
+
+static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address)
+{
+	struct tare_live_block block;
+
+	if (tare_blocks_remove(&p->host_blocks, address, f->host_mark_nr, f->host.kept, &block))
+		count(f, p, &block, -1);
+}
+
+static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const struct tare_block *b)
+{
+	struct tare_live_block block = { .address = b->address,
+					 .bytes = b->bytes,
+					 .born_ns = b->born_ns,
+					 .process = b->process,
+					 .site = b->site,
+					 .tid = b->tid,
+					 .flags = b->flags };
+	bool is_folded = b->born_ns < 0;
+
+	if (!is_folded && !p->is_torn_down)
+		f->host.is_marked[TARE_MARK_END] = false;
+	tare_blocks_add(&p->host_blocks, &block, f->host_mark_nr);
+	count(f, p, &block, 1);
+	if (!is_folded)
+		tare_fold_peak_host(f, b->t);
+}
+
+/* Python takes the program down: what it had before is what it has at its end, on its devices too. */
+static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+{
+	if (p->is_torn_down)
+		return;
+	p->is_torn_down = true;
+	tare_fold_host_end(f, t);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && i < p->place_nr && p->places[i] &&
+		    !f->devices[i]->is_marked[TARE_MARK_END])
+			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+}
+
+/* Instants before t see what there is now. */
+static void show(struct tare_fold *f, int64_t t)
+{
+	while (f->host.timed_next < f->timed_nr && f->timed[f->host.timed_next].t_ns < t) {
+		struct tare_ledger *out = f->timed[f->host.timed_next++].out;
+
+		for (int i = 0; i < f->process_nr; i++)
+			if (f->processes[i] && f->processes[i]->host_row >= 0)
+				out->hosts[f->processes[i]->host_row].tensors =
+					f->processes[i]->host.tensors;
+	}
+}
+
+static void apply(struct tare_fold *f, const struct tare_block *b)
+{
+	struct tare_process_fold *p = f->processes[b->process];
+
+	show(f, b->t);
+	if (b->flags & TARE_TENSOR_FINALIZING)
+		tear_down(f, p, b->t);
+	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
+	if (b->bytes > 0)
+		hand_out(f, p, b);
+}
+
+void tare_fold_host_until(struct tare_fold *f, int64_t t)
+{
+	struct tare_host_fold *h = &f->host;
+
+	if (h->is_busy)
+		return;
+	h->is_busy = true;
+	while (h->queue_at < h->queue_nr && h->queue[h->queue_at].t < t)
+		apply(f, &h->queue[h->queue_at++]);
+	if (h->queue_at == h->queue_nr)
+		h->queue_at = h->queue_nr = 0;
+	h->is_busy = false;
+}
+
+/* What is under way on a device may turn out to be a peak, of which this would then be no part. */
+void tare_fold_host_settle(struct tare_fold *f)
+{
+	const struct tare_host_fold *h = &f->host;
+	int64_t until = INT64_MAX;
+
+	for (int i = 0; h->queue_nr && !h->is_busy && i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+		const struct tare_step *s = d ? d->cluster.items : NULL;
+
+		if (d && tare_fold_cluster_is_complete(d, h->queue[h->queue_nr - 1].t))
+			tare_fold_cluster_close(f, d);
+		if (d && d->cluster.count && until > s->begin - s->reading_before)
+			until = s->begin - s->reading_before;
+	}
+	tare_fold_host_until(f, until);
+}
+
+void tare_fold_host_finish(struct tare_fold *f)
+{
+	tare_fold_host_until(f, INT64_MAX);
+	show(f, INT64_MAX);
+}
+
+void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_tensor *r = e->rec.tensor;
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	struct tare_host_fold *h = &f->host;
+	struct tare_block b = { .address = r->block,
+				.bytes = r->bytes,
+				.t = e->at_ns,
+				.born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
+				.process = e->process->index,
+				.tid = r->tid,
+				.flags = r->flags };
+
+	if (!(r->flags & TARE_TENSOR_HOST) || r->bytes > (int64_t)1 << 44)
+		return; /* damage */
+	if (r->bytes > 0)
+		b.site = tare_fold_site(f, p, e);
+	h->queue = tare_array_reserve(h->queue, &h->queue_cap, h->queue_nr + 1, sizeof(*h->queue));
+	h->queue[h->queue_nr++] = b;
+	tare_fold_host_settle(f);
+}
+
+static void forget(struct tare_fold *f, struct tare_process_fold *p)
+{
+	for (size_t i = 0; i < p->host_blocks.count; i++)
+		if (p->host_blocks.items[i].process >= 0)
+			take_back(f, p, p->host_blocks.items[i].address);
+}
+
+void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+{
+	struct tare_host_tensors *now = &p->host.tensors;
+
+	tare_fold_host_until(f, INT64_MAX);
+	show(f, t);
+	forget(f, p);
+	tare_fold_host_keep(f, p);
+	f->host.live -= now->bytes; /* what a checkpoint told without its blocks */
+	*now = (struct tare_host_tensors){ .is_known = now->is_known, .most = now->most };
+}
+
+/* A checkpoint tells sums, whose blocks are not known. */
+void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_host_tensors *r = e->rec.host_tensors;
+	struct tare_process_fold *p = tare_fold_process(f, e->about ? e->about : e->process);
+
+	tare_fold_host_tensor_end(f, p, e->at_ns);
+	p->host.tensors = (struct tare_host_tensors){ .is_known = true,
+						      .bytes = r->bytes,
+						      .count = r->count,
+						      .mapped = r->mapped,
+						      .mapped_count = r->mapped_count,
+						      .most = r->most };
+	f->host.live += r->bytes;
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			return; /* the reading that ends the group tells that it is complete */
+	tare_fold_peak_host(f, e->at_ns);
+}

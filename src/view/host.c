@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/host.h"
+
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "view/device_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PROCESSES = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
+
+/* What is known of a process, and how large it is. */
+struct part {
+	const char *key, *label;
+	int64_t (*bytes)(const struct tare_host_tensors *t);
+	int64_t (*count)(const struct tare_host_tensors *t);
+	int64_t (*most)(const struct tare_host_tensors *t); /* NULL: not kept */
+};
+
+static int64_t bytes_of_blocks(const struct tare_host_tensors *t)
+{
+	return t->bytes;
+}
+
+static int64_t count_of_blocks(const struct tare_host_tensors *t)
+{
+	return t->count;
+}
+
+static int64_t most_of_blocks(const struct tare_host_tensors *t)
+{
+	return t->most;
+}
+
+static int64_t bytes_mapped(const struct tare_host_tensors *t)
+{
+	return t->mapped;
+}
+
+static int64_t count_mapped(const struct tare_host_tensors *t)
+{
+	return t->mapped_count;
+}
+
+enum { BLOCKS, MAPPED, PART_NR };
+static const struct part parts[PART_NR] = {
+	[BLOCKS] = { "tensors", "tensors on the CPU", bytes_of_blocks, count_of_blocks,
+		     most_of_blocks },
+	[MAPPED] = { "mapped", "tensors in shared memory and mapped files", bytes_mapped,
+		     count_mapped, NULL },
+};
+
+/* Asked for, not resident: no leaf, so it enters no sum. */
+static void add_part(struct tare_json *j, const struct tare_host_ledger *h, const struct part *part)
+{
+	struct tare_str path = { 0 };
+
+	tare_str_addf(&path, "process:%lld", (long long)h->pid);
+	if (h->generation)
+		tare_str_addf(&path, ".%lld", (long long)h->generation);
+	tare_str_addf(&path, "/%s", part->key);
+	tare_json_open(j, NULL, '{');
+	tare_json_str(j, "path", tare_str_text(&path));
+	tare_json_str(j, "label", part->label);
+	tare_json_str(j, "account", part->key);
+	tare_json_i64(j, "pid", h->pid);
+	tare_json_i64(j, "generation", h->generation);
+	tare_json_bool(j, "leaf", false);
+	tare_json_i64(j, "bytes", part->bytes(&h->tensors));
+	if (part->most)
+		tare_json_i64(j, "most_bytes", part->most(&h->tensors));
+	else
+		tare_json_null(j, "most_bytes");
+	tare_json_i64(j, "count", part->count(&h->tensors));
+	tare_json_str(j, "evidence", tare_evidence_name(TARE_EVIDENCE_EXACT));
+	tare_json_close(j);
+	tare_str_free(&path);
+}
+
+void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host)
+{
+	tare_json_open(j, "accounts", '[');
+	for (int i = 0; host->tensors.is_known && i < PART_NR; i++)
+		add_part(j, host, &parts[i]);
+	tare_json_close(j);
+}
+
+/* ---- on a screen ---- */
+
+/* A process in all ledgers. */
+struct process {
+	const struct tare_host_ledger *host;
+	const struct tare_host_tensors **columns; /* NULL: it did not live then */
+	int64_t most;                             /* of all columns */
+};
+
+static const struct tare_host_tensors *find(const struct tare_ledger *l,
+					    const struct tare_host_ledger *h)
+{
+	for (int i = 0; i < l->host_nr; i++)
+		if (l->hosts[i].pid == h->pid && l->hosts[i].generation == h->generation &&
+		    !strcmp(l->hosts[i].name ? l->hosts[i].name : "", h->name ? h->name : ""))
+			return &l->hosts[i].tensors;
+	return NULL;
+}
+
+static int by_most(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	if (x->most != y->most)
+		return x->most < y->most ? 1 : -1;
+	return x->host->pid < y->host->pid ? -1 : x->host->pid > y->host->pid;
+}
+
+/* Every process once, from the first ledger that has it; those without a row left out. */
+static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, struct process **out)
+{
+	size_t count = 0, room = 0;
+
+	for (int i = 0; i < ledger_nr; i++)
+		room += (size_t)ledgers[i]->host_nr;
+	*out = tare_xcalloc(room + 1, sizeof(**out));
+	for (int i = 0; i < ledger_nr; i++) {
+		for (int k = 0; k < ledgers[i]->host_nr; k++) {
+			struct process p = { .host = &ledgers[i]->hosts[k] };
+			bool is_known = false;
+
+			for (int e = 0; e < i; e++)
+				is_known |= find(ledgers[e], p.host) != NULL;
+			if (is_known)
+				continue;
+			p.columns = tare_xcalloc((size_t)ledger_nr, sizeof(*p.columns));
+			for (int c = 0; c < ledger_nr; c++) {
+				int64_t sum;
+
+				p.columns[c] = find(ledgers[c], p.host);
+				sum = p.columns[c] ? p.columns[c]->bytes + p.columns[c]->mapped : 0;
+				p.most = sum > p.most ? sum : p.most;
+			}
+			if (p.most >= LEAST)
+				(*out)[count++] = p;
+			else
+				free(p.columns);
+		}
+	}
+	qsort(*out, count, sizeof(**out), by_most);
+	return count;
+}
+
+static void free_list(struct process *processes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(processes[i].columns);
+	free(processes);
+}
+
+static void add_cells(struct tare_text_table_row *row, const struct process *p, int nr,
+		      const struct part *part)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	row->word = tare_evidence_name(TARE_EVIDENCE_EXACT);
+	for (int i = 0; i < nr; i++)
+		tare_str_add(&row->cells[i],
+			     p->columns[i] ? tare_units_mib(text, part->bytes(p->columns[i]))
+					   : "–");
+}
+
+static void add_process(struct tare_text_table *t, const struct process *p)
+{
+	struct tare_text_table_row *row = tare_text_table_add(t);
+	bool is_mapped = false;
+
+	tare_str_add(&row->label, "  ");
+	tare_text_add_name(&row->label, p->host->name ? p->host->name : "");
+	tare_str_addf(&row->label, " (pid %lld)", (long long)p->host->pid);
+	add_cells(row, p, t->column_nr, &parts[BLOCKS]);
+	for (int i = 0; i < t->column_nr; i++)
+		is_mapped |= p->columns[i] && p->columns[i]->mapped;
+	if (!is_mapped)
+		return;
+	row = tare_text_table_add(t);
+	tare_str_add(&row->label, "    shared memory, mapped files");
+	add_cells(row, p, t->column_nr, &parts[MAPPED]);
+}
+
+bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)
+{
+	struct process *processes;
+	size_t count = list(ledgers, ledger_nr, &processes);
+
+	free_list(processes, count);
+	return count > 0;
+}
+
+void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_text_style *style)
+{
+	struct tare_text_table t = { .column_nr = ledger_nr };
+	struct tare_text_table_row *head;
+	struct process *processes;
+	size_t count = list(ledgers, ledger_nr, &processes);
+
+	if (!count) {
+		free_list(processes, count);
+		return;
+	}
+	head = tare_text_table_add(&t);
+	head->word = "evidence";
+	head->tone = TARE_TONE_QUIET;
+	for (int i = 0; i < ledger_nr; i++)
+		tare_device_text_instant(&head->cells[i], ledgers[i], ledgers[i]->t_ns);
+	for (size_t i = 0; i < count && i < MAX_PROCESSES; i++)
+		add_process(&t, &processes[i]);
+	tare_text_tone(out, "CPU  tensors: MiB that were asked for, whether resident or not",
+		       TARE_TONE_STRONG, style);
+	tare_str_add_char(out, '\n');
+	tare_text_table_draw(out, &t, style);
+	if (count > MAX_PROCESSES)
+		tare_str_addf(out, "  %zu more processes: tare report --json\n",
+			      count - MAX_PROCESSES);
+	tare_str_add_char(out, '\n');
+	tare_text_table_free(&t);
+	free_list(processes, count);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the CPU that programs asked for: rows of processes, beside what is resident of them. */
+#ifndef TARE_VIEW_HOST_H
+#define TARE_VIEW_HOST_H
+
+#include "base/json.h"
+#include "ledger/ledger.h"
+#include "view/text_table.h"
+
+/* The member `accounts` of a process. */
+void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host);
+
+/* A table of the processes with most in tensors, and an empty line; nothing where there are none. */
+void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_text_style *style);
+
+/* Does any process have tensors in the memory of the CPU, worth a row? */
+bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr);
+
+#endif
