@@ -288,6 +288,21 @@ static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_
 		count_exec(f, o->context, row, -1);
 }
 
+/* The executable graph of a row is to do what another graph does: the two are one group from now on. */
+static void update(struct tare_fold *f, const struct tare_step *s, int row)
+{
+	struct tare_graph *of = &f->graphs.rows[row].row;
+	int other = row_of_graph(f, s, s->parent);
+
+	if (s->flags & TARE_EVENT_FAILED) {
+		of->refused++;
+		return;
+	}
+	of->updates++;
+	if (other >= 0 && other != row)
+		f->graphs.rows[other].row.in_exec_of = (uint32_t)of->number;
+}
+
 /* Rule "graph memory": the driver tells how large the pool of allocation nodes is. */
 static void set_reserved(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 			 uint64_t reserved)
@@ -313,7 +328,6 @@ static void set_reserved(struct tare_fold *f, const struct tare_step *s, struct 
 static void apply_exec(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 	int object = tare_fold_object_find(f, s->process, s->class, s->handle);
-	bool is_failed = s->flags & TARE_EVENT_FAILED;
 	struct tare_rec_graph said;
 	bool is_said = take_said(f, s, &said);
 
@@ -324,8 +338,7 @@ static void apply_exec(struct tare_fold *f, const struct tare_step *s, struct ta
 	else if (s->effect == TARE_EFFECT_DEL && object >= 0)
 		destroy(f, s, a, is_said ? &said : NULL, object);
 	else if ((uint32_t)s->limit == TARE_GRAPH_CALL_UPDATE && s->parent && a->graph >= 0)
-		*(is_failed ? &f->graphs.rows[a->graph].row.refused
-			    : &f->graphs.rows[a->graph].row.updates) += 1;
+		update(f, s, a->graph);
 	if (a->graph >= 0)
 		f->graphs.rows[a->graph].row.unweighed += !!(s->flags & TARE_EVENT_UNWEIGHED);
 	if (is_said && said.flags & TARE_GRAPH_FLAG_RESERVED && a->context >= 0)

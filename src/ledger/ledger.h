@@ -275,6 +275,7 @@ struct tare_graph {
 	const char *phase, *source; /* NULL: not known */
 	uint64_t used_after; /* of the device, when captured and instantiated; TARE_NOT_KNOWN */
 	uint64_t execs, alive, updates, refused;
+	uint32_t in_exec_of; /* number of the graph whose executable graph was made to do this one's work */
 	uint64_t launches;  /* with TARE_GRAPH_FLAG_LAUNCHES */
 	uint64_t unweighed; /* calls that should have been weighed and were not */
 };

@@ -90,6 +90,7 @@ static const struct tare_column columns[] = {
 	{ "execs_alive", "", TARE_COL_COUNT },
 	{ "updates", "", TARE_COL_COUNT },
 	{ "updates_refused", "", TARE_COL_COUNT },
+	{ "in_exec_of", "", TARE_COL_COUNT },
 	{ "launches", "", TARE_COL_COUNT },
 	{ "nodes", "", TARE_COL_COUNT },
 	{ "nodes_are_all_told_apart", "", TARE_COL_FLAG },
@@ -171,6 +172,7 @@ static void add_row(struct tare_emit *e, const char *at, const struct tare_graph
 	tare_emit_cell_uint(e, g->alive);
 	tare_emit_cell_uint(e, g->updates);
 	tare_emit_cell_uint(e, g->refused);
+	cell_if(e, g->in_exec_of, g->in_exec_of);
 	cell_if(e, g->flags & TARE_GRAPH_FLAG_LAUNCHES, g->launches);
 	add_nodes(e, g);
 	tare_emit_row(e);

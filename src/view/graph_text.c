@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static bool is_like(const struct tare_graph *a, const struct tare_graph *b)
 	       !memcmp(a->kinds, b->kinds, sizeof(a->kinds)) && !a->pool == !b->pool &&
 	       a->is_private == b->is_private && (a->is_private || a->pool == b->pool) &&
 	       a->stream_number == b->stream_number && !a->alive == !b->alive &&
-	       is_same_text(a->phase, b->phase) && is_same_text(a->source, b->source);
+	       a->in_exec_of == b->in_exec_of && is_same_text(a->phase, b->phase) && is_same_text(a->source, b->source);
 }
 
 static void add_graph(struct line *l, const struct tare_graph *g)
@@ -48,7 +49,8 @@ static void add_graph(struct line *l, const struct tare_graph *g)
 	l->last = g;
 	l->graphs += g->count;
 	l->launches += g->launches;
-	l->is_launches_known &= !!(g->flags & TARE_GRAPH_FLAG_LAUNCHES);
+	/* Launches are the exec's: which of its graphs they were of is not told. */
+	l->is_launches_known &= g->flags & TARE_GRAPH_FLAG_LAUNCHES && (g->execs || !g->in_exec_of);
 	l->exec += tare_graph_exec_bytes(g);
 	l->memory += g->memory;
 	l->allocated += g->allocated;
@@ -97,6 +99,7 @@ static void add_where(struct tare_emit *e, const struct line *l)
 {
 	const struct tare_graph *g = l->first;
 	const char *where = g->phase ? g->phase : g->source, *state = "";
+	char group[48];
 
 	if (l->is_mixed) {
 		tare_emit_cell_text(e, "different ones");
@@ -106,6 +109,10 @@ static void add_where(struct tare_emit *e, const struct line *l)
 		state = tare_graph_state_name(g->state);
 	else if (g->execs && !g->alive)
 		state = "destroyed";
+	else if (!g->execs && g->in_exec_of) {
+		snprintf(group, sizeof(group), "in the exec of %u", g->in_exec_of);
+		state = group;
+	}
 	tare_emit_cell_textf(e, "%s%s%s", state, *state && where ? ", " : "", where ? where : "");
 }
 

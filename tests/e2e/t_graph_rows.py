@@ -3,8 +3,9 @@
 """Captures and graphs in bad worlds: every call fails once, old drivers, kills, the cap."""
 
 import json
+import os
 
-from harness import (MIB, WRAPPER, case, check, check_equal, fixture, leaves, main, row_of, show,
+from harness import (BUILD, MIB, WRAPPER, case, check, check_equal, fixture, leaves, main, row_of, show,
                      unexplained)
 
 FIXTURE = "e2e_stubborn_graphs"
@@ -97,6 +98,20 @@ def a_folded_recording_has_the_same_graphs(box):
     check_equal(folded["savings"], whole["savings"])
     for rec in ("whole.tare", "folded.tare"):
         check_equal(unexplained(box.report(rec)), 0, rec)
+
+
+@case
+def captures_that_share_an_exec_are_one_group(box):
+    """libtare_graphs keeps one executable graph for captures that are alike: the report says whose."""
+    program = [os.path.join(BUILD, "examples", "graphs")]
+    box.record(program, rec="whole.tare")
+    box.record(program, rec="folded.tare", options=["--cap", "64KiB"])
+    for rec in ("whole.tare", "folded.tare"):
+        rows = graphs(box, rec)["rows"]
+        check_equal([row["in_exec_of"] for row in rows], [None] + [1] * 63, rec)
+        check_equal(sum(row["execs"] for row in rows), 1, rec)
+    out = box.tare("report", "whole.tare", "--by", "graph").out
+    check("in the exec of 1" in out, out)
 
 
 @case
