@@ -117,7 +117,7 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 		d->sum += by->bytes;
 		d->account_now[b->account] += by->bytes;
 	}
-	if (b->account == TARE_BUCKET_TENSOR)
+	if (b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED)
 		d->live += by->bytes;
 }
 

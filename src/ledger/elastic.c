@@ -6,7 +6,7 @@
  * Rule "trial": cuDNN's benchmark tries algorithms with as much memory as they ask for. An allocation
  * of at least 16 MiB is such a trial if a function of cuDNN, or one named after it, is on its stack, if
  * it is freed less than a second later, and if no allocation of that size in that process is held
- * longer.
+ * longer. (Memory of cuMemCreate comes in pieces of one size, whatever for: the size says nothing.)
  *
  * Rule "preallocation": XLA takes its share of the card before anything needs it: the first request of
  * a hundredth of the device or more, if it is for a quarter or more.
@@ -26,7 +26,7 @@ struct tare_large {
 	uint64_t handle, bytes;
 	int64_t at, held_ns; /* held_ns -1: to the end, as far as is known */
 	enum tare_account account;
-	bool is_cudnn;
+	bool is_cudnn, is_piece;
 };
 
 /* XLA takes its share with either. */
@@ -68,6 +68,12 @@ static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, ui
 	return is_first && bytes >= total / XLA_SHARE;
 }
 
+/* Handles are no addresses. */
+static uint64_t open_key(const struct tare_rec_event *r)
+{
+	return r->handle ^ (r->class == TARE_CLASS_VMM ? UINT64_C(1) << 63 : 0);
+}
+
 static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare_process_fold *p)
 {
 	uint64_t bytes = e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked;
@@ -83,12 +89,11 @@ static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare
 				      .at = e->at_ns,
 				      .held_ns = -1,
 				      /* When a folded one was made is not known. */
-				      .is_cudnn = e->rec.event->class == TARE_CLASS_DEVICE &&
-						  !tare_fold_is_folded(e) && is_of_cudnn(e) };
+				      .is_piece = e->rec.event->class == TARE_CLASS_VMM,
+				      .is_cudnn = !tare_fold_is_folded(e) && is_of_cudnn(e) };
 	if (is_preallocation(f, e, bytes))
 		large->account = TARE_ACCOUNT_PREALLOCATED;
-	if (e->rec.event->class == TARE_CLASS_DEVICE)
-		*tare_map_put(&p->large_open, large->handle, NULL) = f->large_nr - 1;
+	*tare_map_put(&p->large_open, open_key(e->rec.event), NULL) = f->large_nr - 1;
 }
 
 void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
@@ -103,8 +108,7 @@ void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
 	p = tare_fold_process(f, e->process);
 	if (r->effect == TARE_EFFECT_NEW)
 		see_new(f, e, p);
-	else if (r->effect == TARE_EFFECT_DEL && r->class == TARE_CLASS_DEVICE &&
-		 tare_map_remove(&p->large_open, r->handle, &open))
+	else if (r->effect == TARE_EFFECT_DEL && tare_map_remove(&p->large_open, open_key(r), &open))
 		f->large[open].held_ns = e->at_ns - f->large[open].at;
 }
 
@@ -121,7 +125,7 @@ static uint64_t key_of(uint64_t handle, int64_t at)
 void tare_fold_elastic_decide(struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->large_nr; i++)
-		if (!is_short(&f->large[i]))
+		if (!is_short(&f->large[i]) && !f->large[i].is_piece)
 			tare_map_put(&f->processes[f->large[i].process]->held_sizes,
 				     f->large[i].bytes, NULL);
 	for (size_t i = 0; i < f->large_nr; i++) {
@@ -130,7 +134,7 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 		enum tare_account account = l->account;
 
 		if (!account && l->is_cudnn && is_short(l) &&
-		    !tare_map_get(&p->held_sizes, l->bytes))
+		    (l->is_piece || !tare_map_get(&p->held_sizes, l->bytes)))
 			account = TARE_ACCOUNT_TRIAL;
 		if (account)
 			*tare_map_put(&p->elastic, key_of(l->handle, l->at), NULL) =

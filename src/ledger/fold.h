@@ -229,6 +229,7 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
+	TARE_CARRY_TRIED = 249,
 	TARE_CARRY_HANDED = 250,
 	TARE_CARRY_HELD = 251,
 	TARE_CARRY_PARTLY = 252,
@@ -263,7 +264,8 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
-	       account == TARE_BUCKET_HANDED;
+	       account == TARE_BUCKET_HANDED || account == TARE_ACCOUNT_TRIAL ||
+	       account == TARE_BUCKET_TRIED;
 }
 
 /* Is it memory of the device? */

@@ -45,6 +45,7 @@ enum {
 	TARE_BUCKET_PARTLY,
 	TARE_BUCKET_HANDED,
 	TARE_BUCKET_HELD,
+	TARE_BUCKET_TRIED, /* in blocks of segments that are trials: in the row of those */
 	TARE_BUCKET_NR
 };
 
@@ -179,6 +180,7 @@ struct tare_segment {
 	int graph;    /* row of the capture that it was taken in, -1: none */
 	bool is_held; /* a graph of that capture's pool is still there */
 	bool is_expandable;
+	bool is_trial; /* rule "trial" */
 	int partly; /* its bucket of that account; 0: not looked for yet */
 	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
 };

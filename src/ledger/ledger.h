@@ -73,6 +73,7 @@ struct tare_pool_segment {
 	int64_t bytes, live; /* live: in blocks */
 	uint64_t blocks;
 	bool is_expandable;
+	bool is_trial;    /* rule "trial": its bytes are in that row, the blocks' too */
 	bool is_of_graph; /* taken while a graph was captured … */
 	bool is_held;     /* … of a pool that a graph still needs */
 	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */

@@ -166,6 +166,7 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			.live = s->live,
 			.blocks = found[i].blocks,
 			.is_expandable = s->is_expandable,
+			.is_trial = s->is_trial,
 			.is_held = s->is_held,
 			.is_of_graph = s->graph >= 0,
 			.graph_pool = s->graph >= 0 ? f->graphs.rows[s->graph].row.pool : 0,

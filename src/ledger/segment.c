@@ -26,7 +26,9 @@ bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
 {
 	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
 
-	return b && (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM) &&
+	return b &&
+	       (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM ||
+		b->account == TARE_ACCOUNT_TRIAL) &&
 	       tare_fold_tensor_is_pool(f, b->owner);
 }
 
@@ -99,6 +101,10 @@ void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_
 	int64_t was_pinned = pinned(s), was_held = held(s);
 
 	s->live += bytes;
+	if (s->is_trial) {
+		book(f, s, TARE_BUCKET_TRIED, bytes, TARE_EVIDENCE_EXACT);
+		return;
+	}
 	book_in(f, site_in(f, s, site)->tensor, bytes, count, TARE_EVIDENCE_EXACT);
 	if (!s->partly)
 		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
@@ -191,7 +197,8 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 	const struct tare_bucket *b = &f->buckets[bucket];
 	struct tare_segments *s = &tare_fold_place(f, b->process, b->device)->segments;
 	size_t i = (size_t)(tare_segments_place(s, at) + 1);
-	bool *pools = graph < 0 ? NULL : needed_pools(f, b->process);
+	bool is_trial = b->account == TARE_ACCOUNT_TRIAL;
+	bool *pools = graph < 0 || is_trial ? NULL : needed_pools(f, b->process);
 
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
 	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
@@ -202,7 +209,8 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 					     .process = b->process,
 					     .graph = graph,
 					     .is_held = pools && is_needed(f, pools, graph),
-					     .is_expandable = b->account == TARE_ACCOUNT_VMM };
+					     .is_trial = is_trial,
+					     .is_expandable = !f->contexts[b->context].handle };
 	memcpy(s->items[i].mark, f->devices[b->device]->mark_nr, sizeof(s->items[i].mark));
 	s->count++;
 	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), TARE_EVIDENCE_INFERRED);
@@ -247,7 +255,7 @@ void tare_fold_segment_hold(struct tare_fold *f, int process)
 		for (size_t k = 0; p->places[i] && k < p->places[i]->segments.count; k++) {
 			struct tare_segment *s = &p->places[i]->segments.items[k];
 
-			if (s->graph >= 0)
+			if (s->graph >= 0 && !s->is_trial)
 				hold(f, f->devices[i], s, is_needed(f, pools, s->graph));
 		}
 	free(pools);

@@ -181,7 +181,7 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struc
 
 		if (b->process != process || b->owner != owner || !is_of(f, b, account))
 			continue;
-		use.is_known |= b->account == TARE_BUCKET_TENSOR;
+		use.is_known |= b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED;
 		if (b->account == TARE_BUCKET_TENSOR) {
 			use.live += a->bytes;
 			use.count += a->count;

@@ -9,7 +9,8 @@
 static bool is_alike(const struct tare_pool_group *g, const struct tare_pool_segment *s)
 {
 	return g->pid == s->pid && g->generation == s->generation && g->is_expandable == s->is_expandable &&
-	       g->is_of_graph == s->is_of_graph && g->graph_pool == s->graph_pool;
+	       g->is_of_graph == s->is_of_graph && g->graph_pool == s->graph_pool &&
+	       g->is_trial == s->is_trial;
 }
 
 static struct tare_pool_group *group_of(struct tare_pool_groups *out, const struct tare_pool_segment *s)
@@ -21,6 +22,7 @@ static struct tare_pool_group *group_of(struct tare_pool_groups *out, const stru
 	out->items[out->count] = (struct tare_pool_group){ .pid = s->pid,
 							   .generation = s->generation,
 							   .is_expandable = s->is_expandable,
+							   .is_trial = s->is_trial,
 							   .is_of_graph = s->is_of_graph,
 							   .graph_pool = s->graph_pool };
 	return &out->items[out->count++];
@@ -61,6 +63,8 @@ static int by_kind(const void *a, const void *b)
 		return x->generation < y->generation ? -1 : 1;
 	if (x->is_of_graph != y->is_of_graph)
 		return x->is_of_graph ? 1 : -1;
+	if (x->is_trial != y->is_trial)
+		return x->is_trial ? 1 : -1;
 	if (x->graph_pool != y->graph_pool)
 		return x->graph_pool < y->graph_pool ? -1 : 1;
 	return (int)x->is_expandable - (int)y->is_expandable;
@@ -89,6 +93,8 @@ void tare_pool_free(struct tare_pool_groups *groups)
 void tare_pool_label(struct tare_str *out, const struct tare_pool_group *g)
 {
 	tare_str_add(out, g->is_expandable ? "expandable segments" : "segments");
+	if (g->is_trial)
+		tare_str_add(out, " for cuDNN trials");
 	if (!g->is_of_graph)
 		return;
 	tare_str_add(out, " for graph");
@@ -128,7 +134,8 @@ static const struct tare_column columns[] = {
 	{ "at", "", TARE_COL_TEXT },           { "device", "", TARE_COL_COUNT },
 	{ "label", "", TARE_COL_TEXT },        { "pid", "", TARE_COL_COUNT },
 	{ "generation", "", TARE_COL_COUNT },  { "expandable", "", TARE_COL_FLAG },
-	{ "for_graphs", "", TARE_COL_FLAG },   { "graph_pool", "", TARE_COL_COUNT },
+	{ "trial", "", TARE_COL_FLAG },        { "for_graphs", "", TARE_COL_FLAG },
+	{ "graph_pool", "", TARE_COL_COUNT },
 	{ "first_graph", "", TARE_COL_COUNT }, { "last_graph", "", TARE_COL_COUNT },
 	{ "segments", "", TARE_COL_COUNT },    { "blocks", "", TARE_COL_COUNT },
 	{ "bytes", "", TARE_COL_BYTES },       { "live_bytes", "", TARE_COL_BYTES },
@@ -141,7 +148,8 @@ static const struct tare_column segment_columns[] = {
 	{ "pid", "", TARE_COL_COUNT },       { "address", "", TARE_COL_TEXT },
 	{ "bytes", "", TARE_COL_BYTES },     { "live_bytes", "", TARE_COL_BYTES },
 	{ "stuck_bytes", "", TARE_COL_BYTES }, { "blocks", "", TARE_COL_COUNT },
-	{ "expandable", "", TARE_COL_FLAG }, { "for_graphs", "", TARE_COL_FLAG },
+	{ "expandable", "", TARE_COL_FLAG }, { "trial", "", TARE_COL_FLAG },
+	{ "for_graphs", "", TARE_COL_FLAG },
 	{ "held", "", TARE_COL_FLAG },       { "graph_pool", "", TARE_COL_COUNT },
 	{ "pin_address", "", TARE_COL_TEXT }, { "pin_bytes", "", TARE_COL_BYTES },
 	{ "pin_age_ns", "", TARE_COL_DURATION }, { "pin_source", "", TARE_COL_TEXT },
@@ -166,6 +174,7 @@ static void add_group(struct tare_emit *e, const char *at, const struct tare_poo
 	tare_emit_cell_int(e, g->pid);
 	tare_emit_cell_int(e, g->generation);
 	tare_emit_cell_int(e, g->is_expandable);
+	tare_emit_cell_int(e, g->is_trial);
 	tare_emit_cell_int(e, g->is_of_graph);
 	cell_if(e, g->graph_pool);
 	cell_if(e, g->first_graph);
@@ -206,6 +215,7 @@ static void add_segment(struct tare_emit *e, const char *at, const struct tare_d
 	tare_emit_cell_int(e, s->live ? s->bytes - s->live : 0);
 	tare_emit_cell_uint(e, s->blocks);
 	tare_emit_cell_int(e, s->is_expandable);
+	tare_emit_cell_int(e, s->is_trial);
 	tare_emit_cell_int(e, s->is_of_graph);
 	tare_emit_cell_int(e, s->is_held);
 	cell_if(e, s->graph_pool);

@@ -11,7 +11,7 @@
 struct tare_pool_group {
 	const struct tare_device_ledger *device;
 	int64_t pid, generation;
-	bool is_expandable, is_of_graph;
+	bool is_expandable, is_of_graph, is_trial;
 	uint32_t graph_pool; /* 0: not known, or of no graph */
 	uint64_t first_graph, last_graph; /* numbers of those that allocate from it; 0: none is known */
 	uint64_t segments, blocks;

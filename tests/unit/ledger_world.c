@@ -799,6 +799,8 @@ static void check_segments(const struct tare_device_ledger *d)
 		const struct tare_pool_segment *s = &d->segments[i];
 		int64_t rest = s->bytes - s->live;
 
+		if (s->is_trial)
+			continue; /* in a row of its own */
 		live += s->live;
 		is_any_expandable |= s->is_expandable;
 		*(s->live ? &partly : s->is_held ? &held : &cached) += rest;

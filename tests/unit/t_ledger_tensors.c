@@ -5,6 +5,8 @@
 
 #define TORCH_POOL "process:431/allocations/libc10_cuda"
 #define BASE UINT64_C(0x7f0000000000)
+#define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
+#define EXPANDABLE "process:431/vmm/libc10_cuda"
 
 static void context(struct world *w)
 {
@@ -152,6 +154,88 @@ TEST(tensors_have_a_peak_of_their_own)
 	world_free(w);
 }
 
+#define TRIED "/opt/libcudnn/libc10_cuda.so" /* as if cuDNN were on the stack */
+
+static void piece(struct world *w, int64_t t, uint64_t handle, uint64_t at, int64_t before, const char *owner)
+{
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = handle,
+	     .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true, .before = before,
+	     .after = before + 20 * MIB, .owner = owner);
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = t + 100, .end = t + 110,
+	     .handle = at, .parent = handle, .asked = 20 * MIB, .context = 0xc0);
+}
+
+static void no_piece(struct world *w, int64_t t, uint64_t handle, uint64_t at, int64_t before)
+{
+	CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
+	     .asked = 20 * MIB, .context = 0xc0);
+	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_DEL, .begin = t + 100, .end = t + 110,
+	     .handle = handle, .context = 0xc0, .weigh = true, .before = before, .after = before - 20 * MIB);
+}
+
+/* Without checkpoints: what is folded while a trial runs is not known to be one. */
+static struct tare_ledger whole(struct world *w, const char *at)
+{
+	struct tare_ledger l;
+
+	world_build(w, NULL, &at, 1, &l);
+	return l;
+}
+
+/* PyTorch counts what cuDNN tried with; the ledger has it in a row of its own, and both add up. */
+TEST(tensors_of_the_peak_include_those_of_trials)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 4 * MS, BASE, 12 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10,
+	     .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 50 * MIB, .granted = 50 * MIB, .weigh = true,
+	     .before = 620 * MIB, .after = 670 * MIB, .owner = TRIED);
+	world_tensor(w, 6 * MS, BASE + 100 * MIB, 47 * MIB);
+	world_tensor(w, 7 * MS, BASE + 100 * MIB, 0);
+	give_back(w, 8 * MS, BASE + 100 * MIB, 670 * MIB, 50 * MIB);
+	world_tensor(w, 9 * MS, BASE + 12 * MIB, 8 * MIB);
+	l = whole(w, "peak:tensors");
+	CHECK_INT(l.devices[0].t_ns, 6 * MS);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 12 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "process:431/trial"), 50 * MIB);
+	CHECK_INT(l.devices[0].segment_nr, 2);
+	CHECK(l.devices[0].segments[1].is_trial || l.devices[0].segments[0].is_trial);
+	CHECK_INT(l.devices[0].segments[0].live + l.devices[0].segments[1].live, 59 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(trials_are_known_in_expandable_segments)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	piece(w, 3 * MS, 0x100, BASE, 600 * MIB, C10_CUDA);
+	world_tensor(w, 4 * MS, BASE, 10 * MIB);
+	piece(w, 5 * MS, 0x101, BASE + 20 * MIB, 620 * MIB, TRIED);
+	piece(w, 6 * MS, 0x102, BASE + 40 * MIB, 640 * MIB, TRIED);
+	world_tensor(w, 7 * MS, BASE + 10 * MIB, 50 * MIB); /* begins in what was there */
+	world_tensor(w, 8 * MS, BASE + 10 * MIB, 0);
+	no_piece(w, 9 * MS, 0x102, BASE + 40 * MIB, 660 * MIB);
+	no_piece(w, 10 * MS, 0x101, BASE + 20 * MIB, 640 * MIB);
+	l = whole(w, "peak:tensors");
+	CHECK_INT(l.devices[0].t_ns, 7 * MS);
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/tensors"), 20 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "process:431/trial"), 40 * MIB);
+	CHECK_INT(l.devices[0].elastic, 40 * MIB);
+	tare_ledger_free(&l);
+	l = whole(w, "end");
+	CHECK_INT(world_bytes(&l, 0, EXPANDABLE "/tensors"), 10 * MIB);
+	CHECK(!world_row(&l, 0, "process:431/trial") || !world_bytes(&l, 0, "process:431/trial"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(tensors_that_nobody_made_have_no_peak)
 {
 	struct world *w = world_new();
@@ -217,8 +301,6 @@ TEST(tensors_go_with_their_context)
 	tare_ledger_free(&l);
 	world_free(w);
 }
-
-#define EXPANDABLE "process:431/vmm/libc10_cuda"
 
 /* Expandable segments: pages of 20 MiB mapped side by side, and blocks across their borders. */
 TEST(tensors_in_expandable_segments_may_lie_in_several)
@@ -331,8 +413,6 @@ static void refused(struct world *w, int64_t t, uint64_t asked, const char *owne
 	     .asked = asked, .weigh = true, .before = 640 * MIB, .after = 640 * MIB, .owner = owner,
 	     .flags = TARE_EVENT_FAILED);
 }
-
-#define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
 
 /* The device has 143771 MiB, of which 640 are in use: what is asked is more than that. */
 TEST(memory_runs_out_and_what_there_was_is_kept)
