@@ -651,6 +651,20 @@ static bool has_end(const struct world *w, int64_t until)
 	return false;
 }
 
+static void drop(void *arg, const struct tare_event *e)
+{
+	(void)arg, (void)e;
+}
+
+int64_t world_cut(struct world *w, int64_t until)
+{
+	struct tare_ledger_source source = { next, rewind_to_start, w };
+
+	link_up(w);
+	rewind_to_start(w);
+	return tare_ledger_checkpoint(&source, NULL, until, drop, NULL);
+}
+
 void world_check_checkpoints(struct world *w, int cuts)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, w };

@@ -101,6 +101,8 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
  * from each of them and the rest. world_ledger() does that too.
  */
 void world_check_checkpoints(struct world *w, int cuts);
+/* Up to when a checkpoint folds it that may go up to `until`. */
+int64_t world_cut(struct world *w, int64_t until);
 
 /* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);
