@@ -64,16 +64,22 @@ void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_f
 		tare_str_addf(out, " in %s", line->function);
 }
 
-uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack)
+uint64_t tare_line_first(const struct tare_process *process, const struct tare_stack *stack,
+			 bool (*is_passed)(const char *path))
 {
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		/* A return address may lie just behind the object's last call. */
 		const struct tare_object *o = tare_process_object(process, stack->pcs[i] - 1);
 
-		if (o && o->path && !tare_owner_is_transparent(o->path))
+		if (o && o->path && !is_passed(o->path))
 			return stack->pcs[i];
 	}
 	return 0;
+}
+
+uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack)
+{
+	return tare_line_first(process, stack, tare_owner_is_tool);
 }
 
 void tare_line_add_native(struct tare_str *out, const struct tare_process *process, uint64_t pc)

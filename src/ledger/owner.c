@@ -22,7 +22,8 @@ static const char *base_name(const char *path)
 
 bool tare_owner_is_transparent(const char *path)
 {
-	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart", "libtare" };
+	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart",
+						"libtare_recorder" };
 	const char *base = base_name(path);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -31,9 +32,14 @@ bool tare_owner_is_transparent(const char *path)
 	return !strcmp(base, "libcuda");
 }
 
+bool tare_owner_is_tool(const char *path)
+{
+	return tare_owner_is_transparent(path) || !strncmp(base_name(path), "libtare", strlen("libtare"));
+}
+
 static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
 {
-	uint64_t pc = tare_line_native(p, stack);
+	uint64_t pc = tare_line_first(p, stack, tare_owner_is_transparent);
 	const struct tare_object *o = pc ? tare_process_object(p, pc - 1) : NULL;
 
 	return o ? o->path : NULL;

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Is it the CUDA driver, its runtime or Tare? They ask for memory on somebody's behalf. */
+/* Is it the CUDA driver, its runtime or Tare's recorder? They ask for memory on somebody's behalf. */
 bool tare_owner_is_transparent(const char *path);
+
+/* Is it one of those, or a library of Tare's that a program calls? No line of the program is in it. */
+bool tare_owner_is_tool(const char *path);
 
 #endif

@@ -17,6 +17,10 @@ def graphs(box, rec):
     return json.loads(done.out)
 
 
+def by_owner(box, rec):
+    return json.loads(box.tare("report", rec, "--by", "owner", "--at", "peak", "--json").out)["rows"]
+
+
 def scripted(box, script, rec):
     return box.record(fixture(FIXTURE), rec=rec, env={"TARE_SIM_SCRIPT": script})
 
@@ -111,7 +115,9 @@ def captures_that_share_an_exec_are_one_group(box):
         check_equal([row["in_exec_of"] for row in rows], [None] + [1] * 63, rec)
         check_equal(sum(row["execs"] for row in rows), 1, rec)
     out = box.tare("report", "whole.tare", "--by", "graph").out
-    check("in the exec of 1" in out, out)
+    check("in the exec of 1, main+" in out, out)
+    arena = [row["bytes"] for row in by_owner(box, "whole.tare") if row["label"] == "arena of CUDA graphs"]
+    check_equal(arena, [128 * MIB])
 
 
 @case
