@@ -195,6 +195,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->origins);
 	free(f->grave_items);
 	free(f->ops.items);
+	free(f->rss);
 	free(f->timed);
 	free(f->ranks);
 	free(f->controls);

@@ -526,6 +526,7 @@ static void tell_processes(struct checkpoint *c)
 	struct tare_fold *f = c->f;
 
 	tell_hosts(c, TARE_MARK_NOW, c->cut);
+	tare_checkpoint_rss(c);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
 			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL, c->cut);

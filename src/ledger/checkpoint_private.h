@@ -61,6 +61,9 @@ struct tare_event *tare_checkpoint_last(struct checkpoint *c);
  */
 void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python, uint32_t *stack);
 
+/* rss.c: host increments */
+void tare_checkpoint_rss(struct checkpoint *c);
+
 /* checkpoint_vmm.c: memory with references, and what it brings along in buckets */
 void tare_checkpoint_vmm(struct checkpoint *c, int64_t t);
 void tare_checkpoint_vmm_own(const struct tare_fold *f, struct tare_amount *own);

@@ -274,8 +274,14 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 	return b->account < TARE_ACCOUNT_NR;
 }
 
+/* rss.c: host memory that became resident inside calls */
+void tare_fold_rss(struct tare_fold *f, const struct tare_event *e);
+/* Sums by process and site, without times; the caller frees them. */
+size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t until,
+			     struct tare_rss_change **out);
+
 /* lines.c: the same sums as in the rows, by site */
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		     struct tare_arena *memory, struct tare_device_ledger *out);
 
 /* oom.c: moments at which memory ran out */

@@ -537,6 +537,13 @@ struct tare_device_fold {
 	size_t phase_open_nr, phase_open_cap;
 };
 
+/* Host memory that became resident inside a call. */
+struct tare_rss_change {
+	int process;
+	uint32_t site;
+	int64_t t, anon, file;
+};
+
 struct tare_timed {
 	int64_t t_ns;
 	int device; /* only this one is at its instant then; -1: all are */
@@ -612,6 +619,8 @@ struct tare_fold {
 
 	struct tare_oom_fold *ooms;
 	size_t oom_nr, oom_cap;
+	struct tare_rss_change *rss; /* by t */
+	size_t rss_nr, rss_cap;
 
 	struct tare_phases phases;
 	const char *lines; /* of tare_ledger_opts */

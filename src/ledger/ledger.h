@@ -61,6 +61,7 @@ struct tare_ledger_line {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence;
 	struct tare_blocks_ledger tensors;
+	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
 };
 
 /*

@@ -12,6 +12,7 @@ struct part {
 	struct tare_amount sum, tensors, handed;
 	int process; /* -1: others */
 	uint32_t site;
+	int64_t host_anon, host_file;
 	enum tare_account account; /* of what no single line can have; else NONE */
 };
 
@@ -62,7 +63,27 @@ static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *
 	return true;
 }
 
-static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+static void add_host(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
+		     struct part **parts, size_t *count, size_t *cap)
+{
+	struct tare_rss_change *changes;
+	size_t n = tare_fold_rss_between(f, INT64_MIN, t, &changes);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tare_process_fold *p = f->processes[changes[i].process];
+
+		if (d->index >= p->place_nr || !p->places[d->index])
+			continue;
+		*parts = tare_array_reserve(*parts, cap, *count + 1, sizeof(**parts));
+		(*parts)[(*count)++] = (struct part){ .process = changes[i].process,
+						      .site = changes[i].site,
+						      .host_anon = changes[i].anon,
+						      .host_file = changes[i].file };
+	}
+	free(changes);
+}
+
+static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		      struct part **out)
 {
 	size_t count = 0, cap = 0, kept = 0;
@@ -78,6 +99,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 		parts = tare_array_reserve(parts, &cap, count + 1, sizeof(*parts));
 		parts[count++] = part;
 	}
+	add_host(f, d, t, &parts, &count, &cap);
 	*out = parts;
 	if (!count)
 		return 0;
@@ -90,6 +112,8 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 		tare_amount_add(&parts[kept].sum, &parts[i].sum);
 		tare_amount_add(&parts[kept].tensors, &parts[i].tensors);
 		tare_amount_add(&parts[kept].handed, &parts[i].handed);
+		parts[kept].host_anon += parts[i].host_anon;
+		parts[kept].host_file += parts[i].host_file;
 	}
 	return kept + 1;
 }
@@ -147,11 +171,11 @@ static uint64_t count_of(const struct tare_amount *a)
 	return a->count > 0 ? (uint64_t)a->count : 0;
 }
 
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct part *parts;
-	size_t count = collect(f, d, m, &parts);
+	size_t count = collect(f, d, m, t, &parts);
 
 	out->lines = tare_arena_alloc(memory, (count + 1) * sizeof(*out->lines));
 	out->line_nr = (int)count;
@@ -170,6 +194,8 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 						  TARE_EVIDENCE_EXACT,
 			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
 				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
+			.host_anon = parts[i].host_anon,
+			.host_file = parts[i].host_file,
 		};
 		name(f, &parts[i], memory, l);
 	}

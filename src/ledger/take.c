@@ -366,6 +366,9 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		s = step_of(f, e, -1);
 		take_step(f, &s);
 		return;
+	case TARE_KIND_RSS:
+		tare_fold_rss(f, e);
+		return;
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
 		return;

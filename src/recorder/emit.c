@@ -265,6 +265,11 @@ void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp)
 	emit_plain(TARE_KIND_GRAPH, graph, sizeof(*graph), stamp);
 }
 
+void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp)
+{
+	emit_plain(TARE_KIND_RSS, rss, sizeof(*rss), stamp);
+}
+
 void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 {
 	struct tare_rec_tensor *rec;

@@ -28,6 +28,7 @@ uint32_t tare_emit_line_stack_known(uint64_t hash); /* 0: the log does not have 
 void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
+void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
 void tare_emit_oom(const struct tare_rec_oom *oom);
 void tare_emit_probe(const struct tare_rec_probe *probe);

@@ -15,7 +15,7 @@
 
 #define PEERS_MAX 128
 #define DEBT_MS 10
-#define READ_MOST_US 100 /* what is charged for one reading at most, see spend() */
+#define READ_MOST_US 100 /* what is charged for one reading at most, see tare_weigh_spend() */
 #define SHORT_US 3 /* 1,955 changes on an H200 lay in calls of 7.5 us and more */
 
 static struct {
@@ -183,7 +183,7 @@ void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks)
  * A reading that took long waited for a lock of the driver that another process holds, as the program's
  * own call would have done a moment later: the program lost little by that.
  */
-static void spend(uint64_t since)
+void tare_weigh_spend(uint64_t since)
 {
 	uint64_t ticks = tare_clock_ticks() - since, most = READ_MOST_US * weigh.us_ticks;
 
@@ -218,7 +218,7 @@ uint64_t tare_weigh_used_by_index(int index)
 	struct tare_weigh_memory memory;
 	bool is_known = tare_weigh_memory(index, &memory);
 
-	spend(since);
+	tare_weigh_spend(since);
 	return is_known ? memory.used : TARE_NOT_KNOWN;
 }
 
@@ -242,7 +242,7 @@ uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
 	*by_cuda = true;
 	if (tare_real.cuMemGetInfo_v2 && tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
 		used = total - free_bytes;
-	spend(since);
+	tare_weigh_spend(since);
 	return used;
 }
 
@@ -308,7 +308,7 @@ uint64_t tare_weigh_peers(int ordinal)
 		else
 			sum += list[i].used;
 	}
-	spend(since);
+	tare_weigh_spend(since);
 	return n < 0 ? TARE_NOT_KNOWN : sum;
 }
 
@@ -345,5 +345,5 @@ void tare_weigh_learn_own_pid(int ordinal, bool before)
 	}
 	if (!before && !weigh.own_pid && fresh == 1)
 		weigh.own_pid = found;
-	spend(since);
+	tare_weigh_spend(since);
 }

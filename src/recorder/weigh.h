@@ -37,6 +37,7 @@ bool tare_weigh_is_short(uint64_t ticks);
 /* False: the time allowed for weighing is used up. */
 bool tare_weigh_allowed(enum tare_weigh_need need);
 
+void tare_weigh_spend(uint64_t since); /* ticks; on a reading */
 void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks);
 
 /* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */

@@ -252,6 +252,9 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 		event->device = (int16_t)ordinal;
 		break;
 	}
+	case TARE_KIND_RSS:
+		((struct tare_rec_rss *)&k->rec)->api = 0;
+		break;
 	case TARE_KIND_CARRY: {
 		struct tare_rec_carry *carry = (struct tare_rec_carry *)&k->rec;
 		const struct tare_process *about = k->event.about ? k->event.about : part->process;

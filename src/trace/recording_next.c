@@ -208,6 +208,11 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->stack = look_up(&p->stacks, rec.carry->stack);
 		e->python = look_up(&p->line_stacks, rec.carry->python);
 		break;
+	case TARE_KIND_RSS:
+		e->api = look_up(&p->strings, rec.rss->api);
+		e->stack = look_up(&p->stacks, rec.rss->stack);
+		e->python = look_up(&p->line_stacks, rec.rss->python);
+		break;
 	case TARE_KIND_PHASE:
 		e->name = look_up(&p->strings, rec.phase->name);
 		e->domain = look_up(&p->strings, rec.phase->domain);

@@ -75,7 +75,10 @@ static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, cons
 
 static int64_t weight(const struct tare_by_row *row)
 {
-	return row->tensors.bytes > row->bytes ? row->tensors.bytes : row->bytes;
+	int64_t most = row->tensors.bytes > row->bytes ? row->tensors.bytes : row->bytes;
+	int64_t host = row->host_anon + row->host_file;
+
+	return host > most ? host : most;
 }
 
 static int compare(const void *a, const void *b)
@@ -137,7 +140,9 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 								.count = l->count,
 								.driver_ns = l->driver_ns,
 								.evidence = l->evidence,
-								.tensors = l->tensors };
+								.tensors = l->tensors,
+								.host_anon = l->host_anon,
+								.host_file = l->host_file };
 	}
 	if (out->count == start)
 		return;
@@ -155,6 +160,8 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 		if (row->evidence > group->evidence)
 			group->evidence = row->evidence;
 		add_blocks(&group->tensors, &row->tensors);
+		group->host_anon += row->host_anon;
+		group->host_file += row->host_file;
 	}
 	out->count = kept + 1;
 }
@@ -183,13 +190,20 @@ void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_
 		add_device(out, by, ledger, &ledger->devices[i]);
 }
 
-bool tare_by_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)
+static bool has_more(const struct tare_device_ledger *d)
+{
+	for (int i = 0; i < d->line_nr; i++)
+		if (d->lines[i].tensors.ever || d->lines[i].host_anon || d->lines[i].host_file)
+			return true;
+	return false;
+}
+
+bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	for (int i = 0; i < ledger_nr; i++)
 		for (int k = 0; k < ledgers[i]->device_nr; k++)
-			for (int l = 0; l < ledgers[i]->devices[k].line_nr; l++)
-				if (ledgers[i]->devices[k].lines[l].tensors.ever)
-					return true;
+			if (has_more(&ledgers[i]->devices[k]))
+				return true;
 	return false;
 }
 

@@ -37,6 +37,7 @@ struct tare_by_row {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence; /* the weakest in the group */
 	struct tare_blocks_ledger tensors; /* LINE, STACK */
+	int64_t host_anon, host_file;      /* the same */
 };
 
 struct tare_by_rows {
@@ -53,8 +54,8 @@ static inline bool tare_by_is_line(enum tare_by by)
 	return by == TARE_BY_LINE || by == TARE_BY_STACK;
 }
 
-/* Was any block of PyTorch's allocator recorded? */
-bool tare_by_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr);
+/* Has any line more to show than what it has of the device: tensors, host memory? */
+bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr);
 
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);

@@ -22,9 +22,11 @@ static const struct tare_column columns[] = {
 	{ "tensors", "", TARE_COL_COUNT },
 	{ "handed_bytes", "", TARE_COL_BYTES },
 	{ "handed", "", TARE_COL_COUNT },
+	{ "host_anon_bytes", "", TARE_COL_BYTES },
+	{ "host_file_bytes", "", TARE_COL_BYTES },
 };
 
-enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 7 };
+enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 9 };
 
 static void add_line(struct tare_emit *e, const struct tare_by_row *row)
 {
@@ -40,6 +42,8 @@ static void add_line(struct tare_emit *e, const struct tare_by_row *row)
 	tare_emit_cell_uint(e, row->tensors.count);
 	tare_emit_cell_int(e, row->tensors.ever_bytes);
 	tare_emit_cell_uint(e, row->tensors.ever);
+	tare_emit_cell_int(e, row->host_anon);
+	tare_emit_cell_int(e, row->host_file);
 }
 
 static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *row)

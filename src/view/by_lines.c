@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICE, TENSORS, BLOCKS, EVER, EVER_BYTES, COLUMN_NR };
+enum { HOST, DEVICE, TENSORS, BLOCKS, EVER, EVER_BYTES, COLUMN_NR };
 
 static const char *const heads[COLUMN_NR] = {
-	[DEVICE] = "device", [TENSORS] = "tensors", [BLOCKS] = "blocks", [EVER] = "ever", [EVER_BYTES] = "ever MiB",
+	[HOST] = "host", [DEVICE] = "device", [TENSORS] = "tensors", [BLOCKS] = "blocks", [EVER] = "ever", [EVER_BYTES] = "ever MiB",
 };
 
 /* Of what is gone only lines with a hundredth of all that was ever handed out are worth a row. */
@@ -60,9 +60,19 @@ static void add_cells(struct tare_text_table_row *row, const struct tare_blocks_
 	tare_str_add(&row->cells[EVER_BYTES], t->ever ? tare_units_mib(text, t->ever_bytes) : "–");
 }
 
+static void add_host(struct tare_text_table_row *row, int64_t bytes)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (bytes)
+		tare_str_addf(&row->cells[HOST], "%s%s", bytes > 0 ? "+" : "", tare_units_mib(text, bytes));
+	else
+		tare_str_add(&row->cells[HOST], "–");
+}
+
 static bool is_worth_a_row(const struct tare_by_row *r, const struct tare_blocks_ledger *all)
 {
-	return r->bytes || r->tensors.count || r->tensors.ever_bytes >= all->ever_bytes / WORTH;
+	return r->bytes || r->host_anon || r->host_file || r->tensors.count || r->tensors.ever_bytes >= all->ever_bytes / WORTH;
 }
 
 static void add_rest(struct tare_text_table *t, size_t count, const struct tare_blocks_ledger *rest)
@@ -71,6 +81,7 @@ static void add_rest(struct tare_text_table *t, size_t count, const struct tare_
 
 	tare_str_addf(&row->label, "  %zu more that hold nothing", count);
 	row->tone = TARE_TONE_QUIET;
+	add_host(row, 0);
 	tare_str_add(&row->cells[DEVICE], "–");
 	add_cells(row, rest);
 }
@@ -102,6 +113,7 @@ static void add_rows(struct tare_text_table *t, const struct tare_by_row *rows, 
 		row = tare_text_table_add(t);
 		tare_str_add(&row->label, "  ");
 		tare_text_add_name(&row->label, names[i]);
+		add_host(row, rows[i].host_anon + rows[i].host_file);
 		tare_str_add(&row->cells[DEVICE], rows[i].bytes ? tare_units_mib(text, rows[i].bytes) : "–");
 		add_cells(row, &rows[i].tensors);
 	}
@@ -111,7 +123,8 @@ static void add_rows(struct tare_text_table *t, const struct tare_by_row *rows, 
 }
 
 static void add_head(struct tare_text_table *t, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *device, const struct tare_blocks_ledger *all)
+		     const struct tare_device_ledger *device, const struct tare_blocks_ledger *all,
+		     int64_t host)
 {
 	struct tare_text_table_row *row = tare_text_table_add(t);
 
@@ -122,6 +135,7 @@ static void add_head(struct tare_text_table *t, const struct tare_ledger *ledger
 	row = tare_text_table_add(t);
 	tare_str_add(&row->label, "used, and tensors in it");
 	row->tone = TARE_TONE_STRONG;
+	add_host(row, host);
 	tare_device_text_mib(&row->cells[DEVICE], device->used);
 	add_cells(row, all);
 	tare_text_table_rule(t);
@@ -142,6 +156,7 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows, con
 	struct tare_text_table t = { .column_nr = COLUMN_NR };
 	struct tare_blocks_ledger all = { 0 };
 	size_t first = 0, count = 0;
+	int64_t host = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->rows[i].device != device)
@@ -149,8 +164,9 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows, con
 		first = count ? first : i;
 		count++;
 		add(&all, &rows->rows[i].tensors);
+		host += rows->rows[i].host_anon + rows->rows[i].host_file;
 	}
-	add_head(&t, ledger, device, &all);
+	add_head(&t, ledger, device, &all, host);
 	add_rows(&t, rows->rows + first, count, &all);
 	add_foot(&t, device);
 	tare_device_text_draw(out, &t, device, style);

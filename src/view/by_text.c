@@ -136,7 +136,7 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 		  int ledger_nr, const struct tare_text_style *style)
 {
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
-	bool is_lines = tare_by_is_line(by) && tare_by_has_tensors(ledgers, ledger_nr);
+	bool is_lines = tare_by_is_line(by) && tare_by_has_more(ledgers, ledger_nr);
 	struct tare_by_rows *all;
 	size_t start = out->len;
 

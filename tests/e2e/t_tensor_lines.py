@@ -96,4 +96,60 @@ def lines_survive_a_recording_that_was_folded(box):
     check_equal(tensors_of(lines, "ACTIVATIONS"), (0, 0, 40001 * 2 * MIB, 40001), report["degraded"])
 
 
+
+LOAD = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+sys.path.insert(0, sys.argv[1])
+def load(name):
+    try:
+        __import__(name)
+    except (ImportError, SystemError):
+        pass
+context = ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+load("e2e_module")
+"""
+
+
+@case
+def loading_a_module_shows_on_the_host(box):
+    """What it took while it was loaded, not what it did when it was initialised."""
+    needs_exec()
+    box.record([python_of("system"), "-c", LOAD, FIXTURES])
+    lines, _ = rows(box)
+    mine = [row for row in lines if row["function"] == "load"]
+    check_equal(len(mine), 1, lines)
+    check(16 * MIB <= mine[0]["host_anon_bytes"] < 17 * MIB, mine)
+    done = box.tare("report", "rec.tare", "--by", "line", "--at", "end")
+    check(any(" load " in line and "+16." in line for line in done.out.splitlines()), done.out)
+
+
+@case
+def a_module_that_is_not_found_is_no_load(box):
+    needs_exec()
+    box.record([python_of("system"), "-c", LOAD.replace('load("e2e', 'load("no_such"); load("e2e'), FIXTURES])
+    lines, _ = rows(box)
+    check_equal(len([row for row in lines if row["host_anon_bytes"] >= 16 * MIB]), 1, lines)
+
+
+@case
+def libraries_are_found_from_where_they_are_asked_for(box):
+    """By the RUNPATH of the library that calls dlopen, and $ORIGIN of it: with us as without."""
+    needs_exec()
+    program = """
+import ctypes, sys
+opener = ctypes.CDLL(sys.argv[1] + "/libe2e_opener.so")
+for name in (b"libc10.so", b"$ORIGIN/libc10.so", b"libnothing.so.7", b"./libc10.so", sys.argv[1].encode() + b"/libc10.so"):
+    print(name.split(b"/")[-1], opener.opener_open(name, b"c10_reported"))
+"""
+    argv = [python_of("system"), "-c", program, FIXTURES]
+    alone = box.run(argv)
+    check_equal(alone.code, 0, alone)
+    check_equal([line.split()[-1] for line in alone.out.splitlines()], ["1", "1", "0", "0", "1"], alone)
+    done = box.record(argv)
+    check_equal(done.out, alone.out)
+
+
 main()

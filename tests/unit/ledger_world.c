@@ -260,6 +260,15 @@ void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, 
 					  .flags = (uint16_t)(TARE_TENSOR_HOST | flags) };
 }
 
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line)
+{
+	struct item *item = add(w, TARE_KIND_RSS, process, -1, t);
+
+	item->rec.rss = (struct tare_rec_rss){ .anon = anon, .file = file };
+	if (name)
+		came_from(w, item, name, line);
+}
+
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 {
 	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
@@ -507,6 +516,8 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 		CHECK_INT(y->high, x->high);
 		CHECK_INT(y->count, x->count);
 		CHECK_INT(y->driver_ns, x->driver_ns);
+		CHECK_INT(y->host_anon, x->host_anon);
+		CHECK_INT(y->host_file, x->host_file);
 		CHECK_INT(y->tensors.bytes, x->tensors.bytes);
 		CHECK_INT(y->tensors.count, x->tensors.count);
 		CHECK_INT(y->tensors.ever_bytes, x->tensors.ever_bytes);

@@ -63,6 +63,8 @@ void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, 
 /* … of the CPU's memory, with flags besides TARE_TENSOR_HOST. */
 void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
 		       unsigned int flags);
+/* Host memory that became resident in a call at that line. */
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);

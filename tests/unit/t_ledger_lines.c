@@ -181,6 +181,35 @@ TEST(lines_lose_tensors_with_their_segment)
 	world_free(w);
 }
 
+/* A library is loaded before the GPU is opened; the context takes host memory too. */
+TEST(lines_have_what_they_made_resident_on_the_host)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_rss(w, 0, MS / 2, 30 * MIB, 90 * MIB, "/home/me/train.py", 1);
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	world_rss(w, 0, MS + MS / 2, 20 * MIB, 0, "/home/me/train.py", 5);
+	weigh(w, 2, TARE_CLASS_MODULE, TARE_EFFECT_NEW, 0xd0, 500 * MIB, 4 * MIB, 5);
+	world_rss(w, 0, 2 * MS + MS / 2, 3 * MIB, MIB, "/home/me/train.py", 5);
+	weigh(w, 3, TARE_CLASS_MODULE, TARE_EFFECT_DEL, 0xd0, 504 * MIB, -4 * MIB, 9);
+	world_rss(w, 0, 4 * MS, -2 * MIB, 0, NULL, 0);
+	weigh(w, 5, TARE_CLASS_STREAM, TARE_EFFECT_NEW, 1, 500 * MIB, 0, 10);
+	l = world_ledger(w, "end");
+	CHECK_INT(line(&l, "/home/me/train.py:1 in step")->host_file, 90 * MIB);
+	CHECK_INT(line(&l, "/home/me/train.py:5 in step")->host_anon, 23 * MIB);
+	CHECK_INT(line(&l, "no line")->host_anon, -2 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK_INT(line(&l, "/home/me/train.py:5 in step")->host_anon, 23 * MIB);
+	CHECK_INT(line(&l, "/home/me/train.py:1 in step")->host_anon, 30 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "1.9ms");
+	CHECK_INT(line(&l, "/home/me/train.py:5 in step")->host_anon, 20 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(library_code_is_told_by_its_file)
 {
 	static const char *const library[] = {

@@ -102,6 +102,8 @@ static void weigh_before(struct tare_call *call)
 		call->peers_before = peers_before(call->device, call->before);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
+	if (!call->is_light && (need >= TARE_WEIGH_NEEDED || sizing_of[call->class] == HOST))
+		tare_rss_read(&call->rss_before);
 }
 
 static void weigh_after(struct tare_call *call)
@@ -114,6 +116,8 @@ static void weigh_after(struct tare_call *call)
 		call->flags &= ~(uint32_t)TARE_EVENT_UNWEIGHED;
 	if (!call->is_weighed)
 		return;
+	if (call->rss_before.is_read && !tare_weigh_is_short(call->end - call->begin))
+		tare_rss_read(&call->rss_after);
 	call->after = call->before;
 	if (!tare_weigh_is_short(call->end - call->begin)) {
 		call->after = tare_weigh_used(call->device, &by_cuda);
@@ -363,6 +367,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	    tare_graph_describe(call, result, &graph))
 		tare_emit_graph(&graph, stamp);
 	tare_emit_event(&event, stamp);
+	tare_rss_record(&call->rss_before, &call->rss_after, event.api, event.python, event.stack, stamp);
 }
 
 void tare_call_end(struct tare_call *call, CUresult result)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/real.h"
+#include "recorder/rss.h"
 #include "trace/format.h"
 
 struct tare_call {
@@ -30,6 +31,7 @@ struct tare_call {
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
 	uint64_t launches; /* of an executable graph that goes */
+	struct tare_rss rss_before, rss_after;
 	uint64_t reading_before, reading_after; /* ticks from the start of the first, to the end of the second */
 	const char *name;
 	int saved_errno;
