@@ -3,6 +3,7 @@
 #include "db/db.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static int unsupported(struct tare_err *err)
 {

@@ -54,7 +54,7 @@ static int write_device(struct tare_db *db, int64_t run, const struct tare_devic
 			"iittuuuuiiiiiiiuu", run, (int64_t)d->index, d->name, d->uuid[0] ? d->uuid : NULL, d->total,
 			d->reserved, d->used_start, d->peak_used, d->peak_t_ns, sums.own, sums.own - sums.elastic,
 			sums.elastic, sums.other, d->unexplained, (int64_t)d->simulated,
-			d->card.is_there ? d->card.total : TARE_DB_UNKNOWN, refused);
+			d->card.is_there ? d->card.total - d->card.reserved : TARE_DB_UNKNOWN, refused);
 	if (!rc)
 		rc = write_sums(db, run, d, &sums, err);
 	if (!rc)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_sweep.h"
+
+#include "base/str.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "cmd/terminal.h"
+#include "db/db.h"
+#include "view/sweep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int parse_claims(const struct tare_operands *texts, struct tare_sweep_claim *out, struct tare_arena *memory,
+			struct tare_err *err)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *equals = strrchr(texts->items[i], '=');
+		uint64_t bytes;
+
+		if (!equals || equals == texts->items[i] || tare_units_parse_bytes(equals + 1, &bytes) != 0 ||
+		    bytes > INT64_MAX)
+			return tare_err_set(err, TARE_E_USAGE,
+					    "--claim %s: is NAME=SIZE, such as context=500MiB, allocations/PyTorch=2GiB, "
+					    "total=2.76GB",
+					    texts->items[i]);
+		out[i].name = tare_arena_strndup(memory, texts->items[i], (size_t)(equals - texts->items[i]));
+		out[i].bytes = (int64_t)bytes;
+	}
+	return 0;
+}
+
+/* Whole or not at all. */
+static int write_page(const char *path, const struct tare_str *text, struct tare_err *err)
+{
+	struct tare_str fresh = { 0 };
+	FILE *file;
+	int rc = 0;
+
+	tare_str_addf(&fresh, "%s.new", path);
+	file = fopen(fresh.data, "we");
+	if (!file || fwrite(text->data, 1, text->len, file) != text->len)
+		rc = -errno;
+	if (file && fclose(file) != 0 && !rc)
+		rc = -errno;
+	if (!rc && rename(fresh.data, path) != 0)
+		rc = -errno;
+	if (rc) {
+		unlink(fresh.data);
+		rc = tare_err_set_errno(err, -rc, "%s: cannot be written", path);
+	}
+	tare_str_free(&fresh);
+	return rc;
+}
+
+static void render(struct tare_str *out, const struct tare_report_sweep *o, const struct tare_sweep_view *view)
+{
+	struct tare_text_style style = tare_terminal_style(stdout);
+	struct tare_doc doc = { 0 };
+	struct tare_emit e;
+
+	if (o->format != TARE_EMIT_TEXT) {
+		tare_emit_begin(&e, o->format, out);
+		tare_sweep_data(&e, view->summary);
+		tare_emit_end(&e);
+		if (o->format == TARE_EMIT_JSON)
+			tare_str_add_char(out, '\n');
+		return;
+	}
+	tare_sweep_doc(&doc, view);
+	if (o->html)
+		tare_doc_html(out, &doc);
+	else if (o->is_markdown)
+		tare_doc_markdown(out, &doc);
+	else
+		tare_doc_text(out, &doc, &style);
+	tare_doc_free(&doc);
+}
+
+static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view, struct tare_err *err)
+{
+	struct tare_str text = { 0 };
+	int rc = 0;
+
+	render(&text, o, view);
+	if (o->html)
+		rc = write_page(o->html, &text, err);
+	else if (fputs(tare_str_text(&text), stdout) < 0 || fflush(stdout) != 0)
+		rc = tare_err_set_errno(err, errno, "the report cannot be written");
+	tare_str_free(&text);
+	return rc;
+}
+
+int tare_report_sweep(const struct tare_report_sweep *o, struct tare_err *err)
+{
+	struct tare_sweep_claim *claims = tare_xcalloc(o->claims->count + 1, sizeof(*claims));
+	struct tare_arena memory = { 0 };
+	struct tare_summary summary = { 0 };
+	struct tare_db *db = NULL;
+	int rc = parse_claims(o->claims, claims, &memory, err);
+
+	if (!rc)
+		rc = tare_db_open(&db, o->path, TARE_DB_READ, err);
+	if (!rc)
+		rc = tare_summary_load(db, o->baseline, &summary, err);
+	if (!rc) {
+		struct tare_sweep_view view = { &summary, claims, o->claims->count };
+
+		rc = show(o, &view, err);
+		tare_summary_free(&summary);
+	}
+	tare_db_close(db);
+	tare_arena_free(&memory);
+	free(claims);
+	return rc;
+}

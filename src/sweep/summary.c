@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sweep/summary.h"
+
+#include "base/array.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "db/db.h"
+#include "sweep/effect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tare_run_status_texts[TARE_RUN_STATUS_NR] = {
+#define X(KEY, NAME, TEXT) TEXT,
+	TARE_RUN_STATUS_MAP(X)
+#undef X
+};
+
+static const char *const status_names[TARE_RUN_STATUS_NR] = {
+#define X(KEY, NAME, TEXT) NAME,
+	TARE_RUN_STATUS_MAP(X)
+#undef X
+};
+
+struct loader {
+	struct tare_db *db;
+	struct tare_summary *s;
+	struct tare_err *err;
+};
+
+static const char *keep(struct loader *l, const char *text)
+{
+	return text ? tare_arena_strdup(&l->s->memory, text) : NULL;
+}
+
+/* Calls `row` for every row; it may not fail. */
+static int each(struct loader *l, const char *sql, void (*row)(struct loader *l, const struct tare_db_rows *rows))
+{
+	struct tare_db_rows *rows;
+	int rc = tare_db_query(l->db, &rows, l->err, sql, "");
+
+	while (!rc && (rc = tare_db_next(rows, l->err)) > 0) {
+		row(l, rows);
+		rc = 0;
+	}
+	tare_db_done(rows);
+	return rc;
+}
+
+static struct tare_summary_cell *cell_of(struct loader *l, int64_t id)
+{
+	for (size_t i = 0; i < l->s->cell_nr; i++)
+		if (l->s->cells[i].cell == id)
+			return &l->s->cells[i];
+	return NULL;
+}
+
+/* ---- facts ---- */
+
+static const char *joined(struct loader *l, const char *json)
+{
+	struct tare_arena memory = { 0 };
+	const struct tare_json_value *list;
+	struct tare_str text = { 0 };
+	const char *out = NULL;
+
+	if (json && tare_json_parse(&memory, json, strlen(json), &list, NULL) == 0) {
+		for (const struct tare_json_value *v = list->first; v; v = v->next)
+			if (v->type == TARE_JSON_STRING)
+				tare_str_addf(&text, "%s%s", text.len ? " " : "", v->text);
+		out = keep(l, tare_str_text(&text));
+	}
+	tare_arena_free(&memory);
+	tare_str_free(&text);
+	return out;
+}
+
+static void take_fact(struct loader *l, const struct tare_db_rows *row)
+{
+	const char *key = tare_db_text(row, 0);
+
+	if (!key)
+		return;
+	if (!strcmp(key, "command"))
+		l->s->command = joined(l, tare_db_text(row, 1));
+	else if (!strcmp(key, "host"))
+		l->s->host = keep(l, tare_db_text(row, 1));
+	else if (!strcmp(key, "tare"))
+		l->s->tare = keep(l, tare_db_text(row, 1));
+	else if (!strcmp(key, "created_ns"))
+		l->s->created_ns = tare_db_int(row, 1);
+	else if (!strcmp(key, "repeat"))
+		l->s->repeat = tare_db_int(row, 1);
+	else if (!strcmp(key, "timeout_ns"))
+		l->s->timeout_ns = tare_db_int(row, 1);
+	else if (!strcmp(key, "total"))
+		l->s->total = tare_db_real(row, 1);
+}
+
+static void take_param(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary *s = l->s;
+
+	s->params = tare_array_reserve(s->params, &s->param_cap, s->param_nr + 1, sizeof(*s->params));
+	s->params[s->param_nr++] = (struct tare_summary_param){
+		.name = keep(l, tare_db_text(row, 0)),
+		.is_numeric = tare_db_int(row, 1),
+		.in_command = tare_db_int(row, 2),
+	};
+}
+
+static void take_work(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary *s = l->s;
+	const char **works = tare_arena_alloc(&s->memory, (s->work_nr + 1) * sizeof(*works));
+
+	if (s->work_nr)
+		memcpy(works, s->works, s->work_nr * sizeof(*works));
+	works[s->work_nr++] = keep(l, tare_db_text(row, 0));
+	s->works = works;
+}
+
+/* ---- cells ---- */
+
+static void take_cell(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary *s = l->s;
+	struct tare_summary_cell *c;
+
+	s->cells = tare_array_reserve(s->cells, &s->cell_cap, s->cell_nr + 1, sizeof(*s->cells));
+	c = &s->cells[s->cell_nr++];
+	*c = (struct tare_summary_cell){
+		.cell = tare_db_int(row, 0),
+		.label = keep(l, tare_db_text(row, 1)),
+		.seconds = NAN,
+		.sd = NAN,
+		.driver_seconds = NAN,
+		.retry_seconds = NAN,
+		.rate = NAN,
+		.speedup = NAN,
+		.hours = NAN,
+		.peak = -1,
+		.need = -1,
+		.elastic = -1,
+		.oom_bytes = -1,
+		.left = -1,
+		.unexplained = 0,
+	};
+	c->values = tare_arena_alloc(&s->memory, (s->param_nr + 1) * sizeof(char *));
+	for (size_t i = 0; i < s->param_nr; i++)
+		c->values[i] = "";
+	c->amounts = tare_arena_alloc(&s->memory, (s->work_nr + 1) * sizeof(double));
+	for (size_t i = 0; i < s->work_nr; i++)
+		c->amounts[i] = NAN;
+}
+
+static void take_value(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+	int64_t param = tare_db_int(row, 1);
+
+	if (c && param > 0 && param <= (int64_t)l->s->param_nr && tare_db_text(row, 2))
+		c->values[param - 1] = keep(l, tare_db_text(row, 2));
+}
+
+static void take_amount(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+	int64_t position = tare_db_int(row, 1);
+
+	if (c && position >= 0 && position < (int64_t)l->s->work_nr)
+		c->amounts[position] = tare_db_real(row, 2);
+}
+
+/* ---- runs ---- */
+
+static enum tare_run_status status_of(const char *name)
+{
+	for (int i = 0; i < TARE_RUN_STATUS_NR; i++)
+		if (name && !strcmp(name, status_names[i]))
+			return (enum tare_run_status)i;
+	return TARE_RUN_OPEN;
+}
+
+static int64_t larger(int64_t have, const struct tare_db_rows *row, int column)
+{
+	return tare_db_is_null(row, column) || tare_db_int(row, column) < have ? have : tare_db_int(row, column);
+}
+
+/* Ended runs of any kind: what was measured of a run that failed is true too. */
+static void take_run(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+	enum tare_run_status status = status_of(tare_db_text(row, 1));
+
+	if (!c)
+		return;
+	c->runs++;
+	c->ended[status]++;
+	if (status == TARE_RUN_OPEN)
+		return;
+	c->peak = larger(c->peak, row, 2);
+	c->need = larger(c->need, row, 3);
+	c->elastic = larger(c->elastic, row, 4);
+	c->refused = larger(c->refused, row, 5);
+	c->retries = larger(c->retries, row, 6);
+	if (status == TARE_RUN_OOM) {
+		c->oom = keep(l, tare_db_text(row, 7));
+		c->oom_bytes = larger(c->oom_bytes, row, 8);
+		c->is_host_oom = c->oom && !strcmp(c->oom, "host");
+	}
+	if (status != TARE_RUN_OK)
+		c->exit_code = (int)tare_db_int(row, 9);
+	if (llabs(tare_db_int(row, 10)) > llabs(c->unexplained))
+		c->unexplained = tare_db_int(row, 10);
+	if (tare_db_text(row, 11))
+		c->note = keep(l, tare_db_text(row, 11));
+}
+
+/* Of the runs that were ok; the driver's times also of others, where none was. */
+static void take_times(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+	int64_t ok = c ? c->ended[TARE_RUN_OK] : 0, n = tare_db_int(row, 1);
+	double mean = tare_db_real(row, 2), squares = tare_db_real(row, 3);
+
+	if (!c || !n)
+		return;
+	c->driver_seconds = tare_db_real(row, 4);
+	c->retry_seconds = tare_db_real(row, 5);
+	if (!ok)
+		return;
+	c->seconds = mean;
+	if (n > 1)
+		c->sd = sqrt(fmax(0, squares) / (double)(n - 1));
+}
+
+/* The parts of the one run with the largest peak: those of several do not sum to anything. */
+static void take_part(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+
+	if (!c)
+		return;
+	c->parts = tare_array_reserve(c->parts, &c->part_cap, c->part_nr + 1, sizeof(*c->parts));
+	c->parts[c->part_nr++] = (struct tare_summary_part){
+		.account = keep(l, tare_db_text(row, 1)),
+		.part = keep(l, tare_db_text(row, 2)),
+		.bytes = tare_db_int(row, 3),
+		.is_elastic = tare_db_int(row, 4),
+	};
+}
+
+static void take_left(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+
+	if (c && !tare_db_is_null(row, 1))
+		c->left = tare_db_int(row, 1);
+}
+
+static void take_gpu(struct loader *l, const struct tare_db_rows *row)
+{
+	l->s->gpu = l->s->gpu ? "" : keep(l, tare_db_text(row, 0));
+	l->s->gpu_bytes = tare_db_is_null(row, 1) ? -1 : tare_db_int(row, 1);
+	l->s->card_bytes = tare_db_is_null(row, 2) ? -1 : tare_db_int(row, 2);
+	l->s->is_simulated = tare_db_int(row, 3);
+}
+
+static int load(struct loader *l)
+{
+	/* The devices that runs work on; others have only what cuInit took. */
+	static const struct {
+		const char *sql;
+		void (*row)(struct loader *l, const struct tare_db_rows *rows);
+	} queries[] = {
+		{ "SELECT key,value FROM sweep", take_fact },
+		{ "SELECT name,is_numeric,in_command FROM params ORDER BY param", take_param },
+		{ "SELECT name FROM works WHERE cell=(SELECT min(cell) FROM works) ORDER BY position", take_work },
+		{ "SELECT cell,label FROM cells ORDER BY cell", take_cell },
+		{ "SELECT cell,param,text FROM cell_params", take_value },
+		{ "SELECT cell,position,amount FROM works", take_amount },
+		{ "SELECT cell,status,peak,need,elastic,refused,retries,oom,oom_bytes,exit_code,unexplained,note FROM runs "
+		  "ORDER BY cell,repeat",
+		  take_run },
+		/* The mean first: a sum of squares of large times would lose their differences. */
+		{ "WITH m AS (SELECT cell,status='ok' AS ok,count(*) AS n,avg(ns/1e9) AS mean,avg(driver_ns/1e9) AS d,"
+		  "avg(retry_ns/1e9) AS r FROM runs WHERE status NOT IN ('running','interrupted') GROUP BY cell,ok) "
+		  "SELECT m.cell,n,mean,(SELECT sum((ns/1e9-mean)*(ns/1e9-mean)) FROM runs WHERE runs.cell=m.cell AND "
+		  "(status='ok')=ok AND status NOT IN ('running','interrupted')),d,r FROM m WHERE ok OR NOT EXISTS("
+		  "SELECT 1 FROM m AS o WHERE o.cell=m.cell AND o.ok)",
+		  take_times },
+		{ "WITH top AS (SELECT cell,run,max(peak) FROM runs WHERE peak IS NOT NULL GROUP BY cell) "
+		  "SELECT cell,account,part,sum(bytes) AS b,elastic FROM top JOIN accounts USING(run) "
+		  "WHERE account<>'other' AND bytes<>0 GROUP BY cell,account,part,elastic ORDER BY cell,b DESC",
+		  take_part },
+		{ "SELECT cell,min(CASE WHEN card_total IS NULL THEN total-coalesce(reserved,0)-coalesce(other,0) ELSE "
+		  "card_total END-own) FROM runs JOIN devices USING(run) WHERE own>0 AND status='ok' GROUP BY cell",
+		  take_left },
+		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0", take_gpu },
+	};
+	int rc = 0;
+
+	l->s->gpu_bytes = l->s->card_bytes = -1;
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]) && !rc; i++)
+		rc = each(l, queries[i].sql, queries[i].row);
+	if (l->s->gpu && !*l->s->gpu)
+		l->s->gpu = NULL;
+	return rc;
+}
+
+/* ---- what follows ---- */
+
+/* "batch=2" names the cells in whose label those words are. */
+static bool is_named(const struct tare_summary_cell *c, const char *name)
+{
+	if (!strcmp(c->label, name))
+		return true;
+	while (*name) {
+		size_t len = strcspn(name, " ");
+		bool is_there = false;
+
+		for (const char *at = c->label; *at && !is_there; at += strcspn(at, " "), at += *at == ' ')
+			is_there = !strncmp(at, name, len) && (at[len] == ' ' || !at[len]);
+		if (!is_there)
+			return false;
+		name += len;
+		name += *name == ' ';
+	}
+	return true;
+}
+
+static int find_baseline(struct tare_summary *s, const char *name, struct tare_err *err)
+{
+	size_t found = s->cell_nr, n = 0;
+
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		bool is_it = name ? is_named(&s->cells[i], name) : s->cells[i].ended[TARE_RUN_OK] > 0;
+
+		if (!is_it)
+			continue;
+		if (found == s->cell_nr)
+			found = i;
+		n++;
+	}
+	if (name && n != 1)
+		return tare_err_set(err, TARE_E_USAGE, "--baseline %s: %s; the first cell is %s", name,
+				    n ? "names several cells" : "names no cell", s->cell_nr ? s->cells[0].label : "none");
+	s->baseline = found == s->cell_nr ? 0 : found;
+	return 0;
+}
+
+static void derive(struct tare_summary *s)
+{
+	double base;
+
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		struct tare_summary_cell *c = &s->cells[i];
+
+		if (isnan(c->seconds) || !(c->seconds > 0))
+			continue;
+		c->rate = (s->work_nr ? c->amounts[0] : 1) / c->seconds;
+		if (s->work_nr && !isnan(s->total))
+			c->hours = s->total / c->rate / 3600;
+	}
+	base = s->cell_nr ? s->cells[s->baseline].rate : NAN;
+	s->best = s->cell_nr;
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		struct tare_summary_cell *c = &s->cells[i];
+
+		c->speedup = c->rate / base;
+		/* A cell of which some runs failed is nothing to recommend. */
+		if (!isnan(c->rate) && c->ended[TARE_RUN_OK] == c->runs &&
+		    (s->best == s->cell_nr || c->rate > s->cells[s->best].rate))
+			s->best = i;
+	}
+}
+
+bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b)
+{
+	const struct tare_summary_cell *x = &s->cells[a], *y = &s->cells[b];
+	double scatter = hypot(x->rate * x->sd / x->seconds / sqrt(x->ended[TARE_RUN_OK]),
+			       y->rate * y->sd / y->seconds / sqrt(y->ended[TARE_RUN_OK]));
+
+	return fabs(x->rate - y->rate) > 2 * scatter; /* false with NaN: nobody knows the scatter */
+}
+
+int tare_summary_load(struct tare_db *db, const char *baseline, struct tare_summary *out, struct tare_err *err)
+{
+	struct loader l = { db, out, err };
+	int rc;
+
+	*out = (struct tare_summary){ .total = NAN };
+	out->path = tare_arena_strdup(&out->memory, tare_db_path(db));
+	rc = tare_db_do(db, err, "BEGIN", ""); /* one state of it, while a sweep may write */
+	if (!rc) {
+		rc = load(&l);
+		tare_db_do(db, NULL, "COMMIT", "");
+	}
+	if (!rc)
+		rc = find_baseline(out, baseline, err);
+	if (!rc)
+		derive(out);
+	if (!rc)
+		rc = tare_effect_find(db, out, err);
+	if (rc)
+		tare_summary_free(out);
+	return rc;
+}
+
+void tare_summary_free(struct tare_summary *s)
+{
+	for (size_t i = 0; i < s->cell_nr; i++)
+		free(s->cells[i].parts);
+	free(s->cells);
+	free(s->params);
+	tare_arena_free(&s->memory);
+	*s = (struct tare_summary){ 0 };
+}

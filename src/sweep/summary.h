@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep's file folded into a row per cell: what reports show. Plain data. */
+#ifndef TARE_SWEEP_SUMMARY_H
+#define TARE_SWEEP_SUMMARY_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tare_db;
+
+/* How runs end, in the order in which a cell's are told. X(KEY, name in the file, for people) */
+#define TARE_RUN_STATUS_MAP(X)                                                                     \
+	X(OK, "ok", "ok")                                                                          \
+	X(OOM, "oom", "out of memory")                                                             \
+	X(FAILED, "failed", "failed")                                                              \
+	X(TIMEOUT, "timeout", "timed out")                                                         \
+	X(OPEN, "running", "not finished")
+
+enum tare_run_status {
+#define X(KEY, NAME, TEXT) TARE_RUN_##KEY,
+	TARE_RUN_STATUS_MAP(X)
+#undef X
+		TARE_RUN_STATUS_NR
+};
+extern const char *const tare_run_status_texts[TARE_RUN_STATUS_NR];
+
+/* What one account holds at the peak of the cell's run with the largest peak, over all its GPUs. */
+struct tare_summary_part {
+	const char *account, *part; /* keys of accounts.def; who asked, or "" */
+	int64_t bytes;
+	bool is_elastic;
+};
+
+/* Values that are not known: NaN, -1. Times in seconds. */
+struct tare_summary_cell {
+	int64_t cell;
+	const char *label;
+	const char **values; /* by parameter */
+	double *amounts;     /* by unit of work, NaN where there is none */
+	int runs, ended[TARE_RUN_STATUS_NR];
+	double seconds, sd; /* of runs that were ok; sd NaN: fewer than two */
+	double driver_seconds, retry_seconds; /* mean of the same; of failed ones where none was ok */
+	int64_t peak, need, elastic;          /* largest */
+	int64_t refused, retries;             /* most of a run */
+	int64_t oom_bytes;                    /* that was refused last */
+	const char *oom;                      /* "device", "host" or NULL */
+	int exit_code;                        /* of a failed run */
+	int64_t left;  /* of the GPU (or its --vram card) at the peak, for programs */
+	bool is_host_oom;
+	struct tare_summary_part *parts; /* the largest first */
+	size_t part_nr, part_cap;
+	int64_t unexplained;
+	const char *note; /* what was degraded, or NULL */
+	/* From the above: */
+	double rate;    /* units of the first kind (else runs) per second */
+	double speedup; /* rate against the baseline's */
+	double hours;   /* for the total */
+};
+
+struct tare_summary_param {
+	const char *name;
+	bool is_numeric, in_command;
+	bool is_without_effect; /* its values changed neither memory nor calls nor output */
+};
+
+struct tare_summary {
+	const char *path, *command, *host, *tare;
+	int64_t created_ns, repeat, timeout_ns;
+	double total; /* NaN: not given */
+	struct tare_summary_param *params;
+	size_t param_nr, param_cap;
+	const char **works; /* names of units */
+	size_t work_nr;
+	struct tare_summary_cell *cells;
+	size_t cell_nr, cell_cap;
+	size_t baseline; /* index */
+	size_t best;     /* the ok cell with the highest rate; cell_nr: none is ok */
+	/* The GPU that the runs used, if they all used one of a kind; else NULL, -1 */
+	const char *gpu;
+	int64_t gpu_bytes, card_bytes; /* its size; that of --vram */
+	bool is_simulated;
+	struct tare_arena memory;
+};
+
+/*
+ * `baseline`: the label of a cell ("batch=2"; parameters may be left out as long as it names one
+ * only), or NULL for the first that was ok. TARE_E_USAGE where there is no such cell.
+ */
+int tare_summary_load(struct tare_db *db, const char *baseline, struct tare_summary *out,
+		      struct tare_err *err);
+void tare_summary_free(struct tare_summary *s);
+
+/* Is the difference of two cells' rates larger than their scatter? False where that is not known. */
+bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b);
+
+#endif

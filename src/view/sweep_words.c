@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What works, what does not, and what to take. */
+#include "view/sweep.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ITEMS_MAX = 16 };
+
+static void add_memory(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
+{
+	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (c->peak < 0)
+		return;
+	tare_str_addf(out, ", %s MiB", tare_units_mib(text, c->peak));
+	if (size > 0)
+		tare_str_addf(out, " of %s", tare_units_mib(text, size));
+}
+
+static void add_why(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_sweep_add_status(out, c);
+	if (c->ended[TARE_RUN_OOM] && c->is_host_oom) {
+		tare_str_add(out, ": the system's OOM killer ended it");
+	} else if (c->ended[TARE_RUN_OOM]) {
+		tare_str_add(out, ": it was refused ");
+		if (c->oom_bytes >= 0)
+			tare_str_addf(out, "%s MiB more", tare_units_mib(text, c->oom_bytes));
+		else
+			tare_str_add(out, "more");
+		if (c->peak >= 0)
+			tare_str_addf(out, " with %s MiB at its peak", tare_units_mib(text, c->peak));
+	} else if (c->ended[TARE_RUN_TIMEOUT] && s->timeout_ns) {
+		tare_str_addf(out, " after %s", tare_units_duration(text, s->timeout_ns));
+	}
+}
+
+static void add_item(struct tare_doc *d, const struct tare_summary *s, const struct tare_summary_cell *c)
+{
+	struct tare_str text = { 0 };
+
+	if (tare_sweep_is_ok(c)) {
+		tare_str_addf(&text, "%s works", c->label);
+		add_memory(&text, s, c);
+		if (c->retries)
+			tare_str_add(&text, ", under memory pressure");
+	} else {
+		tare_str_addf(&text, "%s: ", c->label);
+		add_why(&text, s, c);
+	}
+	tare_doc_item(d, "%s", tare_str_text(&text));
+	tare_str_free(&text);
+}
+
+void tare_sweep_works(struct tare_doc *d, const struct tare_summary *s)
+{
+	size_t ok = 0, shown = 0;
+	bool is_large = s->cell_nr > ITEMS_MAX;
+
+	tare_doc_heading(d, "What works and what does not");
+	for (size_t i = 0; i < s->cell_nr; i++)
+		ok += tare_sweep_is_ok(&s->cells[i]);
+	if (is_large)
+		tare_doc_item(d, "%zu of %zu configurations work", ok, s->cell_nr);
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		if (is_large && (tare_sweep_is_ok(&s->cells[i]) || shown == ITEMS_MAX))
+			continue;
+		add_item(d, s, &s->cells[i]);
+		shown++;
+	}
+	if (is_large && s->cell_nr - ok > shown)
+		tare_doc_item(d, "%zu more do not; the table has them", s->cell_nr - ok - shown);
+}
+
+/* The fastest of the others that works: is the choice larger than the scatter? */
+static size_t second_best(const struct tare_summary *s)
+{
+	size_t found = s->cell_nr;
+
+	for (size_t i = 0; i < s->cell_nr; i++)
+		if (i != s->best && tare_sweep_is_ok(&s->cells[i]) && !isnan(s->cells[i].rate) &&
+		    (found == s->cell_nr || s->cells[i].rate > s->cells[found].rate))
+			found = i;
+	return found;
+}
+
+static void add_gain(struct tare_str *out, const struct tare_summary *s)
+{
+	const struct tare_summary_cell *best = &s->cells[s->best];
+	const char *unit = tare_sweep_unit(s);
+	size_t second = second_best(s);
+
+	tare_str_addf(out, "%s: %.4g %s/s", best->label, best->rate, s->work_nr ? unit : "runs");
+	if (s->best != s->baseline)
+		tare_str_addf(out, ", %.2f × the speed of %s per %s", best->speedup, s->cells[s->baseline].label, unit);
+	if (second == s->cell_nr)
+		return;
+	if (isnan(best->sd) || isnan(s->cells[second].sd))
+		tare_str_addf(out,
+			      ". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
+			      "--repeat 3 tells",
+			      s->cells[second].label, s->cells[second].speedup);
+	else if (!tare_summary_differs(s, s->best, second))
+		tare_str_addf(out, ". %s is as fast within the scatter, at %s memory", s->cells[second].label,
+			      s->cells[second].peak < best->peak ? "less"
+			      : s->cells[second].peak > best->peak ? "more"
+								   : "the same");
+}
+
+void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
+{
+	struct tare_str text = { 0 };
+	char mib[TARE_UNITS_TEXT_MAX];
+
+	tare_doc_heading(d, "Recommendation");
+	if (s->best == s->cell_nr) {
+		tare_doc_paragraph(d, "None: no configuration has worked in every run.");
+		return;
+	}
+	add_gain(&text, s);
+	tare_str_add(&text, ". ");
+	if (!isnan(s->cells[s->best].hours))
+		tare_str_addf(&text, "%.10g %s take %.2f hours. ", s->total, tare_sweep_unit(s), s->cells[s->best].hours);
+	if (s->cells[s->best].left >= 0)
+		tare_str_addf(&text, "%s MiB of the card are left at its peak.",
+			      tare_units_mib(mib, s->cells[s->best].left));
+	tare_doc_paragraph(d, "%s", tare_str_text(&text));
+	tare_str_free(&text);
+}
