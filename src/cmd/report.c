@@ -3,6 +3,8 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/report_print.h"
+#include "cmd/report_sweep.h"
+#include "db/db.h"
 #include "view/by.h"
 
 #include <stdio.h>
@@ -11,11 +13,11 @@
 enum { COST_BYTES, COST_TIME };
 
 struct options {
-	struct tare_operands at;
+	struct tare_operands at, claims;
 	int by, cost;
-	bool json, csv;
+	bool json, csv, md;
 	int64_t pid;
-	const char *job;
+	const char *job, *html, *baseline;
 };
 
 static const struct tare_opt opts[] = {
@@ -31,13 +33,19 @@ static const struct tare_opt opts[] = {
 		 "only this process in detail; the others become one row each"),
 	TARE_OPT(options, job, "job", 0, STRING, "JOB",
 		 "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
+	TARE_OPT(options, md, "md", 0, FLAG, NULL, "of a sweep: print Markdown"),
+	TARE_OPT(options, html, "html", 0, STRING, "FILE", "of a sweep: write a page that needs no other file"),
+	TARE_OPT(options, baseline, "baseline", 0, STRING, "CELL",
+		 "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
+	TARE_OPT(options, claims, "claim", 0, LIST, "NAME=SIZE",
+		 "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
 	TARE_OPT_END,
 };
 
 const struct tare_command tare_command_report = {
 	.name = "report",
-	.synopsis = "show the ledger of a recording",
-	.operands = "REC…",
+	.synopsis = "show the ledger of a recording, or the results of a sweep",
+	.operands = "REC…|DB",
 	.description =
 		"Shows what the memory of every GPU was used for: at its peak and at the end, or at the "
 		"instants given with --at. Each row says where its number comes from: exact is the size "
@@ -48,6 +56,8 @@ const struct tare_command tare_command_report = {
 		"they are one ledger, in which every GPU and every process stands once, and --by rank "
 		"shows them side by side and which of them failed first. A recording may "
 		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
+		"DB is the file of tare sweep: its configurations with their times, memory and speeds, what works and "
+		"what does not, what the memory is, and how short of it each was.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
 	.examples = "tare report train.tare\n"
@@ -57,7 +67,8 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
-		    "tare report job17/ --by rank",
+		    "tare report job17/ --by rank\n"
+		    "tare report roll.db --html roll.html",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -119,6 +130,37 @@ static int print(const struct options *o, struct tare_instant *instants,
 	return rc;
 }
 
+/* What is about instants and processes has no meaning for a sweep, and the other way round. */
+static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep, struct tare_err *err)
+{
+	if (!is_sweep && (o->md || o->html || o->baseline || o->claims.count))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --md, --html, --baseline and --claim are for the file of a sweep, and %s is none",
+				    rest->items[0]);
+	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job))
+		return tare_err_set(err, TARE_E_USAGE, "report: %s is a sweep; its runs are recordings that take these options",
+				    rest->items[0]);
+	if (is_sweep && o->json + o->csv + o->md + (o->html != NULL) > 1)
+		return tare_err_set(err, TARE_E_USAGE, "report: --json, --csv, --md and --html exclude each other");
+	return 0;
+}
+
+static int print_sweep(const struct options *o, const char *path, struct tare_err *err)
+{
+	const struct tare_report_sweep options = {
+		.path = path,
+		.baseline = o->baseline,
+		.html = o->html,
+		.is_markdown = o->md,
+		.format = o->json  ? TARE_EMIT_JSON
+			  : o->csv ? TARE_EMIT_CSV
+				   : TARE_EMIT_TEXT,
+		.claims = &o->claims,
+	};
+
+	return tare_report_sweep(&options, err);
+}
+
 int tare_cmd_report(int argc, char **argv)
 {
 	struct options o = { .by = -1, .pid = -1 };
@@ -126,17 +168,22 @@ int tare_cmd_report(int argc, char **argv)
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_report, argc, argv, &o, &rest), rc;
+	bool is_sweep;
 
 	if (code >= 0)
 		return code;
+	is_sweep = rest.count == 1 && tare_db_is(rest.items[0]);
 	rc = check(&o, &err);
+	if (!rc)
+		rc = check_kind(&o, &rest, is_sweep, &err);
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc)
-		rc = print(&o, instants, &rest, &err);
+		rc = is_sweep ? print_sweep(&o, rest.items[0], &err) : print(&o, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);
+	tare_operands_free(&o.claims);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

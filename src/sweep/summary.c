@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char *const tare_run_status_texts[TARE_RUN_STATUS_NR] = {
 #define X(KEY, NAME, TEXT) TEXT,
@@ -76,6 +77,15 @@ static const char *joined(struct loader *l, const char *json)
 	return out;
 }
 
+static void take_date(struct tare_summary *s, int64_t ns)
+{
+	time_t at = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (localtime_r(&at, &tm))
+		strftime(s->date, sizeof(s->date), "%Y-%m-%d", &tm);
+}
+
 static void take_fact(struct loader *l, const struct tare_db_rows *row)
 {
 	const char *key = tare_db_text(row, 0);
@@ -89,7 +99,7 @@ static void take_fact(struct loader *l, const struct tare_db_rows *row)
 	else if (!strcmp(key, "tare"))
 		l->s->tare = keep(l, tare_db_text(row, 1));
 	else if (!strcmp(key, "created_ns"))
-		l->s->created_ns = tare_db_int(row, 1);
+		take_date(l->s, tare_db_int(row, 1));
 	else if (!strcmp(key, "repeat"))
 		l->s->repeat = tare_db_int(row, 1);
 	else if (!strcmp(key, "timeout_ns"))

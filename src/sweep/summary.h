@@ -69,7 +69,8 @@ struct tare_summary_param {
 
 struct tare_summary {
 	const char *path, *command, *host, *tare;
-	int64_t created_ns, repeat, timeout_ns;
+	char date[16]; /* of its begin, 2026-11-22 */
+	int64_t repeat, timeout_ns;
 	double total; /* NaN: not given */
 	struct tare_summary_param *params;
 	size_t param_nr, param_cap;

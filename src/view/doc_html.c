@@ -20,7 +20,7 @@ static const char page_head[] =
 	"h2{font-size:1.12rem;margin:2rem 0 .5rem}\np{margin:.4rem 0}\nul{margin:.4rem 0;padding-left:1.2rem}\n"
 	"p,li{overflow-wrap:anywhere}\n"
 	".scroll{overflow-x:auto}\ntable{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
-	"th,td{padding:.28rem .6rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap;"
+	"th,td{padding:.28rem .5rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap;"
 	"vertical-align:top}\n"
 	"th{color:var(--soft);font-weight:600;border-bottom-width:2px}\n.n{text-align:right}\n"
 	"tbody tr:hover{background:var(--band)}\n"
@@ -107,6 +107,14 @@ static double total_of(const struct tare_doc_block *b, const struct tare_doc_bar
 	return sum;
 }
 
+static bool is_used(const struct tare_doc_block *b, size_t part)
+{
+	for (size_t i = 0; i < b->row_nr; i++)
+		if (b->bars[i].parts[part] > 0)
+			return true;
+	return false;
+}
+
 static void add_bar(struct tare_str *out, const struct tare_doc_block *b, const struct tare_doc_bar *bar, double scale)
 {
 	double at = 0;
@@ -154,6 +162,8 @@ static void add_bars(struct tare_str *out, const struct tare_doc_block *b)
 		add_bar(out, &shown, &b->bars[i], scale);
 	tare_str_add(out, "</div>\n<div class=\"keys\">");
 	for (size_t i = 0; i < b->column_nr; i++) {
+		if (!is_used(b, i))
+			continue;
 		tare_str_addf(out, "<span><i style=\"background:var(--c%zu)\"></i>", i % COLOURS);
 		add_text(out, b->names[i]);
 		tare_str_add(out, "</span>");

@@ -8,23 +8,36 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- shared ---- */
 
-void tare_sweep_add_cell(struct tare_doc *d, double value, const char *fmt)
+static void add_number(struct tare_doc *d, double value, int digits)
 {
-	char text[64];
-
-	if (isnan(value)) {
+	if (isnan(value))
 		tare_doc_cell(d, "–");
-		return;
-	}
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(text, sizeof(text), fmt, value); /* a literal of ours */
-#pragma GCC diagnostic pop
-	tare_doc_cell(d, "%s", text);
+	else
+		tare_doc_cell(d, "%.*f", digits, value);
+}
+
+void tare_sweep_add_rate(struct tare_str *out, double value)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (isnan(value))
+		tare_str_add(out, "–");
+	else if (value >= 1000 && value < 1e15)
+		tare_str_add(out, tare_units_count(text, (uint64_t)(value + 0.5)));
+	else
+		tare_str_addf(out, "%.4g", value);
+}
+
+static void add_rate(struct tare_doc *d, double value)
+{
+	struct tare_str text = { 0 };
+
+	tare_sweep_add_rate(&text, value);
+	tare_doc_cell(d, "%s", tare_str_text(&text));
+	tare_str_free(&text);
 }
 
 void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes)
@@ -72,13 +85,9 @@ void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell 
 static void add_head(struct tare_doc *d, const struct tare_summary *s)
 {
 	struct tare_str facts = { 0 };
-	char text[TARE_UNITS_TEXT_MAX], date[32] = "";
-	time_t at = (time_t)(s->created_ns / 1000000000);
+	char text[TARE_UNITS_TEXT_MAX];
 	int runs = 0;
-	struct tm tm;
 
-	if (localtime_r(&at, &tm))
-		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 	for (size_t i = 0; i < s->cell_nr; i++)
 		runs += s->cells[i].runs;
 	tare_doc_title(d, "Sweep: %s", s->command ? s->command : s->path);
@@ -91,7 +100,7 @@ static void add_head(struct tare_doc *d, const struct tare_summary *s)
 		if (s->card_bytes >= 0)
 			tare_str_addf(&facts, " standing for a card of %s MiB", tare_units_mib(text, s->card_bytes));
 	}
-	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", date, s->tare ? s->tare : "–");
+	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date, s->tare ? s->tare : "–");
 	tare_doc_paragraph(d, "%s", tare_str_text(&facts));
 	tare_str_free(&facts);
 }
@@ -148,9 +157,9 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 	columns[n++] = (struct tare_doc_column){ "TIME s", true };
 	columns[n++] = (struct tare_doc_column){ "± s", true };
 	columns[n++] = (struct tare_doc_column){ "MEMORY MiB", true };
+	columns[n++] = (struct tare_doc_column){ "SPEED-UP", true };
 	for (size_t w = 0; w < s->work_nr; w++)
 		columns[n++] = (struct tare_doc_column){ keepf(d, "%s/s", s->works[w]), true };
-	columns[n++] = (struct tare_doc_column){ keepf(d, "SPEED per %s", tare_sweep_unit(s)), true };
 	if (has_total)
 		columns[n++] = (struct tare_doc_column){ keepf(d, "HOURS for %.10g", s->total), true };
 	tare_doc_table(d, columns, n);
@@ -162,23 +171,25 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 		tare_sweep_add_status(&status, c);
 		tare_doc_cell(d, "%s", tare_str_text(&status));
 		tare_str_free(&status);
-		tare_sweep_add_cell(d, c->seconds, c->seconds < 10 ? "%.3f" : "%.2f");
-		tare_sweep_add_cell(d, c->sd, c->seconds < 10 ? "%.3f" : "%.2f");
+		add_number(d, c->seconds, c->seconds < 10 ? 3 : 2);
+		add_number(d, c->sd, c->seconds < 10 ? 3 : 2);
 		tare_sweep_add_mib(d, c->peak);
+		if (isnan(c->speedup))
+			tare_doc_cell(d, "–");
+		else
+			tare_doc_cell(d, "%.2f ×", c->speedup);
 		for (size_t w = 0; w < s->work_nr; w++)
-			tare_sweep_add_cell(d, c->amounts[w] / c->seconds, "%.4g");
-		tare_sweep_add_cell(d, c->speedup, "%.2f ×");
+			add_rate(d, c->amounts[w] / c->seconds);
 		if (has_total)
-			tare_sweep_add_cell(d, c->hours, c->hours < 1 ? "%.3f" : "%.2f");
+			add_rate(d, c->hours);
 		tare_doc_row(d, tone_of(s, i));
 	}
 	free(columns);
 	tare_doc_paragraph(d,
 			   "Time is the mean of a configuration's runs that were ok, with the standard deviation of one run. "
 			   "Memory is what the program held on its fullest GPU at the peak, context and code included. "
-			   "Speed is against %s%s.",
-			   s->cell_nr ? s->cells[s->baseline].label : "the first",
-			   s->work_nr ? ", for the same amount of work" : "");
+			   "Speed-up is in %s/s, against %s.",
+			   s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
 }
 
 /* A run that is slower and does more is not a slower configuration: the two are told apart in words. */
@@ -187,7 +198,7 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 	const struct tare_summary_cell *base = &s->cells[s->baseline];
 	int said = 0;
 
-	for (size_t i = 0; s->work_nr && i < s->cell_nr && said < 8; i++) {
+	for (size_t i = 0; s->work_nr && i < s->cell_nr && said < 4; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 		double runs = base->seconds / c->seconds;
 
@@ -196,7 +207,7 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 			continue;
 		tare_doc_item(d,
 			      "%s: a run takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
-			      "speed per %s%s",
+			      "%s/s%s",
 			      c->label, 1 / runs, runs, c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
 			      tare_summary_differs(s, i, s->baseline) || isnan(c->sd) ? "" : ", within the scatter");
 		said++;
@@ -240,9 +251,9 @@ static void add_pressure(struct tare_doc *d, const struct tare_summary *s)
 		add_verdict(d, c);
 		tare_doc_cell(d, "%lld", (long long)c->refused);
 		tare_doc_cell(d, "%lld", (long long)c->retries);
-		tare_sweep_add_cell(d, c->retry_seconds * 1000, "%.1f");
-		tare_sweep_add_cell(d, c->driver_seconds, "%.3f");
-		tare_sweep_add_cell(d, 100 * c->driver_seconds / c->seconds, "%.1f");
+		add_number(d, c->retry_seconds * 1000, 1);
+		add_number(d, c->driver_seconds, 3);
+		add_number(d, 100 * c->driver_seconds / c->seconds, 1);
 		tare_sweep_add_mib(d, c->elastic);
 		tare_sweep_add_mib(d, c->left);
 		tare_doc_row(d, c->ended[TARE_RUN_OOM] ? TARE_TONE_ALARM : TARE_TONE_PLAIN);

@@ -24,8 +24,8 @@ void tare_sweep_doc(struct tare_doc *d, const struct tare_sweep_view *view);
 /* JSON (docs/JSON.md) or CSV: a row per cell. */
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s);
 
-/* sweep_cells.c: what the parts of the report share. */
-void tare_sweep_add_cell(struct tare_doc *d, double value, const char *fmt); /* NaN: – */
+/* What the parts of the report share. */
+void tare_sweep_add_rate(struct tare_str *out, double value); /* four digits, wherever the point is */
 void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes);                  /* -1: – */
 /* "ok", "out of memory", "2 of 3 ok, failed (exit 1)" */
 void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell *c);

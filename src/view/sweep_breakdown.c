@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "ledger/account.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

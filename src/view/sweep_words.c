@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ITEMS_MAX = 16 };
@@ -93,12 +94,13 @@ static size_t second_best(const struct tare_summary *s)
 static void add_gain(struct tare_str *out, const struct tare_summary *s)
 {
 	const struct tare_summary_cell *best = &s->cells[s->best];
-	const char *unit = tare_sweep_unit(s);
 	size_t second = second_best(s);
 
-	tare_str_addf(out, "%s: %.4g %s/s", best->label, best->rate, s->work_nr ? unit : "runs");
+	tare_str_addf(out, "%s: ", best->label);
+	tare_sweep_add_rate(out, best->rate);
+	tare_str_addf(out, " %s/s", s->work_nr ? s->works[0] : "runs");
 	if (s->best != s->baseline)
-		tare_str_addf(out, ", %.2f × the speed of %s per %s", best->speedup, s->cells[s->baseline].label, unit);
+		tare_str_addf(out, ", %.2f × that of %s", best->speedup, s->cells[s->baseline].label);
 	if (second == s->cell_nr)
 		return;
 	if (isnan(best->sd) || isnan(s->cells[second].sd))
@@ -126,7 +128,7 @@ void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
 	add_gain(&text, s);
 	tare_str_add(&text, ". ");
 	if (!isnan(s->cells[s->best].hours))
-		tare_str_addf(&text, "%.10g %s take %.2f hours. ", s->total, tare_sweep_unit(s), s->cells[s->best].hours);
+		tare_str_addf(&text, "%.10g %s take %.3g hours. ", s->total, tare_sweep_unit(s), s->cells[s->best].hours);
 	if (s->cells[s->best].left >= 0)
 		tare_str_addf(&text, "%s MiB of the card are left at its peak.",
 			      tare_units_mib(mib, s->cells[s->best].left));

@@ -160,7 +160,7 @@ TEST(mistakes_are_one_sentence_and_exit_2)
 	const char *rec = recording();
 
 	CHECK_INT(run(tare_cmd_report, "report", NULL), 2);
-	CHECK_HAS(errors, "REC… is missing");
+	CHECK_HAS(errors, "REC…|DB is missing");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--job", "17", NULL), 2);
 	CHECK_HAS(errors, "--job 17: no recording is of that job");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--json", "--csv", NULL), 2);
