@@ -2,6 +2,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/fit_print.h"
+#include "cmd/fit_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,9 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, target, "target", 't', STRING, "COLUMN", "what to find a law for"),
+	TARE_OPT(
+		options, target, "target", 't', STRING, "COLUMN",
+		"what to find a law for; of a sweep, instead of everything, such as need or seconds"),
 	TARE_OPT(options, params, "params", 'p', STRING, "A,B",
 		 "the parameters; without this option, every column that can be one"),
 	TARE_OPT(options, predict, "predict", 0, STRING, "CELLS.csv",
@@ -30,7 +33,7 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_fit = {
 	.name = "fit",
 	.synopsis = "find the law behind measured runs, and predict others",
-	.operands = "TABLE",
+	.operands = "TABLE|DB|REC",
 	.description =
 		"TABLE is CSV with one row per run: parameters, and what was measured. tare fit finds how the "
 		"target depends on the parameters: a sum of few products of their powers, or the greatest of "
@@ -38,36 +41,21 @@ const struct tare_command tare_command_fit = {
 		"says how wrong the law is on rows left out, what each parameter does, what is only an "
 		"assumption, and which cell to run next. Columns with words (and with only 0 and 1) are "
 		"categorical. Rows of the same parameters are repeats: their mean counts.\n\n"
+		"Of the file of tare sweep it finds the laws of what the runs needed (without what is elastic), "
+		"of every phase and of every account. Of a recording it finds those of what its phases changed, "
+		"by the parameters in their names (force_graph max_iter=800).\n\n"
 		"low and high hold 9 of 10 measurements, as far as the law goes on. How laws are chosen, "
 		"and how good they are: docs/FIT.md.",
 	.examples = "tare fit runs.csv --target peak_bytes --params batch,layers\n"
 		    "tare fit runs.csv -t peak_bytes -p batch,layers --predict cells.csv --csv\n"
+		    "tare fit sweep.db\n"
+		    "tare fit sweep.db -t need --predict cells.csv\n"
 		    "tare fit graphs.csv -t mib -p L --where quantity=force_graph",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
 	.run = tare_cmd_fit,
 };
-
-/* "a,b" → names in the arena. */
-static int split_params(const char *text, struct tare_arena *arena, const char **names,
-			size_t *count, struct tare_err *err)
-{
-	*count = 0;
-	for (const char *at = text; *at;) {
-		size_t len = strcspn(at, ",");
-
-		if (!len || *count == TARE_FIT_PARAMS_MAX)
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				len ? "fit: at most %d parameters"
-				    : "fit: --params takes names with commas between: a,b (at most %d)",
-				TARE_FIT_PARAMS_MAX);
-		names[(*count)++] = tare_arena_strndup(arena, at, len);
-		at += len + (at[len] == ',');
-	}
-	return 0;
-}
 
 static int filter(struct tare_table *t, const struct tare_operands *where, struct tare_arena *arena,
 		  struct tare_err *err)
@@ -95,26 +83,86 @@ static int filter(struct tare_table *t, const struct tare_operands *where, struc
 	return 0;
 }
 
-static void show(const struct options *o, const struct tare_problem *p,
-		 const struct tare_table *cells, struct tare_arena *arena, struct tare_str *out)
+static enum tare_emit_format format_of(const struct options *o)
 {
-	struct tare_fitted fitted;
+	return o->json ? TARE_EMIT_JSON : o->csv ? TARE_EMIT_CSV : TARE_EMIT_TEXT;
+}
+
+/* One quantity: its law, or those of the phases that it is the greatest of. */
+static void show_one(const struct options *o, const struct tare_forecast *f,
+		     const struct tare_table *cells, struct tare_str *out)
+{
 	struct tare_emit e;
 
-	tare_fit_make(&p->data, arena, &fitted);
-	tare_emit_begin(&e,
-			o->json  ? TARE_EMIT_JSON
-			: o->csv ? TARE_EMIT_CSV
-				 : TARE_EMIT_TEXT,
-			out);
+	tare_emit_begin(&e, format_of(o), out);
 	tare_emit_uint(&e, "tare", 1);
-	tare_fit_print(&e, p, &fitted);
+	if (f->count == 1) {
+		tare_fit_print(&e, &f->parts[0].problem, &f->parts[0].fitted);
+	} else {
+		tare_emit_str(&e, "target", "need");
+		tare_emit_note(&e, "need is the greatest of what its phases take:");
+		tare_fit_print_parts(&e, f);
+	}
 	if (cells)
-		tare_fit_print_cells(&e, p, &fitted, cells);
+		tare_fit_print_cells(&e, f, cells);
 	else if (o->csv)
-		tare_fit_print_terms(&e, p, &fitted);
+		for (size_t i = 0; i < f->count; i++)
+			tare_fit_print_terms(&e, &f->parts[i].problem, &f->parts[i].fitted);
 	tare_emit_end(&e);
-	tare_fit_free(&fitted);
+}
+
+/* Every quantity that was measured. What never changes is one line. */
+static int show_all(const struct options *o, struct tare_series_list *list,
+		    const struct tare_problem_ask *ask, struct tare_str *out, struct tare_err *err)
+{
+	struct tare_forecast all = { .parts = tare_xcalloc(list->count, sizeof(*all.parts)) };
+	struct tare_emit e;
+	int rc = 0;
+
+	for (size_t i = 0; i < list->count && !rc; i++)
+		rc = tare_forecast_add(&all, list, i, ask, err);
+	if (!rc) {
+		tare_emit_begin(&e, format_of(o), out);
+		tare_emit_uint(&e, "tare", 1);
+		tare_fit_print_parts(&e, &all);
+		for (size_t i = 0; i < all.count && o->csv; i++)
+			tare_fit_print_terms(&e, &all.parts[i].problem, &all.parts[i].fitted);
+		tare_emit_end(&e);
+	}
+	tare_forecast_free(&all);
+	return rc;
+}
+
+static int fit_source(struct tare_fit_source *source, const struct options *o,
+		      const struct tare_problem_ask *ask, struct tare_str *out,
+		      struct tare_err *err)
+{
+	struct tare_forecast forecast;
+	int rc;
+
+	if (!source->is_table && !ask->target)
+		return show_all(o, &source->list, ask, out, err);
+	if (source->is_table)
+		rc = tare_forecast_of_table(&forecast, &source->table, ask, err);
+	else
+		rc = tare_forecast_of_series(&forecast, &source->list, ask->target, ask, err);
+	if (rc)
+		return rc;
+	show_one(o, &forecast, ask->cells, out);
+	tare_forecast_free(&forecast);
+	return 0;
+}
+
+static int filter_all(struct tare_fit_source *source, const struct tare_operands *where,
+		      struct tare_err *err)
+{
+	int rc = 0;
+
+	if (source->is_table)
+		return filter(&source->table, where, &source->arena, err);
+	for (size_t i = 0; i < source->list.count && !rc; i++)
+		rc = filter(&source->list.items[i].table, where, &source->list.arena, err);
+	return rc;
 }
 
 static int fit(const char *path, const struct options *o, struct tare_str *out,
@@ -122,26 +170,28 @@ static int fit(const char *path, const struct options *o, struct tare_str *out,
 {
 	const char *names[TARE_FIT_PARAMS_MAX];
 	struct tare_problem_ask ask = { .target = o->target, .params = o->params ? names : NULL };
-	struct tare_arena arena = { 0 };
-	struct tare_table table, cells;
-	struct tare_problem problem;
-	int rc = tare_table_read(path, &arena, &table, err);
+	struct tare_fit_source source;
+	struct tare_table cells;
+	int rc = tare_fit_source_open(&source, path, err);
 
+	if (rc)
+		return rc;
+	if (source.is_table && !o->target)
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "fit: name the column to find a law for with --target");
 	if (!rc && o->params)
-		rc = split_params(o->params, &arena, names, &ask.param_count, err);
+		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.param_count, err);
 	if (!rc)
-		rc = filter(&table, &o->where, &arena, err);
+		rc = filter_all(&source, &o->where, err);
 	if (!rc && o->predict) {
-		rc = tare_table_read(o->predict, &arena, &cells, err);
+		rc = tare_table_read(o->predict, &source.arena, &cells, err);
 		ask.cells = &cells;
+		if (!ask.target)
+			ask.target = source.list.count ? source.list.items[0].name : NULL;
 	}
 	if (!rc)
-		rc = tare_problem_make(&table, &ask, &arena, &problem, err);
-	if (!rc) {
-		show(o, &problem, ask.cells, &arena, out);
-		tare_problem_free(&problem);
-	}
-	tare_arena_free(&arena);
+		rc = fit_source(&source, o, &ask, out, err);
+	tare_fit_source_close(&source);
 	return rc;
 }
 
@@ -155,9 +205,8 @@ int tare_cmd_fit(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (!o.target)
-		rc = tare_err_set(&err, TARE_E_USAGE,
-				  "fit: name the column to find a law for with --target");
+	if (o.json && o.csv)
+		rc = tare_err_set(&err, TARE_E_USAGE, "fit: --json and --csv exclude each other");
 	else
 		rc = fit(rest.items[0], &o, &out, &err);
 	if (!rc)

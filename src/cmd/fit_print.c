@@ -98,6 +98,70 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 	tare_told_free(&told);
 }
 
+/* The shortest that a law can be told in: of several, how many there are. */
+static void short_law(const struct tare_told *told, struct tare_str *out)
+{
+	if (told->law_count == 1)
+		tare_str_add(out, told->laws[0]);
+	for (size_t l = 0; l < told->law_count && told->law_count > 1; l++)
+		tare_str_addf(out, "%s%s%s", l ? ", " : "greatest of (", told->laws[l],
+			      l + 1 == told->law_count ? ")" : "");
+}
+
+static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "WHAT", TARE_COL_TEXT },
+		{ NULL, "CELLS", TARE_COL_COUNT },
+		{ NULL, "ERROR", TARE_COL_PERCENT },
+		{ NULL, "LAW", TARE_COL_TEXT },
+	};
+
+	tare_emit_table(e, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < f->count; i++) {
+		const struct tare_forecast_part *part = &f->parts[i];
+		struct tare_told told;
+		struct tare_str law = { 0 };
+
+		tare_tell(&part->problem, &part->fitted, &told);
+		short_law(&told, &law);
+		tare_emit_cell_text(e, part->name);
+		tare_emit_cell_int(e, (int64_t)part->problem.data.row_count);
+		tare_emit_cell_number(e, part->fitted.mean_error);
+		tare_emit_cell_text(e, tare_str_text(&law));
+		tare_emit_row(e);
+		tare_str_free(&law);
+		tare_told_free(&told);
+	}
+	tare_emit_table_end(e);
+}
+
+void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
+{
+	struct tare_told told;
+
+	if (e->format == TARE_EMIT_TEXT) {
+		print_parts_text(e, f);
+		tare_tell(&f->parts[0].problem, &f->parts[0].fitted, &told);
+		tare_emit_note(e, "%s:", f->parts[0].name);
+		for (size_t i = 0; i < told.finding_count; i++)
+			tare_emit_note(e, "  %s", told.findings[i].text);
+		for (size_t i = 0; i < told.caution_count; i++)
+			tare_emit_note(e, "! %s", told.cautions[i]);
+		if (told.next)
+			tare_emit_note(e, "Run next: %s (%s)", told.next, told.next_why);
+		tare_told_free(&told);
+		return;
+	}
+	tare_emit_open(e, "series", '[');
+	for (size_t i = 0; i < f->count; i++) {
+		tare_emit_open(e, NULL, '{');
+		tare_fit_print(e, &f->parts[i].problem, &f->parts[i].fitted);
+		tare_emit_close(e);
+	}
+	tare_emit_close(e);
+}
+
 static bool is_ours(const char *column)
 {
 	return !strcmp(column, "predicted") || !strcmp(column, "low") || !strcmp(column, "high");
@@ -163,11 +227,11 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	return tare_str_text(out);
 }
 
-void tare_fit_print_cells(struct tare_emit *e, const struct tare_problem *p,
-			  const struct tare_fitted *f, const struct tare_table *cells)
+void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
+			  const struct tare_table *cells)
 {
 	static const char *const ours[] = { "predicted", "low", "high" };
-	struct tare_unit unit = tare_unit_of(p->target, &p->data);
+	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count, used = 0;
 	struct tare_column *columns = tare_xcalloc(2 * n + 8, sizeof(*columns));
 	bool *is_number = tare_xcalloc(n + 1, sizeof(*is_number));
@@ -190,20 +254,20 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_problem *p,
 						TARE_COL_TEXT };
 	tare_emit_table(e, "rows", NULL, columns, used);
 	for (size_t r = 0; r < cells->row_count; r++) {
-		double x[TARE_FIT_PARAMS_MAX];
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;
-		bool is_known = tare_problem_cell(p, cells, r, x, &missing);
+		size_t part = 0;
+		bool is_known = tare_forecast_at(f, cells, r, &got, &part, &missing);
+		const struct tare_forecast_part *p = &f->parts[part];
 
-		if (is_known)
-			tare_fit_predict(f, x, &got);
 		for (size_t c = 0; c < n; c++)
 			if (!is_ours(cells->columns[c]))
 				print_cell(e, tare_table_cell(cells, r, c), is_number[c]);
 		print_value(e, &unit, got.value, is_known);
 		print_value(e, &unit, got.low, is_known);
 		print_value(e, &unit, got.high, is_known);
-		tare_emit_cell_text(e, is_known ? assumption(p, f, &got, &why) : missing);
+		tare_emit_cell_text(e, is_known ? assumption(&p->problem, &p->fitted, &got, &why)
+						: missing);
 		tare_emit_row(e);
 	}
 	tare_emit_table_end(e);

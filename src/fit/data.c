@@ -59,6 +59,50 @@ void tare_fit_data_subset(const struct tare_fit_data *d, const bool *keep, struc
 	}
 }
 
+static uint64_t hash(const struct tare_fit_data *d, uint32_t mask, size_t row)
+{
+	uint64_t h = 14695981039346656037ull;
+
+	for (size_t p = 0; p < d->param_count; p++)
+		if (mask >> p & 1) {
+			uint64_t bits;
+
+			memcpy(&bits, &tare_fit_x(d, row)[p], sizeof(bits));
+			h = (h ^ bits) * 0x9e3779b97f4a7c15ull;
+			h ^= h >> 29;
+		}
+	return h ? h : 1;
+}
+
+void tare_fit_data_alike(const struct tare_fit_data *d, uint32_t mask, const size_t *rows,
+			 size_t count, double *alike)
+{
+	size_t room = 16;
+	struct slot {
+		uint64_t key;
+		double count;
+	} * slots;
+	size_t *at;
+
+	while (room < 2 * count)
+		room *= 2;
+	slots = tare_xcalloc(room, sizeof(*slots));
+	at = tare_xcalloc(count + 1, sizeof(*at));
+	for (size_t i = 0; i < count; i++) {
+		uint64_t key = hash(d, mask, rows[i]);
+
+		at[i] = key & (room - 1);
+		while (slots[at[i]].key && slots[at[i]].key != key)
+			at[i] = (at[i] + 1) & (room - 1);
+		slots[at[i]].key = key;
+		slots[at[i]].count++;
+	}
+	for (size_t i = 0; i < count; i++)
+		alike[i] = mask ? slots[at[i]].count : 1;
+	free(at);
+	free(slots);
+}
+
 double tare_fit_data_step(const struct tare_fit_data *d)
 {
 	static const double steps[] = { 20971520, 2097152, 65536, 4096, 512 };

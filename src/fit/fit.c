@@ -10,6 +10,7 @@
 enum {
 	LAWS_MAX = 4,
 	CELLS_MAX = 400, /* the search looks at no more: its time grows with them */
+	STEPS_SEEN = 64, /* up to here a step is not lost in the error: predictions are steps too */
 	FEW = 12,
 	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
 };
@@ -80,28 +81,51 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 		       : 1;
 }
 
+/* Errors on cells left out, and the same less what a cell of its own weight would add; of one law. */
+static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count,
+		      double *out, double *spread, double *squares)
+{
+	double *alike = tare_xcalloc(count + 1, sizeof(*alike));
+	uint32_t mask = 0;
+
+	for (size_t k = 0; k < f->laws.law[law].count; k++)
+		mask |= f->terms.mask[f->laws.law[law].term[k]];
+	tare_fit_data_alike(&f->data, mask, rows, count, alike);
+	for (size_t i = 0; i < count; i++) {
+		double y = f->data.y[rows[i]] / f->data.scale[rows[i]];
+		double e = tare_num_abs(y - tare_law_at_row(&f->terms, &f->laws.law[law], rows[i]));
+		double apart = 1 - alike[i] * tare_linear_leverage(&f->basis[law], i);
+
+		if (!(apart > 1e-6))
+			apart = 1;
+		*squares += e * e;
+		out[rows[i]] = e / apart;
+		spread[rows[i]] = e / tare_num_sqrt(apart);
+	}
+	free(alike);
+}
+
 static void errors(struct tare_fitted *f)
 {
 	size_t n = f->data.row_count, coefs = 0;
-	double *error = tare_xcalloc(n + 1, sizeof(*error)), sum = 0, plain = 0;
-	size_t *seen = tare_xcalloc(f->laws.count + 1, sizeof(*seen));
+	double *plain = tare_xcalloc(2 * n + 1, sizeof(*plain)), *error = plain + n, sum = 0;
+	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t law = 0;
-		double v =
-			tare_laws_at(&f->data, &f->terms, &f->laws, tare_fit_x(&f->data, i), &law);
-		double e = tare_num_abs(f->data.y[i] - v) / f->data.scale[i];
-		double h = tare_linear_leverage(&f->basis[law], seen[law]++);
-		double apart = 1 - h > 1e-6 ? 1 - h : 1;
+	tare_laws_own(&f->terms, &f->laws, owner);
+	for (size_t l = 0; l < f->laws.count; l++) {
+		size_t count = 0;
 
-		sum += e * e;
-		error[i] = e / tare_num_sqrt(apart);
-		plain += e / apart / (double)n;
+		for (size_t i = 0; i < n; i++)
+			if (owner[i] == l)
+				rows[count++] = i;
+		errors_of(f, l, rows, count, plain, error, &sum);
 	}
+	f->mean_error = 0;
+	for (size_t i = 0; i < n; i++)
+		f->mean_error += plain[i] / (double)n;
 	for (size_t l = 0; l < f->laws.count; l++)
 		coefs += f->laws.law[l].count;
 	f->free_count = n > coefs ? n - coefs : 0;
-	f->mean_error = plain;
 	if (f->free_count >= CONFORMAL_MIN)
 		f->error = tare_num_quantile(error, n, 0.9 * (double)(n + 1) / (double)n);
 	else if (f->free_count)
@@ -116,8 +140,8 @@ static void errors(struct tare_fitted *f)
 			f->error = error[i] > f->error ? error[i] : f->error;
 	if (f->error * f->error < tare_law_floor(n))
 		f->error = tare_num_sqrt(tare_law_floor(n));
-	free(seen);
-	free(error);
+	free(owner);
+	free(plain);
 }
 
 static void errors_beyond(struct tare_fitted *f)
@@ -197,6 +221,8 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 
 	memset(out, 0, sizeof(*out));
 	out->value = tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law);
+	if (f->step > 0 && out->value > 0 && out->value < STEPS_SEEN * f->step)
+		out->value = f->step * (double)(uint64_t)(out->value / f->step + 0.5);
 	beyond(f, x, out);
 	scale = tare_num_abs(out->value);
 	if (scale < f->data.least_scale)

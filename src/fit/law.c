@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_ALONE 0.3 /* as in select.c */
+#define ERROR_ALONE 0.1 /* as in select.c */
 #define LAW_COST    3.0 /* of one law more, beside its terms */
 #define BEYOND      0.5 /* an error on a hidden greatest value, beside one on a row left out */
 
@@ -78,8 +78,10 @@ static size_t rows_of(const size_t *owner, size_t count, size_t law, size_t *row
 static double errors(const struct tare_fit_data *d, const struct tare_terms *terms,
 		     const struct tare_law *law, const size_t *rows, size_t count)
 {
-	double *room = tare_xcalloc(2 * count + 1, sizeof(double)), *one = room + count, sum = 0;
+	double *room = tare_xcalloc(3 * count + 1, sizeof(double)), *one = room + count, sum = 0;
+	double *alike = one + count;
 	struct tare_linear fit;
+	uint32_t mask = 0;
 
 	for (size_t i = 0; i < count; i++)
 		room[i] = d->y[rows[i]] / d->scale[rows[i]];
@@ -88,9 +90,11 @@ static double errors(const struct tare_fit_data *d, const struct tare_terms *ter
 		for (size_t i = 0; i < count; i++)
 			one[i] = terms->values[law->term[k] * terms->row_count + rows[i]];
 		tare_linear_add(&fit, one);
+		mask |= terms->mask[law->term[k]];
 	}
+	tare_fit_data_alike(d, mask, rows, count, alike);
 	for (size_t i = 0; i < count; i++) {
-		double apart = 1 - tare_linear_leverage(&fit, i);
+		double apart = 1 - alike[i] * tare_linear_leverage(&fit, i);
 		double e = room[i] - tare_law_at_row(terms, law, rows[i]);
 
 		/* Not fit.rest: the coefficients may be older than the rows. */

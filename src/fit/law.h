@@ -43,6 +43,10 @@ void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *ter
 		     const size_t *rows, size_t count, const bool *known, size_t terms_max,
 		     bool is_thorough, struct tare_law *out);
 
+/* A law that was selected, made better by exchanges that a selection does not look for. */
+void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     const size_t *rows, size_t count, const bool *known, struct tare_law *law);
+
 /* Its coefficients anew, from these rows; terms that get none, or less than none, go. */
 void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms,
 		    const size_t *rows, size_t count, struct tare_law *law);

@@ -294,7 +294,9 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
 		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err)
 {
-	struct tare_problem p = { .arena = arena, .target = ask->target };
+	struct tare_problem p = { .arena = arena,
+				  .target = ask->target,
+				  .is_bytes = ask->is_bytes };
 	size_t target = tare_table_column(t, ask->target), used = 0;
 	int rc;
 

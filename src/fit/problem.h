@@ -10,6 +10,7 @@
 struct tare_problem {
 	struct tare_arena *arena;
 	const char *target;
+	bool is_bytes; /* the target is known to be */
 	size_t param_count;
 	struct tare_fit_param *params;       /* in the arena, as all of it but the list of notes */
 	size_t columns[TARE_FIT_PARAMS_MAX]; /* of the table */
@@ -21,6 +22,7 @@ struct tare_problem {
 
 struct tare_problem_ask {
 	const char *target;
+	bool is_bytes;             /* the target is known to be */
 	const char *const *params; /* NULL: every other column that can be one */
 	size_t param_count;
 	const struct tare_table

@@ -18,6 +18,7 @@ enum {
 	STARTS = 8,      /* worked out thoroughly */
 	QUICK_TERMS = 6, /* of a law in a first look */
 	ROUNDS = 5,
+	POLISHED = 2,
 	LOOKS = 80000000, /* starts × terms × cells: about two seconds of looking */
 };
 
@@ -52,6 +53,15 @@ static void insert(struct tare_laws *list, size_t *count, size_t room, const str
 	list[at] = *laws;
 }
 
+/* The shapes that the other laws have. */
+static void know(struct search *s, const struct tare_laws *laws, size_t but)
+{
+	memset(s->known, 0, s->terms->shape_count * sizeof(*s->known));
+	for (size_t l = 0; l < laws->count; l++)
+		for (size_t k = 0; l != but && k < laws->law[l].count; k++)
+			s->known[s->terms->shape[laws->law[l].term[k]]] = true;
+}
+
 /* Laws for the parts that s->owner says. False: a part is empty, or has no law. */
 static bool work(struct search *s, size_t laws_count, bool is_thorough, struct tare_laws *out)
 {
@@ -68,10 +78,7 @@ static bool work(struct search *s, size_t laws_count, bool is_thorough, struct t
 					s->rows[count++] = i;
 			if (count < (laws_count == 1 ? 1 : n < 12 ? 2 : 3))
 				return is_any;
-			memset(s->known, 0, s->terms->shape_count * sizeof(*s->known));
-			for (size_t o = 0; o < now.count; o++) /* the first round goes in order */
-				for (size_t k = 0; o != l && k < now.law[o].count; k++)
-					s->known[s->terms->shape[now.law[o].term[k]]] = true;
+			know(s, &now, l); /* the first round goes in order */
 			tare_law_select(s->d, s->terms, s->rows, count, s->known,
 					is_thorough ? TARE_LAW_TERMS_MAX : QUICK_TERMS, is_thorough,
 					&now.law[l]);
@@ -173,6 +180,29 @@ static void split_all(struct search *s, const struct tare_laws *from, struct tar
 	}
 }
 
+static void polish(struct search *s, struct tare_laws laws)
+{
+	double before;
+
+	do {
+		before = laws.score;
+		for (size_t l = 0; l < laws.count; l++) {
+			size_t count = 0;
+
+			tare_laws_own(s->terms, &laws, s->owner);
+			for (size_t i = 0; i < s->d->row_count; i++)
+				if (s->owner[i] == l)
+					s->rows[count++] = i;
+			know(s, &laws, l);
+			if (count > 1)
+				tare_law_polish(s->d, s->terms, s->rows, count, s->known,
+						&laws.law[l]);
+		}
+		tare_laws_settle(s->d, s->terms, &laws);
+		insert(s->found, &s->count, s->room, &laws);
+	} while (laws.score < before - 1e-6);
+}
+
 static int by_score(const void *a, const void *b)
 {
 	const struct tare_laws *x = a, *y = b;
@@ -222,6 +252,8 @@ size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *
 		if (!(out[0].score < before))
 			break;
 	}
+	for (size_t i = 0; i < POLISHED && i < s.count; i++)
+		polish(&s, out[i]);
 	for (size_t i = 0; i < s.count; i++)
 		tare_laws_judge_beyond(d, terms, &out[i]);
 	qsort(out, s.count, sizeof(*out), by_score);

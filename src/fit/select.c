@@ -8,19 +8,25 @@
 #include <string.h>
 
 /* A row that determines a coefficient alone says nothing about itself: it counts as this wrong. */
-#define ERROR_ALONE 0.3
+#define ERROR_ALONE 0.1
 
 /* A curve that brings less than this anywhere follows noise, and explodes beyond what was measured. */
 #define CURVE_LEAST 0.05
+#define TERM_LEAST  0.002
 
 /* Terms² × cells: below, every term is tried as the first one; the best pair need not hold the best one. */
 #define SEEDED_BELOW 2e6
 #define NO_SEED      ((size_t)-1)
 
+enum { POLISH_ROUNDS = 3, POLISH_TRIES = 4 };
 enum { TRIES = 8 }; /* candidates looked at before a step is given up: signs may forbid the best */
 
 struct choosing {
+	const struct tare_fit_data *d;
 	const struct tare_terms *terms;
+	const size_t *of; /* rows of the data */
+	double *alike;    /* of the mask asked for last */
+	uint32_t alike_mask;
 	const bool *known; /* shapes that other laws have */
 	size_t rows;
 	double *y, *columns; /* of the rows chosen: terms->count × rows */
@@ -57,7 +63,10 @@ static const double *column(const struct choosing *c, size_t term)
 static void begin(struct choosing *c, const struct tare_fit_data *d, const struct tare_terms *terms,
 		  const size_t *rows, size_t count)
 {
-	*c = (struct choosing){ .terms = terms, .rows = count };
+	*c = (struct choosing){
+		.d = d, .terms = terms, .of = rows, .rows = count, .alike_mask = UINT32_MAX
+	};
+	c->alike = tare_xcalloc(count + 1, sizeof(double));
 	c->y = tare_xcalloc(count + 1, sizeof(double));
 	c->columns = tare_xcalloc(terms->count * count + 1, sizeof(double));
 	c->norm = tare_xcalloc(3 * terms->count + 1, sizeof(double));
@@ -82,6 +91,7 @@ static void end(struct choosing *c)
 	free(c->y);
 	free(c->columns);
 	free(c->norm);
+	free(c->alike);
 }
 
 /* The scan's products start anew: with no column in the basis, or with those of `fit`. */
@@ -142,12 +152,19 @@ static double penalty(size_t rows)
 }
 
 /* Of the columns in the basis: errors on rows left out, and how plain the terms are. */
-static double judge(const struct choosing *c, const size_t *term)
+static double judge(struct choosing *c, const size_t *term)
 {
 	double sum = 0, n = (double)c->rows;
+	uint32_t mask = 0;
+
+	for (size_t k = 0; k < c->fit.count; k++)
+		mask |= c->terms->mask[term[k]];
+	if (mask != c->alike_mask)
+		tare_fit_data_alike(c->d, mask, c->of, c->rows, c->alike);
+	c->alike_mask = mask;
 
 	for (size_t i = 0; i < c->rows; i++) {
-		double apart = 1 - tare_linear_leverage(&c->fit, i);
+		double apart = 1 - c->alike[i] * tare_linear_leverage(&c->fit, i);
 		double e = apart > 1e-6 ? c->fit.rest[i] / apart : ERROR_ALONE;
 
 		sum += e * e;
@@ -170,7 +187,7 @@ static double brings(const struct choosing *c, size_t term, double coef)
 	return most;
 }
 
-/* The coefficients, if they can be: above 0, and no curve that is only noise. */
+/* The coefficients, if they can be: above 0, and of no term that is only noise. */
 static bool is_sensible(const struct choosing *c, const size_t *term, double *coef)
 {
 	tare_linear_solve(&c->fit, coef);
@@ -178,7 +195,8 @@ static bool is_sensible(const struct choosing *c, const size_t *term, double *co
 		if (!(coef[k] > 0))
 			return false;
 	for (size_t k = 0; k < c->fit.count; k++)
-		if (c->terms->is_curved[term[k]] && brings(c, term[k], coef[k]) < CURVE_LEAST)
+		if (brings(c, term[k], coef[k]) <
+		    (c->terms->is_curved[term[k]] ? CURVE_LEAST : TERM_LEAST))
 			return false;
 	return true;
 }
@@ -323,6 +341,103 @@ static void improve(struct choosing *c, size_t terms_max, struct choice *best)
 		if (!is_better)
 			return;
 	}
+}
+
+/* Takes out what is not sensible, the least sensible first. False: nothing is left. */
+static bool prune(struct choosing *c, size_t *term, double *coef)
+{
+	while (c->fit.count && !is_sensible(c, term, coef)) {
+		struct choice rest = { .count = c->fit.count };
+		size_t worst = 0;
+		double least = 1e300;
+
+		for (size_t k = 0; k < rest.count; k++) {
+			double b = coef[k] > 0 ? brings(c, term[k], coef[k]) /
+							 (c->terms->is_curved[term[k]] ? CURVE_LEAST
+										       : TERM_LEAST)
+					       : coef[k] - 1;
+
+			rest.term[k] = term[k];
+			if (b < least) {
+				least = b;
+				worst = k;
+			}
+		}
+		if (!rebuild(c, &rest, worst, term))
+			return false;
+	}
+	return c->fit.count > 0;
+}
+
+/* What is in the basis, pruned, and then one term more at a time while that is better. */
+static void grow(struct choosing *c, size_t terms_max, size_t *term, struct choice *best)
+{
+	double coef[TARE_LAW_TERMS_MAX], before = 1e300, score;
+
+	if (!prune(c, term, coef))
+		return;
+	for (;;) {
+		score = judge(c, term);
+		if (score < best->score - 1e-9)
+			keep(c, term, coef, score, best);
+		if (!(score < before) || c->fit.count >= terms_max)
+			return;
+		before = score;
+		aim(c);
+		if (!step(c, term, coef))
+			return;
+	}
+}
+
+/*
+ * As improve(), but an exchange may make other terms needless and call for further ones: the way out
+ * of sets in which no single exchange is better.
+ */
+static void polish(struct choosing *c, size_t terms_max, struct choice *best)
+{
+	for (int round = 0; round < POLISH_ROUNDS; round++) {
+		struct choice now = *best;
+
+		for (size_t k = 0; k <= now.count; k++) {
+			size_t term[TARE_LAW_TERMS_MAX], tries[TRIES], count;
+
+			if (!rebuild(c, &now, k, term))
+				continue;
+			aim(c);
+			count = promising(c, term, tries);
+			for (size_t i = 0; i < count && i < POLISH_TRIES; i++) {
+				if (!rebuild(c, &now, k, term) || c->fit.count >= terms_max)
+					break;
+				term[c->fit.count] = tries[i];
+				if (tare_linear_add(&c->fit, column(c, tries[i])))
+					grow(c, terms_max, term, best);
+			}
+		}
+		if (!(best->score < now.score - 1e-9))
+			return;
+	}
+}
+
+void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *terms,
+		     const size_t *rows, size_t count, const bool *known, struct tare_law *law)
+{
+	struct choosing c;
+	struct choice start = { .count = law->count }, best = { .score = 1e300 };
+	size_t terms_max = count > 1 ? count - 1 : 1, term[TARE_LAW_TERMS_MAX];
+
+	begin(&c, d, terms, rows, count);
+	c.known = known;
+	memcpy(start.term, law->term, sizeof(start.term));
+	if (rebuild(&c, &start, start.count, term))
+		grow(&c, start.count, term, &best);
+	if (best.count)
+		polish(&c, terms_max > TARE_LAW_TERMS_MAX ? TARE_LAW_TERMS_MAX : terms_max, &best);
+	end(&c);
+	if (!best.count)
+		return;
+	law->count = best.count;
+	memcpy(law->term, best.term, sizeof(best.term));
+	memcpy(law->coef, best.coef, sizeof(best.coef));
 }
 
 void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *terms,

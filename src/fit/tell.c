@@ -323,7 +323,7 @@ static void next_cell(const struct tare_fitted *f, struct tare_told *told)
 
 void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct tare_told *out)
 {
-	struct tare_unit unit = tare_unit_of(p->target, &p->data);
+	struct tare_unit unit = tare_unit_of(p);
 
 	memset(out, 0, sizeof(*out));
 	laws(f, &unit, out);

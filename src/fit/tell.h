@@ -40,7 +40,7 @@ struct tare_unit {
 	bool is_bytes;
 	const char *name; /* "MiB", "s"; "" where nothing is known */
 };
-struct tare_unit tare_unit_of(const char *target, const struct tare_fit_data *d);
+struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
 void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct tare_told *out);

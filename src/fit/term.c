@@ -73,7 +73,7 @@ struct making {
 	const struct tare_fit_data *d;
 	int degree_max, factor_max;
 	int curved_max; /* numbers with a power other than 1 in one term */
-	bool has_unusual;
+	bool has_unusual, has_cubes;
 	bool has_joint_levels; /* terms for a level of this and a level of that */
 	size_t shape_count;
 	struct made {
@@ -98,7 +98,7 @@ static bool may_have(const struct making *m, const struct tare_fit_param *param,
 	if (power == TARE_POWER_2)
 		return true;
 	if (power == TARE_POWER_3)
-		return param->least >= 0 && param->level_count > 2;
+		return m->has_cubes && param->least >= 0 && param->level_count > 2;
 	if (!m->has_unusual || param->level_count < 3)
 		return false;
 	return power == TARE_POWER_LOG    ? param->least >= 1
@@ -185,6 +185,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 
 	for (size_t p = 0; p < d->param_count; p++)
 		numbers += !d->params[p].is_level && d->params[p].level_count > 1;
+	m.has_cubes = numbers <= 3;
 	m.has_unusual = numbers <= 2; /* of many, a strange one fits by chance */
 	make(&m);
 	for (int step = 0; m.count > COUNT_MAX && step < 6; step++) {
@@ -209,6 +210,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 	out->items = tare_arena_alloc(arena, m.count * sizeof(*out->items));
 	out->cost = tare_arena_alloc(arena, 2 * m.count * sizeof(*out->cost));
 	out->cost_again = out->cost + m.count;
+	out->mask = tare_arena_alloc(arena, m.count * sizeof(*out->mask));
 	out->is_curved = tare_arena_alloc(arena, m.count * sizeof(*out->is_curved));
 	out->shape = tare_arena_alloc(arena, m.count * sizeof(*out->shape));
 	out->values = tare_arena_alloc(arena, (m.count * d->row_count + 1) * sizeof(double));
@@ -217,6 +219,8 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		out->cost[i] = (i ? 1 : CONSTANT) + m.items[i].cost + m.items[i].level_cost;
 		out->cost_again[i] = AGAIN + m.items[i].level_cost;
 		out->shape[i] = m.items[i].shape;
+		for (size_t p = 0; p < d->param_count; p++)
+			out->mask[i] |= m.items[i].term.of[p] ? 1u << p : 0;
 		for (size_t p = 0; p < d->param_count; p++)
 			out->is_curved[i] |=
 				!d->params[p].is_level && m.items[i].term.of[p] > TARE_POWER_1;

@@ -14,8 +14,9 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcasecmp(text + n - m, end);
 }
 
-struct tare_unit tare_unit_of(const char *target, const struct tare_fit_data *d)
+struct tare_unit tare_unit_of(const struct tare_problem *p)
 {
+	const struct tare_fit_data *d = &p->data;
 	static const struct {
 		const char *end, *name;
 	} units[] = { { "mib", "MiB" }, { "gib", "GiB" },   { "kib", "KiB" }, { "mb", "MB" },
@@ -25,10 +26,10 @@ struct tare_unit tare_unit_of(const char *target, const struct tare_fit_data *d)
 
 	for (size_t i = 0; i < d->row_count; i++)
 		most = tare_num_abs(d->y[i]) > most ? tare_num_abs(d->y[i]) : most;
-	unit.is_bytes =
-		ends_with(target, "bytes") || (tare_fit_data_step(d) > 0 && most >= 1 << 20);
+	unit.is_bytes = p->is_bytes || ends_with(p->target, "bytes") ||
+			(tare_fit_data_step(d) > 0 && most >= 1 << 20);
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units) && !unit.is_bytes; i++)
-		if (ends_with(target, units[i].end)) {
+		if (ends_with(p->target, units[i].end)) {
 			unit.name = units[i].name;
 			break;
 		}

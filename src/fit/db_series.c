@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit/series.h"
+
+#include "base/str.h"
+#include "db/db.h"
+
+#include <string.h>
+
+#define MIB 1048576.0
+
+struct reading {
+	struct tare_db *db;
+	struct tare_series_list *list;
+	struct tare_err *err;
+};
+
+/* Every step of a query goes to `each`, which may end it with an error. */
+static int query(struct reading *r, const char *sql, int64_t value,
+		 int (*each)(struct reading *r, struct tare_db_rows *rows))
+{
+	struct tare_db_rows *rows = NULL;
+	int rc = tare_db_query(r->db, &rows, r->err, sql, strchr(sql, '?') ? "i" : "", value);
+
+	while (!rc && (rc = tare_db_next(rows, r->err)) > 0)
+		rc = each(r, rows);
+	tare_db_done(rows);
+	return rc;
+}
+
+/* The parameters of a run's cell into the row that was begun last. */
+static int set_params(struct reading *r, struct tare_series *s, int64_t run)
+{
+	struct tare_db_rows *rows = NULL;
+	int rc = tare_db_query(
+		r->db, &rows, r->err,
+		"SELECT name, text FROM runs JOIN cell_params USING(cell) JOIN params USING(param)"
+		" WHERE run=? ORDER BY param",
+		"i", run);
+
+	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
+		tare_series_set(r->list, s, tare_db_text(rows, 0), tare_db_text(rows, 1));
+		rc = 0;
+	}
+	tare_db_done(rows);
+	return rc;
+}
+
+static int set_phase_params(struct reading *r, struct tare_series *s, int64_t run, int64_t phase)
+{
+	struct tare_db_rows *rows = NULL;
+	int rc = tare_db_query(r->db, &rows, r->err,
+			       "SELECT name, text FROM phase_params WHERE run=? AND phase=?", "ii",
+			       run, phase);
+
+	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
+		if (strcmp(tare_db_text(rows, 0), s->name))
+			tare_series_set(r->list, s, tare_db_text(rows, 0), tare_db_text(rows, 1));
+		rc = 0;
+	}
+	tare_db_done(rows);
+	return rc;
+}
+
+static int add(struct reading *r, enum tare_series_kind kind, const char *name, int64_t run,
+	       double v)
+{
+	struct tare_series *s = tare_series_get(r->list, kind, name);
+	int rc;
+
+	tare_series_row(r->list, s);
+	rc = set_params(r, s, run);
+	tare_series_set_number(r->list, s, name, v);
+	return rc;
+}
+
+/* run, need, peak, ns */
+static int each_run(struct reading *r, struct tare_db_rows *rows)
+{
+	int64_t run = tare_db_int(rows, 0);
+	int rc = 0;
+
+	if (!tare_db_is_null(rows, 1) && tare_db_int(rows, 1) >= 0)
+		rc = add(r, TARE_SERIES_NEED, "need", run, tare_db_real(rows, 1));
+	if (!rc && !tare_db_is_null(rows, 2) && tare_db_int(rows, 2) >= 0)
+		rc = add(r, TARE_SERIES_PEAK, "peak", run, tare_db_real(rows, 2));
+	if (!rc && !tare_db_is_null(rows, 3))
+		rc = add(r, TARE_SERIES_SECONDS, "seconds", run, tare_db_real(rows, 3) / 1e9);
+	return rc;
+}
+
+/* run, phase, path, depth, need */
+static int each_phase(struct reading *r, struct tare_db_rows *rows)
+{
+	struct tare_series *s;
+	struct tare_str name = { 0 };
+	int rc;
+
+	tare_str_addf(&name, "phase %s", tare_series_phase_name(r->list, tare_db_text(rows, 2)));
+	s = tare_series_get(r->list, TARE_SERIES_PHASE, tare_str_text(&name));
+	tare_str_free(&name);
+	s->is_outer = tare_db_int(rows, 3) == 0;
+	tare_series_row(r->list, s);
+	rc = set_params(r, s, tare_db_int(rows, 0));
+	if (!rc)
+		rc = set_phase_params(r, s, tare_db_int(rows, 0), tare_db_int(rows, 1));
+	tare_series_set_number(r->list, s, s->name, tare_db_real(rows, 4));
+	return rc;
+}
+
+/* run, account, part, bytes */
+static int each_account(struct reading *r, struct tare_db_rows *rows)
+{
+	struct tare_str name = { 0 };
+	int rc;
+
+	tare_str_add(&name, tare_db_text(rows, 1));
+	if (*tare_db_text(rows, 2))
+		tare_str_addf(&name, "/%s", tare_db_text(rows, 2));
+	rc = add(r, TARE_SERIES_ACCOUNT, tare_str_text(&name), tare_db_int(rows, 0),
+		 tare_db_real(rows, 3));
+	tare_str_free(&name);
+	return rc;
+}
+
+int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err)
+{
+	struct reading r = { db, out, err };
+	int rc = query(&r, "SELECT run, need, peak, ns FROM runs WHERE status='ok' ORDER BY run", 0,
+		       each_run);
+
+	if (!rc)
+		rc = query(
+			&r,
+			"SELECT run, phase, path, depth, MAX(phase_devices.need) FROM runs JOIN phases USING(run)"
+			" JOIN phase_devices USING(run, phase) WHERE status='ok' AND kind<>'mark'"
+			" AND phase_devices.need IS NOT NULL GROUP BY run, phase ORDER BY run, phase",
+			0, each_phase);
+	if (!rc) /* on the GPU with most; an account that a run did not have is 0 there */
+		rc = query(
+			&r,
+			"WITH most AS (SELECT run, device, MAX(own) FROM devices JOIN runs USING(run)"
+			" WHERE status='ok' GROUP BY run),"
+			" sums AS (SELECT run, account, part, SUM(bytes*(1-elastic)) AS bytes FROM accounts"
+			" JOIN most USING(run, device) GROUP BY run, account, part),"
+			" names AS (SELECT account, part FROM sums GROUP BY account, part HAVING MAX(bytes)>=?)"
+			" SELECT most.run, names.account, names.part, COALESCE(sums.bytes, 0) FROM most JOIN names"
+			" LEFT JOIN sums ON sums.run=most.run AND sums.account=names.account"
+			" AND sums.part=names.part WHERE names.account<>'other'"
+			" ORDER BY names.account, names.part, most.run",
+			(int64_t)MIB, each_account);
+	if (!rc && !out->count)
+		rc = tare_err_set(err, TARE_E_EMPTY,
+				  "%s: no run ended well, so there is nothing to fit",
+				  tare_db_path(db));
+	return rc;
+}

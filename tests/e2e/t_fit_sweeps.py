@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tare fit on what Tare itself measured: sweeps, and single recordings whose phases have parameters."""
+
+import json
+
+from harness import MIB, case, check, check_equal, check_says, main
+from sweeps import cell, needs_sweeps, query, sweep
+
+
+def fit(box, *args):
+    done = box.tare("fit", *args, "--json")
+    check_equal(done.code, 0, done)
+    return json.loads(done.out)
+
+
+def write_cells(box, text):
+    with open(box.path("cells.csv"), "w", encoding="utf-8") as file:
+        file.write(text)
+    return box.path("cells.csv")
+
+
+@case
+def need_of_a_sweep_is_the_greatest_of_its_phases(box):
+    needs_sweeps(box)
+    sweep(box, "--grid", "mib=32,64,128,256", "--grid", "kind=a,b", command=cell("mib={mib}", "mib=96"))
+    base = query(box, "SELECT min(need) FROM runs")[0][0] - 96 * MIB
+    report = fit(box, box.path("t.db"))
+    names = [s["target"] for s in report["series"]]
+    for name in ("need", "peak", "seconds", "phase fill", "context"):
+        check(name in names, name, names)
+    rows = fit(box, box.path("t.db"), "-t", "need", "--predict",
+               write_cells(box, "mib,kind\n1024,a\n48,b\n"))["rows"]
+    for row, mib in zip(rows, (1024, 96)):
+        truth = base + mib * MIB
+        check(abs(row["predicted"] - truth) <= 0.02 * truth and row["low"] <= truth <= row["high"], row, truth)
+    sweep(box, "--grid", "mib=1024", db="u.db", command=cell("mib={mib}", "mib=96"))
+    check_equal(query(box, "SELECT need FROM runs", db="u.db")[0][0], base + 1024 * MIB)
+    done = box.tare("fit", box.path("t.db"))
+    check_equal(done.code, 0, done)
+    check_says(done.out, "phase fill", "LAW")
+    done = box.tare("fit", box.path("t.db"), "-t", "nothing")
+    check_equal(done.code, 2, done)
+    check_says(done.err, '"nothing"')
+
+
+@case
+def sweep_without_a_run_that_ended_well(box):
+    needs_sweeps(box)
+    sweep(box, "--grid", "mib=16", command=cell("mib={mib}", "exit=4"))
+    done = box.tare("fit", box.path("t.db"))
+    check_equal(done.code, 125, done)
+    check_says(done.err, "t.db", "no run ended well")
+
+
+@case
+def phases_of_one_recording(box):
+    box.record(cell("mib=32", "mib=64", "mib=160", "mib=96"))
+    series = {s["target"]: s for s in fit(box, box.path("rec.tare"))["series"]}
+    rise = series["fill: most above its begin"]
+    check_equal(rise["cells"], 4)
+    law = rise["findings"][0]
+    check(law["kind"] in ("linear", "proportional"), law)
+    check(abs(law["per_step"] / MIB - 1) < 0.02, law)
+    got = fit(box, box.path("rec.tare"), "-t", "fill: most above its begin", "--predict",
+              write_cells(box, "mib\n640\n"))["rows"][0]
+    check(abs(got["predicted"] / MIB / 640 - 1) < 0.02, got)
+
+
+@case
+def recording_without_parameters(box):
+    box.record(cell())
+    done = box.tare("fit", box.path("rec.tare"))
+    check_equal(done.code, 125, done)
+    check_says(done.err, "rec.tare", "no phase has parameters", "PHASES.md", "tare sweep")
+
+
+main()
