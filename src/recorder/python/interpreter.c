@@ -80,6 +80,7 @@ static bool find_functions(struct found *f, struct tare_python *p)
 	f->current_frame = (void *(*)(void))symbol(f, "PyEval_GetFrame");
 	f->line_of_frame = (int (*)(void *))symbol(f, "PyFrame_GetLineNumber");
 	f->runtime = symbol(f, "_PyRuntime");
+	p->runtime = (uintptr_t)f->runtime;
 	return p->own_state && p->holder && p->first_interpreter && p->next_interpreter && (p->is_finalizing || p->finalizing) && p->code_type &&
 	       f->text_type && f->bytes_type && f->line_of && f->current_frame && f->line_of_frame;
 }

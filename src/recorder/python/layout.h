@@ -28,8 +28,8 @@ enum {
 	TARE_PYTHON_HASH = 24,
 	TARE_PYTHON_STATE = 32,
 	TARE_PYTHON_BYTES = 32,
-	TARE_PYTHON_TRACEABLE =
-		16, /* before the instructions, from 3.12 on: where tracing begins, in words of them */
+	TARE_PYTHON_FINISHING = 600, /* of _PyRuntime of 3.8: takes no pending calls any more */
+	TARE_PYTHON_TRACEABLE = 16, /* before the instructions, from 3.12 on: where tracing begins */
 };
 
 enum tare_python_told { TARE_PYTHON_OK, TARE_PYTHON_UNKNOWN_VERSION, TARE_PYTHON_BAD_OFFSETS, TARE_PYTHON_FREE_THREADED };

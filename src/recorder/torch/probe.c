@@ -77,6 +77,16 @@ static int on_safe_point(void *arg)
 	return 0;
 }
 
+/*
+ * CPython 3.8 takes no calls any more once an interpreter has ended, be it a sub-interpreter, and sets an
+ * exception to say so: without the GIL that is an exception of nobody, and a crash.
+ */
+static bool may_ask(const struct tare_python *python)
+{
+	return python->layout.minor != 8 ||
+	       (python->runtime && !*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
+}
+
 static void consider(bool begins_backward)
 {
 	uint64_t now = tare_clock_ticks(), asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
@@ -91,7 +101,9 @@ static void consider(bool begins_backward)
 	if (!tare_config.eager_probe && !may_afford())
 		return;
 	py = tare_probe_api();
-	if (py && __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+	if (py && may_ask(py->python) &&
+	    __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED) &&
 	    py->Py_AddPendingCall(on_safe_point, NULL) != 0)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
 }

@@ -4,6 +4,9 @@
 #include <Python.h>
 #if PY_VERSION_HEX < 0x030b0000
 #include <frameobject.h>
+#if PY_MINOR_VERSION == 8
+#include <internal/pycore_pystate.h>
+#endif
 #else
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
@@ -43,6 +46,9 @@ int main(void)
 	compare("code", offsetof(_PyInterpreterFrame, f_code), l.code);
 	compare("at", offsetof(_PyInterpreterFrame, prev_instr), l.at);
 	compare("instructions", offsetof(PyCodeObject, co_code_adaptive), l.instructions);
+#endif
+#if PY_MINOR_VERSION == 8
+	compare("finishing", offsetof(_PyRuntimeState, ceval.pending.finishing), TARE_PYTHON_FINISHING);
 #endif
 #if PY_VERSION_HEX >= 0x030c0000
 	compare("owner", offsetof(_PyInterpreterFrame, owner), l.owner);
