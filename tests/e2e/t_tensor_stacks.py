@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stacks of blocks that an allocator like PyTorch's hands out, against what Python itself says."""
 
-from harness import FIXTURES, case, check, check_equal, main
-from python_stacks import asked, define, python_of, record, recorded
+import os
+
+from harness import Skip, case, check, check_equal, main
+from python_stacks import PYTHONS, SOME, asked, check_stacks, define, record, recorded
 
 define(tensors=True)
 
@@ -15,6 +17,22 @@ def a_block_taken_back_has_no_stack(box):
     taken_back = [event for event, _ in recorded(box) if event["bytes"] < 0]
     check_equal(len(taken_back), 1000)
     check_equal({(event["python"], event["stack"]) for event in taken_back}, {(0, 0)})
+
+
+@case
+def while_python_ends_there_is_no_stack(box):
+    box.tensors = True
+    tried = 0
+    for version in PYTHONS:
+        truth, done = record(box, version, "teardown", rec=version + ".tare")
+        events = recorded(box, version + ".tare")
+        check_stacks(truth, events)
+        late = [frames for event, frames in events if event["bytes"] == SOME]
+        check(len(late) <= 1 and late in ([], [None]), version, late, done)
+        tried += len(late)
+        os.unlink(box.path("truth"))
+    if not tried:
+        raise Skip("no Python here runs anything that late")
 
 
 @case
