@@ -31,6 +31,8 @@ need test python3 has python3
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
 need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
+need test munge test -e /usr/sbin/munged
+need test slurm-wlm test -e /usr/sbin/slurmctld
 
 [ ${#missing[@]} -gt 0 ] || exit 0
 
