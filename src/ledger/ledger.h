@@ -44,6 +44,15 @@ struct tare_blocks_ledger {
 	uint64_t count, ever;
 };
 
+/* What of a line's bytes is in one account, of one owner. */
+struct tare_line_part {
+	enum tare_account account;
+	const char *owner; /* the library; NULL: not known, or the account has none */
+	int64_t bytes;
+	uint64_t count;
+	enum tare_evidence evidence;
+};
+
 /*
  * What one place in the program holds: the leaves once more, taken apart by where they were asked for.
  * `bytes` of all lines sum to the bytes of all leaves. Blocks lie in memory that some line, mostly another,
@@ -61,6 +70,8 @@ struct tare_ledger_line {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence;
 	struct tare_blocks_ledger tensors;
+	struct tare_line_part *parts; /* of `bytes`; of what has no line: none */
+	int part_nr;
 	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
 };
 

@@ -171,12 +171,64 @@ static uint64_t count_of(const struct tare_amount *a)
 	return a->count > 0 ? (uint64_t)a->count : 0;
 }
 
+/* The buckets of one line: `in` has them all, those of one site together. */
+static void take_apart(const struct tare_fold *f, enum tare_mark m, const int *in, size_t count,
+		       struct tare_arena *memory, struct tare_ledger_line *l)
+{
+	l->parts = tare_arena_alloc(memory, count * sizeof(*l->parts));
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_bucket *b = &f->buckets[in[i]];
+		const struct tare_amount *a = tare_fold_amount(f, b, m);
+
+		l->parts[l->part_nr++] = (struct tare_line_part){
+			.account = (enum tare_account)b->account,
+			.owner = tare_account_is_named(b->account) && b->owner ?
+					 tare_arena_strdup(memory, f->owners[b->owner - 1]) :
+					 NULL,
+			.bytes = a->bytes,
+			.count = count_of(a),
+			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT,
+		};
+	}
+}
+
+/* Lists the buckets of every line that is one: first counts, then places. Returns where each line's begin. */
+static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			    const struct part *parts, size_t count, int **out)
+{
+	size_t *starts = tare_xcalloc(count + 2, sizeof(*starts));
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+			const struct tare_bucket *b = &f->buckets[i];
+			const struct part *found, key = { .process = b->process, .site = b->site };
+
+			if (!b->site || !tare_bucket_is_device(b) || tare_amount_is_empty(tare_fold_amount(f, b, m)))
+				continue;
+			found = bsearch(&key, parts, count, sizeof(*parts), by_site);
+			if (!found)
+				continue;
+			if (pass)
+				(*out)[starts[found - parts + 1]++] = i;
+			else
+				starts[found - parts + 2]++;
+		}
+		for (size_t i = 2; !pass && i < count + 2; i++)
+			starts[i] += starts[i - 1];
+		if (!pass)
+			*out = tare_xcalloc(starts[count + 1] + 1, sizeof(**out));
+	}
+	return starts;
+}
+
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct part *parts;
-	size_t count = collect(f, d, m, t, &parts);
+	size_t count = collect(f, d, m, t, &parts), *starts;
+	int *buckets = NULL;
 
+	starts = list_buckets(f, d, m, parts, count, &buckets);
 	out->lines = tare_arena_alloc(memory, (count + 1) * sizeof(*out->lines));
 	out->line_nr = (int)count;
 	for (size_t i = 0; i < count; i++) {
@@ -198,6 +250,10 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.host_file = parts[i].host_file,
 		};
 		name(f, &parts[i], memory, l);
+		if (starts[i + 1] > starts[i])
+			take_apart(f, m, buckets + starts[i], starts[i + 1] - starts[i], memory, l);
 	}
 	free(parts);
+	free(starts);
+	free(buckets);
 }

@@ -152,4 +152,105 @@ for name in (b"libc10.so", b"$ORIGIN/libc10.so", b"libnothing.so.7", b"./libc10.
     check_equal(done.out, alone.out)
 
 
+
+PARTS = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+cuda = ctypes.CDLL("libcuda.so.1")
+def load():
+    try:
+        import e2e_module
+    except (ImportError, SystemError):
+        pass
+def start():
+    context, block = ctypes.c_void_p(), ctypes.c_void_p()
+    cuda.cuInit(0); load(); cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0); cuda.cuCtxSetCurrent(context)
+    cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(4 << 20))
+start()
+"""
+
+
+def parts(box, line, *args):
+    done = box.tare("report", "rec.tare", "--line", line, "--parts", "--at", "end", "--json", *args)
+    check_equal(done.code, 0, done)
+    report = json.loads(done.out)
+    check_equal(len(report["parts"]), 1, report)
+    return report["parts"][0]["rows"], report["parts"][0]
+
+
+@case
+def one_line_taken_apart(box):
+    needs_exec()
+    with open(box.path("start.py"), "w", encoding="utf-8") as file:
+        file.write(PARTS)
+    box.record([python_of("system"), box.path("start.py"), FIXTURES])
+    found, _ = parts(box, "start.py:12")
+    by_part = {row["part"]: row["device_bytes"] for row in found}
+    check(by_part["context"] > 400 * MIB, found)
+    check(by_part["driver"] > MIB, found)
+    total = sum(value for part, value in by_part.items() if part != "sum" and value)
+    check_equal(by_part["sum"], total)
+    row = [row for row in rows(box)[0] if row["line"] == 12]
+    check_equal(by_part["sum"], row[0]["bytes"])
+    found, _ = parts(box, "start.py:13")
+    check_equal([(row["part"], row["device_bytes"]) for row in found], [("allocations", 4 * MIB), ("sum", 4 * MIB)])
+    found, _ = parts(box, "start.py:7")
+    host = {row["part"]: row["host_bytes"] for row in found}
+    check(host["host_anon"] >= 16 * MIB and host["sum"] == host["host_anon"] + host.get("host_file", 0), found)
+
+
+@case
+def tensors_of_one_line(box):
+    record(box)
+    _, one = parts(box, "tensors.py:%d" % line_of("ACTIVATIONS"), "--by", "line")
+    check_equal(one["tensors"], {"bytes": 0, "count": 0, "handed_bytes": 51 * 2 * MIB, "handed": 51})
+
+
+@case
+def mistakes_in_a_line(box):
+    record(box)
+    for line, code, says in (("tensors.py", 2, "FILE:N"), ("tensors.py:0", 2, "FILE:N"), (":7", 2, "FILE:N"),
+                             ("tensors.py:99999999999", 2, "FILE:N"), ("tensors.py:7x", 2, "FILE:N"),
+                             ("other.py:3", 125, "--by line"), ("ensors.py:26", 125, "--by line"),
+                             ("tensors.py:1", 125, "nearest")):
+        done = box.tare("report", "rec.tare", "--line", line, "--parts")
+        check_equal(done.code, code, done)
+        check_says(done.err, line, says)
+    for args in (("--parts",), ("--line", "a.py:1"), ("--line", "a.py:1", "--parts", "--by", "owner"),
+                 ("--line", "a.py:1", "--parts", "--cost", "time")):
+        done = box.tare("report", "rec.tare", *args)
+        check_equal(done.code, 2, done)
+
+
+SAME = """
+import ctypes, importlib.util, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context = ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+for folder, size in (("a", 2 << 20), ("b", 6 << 20)):
+    spec = importlib.util.spec_from_file_location(folder, sys.argv[1] + "/" + folder + "/same.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.take(cuda, size)
+"""
+
+
+@case
+def two_files_of_one_name_are_told_apart(box):
+    needs_exec()
+    for folder in ("a", "b"):
+        os.mkdir(box.path(folder))
+        with open(box.path(folder, "same.py"), "w", encoding="utf-8") as file:
+            file.write("def take(cuda, size):\n    import ctypes\n    block = ctypes.c_void_p()\n"
+                       "    cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(size))\n")
+    box.record([python_of("system"), "-c", SAME, box.dir])
+    done = box.tare("report", "rec.tare", "--line", "same.py:4", "--parts")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "several files", "a/same.py", "b/same.py")
+    found, _ = parts(box, "b/same.py:4")
+    check_equal(found[-1]["device_bytes"], 6 * MIB)
+
+
 main()

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line of a program taken apart: what it holds of every device and made resident on the host, by what. */
+#ifndef TARE_VIEW_LINE_PARTS_H
+#define TARE_VIEW_LINE_PARTS_H
+
+#include "base/emit.h"
+#include "base/err.h"
+#include "ledger/ledger.h"
+
+struct tare_line_choice {
+	const char *file; /* as the ledgers name it */
+	uint32_t line;
+};
+
+/* Splits "FILE:N". Returns 0 or TARE_E_USAGE; `len` is that of FILE. */
+int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_err *err);
+
+/*
+ * Finds the line that "FILE:N" means, where FILE is the end of a name, whole folders at a time. Returns 0,
+ * TARE_E_USAGE, or TARE_E_NOT_FOUND where no line or lines of several files are meant. `out` lives as long as
+ * the ledgers.
+ */
+int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
+		   struct tare_line_choice *out, struct tare_err *err);
+
+/* A table for each device on which the line has anything. JSON: "line" and "parts". */
+void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
+			  const struct tare_line_choice *line);
+
+/* Is this the end of that file's name? */
+bool tare_line_is_file(const char *file, const char *end, size_t len);
+
+#endif
