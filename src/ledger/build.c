@@ -66,6 +66,7 @@ static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, str
 		is_own = true;
 	}
 	tare_fold_snapshot_hosts(f, is_any || is_own ? m : TARE_MARK_NOW, l);
+	tare_fold_host_lines(f, is_any || is_own ? m : TARE_MARK_NOW, l);
 	if (is_own && (m == TARE_MARK_HOST || !f->device_nr))
 		l->t_ns = f->host.mark_ns[m];
 }

@@ -128,6 +128,8 @@ void tare_fold_host_finish(struct tare_fold *f);
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t); /* of them all */
 void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
+/* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
+void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */
@@ -280,7 +282,9 @@ void tare_fold_rss(struct tare_fold *f, const struct tare_event *e);
 size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t until,
 			     struct tare_rss_change **out);
 
-/* lines.c: the same sums as in the rows, by site */
+/* lines.c: the same sums as in the rows, by site; what of no site is called after its account */
+void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
+			 struct tare_arena *memory, struct tare_ledger_line *l);
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		     struct tare_arena *memory, struct tare_device_ledger *out);
 

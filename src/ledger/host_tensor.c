@@ -110,6 +110,7 @@ static void show(struct tare_fold *f, int64_t t)
 			if (f->processes[i] && f->processes[i]->host_row >= 0)
 				out->hosts[f->processes[i]->host_row].tensors =
 					f->processes[i]->host.tensors;
+		tare_fold_host_lines(f, TARE_MARK_NOW, out);
 	}
 }
 

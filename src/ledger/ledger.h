@@ -186,6 +186,8 @@ struct tare_host_ledger {
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
 	struct tare_host_tensors tensors;
+	struct tare_ledger_line *lines; /* where `tensors.bytes` were asked for, in their `tensors` */
+	int line_nr;
 };
 
 enum tare_rank_end {

@@ -146,10 +146,10 @@ static void name_python(const struct tare_line_stack *stack, struct tare_arena *
 	tare_str_free(&text);
 }
 
-static void name(const struct tare_fold *f, const struct part *part, struct tare_arena *memory,
-		 struct tare_ledger_line *l)
+void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_account account,
+			 struct tare_arena *memory, struct tare_ledger_line *l)
 {
-	const struct tare_site *site = part->site ? &f->sites[part->site] : NULL;
+	const struct tare_site *site = at ? &f->sites[at] : NULL;
 	struct tare_str text = { 0 };
 
 	if (site && site->python) {
@@ -158,10 +158,10 @@ static void name(const struct tare_fold *f, const struct part *part, struct tare
 	}
 	if (site)
 		tare_line_add_native(&text, site->process, site->pc);
-	else if (part->account == TARE_ACCOUNT_NONE)
+	else if (account == TARE_ACCOUNT_NONE)
 		tare_str_add(&text, "no line");
 	else
-		tare_str_add(&text, tare_accounts[part->account].label);
+		tare_str_add(&text, tare_accounts[account].label);
 	l->label = l->short_label = l->stack = l->short_stack = take(memory, &text);
 	tare_str_free(&text);
 }
@@ -249,7 +249,7 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.host_anon = parts[i].host_anon,
 			.host_file = parts[i].host_file,
 		};
-		name(f, &parts[i], memory, l);
+		tare_fold_line_name(f, parts[i].site, parts[i].account, memory, l);
 		if (starts[i + 1] > starts[i])
 			take_apart(f, m, buckets + starts[i], starts[i + 1] - starts[i], memory, l);
 	}

@@ -124,13 +124,10 @@ static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_
 	sum->ever += by->ever;
 }
 
-/* There may be as many lines as stacks, so those with one label are brought together by sorting. */
-static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_device_ledger *d)
+static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger_line *lines, int nr)
 {
-	size_t start = out->count, kept = start;
-
-	for (int i = 0; i < d->line_nr; i++) {
-		const struct tare_ledger_line *l = &d->lines[i];
+	for (int i = 0; i < nr; i++) {
+		const struct tare_ledger_line *l = &lines[i];
 
 		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
 		out->rows[out->count++] = (struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
@@ -144,6 +141,13 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 								.host_anon = l->host_anon,
 								.host_file = l->host_file };
 	}
+}
+
+/* There may be as many lines as stacks, so those with one label are brought together by sorting. */
+static void merge_lines(struct tare_by_rows *out, size_t start)
+{
+	size_t kept = start;
+
 	if (out->count == start)
 		return;
 	qsort(out->rows + start, out->count - start, sizeof(*out->rows), by_label);
@@ -171,13 +175,32 @@ static void add_device(struct tare_by_rows *out, enum tare_by by, const struct t
 {
 	size_t start = out->count;
 
-	if (tare_by_is_line(by))
-		add_lines(out, by, d);
-	else
+	if (tare_by_is_line(by)) {
+		add_lines(out, by, d->lines, d->line_nr);
+		merge_lines(out, start);
+	} else {
 		add_rows(out, by, d);
+	}
 	for (size_t i = start; i < out->count; i++) {
 		out->rows[i].ledger = ledger;
 		out->rows[i].device = d;
+	}
+	if (out->count > start)
+		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
+}
+
+/* Tensors on the CPU are of no device: what was asked for is all there is to tell of them. */
+static void add_hosts(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger)
+{
+	size_t start = out->count;
+
+	for (int i = 0; i < ledger->host_nr; i++)
+		add_lines(out, by, ledger->hosts[i].lines, ledger->hosts[i].line_nr);
+	merge_lines(out, start);
+	for (size_t i = start; i < out->count; i++) {
+		out->rows[i].ledger = ledger;
+		out->rows[i].bytes = out->rows[i].tensors.bytes;
+		out->rows[i].count = out->rows[i].tensors.count;
 	}
 	if (out->count > start)
 		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
@@ -188,6 +211,8 @@ void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_
 	*out = (struct tare_by_rows){ 0 };
 	for (int i = 0; i < ledger->device_nr && !why_empty[by]; i++)
 		add_device(out, by, ledger, &ledger->devices[i]);
+	if (tare_by_is_line(by))
+		add_hosts(out, by, ledger);
 }
 
 static bool has_more(const struct tare_device_ledger *d)

@@ -29,7 +29,7 @@ extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
 /* One group of one device. */
 struct tare_by_row {
 	const struct tare_ledger *ledger;
-	const struct tare_device_ledger *device;
+	const struct tare_device_ledger *device; /* NULL: tensors on the CPU */
 	const char *label; /* the ledger's */
 	const struct tare_ledger_line *line; /* LINE, STACK: one of the group; else NULL */
 	int64_t pid;                         /* of its first row; -1: no process */
@@ -41,7 +41,7 @@ struct tare_by_row {
 };
 
 struct tare_by_rows {
-	struct tare_by_row *rows; /* by device, then the largest first */
+	struct tare_by_row *rows; /* by device, then the largest first; those of the CPU last */
 	size_t count, cap;
 };
 
@@ -63,10 +63,17 @@ const char *tare_by_why_empty(enum tare_by by);
 /* Text: a table per device, a column per ledger. CSV: one table. JSON: "by" and "rows" of ledgers[0]. */
 void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
 		  int ledger_nr, const struct tare_text_style *style);
+/* Of LINE and STACK: the label without folders. */
+const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
 void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
 			const struct tare_device_ledger *device, const struct tare_text_style *style);
+
+/* by_host.c: what lines have in tensors on the CPU. */
+void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,
+		       const struct tare_ledger *const *ledgers, int ledger_nr,
+		       const struct tare_text_style *style);
 
 void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger *const *ledgers,
 		  int ledger_nr);

@@ -40,16 +40,24 @@ static void add_line(struct tare_emit *e, const struct tare_by_row *row)
 	tare_emit_cell_text(e, line->file ? line->function : NULL);
 	tare_emit_cell_int(e, row->tensors.bytes);
 	tare_emit_cell_uint(e, row->tensors.count);
-	tare_emit_cell_int(e, row->tensors.ever_bytes);
-	tare_emit_cell_uint(e, row->tensors.ever);
-	tare_emit_cell_int(e, row->host_anon);
-	tare_emit_cell_int(e, row->host_file);
+	if (row->device) {
+		tare_emit_cell_int(e, row->tensors.ever_bytes);
+		tare_emit_cell_uint(e, row->tensors.ever);
+		tare_emit_cell_int(e, row->host_anon);
+		tare_emit_cell_int(e, row->host_file);
+	} else {
+		for (int i = 0; i < 4; i++)
+			tare_emit_cell_unknown(e);
+	}
 }
 
 static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_row *row)
 {
 	tare_emit_cell_text(e, row->ledger->at);
-	tare_emit_cell_int(e, row->device->index);
+	if (row->device)
+		tare_emit_cell_int(e, row->device->index);
+	else
+		tare_emit_cell_unknown(e);
 	tare_emit_cell_text(e, row->label);
 	tare_emit_cell_int(e, row->bytes);
 	tare_emit_cell_uint(e, row->count);

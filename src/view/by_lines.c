@@ -18,7 +18,7 @@ static const char *const heads[COLUMN_NR] = {
 /* Of what is gone only lines with a hundredth of all that was ever handed out are worth a row. */
 enum { WORTH = 100 };
 
-static const char *short_name(const struct tare_by_row *row)
+const char *tare_by_short_name(const struct tare_by_row *row)
 {
 	return row->label == row->line->label ? row->line->short_label : row->line->short_stack;
 }
@@ -27,7 +27,7 @@ static int by_short_name(const void *a, const void *b)
 {
 	const struct tare_by_row *const *x = a, *const *y = b;
 
-	return strcmp(short_name(*x), short_name(*y));
+	return strcmp(tare_by_short_name(*x), tare_by_short_name(*y));
 }
 
 /* What each row is called: two files of one name are told apart by their folders. */
@@ -44,7 +44,7 @@ static const char **names_of(const struct tare_by_row *rows, size_t count)
 		bool is_shared = (i && !by_short_name(&sorted[i - 1], &sorted[i])) ||
 				 (i + 1 < count && !by_short_name(&sorted[i], &sorted[i + 1]));
 
-		names[sorted[i] - rows] = is_shared ? sorted[i]->label : short_name(sorted[i]);
+		names[sorted[i] - rows] = is_shared ? sorted[i]->label : tare_by_short_name(sorted[i]);
 	}
 	free(sorted);
 	return names;

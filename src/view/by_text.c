@@ -168,6 +168,8 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 		else
 			add_device(out, all, ledgers, ledger_nr, &last->devices[i], style);
 	}
+	if (tare_by_is_line(by))
+		tare_by_host_text(out, all, ledgers, ledger_nr, style);
 	for (int i = 0; i < ledger_nr; i++)
 		tare_by_free(&all[i]);
 	free(all);

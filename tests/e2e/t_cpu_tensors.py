@@ -150,6 +150,26 @@ def what_comes_while_paused_is_not_counted(box):
 
 
 @case
+def lines_have_what_they_made(box):
+    points = torch(box, "training", "adam")
+    for at in ("peak", "end", "phase:step1"):
+        done = box.tare("report", "rec.tare", "--by", "line", "--at", at, "--json")
+        check_equal(done.code, 0, done)
+        report = json.loads(done.out)
+        rows = [row for row in report["rows"] if row["device"] is None]
+        (tensors, _), = processes(box, at).values()
+        check_equal([sum(row[key] for row in rows) for key in ("tensor_bytes", "tensors")],
+                    [tensors["bytes"], tensors["count"]], at)
+        check_equal([row["bytes"] for row in rows], [row["tensor_bytes"] for row in rows])
+    made = {name: sum(row["bytes"] for row in rows if row["function"] == name) for name in ("network", "step")}
+    check_equal(sum(made.values()), points["step1"][0], "all of it is the program's", rows)
+    # In a step: gradients, two states, and for each of six parameters a counter.
+    check_equal(made["step"], 3 * made["network"] + 6 * 4, rows)
+    done = box.tare("report", "rec.tare", "--by", "line")
+    check_says(done.out, "CPU  live tensors", "AT PEAK", "cpu_tensors.py:", " in step", "smaller ones")
+
+
+@case
 def workers_have_rows_of_their_own(box):
     said = torch(box, "loading")
     found = processes(box, "phase:loaded")

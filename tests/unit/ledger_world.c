@@ -402,6 +402,24 @@ static void rewind_to_start(void *arg)
 	((struct world *)arg)->at = 0;
 }
 
+/* What lines have is what processes have. */
+static void check_host_lines(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->host_nr; i++) {
+		const struct tare_host_ledger *h = &l->hosts[i];
+		int64_t bytes = 0, count = 0;
+
+		for (int k = 0; k < h->line_nr; k++) {
+			bytes += h->lines[k].tensors.bytes;
+			count += (int64_t)h->lines[k].tensors.count;
+			CHECK_INT(h->lines[k].pid, h->pid);
+			CHECK(h->lines[k].label);
+		}
+		CHECK_INT(bytes, h->tensors.bytes);
+		CHECK_INT(count, h->tensors.count);
+	}
+}
+
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out)
 {
@@ -413,8 +431,10 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
 	link_up(w);
 	w->at = 0;
 	tare_ledger_build(&source, opts, instants, at_nr, out);
-	for (int i = 0; i < at_nr; i++)
+	for (int i = 0; i < at_nr; i++) {
 		world_check_balance(&out[i]);
+		check_host_lines(&out[i]);
+	}
 }
 
 struct tare_ledger world_ledger(struct world *w, const char *at)
@@ -703,6 +723,7 @@ void world_check_checkpoints(struct world *w, int cuts)
 				printf("# %s with a checkpoint at %lld ns\n", at[k],
 				       (long long)c.cut);
 				check_same(&whole[k], &parts[k]);
+				check_host_lines(&parts[k]);
 				if (k == END)
 					check_same_stacks(&whole[k], &parts[k]);
 				tare_ledger_free(&parts[k]);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From live blocks of CPU memory to lines: what every place in the program has there. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+struct part {
+	int64_t bytes;
+	uint64_t count;
+	int process;
+	uint32_t site;
+};
+
+struct parts {
+	struct part *items;
+	size_t count, cap;
+};
+
+static void add(struct parts *p, int process, uint32_t site, int64_t bytes, uint64_t count)
+{
+	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
+	p->items[p->count++] = (struct part){ bytes, count, process, site };
+}
+
+static void add_block(struct parts *p, const struct tare_live_block *b)
+{
+	if (!(b->flags & TARE_TENSOR_MAPPED))
+		add(p, b->process, b->site, b->bytes, 1);
+}
+
+/* As they were at the mark: those that still live, and those that went since. */
+static void add_blocks(const struct tare_fold *f, enum tare_mark m, struct parts *out)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_blocks *blocks =
+			f->processes[i] ? &f->processes[i]->host_blocks : NULL;
+
+		for (size_t k = 0; blocks && k < blocks->count; k++)
+			if (blocks->items[k].process >= 0 &&
+			    (m == TARE_MARK_NOW || blocks->items[k].mark[m] != f->host_mark_nr[m]))
+				add_block(out, &blocks->items[k]);
+	}
+	if (m == TARE_MARK_NOW || f->host.kept[m].mark != f->host_mark_nr[m])
+		return;
+	for (size_t i = 0; i < f->host.kept[m].count; i++)
+		add_block(out, &f->host.kept[m].items[i]);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static void merge(struct parts *p)
+{
+	size_t kept = 0;
+
+	if (!p->count)
+		return;
+	qsort(p->items, p->count, sizeof(*p->items), by_place);
+	for (size_t i = 1; i < p->count; i++) {
+		if (by_place(&p->items[kept], &p->items[i])) {
+			p->items[++kept] = p->items[i];
+			continue;
+		}
+		p->items[kept].bytes += p->items[i].bytes;
+		p->items[kept].count += p->items[i].count;
+	}
+	p->count = kept + 1;
+}
+
+/* What a checkpoint told without its blocks has no line. */
+static void add_rest(const struct tare_fold *f, const struct tare_ledger *out, struct parts *p)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_host_tensors *t;
+		int64_t bytes = 0;
+		uint64_t count = 0;
+
+		if (!f->processes[i] || f->processes[i]->host_row < 0)
+			continue;
+		t = &out->hosts[f->processes[i]->host_row].tensors;
+		for (size_t k = 0; k < p->count; k++) {
+			bytes += p->items[k].process == i ? p->items[k].bytes : 0;
+			count += p->items[k].process == i ? p->items[k].count : 0;
+		}
+		if (t->bytes > bytes)
+			add(p, i, 0, t->bytes - bytes, (uint64_t)t->count - count);
+	}
+}
+
+void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+{
+	struct tare_ledger_line *lines;
+	struct parts p = { 0 };
+
+	add_blocks(f, m, &p);
+	merge(&p);
+	add_rest(f, out, &p);
+	merge(&p);
+	lines = tare_arena_alloc(out->memory, (p.count + 1) * sizeof(*lines));
+	for (int i = 0; i < out->host_nr; i++)
+		out->hosts[i].line_nr = 0;
+	for (size_t i = 0; i < p.count; i++) {
+		const struct tare_process_fold *process = f->processes[p.items[i].process];
+		struct tare_host_ledger *h;
+
+		if (process->host_row < 0)
+			continue;
+		h = &out->hosts[process->host_row];
+		if (!h->line_nr++)
+			h->lines = &lines[i];
+		lines[i] = (struct tare_ledger_line){
+			.pid = process->process->pid,
+			.evidence = TARE_EVIDENCE_EXACT,
+			.tensors = { .bytes = p.items[i].bytes, .count = p.items[i].count },
+		};
+		tare_fold_line_name(f, p.items[i].site, TARE_ACCOUNT_NONE, out->memory, &lines[i]);
+	}
+	free(p.items);
+}

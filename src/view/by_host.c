@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of a program by what they have in tensors on the CPU: a table with a column per ledger. */
+#include "view/by.h"
+
+#include "base/array.h"
+#include "base/map.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "view/device_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
+
+struct line {
+	const char *name;
+	int64_t *bytes; /* per ledger */
+	int64_t most;
+};
+
+struct lines {
+	struct line *items;
+	size_t count, cap;
+	struct tare_strmap places; /* label → place */
+	int ledger_nr;
+};
+
+static void add(struct lines *lines, const char *label, const char *name, int ledger, int64_t bytes)
+{
+	bool is_new;
+	uint64_t *place = tare_strmap_put(&lines->places, label, &is_new);
+	struct line *line;
+
+	if (is_new) {
+		*place = lines->count;
+		lines->items = tare_array_reserve(lines->items, &lines->cap, lines->count + 1,
+						  sizeof(*lines->items));
+		lines->items[lines->count++] =
+			(struct line){ .name = name,
+				       .bytes = tare_xcalloc((size_t)lines->ledger_nr,
+							     sizeof(int64_t)) };
+	}
+	line = &lines->items[*place];
+	line->bytes[ledger] += bytes;
+	if (line->most < line->bytes[ledger])
+		line->most = line->bytes[ledger];
+}
+
+static int by_most(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->most != y->most)
+		return x->most < y->most ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void collect(struct lines *lines, const struct tare_by_rows *all)
+{
+	for (int i = 0; i < lines->ledger_nr; i++) {
+		for (size_t k = 0; k < all[i].count; k++) {
+			const struct tare_by_row *row = &all[i].rows[k];
+
+			if (!row->device)
+				add(lines, row->label, tare_by_short_name(row), i, row->bytes);
+		}
+	}
+	if (lines->count)
+		qsort(lines->items, lines->count, sizeof(*lines->items), by_most);
+}
+
+static void add_cells(struct tare_text_table_row *row, const int64_t *bytes, int nr)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	for (int i = 0; i < nr; i++)
+		tare_str_add(&row->cells[i], tare_units_mib(text, bytes[i]));
+}
+
+/* The rows that show as something, and the others together. */
+static void add_rows(struct tare_text_table *t, const struct lines *lines)
+{
+	int64_t *rest = tare_xcalloc((size_t)lines->ledger_nr, sizeof(*rest));
+	struct tare_text_table_row *row;
+	size_t shown = 0;
+
+	for (; shown < lines->count && lines->items[shown].most >= LEAST; shown++) {
+		row = tare_text_table_add(t);
+		tare_str_add(&row->label, "  ");
+		tare_text_add_name(&row->label, lines->items[shown].name);
+		add_cells(row, lines->items[shown].bytes, lines->ledger_nr);
+	}
+	for (size_t i = shown; i < lines->count; i++)
+		for (int k = 0; k < lines->ledger_nr; k++)
+			rest[k] += lines->items[i].bytes[k];
+	if (shown < lines->count) {
+		row = tare_text_table_add(t);
+		tare_str_addf(&row->label, "  %zu smaller ones", lines->count - shown);
+		row->tone = TARE_TONE_QUIET;
+		add_cells(row, rest, lines->ledger_nr);
+	}
+	free(rest);
+}
+
+static void draw(struct tare_str *out, const struct lines *lines,
+		 const struct tare_ledger *const *ledgers, const struct tare_text_style *style)
+{
+	struct tare_text_table t = { .column_nr = lines->ledger_nr };
+	struct tare_text_table_row *head = tare_text_table_add(&t);
+
+	head->tone = TARE_TONE_QUIET;
+	for (int i = 0; i < lines->ledger_nr; i++)
+		tare_device_text_instant(&head->cells[i], ledgers[i], ledgers[i]->t_ns);
+	add_rows(&t, lines);
+	tare_text_tone(out, "CPU  live tensors: MiB that were asked for, whether resident or not",
+		       TARE_TONE_STRONG, style);
+	tare_str_add_char(out, '\n');
+	tare_text_table_draw(out, &t, style);
+	tare_str_add_char(out, '\n');
+	tare_text_table_free(&t);
+}
+
+void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,
+		       const struct tare_ledger *const *ledgers, int ledger_nr,
+		       const struct tare_text_style *style)
+{
+	struct lines lines = { .ledger_nr = ledger_nr };
+
+	collect(&lines, all);
+	if (lines.count && lines.items[0].most >= LEAST)
+		draw(out, &lines, ledgers, style);
+	for (size_t i = 0; i < lines.count; i++)
+		free(lines.items[i].bytes);
+	free(lines.items);
+	tare_strmap_free(&lines.places);
+}
