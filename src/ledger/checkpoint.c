@@ -191,7 +191,8 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 
 	for (size_t i = 0; i < f->bucket_nr; i++)
 		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
-		    (!tare_bucket_is_device(&f->buckets[i]) && f->buckets[i].account != TARE_BUCKET_HANDED))
+		    (!tare_bucket_is_device(&f->buckets[i]) && f->buckets[i].account != TARE_BUCKET_HANDED &&
+		     f->buckets[i].account != TARE_BUCKET_COLLECTED))
 			own[i] = f->buckets[i].now; /* follows from live objects alone */
 	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
 		const struct tare_object_live *o = &f->objects[i];

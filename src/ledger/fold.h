@@ -104,6 +104,7 @@ int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the l
 void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
 			    int64_t count);
 void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes);
+void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
@@ -231,6 +232,7 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
+	TARE_CARRY_COLLECTED = 248,
 	TARE_CARRY_TRIED = 249,
 	TARE_CARRY_HANDED = 250,
 	TARE_CARRY_HELD = 251,
@@ -267,7 +269,7 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
 	       account == TARE_BUCKET_HANDED || account == TARE_ACCOUNT_TRIAL ||
-	       account == TARE_BUCKET_TRIED;
+	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED;
 }
 
 /* Is it memory of the device? */

@@ -45,6 +45,7 @@ enum {
 	TARE_BUCKET_PARTLY,
 	TARE_BUCKET_HANDED,
 	TARE_BUCKET_HELD,
+	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
 	TARE_BUCKET_TRIED, /* in blocks of segments that are trials: in the row of those */
 	TARE_BUCKET_NR
 };

@@ -95,6 +95,13 @@ struct tare_pool_segment {
 	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
 };
 
+/* Blocks on a device that went in a collection of Python's cyclic garbage. */
+struct tare_collected_ledger {
+	uint64_t blocks; /* until the instant */
+	int64_t bytes;
+	int64_t waiting; /* of the blocks at a peak or the end, those that went so later; -1: not known */
+};
+
 /* What of that which was there would have been enough. */
 enum tare_oom_verdict {
 	TARE_OOM_LIMIT,      /* the driver was not asked: the program limits itself */
@@ -165,6 +172,7 @@ struct tare_device_ledger {
 	int finding_nr;
 	struct tare_ledger_line *lines; /* in no order that means anything */
 	int line_nr;
+	struct tare_collected_ledger collected;
 	struct tare_pool_segment *segments; /* with most stuck in them first; of a folded instant none */
 	int segment_nr;
 	struct tare_card_ledger card;

@@ -132,6 +132,23 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 	return kept;
 }
 
+static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			  const struct tare_block_list *blocks, struct tare_collected_ledger *out)
+{
+	out->waiting = m == TARE_MARK_NOW ? -1 : 0;
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_amount *a = tare_fold_amount(f, &f->buckets[i], m);
+
+		if (f->buckets[i].account != TARE_BUCKET_COLLECTED)
+			continue;
+		out->blocks += (uint64_t)a->count;
+		out->bytes += a->bytes;
+	}
+	for (size_t i = 0; m != TARE_MARK_NOW && i < blocks->count; i++)
+		if (blocks->items[i]->flags & TARE_TENSOR_GC)
+			out->waiting += blocks->items[i]->bytes;
+}
+
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_arena *memory, struct tare_device_ledger *out)
 {
@@ -145,6 +162,7 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 	qsort(segments, count, sizeof(*segments), by_segment);
 	count = leave_out(f, d, m, segments, count);
 	tare_fold_blocks_at(f, d, m, &blocks);
+	add_collected(f, d, m, &blocks, &out->collected);
 	if (blocks.count)
 		qsort(blocks.items, blocks.count, sizeof(*blocks.items), by_block);
 	found = tare_xcalloc(count + 1, sizeof(*found));

@@ -95,6 +95,11 @@ void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s,
 	book_in(f, site_in(f, s, site)->handed, bytes, 1, TARE_EVIDENCE_EXACT);
 }
 
+void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes)
+{
+	book_in(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner), bytes, 1, TARE_EVIDENCE_EXACT);
+}
+
 void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
 			    int64_t count)
 {

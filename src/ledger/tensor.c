@@ -98,12 +98,26 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
 }
 
+/* Python's cyclic collector takes it back: until then nothing but itself referred to it. */
+static void collect(struct tare_fold *f, struct tare_place *p, uint64_t address)
+{
+	struct tare_live_block *block = tare_blocks_find(&p->blocks, address);
+	int i = tare_segments_place(&p->segments, address);
+
+	if (!block || i < 0)
+		return;
+	block->flags |= TARE_TENSOR_GC;
+	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
+}
+
 static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
 
 	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
+	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
+		collect(f, p, b->address);
 	take_back(f, d, p, b->address); /* also what was handed out again: its end was not seen */
 	if (b->bytes > 0)
 		hand_out(f, d, p, b);

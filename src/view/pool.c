@@ -155,6 +155,12 @@ static const struct tare_column segment_columns[] = {
 	{ "pin_age_ns", "", TARE_COL_DURATION }, { "pin_source", "", TARE_COL_TEXT },
 };
 
+static const struct tare_column collected_columns[] = {
+	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
+	{ "blocks", "", TARE_COL_COUNT }, { "bytes", "", TARE_COL_BYTES },
+	{ "waiting_bytes", "", TARE_COL_BYTES },
+};
+
 static void cell_if(struct tare_emit *e, uint64_t v)
 {
 	if (v)
@@ -223,6 +229,21 @@ static void add_segment(struct tare_emit *e, const char *at, const struct tare_d
 	tare_emit_row(e);
 }
 
+static void add_collected(struct tare_emit *e, const char *at, const struct tare_device_ledger *d)
+{
+	if (!d->segment_nr)
+		return;
+	tare_emit_cell_text(e, at);
+	tare_emit_cell_int(e, d->index);
+	tare_emit_cell_uint(e, d->collected.blocks);
+	tare_emit_cell_int(e, d->collected.bytes);
+	if (d->collected.waiting < 0)
+		tare_emit_cell_unknown(e);
+	else
+		tare_emit_cell_int(e, d->collected.waiting);
+	tare_emit_row(e);
+}
+
 static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	for (int i = 0; i < ledger->device_nr; i++) {
@@ -251,5 +272,11 @@ void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledger
 			for (int k = 0; k < ledgers[i]->devices[d].segment_nr; k++)
 				add_segment(e, ledgers[i]->at, &ledgers[i]->devices[d],
 					    &ledgers[i]->devices[d].segments[k]);
+	tare_emit_table_end(e);
+	tare_emit_table(e, "collected", NULL, collected_columns,
+			sizeof(collected_columns) / sizeof(collected_columns[0]));
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < ledgers[i]->device_nr; d++)
+			add_collected(e, ledgers[i]->at, &ledgers[i]->devices[d]);
 	tare_emit_table_end(e);
 }

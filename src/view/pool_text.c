@@ -89,6 +89,18 @@ static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d,
 	tare_emit_row(e);
 }
 
+/* Objects in a cycle stay until Python looks for cycles, and with them the tensors that they have. */
+static void add_collected(struct tare_emit *e, const struct tare_collected_ledger *c)
+{
+	char blocks[TARE_UNITS_TEXT_MAX], bytes[TARE_UNITS_TEXT_MAX];
+
+	if (c->waiting > 0)
+		tare_emit_note(e, "%s MiB of it waited for Python's cyclic collector", tare_units_mib(bytes, c->waiting));
+	if (c->blocks)
+		tare_emit_note(e, "%s blocks, %s MiB in all, were freed by Python's cyclic collector until then",
+			       tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
+}
+
 /* They come with most stuck in them first. */
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
@@ -140,6 +152,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 	tare_pool_build(&groups, ledger, d);
 	if (groups.count) {
 		add_groups(e, tare_str_text(&title), &groups);
+		add_collected(e, &d->collected);
 		add_stuck(e, d);
 	} else {
 		tare_emit_note(e, "%s: %s", tare_str_text(&title),

@@ -269,6 +269,12 @@ void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t fi
 		came_from(w, item, name, line);
 }
 
+void world_tensor_collected(struct world *w, int64_t t, uint64_t block)
+{
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
+		(struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_GC };
+}
+
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 {
 	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =

@@ -65,6 +65,7 @@ void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, 
 		       unsigned int flags);
 /* Host memory that became resident in a call at that line. */
 void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line);
+void world_tensor_collected(struct world *w, int64_t t, uint64_t block); /* by Python's cyclic collector */
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);

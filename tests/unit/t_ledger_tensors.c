@@ -236,6 +236,25 @@ TEST(trials_are_known_in_expandable_segments)
 	world_free(w);
 }
 
+/* At the peak 12 MiB were out that nothing used any more but a cycle of objects. */
+TEST(tensors_that_waited_for_the_collector)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	world_tensor_collected(w, 7 * MS, BASE);
+	world_tensor_collected(w, 8 * MS, BASE + 90 * MIB); /* was never seen */
+	l = world_ledger(w, "peak:tensors");
+	CHECK_INT((int64_t)l.devices[0].collected.blocks, 0);
+	CHECK_INT(l.devices[0].collected.waiting, 12 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "end");
+	CHECK_INT((int64_t)l.devices[0].collected.blocks, 1);
+	CHECK_INT(l.devices[0].collected.bytes, 12 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(tensors_that_nobody_made_have_no_peak)
 {
 	struct world *w = world_new();

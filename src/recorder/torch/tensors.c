@@ -14,6 +14,7 @@
 #include "recorder/elfsym.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
+#include "recorder/python/collector.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
@@ -130,6 +131,8 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 		flags |= tare_autograd_flags();
 	} else if (is_finalizing()) {
 		flags |= TARE_TENSOR_FINALIZING;
+	} else if (tare_python_is_collecting()) {
+		flags |= TARE_TENSOR_GC;
 	}
 	rec.flags = (uint16_t)flags;
 	tare_emit_tensor(&rec);
