@@ -130,6 +130,8 @@ int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct t
 		rc = tare_db_open(&db, path, TARE_DB_READ, err);
 		if (!rc) {
 			rc = tare_series_of_db(db, &out->list, err);
+			if (!rc)
+				rc = tare_series_failed_of_db(db, &out->failed, err);
 			tare_db_close(db);
 		}
 	} else {
@@ -144,6 +146,7 @@ int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct t
 void tare_fit_source_close(struct tare_fit_source *source)
 {
 	tare_series_free(&source->list);
+	tare_series_free(&source->failed);
 	tare_arena_free(&source->arena);
 }
 

@@ -9,7 +9,8 @@ struct tare_fit_source {
 	bool is_table;
 	struct tare_arena arena; /* of the table */
 	struct tare_table table;
-	struct tare_series_list list; /* else */
+	struct tare_series_list list;   /* else */
+	struct tare_series_list failed; /* of a sweep */
 };
 
 int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct tare_err *err);

@@ -154,3 +154,22 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 				  tare_db_path(db));
 	return rc;
 }
+
+/* run, memory of the card */
+static int each_failed(struct reading *r, struct tare_db_rows *rows)
+{
+	if (tare_db_is_null(rows, 1))
+		return 0;
+	return add(r, TARE_SERIES_PEAK, "room", tare_db_int(rows, 0), tare_db_real(rows, 1));
+}
+
+int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err)
+{
+	struct reading r = { db, out, err };
+
+	return query(
+		&r,
+		"SELECT run, MAX(COALESCE(card_total, total)) FROM runs JOIN devices USING(run)"
+		" WHERE status='oom' GROUP BY run ORDER BY run",
+		0, each_failed);
+}

@@ -48,6 +48,9 @@ const char *tare_series_kind_name(enum tare_series_kind kind);
 struct tare_db;
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
 
+/* The cells that ran out of memory: one series, "room", of the memory that the card had. May stay empty. */
+int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
+
 /* The path of a phase without the words key=value of its names: "solve/force_graph". */
 char *tare_series_phase_name(struct tare_series_list *list, const char *path);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_FIT_PLAN_H
+#define TARE_FIT_PLAN_H
+
+#include "base/expr.h"
+#include "fit/forecast.h"
+
+/*
+ * Which configuration to run: every measured cell, every combination of measured values, and values
+ * beyond of numbers that may be chosen; each with its memory (measured, else by its law) and its worth.
+ */
+struct tare_plan_choice {
+	bool is_measured;
+	bool is_failed;          /* it ran out of memory when it was run: no size is known */
+	double bytes, low, high; /* measured: all the same */
+	double beyond;           /* as of tare_prediction */
+	double worth;            /* NaN: not known */
+	size_t row;              /* of `cells` */
+};
+
+struct tare_plan {
+	struct tare_arena arena;
+	struct tare_table cells; /* a column per parameter */
+	struct tare_plan_choice *choices;
+	size_t count;
+	ptrdiff_t best; /* it fits, and 9 of 10 times at least; -1: none */
+	ptrdiff_t
+		first; /* the least that does not fit, of those worth more than the best; -1: none */
+	double has_room_for; /* bytes of the card, less what others have */
+};
+
+struct tare_plan_ask {
+	struct tare_problem_ask fit; /* its target is the memory */
+	double unit;                 /* bytes per unit of the target: 1, or 1048576 */
+	double room, instead;        /* of the card; added to every cell (another card's context) */
+	const struct tare_expr *maximize; /* NULL: memory itself */
+	struct tare_table *table;         /* a table's rows, or … */
+	struct tare_series_list *list;    /* … what a sweep has measured */
+	const struct tare_table *failed; /* what ran out of memory, and the "room" there; or NULL */
+};
+
+int tare_plan_make(const struct tare_plan_ask *ask, struct tare_plan *out, struct tare_err *err);
+void tare_plan_free(struct tare_plan *plan);
+
+#endif
