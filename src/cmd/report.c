@@ -17,7 +17,7 @@ struct options {
 	int by, cost;
 	bool json, csv, md;
 	int64_t pid;
-	const char *job, *html, *baseline, *line;
+	const char *job, *html, *baseline, *line, *annotate;
 	bool parts;
 };
 
@@ -36,6 +36,8 @@ static const struct tare_opt opts[] = {
 		 "with --parts: the source line to take apart; the end of the file's name is enough"),
 	TARE_OPT(options, parts, "parts", 0, FLAG, NULL,
 		 "what that line holds of every GPU and made resident on the host, by what it is for"),
+	TARE_OPT(options, annotate, "annotate", 0, STRING, "FILE",
+		 "a source file, each line beside what it holds; the end of its name is enough"),
 	TARE_OPT(options, job, "job", 0, STRING, "JOB",
 		 "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
 	TARE_OPT(options, md, "md", 0, FLAG, NULL, "of a sweep: print Markdown"),
@@ -69,6 +71,7 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --at peak --by owner\n"
 		    "tare report train.tare --at 2s --at 30s\n"
 		    "tare report train.tare --by line --line train.py:87 --parts\n"
+		    "tare report train.tare --by line --annotate train.py --at peak\n"
 		    "tare report train.tare --by phase\n"
 		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
@@ -97,10 +100,12 @@ static int check(const struct options *o, struct tare_err *err)
 	if (o->parts != (o->line != NULL))
 		return tare_err_set(err, TARE_E_USAGE, "report: --parts takes the line of --line FILE:N apart: "
 						       "say both");
-	if (o->line && o->by >= 0 && o->by != TARE_BY_LINE)
-		return tare_err_set(err, TARE_E_USAGE, "report: --line FILE:N goes with --by line");
-	if (o->line && o->cost == COST_TIME)
-		return tare_err_set(err, TARE_E_USAGE, "report: --line FILE:N shows memory and takes no "
+	if (o->line && o->annotate)
+		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate exclude each other");
+	if ((o->line || o->annotate) && o->by >= 0 && o->by != TARE_BY_LINE)
+		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate go with --by line");
+	if ((o->line || o->annotate) && o->cost == COST_TIME)
+		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate show memory and take no "
 						       "--cost time");
 	return 0;
 }
@@ -125,6 +130,7 @@ static int print(const struct options *o, struct tare_instant *instants,
 		.instant_nr = (int)o->at.count,
 		.by = o->by,
 		.line = o->line,
+		.annotate = o->annotate,
 		.is_time = o->cost == COST_TIME,
 		.format = o->json  ? TARE_EMIT_JSON
 			  : o->csv ? TARE_EMIT_CSV

@@ -2,6 +2,7 @@
 #include "cmd/report_print.h"
 
 #include "base/xalloc.h"
+#include "cmd/report_line.h"
 #include "cmd/terminal.h"
 #include "ledger/driver_time.h"
 #include "view/by.h"
@@ -9,7 +10,6 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
-#include "view/line_parts.h"
 #include "view/phase.h"
 #include "view/time.h"
 
@@ -267,36 +267,17 @@ static int resolve(const struct tare_recording *recording, struct tare_instant *
 	return 0;
 }
 
-/* One line taken apart, a table for each instant; in JSON the first is the object and the rest are `also`. */
 static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
-		      const struct tare_report_options *o, struct tare_err *err)
+		      const struct tare_recording *recording, const struct tare_report_options *o,
+		      struct tare_err *err)
 {
-	struct tare_line_choice line;
-	struct tare_emit e;
-	int rc = tare_line_find(l->shown, l->count, o->line, &line, err);
+	int rc = tare_report_line(text, l->shown, l->count, recording, o, err);
 
-	if (rc)
-		return rc;
-	tare_emit_begin(&e, o->format, text);
-	tare_emit_uint(&e, "tare", 1);
-	for (int i = 0; i < l->count; i++) {
-		if (i == 1)
-			tare_emit_open(&e, "also", '[');
-		if (i)
-			tare_emit_open(&e, NULL, '{');
-		tare_emit_str(&e, "at", l->shown[i]->at);
-		tare_line_parts_show(&e, l->shown[i], &line);
-		if (i)
-			tare_emit_close(&e);
-	}
-	if (l->count > 1)
-		tare_emit_close(&e);
-	tare_emit_end(&e);
 	if (o->format == TARE_EMIT_JSON)
 		tare_str_add_char(text, '\n');
 	else if (o->format == TARE_EMIT_TEXT && !tare_terminal_style(out).is_utf8)
 		tare_text_to_ascii(text, 0);
-	return 0;
+	return rc;
 }
 
 static int print(FILE *out, struct tare_recording *recording, const struct tare_report_options *o,
@@ -311,8 +292,8 @@ static int print(FILE *out, struct tare_recording *recording, const struct tare_
 		struct ledgers l;
 
 		build(&l, recording, o->instants, o->instant_nr, o->pid);
-		if (o->line)
-			rc = write_line(out, &text, &l, o, err);
+		if (o->line || o->annotate)
+			rc = write_line(out, &text, &l, recording, o, err);
 		else
 			write_bytes(out, &text, &l, o);
 		discard(&l);

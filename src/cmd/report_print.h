@@ -15,7 +15,8 @@ struct tare_report_options {
 	int by;         /* enum tare_by; -1: the tree of accounts */
 	bool is_time;   /* driver time instead of bytes */
 	enum tare_emit_format format;
-	const char *line; /* FILE:N to be taken apart; NULL: none */
+	const char *line;     /* FILE:N to be taken apart; NULL: none */
+	const char *annotate; /* a source file to be shown; NULL: none */
 	int64_t pid; /* only this process in detail; -1: all */
 };
 #define TARE_REPORT_DEFAULTS                                                                       \

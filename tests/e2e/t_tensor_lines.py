@@ -253,4 +253,60 @@ def two_files_of_one_name_are_told_apart(box):
     check_equal(found[-1]["device_bytes"], 6 * MIB)
 
 
+
+def annotated(box, file, *args, code=0):
+    done = box.tare("report", "rec.tare", "--annotate", file, "--at", "end", *args)
+    check_equal(done.code, code, done)
+    return done
+
+
+@case
+def a_source_file_beside_what_its_lines_hold(box):
+    record(box)
+    report = json.loads(annotated(box, "tensors.py", "--json").out)
+    with open(PROGRAM, encoding="utf-8") as file:
+        source = file.read().splitlines()
+    check_equal([row["source"] for row in report["rows"]], source)
+    check_equal([row["line"] for row in report["rows"]], list(range(1, len(source) + 1)))
+    check_equal(report["rows"][line_of("ACTIVATIONS") - 1]["handed"], 51)
+    check_equal(sum(row["bytes"] for row in report["rows"]),
+                sum(row["bytes"] for row in rows(box)[0] if row["file"] == PROGRAM))
+    text = annotated(box, PROGRAM).out.splitlines()
+    weights = [line for line in text if line.endswith("# WEIGHTS")]
+    check_equal(weights[0].split()[:3], [str(line_of("WEIGHTS")), "3.0", "1"])
+    check_equal(len(annotated(box, "tensors.py", "--csv").out.splitlines()), 1 + len(source))
+
+
+@case
+def a_source_file_that_changed_or_went(box):
+    needs_exec()
+    path = box.path("start.py")
+    with open(path, "wb") as file:
+        file.write(PARTS.encode() + b"# \xff\xfe\x1b[31m\n")
+    os.utime(path, (1, 1))
+    box.record([python_of("system"), "-c", "exec(compile(open(%r, 'rb').read().decode('latin-1'), %r, 'exec'))"
+                % (path, path), FIXTURES])
+    done = annotated(box, "start.py")
+    check("!" not in done.out and "\x1b" not in done.out, done.out)
+    check_equal(json.loads(annotated(box, "start.py", "--json").out)["note"], None)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("# and more\n")
+    check_says(annotated(box, "start.py").out, "changed after the recording")
+    os.unlink(path)
+    done = annotated(box, "start.py")
+    check_says(done.out, "cannot be read here")
+    check(any(line.split()[:1] == ["13"] for line in done.out.splitlines()), done.out)
+    os.mkdir(path)
+    check_says(annotated(box, "start.py").out, "cannot be read here")
+
+
+@case
+def mistakes_in_a_source_file(box):
+    record(box)
+    check_says(annotated(box, "other.py", code=125).err, "--by line")
+    check_says(annotated(box, "", code=125).err, "--by line")
+    annotated(box, "tensors.py", "--by", "owner", code=2)
+    annotated(box, "tensors.py", "--line", "tensors.py:3", "--parts", code=2)
+
+
 main()

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_line.h"
+
+#include "view/annotate.h"
+#include "view/line_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is shown: a line taken apart, or a file. */
+struct shown {
+	struct tare_line_choice line;
+	const char *file; /* NULL: the line */
+	struct tare_str source, note;
+	bool has_source;
+};
+
+/* The text of a file, up to its first NUL; -errno where it cannot be had. */
+static int read_source(const char *path, struct tare_str *out, struct stat *about)
+{
+	FILE *file = fopen(path, "re");
+	char buffer[65536];
+	int err = file ? 0 : -errno;
+	size_t n;
+
+	if (file && (fstat(fileno(file), about) || !S_ISREG(about->st_mode)))
+		err = -EISDIR;
+	while (!err && (n = fread(buffer, 1, sizeof(buffer), file)))
+		tare_str_add_n(out, buffer, n);
+	if (!err && ferror(file))
+		err = -EIO;
+	if (file)
+		fclose(file);
+	return err;
+}
+
+/* A relative name is one of where the program ran, which need not be here: so what was asked for is tried, too. */
+static void find_source(struct shown *s, const char *asked, const struct tare_recording *recording)
+{
+	int64_t started = tare_recording_started_realtime_ns(recording);
+	struct stat about;
+	const char *path = s->file;
+	int err = read_source(path, &s->source, &about);
+
+	if (err == -ENOENT && strcmp(asked, path) != 0)
+		err = read_source(path = asked, &s->source, &about);
+	if (err) {
+		tare_str_addf(&s->note, "%s cannot be read here (%s): only lines with records are shown", s->file,
+			      strerror(-err));
+		return;
+	}
+	s->has_source = true;
+	if (started > 0 && (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec > started)
+		tare_str_addf(&s->note, "%s was changed after the recording began: its lines may not be those that ran",
+			      path);
+}
+
+static int choose(struct shown *s, const struct tare_ledger *const *ledgers, int ledger_nr,
+		  const struct tare_recording *recording, const struct tare_report_options *o,
+		  struct tare_err *err)
+{
+	int rc;
+
+	if (o->line)
+		return tare_line_find(ledgers, ledger_nr, o->line, &s->line, err);
+	rc = tare_annotate_find(ledgers, ledger_nr, o->annotate, &s->file, err);
+	if (!rc)
+		find_source(s, o->annotate, recording);
+	return rc;
+}
+
+static void show(struct tare_emit *e, const struct tare_ledger *ledger, const struct shown *s)
+{
+	tare_emit_str(e, "at", ledger->at);
+	if (s->file)
+		tare_annotate_show(e, ledger, s->file, s->has_source ? tare_str_text(&s->source) : NULL,
+				   s->note.len ? tare_str_text(&s->note) : NULL);
+	else
+		tare_line_parts_show(e, ledger, &s->line);
+}
+
+/* In JSON the first ledger is the object, and the rest are `also`. */
+int tare_report_line(struct tare_str *text, const struct tare_ledger *const *ledgers, int ledger_nr,
+		     const struct tare_recording *recording, const struct tare_report_options *o,
+		     struct tare_err *err)
+{
+	struct shown s = { 0 };
+	struct tare_emit e;
+	int rc = choose(&s, ledgers, ledger_nr, recording, o, err);
+
+	if (!rc) {
+		tare_emit_begin(&e, o->format, text);
+		tare_emit_uint(&e, "tare", 1);
+		for (int i = 0; i < ledger_nr; i++) {
+			if (i == 1)
+				tare_emit_open(&e, "also", '[');
+			if (i)
+				tare_emit_open(&e, NULL, '{');
+			show(&e, ledgers[i], &s);
+			if (i)
+				tare_emit_close(&e);
+		}
+		if (ledger_nr > 1)
+			tare_emit_close(&e);
+		tare_emit_end(&e);
+	}
+	tare_str_free(&s.source);
+	tare_str_free(&s.note);
+	return rc;
+}

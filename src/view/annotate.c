@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/annotate.h"
+
+#include "base/array.h"
+#include "base/units.h"
+#include "view/line_parts.h"
+#include "view/text_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAB = 8, LINES_MOST = 1 << 20 };
+
+static void look_at(const struct tare_ledger_line *l, const char *text, const char **found, const char **other)
+{
+	if (!l->file || !tare_line_is_file(l->file, text, strlen(text)))
+		return;
+	if (!*found)
+		*found = l->file;
+	else if (strcmp(*found, l->file) != 0)
+		*other = l->file;
+}
+
+int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
+		       const char **file, struct tare_err *err)
+{
+	const char *other = NULL;
+
+	*file = NULL;
+	for (int i = 0; i < ledger_nr && *text; i++)
+		for (int d = 0; d < ledgers[i]->device_nr; d++)
+			for (int k = 0; k < ledgers[i]->devices[d].line_nr; k++)
+				look_at(&ledgers[i]->devices[d].lines[k], text, file, &other);
+	if (other)
+		return tare_err_set(err, TARE_E_NOT_FOUND, "--annotate %s means several files, such as %s and %s; say "
+						       "more of the path",
+				    text, *file, other);
+	if (!*file)
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+				    "--annotate %s: nothing was recorded at any line of such a file; --by line shows "
+				    "the lines that there are",
+				    text);
+	return 0;
+}
+
+/* What the lines of one number have. */
+struct sum {
+	bool is_any;
+	int64_t host, bytes;
+	struct tare_blocks_ledger tensors;
+};
+
+struct sums {
+	struct sum *items; /* by number */
+	size_t count, cap;
+	bool is_any;
+};
+
+static void add(struct sums *s, const struct tare_ledger_line *l)
+{
+	struct sum *sum;
+
+	if (l->line >= LINES_MOST)
+		return;
+	while (s->count <= l->line) {
+		s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
+		s->items[s->count++] = (struct sum){ 0 };
+	}
+	sum = &s->items[l->line];
+	sum->is_any = s->is_any = true;
+	sum->host += l->host_anon + l->host_file;
+	sum->bytes += l->bytes;
+	sum->tensors.bytes += l->tensors.bytes;
+	sum->tensors.count += l->tensors.count;
+	sum->tensors.ever += l->tensors.ever;
+	sum->tensors.ever_bytes += l->tensors.ever_bytes;
+}
+
+static struct sums collect(const struct tare_device_ledger *d, const char *file)
+{
+	struct sums s = { 0 };
+
+	for (int i = 0; i < d->line_nr; i++)
+		if (d->lines[i].file && !strcmp(d->lines[i].file, file))
+			add(&s, &d->lines[i]);
+	return s;
+}
+
+/* ---- text ---- */
+
+static void add_cell(struct tare_str *out, const char *text, size_t width)
+{
+	size_t n = tare_str_columns(text);
+
+	tare_str_add_repeat(out, " ", n < width ? width - n : 1);
+	tare_str_add(out, text);
+}
+
+static void add_source(struct tare_str *out, const char *line, size_t len)
+{
+	struct tare_str plain = { 0 };
+
+	for (size_t i = 0, column = 0; i < len; i++) {
+		size_t blanks = line[i] == '\t' ? TAB - column % TAB : 0;
+
+		tare_str_add_repeat(&plain, " ", blanks);
+		if (!blanks)
+			tare_str_add_char(&plain, line[i]);
+		column += blanks ? blanks : 1;
+	}
+	tare_text_add_name(out, tare_str_text(&plain));
+	tare_str_free(&plain);
+}
+
+static void add_line(struct tare_str *out, size_t number, const struct sum *s, const char *line, size_t len)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_str cell = { 0 };
+
+	tare_str_addf(out, "%6zu", number);
+	if (s->host)
+		tare_str_addf(&cell, "%s%s", s->host > 0 ? "+" : "", tare_units_mib(text, s->host));
+	add_cell(out, tare_str_text(&cell), 10);
+	add_cell(out, s->bytes ? tare_units_mib(text, s->bytes) : "", 10);
+	add_cell(out, s->tensors.ever ? tare_units_mib(text, s->tensors.bytes) : "", 10);
+	add_cell(out, s->tensors.ever ? tare_units_count(text, s->tensors.ever) : "", 10);
+	tare_str_add(out, "  ");
+	add_source(out, line, len);
+	while (out->len && out->data[out->len - 1] == ' ')
+		tare_str_cut(out, out->len - 1);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&cell);
+}
+
+/* ---- all formats ---- */
+
+static const struct tare_column columns[] = {
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "line", "", TARE_COL_COUNT },
+	{ "host_bytes", "", TARE_COL_BYTES },
+	{ "bytes", "", TARE_COL_BYTES },
+	{ "tensor_bytes", "", TARE_COL_BYTES },
+	{ "tensors", "", TARE_COL_COUNT },
+	{ "handed_bytes", "", TARE_COL_BYTES },
+	{ "handed", "", TARE_COL_COUNT },
+	{ "source", "", TARE_COL_TEXT },
+};
+
+static void add_row(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+		    size_t number, const struct sum *s, const char *line, size_t len)
+{
+	if (e->format == TARE_EMIT_TEXT) {
+		add_line(e->out, number, s, line ? line : "", len);
+		return;
+	}
+	tare_emit_cell_text(e, l->at);
+	tare_emit_cell_int(e, d->index);
+	tare_emit_cell_uint(e, number);
+	tare_emit_cell_int(e, s->host);
+	tare_emit_cell_int(e, s->bytes);
+	tare_emit_cell_int(e, s->tensors.bytes);
+	tare_emit_cell_uint(e, s->tensors.count);
+	tare_emit_cell_int(e, s->tensors.ever_bytes);
+	tare_emit_cell_uint(e, s->tensors.ever);
+	if (line)
+		tare_emit_cell_textf(e, "%.*s", (int)len, line);
+	tare_emit_row(e);
+}
+
+static void add_rows(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+		     const struct sums *s, const char *source)
+{
+	static const struct sum nothing;
+	size_t number = 1;
+
+	for (; source && *source; number++) {
+		size_t len = strcspn(source, "\n");
+
+		add_row(e, l, d, number, number < s->count ? &s->items[number] : &nothing, source, len);
+		source += len + (source[len] == '\n');
+	}
+	for (; number < s->count; number++)
+		if (s->items[number].is_any)
+			add_row(e, l, d, number, &s->items[number], NULL, 0);
+}
+
+static void add_head(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+		     const char *file)
+{
+	if (e->format != TARE_EMIT_TEXT)
+		return;
+	tare_text_add_name(e->out, file);
+	tare_str_addf(e->out, " · GPU %d · at %s · MiB\n", d->index, l->at);
+	tare_str_addf(e->out, "%6s%10s%10s%10s%10s  %s\n", "line", "host", "device", "tensors", "ever", "source");
+}
+
+void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file,
+			const char *source, const char *note)
+{
+	bool is_text = e->format == TARE_EMIT_TEXT;
+
+	tare_emit_str(e, "file", file);
+	tare_emit_str(e, "note", note);
+	if (!is_text)
+		tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < ledger->device_nr; i++) {
+		struct sums s = collect(&ledger->devices[i], file);
+
+		if (s.is_any) {
+			add_head(e, ledger, &ledger->devices[i], file);
+			add_rows(e, ledger, &ledger->devices[i], &s, source);
+		}
+		free(s.items);
+	}
+	if (!is_text)
+		tare_emit_table_end(e);
+	if (note)
+		tare_emit_note(e, "! %s", note);
+}
