@@ -135,7 +135,8 @@ static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *
 		write_phases(out, text, &phases);
 	else if (o->by >= 0)
 		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
-	else
+	/* Without a GPU there may be nothing to group: then what there is of the CPU. */
+	if (o->format == TARE_EMIT_TEXT && !text->len)
 		tare_ledger_text(text, l->shown, l->count, &style);
 }
 

@@ -140,6 +140,8 @@ def a_ledger_without_a_gpu_shows_tensors(box):
     check("shared memory" not in done.out, done)
     ascii_only = box.tare("report", "rec.tare", env={"LC_ALL": "C"})
     check(ascii_only.out.isascii(), ascii_only)
+    for by in ("account", "owner", "process", "library"):
+        check_says(box.tare("report", "rec.tare", "--by", by).out, "tensors")
 
 
 @case
