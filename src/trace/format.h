@@ -186,7 +186,7 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 #define TARE_TENSOR_MAP(X)                                                                          \
 	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")           \
 	X(2, HOST, "host", "memory of the CPU; `device` is -1")                                     \
-	X(4, BACKWARD, "backward", "handed out inside of autograd's engine")                        \
+	X(4, BACKWARD, "backward", "handed out or taken back inside of autograd's engine")                        \
 	X(8, GRAD, "grad", "handed out while autograd records what this thread computes")           \
 	X(16, CAPTURING, "capturing", "not used yet")                                               \
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                  \

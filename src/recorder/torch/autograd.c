@@ -108,8 +108,12 @@ static bool is_grad_enabled(void)
 	return found();
 }
 
+uint32_t tare_autograd_backward(void)
+{
+	return backward_depth > 0 ? TARE_TENSOR_BACKWARD : 0;
+}
+
 uint32_t tare_autograd_flags(void)
 {
-	return (backward_depth > 0 ? TARE_TENSOR_BACKWARD : 0) |
-	       (is_grad_enabled() ? TARE_TENSOR_GRAD : 0);
+	return tare_autograd_backward() | (is_grad_enabled() ? TARE_TENSOR_GRAD : 0);
 }

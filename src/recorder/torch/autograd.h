@@ -6,5 +6,6 @@
 
 /* What the calling thread is doing, as enum tare_tensor_flag: BACKWARD, GRAD. Reads two words. */
 uint32_t tare_autograd_flags(void);
+uint32_t tare_autograd_backward(void); /* BACKWARD only */
 
 #endif

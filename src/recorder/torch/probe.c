@@ -12,8 +12,8 @@
 
 /*
  * Sweeps may take one part in SHARE of the time that the process has run. Without a backward pass there
- * is one after a quarter of a second of tensors, then after twice as long, and so on; the first EAGER
- * backward passes are each followed by one if there is time for it.
+ * is one after a quarter of a second of tensors, then after twice as long, and so on; backward passes from
+ * the second on, when optimizers have their state, are followed by one each until there were EAGER of them.
  */
 enum { SHARE = 100, EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST_MS = 10000 };
 
@@ -23,6 +23,7 @@ static struct {
 	uint64_t spent, last; /* ticks: of all sweeps, of the last */
 	uint32_t sweeps;
 	bool was_backward;
+	uint32_t backwards;
 } the;
 
 static uint64_t of_ms(uint64_t ms)
@@ -114,6 +115,7 @@ void tare_probe_tensor(uint32_t flags)
 
 	if (the.was_backward != is_backward)
 		the.was_backward = is_backward;
+	begins = begins && ++the.backwards > 1;
 	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && tare_clock_ticks() < the.next))
 		return;
 	if (tare_config.eager_probe)

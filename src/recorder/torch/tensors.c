@@ -129,10 +129,12 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 	if (bytes > 0) {
 		find_stacks(&rec);
 		flags |= tare_autograd_flags();
-	} else if (is_finalizing()) {
-		flags |= TARE_TENSOR_FINALIZING;
-	} else if (tare_python_is_collecting()) {
-		flags |= TARE_TENSOR_GC;
+	} else {
+		flags |= tare_autograd_backward();
+		if (is_finalizing())
+			flags |= TARE_TENSOR_FINALIZING;
+		else if (tare_python_is_collecting())
+			flags |= TARE_TENSOR_GC;
 	}
 	rec.flags = (uint16_t)flags;
 	tare_emit_tensor(&rec);
