@@ -48,8 +48,9 @@ static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_li
 	k->items[k->count++] = *block;
 }
 
-bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, const uint32_t mark_nr[TARE_MARK_NR],
-			struct tare_kept_blocks kept[TARE_MARK_NR], struct tare_live_block *out)
+bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+			const uint32_t mark_nr[TARE_MARK_NR], struct tare_kept_blocks kept[TARE_MARK_NR],
+			struct tare_live_block *out)
 {
 	struct tare_live_block *block;
 	uint64_t i;
@@ -57,6 +58,7 @@ bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, const uint32_t 
 	if (!tare_map_remove(&b->places, address, &i))
 		return false;
 	block = &b->items[i];
+	tare_work_end(&b->work, block, flags);
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		if (block->mark[m] != mark_nr[m])
 			keep(&kept[m], mark_nr[m], block);
@@ -98,4 +100,17 @@ void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fol
 			show_live(out, &f->processes[i]->places[d->index]->blocks, m, mark);
 	for (size_t i = 0; m != TARE_MARK_NOW && d->kept_blocks[m].mark == mark && i < d->kept_blocks[m].count; i++)
 		show(out, &d->kept_blocks[m].items[i]);
+}
+
+void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
+			      struct tare_block_list *out)
+{
+	uint32_t mark = m == TARE_MARK_NOW ? 0 : f->host_mark_nr[m];
+	const struct tare_kept_blocks *kept = m == TARE_MARK_NOW ? NULL : &f->host.kept[m];
+
+	*out = (struct tare_block_list){ 0 };
+	show_live(out, &f->processes[process]->host_blocks, m, mark);
+	for (size_t i = 0; kept && kept->mark == mark && i < kept->count; i++)
+		if (kept->items[i].process == process)
+			show(out, &kept->items[i]);
 }

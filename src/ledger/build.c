@@ -121,6 +121,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		   struct tare_ledger *out)
 {
 	tare_fold_control_finish(f);
+	tare_fold_watch_finish(f);
 	tare_fold_notes(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
@@ -174,6 +175,11 @@ void tare_fold_end(struct tare_fold *f)
 	}
 	for (size_t i = 0; i < f->graphs.row_nr; i++)
 		free(f->graphs.rows[i].owners);
+	free(f->watched.items);
+	free(f->watched.gone);
+	tare_map_free(&f->watched.gone_at);
+	free(f->calls);
+	tare_map_free(&f->call_of);
 	free(f->graphs.rows);
 	free(f->graphs.capturing);
 	free(f->graphs.pools);
@@ -236,6 +242,7 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	tare_fold_begin(&f, source, opts);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
+	f.is_over = true;
 	finish_phases(&f);
 	finish(&f, instants, instant_nr, out);
 	tare_fold_end(&f);

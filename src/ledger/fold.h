@@ -3,6 +3,7 @@
 #ifndef TARE_LEDGER_FOLD_H
 #define TARE_LEDGER_FOLD_H
 
+#include "ledger/category.h"
 #include "ledger/fold_state.h"
 
 /* book.c: buckets */
@@ -85,8 +86,10 @@ void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o)
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
 void tare_blocks_add(struct tare_blocks *b, const struct tare_live_block *block,
 		     const uint32_t mark_nr[TARE_MARK_NR]); /* the address must be free */
-bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, const uint32_t mark_nr[TARE_MARK_NR],
-			struct tare_kept_blocks kept[TARE_MARK_NR], struct tare_live_block *out);
+/* `flags`: enum tare_tensor_flag of the record that says so */
+bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+			const uint32_t mark_nr[TARE_MARK_NR], struct tare_kept_blocks kept[TARE_MARK_NR],
+			struct tare_live_block *out);
 void tare_blocks_free(struct tare_blocks *b);
 /*
  * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
@@ -94,6 +97,32 @@ void tare_blocks_free(struct tare_blocks *b);
  */
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_block_list *out);
+
+/* work.c: what the program was doing when blocks came and went */
+void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
+void tare_work_end(struct tare_work *w, struct tare_live_block *b, uint16_t flags);
+/* What can be said of a block as if it went now. */
+void tare_work_now(const struct tare_work *w, const struct tare_live_block *b, struct tare_use *use);
+
+/* sweep.c: what the recorder found in the program's objects */
+void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
+
+/* category.c, tensor_rows.c: every block with its category, when all is known */
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
+				 const struct tare_work *w);
+void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			   struct tare_arena *memory, struct tare_tensor_rows *out);
+/* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
+void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
+void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out);
+void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b);
+void tare_fold_watch_finish(struct tare_fold *f);
+
+/* block.c: of the memory of the CPU, of one process */
+void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
+			      struct tare_block_list *out);
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
 bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
@@ -308,6 +337,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			int64_t t, struct tare_ledger *out);
+int tare_fold_device_place(const struct tare_fold *f, const struct tare_device_fold *d); /* in a ledger */
 void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out);
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,

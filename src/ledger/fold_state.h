@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "ledger/build.h"
 #include "ledger/phase.h"
+#include "ledger/work.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -95,6 +96,11 @@ struct tare_site {
 	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
 	uint64_t segment_owner;
 	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
+
+	bool is_placed;  /* work.c: the rest is known */
+	uint8_t maker;   /* enum tare_maker */
+	uint32_t call;   /* innermost call of a module, 0: none */
+	int64_t outlived_bytes; /* of the last block that outlived such a call */
 };
 
 /* What a stack says of an event. */
@@ -207,9 +213,11 @@ struct tare_live_block {
 	uint32_t site, tid;
 	uint16_t flags;              /* enum tare_tensor_flag */
 	uint32_t mark[TARE_MARK_NR]; /* of its device, when it was handed out */
+	struct tare_use use;
 };
 
 struct tare_blocks { /* of one process on one device */
+	struct tare_work work;
 	struct tare_map places; /* address → place in items */
 	struct tare_live_block *items;
 	size_t count, cap;
@@ -287,6 +295,33 @@ struct tare_host_now {
 	struct tare_host_tensors tensors;
 };
 
+/* One thing that a look through a program's objects found. */
+struct tare_probed {
+	uint64_t at, of;
+	uint32_t name; /* text of the fold */
+	uint8_t role, flags;
+};
+
+struct tare_probes { /* since the last SWEEP */
+	struct tare_probed *items;
+	size_t count, cap;
+};
+
+/* A live block at an instant that is no mark: what became of it comes later. */
+struct tare_watched {
+	struct tare_live_block block;
+	struct tare_ledger *out;
+	int device; /* tare_device_fold.index, -1: in the memory of the CPU */
+};
+
+struct tare_watches {
+	struct tare_watched *items;
+	size_t count, cap;
+	struct tare_live_block *gone; /* those that went since */
+	size_t gone_nr, gone_cap;
+	struct tare_map gone_at; /* serial → 1 + place in gone */
+};
+
 struct tare_process_fold {
 	const struct tare_process *process;
 	bool is_seen, is_ended, has_context;
@@ -301,6 +336,7 @@ struct tare_process_fold {
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
 	struct tare_map graphs;               /* handle of a graph → 1 + row */
+	struct tare_probes probes;
 	int64_t end_ns;                       /* of is_ended */
 	int rank_at;                          /* in `ranks`, -1: none */
 	bool is_torn_down;                    /* Python frees what is left of it */
@@ -577,6 +613,12 @@ struct tare_fold {
 	const char **owners;
 	size_t owner_nr, owner_cap;
 	struct tare_site no_site;
+	struct tare_map call_of; /* work.c: calls of modules, each with the one around it */
+	uint32_t *calls;
+	size_t call_nr, call_cap;
+	uint64_t block_serials;
+	struct tare_watches watched;
+	bool is_over; /* all events are in */
 	struct tare_site *sites; /* from 1 */
 	size_t site_nr, site_cap;
 	struct tare_origin *origins;

@@ -60,12 +60,14 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	f->host.live += sign * b->bytes;
 }
 
-static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address)
+static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address, uint16_t flags)
 {
 	struct tare_live_block block;
 
-	if (tare_blocks_remove(&p->host_blocks, address, f->host_mark_nr, f->host.kept, &block))
-		count(f, p, &block, -1);
+	if (!tare_blocks_remove(&p->host_blocks, address, flags, f->host_mark_nr, f->host.kept, &block))
+		return;
+	count(f, p, &block, -1);
+	tare_fold_block_gone(f, &block);
 }
 
 static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const struct tare_block *b)
@@ -81,6 +83,7 @@ static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const str
 
 	if (!is_folded && !p->is_torn_down)
 		f->host.is_marked[TARE_MARK_END] = false;
+	tare_work_begin(f, &p->host_blocks.work, &block);
 	tare_blocks_add(&p->host_blocks, &block, f->host_mark_nr);
 	count(f, p, &block, 1);
 	if (!is_folded)
@@ -111,6 +114,7 @@ static void show(struct tare_fold *f, int64_t t)
 				out->hosts[f->processes[i]->host_row].tensors =
 					f->processes[i]->host.tensors;
 		tare_fold_host_lines(f, TARE_MARK_NOW, out);
+		tare_fold_watch_host(f, out);
 	}
 }
 
@@ -121,7 +125,7 @@ static void apply(struct tare_fold *f, const struct tare_block *b)
 	show(f, b->t);
 	if (b->flags & TARE_TENSOR_FINALIZING)
 		tear_down(f, p, b->t);
-	take_back(f, p, b->address); /* also what was handed out again: its end was not seen */
+	take_back(f, p, b->address, b->bytes > 0 ? 0 : b->flags); /* also what was handed out again: its end was not seen */
 	if (b->bytes > 0)
 		hand_out(f, p, b);
 }
@@ -190,7 +194,7 @@ static void forget(struct tare_fold *f, struct tare_process_fold *p)
 {
 	for (size_t i = 0; i < p->host_blocks.count; i++)
 		if (p->host_blocks.items[i].process >= 0)
-			take_back(f, p, p->host_blocks.items[i].address);
+			take_back(f, p, p->host_blocks.items[i].address, TARE_TENSOR_FINALIZING);
 }
 
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)

@@ -8,6 +8,7 @@
 #ifndef TARE_LEDGER_LEDGER_H
 #define TARE_LEDGER_LEDGER_H
 
+#include "ledger/category.h"
 #include "ledger/finding.h"
 #include "trace/format.h"
 
@@ -131,6 +132,20 @@ struct tare_oom {
 	enum tare_oom_verdict verdict;
 };
 
+/* A block of PyTorch's allocator that is out at the instant. */
+struct tare_tensor_row {
+	const char *name;              /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
+	const char *line, *short_line; /* where it was handed out; NULL: not known */
+	enum tare_rule rule;
+	int64_t bytes, born_ns; /* born: since the start, -1: not known */
+	int64_t pid;
+};
+
+struct tare_tensor_rows {
+	struct tare_tensor_row *items; /* the largest first */
+	int count;
+};
+
 /* The smaller card that a device stood for (--vram, --card). */
 struct tare_card_ledger {
 	bool is_there;
@@ -178,6 +193,7 @@ struct tare_device_ledger {
 	struct tare_card_ledger card;
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;
+	struct tare_tensor_rows tensors;
 };
 
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
@@ -196,6 +212,7 @@ struct tare_host_ledger {
 	struct tare_host_tensors tensors;
 	struct tare_ledger_line *lines; /* where `tensors.bytes` were asked for, in their `tensors` */
 	int line_nr;
+	struct tare_tensor_rows blocks; /* each of them */
 };
 
 enum tare_rank_end {

@@ -20,7 +20,7 @@ static bool is_before(const struct tare_device *a, const struct tare_device *b)
 }
 
 /* Host by host in NVML's order, as nvidia-smi shows it; what NVML does not know stands behind. */
-static int place_of(const struct tare_fold *f, const struct tare_device_fold *d)
+int tare_fold_device_place(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int place = 0;
 
@@ -63,7 +63,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 			int64_t t, struct tare_ledger *out)
 {
 	const struct tare_device *device = d->device;
-	struct tare_device_ledger *l = &out->devices[place_of(f, d)];
+	struct tare_device_ledger *l = &out->devices[tare_fold_device_place(f, d)];
 	int64_t used = m == TARE_MARK_NOW ? d->used : d->mark_used[m], sum = 0;
 
 	*l = (struct tare_device_ledger){
@@ -85,6 +85,8 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_fold_card_rows(f, d, m, out->memory, l);
+	if (f->is_over)
+		tare_fold_tensor_rows(f, d, m, out->memory, &l->tensors);
 	tare_fold_graph_rows(f, d, m, out);
 	add_pinned(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
@@ -130,6 +132,8 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
 {
+	if (f->is_over)
+		tare_fold_host_rows(f, m, out);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 		const struct tare_host_now *now;
@@ -175,11 +179,17 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 
 		if (!d)
 			continue;
-		l = &out->devices[place_of(f, d)];
+		l = &out->devices[tare_fold_device_place(f, d)];
 		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
 		l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK]
 							    : l->used;
 	}
+}
+
+static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t, struct tare_ledger *out)
+{
+	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
+	tare_fold_watch(f, d, out);
 }
 
 /*
@@ -195,7 +205,7 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 		const struct tare_timed *at = &f->timed[d->instant_next++];
 
 		if (at->device < 0 || at->device == d->index)
-			tare_fold_snapshot(f, d, TARE_MARK_NOW, at->t_ns, at->out);
+			take_snapshot(f, d, at->t_ns, at->out);
 	}
 }
 

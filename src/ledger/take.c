@@ -378,6 +378,12 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	case TARE_KIND_HOST_TENSORS:
 		tare_fold_host_tensor_carry(f, e);
 		return;
+	case TARE_KIND_PROBE:
+		tare_fold_probe(f, e);
+		return;
+	case TARE_KIND_SWEEP:
+		tare_fold_sweep(f, e);
+		return;
 	case TARE_KIND_GRAPH:
 	case TARE_KIND_MEMPOOL:
 		tare_fold_graph_said(f, e);

@@ -46,12 +46,14 @@ static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
 }
 
 static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-		      uint64_t address)
+		      uint64_t address, uint16_t flags)
 {
 	struct tare_live_block block;
 
-	if (tare_blocks_remove(&p->blocks, address, d->mark_nr, d->kept_blocks, &block))
-		spread(f, &p->segments, &block, -1);
+	if (!tare_blocks_remove(&p->blocks, address, flags, d->mark_nr, d->kept_blocks, &block))
+		return;
+	spread(f, &p->segments, &block, -1);
+	tare_fold_block_gone(f, &block);
 }
 
 /*
@@ -67,7 +69,7 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			take_back(f, d, p, b->address);
+			take_back(f, d, p, b->address, 0);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -93,6 +95,7 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 
 	if (!segment)
 		return;
+	tare_work_begin(f, &p->blocks.work, &block);
 	tare_blocks_add(&p->blocks, &block, d->mark_nr);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
@@ -118,7 +121,8 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
-	take_back(f, d, p, b->address); /* also what was handed out again: its end was not seen */
+	/* Also what was handed out again: its end was not seen. */
+	take_back(f, d, p, b->address, b->bytes > 0 ? 0 : b->flags);
 	if (b->bytes > 0)
 		hand_out(f, d, p, b);
 }

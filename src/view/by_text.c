@@ -10,6 +10,7 @@
 #include "view/graph.h"
 #include "view/pool.h"
 #include "view/rank.h"
+#include "view/tensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,10 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 	}
 	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
 		tare_pool_text(out, ledgers, ledger_nr, style);
+		return;
+	}
+	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) && tare_tensors_is_any(ledgers, ledger_nr)) {
+		tare_tensors_text(out, by == TARE_BY_TENSOR, ledgers, ledger_nr, style);
 		return;
 	}
 	if (tare_by_why_empty(by)) {

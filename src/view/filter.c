@@ -74,6 +74,17 @@ static void filter_segments(struct tare_device_ledger *d, int64_t pid)
 	d->segment_nr = n;
 }
 
+static void filter_tensors(struct tare_tensor_rows *rows, int64_t pid)
+{
+	struct tare_tensor_row *to = tare_xcalloc((size_t)rows->count + 1, sizeof(*to));
+	int n = 0;
+
+	for (int i = 0; i < rows->count; i++)
+		if (rows->items[i].pid == pid)
+			to[n++] = rows->items[i];
+	*rows = (struct tare_tensor_rows){ to, n };
+}
+
 /* What can be done about this process, or about none in particular. */
 static void filter_findings(struct tare_device_ledger *d, int64_t pid)
 {
@@ -118,6 +129,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 		filter_device(&out->devices[i], pid);
 		filter_findings(&out->devices[i], pid);
 		filter_segments(&out->devices[i], pid);
+		filter_tensors(&out->devices[i].tensors, pid);
 	}
 	out->hosts = tare_xcalloc((size_t)in->host_nr + 1, sizeof(*out->hosts));
 	out->host_nr = 0;
@@ -135,6 +147,7 @@ void tare_filter_free(struct tare_ledger *out)
 		free(out->devices[i].findings);
 		free(out->devices[i].lines);
 		free(out->devices[i].segments);
+		free(out->devices[i].tensors.items);
 	}
 	free(out->devices);
 	free(out->hosts);

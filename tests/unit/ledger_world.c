@@ -22,7 +22,7 @@ struct item {
 	union record rec;
 	struct tare_stack stack;
 	uint64_t pc;
-	struct tare_line lines[2];
+	struct tare_line lines[WORLD_FRAMES];
 	struct tare_line_stack python;
 	size_t order;
 };
@@ -138,15 +138,22 @@ static uint64_t pc_of(struct world *w, const char *owner)
 	return w->objects[i].begin + 16;
 }
 
-/* One id per file and line, as the recorder gives them. */
-static uint32_t python_id(const struct world *w, const char *file, uint32_t line)
+static bool is_same_stack(const struct item *a, const struct item *b)
 {
-	for (size_t i = 0; i < w->item_nr; i++) {
-		const struct item *item = &w->items[i];
+	bool is_same = a != b && a->python.id && a->python.depth == b->python.depth;
 
-		if (item->python.depth && item->lines[0].line == line && !strcmp(item->lines[0].file, file))
-			return item->python.id;
-	}
+	for (uint32_t i = 0; is_same && i < a->python.depth; i++)
+		is_same = a->lines[i].line == b->lines[i].line && !strcmp(a->lines[i].file, b->lines[i].file) &&
+			  !strcmp(a->lines[i].function, b->lines[i].function);
+	return is_same;
+}
+
+/* One id per stack, as the recorder gives them. */
+static uint32_t python_id(const struct world *w, const struct item *of)
+{
+	for (size_t i = 0; i < w->item_nr; i++)
+		if (is_same_stack(&w->items[i], of))
+			return w->items[i].python.id;
 	return 1000 + (uint32_t)w->item_nr;
 }
 
@@ -154,8 +161,8 @@ static void came_from(struct world *w, struct item *item, const char *file, uint
 {
 	item->lines[0] = (struct tare_line){ file, "step", line };
 	item->lines[1] = (struct tare_line){ "main.py", "<module>", 1 };
-	item->python.id = python_id(w, file, line);
 	item->python.depth = 2;
+	item->python.id = python_id(w, item);
 }
 
 void world_call(struct world *w, struct world_call c)
@@ -248,6 +255,40 @@ void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, 
 	item->rec.tensor = (struct tare_rec_tensor){ .block = block, .bytes = bytes };
 	if (file)
 		came_from(w, item, file, line);
+}
+
+void world_block(struct world *w, struct world_block b)
+{
+	struct item *item = add(w, TARE_KIND_TENSOR, b.process, b.is_host ? -1 : 0, b.t);
+
+	item->rec.tensor =
+		(struct tare_rec_tensor){ .block = b.block,
+					  .bytes = b.bytes,
+					  .tid = b.tid ? b.tid : 1,
+					  .device = b.is_host ? -1 : 0,
+					  .flags = (uint16_t)(b.flags | (b.is_host ? TARE_TENSOR_HOST : 0)) };
+	while (item->python.depth < WORLD_FRAMES && b.frames[item->python.depth].file) {
+		item->lines[item->python.depth] = b.frames[item->python.depth];
+		item->python.depth++;
+	}
+	if (item->python.depth)
+		item->python.id = python_id(w, item);
+}
+
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+		 unsigned int flags)
+{
+	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
+
+	item->event.name = name;
+	item->rec.probe = (struct tare_rec_probe){
+		.at = at, .of = of, .role = (uint16_t)role, .flags = (uint16_t)flags
+	};
+}
+
+void world_sweep(struct world *w, int64_t t, unsigned int flags)
+{
+	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };
 }
 
 void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,

@@ -66,6 +66,21 @@ void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, 
 /* Host memory that became resident in a call at that line. */
 void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line);
 void world_tensor_collected(struct world *w, int64_t t, uint64_t block); /* by Python's cyclic collector */
+/* The same with the Python stack that it was made at, innermost frame first. */
+enum { WORLD_FRAMES = 6 };
+struct world_block {
+	int process;
+	bool is_host;
+	int64_t t, bytes;
+	uint64_t block;
+	uint32_t tid;
+	unsigned int flags; /* enum tare_tensor_flag */
+	struct tare_line frames[WORLD_FRAMES];
+};
+void world_block(struct world *w, struct world_block block);
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
+		 unsigned int flags);
+void world_sweep(struct world *w, int64_t t, unsigned int flags);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);

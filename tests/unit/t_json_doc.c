@@ -81,7 +81,7 @@ static void check_block(int n, const struct tare_str *written)
 	free(page);
 }
 
-enum { LEDGER, ALSO, BY, BY_LINE, BY_EMPTY, BY_GRAPH, BY_POOL, BY_RANK, BY_PHASE, COST_TIME };
+enum { LEDGER, ALSO, BY, BY_LINE, BY_EMPTY, BY_GRAPH, BY_POOL, BY_CATEGORY, BY_TENSOR, BY_RANK, BY_PHASE, COST_TIME };
 
 TEST(every_block_of_the_page_is_json)
 {
@@ -129,6 +129,16 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_GRAPH, BY_GRAPH, sample_graphs());
 	check_by(TARE_BY_POOL, BY_POOL, sample_pool());
 	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
+}
+
+TEST(tensors_have_the_documented_keys)
+{
+	struct tare_tensor_row row = { .name = "conv1.weight", .line = "a.py:1", .bytes = 4, .pid = 431 };
+	struct tare_device_ledger device = { .tensors = { &row, 1 } };
+	const struct tare_ledger ledger = { .at = "peak", .devices = &device, .device_nr = 1 };
+
+	check_by(TARE_BY_CATEGORY, BY_CATEGORY, &ledger);
+	check_by(TARE_BY_TENSOR, BY_TENSOR, &ledger);
 }
 
 TEST(phases_have_the_documented_keys)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what is known of a block to its category. Most of it is known only when the block is gone. */
+#include "ledger/category.h"
+
+#include "ledger/fold.h"
+
+#define TARE_CATEGORY(KEY, name, what) { name, what },
+#define TARE_RULE(KEY, category, evidence, name, sentence)
+static const struct {
+	const char *name, *what;
+} categories[TARE_CATEGORY_NR] = {
+#include "ledger/category.def"
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+#define TARE_CATEGORY(KEY, name, what)
+#define TARE_RULE(KEY, category, evidence, name, sentence)                                         \
+	{ name, sentence, TARE_CATEGORY_##category, TARE_EVIDENCE_##evidence },
+const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
+#include "ledger/category.def"
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+const char *tare_category_name(enum tare_category category)
+{
+	return categories[category].name;
+}
+
+const char *tare_category_what(enum tare_category category)
+{
+	return categories[category].what;
+}
+
+/* How long something must be there to last: passes of the kind that the program makes. */
+enum { LONG_BACKWARDS = 2, LONG_FORWARDS = 4 };
+
+static bool lasts(const struct tare_use *u, const struct tare_work *w)
+{
+	if (w->backwards)
+		return u->lived_backwards >= LONG_BACKWARDS;
+	if (w->forwards)
+		return u->lived_forwards >= LONG_FORWARDS;
+	return !u->is_gone;
+}
+
+static enum tare_rule rule_of_backward(const struct tare_use *u, const struct tare_work *w)
+{
+	if (u->in_backward && u->lived_backwards == 0)
+		return u->maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
+	return u->is_unseen && lasts(u, w) ? TARE_RULE_UNSEEN : TARE_RULE_GRADIENT;
+}
+
+/* Whether the last block of a section outlived its call nobody tells; so it is as others of its line and size. */
+static bool has_outlived(const struct tare_fold *f, const struct tare_live_block *b)
+{
+	return b->use.outlived_call || (b->site && f->sites[b->site].outlived_bytes == b->bytes);
+}
+
+static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_work *w, bool is_grad,
+				      bool has_outlived)
+{
+	bool is_short = u->is_gone && u->in_its_section;
+
+	if (is_short && (!has_outlived || (is_grad && w->backwards)))
+		return TARE_RULE_INNER;
+	if (!lasts(u, w))
+		return TARE_RULE_OUTPUT;
+	return u->is_unseen ? TARE_RULE_UNSEEN : TARE_RULE_LASTING;
+}
+
+static enum tare_rule rule_of_program(const struct tare_use *u, const struct tare_work *w)
+{
+	if (u->is_gone && u->in_its_section)
+		return TARE_RULE_PASSING;
+	if (lasts(u, w))
+		return TARE_RULE_LASTING;
+	/* What a forward came after was there for it; a loss has its backward pass first. */
+	if (u->before != TARE_WORK_FORWARD || (u->lived_forwards && !u->lived_backwards))
+		return TARE_RULE_GIVEN;
+	return TARE_RULE_LOSS;
+}
+
+static bool is_leaf(const struct tare_use *u, uint32_t flags)
+{
+	return u->role == TARE_PROBE_TENSOR &&
+	       (u->role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
+}
+
+static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)
+{
+	switch (u->role) {
+	case TARE_PROBE_PARAMETER:
+		return TARE_RULE_SAID_PARAMETER;
+	case TARE_PROBE_BUFFER:
+		return TARE_RULE_SAID_BUFFER;
+	case TARE_PROBE_GRADIENT:
+		return TARE_RULE_SAID_GRADIENT;
+	case TARE_PROBE_STATE:
+		return TARE_RULE_SAID_STATE;
+	default:
+		break;
+	}
+	if (u->maker == TARE_MAKER_COMMUNICATION)
+		return TARE_RULE_COMMUNICATION;
+	if (u->kind == TARE_WORK_OPTIMIZER)
+		return u->is_gone && u->in_its_section ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
+	if (u->kind == TARE_WORK_BACKWARD)
+		return rule_of_backward(u, w);
+	if (is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(u, w))
+		return TARE_RULE_LEAF;
+	if (u->maker == TARE_MAKER_DATA)
+		return TARE_RULE_BATCH;
+	if (u->maker == TARE_MAKER_BUILD)
+		return u->is_gone && u->in_its_section ? TARE_RULE_BUILDING : TARE_RULE_BUILT;
+	if (u->in_backward && flags & TARE_TENSOR_GRAD)
+		return TARE_RULE_SAVED;
+	if (is_leaf(u, TARE_PROBE_REQUIRES_GRAD) && !lasts(u, w))
+		return TARE_RULE_RESULT;
+	if (u->kind == TARE_WORK_FORWARD)
+		return rule_of_forward(u, w, flags & TARE_TENSOR_GRAD, has_outlived);
+	return rule_of_program(u, w);
+}
+
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
+				 const struct tare_work *w)
+{
+	struct tare_use use = b->use;
+
+	if (!use.is_gone)
+		tare_work_now(w, b, &use);
+	return rule_of(&use, w, b->flags, has_outlived(f, b));
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tensor is for, and by which rule that is known. */
+#ifndef TARE_LEDGER_CATEGORY_H
+#define TARE_LEDGER_CATEGORY_H
+
+#include "ledger/account.h"
+
+#include <stdint.h>
+
+#define TARE_CATEGORY(KEY, name, what) TARE_CATEGORY_##KEY,
+#define TARE_RULE(KEY, category, evidence, name, sentence)
+enum tare_category {
+#include "ledger/category.def"
+	TARE_CATEGORY_NR
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+#define TARE_CATEGORY(KEY, name, what)
+#define TARE_RULE(KEY, category, evidence, name, sentence) TARE_RULE_##KEY,
+enum tare_rule {
+#include "ledger/category.def"
+	TARE_RULE_NR
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+struct tare_rule_info {
+	const char *name, *sentence;
+	enum tare_category category;
+	enum tare_evidence evidence;
+};
+extern const struct tare_rule_info tare_rules[TARE_RULE_NR];
+const char *tare_category_name(enum tare_category category);
+const char *tare_category_what(enum tare_category category);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a look through the program's objects found (PROBE, SWEEP) becomes roles and names of blocks.
+ * Modules and their members are told one by one; paths like layer4.2.conv3.weight are made here.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_DEPTH = 64 };
+
+void tare_fold_probe(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_probe *r = e->rec.probe;
+	struct tare_probes *p = &tare_fold_process(f, e->process)->probes;
+
+	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
+	p->items[p->count++] = (struct tare_probed){ .at = r->at,
+						     .of = r->of,
+						     .name = (uint32_t)tare_fold_text(f, e->name),
+						     .role = (uint8_t)r->role,
+						     .flags = (uint8_t)r->flags };
+}
+
+struct names {
+	struct tare_fold *f;
+	const struct tare_probes *probes;
+	struct tare_map modules;    /* module → 1 + place of the entry that names it */
+	struct tare_map parameters; /* memory → 1 + place */
+};
+
+/* "layer4.2.conv3." of a module; of one that is in no other, nothing. */
+static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
+{
+	const uint64_t *known = depth ? tare_map_get(&n->modules, module) : NULL;
+	const struct tare_probed *p = known ? &n->probes->items[*known - 1] : NULL;
+	const char *name = p ? tare_fold_text_of(n->f, p->name) : NULL;
+
+	if (!p || p->of == module)
+		return;
+	add_path(n, out, p->of, depth - 1);
+	tare_str_addf(out, "%s.", name ? name : "?");
+}
+
+static void add_name(const struct names *n, struct tare_str *out, const struct tare_probed *p)
+{
+	const uint64_t *known = tare_map_get(&n->parameters, p->of);
+	const char *name = tare_fold_text_of(n->f, p->name);
+
+	switch (p->role) {
+	case TARE_PROBE_PARAMETER:
+	case TARE_PROBE_BUFFER:
+		add_path(n, out, p->of, PATH_DEPTH);
+		tare_str_add(out, name ? name : "?");
+		return;
+	case TARE_PROBE_GRADIENT:
+	case TARE_PROBE_STATE:
+		tare_str_add(out, p->role == TARE_PROBE_GRADIENT ? "gradient" : name ? name : "state");
+		if (!known)
+			return;
+		tare_str_add(out, " of ");
+		add_name(n, out, &n->probes->items[*known - 1]);
+		return;
+	default:
+		return;
+	}
+}
+
+static void know_names(struct names *n)
+{
+	for (size_t i = 0; i < n->probes->count; i++) {
+		const struct tare_probed *p = &n->probes->items[i];
+		struct tare_map *map = p->role == TARE_PROBE_MODULE	   ? &n->modules
+				       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
+									 : NULL;
+		uint64_t *place = map ? tare_map_put(map, p->at, NULL) : NULL;
+
+		if (place && !*place)
+			*place = i + 1;
+	}
+}
+
+/* What a module has is that, also where an optimizer or a variable has it too. */
+static bool is_stronger(uint8_t role, uint8_t than)
+{
+	return role && (!than || role < than);
+}
+
+static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name)
+{
+	u->is_unseen = false;
+	if (!is_stronger(p->role, u->role))
+		return;
+	u->role = p->role;
+	u->role_flags = p->flags;
+	u->name = name;
+}
+
+static void give_roles(struct tare_blocks *blocks, const struct tare_probes *probes,
+		       const uint32_t *names, bool is_whole)
+{
+	for (size_t i = 0; is_whole && i < blocks->count; i++)
+		if (blocks->items[i].process >= 0)
+			blocks->items[i].use.is_unseen = true;
+	for (size_t i = 0; i < probes->count; i++) {
+		const struct tare_probed *p = &probes->items[i];
+		struct tare_live_block *b =
+			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
+
+		if (b)
+			give_role(&b->use, p, names[i]);
+	}
+}
+
+static uint32_t *make_names(struct tare_fold *f, const struct tare_probes *probes)
+{
+	struct names n = { .f = f, .probes = probes };
+	uint32_t *names = tare_xcalloc(probes->count + 1, sizeof(*names));
+	struct tare_str text = { 0 };
+
+	know_names(&n);
+	for (size_t i = 0; i < probes->count; i++) {
+		tare_str_cut(&text, 0);
+		if (probes->items[i].role != TARE_PROBE_MODULE)
+			add_name(&n, &text, &probes->items[i]);
+		names[i] = (uint32_t)tare_fold_text(f, tare_str_text(&text));
+	}
+	tare_str_free(&text);
+	tare_map_free(&n.modules);
+	tare_map_free(&n.parameters);
+	return names;
+}
+
+/*
+ * Blocks that wait for calls to be settled are not found yet. A sweep comes at most once in a second and
+ * finds what lasts, so the next one will see them.
+ */
+void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e)
+{
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	bool is_whole = !(e->rec.sweep->flags & TARE_SWEEP_CUT);
+	uint32_t *names = make_names(f, &p->probes);
+
+	for (int i = 0; i < p->place_nr; i++)
+		if (p->places[i]) {
+			if (tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
+				tare_fold_cluster_close(f, f->devices[i]);
+			give_roles(&p->places[i]->blocks, &p->probes, names, is_whole);
+		}
+	tare_fold_host_settle(f);
+	give_roles(&p->host_blocks, &p->probes, names, is_whole);
+	free(names);
+	p->probes.count = 0;
+}

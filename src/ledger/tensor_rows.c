@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Live blocks as rows of a ledger. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "ledger/line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tare_work *work_of(const struct tare_fold *f, const struct tare_live_block *b, int device)
+{
+	const struct tare_process_fold *p = f->processes[b->process];
+
+	return device < 0 ? &p->host_blocks.work : &p->places[device]->blocks.work;
+}
+
+struct rows {
+	const struct tare_fold *f;
+	struct tare_arena *memory;
+	struct tare_map lines, short_lines; /* site → text */
+	struct tare_tensor_row *items;
+	size_t count, cap;
+};
+
+static const char *text_of(struct rows *r, uint32_t site, bool is_full)
+{
+	const struct tare_site *s = &r->f->sites[site];
+	const struct tare_line *line = s->python ? tare_line_of_user(s->python) : NULL;
+	uint64_t *known = tare_map_put(is_full ? &r->lines : &r->short_lines, site, NULL);
+	struct tare_str text = { 0 };
+
+	if (*known)
+		return (const char *)(uintptr_t)*known;
+	if (line)
+		tare_line_add(&text, line, is_full);
+	else if (s->pc)
+		tare_line_add_native(&text, s->process, s->pc);
+	*known = (uint64_t)(uintptr_t)tare_arena_strdup(r->memory, tare_str_text(&text));
+	tare_str_free(&text);
+	return (const char *)(uintptr_t)*known;
+}
+
+static void add(struct rows *r, const struct tare_live_block *b, int device)
+{
+	const struct tare_fold *f = r->f;
+	const char *name = tare_fold_text_of(f, b->use.name);
+
+	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
+	r->items[r->count++] = (struct tare_tensor_row){
+		.name = name ? tare_arena_strdup(r->memory, name) : NULL,
+		.line = b->site ? text_of(r, b->site, true) : NULL,
+		.short_line = b->site ? text_of(r, b->site, false) : NULL,
+		.rule = tare_fold_rule_of(f, b, work_of(f, b, device)),
+		.bytes = b->bytes,
+		.born_ns = b->born_ns,
+		.pid = f->processes[b->process]->process->pid,
+	};
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct tare_tensor_row *x = a, *y = b;
+	int order = compare_texts(x->name, y->name);
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (!order)
+		order = compare_texts(x->line, y->line);
+	return order ? order : (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
+}
+
+static void finish(struct rows *r, struct tare_tensor_rows *out)
+{
+	*out = (struct tare_tensor_rows){ .count = (int)r->count };
+	if (r->count) {
+		qsort(r->items, r->count, sizeof(*r->items), by_size);
+		out->items = tare_arena_alloc(r->memory, r->count * sizeof(*r->items));
+		memcpy(out->items, r->items, r->count * sizeof(*r->items));
+	}
+	free(r->items);
+	tare_map_free(&r->lines);
+	tare_map_free(&r->short_lines);
+}
+
+void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			   struct tare_arena *memory, struct tare_tensor_rows *out)
+{
+	struct rows r = { .f = f, .memory = memory };
+	struct tare_block_list list;
+
+	tare_fold_blocks_at(f, d, m, &list);
+	for (size_t i = 0; i < list.count; i++)
+		add(&r, list.items[i], d->index);
+	free(list.items);
+	finish(&r, out);
+}
+
+void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		struct rows r = { .f = f, .memory = out->memory };
+		struct tare_block_list list;
+
+		if (!f->processes[i] || f->processes[i]->host_row < 0)
+			continue;
+		tare_fold_host_blocks_at(f, i, m, &list);
+		for (size_t k = 0; k < list.count; k++)
+			add(&r, list.items[k], -1);
+		free(list.items);
+		finish(&r, &out->hosts[f->processes[i]->host_row].blocks);
+	}
+}
+
+/* ---- instants that are no marks ---- */
+
+static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out, int device)
+{
+	b->use.is_watched = true;
+	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
+	w->items[w->count++] = (struct tare_watched){ *b, out, device };
+}
+
+void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		struct tare_process_fold *p = f->processes[i];
+		struct tare_blocks *b = p && d->index < p->place_nr && p->places[d->index] ?
+						&p->places[d->index]->blocks : NULL;
+
+		for (size_t k = 0; b && k < b->count; k++)
+			if (b->items[k].process >= 0)
+				watch(&f->watched, &b->items[k], out, d->index);
+	}
+}
+
+void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		struct tare_blocks *b = f->processes[i] && f->processes[i]->host_row >= 0 ?
+						&f->processes[i]->host_blocks : NULL;
+
+		for (size_t k = 0; b && k < b->count; k++)
+			if (b->items[k].process >= 0)
+				watch(&f->watched, &b->items[k], out, -1);
+	}
+}
+
+void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b)
+{
+	struct tare_watches *w = &f->watched;
+
+	if (b->use.call_depth && b->use.outlived_call)
+		f->sites[b->site].outlived_bytes = b->bytes;
+	if (!b->use.is_watched)
+		return;
+	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));
+	w->gone[w->gone_nr++] = *b;
+	*tare_map_put(&w->gone_at, b->use.serial, NULL) = w->gone_nr;
+}
+
+/* As it is known now. */
+static const struct tare_live_block *latest(const struct tare_fold *f, const struct tare_watched *w)
+{
+	const uint64_t *gone = tare_map_get(&f->watched.gone_at, w->block.use.serial);
+	const struct tare_process_fold *p = f->processes[w->block.process];
+	const struct tare_live_block *b;
+
+	if (gone)
+		return &f->watched.gone[*gone - 1];
+	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->places[w->device]->blocks, w->block.address);
+	return b ? b : &w->block;
+}
+
+static struct tare_tensor_rows *rows_of(const struct tare_fold *f, const struct tare_watched *w)
+{
+	if (w->device < 0)
+		return &w->out->hosts[f->processes[w->block.process]->host_row].blocks;
+	return &w->out->devices[tare_fold_device_place(f, f->devices[w->device])].tensors;
+}
+
+/* Those of one snapshot stand side by side. */
+void tare_fold_watch_finish(struct tare_fold *f)
+{
+	struct tare_watches *w = &f->watched;
+
+	for (size_t i = 0, n; i < w->count; i += n) {
+		struct tare_tensor_rows *to = rows_of(f, &w->items[i]);
+		struct rows r = { .f = f, .memory = w->items[i].out->memory };
+
+		for (n = 0; i + n < w->count && rows_of(f, &w->items[i + n]) == to; n++)
+			add(&r, latest(f, &w->items[i + n]), w->items[i + n].device);
+		finish(&r, to);
+	}
+}

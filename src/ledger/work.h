@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program is doing, as its tensors tell: forward, backward, optimizer, or something else, a
+ * section each; and within which calls of modules. A block knows in which section and call it was handed
+ * out, and how that stood when it was taken back.
+ */
+#ifndef TARE_LEDGER_WORK_H
+#define TARE_LEDGER_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TARE_MAKERS(X) X(PROGRAM) X(CALL) X(OPTIMIZER) X(COMMUNICATION) X(BUILD) X(DATA)
+#define TARE_MAKER_KEY(KEY) TARE_MAKER_##KEY,
+enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
+#undef TARE_MAKER_KEY
+
+enum tare_work_kind { TARE_WORK_OTHER, TARE_WORK_FORWARD, TARE_WORK_BACKWARD, TARE_WORK_OPTIMIZER };
+
+/* Of a block. */
+struct tare_use {
+	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
+	uint32_t call;                         /* that it was made in, by serial; 0: none */
+	uint32_t name;                         /* text of the fold, 0: none */
+	uint8_t call_depth;
+	uint8_t kind, before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
+	uint8_t maker;
+	uint8_t role, role_flags; /* as a sweep found it; 0: none did */
+	bool is_unseen; /* the last sweep did not find it */
+	/* When it was taken back: */
+	bool is_gone, in_backward, in_its_section, outlived_call;
+	uint32_t lived_backwards, lived_forwards;
+	/* For instants that are not marks, see category.c: */
+	bool is_watched;
+	uint64_t serial;
+};
+
+enum { TARE_CALLS = 48 };
+
+struct tare_call_now {
+	uint32_t call, serial;
+};
+
+/* Of the blocks of one process in one memory. */
+struct tare_work {
+	uint32_t tid; /* whose blocks tell */
+	bool has_tid, is_tid_sure;
+	uint8_t kind, before;
+	uint32_t section, backwards, forwards;
+	struct tare_call_now calls[TARE_CALLS]; /* open ones, the outermost first */
+	uint32_t call_nr, call, serials;
+	uint32_t last_site;
+	int64_t last_bytes;
+	uint64_t last_address;
+};
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/tensors.h"
+
+#include "base/xalloc.h"
+#include "view/device_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCREEN_TENSORS = 50 };
+
+/* Where tensors are: on a GPU, or in the memory of the CPU, of one process. */
+struct place {
+	const struct tare_ledger *ledger;
+	const struct tare_device_ledger *device; /* NULL: the CPU, and then … */
+	const struct tare_host_ledger *host;
+	const struct tare_tensor_rows *rows;
+};
+
+static int place_nr(const struct tare_ledger *l)
+{
+	return l->device_nr + l->host_nr;
+}
+
+static struct place place_of(const struct tare_ledger *l, int i)
+{
+	const struct tare_host_ledger *host;
+
+	if (i < l->device_nr)
+		return (struct place){ l, &l->devices[i], NULL, &l->devices[i].tensors };
+	host = &l->hosts[i - l->device_nr];
+	return (struct place){ l, NULL, host, &host->blocks };
+}
+
+bool tare_tensors_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
+{
+	for (int i = 0; i < ledger_nr; i++)
+		for (int k = 0; k < place_nr(ledgers[i]); k++)
+			if (place_of(ledgers[i], k).rows->count)
+				return true;
+	return false;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct tare_category_sum *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return (int)x->category - (int)y->category;
+}
+
+int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR])
+{
+	int n = 0;
+
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		sums[c] = (struct tare_category_sum){ .category = (enum tare_category)c };
+	for (int i = 0; i < rows->count; i++) {
+		const struct tare_rule_info *rule = &tare_rules[rows->items[i].rule];
+		struct tare_category_sum *s = &sums[rule->category];
+
+		s->bytes += rows->items[i].bytes;
+		s->count++;
+		/* A witness is the program's own word: a rule is weaker. */
+		if (s->count == 1 || rule->evidence == TARE_EVIDENCE_INFERRED)
+			s->evidence = rule->evidence;
+	}
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		if (sums[c].count)
+			sums[n++] = sums[c];
+	qsort(sums, (size_t)n, sizeof(*sums), by_bytes);
+	return n;
+}
+
+/* ---- for scripts ---- */
+
+static const struct tare_column category_columns[] = {
+	{ "at", "", TARE_COL_TEXT },	    { "device", "", TARE_COL_COUNT }, { "label", "", TARE_COL_TEXT },
+	{ "bytes", "", TARE_COL_BYTES },    { "count", "", TARE_COL_COUNT },  { "evidence", "", TARE_COL_TEXT },
+	{ "pid", "", TARE_COL_COUNT },
+};
+
+static const struct tare_column tensor_columns[] = {
+	{ "at", "", TARE_COL_TEXT },	   { "device", "", TARE_COL_COUNT }, { "label", "", TARE_COL_TEXT },
+	{ "bytes", "", TARE_COL_BYTES },   { "count", "", TARE_COL_COUNT },  { "evidence", "", TARE_COL_TEXT },
+	{ "pid", "", TARE_COL_COUNT },	   { "category", "", TARE_COL_TEXT }, { "rule", "", TARE_COL_TEXT },
+	{ "name", "", TARE_COL_TEXT },	   { "line", "", TARE_COL_TEXT },    { "born_ns", "", TARE_COL_DURATION },
+};
+
+static void add_head(struct tare_emit *e, const struct place *p, const char *label, int64_t bytes, uint64_t count,
+		     enum tare_evidence evidence)
+{
+	tare_emit_cell_text(e, p->ledger->at);
+	if (p->device)
+		tare_emit_cell_int(e, p->device->index);
+	else
+		tare_emit_cell_unknown(e);
+	tare_emit_cell_text(e, label);
+	tare_emit_cell_int(e, bytes);
+	tare_emit_cell_uint(e, count);
+	tare_emit_cell_text(e, tare_evidence_name(evidence));
+}
+
+static void add_categories(struct tare_emit *e, const struct place *p)
+{
+	struct tare_category_sum sums[TARE_CATEGORY_NR];
+	int n = tare_category_sums(p->rows, sums);
+
+	for (int i = 0; i < n; i++) {
+		add_head(e, p, tare_category_name(sums[i].category), sums[i].bytes, sums[i].count, sums[i].evidence);
+		if (p->host)
+			tare_emit_cell_int(e, p->host->pid);
+		else
+			tare_emit_cell_unknown(e);
+		tare_emit_row(e);
+	}
+}
+
+static const char *label_of(const struct tare_tensor_row *t)
+{
+	return t->name ? t->name : t->line ? t->line : "no line";
+}
+
+static void add_tensors(struct tare_emit *e, const struct place *p)
+{
+	for (int i = 0; i < p->rows->count; i++) {
+		const struct tare_tensor_row *t = &p->rows->items[i];
+		const struct tare_rule_info *rule = &tare_rules[t->rule];
+
+		add_head(e, p, label_of(t), t->bytes, 1, rule->evidence);
+		tare_emit_cell_int(e, t->pid);
+		tare_emit_cell_text(e, tare_category_name(rule->category));
+		tare_emit_cell_text(e, rule->name);
+		tare_emit_cell_text(e, t->name);
+		tare_emit_cell_text(e, t->line);
+		if (t->born_ns == -1)
+			tare_emit_cell_unknown(e);
+		else
+			tare_emit_cell_int(e, t->born_ns);
+		tare_emit_row(e);
+	}
+}
+
+void tare_tensors_data(struct tare_emit *e, bool is_each, const struct tare_ledger *const *ledgers, int ledger_nr)
+{
+	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
+
+	tare_emit_str(e, "by", is_each ? "tensor" : "category");
+	if (is_each)
+		tare_emit_table(e, "rows", NULL, tensor_columns,
+				(int)(sizeof(tensor_columns) / sizeof(tensor_columns[0])));
+	else
+		tare_emit_table(e, "rows", NULL, category_columns,
+				(int)(sizeof(category_columns) / sizeof(category_columns[0])));
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < place_nr(ledgers[i]); k++) {
+			struct place p = place_of(ledgers[i], k);
+
+			(is_each ? add_tensors : add_categories)(e, &p);
+		}
+	tare_emit_table_end(e);
+}
+
+/* ---- for people ---- */
+
+static void show_categories(struct tare_emit *e, const char *title, const struct tare_tensor_rows *rows)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "TENSORS", TARE_COL_TEXT },
+		{ NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "MiB", TARE_COL_BYTES },
+		{ NULL, "%", TARE_COL_PERCENT },
+		{ NULL, "known by", TARE_COL_TEXT },
+	};
+	struct tare_category_sum sums[TARE_CATEGORY_NR];
+	int n = tare_category_sums(rows, sums);
+	int64_t all = 0;
+
+	for (int i = 0; i < n; i++)
+		all += sums[i].bytes;
+	tare_emit_table(e, "category", title, columns, (int)(sizeof(columns) / sizeof(columns[0])));
+	for (int i = 0; i < n; i++) {
+		tare_emit_cell_text(e, tare_category_name(sums[i].category));
+		tare_emit_cell_uint(e, sums[i].count);
+		tare_emit_cell_int(e, sums[i].bytes);
+		tare_emit_cell_number(e, all ? (double)sums[i].bytes / (double)all : 0);
+		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program" : "rules");
+		tare_emit_row(e);
+	}
+	tare_emit_rule(e);
+	tare_emit_cell_text(e, "all tensors");
+	tare_emit_cell_uint(e, (uint64_t)rows->count);
+	tare_emit_cell_int(e, all);
+	tare_emit_row(e);
+	tare_emit_table_end(e);
+}
+
+static void show_tensors(struct tare_emit *e, const char *title, const struct tare_tensor_rows *rows)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "TENSOR", TARE_COL_TEXT },
+		{ NULL, "MiB", TARE_COL_BYTES },
+		{ NULL, "for", TARE_COL_TEXT },
+		{ NULL, "made at", TARE_COL_TEXT },
+	};
+	int64_t rest = 0;
+
+	tare_emit_table(e, "tensor", title, columns, (int)(sizeof(columns) / sizeof(columns[0])));
+	for (int i = 0; i < rows->count; i++) {
+		const struct tare_tensor_row *t = &rows->items[i];
+
+		if (i >= SCREEN_TENSORS) {
+			rest += t->bytes;
+			continue;
+		}
+		tare_emit_cell_text(e, t->name ? t->name : "–");
+		tare_emit_cell_int(e, t->bytes);
+		tare_emit_cell_text(e, tare_category_name(tare_rules[t->rule].category));
+		tare_emit_cell_text(e, t->short_line ? t->short_line : "–");
+		tare_emit_row(e);
+	}
+	if (rows->count > SCREEN_TENSORS) {
+		struct tare_str label = { 0 };
+
+		tare_str_addf(&label, "%d more", rows->count - SCREEN_TENSORS);
+		tare_emit_cell_text(e, tare_str_text(&label));
+		tare_emit_cell_int(e, rest);
+		tare_emit_row(e);
+		tare_str_free(&label);
+	}
+	tare_emit_table_end(e);
+}
+
+static void show(struct tare_emit *e, bool is_each, const struct place *p)
+{
+	struct tare_str title = { 0 };
+
+	if (!p->rows->count)
+		return;
+	if (p->device) {
+		tare_str_addf(&title, "GPU %d  ", p->device->index);
+		tare_text_add_name(&title, p->device->name ? p->device->name : "");
+	} else {
+		tare_str_add(&title, "CPU  ");
+		tare_text_add_name(&title, p->host->name ? p->host->name : "");
+		tare_str_addf(&title, " (pid %lld)", (long long)p->host->pid);
+	}
+	tare_str_add(&title, " · ");
+	tare_device_text_instant(&title, p->ledger, p->device ? p->device->t_ns : p->ledger->t_ns);
+	(is_each ? show_tensors : show_categories)(e, tare_str_text(&title), p->rows);
+	tare_str_free(&title);
+}
+
+void tare_tensors_text(struct tare_str *out, bool is_each, const struct tare_ledger *const *ledgers, int ledger_nr,
+		       const struct tare_text_style *style)
+{
+	size_t start = out->len;
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	for (int i = 0; i < ledger_nr; i++)
+		for (int k = 0; k < place_nr(ledgers[i]); k++) {
+			struct place p = place_of(ledgers[i], k);
+
+			show(&e, is_each, &p);
+		}
+	tare_emit_end(&e);
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}

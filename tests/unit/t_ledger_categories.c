@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tensors are for: every rule of category.def, on tensors in the memory of the CPU. */
+#include "ledger_world.h"
+#include "test.h"
+
+#include <string.h>
+
+#define NN "/x/torch/nn/modules/"
+
+/* Where things are made. */
+static const struct tare_line program[] = { { "train.py", "main", 10 }, { 0 } };
+static const struct tare_line loss[] = { { "/x/torch/nn/functional.py", "cross_entropy", 7 },
+					 { "train.py", "main", 12 },
+					 { 0 } };
+static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_uniform_", 3 },
+					 { NN "linear.py", "__init__", 5 },
+					 { "train.py", "main", 5 },
+					 { 0 } };
+static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 },
+					   { NN "module.py", "_call_impl", 1190 },
+					   { "train.py", "forward", 3 },
+					   { NN "module.py", "_call_impl", 1190 },
+					   { "train.py", "main", 11 },
+					   { 0 } };
+static const struct tare_line relu[] = { { NN "activation.py", "forward", 98 },
+					 { NN "module.py", "_call_impl", 1190 },
+					 { "train.py", "forward", 4 },
+					 { NN "module.py", "_call_impl", 1190 },
+					 { "train.py", "main", 11 },
+					 { 0 } };
+static const struct tare_line backward[] = { { "/x/torch/autograd/__init__.py", "backward", 197 },
+					     { "train.py", "main", 13 },
+					     { 0 } };
+static const struct tare_line recompute[] = { { NN "linear.py", "forward", 114 },
+					      { NN "module.py", "_call_impl", 1190 },
+					      { "/x/torch/utils/checkpoint.py", "backward", 140 },
+					      { 0 } };
+static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 }, { "train.py", "main", 14 }, { 0 } };
+static const struct tare_line loader[] = { { "/x/torch/utils/data/_utils/collate.py", "collate", 160 },
+					   { "train.py", "main", 9 },
+					   { 0 } };
+static const struct tare_line reduce[] = { { "/x/torch/nn/parallel/distributed.py", "_sync", 3 },
+					   { "train.py", "main", 6 },
+					   { 0 } };
+
+static int64_t now;
+
+static void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags, const struct tare_line *frames)
+{
+	struct world_block b = { .is_host = true, .t = ++now * MS, .block = at, .bytes = bytes, .flags = flags };
+
+	for (int i = 0; frames && frames[i].file; i++)
+		b.frames[i] = frames[i];
+	world_block(w, b);
+}
+
+static void make(struct world *w, uint64_t at, unsigned int flags, const struct tare_line *frames)
+{
+	put(w, at, 1000 + (int64_t)at, flags, frames);
+}
+
+static void take(struct world *w, uint64_t at, unsigned int flags)
+{
+	put(w, at, 0, flags, NULL);
+}
+
+enum { GRAD = TARE_TENSOR_GRAD, IN_BACKWARD = TARE_TENSOR_BACKWARD };
+
+/* By their addresses: what there is at an instant, by which rule. */
+static const char *rule_at(struct world *w, int64_t t_ms, uint64_t at)
+{
+	static char rule[64];
+	char when[32];
+	struct tare_ledger l;
+
+	snprintf(when, sizeof(when), "%lld.5ms", (long long)t_ms);
+	l = world_ledger(w, when);
+	snprintf(rule, sizeof(rule), "none");
+	for (int i = 0; l.host_nr && i < l.hosts[0].blocks.count; i++)
+		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at)
+			snprintf(rule, sizeof(rule), "%s", tare_rules[l.hosts[0].blocks.items[i].rule].name);
+	tare_ledger_free(&l);
+	return rule;
+}
+
+#define CHECK_RULE(w, at, name) CHECK_STR(rule_at(w, now, at), name)
+
+/* One step of training. x, the linear's output, a scratch of it, the loss, the gradient and what passes in it. */
+enum { X = 0x1000, OUT = 0x2000, INNER = 0x3000, LOSS = 0x4000, GRADIENT = 0x5000, PASSING = 0x6000, STATE = 0x7000,
+       SCRATCH = 0x8000, CHEAP = 0x9000 };
+
+static void forward(struct world *w)
+{
+	make(w, X, 0, program);
+	make(w, OUT, GRAD, linear);
+	make(w, INNER, GRAD, relu);
+	take(w, INNER, 0);
+	make(w, LOSS, GRAD, loss);
+}
+
+static void step(struct world *w, bool is_first)
+{
+	make(w, GRADIENT, IN_BACKWARD, backward);
+	make(w, PASSING, IN_BACKWARD, backward);
+	take(w, OUT, IN_BACKWARD);
+	take(w, PASSING, IN_BACKWARD);
+	if (is_first)
+		make(w, STATE, 0, adam);
+	make(w, SCRATCH, 0, adam);
+	take(w, SCRATCH, 0);
+}
+
+static void end_step(struct world *w)
+{
+	take(w, GRADIENT, 0);
+	take(w, X, 0);
+	take(w, LOSS, 0);
+}
+
+static struct world *training(int steps)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < steps; i++) {
+		forward(w);
+		step(w, i == 0);
+		end_step(w);
+	}
+	return w;
+}
+
+TEST(categories_of_a_step_of_training)
+{
+	struct world *w = training(2);
+	int64_t forward_at, backward_at, step_at;
+
+	make(w, X, 0, program);
+	make(w, OUT, GRAD, linear);
+	make(w, INNER, GRAD, relu);
+	forward_at = now;
+	take(w, INNER, 0);
+	make(w, LOSS, GRAD, loss);
+	make(w, GRADIENT, IN_BACKWARD, backward);
+	make(w, PASSING, IN_BACKWARD, backward);
+	backward_at = now;
+	take(w, OUT, IN_BACKWARD);
+	take(w, PASSING, IN_BACKWARD);
+	make(w, SCRATCH, 0, adam);
+	step_at = now;
+	take(w, SCRATCH, 0);
+	end_step(w);
+	forward(w);
+	CHECK_STR(rule_at(w, forward_at, X), "given");
+	CHECK_STR(rule_at(w, forward_at, OUT), "saved");
+	CHECK_STR(rule_at(w, forward_at, INNER), "inner");
+	CHECK_STR(rule_at(w, backward_at, LOSS), "loss");
+	CHECK_STR(rule_at(w, backward_at, GRADIENT), "gradient");
+	CHECK_STR(rule_at(w, backward_at, PASSING), "backward");
+	CHECK_STR(rule_at(w, step_at, STATE), "state");
+	CHECK_STR(rule_at(w, step_at, SCRATCH), "scratch");
+	world_free(w);
+}
+
+/* Nobody makes anything between the backward pass and zero_grad() where SGD keeps nothing. */
+TEST(categories_gradient_that_goes_before_anything_is_made)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	forward(w);
+	make(w, GRADIENT, IN_BACKWARD, backward);
+	take(w, GRADIENT, 0);
+	CHECK_STR(rule_at(w, now - 1, GRADIENT), "gradient");
+	world_free(w);
+}
+
+TEST(categories_at_a_peak_come_from_what_happened_later)
+{
+	struct world *w = training(3);
+	struct tare_ledger l = world_ledger(w, "peak:host");
+	bool is_seen = false;
+
+	for (int i = 0; i < l.hosts[0].blocks.count; i++) {
+		const struct tare_tensor_row *t = &l.hosts[0].blocks.items[i];
+
+		is_seen |= t->bytes == 1000 + OUT;
+		if (t->bytes == 1000 + OUT)
+			CHECK_STR(tare_rules[t->rule].name, "saved");
+		if (t->bytes == 1000 + PASSING)
+			CHECK_STR(tare_rules[t->rule].name, "backward");
+	}
+	CHECK(is_seen);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(categories_what_lasts_is_state_of_the_program)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	make(w, CHEAP, 0, program);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, i == 0);
+		end_step(w);
+	}
+	CHECK_RULE(w, CHEAP, "lasting");
+	world_free(w);
+}
+
+TEST(categories_by_where_they_are_made)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	make(w, 0x100, GRAD, init);
+	make(w, 0x200, 0, loader);
+	make(w, 0x300, 0, reduce);
+	forward(w);
+	make(w, 0x400, IN_BACKWARD | GRAD, recompute);
+	take(w, 0x400, IN_BACKWARD);
+	make(w, GRADIENT, IN_BACKWARD, backward);
+	CHECK_RULE(w, 0x100, "built");
+	CHECK_RULE(w, 0x200, "batch");
+	CHECK_RULE(w, 0x300, "communication");
+	CHECK_STR(rule_at(w, now - 2, 0x400), "recomputed");
+	make(w, 0x500, 0, init);
+	take(w, 0x500, 0);
+	CHECK_STR(rule_at(w, now - 1, 0x500), "building");
+	make(w, 0x600, 0, program);
+	take(w, 0x600, 0);
+	CHECK_STR(rule_at(w, now - 1, 0x600), "passing");
+	world_free(w);
+}
+
+/* Without autograd an output is what outlives the call of its module. */
+TEST(categories_of_inference)
+{
+	struct world *w = world_new();
+	int64_t first;
+
+	now = 0;
+	make(w, X, 0, program);
+	make(w, OUT, 0, linear);
+	make(w, INNER, 0, linear);
+	first = now;
+	take(w, INNER, 0);
+	make(w, PASSING, 0, relu); /* another module: that of OUT is over */
+	take(w, OUT, 0);
+	CHECK_STR(rule_at(w, first, OUT), "output");
+	CHECK_STR(rule_at(w, first, INNER), "inner");
+	CHECK_STR(rule_at(w, first, X), "given");
+	world_free(w);
+}
+
+/* The program's own objects have the last word. */
+TEST(categories_and_names_that_the_program_says)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	static const struct {
+		int64_t bytes;
+		const char *name, *rule;
+	} wanted[] = {
+		{ 1000 + 0x700, "layer.0.weight", "said-parameter" },
+		{ 1000 + 0x600, "layer.0.mean", "said-buffer" },
+		{ 1000 + 0x500, "gradient of layer.0.weight", "said-gradient" },
+		{ 1000 + 0x400, "exp_avg of layer.0.weight", "said-state" },
+		{ 1000 + 0x300, NULL, "leaf" },
+		{ 1000 + 0x200, NULL, "result" },
+	};
+
+	now = 0;
+	for (uint64_t at = 0x200; at <= 0x700; at += 0x100)
+		make(w, at, at == 0x200 ? GRAD : 0, program);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x700, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 2, TARE_PROBE_BUFFER, 0x600, 0xaa, "mean", 0);
+	world_probe(w, now * MS + 3, TARE_PROBE_GRADIENT, 0x500, 0x700, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_PROBE_STATE, 0x400, 0x700, "exp_avg", 0);
+	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 6, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 7, TARE_PROBE_MODULE, 0xaa, 0xbb, "0", 0);
+	world_probe(w, now * MS + 8, TARE_PROBE_MODULE, 0xbb, 0xcc, "layer", 0);
+	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself", 0); /* a ring ends somewhere */
+	world_sweep(w, now * MS + 10, 0);
+	forward(w);
+	l = world_ledger(w, "end");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		for (int k = 0; k < l.hosts[0].blocks.count; k++) {
+			const struct tare_tensor_row *t = &l.hosts[0].blocks.items[k];
+
+			if (t->bytes != wanted[i].bytes)
+				continue;
+			if (i >= 4)
+				CHECK(!t->name);
+			else
+				CHECK(t->name && strstr(t->name, wanted[i].name));
+			if (i != 4) /* a leaf is a parameter once it lasts, below */
+				CHECK_STR(tare_rules[t->rule].name, wanted[i].rule);
+		}
+	tare_ledger_free(&l);
+	for (int i = 0; i < 3; i++) {
+		step(w, i == 0);
+		end_step(w);
+		forward(w);
+	}
+	CHECK_RULE(w, 0x300, "leaf");
+	world_free(w);
+}
+
+/* Made by a module, and no object of Python has it: the workspace of a library. */
+TEST(categories_workspaces_are_unseen)
+{
+	struct world *w = training(1);
+
+	forward(w);
+	make(w, 0x100, GRAD, linear);
+	step(w, false);
+	end_step(w);
+	world_sweep(w, ++now * MS, 0);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, false);
+		end_step(w);
+	}
+	CHECK_RULE(w, 0x100, "unseen");
+	world_free(w);
+}
+
+/* A look that was cut short has not seen everything. */
+TEST(categories_a_cut_sweep_makes_no_workspaces)
+{
+	struct world *w = training(1);
+
+	forward(w);
+	make(w, 0x100, GRAD, linear);
+	world_sweep(w, ++now * MS, TARE_SWEEP_CUT);
+	for (int i = 0; i < 3; i++) {
+		step(w, false);
+		end_step(w);
+		forward(w);
+	}
+	CHECK_RULE(w, 0x100, "lasting");
+	world_free(w);
+}
+
+/* Batches that another thread makes do not end a forward. */
+TEST(categories_threads_beside_do_not_tell)
+{
+	struct world *w = training(2);
+
+	make(w, X, 0, program);
+	make(w, OUT, GRAD, linear);
+	make(w, INNER, GRAD, relu);
+	world_block(w, (struct world_block){ .is_host = true,
+					     .t = ++now * MS,
+					     .block = 0x100,
+					     .bytes = 5,
+					     .tid = 2,
+					     .frames = { program[0] } });
+	take(w, INNER, 0);
+	CHECK_STR(rule_at(w, now - 1, INNER), "inner");
+	world_free(w);
+}
+
+/* What Python frees while it is taken down did not pass. */
+TEST(categories_of_the_end_are_not_temporary)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	now = 0;
+	make(w, 0x100, 0, program);
+	take(w, 0x100, TARE_TENSOR_FINALIZING);
+	world_end(w, 0, ++now * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.hosts[0].blocks.count, 1);
+	CHECK_STR(tare_rules[l.hosts[0].blocks.items[0].rule].name, "lasting");
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(categories_each_rule_has_a_name_of_its_own)
+{
+	for (int i = 0; i < TARE_RULE_NR; i++)
+		for (int k = 0; k < i; k++)
+			CHECK(strcmp(tare_rules[i].name, tare_rules[k].name));
+}
