@@ -5,6 +5,7 @@
 #include "cmd/sweep_print.h"
 #include "session/target.h"
 #include "sweep/run.h"
+#include "sweep/summary.h"
 #include "sweep/words.h"
 
 #include <ctype.h>
@@ -71,7 +72,7 @@ const struct tare_command tare_command_sweep = {
 		    "    --work 'timesteps={batch}*500' --total 10000 -- python roll.py {batch} {precision}\n"
 		    "tare sweep --resume -o roll.db\n"
 		    "tare sweep --launcher 'srun --gpus=1' --jobs 8 --grid L=8,10,12 -- ./solver {L}\n"
-		    "sqlite3 -csv -header roll.db 'select * from results'",
+		    "tare report roll.db",
 	.opts = opts,
 	.min_operands = 0,
 	.max_operands = SIZE_MAX,
@@ -250,10 +251,26 @@ static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep
 	return rc;
 }
 
-static int say_end(const struct tare_sweep *s, const struct tare_sweep_end *end)
+/* What only shows when cells are compared. */
+static void say_effects(struct tare_db *db)
+{
+	struct tare_summary summary;
+
+	if (tare_summary_load(db, NULL, &summary, NULL) != 0)
+		return;
+	for (size_t i = 0; i < summary.param_nr; i++)
+		if (summary.params[i].is_without_effect)
+			fprintf(stderr,
+				"tare: %s changed neither memory nor driver calls nor output; does the program read it?\n",
+				summary.params[i].name);
+	tare_summary_free(&summary);
+}
+
+static int say_end(struct tare_db *db, const struct tare_sweep *s, const struct tare_sweep_end *end)
 {
 	if (!end->signal) {
-		fprintf(stderr, "tare: %zu of %zu runs done: %s\n", end->done, end->total, s->path);
+		say_effects(db);
+		fprintf(stderr, "tare: %zu of %zu runs done: tare report %s\n", end->done, end->total, s->path);
 		return TARE_EXIT_OK;
 	}
 	fprintf(stderr, "tare: stopped after %zu of %zu runs; tare sweep --resume -o %s goes on\n", end->done,
@@ -282,7 +299,7 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 	if (!rc)
 		rc = run(db, &s, &end, err);
 	if (!rc)
-		code = say_end(&s, &end);
+		code = say_end(db, &s, &end);
 	tare_db_close(db);
 	tare_sweep_free(&s);
 	tare_sweep_free(&wanted);

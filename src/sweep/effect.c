@@ -32,18 +32,20 @@ struct print {
 static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out, struct tare_err *err)
 {
 	struct tare_db_rows *rows;
+	size_t at = 0;
 	int rc = tare_db_query(db, &rows, err,
 			       "SELECT cell,driver_calls,stdout,min(repeat) FROM runs WHERE status='ok' AND processes>0 "
-			       "GROUP BY cell",
+			       "GROUP BY cell ORDER BY cell",
 			       "");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		struct tare_str path = { 0 };
 
 		tare_str_addf(&path, "%s.d/%s", s->path, tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
-		for (size_t i = 0; i < s->cell_nr; i++)
-			if (s->cells[i].cell == tare_db_int(rows, 0))
-				out[i] = (struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
+		while (at + 1 < s->cell_nr && s->cells[at].cell < tare_db_int(rows, 0))
+			at++; /* both are in order */
+		if (at < s->cell_nr && s->cells[at].cell == tare_db_int(rows, 0))
+			out[at] = (struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
 		tare_str_free(&path);
 		rc = 0;
 	}

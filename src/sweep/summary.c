@@ -35,6 +35,11 @@ static const char *keep(struct loader *l, const char *text)
 	return text ? tare_arena_strdup(&l->s->memory, text) : NULL;
 }
 
+static const char *keep_some(struct loader *l, const char *text)
+{
+	return keep(l, text ? text : "");
+}
+
 /* Calls `row` for every row; it may not fail. */
 static int each(struct loader *l, const char *sql, void (*row)(struct loader *l, const struct tare_db_rows *rows))
 {
@@ -51,10 +56,17 @@ static int each(struct loader *l, const char *sql, void (*row)(struct loader *l,
 
 static struct tare_summary_cell *cell_of(struct loader *l, int64_t id)
 {
-	for (size_t i = 0; i < l->s->cell_nr; i++)
-		if (l->s->cells[i].cell == id)
-			return &l->s->cells[i];
-	return NULL;
+	size_t low = 0, high = l->s->cell_nr;
+
+	while (low < high) { /* they are in order */
+		size_t middle = low + (high - low) / 2;
+
+		if (l->s->cells[middle].cell < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < l->s->cell_nr && l->s->cells[low].cell == id ? &l->s->cells[low] : NULL;
 }
 
 /* ---- facts ---- */
@@ -114,7 +126,7 @@ static void take_param(struct loader *l, const struct tare_db_rows *row)
 
 	s->params = tare_array_reserve(s->params, &s->param_cap, s->param_nr + 1, sizeof(*s->params));
 	s->params[s->param_nr++] = (struct tare_summary_param){
-		.name = keep(l, tare_db_text(row, 0)),
+		.name = keep_some(l, tare_db_text(row, 0)),
 		.is_numeric = tare_db_int(row, 1),
 		.in_command = tare_db_int(row, 2),
 	};
@@ -127,7 +139,7 @@ static void take_work(struct loader *l, const struct tare_db_rows *row)
 
 	if (s->work_nr)
 		memcpy(works, s->works, s->work_nr * sizeof(*works));
-	works[s->work_nr++] = keep(l, tare_db_text(row, 0));
+	works[s->work_nr++] = keep_some(l, tare_db_text(row, 0));
 	s->works = works;
 }
 
@@ -142,7 +154,7 @@ static void take_cell(struct loader *l, const struct tare_db_rows *row)
 	c = &s->cells[s->cell_nr++];
 	*c = (struct tare_summary_cell){
 		.cell = tare_db_int(row, 0),
-		.label = keep(l, tare_db_text(row, 1)),
+		.label = keep_some(l, tare_db_text(row, 1)),
 		.seconds = NAN,
 		.sd = NAN,
 		.driver_seconds = NAN,
@@ -255,8 +267,8 @@ static void take_part(struct loader *l, const struct tare_db_rows *row)
 		return;
 	c->parts = tare_array_reserve(c->parts, &c->part_cap, c->part_nr + 1, sizeof(*c->parts));
 	c->parts[c->part_nr++] = (struct tare_summary_part){
-		.account = keep(l, tare_db_text(row, 1)),
-		.part = keep(l, tare_db_text(row, 2)),
+		.account = keep_some(l, tare_db_text(row, 1)),
+		.part = keep_some(l, tare_db_text(row, 2)),
 		.bytes = tare_db_int(row, 3),
 		.is_elastic = tare_db_int(row, 4),
 	};

@@ -102,7 +102,9 @@ def pressure_is_what_was_refused(box):
 @case
 def a_parameter_without_effect_is_told(box):
     needs_sweeps(box)
-    sweep(box, "--grid", "mib=32,64", "--grid", "max_iter=1,2", command=cell("mib={mib}"))
+    done = sweep(box, "--grid", "mib=32,64", "--grid", "max_iter=1,2", command=cell("mib={mib}"))
+    check_says(done.err, "tare: max_iter changed neither memory nor driver calls nor output")
+    check("mib changed" not in done.err, done)
     done = box.tare("report", "t.db")
     check_says(done.out, "max_iter changed nothing", "not in the command")
     check("mib changed nothing" not in done.out, done)

@@ -3,12 +3,15 @@
 """tare sweep --resume: what was done stays done, whatever stopped it."""
 
 import os
+import pty
 import random
+import shlex
+import shutil
 import signal
 import sqlite3
 import time
 
-from harness import MIB, case, check, check_equal, check_says, main, tare_argv
+from harness import Skip, case, check, check_equal, check_says, main
 from sweeps import cell, needs_sweeps, query, sweep, sweep_argv, table
 
 GRID = ["--grid", "mib=16,32,64,96,800", "--grid", "kind=a,b", "--repeat", "2", "--vram", "1GiB"]
@@ -136,6 +139,55 @@ def files_that_cannot_be_used(box):
     with sqlite3.connect(box.path("other.db")) as connection:
         connection.execute("CREATE TABLE mine(a)")
     check_says(sweep(box, "--resume", db="other.db", code=125).err, "not one of tare sweep")
+
+
+@case
+def a_full_disk_is_one_sentence_and_loses_nothing(box):
+    """Padding takes what the disk has; when it is gone the sweep goes on with what it had not done."""
+    needs_sweeps(box)
+    if not shutil.which("unshare"):
+        raise Skip("unshare is not here")
+    os.mkdir(box.path("disk"))
+    first = shlex.join(sweep_argv("--grid", "mib=16,32,64", db="disk/t.db", command=cell("mib={mib}")))
+    again = shlex.join(sweep_argv("--resume", db="disk/t.db"))
+    # Runs 1 and 2 are done, then the third finds no room.
+    fill = "head -c 100m /dev/zero >disk/pad 2>/dev/null; true"
+    script = ("mount -t tmpfs -o size=24m,mode=700 tmpfs disk || exit 77; %s || exit 1; "
+              "sqlite='import sqlite3; c = sqlite3.connect(\"disk/t.db\"); c.execute(\"DELETE FROM runs WHERE cell=3\"); c.commit()'; "
+              "python3 -c \"$sqlite\" || exit 78; %s; %s; echo code $?; rm disk/pad; %s; echo code $?; cp disk/t.db ."
+              % (first, fill, again, again))
+    done = box.run(["unshare", "-m" if os.getuid() == 0 else "-rm", "/bin/sh", "-c", script], timeout=100)
+    if done.code == 77 or done.err.startswith("unshare: "):
+        raise Skip("no file system can be mounted here: " + done.err.strip())
+    check_equal(done.out, "code 125\ncode 0\n", done)
+    check_says(done.err, "space")
+    check_equal(query(box, "SELECT cell,status FROM runs ORDER BY cell"), [(1, "ok"), (2, "ok"), (3, "ok")])
+
+
+@case
+def on_a_terminal_there_is_a_line_that_changes(box):
+    needs_sweeps(box)
+    leader, follower = pty.openpty()
+    running = box.start(sweep_argv("--grid", "path=" + box.path("go"), command=cell("wait={path}")),
+                        env={"TERM": "xterm", "LANG": "C.UTF-8"}, stderr=follower)
+    os.close(follower)
+    seen = b""
+    while b"0 of 1 done, 1 running" not in seen:
+        seen += os.read(leader, 4096)
+    with open(box.path("go"), "w", encoding="utf-8"):
+        pass
+    running.communicate(timeout=60)
+    try:
+        while True:
+            part = os.read(leader, 4096)
+            if not part:
+                break
+            seen += part
+    except OSError:
+        pass
+    os.close(leader)
+    check_equal(running.returncode, 0)
+    check_says(seen.decode(), "\r\033[K", "[1/1] path=")
 
 
 @case
