@@ -10,7 +10,7 @@ out=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
 # shellcheck source=tests/gpu/driver/lib.sh
 . "$here/driver/lib.sh"
-all=(resnet shapes expandable)
+all=(resnet shapes expandable categories)
 
 # NAME OPTION SCRIPT [ARGUMENT…]: records it and compares; OPTION: expandable, or nothing.
 compare_pool() {
@@ -46,6 +46,19 @@ part_expandable() {
 	compare_pool resnet50_expandable expandable "$here/programs/resnet50_pool.py" adam
 	compare_pool shapes_expandable expandable "$here/programs/pool_shapes.py"
 	unset PYTORCH_CUDA_ALLOC_CONF
+}
+
+part_categories() {
+	local kind
+	for kind in sgd momentum adam accumulation inference; do
+		PYTHONPATH=$here/../../python record_python torch "categories_$kind" 60 allocations,vmm,trial \
+			"$here/../e2e/python/categories.py" "$kind" "$out/categories_$kind.truth" cuda
+		[ -s "$out/categories_$kind.truth" ] || continue
+		python3 "$here/tensors/categories.py" "$tare" "$out/categories_$kind.tare" \
+			"$out/categories_$kind.truth" "categories: $kind" >"$out/categories_$kind.cells" 2>&1
+		grep -v '^{' "$out/categories_$kind.cells"
+		add_row "$(grep '^{' "$out/categories_$kind.cells")"
+	done
 }
 
 run_parts "${@:-${all[@]}}"

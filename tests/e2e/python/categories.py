@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small CNN on the CPU and says, at some moments, what is there: the oracle of t_categories.py.
+"""Trains a small CNN and says, at some moments, what is there: the oracle of t_categories.py.
 
-    categories.py WHAT TRUTH    WHAT: sgd, momentum, adam, accumulation, inference
+    categories.py WHAT TRUTH [DEVICE]    WHAT: sgd, momentum, adam, accumulation, inference
 
 Each moment is a phase mark; TRUTH gets one line for each: {"mark": …, "parameter": bytes, …}. What is saved for
 the backward pass is learned in a step of its own before, because the hooks that tell would keep it.
@@ -15,6 +15,8 @@ import torch.nn.functional as F
 import tare
 
 WHAT, TRUTH = sys.argv[1], open(sys.argv[2], "w")
+DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+ROUND = 512 if DEVICE == "cuda" else 1  # what PyTorch's allocator rounds blocks to
 BATCH, STEPS = 16, 4
 
 
@@ -45,8 +47,9 @@ def sizes(tensors):
     """Bytes of the blocks of different storages."""
     blocks = {}
     for tensor in tensors:
-        storage = tensor.storage()
-        blocks[storage.data_ptr()] = storage.nbytes()
+        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+        if tensor.device.type == DEVICE:
+            blocks[storage.data_ptr()] = -(-storage.nbytes() // ROUND) * ROUND
     return blocks
 
 
@@ -71,7 +74,7 @@ def note(mark, net, optimizer=None, saved=(), inputs=(), outputs=()):
 
 
 def batch():
-    return torch.randn(BATCH, 3, 32, 32), torch.randint(0, 10, (BATCH,))
+    return torch.randn(BATCH, 3, 32, 32, device=DEVICE), torch.randint(0, 10, (BATCH,), device=DEVICE)
 
 
 def saved_bytes(net):
@@ -89,7 +92,7 @@ def saved_bytes(net):
 
 
 def train():
-    net = Net()
+    net = Net().to(DEVICE)
     make = {"sgd": lambda p: torch.optim.SGD(p, lr=0.01),
             "momentum": lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9),
             "adam": torch.optim.Adam, "accumulation": torch.optim.Adam}[WHAT]
@@ -110,7 +113,7 @@ def train():
 
 
 def infer():
-    net = Net().eval()
+    net = Net().to(DEVICE).eval()
     with torch.no_grad():
         for step in range(STEPS):
             x, _ = batch()
