@@ -73,6 +73,8 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 	if (account < 0)
 		return -1;
 	origin = tare_fold_origin(f, tare_fold_process(f, process), e);
+	if (r->python == TARE_PYTHON_BACKWARD)
+		origin.site = tare_fold_site_of_backward(f, tare_fold_process(f, process), process);
 	context = tare_fold_context(f, process->index, d->index, r->context);
 	return tare_fold_bucket_at(f, context, account,
 				   tare_account_is_named(account) ? origin.owner : 0, origin.site);

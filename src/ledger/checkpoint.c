@@ -62,7 +62,7 @@ void tare_checkpoint_site(struct checkpoint *c, uint32_t at, uint32_t *python, u
 		return;
 	tare_checkpoint_last(c)->python = site->python;
 	tare_checkpoint_last(c)->stack = site->stack;
-	*python = site->python ? site->python->id : 0;
+	*python = site->is_backward ? TARE_PYTHON_BACKWARD : site->python ? site->python->id : 0;
 	*stack = site->stack ? site->stack->id : 0;
 }
 

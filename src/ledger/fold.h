@@ -364,6 +364,8 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 /* "train.py:87 in forward"; NULL: not known */
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full, struct tare_arena *memory);
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
+uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_process *process);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 uint64_t tare_fold_text(struct tare_fold *f, const char *text); /* 0: none; of f->owners: less one */
 const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */

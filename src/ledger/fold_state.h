@@ -92,6 +92,7 @@ struct tare_site {
 	const struct tare_line_stack *python; /* or NULL, and then … */
 	const struct tare_stack *stack;       /* … one that has `pc` */
 	uint64_t pc;
+	bool is_backward; /* or neither: autograd's engine, on threads that run no Python */
 
 	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
 	uint64_t segment_owner;

@@ -105,6 +105,27 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 	return id;
 }
 
+static bool is_ctypes(const char *label)
+{
+	return !strncmp(label, "libffi", 6) || !strncmp(label, "_ctypes", 7);
+}
+
+/* Of what Python code calls by ctypes, as Numba does, the owner is that code's package, if it is in one. */
+static char *name_package(char *label, const struct tare_line_stack *python)
+{
+	const char *package = python->depth ? strstr(python->lines[0].file, "-packages/") : NULL;
+	size_t len;
+
+	if (!package)
+		return label;
+	package += strlen("-packages/");
+	len = strcspn(package, "/");
+	if (!len || !package[len])
+		return label;
+	free(label);
+	return tare_xstrndup(package, len);
+}
+
 static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 {
 	const char *path;
@@ -115,9 +136,28 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 		return tare_fold_owner_named(f, e->name);
 	path = e->stack ? owner_of(e->process, e->stack) : NULL;
 	label = path ? owner_label(path) : NULL;
+	if (label && e->python && is_ctypes(label))
+		label = name_package(label, e->python);
 	owner = tare_fold_owner_named(f, label);
 	free(label);
 	return owner;
+}
+
+static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint64_t key,
+			  const struct tare_site *site)
+{
+	uint64_t *known;
+	bool is_new;
+
+	known = tare_map_put(&p->site_of, key, &is_new);
+	if (is_new) {
+		if (!f->site_nr)
+			f->site_nr = 1; /* 0 stands for none */
+		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1, sizeof(*f->sites));
+		f->sites[f->site_nr] = *site;
+		*known = f->site_nr++;
+	}
+	return (uint32_t)*known;
 }
 
 /* Native sites are told apart by their address, which no id of a stack is. */
@@ -125,23 +165,20 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const 
 {
 	bool is_python = e->python && e->python->depth;
 	uint64_t pc = !is_python && e->stack ? tare_line_native(e->process, e->stack) : 0;
-	uint64_t key = is_python ? e->python->id : 1ull << 63 | pc, *known;
-	bool is_new;
 
 	if (!is_python && !pc)
 		return 0;
-	known = tare_map_put(&p->site_of, key, &is_new);
-	if (is_new) {
-		if (!f->site_nr)
-			f->site_nr = 1; /* 0 stands for none */
-		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1, sizeof(*f->sites));
-		f->sites[f->site_nr] = (struct tare_site){ .process = e->process,
-							   .python = is_python ? e->python : NULL,
-							   .stack = is_python ? NULL : e->stack,
-							   .pc = pc };
-		*known = f->site_nr++;
-	}
-	return (uint32_t)*known;
+	return site_with(f, p, is_python ? e->python->id : 1ull << 63 | pc,
+			 &(struct tare_site){ .process = e->process,
+					      .python = is_python ? e->python : NULL,
+					      .stack = is_python ? NULL : e->stack,
+					      .pc = pc });
+}
+
+uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_process *process)
+{
+	return site_with(f, p, 1ull << 63, &(struct tare_site){ .process = process, .is_backward = true });
 }
 
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)

@@ -191,13 +191,33 @@ static bool is_pool(const struct build *b, const struct leaf *l)
 	       tare_fold_tensor_is_pool(b->f, l->part - 1);
 }
 
+/* What a framework's pool is called; NULL: it is none. Of PyTorch only the allocator has one. */
+static const char *pool_of(const struct build *b, const struct leaf *l)
+{
+#define TARE_POOL(OWNER, LABEL) { OWNER, LABEL },
+	static const struct {
+		const char *owner, *label;
+	} pools[] = {
+#include "ledger/pools.def"
+	};
+#undef TARE_POOL
+	const char *owner = l->name ? tare_owner_name(l->name) : "";
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+		if (!strcmp(owner, pools[i].owner) && (i || is_pool(b, l)))
+			return pools[i].label;
+	return NULL;
+}
+
 static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
 		       struct tare_str *label)
 {
 	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) {
 		tare_str_add(segment, l->name ? l->name : "not known");
-		tare_str_addf(label, is_pool(b, l) ? "PyTorch (%s)" : "%s",
-			      l->name ? l->name : "owner not known");
+		if (pool_of(b, l))
+			tare_str_addf(label, "%s (%s)", pool_of(b, l), l->name);
+		else
+			tare_str_add(label, l->name ? l->name : "owner not known");
 		if (l->name && !strcmp(l->name, TARE_OWNER_SHARED)) {
 			tare_str_cut(label, 0);
 			tare_str_add(label, "let go here, held by others");

@@ -153,6 +153,14 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
 	d->blocks[d->block_nr++] = *b;
 }
 
+/* Autograd's engine works on threads of its own, which run no Python. */
+static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+{
+	if (!e->python && (e->rec.tensor->flags & TARE_TENSOR_BACKWARD))
+		return tare_fold_site_of_backward(f, p, e->process);
+	return tare_fold_site(f, p, e);
+}
+
 /* The segment of a block may be among calls that are not settled: it waits for them. */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
@@ -169,7 +177,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 	if (b.bytes > (int64_t)1 << 44)
 		return; /* damage */
 	if (b.bytes > 0)
-		b.site = tare_fold_site(f, p, e);
+		b.site = site_of(f, p, e);
 	tare_fold_wait(f, d, &b, tare_fold_is_folded(e));
 }
 

@@ -182,6 +182,9 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(3, STOP, "stop", "nothing is recorded any more")                                          \
 	X(4, SNAPSHOT, "snapshot", "an instant that was given a name")
 
+/* `python` of a CARRY record: no line, but what autograd's engine did on threads without Python. */
+#define TARE_PYTHON_BACKWARD UINT32_MAX
+
 /* What is known of a block of PyTorch's allocator. */
 #define TARE_TENSOR_MAP(X)                                                                          \
 	X(1, FINALIZING, "finalizing", "taken back while the interpreter was taken down")           \

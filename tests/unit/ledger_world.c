@@ -316,6 +316,12 @@ void world_tensor_collected(struct world *w, int64_t t, uint64_t block)
 		(struct tare_rec_tensor){ .block = block, .flags = TARE_TENSOR_GC };
 }
 
+void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes)
+{
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
+		(struct tare_rec_tensor){ .block = block, .bytes = bytes, .flags = TARE_TENSOR_BACKWARD };
+}
+
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
 {
 	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =

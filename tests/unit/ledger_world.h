@@ -81,6 +81,7 @@ void world_block(struct world *w, struct world_block block);
 void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
 		 unsigned int flags);
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
+void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);

@@ -210,6 +210,55 @@ TEST(lines_have_what_they_made_resident_on_the_host)
 	world_free(w);
 }
 
+TEST(tensors_of_the_backward_pass_have_a_line_of_their_own)
+{
+	struct world *w = tensors();
+	struct tare_ledger l;
+
+	world_tensor_of_backward(w, 7 * MS, BASE + 16384, 4096);
+	world_tensor_of_backward(w, 8 * MS, BASE + 32768, 512);
+	world_tensor(w, 9 * MS, BASE + 32768, 0);
+	l = world_ledger(w, "end");
+	check_tensors(&l, "backward (autograd's threads, no Python line)", 4096, 1, 4096 + 512, 2);
+	check_tensors(&l, "no line", 512, 1, 512, 1);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Numba calls the driver by ctypes; the package of the Python code that does is the owner. */
+TEST(pools_of_frameworks_are_called_by_their_names)
+{
+	static const struct {
+		const char *owner, *file, *label;
+	} calls[] = {
+		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so", "/home/me/a.py",
+		  "CuPy pool (cupy_backends.runtime)" },
+		{ "/x/xla_cuda_plugin.so", "/home/me/a.py", "JAX (XLA) pool (xla_cuda_plugin)" },
+		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py", "Numba (numba)" },
+		{ "/x/libffi.so.8", "/home/me/a.py", "libffi" },
+	};
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	for (uint32_t i = 0; i < 4; i++)
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = (2 + i) * MS,
+		     .end = (2 + i) * MS + 10, .handle = BASE + i * 4 * MIB, .context = 0xc0, .asked = 2 * MIB,
+		     .granted = 2 * MIB, .weigh = true, .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB,
+		     .file = calls[i].file, .line = i + 1, .owner = calls[i].owner);
+	l = world_ledger(w, "end");
+	for (size_t i = 0; i < 4; i++) {
+		bool is_there = false;
+
+		for (int k = 0; k < l.devices[0].row_nr; k++)
+			is_there |= !strcmp(l.devices[0].rows[k].label, calls[i].label);
+		if (!is_there)
+			test_fail(__FILE__, __LINE__, "there is no row %s", calls[i].label);
+	}
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(library_code_is_told_by_its_file)
 {
 	static const char *const library[] = {
