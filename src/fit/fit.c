@@ -14,6 +14,7 @@ enum {
 	FEW = 12,
 	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
 };
+#define ABOVE        0.3  /* of the cells */
 #define ERROR_OF_TWO 0.05 /* two cells show no error: this one is assumed */
 #define RIVAL_WITHIN 8.0  /* of the best score: e^-4 as likely */
 
@@ -169,6 +170,25 @@ static void errors_beyond(struct tare_fitted *f)
 	free(error);
 }
 
+/* The largest cells hidden: a cell may be beyond in no parameter and still more than all measured. */
+static void errors_above(struct tare_fitted *f)
+{
+	size_t n = f->data.row_count, count;
+	double *error = tare_xcalloc(n + 1, sizeof(*error)), from;
+	bool *hidden = tare_xcalloc(n + 1, sizeof(*hidden));
+
+	memcpy(error, f->data.y, n * sizeof(*error));
+	from = tare_num_quantile(error, n, 1 - ABOVE);
+	for (size_t i = 0; i < n; i++) {
+		hidden[i] = f->data.y[i] > from;
+		f->most = f->data.y[i] > f->most ? f->data.y[i] : f->most;
+	}
+	count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error);
+	f->error_above = count ? tare_num_quantile(error, count, 0.9) + f->error : f->error;
+	free(hidden);
+	free(error);
+}
+
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -187,6 +207,7 @@ void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, stru
 	bases(out);
 	errors(out);
 	errors_beyond(out);
+	errors_above(out);
 }
 
 void tare_fit_free(struct tare_fitted *f)
@@ -234,6 +255,11 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 
 		if (f->data.row_count < FEW)
 			far *= 2; /* too few edges were hidden to know how wrong one can be */
+		half = far > half ? far : half;
+	}
+	if (f->most > 0 && out->value > f->most) {
+		double far = f->error_above * scale * (1 + tare_num_log(out->value / f->most));
+
 		half = far > half ? far : half;
 	}
 	if (half < f->step)

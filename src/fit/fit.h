@@ -19,6 +19,8 @@ struct tare_fitted {
 	double error;      /* 90 of 100 errors on cells left out are below this share */
 	double error_beyond
 		[TARE_FIT_PARAMS_MAX]; /* the same past the greatest value of a parameter */
+	double error_above;            /* the same for more than was ever measured */
+	double most;                   /* that was measured */
 	double mean_error;             /* of errors on cells left out */
 	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
 };

@@ -106,8 +106,8 @@ static double errors(const struct tare_fit_data *d, const struct tare_terms *ter
 	return sum;
 }
 
-size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
-			const struct tare_laws *laws, size_t param, double *error)
+size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *terms,
+			const struct tare_laws *laws, const bool *hidden, double *error)
 {
 	size_t n = d->row_count, count = 0;
 	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
@@ -118,7 +118,7 @@ size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *
 		size_t k = 0;
 
 		for (size_t i = 0; i < n; i++)
-			if (owner[i] == l && tare_fit_x(d, i)[param] < d->params[param].most)
+			if (owner[i] == l && !hidden[i])
 				rows[k++] = i;
 		if (k > less.law[l].count)
 			tare_law_refit(d, terms, rows, k, &less.law[l]);
@@ -126,7 +126,7 @@ size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *
 	for (size_t i = 0; i < n; i++) {
 		double most = 0, e;
 
-		if (tare_fit_x(d, i)[param] < d->params[param].most)
+		if (!hidden[i])
 			continue;
 		for (size_t l = 0; l < less.count; l++) {
 			double v = tare_law_at_row(terms, &less.law[l], i);
@@ -138,6 +138,19 @@ size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *
 		error[count++] = e < 1 ? e : 1;
 	}
 	free(owner);
+	return count;
+}
+
+size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
+			const struct tare_laws *laws, size_t param, double *error)
+{
+	bool *hidden = tare_xcalloc(d->row_count + 1, sizeof(*hidden));
+	size_t count;
+
+	for (size_t i = 0; i < d->row_count; i++)
+		hidden[i] = tare_fit_x(d, i)[param] >= d->params[param].most;
+	count = tare_laws_hidden(d, terms, laws, hidden, error);
+	free(hidden);
 	return count;
 }
 

@@ -70,10 +70,13 @@ void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_ter
 			    struct tare_laws *laws);
 
 /*
- * What the laws say of the greatest value of a parameter when it is hidden: coefficients from the other
- * rows, each as its owner has it. Writes an error per hidden row (of its scale, at most 1) and returns
- * their number.
+ * What the laws say of rows that are hidden: coefficients from the other rows, each as its owner has
+ * it. Writes an error per hidden row (of its scale, at most 1) and returns their number.
  */
+size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *terms,
+			const struct tare_laws *laws, const bool *hidden, double *error);
+
+/* The same with the greatest value of a parameter hidden. */
 size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
 			const struct tare_laws *laws, size_t param, double *error);
 
