@@ -100,12 +100,29 @@ static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t 
 	u->name = name;
 }
 
+/* In the middle of the first step of an optimizer only some gradients can be asked for. */
+static bool has_all_gradients(const struct tare_probes *probes)
+{
+	size_t parameters = 0, gradients = 0;
+
+	for (size_t i = 0; i < probes->count; i++) {
+		parameters += probes->items[i].role == TARE_PROBE_PARAMETER;
+		gradients += probes->items[i].role == TARE_PROBE_GRADIENT;
+	}
+	return gradients && gradients >= parameters;
+}
+
 static void give_roles(struct tare_blocks *blocks, const struct tare_probes *probes,
 		       const uint32_t *names, bool is_whole)
 {
-	for (size_t i = 0; is_whole && i < blocks->count; i++)
-		if (blocks->items[i].process >= 0)
-			blocks->items[i].use.is_unseen = true;
+	bool knows_gradients = has_all_gradients(probes);
+
+	for (size_t i = 0; is_whole && i < blocks->count; i++) {
+		struct tare_live_block *b = &blocks->items[i];
+
+		if (b->process >= 0 && (b->use.kind != TARE_WORK_BACKWARD || knows_gradients))
+			b->use.is_unseen = true;
+	}
 	for (size_t i = 0; i < probes->count; i++) {
 		const struct tare_probed *p = &probes->items[i];
 		struct tare_live_block *b =

@@ -330,6 +330,30 @@ TEST(categories_workspaces_are_unseen)
 	world_free(w);
 }
 
+/* Gradients that are kept, and not all of them could be asked for yet. */
+TEST(categories_a_sweep_without_gradients_makes_none_a_workspace)
+{
+	struct world *w = training(1);
+
+	make(w, 0x100, IN_BACKWARD, backward);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0xb0, 0xaa, "b", 0);
+	world_probe(w, now * MS + 2, TARE_PROBE_GRADIENT, 0xc0, 0xa0, NULL, 0);
+	world_sweep(w, now * MS + 3, 0);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, false);
+		end_step(w);
+	}
+	CHECK_RULE(w, 0x100, "gradient");
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_probe(w, now * MS + 2, TARE_PROBE_GRADIENT, 0xc0, 0xa0, NULL, 0);
+	world_sweep(w, now * MS + 3, 0);
+	forward(w);
+	CHECK_RULE(w, 0x100, "unseen");
+	world_free(w);
+}
+
 /* A look that was cut short has not seen everything. */
 TEST(categories_a_cut_sweep_makes_no_workspaces)
 {
