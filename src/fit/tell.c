@@ -237,6 +237,52 @@ static void one_value(const struct tare_fit_data *d, size_t p, struct tare_findi
 	out->text = tare_str_steal(&s);
 }
 
+static void cell_text(const struct tare_fit_data *d, const double *x, struct tare_str *out)
+{
+	for (size_t p = 0; p < d->param_count; p++) {
+		tare_str_addf(out, "%s%s=", p ? " " : "", d->params[p].name);
+		if (d->params[p].is_level)
+			tare_str_add(out, d->params[p].levels[(size_t)x[p]]);
+		else
+			tare_str_addf(out, "%g", x[p]);
+	}
+}
+
+/* Cells that the law misses by far: growth may begin there that too few cells show. */
+static void missed(const struct tare_problem *p, const struct tare_fitted *f,
+		   struct tare_told *told)
+{
+	const struct tare_fit_data *d = &f->data;
+	struct tare_unit unit = tare_unit_of(p);
+	size_t count = 0, worst = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < d->row_count; i++) {
+		struct tare_prediction got;
+		double off;
+
+		tare_fit_predict(f, tare_fit_x(d, i), &got);
+		off = tare_num_abs(d->y[i] - got.value) / d->scale[i];
+		count += off > 5 * f->error;
+		if (off > most) {
+			most = off;
+			worst = i;
+		}
+	}
+	if (count) {
+		struct tare_str s = { 0 };
+
+		tare_unit_add(&unit, d->y[worst], &s);
+		tare_str_add(&s, " at ");
+		cell_text(d, tare_fit_x(d, worst), &s);
+		caution(told,
+			"the law misses %zu cells by far (%s): something may begin there that too few cells "
+			"show, so beyond them neither the law nor its interval holds; run more cells there",
+			count, tare_str_text(&s));
+		tare_str_free(&s);
+	}
+}
+
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		     struct tare_told *told)
 {
@@ -265,19 +311,9 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		caution(told,
 			"%zu rows without a number for %s or without a parameter are left out",
 			p->left_out, p->target);
+	missed(p, f, told);
 	for (size_t i = 0; i < p->note_count; i++)
 		caution(told, "%s", p->notes[i]);
-}
-
-static void cell_text(const struct tare_fit_data *d, const double *x, struct tare_str *out)
-{
-	for (size_t p = 0; p < d->param_count; p++) {
-		tare_str_addf(out, "%s%s=", p ? " " : "", d->params[p].name);
-		if (d->params[p].is_level)
-			tare_str_add(out, d->params[p].levels[(size_t)x[p]]);
-		else
-			tare_str_addf(out, "%g", x[p]);
-	}
 }
 
 /* The cell beyond the measured ones that is least sure: one parameter doubled. */

@@ -86,6 +86,9 @@ def rollout_of_more_batch_or_channels(box):
 @case
 def lattice_is_a_plateau(box):
     check_hidden(box, "lattice_cg_graph.csv", "graph_pool_bytes", "bs,L,max_iter", "max_iter", 400, 2, 5)
+    report = fit_json(box, os.path.join(DATA, "lattice_cg_graph.csv"), "-t", "graph_pool_bytes", "-p",
+                      "bs,L,max_iter")
+    check(any("misses 3 cells by far" in c and "bs=3 L=14" in c for c in report["cautions"]), report["cautions"])
 
 
 def footprint(series, quantity):
