@@ -364,6 +364,37 @@ static int write_end(struct runner *r, const struct slot *slot, const struct rec
 		rec->bytes, m->note[0] ? m->note : NULL, slot->run);
 }
 
+/* Its own words are the last line on stderr. */
+static void last_line(const char *folder, char *out, size_t size)
+{
+	char path[4096], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/stderr", folder);
+	snprintf(out, size, "tare record failed; see %.400s", path);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (line[0] != '\n')
+			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), strncmp(line, "tare: ", 6) ? line : line + 6);
+	if (file)
+		fclose(file);
+}
+
+/*
+ * Tare failed and not CMD, which never ran: a wrong option, a recorder that is not there. It would fail in
+ * every cell, so the sweep stops, and this run is still to be done.
+ */
+static int check_recorder(struct runner *r, const struct slot *slot, const struct recordings *rec, int code)
+{
+	char why[512];
+
+	if (rec->count || r->s->launcher.count || (code != 2 && (code < 125 || code > 127)))
+		return 0;
+	last_line(slot->folder, why, sizeof(why));
+	tare_db_do(r->db, NULL, "UPDATE runs SET status='interrupted' WHERE run=?", "i", slot->run);
+	return tare_err_set(r->err, TARE_E_CHILD, "%s", why);
+}
+
 static int finish(struct runner *r, struct slot *slot, int wait_status)
 {
 	int code = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -381,7 +412,9 @@ static int finish(struct runner *r, struct slot *slot, int wait_status)
 		find_recordings(&rec, slot->folder);
 		if (rec.ran_ns >= 0)
 			ns = rec.ran_ns;
-		rc = tare_db_do(r->db, r->err, "BEGIN IMMEDIATE", "");
+		rc = check_recorder(r, slot, &rec, code);
+		if (!rc)
+			rc = tare_db_do(r->db, r->err, "BEGIN IMMEDIATE", "");
 		if (!rc)
 			rc = write_end(r, slot, &rec, code, &m, &status);
 		if (!rc)

@@ -176,6 +176,17 @@ def a_file_that_is_there_is_not_touched(box):
 
 
 @case
+def a_mistake_in_the_recorders_options_stops_the_sweep(box):
+    needs_sweeps(box)
+    done = sweep(box, "--vram", "much", "--grid", "a=1,2,3", command=["true"], code=125)
+    check_says(done.err, "much")
+    check_equal(query(box, "SELECT cell,status FROM runs"), [(1, "interrupted")])
+    # What the program itself exits with is its own business.
+    sweep(box, "--grid", "code=2,125,127", command=["sh", "-c", "exit {code}"], db="own.db")
+    check_equal(query(box, "SELECT status,exit_code FROM runs", db="own.db"), [("failed", 2), ("failed", 125), ("failed", 127)])
+
+
+@case
 def the_schema_is_the_one_of_the_docs(box):
     needs_sweeps(box)
     sweep(box, "--grid", "a=1", command=["true"])
