@@ -70,22 +70,28 @@ static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tar
 	return u->is_unseen ? TARE_RULE_UNSEEN : TARE_RULE_LASTING;
 }
 
+static bool is_leaf(const struct tare_use *u, uint32_t flags)
+{
+	return u->role == TARE_PROBE_TENSOR &&
+	       (u->role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
+}
+
+/* One batch that is fed to every step. What comes later, or is no plain tensor, the program keeps. */
+static bool is_fed(const struct tare_use *u, const struct tare_work *w)
+{
+	return !u->forwards && w->forwards && is_leaf(u, TARE_PROBE_LEAF);
+}
+
 static enum tare_rule rule_of_program(const struct tare_use *u, const struct tare_work *w)
 {
 	if (u->is_gone && u->in_its_section)
 		return TARE_RULE_PASSING;
 	if (lasts(u, w))
-		return TARE_RULE_LASTING;
+		return is_fed(u, w) ? TARE_RULE_FED : TARE_RULE_LASTING;
 	/* What a forward came after was there for it; a loss has its backward pass first. */
 	if (u->before != TARE_WORK_FORWARD || (u->lived_forwards && !u->lived_backwards))
 		return TARE_RULE_GIVEN;
 	return TARE_RULE_LOSS;
-}
-
-static bool is_leaf(const struct tare_use *u, uint32_t flags)
-{
-	return u->role == TARE_PROBE_TENSOR &&
-	       (u->role_flags & (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD)) == flags;
 }
 
 static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)

@@ -210,6 +210,35 @@ TEST(categories_what_lasts_is_state_of_the_program)
 	world_free(w);
 }
 
+/* One batch for all steps is input; what is made later, or nobody holds, is kept by the program. */
+TEST(categories_a_batch_that_is_fed_to_every_step)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	make(w, 0x100, 0, program);
+	make(w, 0x200, 0, program);
+	make(w, 0x300, 0, program);
+	forward(w);
+	step(w, true);
+	end_step(w);
+	make(w, 0x400, 0, program);
+	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 2, TARE_PROBE_TENSOR, 0x400, 0, NULL, TARE_PROBE_LEAF);
+	world_sweep(w, now * MS + 3, 0);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, false);
+		end_step(w);
+	}
+	CHECK_RULE(w, 0x100, "fed");
+	CHECK_RULE(w, 0x200, "leaf");
+	CHECK_RULE(w, 0x300, "lasting");
+	CHECK_RULE(w, 0x400, "lasting");
+	world_free(w);
+}
+
 TEST(categories_by_where_they_are_made)
 {
 	struct world *w = world_new();
