@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/report_picture.h"
 #include "cmd/report_print.h"
 #include "cmd/report_sweep.h"
 #include "db/db.h"
@@ -17,7 +18,7 @@ struct options {
 	int by, cost;
 	bool json, csv, md;
 	int64_t pid;
-	const char *job, *html, *baseline, *line, *annotate;
+	const char *job, *html, *baseline, *line, *annotate, *svg;
 	bool parts;
 };
 
@@ -46,6 +47,8 @@ static const struct tare_opt opts[] = {
 		 "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
 	TARE_OPT(options, claims, "claim", 0, LIST, "NAME=SIZE",
 		 "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
+	TARE_OPT(options, svg, "svg", 0, STRING, "FILE",
+		 "instead of text, write a picture of memory over time (- is stdout)"),
 	TARE_OPT_END,
 };
 
@@ -65,6 +68,10 @@ const struct tare_command tare_command_report = {
 		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
 		"DB is the file of tare sweep: its configurations with their times, memory and speeds, what works and "
 		"what does not, what the memory is, and how short of it each was.\n\n"
+		"--svg draws memory over time into FILE, which is overwritten: a panel per GPU and one for "
+		"tensors on the CPU, stacked by account, elastic memory hatched, with the peak, phases and "
+		"where memory ran out. Recordings that are not of one job stand under one another, to the "
+		"same scale.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
 	.examples = "tare report train.tare\n"
@@ -77,7 +84,9 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
 		    "tare report job17/ --by rank\n"
-		    "tare report roll.db --html roll.html",
+		    "tare report roll.db --html roll.html\n"
+		    "tare report train.tare --svg train.svg\n"
+		    "tare report sgd.tare adam.tare --svg both.svg",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -89,6 +98,14 @@ static int check(const struct options *o, struct tare_err *err)
 	if (o->json && o->csv)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --json and --csv exclude each other");
+	if (o->svg && (o->json || o->csv || o->at.count || o->pid >= 0 || o->cost == COST_TIME ||
+		       o->line || o->annotate))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --svg shows the whole run and takes none of --at, --cost "
+				    "time, --pid, --line, --annotate, --json and --csv");
+	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --svg stacks memory by account and takes no other --by");
 	if (o->cost == COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -158,7 +175,7 @@ static int check_kind(const struct options *o, const struct tare_operands *rest,
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --md, --html, --baseline and --claim are for the file of a sweep, and %s is none",
 				    rest->items[0]);
-	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job))
+	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
 		return tare_err_set(err, TARE_E_USAGE, "report: %s is a sweep; its runs are recordings that take these options",
 				    rest->items[0]);
 	if (is_sweep && o->json + o->csv + o->md + (o->html != NULL) > 1)
@@ -200,7 +217,9 @@ int tare_cmd_report(int argc, char **argv)
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
-	if (!rc)
+	if (!rc && o.svg)
+		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, &err);
+	else if (!rc)
 		rc = is_sweep ? print_sweep(&o, rest.items[0], &err) : print(&o, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);

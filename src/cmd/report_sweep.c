@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "cmd/terminal.h"
+#include "cmd/write_file.h"
 #include "db/db.h"
 #include "view/sweep.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int parse_claims(const struct tare_operands *texts, struct tare_sweep_claim *out, struct tare_arena *memory,
 			struct tare_err *err)
@@ -31,29 +31,6 @@ static int parse_claims(const struct tare_operands *texts, struct tare_sweep_cla
 		out[i].bytes = (int64_t)bytes;
 	}
 	return 0;
-}
-
-/* Whole or not at all. */
-static int write_page(const char *path, const struct tare_str *text, struct tare_err *err)
-{
-	struct tare_str fresh = { 0 };
-	FILE *file;
-	int rc = 0;
-
-	tare_str_addf(&fresh, "%s.new", path);
-	file = fopen(fresh.data, "we");
-	if (!file || fwrite(text->data, 1, text->len, file) != text->len)
-		rc = -errno;
-	if (file && fclose(file) != 0 && !rc)
-		rc = -errno;
-	if (!rc && rename(fresh.data, path) != 0)
-		rc = -errno;
-	if (rc) {
-		unlink(fresh.data);
-		rc = tare_err_set_errno(err, -rc, "%s: cannot be written", path);
-	}
-	tare_str_free(&fresh);
-	return rc;
 }
 
 static void render(struct tare_str *out, const struct tare_report_sweep *o, const struct tare_sweep_view *view)
@@ -87,7 +64,7 @@ static int show(const struct tare_report_sweep *o, const struct tare_sweep_view 
 
 	render(&text, o, view);
 	if (o->html)
-		rc = write_page(o->html, &text, err);
+		rc = tare_cmd_write_file(o->html, &text, err);
 	else if (fputs(tare_str_text(&text), stdout) < 0 || fflush(stdout) != 0)
 		rc = tare_err_set_errno(err, errno, "the report cannot be written");
 	tare_str_free(&text);

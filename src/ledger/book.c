@@ -6,6 +6,34 @@
 
 #include <string.h>
 
+/* The first block of a process: what it has in segments is cut into blocks from now on. */
+static void cut(struct tare_fold *f, struct tare_device_fold *d, int process)
+{
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		struct tare_bucket *b = &f->buckets[i];
+
+		if (b->process != process || b->is_cut || !tare_fold_tensor_is_segment(f, i))
+			continue;
+		b->is_cut = true;
+		d->account_now[tare_now_cut(b)] += b->now.bytes;
+	}
+}
+
+static void see_blocks(struct tare_fold *f, struct tare_device_fold *d, int bucket)
+{
+	struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_place *p;
+
+	if (b->process < 0)
+		return;
+	p = tare_fold_place(f, b->process, d->index);
+	if (b->account == TARE_BUCKET_TENSOR && !p->is_cut) {
+		p->is_cut = true;
+		cut(f, d, b->process);
+	}
+	b->is_cut = p->is_cut && tare_fold_tensor_is_segment(f, bucket);
+}
+
 static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 {
 	struct tare_device_fold *d = f->devices[proto->device];
@@ -21,6 +49,7 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 		b->mark[m] = d->mark_nr[m];
 	b->next_of_device = d->buckets;
 	d->buckets = id;
+	see_blocks(f, d, id);
 	return id;
 }
 
@@ -113,10 +142,11 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	b->now.ns += by->ns;
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
-	if (tare_bucket_is_device(b)) {
+	if (tare_bucket_is_device(b))
 		d->sum += by->bytes;
-		d->account_now[b->account] += by->bytes;
-	}
+	d->account_now[b->account] += by->bytes;
+	if (b->is_cut)
+		d->account_now[tare_now_cut(b)] += by->bytes;
 	if (b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED)
 		d->live += by->bytes;
 }
@@ -238,6 +268,7 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 	}
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+	tare_fold_course_advance(f, d, t);
 }
 
 /* Rule "peak": the device is at its maximum still, or again, and more of it is in use. */

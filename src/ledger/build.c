@@ -161,6 +161,7 @@ static void free_device(struct tare_device_fold *d)
 void tare_fold_end(struct tare_fold *f)
 {
 	tare_fold_phase_free(f);
+	tare_fold_course_end(f);
 	for (int i = 0; i < f->device_nr; i++)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
@@ -223,7 +224,7 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 
 	if (!opts)
 		opts = &defaults;
-	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN };
+	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN, .first_ns = INT64_MAX };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
@@ -240,10 +241,12 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	struct tare_fold f;
 
 	tare_fold_begin(&f, source, opts);
+	tare_fold_course_begin(&f, opts ? opts->course : NULL);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
 	f.is_over = true;
 	finish_phases(&f);
 	finish(&f, instants, instant_nr, out);
+	tare_fold_course_finish(&f);
 	tare_fold_end(&f);
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "ledger/ledger.h"
+#include "ledger/course.h"
 #include "trace/event.h"
 
 /*
@@ -99,6 +100,7 @@ struct tare_ledger_opts {
 	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
 	struct tare_phase_watch *watches;
 	int watch_nr;
+	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

@@ -6,6 +6,9 @@
 #include "ledger/category.h"
 #include "ledger/fold_state.h"
 
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
+			struct tare_timeline *out); /* course.c */
+
 /* book.c: buckets */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
 int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);

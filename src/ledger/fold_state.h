@@ -15,6 +15,7 @@
 #include "ledger/build.h"
 #include "ledger/phase.h"
 #include "ledger/work.h"
+#include "ledger/course_fold.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -51,6 +52,12 @@ enum {
 	TARE_BUCKET_NR
 };
 
+/* What is summed up by kind on every device: buckets by account, and of allocations those that are segments. */
+enum { TARE_NOW_CUT = TARE_BUCKET_NR, TARE_NOW_CUT_VMM, TARE_NOW_NR };
+
+/* Processes that a picture tells apart by their tensors on the CPU; the last place is for all others. */
+enum { TARE_HOST_PARTS = 12 };
+
 struct tare_amount {
 	int64_t bytes, low, high;
 	int64_t count;
@@ -80,11 +87,17 @@ struct tare_bucket {
 	int device, process;         /* process -1: others */
 	int context;                 /* -1: others */
 	int account;                 /* enum tare_account, or TARE_BUCKET_… */
+	bool is_cut;                 /* into blocks that are reported */
 	uint64_t
 		owner; /* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
 	uint32_t site;                       /* where in the program it was asked for; 0: not known */
 	int next_of_device, next_of_context; /* -1 ends */
 };
+
+static inline int tare_now_cut(const struct tare_bucket *b)
+{
+	return b->account == TARE_ACCOUNT_VMM ? TARE_NOW_CUT_VMM : TARE_NOW_CUT;
+}
 
 /* A place in a program that events come from: a Python stack, else the address of a native owner. */
 struct tare_site {
@@ -280,6 +293,7 @@ struct tare_place {
 	int64_t managed;          /* asked for in live managed memory */
 	int created;              /* contexts so far */
 	bool is_left;             /* the process ended and nothing of it is booked any more */
+	bool is_cut;              /* blocks in its segments were reported */
 };
 
 enum tare_family {
@@ -343,6 +357,7 @@ struct tare_process_fold {
 	bool is_torn_down;                    /* Python frees what is left of it */
 	struct tare_blocks host_blocks;       /* in the memory of the CPU */
 	int host_row;                         /* in `hosts` of every ledger, -1: none */
+	int host_part;                        /* 1 + place in the host's parts; 0: none yet */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
 };
@@ -565,9 +580,10 @@ struct tare_device_fold {
 	bool is_pause_open; /* there was a pause since the last reading */
 
 	int instant_next; /* timed instants before it have their snapshot */
+	struct tare_samples samples;
 
 	/* phases, see phase.h */
-	int64_t account_now[TARE_ACCOUNT_NR]; /* sums of its buckets */
+	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
 	size_t phase_next;                    /* boundary, counted from the first ever */
 	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
 	int64_t phase_peak, phase_peak_ns;
@@ -639,9 +655,15 @@ struct tare_fold {
 		size_t queue_at, queue_nr, queue_cap;
 		bool is_busy;
 		int timed_next; /* timed instants before it have their tensors */
+		struct tare_samples samples;
+		int64_t parts[TARE_HOST_PARTS]; /* of `live` */
+		int part_nr;
 	} host;
 	int64_t max_begin_all;
 	int64_t last_ns;
+	int64_t seen_ns; /* of the last event of all, known from the start */
+	int64_t first_ns; /* of the first that has to do with memory, or with phases */
+	int64_t known_ns; /* up to which everything was folded */
 	bool opened_gpu;
 
 	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
@@ -666,6 +688,8 @@ struct tare_fold {
 	struct tare_rss_change *rss; /* by t */
 	size_t rss_nr, rss_cap;
 
+	struct tare_course *course; /* that was asked for, or NULL */
+	struct tare_spans spans;
 	struct tare_phases phases;
 	const char *lines; /* of tare_ledger_opts */
 	struct tare_phase_watch *watches;

@@ -41,6 +41,16 @@ void tare_fold_host_end(struct tare_fold *f, int64_t t)
 		mark_host(f, TARE_MARK_END, t);
 }
 
+static void move(struct tare_fold *f, struct tare_process_fold *p, int64_t by)
+{
+	struct tare_host_fold *h = &f->host;
+
+	if (!p->host_part) /* the last place is shared */
+		p->host_part = h->part_nr < TARE_HOST_PARTS ? ++h->part_nr : TARE_HOST_PARTS;
+	h->live += by;
+	h->parts[p->host_part - 1] += by;
+}
+
 static void count(struct tare_fold *f, struct tare_process_fold *p, const struct tare_live_block *b,
 		  int sign)
 {
@@ -57,7 +67,7 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	now->count += sign;
 	if (now->most < now->bytes)
 		now->most = now->bytes;
-	f->host.live += sign * b->bytes;
+	move(f, p, sign * b->bytes);
 }
 
 static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address, uint16_t flags)
@@ -123,6 +133,7 @@ static void apply(struct tare_fold *f, const struct tare_block *b)
 	struct tare_process_fold *p = f->processes[b->process];
 
 	show(f, b->t);
+	tare_fold_course_host(f, b->t);
 	if (b->flags & TARE_TENSOR_FINALIZING)
 		tear_down(f, p, b->t);
 	take_back(f, p, b->address, b->bytes > 0 ? 0 : b->flags); /* also what was handed out again: its end was not seen */
@@ -166,6 +177,7 @@ void tare_fold_host_finish(struct tare_fold *f)
 {
 	tare_fold_host_until(f, INT64_MAX);
 	show(f, INT64_MAX);
+	tare_fold_course_host(f, INT64_MAX);
 }
 
 void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
@@ -203,9 +215,11 @@ void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
 
 	tare_fold_host_until(f, INT64_MAX);
 	show(f, t);
+	tare_fold_course_host(f, t);
 	forget(f, p);
 	tare_fold_host_keep(f, p);
-	f->host.live -= now->bytes; /* what a checkpoint told without its blocks */
+	if (now->bytes)
+		move(f, p, -now->bytes); /* what a checkpoint told without its blocks */
 	*now = (struct tare_host_tensors){ .is_known = now->is_known, .most = now->most };
 }
 
@@ -222,7 +236,7 @@ void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e
 						      .mapped = r->mapped,
 						      .mapped_count = r->mapped_count,
 						      .most = r->most };
-	f->host.live += r->bytes;
+	move(f, p, r->bytes);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			return; /* the reading that ends the group tells that it is complete */

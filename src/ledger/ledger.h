@@ -165,6 +165,13 @@ struct tare_refusal {
 	int64_t first_ns;
 };
 
+/* The most in use in each of `nr` equal parts of the time that is known; none: nothing is. */
+struct tare_timeline {
+	int64_t from_ns, to_ns;
+	int64_t *used;
+	int nr;
+};
+
 struct tare_device_ledger {
 	int index; /* NVML's, else the program's */
 	const char *host; /* it stands in, where a recording is of several; else NULL */
@@ -194,6 +201,7 @@ struct tare_device_ledger {
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;
 	struct tare_tensor_rows tensors;
+	struct tare_timeline timeline; /* of the whole recording */
 };
 
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
@@ -367,6 +375,7 @@ struct tare_ledger {
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */
+	struct tare_timeline host_timeline; /* of tensors on the CPU, of all processes */
 	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */
 	int phase_nr;
 	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */

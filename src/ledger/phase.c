@@ -280,6 +280,7 @@ static void end_frame(struct tare_fold *f, int frame, int64_t t, bool is_unclose
 
 	unlink_frame(f, frame);
 	x->is_ended = true;
+	tare_fold_course_span(f, x->known, x->begin_ns, t);
 	k->unclosed += is_unclosed;
 	k->ns += t - x->begin_ns;
 	if (k->last_ns < t)
@@ -339,6 +340,7 @@ static void mark(struct tare_fold *f, const struct tare_event *e)
 	count_thread(f, known, r->tid);
 	frame = since ? (int)*since - 1 : look_back(f, e->process);
 	p->frames[frame].known = known;
+	tare_fold_course_span(f, known, e->at_ns, e->at_ns);
 	watch_begin(f, &p->frames[frame]);
 	watch_end(f, &p->frames[frame], e->at_ns);
 	p->frames[frame].is_ended = true;

@@ -24,6 +24,8 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 		d->mark_used[m] += shift;
 	}
 	tare_fold_phase_rebase(f, d, shift);
+	if (d->samples.width)
+		tare_samples_shift(&d->samples, TARE_ACCOUNT_OTHER, shift);
 	d->used += shift;
 	d->used_start += shift;
 	d->sum += shift;

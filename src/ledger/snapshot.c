@@ -183,7 +183,10 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
 		l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK]
 							    : l->used;
+		tare_fold_timeline(&d->samples, out->memory, &l->timeline);
 	}
+	if (f->host.most)
+		tare_fold_timeline(&f->host.samples, out->memory, &out->host_timeline);
 }
 
 static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t, struct tare_ledger *out)
@@ -201,6 +204,7 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
 		return;
 	tare_fold_phase_advance(f, d, t);
+	tare_fold_course_advance(f, d, t);
 	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
 		const struct tare_timed *at = &f->timed[d->instant_next++];
 

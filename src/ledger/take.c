@@ -164,6 +164,18 @@ static bool is_reading(const struct tare_event *e)
 	}
 }
 
+/* From when to when something is there to be seen. */
+static void see_time(struct tare_fold *f, const struct tare_event *e, int device)
+{
+	bool is_any = (e->kind == TARE_KIND_EVENT && device >= 0) || e->kind == TARE_KIND_TENSOR ||
+		      e->kind == TARE_KIND_PHASE;
+
+	if (f->seen_ns < e->end_ns)
+		f->seen_ns = e->end_ns;
+	if (is_any && f->first_ns > e->begin_ns)
+		f->first_ns = e->begin_ns;
+}
+
 static void find_late(struct tare_fold *f)
 {
 	struct tare_event e;
@@ -172,6 +184,7 @@ static void find_late(struct tare_fold *f)
 		int device = device_of(f, &e);
 		struct tare_steps *late;
 
+		see_time(f, &e, device);
 		if (e.process)
 			tare_fold_process(f, e.process);
 		if (e.about)

@@ -34,6 +34,11 @@ int tare_recording_open(struct tare_recording **out, const char *path, struct ta
  */
 int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
 			    const char *job, struct tare_err *err);
+/*
+ * Which of several paths are ranks of one job: group[i] is the number of the group that path i is in, and
+ * what is returned how many there are. A program on its own is a group, and so is each run of a job.
+ */
+size_t tare_recording_group(const char *const *paths, size_t n, size_t *group);
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*

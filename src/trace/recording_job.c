@@ -188,3 +188,31 @@ int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t pat
 	free(jobs);
 	return rc;
 }
+
+/* Is the rank of that path in the group already? Then it is of another run. */
+static bool has_rank(const struct tare_rank *ranks, const size_t *group, size_t n, size_t wanted,
+		     const struct tare_rank *rank)
+{
+	for (size_t i = 0; i < n; i++)
+		if (group[i] == wanted && ranks[i].rank == rank->rank && ranks[i].attempt == rank->attempt)
+			return true;
+	return false;
+}
+
+size_t tare_recording_group(const char *const *paths, size_t n, size_t *group)
+{
+	struct tare_rank *ranks = tare_xcalloc(n, sizeof(*ranks));
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		peek(paths[i], &ranks[i]);
+		group[i] = count;
+		for (size_t k = 0; k < i && ranks[i].rank >= 0 && group[i] == count; k++)
+			if (ranks[k].rank >= 0 && !strcmp(ranks[k].job, ranks[i].job) &&
+			    !has_rank(ranks, group, i, group[k], &ranks[i]))
+				group[i] = group[k];
+		count += group[i] == count;
+	}
+	free(ranks);
+	return count;
+}

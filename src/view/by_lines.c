@@ -169,7 +169,7 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows, con
 	add_head(&t, ledger, device, &all, host);
 	add_rows(&t, rows->rows + first, count, &all);
 	add_foot(&t, device);
-	tare_device_text_draw(out, &t, device, style);
+	tare_device_text_draw(out, &t, device, "", style);
 	tare_text_table_free(&t);
 }
 

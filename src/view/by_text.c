@@ -128,7 +128,7 @@ static void add_device(struct tare_str *out, const struct tare_by_rows *all,
 	tare_device_text_head(&t, &c, ledgers, device);
 	add_lines(&t, &c, all);
 	tare_device_text_foot(&t, &c);
-	tare_device_text_draw(out, &t, device, style);
+	tare_device_text_draw(out, &t, device, "", style);
 	tare_text_table_free(&t);
 	tare_columns_free(&c);
 }

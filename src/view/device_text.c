@@ -138,10 +138,11 @@ static void add_title(struct tare_str *out, const struct tare_device_ledger *d, 
 }
 
 void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t,
-			   const struct tare_device_ledger *device,
+			   const struct tare_device_ledger *device, const char *timeline,
 			   const struct tare_text_style *style)
 {
 	add_title(out, device, (size_t)tare_text_table_width(t, style), style);
+	tare_str_add(out, timeline);
 	tare_text_table_draw(out, t, style);
 	tare_str_add_char(out, '\n');
 	tare_card_text(out, device, style);

@@ -20,9 +20,9 @@ void tare_device_text_unexplained(struct tare_str *out, const struct tare_device
 /* `unexplained`, always. */
 void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c);
 
-/* The line that names the device, the table, an empty line. */
+/* The line that names the device, that of time ("", or ending with a newline), the table, an empty line. */
 void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t,
-			   const struct tare_device_ledger *device,
+			   const struct tare_device_ledger *device, const char *timeline,
 			   const struct tare_text_style *style);
 
 /* Some recorded process had to do with the device, at any of the instants. */

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
+#include "view/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,8 @@ void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledge
 	tare_text_tone(out, "CPU  tensors: MiB that were asked for, whether resident or not",
 		       TARE_TONE_STRONG, style);
 	tare_str_add_char(out, '\n');
+	tare_timeline_text(out, &ledgers[0]->host_timeline, NULL,
+			   (size_t)tare_text_table_width(&t, style));
 	tare_text_table_draw(out, &t, style);
 	if (count > MAX_PROCESSES)
 		tare_str_addf(out, "  %zu more processes: tare report --json\n",

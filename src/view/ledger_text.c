@@ -11,6 +11,7 @@
 #include "view/host.h"
 #include "view/oom.h"
 #include "view/text_rows.h"
+#include "view/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +58,30 @@ static void add_rows(struct tare_text_table *t, const struct tare_columns *c,
 	tare_text_rows_free(&rows);
 }
 
+/* Is the peak of the whole recording among the columns? */
+static bool is_peak_shown(const struct screen *s)
+{
+	for (int i = 0; i < s->ledger_nr; i++)
+		if (!strcmp(s->ledgers[i]->at, "peak"))
+			return true;
+	return false;
+}
+
 static void add_device(const struct screen *s, const struct tare_device_ledger *device)
 {
 	struct tare_columns c;
 	struct tare_text_table t = { .column_nr = s->ledger_nr };
+	struct tare_timeline_peak peak = { device->peak_t_ns, (int64_t)device->peak_used };
+	struct tare_str timeline = { 0 };
 
 	tare_columns_build(&c, s->ledgers, s->ledger_nr, device);
 	tare_device_text_head(&t, &c, s->ledgers, device);
 	add_rows(&t, &c, device);
 	tare_device_text_foot(&t, &c);
-	tare_device_text_draw(s->out, &t, device, s->style);
+	tare_timeline_text(&timeline, &device->timeline, is_peak_shown(s) ? NULL : &peak,
+			   (size_t)tare_text_table_width(&t, s->style));
+	tare_device_text_draw(s->out, &t, device, tare_str_text(&timeline), s->style);
+	tare_str_free(&timeline);
 	tare_text_table_free(&t);
 	tare_columns_free(&c);
 }

@@ -13,7 +13,9 @@ enum { MIN_LABEL = 24, GAP = 2 };
 static const struct {
 	const char *utf8;
 	char ascii;
-} plain[] = { { "–", '-' }, { "─", '-' }, { "·", '|' }, { "…", '~' }, { "×", 'x' } };
+} plain[] = { { "–", '-' }, { "─", '-' }, { "·", '|' }, { "…", '~' }, { "×", 'x' },
+	    { "▁", '_' }, { "▂", '.' }, { "▃", '-' }, { "▄", '=' }, { "▅", '+' }, { "▆", 'x' },
+	    { "▇", '%' }, { "█", '#' } };
 
 static const char *const tones[] = {
 	[TARE_TONE_PLAIN] = "",

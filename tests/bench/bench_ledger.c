@@ -80,8 +80,10 @@ static double now(void)
 }
 
 static void measure(const char *what, uint64_t count, uint64_t live, uint32_t threads,
-		    bool is_weighed)
+		    bool is_weighed, bool is_course)
 {
+	struct tare_course course;
+	struct tare_ledger_opts opts = { .course = is_course ? &course : NULL };
 	struct stream s = { .count = count, .live = live, .threads = threads };
 	struct tare_ledger_source source = { next_full, rewind_to_start, &s };
 	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
@@ -99,6 +101,11 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	s.process = (struct tare_process){ .role = TARE_ROLE_PROGRAM,
 					   .pid = 1,
 					   .program = "bench",
+					   .host = "",
+					   .folder = "",
+					   .log = "",
+					   .fold_ns = -1,
+					   .rank = TARE_RANK_NONE,
 					   .devices = &s.process_device,
 					   .device_nr = 1 };
 	s.rec.class = TARE_CLASS_DEVICE;
@@ -109,12 +116,14 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	rewind_to_start(&s);
 	source_s = 2 * (now() - begin); /* the fold reads twice */
 	begin = now();
-	tare_ledger_build(&source, NULL, &at, 1, &ledger);
+	tare_ledger_build(&source, &opts, &at, 1, &ledger);
 	begin = now() - begin - source_s;
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%-32s %10llu events, %8llu live: %6.1f M events/s, %4.0f ns each, %ld MiB at most\n",
 	       what, (unsigned long long)count, (unsigned long long)live,
 	       (double)count / begin / 1e6, begin / (double)count * 1e9, usage.ru_maxrss / 1024);
+	if (is_course)
+		tare_course_free(&course);
 	tare_ledger_free(&ledger);
 	free(s.held);
 }
@@ -123,9 +132,10 @@ int main(int argc, char **argv)
 {
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000000;
 
-	measure("one thread, weighed", count, 10000, 1, true);
-	measure("one thread, not weighed", count, 10000, 1, false);
-	measure("one thread, weighed", count, 1000000, 1, true);
-	measure("two threads that overlap", count / 8, 10000, 2, true);
+	measure("one thread, weighed", count, 10000, 1, true, false);
+	measure("… and its picture", count, 10000, 1, true, true);
+	measure("one thread, not weighed", count, 10000, 1, false, false);
+	measure("one thread, weighed", count, 1000000, 1, true, false);
+	measure("two threads that overlap", count / 8, 10000, 2, true, false);
 	return 0;
 }

@@ -496,6 +496,7 @@ struct tare_ledger world_ledger(struct world *w, const char *at)
 
 	world_build(w, NULL, &at, 1, &l);
 	world_check_checkpoints(w, 3);
+	world_check_course(w);
 	return l;
 }
 
@@ -867,7 +868,7 @@ static void check_device(const struct tare_device_ledger *d)
 	for (int i = 0; i < d->row_nr; i++)
 		if (!d->rows[i].leaf)
 			CHECK_INT(d->rows[i].bytes, sums[i]);
-	CHECK_INT((int64_t)d->used, leaves + d->unexplained);
+	CHECK_INT(d->used == TARE_NOT_KNOWN ? 0 : (int64_t)d->used, leaves + d->unexplained);
 	for (int i = 0; i < d->line_nr; i++)
 		leaves -= d->lines[i].bytes;
 	CHECK_INT(leaves, 0);

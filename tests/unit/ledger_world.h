@@ -123,6 +123,9 @@ void world_check_checkpoints(struct world *w, int cuts);
 /* Up to when a checkpoint folds it that may go up to `until`. */
 int64_t world_cut(struct world *w, int64_t until);
 
+/* What a picture shows of the world: the same as the ledger. world_ledger() does that too. */
+void world_check_course(struct world *w);
+
 /* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);
 int64_t world_bytes(const struct tare_ledger *l, int device, const char *path);

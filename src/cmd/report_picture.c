@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_picture.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "cmd/write_file.h"
+#include "ledger/build.h"
+#include "trace/recording.h"
+#include "view/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 3 };
+
+/* What a run is made of, as long as the picture needs it. */
+struct run {
+	struct tare_ledger ledger;
+	struct tare_course course;
+	struct tare_str title;
+};
+
+static bool is_named_before(const struct tare_ledger *l, int host)
+{
+	for (int i = 0; i < host; i++)
+		if (!strcmp(l->hosts[i].name, l->hosts[host].name))
+			return true;
+	return false;
+}
+
+/* Its programs, and the recording. */
+static void add_title(struct run *run, const char *path, size_t path_nr)
+{
+	const struct tare_ledger *l = &run->ledger;
+	size_t len = strlen(path), from;
+	int names = 0;
+
+	for (int i = 0; i < l->host_nr; i++) {
+		if (is_named_before(l, i) || names++ >= NAMES_MAX)
+			continue;
+		tare_str_addf(&run->title, "%s%s", names > 1 ? ", " : "", l->hosts[i].name);
+	}
+	if (names > NAMES_MAX)
+		tare_str_add(&run->title, " …");
+	if (l->rank_nr > 1)
+		tare_str_addf(&run->title, " · %d ranks", l->rank_nr);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (from = len; from > 0 && path[from - 1] != '/';)
+		from--;
+	tare_str_addf(&run->title, "%s%.*s", run->title.len ? " · " : "", (int)(len - from), path + from);
+	if (path_nr > 1)
+		tare_str_addf(&run->title, " and %zu more", path_nr - 1);
+}
+
+static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
+		    struct tare_err *err)
+{
+	static const struct tare_instant peak = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	struct tare_ledger_opts opts = { .course = &run->course };
+	struct tare_recording *recording;
+	int rc = tare_recording_open_all(&recording, paths, path_nr, job, err);
+
+	if (rc)
+		return rc;
+	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
+	add_title(run, paths[0], path_nr);
+	tare_recording_close(recording);
+	return 0;
+}
+
+/* The paths of one group, in their order. */
+static size_t select_group(const char *const *paths, const size_t *group, size_t n, size_t wanted,
+			   const char **out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (group[i] == wanted)
+			out[count++] = paths[i];
+	return count;
+}
+
+static int draw(const char *file, const struct run *runs, size_t n, struct tare_err *err)
+{
+	struct tare_picture_run *shown = tare_xcalloc(n, sizeof(*shown));
+	struct tare_str text = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title), &runs[i].ledger,
+						      &runs[i].course };
+	tare_picture(&text, shown, (int)n);
+	rc = tare_cmd_write_file(file, &text, err);
+	tare_str_free(&text);
+	free(shown);
+	return rc;
+}
+
+int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job,
+			struct tare_err *err)
+{
+	size_t *group = tare_xcalloc(path_nr, sizeof(*group)), run_nr = 1;
+	const char **own = tare_xcalloc(path_nr, sizeof(*own));
+	struct run *runs;
+	int rc = 0;
+
+	if (!job)
+		run_nr = tare_recording_group(paths, path_nr, group);
+	runs = tare_xcalloc(run_nr, sizeof(*runs));
+	for (size_t i = 0; i < run_nr && !rc; i++) {
+		size_t count = select_group(paths, group, path_nr, i, own);
+
+		rc = open_run(&runs[i], own, count, job, err);
+		if (rc)
+			tare_err_prefix(err, "%s", own[0]);
+	}
+	if (!rc)
+		rc = draw(file, runs, run_nr, err);
+	for (size_t i = 0; i < run_nr; i++) {
+		tare_ledger_free(&runs[i].ledger);
+		tare_course_free(&runs[i].course);
+		tare_str_free(&runs[i].title);
+	}
+	free(runs);
+	free(own);
+	free(group);
+	return rc;
+}

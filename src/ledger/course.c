@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From samples to a course: what the moments that were kept are made up of. */
+#include "ledger/course.h"
+
+#include "ledger/fold.h"
+
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bands of a device: the accounts, and of PyTorch's allocator (rule "tensors") what its segments hold. */
+enum {
+	BAND_TENSORS = TARE_ACCOUNT_NR,
+	BAND_PARTLY,
+	BAND_HELD,
+	BAND_CACHED,
+	BAND_UNEXPLAINED,
+	BAND_NR
+};
+
+static const struct tare_course_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
+	[BAND_TENSORS - TARE_ACCOUNT_NR] = { .key = "tensors", .label = "live tensors" },
+	[BAND_PARTLY - TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
+	[BAND_HELD - TARE_ACCOUNT_NR] = { .key = "held", .label = "cached for CUDA graphs" },
+	[BAND_CACHED - TARE_ACCOUNT_NR] = { .key = "cached", .label = "cached, to give back", .elastic = true },
+	[BAND_UNEXPLAINED - TARE_ACCOUNT_NR] = { .key = "unexplained",
+						 .label = "unexplained",
+						 .is_unexplained = true },
+};
+
+static struct tare_course_band band_of(int band)
+{
+	if (band >= TARE_ACCOUNT_NR)
+		return beyond[band - TARE_ACCOUNT_NR];
+	return (struct tare_course_band){ .key = tare_accounts[band].key,
+					  .label = tare_accounts[band].label,
+					  .elastic = tare_accounts[band].elastic };
+}
+
+/* `parts` are sums by account, and the further ones of account_now. */
+static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
+{
+	int64_t cut = parts[TARE_NOW_CUT] + parts[TARE_NOW_CUT_VMM];
+
+	memset(bands, 0, BAND_NR * sizeof(*bands));
+	for (int a = 1 + TARE_ACCOUNT_NONE; a < TARE_ACCOUNT_NR; a++)
+		bands[a] = parts[a];
+	bands[TARE_ACCOUNT_ALLOCATION] -= parts[TARE_NOW_CUT];
+	bands[TARE_ACCOUNT_VMM] -= parts[TARE_NOW_CUT_VMM];
+	bands[BAND_TENSORS] = parts[TARE_BUCKET_TENSOR];
+	bands[BAND_PARTLY] = parts[TARE_BUCKET_PARTLY];
+	bands[BAND_HELD] = parts[TARE_BUCKET_HELD];
+	bands[BAND_CACHED] = cut - bands[BAND_TENSORS] - bands[BAND_PARTLY] - bands[BAND_HELD];
+	bands[BAND_UNEXPLAINED] = used;
+	for (int i = 0; i < BAND_UNEXPLAINED; i++)
+		bands[BAND_UNEXPLAINED] -= bands[i];
+}
+
+void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (!d->samples.width || t <= f->known_ns || (d->will_be_measured && !d->is_measured))
+		return;
+	tare_samples_hold(&d->samples, t < f->seen_ns ? t : f->seen_ns, d->used, d->live, d->account_now);
+}
+
+void tare_fold_course_host(struct tare_fold *f, int64_t t)
+{
+	struct tare_host_fold *h = &f->host;
+
+	if (h->samples.width && t > f->known_ns)
+		tare_samples_hold(&h->samples, t < f->seen_ns ? t : f->seen_ns, h->live, 0, h->parts);
+}
+
+/* A program that takes its time before anything happens is shown from shortly before that. */
+static int64_t start_of(const struct tare_fold *f)
+{
+	int64_t margin = (f->seen_ns - f->first_ns) / 20;
+
+	if (f->known_ns > 0 || f->first_ns > f->seen_ns || f->first_ns < f->seen_ns / 3)
+		return 0;
+	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
+}
+
+void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out)
+{
+	int64_t start;
+
+	f->course = out;
+	f->known_ns = INT64_MIN;
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->known_ns < f->processes[i]->process->fold_ns)
+			f->known_ns = f->processes[i]->process->fold_ns;
+	if (f->known_ns < 0)
+		f->known_ns = INT64_MIN;
+	start = start_of(f);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_samples_begin(&f->devices[i]->samples, start, f->seen_ns, f->known_ns,
+					   out ? TARE_NOW_NR : 0);
+	tare_samples_begin(&f->host.samples, start, f->seen_ns, f->known_ns, out ? TARE_HOST_PARTS : 0);
+}
+
+/* ---- what is shown of it ---- */
+
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
+			struct tare_timeline *out)
+{
+	int first = 0, last = -1;
+
+	for (int i = 0; s->width && i < TARE_COURSE_COLUMNS; i++)
+		if (s->items[i][TARE_SAMPLE_MOST].is_there)
+			last = i;
+	while (first < last && !s->items[first][TARE_SAMPLE_MOST].is_there)
+		first++;
+	if (last < first)
+		return;
+	*out = (struct tare_timeline){ .from_ns = s->start + first * s->width,
+				       .to_ns = s->until,
+				       .nr = last - first + 1 };
+	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
+	for (int i = first; i <= last; i++)
+		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].used;
+}
+
+/* One panel in the making: all bands of all its points. */
+struct sheet {
+	struct tare_arena *memory;
+	struct tare_course_panel *panel;
+	const struct tare_samples *samples;
+	int band_nr;
+	struct tare_course_band bands[BAND_NR];
+	int64_t *cells; /* by point, the peak's last */
+};
+
+static bool is_empty(const struct sheet *s, int band)
+{
+	size_t rows = s->panel->point_nr + s->panel->has_peak;
+
+	for (size_t i = 0; i < rows; i++)
+		if (s->cells[i * (size_t)s->band_nr + (size_t)band])
+			return false;
+	return true;
+}
+
+/* Those that hold something, elastic ones last and then what nobody explains. */
+static void order_bands(const struct sheet *s, int *order)
+{
+	struct tare_course_panel *p = s->panel;
+
+	p->bands = tare_arena_alloc(s->memory, (size_t)s->band_nr * sizeof(*p->bands));
+	for (int pass = 0; pass < 3; pass++)
+		for (int i = 0; i < s->band_nr; i++) {
+			const struct tare_course_band *b = &s->bands[i];
+
+			if ((b->is_unexplained ? 2 : b->elastic ? 1 : 0) != pass || is_empty(s, i))
+				continue;
+			order[p->band_nr] = i;
+			p->bands[p->band_nr++] = *b;
+		}
+}
+
+static const int64_t *pick(const struct sheet *s, size_t row, const int *order)
+{
+	int64_t *bytes = tare_arena_alloc(s->memory, (size_t)s->panel->band_nr * sizeof(*bytes) + 1);
+
+	for (int i = 0; i < s->panel->band_nr; i++)
+		bytes[i] = s->cells[row * (size_t)s->band_nr + (size_t)order[i]];
+	return bytes;
+}
+
+static void finish_sheet(struct sheet *s)
+{
+	struct tare_course_panel *p = s->panel;
+	int order[BAND_NR];
+
+	order_bands(s, order);
+	for (size_t i = 0; i < p->point_nr; i++)
+		p->points[i].bytes = pick(s, i, order);
+	if (p->has_peak)
+		p->peak.bytes = pick(s, p->point_nr, order);
+	free(s->cells);
+}
+
+/* Room for the cells of every sample that was kept, and for those of the peak. */
+static void start_sheet(struct sheet *s, size_t *places)
+{
+	struct tare_course_panel *p = s->panel;
+
+	p->point_nr = tare_samples_list(s->samples, places);
+	p->points = tare_arena_alloc(s->memory, p->point_nr * sizeof(*p->points) + 1);
+	for (size_t i = 0; i < p->point_nr; i++) {
+		const struct tare_sample *sample = tare_sample_at(s->samples, places[i]);
+
+		p->points[i] = (struct tare_course_point){ .t_ns = sample->t, .used = sample->used };
+	}
+	s->cells = tare_xcalloc((p->point_nr + 1) * (size_t)s->band_nr, sizeof(*s->cells));
+}
+
+static void at_mark(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    int64_t parts[TARE_NOW_NR])
+{
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+		int64_t bytes = tare_fold_amount(f, b, m)->bytes;
+
+		parts[b->account] += bytes;
+		if (b->is_cut)
+			parts[tare_now_cut(b)] += bytes;
+	}
+}
+
+static void add_device(struct tare_fold *f, const struct tare_device_fold *d, struct sheet *s,
+		       size_t *places)
+{
+	int64_t parts[TARE_NOW_NR] = { 0 };
+	struct tare_course_panel *p = s->panel;
+
+	s->samples = &d->samples;
+	s->band_nr = BAND_NR;
+	for (int i = 0; i < BAND_NR; i++)
+		s->bands[i] = band_of(i);
+	start_sheet(s, places);
+	for (size_t i = 0; i < p->point_nr; i++)
+		spread(tare_sample_parts(s->samples, places[i]), p->points[i].used, s->cells + i * BAND_NR);
+	p->has_peak = d->is_marked[TARE_MARK_PEAK];
+	if (p->has_peak) {
+		p->peak.t_ns = d->mark_ns[TARE_MARK_PEAK];
+		p->peak.used = d->mark_used[TARE_MARK_PEAK];
+		at_mark(f, d, TARE_MARK_PEAK, parts);
+		spread(parts, p->peak.used, s->cells + p->point_nr * BAND_NR);
+	}
+	finish_sheet(s);
+}
+
+/* Processes by the place that they have in the samples; several share the last one. */
+static void name_parts(struct tare_fold *f, struct sheet *s)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+		struct tare_course_band *b = p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
+		struct tare_str text = { 0 };
+
+		if (!b)
+			continue;
+		if (b->label)
+			tare_str_add(&text, "further processes");
+		else
+			tare_str_addf(&text, "%s (pid %u)", p->process->program, p->process->pid);
+		b->key = "tensors";
+		b->label = tare_arena_strdup(s->memory, tare_str_text(&text));
+		tare_str_free(&text);
+	}
+}
+
+static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
+{
+	struct tare_course_panel *p = s->panel;
+	const struct tare_host_fold *h = &f->host;
+	size_t most = 0;
+
+	p->device = -1;
+	s->samples = &h->samples;
+	s->band_nr = TARE_HOST_PARTS;
+	name_parts(f, s);
+	start_sheet(s, places);
+	for (size_t i = 0; i < p->point_nr; i++) {
+		memcpy(s->cells + i * TARE_HOST_PARTS, tare_sample_parts(s->samples, places[i]),
+		       TARE_HOST_PARTS * sizeof(*s->cells));
+		if (p->points[i].used > p->points[most].used)
+			most = i;
+	}
+	p->has_peak = h->is_marked[TARE_MARK_HOST] && p->point_nr && p->points[most].used == h->most;
+	if (p->has_peak) {
+		p->peak = p->points[most];
+		memcpy(s->cells + p->point_nr * TARE_HOST_PARTS, s->cells + most * TARE_HOST_PARTS,
+		       TARE_HOST_PARTS * sizeof(*s->cells));
+	}
+	finish_sheet(s);
+}
+
+void tare_fold_course_finish(struct tare_fold *f)
+{
+	struct tare_course *out = f->course;
+	struct tare_arena *memory;
+	size_t *places;
+
+	if (!out)
+		return;
+	memory = tare_xcalloc(1, sizeof(*memory));
+	places = tare_xcalloc((size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
+	*out = (struct tare_course){ .memory = memory,
+				     .from_ns = f->host.samples.start,
+				     .end_ns = f->seen_ns,
+				     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
+	out->panels = tare_arena_alloc(memory, (size_t)(f->device_nr + 1) * sizeof(*out->panels));
+	for (int i = 0; i < f->device_nr; i++) {
+		struct sheet s = { .memory = memory };
+
+		if (!f->devices[i])
+			continue;
+		out->panel_nr++;
+		s.panel = &out->panels[tare_fold_device_place(f, f->devices[i])];
+		s.panel->device = tare_fold_device_place(f, f->devices[i]);
+		add_device(f, f->devices[i], &s, places);
+	}
+	if (f->host.most) {
+		struct sheet s = { .memory = memory, .panel = &out->panels[out->panel_nr++] };
+
+		add_host(f, &s, places);
+	}
+	tare_fold_course_spans(f, out);
+	free(places);
+}
+
+void tare_fold_course_end(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_samples_free(&f->devices[i]->samples);
+	tare_samples_free(&f->host.samples);
+	tare_spans_free(&f->spans);
+}
+
+void tare_course_free(struct tare_course *course)
+{
+	if (course->memory)
+		tare_arena_free(course->memory);
+	free(course->memory);
+	*course = (struct tare_course){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory over time, for pictures. The time of a recording is cut into equal columns, and of each the
+ * moment with least and the moment with most in use is kept, with all that was there then: so no peak is
+ * lost, every point is a moment that was, and the size does not depend on the number of events.
+ */
+#ifndef TARE_LEDGER_COURSE_H
+#define TARE_LEDGER_COURSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TARE_COURSE_COLUMNS = 800 };
+
+/* What holds from `t_ns` on. */
+struct tare_course_point {
+	int64_t t_ns, used;
+	const int64_t *bytes; /* by band: they sum to `used` */
+};
+
+/* From the bottom to the top: elastic ones stand above all others, what nobody can explain above those. */
+struct tare_course_band {
+	const char *key, *label;
+	bool elastic, is_unexplained;
+};
+
+/* A GPU, or the memory of CPUs, where only tensors count (rule "host tensors"). */
+struct tare_course_panel {
+	int device;                    /* place in tare_ledger.devices; -1: the memory of CPUs */
+	struct tare_course_band *bands; /* that ever had anything */
+	int band_nr;
+	struct tare_course_point *points; /* in order of time */
+	size_t point_nr;
+	bool has_peak;
+	struct tare_course_point peak; /* as the ledger has it: may be of a span that was folded */
+};
+
+/* A phase while it was open, or several repeats too short to be told apart. A mark has no length. */
+struct tare_course_span {
+	const char *name;
+	int64_t begin_ns, end_ns;
+	uint64_t count;
+	bool is_mark;
+};
+
+struct tare_course {
+	int64_t known_ns; /* before it only peaks are known: the rest was folded */
+	int64_t from_ns, end_ns; /* 0, if not nearly everything happens late */
+	struct tare_course_panel *panels; /* in the order of the ledger's devices, the CPU's last */
+	int panel_nr;
+	struct tare_course_span *spans; /* by begin, the longer first */
+	size_t span_nr;
+	uint64_t dropped; /* phases that are in no span */
+	void *memory;
+};
+
+void tare_course_free(struct tare_course *course); /* empty afterwards */
+
+#endif

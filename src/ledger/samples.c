@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of time: of each the moment with least and with most. */
+#include "ledger/course_fold.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void enter(struct tare_samples *s, size_t column)
+{
+	s->column = column;
+	s->column_end = column + 1 == TARE_COURSE_COLUMNS ? INT64_MAX
+							  : s->start + (int64_t)(column + 1) * s->width;
+}
+
+void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr)
+{
+	size_t column;
+
+	*s = (struct tare_samples){ .start = start,
+				    .width = (end - start) / TARE_COURSE_COLUMNS + 1,
+				    .part_nr = part_nr };
+	s->items = tare_xcalloc(TARE_COURSE_COLUMNS, sizeof(*s->items));
+	if (part_nr)
+		s->parts = tare_xcalloc((size_t)(TARE_COURSE_COLUMNS * TARE_SAMPLE_NR * part_nr),
+					sizeof(*s->parts));
+	s->until = known > start ? known : start;
+	column = (size_t)((s->until - start) / s->width);
+	enter(s, column < TARE_COURSE_COLUMNS ? column : TARE_COURSE_COLUMNS - 1);
+}
+
+static void put(struct tare_samples *s, int which, const struct tare_sample *sample,
+		const int64_t *parts)
+{
+	s->items[s->column][which] = *sample;
+	if (s->part_nr)
+		memcpy(s->parts + (s->column * TARE_SAMPLE_NR + (size_t)which) * (size_t)s->part_nr,
+		       parts, (size_t)s->part_nr * sizeof(*parts));
+}
+
+static bool is_more(const struct tare_sample *a, const struct tare_sample *b)
+{
+	return a->used != b->used ? a->used > b->used : a->live > b->live;
+}
+
+void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
+		       const int64_t *parts)
+{
+	for (;;) {
+		struct tare_sample now = { true, s->until, used, live };
+		struct tare_sample *kept = s->items[s->column];
+
+		if (!kept[TARE_SAMPLE_LEAST].is_there || is_more(&kept[TARE_SAMPLE_LEAST], &now))
+			put(s, TARE_SAMPLE_LEAST, &now, parts);
+		if (!kept[TARE_SAMPLE_MOST].is_there || is_more(&now, &kept[TARE_SAMPLE_MOST]))
+			put(s, TARE_SAMPLE_MOST, &now, parts);
+		if (t < s->column_end)
+			break;
+		s->until = s->column_end;
+		enter(s, s->column + 1);
+	}
+	if (s->until < t)
+		s->until = t;
+}
+
+void tare_samples_shift(struct tare_samples *s, int part, int64_t by)
+{
+	for (size_t i = 0; i < TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++) {
+		s->items[i / TARE_SAMPLE_NR][i % TARE_SAMPLE_NR].used += by;
+		if (s->part_nr)
+			s->parts[i * (size_t)s->part_nr + (size_t)part] += by;
+	}
+}
+
+const struct tare_sample *tare_sample_at(const struct tare_samples *s, size_t place)
+{
+	return &s->items[place / TARE_SAMPLE_NR][place % TARE_SAMPLE_NR];
+}
+
+const int64_t *tare_sample_parts(const struct tare_samples *s, size_t place)
+{
+	return s->parts + place * (size_t)s->part_nr;
+}
+
+size_t tare_samples_list(const struct tare_samples *s, size_t *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < TARE_COURSE_COLUMNS; i++) {
+		const struct tare_sample *least = &s->items[i][TARE_SAMPLE_LEAST],
+					 *most = &s->items[i][TARE_SAMPLE_MOST];
+		bool is_falling = most->t < least->t;
+
+		if (!least->is_there)
+			continue;
+		out[n++] = i * TARE_SAMPLE_NR + (is_falling ? TARE_SAMPLE_MOST : TARE_SAMPLE_LEAST);
+		if (is_more(most, least))
+			out[n++] = i * TARE_SAMPLE_NR +
+				   (is_falling ? TARE_SAMPLE_LEAST : TARE_SAMPLE_MOST);
+	}
+	return n;
+}
+
+void tare_samples_free(struct tare_samples *s)
+{
+	free(s->items);
+	free(s->parts);
+	*s = (struct tare_samples){ 0 };
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every world of the ledger's tests as a picture would show it: does it say what the ledger says? */
+#include "ledger_world.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+enum { ASKED = 12 };
+
+static int64_t sum_of(const struct tare_course_panel *p, const struct tare_course_point *at)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < p->band_nr; i++)
+		sum += at->bytes[i];
+	return sum;
+}
+
+static int64_t band(const struct tare_course_panel *p, const struct tare_course_point *at, const char *key)
+{
+	for (int i = 0; i < p->band_nr; i++)
+		if (!strcmp(p->bands[i].key, key))
+			return at->bytes[i];
+	return 0;
+}
+
+static int64_t rows(const struct tare_device_ledger *d, const char *account)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < d->row_nr; i++)
+		if (d->rows[i].leaf && !strcmp(tare_accounts[d->rows[i].account].key, account))
+			sum += d->rows[i].bytes;
+	return sum;
+}
+
+/* Allocations and mapped memory hold PyTorch's segments, which a picture shows by what is in them. */
+static bool is_cut(int account)
+{
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
+}
+
+static void check_point(const struct tare_course_panel *p, const struct tare_course_point *at,
+			const struct tare_device_ledger *d)
+{
+	static const char *const pool[] = { "allocations", "vmm", "tensors", "partly", "held", "cached" };
+	int64_t cut = 0;
+
+	printf("# %lld ns\n", (long long)at->t_ns);
+	CHECK_INT(at->used, (int64_t)d->used);
+	CHECK_INT(band(p, at, "unexplained"), d->unexplained);
+	for (int a = 1 + TARE_ACCOUNT_NONE; a < TARE_ACCOUNT_NR; a++)
+		if (!is_cut(a) && *tare_accounts[a].key)
+			CHECK_INT(band(p, at, tare_accounts[a].key), rows(d, tare_accounts[a].key));
+	for (size_t i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
+		cut += band(p, at, pool[i]);
+	CHECK_INT(cut, rows(d, "allocations") + rows(d, "vmm"));
+}
+
+/* Nothing else was kept of its column: it held all along. */
+static bool is_alone(const struct tare_course *s, const struct tare_course_panel *p, size_t i)
+{
+	int64_t width = (s->end_ns - s->from_ns) / TARE_COURSE_COLUMNS + 1;
+	int64_t column = (p->points[i].t_ns - s->from_ns) / width;
+
+	return (i == 0 || (p->points[i - 1].t_ns - s->from_ns) / width != column) &&
+	       (i + 1 == p->point_nr || (p->points[i + 1].t_ns - s->from_ns) / width != column);
+}
+
+/* At moments all over the recording; not where a better source moved the books after that (rule "sources"). */
+static void check_instants(struct world *w, const struct tare_course *s, const struct tare_course_panel *p,
+			   uint64_t used_start)
+{
+	struct tare_ledger ledgers[ASKED];
+	const struct tare_course_point *points[ASKED];
+	char text[ASKED][40];
+	const char *at[ASKED];
+	int n = 0;
+
+	for (size_t i = 0; i < p->point_nr && n < ASKED; i += 1 + p->point_nr / ASKED) {
+		if (!is_alone(s, p, i))
+			continue;
+		points[n] = &p->points[i];
+		snprintf(text[n], sizeof(text[n]), "%lldns", (long long)p->points[i].t_ns);
+		at[n] = text[n];
+		n++;
+	}
+	world_build(w, NULL, at, n, ledgers);
+	for (int i = 0; i < n; i++) {
+		const struct tare_device_ledger *d = &ledgers[i].devices[p->device];
+
+		if (d->used != TARE_NOT_KNOWN && d->used_start == used_start)
+			check_point(p, points[i], d);
+		tare_ledger_free(&ledgers[i]);
+	}
+}
+
+static void check_panel(struct world *w, const struct tare_course *s, const struct tare_course_panel *p,
+			const struct tare_ledger *peak)
+{
+	const struct tare_device_ledger *d = p->device < 0 ? NULL : &peak->devices[p->device];
+	int64_t most = INT64_MIN, last = INT64_MIN;
+
+	for (size_t i = 0; i < p->point_nr; i++) {
+		CHECK_INT(sum_of(p, &p->points[i]), p->points[i].used);
+		CHECK(p->points[i].t_ns >= last);
+		CHECK(p->points[i].t_ns <= s->end_ns);
+		last = p->points[i].t_ns;
+		most = p->points[i].used > most ? p->points[i].used : most;
+	}
+	if (p->has_peak)
+		CHECK_INT(sum_of(p, &p->peak), p->peak.used);
+	if (!d)
+		return;
+	if (p->has_peak) {
+		CHECK_INT(p->peak.used, (int64_t)d->peak_used);
+		CHECK_INT(p->peak.t_ns, d->peak_t_ns);
+		check_point(p, &p->peak, d);
+	}
+	if (p->point_nr && p->has_peak)
+		CHECK(most <= p->peak.used);
+	check_instants(w, s, p, d->used_start);
+}
+
+void world_check_course(struct world *w)
+{
+	struct tare_course course;
+	struct tare_ledger_opts opts = { .course = &course };
+	const char *at = "peak";
+	struct tare_ledger peak;
+
+	world_build(w, &opts, &at, 1, &peak);
+	for (int i = 0; i < course.panel_nr; i++)
+		check_panel(w, &course, &course.panels[i], &peak);
+	tare_course_free(&course);
+	tare_ledger_free(&peak);
+}
