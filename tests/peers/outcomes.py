@@ -3,8 +3,9 @@
 
     outcomes.py OUTCOMES FILE [PATTERN…]
 
-Run are the tests whose name has a PATTERN in it, all without one, less those with a !PATTERN. A line of OUTCOMES is JSON: {"began": ID}, {"ended": ID, "as": OUTCOME}.
-A test that began and did not end took the process with it. A program of its own because the tests must not
+Run are the tests whose name has a PATTERN in it, all without one, less those with a !PATTERN. A line of
+OUTCOMES is JSON: {"began": ID}, {"ended": ID, "as": OUTCOME}. A test that began and did not end took the
+process with it. A program of its own because the tests must not
 see that of their caller: they are `__main__`, and children that they spawn run FILE again.
 """
 

@@ -17,16 +17,27 @@ same, 1 some differ, 2 usage, 77 nothing could run.
 import argparse
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = {
-    "cpu": ["test_autograd", "test_torch", "test_optim", "test_dataloader", "test_serialization"],
+    "cpu": [
+        "test_autograd", "test_torch", "test_optim", "test_serialization", "test_dlpack", "test_numpy_interop",
+        "test_tensor_creation_ops", "test_view_ops",
+        "profiler/test_profiler:!pattern",  # these multiply large matrices, for minutes
+        # What starts each worker as a new Python takes minutes.
+        "test_dataloader:TestDataLoader.test_worker,TestDataLoader.test_seq,test_shuffle,test_iterable,test_chain,"
+        "test_proper_exit,test_segfault,test_timeout,test_error_workers,test_batch,TestDict,TestString,"
+        "TestNamedTuple,TestConvAfterFork,!Persistent",
+        "test_multiprocessing:test_fd,test_fs,test_event,test_rebuild,test_inherit,test_autograd,test_leaf",
+        "test_nn:TestNN.test_LSTM,TestNN.test_Conv,TestNN.test_Linear,TestNN.test_parameter,TestNN.test_module,"
+        "TestNN.test_transformer,TestNN.test_rnn,TestNN.test_state_dict,TestNN.test_hook,TestNN.test_cudnn",
+    ],
     "gpu": [
         # Of the memory, streams and graphs; not what compiles C++, or asks for a second GPU by its name.
         "test_cuda:memory,fraction,oom,alloc,pinned,cudart,stream,event,graph,nvtx,workspace,multiple_threads,"
@@ -39,7 +50,8 @@ SKIPPED = 77
 
 
 class Run:
-    """What one run of a module gave: outcomes by test, in order; how the process ended; what it said."""
+    """What one run of a module gave: outcomes by test, in order; how the process ended; seconds of CPU time;
+    what it said."""
 
     def __init__(self, lines, code, seconds, said):
         self.outcomes, self.code, self.seconds, self.said = {}, code, seconds, said
@@ -70,7 +82,8 @@ class Ways:
         """The run, and its recording."""
         def argv_in(box, argv):
             return [self.tare, "run", "-o", os.path.join(box, "rec.tare")] + self.options + ["--"] + argv
-        return self.run(argv_in, module, patterns, lambda box: Recording(self.tare, os.path.join(box, "rec.tare")))
+        return self.run(argv_in, module, patterns,
+                        lambda box: Recording(self.tare, os.path.join(box, "rec.tare")))
 
     def run(self, argv_in, module, patterns, look=lambda box: None):
         box = tempfile.mkdtemp(prefix="torch-tests-")
@@ -85,7 +98,7 @@ class Ways:
     def wait(self, argv, out):
         env = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [self.folder, env.get("PYTHONPATH")]))
-        began = time.monotonic()
+        before = cpu_seconds()
         with tempfile.TemporaryFile() as said:
             running = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=said,
                                        stderr=said, start_new_session=True)
@@ -95,7 +108,7 @@ class Ways:
                 code = "timeout"
             finally:
                 end_group(running)
-            seconds = time.monotonic() - began
+            seconds = cpu_seconds() - before
             said.seek(0)
             text = said.read().decode("utf-8", "replace")
         lines = []
@@ -117,6 +130,12 @@ class Recording:
                               stderr=subprocess.PIPE, check=False)
         if done.returncode:
             self.wrong = "tare report: exit %d: %s" % (done.returncode, done.stderr.decode("utf-8", "replace"))
+
+
+def cpu_seconds():
+    """Of the children that ended, and theirs: what other programs do here is not in it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def end_group(running):
@@ -174,7 +193,8 @@ class Module:
         for outcome in self.plain.outcomes.values():
             kind = outcome.split(" ", 1)[0] if outcome.startswith("error") else outcome
             counts[kind] = counts.get(kind, 0) + 1
-        return ", ".join("%d %s" % (n, kind) for kind, n in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
+        order = sorted(counts, key=lambda kind: (-counts[kind], kind))
+        return ", ".join("%d %s" % (counts[kind], kind) for kind in order)
 
     def problems(self):
         """What makes the comparison fail, besides tests."""
@@ -197,7 +217,8 @@ class Module:
 
 
 def show(modules):
-    print("| module | tests | same | different | flaky | outcomes without tare | s plain | s recorded | MiB recorded |")
+    print("| module | tests | same | different | flaky | outcomes without tare | CPU s plain | CPU s recorded "
+          "| MiB recorded |")
     print("|---|---|---|---|---|---|---|---|---|")
     for module in modules:
         print("| " + " | ".join(map(str, module.row())) + " |")
