@@ -69,8 +69,8 @@ const struct tare_command tare_command_report = {
 		"DB is the file of tare sweep: its configurations with their times, memory and speeds, what works and "
 		"what does not, what the memory is, and how short of it each was.\n\n"
 		"--svg draws memory over time into FILE, which is overwritten: a panel per GPU and one for "
-		"tensors on the CPU, stacked by account, elastic memory hatched, with the peak, phases and "
-		"where memory ran out. Recordings that are not of one job stand under one another, to the "
+		"tensors on the CPU, stacked by account (tensors with --by category by what they are for), "
+		"elastic memory hatched, with the peak, phases and where memory ran out. Recordings that are not of one job stand under one another, to the "
 		"same scale.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
@@ -86,7 +86,7 @@ const struct tare_command tare_command_report = {
 		    "tare report job17/ --by rank\n"
 		    "tare report roll.db --html roll.html\n"
 		    "tare report train.tare --svg train.svg\n"
-		    "tare report sgd.tare adam.tare --svg both.svg",
+		    "tare report sgd.tare adam.tare --by category --svg both.svg",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -103,9 +103,10 @@ static int check(const struct options *o, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --svg shows the whole run and takes none of --at, --cost "
 				    "time, --pid, --line, --annotate, --json and --csv");
-	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT)
+	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY)
 		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --svg stacks memory by account and takes no other --by");
+				    "report: --svg stacks memory by account, or tensors by category, and "
+				    "takes no other --by");
 	if (o->cost == COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -218,7 +219,8 @@ int tare_cmd_report(int argc, char **argv)
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc && o.svg)
-		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, &err);
+		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, o.by == TARE_BY_CATEGORY,
+					 &err);
 	else if (!rc)
 		rc = is_sweep ? print_sweep(&o, rest.items[0], &err) : print(&o, instants, &rest, &err);
 	free(instants);

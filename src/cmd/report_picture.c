@@ -54,7 +54,7 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 }
 
 static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
-		    struct tare_err *err)
+		    bool by_category, struct tare_err *err)
 {
 	static const struct tare_instant peak = { .mark = TARE_MARK_PEAK, .text = "peak" };
 	struct tare_ledger_opts opts = { .course = &run->course };
@@ -64,6 +64,14 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 	if (rc)
 		return rc;
 	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
+	if (by_category) {
+		struct tare_course first = run->course;
+
+		opts.course_by_category = &first;
+		tare_ledger_free(&run->ledger);
+		tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
+		tare_course_free(&first);
+	}
 	add_title(run, paths[0], path_nr);
 	tare_recording_close(recording);
 	return 0;
@@ -98,7 +106,7 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 }
 
 int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job,
-			struct tare_err *err)
+			bool by_category, struct tare_err *err)
 {
 	size_t *group = tare_xcalloc(path_nr, sizeof(*group)), run_nr = 1;
 	const char **own = tare_xcalloc(path_nr, sizeof(*own));
@@ -111,7 +119,7 @@ int tare_report_picture(const char *file, const char *const *paths, size_t path_
 	for (size_t i = 0; i < run_nr && !rc; i++) {
 		size_t count = select_group(paths, group, path_nr, i, own);
 
-		rc = open_run(&runs[i], own, count, job, err);
+		rc = open_run(&runs[i], own, count, job, by_category, err);
 		if (rc)
 			tare_err_prefix(err, "%s", own[0]);
 	}

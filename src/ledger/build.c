@@ -241,7 +241,7 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	struct tare_fold f;
 
 	tare_fold_begin(&f, source, opts);
-	tare_fold_course_begin(&f, opts ? opts->course : NULL);
+	tare_fold_course_begin(&f, opts ? opts->course : NULL, opts ? opts->course_by_category : NULL);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
 	f.is_over = true;

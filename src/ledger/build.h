@@ -101,6 +101,7 @@ struct tare_ledger_opts {
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */
+	const struct tare_course *course_by_category; /* an earlier one: its tensors by category; or NULL */
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

@@ -13,7 +13,8 @@
 /* Bands of a device: the accounts, and of PyTorch's allocator (rule "tensors") what its segments hold. */
 enum {
 	BAND_TENSORS = TARE_ACCOUNT_NR,
-	BAND_PARTLY,
+	BAND_CATEGORY, /* the first of them, if they are asked for: of what TENSORS else has */
+	BAND_PARTLY = BAND_CATEGORY + TARE_CATEGORY_NR,
 	BAND_HELD,
 	BAND_CACHED,
 	BAND_UNEXPLAINED,
@@ -30,8 +31,17 @@ static const struct tare_course_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
 						 .is_unexplained = true },
 };
 
+static struct tare_course_band category_band(int category)
+{
+	const char *name = tare_category_name((enum tare_category)category);
+
+	return (struct tare_course_band){ .key = name, .label = name };
+}
+
 static struct tare_course_band band_of(int band)
 {
+	if (band >= BAND_CATEGORY && band < BAND_PARTLY)
+		return category_band(band - BAND_CATEGORY);
 	if (band >= TARE_ACCOUNT_NR)
 		return beyond[band - TARE_ACCOUNT_NR];
 	return (struct tare_course_band){ .key = tare_accounts[band].key,
@@ -56,6 +66,19 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 	bands[BAND_UNEXPLAINED] = used;
 	for (int i = 0; i < BAND_UNEXPLAINED; i++)
 		bands[BAND_UNEXPLAINED] -= bands[i];
+}
+
+/* Tensors become those of no category and those of each; trials of cuDNN have theirs in a row of their own. */
+static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64_t *tensors, int64_t *categories)
+{
+	if (!k->panel)
+		return;
+	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
+		categories[c] = tare_kinds_at(k, (enum tare_category)c, point);
+		if (c == TARE_CATEGORY_WORKSPACE)
+			categories[c] -= tried < categories[c] ? tried : categories[c];
+		*tensors -= categories[c];
+	}
 }
 
 void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
@@ -83,10 +106,12 @@ static int64_t start_of(const struct tare_fold *f)
 	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
 }
 
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out)
+void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out, const struct tare_course *first)
 {
 	int64_t start;
 
+	if (first)
+		tare_fold_course_kinds_begin(f, first);
 	f->course = out;
 	f->known_ns = INT64_MIN;
 	for (int i = 0; i < f->process_nr; i++)
@@ -130,7 +155,7 @@ struct sheet {
 	struct tare_course_panel *panel;
 	const struct tare_samples *samples;
 	int band_nr;
-	struct tare_course_band bands[BAND_NR];
+	struct tare_course_band bands[BAND_NR]; /* room for those of CPUs too */
 	int64_t *cells; /* by point, the peak's last */
 };
 
@@ -222,14 +247,23 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 	for (int i = 0; i < BAND_NR; i++)
 		s->bands[i] = band_of(i);
 	start_sheet(s, places);
-	for (size_t i = 0; i < p->point_nr; i++)
-		spread(tare_sample_parts(s->samples, places[i]), p->points[i].used, s->cells + i * BAND_NR);
+	tare_fold_course_kinds_finish(f, d->index);
+	for (size_t i = 0; i < p->point_nr; i++) {
+		const int64_t *now = tare_sample_parts(s->samples, places[i]);
+		int64_t *cells = s->cells + i * BAND_NR;
+
+		spread(now, p->points[i].used, cells);
+		split(&d->kinds, i, now[TARE_BUCKET_TRIED], &cells[BAND_TENSORS], &cells[BAND_CATEGORY]);
+	}
 	p->has_peak = d->is_marked[TARE_MARK_PEAK];
 	if (p->has_peak) {
 		p->peak.t_ns = d->mark_ns[TARE_MARK_PEAK];
 		p->peak.used = d->mark_used[TARE_MARK_PEAK];
 		at_mark(f, d, TARE_MARK_PEAK, parts);
 		spread(parts, p->peak.used, s->cells + p->point_nr * BAND_NR);
+		split(&d->kinds, p->point_nr, parts[TARE_BUCKET_TRIED],
+		      &s->cells[p->point_nr * BAND_NR + BAND_TENSORS],
+		      &s->cells[p->point_nr * BAND_NR + BAND_CATEGORY]);
 	}
 	finish_sheet(s);
 }
@@ -254,6 +288,22 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 	}
 }
 
+enum { HOST_BANDS = TARE_HOST_PARTS + TARE_CATEGORY_NR };
+
+/* By process, or by category: then the first place has what is of none. */
+static void fill_host(const struct tare_host_fold *h, struct sheet *s, size_t row, size_t point,
+		      const int64_t *parts)
+{
+	int64_t *cells = s->cells + row * HOST_BANDS;
+
+	memcpy(cells, parts, TARE_HOST_PARTS * sizeof(*cells));
+	for (int i = 1; h->kinds.panel && i < TARE_HOST_PARTS; i++) {
+		cells[0] += cells[i];
+		cells[i] = 0;
+	}
+	split(&h->kinds, point, 0, &cells[0], cells + TARE_HOST_PARTS);
+}
+
 static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 {
 	struct tare_course_panel *p = s->panel;
@@ -262,20 +312,23 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 
 	p->device = -1;
 	s->samples = &h->samples;
-	s->band_nr = TARE_HOST_PARTS;
+	s->band_nr = HOST_BANDS;
 	name_parts(f, s);
+	if (h->kinds.panel)
+		s->bands[0] = band_of(BAND_TENSORS);
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		s->bands[TARE_HOST_PARTS + c] = category_band(c);
 	start_sheet(s, places);
+	tare_fold_course_kinds_finish(f, -1);
 	for (size_t i = 0; i < p->point_nr; i++) {
-		memcpy(s->cells + i * TARE_HOST_PARTS, tare_sample_parts(s->samples, places[i]),
-		       TARE_HOST_PARTS * sizeof(*s->cells));
+		fill_host(h, s, i, i, tare_sample_parts(s->samples, places[i]));
 		if (p->points[i].used > p->points[most].used)
 			most = i;
 	}
 	p->has_peak = h->is_marked[TARE_MARK_HOST] && p->point_nr && p->points[most].used == h->most;
 	if (p->has_peak) {
 		p->peak = p->points[most];
-		memcpy(s->cells + p->point_nr * TARE_HOST_PARTS, s->cells + most * TARE_HOST_PARTS,
-		       TARE_HOST_PARTS * sizeof(*s->cells));
+		fill_host(h, s, p->point_nr, p->point_nr, tare_sample_parts(s->samples, places[most]));
 	}
 	finish_sheet(s);
 }
@@ -319,7 +372,11 @@ void tare_fold_course_end(struct tare_fold *f)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_samples_free(&f->devices[i]->samples);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			free(f->devices[i]->kinds.change);
 	tare_samples_free(&f->host.samples);
+	free(f->host.kinds.change);
 	tare_spans_free(&f->spans);
 }
 

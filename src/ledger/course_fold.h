@@ -4,6 +4,7 @@
 #define TARE_LEDGER_COURSE_FOLD_H
 
 #include "base/map.h"
+#include "ledger/category.h"
 #include "ledger/course.h"
 
 struct tare_fold;
@@ -41,6 +42,13 @@ struct tare_spans {
 	uint64_t dropped;
 };
 
+/* Tensors by category at the points of a panel; course_category.c. No panel: they are not asked for. */
+struct tare_kinds {
+	const struct tare_course_panel *panel;
+	int64_t *change; /* by category and point; once it is finished: how much there is */
+	int64_t peak[TARE_CATEGORY_NR];
+};
+
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr);
 /* The state has held since the last time that something was said, up to t. */
@@ -60,10 +68,17 @@ void tare_fold_course_spans(struct tare_fold *f, struct tare_course *out);
 void tare_spans_free(struct tare_spans *s);
 
 /* course.c: something is about to happen at t; it has happened; and its `used` has moved */
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out);
+void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out, const struct tare_course *first);
 void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_course_host(struct tare_fold *f, int64_t t); /* the same for tensors on the CPU */
 void tare_fold_course_finish(struct tare_fold *f);
 void tare_fold_course_end(struct tare_fold *f);
+
+/* course_category.c: device -1: the memory of CPUs. Points count from 0; the one behind the last is the peak. */
+struct tare_live_block;
+void tare_fold_course_kinds_begin(struct tare_fold *f, const struct tare_course *first);
+void tare_fold_course_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+void tare_fold_course_kinds_finish(struct tare_fold *f, int device);
+int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point);
 
 #endif

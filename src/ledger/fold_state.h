@@ -581,6 +581,7 @@ struct tare_device_fold {
 
 	int instant_next; /* timed instants before it have their snapshot */
 	struct tare_samples samples;
+	struct tare_kinds kinds;
 
 	/* phases, see phase.h */
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
@@ -656,6 +657,7 @@ struct tare_fold {
 		bool is_busy;
 		int timed_next; /* timed instants before it have their tensors */
 		struct tare_samples samples;
+		struct tare_kinds kinds;
 		int64_t parts[TARE_HOST_PARTS]; /* of `live` */
 		int part_nr;
 	} host;

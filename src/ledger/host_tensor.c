@@ -78,6 +78,7 @@ static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t
 		return;
 	count(f, p, &block, -1);
 	tare_fold_block_gone(f, &block);
+	tare_fold_course_gone(f, &block, -1);
 }
 
 static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const struct tare_block *b)

@@ -54,6 +54,7 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 		return;
 	spread(f, &p->segments, &block, -1);
 	tare_fold_block_gone(f, &block);
+	tare_fold_course_gone(f, &block, d->index);
 }
 
 /*

@@ -17,6 +17,8 @@ static const struct {
 	{ "tensors", 0 },    { "cached", 0 },   { "partly", 1 },      { "held", 7 },
 	{ "allocations", 5 }, { "context", 6 },  { "code", 2 },        { "local", 3 },
 	{ "vmm", 4 },        { "pools", 1 },    { "idle", 1 },        { "managed", 7 },
+	{ "parameter", 6 },  { "gradient", 2 }, { "optimizer state", 7 }, { "activation", 0 },
+	{ "input", 4 },      { "temporary", 3 }, { "workspace", 1 },  { "buffer/state", 5 },
 	{ "trial", 3 },      { "execs", 4 },    { "preallocated", 6 }, { "streams", 5 },
 };
 

@@ -118,6 +118,18 @@ def segments_of_pytorch_are_shown_by_what_is_in_them(box):
 
 
 @case
+def tensors_are_shown_by_category_when_asked(box):
+    box.record(fixture("e2e_tensors"))
+    done = box.tare("report", "rec.tare", "--by", "category", "--svg", "out.svg")
+    check_equal((done.code, done.out, done.err), (0, "", ""), done)
+    picture = Picture(box.path("out.svg"))
+    report = box.report(at="peak")
+    rows = [r for r in report["devices"][0]["accounts"] if r["path"].endswith("/libc10_cuda/tensors")]
+    check("tensors" not in dict(picture.bands) or not rows, picture.bands)
+    check({"temporary", "input", "activation", "buffer/state", "small"} & set(dict(picture.bands)), picture.bands)
+
+
+@case
 def the_peak_is_that_of_the_ledger(box):
     for program in ("e2e_phases", "e2e_tensors", "e2e_storm"):
         box.record(fixture(program), rec=program + ".tare")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every world of the ledger's tests as a picture would show it: does it say what the ledger says? */
 #include "ledger_world.h"
+#include "ledger/category.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -122,6 +123,53 @@ static void check_panel(struct world *w, const struct tare_course *s, const stru
 	check_instants(w, s, p, d->used_start);
 }
 
+static int64_t rows_of_category(const struct tare_tensor_rows *r, int category)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < r->count; i++)
+		if ((int)tare_rules[r->items[i].rule].category == category)
+			sum += r->items[i].bytes;
+	return sum;
+}
+
+static bool has_trials(const struct tare_device_ledger *d)
+{
+	for (int i = 0; i < d->row_nr; i++)
+		if (d->rows[i].account == TARE_ACCOUNT_TRIAL)
+			return true;
+	return false;
+}
+
+/* The same once more, tensors by category: at every point as much in all, at the peak what the ledger says. */
+static void check_categories(struct world *w, const struct tare_course *first)
+{
+	struct tare_course course;
+	struct tare_ledger_opts opts = { .course = &course, .course_by_category = first };
+	const char *at = "peak";
+	struct tare_ledger l;
+
+	world_build(w, &opts, &at, 1, &l);
+	CHECK_INT(course.panel_nr, first->panel_nr);
+	for (int i = 0; i < course.panel_nr; i++) {
+		const struct tare_course_panel *p = &course.panels[i];
+
+		CHECK_INT(p->point_nr, first->panels[i].point_nr);
+		for (size_t k = 0; k < p->point_nr; k++) {
+			CHECK_INT(p->points[k].used, first->panels[i].points[k].used);
+			CHECK_INT(sum_of(p, &p->points[k]), p->points[k].used);
+			for (int c = 0; c < TARE_CATEGORY_NR; c++)
+				CHECK(band(p, &p->points[k], tare_category_name((enum tare_category)c)) >= 0);
+		}
+		for (int c = 0; p->device >= 0 && p->has_peak && c < TARE_CATEGORY_NR; c++)
+			if (!has_trials(&l.devices[p->device]))
+				CHECK_INT(band(p, &p->peak, tare_category_name((enum tare_category)c)),
+					  rows_of_category(&l.devices[p->device].tensors, c));
+	}
+	tare_course_free(&course);
+	tare_ledger_free(&l);
+}
+
 void world_check_course(struct world *w)
 {
 	struct tare_course course;
@@ -132,6 +180,7 @@ void world_check_course(struct world *w)
 	world_build(w, &opts, &at, 1, &peak);
 	for (int i = 0; i < course.panel_nr; i++)
 		check_panel(w, &course, &course.panels[i], &peak);
+	check_categories(w, &course);
 	tare_course_free(&course);
 	tare_ledger_free(&peak);
 }

@@ -138,6 +138,40 @@ TEST(course_takes_pytorchs_segments_apart_and_puts_what_is_elastic_on_top)
 	world_free(w);
 }
 
+/* Blocks are in the points of the time that they were there, and in no other. */
+TEST(course_has_tensors_by_category)
+{
+	struct world *w = world_new();
+	struct tare_course first, s;
+	struct tare_ledger_opts opts = { .course = &s, .course_by_category = &first };
+	const char *at = "peak";
+	struct tare_ledger l;
+	const struct tare_course_panel *p;
+	int64_t sums[2] = { 0 };
+
+	world_host_tensor(w, 0, 100 * MS, 0x1000, 3 * MIB, 0);
+	world_host_tensor(w, 0, 200 * MS, 0x9000, 5 * MIB, TARE_TENSOR_BACKWARD);
+	world_host_tensor(w, 0, 300 * MS, 0x9000, 0, TARE_TENSOR_BACKWARD);
+	world_host_tensor(w, 0, 400 * MS, 0x20000, 1 * MIB, 0);
+	build(w, &first, &l);
+	tare_ledger_free(&l);
+	world_build(w, &opts, &at, 1, &l);
+	p = &s.panels[s.panel_nr - 1];
+	for (size_t i = 0; i < p->point_nr; i++) {
+		int64_t t = p->points[i].t_ns, temporary = band(p, &p->points[i], "temporary");
+		bool is_there = t >= 200 * MS && t < 300 * MS;
+
+		CHECK_INT(temporary < 0 ? 0 : temporary, is_there ? 5 * MIB : 0);
+		sums[is_there]++;
+	}
+	CHECK(sums[0] > 100 && sums[1] > 100);
+	CHECK_INT(band(p, &p->peak, "temporary"), 5 * MIB);
+	tare_course_free(&first);
+	tare_course_free(&s);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(course_of_the_cpu_tells_processes_apart)
 {
 	struct world *w = world_new();
