@@ -37,6 +37,16 @@ bool tare_owner_is_tool(const char *path)
 	return tare_owner_is_transparent(path) || !strncmp(base_name(path), "libtare", strlen("libtare"));
 }
 
+bool tare_owner_is_pool(const char *library)
+{
+	static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
+
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		if (!strcmp(library, allocators[i]))
+			return true;
+	return false;
+}
+
 static const char *owner_of(const struct tare_process *p, const struct tare_stack *stack)
 {
 	uint64_t pc = tare_line_first(p, stack, tare_owner_is_transparent);

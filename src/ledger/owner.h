@@ -10,4 +10,7 @@ bool tare_owner_is_transparent(const char *path);
 /* Is it one of those, or a library of Tare's that a program calls? No line of the program is in it. */
 bool tare_owner_is_tool(const char *path);
 
+/* Is it the library of PyTorch's allocator, which reports the blocks of its segments? */
+bool tare_owner_is_pool(const char *library);
+
 #endif

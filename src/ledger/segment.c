@@ -4,21 +4,14 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "ledger/owner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The library whose allocator reports blocks. */
-static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
-
 bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
 {
-	const char *name = owner ? f->owners[owner - 1] : "";
-
-	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
-		if (!strcmp(name, allocators[i]))
-			return true;
-	return false;
+	return owner && tare_owner_is_pool(f->owners[owner - 1]);
 }
 
 /* Is what is booked there cut into blocks? */

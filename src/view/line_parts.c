@@ -3,103 +3,12 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "ledger/owner.h"
+#include "view/line_made.h"
 
-#include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_err *err)
-{
-	const char *colon = strrchr(text, ':');
-	unsigned long number = 0;
-	char *end = NULL;
-
-	if (colon && colon != text && isdigit((unsigned char)colon[1]))
-		number = strtoul(colon + 1, &end, 10);
-	if (!number || number > UINT32_MAX || *end)
-		return tare_err_set(err, TARE_E_USAGE, "--line %s: say FILE:N, such as train.py:87", text);
-	*len = (size_t)(colon - text);
-	*line = (uint32_t)number;
-	return 0;
-}
-
-bool tare_line_is_file(const char *file, const char *end, size_t len)
-{
-	size_t n = strlen(file);
-
-	if (n < len || strncmp(file + n - len, end, len) != 0)
-		return false;
-	return n == len || end[0] == '/' || file[n - len - 1] == '/';
-}
-
-/* ---- which line is meant ---- */
-
-struct search {
-	const char *file;
-	size_t len;
-	uint32_t line, near; /* near: the nearest number of such a file that has records */
-	const char *found, *other; /* files */
-	const char *has_file;
-};
-
-static uint32_t distance(uint32_t a, uint32_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-static void look_at(struct search *s, const struct tare_ledger_line *l)
-{
-	if (!l->file || !tare_line_is_file(l->file, s->file, s->len))
-		return;
-	s->has_file = l->file;
-	if (l->line && (!s->near || distance(l->line, s->line) < distance(s->near, s->line)))
-		s->near = l->line;
-	if (l->line != s->line)
-		return;
-	if (!s->found)
-		s->found = l->file;
-	else if (strcmp(s->found, l->file) != 0)
-		s->other = l->file;
-}
-
-static int say_missing(const struct search *s, const char *text, struct tare_err *err)
-{
-	if (!s->has_file)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "--line %s: nothing was recorded at any line of such a file; --by line shows "
-				    "the lines that there are",
-				    text);
-	if (!s->near)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "--line %s: no line of %s is known by its number", text,
-				    s->has_file);
-	return tare_err_set(err, TARE_E_NOT_FOUND,
-			    "--line %s: nothing was recorded at this line; the nearest with records is %s:%u", text,
-			    s->has_file, s->near);
-}
-
-int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
-		   struct tare_line_choice *out, struct tare_err *err)
-{
-	struct search s = { .file = text };
-	int rc = tare_line_parse(text, &s.len, &s.line, err);
-
-	if (rc)
-		return rc;
-	for (int i = 0; i < ledger_nr; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			for (int k = 0; k < ledgers[i]->devices[d].line_nr; k++)
-				look_at(&s, &ledgers[i]->devices[d].lines[k]);
-	if (!s.found)
-		return say_missing(&s, text, err);
-	if (s.other)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "--line %s is in several files, such as %s and %s; say more of "
-						       "the path",
-				    text, s.found, s.other);
-	*out = (struct tare_line_choice){ s.found, s.line };
-	return 0;
-}
-
-/* ---- its parts ---- */
 
 struct parts {
 	struct tare_line_part *items;
@@ -199,15 +108,32 @@ static void add_host(struct tare_emit *e, const struct tare_ledger *l, const str
 	tare_emit_row(e);
 }
 
+static bool is_pool(const struct tare_line_part *part)
+{
+	return (part->account == TARE_ACCOUNT_ALLOCATION || part->account == TARE_ACCOUNT_VMM) && part->owner &&
+	       tare_owner_is_pool(part->owner);
+}
+
+/* Of kernel code the library itself is told: an owner has many, and one of them can be what is large. */
+static void add_label(struct tare_str *out, const struct tare_line_part *part)
+{
+	if (is_pool(part)) {
+		tare_str_addf(out, "%s's pool: %" PRIu64 " segment%s", tare_owner_name(part->owner), part->count,
+			      part->count == 1 ? "" : "s");
+		return;
+	}
+	tare_str_add(out, tare_accounts[part->account].label);
+	if (part->owner)
+		tare_str_addf(out, ": %s",
+			      part->account == TARE_ACCOUNT_CODE ? part->owner : tare_owner_name(part->owner));
+}
+
 static void add_account(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
 			const struct tare_line_part *part)
 {
-	const char *label = tare_accounts[part->account].label;
 	struct tare_str text = { 0 };
 
-	tare_str_add(&text, label);
-	if (part->owner)
-		tare_str_addf(&text, ": %s", tare_owner_name(part->owner));
+	add_label(&text, part);
 	begin_row(e, l, d, tare_accounts[part->account].key, tare_str_text(&text));
 	tare_emit_cell_unknown(e);
 	tare_emit_cell_int(e, part->bytes);
@@ -235,33 +161,33 @@ static void add_sum(struct tare_emit *e, const struct tare_ledger *l, const stru
 
 static void add_tensors(struct tare_emit *e, const struct tare_blocks_ledger *t)
 {
-	char now[TARE_UNITS_TEXT_MAX], ever[TARE_UNITS_TEXT_MAX];
-
 	tare_emit_open(e, "tensors", '{');
 	tare_emit_int(e, "bytes", t->bytes);
 	tare_emit_uint(e, "count", t->count);
 	tare_emit_int(e, "handed_bytes", t->ever_bytes);
 	tare_emit_uint(e, "handed", t->ever);
 	tare_emit_close(e);
-	if (t->ever)
-		tare_emit_note(e, "  tensors made here, in segments of PyTorch's pool: %llu now (%s MiB), %llu ever (%s MiB)",
-			       (unsigned long long)t->count, tare_units_mib(now, t->bytes), (unsigned long long)t->ever,
-			       tare_units_mib(ever, t->ever_bytes));
 }
 
-static void show_device(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-			const struct tare_line_choice *choice, const struct parts *p)
+static void add_title(struct tare_str *out, const struct tare_line_choice *choice, const char *function)
 {
-	char unexplained[TARE_UNITS_TEXT_MAX];
-	struct tare_str title = { 0 };
+	tare_str_addf(out, "%s:%u", choice->file, choice->line);
+	if (function && *function)
+		tare_str_addf(out, " in %s", function);
+}
 
-	tare_str_addf(&title, "%s:%u", choice->file, choice->line);
-	if (p->function && *p->function)
-		tare_str_addf(&title, " in %s", p->function);
-	tare_str_addf(&title, " · GPU %d · at %s", d->index, l->at);
-	tare_emit_open(e, NULL, '{');
-	tare_emit_int(e, "device", d->index);
-	tare_emit_table(e, "rows", tare_str_text(&title), columns, COLUMN_NR);
+static bool has_rows(const struct parts *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].bytes || p->items[i].count)
+			return true;
+	return p->host_anon || p->host_file;
+}
+
+static void show_rows(struct tare_emit *e, const char *title, const struct tare_ledger *l,
+		      const struct tare_device_ledger *d, const struct parts *p)
+{
+	tare_emit_table(e, "rows", title, columns, COLUMN_NR);
 	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate", p->host_anon);
 	add_host(e, l, d, "host_file", "pages of libraries and files, shared memory", p->host_file);
 	for (size_t i = 0; i < p->count; i++)
@@ -269,10 +195,74 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 			add_account(e, l, d, &p->items[i]);
 	add_sum(e, l, d, p);
 	tare_emit_table_end(e);
+}
+
+static void show_device(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+			const struct tare_line_choice *choice, const struct parts *p)
+{
+	/* On the screen a line that only made tensors has no table of nothing. */
+	bool is_shown = e->format != TARE_EMIT_TEXT || has_rows(p) || !p->tensors.ever;
+	char unexplained[TARE_UNITS_TEXT_MAX];
+	struct tare_str title = { 0 };
+
+	add_title(&title, choice, p->function);
+	tare_str_addf(&title, " · GPU %d · at %s", d->index, l->at);
+	tare_emit_open(e, NULL, '{');
+	tare_emit_int(e, "device", d->index);
+	tare_emit_null(e, "pid");
+	if (is_shown)
+		show_rows(e, tare_str_text(&title), l, d, p);
 	add_tensors(e, &p->tensors);
+	tare_line_made_show(e, &(struct tare_line_made){ .at = l->at,
+							 .title = is_shown ? NULL : tare_str_text(&title),
+							 .device = d->index,
+							 .pid = -1,
+							 .choice = choice,
+							 .tensors = p->tensors,
+							 .has_ever = true,
+							 .rows = &d->tensors });
+	if (p->tensors.ever)
+		tare_emit_note(e, "  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
 	if (d->unexplained)
 		tare_emit_note(e, "  unexplained on this GPU, and of no line: %s MiB",
 			       tare_units_mib(unexplained, d->unexplained));
+	tare_emit_close(e);
+	tare_str_free(&title);
+}
+
+/* What of the CPU's memory PyTorch asked for there. It says nothing of what is resident, so it is no row of a sum. */
+static void show_host(struct tare_emit *e, const struct tare_ledger *l, const struct tare_host_ledger *h,
+		      const struct tare_line_choice *choice)
+{
+	struct tare_line_made made = { .at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks };
+	struct tare_str title = { 0 };
+	const char *function = NULL;
+
+	for (int i = 0; i < h->line_nr; i++) {
+		const struct tare_ledger_line *line = &h->lines[i];
+
+		if (!line->file || line->line != choice->line || strcmp(line->file, choice->file) != 0)
+			continue;
+		function = line->function;
+		made.tensors.bytes += line->tensors.bytes;
+		made.tensors.count += line->tensors.count;
+	}
+	if (!made.tensors.count)
+		return;
+	add_title(&title, choice, function);
+	tare_str_addf(&title, " · CPU, process %" PRId64 " · at %s", h->pid, l->at);
+	made.title = tare_str_text(&title);
+	tare_emit_open(e, NULL, '{');
+	tare_emit_null(e, "device");
+	tare_emit_int(e, "pid", h->pid);
+	tare_emit_open(e, "tensors", '{');
+	tare_emit_int(e, "bytes", made.tensors.bytes);
+	tare_emit_uint(e, "count", made.tensors.count);
+	tare_emit_null(e, "handed_bytes");
+	tare_emit_null(e, "handed");
+	tare_emit_close(e);
+	tare_line_made_show(e, &made);
+	tare_emit_note(e, "  asked for by PyTorch, whether resident or not");
 	tare_emit_close(e);
 	tare_str_free(&title);
 }
@@ -294,5 +284,7 @@ void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
 			show_device(e, ledger, d, choice, &p);
 		free(p.items);
 	}
+	for (int i = 0; i < ledger->host_nr; i++)
+		show_host(e, ledger, &ledger->hosts[i], choice);
 	tare_emit_close(e);
 }

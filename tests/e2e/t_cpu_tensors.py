@@ -172,6 +172,26 @@ def lines_have_what_they_made(box):
 
 
 @case
+def one_line_taken_apart(box):
+    """In a recording without a GPU: what its tensors are for."""
+    torch(box, "training", "adam")
+    with open(PROGRAM, encoding="utf-8") as file:
+        at = [number for number, text in enumerate(file, 1) if "optimizer.step()" in text][0]
+    args = ("report", "rec.tare", "--line", "cpu_tensors.py:%d" % at, "--parts", "--at", "phase:step1")
+    done = box.tare(*args, "--json")
+    check_equal(done.code, 0, done)
+    one, = json.loads(done.out)["parts"]
+    check_equal((one["device"], one["pid"] > 0), (None, True), one)
+    # Two states for each of six parameters, and a counter.
+    check_equal([(row["category"], row["count"]) for row in one["made"]], [("optimizer state", 18)], one)
+    check_equal((one["tensors"]["bytes"], one["tensors"]["count"]), (one["made"][0]["bytes"], 18), one)
+    check_says(box.tare(*args).out, "cpu_tensors.py:%d in step" % at, "CPU, process", "optimizer state", "resident or not")
+    done = box.tare("report", "rec.tare", "--line", "cpu_tensors.py:1", "--parts")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "nearest")
+
+
+@case
 def workers_have_rows_of_their_own(box):
     said = torch(box, "loading")
     found = processes(box, "phase:loaded")

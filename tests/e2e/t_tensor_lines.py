@@ -204,6 +204,23 @@ def tensors_of_one_line(box):
     record(box)
     _, one = parts(box, "tensors.py:%d" % line_of("ACTIVATIONS"), "--by", "line")
     check_equal(one["tensors"], {"bytes": 0, "count": 0, "handed_bytes": 51 * 2 * MIB, "handed": 51})
+    check_equal(one["made"], [])
+    _, one = parts(box, "tensors.py:%d" % line_of("WEIGHTS"))
+    check_equal([(row["device"], row["count"], row["bytes"]) for row in one["made"]], [(0, 1, 3 * MIB)])
+    rows, one = parts(box, "tensors.py:%d" % line_of("SEGMENT"))
+    check_equal([(row["label"], row["count"]) for row in rows[:1]], [("PyTorch's pool: 1 segment", 1)])
+    check_equal(one["made"], [])
+
+
+@case
+def a_line_that_only_made_tensors_on_the_screen(box):
+    record(box)
+    at = "tensors.py:%d" % line_of("WEIGHTS")
+    out = box.tare("report", "rec.tare", "--line", at, "--parts", "--at", "end").out
+    check_says(out, at, "GPU 0", "tensors made here")
+    check_equal([line.split()[:3] for line in out.splitlines() if line.startswith(("now", "ever"))],
+                [["now", "1", "3.0"], ["ever", "1", "3.0"]], out)
+    check("sum" not in out, "no table of nothing", out)
 
 
 @case
