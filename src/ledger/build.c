@@ -211,6 +211,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->pauses);
 	free(f->notes);
 	free(f->ooms);
+	free(f->pool_witnesses);
 	tare_map_free(&f->graves);
 	tare_map_free(&f->told_physicals);
 	tare_strmap_free(&f->owner_ids);

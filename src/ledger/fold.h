@@ -334,6 +334,13 @@ void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_arena *memory, struct tare_device_ledger *out);
 
+/* pool_witness.c: what PyTorch's allocator says of itself */
+void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_pool_witness_look(struct tare_fold *f, int witness); /* the books are as they were then */
+/* Of each process the last before `t`. */
+void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+				 int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
+
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    struct tare_arena *memory, struct tare_device_ledger *out);

@@ -258,6 +258,7 @@ struct tare_block {
 	uint32_t site, tid;
 	uint16_t flags; /* enum tare_tensor_flag */
 	int oom;        /* it is none: 1 + row, what there was then is to be looked at */
+	int witness;    /* the same of `pool_witnesses` */
 };
 
 /* What the driver refused PyTorch last on a device. */
@@ -279,6 +280,12 @@ struct tare_oom_fold {
 	int64_t free, elastic, stuck, held, others; /* free -1: not known */
 };
 
+/* What PyTorch's allocator said of itself on a device, and what the books had then. */
+struct tare_pool_witness_fold {
+	int process, device;
+	struct tare_pool_witness said;
+};
+
 struct tare_pool_use {
 	bool is_known;
 	int64_t live, partly, held, count;
@@ -292,6 +299,7 @@ struct tare_place {
 	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
 	int64_t managed;          /* asked for in live managed memory */
 	int created;              /* contexts so far */
+	bool is_contradicted;     /* by what PyTorch's allocator counts; it is told once */
 	bool is_left;             /* the process ended and nothing of it is booked any more */
 	bool is_cut;              /* blocks in its segments were reported */
 };
@@ -685,6 +693,8 @@ struct tare_fold {
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
+	struct tare_pool_witness_fold *pool_witnesses; /* by time */
+	size_t pool_witness_nr, pool_witness_cap;
 	struct tare_oom_fold *ooms;
 	size_t oom_nr, oom_cap;
 	struct tare_rss_change *rss; /* by t */

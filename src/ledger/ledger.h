@@ -96,6 +96,15 @@ struct tare_pool_segment {
 	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
 };
 
+/* What PyTorch's allocator of one process said of itself, last before the instant: at safe points only. */
+struct tare_pool_witness {
+	int64_t pid, generation, t_ns;
+	int64_t allocated, reserved;
+	int64_t active, requested, inactive_split; /* -1: it does not say */
+	bool is_compared; /* with what the books had then: */
+	int64_t live, segments;
+};
+
 /* Blocks on a device that went in a collection of Python's cyclic garbage. */
 struct tare_collected_ledger {
 	uint64_t blocks; /* until the instant */
@@ -197,6 +206,8 @@ struct tare_device_ledger {
 	struct tare_collected_ledger collected;
 	struct tare_pool_segment *segments; /* with most stuck in them first; of a folded instant none */
 	int segment_nr;
+	struct tare_pool_witness *pool_witnesses;
+	int pool_witness_nr;
 	struct tare_card_ledger card;
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;

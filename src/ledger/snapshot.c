@@ -84,6 +84,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_rows(f, d, m, out->memory, l);
 	tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
+	tare_fold_pool_witness_rows(f, d, m, t, out->memory, l);
 	tare_fold_card_rows(f, d, m, out->memory, l);
 	if (f->is_over)
 		tare_fold_tensor_rows(f, d, m, out->memory, &l->tensors);

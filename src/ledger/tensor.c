@@ -132,6 +132,10 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 {
 	tare_fold_advance(f, d, b->t);
 	tare_fold_host_until(f, b->t);
+	if (b->witness) {
+		tare_fold_pool_witness_look(f, b->witness - 1);
+		return;
+	}
 	if (b->oom) {
 		tare_fold_oom_look(f, d, b->oom - 1);
 		return;

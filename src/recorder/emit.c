@@ -295,6 +295,11 @@ void tare_emit_probe(const struct tare_rec_probe *probe)
 	emit_plain(TARE_KIND_PROBE, probe, sizeof(*probe), tare_clock_ticks());
 }
 
+void tare_emit_pool_witness(const struct tare_rec_pool_witness *said, uint64_t stamp)
+{
+	emit_plain(TARE_KIND_POOL_WITNESS, said, sizeof(*said), stamp);
+}
+
 void tare_emit_sweep(const struct tare_rec_sweep *sweep)
 {
 	emit_plain(TARE_KIND_SWEEP, sweep, sizeof(*sweep), tare_clock_ticks());

@@ -32,6 +32,7 @@ void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
 void tare_emit_oom(const struct tare_rec_oom *oom);
 void tare_emit_probe(const struct tare_rec_probe *probe);
+void tare_emit_pool_witness(const struct tare_rec_pool_witness *said, uint64_t stamp);
 void tare_emit_sweep(const struct tare_rec_sweep *sweep);
 
 void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp);

@@ -168,6 +168,9 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_PROBE:
 		e->name = look_up(&p->strings, rec.probe->name);
 		break;
+	case TARE_KIND_POOL_WITNESS:
+		e->device = tare_process_device(&p->public, rec.pool_witness->device);
+		break;
 	case TARE_KIND_OOM:
 		e->device = tare_process_device(&p->public, rec.oom->device);
 		e->stack = look_up(&p->stacks, rec.oom->stack);

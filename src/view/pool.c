@@ -161,6 +161,44 @@ static const struct tare_column collected_columns[] = {
 	{ "waiting_bytes", "", TARE_COL_BYTES },
 };
 
+static const struct tare_column witness_columns[] = {
+	{ "at", "", TARE_COL_TEXT },		 { "device", "", TARE_COL_COUNT },
+	{ "pid", "", TARE_COL_COUNT },		 { "generation", "", TARE_COL_COUNT },
+	{ "t_ns", "", TARE_COL_DURATION },	 { "allocated_bytes", "", TARE_COL_BYTES },
+	{ "reserved_bytes", "", TARE_COL_BYTES }, { "active_bytes", "", TARE_COL_BYTES },
+	{ "requested_bytes", "", TARE_COL_BYTES }, { "inactive_split_bytes", "", TARE_COL_BYTES },
+	{ "rounding_bytes", "", TARE_COL_BYTES }, { "live_bytes", "", TARE_COL_BYTES },
+	{ "segment_bytes", "", TARE_COL_BYTES }, { "evidence", "", TARE_COL_TEXT },
+};
+
+static void cell_known(struct tare_emit *e, int64_t v)
+{
+	if (v >= 0)
+		tare_emit_cell_int(e, v);
+	else
+		tare_emit_cell_unknown(e);
+}
+
+static void add_witness(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
+			const struct tare_pool_witness *s)
+{
+	tare_emit_cell_text(e, at);
+	tare_emit_cell_int(e, d->index);
+	tare_emit_cell_int(e, s->pid);
+	tare_emit_cell_int(e, s->generation);
+	tare_emit_cell_int(e, s->t_ns);
+	tare_emit_cell_int(e, s->allocated);
+	tare_emit_cell_int(e, s->reserved);
+	cell_known(e, s->active);
+	cell_known(e, s->requested);
+	cell_known(e, s->inactive_split);
+	cell_known(e, s->requested < 0 ? -1 : s->allocated - s->requested);
+	cell_known(e, s->is_compared ? s->live : -1);
+	cell_known(e, s->is_compared ? s->segments : -1);
+	tare_emit_cell_text(e, tare_evidence_name(TARE_EVIDENCE_WITNESS));
+	tare_emit_row(e);
+}
+
 static void cell_if(struct tare_emit *e, uint64_t v)
 {
 	if (v)
@@ -278,5 +316,12 @@ void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledger
 	for (int i = 0; i < n; i++)
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
 			add_collected(e, ledgers[i]->at, &ledgers[i]->devices[d]);
+	tare_emit_table_end(e);
+	tare_emit_table(e, "witness", NULL, witness_columns, sizeof(witness_columns) / sizeof(witness_columns[0]));
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < ledgers[i]->device_nr; d++)
+			for (int k = 0; k < ledgers[i]->devices[d].pool_witness_nr; k++)
+				add_witness(e, ledgers[i]->at, &ledgers[i]->devices[d],
+					    &ledgers[i]->devices[d].pool_witnesses[k]);
 	tare_emit_table_end(e);
 }

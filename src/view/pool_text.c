@@ -101,6 +101,22 @@ static void add_collected(struct tare_emit *e, const struct tare_collected_ledge
 			       tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
 }
 
+/* What the program asked for inside its blocks is known only to the allocator. */
+static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, bool has_pids)
+{
+	char t[TARE_UNITS_TEXT_MAX], rounding[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX];
+	struct tare_str who = { 0 };
+
+	if (s->requested < 0)
+		return;
+	if (has_pids)
+		tare_str_addf(&who, ", pid %lld", (long long)s->pid);
+	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live", tare_units_duration(t, s->t_ns),
+		       tare_str_text(&who), tare_units_mib(rounding, s->allocated - s->requested),
+		       tare_units_mib(live, s->allocated));
+	tare_str_free(&who);
+}
+
 /* They come with most stuck in them first. */
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
@@ -152,6 +168,8 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 	tare_pool_build(&groups, ledger, d);
 	if (groups.count) {
 		add_groups(e, tare_str_text(&title), &groups);
+		for (int i = 0; i < d->pool_witness_nr; i++)
+			add_witness(e, &d->pool_witnesses[i], is_of_several(&groups));
 		add_collected(e, &d->collected);
 		add_stuck(e, d);
 	} else {

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 
-from harness import FIXTURES, ROOT, Skip, case, check, check_equal, fixture, main
+from harness import FIXTURES, MIB, ROOT, Skip, case, check, check_equal, fixture, main
 from python_stacks import PYTHONS, VERSIONS, python_of
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "probed.py")
@@ -141,6 +141,56 @@ def embedded_interpreters(box):
         tried += 1
     if not tried:
         raise Skip("no libpython3.*.so here")
+
+
+def said_of_the_pool(box, what, version="system"):
+    rec = what + ".tare"
+    done = box.record([python_of(version), PROGRAM, "pool"], rec=rec, env=dict(environment("eager", fake=True), POOL=what))
+    check_equal(done.out, "fine\n", done)
+    check(records(box, rec), "no sweep", what)
+    done = box.tare("report", rec, "--by", "pool", "--at", "end", "--json")
+    check_equal(done.code, 0, done)
+    return json.loads(done.out)
+
+
+def check_pool(box, version):
+    report = said_of_the_pool(box, "said", version)
+    row, = report["witness"]
+    check(row["t_ns"] > 0, row)
+    check_equal({key: row[key] for key in row if key.endswith("_bytes")},
+                {"allocated_bytes": MIB, "reserved_bytes": 20 * MIB, "active_bytes": MIB, "requested_bytes": 1000000,
+                 "inactive_split_bytes": 19 * MIB, "rounding_bytes": MIB - 1000000, "live_bytes": MIB,
+                 "segment_bytes": 20 * MIB})
+    check_equal(row["evidence"], "witness")
+    check(not any("counted otherwise" in line for line in report["degraded"]), report["degraded"])
+    text = box.tare("report", "said.tare", "--by", "pool", "--at", "end")
+    check("torch's own count at " in text.out and "0.0 MiB of 1.0 live" in text.out, text)
+
+
+def define_pool(version):
+    def run(box):
+        check_pool(box, version)
+    run.__name__ = "pool_" + version.replace(".", "_")
+    case(run)
+
+
+for one in [VERSIONS[0], VERSIONS[-1], "system"]:
+    define_pool(one)
+
+
+@case
+def a_pool_that_counts_otherwise_is_told_of_once(box):
+    report = said_of_the_pool(box, "other")
+    lines = [line for line in report["degraded"] if "counted otherwise" in line]
+    check_equal(len(lines), 1, report["degraded"])
+    check("512 B more in blocks and 0 B" in lines[0], lines)
+    check_equal(said_of_the_pool(box, "old")["witness"][0]["requested_bytes"], None)
+
+
+@case
+def a_pool_is_asked_only_where_that_is_safe(box):
+    for what in ("asleep", "lie", "driver", "forked", "python", "list", "empty", "text", "negative"):
+        check_equal(said_of_the_pool(box, what)["witness"], [], what)
 
 
 @case

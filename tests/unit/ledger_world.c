@@ -286,6 +286,15 @@ void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t
 	};
 }
 
+void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested)
+{
+	add(w, TARE_KIND_POOL_WITNESS, 0, 0, t)->rec.pool_witness =
+		(struct tare_rec_pool_witness){ .allocated = (uint64_t)allocated,
+						.reserved = (uint64_t)reserved,
+						.active = (uint64_t)allocated,
+						.requested = (uint64_t)requested };
+}
+
 void world_sweep(struct world *w, int64_t t, unsigned int flags)
 {
 	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };

@@ -83,6 +83,8 @@ void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
+/* PyTorch's allocator of process 0 on device 0 says what it has. */
+void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);
 /* … in the log of another `tare` that sees the same device. */

@@ -26,6 +26,7 @@ typedef int py_visit_fn(struct py_object *object, void *arg);
 	X(intptr_t, PyList_Size, (struct py_object *))                                              \
 	X(struct py_object *, PyList_GetItem, (struct py_object *, intptr_t))                       \
 	X(unsigned long long, PyLong_AsUnsignedLongLong, (struct py_object *))                      \
+	X(struct py_object *, PyLong_FromLong, (long))                                              \
 	X(struct py_object *, PyErr_Occurred, (void))                                               \
 	X(void, PyErr_Clear, (void))                                                                \
 	X(void, Py_DecRef, (struct py_object *))
@@ -49,5 +50,20 @@ static inline struct py_object *tare_probe_type(const struct py_object *object)
 {
 	return *(struct py_object *const *)((const char *)object + TARE_PYTHON_TYPE);
 }
+
+/* probe_names.c. The names of a module that is there already (borrowed), or NULL. Nothing is imported. */
+struct py_object *tare_probe_module(const struct tare_probe_api *py, const char *name);
+/* What is called so (borrowed), or NULL. */
+struct py_object *tare_probe_item(const struct tare_probe_api *py, struct py_object *dict, const char *name);
+/* The same, if it is a function of C, not something that a program put there. */
+struct py_object *tare_probe_builtin(const struct tare_probe_api *py, struct py_object *dict, const char *name);
+/* Calls with one argument, or none (NULL). Returns NULL, and no exception, where that fails or there is no function. */
+struct py_object *tare_probe_call(const struct tare_probe_api *py, struct py_object *function,
+				  struct py_object *argument);
+bool tare_probe_is_true(const struct tare_probe_api *py, struct py_object *answer); /* and releases it */
+void tare_probe_release(const struct tare_probe_api *py, struct py_object *object); /* or NULL */
+
+/* pool_witness.c: writes what PyTorch's allocator says of itself. Pre: the GIL is held, Python collects no garbage. */
+void tare_pool_witness(const struct tare_probe_api *py);
 
 #endif

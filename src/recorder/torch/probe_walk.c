@@ -17,7 +17,7 @@ enum kind { NONE, MODULE, OPTIMIZER, TENSOR };
 
 struct walk {
 	const struct tare_probe_api *py;
-	struct py_object *builtin_type, *text_type, *dict_type; /* exact */
+	struct py_object *text_type, *dict_type; /* exact */
 	struct py_object *module, *optimizer, *tensor, *parameter; /* classes; not ours to release */
 	struct py_object *data_ptr, *storage_offset, *element_size; /* functions of tensors; ours */
 	struct py_object *grad, *is_leaf, *requires_grad; /* getters; ours */
@@ -29,53 +29,34 @@ struct walk {
 	} kinds[KINDS];
 };
 
-/* ---- names in modules: nothing is imported ---- */
-
 static struct py_object *item(const struct walk *w, struct py_object *dict, const char *name)
 {
-	return dict ? w->py->PyDict_GetItemString(dict, name) : NULL;
+	return tare_probe_item(w->py, dict, name);
 }
 
-/* The names of a module that is there already. A program may have put anything under that name. */
 static struct py_object *module_dict(const struct walk *w, const char *name)
 {
-	struct py_object *modules = w->py->PyImport_GetModuleDict(), *module = item(w, modules, name);
-	struct py_object *dict = module ? w->py->PyModule_GetDict(module) : NULL;
-
-	if (!dict)
-		w->py->PyErr_Clear();
-	return dict;
+	return tare_probe_module(w->py, name);
 }
 
-/* A function of C, not something that a program put there. */
 static struct py_object *builtin(const struct walk *w, struct py_object *dict, const char *name)
 {
-	struct py_object *function = item(w, dict, name);
-
-	return function && tare_probe_type(function) == w->builtin_type ? function : NULL;
+	return tare_probe_builtin(w->py, dict, name);
 }
 
 static struct py_object *call(const struct walk *w, struct py_object *function, struct py_object *argument)
 {
-	struct py_object *result = function ? w->py->PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
-
-	if (function && !result)
-		w->py->PyErr_Clear();
-	return result;
+	return tare_probe_call(w->py, function, argument);
 }
 
 static void release(const struct walk *w, struct py_object *object)
 {
-	if (object)
-		w->py->Py_DecRef(object);
+	tare_probe_release(w->py, object);
 }
 
 static bool is_true(const struct walk *w, struct py_object *answer)
 {
-	bool is = answer && w->py->PyObject_IsTrue(answer) > 0;
-
-	release(w, answer);
-	return is;
+	return tare_probe_is_true(w->py, answer);
 }
 
 /* ---- tensors ---- */
@@ -299,6 +280,7 @@ static void see_list(struct walk *w)
 	for (i = 0; i < count; i++)
 		see(w->py->PyList_GetItem(list, i), w);
 	release(w, list);
+	tare_pool_witness(w->py);
 	if (was_enabled)
 		release(w, call(w, enable, NULL));
 }
@@ -306,17 +288,14 @@ static void see_list(struct walk *w)
 static bool find_types(struct walk *w)
 {
 	struct py_object *modules = w->py->PyImport_GetModuleDict();
-	struct py_object *sys, *intern, *version;
+	struct py_object *version;
 
 	if (!modules)
 		return false;
 	w->dict_type = tare_probe_type(modules);
-	sys = module_dict(w, "sys");
-	intern = item(w, sys, "intern");
-	version = item(w, sys, "version");
-	if (!intern || !version)
+	version = item(w, module_dict(w, "sys"), "version");
+	if (!version)
 		return false;
-	w->builtin_type = tare_probe_type(intern);
 	w->text_type = tare_probe_type(version);
 	w->tensor = item(w, module_dict(w, "torch"), "Tensor");
 	w->parameter = item(w, module_dict(w, "torch.nn.parameter"), "Parameter");
@@ -407,10 +386,12 @@ bool tare_probe_walk(struct tare_probe_result *result)
 	if (!torch_c || is_disturbed(&w, torch_c))
 		return false;
 	is_ready = find_functions(&w, torch_c);
-	if (is_ready && py->PyUnstable_GC_VisitObjects)
+	if (is_ready && py->PyUnstable_GC_VisitObjects) {
 		py->PyUnstable_GC_VisitObjects(see, &w);
-	else if (is_ready)
+		tare_pool_witness(py);
+	} else if (is_ready) {
 		see_list(&w);
+	}
 	release_functions(&w);
 	return is_ready;
 }

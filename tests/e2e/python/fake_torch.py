@@ -53,3 +53,15 @@ def install():
         module = types.ModuleType(name)
         module.__dict__.update(members)
         sys.modules[name] = module
+
+
+def install_cuda(stats, initialized=True, backend="native", bad_fork=False):
+    """What says how the allocator stands: functions in C, as PyTorch's are."""
+    cuda = types.ModuleType("torch.cuda")
+    cuda._initialized = initialized
+    sys.modules["torch.cuda"] = cuda
+    core = sys.modules["torch._C"]
+    core._cuda_memoryStats = {0: stats}.__getitem__
+    core._cuda_isInBadFork = ("yes" if bad_fork else "1").isalpha
+    if backend:
+        core._cuda_getAllocatorBackend = backend.lower

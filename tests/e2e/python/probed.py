@@ -68,6 +68,36 @@ def names():
     print(len([net, optimizer, kept]))
 
 
+def pool():
+    """One segment of 20 MiB, a block of 1 MiB in it; what the allocator says of that is made up."""
+    cu, what = ctypes.CDLL("libcuda.so.1"), os.environ["POOL"]
+    handle = ctypes.c_void_p()
+    assert cu.cuInit(0) == 0 and cu.cuDevicePrimaryCtxRetain(ctypes.byref(handle), 0) == 0
+    assert cu.cuCtxSetCurrent(handle) == 0
+    segment = ctypes.CDLL(os.environ["BLOCKS"]).c10_cuda_segment
+    segment.restype, segment.argtypes = ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_uint64]
+    at = segment(ctypes.cast(cu.cuMemAlloc_v2, ctypes.c_void_p), 20 << 20)
+    assert at
+    said = {"allocated": 1 << 20, "reserved": 20 << 20, "active": 1 << 20, "requested": 1000000,
+            "inactive_split": 19 << 20}
+    if what == "other":
+        said["allocated"] += 512
+    if what == "old":
+        del said["requested"]
+    stats = {name + "_bytes": {"all": {"current": said[name], "peak": 1 << 40}} for name in said}
+    odd = {"list": [], "empty": {}, "text": {"allocated_bytes": "all", "reserved_bytes": {"all": {"current": "many"}}},
+           "negative": {name: {"all": {"current": -1}} for name in stats}}
+    fake_torch.install_cuda(odd.get(what, stats), initialized="yes" if what == "lie" else what != "asleep",
+                            backend={"driver": "cudaMallocAsync", "old": None}.get(what, "native"),
+                            bad_fork=what == "forked")
+    if what == "python":
+        sys.modules["torch._C"]._cuda_memoryStats = lambda _: print("called")
+    block(at, 1 << 20, False)
+    for _ in range(100):
+        pass
+    print("fine")
+
+
 def hostile():
     class Net(torch.nn.Module):
         def __getattr__(self, name):

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PyTorch's allocator is asked at safe points what it counts itself (POOL_WITNESS). It knows what of a block
+ * is rounding, which it tells nobody else; and what it has in blocks and segments must be what the books have.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+#define NONSENSE (UINT64_C(1) << 50) /* bytes: of a damaged recording */
+
+static int64_t known(uint64_t bytes, int64_t most)
+{
+	return bytes <= (uint64_t)most ? (int64_t)bytes : -1;
+}
+
+void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
+	struct tare_pool_witness_fold *w;
+
+	if (r->reserved >= NONSENSE || r->allocated > r->reserved || tare_fold_is_folded(e))
+		return;
+	tare_fold_process(f, e->process);
+	f->pool_witnesses = tare_array_reserve(f->pool_witnesses, &f->pool_witness_cap, f->pool_witness_nr + 1,
+					       sizeof(*f->pool_witnesses));
+	w = &f->pool_witnesses[f->pool_witness_nr++];
+	*w = (struct tare_pool_witness_fold){
+		.process = e->process->index,
+		.device = d->index,
+		.said = { .pid = e->process->pid,
+			  .generation = e->process->generation,
+			  .t_ns = e->at_ns,
+			  .allocated = (int64_t)r->allocated,
+			  .reserved = (int64_t)r->reserved,
+			  .active = known(r->active, (int64_t)r->reserved),
+			  .requested = known(r->requested, (int64_t)r->allocated),
+			  .inactive_split = known(r->inactive_split, (int64_t)r->reserved) },
+	};
+	tare_fold_wait(f, d, &(struct tare_block){ .t = e->at_ns, .witness = (int)f->pool_witness_nr }, false);
+}
+
+static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t said)
+{
+	return tare_units_human(text, (uint64_t)(ours < said ? said - ours : ours - said));
+}
+
+static void note(struct tare_fold *f, const struct tare_device *device, const struct tare_pool_witness *s)
+{
+	char t[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX], segments[TARE_UNITS_TEXT_MAX];
+
+	tare_fold_note(f,
+		       "GPU %d: PyTorch's allocator of process %lld counted otherwise at %s: it had %s %s in blocks "
+		       "and %s %s in segments than the ledger",
+		       device->nvml_index >= 0 ? device->nvml_index : device->index, (long long)s->pid,
+		       tare_units_duration(t, s->t_ns), apart(live, s->live, s->allocated),
+		       s->allocated < s->live ? "less" : "more", apart(segments, s->segments, s->reserved),
+		       s->reserved < s->segments ? "less" : "more");
+}
+
+/* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
+void tare_fold_pool_witness_look(struct tare_fold *f, int witness)
+{
+	struct tare_pool_witness_fold *w = &f->pool_witnesses[witness];
+	struct tare_place *p = tare_fold_place(f, w->process, w->device);
+	struct tare_pool_witness *s = &w->said;
+
+	if (!p->blocks.cap || f->pause_nr)
+		return;
+	s->is_compared = true;
+	for (size_t i = 0; i < p->segments.count; i++) {
+		s->live += p->segments.items[i].live;
+		s->segments += (int64_t)p->segments.items[i].size;
+	}
+	if (p->is_contradicted || (s->live == s->allocated && s->segments == s->reserved))
+		return;
+	p->is_contradicted = true;
+	note(f, f->devices[w->device]->device, s);
+}
+
+/* The end is when the books changed last: what was said after it is of that state too. */
+void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+				 int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	int64_t until = f->is_over && m == TARE_MARK_NOW ? INT64_MAX : t;
+	size_t *last;
+
+	if (!f->pool_witness_nr)
+		return;
+	last = tare_xcalloc((size_t)f->process_nr, sizeof(*last));
+	for (size_t k = 0; k < f->pool_witness_nr && f->pool_witnesses[k].said.t_ns <= until; k++)
+		if (f->pool_witnesses[k].device == d->index)
+			last[f->pool_witnesses[k].process] = k + 1;
+	out->pool_witnesses = tare_arena_alloc(memory, ((size_t)f->process_nr + 1) * sizeof(*out->pool_witnesses));
+	for (int i = 0; i < f->process_nr; i++)
+		if (last[i] && !(f->processes[i]->is_ended && f->processes[i]->end_ns < t))
+			out->pool_witnesses[out->pool_witness_nr++] = f->pool_witnesses[last[i] - 1].said;
+	free(last);
+}
