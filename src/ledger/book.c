@@ -90,12 +90,12 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 			uint32_t site)
 {
 	struct tare_context *c = &f->contexts[context];
-	bool is_part = tare_account_is_named(account) || (site && account != TARE_ACCOUNT_CONTEXT);
+	bool is_part = tare_account_has_owner(account) || (site && account != TARE_ACCOUNT_CONTEXT);
 	uint64_t *part = NULL;
 	int id = c->bucket_of[account];
 
 	if (is_part) {
-		uint64_t who = tare_account_is_named(account) ? owner : 0;
+		uint64_t who = tare_account_has_owner(account) ? owner : 0;
 		uint64_t key = (who * TARE_BUCKET_NR + (uint64_t)account) << 32 | site;
 		bool is_new;
 
@@ -163,7 +163,7 @@ void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum t
 
 static bool is_sibling(const struct tare_bucket *a, const struct tare_bucket *b)
 {
-	return a->account == b->account && a->owner == b->owner;
+	return a->account == b->account && (a->owner == b->owner || a->account == TARE_ACCOUNT_CODE);
 }
 
 int64_t tare_fold_held(const struct tare_fold *f, int bucket)
@@ -185,6 +185,17 @@ static uint64_t rank_of(const struct tare_fold *f, const struct tare_bucket *b)
 	return !site ? 0 : site->python ? site->python->id : site->pc;
 }
 
+/* Is it better to take from `x` than from `y`? Code may be unloaded by others than who loaded it. */
+static bool is_better(const struct tare_fold *f, const struct tare_bucket *x, const struct tare_bucket *y,
+		      uint64_t owner)
+{
+	if ((x->owner == owner) != (y->owner == owner))
+		return x->owner == owner;
+	if (x->now.bytes != y->now.bytes)
+		return x->now.bytes > y->now.bytes;
+	return rank_of(f, x) < rank_of(f, y);
+}
+
 /* The sibling that holds most, and more than nothing; -1: none does. */
 static int largest_sibling(const struct tare_fold *f, int bucket)
 {
@@ -192,12 +203,11 @@ static int largest_sibling(const struct tare_fold *f, int bucket)
 	int best = -1;
 
 	for (int i = f->contexts[b->context].buckets; i >= 0; i = f->buckets[i].next_of_context) {
-		const struct tare_bucket *x = &f->buckets[i], *most = best < 0 ? NULL : &f->buckets[best];
+		const struct tare_bucket *x = &f->buckets[i];
 
 		if (!is_sibling(x, b) || x->now.bytes <= 0)
 			continue;
-		if (!most || x->now.bytes > most->now.bytes ||
-		    (x->now.bytes == most->now.bytes && rank_of(f, x) < rank_of(f, most)))
+		if (best < 0 || is_better(f, x, &f->buckets[best], b->owner))
 			best = i;
 	}
 	return best;

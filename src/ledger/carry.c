@@ -77,7 +77,7 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 		origin.site = tare_fold_site_of_backward(f, tare_fold_process(f, process), process);
 	context = tare_fold_context(f, process->index, d->index, r->context);
 	return tare_fold_bucket_at(f, context, account,
-				   tare_account_is_named(account) ? origin.owner : 0, origin.site);
+				   tare_account_has_owner(account) ? origin.owner : 0, origin.site);
 }
 
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)

@@ -133,7 +133,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	r->account = (uint8_t)tare_carry_of_account(b->account);
 	/* A context that has ended is nobody's any more, and its handle may be another's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
-	if (tare_account_is_named(b->account) && b->owner)
+	if (tare_account_has_owner(b->account) && b->owner)
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 	tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 }
@@ -232,7 +232,7 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
 	r->limit = o->graph < 0 ? 0 : (uint64_t)o->graph + 1;
 	if (b && b->owner &&
-	    (tare_account_is_named(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
+	    (tare_account_has_owner(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 	if (b)
 		tare_checkpoint_site(c, b->site, &r->python, &r->stack);

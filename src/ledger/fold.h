@@ -304,6 +304,12 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED;
 }
 
+/* Accounts that have a bucket for each owner: those, and kernel code, of which only a line tells whose it is. */
+static inline bool tare_account_has_owner(int account)
+{
+	return tare_account_is_named(account) || account == TARE_ACCOUNT_CODE;
+}
+
 /* Is it memory of the device? */
 static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 {

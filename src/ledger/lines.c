@@ -184,7 +184,7 @@ static void take_apart(const struct tare_fold *f, enum tare_mark m, const int *i
 
 		l->parts[l->part_nr++] = (struct tare_line_part){
 			.account = (enum tare_account)b->account,
-			.owner = tare_account_is_named(b->account) && b->owner ?
+			.owner = tare_account_has_owner(b->account) && b->owner ?
 					 tare_arena_strdup(memory, f->owners[b->owner - 1]) :
 					 NULL,
 			.bytes = a->bytes,

@@ -81,6 +81,7 @@ static const struct tare_column columns[] = {
 	{ "device_bytes", "device", TARE_COL_BYTES },
 	{ "count", "count", TARE_COL_COUNT },
 	{ "evidence", "evidence", TARE_COL_TEXT },
+	{ "owner", NULL, TARE_COL_TEXT },
 };
 
 enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };
@@ -139,6 +140,7 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l, const 
 	tare_emit_cell_int(e, part->bytes);
 	tare_emit_cell_uint(e, part->count);
 	tare_emit_cell_text(e, tare_evidence_name(part->evidence));
+	tare_emit_cell_text(e, part->owner);
 	tare_emit_row(e);
 	tare_str_free(&text);
 }

@@ -209,6 +209,7 @@ def tensors_of_one_line(box):
     check_equal([(row["device"], row["count"], row["bytes"]) for row in one["made"]], [(0, 1, 3 * MIB)])
     rows, one = parts(box, "tensors.py:%d" % line_of("SEGMENT"))
     check_equal([(row["label"], row["count"]) for row in rows[:1]], [("PyTorch's pool: 1 segment", 1)])
+    check_equal([row["owner"] for row in rows], ["libc10_cuda", None])
     check_equal(one["made"], [])
 
 

@@ -65,6 +65,44 @@ TEST(lines_hold_what_they_asked_for)
 	world_free(w);
 }
 
+/* A module that a library loads, or unloads. */
+static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before, int64_t change, uint64_t handle,
+		 uint32_t at, const char *owner)
+{
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2,
+	     .handle = handle, .context = 0xc0, .weigh = true, .before = before, .after = before + change,
+	     .file = "/home/me/train.py", .line = at, .owner = owner);
+}
+
+TEST(kernel_code_of_a_line_is_told_by_library)
+{
+	struct world *w = world_new();
+	const struct tare_ledger_line *at;
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	load(w, 2, TARE_EFFECT_NEW, 500 * MIB, 6 * MIB, 0xd0, 9, "/x/libcublasLt.so.12");
+	load(w, 3, TARE_EFFECT_NEW, 506 * MIB, 4 * MIB, 0xd1, 9, "/x/libtorch_cuda.so");
+	load(w, 4, TARE_EFFECT_NEW, 510 * MIB, 2 * MIB, 0xd2, 9, "/x/libtorch_cuda.so");
+	/* Unloaded at another line: it is taken from its own library. */
+	load(w, 5, TARE_EFFECT_DEL, 512 * MIB, -2 * MIB, 0xd2, 99, "/x/libtorch_cuda.so");
+	/* … and by another library, which has none. */
+	load(w, 6, TARE_EFFECT_DEL, 510 * MIB, -1 * MIB, 0xd3, 99, "/x/libother.so");
+	l = world_ledger(w, "end");
+	at = line(&l, "/home/me/train.py:9 in step");
+	CHECK_INT(at->bytes, 9 * MIB);
+	CHECK_INT(at->part_nr, 2);
+	for (int i = 0; i < at->part_nr; i++) {
+		CHECK_INT(at->parts[i].account, TARE_ACCOUNT_CODE);
+		CHECK_INT(at->parts[i].bytes, strcmp(at->parts[i].owner, "libtorch_cuda") ? 5 * MIB : 4 * MIB);
+	}
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK_INT(bytes(&l, "/home/me/train.py:9 in step"), 12 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 /* Four streams share what the first of them took; the last to go gives it back. */
 TEST(what_goes_is_taken_from_the_lines_that_have_it)
 {
