@@ -31,18 +31,19 @@ PARTS = {
         "test_tensor_creation_ops", "test_view_ops",
         "profiler/test_profiler:!pattern",  # these multiply large matrices, for minutes
         # What starts each worker as a new Python takes minutes.
-        "test_dataloader:TestDataLoader.test_worker,TestDataLoader.test_seq,test_shuffle,test_iterable,test_chain,"
-        "test_proper_exit,test_segfault,test_timeout,test_error_workers,test_batch,TestDict,TestString,"
-        "TestNamedTuple,TestConvAfterFork,!Persistent",
+        "test_dataloader:TestDataLoader.test_seq,TestDataLoader.test_shuffle,TestDataLoader.test_worker_seed,"
+        "TestDataLoader.test_worker_init,TestDataLoader.test_segfault,TestDataLoader.test_error_workers,"
+        "TestDict,TestString,TestNamedTuple,TestConvAfterFork,TestConcat,TestTensorDataset,"
+        "TestDatasetRandomSplit",
         "test_multiprocessing:test_fd,test_fs,test_event,test_rebuild,test_inherit,test_autograd,test_leaf",
         "test_nn:TestNN.test_LSTM,TestNN.test_Conv,TestNN.test_Linear,TestNN.test_parameter,TestNN.test_module,"
         "TestNN.test_transformer,TestNN.test_rnn,TestNN.test_state_dict,TestNN.test_hook,TestNN.test_cudnn",
     ],
     "gpu": [
-        # Of the memory, streams and graphs; not what compiles C++, or asks for a second GPU by its name.
+        # Of the memory, streams and graphs; not what compiles C++, or repeats one test for each optimizer.
         "test_cuda:memory,fraction,oom,alloc,pinned,cudart,stream,event,graph,nvtx,workspace,multiple_threads,"
         "TestCudaMallocAsync,TestBlockState,TestMemPool,!with_allocator,!memory_snapshot_pickle,!large_tensor,"
-        "!allocator_settings,!GDS",
+        "!TestCudaOptims,!GDS",
         "test_cuda_trace",
     ],
 }
