@@ -71,6 +71,7 @@ bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
 void tare_blocks_free(struct tare_blocks *b)
 {
 	tare_map_free(&b->places);
+	tare_passes_free(&b->work.passes);
 	free(b->items);
 }
 

@@ -49,7 +49,9 @@ static enum tare_rule rule_of_backward(const struct tare_use *u, const struct ta
 {
 	if (u->in_backward && u->lived_backwards == 0)
 		return u->maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
-	return u->is_unseen && lasts(u, w) ? TARE_RULE_UNSEEN : TARE_RULE_GRADIENT;
+	if (u->is_unseen && lasts(u, w))
+		return TARE_RULE_UNSEEN;
+	return u->has_stayed && !u->role ? TARE_RULE_STAYED : TARE_RULE_GRADIENT;
 }
 
 /* Whether the last block of a section outlived its call nobody tells; so it is as others of its line and size. */

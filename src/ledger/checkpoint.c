@@ -288,6 +288,9 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		r->bytes = b->bytes;
 		r->tid = b->tid;
 		r->flags = b->flags;
+		if (!b->use.role &&
+		    tare_passes_has_stayed(&blocks->work.passes, b, blocks->work.backwards))
+			r->flags |= TARE_TENSOR_STAYED;
 		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 	}
 }

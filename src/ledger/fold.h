@@ -101,6 +101,14 @@ void tare_blocks_free(struct tare_blocks *b);
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_block_list *out);
 
+/* pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
+void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
+			bool is_passing);
+bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
+			    uint32_t backwards);
+void tare_passes_free(struct tare_passes *p);
+
 /* work.c: what the program was doing when blocks came and went */
 void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, uint16_t flags);

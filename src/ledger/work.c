@@ -172,6 +172,7 @@ void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_
 				    .before = w->before,
 				    .maker = site->maker,
 				    .serial = ++f->block_serials };
+	tare_passes_add(&w->passes, b);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
 	w->last_address = b->address;
@@ -189,6 +190,7 @@ void tare_work_now(const struct tare_work *w, const struct tare_live_block *b, s
 	use->in_its_section = use->section == w->section;
 	use->lived_backwards = w->backwards - use->backwards;
 	use->lived_forwards = w->forwards - use->forwards;
+	use->has_stayed = tare_passes_has_stayed(&w->passes, b, w->backwards);
 	use->outlived_call = !use->call_depth || use->call_depth > w->call_nr ||
 			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);
 }
@@ -202,4 +204,6 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, uint16_t flag
 		return;
 	b->use.is_gone = true;
 	b->use.in_backward = flags & TARE_TENSOR_BACKWARD;
+	tare_passes_remove(&w->passes, b, w->backwards,
+			   b->use.in_backward && !b->use.lived_backwards);
 }

@@ -7,6 +7,8 @@
 #ifndef TARE_LEDGER_WORK_H
 #define TARE_LEDGER_WORK_H
 
+#include "base/map.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,12 +29,29 @@ struct tare_use {
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a sweep found it; 0: none did */
 	bool is_unseen; /* the last sweep did not find it */
+	uint32_t pass;  /* the backward pass that made it, of tare_passes; 0: none */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
+	bool has_stayed; /* when most of what its backward pass left had gone */
 	uint32_t lived_backwards, lived_forwards;
 	/* For instants that are not marks, see category.c: */
 	bool is_watched;
 	uint64_t serial;
+};
+
+/* A backward pass that left blocks. */
+struct tare_pass {
+	uint32_t number;
+	uint32_t live;       /* of its blocks; of a free slot: 1 + the next one, 0: none */
+	uint32_t kept, gone; /* by it, and of these after it */
+	uint32_t gone_at;    /* passes that had begun when most had */
+};
+
+struct tare_passes {
+	struct tare_pass *items;
+	size_t count, cap;
+	uint32_t free, last; /* 1 + a place, 0: none */
+	struct tare_map gone; /* site and size → the first pass that left such a block, which then went */
 };
 
 enum { TARE_CALLS = 48 };
@@ -52,6 +71,7 @@ struct tare_work {
 	uint32_t last_site;
 	int64_t last_bytes;
 	uint64_t last_address;
+	struct tare_passes passes;
 };
 
 #endif

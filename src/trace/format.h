@@ -193,7 +193,8 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(8, GRAD, "grad", "handed out while autograd records what this thread computes")           \
 	X(16, CAPTURING, "capturing", "not used yet")                                               \
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                  \
-	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")
+	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")  \
+	X(128, STAYED, "stayed", "told by a checkpoint: most of what its backward pass left had gone")
 
 /* What a PROBE record tells of. */
 #define TARE_PROBE_MAP(X)                                                                           \

@@ -759,6 +759,38 @@ int64_t world_cut(struct world *w, int64_t until)
 	return tare_ledger_checkpoint(&source, NULL, until, drop, NULL);
 }
 
+/* From a checkpoint and the rest. */
+static void build_both(struct checkpoint *c, const struct tare_instant *instants, int nr,
+		       struct tare_ledger *out)
+{
+	struct tare_ledger_source both = { next_of_both, rewind_both, c };
+
+	for (int p = 0; p < c->w->process_nr; p++)
+		c->w->processes[p]->fold_ns = c->cut;
+	rewind_both(c);
+	tare_ledger_build(&both, NULL, instants, nr, out);
+	for (int p = 0; p < c->w->process_nr; p++)
+		c->w->processes[p]->fold_ns = -1;
+}
+
+struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at)
+{
+	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct checkpoint c = { .w = w };
+	struct tare_instant instant;
+	struct tare_ledger l;
+
+	CHECK_INT(tare_instant_parse(at, &instant, NULL), 0);
+	link_up(w);
+	rewind_to_start(w);
+	c.cut = tare_ledger_checkpoint(&source, NULL, until, keep, &c);
+	CHECK(c.cut > 0);
+	build_both(&c, &instant, 1, &l);
+	tare_arena_free(&c.arena);
+	free(c.events);
+	return l;
+}
+
 void world_check_checkpoints(struct world *w, int cuts)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, w };
@@ -772,16 +804,12 @@ void world_check_checkpoints(struct world *w, int cuts)
 		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
 	for (int i = 0; i < cuts && w->item_nr; i++) {
 		struct checkpoint c = { .w = w };
-		struct tare_ledger_source both = { next_of_both, rewind_both, &c };
 		size_t item = w->item_nr * (size_t)(i + 1) / (size_t)(cuts + 1);
 
 		rewind_to_start(w);
 		c.cut = tare_ledger_checkpoint(&source, NULL, w->items[item].event.at_ns, keep, &c);
 		if (c.cut > 0 && !has_end(w, c.cut)) {
-			for (int p = 0; p < w->process_nr; p++)
-				w->processes[p]->fold_ns = c.cut;
-			rewind_both(&c);
-			tare_ledger_build(&both, NULL, instants, AT_NR, parts);
+			build_both(&c, instants, AT_NR, parts);
 			for (int k = 0; k < AT_NR; k++) {
 				printf("# %s with a checkpoint at %lld ns\n", at[k],
 				       (long long)c.cut);
@@ -791,8 +819,6 @@ void world_check_checkpoints(struct world *w, int cuts)
 					check_same_stacks(&whole[k], &parts[k]);
 				tare_ledger_free(&parts[k]);
 			}
-			for (int p = 0; p < w->process_nr; p++)
-				w->processes[p]->fold_ns = -1;
 		}
 		tare_arena_free(&c.arena);
 		free(c.events);

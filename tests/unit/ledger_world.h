@@ -122,6 +122,8 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
  * from each of them and the rest. world_ledger() does that too.
  */
 void world_check_checkpoints(struct world *w, int cuts);
+/* Of a checkpoint that goes up to `until` at most, and the rest. */
+struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at);
 /* Up to when a checkpoint folds it that may go up to `until`. */
 int64_t world_cut(struct world *w, int64_t until);
 

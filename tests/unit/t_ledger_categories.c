@@ -67,20 +67,27 @@ static void take(struct world *w, uint64_t at, unsigned int flags)
 enum { GRAD = TARE_TENSOR_GRAD, IN_BACKWARD = TARE_TENSOR_BACKWARD };
 
 /* By their addresses: what there is at an instant, by which rule. */
-static const char *rule_at(struct world *w, int64_t t_ms, uint64_t at)
+static const char *rule_in(struct tare_ledger *l, uint64_t at)
 {
 	static char rule[64];
+
+	snprintf(rule, sizeof(rule), "none");
+	for (int i = 0; l->host_nr && i < l->hosts[0].blocks.count; i++)
+		if (l->hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at)
+			snprintf(rule, sizeof(rule), "%s",
+				 tare_rules[l->hosts[0].blocks.items[i].rule].name);
+	tare_ledger_free(l);
+	return rule;
+}
+
+static const char *rule_at(struct world *w, int64_t t_ms, uint64_t at)
+{
 	char when[32];
 	struct tare_ledger l;
 
 	snprintf(when, sizeof(when), "%lld.5ms", (long long)t_ms);
 	l = world_ledger(w, when);
-	snprintf(rule, sizeof(rule), "none");
-	for (int i = 0; l.host_nr && i < l.hosts[0].blocks.count; i++)
-		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at)
-			snprintf(rule, sizeof(rule), "%s", tare_rules[l.hosts[0].blocks.items[i].rule].name);
-	tare_ledger_free(&l);
-	return rule;
+	return rule_in(&l, at);
 }
 
 #define CHECK_RULE(w, at, name) CHECK_STR(rule_at(w, now, at), name)
@@ -214,12 +221,14 @@ TEST(categories_what_lasts_is_state_of_the_program)
 TEST(categories_a_batch_that_is_fed_to_every_step)
 {
 	struct world *w = world_new();
+	int64_t first;
 
 	now = 0;
 	make(w, 0x100, 0, program);
 	make(w, 0x200, 0, program);
 	make(w, 0x300, 0, program);
 	forward(w);
+	first = now;
 	step(w, true);
 	end_step(w);
 	make(w, 0x400, 0, program);
@@ -233,6 +242,8 @@ TEST(categories_a_batch_that_is_fed_to_every_step)
 		end_step(w);
 	}
 	CHECK_RULE(w, 0x100, "fed");
+	CHECK_STR(rule_at(w, first, 0x100), "fed"); /* before any sweep */
+	CHECK_STR(rule_at(w, first, X), "given");
 	CHECK_RULE(w, 0x200, "leaf");
 	CHECK_RULE(w, 0x300, "lasting");
 	CHECK_RULE(w, 0x400, "lasting");
@@ -380,6 +391,156 @@ TEST(categories_a_sweep_without_gradients_makes_none_a_workspace)
 	world_sweep(w, now * MS + 3, 0);
 	forward(w);
 	CHECK_RULE(w, 0x100, "unseen");
+	world_free(w);
+}
+
+/* ---- workspaces that a backward pass left ---- */
+
+enum { WEIGHT = 0x11000, BIAS = 0x12000, HEAD = 0x13000, SPACE = 0x14000 };
+
+/* One that makes gradients where there are none. */
+static void pass(struct world *w, bool has_space, bool has_gradients)
+{
+	forward(w);
+	if (has_space)
+		make(w, SPACE, IN_BACKWARD, backward);
+	make(w, PASSING, IN_BACKWARD, backward);
+	for (uint64_t at = WEIGHT; has_gradients && at <= HEAD; at += BIAS - WEIGHT)
+		make(w, at, IN_BACKWARD, backward);
+	take(w, PASSING, IN_BACKWARD);
+	take(w, OUT, IN_BACKWARD);
+	take(w, X, 0);
+	take(w, LOSS, 0);
+}
+
+static void zero_grad(struct world *w, uint64_t last)
+{
+	for (uint64_t at = WEIGHT; at <= last; at += BIAS - WEIGHT)
+		take(w, at, 0);
+}
+
+TEST(categories_workspaces_stay_when_gradients_go)
+{
+	struct world *w = world_new();
+	int64_t first, last;
+
+	now = 0;
+	pass(w, true, true);
+	first = now;
+	zero_grad(w, HEAD);
+	pass(w, false, true);
+	CHECK_STR(rule_at(w, first, SPACE), "gradient"); /* nothing is sure yet */
+	zero_grad(w, HEAD);
+	pass(w, false, true);
+	last = now;
+	CHECK_STR(rule_at(w, first, SPACE), "stayed");
+	CHECK_STR(rule_at(w, first, WEIGHT), "gradient");
+	CHECK_STR(rule_at(w, last, SPACE), "stayed");
+	CHECK_STR(rule_at(w, last, HEAD), "gradient");
+	take(w, SPACE, 0); /* also where the program's end takes it */
+	CHECK_STR(rule_at(w, first, SPACE), "stayed");
+	world_free(w);
+}
+
+TEST(categories_a_workspace_that_stayed_outlives_a_checkpoint)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int64_t cut;
+
+	now = 0;
+	for (int i = 0; i < 3; i++) {
+		pass(w, i == 0, true);
+		cut = now;
+		zero_grad(w, HEAD);
+	}
+	pass(w, false, true);
+	l = world_ledger_folded(w, cut * MS, "end");
+	CHECK_STR(rule_in(&l, SPACE), "stayed");
+	l = world_ledger_folded(w, cut * MS, "end");
+	CHECK_STR(rule_in(&l, HEAD), "gradient");
+	world_free(w);
+}
+
+/* Gradients are made by the first of several passes. */
+TEST(categories_workspaces_where_gradients_accumulate)
+{
+	struct world *w = world_new();
+	int64_t at_third = 0;
+
+	now = 0;
+	for (int i = 0; i < 12; i++) {
+		pass(w, i == 0, i % 4 == 0);
+		if (i == 2) {
+			at_third = now;
+			CHECK_STR(rule_at(w, now, WEIGHT), "gradient");
+		}
+		if (i % 4 == 3)
+			zero_grad(w, HEAD);
+	}
+	CHECK_STR(rule_at(w, at_third, SPACE), "stayed");
+	CHECK_STR(rule_at(w, at_third, WEIGHT), "gradient");
+	CHECK_STR(rule_at(w, at_third, HEAD), "gradient");
+	world_free(w);
+}
+
+TEST(categories_gradients_that_never_go_stay_gradients)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < 6; i++)
+		pass(w, i == 0, i == 0);
+	CHECK_RULE(w, WEIGHT, "gradient");
+	CHECK_RULE(w, HEAD, "gradient");
+	CHECK_RULE(w, SPACE, "gradient"); /* nothing tells it from them */
+	world_free(w);
+}
+
+TEST(categories_gradients_stay_when_few_of_them_go)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	pass(w, true, true);
+	zero_grad(w, BIAS); /* two of four are not most */
+	for (int i = 0; i < 4; i++)
+		pass(w, false, false);
+	CHECK_RULE(w, HEAD, "gradient");
+	CHECK_RULE(w, SPACE, "gradient");
+	world_free(w);
+}
+
+/* Of a parameter that the optimizer was told to leave: the line made such gradients before. */
+TEST(categories_the_last_gradient_of_a_frozen_parameter)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	pass(w, true, true);
+	zero_grad(w, HEAD);
+	pass(w, false, true);
+	zero_grad(w, BIAS);
+	for (int i = 0; i < 4; i++)
+		pass(w, false, false);
+	CHECK_RULE(w, HEAD, "gradient");
+	CHECK_RULE(w, SPACE, "stayed");
+	world_free(w);
+}
+
+/* Python holds it as a tensor: no library's. */
+TEST(categories_what_python_kept_of_a_backward_pass_is_no_workspace)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	pass(w, true, true);
+	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, SPACE, 0, NULL, TARE_PROBE_LEAF);
+	world_sweep(w, now * MS + 1, 0);
+	zero_grad(w, HEAD);
+	for (int i = 0; i < 4; i++)
+		pass(w, false, false);
+	CHECK_RULE(w, SPACE, "gradient");
 	world_free(w);
 }
 

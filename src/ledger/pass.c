@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What backward passes leave behind. Gradients of one pass go together; what libraries take for themselves in
+ * it stays. A pass is known as long as a block of it is there, so there are never more of them than blocks.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/*
+ * ENOUGH: backward passes that begin after most has gone. Two networks that are trained in turn drop what one
+ * pass left to both at two moments.
+ */
+enum { ENOUGH = 2, KEYS = 4096 };
+
+static uint64_t key_of(const struct tare_live_block *b)
+{
+	return (b->site + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^
+	       (uint64_t)b->bytes * UINT64_C(0xff51afd7ed558ccd);
+}
+
+/*
+ * Of what a checkpoint tells it is not known which pass made it. Buckets and state of optimizers go their
+ * own ways.
+ */
+static bool is_counted(const struct tare_live_block *b)
+{
+	return b->use.kind == TARE_WORK_BACKWARD && b->born_ns != -1 &&
+	       (b->use.maker == TARE_MAKER_PROGRAM || b->use.maker == TARE_MAKER_CALL);
+}
+
+static uint32_t new_pass(struct tare_passes *p, uint32_t number)
+{
+	uint32_t i = p->free;
+
+	if (i) {
+		p->free = p->items[i - 1].live;
+	} else {
+		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
+		i = (uint32_t)++p->count;
+	}
+	p->items[i - 1] = (struct tare_pass){ .number = number };
+	p->last = i;
+	return i;
+}
+
+void tare_passes_add(struct tare_passes *p, struct tare_live_block *b)
+{
+	uint32_t i = p->last;
+
+	if (!is_counted(b))
+		return;
+	if (!i || p->items[i - 1].number != b->use.backwards)
+		i = new_pass(p, b->use.backwards);
+	b->use.pass = i;
+	p->items[i - 1].live++;
+	p->items[i - 1].kept++;
+}
+
+static bool has_most_gone(const struct tare_pass *p)
+{
+	return p->gone > p->kept / 2;
+}
+
+/* A line that made gradients of this size before makes gradients: of a parameter that is not trained any more. */
+static void note_gone(struct tare_passes *p, const struct tare_live_block *b)
+{
+	uint64_t *first;
+
+	if (p->gone.count >= KEYS && !tare_map_get(&p->gone, key_of(b)))
+		return;
+	first = tare_map_put(&p->gone, key_of(b), NULL);
+	if (!*first || *first > b->use.backwards)
+		*first = b->use.backwards;
+}
+
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
+			bool is_passing)
+{
+	struct tare_pass *pass = b->use.pass ? &p->items[b->use.pass - 1] : NULL;
+	bool was_gone;
+
+	if (!pass)
+		return;
+	was_gone = has_most_gone(pass);
+	pass->live--;
+	if (is_passing) {
+		pass->kept--;
+	} else {
+		pass->gone++;
+		note_gone(p, b);
+	}
+	if (!was_gone && has_most_gone(pass))
+		pass->gone_at = backwards;
+	if (pass->live)
+		return;
+	if (p->last == b->use.pass)
+		p->last = 0;
+	*pass = (struct tare_pass){ .live = p->free };
+	p->free = b->use.pass;
+}
+
+bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
+			    uint32_t backwards)
+{
+	const struct tare_pass *pass;
+	const uint64_t *first;
+
+	if (b->flags & TARE_TENSOR_STAYED)
+		return true;
+	if (!b->use.pass)
+		return false;
+	pass = &p->items[b->use.pass - 1];
+	if (!has_most_gone(pass) || backwards - pass->gone_at < ENOUGH)
+		return false;
+	first = tare_map_get(&p->gone, key_of(b));
+	return !first || *first >= pass->number;
+}
+
+void tare_passes_free(struct tare_passes *p)
+{
+	tare_map_free(&p->gone);
+	free(p->items);
+}
