@@ -115,12 +115,13 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 	return id;
 }
 
-static bool is_ctypes(const char *label)
+static bool is_binding(const char *label)
 {
-	return !strncmp(label, "libffi", 6) || !strncmp(label, "_ctypes", 7);
+	return !strncmp(label, "libffi", 6) || !strncmp(label, "_ctypes", 7) ||
+	       !strncmp(label, "cuda.", 5); /* cuda-python */
 }
 
-/* Of what Python code calls by ctypes, as Numba does, the owner is that code's package, if it is in one. */
+/* Of what Python code calls by ctypes or cuda-python, as Numba does, the owner is that code's package, if it is in one. */
 static char *name_package(char *label, const struct tare_line_stack *python)
 {
 	const char *package = python->depth ? strstr(python->lines[0].file, "-packages/") : NULL;
@@ -146,7 +147,7 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 		return tare_fold_owner_named(f, e->name);
 	path = e->stack ? owner_of(e->process, e->stack) : NULL;
 	label = path ? owner_label(path) : NULL;
-	if (label && e->python && is_ctypes(label))
+	if (label && e->python && is_binding(label))
 		label = name_package(label, e->python);
 	owner = tare_fold_owner_named(f, label);
 	free(label);
