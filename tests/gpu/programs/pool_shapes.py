@@ -31,6 +31,7 @@ def main():
         other = other[:1]
     with mark("graph"):
         x = torch.zeros(1024, 1024, device="cuda")
+        x @ x  # cuBLAS cannot begin while a stream is captured
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             y = x
