@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory runs out: what was asked for, what there was, and that moment as an instant."""
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main
+import os
+import re
+
+from harness import MIB, SIMGPU, case, check, check_equal, check_says, fixture, main
 
 CARD = ("--vram", "1GiB")
 
@@ -55,6 +58,23 @@ def a_refusal_of_the_driver_counts_for_other_programs(box):
     _, rows = record(box, "driver")
     check_equal([(r["by"], r["api"], r["asked_bytes"], r["count"], r["allocated_bytes"]) for r in rows],
                 [("driver", "cuMemAlloc_v2", 2048 * MIB, 3, None)])
+
+
+@case
+def a_full_card_says_what_was_asked_for(box):
+    """Not the card of --vram: here the driver itself has no more, and tells no size."""
+    with open(os.path.join(SIMGPU, "profiles", "h200.profile")) as file:
+        text = re.sub(r"(?m)^total = .*$", "total = 1 GiB", file.read())
+        text = re.sub(r"(?m)^reserved = .*$", "reserved = 0", text)
+    with open(box.path("small.profile"), "w") as file:
+        file.write(text)
+    box.record(fixture("e2e_torch_oom", "driver"), sim=box.path("small.profile"))
+    check_equal([(r["by"], r["api"], r["asked_bytes"]) for r in box.report()["out_of_memory"]],
+                [("driver", "cuMemAlloc_v2", 2048 * MIB)])
+    box.record(fixture("e2e_torch_oom", "need"), rec="torch.tare",
+               sim=box.path("small.profile"))
+    row, = box.report("torch.tare")["out_of_memory"]
+    check_equal((row["by"], row["driver_asked_bytes"] is None), ("torch", False), row)
 
 
 @case

@@ -5,6 +5,7 @@
  * Every body forwards the program's arguments untouched, hands back the driver's result bit for
  * bit, and records only what the driver said it did.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "recorder/cuda/arrays.h"
@@ -17,29 +18,31 @@
 #include "trace/clock.h"
 
 /*
- * `sets` of a row runs twice: before the call it may only name the device, after it (`done`) the
- * rest. The tests are constant, so the compiler drops the other half.
+ * `sets` of a row runs twice: before the call it may only name the device, after it the rest; where the
+ * driver had no memory, what was asked for. The tests are constant, so the compiler drops the others.
  */
+enum { BEFORE, AFTER, REFUSED };
 #define SET(field, value)                                                                           \
-	if (done)                                                                                   \
+	if (when == AFTER ||                                                                        \
+	    (when == REFUSED && offsetof(struct tare_call, field) == offsetof(struct tare_call, asked))) \
 		call.field = (uint64_t)(uintptr_t)(value);
 #define SET_NAME(text)                                                                              \
-	if (done)                                                                                   \
+	if (when == AFTER)                                                                          \
 		call.name = (text);
 #define SET_DEVICE(ordinal)                                                                         \
-	if (!done)                                                                                  \
+	if (when == BEFORE)                                                                         \
 		on_device = (ordinal);
 #define SET_LOCATION(properties)                                                                    \
-	if (!done && (properties) && (properties)->location.type == 1)                              \
+	if (when == BEFORE && (properties) && (properties)->location.type == 1)                     \
 		on_device = (properties)->location.id;
 /* The device of something that was made before; where that is not known, the current one. */
 #define SET_DEVICE_OF(handle)                                                                       \
-	if (!done)                                                                                  \
+	if (when == BEFORE)                                                                         \
 		on_device = tare_handle_device((uint64_t)(handle));
-#define RUN_SETS(when, sets)                                                                        \
+#define RUN_SETS(now, sets)                                                                         \
 	do {                                                                                        \
-		const bool done = (when);                                                           \
-		(void)done;                                                                         \
+		const int when = (now);                                                             \
+		(void)when;                                                                         \
 		sets                                                                                \
 	} while (0)
 
@@ -56,12 +59,14 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(false, sets);                                                              \
+		RUN_SETS(BEFORE, sets);                                                              \
 		if (!BEGIN(symbol, class, TARE_EFFECT_NEW))                                         \
 			return tare_real.symbol args;                                               \
 		result = tare_real.symbol args;                                                     \
 		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(true, sets);                                                       \
+			RUN_SETS(AFTER, sets);                                                      \
+		else if (result == CUDA_ERROR_OUT_OF_MEMORY)                                        \
+			RUN_SETS(REFUSED, sets);                                                    \
 		if (result == CUDA_SUCCESS && TARE_CLASS_##class == TARE_CLASS_CONTEXT)             \
 			tare_context_add((CUcontext)(uintptr_t)call.handle, on_device);                \
 		tare_call_end(&call, result);                                                       \
@@ -77,10 +82,10 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(false, sets);                                                              \
+		RUN_SETS(BEFORE, sets);                                                              \
 		if (!BEGIN(symbol, class, TARE_EFFECT_DEL))                                         \
 			return tare_real.symbol args;                                               \
-		RUN_SETS(true, sets);                                                               \
+		RUN_SETS(AFTER, sets);                                                               \
 		result = tare_real.symbol args;                                                     \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
@@ -95,12 +100,12 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(false, sets);                                                              \
+		RUN_SETS(BEFORE, sets);                                                              \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
 			return tare_real.symbol args;                                               \
 		result = tare_real.symbol args;                                                     \
 		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(true, sets);                                                       \
+			RUN_SETS(AFTER, sets);                                                       \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
 	}
@@ -115,7 +120,7 @@
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(false, sets);                                                              \
+		RUN_SETS(BEFORE, sets);                                                              \
 		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_##class,          \
 					       TARE_EFFECT_CHANGE))                                 \
 			return tare_real.symbol args;                                               \
@@ -123,7 +128,7 @@
 			call.device = on_device;                                                    \
 		result = tare_real.symbol args;                                                     \
 		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(true, sets);                                                       \
+			RUN_SETS(AFTER, sets);                                                       \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
 	}
@@ -136,18 +141,18 @@
 		CUresult result;                                                                    \
 		int on_device = -1;                                                                  \
                                                                                                     \
-		RUN_SETS(true, sets);                                                               \
+		RUN_SETS(AFTER, sets);                                                               \
 		if (likely(tare_real.symbol &&                                                      \
 			   (tare_config.nop || !tare_first_time((const void *)(uintptr_t)call.handle)))) \
 			return tare_real.symbol args;                                               \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE)) {                                    \
-			RUN_SETS(true, sets);                                                       \
+			RUN_SETS(AFTER, sets);                                                       \
 			tare_first_forget((const void *)(uintptr_t)call.handle);                    \
 			return tare_real.symbol args;                                               \
 		}                                                                                   \
-		RUN_SETS(true, sets);                                                               \
+		RUN_SETS(AFTER, sets);                                                               \
 		result = tare_real.symbol args;                                                     \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
