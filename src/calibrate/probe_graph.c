@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What executable graphs take. Every graph stays, so that each next one needs memory of its own. */
+/* What executable graphs take. */
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -8,16 +8,16 @@
 
 #define NODE_MOST    16384 /* bytes that a node may take */
 #define PERCENT_MOST 1000
-#define POINTS_MAX   96
+#define POINTS_MAX   16
 #define PARAMS_LARGE 4000
+#define PARAMS_MOST  4800 /* kernels with so large ones, in a graph */
 #define PROBE_NODES  4000 /* for one size of parameters: their part stands out from the nodes' */
 #define MIB          INT64_C(1048576)
 
 struct series {
 	struct tare_fit_point points[POINTS_MAX];
 	size_t count;
-	int64_t nodes, taken; /* in the context of now */
-	int64_t step;         /* the smallest that was seen; 0: none */
+	int64_t step; /* the largest that all changes are multiples of; 0: there was none */
 };
 
 /* One more graph, of `count` kernels; `change`: what it took. */
@@ -38,33 +38,46 @@ static bool add_graph(struct tare_bench *bench, CUfunction function, int count, 
 	return is_done;
 }
 
+static int64_t common_step(int64_t a, int64_t b)
+{
+	while (b > 0) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 static bool add_point(struct tare_bench *bench, CUfunction function, int count, struct series *s)
 {
 	int64_t change = 0;
 
 	if (s->count == POINTS_MAX || !add_graph(bench, function, count, &change))
 		return false;
-	s->nodes += count;
-	s->taken += change;
-	if (change > 0 && (!s->step || change < s->step))
-		s->step = change;
-	s->points[s->count++] = (struct tare_fit_point){ s->nodes, s->taken, s->taken };
+	s->step = common_step(s->step, change);
+	s->points[s->count++] = (struct tare_fit_point){ count, change, change };
 	return true;
 }
 
-/* Graphs of `size` nodes in a context of their own, until there are `most` nodes. */
-static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned params, int size,
-		       int most, struct series *s)
+/*
+ * A graph of most / parts[i] nodes for each i, every one the first of a context of its own: many small
+ * graphs in one context take more than their nodes do, by what each of them is rounded up.
+ */
+static bool run_series(struct tare_bench *bench, enum tare_ptx what, unsigned params,
+		       const int *parts, size_t parts_nr, int most, struct series *s)
 {
-	CUcontext context = tare_bench_context(bench);
-	struct tare_kernel kernel;
-	bool is_done = context && tare_kernel_load(bench, what, params, &kernel) &&
-		       tare_kernel_launch(bench, kernel.function);
+	bool is_done = true;
 
-	s->nodes = s->taken = 0;
-	while (is_done && s->nodes < most)
-		is_done = add_point(bench, kernel.function, size, s);
-	tare_bench_end_context(bench, context);
+	for (size_t i = 0; is_done && i < parts_nr; i++) {
+		CUcontext context = tare_bench_context(bench);
+		struct tare_kernel kernel;
+
+		is_done = context && tare_kernel_load(bench, what, params, &kernel) &&
+			  tare_kernel_launch(bench, kernel.function) &&
+			  add_point(bench, kernel.function, most / parts[i], s);
+		tare_bench_end_context(bench, context);
+	}
 	return is_done;
 }
 
@@ -78,15 +91,14 @@ static int most_nodes(struct tare_bench *bench)
 
 void tare_probe_graphs(struct tare_bench *bench)
 {
+	static const int parts[] = { 40, 20, 14, 10, 6, 4, 3, 2, 1 };
 	struct series *s = tare_xcalloc(1, sizeof(*s));
 	struct tare_fit_law law = { .divisor = 1, .slope_least = 1, .slope_most = NODE_MOST };
 	int most = most_nodes(bench);
 	struct tare_fit fit;
 	char room[48];
 
-	/* Many of a few hundred kernels, and a few large ones. */
-	if (!run_series(bench, TARE_PTX_PLAIN, 0, 250, most, s) ||
-	    !run_series(bench, TARE_PTX_PLAIN, 0, most / 2, most, s))
+	if (!run_series(bench, TARE_PTX_PLAIN, 0, parts, sizeof(parts) / sizeof(parts[0]), most, s))
 		goto end;
 	law.step = s->step;
 	if (!law.step) {
@@ -97,11 +109,11 @@ void tare_probe_graphs(struct tare_bench *bench)
 	tare_bench_put(bench, TARE_PROFILE_graph_step, (uint64_t)law.step, "%zu graphs", s->count);
 	tare_bench_put_range(bench, TARE_PROFILE_graph_node, (uint64_t)fit.slope,
 			     (uint64_t)fit.slope_low, (uint64_t)fit.slope_high,
-			     "%zu graphs of up to %d kernels%s", s->count, most / 2,
+			     "%zu graphs of up to %d kernels%s", s->count, most,
 			     tare_fit_miss(&fit, room));
 	tare_bench_put_range(bench, TARE_PROFILE_graph_free, (uint64_t)fit.free,
 			     (uint64_t)fit.free_low, (uint64_t)fit.free_high,
-			     "%zu graphs of up to %d kernels%s", s->count, most / 2,
+			     "%zu graphs of up to %d kernels%s", s->count, most,
 			     tare_fit_miss(&fit, room));
 end:
 	free(s);
@@ -130,7 +142,8 @@ static bool is_extra(struct tare_bench *bench, unsigned size, bool *answer)
 	    !tare_kernel_launch(bench, kernel.function) ||
 	    !add_graph(bench, kernel.function, PROBE_NODES, &change))
 		return false;
-	*answer = change > own + (int64_t)bench->known.graph_step * 3 / 2;
+	/* Nodes alone take their bytes to a step, either way; parameters come in steps of their own. */
+	*answer = change > own + (int64_t)bench->known.graph_step;
 	return true;
 }
 
@@ -172,6 +185,7 @@ static bool find_small(struct tare_bench *bench)
 
 static void find_share(struct tare_bench *bench)
 {
+	static const int parts[] = { 16, 8, 5, 4, 3, 2, 1 };
 	struct series *s = tare_xcalloc(1, sizeof(*s));
 	struct tare_fit_law law = { .step = (int64_t)bench->known.graph_step,
 				    .divisor = 100,
@@ -180,7 +194,8 @@ static void find_share(struct tare_bench *bench)
 	struct tare_fit fit;
 	char room[48];
 
-	if (run_series(bench, TARE_PTX_PARAMETERS, PARAMS_LARGE, 60, 60 * 80, s)) {
+	if (run_series(bench, TARE_PTX_PARAMETERS, PARAMS_LARGE, parts,
+		       sizeof(parts) / sizeof(parts[0]), PARAMS_MOST, s)) {
 		for (size_t i = 0; i < s->count; i++) {
 			s->points[i] = beyond_nodes(bench, s->points[i].n, s->points[i].low);
 			s->points[i].n *= PARAMS_LARGE;

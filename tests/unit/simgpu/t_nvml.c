@@ -93,8 +93,8 @@ TEST(sim_nvml_identifies_devices)
 		  NVML_SUCCESS);
 	CHECK(other != nvml.device);
 	CHECK_INT(nvml.nvmlDeviceGetPciInfo_v3(other, &pci), NVML_SUCCESS);
-	CHECK_STR(pci.bus_id, "00000000:19:00.0");
-	CHECK_INT(nvml.nvmlDeviceGetHandleByPciBusId_v2("00000000:18:00.0", &other), NVML_SUCCESS);
+	CHECK_STR(pci.bus_id, "00000000:01:00.0");
+	CHECK_INT(nvml.nvmlDeviceGetHandleByPciBusId_v2("00000000:00:00.0", &other), NVML_SUCCESS);
 	CHECK(other == nvml.device);
 	CHECK_INT(nvml.nvmlDeviceGetHandleByIndex_v2(2, &other), NVML_INVALID_ARGUMENT);
 	OK(cu.cuDeviceGetUuid(&id, 0));

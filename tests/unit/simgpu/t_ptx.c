@@ -62,7 +62,7 @@ TEST(ptx_assert)
 	context_open(NULL);
 	grown();
 	load(".entry a()\n{\n\tcall.uni __assertfail, (p, q, r, s, t);\n\tret;\n}\n", "a");
-	CHECK_INT(grown(), 62);
+	CHECK_INT(grown(), 90);
 	load(".entry p()\n{\n\tcall.uni (r), vprintf, (a, b);\n\tret;\n}\n", "p");
 	CHECK_INT(grown(), 2); /* the rest is there */
 }
