@@ -79,6 +79,7 @@ static const struct tare_column category_columns[] = {
 	{ "at", "", TARE_COL_TEXT },	    { "device", "", TARE_COL_COUNT }, { "label", "", TARE_COL_TEXT },
 	{ "bytes", "", TARE_COL_BYTES },    { "count", "", TARE_COL_COUNT },  { "evidence", "", TARE_COL_TEXT },
 	{ "pid", "", TARE_COL_COUNT },
+	{ "parameters_ratio", "", TARE_COL_NUMBER },
 };
 
 static const struct tare_column tensor_columns[] = {
@@ -102,10 +103,28 @@ static void add_head(struct tare_emit *e, const struct place *p, const char *lab
 	tare_emit_cell_text(e, tare_evidence_name(evidence));
 }
 
+/* What a category takes for each byte of parameters: how training grows with its model. */
+static void add_ratio(struct tare_emit *e, int64_t bytes, int64_t parameters)
+{
+	if (parameters > 0)
+		tare_emit_cell_number(e, (double)bytes / (double)parameters);
+	else
+		tare_emit_cell_unknown(e);
+}
+
+static int64_t parameters_of(const struct tare_category_sum *sums, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (sums[i].category == TARE_CATEGORY_PARAMETER)
+			return sums[i].bytes;
+	return 0;
+}
+
 static void add_categories(struct tare_emit *e, const struct place *p)
 {
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(p->rows, sums);
+	int64_t parameters = parameters_of(sums, n);
 
 	for (int i = 0; i < n; i++) {
 		add_head(e, p, tare_category_name(sums[i].category), sums[i].bytes, sums[i].count, sums[i].evidence);
@@ -113,6 +132,7 @@ static void add_categories(struct tare_emit *e, const struct place *p)
 			tare_emit_cell_int(e, p->host->pid);
 		else
 			tare_emit_cell_unknown(e);
+		add_ratio(e, sums[i].bytes, parameters);
 		tare_emit_row(e);
 	}
 }
@@ -171,11 +191,12 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 		{ NULL, "NR", TARE_COL_COUNT },
 		{ NULL, "MiB", TARE_COL_BYTES },
 		{ NULL, "%", TARE_COL_PERCENT },
+		{ NULL, "× parameters", TARE_COL_NUMBER },
 		{ NULL, "known by", TARE_COL_TEXT },
 	};
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(rows, sums);
-	int64_t all = 0;
+	int64_t all = 0, parameters = parameters_of(sums, n);
 
 	for (int i = 0; i < n; i++)
 		all += sums[i].bytes;
@@ -185,6 +206,7 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 		tare_emit_cell_uint(e, sums[i].count);
 		tare_emit_cell_int(e, sums[i].bytes);
 		tare_emit_cell_number(e, all ? (double)sums[i].bytes / (double)all : 0);
+		add_ratio(e, sums[i].bytes, parameters);
 		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program" : "rules");
 		tare_emit_row(e);
 	}
@@ -192,6 +214,8 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 	tare_emit_cell_text(e, "all tensors");
 	tare_emit_cell_uint(e, (uint64_t)rows->count);
 	tare_emit_cell_int(e, all);
+	tare_emit_cell_number(e, 1);
+	add_ratio(e, all, parameters);
 	tare_emit_row(e);
 	tare_emit_table_end(e);
 }
