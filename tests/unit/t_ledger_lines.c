@@ -263,34 +263,24 @@ TEST(tensors_of_the_backward_pass_have_a_line_of_their_own)
 	world_free(w);
 }
 
-/* Numba calls the driver by ctypes, or by cuda-python; the package of the Python code that does is the owner. */
-TEST(pools_of_frameworks_are_called_by_their_names)
+struct pool_call {
+	const char *owner, *file, *label;
+};
+
+/* Every call takes 2 MiB. */
+static void check_pools(const struct pool_call *calls, uint32_t count)
 {
-	static const struct {
-		const char *owner, *file, *label;
-	} calls[] = {
-		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so", "/home/me/a.py",
-		  "CuPy pool (cupy_backends.runtime)" },
-		{ "/x/xla_cuda_plugin.so", "/home/me/a.py", "JAX (XLA) pool (xla_cuda_plugin)" },
-		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py", "Numba (numba)" },
-		{ "/x/libffi.so.8", "/home/me/a.py", "libffi" },
-		{ "/v/site-packages/cuda/bindings/_internal/cydriver.cpython-312-x86_64-linux-gnu.so",
-		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py", "Numba (numba_cuda)" },
-		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so", "/home/me/b.py",
-		  "cuda.cydriver" },
-	};
-	enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 	struct world *w = world_new();
 	struct tare_ledger l;
 
 	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
-	for (uint32_t i = 0; i < CALLS; i++)
+	for (uint32_t i = 0; i < count; i++)
 		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = (2 + i) * MS,
 		     .end = (2 + i) * MS + 10, .handle = BASE + i * 4 * MIB, .context = 0xc0, .asked = 2 * MIB,
 		     .granted = 2 * MIB, .weigh = true, .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB,
 		     .file = calls[i].file, .line = i + 1, .owner = calls[i].owner);
 	l = world_ledger(w, "end");
-	for (size_t i = 0; i < CALLS; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		bool is_there = false;
 
 		for (int k = 0; k < l.devices[0].row_nr; k++)
@@ -300,6 +290,33 @@ TEST(pools_of_frameworks_are_called_by_their_names)
 	}
 	tare_ledger_free(&l);
 	world_free(w);
+}
+
+/* Numba calls the driver by ctypes; the package of the Python code that does is the owner. */
+TEST(pools_of_frameworks_are_called_by_their_names)
+{
+	static const struct pool_call calls[] = {
+		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so", "/home/me/a.py",
+		  "CuPy pool (cupy_backends.runtime)" },
+		{ "/x/xla_cuda_plugin.so", "/home/me/a.py", "JAX (XLA) pool (xla_cuda_plugin)" },
+		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py", "Numba (numba)" },
+		{ "/x/libffi.so.8", "/home/me/a.py", "libffi" },
+	};
+
+	check_pools(calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+/* Likewise by cuda-python, as numba-cuda does. */
+TEST(who_calls_cuda_python_is_the_owner)
+{
+	static const struct pool_call calls[] = {
+		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so",
+		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py", "Numba (numba_cuda)" },
+		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so", "/home/me/b.py",
+		  "cuda.cydriver" },
+	};
+
+	check_pools(calls, sizeof(calls) / sizeof(calls[0]));
 }
 
 TEST(library_code_is_told_by_its_file)
