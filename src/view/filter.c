@@ -160,6 +160,7 @@ void tare_filter_free(struct tare_ledger *out)
 		free(out->devices[i].findings);
 		free(out->devices[i].lines);
 		free(out->devices[i].segments);
+		free(out->devices[i].pool_witnesses);
 		free(out->devices[i].tensors.items);
 	}
 	free(out->devices);

@@ -252,6 +252,7 @@ TEST(course_has_phases_and_marks_by_time)
 TEST(course_joins_repeats_too_short_to_be_seen)
 {
 	enum { STEPS = 50000, NAMES = 6000 };
+	static char names[NAMES][32]; /* the world keeps their addresses */
 	struct world *w = world_new();
 	struct tare_course s;
 	struct tare_ledger l;
@@ -263,10 +264,8 @@ TEST(course_joins_repeats_too_short_to_be_seen)
 		PHASE(w, .tid = 1, .what = TARE_PHASE_POP, .t = 1000 + i * 1000 + 900);
 	}
 	for (int i = 0; i < NAMES; i++) { /* each with a name of its own */
-		char name[32];
-
-		snprintf(name, sizeof(name), "part %d", i);
-		PHASE(w, .tid = 2, .what = TARE_PHASE_PUSH, .t = 2000 + i * 2000, .name = strdup(name));
+		snprintf(names[i], sizeof(names[i]), "part %d", i);
+		PHASE(w, .tid = 2, .what = TARE_PHASE_PUSH, .t = 2000 + i * 2000, .name = names[i]);
 		PHASE(w, .tid = 2, .what = TARE_PHASE_POP, .t = 2000 + i * 2000 + 500);
 	}
 	give(w, (STEPS + 10) * 1000, BASE, 2 * MIB, 102 * MIB);

@@ -139,15 +139,14 @@ TEST(picture_has_peak_title_and_both_colour_schemes_and_needs_nothing)
 
 TEST(picture_of_a_thousand_phases_stays_small)
 {
+	static char names[1000][48]; /* the world keeps their addresses */
 	struct world *w = world_new();
 	struct tare_str out = { 0 };
 
 	take(w, 0, 2 * MIB, 100 * MIB);
 	for (int i = 0; i < 1000; i++) {
-		char name[48];
-
-		snprintf(name, sizeof(name), "phase <%d> of & \"many\"", i);
-		PHASE(w, .tid = 1, .what = TARE_PHASE_PUSH, .t = i * MS, .name = strdup(name));
+		snprintf(names[i], sizeof(names[i]), "phase <%d> of & \"many\"", i);
+		PHASE(w, .tid = 1, .what = TARE_PHASE_PUSH, .t = i * MS, .name = names[i]);
 		PHASE(w, .tid = 1, .what = TARE_PHASE_POP, .t = i * MS + MS / 2);
 	}
 	take(w, 1000 * MS, 2 * MIB, 102 * MIB);
