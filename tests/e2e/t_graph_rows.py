@@ -107,7 +107,7 @@ def a_folded_recording_has_the_same_graphs(box):
 @case
 def captures_that_share_an_exec_are_one_group(box):
     """libtare_graphs keeps one executable graph for captures that are alike: the report says whose."""
-    program = [os.path.join(BUILD, "examples", "graphs")]
+    program = WRAPPER + [os.path.join(BUILD, "examples", "graphs")]
     box.record(program, rec="whole.tare")
     box.record(program, rec="folded.tare", options=["--cap", "64KiB"])
     for rec in ("whole.tare", "folded.tare"):
