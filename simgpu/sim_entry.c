@@ -93,7 +93,7 @@ static CUresult apply_script(enum sim_api api, uint64_t *sleep_us)
 		const struct sim_rule *rule = &sim.script.rules[i];
 		bool is_ours = rule->kind == SIM_RULE_FAIL_ANY || matches(rule, api);
 
-		if (!is_ours)
+		if (!is_ours || rule->kind == SIM_RULE_TAKES || rule->kind == SIM_RULE_GIVES)
 			continue;
 		if (rule->kind == SIM_RULE_SLOW) {
 			*sleep_us += rule->microseconds;
@@ -168,8 +168,34 @@ static CUresult enter(enum sim_api api)
 	return result;
 }
 
+/* A driver that takes in this call what nobody knows of, and gives it back in that one. */
+static void apply_hidden(enum sim_api api)
+{
+	static uint64_t hidden;
+	struct sim_context *context;
+	int i;
+
+	for (i = 0; i < sim.script.rules_nr; i++) {
+		const struct sim_rule *rule = &sim.script.rules[i];
+		bool takes = rule->kind == SIM_RULE_TAKES;
+
+		if ((!takes && rule->kind != SIM_RULE_GIVES) || !matches(rule, api) ||
+		    (rule->nth != SIM_SCRIPT_ALL && rule->nth != count_of(rule)) ||
+		    sim_current(&context) != CUDA_SUCCESS)
+			continue;
+		if (takes && sim_take(context->device, rule->bytes) == CUDA_SUCCESS) {
+			hidden += rule->bytes;
+		} else if (!takes && hidden >= rule->bytes) {
+			sim_give(context->device, rule->bytes);
+			hidden -= rule->bytes;
+		}
+	}
+}
+
 static CUresult leave(enum sim_api api, CUresult result)
 {
+	if (result == CUDA_SUCCESS)
+		apply_hidden(api);
 	if (sim.slot && sim_api_rows[api].is_weighty)
 		sim.slot->calls++;
 	pthread_mutex_unlock(&lock);

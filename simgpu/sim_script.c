@@ -97,6 +97,28 @@ COMMAND(slow)
 	return true;
 }
 
+static bool set_bytes(struct sim_rule *rule, char **word, const struct sim_script_words *words)
+{
+	return rule && set_call(rule, word[1], words) && set_nth(rule, word[2]) &&
+	       number(word[3], &rule->bytes);
+}
+
+COMMAND(takes)
+{
+	if (!set_bytes(add_rule(script, SIM_RULE_TAKES), word, words))
+		return false;
+	script->rules_nr++;
+	return true;
+}
+
+COMMAND(gives)
+{
+	if (!set_bytes(add_rule(script, SIM_RULE_GIVES), word, words))
+		return false;
+	script->rules_nr++;
+	return true;
+}
+
 COMMAND(oom_above)
 {
 	UNUSED_WORDS;
@@ -188,6 +210,8 @@ static const struct {
 	{ "fail-any", 2, 2, fail_any },
 	{ "crash", 2, 2, crash },
 	{ "slow", 2, 2, slow },
+	{ "takes", 3, 3, takes },
+	{ "gives", 3, 3, gives },
 	{ "oom-above", 1, 1, oom_above },
 	{ "driver-version", 1, 1, driver_version },
 	{ "no-nvml", 0, 1, no_nvml },

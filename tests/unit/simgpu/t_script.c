@@ -76,13 +76,14 @@ static char *said(const char *script)
 TEST(sim_script_names_a_line_that_makes_no_sense)
 {
 	char *text = said(
-		"fail cuMemAloc 1 2; mig now;fail cuMemAlloc 0 2; fail cuInit 1 NOTHING;noisy 5; # ;\n drift 1");
+		"fail cuMemAloc 1 2; mig now;fail cuMemAlloc 0 2; fail cuInit 1 NOTHING;noisy 5;takes cuMemAlloc 1; # ;\n drift 1");
 
 	CHECK_HAS(text, "\"fail cuMemAloc 1 2\"");
 	CHECK_HAS(text, "\"mig now\"");
 	CHECK_HAS(text, "\"fail cuMemAlloc 0 2\"");
 	CHECK_HAS(text, "\"fail cuInit 1 NOTHING\"");
 	CHECK_HAS(text, "\"noisy 5\"");
+	CHECK_HAS(text, "\"takes cuMemAlloc 1\"");
 	CHECK(!strstr(text, "drift"));
 	CHECK(!strstr(text, "#"));
 }
@@ -100,6 +101,22 @@ TEST(sim_script_may_be_a_file)
 	unlink(path);
 	OK(cu.cuMemAlloc_v2(&p, 1));
 	CHECK_INT(cu.cuMemAlloc_v2(&p, 1), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+TEST(sim_script_takes_what_nothing_explains)
+{
+	uint64_t before;
+	CUdeviceptr p;
+
+	context_open("takes cuMemAlloc 2 65536;gives cuCtxSynchronize all 65536");
+	before = used();
+	OK(cu.cuMemAlloc_v2(&p, 4 << 20));
+	OK(cu.cuCtxSynchronize()); /* nothing was taken yet */
+	CHECK_INT(used() - before, 4 << 20);
+	OK(cu.cuMemAlloc_v2(&p, 4 << 20));
+	CHECK_INT(used() - before, (8 << 20) + 65536);
+	OK(cu.cuCtxSynchronize());
+	CHECK_INT(used() - before, 8 << 20);
 }
 
 TEST(sim_script_drifts_between_calls_only)
