@@ -183,6 +183,13 @@ static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d,
 
 /* ---- what is alive ---- */
 
+/* Enters no sum of a device, and does not follow from what is alive. */
+static bool is_history(int account)
+{
+	return account == TARE_BUCKET_HANDED || account == TARE_BUCKET_COLLECTED ||
+	       account == TARE_BUCKET_UNEXPLAINED;
+}
+
 /* What the live objects bring along when they are told. */
 static struct tare_amount *own_amounts(const struct checkpoint *c)
 {
@@ -191,8 +198,7 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 
 	for (size_t i = 0; i < f->bucket_nr; i++)
 		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
-		    (!tare_bucket_is_device(&f->buckets[i]) && f->buckets[i].account != TARE_BUCKET_HANDED &&
-		     f->buckets[i].account != TARE_BUCKET_COLLECTED))
+		    (!tare_bucket_is_device(&f->buckets[i]) && !is_history(f->buckets[i].account)))
 			own[i] = f->buckets[i].now; /* follows from live objects alone */
 	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
 		const struct tare_object_live *o = &f->objects[i];

@@ -147,6 +147,14 @@ static bool only_takes(const struct tare_step *s)
 	       (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
 }
 
+/* What was unexplained in a context goes with it, and is nothing that the context had beyond what is booked. */
+static int64_t back_with_context(const struct tare_applied *a, int64_t rest)
+{
+	if (rest >= 0 || a->ended_unexplained <= 0)
+		return 0;
+	return -rest < a->ended_unexplained ? -rest : a->ended_unexplained;
+}
+
 static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, struct tare_step *s)
 {
 	int source = tare_fold_step_source(d, s);
@@ -170,13 +178,14 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
 	if (rest < 0)
 		tare_fold_take_ended(f, d, s->end, s->effect == TARE_EFFECT_NEW, &rest);
+	rest += back_with_context(&a, rest);
 	if (a.takes_rest && !(rest < 0 && only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	} else if (a.takes_rest) {
 		d->quiet_open += rest; /* a list may tell who it was */
 		d->quiet_sum += llabs(rest);
 	} else {
-		d->inside_sum += llabs(rest);
+		tare_fold_unexplained(f, d, s, a.context, rest);
 	}
 	d->used = after;
 	tare_fold_graph_used(f, &a, after);

@@ -68,6 +68,7 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 		tare_fold_grave_put(g, &f->objects[c->objects]);
 		tare_fold_object_remove(f, c->objects);
 	}
+	a->ended_unexplained = tare_fold_unexplained_in(f, a->context);
 	for (int i = c->buckets; i >= 0; i = f->buckets[i].next_of_context) {
 		const struct tare_amount *now = &f->buckets[i].now;
 

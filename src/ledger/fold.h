@@ -272,6 +272,7 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 
 /* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
+	TARE_CARRY_UNEXPLAINED = 247,
 	TARE_CARRY_COLLECTED = 248,
 	TARE_CARRY_TRIED = 249,
 	TARE_CARRY_HANDED = 250,
@@ -288,6 +289,14 @@ void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
 			  const struct tare_step *s);
 void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 			     uint64_t used, int source);
+
+/*
+ * unexplained.c: what changed inside a call, and no account explains, is of the line that called; `context`
+ * -1: of what no line is known
+ */
+void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s, int context,
+			   int64_t bytes);
+int64_t tare_fold_unexplained_in(const struct tare_fold *f, int context);
 
 /* cluster.c: calls that overlap */
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,

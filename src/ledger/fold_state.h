@@ -49,6 +49,7 @@ enum {
 	TARE_BUCKET_HELD,
 	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
 	TARE_BUCKET_TRIED, /* in blocks of segments that are trials: in the row of those */
+	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */
 	TARE_BUCKET_NR
 };
 
@@ -387,7 +388,8 @@ struct tare_step {
 	uint16_t flags;
 	bool is_folded; /* out of a checkpoint */
 	uint64_t owner;
-	uint32_t site;
+	uint32_t site;      /* where what it makes was asked for; of what goes: 0 */
+	uint32_t call_site; /* where it was called */
 	int64_t begin, end;
 	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
 	int64_t weigh_begin, weigh_end;        /* between which they are */
@@ -414,6 +416,7 @@ struct tare_applied {
 	bool takes_rest; /* what was measured beyond the known goes to `bucket` */
 	int bucket;      /* -1: none */
 	int context;
+	int64_t ended_unexplained; /* what was unexplained in the context that it ended */
 	int graph;       /* row that the call is about, -1: none */
 	int capture;     /* row that is being captured by it, -1: none */
 	bool sets_used;  /* what is in use after it is shown with the graph */

@@ -73,6 +73,7 @@ struct tare_ledger_line {
 	struct tare_blocks_ledger tensors;
 	struct tare_line_part *parts; /* of `bytes`; of what has no line: none */
 	int part_nr;
+	int64_t unexplained; /* what changed inside calls there and no account explains; not in `bytes` */
 	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
 };
 

@@ -12,7 +12,7 @@ struct part {
 	struct tare_amount sum, tensors, handed;
 	int process; /* -1: others */
 	uint32_t site;
-	int64_t host_anon, host_file;
+	int64_t host_anon, host_file, unexplained;
 	enum tare_account account; /* of what no single line can have; else NONE */
 };
 
@@ -55,6 +55,9 @@ static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *
 		out->tensors = *a;
 	} else if (b->account == TARE_BUCKET_HANDED) {
 		out->handed = *a;
+	} else if (b->account == TARE_BUCKET_UNEXPLAINED) {
+		out->unexplained = a->bytes;
+		return b->site && a->bytes; /* else of no line */
 	} else {
 		out->sum = *a;
 		out->account = account_of(b);
@@ -112,6 +115,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 		tare_amount_add(&parts[kept].sum, &parts[i].sum);
 		tare_amount_add(&parts[kept].tensors, &parts[i].tensors);
 		tare_amount_add(&parts[kept].handed, &parts[i].handed);
+		parts[kept].unexplained += parts[i].unexplained;
 		parts[kept].host_anon += parts[i].host_anon;
 		parts[kept].host_file += parts[i].host_file;
 	}
@@ -248,6 +252,7 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 						  TARE_EVIDENCE_EXACT,
 			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
 				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
+			.unexplained = parts[i].unexplained,
 			.host_anon = parts[i].host_anon,
 			.host_file = parts[i].host_file,
 		};

@@ -334,6 +334,18 @@ static void book_later(struct tare_overlap *o, int64_t t)
 	tare_fold_peak(o->f, o->d, t);
 }
 
+/* What only known calls ran in and none explains. Of calls at several lines nobody can tell which it was. */
+static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, size_t active_nr)
+{
+	const struct tare_step *s = active_nr ? &o->steps[active[0]] : NULL;
+	int context = active_nr ? o->members[active[0]].applied.context : -1;
+
+	for (size_t i = 1; i < active_nr; i++)
+		if (o->steps[active[i]].process != s->process || o->steps[active[i]].call_site != s->call_site)
+			context = -1;
+	tare_fold_unexplained(o->f, o->d, s, context, rest);
+}
+
 static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	const struct tare_stretch *s = &o->stretches[k];
@@ -351,7 +363,7 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 		if (s->unknowns || s->syncs)
 			share(o, k, active, active_nr);
 		else
-			d->inside_sum += llabs(s->rest);
+			leave(o, s->rest, active, active_nr);
 		d->used = p->used;
 	}
 	tare_fold_peak(o->f, d, p->t);

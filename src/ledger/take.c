@@ -113,13 +113,11 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	struct tare_origin origin = { 0 };
+	struct tare_origin origin;
 
 	if (e->kind == TARE_KIND_POOL)
 		return step_of_pool(f, e, device);
-	/* What goes is booked where it came from. */
-	if (r->effect != TARE_EFFECT_DEL)
-		origin = tare_fold_origin(f, p, e);
+	origin = tare_fold_origin(f, p, e);
 	return (struct tare_step){
 		.process = e->process->index,
 		.device = device,
@@ -129,7 +127,8 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
-		.site = origin.site,
+		.site = r->effect == TARE_EFFECT_DEL ? 0 : origin.site, /* what goes is booked where it came from */
+		.call_site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
 		.reading_before = e->reading_before_ns,

@@ -202,7 +202,7 @@ static void weigh_sync(struct tare_fold *f, struct tare_step *s, const struct ta
 	tare_fold_book_fall(f, a->bucket, back, TARE_EVIDENCE_WEIGHED);
 	rest = bytes - back;
 	rest -= tare_fold_managed_touch(f, d, s->process, rest);
-	d->inside_sum += llabs(rest);
+	tare_fold_unexplained(f, d, s, a->context, rest);
 }
 
 void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,

@@ -138,6 +138,7 @@ static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct ta
 								.driver_ns = l->driver_ns,
 								.evidence = l->evidence,
 								.tensors = l->tensors,
+								.unexplained = l->unexplained,
 								.host_anon = l->host_anon,
 								.host_file = l->host_file };
 	}
@@ -164,6 +165,7 @@ static void merge_lines(struct tare_by_rows *out, size_t start)
 		if (row->evidence > group->evidence)
 			group->evidence = row->evidence;
 		add_blocks(&group->tensors, &row->tensors);
+		group->unexplained += row->unexplained;
 		group->host_anon += row->host_anon;
 		group->host_file += row->host_file;
 	}

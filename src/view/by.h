@@ -37,7 +37,7 @@ struct tare_by_row {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence; /* the weakest in the group */
 	struct tare_blocks_ledger tensors; /* LINE, STACK */
-	int64_t host_anon, host_file;      /* the same */
+	int64_t host_anon, host_file, unexplained; /* the same */
 };
 
 struct tare_by_rows {

@@ -25,9 +25,10 @@ static const struct tare_column columns[] = {
 	{ "handed", "", TARE_COL_COUNT },
 	{ "host_anon_bytes", "", TARE_COL_BYTES },
 	{ "host_file_bytes", "", TARE_COL_BYTES },
+	{ "unexplained_bytes", "", TARE_COL_BYTES },
 };
 
-enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 9 };
+enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]), LINE_COLUMN_NR = 10 };
 
 static void add_line(struct tare_emit *e, const struct tare_by_row *row)
 {
@@ -46,8 +47,9 @@ static void add_line(struct tare_emit *e, const struct tare_by_row *row)
 		tare_emit_cell_uint(e, row->tensors.ever);
 		tare_emit_cell_int(e, row->host_anon);
 		tare_emit_cell_int(e, row->host_file);
+		tare_emit_cell_int(e, row->unexplained);
 	} else {
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 5; i++)
 			tare_emit_cell_unknown(e);
 	}
 }

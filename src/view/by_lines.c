@@ -72,7 +72,7 @@ static void add_host(struct tare_text_table_row *row, int64_t bytes)
 
 static bool is_worth_a_row(const struct tare_by_row *r, const struct tare_blocks_ledger *all)
 {
-	return r->bytes || r->host_anon || r->host_file || r->tensors.count || r->tensors.ever_bytes >= all->ever_bytes / WORTH;
+	return r->bytes || r->unexplained || r->host_anon || r->host_file || r->tensors.count || r->tensors.ever_bytes >= all->ever_bytes / WORTH;
 }
 
 static void add_rest(struct tare_text_table *t, size_t count, const struct tare_blocks_ledger *rest)

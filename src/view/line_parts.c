@@ -14,7 +14,7 @@ struct parts {
 	struct tare_line_part *items;
 	size_t count, cap;
 	struct tare_blocks_ledger tensors;
-	int64_t host_anon, host_file;
+	int64_t host_anon, host_file, unexplained;
 	const char *function;
 	bool is_any;
 };
@@ -65,6 +65,7 @@ static void collect(struct parts *p, const struct tare_device_ledger *d, const s
 		p->tensors.count += l->tensors.count;
 		p->tensors.ever += l->tensors.ever;
 		p->tensors.ever_bytes += l->tensors.ever_bytes;
+		p->unexplained += l->unexplained;
 		p->host_anon += l->host_anon;
 		p->host_file += l->host_file;
 	}
@@ -145,10 +146,22 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l, const 
 	tare_str_free(&text);
 }
 
+/* No account, so it has no count and no owner. */
+static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
+			    int64_t bytes)
+{
+	begin_row(e, l, d, "unexplained", "unexplained, inside calls there");
+	tare_emit_cell_unknown(e);
+	tare_emit_cell_int(e, bytes);
+	tare_emit_cell_unknown(e);
+	tare_emit_cell_text(e, tare_evidence_name(TARE_EVIDENCE_WEIGHED));
+	tare_emit_row(e);
+}
+
 static void add_sum(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
 		    const struct parts *p)
 {
-	int64_t bytes = 0;
+	int64_t bytes = p->unexplained;
 
 	for (size_t i = 0; i < p->count; i++)
 		bytes += p->items[i].bytes;
@@ -183,7 +196,7 @@ static bool has_rows(const struct parts *p)
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i].bytes || p->items[i].count)
 			return true;
-	return p->host_anon || p->host_file;
+	return p->host_anon || p->host_file || p->unexplained;
 }
 
 static void show_rows(struct tare_emit *e, const char *title, const struct tare_ledger *l,
@@ -195,8 +208,19 @@ static void show_rows(struct tare_emit *e, const char *title, const struct tare_
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i].bytes || p->items[i].count)
 			add_account(e, l, d, &p->items[i]);
+	if (p->unexplained)
+		add_unexplained(e, l, d, p->unexplained);
 	add_sum(e, l, d, p);
 	tare_emit_table_end(e);
+}
+
+static int64_t of_no_line(const struct tare_device_ledger *d)
+{
+	int64_t bytes = d->unexplained;
+
+	for (int i = 0; i < d->line_nr; i++)
+		bytes -= d->lines[i].unexplained;
+	return bytes;
 }
 
 static void show_device(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
@@ -225,9 +249,9 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 							 .rows = &d->tensors });
 	if (p->tensors.ever)
 		tare_emit_note(e, "  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
-	if (d->unexplained)
+	if (of_no_line(d))
 		tare_emit_note(e, "  unexplained on this GPU, and of no line: %s MiB",
-			       tare_units_mib(unexplained, d->unexplained));
+			       tare_units_mib(unexplained, of_no_line(d)));
 	tare_emit_close(e);
 	tare_str_free(&title);
 }

@@ -199,6 +199,57 @@ def one_line_taken_apart(box):
     check(host["host_anon"] >= 16 * MIB and host["sum"] == host["host_anon"] + host.get("host_file", 0), found)
 
 
+UNEXPLAINED = """import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, block, stream = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+def make():
+    cuda.cuStreamCreate(ctypes.byref(stream), 0); cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(4 << 20))
+def free():
+    cuda.cuMemFree_v2(block)
+make()
+free()
+make()
+"""
+
+
+@case
+def what_nothing_explains_has_its_line(box):
+    """A driver that takes 6 MiB in the first allocation and gives 1 MiB of that back in the first free."""
+    needs_exec()
+    with open(box.path("hidden.py"), "w", encoding="utf-8") as file:
+        file.write(UNEXPLAINED)
+    box.record([python_of("system"), box.path("hidden.py")],
+               env={"TARE_SIM_SCRIPT": "takes cuMemAlloc 1 6MiB;gives cuMemFree 1 1MiB"})
+    found, _ = parts(box, "hidden.py:8")
+    by_part = {row["part"]: (row["device_bytes"], row["evidence"]) for row in found}
+    check_equal(by_part["unexplained"], (5 * MIB, "weighed"), found)
+    check_equal(by_part["allocations"], (4 * MIB, "exact"), found)
+    check_equal(by_part["sum"][0], sum(size for part, (size, _) in by_part.items() if part != "sum"), found)
+    lines, report = rows(box)
+    check_equal({row["line"]: row["unexplained_bytes"] for row in lines if row["unexplained_bytes"]}, {8: 5 * MIB})
+    device, = report["devices"]
+    check_equal(device["unexplained_bytes"], 5 * MIB)
+    check_equal(device["used_bytes"], 5 * MIB + sum(row["bytes"] for row in lines), "the books balance")
+    done = box.tare("report", "rec.tare", "--line", "hidden.py:8", "--parts", "--at", "peak")
+    check_says(done.out, "unexplained, inside calls there", "5.0")
+    check("of no line" not in done.out, done.out)
+
+
+@case
+def what_came_between_calls_is_of_no_line(box):
+    needs_exec()
+    with open(box.path("hidden.py"), "w", encoding="utf-8") as file:
+        file.write(UNEXPLAINED)
+    box.record([python_of("system"), box.path("hidden.py")], env={"TARE_SIM_SCRIPT": "drift 2MiB"})
+    found, _ = parts(box, "hidden.py:8")
+    check("unexplained" not in {row["part"] for row in found}, found)
+    done = box.tare("report", "rec.tare", "--line", "hidden.py:8", "--parts", "--at", "end")
+    check_says(done.out, "unexplained on this GPU, and of no line")
+
+
 @case
 def tensors_of_one_line(box):
     record(box)

@@ -599,6 +599,7 @@ static void check_same_rows(const struct tare_device_ledger *a, const struct tar
 		CHECK_INT(y->high, x->high);
 		CHECK_INT(y->count, x->count);
 		CHECK_INT(y->driver_ns, x->driver_ns);
+		CHECK_INT(y->unexplained, x->unexplained);
 		CHECK_INT(y->host_anon, x->host_anon);
 		CHECK_INT(y->host_file, x->host_file);
 		CHECK_INT(y->tensors.bytes, x->tensors.bytes);

@@ -103,6 +103,105 @@ TEST(kernel_code_of_a_line_is_told_by_library)
 	world_free(w);
 }
 
+/* A wait is known to give back memory of pools and nothing else; an allocation takes its pages. */
+static void wait_for(struct world *w, int64_t t, int64_t before, int64_t change, uint32_t at)
+{
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = t * MS, .end = t * MS + MS / 2,
+	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
+	     .file = at ? "/home/me/train.py" : NULL, .line = at);
+}
+
+static void check_unexplained(struct world *w, const char *at, const char *label, int64_t of_line, int64_t of_all)
+{
+	struct tare_ledger l = world_ledger(w, at);
+
+	CHECK_INT(line(&l, label)->unexplained, of_line);
+	CHECK_INT(l.devices[0].unexplained, of_all);
+	tare_ledger_free(&l);
+}
+
+TEST(lines_have_what_their_calls_changed_and_nothing_explains)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	wait_for(w, 2, 500 * MIB, 3 * MIB, 9);
+	alloc(w, 3, BASE, 2 * MIB, 503 * MIB, 9);
+	wait_for(w, 4, 505 * MIB, MIB, 12);
+	wait_for(w, 5, 507 * MIB, 0, 12); /* 1 MiB came between the calls: of no line */
+	wait_for(w, 6, 507 * MIB, MIB, 0);
+	check_unexplained(w, "end", "/home/me/train.py:9 in step", 3 * MIB, 6 * MIB);
+	check_unexplained(w, "end", "/home/me/train.py:12 in step", MIB, 6 * MIB);
+	check_unexplained(w, "3.2ms", "/home/me/train.py:9 in step", 3 * MIB, 3 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(bytes(&l, "/home/me/train.py:9 in step"), 2 * MIB);
+	for (int i = 0; i < l.devices[0].line_nr; i++)
+		CHECK(strcmp(l.devices[0].lines[i].label, "no line") != 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A call that frees is of the line that it stands in, not of the line that made what goes. */
+TEST(a_free_that_gives_back_too_much_is_unexplained_at_its_line)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	alloc(w, 2, BASE, 2 * MIB, 500 * MIB, 9);
+	weigh(w, 3, TARE_CLASS_DEVICE, TARE_EFFECT_DEL, BASE, 502 * MIB, -3 * MIB, 99);
+	check_unexplained(w, "end", "/home/me/train.py:99 in step", -MIB, -MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(line(&l, "/home/me/train.py:9 in step")->unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(what_is_unexplained_goes_from_the_lines_that_have_it)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	wait_for(w, 2, 500 * MIB, 2 * MIB, 9);
+	wait_for(w, 3, 502 * MIB, 5 * MIB, 10);
+	wait_for(w, 4, 507 * MIB, -3 * MIB, 9);
+	check_unexplained(w, "peak", "/home/me/train.py:9 in step", 2 * MIB, 7 * MIB);
+	check_unexplained(w, "end", "/home/me/train.py:10 in step", 4 * MIB, 4 * MIB);
+	/* The context takes it along: nothing of it is the context's. */
+	weigh(w, 5, TARE_CLASS_CONTEXT, TARE_EFFECT_DEL, 0xc0, 504 * MIB, -504 * MIB, 20);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].unexplained, 0);
+	CHECK_INT(bytes(&l, "/home/me/train.py:5 in step"), 0);
+	for (int i = 0; i < l.devices[0].line_nr; i++)
+		CHECK_INT(l.devices[0].lines[i].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Allocations of two threads at once: 1 MiB more than they asked for came while one of them, or both, ran. */
+static void check_two(uint32_t first, uint32_t second, int64_t of_first)
+{
+	struct world *w = world_new();
+
+	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 2 * MS, .end = 6 * MS, .tid = 1,
+	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+	     .before = 500 * MIB, .after = 505 * MIB, .file = "/home/me/train.py", .line = first);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 5 * MS, .tid = 2,
+	     .handle = BASE + 4 * MIB, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+	     .before = 502 * MIB, .after = 505 * MIB, .file = "/home/me/train.py", .line = second);
+	check_unexplained(w, "end", "/home/me/train.py:9 in step", of_first, MIB);
+	world_free(w);
+}
+
+TEST(of_calls_that_overlap_only_one_line_can_be_told)
+{
+	check_two(9, 9, MIB);
+	check_two(9, 12, 0);
+}
+
 /* Four streams share what the first of them took; the last to go gives it back. */
 TEST(what_goes_is_taken_from_the_lines_that_have_it)
 {
