@@ -19,7 +19,6 @@
 #include "recorder/ring.h"
 #include "recorder/sys.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define PRELOAD "LD_PRELOAD="
 
 /* What a child needs to be recorded; the values are ours, as they were at our start. */
@@ -169,25 +168,25 @@ void tare_exec_start(void)
 	real.posix_spawnp = (spawn_fn *)tare_resolve_libc("posix_spawnp");
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+TARE_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	tare_start_once();
 	return real.execve(path, argv, EDITED(path, envp));
 }
 
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+TARE_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	tare_start_once();
 	return real.execvpe(file, argv, EDITED(file, envp));
 }
 
 /* The rest of the family, which inside libc would not come by the two above. */
-EXPORT int execv(const char *path, char *const argv[])
+TARE_EXPORT int execv(const char *path, char *const argv[])
 {
 	return execve(path, argv, environ);
 }
 
-EXPORT int execvp(const char *file, char *const argv[])
+TARE_EXPORT int execvp(const char *file, char *const argv[])
 {
 	return execvpe(file, argv, environ);
 }
@@ -209,7 +208,7 @@ EXPORT int execvp(const char *file, char *const argv[])
 		argv_;                                                                              \
 	})
 
-EXPORT int execl(const char *path, const char *first, ...)
+TARE_EXPORT int execl(const char *path, const char *first, ...)
 {
 	va_list args;
 	char **argv = LISTED(first, args);
@@ -218,7 +217,7 @@ EXPORT int execl(const char *path, const char *first, ...)
 	return execv(path, argv);
 }
 
-EXPORT int execlp(const char *file, const char *first, ...)
+TARE_EXPORT int execlp(const char *file, const char *first, ...)
 {
 	va_list args;
 	char **argv = LISTED(first, args);
@@ -227,7 +226,7 @@ EXPORT int execlp(const char *file, const char *first, ...)
 	return execvp(file, argv);
 }
 
-EXPORT int execle(const char *path, const char *first, ...)
+TARE_EXPORT int execle(const char *path, const char *first, ...)
 {
 	va_list args;
 	char **argv = LISTED(first, args);
@@ -237,22 +236,22 @@ EXPORT int execle(const char *path, const char *first, ...)
 	return execve(path, argv, envp);
 }
 
-EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+TARE_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+			    const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	tare_start_once();
 	return real.posix_spawn(pid, path, actions, attributes, argv, EDITED(path, envp));
 }
 
-EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+TARE_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			     const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	tare_start_once();
 	return real.posix_spawnp(pid, file, actions, attributes, argv, EDITED(file, envp));
 }
 
 /* The program ends without its destructors. In a vfork child this is not the program. */
-EXPORT void _exit(int status)
+TARE_EXPORT void _exit(int status)
 {
 	tare_finish(2);
 	tare_finish_with(status);
@@ -260,7 +259,7 @@ EXPORT void _exit(int status)
 		tare_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-EXPORT void _Exit(int status)
+TARE_EXPORT void _Exit(int status)
 {
 	_exit(status);
 }

@@ -205,7 +205,7 @@ void tare_phase_add(const struct tare_phase *phase)
  * What tare.h and the Python module look for. `what` is one of enum tare_phase_what; the answer is the
  * id of a range that begins, 0 otherwise. Unknown values of a newer header do nothing.
  */
-__attribute__((visibility("default"))) uint64_t tare_phase_record(uint32_t what, uint64_t id, const char *name);
+TARE_EXPORT uint64_t tare_phase_record(uint32_t what, uint64_t id, const char *name);
 
 uint64_t tare_phase_record(uint32_t what, uint64_t id, const char *name)
 {

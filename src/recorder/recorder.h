@@ -14,6 +14,7 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define TARE_EXPORT __attribute__((visibility("default")))
 #define TARE_TLS __thread __attribute__((tls_model("initial-exec")))
 
 /* Set once, before any thread of the program runs, from the environment. */

@@ -287,7 +287,7 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 #define EXPORT_CALL EXPORT_NEW
 #define EXPORT_ANSWER EXPORT_CUSTOM
 #define EXPORT_CUSTOM(symbol, params, args)                                                         \
-	__attribute__((visibility("default"))) CUresult symbol params;                              \
+	TARE_EXPORT CUresult symbol params;                                                         \
 	CUresult symbol params                                                                      \
 	{                                                                                           \
 		return tare_hook_##symbol args;                                                     \

@@ -174,7 +174,7 @@ static void attach(nvtx_function *slot, const struct row *row, nvtx_function bef
 	*slot = row->on;
 }
 
-__attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_export_table *get);
+TARE_EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table *get);
 
 int InitializeInjectionNvtx2(nvtx_get_export_table *get)
 {

@@ -14,7 +14,6 @@
 #include "recorder/resolve.h"
 
 #define LIBRARY "libnvToolsExt.so"
-#define EXPORT	__attribute__((visibility("default")))
 
 /* The library's own functions; what is missing is looked for once. */
 static struct {
@@ -103,13 +102,13 @@ static void find_real(void)
 #define KEEP_STRING(text) tare_nvtx_keep_string(handle, text)
 
 #define NVTX_API(module, id, name, what, params, args, domain, text, range)                         \
-	EXPORT NVTX_ANSWER_##what nvtx##name params;                                                \
+	TARE_EXPORT NVTX_ANSWER_##what nvtx##name params;                                           \
 	NVTX_ANSWER_##what nvtx##name params                                                        \
 	{                                                                                           \
 		BODY_##what(name, args, domain, text, range)                                        \
 	}
 #define NVTX_NAMES(module, id, name, result, params, args, keep)                                    \
-	EXPORT result nvtx##name params;                                                            \
+	TARE_EXPORT result nvtx##name params;                                                       \
 	result nvtx##name params                                                                    \
 	{                                                                                           \
 		result handle = CALL_REAL(name, args, NULL);                                        \

@@ -10,13 +10,11 @@
 #include "recorder/vram/card.h"
 #include "witness/nvml_abi.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 enum { NVML_UNINITIALIZED = 1 };
 
 /* Exported, for programs that are linked with NVML. */
-EXPORT int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory);
-EXPORT int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory);
+TARE_EXPORT int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory);
+TARE_EXPORT int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory);
 
 static const struct {
 	const char *name;
