@@ -12,13 +12,11 @@
  */
 #include "recorder/torch/autograd.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "recorder/elfsym.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/torch/real.h"
 
 /*
  * Mangled: torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask> &, Node *, InputBuffer &,
@@ -26,11 +24,7 @@
  */
 #define EVALUATE                                                                                   \
 	_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE
-#define GRAD_MODE "_ZN3c108GradMode10is_enabledEv" /* c10::GradMode::is_enabled(), static */
-
-#define QUOTE(name) #name
-#define NAME(name)  QUOTE(name)
-#define EXPORT      __attribute__((visibility("default")))
+#define GRAD_MODE _ZN3c108GradMode10is_enabledEv /* c10::GradMode::is_enabled(), static */
 
 typedef void evaluate_fn(void *engine, void *task, void *node, void *inputs, void *queue);
 typedef bool grad_mode_fn(void);
@@ -54,28 +48,10 @@ __attribute__((used)) int tare_autograd_personality(int version, int actions, ui
 	return UNWIND_CONTINUE;
 }
 
-static evaluate_fn *find_evaluate(void)
+TARE_EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, void *queue)
 {
-	static void *slot;
-	void *found = __atomic_load_n(&slot, __ATOMIC_RELAXED);
-	struct tare_elf_object object;
-
-	if (likely(found != NULL))
-		return (evaluate_fn *)found;
-	tare_start_once();
-	if (tare_elf_find_object("libtorch_cpu.so", &object))
-		found = tare_elf_symbol(&object, NAME(EVALUATE), NULL);
-	if (!found)
-		found = tare_elf_find_symbol(NAME(EVALUATE), (const void *)EVALUATE);
-	if (!found)
-		found = tare_resolve_dlsym(RTLD_NEXT, NAME(EVALUATE));
-	__atomic_store_n(&slot, found, __ATOMIC_RELAXED);
-	return (evaluate_fn *)found;
-}
-
-EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, void *queue)
-{
-	evaluate_fn *real = find_evaluate();
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(EVALUATE);
+	evaluate_fn *real = (evaluate_fn *)tare_torch_real(&torch);
 
 	if (unlikely(!real)) /* but whoever called it was linked with it */
 		return;
@@ -87,25 +63,13 @@ EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, void *q
 		backward_depth--;
 }
 
-static bool not_known(void)
-{
-	return false;
-}
-
+/* False where it is not known. */
 static bool is_grad_enabled(void)
 {
-	static grad_mode_fn *slot;
-	grad_mode_fn *found = __atomic_load_n(&slot, __ATOMIC_RELAXED);
-	struct tare_elf_object object;
+	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(GRAD_MODE);
+	grad_mode_fn *ask = (grad_mode_fn *)tare_torch_real(&torch);
 
-	if (unlikely(!found)) {
-		if (tare_elf_find_object("libc10.so", &object))
-			found = (grad_mode_fn *)tare_elf_symbol(&object, GRAD_MODE, NULL);
-		if (!found)
-			found = not_known;
-		__atomic_store_n(&slot, found, __ATOMIC_RELAXED);
-	}
-	return found();
+	return likely(ask != NULL) && ask();
 }
 
 uint32_t tare_autograd_backward(void)

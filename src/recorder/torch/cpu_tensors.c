@@ -10,22 +10,16 @@
  */
 #include "recorder/torch/cpu_tensors.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/elfsym.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/torch/real.h"
 #include "recorder/torch/tensors.h"
 
 /* Mangled: c10::ProfiledCPUMemoryReporter::New(void *, size_t) and ::Delete(void *). */
 #define NEW _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
 #define DELETE _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
-
-#define QUOTE(name) #name
-#define NAME(name) QUOTE(name)
-#define EXPORT __attribute__((visibility("default")))
 
 typedef void new_fn(void *reporter, void *block, size_t bytes);
 typedef void delete_fn(void *reporter, void *block);
@@ -41,28 +35,10 @@ bool tare_cpu_tensor_is_known(const void *block)
 	return block == told;
 }
 
-static void *find(void **slot, const char *name, const void *own)
+TARE_EXPORT void NEW(void *reporter, void *block, size_t bytes)
 {
-	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	struct tare_elf_object object;
-
-	if (likely(found != NULL))
-		return found;
-	tare_start_once();
-	if (tare_elf_find_object("libc10.so", &object))
-		found = tare_elf_symbol(&object, name, NULL);
-	if (!found)
-		found = tare_elf_find_symbol(name, own);
-	if (!found)
-		found = tare_resolve_dlsym(RTLD_NEXT, name);
-	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
-	return found;
-}
-
-EXPORT void NEW(void *reporter, void *block, size_t bytes)
-{
-	static void *slot;
-	new_fn *real = (new_fn *)find(&slot, NAME(NEW), (const void *)NEW);
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(NEW);
+	new_fn *real = (new_fn *)tare_torch_real(&torch);
 
 	if (block && bytes && bytes <= INT64_MAX)
 		tare_tensor_record(block, (int64_t)bytes, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST);
@@ -74,10 +50,10 @@ EXPORT void NEW(void *reporter, void *block, size_t bytes)
 }
 
 /* Before the memory is freed: nobody can have been given it again yet. */
-EXPORT void DELETE(void *reporter, void *block)
+TARE_EXPORT void DELETE(void *reporter, void *block)
 {
-	static void *slot;
-	delete_fn *real = (delete_fn *)find(&slot, NAME(DELETE), (const void *)DELETE);
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(DELETE);
+	delete_fn *real = (delete_fn *)tare_torch_real(&torch);
 
 	if (block)
 		tare_tensor_record(block, 0, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST);

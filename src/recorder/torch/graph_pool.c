@@ -10,24 +10,18 @@
  */
 #include "recorder/torch/graph_pool.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-#include "recorder/elfsym.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
 #include "recorder/ring.h"
+#include "recorder/torch/real.h"
 
 /* Mangled. With a capture mode since 2.1, without one from 1.10 on. */
 #define BEGIN_MODE _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode
 #define BEGIN _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE
 #define POOL _ZN2at4cuda9CUDAGraph4poolEv
-
-#define QUOTE(name) #name
-#define NAME(name) QUOTE(name)
-#define EXPORT __attribute__((visibility("default")))
 
 struct pool_id {
 	uint64_t first, second;
@@ -47,25 +41,6 @@ static TARE_TLS struct {
 	struct pool_id pool;
 } next;
 
-/* libtorch_cuda has it, or a library that a program was built with instead. */
-static void *find(void **slot, const char *name, const void *own)
-{
-	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	struct tare_elf_object object;
-
-	if (likely(found != NULL))
-		return found;
-	tare_start_once();
-	if (tare_elf_find_object("libtorch_cuda.so", &object))
-		found = tare_elf_symbol(&object, name, NULL);
-	if (!found)
-		found = tare_elf_find_symbol(name, own);
-	if (!found)
-		found = tare_resolve_dlsym(RTLD_NEXT, name);
-	__atomic_store_n(slot, found, __ATOMIC_RELAXED);
-	return found;
-}
-
 static void note(void *graph, struct pool_id pool)
 {
 	next.is_told = true;
@@ -84,10 +59,10 @@ void tare_torch_take_pool(struct tare_call *begin)
 	begin->granted = next.pool.second;
 }
 
-EXPORT void BEGIN_MODE(void *graph, struct pool_id pool, int mode)
+TARE_EXPORT void BEGIN_MODE(void *graph, struct pool_id pool, int mode)
 {
-	static void *slot;
-	begin_mode_fn *real = (begin_mode_fn *)find(&slot, NAME(BEGIN_MODE), (const void *)BEGIN_MODE);
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(BEGIN_MODE);
+	begin_mode_fn *real = (begin_mode_fn *)tare_torch_real(&torch);
 
 	if (unlikely(!real)) /* but whoever called it was linked with it */
 		return;
@@ -95,10 +70,10 @@ EXPORT void BEGIN_MODE(void *graph, struct pool_id pool, int mode)
 	real(graph, pool, mode);
 }
 
-EXPORT void BEGIN(void *graph, struct pool_id pool)
+TARE_EXPORT void BEGIN(void *graph, struct pool_id pool)
 {
-	static void *slot;
-	begin_fn *real = (begin_fn *)find(&slot, NAME(BEGIN), (const void *)BEGIN);
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(BEGIN);
+	begin_fn *real = (begin_fn *)tare_torch_real(&torch);
 
 	if (unlikely(!real))
 		return;
@@ -107,10 +82,10 @@ EXPORT void BEGIN(void *graph, struct pool_id pool)
 }
 
 /* Asked for to give it to another graph: this is the id of the pool that the graph has. */
-EXPORT struct pool_id POOL(void *graph)
+TARE_EXPORT struct pool_id POOL(void *graph)
 {
-	static void *slot;
-	pool_fn *real = (pool_fn *)find(&slot, NAME(POOL), (const void *)POOL);
+	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(POOL);
+	pool_fn *real = (pool_fn *)tare_torch_real(&torch);
 	struct pool_id pool = {0, 0};
 	struct tare_rec_mempool rec;
 

@@ -13,16 +13,13 @@
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
+#include "recorder/torch/real.h"
 
 enum { CUDA = 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device */ };
 
 /* Mangled: they take a c10::Device. Sizes are signed until 1.13, unsigned since 2.0. */
 #define OOM_SIGNED _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
 #define OOM _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
-
-#define QUOTE(name) #name
-#define NAME(name) QUOTE(name)
-#define EXPORT __attribute__((visibility("default")))
 
 typedef void oom_fn(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device);
 
@@ -51,26 +48,26 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 	tare_depth--;
 }
 
-static void pass_on(void **slot, const char *name, int64_t asked, uint64_t allocated, uint64_t reserved,
+static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated, uint64_t reserved,
 		    uint16_t device)
 {
-	oom_fn *real = (oom_fn *)tare_torch_find(slot, name);
+	oom_fn *real = (oom_fn *)tare_torch_real(torch);
 
 	record(asked, allocated, reserved, device);
 	if (real)
 		real(asked, allocated, reserved, device);
 }
 
-EXPORT void OOM_SIGNED(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void OOM_SIGNED(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	static void *slot;
+	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(OOM_SIGNED);
 
-	pass_on(&slot, NAME(OOM_SIGNED), asked, allocated, reserved, device);
+	pass_on(&torch, asked, allocated, reserved, device);
 }
 
-EXPORT void OOM(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void OOM(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	static void *slot;
+	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(OOM);
 
-	pass_on(&slot, NAME(OOM), asked, allocated, reserved, device);
+	pass_on(&torch, asked, allocated, reserved, device);
 }

@@ -21,6 +21,7 @@
 #include "recorder/torch/autograd.h"
 #include "recorder/torch/cpu_tensors.h"
 #include "recorder/torch/probe.h"
+#include "recorder/torch/real.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
 enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
@@ -29,32 +30,9 @@ enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
 #define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
 #define REPORT _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
 
-#define QUOTE(name) #name
-#define NAME(name) QUOTE(name)
-#define EXPORT __attribute__((visibility("default")))
-
 typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device);
 
 report_fn REPORT_SIGNED, REPORT;
-
-/* libc10 is what the caller linked; a build of one piece has its code in libtorch. */
-void *tare_torch_find(void **slot, const char *name)
-{
-	static const char *const homes[] = {"libc10.so", "libtorch_cuda.so", "libtorch.so"};
-	static char nowhere;
-	void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);
-	struct tare_elf_object object;
-	size_t i;
-
-	if (unlikely(!found)) {
-		tare_start_once();
-		for (i = 0; !found && i < sizeof(homes) / sizeof(homes[0]); i++)
-			if (tare_elf_find_object(homes[i], &object))
-				found = tare_elf_symbol(&object, name, NULL);
-		__atomic_store_n(slot, found ? found : &nowhere, __ATOMIC_RELAXED);
-	}
-	return found == &nowhere ? NULL : found;
-}
 
 /*
  * Python frees what is left of a program when it is taken down: that is no longer what the program
@@ -152,20 +130,20 @@ static void see(const void *block, int64_t bytes, uint16_t device)
 		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
 }
 
-EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	static void *slot;
-	report_fn *real = (report_fn *)tare_torch_find(&slot, NAME(REPORT_SIGNED));
+	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT_SIGNED);
+	report_fn *real = (report_fn *)tare_torch_real(&torch);
 
 	see(block, bytes, device);
 	if (likely(real != NULL))
 		real(block, bytes, allocated, reserved, device);
 }
 
-EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
 {
-	static void *slot;
-	report_fn *real = (report_fn *)tare_torch_find(&slot, NAME(REPORT));
+	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT);
+	report_fn *real = (report_fn *)tare_torch_real(&torch);
 
 	see(block, bytes, device);
 	if (likely(real != NULL))

@@ -12,7 +12,4 @@
 enum { TARE_TENSOR_ON_CPU = -1 };
 void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags);
 
-/* A function of libc10, or of a build of one piece. Looked for once, into `slot`; NULL: there is none. */
-void *tare_torch_find(void **slot, const char *name);
-
 #endif
