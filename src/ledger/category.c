@@ -91,7 +91,7 @@ static enum tare_rule rule_of_program(const struct tare_use *u, const struct tar
 	if (lasts(u, w))
 		return is_fed(u, w) ? TARE_RULE_FED : TARE_RULE_LASTING;
 	/* What a forward came after was there for it; a loss has its backward pass first. */
-	if (u->before != TARE_WORK_FORWARD || (u->lived_forwards && !u->lived_backwards))
+	if (u->before != TARE_WORK_FORWARD || u->forward_first)
 		return TARE_RULE_GIVEN;
 	return TARE_RULE_LOSS;
 }

@@ -95,6 +95,8 @@ static void begin_section(struct tare_work *w, enum tare_work_kind kind)
 	w->section++;
 	w->backwards += kind == TARE_WORK_BACKWARD;
 	w->forwards += kind == TARE_WORK_FORWARD;
+	if (kind == TARE_WORK_BACKWARD)
+		w->forwards_then = w->forwards;
 }
 
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
@@ -184,12 +186,19 @@ static bool has_twin(const struct tare_work *w, const struct tare_live_block *b)
 	return w->last_site == b->site && w->last_bytes == b->bytes && w->last_address != b->address;
 }
 
+static bool has_forward_first(const struct tare_work *w, const struct tare_use *use)
+{
+	return use->lived_backwards ? use->lived_backwards == 1 && w->forwards_then != use->forwards :
+				      use->lived_forwards != 0;
+}
+
 void tare_work_now(const struct tare_work *w, const struct tare_live_block *b, struct tare_use *use)
 {
 	*use = b->use;
 	use->in_its_section = use->section == w->section;
 	use->lived_backwards = w->backwards - use->backwards;
 	use->lived_forwards = w->forwards - use->forwards;
+	use->forward_first = has_forward_first(w, use);
 	use->has_stayed = tare_passes_has_stayed(&w->passes, b, w->backwards);
 	use->outlived_call = !use->call_depth || use->call_depth > w->call_nr ||
 			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);

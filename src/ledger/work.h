@@ -34,6 +34,7 @@ struct tare_use {
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool has_stayed; /* when most of what its backward pass left had gone */
 	uint32_t lived_backwards, lived_forwards;
+	bool forward_first; /* before a backward pass; not known of what lived for two of these */
 	/* For instants that are not marks, see category.c: */
 	bool is_watched;
 	uint64_t serial;
@@ -66,6 +67,7 @@ struct tare_work {
 	bool has_tid, is_tid_sure;
 	uint8_t kind, before;
 	uint32_t section, backwards, forwards;
+	uint32_t forwards_then; /* when the last backward pass began */
 	struct tare_call_now calls[TARE_CALLS]; /* open ones, the outermost first */
 	uint32_t call_nr, call, serials;
 	uint32_t last_site;

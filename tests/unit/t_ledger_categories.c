@@ -250,6 +250,31 @@ TEST(categories_a_batch_that_is_fed_to_every_step)
 	world_free(w);
 }
 
+/* A forward to try, without a backward pass: what comes then is no loss of it, for it is fed to the next one. */
+TEST(categories_a_batch_after_a_forward_without_a_backward_pass)
+{
+	struct world *w = world_new();
+	int64_t tried, trained;
+
+	now = 0;
+	forward(w);
+	tried = now;
+	take(w, OUT, 0);
+	take(w, LOSS, 0);
+	make(w, 0x100, GRAD, program);
+	make(w, OUT, GRAD, linear);
+	make(w, LOSS, GRAD, loss);
+	trained = now;
+	step(w, false);
+	take(w, X, 0);
+	make(w, X, 0, program); /* the next batch is made before the last one goes */
+	take(w, 0x100, 0);
+	CHECK_STR(rule_at(w, tried, X), "given");
+	CHECK_STR(rule_at(w, trained, 0x100), "given");
+	CHECK_STR(rule_at(w, trained, LOSS), "loss");
+	world_free(w);
+}
+
 TEST(categories_by_where_they_are_made)
 {
 	struct world *w = world_new();
