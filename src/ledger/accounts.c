@@ -17,6 +17,18 @@ const struct tare_class_info tare_classes[TARE_CLASS_NR] = {
 };
 #undef TARE_CLASS
 
+void tare_row_path_add(struct tare_str *path, const char *segment)
+{
+	if (path->len)
+		tare_str_add_char(path, '/');
+	for (; *segment; segment++) {
+		if (*segment == '/' || *segment == '%')
+			tare_str_addf(path, "%%%02X", (unsigned char)*segment);
+		else
+			tare_str_add_char(path, *segment);
+	}
+}
+
 const char *tare_evidence_name(enum tare_evidence evidence)
 {
 	static const char *const names[] = { "exact", "weighed", "inferred", "witness" };

@@ -28,9 +28,26 @@ const char *tare_category_name(enum tare_category category)
 	return categories[category].name;
 }
 
+const char *tare_category_evidence(enum tare_evidence evidence)
+{
+	return evidence == TARE_EVIDENCE_WITNESS ? "the program" : tare_evidence_name(evidence);
+}
+
 const char *tare_category_what(enum tare_category category)
 {
 	return categories[category].what;
+}
+
+void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
+			    int64_t bytes)
+{
+	struct tare_category_sum *s = &sums[tare_rules[rule].category];
+
+	s->category = tare_rules[rule].category;
+	s->bytes += bytes;
+	s->count++;
+	if (s->count == 1 || tare_rules[rule].evidence == TARE_EVIDENCE_INFERRED)
+		s->evidence = tare_rules[rule].evidence;
 }
 
 /* How long something must be there to last: passes of the kind that the program makes. */

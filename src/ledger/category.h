@@ -31,7 +31,18 @@ struct tare_rule_info {
 	enum tare_evidence evidence;
 };
 extern const struct tare_rule_info tare_rules[TARE_RULE_NR];
+
+/* What the tensors of one category come to. */
+struct tare_category_sum {
+	enum tare_category category;
+	int64_t bytes;
+	uint64_t count;
+	enum tare_evidence evidence; /* the weakest in it: WITNESS is the program's own word, a rule is weaker */
+};
+void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule, int64_t bytes);
+
 const char *tare_category_name(enum tare_category category);
+const char *tare_category_evidence(enum tare_evidence evidence); /* for people: whose word it is */
 const char *tare_category_what(enum tare_category category);
 
 #endif

@@ -123,7 +123,16 @@ void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
 void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			   struct tare_arena *memory, struct tare_tensor_rows *out);
+			   struct tare_arena *memory, struct tare_device_ledger *out);
+/* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
+uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
+void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_live_block *b,
+			    enum tare_rule rule);
+void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
+				  struct tare_host_ledger *out);
+/* rows.c: as tare_row_path_add(); parent NULL: none */
+const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
 void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
 void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
@@ -141,8 +150,9 @@ bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
 void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the last that begins there or before, -1 */
-void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
-			    int64_t count);
+/* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
+int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
+			   int64_t count);
 void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes);
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */

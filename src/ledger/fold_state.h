@@ -228,7 +228,9 @@ struct tare_live_block {
 	uint32_t site, tid;
 	uint16_t flags;              /* enum tare_tensor_flag */
 	uint32_t mark[TARE_MARK_NR]; /* of its device, when it was handed out */
+	int bucket;                  /* it is booked in; -1: none */
 	struct tare_use use;
+	int64_t booked; /* what of it is: all but what lies in trials, or outside of segments */
 };
 
 struct tare_blocks { /* of one process on one device */
@@ -244,6 +246,17 @@ struct tare_kept_blocks {
 	struct tare_live_block *items;
 	size_t count, cap;
 	uint32_t mark;
+};
+
+/* What is in the blocks of one pool (tare_fold_pool_key()), by category. */
+struct tare_pool_sums {
+	uint64_t pool;
+	struct tare_category_sum sums[TARE_CATEGORY_NR];
+};
+
+struct tare_pool_list {
+	struct tare_pool_sums *items;
+	size_t count, cap;
 };
 
 struct tare_block_list {

@@ -89,7 +89,8 @@ static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const str
 					 .process = b->process,
 					 .site = b->site,
 					 .tid = b->tid,
-					 .flags = b->flags };
+					 .flags = b->flags,
+					 .bucket = -1 };
 	bool is_folded = b->born_ns < 0;
 
 	if (!is_folded && !p->is_torn_down)

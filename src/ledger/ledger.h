@@ -8,6 +8,7 @@
 #ifndef TARE_LEDGER_LEDGER_H
 #define TARE_LEDGER_LEDGER_H
 
+#include "base/str.h"
 #include "ledger/category.h"
 #include "ledger/finding.h"
 #include "trace/format.h"
@@ -26,6 +27,9 @@ struct tare_row {
 	int parent; /* index into rows, -1: directly below the device */
 	int depth;
 	bool leaf;
+	bool is_told_apart; /* live tensors: its children are their categories */
+	bool is_category; /* such a child: the bytes are exact, the evidence is that of the category */
+	uint64_t pool;    /* for the fold: live tensors of which pool; 0: none */
 	enum tare_account account;
 	enum tare_evidence evidence; /* of a parent: the weakest of its children */
 	bool elastic;
@@ -38,6 +42,12 @@ struct tare_row {
 	int64_t rank;       /* -1: none */
 	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
+
+/* The smallest rows that account for a device; what live tensors are for is told below one of them. */
+static inline bool tare_row_is_end(const struct tare_row *row)
+{
+	return row->leaf ? !row->is_category : row->is_told_apart;
+}
 
 /* Blocks of PyTorch's allocator: those that are out at the instant, and all that were handed out until then. */
 struct tare_blocks_ledger {
@@ -230,6 +240,9 @@ struct tare_host_ledger {
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
 	struct tare_host_tensors tensors;
+	struct tare_category_sum
+		*categories; /* of `tensors.bytes`; none where the blocks are not known */
+	int category_nr;
 	struct tare_ledger_line *lines; /* where `tensors.bytes` were asked for, in their `tensors` */
 	int line_nr;
 	struct tare_tensor_rows blocks; /* each of them */
@@ -392,6 +405,9 @@ struct tare_ledger {
 	int phase_nr;
 	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
 };
+
+/* "/", unless the path is empty, and a segment in which '/' and '%' are escaped. */
+void tare_row_path_add(struct tare_str *path, const char *segment);
 
 /* Whose a library is (owners.def): "libcublasLt" is cuBLAS's; of what is in no row, its own name. */
 const char *tare_owner_name(const char *library);

@@ -150,7 +150,7 @@ void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom
 		for (int k = 0; k < l->row_nr; k++) {
 			const struct tare_row *row = &l->rows[k];
 
-			if (!row->leaf)
+			if (!tare_row_is_end(row))
 				continue;
 			if (row->pid != p->pid || row->generation != p->generation)
 				o->others += row->bytes;

@@ -117,23 +117,15 @@ static void collect(struct build *b, enum tare_mark m)
 	b->leaf_nr = kept + 1;
 }
 
-/* The parent's path, "/", and a segment in which '/' and '%' are escaped. */
-static const char *path_of(struct build *b, int parent, const char *segment)
+const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment)
 {
 	struct tare_str s = { 0 };
 	const char *path;
 
-	if (parent >= 0) {
-		tare_str_add(&s, b->rows[parent].path);
-		tare_str_add_char(&s, '/');
-	}
-	for (; *segment; segment++) {
-		if (*segment == '/' || *segment == '%')
-			tare_str_addf(&s, "%%%02X", (unsigned char)*segment);
-		else
-			tare_str_add_char(&s, *segment);
-	}
-	path = tare_arena_strdup(b->memory, tare_str_text(&s));
+	if (parent)
+		tare_str_add(&s, parent);
+	tare_row_path_add(&s, segment);
+	path = tare_arena_strdup(memory, tare_str_text(&s));
 	tare_str_free(&s);
 	return path;
 }
@@ -145,7 +137,9 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 
 	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
 	r = &b->rows[b->row_nr++];
-	*r = (struct tare_row){ .path = path_of(b, parent, segment),
+	*r = (struct tare_row){ .path = tare_fold_row_path(b->memory,
+							   parent < 0 ? NULL : b->rows[parent].path,
+							   segment),
 				.label = tare_arena_strdup(b->memory, label),
 				.parent = parent,
 				.depth = parent < 0 ? 0 : b->rows[parent].depth + 1,
@@ -325,6 +319,8 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		r = add_row(b, own, l->account, parts[i].key, parts[i].label);
 		fill(b, r, &part);
 		r->elastic = parts[i].elastic;
+		if (i == LIVE)
+			r->pool = tare_fold_pool_key(l->process, l->account, l->part - 1);
 	}
 	return true;
 }

@@ -93,21 +93,24 @@ void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment 
 	book_in(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner), bytes, 1, TARE_EVIDENCE_EXACT);
 }
 
-void tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
-			    int64_t count)
+int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
+			   int64_t bytes, int64_t count)
 {
 	int64_t was_pinned = pinned(s), was_held = held(s);
+	int bucket;
 
 	s->live += bytes;
 	if (s->is_trial) {
 		book(f, s, TARE_BUCKET_TRIED, bytes, TARE_EVIDENCE_EXACT);
-		return;
+		return -1;
 	}
-	book_in(f, site_in(f, s, site)->tensor, bytes, count, TARE_EVIDENCE_EXACT);
+	bucket = site_in(f, s, site)->tensor;
+	book_in(f, bucket, bytes, count, TARE_EVIDENCE_EXACT);
 	if (!s->partly)
 		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
 	book_in(f, s->partly, pinned(s) - was_pinned, 0, TARE_EVIDENCE_EXACT);
 	book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
+	return bucket;
 }
 
 /* ---- held for graphs ---- */

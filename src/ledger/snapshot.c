@@ -87,7 +87,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_pool_witness_rows(f, d, m, t, out->memory, l);
 	tare_fold_card_rows(f, d, m, out->memory, l);
 	if (f->is_over)
-		tare_fold_tensor_rows(f, d, m, out->memory, &l->tensors);
+		tare_fold_tensor_rows(f, d, m, out->memory, l);
 	tare_fold_graph_rows(f, d, m, out);
 	add_pinned(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
@@ -133,8 +133,6 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
 {
-	if (f->is_over)
-		tare_fold_host_rows(f, m, out);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 		const struct tare_host_now *now;
@@ -155,6 +153,8 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 		h->swap = now->swap;
 		h->peak_rss = now->peak;
 	}
+	if (f->is_over)
+		tare_fold_host_rows(f, m, out);
 }
 
 /* Takes out the processes that did not live at that time, and says when the peaks were. */

@@ -26,10 +26,10 @@ static int64_t part_in(const struct tare_segment *s, const struct tare_live_bloc
  * none is there.
  */
 static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
-				   const struct tare_live_block *b, int sign)
+				   struct tare_live_block *b, int sign)
 {
 	struct tare_segment *first = NULL;
-	int i = tare_segments_place(s, b->address);
+	int i = tare_segments_place(s, b->address), bucket;
 
 	if (i < 0 || b->address - s->items[i].at >= s->items[i].size)
 		i++;
@@ -39,8 +39,12 @@ static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
 
 		if (sign < 0 && part > g->live)
 			part = g->live;
-		tare_fold_segment_move(f, g, b->site, sign * part, first ? 0 : sign);
+		bucket = tare_fold_segment_move(f, g, b->site, sign * part, first ? 0 : sign);
 		first = first ? first : g;
+		if (bucket < 0 || sign < 0)
+			continue;
+		b->bucket = bucket;
+		b->booked += part;
 	}
 	return first;
 }
@@ -65,7 +69,7 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 			     struct tare_segment *s)
 {
 	for (size_t i = 0; i < p->blocks.count; i++) {
-		const struct tare_live_block *b = &p->blocks.items[i];
+		struct tare_live_block *b = &p->blocks.items[i];
 
 		if (b->process < 0)
 			continue;
@@ -74,7 +78,11 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
-			tare_fold_segment_move(f, s, b->site, part > s->live ? -s->live : -part, 0);
+			b->booked -=
+				tare_fold_segment_move(f, s, b->site,
+						       part > s->live ? -s->live : -part, 0) < 0
+					? 0
+					: part;
 		}
 	}
 	if (s->live)
@@ -91,7 +99,8 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 					 .process = b->process,
 					 .site = b->site,
 					 .tid = b->tid,
-					 .flags = b->flags };
+					 .flags = b->flags,
+					 .bucket = -1 };
 	const struct tare_segment *segment = spread(f, &p->segments, &block, 1);
 
 	if (!segment)

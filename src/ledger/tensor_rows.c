@@ -21,6 +21,9 @@ struct rows {
 	struct tare_map lines, short_lines; /* site → text */
 	struct tare_tensor_row *items;
 	size_t count, cap;
+	struct tare_pool_list pools; /* of a device, by pool … */
+	struct tare_category_sum
+		host[TARE_CATEGORY_NR]; /* … or of the CPU, without what is mapped */
 };
 
 static const char *text_of(struct rows *r, uint32_t site, bool is_full)
@@ -45,13 +48,18 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 {
 	const struct tare_fold *f = r->f;
 	const char *name = tare_fold_text_of(f, b->use.name);
+	enum tare_rule rule = tare_fold_rule_of(f, b, work_of(f, b, device));
 
+	if (device >= 0)
+		tare_fold_category_add(f, &r->pools, b, rule);
+	else if (!(b->flags & TARE_TENSOR_MAPPED))
+		tare_category_sums_add(r->host, rule, b->bytes);
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->items[r->count++] = (struct tare_tensor_row){
 		.name = name ? tare_arena_strdup(r->memory, name) : NULL,
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
-		.rule = tare_fold_rule_of(f, b, work_of(f, b, device)),
+		.rule = rule,
 		.bytes = b->bytes,
 		.born_ns = b->born_ns,
 		.pid = f->processes[b->process]->process->pid,
@@ -88,8 +96,21 @@ static void finish(struct rows *r, struct tare_tensor_rows *out)
 	tare_map_free(&r->short_lines);
 }
 
-void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			   struct tare_arena *memory, struct tare_tensor_rows *out)
+static void finish_device(struct rows *r, struct tare_device_ledger *out)
+{
+	tare_fold_category_rows(&r->pools, r->memory, out);
+	finish(r, &out->tensors);
+}
+
+static void finish_host(struct rows *r, struct tare_host_ledger *out)
+{
+	tare_fold_host_category_rows(r->host, r->memory, out);
+	finish(r, &out->blocks);
+}
+
+void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			   enum tare_mark m, struct tare_arena *memory,
+			   struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
@@ -98,7 +119,7 @@ void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_f
 	for (size_t i = 0; i < list.count; i++)
 		add(&r, list.items[i], d->index);
 	free(list.items);
-	finish(&r, out);
+	finish_device(&r, out);
 }
 
 void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
@@ -113,7 +134,7 @@ void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tar
 		for (size_t k = 0; k < list.count; k++)
 			add(&r, list.items[k], -1);
 		free(list.items);
-		finish(&r, &out->hosts[f->processes[i]->host_row].blocks);
+		finish_host(&r, &out->hosts[f->processes[i]->host_row]);
 	}
 }
 
@@ -177,11 +198,13 @@ static const struct tare_live_block *latest(const struct tare_fold *f, const str
 	return b ? b : &w->block;
 }
 
-static struct tare_tensor_rows *rows_of(const struct tare_fold *f, const struct tare_watched *w)
+/* Where blocks that are shown side by side go. */
+static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a,
+			 const struct tare_watched *b)
 {
-	if (w->device < 0)
-		return &w->out->hosts[f->processes[w->block.process]->host_row].blocks;
-	return &w->out->devices[tare_fold_device_place(f, f->devices[w->device])].tensors;
+	return a->out == b->out && a->device == b->device &&
+	       (a->device >= 0 || f->processes[a->block.process]->host_row ==
+					  f->processes[b->block.process]->host_row);
 }
 
 /* Those of one snapshot stand side by side. */
@@ -190,11 +213,17 @@ void tare_fold_watch_finish(struct tare_fold *f)
 	struct tare_watches *w = &f->watched;
 
 	for (size_t i = 0, n; i < w->count; i += n) {
-		struct tare_tensor_rows *to = rows_of(f, &w->items[i]);
-		struct rows r = { .f = f, .memory = w->items[i].out->memory };
+		const struct tare_watched *first = &w->items[i];
+		struct rows r = { .f = f, .memory = first->out->memory };
 
-		for (n = 0; i + n < w->count && rows_of(f, &w->items[i + n]) == to; n++)
-			add(&r, latest(f, &w->items[i + n]), w->items[i + n].device);
-		finish(&r, to);
+		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
+			add(&r, latest(f, &w->items[i + n]), first->device);
+		if (first->device < 0)
+			finish_host(
+				&r,
+				&first->out->hosts[f->processes[first->block.process]->host_row]);
+		else
+			finish_device(&r, &first->out->devices[tare_fold_device_place(
+						  f, f->devices[first->device])]);
 	}
 }

@@ -33,10 +33,9 @@ struct tare_use {
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool has_stayed; /* when most of what its backward pass left had gone */
-	uint32_t lived_backwards, lived_forwards;
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
-	/* For instants that are not marks, see category.c: */
-	bool is_watched;
+	bool is_watched; /* for instants that are not marks, see category.c */
+	uint32_t lived_backwards, lived_forwards;
 	uint64_t serial;
 };
 

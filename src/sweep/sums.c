@@ -33,7 +33,7 @@ void tare_sums_build(struct tare_sums *out, const struct tare_device_ledger *dev
 		const struct tare_row *row = &device->rows[i];
 		struct tare_sum *sum;
 
-		if (!row->leaf)
+		if (!tare_row_is_end(row))
 			continue;
 		sum = sum_of(out, row);
 		sum->bytes += row->bytes;

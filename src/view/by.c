@@ -100,7 +100,7 @@ static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tar
 		const struct tare_row *row = &d->rows[i];
 		struct tare_by_row *group;
 
-		if (!row->leaf)
+		if (!tare_row_is_end(row))
 			continue;
 		group = group_of(out, start, label_of(by, d, row), row->pid, by);
 		group->bytes += row->bytes;

@@ -53,30 +53,61 @@ static const struct part parts[PART_NR] = {
 };
 
 /* Asked for, not resident: no leaf, so it enters no sum. */
-static void add_part(struct tare_json *j, const struct tare_host_ledger *h, const struct part *part)
+struct account {
+	const struct part *part;
+	const char *name, *label;   /* name: of the category below it, or NULL */
+	int64_t bytes, most, count; /* most: -1, not kept */
+	enum tare_evidence evidence;
+};
+
+static void add_path(struct tare_json *j, const struct tare_host_ledger *h, const struct account *a)
 {
 	struct tare_str path = { 0 };
 
 	tare_str_addf(&path, "process:%lld", (long long)h->pid);
 	if (h->generation)
 		tare_str_addf(&path, ".%lld", (long long)h->generation);
-	tare_str_addf(&path, "/%s", part->key);
-	tare_json_open(j, NULL, '{');
+	tare_str_addf(&path, "/%s", a->part->key);
+	if (a->name)
+		tare_row_path_add(&path, a->name);
 	tare_json_str(j, "path", tare_str_text(&path));
-	tare_json_str(j, "label", part->label);
-	tare_json_str(j, "account", part->key);
+	tare_str_free(&path);
+}
+
+static void add_account(struct tare_json *j, const struct tare_host_ledger *h,
+			const struct account *a)
+{
+	tare_json_open(j, NULL, '{');
+	add_path(j, h, a);
+	tare_json_str(j, "label", a->label);
+	tare_json_str(j, "account", a->part->key);
 	tare_json_i64(j, "pid", h->pid);
 	tare_json_i64(j, "generation", h->generation);
 	tare_json_bool(j, "leaf", false);
-	tare_json_i64(j, "bytes", part->bytes(&h->tensors));
-	if (part->most)
-		tare_json_i64(j, "most_bytes", part->most(&h->tensors));
-	else
+	tare_json_i64(j, "bytes", a->bytes);
+	if (a->most < 0)
 		tare_json_null(j, "most_bytes");
-	tare_json_i64(j, "count", part->count(&h->tensors));
-	tare_json_str(j, "evidence", tare_evidence_name(TARE_EVIDENCE_EXACT));
+	else
+		tare_json_i64(j, "most_bytes", a->most);
+	tare_json_i64(j, "count", a->count);
+	tare_json_str(j, "evidence", tare_evidence_name(a->evidence));
 	tare_json_close(j);
-	tare_str_free(&path);
+}
+
+static void add_part(struct tare_json *j, const struct tare_host_ledger *h, const struct part *part)
+{
+	add_account(j, h,
+		    &(struct account){ part, NULL, part->label, part->bytes(&h->tensors),
+				       part->most ? part->most(&h->tensors) : -1,
+				       part->count(&h->tensors), TARE_EVIDENCE_EXACT });
+	for (int i = 0; part == &parts[BLOCKS] && i < h->category_nr; i++) {
+		const struct tare_category_sum *c = &h->categories[i];
+		const char *name = tare_category_name(c->category);
+
+		add_account(j, h,
+			    &(struct account){ part, name, name, c->bytes, -1, (int64_t)c->count,
+					       c->evidence });
+	}
 }
 
 void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host)
@@ -92,17 +123,17 @@ void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host)
 /* A process in all ledgers. */
 struct process {
 	const struct tare_host_ledger *host;
-	const struct tare_host_tensors **columns; /* NULL: it did not live then */
-	int64_t most;                             /* of all columns */
+	const struct tare_host_ledger **columns; /* NULL: it did not live then */
+	int64_t most;                            /* of all columns */
 };
 
-static const struct tare_host_tensors *find(const struct tare_ledger *l,
-					    const struct tare_host_ledger *h)
+static const struct tare_host_ledger *find(const struct tare_ledger *l,
+					   const struct tare_host_ledger *h)
 {
 	for (int i = 0; i < l->host_nr; i++)
 		if (l->hosts[i].pid == h->pid && l->hosts[i].generation == h->generation &&
 		    !strcmp(l->hosts[i].name ? l->hosts[i].name : "", h->name ? h->name : ""))
-			return &l->hosts[i].tensors;
+			return &l->hosts[i];
 	return NULL;
 }
 
@@ -137,7 +168,9 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 				int64_t sum;
 
 				p.columns[c] = find(ledgers[c], p.host);
-				sum = p.columns[c] ? p.columns[c]->bytes + p.columns[c]->mapped : 0;
+				sum = p.columns[c] ? p.columns[c]->tensors.bytes +
+							     p.columns[c]->tensors.mapped
+						   : 0;
 				p.most = sum > p.most ? sum : p.most;
 			}
 			if (p.most >= LEAST)
@@ -165,8 +198,80 @@ static void add_cells(struct tare_text_table_row *row, const struct process *p, 
 	row->word = tare_evidence_name(TARE_EVIDENCE_EXACT);
 	for (int i = 0; i < nr; i++)
 		tare_str_add(&row->cells[i],
-			     p->columns[i] ? tare_units_mib(text, part->bytes(p->columns[i]))
-					   : "–");
+			     p->columns[i]
+				     ? tare_units_mib(text, part->bytes(&p->columns[i]->tensors))
+				     : "–");
+}
+
+static const struct tare_category_sum *sum_of(const struct tare_host_ledger *h,
+					      enum tare_category category)
+{
+	for (int i = 0; h && i < h->category_nr; i++)
+		if (h->categories[i].category == category)
+			return &h->categories[i];
+	return NULL;
+}
+
+/* Categories that share a row. */
+struct kinds {
+	bool is_in[TARE_CATEGORY_NR];
+	int count;
+};
+
+static void add_kinds(struct tare_text_table *t, const struct process *p, const struct kinds *k,
+		      const char *label)
+{
+	enum tare_evidence evidence = TARE_EVIDENCE_WITNESS;
+	struct tare_text_table_row *row = tare_text_table_add(t);
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_addf(&row->label, "    %s", label);
+	for (int i = 0; i < t->column_nr; i++) {
+		bool is_any = false;
+		int64_t bytes = 0;
+
+		for (int c = 0; c < TARE_CATEGORY_NR; c++) {
+			const struct tare_category_sum *sum =
+				sum_of(p->columns[i], (enum tare_category)c);
+
+			if (!k->is_in[c] || !sum)
+				continue;
+			is_any = true;
+			bytes += sum->bytes;
+			evidence = sum->evidence < evidence ? sum->evidence : evidence;
+		}
+		tare_str_add(&row->cells[i], is_any ? tare_units_mib(text, bytes) : "–");
+	}
+	row->word = tare_category_evidence(evidence);
+}
+
+/* Each in a row, but for those that come to nothing beside the others. */
+static void add_categories(struct tare_text_table *t, const struct process *p)
+{
+	int64_t tiny = p->most / 200 > LEAST ? p->most / 200 : LEAST;
+	struct kinds small = { 0 };
+	struct tare_str label = { 0 };
+
+	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
+		struct kinds one = { .count = 1 };
+		int64_t most = 0;
+
+		one.is_in[c] = true;
+		for (int i = 0; i < t->column_nr; i++) {
+			const struct tare_category_sum *sum =
+				sum_of(p->columns[i], (enum tare_category)c);
+
+			most = sum && sum->bytes > most ? sum->bytes : most;
+		}
+		if (most >= tiny)
+			add_kinds(t, p, &one, tare_category_name((enum tare_category)c));
+		small.is_in[c] = most && most < tiny;
+		small.count += small.is_in[c];
+	}
+	tare_str_addf(&label, "%d smaller", small.count);
+	if (small.count)
+		add_kinds(t, p, &small, tare_str_text(&label));
+	tare_str_free(&label);
 }
 
 static void add_process(struct tare_text_table *t, const struct process *p)
@@ -178,8 +283,9 @@ static void add_process(struct tare_text_table *t, const struct process *p)
 	tare_text_add_name(&row->label, p->host->name ? p->host->name : "");
 	tare_str_addf(&row->label, " (pid %lld)", (long long)p->host->pid);
 	add_cells(row, p, t->column_nr, &parts[BLOCKS]);
+	add_categories(t, p);
 	for (int i = 0; i < t->column_nr; i++)
-		is_mapped |= p->columns[i] && p->columns[i]->mapped;
+		is_mapped |= p->columns[i] && p->columns[i]->tensors.mapped;
 	if (!is_mapped)
 		return;
 	row = tare_text_table_add(t);

@@ -53,7 +53,8 @@ static void add_rows(struct tare_text_table *t, const struct tare_columns *c,
 		tare_str_add(&row->label, tare_str_text(&from->label));
 		for (int col = 0; col < c->column_nr; col++)
 			add_cell(&row->cells[col], &from->cells[col]);
-		row->word = tare_device_text_evidence(device, from->evidence);
+		row->word = from->is_category ? tare_category_evidence(from->evidence)
+					      : tare_device_text_evidence(device, from->evidence);
 	}
 	tare_text_rows_free(&rows);
 }

@@ -46,7 +46,7 @@ static bool add_device(struct tare_rank_rows *out, const struct tare_ledger *led
 	for (int i = 0; i < device->row_nr; i++) {
 		const struct tare_row *row = &device->rows[i];
 
-		if (!row->leaf || row->rank_at != rank || !row->bytes)
+		if (!tare_row_is_end(row) || row->rank_at != rank || !row->bytes)
 			continue;
 		if (!sum)
 			sum = add_row(out, &ledger->ranks[rank], device);

@@ -54,18 +54,9 @@ int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category
 {
 	int n = 0;
 
-	for (int c = 0; c < TARE_CATEGORY_NR; c++)
-		sums[c] = (struct tare_category_sum){ .category = (enum tare_category)c };
-	for (int i = 0; i < rows->count; i++) {
-		const struct tare_rule_info *rule = &tare_rules[rows->items[i].rule];
-		struct tare_category_sum *s = &sums[rule->category];
-
-		s->bytes += rows->items[i].bytes;
-		s->count++;
-		/* A witness is the program's own word: a rule is weaker. */
-		if (s->count == 1 || rule->evidence == TARE_EVIDENCE_INFERRED)
-			s->evidence = rule->evidence;
-	}
+	memset(sums, 0, TARE_CATEGORY_NR * sizeof(*sums));
+	for (int i = 0; i < rows->count; i++)
+		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes);
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			sums[n++] = sums[c];

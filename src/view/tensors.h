@@ -7,14 +7,6 @@
 #include "ledger/ledger.h"
 #include "view/text_table.h"
 
-/* What the tensors of one category come to. */
-struct tare_category_sum {
-	enum tare_category category;
-	int64_t bytes;
-	uint64_t count;
-	enum tare_evidence evidence; /* the weakest in it */
-};
-
 /* Into `sums`, the largest first; returns how many there are. */
 int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR]);
 

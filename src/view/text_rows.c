@@ -105,8 +105,12 @@ static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 		to->high += from->contended ? from->high : from->bytes;
 		to->is_contended = to->low != to->high;
 	}
-	if (l->row->evidence > row->evidence)
+	/* What a program says of its tensors is surer than a rule. */
+	if (l->row->is_category && row->is_category)
+		row->evidence = l->row->evidence < row->evidence ? l->row->evidence : row->evidence;
+	else if (l->row->evidence > row->evidence)
 		row->evidence = l->row->evidence;
+	row->is_category = l->row->is_category;
 }
 
 /* " (8)", or " (8·4)" where the instants differ; nothing for a single object. */

@@ -19,6 +19,7 @@ struct tare_text_row {
 	struct tare_str label;
 	int indent; /* levels below the device */
 	bool elastic;
+	bool is_category; /* what tensors are for: `evidence` is of that, not of the bytes */
 	enum tare_account account;
 	enum tare_evidence evidence;
 	struct tare_text_cell *cells; /* one per column */

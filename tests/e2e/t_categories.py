@@ -37,12 +37,28 @@ def categories(box, marks):
     return found
 
 
+def check_rows(box, marks, found):
+    """The ledger has the same rows below the tensors of the process, and they sum to that row."""
+    at = [word for mark in marks for word in ("--at", "phase:" + mark)]
+    done = box.tare("report", "rec.tare", "--json", *at)
+    check_equal(done.code, 0, done)
+    first = json.loads(done.out)
+    for mark, ledger in zip(marks, [first] + first.get("also", [])):
+        rows = {row["path"].split("/", 1)[1]: row for row in ledger["host"][0]["accounts"]}
+        below = {path.split("/", 1)[1].replace("%2F", "/"): row["bytes"] for path, row in rows.items() if "/" in path}
+        check_equal(below, found[mark], mark)
+        check_equal(sum(below.values()), rows["tensors"]["bytes"], mark)
+        check_equal({row["evidence"] for path, row in rows.items() if "/" not in path}, {"exact"})
+
+
 def near(got, wanted):
     return abs(got - wanted) <= max(wanted * 0.02, SLACK)
 
 
 def check_marks(box, truth, merged=()):
-    found = categories(box, [entry["mark"] for entry in truth])
+    marks = [entry["mark"] for entry in truth]
+    found = categories(box, marks)
+    check_rows(box, marks, found)
     for entry in truth:
         got = dict(found[entry["mark"]])
         wanted = {k: v for k, v in entry.items() if k != "mark"}

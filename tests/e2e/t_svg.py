@@ -59,9 +59,8 @@ class Picture:
 
 
 def band_of(row):
-    last = row["path"].rsplit("/", 1)[-1]
-    if "/libc10_cuda/" in row["path"]:
-        return POOL[last]
+    if "/libc10_cuda/" in row["path"]:  # live tensors have a row for each category
+        return POOL[row["path"].split("/libc10_cuda/")[1].split("/")[0]]
     return row["account"]
 
 

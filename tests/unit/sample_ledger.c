@@ -12,7 +12,19 @@
 	  .account = TARE_ACCOUNT_##ACCOUNT, .evidence = TARE_EVIDENCE_##EVIDENCE,                 \
 	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT,              \
 	  .driver_ns = (COUNT) * 1500000, .pid = PID, .rank = -1, .rank_at = -1 }
+/* PyTorch's live tensors, whose row is PARENT, and what they are for. */
+#define TENSORS(POOL, PARENT, BYTES, COUNT)                                                        \
+	{ .path = POOL "/tensors", .label = "live tensors", .parent = PARENT, .depth = 3,          \
+	  .account = TARE_ACCOUNT_ALLOCATION, .evidence = TARE_EVIDENCE_EXACT, .bytes = MIB(BYTES), \
+	  .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT, .driver_ns = (COUNT) * 1500000,   \
+	  .is_told_apart = true, .pid = 431, .rank = -1, .rank_at = -1 }
+#define CATEGORY(POOL, NAME, LABEL, PARENT, EVIDENCE, BYTES, COUNT)                                \
+	{ .path = POOL "/tensors/" NAME, .label = LABEL, .parent = PARENT, .depth = 4, .leaf = true, \
+	  .account = TARE_ACCOUNT_ALLOCATION, .evidence = TARE_EVIDENCE_##EVIDENCE,                \
+	  .bytes = MIB(BYTES), .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT,              \
+	  .is_category = true, .pid = 431, .rank = -1, .rank_at = -1 }
 #define P "process:431"
+#define T P "/allocations/PyTorch"
 
 static struct tare_row peak_rows[] = {
 	ROW(P, "python3[431]", -1, 0, false, PROCESS, INFERRED, 8444.8, 0, 431),
@@ -26,7 +38,16 @@ static struct tare_row peak_rows[] = {
 	ROW(P "/streams", "streams and events", 0, 1, true, STREAM, WEIGHED, 16, 8, 431),
 	ROW(P "/allocations", "allocations", 0, 1, false, ALLOCATION, EXACT, 7802.25, 121, 431),
 	ROW(P "/allocations/trial", "cuDNN trial", 9, 2, true, ALLOCATION, EXACT, 4726, 1, 431),
-	ROW(P "/allocations/PyTorch", "PyTorch", 9, 2, true, ALLOCATION, EXACT, 2970, 118, 431),
+	ROW(T, "PyTorch", 9, 2, false, ALLOCATION, EXACT, 2970, 118, 431),
+	TENSORS(T, 11, 2731, 118),
+	CATEGORY(T, "parameter", "parameter", 12, WITNESS, 97.5, 40),
+	CATEGORY(T, "buffer%2Fstate", "buffer/state", 12, WITNESS, 0.25, 20),
+	CATEGORY(T, "gradient", "gradient", 12, INFERRED, 40, 12),
+	CATEGORY(T, "input", "input", 12, INFERRED, 18.25, 2),
+	CATEGORY(T, "activation", "activation", 12, INFERRED, 2390, 40),
+	CATEGORY(T, "temporary", "temporary", 12, INFERRED, 120, 3),
+	CATEGORY(T, "workspace", "workspace", 12, INFERRED, 65, 1),
+	ROW(T "/partly", "cached beside live tensors", 11, 3, true, ALLOCATION, EXACT, 239, 0, 431),
 	ROW(P "/allocations/cuBLAS", "cuBLAS", 9, 2, true, ALLOCATION, EXACT, 106.25, 2, 431),
 	ROW(P "/granularity", "granularity", 0, 1, true, GRANULARITY, INFERRED, 1.75, 0, 431),
 	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 0, 0, -1),
@@ -43,12 +64,20 @@ static struct tare_row end_rows[] = {
 	ROW(P "/code/libcublas.so.13", "libcublas.so.13", 4, 2, true, CODE, WEIGHED, 2, 20, 431),
 	ROW(P "/streams", "streams and events", 0, 1, true, STREAM, WEIGHED, 16, 8, 431),
 	ROW(P "/allocations", "allocations", 0, 1, false, ALLOCATION, EXACT, 3848.25, 140, 431),
-	ROW(P "/allocations/PyTorch", "PyTorch", 9, 2, true, ALLOCATION, EXACT, 3722, 137, 431),
+	ROW(T, "PyTorch", 9, 2, false, ALLOCATION, EXACT, 3722, 137, 431),
+	TENSORS(T, 10, 376, 137),
+	CATEGORY(T, "parameter", "parameter", 11, WITNESS, 97.5, 40),
+	CATEGORY(T, "buffer%2Fstate", "buffer/state", 11, WITNESS, 0.25, 20),
+	CATEGORY(T, "optimizer state", "optimizer state", 11, WITNESS, 195, 74),
+	CATEGORY(T, "input", "input", 11, INFERRED, 18.25, 2),
+	CATEGORY(T, "workspace", "workspace", 11, INFERRED, 65, 1),
+	ROW(T "/partly", "cached beside live tensors", 10, 3, true, ALLOCATION, EXACT, 3346, 0, 431),
 	ROW(P "/allocations/NCCL", "NCCL", 9, 2, true, ALLOCATION, EXACT, 20, 1, 431),
 	ROW(P "/allocations/cuBLAS", "cuBLAS", 9, 2, true, ALLOCATION, EXACT, 106.25, 2, 431),
 	ROW(P "/granularity", "granularity", 0, 1, true, GRANULARITY, INFERRED, 1.4375, 0, 431),
 	ROW("other", "other processes", -1, 0, true, OTHER, WITNESS, 0, 0, -1),
 };
+#undef T
 #undef P
 
 /* Two files are called model.py; granularity is no line's. */
@@ -83,9 +112,16 @@ static struct tare_ledger_line end_lines[] = {
 	  .rows = ROWS, .row_nr = NR(ROWS), .lines = LINES, .line_nr = NR(LINES) }
 /* clang-format on */
 
+static struct tare_category_sum train_host_categories[] = {
+	{ TARE_CATEGORY_BUFFER, MIB(39.5), 2, TARE_EVIDENCE_WITNESS },
+	{ TARE_CATEGORY_INPUT, MIB(0.5), 1, TARE_EVIDENCE_INFERRED },
+};
+
 static struct tare_host_ledger train_host[] = {
 	{ .pid = 431,
 	  .name = "python3",
+	  .categories = train_host_categories,
+	  .category_nr = 2,
 	  .pss = TARE_NOT_KNOWN,
 	  .rss = 980000000,
 	  .anon = 372244480,
