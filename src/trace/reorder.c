@@ -7,9 +7,13 @@
 #include <string.h>
 
 enum {
+	SMALL_BYTES = 64,    /* most are that short: the less memory they go through, the faster */
 	USUAL_BYTES = 512,   /* longer records get memory of their own */
 	HELD_MAX = 64 << 20, /* bytes held back; beyond, order is given up before memory */
 	UNBELIEVERS = 3,
+	QUEUE_FIRST = 256, /* a power of two */
+	AHEAD = 8,
+	CACHE_LINE = 64,
 };
 
 struct held {
@@ -25,9 +29,11 @@ struct tare_reorder {
 	uint64_t begin, end, max_lag;
 	struct tare_lag now;
 	uint64_t number;
-	struct held **heap; /* smallest stamp first */
+	struct held **queue; /* a ring of those that came in their order, as almost all do */
+	size_t queue_at, queue_nr, queue_cap;
+	struct held **heap; /* those that came late, smallest stamp first */
 	size_t heap_nr, heap_cap, held_bytes;
-	struct held *free, *given; /* given: by the last call */
+	struct held *free_small, *free_usual, *given; /* given: by the last call */
 	bool is_drained;           /* the log has no more */
 };
 
@@ -79,17 +85,33 @@ struct tare_reorder *tare_reorder_new(struct tare_log *log, uint64_t begin, uint
 	return r;
 }
 
+/* The list of free ones of that size; NULL: there is none. */
+static struct held **free_list(struct tare_reorder *r, size_t size)
+{
+	if (size > USUAL_BYTES)
+		return NULL;
+	return size > SMALL_BYTES ? &r->free_usual : &r->free_small;
+}
+
 static void drop(struct tare_reorder *r, struct held *held)
 {
+	struct held **list;
+
 	if (!held)
 		return;
 	r->held_bytes -= sizeof(*held) + held->size;
-	if (held->size > USUAL_BYTES) {
+	list = free_list(r, held->size);
+	if (!list) {
 		free(held);
 		return;
 	}
-	held->next = r->free;
-	r->free = held;
+	held->next = *list;
+	*list = held;
+}
+
+static struct held **queued(const struct tare_reorder *r, size_t i)
+{
+	return &r->queue[(r->queue_at + i) & (r->queue_cap - 1)];
 }
 
 static void drop_all(struct tare_reorder *r)
@@ -98,6 +120,18 @@ static void drop_all(struct tare_reorder *r)
 	r->given = NULL;
 	while (r->heap_nr > 0)
 		drop(r, r->heap[--r->heap_nr]);
+	for (; r->queue_nr > 0; r->queue_nr--)
+		drop(r, *queued(r, r->queue_nr - 1));
+}
+
+static void free_all(struct held *list)
+{
+	while (list) {
+		struct held *next = list->next;
+
+		free(list);
+		list = next;
+	}
 }
 
 void tare_reorder_free(struct tare_reorder *r)
@@ -105,13 +139,10 @@ void tare_reorder_free(struct tare_reorder *r)
 	if (!r)
 		return;
 	drop_all(r);
-	while (r->free) {
-		struct held *next = r->free->next;
-
-		free(r->free);
-		r->free = next;
-	}
+	free_all(r->free_small);
+	free_all(r->free_usual);
 	free(r->heap);
+	free(r->queue);
 	free(r);
 }
 
@@ -128,19 +159,19 @@ void tare_reorder_rewind(struct tare_reorder *r)
 static struct held *copy(struct tare_reorder *r, const struct tare_log_record *rec)
 {
 	size_t fixed = rec->info->fixed, tail = 0, size;
-	struct held *held = NULL;
+	struct held **list, *held;
 
 	if (rec->text)
 		tail = rec->text_len;
 	else if (rec->pcs)
 		tail = rec->depth * sizeof(uint64_t);
 	size = fixed + tail;
-	if (size <= USUAL_BYTES) {
-		size = USUAL_BYTES;
-		held = r->free;
-	}
+	if (size <= USUAL_BYTES)
+		size = size > SMALL_BYTES ? USUAL_BYTES : SMALL_BYTES;
+	list = free_list(r, size);
+	held = list ? *list : NULL;
 	if (held)
-		r->free = held->next;
+		*list = held->next;
 	else
 		held = tare_xmalloc(sizeof(*held) + size);
 	held->size = size;
@@ -165,7 +196,7 @@ static bool is_before(const struct held *a, const struct held *b)
 	return a->stamp != b->stamp ? a->stamp < b->stamp : a->number < b->number;
 }
 
-static void push(struct tare_reorder *r, struct held *held)
+static void push_late(struct tare_reorder *r, struct held *held)
 {
 	size_t i = r->heap_nr++;
 
@@ -177,7 +208,31 @@ static void push(struct tare_reorder *r, struct held *held)
 	r->heap[i] = held;
 }
 
-static struct held *pop(struct tare_reorder *r)
+static void grow_queue(struct tare_reorder *r)
+{
+	size_t cap = r->queue_cap ? 2 * r->queue_cap : QUEUE_FIRST;
+	struct held **queue = tare_xcalloc(cap, sizeof(struct held *));
+
+	for (size_t i = 0; i < r->queue_nr; i++)
+		queue[i] = *queued(r, i);
+	free(r->queue);
+	r->queue = queue;
+	r->queue_cap = cap;
+	r->queue_at = 0;
+}
+
+static void push(struct tare_reorder *r, struct held *held)
+{
+	if (r->queue_nr && is_before(held, *queued(r, r->queue_nr - 1))) {
+		push_late(r, held);
+		return;
+	}
+	if (r->queue_nr == r->queue_cap)
+		grow_queue(r);
+	*queued(r, r->queue_nr++) = held;
+}
+
+static struct held *pop_late(struct tare_reorder *r)
 {
 	struct held *first = r->heap[0], *last = r->heap[--r->heap_nr];
 	size_t i = 0, child;
@@ -195,6 +250,33 @@ static struct held *pop(struct tare_reorder *r)
 	return first;
 }
 
+/* The one to be given next; NULL: none is held. */
+static struct held *first_of(const struct tare_reorder *r)
+{
+	struct held *late = r->heap_nr ? r->heap[0] : NULL,
+		    *first = r->queue_nr ? *queued(r, 0) : NULL;
+
+	return late && (!first || is_before(late, first)) ? late : first;
+}
+
+static struct held *pop(struct tare_reorder *r)
+{
+	struct held *first = first_of(r);
+
+	if (!r->queue_nr || first != *queued(r, 0))
+		return pop_late(r);
+	/* They have been waiting for long, in memory that is far away by now. */
+	if (r->queue_nr > AHEAD) {
+		const char *soon = (const char *)*queued(r, AHEAD);
+
+		for (size_t i = 0; i < sizeof(*first) + SMALL_BYTES; i += CACHE_LINE)
+			__builtin_prefetch(soon + i);
+	}
+	r->queue_at = (r->queue_at + 1) & (r->queue_cap - 1);
+	r->queue_nr--;
+	return first;
+}
+
 static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 {
 	enum tare_log_step step;
@@ -208,13 +290,12 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 /* Nothing that is still to come belongs before the first one held. */
 static bool is_due(const struct tare_reorder *r)
 {
-	const struct held *first;
+	const struct held *first = first_of(r);
 
-	if (r->heap_nr == 0)
+	if (!first)
 		return false;
 	if (r->is_drained || r->held_bytes > HELD_MAX)
 		return true;
-	first = r->heap[0];
 	return first->stamp < r->now.high && r->now.high - first->stamp > r->max_lag;
 }
 
@@ -230,7 +311,7 @@ bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec)
 			continue;
 		}
 		tare_lag_add(&r->now, rec->rec.head->stamp);
-		if (r->max_lag == 0 && r->heap_nr == 0)
+		if (r->max_lag == 0 && !first_of(r))
 			return true; /* a log of one thread: in order as it is */
 		push(r, copy(r, rec));
 	}
