@@ -159,6 +159,8 @@ void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came o
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			     struct tare_segment **out);
+/* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
+void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process, int context);
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);

@@ -122,6 +122,7 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_aside_end(d, process);
+	tare_fold_take_back_blocks(f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
 		struct tare_context *c = &f->contexts[i];
 

@@ -89,6 +89,19 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		tare_fold_segment_move(f, s, 0, -s->live, 0); /* of reports that contradict each other */
 }
 
+void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process, int context)
+{
+	struct tare_place *p = tare_fold_place(f, process, d->index);
+
+	for (size_t i = 0; i < p->blocks.count; i++) {
+		const struct tare_live_block *b = &p->blocks.items[i];
+		int s = b->process < 0 ? -1 : tare_segments_place(&p->segments, b->address);
+
+		if (b->process >= 0 && (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
+			take_back(f, d, p, b->address, 0);
+	}
+}
+
 /* Outside of any segment it is not known what a block is. */
 static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 		     const struct tare_block *b)

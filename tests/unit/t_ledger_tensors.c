@@ -322,6 +322,30 @@ TEST(tensors_go_with_their_context)
 }
 
 /* Expandable segments: pages of 20 MiB mapped side by side, and blocks across their borders. */
+TEST(tensors_of_another_context_stay)
+{
+	struct world *w = pool();
+	struct tare_ledger l;
+
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 7 * MS, .end = 8 * MS, .handle = 0xc1,
+	     .context = 0xc1, .weigh = true, .before = 640 * MIB, .after = 740 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 9 * MS, .end = 9 * MS + 10,
+	     .handle = BASE + 200 * MIB, .context = 0xc1, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+	     .before = 740 * MIB, .after = 760 * MIB, .owner = C10_CUDA);
+	world_tensor(w, 10 * MS, BASE + 200 * MIB, 7 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 11 * MS, .end = 12 * MS,
+	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 760 * MIB,
+	     .after = 220 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 7 * MIB);
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/partly"), 13 * MIB);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "peak");
+	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 23 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(tensors_in_expandable_segments_may_lie_in_several)
 {
 	struct world *w = world_new();
