@@ -162,6 +162,10 @@ int main(int argc, char **argv)
 {
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 5000000;
 
+	if (argc > 2) {
+		measure(count, strtoull(argv[2], NULL, 10));
+		return 0;
+	}
 	measure(count, 10000);
 	measure(count, 1000000);
 	return 0;
