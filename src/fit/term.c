@@ -75,6 +75,7 @@ struct making {
 	int curved_max; /* numbers with a power other than 1 in one term */
 	bool has_unusual, has_cubes;
 	bool has_joint_levels; /* terms for a level of this and a level of that */
+	bool is_steep[TARE_FIT_PARAMS_MAX];
 	size_t shape_count;
 	struct made {
 		struct tare_term term;
@@ -91,14 +92,39 @@ static void add(struct making *m, const struct tare_term *t, size_t shape, doubl
 	m->items[m->count++] = (struct made){ *t, shape, cost, level_cost };
 }
 
-static bool may_have(const struct making *m, const struct tare_fit_param *param, int power)
+static bool differ_only_in(const struct tare_fit_data *d, size_t p, size_t row, size_t other)
 {
+	for (size_t q = 0; q < d->param_count; q++)
+		if (q != p && tare_fit_x(d, row)[q] != tare_fit_x(d, other)[q])
+			return false;
+	return true;
+}
+
+/* Somewhere the quantity grows with the parameter rather as its cube than as its square. */
+static bool is_steep(const struct tare_fit_data *d, size_t p)
+{
+	for (size_t i = 0; i < d->row_count; i++)
+		for (size_t j = 0; j < d->row_count; j++) {
+			double times = tare_fit_x(d, j)[p] / tare_fit_x(d, i)[p];
+			double more = d->y[i] > 0 ? d->y[j] / d->y[i] / times / times : 0;
+
+			if (times > 1 && more * more > times && differ_only_in(d, p, i, j))
+				return true;
+		}
+	return false;
+}
+
+static bool may_have(const struct making *m, size_t p, int power)
+{
+	const struct tare_fit_param *param = &m->d->params[p];
+
 	if (power <= TARE_POWER_1)
 		return true;
 	if (power == TARE_POWER_2)
 		return true;
 	if (power == TARE_POWER_3)
-		return m->has_cubes && param->least >= 0 && param->level_count > 2;
+		return m->has_cubes && param->least >= 0 &&
+		       (param->level_count > 2 || m->is_steep[p]);
 	if (!m->has_unusual || param->level_count < 3)
 		return false;
 	return power == TARE_POWER_LOG    ? param->least >= 1
@@ -123,7 +149,7 @@ static void add_numbers(struct making *m, size_t p, struct tare_term *t, int deg
 
 		if (degree + powers[power].degree > m->degree_max ||
 		    factors + (power != 0) > m->factor_max || curved + bent > m->curved_max ||
-		    !may_have(m, &m->d->params[p], power))
+		    !may_have(m, p, power))
 			continue;
 		t->of[p] = (uint8_t)power;
 		add_numbers(m, p + 1, t, degree + powers[power].degree, factors + (power != 0),
@@ -183,8 +209,10 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 			    .has_joint_levels = true };
 	size_t numbers = 0;
 
-	for (size_t p = 0; p < d->param_count; p++)
+	for (size_t p = 0; p < d->param_count; p++) {
 		numbers += !d->params[p].is_level && d->params[p].level_count > 1;
+		m.is_steep[p] = is_steep(d, p);
+	}
 	m.has_cubes = numbers <= 3;
 	m.has_unusual = numbers <= 2; /* of many, a strange one fits by chance */
 	make(&m);

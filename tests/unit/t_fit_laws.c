@@ -118,6 +118,19 @@ TEST(rounding_to_two_mib)
 	end(&w);
 }
 
+TEST(two_values_show_a_cube_if_they_are_that_steep)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "bs,L,bytes\n");
+	for (int b = 1; b <= 3; b++)
+		for (int l = 6; l <= 8; l += 2)
+			tare_str_addf(&w.text, "%d,%d,%d\n", b, l, 7 + 160 * b * l * l * l);
+	fit(&w, "bytes");
+	check_at(&w, (double[]){ 3, 14 }, 7 + 160 * 3 * 14 * 14 * 14, 0.01);
+	end(&w);
+}
+
 TEST(plateau_then_growth)
 {
 	struct world w = { 0 };
