@@ -14,7 +14,6 @@ enum {
 	FEW = 12,
 	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
 };
-#define ABOVE        0.3  /* of the cells */
 #define ERROR_OF_TWO 0.05 /* two cells show no error: this one is assumed */
 #define RIVAL_WITHIN 8.0  /* of the best score: e^-4 as likely */
 
@@ -170,23 +169,38 @@ static void errors_beyond(struct tare_fitted *f)
 	free(error);
 }
 
-/* The largest cells hidden: a cell may be beyond in no parameter and still more than all measured. */
-static void errors_above(struct tare_fitted *f)
+/* 90 of 100 errors on the largest cells, `share` of all, when those are hidden. */
+static double error_of_largest(const struct tare_fitted *f, double share)
 {
 	size_t n = f->data.row_count, count;
-	double *error = tare_xcalloc(n + 1, sizeof(*error)), from;
+	double *error = tare_xcalloc(n + 1, sizeof(*error)), from, most = 0;
 	bool *hidden = tare_xcalloc(n + 1, sizeof(*hidden));
 
 	memcpy(error, f->data.y, n * sizeof(*error));
-	from = tare_num_quantile(error, n, 1 - ABOVE);
-	for (size_t i = 0; i < n; i++) {
+	from = tare_num_quantile(error, n, 1 - share);
+	for (size_t i = 0; i < n; i++)
 		hidden[i] = f->data.y[i] > from;
-		f->most = f->data.y[i] > f->most ? f->data.y[i] : f->most;
-	}
 	count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error);
-	f->error_above = count ? tare_num_quantile(error, count, 0.9) + f->error : f->error;
+	if (count)
+		most = tare_num_quantile(error, count, 0.9);
 	free(hidden);
 	free(error);
+	return most;
+}
+
+/* A cell may be beyond in no parameter and still more than all measured. */
+static void errors_above(struct tare_fitted *f)
+{
+	static const double shares[] = { 0.3, 0.5 };
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		double error = error_of_largest(f, shares[i]);
+
+		f->error_above = error > f->error_above ? error : f->error_above;
+	}
+	f->error_above += f->error;
+	for (size_t i = 0; i < f->data.row_count; i++)
+		f->most = f->data.y[i] > f->most ? f->data.y[i] : f->most;
 }
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
