@@ -65,6 +65,7 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 		tare_json_number(&e->json, "mean_error", f->mean_error);
 		tare_json_number(&e->json, "error_90", f->error);
 		tare_json_number(&e->json, "step", f->step);
+		tare_emit_flag(e, "rounded_up", f->is_stairs);
 	}
 	tare_emit_note(
 		e,

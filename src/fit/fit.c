@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "fit/num.h"
+#include "fit/stairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,45 @@ static void errors_above(struct tare_fitted *f)
 		f->most = f->data.y[i] > f->most ? f->data.y[i] : f->most;
 }
 
+static double nearest_step(const struct tare_fitted *f, double v)
+{
+	if (f->step > 0 && v > 0 && v < STEPS_SEEN * f->step)
+		return f->step * (double)(uint64_t)(v / f->step + 0.5);
+	return v;
+}
+
+/* Few steps, of which the laws miss some: a law that is rounded up may climb them all. */
+static bool climb(struct tare_fitted *f)
+{
+	const struct tare_fit_data *d = &f->data;
+	double *error, most = 0;
+	bool is_missed = false;
+	size_t count;
+
+	for (size_t i = 0; i < d->row_count; i++) {
+		double v = tare_laws_at(d, &f->terms, &f->laws, tare_fit_x(d, i), NULL);
+
+		is_missed |= nearest_step(f, v) != d->y[i];
+		most = d->y[i] > most ? d->y[i] : most;
+	}
+	if (!(f->step > 0) || !is_missed || most >= STEPS_SEEN * f->step)
+		return false;
+	count = tare_stairs_search(d, &f->terms, f->step, f->rival);
+	if (!count)
+		return false;
+	f->rival_count = count;
+	f->laws = f->rival[0];
+	f->free_count = d->row_count - 2;
+	f->most = most;
+	error = tare_xcalloc(d->row_count, sizeof(*error));
+	tare_stairs_errors(d, &f->terms, f->step, &f->laws, error);
+	for (size_t i = 0; i < d->row_count; i++)
+		f->mean_error += error[i] / (double)d->row_count;
+	f->error = tare_num_quantile(error, d->row_count, 0.9);
+	free(error);
+	return true;
+}
+
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -218,6 +258,9 @@ void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, stru
 		while (out->rival[out->rival_count - 1].score > out->laws.score + RIVAL_WITHIN)
 			out->rival_count--;
 	}
+	out->is_stairs = climb(out);
+	if (out->is_stairs)
+		return;
 	bases(out);
 	errors(out);
 	errors_beyond(out);
@@ -250,15 +293,35 @@ static void beyond(const struct tare_fitted *f, const double *x, struct tare_pre
 	}
 }
 
+/* What the laws say that climb the measured steps, and at least a step. */
+static void predict_stairs(const struct tare_fitted *f, const double *x,
+			   struct tare_prediction *out)
+{
+	for (size_t i = 0; i < f->rival_count; i++) {
+		double v = tare_laws_at(&f->data, &f->terms, &f->rival[i], x, NULL);
+
+		v = tare_stairs_up(v, f->step);
+		if (!i) {
+			out->value = v;
+			out->low = v < f->step ? 0 : v - f->step;
+			out->high = v + f->step;
+		}
+		out->low = v < out->low ? v : out->low;
+		out->high = v > out->high ? v : out->high;
+	}
+}
+
 void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
 {
 	double scale, half;
 
 	memset(out, 0, sizeof(*out));
-	out->value = tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law);
-	if (f->step > 0 && out->value > 0 && out->value < STEPS_SEEN * f->step)
-		out->value = f->step * (double)(uint64_t)(out->value / f->step + 0.5);
 	beyond(f, x, out);
+	if (f->is_stairs) {
+		predict_stairs(f, x, out);
+		return;
+	}
+	out->value = nearest_step(f, tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law));
 	scale = tare_num_abs(out->value);
 	if (scale < f->data.least_scale)
 		scale = f->data.least_scale;

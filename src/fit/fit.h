@@ -16,6 +16,7 @@ struct tare_fitted {
 	size_t rival_count;
 	size_t free_count; /* cells less coefficients */
 	double step;       /* every value is a multiple of it; 0: none */
+	bool is_stairs;    /* the law is to be rounded up to the step (stairs.h) */
 	double error;      /* 90 of 100 errors on cells left out are below this share */
 	double error_beyond
 		[TARE_FIT_PARAMS_MAX]; /* the same past the greatest value of a parameter */

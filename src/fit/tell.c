@@ -103,6 +103,10 @@ static void laws(const struct tare_fitted *f, const struct tare_unit *unit, stru
 		struct tare_str s = { 0 };
 
 		law_text(f, l, owner, unit, &s);
+		if (f->is_stairs) {
+			tare_str_add(&s, ", rounded up to ");
+			tare_unit_add(unit, f->step, &s);
+		}
 		told->laws[l] = tare_str_steal(&s);
 	}
 	free(owner);
@@ -283,6 +287,32 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 	}
 }
 
+/* Law i of the rivals is the middle of a term's region; the two after it are its ends. */
+static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
+		    struct tare_told *told)
+{
+	struct tare_unit unit = tare_unit_of(p);
+	struct tare_str s = { 0 };
+	double least = f->most;
+
+	for (size_t i = 0; i < f->data.row_count; i++)
+		least = f->data.y[i] < least ? f->data.y[i] : least;
+	tare_str_add(&s, "the cells show steps from ");
+	tare_unit_add(&unit, least, &s);
+	tare_str_add(&s, " to ");
+	tare_unit_add(&unit, f->most, &s);
+	tare_str_add(&s, " only: the law may climb by ");
+	tare_unit_add(&unit, f->rival[1].law[0].coef[1], &s);
+	tare_str_add(&s, " to ");
+	tare_unit_add(&unit, f->rival[2].law[0].coef[1], &s);
+	for (size_t i = 3; i < f->rival_count; i += 3) {
+		tare_str_add(&s, i == 3 ? ", or with " : " or ");
+		tare_term_name(&f->data, &f->terms.items[f->rival[i].law[0].term[1]], &s);
+	}
+	caution(told, "%s; run cells higher up", tare_str_text(&s));
+	tare_str_free(&s);
+}
+
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		     struct tare_told *told)
 {
@@ -311,7 +341,10 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		caution(told,
 			"%zu rows without a number for %s or without a parameter are left out",
 			p->left_out, p->target);
-	missed(p, f, told);
+	if (f->is_stairs)
+		climbed(p, f, told);
+	else
+		missed(p, f, told);
 	for (size_t i = 0; i < p->note_count; i++)
 		caution(told, "%s", p->notes[i]);
 }

@@ -84,11 +84,15 @@ def rollout_of_more_batch_or_channels(box):
 
 
 @case
-def lattice_is_a_plateau(box):
+def lattice_climbs_a_step(box):
     check_hidden(box, "lattice_cg_graph.csv", "graph_pool_bytes", "bs,L,max_iter", "max_iter", 400, 2, 5)
     report = fit_json(box, os.path.join(DATA, "lattice_cg_graph.csv"), "-t", "graph_pool_bytes", "-p",
                       "bs,L,max_iter")
-    check(any("misses 3 cells by far" in c and "bs=3 L=14" in c for c in report["cautions"]), report["cautions"])
+    check(report["rounded_up"], report)
+    check(any("steps from 4 MiB to 6 MiB only" in c for c in report["cautions"]), report["cautions"])
+    got = predict(box, rows_of("lattice_cg_graph.csv"), rows_of("lattice_cg_graph.csv"), "graph_pool_bytes",
+                  "bs,L,max_iter")
+    check(all(y == p for y, p, _, _ in got), "every step is where it was measured")
 
 
 def footprint(series, quantity):

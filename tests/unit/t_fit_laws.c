@@ -66,6 +66,14 @@ static const struct tare_finding *finding(const struct world *w, const char *par
 	test_fail(__FILE__, __LINE__, "nothing is said of %s", param);
 }
 
+static bool is_cautioned(const struct world *w, const char *part)
+{
+	for (size_t i = 0; i < w->told.caution_count; i++)
+		if (strstr(w->told.cautions[i], part))
+			return true;
+	return false;
+}
+
 TEST(logarithm_root_and_quantile)
 {
 	double v[] = { 5, 1, 4, 2, 3 };
@@ -115,6 +123,67 @@ TEST(rounding_to_two_mib)
 	CHECK(w.fitted.step == 2097152);
 	check_at(&w, x, truth, 0.01);
 	CHECK_HAS(w.told.laws[0], "MiB × n");
+	end(&w);
+}
+
+/* 2 MiB, and what grows with the volume, each in whole pages of 2 MiB. */
+static double pool(int batch, int extent)
+{
+	double bytes = 330.0 * batch * extent * extent * extent;
+
+	return 2097152.0 * (1 + (double)(int64_t)((bytes + 2097151) / 2097152));
+}
+
+TEST(few_steps_are_climbed)
+{
+	struct world w = { 0 };
+	struct tare_prediction got;
+
+	tare_str_add(&w.text, "bs,L,bytes\n");
+	for (int b = 1; b <= 3; b++)
+		for (int l = 6; l <= 14; l += 2)
+			tare_str_addf(&w.text, "%d,%d,%.0f\n", b, l, pool(b, l));
+	fit(&w, "bytes"); /* 4 MiB in 14 cells, 6 MiB in the largest */
+	CHECK(w.fitted.is_stairs);
+	CHECK(w.fitted.mean_error > 0.01 && w.fitted.mean_error < 0.05); /* without it, a plateau */
+	CHECK_HAS(w.told.laws[0], "rounded up to 2 MiB");
+	CHECK(is_cautioned(&w, "from 4 MiB to 6 MiB only"));
+	check_at(&w, (double[]){ 3, 14 }, pool(3, 14), 0);
+	check_at(&w, (double[]){ 3, 12 }, pool(3, 12), 0);
+	check_at(&w, (double[]){ 6, 14 }, pool(6, 14), 0.3);
+	check_at(&w, (double[]){ 3, 24 }, pool(3, 24), 0.3);
+	tare_fit_predict(&w.fitted, (double[]){ 1e300, 14 }, &got);
+	CHECK(got.low <= got.value && got.value <= got.high);
+	end(&w);
+}
+
+TEST(many_steps_say_how_steep)
+{
+	struct world w = { 0 };
+	double x[] = { 12, 14 };
+	struct tare_prediction got;
+
+	tare_str_add(&w.text, "bs,L,bytes\n");
+	for (int b = 1; b <= 6; b++)
+		for (int l = 6; l <= 22; l += 2)
+			tare_str_addf(&w.text, "%d,%d,%.0f\n", b, l, pool(b, l));
+	fit(&w, "bytes");
+	check_at(&w, x, pool(12, 14), 0);
+	tare_fit_predict(&w.fitted, x, &got);
+	CHECK(got.high - got.low <= 4 * 2097152.0);
+	end(&w);
+}
+
+TEST(steps_at_random_are_no_stairs)
+{
+	struct world w = { 0 };
+	static const int pages[] = { 2, 3, 2, 2, 3, 2, 3, 3, 2, 2 };
+
+	tare_str_add(&w.text, "n,bytes\n");
+	for (int n = 1; n <= 10; n++)
+		tare_str_addf(&w.text, "%d,%d\n", n, pages[n - 1] * 2097152);
+	fit(&w, "bytes");
+	CHECK(!w.fitted.is_stairs);
 	end(&w);
 }
 
@@ -215,14 +284,6 @@ static void fit_text(struct world *w, const char *text, const char *target)
 	memset(w, 0, sizeof(*w));
 	tare_str_add(&w->text, text);
 	fit(w, target);
-}
-
-static bool is_cautioned(const struct world *w, const char *part)
-{
-	for (size_t i = 0; i < w->told.caution_count; i++)
-		if (strstr(w->told.cautions[i], part))
-			return true;
-	return false;
 }
 
 TEST(too_little)
