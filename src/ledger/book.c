@@ -269,13 +269,28 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 		d->card->mark_aside[m] = d->card->aside;
 }
 
+bool tare_most_take(struct tare_most *most, const struct tare_most *now)
+{
+	if (now->used < most->used || (now->used == most->used && now->live <= most->live))
+		return false;
+	*most = *now;
+	return true;
+}
+
+/* Rule "peak" for phases, and for what the recorded processes have. */
+static void take_most(struct tare_device_fold *d, int64_t t)
+{
+	const struct tare_most now = { d->used - d->used_start, d->live, t };
+	const struct tare_most own = { d->sum - d->account_now[TARE_ACCOUNT_OTHER], d->live, t };
+
+	if (tare_most_take(&d->phase_peak, &now))
+		d->phase_has_peak = true;
+	tare_most_take(&d->own_peak, &own);
+}
+
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	if (d->used - d->used_start > d->phase_peak) {
-		d->phase_peak = d->used - d->used_start;
-		d->phase_peak_ns = t;
-		d->phase_has_peak = true;
-	}
+	take_most(d, t);
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
 	tare_fold_course_advance(f, d, t);
@@ -284,6 +299,7 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 /* Rule "peak": the device is at its maximum still, or again, and more of it is in use. */
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
+	take_most(d, t);
 	if (d->is_marked[TARE_MARK_PEAK] && d->used == d->mark_used[TARE_MARK_PEAK] &&
 	    d->live > d->mark_live[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);

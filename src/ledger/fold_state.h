@@ -603,6 +603,8 @@ struct tare_device_fold {
 	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */
 	bool is_pause_open; /* there was a pause since the last reading */
 
+	struct tare_most own_peak; /* of what is booked, other processes apart */
+
 	int instant_next; /* timed instants before it have their snapshot */
 	struct tare_samples samples;
 	struct tare_kinds kinds;
@@ -611,7 +613,7 @@ struct tare_device_fold {
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
 	size_t phase_next;                    /* boundary, counted from the first ever */
 	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
-	int64_t phase_peak, phase_peak_ns;
+	struct tare_most phase_peak;          /* beyond used_start */
 	int *phase_open; /* frames that are open here */
 	size_t phase_open_nr, phase_open_cap;
 };

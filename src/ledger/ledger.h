@@ -205,6 +205,7 @@ struct tare_device_ledger {
 	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;
+	int64_t own_peak, own_peak_t_ns; /* most that the recorded processes had at once, since the last checkpoint */
 	enum tare_evidence
 		used_by; /* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	bool nvml, integrated, simulated;

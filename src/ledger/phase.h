@@ -16,12 +16,20 @@ struct tare_fold;
 struct tare_device_fold;
 
 /* All repeats of a phase on one device. */
+/* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
+struct tare_most {
+	int64_t used, live, ns;
+};
+
+/* Takes `now` if it is more. */
+bool tare_most_take(struct tare_most *most, const struct tare_most *now);
+
 struct tare_phase_total {
 	uint64_t seen; /* repeats that are in here */
 	int64_t before, after;
 	int64_t change, change_min, change_max;
 	int64_t own, own_min, own_max;
-	int64_t peak, peak_ns;
+	struct tare_most peak;
 	int64_t parts[TARE_ACCOUNT_NR];
 };
 
@@ -40,7 +48,8 @@ struct tare_phase_known {
 /* An open phase on one device. */
 struct tare_phase_level {
 	bool from_start; /* of the recording: `before` is 0, and the accounts had nothing */
-	int64_t before, nested, peak, peak_ns;
+	int64_t before, nested;
+	struct tare_most peak;
 	int64_t accounts[TARE_ACCOUNT_NR];
 };
 

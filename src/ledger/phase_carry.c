@@ -74,8 +74,7 @@ static void carry_sum(struct tare_fold *f, const struct tare_event *e, int proce
 		.own = sane(r->own),
 		.own_min = sane(r->own_min),
 		.own_max = sane(r->own_max),
-		.peak = sane(r->peak) - start,
-		.peak_ns = sane_ns(r->peak_ns),
+		.peak = { sane(r->peak) - start, sane(r->peak_live), sane_ns(r->peak_ns) },
 	};
 }
 
@@ -109,8 +108,7 @@ static void carry_open(struct tare_fold *f, const struct tare_event *e, int proc
 	f->phases.frames[frame].levels[device] = (struct tare_phase_level){
 		.before = sane(r->used_before) - d->used_start,
 		.nested = sane(r->nested),
-		.peak = sane(r->peak) - d->used_start,
-		.peak_ns = sane_ns(r->peak_ns),
+		.peak = { sane(r->peak) - d->used_start, sane(r->peak_live), sane_ns(r->peak_ns) },
 	};
 	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
 					   sizeof(*d->phase_open));

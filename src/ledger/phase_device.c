@@ -34,17 +34,11 @@ void tare_fold_phase_queue(struct tare_fold *f, int64_t t, int frame, int into)
 void tare_fold_phase_peaks(struct tare_fold *f, struct tare_device_fold *d)
 {
 	if (d->phase_has_peak)
-		for (size_t i = 0; i < d->phase_open_nr; i++) {
-			struct tare_phase_level *l =
-				&f->phases.frames[d->phase_open[i]].levels[d->index];
-
-			if (l->peak >= d->phase_peak)
-				continue;
-			l->peak = d->phase_peak;
-			l->peak_ns = d->phase_peak_ns;
-		}
+		for (size_t i = 0; i < d->phase_open_nr; i++)
+			tare_most_take(&f->phases.frames[d->phase_open[i]].levels[d->index].peak,
+				       &d->phase_peak);
 	d->phase_has_peak = false;
-	d->phase_peak = now_of(d);
+	d->phase_peak = (struct tare_most){ now_of(d), d->live, 0 };
 }
 
 static void begin(struct tare_fold *f, struct tare_device_fold *d,
@@ -52,7 +46,7 @@ static void begin(struct tare_fold *f, struct tare_device_fold *d,
 {
 	struct tare_phase_level *l = &f->phases.frames[b->frame].levels[d->index];
 
-	*l = (struct tare_phase_level){ .before = now_of(d), .peak = now_of(d), .peak_ns = b->t };
+	*l = (struct tare_phase_level){ .before = now_of(d), .peak = { now_of(d), d->live, b->t } };
 	memcpy(l->accounts, d->account_now, sizeof(l->accounts));
 	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
 					   sizeof(*d->phase_open));
@@ -77,8 +71,8 @@ static void look_back(const struct tare_device_fold *d, struct tare_phase_level 
 	l->accounts[TARE_ACCOUNT_OTHER] = d->used_start;
 	if (!d->is_marked[TARE_MARK_PEAK])
 		return;
-	l->peak = d->mark_used[TARE_MARK_PEAK] - d->used_start;
-	l->peak_ns = d->mark_ns[TARE_MARK_PEAK];
+	l->peak = (struct tare_most){ d->mark_used[TARE_MARK_PEAK] - d->used_start,
+				      d->mark_live[TARE_MARK_PEAK], d->mark_ns[TARE_MARK_PEAK] };
 }
 
 static void add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by, bool is_first)
@@ -109,10 +103,9 @@ static void end(struct tare_fold *f, struct tare_device_fold *d,
 	total->after = now_of(d);
 	add_change(&total->change, &total->change_min, &total->change_max, change, is_first);
 	add_change(&total->own, &total->own_min, &total->own_max, change - l->nested, is_first);
-	if (is_first || total->peak < l->peak) {
+	if (is_first)
 		total->peak = l->peak;
-		total->peak_ns = l->peak_ns;
-	}
+	tare_most_take(&total->peak, &l->peak);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		total->parts[a] += d->account_now[a] - l->accounts[a];
 	if (x->parent >= 0 && p->frames[x->parent].is_used &&
@@ -120,7 +113,7 @@ static void end(struct tare_fold *f, struct tare_device_fold *d,
 		p->frames[x->parent].levels[d->index].nested += change;
 	for (int i = 0; x->is_watched && i < f->watch_nr && d->index < TARE_PHASE_DEVICES; i++)
 		if (f->watches[i].serial == x->serial)
-			f->watches[i].peak_ns[d->index] = l->peak_ns;
+			f->watches[i].peak_ns[d->index] = l->peak.ns;
 	if (--x->devices_left == 0)
 		tare_fold_phase_free_frame(f, b->frame);
 }

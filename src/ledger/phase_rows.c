@@ -68,8 +68,8 @@ static void add_device(const struct tare_device_fold *d, const struct tare_phase
 		.own = t->own,
 		.own_min = t->own_min,
 		.own_max = t->own_max,
-		.peak = t->peak + d->used_start,
-		.peak_t_ns = t->peak_ns,
+		.peak = t->peak.used + d->used_start,
+		.peak_t_ns = t->peak.ns,
 	};
 	add_parts(t, memory, out);
 }

@@ -87,8 +87,9 @@ static void tell_sum(const struct tell *c, size_t known, int device)
 		r.own = t->own;
 		r.own_min = t->own_min;
 		r.own_max = t->own_max;
-		r.peak = t->peak + start;
-		r.peak_ns = t->peak_ns;
+		r.peak = t->peak.used + start;
+		r.peak_live = t->peak.live;
+		r.peak_ns = t->peak.ns;
 	}
 	emit(c, TARE_KIND_PHASE_SUM, k->process, device, &r.head, sizeof(r), k);
 	if (device >= 0)
@@ -132,8 +133,9 @@ static void tell_open(const struct tell *c, const struct tare_phase_frame *x, ui
 
 		r.used_before = l->before + start;
 		r.nested = l->nested;
-		r.peak = l->peak + start;
-		r.peak_ns = l->peak_ns;
+		r.peak = l->peak.used + start;
+		r.peak_live = l->peak.live;
+		r.peak_ns = l->peak.ns;
 	}
 	emit(c, TARE_KIND_PHASE_OPEN, x->process, device, &r.head, sizeof(r), NULL);
 	if (device >= 0)

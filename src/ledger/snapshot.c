@@ -184,6 +184,8 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
 		l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK]
 							    : l->used;
+		l->own_peak = d->own_peak.used;
+		l->own_peak_t_ns = d->own_peak.ns;
 		tare_fold_timeline(&d->samples, out->memory, &l->timeline);
 	}
 	if (f->host.most)

@@ -14,6 +14,8 @@ static void change(struct world *w, int64_t begin, int64_t end, int64_t before, 
 	     .after = after * MIB);
 }
 
+#define SEGMENT UINT64_C(0x7f0000000000)
+
 static void check_device(const struct tare_ledger *l, const char *path, int64_t after,
 			 int64_t change, int64_t own, int64_t peak)
 {
@@ -74,6 +76,38 @@ TEST(what_a_library_leaves_open_holds_none_of_the_program)
 	CHECK_INT(world_phase_row(&l, "step")->depth, 0);
 	check_device(&l, "step/reduce", 80, 30, 30, 80);
 	CHECK_INT(world_phase_row(&l, "init")->depth, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The allocator asks for a segment and then hands out a block of it: the phase's peak is with the block. */
+TEST(the_peak_is_where_most_of_it_is_in_use)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 0, .end = 1 * MS,
+	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 30 * MIB,
+	     .after = 100 * MIB);
+	PUSH(w, 2 * MS, "outer");
+	PUSH(w, 2 * MS + 1, "fill");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 4 * MS,
+	     .handle = SEGMENT, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+	     .before = 100 * MIB, .after = 120 * MIB, .owner = "/lib/libc10_cuda.so");
+	world_tensor(w, 5 * MS, SEGMENT, 12 * MIB);
+	world_tensor(w, 6 * MS, SEGMENT, 0);
+	POP(w, 7 * MS);
+	PUSH(w, 8 * MS, "again"); /* as much in use as before, and more of it in blocks a little later */
+	world_tensor(w, 9 * MS, SEGMENT, 16 * MIB);
+	world_tensor(w, 10 * MS, SEGMENT, 0);
+	POP(w, 11 * MS);
+	POP(w, 12 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_phase_row(&l, "outer/fill")->devices[0].peak_t_ns, 5 * MS);
+	CHECK_INT(world_phase_row(&l, "outer/again")->devices[0].peak_t_ns, 9 * MS);
+	CHECK_INT(world_phase_row(&l, "outer")->devices[0].peak_t_ns, 9 * MS);
+	CHECK_INT(l.devices[0].own_peak, 90 * MIB);
+	CHECK_INT(l.devices[0].own_peak_t_ns, 9 * MS);
 	tare_ledger_free(&l);
 	world_free(w);
 }
