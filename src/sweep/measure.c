@@ -40,32 +40,68 @@ static int write_refusals(struct tare_db *db, int64_t run, const struct tare_dev
 	return rc;
 }
 
+/* `own` is the device at the moment when the run's processes had most of it, `d` when all together had. */
 static int write_device(struct tare_db *db, int64_t run, const struct tare_device_ledger *d,
-			struct tare_measure *out, struct tare_err *err)
+			const struct tare_device_ledger *own, struct tare_measure *out, struct tare_err *err)
 {
 	struct tare_sums sums;
 	uint64_t refused = 0;
 	int rc;
 
-	tare_sums_build(&sums, d);
+	tare_sums_build(&sums, own);
 	for (int i = 0; i < d->refusal_nr; i++)
 		refused += d->refusals[i].count;
 	rc = tare_db_do(db, err, "INSERT INTO devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 			"iittuuuuiiiiiiiuu", run, (int64_t)d->index, d->name, d->uuid[0] ? d->uuid : NULL, d->total,
 			d->reserved, d->used_start, d->peak_used, d->peak_t_ns, sums.own, sums.own - sums.elastic,
-			sums.elastic, sums.other, d->unexplained, (int64_t)d->simulated,
+			sums.elastic, sums.other, own->unexplained, (int64_t)d->simulated,
 			d->card.is_there ? d->card.total - d->card.reserved : TARE_DB_UNKNOWN, refused);
 	if (!rc)
-		rc = write_sums(db, run, d, &sums, err);
+		rc = write_sums(db, run, own, &sums, err);
 	if (!rc)
 		rc = write_refusals(db, run, d, err);
 	if (sums.own > out->peak) {
 		out->peak = sums.own;
 		out->elastic = sums.elastic;
 		out->need = sums.own - sums.elastic;
-		out->unexplained = d->unexplained;
+		out->unexplained = own->unexplained;
 	}
 	tare_sums_free(&sums);
+	return rc;
+}
+
+/*
+ * Others on the GPU, such as what a program before this run has not given back yet, can have had most of
+ * it at a moment when the run had little.
+ */
+static int write_devices(struct tare_db *db, int64_t run, struct tare_recording *recording,
+			 const struct tare_ledger *ledger, struct tare_measure *out, struct tare_err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; i < ledger->device_nr && !rc; i++) {
+		const struct tare_device_ledger *d = &ledger->devices[i];
+		const struct tare_instant own_peak = {
+			.kind = TARE_INSTANT_TIME,
+			.text = "",
+			.t_ns = d->own_peak_t_ns,
+		};
+		const struct tare_device_ledger *at = NULL;
+		struct tare_ledger own = { 0 };
+		struct tare_sums sums;
+		bool is_more;
+
+		tare_sums_build(&sums, d);
+		is_more = sums.own < d->own_peak;
+		tare_sums_free(&sums);
+		if (is_more)
+			tare_ledger_of_recording(recording, NULL, &own_peak, 1, &own);
+		for (int k = 0; k < own.device_nr; k++)
+			if (own.devices[k].index == d->index)
+				at = &own.devices[k];
+		rc = write_device(db, run, d, at ? at : d, out, err);
+		tare_ledger_free(&own);
+	}
 	return rc;
 }
 
@@ -131,8 +167,7 @@ static int write_all(struct tare_db *db, int64_t run, struct tare_recording *rec
 	int rc = 0;
 
 	tare_ledger_of_recording(recording, NULL, &peak, 1, &ledger);
-	for (int i = 0; i < ledger.device_nr && !rc; i++)
-		rc = write_device(db, run, &ledger.devices[i], out, err);
+	rc = write_devices(db, run, recording, &ledger, out, err);
 	if (!rc)
 		rc = write_hosts(db, run, &ledger, err);
 	if (!rc)

@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import time
 
 from harness import FIXTURES, MIB, ROOT, case, check, check_equal, check_says, main
 from sweeps import cell, needs_sweeps, query, sweep
@@ -47,6 +48,27 @@ def what_the_file_says_is_what_the_recording_says(box):
     check_equal(dict(accounts), wanted)
     own, other, unexplained, used = query(box, "SELECT own,other,unexplained,peak_used FROM devices")[0]
     check_equal((own, own + other + unexplained), (peak, used))
+
+
+@case
+def what_others_had_is_not_the_runs(box):
+    """When the whole card had most in use, the run had little: somebody else was about to leave."""
+    needs_sweeps(box)
+    program = os.path.join(FIXTURES, "e2e_cell")
+    holder = box.start(["sh", "-c", "%s cache=2048 touch=there wait=go; touch left" % program], sim=True)
+    while not os.path.exists(box.path("there")):
+        check_equal(holder.poll(), None)
+        time.sleep(0.002)
+    sweep(box, "--grid", "busy=yes,no", command=[
+        "sh", "-c", "test {busy} = no && exec %s mib=16 mib=64; exec %s mib=16 touch=go wait=left mib=64"
+        % (program, program)])
+    holder.communicate()
+    accounts = [query(box, "SELECT account,bytes FROM accounts WHERE run=? AND account NOT IN ('driver','other')"
+                           " ORDER BY account", run) for run in (1, 2)]
+    check_equal(accounts[0], accounts[1])  # the driver itself was there already
+    check_equal(dict(accounts[0])["allocations"], 64 * MIB)
+    peak, quiet = [row[0] for row in query(box, "SELECT peak_used FROM devices ORDER BY run")]
+    check(peak > quiet + 1024 * MIB, peak, quiet)
 
 
 @case
