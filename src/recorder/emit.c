@@ -186,17 +186,18 @@ uint32_t tare_emit_stack(void)
 	return id;
 }
 
-static void emit_plain(enum tare_kind kind, const void *fields, uint32_t size, uint64_t stamp)
+static bool emit_plain(enum tare_kind kind, const void *fields, uint32_t size, uint64_t stamp)
 {
 	struct tare_record *rec;
 	uint64_t position;
 
 	rec = tare_ring_reserve(kind, size, &position);
 	if (!rec)
-		return;
+		return false;
 	rec->stamp = stamp;
 	memcpy(rec + 1, (const struct tare_record *)fields + 1, size - sizeof(*rec));
 	tare_ring_commit(rec, position);
+	return true;
 }
 
 uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
@@ -283,6 +284,11 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 	/* There are more of these than of all others: no calls. */
 	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
 	tare_ring_commit(&rec->head, position);
+}
+
+bool tare_emit_stream(const struct tare_rec_stream *stream)
+{
+	return emit_plain(TARE_KIND_STREAM, stream, sizeof(*stream), tare_clock_ticks());
 }
 
 void tare_emit_oom(const struct tare_rec_oom *oom)

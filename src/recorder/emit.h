@@ -5,6 +5,7 @@
 #ifndef TARE_RECORDER_EMIT_H
 #define TARE_RECORDER_EMIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/format.h"
@@ -30,6 +31,7 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp);
 void tare_emit_tensor(const struct tare_rec_tensor *tensor);
+bool tare_emit_stream(const struct tare_rec_stream *stream); /* false: it is not in the log */
 void tare_emit_oom(const struct tare_rec_oom *oom);
 void tare_emit_probe(const struct tare_rec_probe *probe);
 void tare_emit_pool_witness(const struct tare_rec_pool_witness *said, uint64_t stamp);

@@ -93,6 +93,7 @@ static const struct word clock_words[] = { TARE_CLOCK_MAP(WORD){ 0, NULL } };
 static const struct word effect_words[] = { TARE_EFFECT_MAP(WORD){ 0, NULL } };
 static const struct word event_words[] = { TARE_EVENT_MAP(WORD){ 0, NULL } };
 static const struct word tensor_words[] = { TARE_TENSOR_MAP(WORD){ 0, NULL } };
+static const struct word stream_ids_words[] = { TARE_STREAM_IDS_MAP(WORD){ 0, NULL } };
 static const struct word probe_words[] = { TARE_PROBE_MAP(WORD){ 0, NULL } };
 static const struct word probe_flag_words[] = { TARE_PROBE_FLAG_MAP(WORD){ 0, NULL } };
 static const struct word sweep_words[] = { TARE_SWEEP_MAP(WORD){ 0, NULL } };
@@ -133,6 +134,9 @@ static const struct {
 	{ TARE_KIND_DEVICE, "flags", TARE_LOOK_FLAGS, device_words },
 	{ TARE_KIND_TENSOR, "flags", TARE_LOOK_FLAGS, tensor_words },
 	{ TARE_KIND_TENSOR, "block", TARE_LOOK_HEX, NULL },
+	{ TARE_KIND_STREAM, "id", TARE_LOOK_HEX, NULL },
+	{ TARE_KIND_STREAM, "segment", TARE_LOOK_HEX, NULL },
+	{ TARE_KIND_STREAM, "ids", TARE_LOOK_WORD, stream_ids_words },
 	{ TARE_KIND_PROBE, "role", TARE_LOOK_WORD, probe_words },
 	{ TARE_KIND_PROBE, "flags", TARE_LOOK_FLAGS, probe_flag_words },
 	{ TARE_KIND_PROBE, "at", TARE_LOOK_HEX, NULL },

@@ -194,7 +194,15 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(16, CAPTURING, "capturing", "not used yet")                                               \
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                  \
 	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")  \
-	X(128, STAYED, "stayed", "told by a checkpoint: most of what its backward pass left had gone")
+	X(128, STAYED, "stayed", "told by a checkpoint: most of what its backward pass left had gone")      \
+	X(256, ON_DEFAULT, "on-default", "handed out on the default stream of its device")         \
+	X(512, ON_STREAM, "on-stream", "handed out on the stream of its thread's last STREAM record")
+
+/* How PyTorch makes the id of a stream (c10::StreamId); 0 is the default stream in all of them. */
+#define TARE_STREAM_IDS_MAP(X)                                                                      \
+	X(1, OLD, "old", "up to 1.9: 5 bits of number, then the kind, 1 - priority") \
+	X(2, POINTER, "pointer", "from 1.10: 3 bits of kind, 5 of number; no kind: the driver's handle") \
+	X(3, ODD, "odd", "from 2.1: a 1, 4 bits of kind, 5 of number; if even the driver's handle")
 
 /* What a PROBE record tells of. */
 #define TARE_PROBE_MAP(X)                                                                           \
@@ -300,6 +308,9 @@ enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
 enum tare_oom_flag { TARE_OOM_TORCH = 1 }; /* PyTorch said so; else the driver refused a call */
 enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_STREAM_IDS_##key = value,
+enum tare_stream_ids { TARE_STREAM_IDS_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PROBE_##key = value,
 enum tare_probe_role { TARE_PROBE_MAP(TARE_ENUM_VALUE) };

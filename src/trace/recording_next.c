@@ -165,6 +165,9 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->stack = look_up(&p->stacks, rec.tensor->stack);
 		e->python = look_up(&p->line_stacks, rec.tensor->python);
 		break;
+	case TARE_KIND_STREAM:
+		e->device = tare_process_device(&p->public, rec.stream->device);
+		break;
 	case TARE_KIND_PROBE:
 		e->name = look_up(&p->strings, rec.probe->name);
 		break;

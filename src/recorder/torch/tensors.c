@@ -5,7 +5,8 @@
  * not, so what a preloaded library exports under that name sees all of them. Its arguments are pointers
  * and integers. Each call is passed on, for torch's own profiler is behind it.
  *
- * A call comes with the allocator's lock held: no lock is taken here and nothing is asked of anybody.
+ * A call comes with the allocator's lock held: no lock is taken here, and what is asked (stream.c) only reads
+ * what the thread has.
  */
 #include "recorder/torch/tensors.h"
 
@@ -22,6 +23,7 @@
 #include "recorder/torch/cpu_tensors.h"
 #include "recorder/torch/probe.h"
 #include "recorder/torch/real.h"
+#include "recorder/torch/stream.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
 enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
@@ -106,6 +108,8 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 					.device = (int16_t)device };
 	if (bytes > 0) {
 		find_stacks(&rec);
+		if (device >= 0)
+			flags |= tare_torch_stream(device);
 		flags |= tare_autograd_flags();
 	} else {
 		flags |= tare_autograd_backward();
