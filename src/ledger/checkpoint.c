@@ -66,6 +66,14 @@ void tare_checkpoint_site(struct checkpoint *c, uint32_t at, uint32_t *python, u
 	*stack = site->stack ? site->stack->id : 0;
 }
 
+static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
+{
+	union record *r = tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns);
+
+	memcpy(r, rec, size);
+	*tare_checkpoint_last(arg) = *e;
+}
+
 /* ---- contexts ---- */
 
 static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
@@ -293,7 +301,7 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		r->block = b->address;
 		r->bytes = b->bytes;
 		r->tid = b->tid;
-		r->flags = b->flags;
+		r->flags = b->flags & (uint16_t)~(TARE_TENSOR_ON_DEFAULT | TARE_TENSOR_ON_STREAM); /* segments say it */
 		if (!b->use.role &&
 		    tare_passes_has_stayed(&blocks->work.passes, b, blocks->work.backwards))
 			r->flags |= TARE_TENSOR_STAYED;
@@ -311,6 +319,7 @@ static void tell_live(struct checkpoint *c, int64_t t)
 	for (size_t i = 0; i < f->context_nr; i++)
 		if (f->contexts[i].is_live)
 			add_local(c, &f->contexts[i], t);
+	tare_fold_stream_tell(f, t - AT_LOCAL * US, add_record, c);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
@@ -495,14 +504,6 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 	for (int source = TARE_SOURCE_NVML2; source <= TARE_SOURCE_CUDA; source++)
 		if (d->source_known[source] && source != d->primary)
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
-}
-
-static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
-{
-	union record *r = tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns);
-
-	memcpy(r, rec, size);
-	*tare_checkpoint_last(arg) = *e;
 }
 
 static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site)

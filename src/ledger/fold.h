@@ -365,6 +365,14 @@ void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom
 void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg);
 void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out);
 
+/* stream.c: on which streams PyTorch's segments are */
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e);
+struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p, const struct tare_device_fold *d,
+					  const struct tare_rec_tensor *r);
+void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s, const struct tare_on_stream *on);
+struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg);
+
 /* pool_rows.c: PyTorch's segments, one by one */
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			 struct tare_arena *memory, struct tare_device_ledger *out);

@@ -194,9 +194,25 @@ struct tare_context {
 	uint64_t exec_nodes, exec_nodes_high; /* of its executable graphs: now, and the most */
 };
 
+/* A stream of PyTorch, as it was said. */
+struct tare_on_stream {
+	uint64_t id;
+	uint16_t ids; /* enum tare_stream_ids */
+	bool is_known;
+};
+
+/* What the last STREAM record of a thread said. */
+struct tare_thread_stream {
+	struct tare_on_stream on;
+	uint32_t tid;
+	int device;
+};
+
 /* What PyTorch's allocator took from the driver, and how much of it is in blocks. */
 struct tare_segment {
 	uint64_t at, size, owner;
+	struct tare_on_stream on;
+	uint32_t otherwise; /* blocks that were said to be on another stream */
 	int64_t live;
 	int context, process;
 	int graph;    /* row of the capture that it was taken in, -1: none */
@@ -271,6 +287,7 @@ struct tare_block {
 	int process;
 	uint32_t site, tid;
 	uint16_t flags; /* enum tare_tensor_flag */
+	struct tare_on_stream on; /* handed out */
 	int oom;        /* it is none: 1 + row, what there was then is to be looked at */
 	int witness;    /* the same of `pool_witnesses` */
 };
@@ -373,6 +390,9 @@ struct tare_process_fold {
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
 	struct tare_map graphs;               /* handle of a graph → 1 + row */
+	struct tare_map thread_streams;       /* thread → place in streams */
+	struct tare_thread_stream *streams;
+	size_t stream_nr, stream_cap;
 	struct tare_probes probes;
 	int64_t end_ns;                       /* of is_ended */
 	int rank_at;                          /* in `ranks`, -1: none */
@@ -727,6 +747,7 @@ struct tare_fold {
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;
+	uint64_t otherwise; /* blocks on another stream than their segment */
 	const char **notes;
 	size_t note_nr, note_cap;
 };

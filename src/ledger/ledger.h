@@ -87,6 +87,21 @@ struct tare_ledger_line {
 	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
 };
 
+enum tare_stream_kind {
+	TARE_STREAM_NOT_KNOWN,
+	TARE_STREAM_DEFAULT,
+	TARE_STREAM_OF_POOL, /* of those that PyTorch makes itself */
+	TARE_STREAM_EXTERNAL, /* the program's: `id` is its handle in the driver */
+	TARE_STREAM_OTHER, /* of a version of PyTorch that numbers them in another way */
+};
+
+struct tare_stream {
+	enum tare_stream_kind kind;
+	uint64_t id;      /* as PyTorch numbers it */
+	uint32_t number;  /* of the pool, from 0, with this priority */
+	int priority;     /* the smaller, the higher */
+};
+
 /*
  * One segment of PyTorch's allocator: an allocation, or one mapping of an expandable segment. What is not in
  * blocks of it is stuck if a block is in it, else held for graphs, or can be given back.
@@ -101,6 +116,8 @@ struct tare_pool_segment {
 	bool is_of_graph; /* taken while a graph was captured … */
 	bool is_held;     /* … of a pool that a graph still needs */
 	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
+	struct tare_stream stream; /* of its first block … */
+	uint64_t otherwise; /* … and so many blocks were said to be on another */
 	/* The block in it that has been there longest; no bytes: there is none. */
 	uint64_t pin_address;
 	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that was folded */

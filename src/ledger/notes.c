@@ -129,10 +129,21 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 	tare_fold_phase_note_strays(f);
 }
 
+static void note_streams(struct tare_fold *f)
+{
+	if (f->otherwise)
+		tare_fold_note(f,
+			       "%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
+			       "the first block in the same segment: an allocation that names its stream; by stream their "
+			       "segments count as the first block's",
+			       (unsigned long long)f->otherwise, plural(f->otherwise));
+}
+
 void tare_fold_notes(struct tare_fold *f)
 {
 	tare_fold_notes_of_pauses(f);
 	tare_fold_notes_of_calls(f);
+	note_streams(f);
 	tare_fold_phase_notes(f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])

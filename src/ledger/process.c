@@ -292,6 +292,8 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	tare_map_free(&p->xla_devices);
 	tare_map_free(&p->elastic);
 	tare_map_free(&p->graphs);
+	tare_map_free(&p->thread_streams);
+	free(p->streams);
 	tare_blocks_free(&p->host_blocks);
 	free(p->probes.items);
 	free(p);

@@ -319,6 +319,9 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
 		return;
+	case TARE_KIND_STREAM:
+		tare_fold_stream(f, d, e);
+		return;
 	case TARE_KIND_POOL_WITNESS:
 		tare_fold_pool_witness(f, d, e);
 		return;

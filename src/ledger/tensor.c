@@ -22,14 +22,14 @@ static int64_t part_in(const struct tare_segment *s, const struct tare_live_bloc
 }
 
 /*
- * Adds or takes a block, which may lie in several mappings side by side. Returns the first of them; NULL:
- * none is there.
+ * Adds a block, which is on this stream, or takes it (on: NULL). It may lie in several mappings side by side. Returns
+ * the first of them; NULL: none is there.
  */
-static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
-				   struct tare_live_block *b, int sign)
+static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s, struct tare_live_block *b,
+				   const struct tare_on_stream *on)
 {
+	int i = tare_segments_place(s, b->address), sign = on ? 1 : -1, bucket;
 	struct tare_segment *first = NULL;
-	int i = tare_segments_place(s, b->address), bucket;
 
 	if (i < 0 || b->address - s->items[i].at >= s->items[i].size)
 		i++;
@@ -37,7 +37,9 @@ static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s,
 		struct tare_segment *g = &s->items[i];
 		int64_t part = part_in(g, b);
 
-		if (sign < 0 && part > g->live)
+		if (on)
+			tare_fold_segment_on(f, g, on);
+		else if (part > g->live)
 			part = g->live;
 		bucket = tare_fold_segment_move(f, g, b->site, sign * part, first ? 0 : sign);
 		first = first ? first : g;
@@ -56,7 +58,7 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 
 	if (!tare_blocks_remove(&p->blocks, address, flags, d->mark_nr, d->kept_blocks, &block))
 		return;
-	spread(f, &p->segments, &block, -1);
+	spread(f, &p->segments, &block, NULL);
 	tare_fold_block_gone(f, &block);
 	tare_fold_course_gone(f, &block, d->index);
 }
@@ -114,7 +116,7 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 					 .tid = b->tid,
 					 .flags = b->flags,
 					 .bucket = -1 };
-	const struct tare_segment *segment = spread(f, &p->segments, &block, 1);
+	const struct tare_segment *segment = spread(f, &p->segments, &block, &b->on);
 
 	if (!segment)
 		return;
@@ -203,8 +205,10 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 
 	if (b.bytes > (int64_t)1 << 44)
 		return; /* damage */
-	if (b.bytes > 0)
+	if (b.bytes > 0) {
 		b.site = site_of(f, p, e);
+		b.on = tare_fold_stream_of(p, d, r);
+	}
 	tare_fold_wait(f, d, &b, tare_fold_is_folded(e));
 }
 

@@ -279,6 +279,9 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	case TARE_KIND_TENSOR:
 		((struct tare_rec_tensor *)&k->rec)->device = (int16_t)ordinal;
 		break;
+	case TARE_KIND_STREAM:
+		((struct tare_rec_stream *)&k->rec)->device = (int16_t)ordinal;
+		break;
 	case TARE_KIND_OOM: {
 		struct tare_rec_oom *oom = (struct tare_rec_oom *)&k->rec;
 

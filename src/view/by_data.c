@@ -5,6 +5,7 @@
 #include "view/graph.h"
 #include "view/pool.h"
 #include "view/rank.h"
+#include "view/stream.h"
 #include "view/tensors.h"
 
 static const struct tare_column columns[] = {
@@ -90,6 +91,10 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 	}
 	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
 		tare_pool_data(e, ledgers, ledger_nr);
+		return;
+	}
+	if (by == TARE_BY_STREAM && tare_streams_is_any(ledgers, ledger_nr)) {
+		tare_streams_data(e, ledgers, ledger_nr);
 		return;
 	}
 	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) && tare_tensors_is_any(ledgers, ledger_nr)) {

@@ -10,6 +10,7 @@
 #include "view/graph.h"
 #include "view/pool.h"
 #include "view/rank.h"
+#include "view/stream.h"
 #include "view/tensors.h"
 
 #include <stdlib.h>
@@ -151,6 +152,10 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 	}
 	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
 		tare_pool_text(out, ledgers, ledger_nr, style);
+		return;
+	}
+	if (by == TARE_BY_STREAM && tare_streams_is_any(ledgers, ledger_nr)) {
+		tare_streams_text(out, ledgers, ledger_nr, style);
 		return;
 	}
 	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) && tare_tensors_is_any(ledgers, ledger_nr)) {

@@ -2,6 +2,7 @@
 #include "view/pool.h"
 
 #include "base/array.h"
+#include "view/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,7 @@ static const struct tare_column segment_columns[] = {
 	{ "held", "", TARE_COL_FLAG },       { "graph_pool", "", TARE_COL_COUNT },
 	{ "pin_address", "", TARE_COL_TEXT }, { "pin_bytes", "", TARE_COL_BYTES },
 	{ "pin_age_ns", "", TARE_COL_DURATION }, { "pin_source", "", TARE_COL_TEXT },
+	{ "stream", "", TARE_COL_TEXT },
 };
 
 static const struct tare_column collected_columns[] = {
@@ -236,8 +238,11 @@ static void add_group(struct tare_emit *e, const char *at, const struct tare_poo
 
 static void add_pin(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_pool_segment *s)
 {
-	if (!s->pin_bytes)
-		return; /* missing cells are unknown */
+	if (!s->pin_bytes) {
+		for (int i = 0; i < 4; i++)
+			tare_emit_cell_unknown(e);
+		return;
+	}
 	tare_emit_cell_textf(e, "0x%llx", (unsigned long long)s->pin_address);
 	tare_emit_cell_int(e, s->pin_bytes);
 	if (s->pin_born_ns < 0)
@@ -245,6 +250,17 @@ static void add_pin(struct tare_emit *e, const struct tare_device_ledger *d, con
 	else
 		tare_emit_cell_int(e, d->t_ns - s->pin_born_ns);
 	tare_emit_cell_text(e, s->pin_line);
+}
+
+static void add_stream(struct tare_emit *e, const struct tare_stream *stream)
+{
+	struct tare_str name = { 0 };
+
+	if (stream->kind == TARE_STREAM_NOT_KNOWN)
+		return; /* missing cells are unknown */
+	tare_stream_label(&name, stream);
+	tare_emit_cell_text(e, tare_str_text(&name));
+	tare_str_free(&name);
 }
 
 static void add_segment(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
@@ -264,6 +280,7 @@ static void add_segment(struct tare_emit *e, const char *at, const struct tare_d
 	tare_emit_cell_int(e, s->is_held);
 	cell_if(e, s->graph_pool);
 	add_pin(e, d, s);
+	add_stream(e, &s->stream);
 	tare_emit_row(e);
 }
 
@@ -311,6 +328,7 @@ void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledger
 				add_segment(e, ledgers[i]->at, &ledgers[i]->devices[d],
 					    &ledgers[i]->devices[d].segments[k]);
 	tare_emit_table_end(e);
+	tare_streams_rows(e, "streams", ledgers, ledger_nr);
 	tare_emit_table(e, "collected", NULL, collected_columns,
 			sizeof(collected_columns) / sizeof(collected_columns[0]));
 	for (int i = 0; i < n; i++)

@@ -33,6 +33,16 @@ void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
 bool tare_pool_is_there(const struct tare_device_ledger *device);
 bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
 
+/*
+ * pool_text.c, for tables of the same segments: the head of one, why there is none, what the columns are, each device
+ * that has some.
+ */
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *device);
+const char *tare_pool_why_empty(const struct tare_device_ledger *device);
+void tare_pool_legend(struct tare_emit *e);
+void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d));
+
 /* A table per ledger and device, and the segments in which most is stuck. */
 void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
 		    const struct tare_text_style *style);

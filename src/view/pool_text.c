@@ -3,6 +3,7 @@
 #include "view/pool.h"
 
 #include "base/units.h"
+#include "view/stream.h"
 
 enum { SCREEN_SEGMENTS = 10 };
 
@@ -148,7 +149,7 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 	}
 }
 
-static void add_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -159,37 +160,39 @@ static void add_title(struct tare_str *out, const struct tare_ledger *ledger, co
 		tare_str_addf(out, " %s", tare_units_duration(text, d->t_ns));
 }
 
+const char *tare_pool_why_empty(const struct tare_device_ledger *d)
+{
+	return tare_pool_is_there(d) ? "that part of the recording was folded into totals; its segments are not known any "
+				       "more"
+				     : "no segments of PyTorch's allocator";
+}
+
 static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_pool_groups groups;
 	struct tare_str title = { 0 };
 
-	add_title(&title, ledger, d);
+	tare_pool_title(&title, ledger, d);
 	tare_pool_build(&groups, ledger, d);
 	if (groups.count) {
 		add_groups(e, tare_str_text(&title), &groups);
 		for (int i = 0; i < d->pool_witness_nr; i++)
 			add_witness(e, &d->pool_witnesses[i], is_of_several(&groups));
 		add_collected(e, &d->collected);
+		tare_streams_table(e, "by stream", d, false);
 		add_stuck(e, d);
 	} else {
-		tare_emit_note(e, "%s: %s", tare_str_text(&title),
-			       tare_pool_is_there(d) ? "that part of the recording was folded into totals; its segments "
-						"are not known any more"
-					      : "no segments of PyTorch's allocator");
+		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
 	}
 	tare_pool_free(&groups);
 	tare_str_free(&title);
 }
 
-void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style)
+void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d))
 {
-	size_t start = out->len;
 	bool is_any = false;
-	struct tare_emit e;
 
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
 	for (int d = 0; d < ledgers[0]->device_nr; d++) {
 		bool is_there = false;
 
@@ -197,14 +200,29 @@ void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledge
 			is_there |= tare_pool_is_there(&ledgers[i]->devices[d]);
 		for (int i = 0; is_there && i < ledger_nr; i++) {
 			if (is_any)
-				tare_str_add_char(out, '\n');
-			add_device(&e, ledgers[i], &ledgers[i]->devices[d]);
+				tare_str_add_char(e->out, '\n');
+			show(e, ledgers[i], &ledgers[i]->devices[d]);
 			is_any = true;
 		}
 	}
+}
+
+void tare_pool_legend(struct tare_emit *e)
+{
+	tare_emit_note(e, "CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
+	tare_emit_note(e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
+}
+
+void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		    const struct tare_text_style *style)
+{
+	size_t start = out->len;
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	tare_pool_each(&e, ledgers, ledger_nr, add_device);
 	tare_str_add_char(out, '\n');
-	tare_emit_note(&e, "CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
-	tare_emit_note(&e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
+	tare_pool_legend(&e);
 	tare_emit_end(&e);
 	if (!style->is_utf8)
 		tare_text_to_ascii(out, start);

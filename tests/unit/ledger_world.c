@@ -295,6 +295,16 @@ void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t r
 						.requested = (uint64_t)requested };
 }
 
+void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec)
+{
+	add(w, TARE_KIND_STREAM, 0, device, t)->rec.stream = rec;
+}
+
+void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids)
+{
+	world_stream_of(w, t, 0, (struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
+}
+
 void world_sweep(struct world *w, int64_t t, unsigned int flags)
 {
 	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };

@@ -85,6 +85,9 @@ void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator of process 0 on device 0 says what it has. */
 void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested);
+/* A STREAM record of process 0: of a thread on device 0, or any. */
+void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
+void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);
 /* PyTorch's allocator gives up on a block. */
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);
 /* … in the log of another `tare` that sees the same device. */

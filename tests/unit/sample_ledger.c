@@ -580,3 +580,22 @@ const struct tare_ledger *sample_pool(void)
 	device.pool_witness_nr = 1;
 	return &ledger;
 }
+
+const struct tare_ledger *sample_streams(void)
+{
+	static const struct tare_stream streams[] = {
+		{ .kind = TARE_STREAM_DEFAULT },
+		{ .kind = TARE_STREAM_OF_POOL, .id = 0x63, .number = 3 },
+		{ .kind = TARE_STREAM_OF_POOL, .id = 0x5, .priority = -1 },
+		{ .kind = TARE_STREAM_OF_POOL, .id = 0x27, .number = 1, .priority = -2 },
+		{ .kind = TARE_STREAM_EXTERNAL, .id = UINT64_C(0x55d0a1b2c3d0) },
+		{ .kind = TARE_STREAM_OTHER, .id = 0x1001 },
+		{ .kind = TARE_STREAM_NOT_KNOWN },
+	};
+	const struct tare_ledger *ledger = sample_pool();
+
+	for (int i = 0; i < 16; i++)
+		ledger->devices[0].segments[i].stream = streams[i < 6 ? 0 : i > 12 ? 6 : i - 6];
+	ledger->devices[0].segments[7].otherwise = 2;
+	return ledger;
+}

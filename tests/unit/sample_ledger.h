@@ -32,5 +32,7 @@ const struct tare_ledger *sample_graphs(void); /* 22 graphs on one GPU */
 
 /* PyTorch's segments on one GPU: plain, expandable, and for a graph; 12 of them are pinned. */
 const struct tare_ledger *sample_pool(void);
+/* The same, its segments on several streams. */
+const struct tare_ledger *sample_streams(void);
 
 #endif

@@ -81,7 +81,7 @@ static void check_block(int n, const struct tare_str *written)
 	free(page);
 }
 
-enum { LEDGER, ALSO, BY, BY_LINE, BY_EMPTY, BY_GRAPH, BY_POOL, BY_CATEGORY, BY_TENSOR, BY_RANK, BY_PHASE, COST_TIME };
+enum { LEDGER, ALSO, BY, BY_LINE, BY_EMPTY, BY_GRAPH, BY_POOL, BY_STREAM, BY_CATEGORY, BY_TENSOR, BY_RANK, BY_PHASE, COST_TIME };
 
 TEST(every_block_of_the_page_is_json)
 {
@@ -127,7 +127,8 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_LINE, BY_LINE, sample_train_peak());
 	check_by(TARE_BY_TENSOR, BY_EMPTY, sample_train_peak());
 	check_by(TARE_BY_GRAPH, BY_GRAPH, sample_graphs());
-	check_by(TARE_BY_POOL, BY_POOL, sample_pool());
+	check_by(TARE_BY_POOL, BY_POOL, sample_streams());
+	check_by(TARE_BY_STREAM, BY_STREAM, sample_streams());
 	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
 }
 

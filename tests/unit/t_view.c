@@ -245,6 +245,24 @@ TEST(pool_with_what_pins_it)
 	tare_pool_free(&groups);
 }
 
+TEST(pool_by_stream)
+{
+	const struct tare_ledger *ledger = sample_streams(), *plain;
+	struct tare_str out = { 0 };
+
+	tare_by_text(&out, TARE_BY_STREAM, &ledger, 1, &terminal);
+	golden_check("streams.txt", tare_str_text(&out));
+	tare_str_cut(&out, 0);
+	tare_by_text(&out, TARE_BY_POOL, &ledger, 1, &terminal);
+	CHECK_HAS(tare_str_text(&out), "by stream");
+	CHECK_HAS(tare_str_text(&out), "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
+	tare_str_cut(&out, 0);
+	plain = sample_pool(); /* of no segment it is known */
+	tare_by_text(&out, TARE_BY_STREAM, &plain, 1, &terminal);
+	CHECK_HAS(tare_str_text(&out), "holds no stream events");
+	tare_str_free(&out);
+}
+
 /* Of a span that was folded only the rows are known; where there are none either, nothing can be shown. */
 TEST(pool_that_is_not_known)
 {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by stream`: what PyTorch's allocator has for each stream, and what of it the others cannot use. */
+#ifndef TARE_VIEW_STREAM_H
+#define TARE_VIEW_STREAM_H
+
+#include "base/emit.h"
+#include "ledger/ledger.h"
+#include "view/text_table.h"
+
+/* Segments of one stream of one process. */
+struct tare_stream_group {
+	struct tare_stream stream;
+	int64_t pid, generation;
+	uint64_t segments, blocks, otherwise;
+	int64_t bytes, live, cached, stuck, held; /* bytes is the sum of the others */
+};
+
+struct tare_stream_groups {
+	struct tare_stream_group *items;
+	size_t count, cap;
+	bool is_several; /* of one process */
+	bool has_pids;   /* of several */
+};
+
+/* Of one device; by process, then the default stream, those of PyTorch, the program's own, what is not known. */
+void tare_streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device);
+void tare_streams_free(struct tare_stream_groups *groups);
+void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
+
+/* Is the stream of any segment known? Also true where the segments were folded, and nobody knows. */
+bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
+
+/* The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
+void tare_streams_table(struct tare_emit *e, const char *title, const struct tare_device_ledger *device, bool is_asked);
+void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
+		       const struct tare_text_style *style);
+/* The table `name` of --by pool and --by stream. */
+void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_ledger *const *ledgers, int ledger_nr);
+void tare_streams_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
+
+#endif
