@@ -18,7 +18,7 @@ struct options {
 	int by, cost;
 	bool json, csv, md;
 	int64_t pid;
-	const char *job, *html, *baseline, *line, *annotate, *svg;
+	const char *job, *html, *baseline, *timed, *line, *annotate, *svg;
 	bool parts;
 };
 
@@ -45,6 +45,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, html, "html", 0, STRING, "FILE", "of a sweep: write a page that needs no other file"),
 	TARE_OPT(options, baseline, "baseline", 0, STRING, "CELL",
 		 "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
+	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
+		 "of a sweep: the time of this phase counts, not that of the whole run"),
 	TARE_OPT(options, claims, "claim", 0, LIST, "NAME=SIZE",
 		 "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
 	TARE_OPT(options, svg, "svg", 0, STRING, "FILE",
@@ -172,9 +174,9 @@ static int print(const struct options *o, struct tare_instant *instants,
 /* What is about instants and processes has no meaning for a sweep, and the other way round. */
 static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep, struct tare_err *err)
 {
-	if (!is_sweep && (o->md || o->html || o->baseline || o->claims.count))
+	if (!is_sweep && (o->md || o->html || o->baseline || o->timed || o->claims.count))
 		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --md, --html, --baseline and --claim are for the file of a sweep, and %s is none",
+				    "report: --md, --html, --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 				    rest->items[0]);
 	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
 		return tare_err_set(err, TARE_E_USAGE, "report: %s is a sweep; its runs are recordings that take these options",
@@ -189,6 +191,7 @@ static int print_sweep(const struct options *o, const char *path, struct tare_er
 	const struct tare_report_sweep options = {
 		.path = path,
 		.baseline = o->baseline,
+		.timed = o->timed,
 		.html = o->html,
 		.is_markdown = o->md,
 		.format = o->json  ? TARE_EMIT_JSON

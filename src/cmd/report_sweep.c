@@ -82,7 +82,7 @@ int tare_report_sweep(const struct tare_report_sweep *o, struct tare_err *err)
 	if (!rc)
 		rc = tare_db_open(&db, o->path, TARE_DB_READ, err);
 	if (!rc)
-		rc = tare_summary_load(db, o->baseline, &summary, err);
+		rc = tare_summary_load(db, o->baseline, o->timed, &summary, err);
 	if (!rc) {
 		struct tare_sweep_view view = { &summary, claims, o->claims->count };
 

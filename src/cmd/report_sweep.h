@@ -7,7 +7,7 @@
 #include "base/emit.h"
 
 struct tare_report_sweep {
-	const char *path, *baseline;
+	const char *path, *baseline, *timed;
 	const char *html; /* write a page there; NULL: print */
 	bool is_markdown;
 	enum tare_emit_format format;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct options {
-	const char *output, *launcher, *sim, *vram, *card, *cap, *stacks;
+	const char *output, *timed, *launcher, *sim, *vram, *card, *cap, *stacks;
 	struct tare_operands grids, jsons, works, phases;
 	int64_t repeat, jobs, gpus, timeout;
 	double total;
@@ -36,6 +36,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, works, "work", 'w', LIST, "UNIT=EXPR",
 		 "how many units of work a run does, such as 'timesteps={batch}*500'; again for more units"),
 	TARE_OPT(options, total, "total", 0, NUMBER, "N", "say how many hours N units of the first kind would take"),
+	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
+		 "take the time of this phase of the program for a run's: starting is no part of the work"),
 	TARE_OPT(options, timeout, "timeout", 0, DURATION, "TIME", "end a run that takes longer, such as 30min"),
 	TARE_OPT(options, jobs, "jobs", 'j', INT, "N", "run N cells at a time, each on GPUs of its own (1)"),
 	TARE_OPT(options, gpus, "gpus", 0, INT, "N", "with --jobs: how many GPUs each run has (1)"),
@@ -95,6 +97,8 @@ static int check_options(const struct options *o, const struct tare_operands *co
 				    "sweep: --resume with a command needs its grid too; without both it goes on as it was");
 	if (o->repeat < 0 || o->jobs < 0 || o->gpus < 0 || o->timeout < 0 || o->repeat > 100000 || o->jobs > 4096)
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --repeat, --jobs, --gpus and --timeout are more than 0");
+	if (o->timed && !*o->timed)
+		return tare_err_set(err, TARE_E_USAGE, "sweep: --timed is the name of a phase");
 	if (!isnan(o->total) && !(o->total > 0))
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --total is more than 0");
 	return 0;
@@ -159,6 +163,7 @@ static int fill(struct tare_sweep *s, const struct options *o, const struct tare
 	s->gpus_per_run = o->gpus;
 	s->timeout_ns = o->timeout;
 	s->total = o->total;
+	s->timed = o->timed;
 	split_launcher(s, o->launcher);
 	add_options(s, o);
 	for (size_t i = 0; i < command->count; i++)
@@ -256,7 +261,7 @@ static void say_effects(struct tare_db *db)
 {
 	struct tare_summary summary;
 
-	if (tare_summary_load(db, NULL, &summary, NULL) != 0)
+	if (tare_summary_load(db, NULL, NULL, &summary, NULL) != 0)
 		return;
 	for (size_t i = 0; i < summary.param_nr; i++)
 		if (summary.params[i].is_without_effect)

@@ -2,7 +2,7 @@
 #include "fit/series.h"
 
 #include "base/str.h"
-#include "db/db.h"
+#include "db/timed.h"
 
 #include <string.h>
 
@@ -125,8 +125,13 @@ static int each_account(struct reading *r, struct tare_db_rows *rows)
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err)
 {
 	struct reading r = { db, out, err };
-	int rc = query(&r, "SELECT run, need, peak, ns FROM runs WHERE status='ok' ORDER BY run", 0,
-		       each_run);
+	int rc = tare_db_time_by(db, NULL, err);
+
+	if (!rc)
+		rc = query(&r,
+			   "SELECT run, need, peak, run_times.ns FROM runs JOIN run_times USING(run) WHERE status='ok'"
+			   " ORDER BY run",
+			   0, each_run);
 
 	if (!rc)
 		rc = query(

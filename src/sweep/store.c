@@ -69,6 +69,8 @@ static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct t
 		rc = put_int(db, "timeout_ns", s->timeout_ns, err);
 	if (!rc && !isnan(s->total))
 		rc = tare_db_do(db, err, "INSERT OR REPLACE INTO sweep VALUES('total',?)", "d", s->total);
+	if (!rc && s->timed)
+		rc = put_text(db, "timed", s->timed, err);
 	if (!rc && s->launcher.count)
 		rc = put_text(db, "launcher", launcher, err);
 	free(launcher);

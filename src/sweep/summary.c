@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "db/db.h"
+#include "db/timed.h"
 #include "sweep/effect.h"
 
 #include <math.h>
@@ -120,6 +120,11 @@ static void take_fact(struct loader *l, const struct tare_db_rows *row)
 		l->s->total = tare_db_real(row, 1);
 }
 
+static void take_timed(struct loader *l, const struct tare_db_rows *row)
+{
+	l->s->timed = keep(l, tare_db_text(row, 0));
+}
+
 static void take_param(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary *s = l->s;
@@ -157,6 +162,7 @@ static void take_cell(struct loader *l, const struct tare_db_rows *row)
 		.label = keep_some(l, tare_db_text(row, 1)),
 		.seconds = NAN,
 		.sd = NAN,
+		.whole = NAN,
 		.driver_seconds = NAN,
 		.retry_seconds = NAN,
 		.rate = NAN,
@@ -247,12 +253,13 @@ static void take_times(struct loader *l, const struct tare_db_rows *row)
 	int64_t ok = c ? c->ended[TARE_RUN_OK] : 0, n = tare_db_int(row, 1);
 	double mean = tare_db_real(row, 2), squares = tare_db_real(row, 3);
 
-	if (!c || !n)
+	if (!c)
 		return;
 	c->driver_seconds = tare_db_real(row, 4);
 	c->retry_seconds = tare_db_real(row, 5);
 	if (!ok)
 		return;
+	c->whole = tare_db_real(row, 6);
 	c->seconds = mean;
 	if (n > 1)
 		c->sd = sqrt(fmax(0, squares) / (double)(n - 1));
@@ -298,6 +305,7 @@ static int load(struct loader *l)
 		void (*row)(struct loader *l, const struct tare_db_rows *rows);
 	} queries[] = {
 		{ "SELECT key,value FROM sweep", take_fact },
+		{ "SELECT phase FROM timed", take_timed },
 		{ "SELECT name,is_numeric,in_command FROM params ORDER BY param", take_param },
 		{ "SELECT name FROM works WHERE cell=(SELECT min(cell) FROM works) ORDER BY position", take_work },
 		{ "SELECT cell,label FROM cells ORDER BY cell", take_cell },
@@ -307,11 +315,12 @@ static int load(struct loader *l)
 		  "ORDER BY cell,repeat",
 		  take_run },
 		/* The mean first: a sum of squares of large times would lose their differences. */
-		{ "WITH m AS (SELECT cell,status='ok' AS ok,count(*) AS n,avg(ns/1e9) AS mean,avg(driver_ns/1e9) AS d,"
-		  "avg(retry_ns/1e9) AS r FROM runs WHERE status NOT IN ('running','interrupted') GROUP BY cell,ok) "
-		  "SELECT m.cell,n,mean,(SELECT sum((ns/1e9-mean)*(ns/1e9-mean)) FROM runs WHERE runs.cell=m.cell AND "
-		  "(status='ok')=ok AND status NOT IN ('running','interrupted')),d,r FROM m WHERE ok OR NOT EXISTS("
-		  "SELECT 1 FROM m AS o WHERE o.cell=m.cell AND o.ok)",
+		{ "WITH t AS (SELECT cell,status='ok' AS ok,run_times.ns/1e9 AS s,whole_ns/1e9 AS whole,driver_ns/1e9 AS d,"
+		  "retry_ns/1e9 AS r FROM runs JOIN run_times USING(run) WHERE status NOT IN ('running','interrupted')),"
+		  "m AS (SELECT cell,ok,count(s) AS n,avg(s) AS mean,avg(d) AS d,avg(r) AS r,avg(whole) AS whole FROM t "
+		  "GROUP BY cell,ok) "
+		  "SELECT cell,n,mean,(SELECT sum((s-mean)*(s-mean)) FROM t WHERE t.cell=m.cell AND t.ok=m.ok),d,r,whole FROM m "
+		  "WHERE ok OR NOT EXISTS(SELECT 1 FROM m AS o WHERE o.cell=m.cell AND o.ok)",
 		  take_times },
 		{ "WITH top AS (SELECT cell,run,max(peak) FROM runs WHERE peak IS NOT NULL GROUP BY cell) "
 		  "SELECT cell,account,part,sum(bytes) AS b,elastic FROM top JOIN accounts USING(run) "
@@ -384,18 +393,21 @@ static void derive(struct tare_summary *s)
 			continue;
 		c->rate = (s->work_nr ? c->amounts[0] : 1) / c->seconds;
 		if (s->work_nr && !isnan(s->total))
-			c->hours = s->total / c->rate / 3600;
+			c->hours = (c->whole - c->seconds + s->total / c->rate) / 3600;
 	}
 	base = s->cell_nr ? s->cells[s->baseline].rate : NAN;
-	s->best = s->cell_nr;
+	s->best = s->soonest = s->cell_nr;
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		struct tare_summary_cell *c = &s->cells[i];
 
 		c->speedup = c->rate / base;
 		/* A cell of which some runs failed is nothing to recommend. */
-		if (!isnan(c->rate) && c->ended[TARE_RUN_OK] == c->runs &&
-		    (s->best == s->cell_nr || c->rate > s->cells[s->best].rate))
+		if (isnan(c->rate) || c->ended[TARE_RUN_OK] != c->runs)
+			continue;
+		if (s->best == s->cell_nr || c->rate > s->cells[s->best].rate)
 			s->best = i;
+		if (!isnan(c->hours) && (s->soonest == s->cell_nr || c->hours < s->cells[s->soonest].hours))
+			s->soonest = i;
 	}
 }
 
@@ -408,7 +420,8 @@ bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b)
 	return fabs(x->rate - y->rate) > 2 * scatter; /* false with NaN: nobody knows the scatter */
 }
 
-int tare_summary_load(struct tare_db *db, const char *baseline, struct tare_summary *out, struct tare_err *err)
+int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
+		      struct tare_err *err)
 {
 	struct loader l = { db, out, err };
 	int rc;
@@ -417,7 +430,9 @@ int tare_summary_load(struct tare_db *db, const char *baseline, struct tare_summ
 	out->path = tare_arena_strdup(&out->memory, tare_db_path(db));
 	rc = tare_db_do(db, err, "BEGIN", ""); /* one state of it, while a sweep may write */
 	if (!rc) {
-		rc = load(&l);
+		rc = tare_db_time_by(db, timed, err);
+		if (!rc)
+			rc = load(&l);
 		tare_db_do(db, NULL, "COMMIT", "");
 	}
 	if (!rc)

@@ -42,7 +42,8 @@ struct tare_summary_cell {
 	const char **values; /* by parameter */
 	double *amounts;     /* by unit of work, NaN where there is none */
 	int runs, ended[TARE_RUN_STATUS_NR];
-	double seconds, sd; /* of runs that were ok; sd NaN: fewer than two */
+	double seconds, sd; /* of what is timed, of runs that were ok; sd NaN: fewer than two */
+	double whole;       /* seconds of the whole run, of the same */
 	double driver_seconds, retry_seconds; /* mean of the same; of failed ones where none was ok */
 	int64_t peak, need, elastic;          /* largest */
 	int64_t refused, retries;             /* most of a run */
@@ -71,7 +72,8 @@ struct tare_summary {
 	const char *path, *command, *host, *tare;
 	char date[16]; /* of its begin, 2026-11-22 */
 	int64_t repeat, timeout_ns;
-	double total; /* NaN: not given */
+	double total;      /* NaN: not given */
+	const char *timed; /* the phase whose time counts, or NULL: the run's */
 	struct tare_summary_param *params;
 	size_t param_nr, param_cap;
 	const char **works; /* names of units */
@@ -80,6 +82,7 @@ struct tare_summary {
 	size_t cell_nr, cell_cap;
 	size_t baseline; /* index */
 	size_t best;     /* the ok cell with the highest rate; cell_nr: none is ok */
+	size_t soonest;  /* the ok cell with the fewest hours; cell_nr: there is no total */
 	/* The GPU that the runs used, if they all used one of a kind; else NULL, -1 */
 	const char *gpu;
 	int64_t gpu_bytes, card_bytes; /* its size; that of --vram */
@@ -89,9 +92,10 @@ struct tare_summary {
 
 /*
  * `baseline`: the label of a cell ("batch=2"; parameters may be left out as long as it names one
- * only), or NULL for the first that was ok. TARE_E_USAGE where there is no such cell.
+ * only), or NULL for the first that was ok; `timed`: as in db/timed.h. TARE_E_USAGE where there is no such
+ * cell or phase.
  */
-int tare_summary_load(struct tare_db *db, const char *baseline, struct tare_summary *out,
+int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
 		      struct tare_err *err);
 void tare_summary_free(struct tare_summary *s);
 

@@ -27,6 +27,7 @@ struct tare_sweep {
 	size_t work_nr, work_cap;
 	int64_t repeat, jobs, gpus_per_run, timeout_ns; /* 0: not given */
 	double total;                                   /* NaN: not given */
+	const char *timed; /* the phase whose time is a run's; NULL: not given */
 	const char *path; /* of the database; its folder is PATH.d */
 	struct tare_arena memory;
 };

@@ -148,13 +148,15 @@ static void add_values(struct tare_doc *d, const struct tare_summary *s, const s
 
 static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 {
-	struct tare_doc_column *columns = tare_xcalloc(s->param_nr + s->work_nr + 8, sizeof(*columns));
+	struct tare_doc_column *columns = tare_xcalloc(s->param_nr + s->work_nr + 9, sizeof(*columns));
 	size_t n = add_params(columns, s);
 	bool has_total = s->work_nr && !isnan(s->total);
 
 	tare_doc_heading(d, "Configurations");
 	columns[n++] = (struct tare_doc_column){ "STATUS", false };
 	columns[n++] = (struct tare_doc_column){ "TIME s", true };
+	if (s->timed)
+		columns[n++] = (struct tare_doc_column){ keepf(d, "IN %s s", s->timed), true };
 	columns[n++] = (struct tare_doc_column){ "± s", true };
 	columns[n++] = (struct tare_doc_column){ "MEMORY MiB", true };
 	columns[n++] = (struct tare_doc_column){ "SPEED-UP", true };
@@ -171,6 +173,8 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 		tare_sweep_add_status(&status, c);
 		tare_doc_cell(d, "%s", tare_str_text(&status));
 		tare_str_free(&status);
+		if (s->timed)
+			add_number(d, c->whole, c->whole < 10 ? 3 : 2);
 		add_number(d, c->seconds, c->seconds < 10 ? 3 : 2);
 		add_number(d, c->sd, c->seconds < 10 ? 3 : 2);
 		tare_sweep_add_mib(d, c->peak);
@@ -190,6 +194,11 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 			   "Memory is what the program held on its fullest GPU at the peak, context and code included. "
 			   "Speed-up is in %s/s, against %s.",
 			   s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
+	if (s->timed)
+		tare_doc_paragraph(d,
+				   "Speeds are those of the phase '%s', and ± is its scatter; what a run does before and after it is "
+				   "taken to be needed once%s.",
+				   s->timed, has_total ? ", in the hours too" : "");
 }
 
 /* A run that is slower and does more is not a slower configuration: the two are told apart in words. */
@@ -206,9 +215,9 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 		    (runs < 1) == (c->speedup < 1))
 			continue;
 		tare_doc_item(d,
-			      "%s: a run takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
+			      "%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
 			      "%s/s%s",
-			      c->label, 1 / runs, runs, c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
+			      c->label, s->timed ? s->timed : "a run", 1 / runs, runs, c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
 			      tare_summary_differs(s, i, s->baseline) || isnan(c->sd) ? "" : ", within the scatter");
 		said++;
 	}
@@ -253,7 +262,7 @@ static void add_pressure(struct tare_doc *d, const struct tare_summary *s)
 		tare_doc_cell(d, "%lld", (long long)c->retries);
 		add_number(d, c->retry_seconds * 1000, 1);
 		add_number(d, c->driver_seconds, 3);
-		add_number(d, 100 * c->driver_seconds / c->seconds, 1);
+		add_number(d, 100 * c->driver_seconds / c->whole, 1);
 		tare_sweep_add_mib(d, c->elastic);
 		tare_sweep_add_mib(d, c->left);
 		tare_doc_row(d, c->ended[TARE_RUN_OOM] ? TARE_TONE_ALARM : TARE_TONE_PLAIN);

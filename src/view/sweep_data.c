@@ -16,6 +16,7 @@ static const struct tare_column fixed[] = {
 	{ "timeout", NULL, TARE_COL_COUNT },
 	{ "seconds", NULL, TARE_COL_NUMBER },
 	{ "seconds_sd", NULL, TARE_COL_NUMBER },
+	{ "whole_seconds", NULL, TARE_COL_NUMBER },
 	{ "peak_bytes", NULL, TARE_COL_BYTES },
 	{ "need_bytes", NULL, TARE_COL_BYTES },
 	{ "elastic_bytes", NULL, TARE_COL_BYTES },
@@ -62,6 +63,7 @@ static void add_cell(struct tare_emit *e, const struct tare_summary *s, const st
 		tare_emit_cell_int(e, c->ended[i]);
 	add_number(e, c->seconds);
 	add_number(e, c->sd);
+	add_number(e, c->whole);
 	add_bytes(e, c->peak);
 	add_bytes(e, c->need);
 	add_bytes(e, c->elastic);
@@ -90,6 +92,7 @@ void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
 	tare_emit_uint(e, "tare", 1);
 	tare_emit_str(e, "command", s->command);
 	tare_emit_str(e, "unit", tare_sweep_unit(s));
+	tare_emit_str(e, "timed", s->timed);
 	tare_emit_str(e, "baseline", s->cell_nr ? s->cells[s->baseline].label : NULL);
 	tare_emit_str(e, "best", s->best < s->cell_nr ? s->cells[s->best].label : NULL);
 	tare_emit_table(e, "cells", NULL, columns, n);

@@ -115,6 +115,25 @@ static void add_gain(struct tare_str *out, const struct tare_summary *s)
 								   : "the same");
 }
 
+/* What starts fast may be done first with little work, and what works fast with much. */
+static void add_hours(struct tare_str *out, const struct tare_summary *s)
+{
+	const struct tare_summary_cell *best = &s->cells[s->best], *soonest;
+
+	if (s->soonest == s->cell_nr || isnan(best->hours))
+		return;
+	tare_str_addf(out, "%.10g %s take %.3g hours", s->total, tare_sweep_unit(s), best->hours);
+	soonest = &s->cells[s->soonest];
+	if (soonest->hours < best->hours && soonest->rate < best->rate) {
+		double later = best->whole - best->seconds - (soonest->whole - soonest->seconds);
+
+		tare_str_addf(out, ", with %s %.3g: it starts sooner, and is ahead up to ", soonest->label, soonest->hours);
+		tare_sweep_add_rate(out, later / (1 / soonest->rate - 1 / best->rate));
+		tare_str_addf(out, " %s", tare_sweep_unit(s));
+	}
+	tare_str_add(out, ". ");
+}
+
 void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
 {
 	struct tare_str text = { 0 };
@@ -127,8 +146,7 @@ void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
 	}
 	add_gain(&text, s);
 	tare_str_add(&text, ". ");
-	if (!isnan(s->cells[s->best].hours))
-		tare_str_addf(&text, "%.10g %s take %.3g hours. ", s->total, tare_sweep_unit(s), s->cells[s->best].hours);
+	add_hours(&text, s);
 	if (s->cells[s->best].left >= 0)
 		tare_str_addf(&text, "%s MiB of the card are left at its peak.",
 			      tare_units_mib(mib, s->cells[s->best].left));

@@ -53,6 +53,36 @@ def speed_is_per_unit_of_work(box):
 
 
 @case
+def a_phase_may_be_what_is_timed(box):
+    note(box)
+    with sqlite3.connect(box.path("t.db")) as connection:
+        for number, seconds in ((1, 10.04), (2, 10.0)):
+            connection.execute("UPDATE phases SET ns=? WHERE run IN (SELECT run FROM runs WHERE cell=?)",
+                               (round(seconds * 1e9), number))
+    done = box.tare("report", "t.db", "--timed", "fill", env={"LANG": "C.UTF-8"})
+    check_equal(done.code, 0, done)
+    rows = rows_of(done.out, "Configurations")
+    # 1000 / 10.04 and 1500 / 10; hours: (20.08 - 10.04 + 10000 / 99.6) / 3600.
+    check_equal([row[3:6] + row[7:] for row in rows[:2]],
+                [["20.08", "10.04", "0.00", "1.00 ×", "99.6", "0.996", "0.03068"],
+                 ["29.52", "10.00", "0.00", "1.51 ×", "150", "1.5", "0.02394"]])
+    with sqlite3.connect(box.path("t.db")) as connection:
+        connection.execute("UPDATE sweep SET value=1000 WHERE key='total'")
+        connection.execute("INSERT INTO sweep VALUES('timed','fill')")
+    done = box.tare("report", "t.db", env={"LANG": "C.UTF-8"})
+    # 19.52 s - 10.04 s of starting are made up for at 1/99.6 - 1/150 s each.
+    check_says(" ".join(done.out.split()), "150 timesteps/s, 1.51 × that of name=baseline batch=2",
+               "1000 timesteps take 0.00727 hours, with name=baseline batch=2 0.00558: it starts sooner, and is ahead up to "
+               "2,810 timesteps.")
+    cells = json.loads(box.tare("report", "t.db", "--json").out)["cells"]
+    check_equal([(round(c["seconds"], 9), round(c["whole_seconds"], 9)) for c in cells[:2]], [(10.04, 20.08), (10.0, 29.52)])
+    done = box.tare("report", "t.db", "--timed", "drain")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "--timed drain: no run has such a phase; there are 'fill'")
+    check_equal(box.tare("report", "t.db", "--timed", "fill mib=192").code, 0)
+
+
+@case
 def the_same_in_data(box):
     note(box)
     done = box.tare("report", "t.db", "--json")

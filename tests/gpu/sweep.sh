@@ -39,12 +39,12 @@ for which; do
 			-- python3 "$examples/lattice.py" --bs '{bs}' --L '{L}'
 		;;
 	rollout) # batch 2 against 3 against torch.compile on the note's card
-		swept rollout --vram 7.7GiB --grid batch=1,2,3,4,5,6 --grid compile=no,yes,graphs --repeat 2 --timeout 3min \
+		swept rollout --timed rollout --vram 7.7GiB --grid batch=1,2,3,4,5,6 --grid compile=no,yes,graphs --repeat 2 --timeout 3min \
 			--work 'timesteps={batch}*500' --work 'realizations={batch}*5' --total 10000 \
 			-- python3 "$examples/rollout.py" --batch '{batch}' --compile '{compile}'
 		;;
 	optimizers)
-		swept optimizers --grid optimizer=sgd,momentum,adam --grid accumulate=1,2,4 --repeat 3 --timeout 2min \
+		swept optimizers --timed step --grid optimizer=sgd,momentum,adam --grid accumulate=1,2,4 --repeat 3 --timeout 2min \
 			--work 'samples=32*8' \
 			-- python3 "$examples/optimizers.py" --optimizer '{optimizer}' --accumulate '{accumulate}'
 		;;
