@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The three programs of examples/ swept on a real GPU: lattice solvers in CUDA graphs, an operator rolled out in
-# half precision on a card of 7.7 GiB, optimizers and gradient accumulation. One GPU and PyTorch 2;
-# about 10 minutes for all.
+# half precision on a card of 7.7 GiB, optimizers and gradient accumulation. One GPU and PyTorch 2; about 20 minutes
+# for all, 10 with JOBS=2 on two GPUs.
 #   tests/gpu/sweep.sh TARE_FOLDER [OUTPUT_FOLDER] [lattice|rollout|optimizers]…
 # TARE_FOLDER: a dist folder (make dist). Per sweep the output folder gets NAME.db, .txt, .md and .html. What is
 # there already is gone on with, so a second call finishes what a first one did not.
@@ -16,14 +16,15 @@ shift $(($# > 1 ? 2 : 1))
 [ $# -gt 0 ] || set -- lattice rollout optimizers
 tare=$dist/bin/tare
 failed=0
+jobs=${JOBS:-1} # as many runs at a time, each on a GPU of its own
 
 swept() { # NAME ARGUMENT OF tare sweep…
 	local db=$out/$1.db name=$1
 	shift
 	if [ -e "$db" ]; then
-		"$tare" sweep --resume -o "$db" || failed=1
+		"$tare" sweep --resume -o "$db" --jobs "$jobs" || failed=1
 	else
-		"$tare" sweep -o "$db" "$@" || failed=1
+		"$tare" sweep -o "$db" --jobs "$jobs" "$@" || failed=1
 	fi
 	"$tare" report "$db" | tee "$out/$name.txt"
 	"$tare" report "$db" --md >"$out/$name.md"
