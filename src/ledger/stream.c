@@ -8,17 +8,20 @@
 #include "base/array.h"
 
 /* What the flags of a block refer to. */
-struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p, const struct tare_device_fold *d,
+struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
+					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r)
 {
 	const uint64_t *place;
 
 	if (r->flags & TARE_TENSOR_ON_DEFAULT)
 		return (struct tare_on_stream){ .is_known = true };
-	if (!(r->flags & TARE_TENSOR_ON_STREAM) || !(place = tare_map_get(&p->thread_streams, r->tid)))
+	if (!(r->flags & TARE_TENSOR_ON_STREAM) ||
+	    !(place = tare_map_get(&p->thread_streams, r->tid)))
 		return (struct tare_on_stream){ 0 };
 	/* Of another device it would be a damaged recording. */
-	return p->streams[*place].device == d->index ? p->streams[*place].on : (struct tare_on_stream){ 0 };
+	return p->streams[*place].device == d->index ? p->streams[*place].on
+						     : (struct tare_on_stream){ 0 };
 }
 
 static void say(struct tare_process_fold *p, const struct tare_thread_stream *said)
@@ -28,13 +31,15 @@ static void say(struct tare_process_fold *p, const struct tare_thread_stream *sa
 
 	if (is_new) {
 		*place = p->stream_nr;
-		p->streams = tare_array_reserve(p->streams, &p->stream_cap, p->stream_nr + 1, sizeof(*p->streams));
+		p->streams = tare_array_reserve(p->streams, &p->stream_cap, p->stream_nr + 1,
+						sizeof(*p->streams));
 		p->stream_nr++;
 	}
 	p->streams[*place] = *said;
 }
 
-void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e)
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
+		      const struct tare_event *e)
 {
 	const struct tare_rec_stream *r = e->rec.stream;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -55,7 +60,8 @@ void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d, con
 	f->otherwise += r->otherwise;
 }
 
-void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s, const struct tare_on_stream *on)
+void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
+			  const struct tare_on_stream *on)
 {
 	if (!on->is_known)
 		return;
@@ -105,8 +111,9 @@ struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on)
 
 /* ---- checkpoints ---- */
 
-static void tell(const struct tare_fold *f, const struct tare_process_fold *p, int device, int64_t t,
-		 struct tare_rec_stream *r, const struct tare_on_stream *on, tare_fold_phase_teller *teller, void *arg)
+static void tell(const struct tare_fold *f, const struct tare_process_fold *p, int device,
+		 int64_t t, struct tare_rec_stream *r, const struct tare_on_stream *on,
+		 tare_fold_phase_teller *teller, void *arg)
 {
 	struct tare_event e = { .kind = TARE_KIND_STREAM,
 				.process = p->process,
@@ -123,22 +130,26 @@ static void tell(const struct tare_fold *f, const struct tare_process_fold *p, i
 }
 
 /* After the segments, before the blocks. */
-void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg)
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+			   void *arg)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
 		for (size_t k = 0; p && k < p->stream_nr; k++)
-			tell(f, p, p->streams[k].device, t, &(struct tare_rec_stream){ .tid = p->streams[k].tid },
+			tell(f, p, p->streams[k].device, t,
+			     &(struct tare_rec_stream){ .tid = p->streams[k].tid },
 			     &p->streams[k].on, teller, arg);
 		for (int d = 0; p && d < p->place_nr; d++) {
-			const struct tare_segments *s = p->places[d] ? &p->places[d]->segments : NULL;
+			const struct tare_segments *s =
+				p->places[d] ? &p->places[d]->segments : NULL;
 
 			for (size_t k = 0; s && k < s->count; k++)
 				if (s->items[k].on.is_known)
 					tell(f, p, d, t,
-					     &(struct tare_rec_stream){ .segment = s->items[k].at,
-									.otherwise = s->items[k].otherwise },
+					     &(struct tare_rec_stream){
+						     .segment = s->items[k].at,
+						     .otherwise = s->items[k].otherwise },
 					     &s->items[k].on, teller, arg);
 		}
 	}

@@ -2,28 +2,27 @@
 #include "view/stream.h"
 
 #include "base/array.h"
-#include "base/units.h"
 #include "view/pool.h"
 
 #include <stdlib.h>
 
-enum { SCREEN_NOTES = 5 };
-
 static bool is_alike(const struct tare_stream_group *g, const struct tare_pool_segment *s)
 {
-	return g->pid == s->pid && g->generation == s->generation && g->stream.kind == s->stream.kind &&
-	       g->stream.id == s->stream.id;
+	return g->pid == s->pid && g->generation == s->generation &&
+	       g->stream.kind == s->stream.kind && g->stream.id == s->stream.id;
 }
 
 /* Neighbours are mostly of one stream. */
-static struct tare_stream_group *group_of(struct tare_stream_groups *out, const struct tare_pool_segment *s)
+static struct tare_stream_group *group_of(struct tare_stream_groups *out,
+					  const struct tare_pool_segment *s)
 {
 	for (size_t i = out->count; i-- > 0;)
 		if (is_alike(&out->items[i], s))
 			return &out->items[i];
 	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count] =
-		(struct tare_stream_group){ .stream = s->stream, .pid = s->pid, .generation = s->generation };
+	out->items[out->count] = (struct tare_stream_group){ .stream = s->stream,
+							     .pid = s->pid,
+							     .generation = s->generation };
 	return &out->items[out->count++];
 }
 
@@ -42,7 +41,7 @@ static int order(enum tare_stream_kind kind)
 	return kind == TARE_STREAM_NOT_KNOWN ? TARE_STREAM_OTHER + 1 : (int)kind;
 }
 
-static int by_stream(const void *a, const void *b)
+int tare_streams_compare(const void *a, const void *b)
 {
 	const struct tare_stream_group *x = a, *y = b;
 	const struct tare_stream *s = &x->stream, *t = &y->stream;
@@ -66,11 +65,12 @@ void tare_streams_build(struct tare_stream_groups *out, const struct tare_device
 	for (int i = 0; i < device->segment_nr; i++)
 		add(group_of(out, &device->segments[i]), &device->segments[i]);
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_stream);
+		qsort(out->items, out->count, sizeof(*out->items), tare_streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;
-	for (size_t i = 1; i < out->count; i++)
+	for (size_t i = 1; i < out->count; i++) /* what is not known comes last */
 		out->is_several |= out->items[i].pid == out->items[i - 1].pid &&
-				   out->items[i].generation == out->items[i - 1].generation;
+				   out->items[i].generation == out->items[i - 1].generation &&
+				   out->items[i].stream.kind != TARE_STREAM_NOT_KNOWN;
 }
 
 void tare_streams_free(struct tare_stream_groups *groups)
@@ -86,7 +86,8 @@ void tare_stream_label(struct tare_str *out, const struct tare_stream *s)
 		tare_str_add(out, "default stream");
 		return;
 	case TARE_STREAM_OF_POOL:
-		tare_str_addf(out, "stream %u (pool%s", s->number, s->priority < 0 ? ", high priority" : "");
+		tare_str_addf(out, "stream %u (pool%s", s->number,
+			      s->priority < 0 ? ", high priority" : "");
 		if (s->priority < -1)
 			tare_str_addf(out, " %d", s->priority);
 		tare_str_add(out, ")");
@@ -120,145 +121,32 @@ bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr
 	return false;
 }
 
-/* ---- on the screen ---- */
-
-static void label(struct tare_str *out, const struct tare_stream_group *g, bool has_pid)
-{
-	tare_stream_label(out, &g->stream);
-	if (has_pid)
-		tare_str_addf(out, ", pid %lld", (long long)g->pid);
-}
-
-static void add_group(struct tare_emit *e, const char *name, const struct tare_stream_group *g)
-{
-	tare_emit_cell_text(e, name);
-	tare_emit_cell_uint(e, g->segments);
-	tare_emit_cell_uint(e, g->blocks);
-	tare_emit_cell_int(e, g->live);
-	tare_emit_cell_int(e, g->cached);
-	tare_emit_cell_int(e, g->stuck);
-	tare_emit_cell_int(e, g->held);
-	tare_emit_cell_int(e, g->bytes);
-	tare_emit_row(e);
-}
-
-static void join(struct tare_stream_group *all, const struct tare_stream_group *g)
-{
-	all->segments += g->segments;
-	all->blocks += g->blocks;
-	all->bytes += g->bytes;
-	all->live += g->live;
-	all->cached += g->cached;
-	all->stuck += g->stuck;
-	all->held += g->held;
-}
-
-static int by_unused(const void *a, const void *b)
-{
-	const struct tare_stream_group *x = a, *y = b;
-	int64_t more = y->cached + y->stuck - x->cached - x->stuck;
-
-	return more ? (more > 0) - (more < 0) : by_stream(a, b);
-}
-
-/* What is cached for one stream is nothing to the others, however much they need. Changes the order. */
-static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-
-	qsort(groups->items, groups->count, sizeof(*groups->items), by_unused);
-	for (size_t i = 0; i < groups->count && i < SCREEN_NOTES; i++) {
-		const struct tare_stream_group *g = &groups->items[i];
-		struct tare_str name = { 0 };
-
-		if (g->cached + g->stuck == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
-			continue;
-		label(&name, g, groups->has_pids);
-		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use", tare_str_text(&name),
-			       tare_units_mib(text, g->cached + g->stuck));
-		tare_str_free(&name);
-	}
-}
-
-void tare_streams_table(struct tare_emit *e, const char *title, const struct tare_device_ledger *device, bool is_asked)
-{
-	static const struct tare_column columns[] = {
-		{ NULL, "STREAM", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "BLOCKS", TARE_COL_COUNT },     { NULL, "LIVE", TARE_COL_BYTES },
-		{ NULL, "CACHED", TARE_COL_BYTES },     { NULL, "STUCK", TARE_COL_BYTES },
-		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
-	};
-	struct tare_stream_groups groups;
-	struct tare_stream_group all = { 0 };
-
-	tare_streams_build(&groups, device);
-	if (groups.is_several || (is_asked && groups.count)) {
-		if (!is_asked)
-			tare_str_add_char(e->out, '\n');
-		tare_emit_table(e, "streams", title, columns, sizeof(columns) / sizeof(columns[0]));
-		for (size_t i = 0; i < groups.count; i++) {
-			struct tare_str name = { 0 };
-
-			label(&name, &groups.items[i], groups.has_pids);
-			add_group(e, tare_str_text(&name), &groups.items[i]);
-			join(&all, &groups.items[i]);
-			tare_str_free(&name);
-		}
-		if (is_asked && groups.count > 1) {
-			tare_emit_rule(e);
-			add_group(e, "all", &all);
-		}
-		tare_emit_table_end(e);
-		if (groups.is_several)
-			add_notes(e, &groups);
-	}
-	tare_streams_free(&groups);
-}
-
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
-{
-	struct tare_str title = { 0 };
-
-	tare_pool_title(&title, ledger, d);
-	if (d->segment_nr)
-		tare_streams_table(e, tare_str_text(&title), d, true);
-	else
-		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
-	tare_str_free(&title);
-}
-
-void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_text_style *style)
-{
-	size_t start = out->len;
-	struct tare_emit e;
-
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_pool_each(&e, ledgers, ledger_nr, add_device);
-	tare_str_add_char(out, '\n');
-	tare_pool_legend(&e);
-	tare_emit_end(&e);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
-}
-
 /* ---- for scripts ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },		{ "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },		{ "pid", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT },	{ "kind", "", TARE_COL_TEXT },
-	{ "id", "", TARE_COL_TEXT },		{ "number", "", TARE_COL_COUNT },
-	{ "priority", "", TARE_COL_COUNT },	{ "segments", "", TARE_COL_COUNT },
-	{ "blocks", "", TARE_COL_COUNT },	{ "bytes", "", TARE_COL_BYTES },
-	{ "live_bytes", "", TARE_COL_BYTES },	{ "cached_bytes", "", TARE_COL_BYTES },
-	{ "stuck_bytes", "", TARE_COL_BYTES },	{ "held_bytes", "", TARE_COL_BYTES },
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "label", "", TARE_COL_TEXT },
+	{ "pid", "", TARE_COL_COUNT },
+	{ "generation", "", TARE_COL_COUNT },
+	{ "kind", "", TARE_COL_TEXT },
+	{ "id", "", TARE_COL_TEXT },
+	{ "number", "", TARE_COL_COUNT },
+	{ "priority", "", TARE_COL_COUNT },
+	{ "segments", "", TARE_COL_COUNT },
+	{ "blocks", "", TARE_COL_COUNT },
+	{ "bytes", "", TARE_COL_BYTES },
+	{ "live_bytes", "", TARE_COL_BYTES },
+	{ "cached_bytes", "", TARE_COL_BYTES },
+	{ "stuck_bytes", "", TARE_COL_BYTES },
+	{ "held_bytes", "", TARE_COL_BYTES },
 	{ "blocks_otherwise", "", TARE_COL_COUNT },
 };
 
 static const char *const kinds[] = {
-	[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default", [TARE_STREAM_OF_POOL] = "pool",
-	[TARE_STREAM_EXTERNAL] = "external",   [TARE_STREAM_OTHER] = "other",
+	[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default",
+	[TARE_STREAM_OF_POOL] = "pool",        [TARE_STREAM_EXTERNAL] = "external",
+	[TARE_STREAM_OTHER] = "other",
 };
 
 static void add_stream(struct tare_emit *e, const struct tare_stream *s)
@@ -301,7 +189,8 @@ static void add_row(struct tare_emit *e, const char *at, const struct tare_devic
 	tare_str_free(&name);
 }
 
-void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_ledger *const *ledgers, int ledger_nr)
+void tare_streams_rows(struct tare_emit *e, const char *name,
+		       const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
 
@@ -312,7 +201,8 @@ void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_
 
 			tare_streams_build(&groups, &ledgers[i]->devices[d]);
 			for (size_t k = 0; k < groups.count; k++)
-				add_row(e, ledgers[i]->at, &ledgers[i]->devices[d], &groups.items[k]);
+				add_row(e, ledgers[i]->at, &ledgers[i]->devices[d],
+					&groups.items[k]);
 			tare_streams_free(&groups);
 		}
 	tare_emit_table_end(e);

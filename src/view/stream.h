@@ -18,24 +18,28 @@ struct tare_stream_group {
 struct tare_stream_groups {
 	struct tare_stream_group *items;
 	size_t count, cap;
-	bool is_several; /* of one process */
+	bool is_several; /* that are known, of one process */
 	bool has_pids;   /* of several */
 };
 
 /* Of one device; by process, then the default stream, those of PyTorch, the program's own, what is not known. */
 void tare_streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device);
+int tare_streams_compare(const void *a, const void *b); /* in that order */
 void tare_streams_free(struct tare_stream_groups *groups);
 void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
 
 /* Is the stream of any segment known? Also true where the segments were folded, and nobody knows. */
 bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
 
-/* The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
-void tare_streams_table(struct tare_emit *e, const char *title, const struct tare_device_ledger *device, bool is_asked);
-void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_text_style *style);
+/* stream_text.c. The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
+void tare_streams_table(struct tare_emit *e, const char *title,
+			const struct tare_device_ledger *device, bool is_asked);
+void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers,
+		       int ledger_nr, const struct tare_text_style *style);
 /* The table `name` of --by pool and --by stream. */
-void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_ledger *const *ledgers, int ledger_nr);
-void tare_streams_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
+void tare_streams_rows(struct tare_emit *e, const char *name,
+		       const struct tare_ledger *const *ledgers, int ledger_nr);
+void tare_streams_data(struct tare_emit *e, const struct tare_ledger *const *ledgers,
+		       int ledger_nr);
 
 #endif

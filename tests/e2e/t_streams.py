@@ -19,6 +19,7 @@ SEVERAL = {
     ("pool", 7, -1): (1, 6 * MIB, 0, 0),
     ("external", None, None): (1, 10 * MIB, 0, 0),
 }
+SWITCHED = {DEFAULT: (1, 0, 20 * MIB, 0), ("pool", 0, 0): (2, 512, 20 * MIB, 2 * MIB - 512)}
 
 
 def report(box, by, rec="rec.tare", at="end"):
@@ -83,8 +84,50 @@ def one_stream_costs_nothing_and_shows_nothing(box):
 def a_stream_that_comes_back_is_told_once(box):
     box.record(fixture("e2e_torch_streams", "switch", "100"))
     check_equal(len(records(box, "stream")), 1)
-    check_equal(streams(report(box, "stream")["rows"]),
-                {DEFAULT: (1, 0, 20 * MIB, 0), ("pool", 0, 0): (1, 0, 20 * MIB, 0)})
+    check_equal(streams(report(box, "stream")["rows"]), SWITCHED)
+
+
+@case
+def folding_keeps_the_streams_of_segments_and_threads(box):
+    if WRAPPER:
+        raise Skip("an emulated program takes minutes to outgrow a cap")
+    box.record(fixture("e2e_torch_streams", "switch", "40000"), options=("--cap", "2MiB"))
+    check("checkpoint.events" in os.listdir(box.path("rec.tare")), "nothing was folded")
+    rows = report(box, "stream")["rows"]
+    check_equal(streams(rows), SWITCHED)
+    check_equal([r["blocks_otherwise"] for r in rows], [0, 0])
+
+
+@case
+def a_child_says_it_in_a_log_of_its_own(box):
+    box.record(fixture("e2e_torch_streams", "fork"))
+    said = records(box, "stream")
+    check_equal(len({r["log"] for r in said}), 2, said)
+    check_equal([r["flags"] for r in records(box, "tensor")], ["on-stream", "on-stream"])
+
+
+# Blocks that are reported before there is a library to ask.
+LATE = """
+import ctypes, sys
+folder, report = sys.argv[1], "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+ctypes.CDLL(folder + "/libc10.so", ctypes.RTLD_GLOBAL)
+report = getattr(ctypes.CDLL(None), report)
+report.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint16]
+for i in range(3):
+    report(0x700000000000 + 512 * i, 512, 512, 512, 1)
+ctypes.CDLL(folder + "/libc10_cuda.so")
+for i in range(3, 5):
+    report(0x700000000000 + 512 * i, 512, 512, 512, 1)
+"""
+
+
+@case
+def a_library_that_comes_late(box):
+    if WRAPPER:
+        raise Skip("the interpreter is not emulated")
+    box.record([sys.executable, "-c", LATE, os.path.join(BUILD, "tests", "e2e")])
+    check_equal([r["flags"] for r in records(box, "tensor") if r["bytes"] == 512 and r["device"] == 0],
+                ["-", "-", "-", "on-default", "on-default"])
 
 
 @case

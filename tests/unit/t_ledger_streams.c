@@ -3,7 +3,7 @@
 #include "ledger_world.h"
 #include "test.h"
 
-#define BASE UINT64_C(0x7f0000000000)
+#define BASE     UINT64_C(0x7f0000000000)
 #define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
 
 /* As PyTorch numbers them from 2.1 on. */
@@ -11,26 +11,30 @@
 
 static void context(struct world *w)
 {
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS, .handle = 0xc0,
-	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
+	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
+	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 }
 
 static void segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10, .handle = at,
-	     .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true, .before = before,
-	     .after = before + size, .owner = C10_CUDA);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
+	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
+	     .weigh = true, .before = before, .after = before + size, .owner = C10_CUDA);
 }
 
 static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10, .handle = at,
-	     .context = 0xc0, .weigh = true, .before = before, .after = before - size);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
+	     .handle = at, .context = 0xc0, .weigh = true, .before = before,
+	     .after = before - size);
 }
 
-static void hand_out(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes, unsigned int flags)
+static void hand_out(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes,
+		     unsigned int flags)
 {
-	world_block(w, (struct world_block){ .t = t, .tid = tid, .block = at, .bytes = bytes, .flags = flags });
+	world_block(w, (struct world_block){
+			       .t = t, .tid = tid, .block = at, .bytes = bytes, .flags = flags });
 }
 
 static void on_default(struct world *w, int64_t t, uint64_t at, int64_t bytes)
@@ -168,12 +172,14 @@ TEST(streams_of_expandable_segments)
 	context(w);
 	for (int i = 0; i < 3; i++) {
 		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
-		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0, .asked = 20 * MIB,
-		     .granted = 20 * MIB, .weigh = true, .before = (600 + 20 * i) * MIB,
-		     .after = (620 + 20 * i) * MIB, .owner = C10_CUDA);
-		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS + 100000,
-		     .end = (3 + i) * MS + 100010, .handle = BASE + (uint64_t)(20 * i * MIB),
-		     .parent = 0x100 + (uint64_t)i, .asked = 20 * MIB, .context = 0xc0);
+		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
+		     .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
+		     .before = (600 + 20 * i) * MIB, .after = (620 + 20 * i) * MIB,
+		     .owner = C10_CUDA);
+		CALL(w, .class = TARE_CLASS_VMM_MAP, .effect = TARE_EFFECT_NEW,
+		     .begin = (3 + i) * MS + 100000, .end = (3 + i) * MS + 100010,
+		     .handle = BASE + (uint64_t)(20 * i * MIB), .parent = 0x100 + (uint64_t)i,
+		     .asked = 20 * MIB, .context = 0xc0);
 	}
 	world_stream(w, 7 * MS, 1, SIDE(1, 2), TARE_STREAM_IDS_ODD);
 	on_stream(w, 7 * MS + 1, 1, BASE + 10 * MIB, 12 * MIB);
@@ -199,7 +205,8 @@ TEST(streams_of_a_damaged_recording_are_not_known)
 	on_stream(w, 4 * MS, 1, BASE, 1 * MIB);
 	world_stream_of(w, 5 * MS, other, (struct tare_rec_stream){ .id = SIDE(1, 1), .tid = 1 });
 	on_stream(w, 6 * MS, 1, BASE + 1 * MIB, 1 * MIB);
-	world_stream_of(w, 7 * MS, 0, (struct tare_rec_stream){ .id = SIDE(1, 1), .segment = BASE + 1 });
+	world_stream_of(w, 7 * MS, 0,
+			(struct tare_rec_stream){ .id = SIDE(1, 1), .segment = BASE + 1 });
 	world_stream_of(w, 8 * MS, 0, (struct tare_rec_stream){ .id = SIDE(1, 1), .segment = 1 });
 	l = world_ledger(w, "end");
 	CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_NOT_KNOWN);

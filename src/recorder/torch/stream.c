@@ -77,7 +77,8 @@ static bool tell(int device, uint64_t id)
 	struct tare_rec_stream rec = { .id = id,
 				       .tid = tare_fork_tid(),
 				       .device = (int16_t)device,
-				       .ids = (uint16_t)__atomic_load_n(&torch.ids, __ATOMIC_RELAXED) };
+				       .ids = (uint16_t)__atomic_load_n(&torch.ids,
+									__ATOMIC_RELAXED) };
 
 	if (!tare_emit_stream(&rec))
 		return false;
@@ -96,7 +97,9 @@ uint32_t tare_torch_stream(int device)
 	if (unlikely(!current) && !(current = find_current()))
 		return 0;
 	stream = current((int8_t)device);
-	id = __atomic_load_n(&torch.ids, __ATOMIC_RELAXED) == TARE_STREAM_IDS_OLD ? stream.first >> 32 : stream.second;
+	id = __atomic_load_n(&torch.ids, __ATOMIC_RELAXED) == TARE_STREAM_IDS_OLD
+		     ? stream.first >> 32
+		     : stream.second;
 	if (likely(!id))
 		return TARE_TENSOR_ON_DEFAULT;
 	if (id == said.id && device == said.device && said.epoch == tare_ring_epoch())

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by stream` on the screen: what each stream has, and what of it is nothing to the others. */
+#include "view/stream.h"
+
+#include "base/units.h"
+#include "view/pool.h"
+
+#include <stdlib.h>
+
+enum { SCREEN_NOTES = 5 };
+
+static void label(struct tare_str *out, const struct tare_stream_group *g, bool has_pid)
+{
+	tare_stream_label(out, &g->stream);
+	if (has_pid)
+		tare_str_addf(out, ", pid %lld", (long long)g->pid);
+}
+
+static void add_group(struct tare_emit *e, const char *name, const struct tare_stream_group *g)
+{
+	tare_emit_cell_text(e, name);
+	tare_emit_cell_uint(e, g->segments);
+	tare_emit_cell_uint(e, g->blocks);
+	tare_emit_cell_int(e, g->live);
+	tare_emit_cell_int(e, g->cached);
+	tare_emit_cell_int(e, g->stuck);
+	tare_emit_cell_int(e, g->held);
+	tare_emit_cell_int(e, g->bytes);
+	tare_emit_row(e);
+}
+
+static void join(struct tare_stream_group *all, const struct tare_stream_group *g)
+{
+	all->segments += g->segments;
+	all->blocks += g->blocks;
+	all->bytes += g->bytes;
+	all->live += g->live;
+	all->cached += g->cached;
+	all->stuck += g->stuck;
+	all->held += g->held;
+}
+
+static int by_unused(const void *a, const void *b)
+{
+	const struct tare_stream_group *x = a, *y = b;
+	int64_t more = y->cached + y->stuck - x->cached - x->stuck;
+
+	return more ? (more > 0) - (more < 0) : tare_streams_compare(a, b);
+}
+
+/* What is cached for one stream is nothing to the others, however much they need. Changes the order. */
+static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	qsort(groups->items, groups->count, sizeof(*groups->items), by_unused);
+	for (size_t i = 0; i < groups->count && i < SCREEN_NOTES; i++) {
+		const struct tare_stream_group *g = &groups->items[i];
+		struct tare_str name = { 0 };
+
+		if (g->cached + g->stuck == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
+			continue;
+		label(&name, g, groups->has_pids);
+		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use",
+			       tare_str_text(&name), tare_units_mib(text, g->cached + g->stuck));
+		tare_str_free(&name);
+	}
+}
+
+void tare_streams_table(struct tare_emit *e, const char *title,
+			const struct tare_device_ledger *device, bool is_asked)
+{
+	static const struct tare_column columns[] = {
+		{ NULL, "STREAM", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "BLOCKS", TARE_COL_COUNT },     { NULL, "LIVE", TARE_COL_BYTES },
+		{ NULL, "CACHED", TARE_COL_BYTES },     { NULL, "STUCK", TARE_COL_BYTES },
+		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
+	};
+	struct tare_stream_groups groups;
+	struct tare_stream_group all = { 0 };
+
+	tare_streams_build(&groups, device);
+	if (groups.is_several || (is_asked && groups.count)) {
+		if (!is_asked)
+			tare_str_add_char(e->out, '\n');
+		tare_emit_table(e, "streams", title, columns, sizeof(columns) / sizeof(columns[0]));
+		for (size_t i = 0; i < groups.count; i++) {
+			struct tare_str name = { 0 };
+
+			label(&name, &groups.items[i], groups.has_pids);
+			add_group(e, tare_str_text(&name), &groups.items[i]);
+			join(&all, &groups.items[i]);
+			tare_str_free(&name);
+		}
+		if (is_asked && groups.count > 1) {
+			tare_emit_rule(e);
+			add_group(e, "all", &all);
+		}
+		tare_emit_table_end(e);
+		if (groups.is_several)
+			add_notes(e, &groups);
+	}
+	tare_streams_free(&groups);
+}
+
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
+{
+	struct tare_str title = { 0 };
+
+	tare_pool_title(&title, ledger, d);
+	if (d->segment_nr)
+		tare_streams_table(e, tare_str_text(&title), d, true);
+	else
+		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
+	tare_str_free(&title);
+}
+
+void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers,
+		       int ledger_nr, const struct tare_text_style *style)
+{
+	size_t start = out->len;
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	tare_pool_each(&e, ledgers, ledger_nr, add_device);
+	tare_str_add_char(out, '\n');
+	tare_pool_legend(&e);
+	tare_emit_end(&e);
+	if (!style->is_utf8)
+		tare_text_to_ascii(out, start);
+}
