@@ -116,6 +116,8 @@ static enum tare_rule rule_of_program(const struct tare_use *u, const struct tar
 static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)
 {
 	switch (u->role) {
+	case TARE_PROBE_GATHERED:
+		return TARE_RULE_SAID_GATHERED;
 	case TARE_PROBE_PARAMETER:
 		return TARE_RULE_SAID_PARAMETER;
 	case TARE_PROBE_BUFFER:

@@ -359,6 +359,7 @@ struct tare_probed {
 struct tare_probes { /* since the last SWEEP */
 	struct tare_probed *items;
 	size_t count, cap;
+	uint32_t sweeps;
 };
 
 /* A live block at an instant that is no mark: what became of it comes later. */

@@ -33,6 +33,12 @@ struct names {
 	struct tare_map parameters; /* memory → 1 + place */
 };
 
+/* Modules that only wrap one; named_parameters() leaves them out too. */
+static bool is_wrapper(const char *name)
+{
+	return name && (!strcmp(name, "_fsdp_wrapped_module") || !strcmp(name, "_checkpoint_wrapped_module"));
+}
+
 /* "layer4.2.conv3." of a module; of one that is in no other, nothing. */
 static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
 {
@@ -43,7 +49,8 @@ static void add_path(const struct names *n, struct tare_str *out, uint64_t modul
 	if (!p || p->of == module)
 		return;
 	add_path(n, out, p->of, depth - 1);
-	tare_str_addf(out, "%s.", name ? name : "?");
+	if (!is_wrapper(name))
+		tare_str_addf(out, "%s.", name ? name : "?");
 }
 
 static void add_name(const struct names *n, struct tare_str *out, const struct tare_probed *p)
@@ -59,10 +66,12 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 		return;
 	case TARE_PROBE_GRADIENT:
 	case TARE_PROBE_STATE:
-		tare_str_add(out, p->role == TARE_PROBE_GRADIENT ? "gradient" : name ? name : "state");
+	case TARE_PROBE_GATHERED:
+		tare_str_add(out, p->role == TARE_PROBE_GRADIENT ? "gradient" :
+				  p->role == TARE_PROBE_GATHERED ? "gathered" : name ? name : "state");
 		if (!known)
 			return;
-		tare_str_add(out, " of ");
+		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
 		add_name(n, out, &n->probes->items[*known - 1]);
 		return;
 	default:
@@ -84,20 +93,35 @@ static void know_names(struct names *n)
 	}
 }
 
-/* What a module has is that, also where an optimizer or a variable has it too. */
-static bool is_stronger(uint8_t role, uint8_t than)
+/*
+ * What a module has is that, also where an optimizer or a variable has it too. But a module has a sharded
+ * parameter under the same name while it is whole.
+ */
+static uint8_t rank_of(uint8_t role)
 {
-	return role && (!than || role < than);
+	return role == TARE_PROBE_GATHERED ? 0 : role;
 }
 
-static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name)
+static bool is_stronger(uint8_t role, uint8_t than)
+{
+	return role && (!than || rank_of(role) < rank_of(than));
+}
+
+/* A later sweep knows better: the module may have become a part of another one. In one sweep the first name stays. */
+static bool is_newer(const struct tare_probed *p, const struct tare_use *u, uint32_t name, uint32_t sweep)
+{
+	return p->role == u->role && name && u->named_by != sweep;
+}
+
+static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name, uint32_t sweep)
 {
 	u->is_unseen = false;
-	if (!is_stronger(p->role, u->role))
+	if (!is_stronger(p->role, u->role) && !is_newer(p, u, name, sweep))
 		return;
 	u->role = p->role;
 	u->role_flags = p->flags;
 	u->name = name;
+	u->named_by = sweep;
 }
 
 /* In the middle of the first step of an optimizer only some gradients can be asked for. */
@@ -113,9 +137,10 @@ static bool has_all_gradients(const struct tare_probes *probes)
 }
 
 static void give_roles(struct tare_blocks *blocks, const struct tare_probes *probes,
-		       const uint32_t *names, bool is_whole)
+		       const uint32_t *names, uint32_t flags)
 {
-	bool knows_gradients = has_all_gradients(probes);
+	bool is_whole = !(flags & TARE_SWEEP_CUT);
+	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(probes);
 
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
@@ -129,7 +154,7 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_probes *pro
 			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
 
 		if (b)
-			give_role(&b->use, p, names[i]);
+			give_role(&b->use, p, names[i], probes->sweeps);
 	}
 }
 
@@ -159,17 +184,18 @@ static uint32_t *make_names(struct tare_fold *f, const struct tare_probes *probe
 void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	bool is_whole = !(e->rec.sweep->flags & TARE_SWEEP_CUT);
+	uint32_t flags = e->rec.sweep->flags;
 	uint32_t *names = make_names(f, &p->probes);
 
+	p->probes.sweeps++;
 	for (int i = 0; i < p->place_nr; i++)
 		if (p->places[i]) {
 			if (tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
 				tare_fold_cluster_close(f, f->devices[i]);
-			give_roles(&p->places[i]->blocks, &p->probes, names, is_whole);
+			give_roles(&p->places[i]->blocks, &p->probes, names, flags);
 		}
 	tare_fold_host_settle(f);
-	give_roles(&p->host_blocks, &p->probes, names, is_whole);
+	give_roles(&p->host_blocks, &p->probes, names, flags);
 	free(names);
 	p->probes.count = 0;
 }

@@ -23,7 +23,7 @@ enum tare_work_kind { TARE_WORK_OTHER, TARE_WORK_FORWARD, TARE_WORK_BACKWARD, TA
 struct tare_use {
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
-	uint32_t name;                         /* text of the fold, 0: none */
+	uint32_t name, named_by;               /* text of the fold, 0: none; which sweep of its process gave it */
 	uint8_t call_depth;
 	uint8_t kind, before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;

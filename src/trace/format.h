@@ -211,13 +211,16 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(3, BUFFER, "buffer", "`name` is a buffer of module `of`")                                 \
 	X(4, GRADIENT, "gradient", "gradient of the tensor at `of`")                                \
 	X(5, STATE, "state", "what an optimizer calls `name` of the tensor at `of`")                \
-	X(6, TENSOR, "tensor", "a tensor that Python holds")
+	X(6, TENSOR, "tensor", "a tensor that Python holds")                                       \
+	X(7, GATHERED, "gathered", "where the sharded parameter at `of` is whole, for a while")
 
 #define TARE_PROBE_FLAG_MAP(X)                                                                      \
 	X(1, LEAF, "leaf", "not the result of an operation that autograd follows")                  \
 	X(2, REQUIRES_GRAD, "requires-grad", "it is to get a gradient, or passes one on")
 
-#define TARE_SWEEP_MAP(X) X(1, CUT, "cut", "there were more objects than are told")
+#define TARE_SWEEP_MAP(X)                                                                           \
+	X(1, CUT, "cut", "there were more objects than are told")                                   \
+	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")
 
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                          \

@@ -117,7 +117,50 @@ def hooks_that_forbid_it(box):
 
 @case
 def modes_and_traces(box):
-    check_same(box, "modes", has_sweep=False)
+    check_same(box, "modes")
+    names = {entry[3] for _, entries in records(box) for entry in entries}
+    check("weight" in names and "bias" in names, names)
+
+
+def named(box):
+    """name → (bytes, category, rule) of the tensors at the end."""
+    done = box.tare("report", "rec.tare", "--by", "tensor", "--at", "end", "--json")
+    check_equal(done.code, 0, done)
+    return {row["name"]: (row["bytes"], row["category"], row["rule"]) for row in json.loads(done.out)["rows"]
+            if row["name"]}
+
+
+@case
+def parameters_that_wrap_others(box):
+    check_same(box, "wrappers")
+    wanted = {"layer.sharded": (1001, "parameter"), "layer.quantized.qdata": (1002, "parameter"),
+              "layer.quantized.scale": (1003, "parameter"), "layer.both": (1004, "parameter"),
+              "layer.plain": (1005, "parameter"), "gradient of layer.plain": (1005, "gradient"),
+              "layer.view": (1006, "buffer"), "exp_avg of layer.sharded": (1007, "state"),
+              "gradient of layer.sharded": (1008, "gradient")}
+    found = named(box)
+    for name, (count, rule) in wanted.items():
+        check(name in found, name, found)
+        check_equal((found[name][0], found[name][2]), (4 * count, "said-" + rule), name)
+
+
+@case
+def parameters_that_are_sharded(box):
+    check_same(box, "fsdp")
+    found = named(box)
+    for name, count, category in (("unit.weight", 2001, "parameter"), ("gathered unit.weight", 4001, "communication"),
+                                  ("gradient of unit.weight", 2002, "gradient"), ("layer.weight", 2004, "parameter"),
+                                  ("gathered layer.weight", 2003, "communication")):
+        check(name in found, name, found)
+        check_equal(found[name][:2], (4 * count, category), name)
+
+
+@case
+def gradients_that_nobody_asked_for(box):
+    """They have names, and no object in Python is made of them."""
+    check_same(box, "unchanged")
+    counts = [sum(entry[0] == "gradient" for entry in entries) for _, entries in records(box)]
+    check(max(counts) >= 4, counts)
 
 
 @case

@@ -419,6 +419,88 @@ TEST(categories_a_sweep_without_gradients_makes_none_a_workspace)
 	world_free(w);
 }
 
+/* One parameter has no gradient, and those of all tensors are told. */
+TEST(categories_a_sweep_of_all_gradients_knows_a_workspace)
+{
+	struct world *w = training(1);
+
+	make(w, 0x100, IN_BACKWARD, backward);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0xa0, 0xaa, "a", 0);
+	world_sweep(w, now * MS + 3, TARE_SWEEP_GRADIENTS);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, false);
+		end_step(w);
+	}
+	CHECK_RULE(w, 0x100, "unseen");
+	world_free(w);
+}
+
+static const char *name_in(struct world *w, uint64_t at)
+{
+	static char name[64];
+	struct tare_ledger l = world_ledger(w, "end");
+
+	snprintf(name, sizeof(name), "none");
+	for (int i = 0; i < l.hosts[0].blocks.count; i++)
+		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at && l.hosts[0].blocks.items[i].name)
+			snprintf(name, sizeof(name), "%s", l.hosts[0].blocks.items[i].name);
+	tare_ledger_free(&l);
+	return name;
+}
+
+/* A module has the whole of a sharded parameter under its name, for a while. */
+TEST(categories_sharded_parameters_and_where_they_are_whole)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (uint64_t at = 0x100; at <= 0x400; at += 0x100)
+		make(w, at, 0, reduce);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x200, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 2, TARE_PROBE_GATHERED, 0x200, 0x100, NULL, 0);
+	world_probe(w, now * MS + 3, TARE_PROBE_GATHERED, 0x300, 0x999, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_PROBE_GRADIENT, 0x400, 0x100, NULL, 0);
+	world_probe(w, now * MS + 5, TARE_PROBE_MODULE, 0xaa, 0xbb, "_fsdp_wrapped_module", 0);
+	world_probe(w, now * MS + 6, TARE_PROBE_MODULE, 0xbb, 0xcc, "unit", 0);
+	world_sweep(w, now * MS + 7, 0);
+	make(w, 0x500, 0, program);
+	CHECK_RULE(w, 0x100, "said-parameter");
+	CHECK_RULE(w, 0x200, "said-gathered");
+	CHECK_RULE(w, 0x300, "said-gathered");
+	CHECK_RULE(w, 0x400, "said-gradient");
+	CHECK_STR(name_in(w, 0x100), "unit.weight");
+	CHECK_STR(name_in(w, 0x200), "gathered unit.weight");
+	CHECK_STR(name_in(w, 0x300), "gathered");
+	CHECK_STR(name_in(w, 0x400), "gradient of unit.weight");
+	world_free(w);
+}
+
+/* A module that became a part of another; in one sweep the first name of a memory stays. */
+TEST(categories_names_of_a_later_sweep)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	make(w, 0x100, 0, program);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_sweep(w, now * MS + 1, 0);
+	make(w, 0x200, 0, program);
+	CHECK_STR(name_in(w, 0x100), "weight");
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_PROBE_PARAMETER, 0x100, 0xbb, "tied", 0);
+	world_probe(w, now * MS + 2, TARE_PROBE_MODULE, 0xaa, 0xcc, "head", 0);
+	world_sweep(w, now * MS + 3, 0);
+	make(w, 0x300, 0, program);
+	CHECK_STR(name_in(w, 0x100), "head.weight");
+	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
+	world_sweep(w, now * MS + 3, 0);
+	make(w, 0x400, 0, program);
+	CHECK_STR(name_in(w, 0x100), "head.weight");
+	world_free(w);
+}
+
 /* ---- workspaces that a backward pass left ---- */
 
 enum { WEIGHT = 0x11000, BIAS = 0x12000, HEAD = 0x13000, SPACE = 0x14000 };

@@ -23,8 +23,11 @@ typedef int py_visit_fn(struct py_object *object, void *arg);
 	X(struct py_object *, PyObject_CallFunctionObjArgs, (struct py_object *, ...))              \
 	X(int, PyObject_IsTrue, (struct py_object *))                                               \
 	X(int, PyType_IsSubtype, (struct py_object *, struct py_object *))                          \
+	X(void *, PyType_GetSlot, (struct py_object *, int))                                        \
 	X(intptr_t, PyList_Size, (struct py_object *))                                              \
 	X(struct py_object *, PyList_GetItem, (struct py_object *, intptr_t))                       \
+	X(intptr_t, PyTuple_Size, (struct py_object *))                                             \
+	X(struct py_object *, PyTuple_GetItem, (struct py_object *, intptr_t))                      \
 	X(unsigned long long, PyLong_AsUnsignedLongLong, (struct py_object *))                      \
 	X(struct py_object *, PyLong_FromLong, (long))                                              \
 	X(struct py_object *, PyErr_Occurred, (void))                                               \

@@ -127,12 +127,96 @@ def hostile():
     print(len(things), len(kept))
 
 
+def floats(count):
+    return torch.zeros(count)
+
+
+def speaking(name, slots=None):
+    """A class of tensors that only wrap others, and say so when anything is asked of one."""
+    def said(cls, function, *_):
+        print("function", function)
+        raise RuntimeError("no")
+
+    def asked(self, attribute):
+        print("asked for", attribute)
+        raise AttributeError(attribute)
+    members = {"__torch_function__": classmethod(said), "__torch_dispatch__": classmethod(said), "__getattr__": asked}
+    if slots:
+        members["__slots__"] = slots
+    return type(torch.Tensor)(name, (torch.Tensor,), members)
+
+
+def wrapped(cls, **inner):
+    """One that has `inner` as its attributes, and no memory."""
+    tensor = torch.Tensor._make_wrapper_subclass(cls, (3,), dtype=torch.float32, requires_grad=True)
+    for name, value in inner.items():
+        object.__setattr__(tensor, name, value)
+    return tensor
+
+
+def wrappers():
+    """Parameters of classes that wrap others: in slots, in attributes, in each other."""
+    part, quantized = speaking("Part", ["_local_tensor", "_spec"]), speaking("Quantized")
+    net = torch.nn.Module()
+    net.layer = torch.nn.Module()
+    net.layer._parameters["sharded"] = wrapped(part, _local_tensor=floats(1001), _spec=7)
+    net.layer._parameters["quantized"] = wrapped(quantized, qdata=floats(1002), scale=floats(1003))
+    net.layer._parameters["both"] = wrapped(part, _local_tensor=wrapped(quantized, qdata=floats(1004)), _spec=None)
+    net.layer._parameters["plain"] = torch.nn.Parameter(floats(1005))
+    net.layer._buffers["view"] = floats(1006)[5:].as_subclass(quantized)
+    gradient = wrapped(part, _local_tensor=floats(1008), _spec=7)
+    with torch._C.DisableTorchFunction():
+        net.layer._parameters["sharded"].grad = gradient
+    (net.layer._parameters["plain"] * 2).sum().backward()
+    state = torch.optim.SGD([torch.nn.Parameter(floats(1))], lr=1)
+    state.state[net.layer._parameters["sharded"]] = {"exp_avg": wrapped(part, _local_tensor=floats(1007), _spec=7)}
+    poke()
+    print(len(net.layer._parameters))
+    keep.extend([net, state, gradient])
+
+
+def fsdp():
+    """The objects of both kinds of FSDP, made up: attributes as theirs are called."""
+    import types
+    for name in ("FlatParamHandle", "FSDPParam"):
+        where = "torch.distributed.fsdp._flat_param" if name == "FlatParamHandle" else \
+            "torch.distributed.fsdp._fully_shard._fsdp_param"
+        sys.modules[where] = types.ModuleType(where)
+        setattr(sys.modules[where], name, type(name, (), {}))
+    net = torch.nn.Module()
+    net.unit = torch.nn.Module()
+    net.unit._modules["_fsdp_wrapped_module"] = inner = torch.nn.Module()
+    flat = torch.nn.Parameter(floats(2000))
+    flat._is_flat_param, flat._local_shard, flat._full_param_padded = True, floats(2001), floats(4001)
+    flat._param_infos = [("weight", inner, ""), ("bias", inner, ""), 5]
+    flat._saved_grad_shard = floats(2002)
+    handle = sys.modules["torch.distributed.fsdp._flat_param"].FlatParamHandle()
+    handle.flat_param = flat
+    inner.weight = torch.nn.Parameter(flat._full_param_padded[:10].detach())  # as it is while it is whole
+    net.layer = torch.nn.Module()
+    net.layer.weight = torch.nn.Parameter(floats(2003))
+    one = sys.modules["torch.distributed.fsdp._fully_shard._fsdp_param"].FSDPParam()
+    one._module_info = types.SimpleNamespace(module=net.layer, param_name="weight")
+    one._sharded_param_data, one.unsharded_accumulated_grad = floats(2004), None
+    one.all_gather_outputs = [net.layer.weight.detach(), 7]
+    odd = [type(handle)(), type(one)(), type(one)()]
+    odd[0].flat_param, odd[1].all_gather_outputs, odd[2]._module_info = 7, 7, 7
+    poke()
+    print(len(odd))
+    keep.extend([net, handle, one, odd])
+
+
+keep = []  # until the program's end
+
+
 def unchanged():
     """The state that a program can see, before and after."""
     net = torch.nn.Linear(10, 10)
     optimizer = torch.optim.Adam(net.parameters())
     net(torch.ones(2, 10)).sum().backward()
     optimizer.step()
+    alone = torch.nn.Linear(10, 10)  # nobody in Python asks for its gradients
+    alone(torch.ones(2, 10)).sum().backward()
     import random
 
     def look():
@@ -229,6 +313,7 @@ def audits():
 def modes():
     """Nothing of torch is called while the program overrides its functions, or traces them."""
     called = []
+    net = torch.nn.Linear(20, 20)
     try:
         from torch.overrides import TorchFunctionMode
     except ImportError:
@@ -241,7 +326,7 @@ def modes():
         with Mode():
             poke()
     traced = torch.jit.trace(lambda x: (poke(), x + 1)[1], torch.ones(2))
-    print(called, len(list(traced.graph.nodes())))
+    print(called, len(list(traced.graph.nodes())), net.in_features)
 
 
 globals()[sys.argv[1]]()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/torch/probe_say.h"
+
+#include <string.h>
+
+#include "recorder/emit.h"
+#include "recorder/python/code.h"
+#include "recorder/recorder.h"
+
+enum { ENTRIES_MAX = 20000, NAME_BYTES = 256 };
+
+/* Appends a text of Python. False: it is none. */
+static bool add_text(const struct tare_probe_sweep *s, struct py_object *key, char *text,
+		     size_t size)
+{
+	size_t length = strlen(text);
+
+	return tare_probe_type(key) == s->text_type &&
+	       tare_python_text(&s->py->python->layout, (uintptr_t)key, text + length,
+				size - length, TARE_PYTHON_TRUST);
+}
+
+/* "weight"; of a tensor that wraps several, "weight.scale". */
+static uint32_t name_of(const struct tare_probe_sweep *s, struct py_object *key,
+			const struct tare_probe_part *part)
+{
+	char text[NAME_BYTES] = "";
+	size_t length;
+
+	if (!key || !add_text(s, key, text, sizeof(text)))
+		return 0;
+	length = strlen(text);
+	if (!part || length + 2 >= sizeof(text))
+		return tare_emit_string(text);
+	memcpy(text + length, ".", 2);
+	if (part->slot)
+		strncat(text, part->slot, sizeof(text) - length - 2);
+	else if (!part->key || !add_text(s, part->key, text, sizeof(text)))
+		text[length] = '\0';
+	return tare_emit_string(text);
+}
+
+static void emit(struct tare_probe_sweep *s, uint64_t at, uint64_t of, uint32_t role,
+		 uint32_t flags, uint32_t name)
+{
+	struct tare_rec_probe rec;
+
+	if (s->result->entries >= ENTRIES_MAX) {
+		s->result->flags |= TARE_SWEEP_CUT;
+		return;
+	}
+	memset(&rec, 0, sizeof(rec));
+	rec.at = at;
+	rec.of = of;
+	rec.role = (uint16_t)role;
+	rec.flags = (uint16_t)flags;
+	rec.name = name;
+	tare_emit_probe(&rec);
+	s->result->entries++;
+}
+
+void tare_probe_say_memory(struct tare_probe_sweep *s, uint64_t at, uint32_t flags,
+			   struct tare_probe_about about)
+{
+	if (at)
+		emit(s, at, about.of, about.role, flags, name_of(s, about.key, NULL));
+}
+
+void tare_probe_say(struct tare_probe_sweep *s, struct py_object *tensor,
+		    struct tare_probe_about about)
+{
+	struct tare_probe_part parts[TARE_PROBE_PARTS];
+	int i, count;
+
+	if (!tensor || !tare_probe_is_tensor(&s->tensors, tensor))
+		return;
+	count = tare_probe_parts(&s->tensors, tensor, parts);
+	for (i = 0; i < count; i++)
+		emit(s, parts[i].at, about.of, about.role, 0,
+		     name_of(s, about.key, count > 1 ? &parts[i] : NULL));
+}
+
+void tare_probe_say_gradient(struct tare_probe_sweep *s, struct py_object *tensor, uint64_t of,
+			     bool was_asked)
+{
+	struct tare_probe_part parts[TARE_PROBE_PARTS];
+	int i, count = tare_probe_gradient(&s->tensors, tensor, was_asked, parts);
+
+	for (i = 0; i < count; i++)
+		emit(s, parts[i].at, of, TARE_PROBE_GRADIENT, 0, 0);
+}
