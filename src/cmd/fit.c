@@ -42,8 +42,8 @@ const struct tare_command tare_command_fit = {
 		"assumption, and which cell to run next. Columns with words (and with only 0 and 1) are "
 		"categorical. Rows of the same parameters are repeats: their mean counts.\n\n"
 		"Of the file of tare sweep it finds the laws of what the runs needed (without what is elastic), "
-		"of every phase and of every account. Of a recording it finds those of what its phases changed, "
-		"by the parameters in their names (force_graph max_iter=800).\n\n"
+		"of every phase and of every account. Of a recording, and of a sweep too, it finds those of what "
+		"phases changed, by the parameters in their names (force_graph max_iter=800).\n\n"
 		"low and high hold 9 of 10 measurements, as far as the law goes on. How laws are chosen, "
 		"and how good they are: docs/FIT.md.",
 	.examples = "tare fit runs.csv --target peak_bytes --params batch,layers\n"

@@ -107,6 +107,57 @@ static int each_phase(struct reading *r, struct tare_db_rows *rows)
 	return rc;
 }
 
+/* run, phase, path, count, account ("": all of them), bytes */
+static int each_change(struct reading *r, struct tare_db_rows *rows)
+{
+	const char *account = tare_db_text(rows, 4);
+	int64_t repeats = tare_db_int(rows, 3);
+	struct tare_series *s;
+	struct tare_str name = { 0 };
+	int rc;
+
+	tare_str_addf(&name, "%s%s%s", tare_series_phase_name(r->list, tare_db_text(rows, 2)),
+		      *account ? ": " : "", account);
+	s = tare_series_get(r->list, TARE_SERIES_CHANGE, tare_str_text(&name));
+	tare_str_free(&name);
+	tare_series_row(r->list, s);
+	rc = set_params(r, s, tare_db_int(rows, 0));
+	if (!rc)
+		rc = set_phase_params(r, s, tare_db_int(rows, 0), tare_db_int(rows, 1));
+	tare_series_set_number(r->list, s, s->name,
+			       tare_db_real(rows, 5) / (double)(repeats > 0 ? repeats : 1));
+	return rc;
+}
+
+/* What phases with parameters in their names changed, in all and per account. */
+static int changes(struct reading *r)
+{
+	int rc = query(
+		r,
+		"SELECT run, phase, path, count, '', SUM(own_change) FROM runs JOIN phases USING(run)"
+		" JOIN phase_devices USING(run, phase) WHERE status='ok' AND kind<>'mark'"
+		" AND (run, phase) IN (SELECT run, phase FROM phase_params)"
+		" GROUP BY run, phase HAVING SUM(own_change) IS NOT NULL ORDER BY run, phase",
+		0, each_change);
+
+	if (!rc) /* an account that a phase did not change is 0 there */
+		rc = query(
+			r,
+			"WITH own AS (SELECT run, phase, path, count FROM runs JOIN phases USING(run)"
+			" WHERE status='ok' AND kind<>'mark'"
+			" AND (run, phase) IN (SELECT run, phase FROM phase_params)),"
+			" sums AS (SELECT run, phase, account, SUM(bytes) AS bytes FROM phase_changes"
+			" JOIN own USING(run, phase) GROUP BY run, phase, account),"
+			" names AS (SELECT account FROM sums GROUP BY account HAVING MAX(ABS(bytes))>=?)"
+			" SELECT own.run, own.phase, path, count, names.account, COALESCE(sums.bytes, 0)"
+			" FROM own JOIN names LEFT JOIN sums ON sums.run=own.run AND sums.phase=own.phase"
+			" AND sums.account=names.account WHERE names.account<>'other'"
+			" ORDER BY names.account, own.run, own.phase",
+			(int64_t)MIB, each_change);
+	tare_series_drop_zeros(r->list, TARE_SERIES_CHANGE);
+	return rc;
+}
+
 /* run, account, part, bytes */
 static int each_account(struct reading *r, struct tare_db_rows *rows)
 {
@@ -153,6 +204,8 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 			" AND sums.part=names.part WHERE names.account<>'other'"
 			" ORDER BY names.account, names.part, most.run",
 			(int64_t)MIB, each_account);
+	if (!rc)
+		rc = changes(&r);
 	if (!rc && !out->count)
 		rc = tare_err_set(err, TARE_E_EMPTY,
 				  "%s: no run ended well, so there is nothing to fit",

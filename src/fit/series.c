@@ -122,12 +122,39 @@ char *tare_series_phase_name(struct tare_series_list *list, const char *path)
 	return out;
 }
 
+static bool is_zero(const struct tare_series *s)
+{
+	size_t column = tare_table_column(&s->table, s->name);
+	double v;
+
+	for (size_t r = 0; r < s->table.row_count; r++)
+		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) && v != 0)
+			return false;
+	return true;
+}
+
+static void free_one(struct tare_series *s)
+{
+	free(s->table.columns);
+	free(s->table.cells);
+}
+
+void tare_series_drop_zeros(struct tare_series_list *list, enum tare_series_kind kind)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].kind == kind && is_zero(&list->items[i]))
+			free_one(&list->items[i]);
+		else
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
 void tare_series_free(struct tare_series_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->items[i].table.columns);
-		free(list->items[i].table.cells);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		free_one(&list->items[i]);
 	free(list->items);
 	tare_arena_free(&list->arena);
 	memset(list, 0, sizeof(*list));

@@ -54,6 +54,20 @@ def sweep_without_a_run_that_ended_well(box):
 
 
 @case
+def what_phases_of_a_sweep_change(box):
+    needs_sweeps(box)
+    sweep(box, "--grid", "batch=1,2,3,4", command=cell("keep={batch}00", "keep={batch}0", "mib=64"))
+    series = {s["target"]: s for s in fit(box, box.path("t.db"))["series"]}
+    for name in ("keep", "keep: allocations"):
+        law = next(f for f in series[name]["findings"] if f["param"] == "mib")
+        check_equal(law["kind"], "proportional", law)
+        check(abs(law["per_step"] / MIB - 1) < 0.02, law)
+    check("fill" not in series, "gives back what it took")
+    row = fit(box, box.path("t.db"), "-t", "keep", "--predict", write_cells(box, "batch,mib\n4,1000\n"))["rows"][0]
+    check(abs(row["predicted"] / MIB / 1000 - 1) < 0.02, row)
+
+
+@case
 def phases_of_one_recording(box):
     box.record(cell("mib=32", "mib=64", "mib=160", "mib=96"))
     series = {s["target"]: s for s in fit(box, box.path("rec.tare"))["series"]}
