@@ -25,7 +25,7 @@ struct tare_fit_data {
 	size_t row_count, param_count;
 	const struct tare_fit_param *params;
 	double *x;      /* row_count × param_count */
-	double *y;      /* what was measured: the mean of repeats */
+	double *y;      /* what was measured: of repeats, as problem.c has them */
 	double *weight; /* how many rows of the table a cell stands for */
 	double *scale;  /* what an error is divided by to be relative: |y|, at least least_scale */
 	double least_scale;

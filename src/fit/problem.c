@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "fit/num.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -247,7 +248,56 @@ static int by_params(const void *a, const void *b)
 	return s->y < t->y ? -1 : s->y > t->y;
 }
 
-/* Rows with the same parameters are one cell: their mean. Cells in the order of their parameters. */
+static bool is_same_cell(const struct sample *a, const struct sample *b)
+{
+	for (size_t i = 0; i < a->param_count; i++)
+		if (a->x[i] != b->x[i])
+			return false;
+	return true;
+}
+
+/* What repeats, sorted, say together: of memory the middle one, because one that went astray draws a mean. */
+static double together(const struct tare_problem *p, const struct sample *repeats, size_t count)
+{
+	double sum = 0;
+
+	if (p->is_bytes)
+		return (repeats[(count - 1) / 2].y + repeats[count / 2].y) / 2;
+	for (size_t i = 0; i < count; i++)
+		sum += repeats[i].y / (double)count;
+	return sum;
+}
+
+static bool is_apart(const struct sample *repeats, size_t count)
+{
+	double middle = repeats[count / 2].y, far = repeats[count - 1].y - middle;
+
+	if (middle - repeats[0].y > far)
+		far = middle - repeats[0].y;
+	return far > TARE_PROBLEM_ASTRAY * tare_num_abs(middle);
+}
+
+/* Cells in the order of their parameters, and those whose repeats do not agree. */
+static void cells(struct tare_problem *p, const struct sample *all, size_t count)
+{
+	struct tare_fit_data *d = &p->data;
+	size_t n = p->param_count, next;
+
+	for (size_t r = 0; r < count; r = next) {
+		for (next = r + 1; next < count && is_same_cell(&all[r], &all[next]);)
+			next++;
+		memcpy(d->x + d->row_count * n, all[r].x, n * sizeof(double));
+		d->weight[d->row_count] = (double)(next - r);
+		d->y[d->row_count++] = together(p, all + r, next - r);
+		if (next - r > 1 && is_apart(all + r, next - r) && !p->astray++) {
+			p->astray_cell = d->row_count - 1;
+			p->astray_least = all[r].y;
+			p->astray_most = all[next - 1].y;
+		}
+	}
+}
+
+/* Rows with the same parameters are repeats: one cell. */
 static void rows(struct tare_problem *p, const struct tare_table *t, size_t target)
 {
 	struct tare_fit_data *d = &p->data;
@@ -274,19 +324,7 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 	d->y = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
 	d->weight = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
 	d->row_count = 0;
-	for (size_t r = 0; r < count; r++) {
-		bool is_new = !r;
-
-		for (size_t i = 0; i < n && !is_new; i++)
-			is_new = all[r].x[i] != all[r - 1].x[i];
-		if (is_new) {
-			memcpy(d->x + d->row_count * n, all[r].x, n * sizeof(double));
-			d->y[d->row_count++] = 0;
-		}
-		d->weight[d->row_count - 1]++;
-		d->y[d->row_count - 1] +=
-			(all[r].y - d->y[d->row_count - 1]) / d->weight[d->row_count - 1];
-	}
+	cells(p, all, count);
 	free(all);
 	free(x);
 }

@@ -6,6 +6,9 @@
 #include "fit/data.h"
 #include "fit/table.h"
 
+/* Repeats farther than this from the middle one, as a share of it, are not noise. */
+#define TARE_PROBLEM_ASTRAY 0.25
+
 /* A table as cells to fit: which columns are parameters, of which kind, and what was left out. */
 struct tare_problem {
 	struct tare_arena *arena;
@@ -15,6 +18,9 @@ struct tare_problem {
 	struct tare_fit_param *params;       /* in the arena, as all of it but the list of notes */
 	size_t columns[TARE_FIT_PARAMS_MAX]; /* of the table */
 	struct tare_fit_data data;
+	size_t astray;      /* cells of which a repeat is far from the middle one */
+	size_t astray_cell; /* the first of them; its least and most */
+	double astray_least, astray_most;
 	size_t left_out;    /* rows without a number for the target or without a parameter */
 	const char **notes; /* sentences */
 	size_t note_count, note_cap;

@@ -287,6 +287,24 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 	}
 }
 
+static void astray(const struct tare_problem *p, struct tare_told *told)
+{
+	struct tare_unit unit = tare_unit_of(p);
+	struct tare_str s = { 0 };
+
+	tare_unit_add(&unit, p->astray_least, &s);
+	tare_str_add(&s, " to ");
+	tare_unit_add(&unit, p->astray_most, &s);
+	tare_str_add(&s, " at ");
+	cell_text(&p->data, tare_fit_x(&p->data, p->astray_cell), &s);
+	caution(told,
+		"in %zu %s a repeat is more than %.0f %% off the others (%s): look at what went wrong "
+		"there; %s is taken",
+		p->astray, p->astray == 1 ? "cell" : "cells", 100 * TARE_PROBLEM_ASTRAY,
+		tare_str_text(&s), p->is_bytes ? "the middle one" : "the mean of a cell");
+	tare_str_free(&s);
+}
+
 /* Law i of the rivals is the middle of a term's region; the two after it are its ends. */
 static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 		    struct tare_told *told)
@@ -337,6 +355,8 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		caution(told,
 			"%zu parameters vary over %zu cells: their parts cannot be told apart surely",
 			varied, cells);
+	if (p->astray)
+		astray(p, told);
 	if (p->left_out)
 		caution(told,
 			"%zu rows without a number for %s or without a parameter are left out",

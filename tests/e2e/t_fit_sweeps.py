@@ -3,6 +3,7 @@
 """tare fit on what Tare itself measured: sweeps, and single recordings whose phases have parameters."""
 
 import json
+import sqlite3
 
 from harness import MIB, case, check, check_equal, check_says, main
 from sweeps import cell, needs_sweeps, query, sweep
@@ -65,6 +66,19 @@ def what_phases_of_a_sweep_change(box):
     check("fill" not in series, "gives back what it took")
     row = fit(box, box.path("t.db"), "-t", "keep", "--predict", write_cells(box, "batch,mib\n4,1000\n"))["rows"][0]
     check(abs(row["predicted"] / MIB / 1000 - 1) < 0.02, row)
+
+
+@case
+def a_repeat_that_went_astray(box):
+    needs_sweeps(box)
+    sweep(box, "--grid", "mib=64,128,256", "--repeat", "3", command=cell("mib={mib}"))
+    with sqlite3.connect(box.path("t.db")) as connection:
+        connection.execute("UPDATE runs SET need=0 WHERE cell=2 AND repeat=3")
+    before = query(box, "SELECT need FROM runs WHERE cell=2 AND repeat=1")[0][0]
+    report = fit(box, box.path("t.db"), "-t", "need", "--predict", write_cells(box, "mib\n128\n"))
+    check(any("in 1 cell a repeat is more than 25 % off" in c and "mib=128" in c for c in report["cautions"]),
+          report["cautions"])
+    check(abs(report["rows"][0]["predicted"] / before - 1) < 0.02, report["rows"])
 
 
 @case

@@ -286,6 +286,22 @@ static void fit_text(struct world *w, const char *text, const char *target)
 	fit(w, target);
 }
 
+TEST(repeats_that_do_not_agree)
+{
+	struct world w;
+
+	fit_text(&w, "n,y\n1,10\n1,11\n1,10\n2,20\n2,21\n2,0\n3,30\n3,30\n3,31\n4,40\n", "y");
+	CHECK_INT(w.problem.astray, 1);
+	CHECK(is_cautioned(&w,
+			   "in 1 cell a repeat is more than 25 % off the others (0 to 21 at n=2)"));
+	CHECK(tare_num_abs(w.problem.data.y[1] - 41.0 / 3) < 1e-9);
+	end(&w);
+
+	fit_text(&w, "n,y\n1,100\n1,104\n1,96\n2,200\n", "y");
+	CHECK(!w.problem.astray && w.problem.data.y[0] == 100);
+	end(&w);
+}
+
 TEST(too_little)
 {
 	struct world w;
