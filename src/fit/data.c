@@ -74,33 +74,34 @@ static uint64_t hash(const struct tare_fit_data *d, uint32_t mask, size_t row)
 	return h ? h : 1;
 }
 
-void tare_fit_data_alike(const struct tare_fit_data *d, uint32_t mask, const size_t *rows,
-			 size_t count, double *alike)
+size_t tare_fit_data_group(const struct tare_fit_data *d, uint32_t mask, const size_t *rows,
+			   size_t count, size_t *group)
 {
-	size_t room = 16;
+	size_t room = 16, groups = 0;
 	struct slot {
 		uint64_t key;
-		double count;
+		size_t group;
 	} * slots;
-	size_t *at;
 
+	for (size_t i = 0; !mask && i < count; i++)
+		group[i] = i;
+	if (!mask)
+		return count;
 	while (room < 2 * count)
 		room *= 2;
 	slots = tare_xcalloc(room, sizeof(*slots));
-	at = tare_xcalloc(count + 1, sizeof(*at));
 	for (size_t i = 0; i < count; i++) {
 		uint64_t key = hash(d, mask, rows[i]);
+		size_t at = key & (room - 1);
 
-		at[i] = key & (room - 1);
-		while (slots[at[i]].key && slots[at[i]].key != key)
-			at[i] = (at[i] + 1) & (room - 1);
-		slots[at[i]].key = key;
-		slots[at[i]].count++;
+		while (slots[at].key && slots[at].key != key)
+			at = (at + 1) & (room - 1);
+		if (!slots[at].key)
+			slots[at] = (struct slot){ key, groups++ };
+		group[i] = slots[at].group;
 	}
-	for (size_t i = 0; i < count; i++)
-		alike[i] = mask ? slots[at[i]].count : 1;
-	free(at);
 	free(slots);
+	return groups;
 }
 
 double tare_fit_data_step(const struct tare_fit_data *d)

@@ -86,24 +86,19 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count,
 		      double *out, double *spread, double *squares)
 {
-	double *alike = tare_xcalloc(count + 1, sizeof(*alike));
-	uint32_t mask = 0;
+	double *rest = tare_xcalloc(2 * count + 1, sizeof(*rest)), *left_out = rest + count;
 
-	for (size_t k = 0; k < f->laws.law[law].count; k++)
-		mask |= f->terms.mask[f->laws.law[law].term[k]];
-	tare_fit_data_alike(&f->data, mask, rows, count, alike);
+	tare_law_left_out(&f->data, &f->terms, &f->laws.law[law], &f->basis[law], rows, count,
+			  __builtin_nan(""), rest, left_out);
 	for (size_t i = 0; i < count; i++) {
-		double y = f->data.y[rows[i]] / f->data.scale[rows[i]];
-		double e = tare_num_abs(y - tare_law_at_row(&f->terms, &f->laws.law[law], rows[i]));
-		double apart = 1 - alike[i] * tare_linear_leverage(&f->basis[law], i);
+		double e = tare_num_abs(rest[i]);
+		double far = left_out[i] == left_out[i] ? tare_num_abs(left_out[i]) : e;
 
-		if (!(apart > 1e-6))
-			apart = 1;
 		*squares += e * e;
-		out[rows[i]] = e / apart;
-		spread[rows[i]] = e / tare_num_sqrt(apart);
+		out[rows[i]] = far;
+		spread[rows[i]] = far > e ? tare_num_sqrt(e * far) : e;
 	}
-	free(alike);
+	free(rest);
 }
 
 static void errors(struct tare_fitted *f)
@@ -170,7 +165,26 @@ static void errors_beyond(struct tare_fitted *f)
 	free(error);
 }
 
-/* 90 of 100 errors on the largest cells, `share` of all, when those are hidden. */
+/* Do the cells that are not hidden still tell what each parameter does? */
+static bool is_varied(const struct tare_fit_data *d, const bool *hidden)
+{
+	for (size_t p = 0; p < d->param_count; p++) {
+		bool is_other = d->params[p].level_count < 2;
+		size_t first = SIZE_MAX;
+
+		for (size_t i = 0; i < d->row_count && !is_other; i++) {
+			if (hidden[i])
+				continue;
+			first = first == SIZE_MAX ? i : first;
+			is_other = tare_fit_x(d, i)[p] != tare_fit_x(d, first)[p];
+		}
+		if (!is_other)
+			return false;
+	}
+	return true;
+}
+
+/* 90 of 100 errors on the largest cells, `share` of all, when those are hidden; 0: that says nothing. */
 static double error_of_largest(const struct tare_fitted *f, double share)
 {
 	size_t n = f->data.row_count, count;
@@ -181,8 +195,8 @@ static double error_of_largest(const struct tare_fitted *f, double share)
 	from = tare_num_quantile(error, n, 1 - share);
 	for (size_t i = 0; i < n; i++)
 		hidden[i] = f->data.y[i] > from;
-	count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error);
-	if (count)
+	if (is_varied(&f->data, hidden) &&
+	    (count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error)) > 0)
 		most = tare_num_quantile(error, count, 0.9);
 	free(hidden);
 	free(error);

@@ -74,14 +74,34 @@ static size_t rows_of(const size_t *owner, size_t count, size_t law, size_t *row
 	return n;
 }
 
+void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *terms,
+		       const struct tare_law *law, const struct tare_linear *fit,
+		       const size_t *rows, size_t count, double alone, double *rest, double *out)
+{
+	double *room = tare_xcalloc(3 * count + 1, sizeof(double));
+	size_t *group = tare_xcalloc(count + 1, sizeof(*group));
+	struct tare_linear_groups groups = { .of = group, .factor = room, .sums = room + count };
+	uint32_t mask = 0;
+
+	for (size_t k = 0; k < law->count; k++)
+		mask |= terms->mask[law->term[k]];
+	groups.count = tare_fit_data_group(d, mask, rows, count, group);
+	for (size_t i = 0; i < count; i++) {
+		room[i] = 1 / d->scale[rows[i]];
+		rest[i] = d->y[rows[i]] / d->scale[rows[i]] - tare_law_at_row(terms, law, rows[i]);
+	}
+	/* Not fit->rest: the coefficients may be older than the rows. */
+	tare_linear_left_out(fit, rest, &groups, alone, out);
+	free(group);
+	free(room);
+}
+
 /* The sum of squared errors, each on a row left out, of one law on its rows. */
 static double errors(const struct tare_fit_data *d, const struct tare_terms *terms,
 		     const struct tare_law *law, const size_t *rows, size_t count)
 {
-	double *room = tare_xcalloc(3 * count + 1, sizeof(double)), *one = room + count, sum = 0;
-	double *alike = one + count;
+	double *room = tare_xcalloc(2 * count + 1, sizeof(double)), *one = room + count, sum = 0;
 	struct tare_linear fit;
-	uint32_t mask = 0;
 
 	for (size_t i = 0; i < count; i++)
 		room[i] = d->y[rows[i]] / d->scale[rows[i]];
@@ -90,17 +110,10 @@ static double errors(const struct tare_fit_data *d, const struct tare_terms *ter
 		for (size_t i = 0; i < count; i++)
 			one[i] = terms->values[law->term[k] * terms->row_count + rows[i]];
 		tare_linear_add(&fit, one);
-		mask |= terms->mask[law->term[k]];
 	}
-	tare_fit_data_alike(d, mask, rows, count, alike);
-	for (size_t i = 0; i < count; i++) {
-		double apart = 1 - alike[i] * tare_linear_leverage(&fit, i);
-		double e = room[i] - tare_law_at_row(terms, law, rows[i]);
-
-		/* Not fit.rest: the coefficients may be older than the rows. */
-		e = apart > 1e-6 ? e / apart : ERROR_ALONE;
-		sum += e * e;
-	}
+	tare_law_left_out(d, terms, law, &fit, rows, count, ERROR_ALONE, room, one);
+	for (size_t i = 0; i < count; i++)
+		sum += one[i] * one[i];
 	tare_linear_end(&fit);
 	free(room);
 	return sum;

@@ -58,6 +58,15 @@ double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms
 double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *terms,
 		    const struct tare_laws *laws, const double *x, size_t *owner);
 
+/*
+ * What a law leaves of each of its rows, as shares of their scales; and what it would leave had the row been
+ * hidden with all that it cannot tell from it: `alone` where the law then says nothing. fit: the law's columns
+ * on these rows.
+ */
+void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *terms,
+		       const struct tare_law *law, const struct tare_linear *fit,
+		       const size_t *rows, size_t count, double alone, double *rest, double *out);
+
 /* Which law is the greatest in each row. */
 void tare_laws_own(const struct tare_terms *terms, const struct tare_laws *laws, size_t *owner);
 

@@ -111,3 +111,27 @@ double tare_linear_reach(const struct tare_linear *l, const double *columns)
 	}
 	return h;
 }
+
+/*
+ * In a group the leverage of row i on row j is c·fᵢ·fⱼ, so leaving all of them out is the inverse of a matrix
+ * of rank one: restᵢ + c·fᵢ·Σf·rest / (1 − c·Σf²).
+ */
+void tare_linear_left_out(const struct tare_linear *l, const double *rest,
+			  const struct tare_linear_groups *groups, double alone, double *out)
+{
+	double *leverage = groups->sums, *pull = groups->sums + groups->count;
+
+	memset(groups->sums, 0, 2 * groups->count * sizeof(double));
+	for (size_t i = 0; i < l->rows; i++) {
+		out[i] = tare_linear_leverage(l, i);
+		leverage[groups->of[i]] += out[i];
+		pull[groups->of[i]] += groups->factor[i] * rest[i];
+	}
+	for (size_t i = 0; i < l->rows; i++) {
+		double apart = 1 - leverage[groups->of[i]];
+
+		out[i] = apart > 1e-6 ? rest[i] + out[i] / groups->factor[i] * pull[groups->of[i]] /
+							  apart
+				      : alone;
+	}
+}

@@ -35,4 +35,19 @@ double tare_linear_leverage(const struct tare_linear *l, size_t row);
 /* The same for a row that was not fitted: coef·R⁻¹ of its columns, squared; may be above 1. */
 double tare_linear_reach(const struct tare_linear *l, const double *columns);
 
+/*
+ * What the rest of each row would be had the row not been fitted, nor any other of its group. The columns of
+ * the rows of a group are the same but for a factor per row: `factor`. `sums` has room for two per group. A
+ * group without which the columns cannot be told apart gets `alone`. `rest` may be what other coefficients
+ * leave.
+ */
+struct tare_linear_groups {
+	const size_t *of;
+	size_t count;
+	const double *factor;
+	double *sums;
+};
+void tare_linear_left_out(const struct tare_linear *l, const double *rest,
+			  const struct tare_linear_groups *groups, double alone, double *out);
+
 #endif

@@ -25,9 +25,11 @@ struct choosing {
 	const struct tare_fit_data *d;
 	const struct tare_terms *terms;
 	const size_t *of; /* rows of the data */
-	double *alike;    /* of the mask asked for last */
-	uint32_t alike_mask;
-	const bool *known; /* shapes that other laws have */
+	size_t *group;    /* of each row, by the parameters asked for last */
+	uint32_t group_mask;
+	struct tare_linear_groups groups;
+	double *factor, *error; /* per row: 1 / its scale; what judge() finds */
+	const bool *known;      /* shapes that other laws have */
 	size_t rows;
 	double *y, *columns; /* of the rows chosen: terms->count × rows */
 	double *norm;        /* of each column, squared */
@@ -64,16 +66,23 @@ static void begin(struct choosing *c, const struct tare_fit_data *d, const struc
 		  const size_t *rows, size_t count)
 {
 	*c = (struct choosing){
-		.d = d, .terms = terms, .of = rows, .rows = count, .alike_mask = UINT32_MAX
+		.d = d, .terms = terms, .of = rows, .rows = count, .group_mask = UINT32_MAX
 	};
-	c->alike = tare_xcalloc(count + 1, sizeof(double));
+	c->group = tare_xcalloc(count + 1, sizeof(*c->group));
+	c->factor = tare_xcalloc(4 * count + 1, sizeof(double));
+	c->error = c->factor + count;
+	c->groups.of = c->group;
+	c->groups.factor = c->factor;
+	c->groups.sums = c->error + count;
 	c->y = tare_xcalloc(count + 1, sizeof(double));
 	c->columns = tare_xcalloc(terms->count * count + 1, sizeof(double));
 	c->norm = tare_xcalloc(3 * terms->count + 1, sizeof(double));
 	c->left = c->norm + terms->count;
 	c->along = c->left + terms->count;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		c->y[i] = d->y[rows[i]] / d->scale[rows[i]];
+		c->factor[i] = 1 / d->scale[rows[i]];
+	}
 	for (size_t t = 0; t < terms->count; t++) {
 		double *to = c->columns + t * count;
 		const double *from = terms->values + t * terms->row_count;
@@ -91,7 +100,8 @@ static void end(struct choosing *c)
 	free(c->y);
 	free(c->columns);
 	free(c->norm);
-	free(c->alike);
+	free(c->group);
+	free(c->factor);
 }
 
 /* The scan's products start anew: with no column in the basis, or with those of `fit`. */
@@ -159,16 +169,13 @@ static double judge(struct choosing *c, const size_t *term)
 
 	for (size_t k = 0; k < c->fit.count; k++)
 		mask |= c->terms->mask[term[k]];
-	if (mask != c->alike_mask)
-		tare_fit_data_alike(c->d, mask, c->of, c->rows, c->alike);
-	c->alike_mask = mask;
+	if (mask != c->group_mask)
+		c->groups.count = tare_fit_data_group(c->d, mask, c->of, c->rows, c->group);
+	c->group_mask = mask;
 
-	for (size_t i = 0; i < c->rows; i++) {
-		double apart = 1 - c->alike[i] * tare_linear_leverage(&c->fit, i);
-		double e = apart > 1e-6 ? c->fit.rest[i] / apart : ERROR_ALONE;
-
-		sum += e * e;
-	}
+	tare_linear_left_out(&c->fit, c->fit.rest, &c->groups, ERROR_ALONE, c->error);
+	for (size_t i = 0; i < c->rows; i++)
+		sum += c->error[i] * c->error[i];
 	return n * tare_num_log(sum / n + tare_law_floor(c->rows)) +
 	       penalty(c->rows) * costs(c, term, c->fit.count);
 }

@@ -89,6 +89,60 @@ TEST(logarithm_root_and_quantile)
 	CHECK(tare_num_quantile(v, 0, 0.5) == 0);
 }
 
+/* Rows 1 and x, each divided by its scale, without those of a group: what is left of row i then. */
+static double left_without(const double *x, const double *scale, const double *y,
+			   const size_t *group, size_t rows, size_t i)
+{
+	double one[8], slope[8], rest[8], coef[2];
+	struct tare_linear l;
+	size_t n = 0;
+
+	for (size_t r = 0; r < rows; r++) {
+		if (group[r] == group[i])
+			continue;
+		one[n] = 1 / scale[r];
+		slope[n] = x[r] / scale[r];
+		rest[n++] = y[r] / scale[r];
+	}
+	tare_linear_begin(&l, rest, n);
+	tare_linear_add(&l, one);
+	tare_linear_add(&l, slope);
+	tare_linear_solve(&l, coef);
+	tare_linear_end(&l);
+	return (y[i] - coef[0] - coef[1] * x[i]) / scale[i];
+}
+
+TEST(groups_are_left_out_as_if_never_fitted)
+{
+	static const double x[] = { 1, 1, 2, 2, 2, 3, 5, 5 }, y[] = { 3, 9, 8, 2, 7, 11, 30, 12 },
+			    scale[] = { 3, 9, 8, 2, 7, 11, 30, 12 };
+	static const size_t group[] = { 0, 0, 1, 1, 1, 2, 3, 3 };
+	double one[8], slope[8], shares[8], factor[8], sums[8], out[8];
+	struct tare_linear_groups groups = { group, 4, factor, sums };
+	struct tare_linear l;
+
+	for (size_t r = 0; r < 8; r++) {
+		factor[r] = one[r] = 1 / scale[r];
+		slope[r] = x[r] / scale[r];
+		shares[r] = y[r] / scale[r];
+	}
+	tare_linear_begin(&l, shares, 8);
+	CHECK(tare_linear_add(&l, one) && tare_linear_add(&l, slope));
+	tare_linear_left_out(&l, l.rest, &groups, 99, out);
+	for (size_t r = 0; r < 8; r++)
+		CHECK(tare_num_abs(out[r] - left_without(x, scale, y, group, 8, r)) < 1e-9);
+	tare_linear_end(&l);
+	for (size_t r = 0; r < 8; r++) /* nothing but the constant, and all of one group */
+		slope[r] = 0;
+	tare_linear_begin(&l, shares, 8);
+	CHECK(tare_linear_add(&l, one));
+	tare_linear_left_out(&l, l.rest,
+			     &(struct tare_linear_groups){ (size_t[8]){ 0 }, 1, factor, sums }, 99,
+			     out);
+	CHECK(out[0] == 99 && out[7] == 99);
+	tare_linear_end(&l);
+}
+
 TEST(product_of_powers_with_noise)
 {
 	struct world w = { 0 };
@@ -284,6 +338,23 @@ static void fit_text(struct world *w, const char *text, const char *target)
 	memset(w, 0, sizeof(*w));
 	tare_str_add(&w->text, text);
 	fit(w, target);
+}
+
+/* Graphs captured one after another, the largest first: what has piled up falls with max_iter. */
+TEST(what_a_law_cannot_say_does_not_hide_what_it_can)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "bs,L,max_iter,y\n");
+	for (int b = 1; b <= 3; b++)
+		for (int l = 4; l <= 8; l += 2)
+			for (int k = 1; k <= 3; k++)
+				tare_str_addf(&w.text, "%d,%d,%d,%d\n", b, l, 1600 >> k,
+					      (900 + 83 * b * l) * k);
+	fit(&w, "y");
+	CHECK(finding(&w, "bs")->kind != TARE_FINDING_NONE);
+	CHECK(finding(&w, "L")->kind != TARE_FINDING_NONE);
+	end(&w);
 }
 
 TEST(repeats_that_do_not_agree)
