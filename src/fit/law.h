@@ -93,6 +93,13 @@ size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *
 void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms,
 		      struct tare_laws *laws);
 
+/*
+ * levels.c: a term for every level of a parameter, all the same, is one for any. A search may prefer the
+ * former: each level left out is then known from the others.
+ */
+void tare_laws_merge_levels(const struct tare_fit_data *d, const struct tare_terms *terms,
+			    struct tare_laws *laws);
+
 /* search.c: laws for the data, from one to laws_max of them. Sorted by score, at most `room`. */
 size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *terms,
 			size_t laws_max, struct tare_laws *out, size_t room);

@@ -255,6 +255,8 @@ size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *
 	for (size_t i = 0; i < POLISHED && i < s.count; i++)
 		polish(&s, out[i]);
 	for (size_t i = 0; i < s.count; i++)
+		tare_laws_merge_levels(d, terms, &out[i]);
+	for (size_t i = 0; i < s.count; i++)
 		tare_laws_judge_beyond(d, terms, &out[i]);
 	qsort(out, s.count, sizeof(*out), by_score);
 	free(s.owner);

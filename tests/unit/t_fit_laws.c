@@ -357,6 +357,22 @@ TEST(what_a_law_cannot_say_does_not_hide_what_it_can)
 	end(&w);
 }
 
+TEST(a_level_that_changes_nothing_has_no_term)
+{
+	static const char *const kinds[] = { "no", "yes", "graphs" };
+	static const int mib[] = { 6408, 6508, 6568, 6508, 6608 };
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "batch,compile,y\n");
+	for (int b = 1; b <= 5; b++)
+		for (int k = 0; k < 3; k++)
+			tare_str_addf(&w.text, "%d,%s,%d\n", b, kinds[k], mib[b - 1]);
+	fit(&w, "y");
+	CHECK(finding(&w, "compile")->kind == TARE_FINDING_NONE);
+	CHECK(finding(&w, "batch")->kind != TARE_FINDING_NONE);
+	end(&w);
+}
+
 TEST(repeats_that_do_not_agree)
 {
 	struct world w;
