@@ -113,6 +113,17 @@ static enum tare_rule rule_of_program(const struct tare_use *u, const struct tar
 	return TARE_RULE_LOSS;
 }
 
+/* By the program's own objects. */
+static bool is_said(const struct tare_use *u)
+{
+	return u->role && u->role != TARE_PROBE_TENSOR;
+}
+
+static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_said)
+{
+	return was_said && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED : TARE_RULE_COMMUNICATION;
+}
+
 static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)
 {
 	switch (u->role) {
@@ -129,8 +140,6 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *
 	default:
 		break;
 	}
-	if (u->maker == TARE_MAKER_COMMUNICATION)
-		return TARE_RULE_COMMUNICATION;
 	if (u->kind == TARE_WORK_OPTIMIZER)
 		return u->is_gone && u->in_its_section ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
 	if (u->kind == TARE_WORK_BACKWARD)
@@ -157,5 +166,7 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_li
 
 	if (!use.is_gone)
 		tare_work_now(w, b, &use);
+	if (use.maker == TARE_MAKER_COMMUNICATION && !is_said(&use))
+		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
 	return rule_of(&use, w, b->flags, has_outlived(f, b));
 }

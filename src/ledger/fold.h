@@ -107,6 +107,9 @@ void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, 
 			bool is_passing);
 bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
 			    uint32_t backwards);
+/* A sweep found it to be a gradient; and was one of its line and size ever? Of what torch.distributed makes. */
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b);
+bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
 void tare_passes_free(struct tare_passes *p);
 
 /* work.c: what the program was doing when blocks came and went */

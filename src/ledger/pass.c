@@ -119,8 +119,20 @@ bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_
 	return !first || *first >= pass->number;
 }
 
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b)
+{
+	if (b->use.maker == TARE_MAKER_COMMUNICATION && p->said.count < KEYS)
+		tare_map_put(&p->said, key_of(b), NULL);
+}
+
+bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b)
+{
+	return tare_map_get(&p->said, key_of(b)) != NULL;
+}
+
 void tare_passes_free(struct tare_passes *p)
 {
+	tare_map_free(&p->said);
 	tare_map_free(&p->gone);
 	free(p->items);
 }

@@ -153,8 +153,11 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_probes *pro
 		struct tare_live_block *b =
 			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
 
-		if (b)
-			give_role(&b->use, p, names[i], probes->sweeps);
+		if (!b)
+			continue;
+		give_role(&b->use, p, names[i], probes->sweeps);
+		if (b->use.role == TARE_PROBE_GRADIENT)
+			tare_passes_note_said(&blocks->work.passes, b);
 	}
 }
 

@@ -9,12 +9,16 @@
 
 /* ---- where in PyTorch a stack is ---- */
 
+enum { THROUGH = -1 };
+
 static const struct {
-	enum tare_maker maker;
+	int maker;
 	const char *file, *function;
 } makers[] = {
 #define TARE_MAKER(KEY, file, function) { TARE_MAKER_##KEY, file, function },
+#define TARE_THROUGH(file) { THROUGH, file, "" },
 #include "ledger/places.def"
+#undef TARE_THROUGH
 #undef TARE_MAKER
 };
 
@@ -23,8 +27,8 @@ static int maker_of(const struct tare_line *line)
 	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
 		if (strstr(line->file, makers[i].file) &&
 		    (!*makers[i].function || !strcmp(line->function, makers[i].function)))
-			return (int)makers[i].maker;
-	return -1;
+			return makers[i].maker;
+	return THROUGH;
 }
 
 static uint64_t mix(uint64_t hash, const char *text, uint32_t line)
@@ -74,7 +78,7 @@ static void look_at(struct tare_fold *f, struct tare_site *site)
 	for (uint32_t i = 0; site->python && i < site->python->depth; i++) {
 		int maker = maker_of(&site->python->lines[i]);
 
-		if (maker < 0)
+		if (maker == THROUGH)
 			continue;
 		site->maker = (uint8_t)maker;
 		break;

@@ -52,6 +52,7 @@ struct tare_passes {
 	size_t count, cap;
 	uint32_t free, last; /* 1 + a place, 0: none */
 	struct tare_map gone; /* site and size → the first pass that left such a block, which then went */
+	struct tare_map said; /* site and size of what torch.distributed made and a sweep found to be a gradient */
 };
 
 enum { TARE_CALLS = 48 };

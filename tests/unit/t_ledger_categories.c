@@ -477,6 +477,66 @@ TEST(categories_sharded_parameters_and_where_they_are_whole)
 	world_free(w);
 }
 
+/* Sharded gradients are made by torch.distributed; a sweep sees those of one pass only. */
+TEST(categories_gradients_that_are_reduced)
+{
+	static const struct tare_line scatter[] = { { "/x/torch/distributed/fsdp/_runtime_utils.py", "_reduce_grad", 3 },
+						    { 0 } };
+	struct world *w = world_new();
+	int64_t first = 0, last;
+
+	now = 0;
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		make(w, 0x300, IN_BACKWARD, reduce); /* of another line: where parameters are whole */
+		make(w, 0x100, IN_BACKWARD, scatter);
+		put(w, 0x9900, 77, IN_BACKWARD, scatter); /* of another size */
+		take(w, OUT, IN_BACKWARD);
+		if (i == 1) {
+			world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, 0x100, 0xa0, NULL, 0);
+			world_sweep(w, now * MS + 1, 0);
+		}
+		make(w, SCRATCH, 0, adam);
+		if (!first)
+			first = now;
+		last = now;
+		take(w, SCRATCH, 0);
+		take(w, 0x100, 0);
+		take(w, 0x300, 0);
+		take(w, 0x9900, 0);
+		end_step(w);
+	}
+	CHECK_STR(rule_at(w, first, 0x100), "reduced");
+	CHECK_STR(rule_at(w, last, 0x100), "reduced");
+	CHECK_STR(rule_at(w, first, 0x300), "communication");
+	CHECK_STR(rule_at(w, last, 77 - 1000), "communication");
+	world_free(w);
+}
+
+/* An operation on a DTensor runs on its parts: an optimizer's state is that all the same. */
+TEST(categories_what_a_dtensor_hands_on)
+{
+	static const struct tare_line state[] = { { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+						  { "/x/torch/distributed/tensor/_api.py", "__torch_dispatch__", 3 },
+						  { "/x/torch/optim/adam.py", "step", 141 },
+						  { 0 } };
+	static const struct tare_line gather[] = { { "/x/torch/distributed/tensor/_redistribute.py", "redistribute", 3 },
+						   { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+						   { "/x/torch/optim/adam.py", "step", 141 },
+						   { 0 } };
+	struct world *w = world_new();
+
+	now = 0;
+	forward(w);
+	step(w, false);
+	make(w, 0x100, 0, state);
+	make(w, 0x200, 0, gather);
+	forward(w);
+	CHECK_RULE(w, 0x100, "state");
+	CHECK_RULE(w, 0x200, "communication");
+	world_free(w);
+}
+
 /* A module that became a part of another; in one sweep the first name of a memory stays. */
 TEST(categories_names_of_a_later_sweep)
 {
