@@ -8,14 +8,12 @@
 
 enum { FIRST_CAP = 16 };
 
-/* Addresses share their low and their high bits: every bit must reach the low ones (murmur3). */
+/* Addresses share their low and their high bits: every bit must reach the low ones (of murmur3). */
 static uint64_t mix(uint64_t x)
 {
-	x ^= x >> 33;
+	x ^= x >> 32;
 	x *= UINT64_C(0xff51afd7ed558ccd);
-	x ^= x >> 33;
-	x *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return x ^ x >> 33;
+	return x ^ x >> 32;
 }
 
 /* At most 5/8 full: linear probing stays short. */
@@ -78,6 +76,12 @@ uint64_t *tare_map_get(const struct tare_map *m, uint64_t key)
 	return slot->key ? &slot->value : NULL;
 }
 
+void tare_map_prefetch(const struct tare_map *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[mix(key) & (m->cap - 1)], 1);
+}
+
 /* Closes the gap by moving later slots of the same run back, so that there are no tombstones. */
 static void close_gap(struct tare_map *m, size_t gap)
 {
@@ -96,14 +100,17 @@ static void close_gap(struct tare_map *m, size_t gap)
 
 bool tare_map_remove(struct tare_map *m, uint64_t key, uint64_t *value)
 {
-	uint64_t *found = tare_map_get(m, key);
+	struct tare_map_slot *slot;
 
-	if (!found)
+	if (!m->cap || (!key && !m->has_zero))
+		return false;
+	slot = key ? find(m, key) : &m->slots[m->cap];
+	if (slot->key != key)
 		return false;
 	if (value)
-		*value = *found;
+		*value = slot->value;
 	if (key)
-		close_gap(m, (size_t)(find(m, key) - m->slots));
+		close_gap(m, (size_t)(slot - m->slots));
 	else
 		m->has_zero = false;
 	m->count--;

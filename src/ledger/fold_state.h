@@ -83,7 +83,7 @@ static inline void tare_amount_add(struct tare_amount *sum, const struct tare_am
 }
 
 struct tare_bucket {
-	struct tare_amount now, kept[TARE_MARK_NR];
+	struct tare_amount now;
 	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
 	int device, process;         /* process -1: others */
 	int context;                 /* -1: others */
@@ -93,6 +93,7 @@ struct tare_bucket {
 		owner; /* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
 	uint32_t site;                       /* where in the program it was asked for; 0: not known */
 	int next_of_device, next_of_context; /* -1 ends */
+	struct tare_amount kept[TARE_MARK_NR]; /* last: rarely looked at */
 };
 
 static inline int tare_now_cut(const struct tare_bucket *b)

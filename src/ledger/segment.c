@@ -41,22 +41,11 @@ int tare_segments_place(const struct tare_segments *s, uint64_t at)
 	return (int)low - 1;
 }
 
-static void book_in(struct tare_fold *f, int bucket, int64_t bytes, int64_t count, enum tare_evidence how)
-{
-	if (bytes || count)
-		tare_fold_book(f, bucket,
-			       &(struct tare_amount){ .bytes = bytes,
-						      .low = bytes,
-						      .high = bytes,
-						      .count = count,
-						      .evidence = (uint8_t)(1 + how) });
-}
-
 static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,
 		 enum tare_evidence how)
 {
 	if (bytes)
-		book_in(f, tare_fold_bucket(f, s->context, account, s->owner), bytes, 0, how);
+		tare_fold_book_bytes(f, tare_fold_bucket(f, s->context, account, s->owner), bytes, how);
 }
 
 static int64_t pinned(const struct tare_segment *s)
@@ -85,12 +74,12 @@ static const struct tare_site *site_in(struct tare_fold *f, const struct tare_se
 
 void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes)
 {
-	book_in(f, site_in(f, s, site)->handed, bytes, 1, TARE_EVIDENCE_EXACT);
+	tare_fold_book_blocks(f, site_in(f, s, site)->handed, bytes, 1);
 }
 
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes)
 {
-	book_in(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner), bytes, 1, TARE_EVIDENCE_EXACT);
+	tare_fold_book_blocks(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner), bytes, 1);
 }
 
 int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
@@ -105,11 +94,13 @@ int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t
 		return -1;
 	}
 	bucket = site_in(f, s, site)->tensor;
-	book_in(f, bucket, bytes, count, TARE_EVIDENCE_EXACT);
+	tare_fold_book_blocks(f, bucket, bytes, count);
 	if (!s->partly)
 		s->partly = tare_fold_bucket(f, s->context, TARE_BUCKET_PARTLY, s->owner);
-	book_in(f, s->partly, pinned(s) - was_pinned, 0, TARE_EVIDENCE_EXACT);
-	book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
+	if (pinned(s) != was_pinned)
+		tare_fold_book_blocks(f, s->partly, pinned(s) - was_pinned, 0);
+	if (held(s) != was_held)
+		book(f, s, TARE_BUCKET_HELD, held(s) - was_held, TARE_EVIDENCE_INFERRED);
 	return bucket;
 }
 
