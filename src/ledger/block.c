@@ -29,14 +29,27 @@ static size_t take_slot(struct tare_blocks *b)
 	return b->count++;
 }
 
-void tare_blocks_add(struct tare_blocks *b, const struct tare_live_block *block,
-		     const uint32_t mark_nr[TARE_MARK_NR])
+struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
+					const uint32_t mark_nr[TARE_MARK_NR])
 {
-	size_t i = take_slot(b);
+	struct tare_live_block *block;
+	bool is_new;
+	uint64_t *place = tare_map_put(&b->places, said->address, &is_new);
 
-	b->items[i] = *block;
-	memcpy(b->items[i].mark, mark_nr, sizeof(b->items[i].mark));
-	*tare_map_put(&b->places, block->address, NULL) = i;
+	if (!is_new)
+		return NULL;
+	*place = take_slot(b);
+	block = &b->items[*place];
+	*block = (struct tare_live_block){ .address = said->address,
+					   .bytes = said->bytes,
+					   .born_ns = said->born_ns,
+					   .process = said->process,
+					   .site = said->site,
+					   .tid = said->tid,
+					   .flags = said->flags,
+					   .bucket = -1 };
+	memcpy(block->mark, mark_nr, sizeof(block->mark));
+	return block;
 }
 
 static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_live_block *block)
@@ -48,24 +61,30 @@ static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_li
 	k->items[k->count++] = *block;
 }
 
-bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
-			const uint32_t mark_nr[TARE_MARK_NR], struct tare_kept_blocks kept[TARE_MARK_NR],
-			struct tare_live_block *out)
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+					   const uint32_t mark_nr[TARE_MARK_NR],
+					   struct tare_kept_blocks kept[TARE_MARK_NR])
 {
 	struct tare_live_block *block;
 	uint64_t i;
 
 	if (!tare_map_remove(&b->places, address, &i))
-		return false;
+		return NULL;
 	block = &b->items[i];
 	tare_work_end(&b->work, block, flags);
+	if (!memcmp(block->mark, mark_nr, sizeof(block->mark)))
+		return block;
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		if (block->mark[m] != mark_nr[m])
 			keep(&kept[m], mark_nr[m], block);
-	*out = *block;
-	*block = (struct tare_live_block){ .process = -1, .bytes = (int64_t)b->free };
-	b->free = i + 1;
-	return true;
+	return block;
+}
+
+void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block)
+{
+	block->process = -1;
+	block->bytes = (int64_t)b->free;
+	b->free = (size_t)(block - b->items) + 1;
 }
 
 void tare_blocks_free(struct tare_blocks *b)

@@ -5,11 +5,6 @@
  */
 #include "ledger/fold.h"
 
-bool tare_fold_is_folded(const struct tare_event *e)
-{
-	return e->process && e->process->fold_ns > 0 && e->at_ns <= e->process->fold_ns;
-}
-
 static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_peer_now *p;

@@ -54,6 +54,23 @@ void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int6
 /* The state has held since the last time that something was said, up to t. */
 void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
 		       const int64_t *parts);
+/* The same where nothing is to be kept of it; false: something is. For every block of a tensor it is asked first. */
+static inline bool tare_samples_pass(struct tare_samples *s, int64_t t, int64_t used, int64_t live)
+{
+	const struct tare_sample *least, *most;
+
+	if (!s->width)
+		return true;
+	least = &s->items[s->column][TARE_SAMPLE_LEAST];
+	most = &s->items[s->column][TARE_SAMPLE_MOST];
+	if (t >= s->column_end || !least->is_there || !most->is_there || used < least->used ||
+	    used > most->used || (used == least->used && live < least->live) ||
+	    (used == most->used && live > most->live))
+		return false;
+	if (s->until < t)
+		s->until = t;
+	return true;
+}
 /* The device turns out to have had that much more all along, in the given part. */
 void tare_samples_shift(struct tare_samples *s, int part, int64_t by);
 /* The moments that were kept, in order of time and each once; returns how many. `out` has room for all. */

@@ -56,6 +56,19 @@ int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t 
 int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
 			       uint64_t size);
 
+/* Every device and process that an event names, the first pass has seen. */
+static inline struct tare_device_fold *tare_fold_known_device(const struct tare_fold *f,
+							      const struct tare_device *device)
+{
+	return device->index < f->device_nr ? f->devices[device->index] : NULL;
+}
+
+static inline struct tare_process_fold *tare_fold_known_process(const struct tare_fold *f,
+								const struct tare_process *p)
+{
+	return p->index < f->process_nr ? f->processes[p->index] : NULL;
+}
+
 /* process.c: processes and their places */
 struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct tare_process *p);
 void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
@@ -89,12 +102,17 @@ void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o)
 
 /* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
-void tare_blocks_add(struct tare_blocks *b, const struct tare_live_block *block,
-		     const uint32_t mark_nr[TARE_MARK_NR]); /* the address must be free */
-/* `flags`: enum tare_tensor_flag of the record that says so */
-bool tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
-			const uint32_t mark_nr[TARE_MARK_NR], struct tare_kept_blocks kept[TARE_MARK_NR],
-			struct tare_live_block *out);
+/* NULL: there is one at this address. */
+struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
+					const uint32_t mark_nr[TARE_MARK_NR]);
+/*
+ * What is returned (NULL: there is none) is to be released before the next is added. `flags`: enum
+ * tare_tensor_flag of the record that says so.
+ */
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+					   const uint32_t mark_nr[TARE_MARK_NR],
+					   struct tare_kept_blocks kept[TARE_MARK_NR]);
+void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
 void tare_blocks_free(struct tare_blocks *b);
 /*
  * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
@@ -299,7 +317,10 @@ enum {
 	TARE_CARRY_PINNED = 254,
 	TARE_CARRY_REGISTERED = 255
 };
-bool tare_fold_is_folded(const struct tare_event *e);
+static inline bool tare_fold_is_folded(const struct tare_event *e)
+{
+	return e->process && e->process->fold_ns > 0 && e->at_ns <= e->process->fold_ns;
+}
 int tare_carry_of_account(int account); /* also of a TARE_BUCKET_… */
 void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,

@@ -72,32 +72,26 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 
 static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address, uint16_t flags)
 {
-	struct tare_live_block block;
+	struct tare_live_block *block =
+		tare_blocks_remove(&p->host_blocks, address, flags, f->host_mark_nr, f->host.kept);
 
-	if (!tare_blocks_remove(&p->host_blocks, address, flags, f->host_mark_nr, f->host.kept, &block))
+	if (!block)
 		return;
-	count(f, p, &block, -1);
-	tare_fold_block_gone(f, &block);
-	tare_fold_course_gone(f, &block, -1);
+	count(f, p, block, -1);
+	tare_fold_block_gone(f, block);
+	tare_fold_course_gone(f, block, -1);
+	tare_blocks_release(&p->host_blocks, block);
 }
 
 static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const struct tare_block *b)
 {
-	struct tare_live_block block = { .address = b->address,
-					 .bytes = b->bytes,
-					 .born_ns = b->born_ns,
-					 .process = b->process,
-					 .site = b->site,
-					 .tid = b->tid,
-					 .flags = b->flags,
-					 .bucket = -1 };
+	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b, f->host_mark_nr);
 	bool is_folded = b->born_ns < 0;
 
 	if (!is_folded && !p->is_torn_down)
 		f->host.is_marked[TARE_MARK_END] = false;
-	tare_work_begin(f, &p->host_blocks.work, &block);
-	tare_blocks_add(&p->host_blocks, &block, f->host_mark_nr);
-	count(f, p, &block, 1);
+	tare_work_begin(f, &p->host_blocks.work, block);
+	count(f, p, block, 1);
 	if (!is_folded)
 		tare_fold_peak_host(f, b->t);
 }

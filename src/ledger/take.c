@@ -175,29 +175,91 @@ static void see_time(struct tare_fold *f, const struct tare_event *e, int device
 		f->first_ns = e->begin_ns;
 }
 
+/* ---- blocks of tensors on a device ---- */
+
+/*
+ * Most events by far are these, and nothing but their time and place matters to most of what looks at
+ * every event. Their device; NULL: it is another event, or the first of its device or process.
+ */
+static struct tare_device_fold *device_of_block(const struct tare_fold *f,
+						const struct tare_event *e)
+{
+	if (e->kind != TARE_KIND_TENSOR || !e->device || !tare_fold_known_process(f, e->process))
+		return NULL;
+	return tare_fold_known_device(f, e->device);
+}
+
+static bool see_block(struct tare_fold *f, const struct tare_event *e)
+{
+	struct tare_device_fold *d = device_of_block(f, e);
+
+	if (!d || tare_fold_is_folded(e))
+		return false;
+	if (f->seen_ns < e->end_ns)
+		f->seen_ns = e->end_ns;
+	if (f->first_ns > e->begin_ns)
+		f->first_ns = e->begin_ns;
+	if (d->max_begin < order_of(e))
+		d->max_begin = order_of(e);
+	return true;
+}
+
+/* Is there something else to be done before it? */
+static bool is_any_before(const struct tare_fold *f, const struct tare_device_fold *d,
+			  const struct tare_event *e)
+{
+	const struct tare_step *late =
+		d->late_next < d->late.count ? &d->late.items[d->late_next] : NULL;
+
+	return (late && late->begin - late->reading_before <= e->at_ns) ||
+	       (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < e->at_ns) ||
+	       !f->processes[e->process->index]->is_seen;
+}
+
+static bool take_block(struct tare_fold *f, const struct tare_event *e)
+{
+	struct tare_device_fold *d = device_of_block(f, e);
+
+	if (!d || tare_fold_is_folded(e) || is_any_before(f, d, e))
+		return false;
+	if (f->last_ns < e->end_ns)
+		f->last_ns = e->end_ns;
+	if (d->max_begin < order_of(e))
+		d->max_begin = order_of(e);
+	tare_fold_tensor(f, d, e);
+	return true;
+}
+
+/* ---- the first pass ---- */
+
+static void see_other(struct tare_fold *f, const struct tare_event *e)
+{
+	int device = device_of(f, e);
+	struct tare_steps *late;
+
+	see_time(f, e, device);
+	if (e->process)
+		tare_fold_process(f, e->process);
+	if (e->about)
+		tare_fold_process(f, e->about);
+	if (device >= 0 && is_reading(e))
+		f->devices[device]->will_be_measured = true;
+	tare_fold_elastic_see(f, e);
+	if (!is_late(f, e, device))
+		return;
+	late = &f->devices[device]->late;
+	late->items =
+		tare_array_reserve(late->items, &late->cap, late->count + 1, sizeof(*late->items));
+	late->items[late->count++] = step_of(f, e, device);
+}
+
 static void find_late(struct tare_fold *f)
 {
 	struct tare_event e;
 
-	while (f->source->next(f->source->arg, &e)) {
-		int device = device_of(f, &e);
-		struct tare_steps *late;
-
-		see_time(f, &e, device);
-		if (e.process)
-			tare_fold_process(f, e.process);
-		if (e.about)
-			tare_fold_process(f, e.about);
-		if (device >= 0 && is_reading(&e))
-			f->devices[device]->will_be_measured = true;
-		tare_fold_elastic_see(f, &e);
-		if (!is_late(f, &e, device))
-			continue;
-		late = &f->devices[device]->late;
-		late->items = tare_array_reserve(late->items, &late->cap, late->count + 1,
-						 sizeof(*late->items));
-		late->items[late->count++] = step_of(f, &e, device);
-	}
+	while (f->source->next(f->source->arg, &e))
+		if (!see_block(f, &e))
+			see_other(f, &e);
 	f->source->rewind(f->source->arg);
 	tare_fold_elastic_decide(f);
 }
@@ -470,6 +532,7 @@ void tare_fold_run(struct tare_fold *f)
 	struct tare_event e;
 
 	while (f->source->next(f->source->arg, &e))
-		take(f, &e);
+		if (!take_block(f, &e))
+			take(f, &e);
 	finish_devices(f);
 }

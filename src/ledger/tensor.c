@@ -21,46 +21,55 @@ static int64_t part_in(const struct tare_segment *s, const struct tare_live_bloc
 	return (int64_t)(block_end < end ? block_end : end) - (int64_t)begin;
 }
 
-/*
- * Adds a block, which is on this stream, or takes it (on: NULL). It may lie in several mappings side by side. Returns
- * the first of them; NULL: none is there.
- */
-static struct tare_segment *spread(struct tare_fold *f, struct tare_segments *s, struct tare_live_block *b,
-				   const struct tare_on_stream *on)
+/* The first segment in which some of a block lies; NULL: none does. */
+static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t address,
+				       int64_t bytes)
 {
-	int i = tare_segments_place(s, b->address), sign = on ? 1 : -1, bucket;
-	struct tare_segment *first = NULL;
+	int i = tare_segments_place(s, address);
 
-	if (i < 0 || b->address - s->items[i].at >= s->items[i].size)
+	if (i < 0 || address - s->items[i].at >= s->items[i].size)
 		i++;
-	for (; (size_t)i < s->count && s->items[i].at < b->address + (uint64_t)b->bytes; i++) {
-		struct tare_segment *g = &s->items[i];
+	return (size_t)i < s->count && s->items[i].at < address + (uint64_t)bytes ? &s->items[i]
+										  : NULL;
+}
+
+/* Adds a block, or takes it (`on` NULL), which may lie in several mappings side by side. */
+static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_live_block *b,
+		   const struct tare_on_stream *on)
+{
+	int sign = on ? 1 : -1;
+	struct tare_segment *first = segment_of(s, b->address, b->bytes);
+	const struct tare_segment *end = s->items + s->count;
+
+	for (struct tare_segment *g = first;
+	     g && g < end && g->at < b->address + (uint64_t)b->bytes; g++) {
 		int64_t part = part_in(g, b);
+		int bucket;
 
 		if (on)
 			tare_fold_segment_on(f, g, on);
 		else if (part > g->live)
 			part = g->live;
-		bucket = tare_fold_segment_move(f, g, b->site, sign * part, first ? 0 : sign);
-		first = first ? first : g;
+		bucket = tare_fold_segment_move(f, g, b->site, sign * part, g == first ? sign : 0);
 		if (bucket < 0 || sign < 0)
 			continue;
 		b->bucket = bucket;
 		b->booked += part;
 	}
-	return first;
 }
 
 static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 		      uint64_t address, uint16_t flags)
 {
-	struct tare_live_block block;
+	struct tare_live_block *block =
+		tare_blocks_remove(&p->blocks, address, flags, d->mark_nr, d->kept_blocks);
 
-	if (!tare_blocks_remove(&p->blocks, address, flags, d->mark_nr, d->kept_blocks, &block))
+	if (!block)
 		return;
-	spread(f, &p->segments, &block, NULL);
-	tare_fold_block_gone(f, &block);
-	tare_fold_course_gone(f, &block, d->index);
+	spread(f, &p->segments, block, NULL);
+	tare_fold_block_gone(f, block);
+	tare_fold_course_gone(f, block, d->index);
+	tare_blocks_release(&p->blocks, block);
 }
 
 /*
@@ -108,20 +117,20 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 		     const struct tare_block *b)
 {
-	struct tare_live_block block = { .address = b->address,
-					 .bytes = b->bytes,
-					 .born_ns = b->born_ns,
-					 .process = b->process,
-					 .site = b->site,
-					 .tid = b->tid,
-					 .flags = b->flags,
-					 .bucket = -1 };
-	const struct tare_segment *segment = spread(f, &p->segments, &block, &b->on);
+	const struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
+	struct tare_live_block *block;
 
-	if (!segment)
+	if (!segment) {
+		take_back(f, d, p, b->address, 0);
 		return;
-	tare_work_begin(f, &p->blocks.work, &block);
-	tare_blocks_add(&p->blocks, &block, d->mark_nr);
+	}
+	block = tare_blocks_add(&p->blocks, b, d->mark_nr);
+	if (!block) { /* its end was not seen */
+		take_back(f, d, p, b->address, 0);
+		block = tare_blocks_add(&p->blocks, b, d->mark_nr);
+	}
+	spread(f, &p->segments, block, &b->on);
+	tare_work_begin(f, &p->blocks.work, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
 }
@@ -146,16 +155,29 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
-	/* Also what was handed out again: its end was not seen. */
-	take_back(f, d, p, b->address, b->bytes > 0 ? 0 : b->flags);
 	if (b->bytes > 0)
 		hand_out(f, d, p, b);
+	else
+		take_back(f, d, p, b->address, b->flags);
+}
+
+/* Up to then; mostly nothing is waiting for that. */
+static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	bool is_unread = d->will_be_measured && !d->is_measured;
+	bool is_phase = d->phase_next < f->phases.queue_base + f->phases.queue_nr;
+	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
+
+	if (is_unread || is_phase || is_instant || t <= f->known_ns ||
+	    !tare_samples_pass(&d->samples, t, d->used, d->live))
+		tare_fold_advance(f, d, t);
+	if (f->host.queue_nr)
+		tare_fold_host_until(f, t);
 }
 
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
-	tare_fold_advance(f, d, b->t);
-	tare_fold_host_until(f, b->t);
+	advance(f, d, b->t);
 	if (b->witness) {
 		tare_fold_pool_witness_look(f, b->witness - 1);
 		return;

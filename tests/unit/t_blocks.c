@@ -13,15 +13,18 @@ struct blocks {
 
 static void add(struct blocks *b, uint64_t address, int64_t bytes)
 {
-	tare_blocks_add(&b->live, &(struct tare_live_block){ .address = address, .bytes = bytes }, b->mark_nr);
+	CHECK(tare_blocks_add(&b->live, &(struct tare_block){ .address = address, .bytes = bytes },
+			      b->mark_nr));
 }
 
 static void take(struct blocks *b, uint64_t address)
 {
-	struct tare_live_block gone;
+	struct tare_live_block *gone =
+		tare_blocks_remove(&b->live, address, 0, b->mark_nr, b->kept);
 
-	CHECK(tare_blocks_remove(&b->live, address, 0, b->mark_nr, b->kept, &gone));
-	CHECK_INT((int64_t)gone.address, (int64_t)address);
+	CHECK(gone);
+	CHECK_INT((int64_t)gone->address, (int64_t)address);
+	tare_blocks_release(&b->live, gone);
 }
 
 static void free_blocks(struct blocks *b)
@@ -33,14 +36,14 @@ static void free_blocks(struct blocks *b)
 
 TEST(blocks_are_found_until_they_go)
 {
-	struct tare_live_block gone;
 	struct blocks b = { 0 };
 
 	for (uint64_t i = 1; i <= 100; i++)
 		add(&b, i << 9, (int64_t)i);
 	for (uint64_t i = 1; i <= 100; i += 2)
 		take(&b, i << 9);
-	CHECK(!tare_blocks_remove(&b.live, 1 << 9, 0, b.mark_nr, b.kept, &gone));
+	CHECK(!tare_blocks_remove(&b.live, 1 << 9, 0, b.mark_nr, b.kept));
+	CHECK(!tare_blocks_add(&b.live, &(struct tare_block){ .address = 2 << 9 }, b.mark_nr));
 	CHECK(!tare_blocks_find(&b.live, 1 << 9));
 	CHECK_INT(tare_blocks_find(&b.live, 2 << 9)->bytes, 2);
 	for (uint64_t i = 1; i <= 50; i++)
