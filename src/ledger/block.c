@@ -10,11 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CACHE_LINE = 64 };
+
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address)
 {
 	uint64_t *known = tare_map_get(&b->places, address);
 
 	return known ? &b->items[*known] : NULL;
+}
+
+void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address)
+{
+	const char *block = (const char *)tare_blocks_find(b, address);
+
+	for (size_t i = 0; block && i < sizeof(struct tare_live_block); i += CACHE_LINE)
+		__builtin_prefetch(block + i, 1);
 }
 
 static size_t take_slot(struct tare_blocks *b)

@@ -102,6 +102,12 @@ void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o)
 
 /* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
+/* Has fetched what is needed soon: first of all, and when that has come. */
+static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
+{
+	tare_map_prefetch(&b->places, address);
+}
+void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 /* NULL: there is one at this address. */
 struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
 					const uint32_t mark_nr[TARE_MARK_NR]);
@@ -190,6 +196,12 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 /* Takes it in when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
+/* Before anything else than a block is looked at. */
+static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
+{
+	if (f->ahead)
+		tare_fold_tensor_flush(f, f->ahead);
+}
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
 					  int process, enum tare_account account, uint64_t owner,
 					  enum tare_mark m);

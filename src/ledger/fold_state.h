@@ -611,7 +611,8 @@ struct tare_device_fold {
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
 	int64_t live; /* in blocks */
-	struct tare_block *blocks; /* waiting for the cluster to be settled */
+	struct tare_block
+		*blocks; /* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
 	struct tare_kept_segments kept_segments[TARE_MARK_NR];
@@ -693,6 +694,8 @@ struct tare_fold {
 	struct tare_grave *grave_items;
 	size_t grave_nr, grave_cap;
 	struct tare_ops ops; /* scratch of one step */
+	struct tare_device_fold
+		*ahead; /* its blocks wait for nothing but the memory that they need */
 	struct tare_graphs graphs;
 	uint32_t host_mark_nr[TARE_MARK_NR];
 	struct tare_host_fold { /* host_tensor.c */

@@ -413,6 +413,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	int device = device_of(f, e);
 	struct tare_step s;
 
+	tare_fold_tensor_catch_up(f);
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
@@ -534,5 +535,6 @@ void tare_fold_run(struct tare_fold *f)
 	while (f->source->next(f->source->arg, &e))
 		if (!take_block(f, &e))
 			take(f, &e);
+	tare_fold_tensor_catch_up(f);
 	finish_devices(f);
 }

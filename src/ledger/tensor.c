@@ -191,17 +191,33 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	tare_fold_peak_tensors(f, d, b->t);
 }
 
+/*
+ * With many blocks the memory of each is far away. So they are taken in by so many, and what each needs is
+ * fetched while those before it are taken in.
+ */
+enum { AHEAD = 16 };
+
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded)
 {
+	bool is_now = is_folded || b->oom || b->witness;
+
+	if (f->ahead != d)
+		tare_fold_tensor_catch_up(f);
 	if (tare_fold_cluster_is_complete(d, b->t))
 		tare_fold_cluster_close(f, d);
-	if (!d->cluster.count || is_folded) {
+	if (is_folded || (is_now && !d->cluster.count)) {
 		tare_fold_tensor_flush(f, d);
 		take_in(f, d, b);
 		return;
 	}
 	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
 	d->blocks[d->block_nr++] = *b;
+	if (d->cluster.count)
+		return;
+	f->ahead = d;
+	tare_blocks_prefetch(&tare_fold_place(f, b->process, d->index)->blocks, b->address);
+	if (d->block_nr >= AHEAD)
+		tare_fold_tensor_flush(f, d);
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */
@@ -236,9 +252,16 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 {
+	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
+		if (d->blocks[i].bytes <= 0)
+			tare_blocks_prefetch_block(
+				&f->processes[d->blocks[i].process]->places[d->index]->blocks,
+				d->blocks[i].address);
 	for (size_t i = 0; i < d->block_nr; i++)
 		take_in(f, d, &d->blocks[i]);
 	d->block_nr = 0;
+	if (f->ahead == d)
+		f->ahead = NULL;
 }
 
 /* Memory of cuMemCreate belongs to no context. */
