@@ -33,6 +33,7 @@ static void join(struct tare_stream_group *all, const struct tare_stream_group *
 {
 	all->segments += g->segments;
 	all->blocks += g->blocks;
+	all->otherwise += g->otherwise;
 	all->bytes += g->bytes;
 	all->live += g->live;
 	all->cached += g->cached;
@@ -67,8 +68,20 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 	}
 }
 
-void tare_streams_table(struct tare_emit *e, const char *title,
-			const struct tare_device_ledger *device, bool is_asked)
+static void add_otherwise(struct tare_emit *e, uint64_t blocks)
+{
+	if (blocks)
+		tare_emit_note(
+			e,
+			"%llu block%s came while another stream was current than that of %s segment: "
+			"whoever asked named the stream",
+			(unsigned long long)blocks, blocks == 1 ? "" : "s",
+			blocks == 1 ? "its" : "their");
+}
+
+static void add_table(struct tare_emit *e, const char *title,
+		      const struct tare_stream_groups *groups, bool has_sum,
+		      struct tare_stream_group *all)
 {
 	static const struct tare_column columns[] = {
 		{ NULL, "STREAM", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
@@ -76,6 +89,26 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 		{ NULL, "CACHED", TARE_COL_BYTES },     { NULL, "STUCK", TARE_COL_BYTES },
 		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
 	};
+
+	tare_emit_table(e, "streams", title, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < groups->count; i++) {
+		struct tare_str name = { 0 };
+
+		label(&name, &groups->items[i], groups->has_pids);
+		add_group(e, tare_str_text(&name), &groups->items[i]);
+		join(all, &groups->items[i]);
+		tare_str_free(&name);
+	}
+	if (has_sum) {
+		tare_emit_rule(e);
+		add_group(e, "all", all);
+	}
+	tare_emit_table_end(e);
+}
+
+void tare_streams_table(struct tare_emit *e, const char *title,
+			const struct tare_device_ledger *device, bool is_asked)
+{
 	struct tare_stream_groups groups;
 	struct tare_stream_group all = { 0 };
 
@@ -83,22 +116,10 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 	if (groups.is_several || (is_asked && groups.count)) {
 		if (!is_asked)
 			tare_str_add_char(e->out, '\n');
-		tare_emit_table(e, "streams", title, columns, sizeof(columns) / sizeof(columns[0]));
-		for (size_t i = 0; i < groups.count; i++) {
-			struct tare_str name = { 0 };
-
-			label(&name, &groups.items[i], groups.has_pids);
-			add_group(e, tare_str_text(&name), &groups.items[i]);
-			join(&all, &groups.items[i]);
-			tare_str_free(&name);
-		}
-		if (is_asked && groups.count > 1) {
-			tare_emit_rule(e);
-			add_group(e, "all", &all);
-		}
-		tare_emit_table_end(e);
+		add_table(e, title, &groups, is_asked && groups.count > 1, &all);
 		if (groups.is_several)
 			add_notes(e, &groups);
+		add_otherwise(e, all.otherwise);
 	}
 	tare_streams_free(&groups);
 }

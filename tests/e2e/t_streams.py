@@ -137,6 +137,8 @@ def blocks_that_contradict_are_counted(box):
     check_equal(streams(ledger["rows"]), {("pool", 0, 0): (1, 13 * MIB, 0, 7 * MIB)})
     check_equal([r["blocks_otherwise"] for r in ledger["rows"]], [1])
     check(any(s.startswith("1 block of PyTorch's allocator") for s in ledger["degraded"]), ledger["degraded"])
+    done = box.tare("report", "rec.tare", "--by", "stream", "--at", "end")
+    check_says(done.out, "1 block came while another stream was current than that of its segment")
 
 
 @case
