@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The recorder lives in other people's processes. Checked on the finished library:
-#   exports = the hooked rows of cuda_api.def + tools/recorder-exports.txt, nothing more or less
+#   exports = the hooked rows of cuda_api.def + cupti.def + tools/recorder-exports.txt, nothing more or less
 #   imports are in tools/recorder-imports.txt, all from libc.so.6
 #   thread-local storage needs no __tls_get_addr (which may allocate)
 #   tools/check-recorder-symbols.sh BUILD_DIR
@@ -26,6 +26,7 @@ trap 'rm -rf "$dir"' EXIT
 {
 	sed -nE 's/^CU_API\(([A-Za-z0-9_]+), *[^,]*, *[^,]*, *[^,]*, *([A-Z]+),.*/\2 \1/p' \
 		src/recorder/cuda/cuda_api.def | awk '$1 != "CALL" { print $2 }'
+	sed -nE 's/^TARE_CUPTI\(([A-Za-z0-9_]+)\)$/\1/p' src/recorder/cupti/cupti.def
 	sed -E 's/[[:space:]]*#.*//; /^$/d' tools/recorder-exports.txt
 } | sort -u >"$dir/want"
 nm -D --defined-only "$lib" | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$dir/have"

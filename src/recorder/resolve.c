@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "recorder/cuda/real.h"
+#include "recorder/cupti/cupti.h"
 #include "recorder/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/plib.h"
@@ -89,7 +90,7 @@ static bool is_hooked(const char *name)
 	for (i = 0; i < CU_API_NR; i++)
 		if (tare_api_rows[i].hook && strcmp(tare_api_rows[i].symbol, name) == 0)
 			return true;
-	return false;
+	return tare_cupti_is_hooked(name);
 }
 
 static bool is_own(const void *address)
@@ -102,6 +103,8 @@ static bool is_own(const void *address)
 
 static void *swap(const char *name, void *found)
 {
+	if (tare_cupti_is_hooked(name))
+		return tare_cupti_swap(name, found);
 	return name[0] == 'n' ? tare_vram_nvml_swap(name, found) : tare_real_swap(name, found, false);
 }
 
@@ -111,6 +114,8 @@ static void *find_needed(const char *name, uintptr_t caller)
 	bool is_nvml = name[0] == 'n';
 	struct tare_elf_object object;
 
+	if (tare_cupti_is_hooked(name))
+		return tare_cupti_needed(name, caller);
 	if (!tare_elf_object_at((const void *)caller, &object) ||
 	    !tare_elf_needs(&object, is_nvml ? "libnvidia-ml.so.1" : "libcuda.so.1"))
 		return NULL;

@@ -333,7 +333,7 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	remember(call);
 	memset(&event, 0, sizeof(event));
 	event.tid = tare_sys_gettid() | (call->is_inside ? TARE_TID_INSIDE : 0);
-	event.api = tare_emit_string(tare_api_rows[call->api].symbol);
+	event.api = tare_emit_string(call->symbol ? call->symbol : tare_api_rows[call->api].symbol);
 	event.name = name_of(call, result);
 	if (!call->is_light && (tare_config.stacks & TARE_STACKS_NATIVE))
 		event.stack = tare_emit_stack();

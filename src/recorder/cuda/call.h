@@ -34,6 +34,7 @@ struct tare_call {
 	struct tare_rss rss_before, rss_after;
 	uint64_t reading_before, reading_after; /* ticks from the start of the first, to the end of the second */
 	const char *name;
+	const char *symbol; /* of a function that is none of the driver's; else NULL */
 	int saved_errno;
 	bool is_weighed;
 	bool is_news; /* device memory had changed since our last call before this one began */
