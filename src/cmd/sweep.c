@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NOT_GIVEN INT64_MIN /* of a number that is no option yet: 0 is one, and wrong */
+
 struct options {
 	const char *output, *timed, *launcher, *sim, *vram, *card, *cap, *stacks;
 	struct tare_operands grids, jsons, works, phases;
@@ -82,6 +84,17 @@ const struct tare_command tare_command_sweep = {
 	.run = tare_cmd_sweep,
 };
 
+/* 0 would be what nobody means: no run, no time. */
+static bool is_number(int64_t v, int64_t most)
+{
+	return v == NOT_GIVEN || (v > 0 && v <= most);
+}
+
+static int64_t given(int64_t v)
+{
+	return v == NOT_GIVEN ? 0 : v;
+}
+
 static int check_options(const struct options *o, const struct tare_operands *command, struct tare_err *err)
 {
 	bool has_grid = o->grids.count || o->jsons.count;
@@ -95,7 +108,8 @@ static int check_options(const struct options *o, const struct tare_operands *co
 	if (o->resume && !has_grid && command->count)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "sweep: --resume with a command needs its grid too; without both it goes on as it was");
-	if (o->repeat < 0 || o->jobs < 0 || o->gpus < 0 || o->timeout < 0 || o->repeat > 100000 || o->jobs > 4096)
+	if (!is_number(o->repeat, 100000) || !is_number(o->jobs, 4096) || !is_number(o->gpus, 4096) ||
+	    !is_number(o->timeout, INT64_MAX))
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --repeat, --jobs, --gpus and --timeout are more than 0");
 	if (o->timed && !*o->timed)
 		return tare_err_set(err, TARE_E_USAGE, "sweep: --timed is the name of a phase");
@@ -158,10 +172,10 @@ static int fill(struct tare_sweep *s, const struct options *o, const struct tare
 {
 	int rc = 0;
 
-	s->repeat = o->repeat;
-	s->jobs = o->jobs;
-	s->gpus_per_run = o->gpus;
-	s->timeout_ns = o->timeout;
+	s->repeat = given(o->repeat);
+	s->jobs = given(o->jobs);
+	s->gpus_per_run = given(o->gpus);
+	s->timeout_ns = given(o->timeout);
 	s->total = o->total;
 	s->timed = o->timed;
 	split_launcher(s, o->launcher);
@@ -317,7 +331,11 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 
 int tare_cmd_sweep(int argc, char **argv)
 {
-	struct options o = { .total = NAN };
+	struct options o = { .repeat = NOT_GIVEN,
+			     .jobs = NOT_GIVEN,
+			     .gpus = NOT_GIVEN,
+			     .timeout = NOT_GIVEN,
+			     .total = NAN };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_sweep, argc, argv, &o, &rest);

@@ -178,6 +178,9 @@ def grids_that_are_none(box):
             (["--grid", "a=1", "--work", "1+"], "too early"),
             (["--grid", "a=1", "--total", "5"], "--work"),
             (["--grid", "a=1", "--repeat", "-1"], "--repeat"),
+            (["--grid", "a=1", "--repeat", "0"], "--repeat"),
+            (["--grid", "a=1", "--jobs", "0"], "--jobs"),
+            (["--grid", "a=1", "--timeout", "0"], "--timeout"),
     ):
         done = sweep(box, *options, command=["true", "{{x}}"], code=2, db="bad.db")
         check_says(done.err, says)
