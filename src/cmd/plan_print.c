@@ -101,7 +101,7 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 		tare_str_add(&s, margin < 0 ? ", too much by " : ", perhaps too much, by up to ");
 		mib(&s, margin < 0 ? -margin : c->high - plan->has_room_for);
 	}
-	if (has_expression)
+	if (has_expression && c->worth == c->worth)
 		tare_str_addf(&s, ", worth %.4g", c->worth);
 	tare_emit_note(e, "%s", tare_str_text(&s));
 	if (has_account) {

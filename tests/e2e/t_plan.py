@@ -67,6 +67,9 @@ def best_of_a_sweep(box):
     ran_out = query(box, "SELECT label FROM runs JOIN cells USING(cell) WHERE status='oom'")
     check_equal(ran_out, [("mib=512",)])
     check(int(best["params"]["mib"]) < 512, best)
+    done = box.tare("plan", box.path("t.db"), "--vram", "1GiB", "-t", "seconds")
+    check_equal((done.code, done.out), (2, ""), done)
+    check_says(done.err, '"seconds" is no memory')
     card = plan(box, box.path("t.db"), "--card", "h200")
     check_equal(card["context_change_bytes"], 0)
     check(card["room_bytes"] > 130 << 30, card)
@@ -81,6 +84,8 @@ def mistakes(box):
                        (table + ["--vram", "1GiB", "-m", "{batch"], "--maximize"),
                        (table + ["--vram", "1GiB", "-m", "{nothing}"], "nothing"),
                        (table + ["--vram", "1GiB", "--used", "much"], "--used much"),
+                       (table + ["--vram", "0"], "more than 0"),
+                       (table + ["--vram", "1GiB", "-m", "1/0"], "division by 0"),
                        ([table[0], "-t", "seconds", "--vram", "1GiB"], "--unit")):
         done = box.tare("plan", *args)
         check_equal((done.code, done.out), (2, ""), args, done)
