@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/fit_print.h"
 #include "cmd/fit_source.h"
+#include "cmd/write_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,16 +155,29 @@ static int fit_source(struct tare_fit_source *source, const struct options *o,
 	return 0;
 }
 
-static int filter_all(struct tare_fit_source *source, const struct tare_operands *where,
-		      struct tare_err *err)
+/* Of a sweep or a recording, series that have no such row are left out, but not the one asked for. */
+static int filter_all(struct tare_fit_source *source, const struct options *o, struct tare_err *err)
 {
+	struct tare_series_list *list = &source->list;
+	struct tare_err why = { 0 };
 	int rc = 0;
 
 	if (source->is_table)
-		return filter(&source->table, where, &source->arena, err);
-	for (size_t i = 0; i < source->list.count && !rc; i++)
-		rc = filter(&source->list.items[i].table, where, &source->list.arena, err);
-	return rc;
+		return filter(&source->table, &o->where, &source->arena, err);
+	for (size_t i = list->count; i-- > 0;) {
+		rc = filter(&list->items[i].table, &o->where, &list->arena, err);
+		if (!rc)
+			continue;
+		if (o->target && !strcmp(list->items[i].name, o->target))
+			return rc;
+		if (!why.code || rc == TARE_E_EMPTY) /* the column is there, the value is not */
+			why = *err;
+		tare_series_drop(list, i);
+	}
+	if (list->count)
+		return 0;
+	*err = why;
+	return why.code;
 }
 
 static int fit(const char *path, const struct options *o, struct tare_str *out,
@@ -183,7 +197,7 @@ static int fit(const char *path, const struct options *o, struct tare_str *out,
 	if (!rc && o->params)
 		rc = tare_fit_split_params(o->params, &source.arena, names, &ask.param_count, err);
 	if (!rc)
-		rc = filter_all(&source, &o->where, err);
+		rc = filter_all(&source, o, err);
 	if (!rc && o->predict) {
 		rc = tare_table_read(o->predict, &source.arena, &cells, err);
 		ask.cells = &cells;
@@ -211,7 +225,7 @@ int tare_cmd_fit(int argc, char **argv)
 	else
 		rc = fit(rest.items[0], &o, &out, &err);
 	if (!rc)
-		fputs(tare_str_text(&out), stdout);
+		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&o.where);
 	tare_operands_free(&rest);

@@ -217,6 +217,10 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	if (got->beyond > 1 && param->level_count < 2)
 		tare_str_addf(out, "%s was %g everywhere: assumes that it does not matter",
 			      param->name, param->least);
+	else if (got->beyond > 1 && got->is_below)
+		tare_str_addf(out, "less %s than measured: assumes that the law holds there%s",
+			      param->name,
+			      param->level_count == 2 ? ", of which two values were measured" : "");
 	else if (got->beyond > 1)
 		tare_str_addf(out,
 			      "%.3g times beyond the measured %s: assumes that the law goes on%s",

@@ -154,7 +154,7 @@ int tare_fit_split_params(const char *text, struct tare_arena *arena, const char
 			  size_t *count, struct tare_err *err)
 {
 	*count = 0;
-	for (const char *at = text; *at;) {
+	for (const char *at = text; at;) {
 		size_t len = strcspn(at, ",");
 
 		if (!len || *count == TARE_FIT_PARAMS_MAX)
@@ -163,7 +163,7 @@ int tare_fit_split_params(const char *text, struct tare_arena *arena, const char
 				"--params takes up to %d names with commas between: a,b",
 				TARE_FIT_PARAMS_MAX);
 		names[(*count)++] = tare_arena_strndup(arena, at, len);
-		at += len + (at[len] == ',');
+		at = at[len] ? at + len + 1 : NULL;
 	}
 	return 0;
 }

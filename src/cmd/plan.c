@@ -4,6 +4,7 @@
 #include "cmd/fit_source.h"
 #include "cmd/plan_print.h"
 #include "cmd/profiles.h"
+#include "cmd/write_file.h"
 #include "fit/tell.h"
 #include "witness/nvml.h"
 
@@ -228,12 +229,13 @@ int tare_cmd_plan(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!o.vram == !o.card)
-		rc = tare_err_set(&err, TARE_E_USAGE,
-				  "plan: say which card, with either --vram or --card");
+		rc = tare_err_set(
+			&err, TARE_E_USAGE,
+			"plan: say which card, with either --vram or --card; --vram is more than 0");
 	else
 		rc = plan(rest.items[0], &o, &out, &code, &err);
 	if (!rc)
-		fputs(tare_str_text(&out), stdout);
+		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : code;

@@ -56,5 +56,8 @@ int tare_cmd_write_file(const char *path, const struct tare_str *text, struct ta
 		rc = write_stream(stdout, text);
 	else
 		rc = is_replaceable(path) ? replace(path, text) : write_path(path, text);
-	return rc ? tare_err_set_errno(err, -rc, "%s: cannot be written", path) : 0;
+	if (!rc)
+		return 0;
+	return tare_err_set_errno(err, -rc, "%s: cannot be written",
+				  strcmp(path, "-") != 0 ? path : "the output");
 }

@@ -262,6 +262,8 @@ void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, stru
 	memset(out, 0, sizeof(*out));
 	thin(d, arena, &out->data);
 	out->step = tare_fit_data_step(d);
+	for (size_t i = 0; i < d->row_count; i++)
+		out->is_signed |= d->y[i] < 0;
 	tare_terms_make(&out->data, arena, &out->terms);
 	out->rival_count = tare_laws_search(&out->data, &out->terms, LAWS_MAX, out->rival,
 					    TARE_FIT_RIVALS_MAX);
@@ -287,22 +289,32 @@ void tare_fit_free(struct tare_fitted *f)
 		tare_linear_end(&f->basis[l]);
 }
 
+static double times_beyond(const struct tare_fit_param *param, double x)
+{
+	double span = param->most - param->least;
+
+	if (x >= param->least && x <= param->most)
+		return 1;
+	if (x > param->most && param->most > 0)
+		return x / param->most;
+	if (x < param->least && x > 0)
+		return param->least / x;
+	if (!(span > 0))
+		return 2; /* any other value than the one */
+	return 1 + (x < param->least ? param->least - x : x - param->most) / span;
+}
+
 static void beyond(const struct tare_fitted *f, const double *x, struct tare_prediction *out)
 {
 	out->beyond = 1;
 	for (size_t p = 0; p < f->data.param_count; p++) {
 		const struct tare_fit_param *param = &f->data.params[p];
-		double times = 1;
+		double times = param->is_level ? 1 : times_beyond(param, x[p]);
 
-		if (param->is_level)
-			continue;
-		if (x[p] > param->most && param->most > 0)
-			times = x[p] / param->most;
-		else if (x[p] < param->least && x[p] > 0)
-			times = param->least / x[p];
 		if (times > out->beyond) {
 			out->beyond = times;
 			out->beyond_param = p;
+			out->is_below = x[p] < param->least;
 		}
 	}
 }
@@ -365,6 +377,9 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 		if (v + half / 2 > out->high)
 			out->high = v + half / 2;
 	}
-	if (out->low < 0 && out->value >= 0)
-		out->low = 0;
+	if (f->is_signed)
+		return;
+	out->value = out->value < 0 ? 0 : out->value;
+	out->low = out->low < 0 ? 0 : out->low;
+	out->high = out->high < 0 ? 0 : out->high;
 }

@@ -22,6 +22,7 @@ struct tare_fitted {
 		[TARE_FIT_PARAMS_MAX]; /* the same past the greatest value of a parameter */
 	double error_above;            /* the same for more than was ever measured */
 	double most;                   /* that was measured */
+	bool is_signed;                /* less than 0 was measured somewhere */
 	double mean_error;             /* of errors on cells left out */
 	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
 };
@@ -31,6 +32,7 @@ struct tare_prediction {
 	size_t law;    /* the one that is greatest there */
 	double beyond; /* how many times farther than measured, in the worst parameter; 1: inside */
 	size_t beyond_param;
+	bool is_below; /* less of it than measured, not more */
 };
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,

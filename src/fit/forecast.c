@@ -144,6 +144,11 @@ bool tare_forecast_at(const struct tare_forecast *f, const struct tare_table *ce
 		if (!tare_problem_cell(&f->parts[i].problem, cells, row, x, why))
 			return false;
 		tare_fit_predict(&f->parts[i].fitted, x, &got);
+		if (!(got.high - got.low < 1e300)) {
+			if (why)
+				*why = "too far beyond what was measured";
+			return false;
+		}
 		if (!i) {
 			*out = got;
 		} else {

@@ -277,9 +277,10 @@ static int check_worth(const struct planning *g, struct tare_err *err)
 	for (size_t i = 0; i < g->plan->count; i++)
 		if (g->plan->choices[i].worth == g->plan->choices[i].worth)
 			return 0;
-	return tare_err_set(err, TARE_E_USAGE,
-			    "plan: --maximize is a number in none of %zu cells; is there a division by 0?",
-			    g->plan->count);
+	return tare_err_set(
+		err, TARE_E_USAGE,
+		"plan: --maximize is a number in none of %zu cells; is there a division by 0?",
+		g->plan->count);
 }
 
 /* What ran out of memory where there was no more than here does not fit, whatever a law says. */
@@ -347,9 +348,10 @@ static int prepare(struct planning *g, struct tare_err *err)
 		return tare_err_set(err, TARE_E_USAGE, "nothing that was measured is called \"%s\"",
 				    ask->fit.target);
 	if (s && s->kind == TARE_SERIES_SECONDS)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "plan: \"%s\" is no memory; name what is with --target, or leave it out",
-				    ask->fit.target);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"plan: \"%s\" is no memory; name what is with --target, or leave it out",
+			ask->fit.target);
 	rc = tare_problem_make(g->memory_table, &ask->fit, &plan->arena, &g->base, err);
 	if (rc)
 		return rc;

@@ -46,7 +46,8 @@ static struct column look(const struct tare_table *t, size_t target, size_t colu
 		const char *text = tare_table_cell(t, r, column);
 		double v;
 
-		if (!text || !tare_table_number(tare_table_cell(t, r, target), &v))
+		if (tare_table_is_missing(text) ||
+		    !tare_table_number(tare_table_cell(t, r, target), &v))
 			continue;
 		c.filled++;
 		if (seen.count <= TARE_FIT_LEVELS_MAX)
@@ -113,21 +114,30 @@ static int named_params(struct tare_problem *p, const struct tare_table *t, size
 	return 0;
 }
 
+static bool may_be_param(const struct tare_problem *p, const struct column *c)
+{
+	return c->filled && c->filled * 2 >= p->data.row_count;
+}
+
 static int all_params(struct tare_problem *p, const struct tare_table *t, size_t target,
 		      const struct tare_problem_ask *ask, struct tare_err *err)
 {
+	const char *lacking = NULL; /* a column that the cells do not have */
+
 	for (size_t column = 0; column < t->column_count; column++) {
 		struct column c;
 		int rc;
 
 		if (column == target || !*t->columns[column])
 			continue;
-		if (ask->cells &&
-		    tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE)
-			continue;
 		c = look(t, target, column);
-		if (!c.filled || c.filled * 2 < p->data.row_count)
+		if (!may_be_param(p, &c))
 			continue;
+		if (ask->cells &&
+		    tare_table_column(ask->cells, t->columns[column]) == TARE_TABLE_NONE) {
+			lacking = t->columns[column];
+			continue;
+		}
 		if (c.values > TARE_FIT_LEVELS_MAX && c.numbers < c.filled) {
 			tare_problem_note(
 				p, "column \"%s\" has too many different words to be a parameter",
@@ -138,6 +148,11 @@ static int all_params(struct tare_problem *p, const struct tare_table *t, size_t
 		if (rc)
 			return rc;
 	}
+	if (lacking && !p->param_count)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"the cells to predict have no column that the runs have, such as \"%s\"",
+			lacking);
 	return 0;
 }
 
@@ -156,7 +171,7 @@ static void level(struct tare_problem *p, struct tare_fit_param *param, const ch
 /* One parameter of a cell. False: missing, or not of its kind. */
 static bool value(const struct tare_fit_param *param, const char *text, double *x)
 {
-	if (!text)
+	if (tare_table_is_missing(text))
 		return false;
 	if (!param->is_level)
 		return tare_table_number(text, x);
@@ -329,6 +344,23 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 	free(x);
 }
 
+static int no_number(const struct tare_table *t, size_t target, struct tare_err *err)
+{
+	const char *name = t->columns[target];
+
+	if (!t->row_count)
+		return tare_err_set(err, TARE_E_EMPTY,
+				    "the table has no row, so nothing is known of \"%s\"", name);
+	for (size_t r = 0; r < t->row_count; r++)
+		if (!tare_table_is_missing(tare_table_cell(t, r, target)))
+			return tare_err_set(
+				err, TARE_E_EMPTY,
+				"column \"%s\" holds no number: the first is \"%.40s\"; write numbers "
+				"alone, without a unit, with a point",
+				name, tare_table_cell(t, r, target));
+	return tare_err_set(err, TARE_E_EMPTY, "column \"%s\" holds no number: it is empty", name);
+}
+
 int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
 		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err)
 {
@@ -348,11 +380,7 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 		p.data.row_count += tare_table_number(tare_table_cell(t, r, target), &v);
 	}
 	if (!p.data.row_count)
-		return tare_err_set(err, TARE_E_EMPTY,
-				    t->row_count
-					    ? "column \"%s\" holds no number"
-					    : "the table has no row, so nothing is known of \"%s\"",
-				    ask->target);
+		return no_number(t, target, err);
 	rc = ask->params ? named_params(&p, t, target, ask, err)
 			 : all_params(&p, t, target, ask, err);
 	if (rc)
@@ -362,7 +390,8 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 			const char *text = tare_table_cell(t, r, p.columns[i]);
 			double v;
 
-			if (text && tare_table_number(tare_table_cell(t, r, target), &v))
+			if (!tare_table_is_missing(text) &&
+			    tare_table_number(tare_table_cell(t, r, target), &v))
 				level(&p, &p.params[i], text);
 		}
 	p.data.row_count = 0;

@@ -139,16 +139,18 @@ static void free_one(struct tare_series *s)
 	free(s->table.cells);
 }
 
+void tare_series_drop(struct tare_series_list *list, size_t at)
+{
+	free_one(&list->items[at]);
+	memmove(&list->items[at], &list->items[at + 1],
+		(--list->count - at) * sizeof(*list->items));
+}
+
 void tare_series_drop_zeros(struct tare_series_list *list, enum tare_series_kind kind)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = list->count; i-- > 0;)
 		if (list->items[i].kind == kind && is_zero(&list->items[i]))
-			free_one(&list->items[i]);
-		else
-			list->items[kept++] = list->items[i];
-	list->count = kept;
+			tare_series_drop(list, i);
 }
 
 void tare_series_free(struct tare_series_list *list)

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { COLUMNS_MAX = 1000 };
+
+#define GREATEST 1e100 /* the square of a share of more is 0 */
 
 struct reading {
 	const char *name;
@@ -255,10 +258,25 @@ bool tare_table_number(const char *text, double *out)
 	if (!text || !*text || text[strspn(text, "+-.0123456789eE")])
 		return false; /* neither hex, nan nor inf */
 	v = strtod(text, &end);
-	if (*end || v - v != 0)
+	if (*end || !(v >= -GREATEST && v <= GREATEST))
 		return false;
 	*out = v;
 	return true;
+}
+
+bool tare_table_is_missing(const char *text)
+{
+	static const char *const words[] = { "nan", "inf", "infinity", "na", "n/a", "null" };
+	double v;
+	char *end;
+
+	if (!text)
+		return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(text + (*text == '+' || *text == '-'), words[i]))
+			return true;
+	v = strtod(text, &end);
+	return end > text && !*end && !(v >= -GREATEST && v <= GREATEST);
 }
 
 static bool is_same(const char *cell, const char *value)

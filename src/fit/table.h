@@ -32,8 +32,11 @@ static inline const char *tare_table_cell(const struct tare_table *t, size_t row
 	return t->cells[row * t->column_count + column];
 }
 
-/* The whole text is a finite decimal number. "" and NULL are not, nor are "nan" and "0x10". */
+/* The whole text is a decimal number up to 1e100. "" and NULL are not, nor are "nan" and "0x10". */
 bool tare_table_number(const char *text, double *out);
+
+/* Nothing is known there: it is empty, NaN, NA, null, infinite, or a number too great to reckon with. */
+bool tare_table_is_missing(const char *text);
 
 /* The rows whose cell in `column` is `value` (as a text, or the same number). */
 void tare_table_where(struct tare_table *t, size_t column, const char *value);

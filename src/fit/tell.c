@@ -287,6 +287,19 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 	}
 }
 
+static void below_nothing(const struct tare_fit_data *d, struct tare_told *told)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < d->row_count; i++)
+		count += d->y[i] < 0;
+	if (count)
+		caution(told,
+			"%zu of %zu cells are below 0: a law is a sum of what things take and does not follow "
+			"them there",
+			count, d->row_count);
+}
+
 static void astray(const struct tare_problem *p, struct tare_told *told)
 {
 	struct tare_unit unit = tare_unit_of(p);
@@ -295,7 +308,7 @@ static void astray(const struct tare_problem *p, struct tare_told *told)
 	tare_unit_add(&unit, p->astray_least, &s);
 	tare_str_add(&s, " to ");
 	tare_unit_add(&unit, p->astray_most, &s);
-	tare_str_add(&s, " at ");
+	tare_str_add(&s, p->param_count ? " at " : "");
 	cell_text(&p->data, tare_fit_x(&p->data, p->astray_cell), &s);
 	caution(told,
 		"in %zu %s a repeat is more than %.0f %% off the others (%s): look at what went wrong "
@@ -357,6 +370,7 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 			varied, cells);
 	if (p->astray)
 		astray(p, told);
+	below_nothing(&p->data, told);
 	if (p->left_out)
 		caution(told,
 			"%zu rows without a number for %s or without a parameter are left out",

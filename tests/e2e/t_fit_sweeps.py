@@ -64,6 +64,12 @@ def what_phases_of_a_sweep_change(box):
         check_equal(law["kind"], "proportional", law)
         check(abs(law["per_step"] / MIB - 1) < 0.02, law)
     check("fill" not in series, "gives back what it took")
+    only = fit(box, box.path("t.db"), "--where", "mib=100")["series"]
+    check_equal({s["target"] for s in only}, {"phase keep", "keep", "keep: allocations"}, "what has such a row")
+    for where, code, says in (("mib=7", 125, "no row has mib=7"), ("mob=7", 2, 'no column "mob"')):
+        done = box.tare("fit", box.path("t.db"), "--where", where)
+        check_equal(done.code, code, done)
+        check_says(done.err, says)
     row = fit(box, box.path("t.db"), "-t", "keep", "--predict", write_cells(box, "batch,mib\n4,1000\n"))["rows"][0]
     check(abs(row["predicted"] / MIB / 1000 - 1) < 0.02, row)
 

@@ -9,7 +9,7 @@ import os
 import re
 import statistics
 
-from harness import Skip, WRAPPER, case, check, check_equal, check_says, main
+from harness import Skip, WRAPPER, case, check, check_equal, check_says, main, tare_argv
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DATA = os.path.join(ROOT, "tests", "data")
@@ -206,6 +206,9 @@ def bad_input(box):
     refused("", ["-t", "y"], 125, "bad.csv is empty")
     refused("a,y\n", ["-t", "y"], 125, "no row")
     refused("a,y\n1,x\n", ["-t", "y"], 125, "\"y\" holds no number")
+    refused("a,y\n1,5 MiB\n", ["-t", "y"], 125, "\"5 MiB\"", "without a unit")
+    refused("a,y\n1,nan\n2,inf\n3,1e400\n", ["-t", "y"], 125, "holds no number: it is empty")
+    refused("a,y\n1,2\n", ["-t", "y", "-p", ""], 2, "--params")
     refused("a,y\n1,2,3\n", ["-t", "y"], 125, "line 2")
     refused("a,a,y\n1,2,3\n", ["-t", "y"], 125, "two columns \"a\"")
     done = box.tare("fit", "-", "-t", "y", input=b"a,y\n1,2\n")
@@ -213,6 +216,56 @@ def bad_input(box):
     done = box.tare("fit", box.path("none.csv"), "-t", "y")
     check_equal(done.code, 125, done)
     check_says(done.err, "none.csv")
+
+
+@case
+def what_is_no_number_is_missing(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,b,y\n1,x,10\n2,NA,20\nnan,x,999\n1e400,x,999\n3,x,30\n4,x,1e101\n4,x,40\n,x,999\n5,x,NaN\n")
+    report = fit_json(box, box.path("t.csv"), "-t", "y", "-p", "a")
+    check_equal((report["cells"], finding(report, "a")["kind"]), (4, "proportional"), "a is a number")
+    check(any("5 rows without a number" in c for c in report["cautions"]), report["cautions"])
+    report = fit_json(box, box.path("t.csv"), "-t", "y", "-p", "a,b")
+    check(any("6 rows without a number" in c for c in report["cautions"]), report["cautions"])
+
+
+@case
+def cells_that_cannot_be_or_are_far_away(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,b,y\n" + "".join("%d,%d,%d\n" % (a, b, 100 + 40 * a * b) for a in (1, 2, 3, 4) for b in (2, 4, 6)))
+    with open(box.path("c.csv"), "w", encoding="utf-8") as file:
+        file.write("a,b\n-9,2\n0,2\n1e99,1e99\nfew,2\n")
+    rows = fit_json(box, box.path("t.csv"), "-t", "y", "--predict", box.path("c.csv"))["rows"]
+    check_equal(rows[0]["predicted"], 0, "less than nothing")
+    check_says(rows[0]["assumes"], "less a than measured")
+    check(95 < rows[1]["predicted"] < 105, rows[1])
+    check(rows[2]["predicted"] is None or rows[2]["low"] <= rows[2]["predicted"] <= rows[2]["high"], rows[2])
+    check_says(rows[3]["assumes"], "a = few is no number")
+    with open(box.path("c.csv"), "w", encoding="utf-8") as file:
+        file.write("colour\nred\n")
+    done = box.tare("fit", box.path("t.csv"), "-t", "y", "--predict", box.path("c.csv"))
+    check_equal((done.code, done.out), (2, ""), done)
+    check_says(done.err, "no column that the runs have", '"b"')
+
+
+@case
+def below_nothing(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,y\n1,-5\n2,-7\n3,9\n")
+    report = fit_json(box, box.path("t.csv"), "-t", "y")
+    check(any("2 of 3 cells are below 0" in c for c in report["cautions"]), report["cautions"])
+
+
+@case
+def a_full_disk_is_an_error(box):
+    if not os.path.exists("/dev/full"):
+        raise Skip("/dev/full is not here")
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,peak_mib\n1,20\n2,30\n3,40\n")
+    for words in ("fit %s -t peak_mib", "plan %s -t peak_mib --vram 1GiB"):
+        done = box.run(["sh", "-c", 'exec "$@" >/dev/full', "sh"] + tare_argv(*(words % box.path("t.csv")).split()))
+        check_equal(done.code, 125, done)
+        check_says(done.err, "cannot be written", "space")
 
 
 @case
