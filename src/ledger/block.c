@@ -101,6 +101,7 @@ void tare_blocks_free(struct tare_blocks *b)
 {
 	tare_map_free(&b->places);
 	tare_passes_free(&b->work.passes);
+	tare_training_free(b->work.training);
 	free(b->items);
 }
 

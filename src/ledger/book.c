@@ -316,6 +316,7 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 	take_most(d, t);
 	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
 		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+	tare_fold_training_used(f, d);
 	tare_fold_course_advance(f, d, t);
 }
 

@@ -137,6 +137,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_fold_phase_rows(f, l);
 		tare_fold_snapshot_pauses(f, l);
 		tare_fold_snapshot_ooms(f, l);
+		tare_fold_training_rows(f, l);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "ledger/category.h"
 #include "ledger/fold_state.h"
+#include "ledger/training.h"
 
 void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 			struct tare_timeline *out); /* course.c */
@@ -394,6 +395,15 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_acc
 			 struct tare_arena *memory, struct tare_ledger_line *l);
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		     struct tare_arena *memory, struct tare_device_ledger *out);
+
+/* training.c: steps of training. A block was handed out (device -1: by the CPU); `used` has moved */
+void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device, const struct tare_live_block *b);
+void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d);
+void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s); /* pre: f->ops are its */
+void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d, int known, int64_t at, bool is_end);
+bool tare_training_is_step(const char *name); /* of a phase */
+void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
+void tare_training_free(struct tare_training_fold *t);
 
 /* oom.c: moments at which memory ran out */
 typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site);

@@ -92,6 +92,7 @@ static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const str
 		f->host.is_marked[TARE_MARK_END] = false;
 	tare_work_begin(f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
+	tare_fold_training_block(f, &p->host_blocks.work, -1, block);
 	if (!is_folded)
 		tare_fold_peak_host(f, b->t);
 }

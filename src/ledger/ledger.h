@@ -397,6 +397,34 @@ static inline int64_t tare_graph_exec_bytes(const struct tare_graph *g)
 	return g->at_instantiate + g->at_upload + g->at_launch + g->at_update;
 }
 
+/* A step of training, or what is usual of many. */
+#define TARE_TRAINING(KEY, key, unit, is_gpu, label) TARE_TRAINING_##KEY,
+enum tare_training_figure {
+#include "ledger/training.def"
+	TARE_TRAINING_NR
+};
+#undef TARE_TRAINING
+
+struct tare_training_step {
+	int64_t figures[TARE_TRAINING_NR];
+};
+
+/* By what its steps are told apart; the first that tells anything. */
+enum tare_training_by { TARE_TRAINING_PHASES, TARE_TRAINING_OPTIMIZER, TARE_TRAINING_BACKWARDS, TARE_TRAINING_BY_NR };
+
+/* A process that trains on a device, or on the CPU. Of the whole recording. */
+struct tare_training {
+	int64_t pid, generation;
+	const char *program;
+	int device; /* as tare_device_ledger.index; -1: the CPU */
+	enum tare_training_by by;
+	uint64_t count;
+	struct tare_training_step first, steady; /* steady: the median of the others, figure by figure */
+	const char *most_at; /* "peak:tensors", "peak:host": when there was most, and what of it is the process's */
+	int64_t most_ns;
+	struct tare_category_sum most[TARE_CATEGORY_NR]; /* nothing where the blocks of then are not known */
+};
+
 struct tare_ledger {
 	const char *at; /* "peak", "end", "12.5s" */
 	int64_t t_ns;   /* -1 at `peak`, where each device has its own */
@@ -415,6 +443,8 @@ struct tare_ledger {
 	int saving_nr;
 	struct tare_oom *ooms; /* of the whole recording, by time */
 	int oom_nr;
+	struct tare_training *trainings; /* where steps are known */
+	int training_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
 	bool opened_gpu; /* some process got past cuInit */

@@ -131,6 +131,7 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 	}
 	spread(f, &p->segments, block, &b->on);
 	tare_work_begin(f, &p->blocks.work, block);
+	tare_fold_training_block(f, &p->blocks.work, d->index, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
 }

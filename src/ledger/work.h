@@ -74,6 +74,7 @@ struct tare_work {
 	int64_t last_bytes;
 	uint64_t last_address;
 	struct tare_passes passes;
+	struct tare_training_fold *training; /* NULL: none was seen */
 };
 
 #endif

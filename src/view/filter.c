@@ -132,6 +132,15 @@ static void filter_ooms(const struct tare_ledger *in, int64_t pid, struct tare_l
 			out->ooms[out->oom_nr++] = in->ooms[i];
 }
 
+static void filter_trainings(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->trainings = tare_xcalloc((size_t)in->training_nr + 1, sizeof(*out->trainings));
+	out->training_nr = 0;
+	for (int i = 0; i < in->training_nr; i++)
+		if (in->trainings[i].pid == pid)
+			out->trainings[out->training_nr++] = in->trainings[i];
+}
+
 void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	*out = *in;
@@ -151,6 +160,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 			out->hosts[out->host_nr++] = in->hosts[i];
 	filter_graphs(in, pid, out);
 	filter_ooms(in, pid, out);
+	filter_trainings(in, pid, out);
 }
 
 void tare_filter_free(struct tare_ledger *out)
@@ -167,5 +177,6 @@ void tare_filter_free(struct tare_ledger *out)
 	free(out->hosts);
 	free(out->graphs);
 	free(out->ooms);
+	free(out->trainings);
 	*out = (struct tare_ledger){ 0 };
 }

@@ -6,6 +6,7 @@
 #include "view/card.h"
 #include "view/host.h"
 #include "view/oom.h"
+#include "view/training.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
 enum { CONTRACT = 1 };
@@ -158,6 +159,7 @@ void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
 		add_device(j, &ledger->devices[i]);
 	tare_json_close(j);
 	tare_oom_json(j, ledger);
+	tare_training_json(j, ledger);
 	tare_json_open(j, "host", '[');
 	for (int i = 0; i < ledger->host_nr; i++)
 		add_host(j, &ledger->hosts[i]);

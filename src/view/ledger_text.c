@@ -12,6 +12,7 @@
 #include "view/oom.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
+#include "view/training.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,7 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
 	tare_host_text(out, ledgers, ledger_nr, style);
+	tare_training_text(out, last, style);
 	tare_oom_text(out, last, style);
 	if (last->device_nr)
 		tare_graph_line(out, last, (size_t)style->width);

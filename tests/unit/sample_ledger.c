@@ -154,6 +154,41 @@ static struct tare_finding train_findings[] = {
 	  .count = 2 },
 };
 
+static struct tare_training training[] = {
+	{ .pid = 431,
+	  .program = "python3",
+	  .device = 0,
+	  .by = TARE_TRAINING_OPTIMIZER,
+	  .count = 120,
+	  .first = { .figures = { [TARE_TRAINING_NS] = 1350000000,
+				  [TARE_TRAINING_DRIVER] = 912000000,
+				  [TARE_TRAINING_ASKED] = 61,
+				  [TARE_TRAINING_ASKED_BYTES] = MIB(8448),
+				  [TARE_TRAINING_TRIED] = MIB(4726),
+				  [TARE_TRAINING_GIVEN_BACK] = MIB(4726),
+				  [TARE_TRAINING_USED] = MIB(8464.8125),
+				  [TARE_TRAINING_LIVE] = MIB(2731) } },
+	  .steady = { .figures = { [TARE_TRAINING_NS] = 41000000,
+				   [TARE_TRAINING_USED] = MIB(4494.5),
+				   [TARE_TRAINING_LIVE] = MIB(2926) } },
+	  .most_at = "peak:tensors",
+	  .most_ns = 2300000000,
+	  .most = { [TARE_CATEGORY_PARAMETER] = { TARE_CATEGORY_PARAMETER, MIB(97.5), 40,
+						  TARE_EVIDENCE_WITNESS },
+		    [TARE_CATEGORY_BUFFER] = { TARE_CATEGORY_BUFFER, MIB(0.25), 20,
+					       TARE_EVIDENCE_WITNESS },
+		    [TARE_CATEGORY_GRADIENT] = { TARE_CATEGORY_GRADIENT, MIB(97.5), 40,
+						 TARE_EVIDENCE_INFERRED },
+		    [TARE_CATEGORY_OPTIMIZER] = { TARE_CATEGORY_OPTIMIZER, MIB(195), 80,
+						  TARE_EVIDENCE_WITNESS },
+		    [TARE_CATEGORY_INPUT] = { TARE_CATEGORY_INPUT, MIB(18.25), 2,
+					      TARE_EVIDENCE_INFERRED },
+		    [TARE_CATEGORY_ACTIVATION] = { TARE_CATEGORY_ACTIVATION, MIB(2452.5), 40,
+						   TARE_EVIDENCE_INFERRED },
+		    [TARE_CATEGORY_WORKSPACE] = { TARE_CATEGORY_WORKSPACE, MIB(65), 1,
+						  TARE_EVIDENCE_INFERRED } } },
+};
+
 const struct tare_ledger *sample_train_peak(void)
 {
 	static struct tare_device_ledger device = H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
@@ -168,6 +203,8 @@ const struct tare_ledger *sample_train_peak(void)
 	peak_rows[10].elastic = true;
 	device.findings = train_findings;
 	device.finding_nr = NR(train_findings);
+	ledger.trainings = training;
+	ledger.training_nr = NR(training);
 	return &ledger;
 }
 
@@ -248,6 +285,8 @@ const struct tare_ledger *sample_train_end(void)
 
 	device.findings = &train_findings[1];
 	device.finding_nr = 1;
+	ledger.trainings = training;
+	ledger.training_nr = NR(training);
 	return &ledger;
 }
 

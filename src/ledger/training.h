@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps of training, as tensors or phases tell them. Each memory of each process has its own; they are told
+ * apart in three ways at once, and the best one that tells anything is shown.
+ */
+#ifndef TARE_LEDGER_TRAINING_H
+#define TARE_LEDGER_TRAINING_H
+
+#include "ledger/ledger.h"
+
+/* Steps of one kind. Of many, every `stride`-th is kept: medians need no more. */
+struct tare_training_list {
+	bool is_open;
+	int depth; /* of phases: how many are open that are called steps */
+	int64_t begin_ns;
+	struct tare_training_step open, first;
+	uint64_t count; /* closed ones */
+	uint64_t stride;
+	struct tare_training_step *items; /* without the first */
+	size_t nr, cap;
+};
+
+struct tare_training_fold {
+	int process, device; /* -1: in the memory of the CPU */
+	uint32_t section, backwards;
+	bool has_backward, has_optimizer; /* since the last step of that kind ended */
+	struct tare_training_list lists[TARE_TRAINING_BY_NR];
+};
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/training.h"
+
+#include "base/units.h"
+
+enum { MAX_TRAININGS = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
+
+enum unit { TIME, COUNT, BYTES };
+
+static const struct figure {
+	const char *key, *label;
+	enum unit unit;
+	bool is_gpu; /* means nothing on the CPU */
+} figures[TARE_TRAINING_NR] = {
+#define TARE_TRAINING(KEY, key, unit, is_gpu, label) { key, label, unit, is_gpu },
+#include "ledger/training.def"
+#undef TARE_TRAINING
+};
+
+static const char *const by_names[TARE_TRAINING_BY_NR] = { "phases", "optimizer", "backward" };
+static const char *const by_words[TARE_TRAINING_BY_NR] = {
+	"by phases",
+	"by the optimizer",
+	"by backward passes",
+};
+
+/* What the most of the tensors is made up of: parameters and what is as large, the batch, the rest. */
+enum part { MODEL, BATCH, OTHER, PART_NR };
+
+static enum part part_of(enum tare_category category)
+{
+	switch (category) {
+	case TARE_CATEGORY_PARAMETER:
+	case TARE_CATEGORY_GRADIENT:
+	case TARE_CATEGORY_OPTIMIZER:
+		return MODEL;
+	case TARE_CATEGORY_INPUT:
+	case TARE_CATEGORY_ACTIVATION:
+		return BATCH;
+	default:
+		return OTHER;
+	}
+}
+
+static int64_t sum_of(const struct tare_training *t, enum part part)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < TARE_CATEGORY_NR; c++)
+		if (part_of((enum tare_category)c) == part)
+			sum += t->most[c].bytes;
+	return sum;
+}
+
+static int64_t parameters_of(const struct tare_training *t)
+{
+	return t->most[TARE_CATEGORY_PARAMETER].bytes;
+}
+
+/* ---- for scripts ---- */
+
+static void add_step(struct tare_json *j, const char *key, const struct tare_training *t,
+		     const struct tare_training_step *step)
+{
+	tare_json_open(j, key, '{');
+	for (int i = 0; i < TARE_TRAINING_NR; i++) {
+		if (figures[i].is_gpu && t->device < 0)
+			tare_json_null(j, figures[i].key);
+		else
+			tare_json_i64(j, figures[i].key, step->figures[i]);
+	}
+	tare_json_close(j);
+}
+
+static void add_ratio(struct tare_json *j, const char *key, int64_t bytes, int64_t of)
+{
+	if (of > 0)
+		tare_json_number(j, key, (double)bytes / (double)of);
+	else
+		tare_json_null(j, key);
+}
+
+static void add_most(struct tare_json *j, const struct tare_training *t)
+{
+	int64_t model = sum_of(t, MODEL), batch = sum_of(t, BATCH), other = sum_of(t, OTHER);
+
+	if (!parameters_of(t)) {
+		tare_json_null(j, "most");
+		return;
+	}
+	tare_json_open(j, "most", '{');
+	tare_json_str(j, "at", t->most_at);
+	tare_json_i64(j, "t_ns", t->most_ns);
+	tare_json_i64(j, "bytes", model + batch + other);
+	tare_json_i64(j, "parameter_bytes", parameters_of(t));
+	add_ratio(j, "parameters_ratio", model, parameters_of(t));
+	tare_json_i64(j, "batch_bytes", batch);
+	add_ratio(j, "input_ratio", batch, t->most[TARE_CATEGORY_INPUT].bytes);
+	tare_json_i64(j, "other_bytes", other);
+	tare_json_close(j);
+}
+
+void tare_training_json(struct tare_json *j, const struct tare_ledger *ledger)
+{
+	tare_json_open(j, "training", '[');
+	for (int i = 0; i < ledger->training_nr; i++) {
+		const struct tare_training *t = &ledger->trainings[i];
+
+		tare_json_open(j, NULL, '{');
+		tare_json_i64(j, "pid", t->pid);
+		tare_json_i64(j, "generation", t->generation);
+		tare_json_str(j, "program", t->program);
+		if (t->device < 0)
+			tare_json_null(j, "device");
+		else
+			tare_json_i64(j, "device", t->device);
+		tare_json_str(j, "steps_by", by_names[t->by]);
+		tare_json_u64(j, "steps", t->count);
+		add_step(j, "first", t, &t->first);
+		add_step(j, "steady", t, &t->steady);
+		add_most(j, t);
+		tare_json_close(j);
+	}
+	tare_json_close(j);
+}
+
+/* ---- for people ---- */
+
+static void add_cell(struct tare_str *cell, enum unit unit, int64_t value)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (unit == TIME)
+		tare_str_add(cell, tare_units_duration(text, value));
+	else if (unit == COUNT)
+		tare_str_add(cell, tare_units_count(text, (uint64_t)value));
+	else
+		tare_str_add(cell, tare_units_mib(text, value));
+}
+
+static void add_figure(struct tare_text_table *table, const struct tare_training *t, int i)
+{
+	int64_t first = t->first.figures[i], steady = t->steady.figures[i];
+	struct tare_text_table_row *row;
+
+	if ((figures[i].is_gpu && t->device < 0) || (!first && !steady))
+		return;
+	row = tare_text_table_add(table);
+	tare_str_addf(&row->label, "  %s", figures[i].label);
+	add_cell(&row->cells[0], figures[i].unit, first);
+	add_cell(&row->cells[1], figures[i].unit, steady);
+	row->word = figures[i].unit == BYTES ? "MiB" : "";
+}
+
+static void add_table(struct tare_str *out, const struct tare_training *t,
+		      const struct tare_text_style *style)
+{
+	struct tare_text_table table = { .column_nr = 2 };
+	struct tare_text_table_row *row = tare_text_table_add(&table);
+
+	row->tone = TARE_TONE_QUIET;
+	row->word = "";
+	tare_str_add(&row->cells[0], "FIRST");
+	tare_str_add(&row->cells[1], "MEDIAN OF OTHERS");
+	for (int i = 0; i < TARE_TRAINING_NR; i++)
+		add_figure(&table, t, i);
+	tare_text_table_draw(out, &table, style);
+	tare_text_table_free(&table);
+}
+
+static void add_title(struct tare_str *out, const struct tare_training *t,
+		      const struct tare_text_style *style)
+{
+	struct tare_str title = { 0 };
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_str_add(&title, "training on ");
+	if (t->device < 0)
+		tare_str_add(&title, "the CPU · ");
+	else
+		tare_str_addf(&title, "GPU %d · ", t->device);
+	tare_text_add_name(&title, t->program);
+	tare_str_addf(&title, " (pid %lld) · %s steps, %s", (long long)t->pid,
+		      tare_units_count(text, t->count), by_words[t->by]);
+	tare_text_tone(out, tare_str_text(&title), TARE_TONE_STRONG, style);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&title);
+}
+
+/* "parameter 1.0, gradient 1.0, optimizer state 2.0", as multiples or in MiB. */
+static void add_categories(struct tare_str *line, const struct tare_training *t, enum part part)
+{
+	const char *before = "";
+
+	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
+		char text[TARE_UNITS_TEXT_MAX];
+
+		if (part_of((enum tare_category)c) != part ||
+		    t->most[c].bytes < (part == MODEL ? 1 : LEAST))
+			continue;
+		tare_str_addf(line, "%s%s ", before, tare_category_name((enum tare_category)c));
+		if (part == MODEL)
+			tare_str_addf(line, "%.1f",
+				      (double)t->most[c].bytes / (double)parameters_of(t));
+		else
+			tare_str_add(line, tare_units_mib(text, t->most[c].bytes));
+		before = ", ";
+	}
+}
+
+static void add_part(struct tare_str *line, const struct tare_training *t, enum part part,
+		     const char *name)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	int64_t input = t->most[TARE_CATEGORY_INPUT].bytes;
+
+	if (sum_of(t, part) < LEAST)
+		return;
+	tare_str_addf(line, " + %s %s", tare_units_mib(text, sum_of(t, part)), name);
+	if (part == BATCH && input && sum_of(t, part) > input)
+		tare_str_addf(line, ", %.1f × its input", (double)sum_of(t, part) / (double)input);
+	tare_str_add(line, " (");
+	add_categories(line, t, part);
+	tare_str_add_char(line, ')');
+}
+
+static void add_sentence(struct tare_str *out, const struct tare_training *t, size_t width)
+{
+	struct tare_str line = { 0 };
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (!parameters_of(t))
+		return;
+	tare_str_addf(&line, "%s %s MiB = %.1f × parameters (", t->most_at,
+		      tare_units_mib(text, sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER)),
+		      (double)sum_of(t, MODEL) / (double)parameters_of(t));
+	add_categories(&line, t, MODEL);
+	tare_str_add_char(&line, ')');
+	add_part(&line, t, BATCH, "of the batch");
+	add_part(&line, t, OTHER, "other");
+	tare_str_add(out, "  ");
+	tare_str_add_wrapped(out, tare_str_text(&line), 2, 4, width);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&line);
+}
+
+void tare_training_text(struct tare_str *out, const struct tare_ledger *ledger,
+			const struct tare_text_style *style)
+{
+	for (int i = 0; i < ledger->training_nr && i < MAX_TRAININGS; i++) {
+		add_title(out, &ledger->trainings[i], style);
+		add_table(out, &ledger->trainings[i], style);
+		add_sentence(out, &ledger->trainings[i], (size_t)style->width);
+		tare_str_add_char(out, '\n');
+	}
+	if (ledger->training_nr > MAX_TRAININGS)
+		tare_str_addf(out, "training of %d more processes: tare report --json\n\n",
+			      ledger->training_nr - MAX_TRAININGS);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule "steps": the first step of training beside the others. */
+#include "ledger_world.h"
+#include "test.h"
+
+#define NN   "/x/torch/nn/modules/"
+#define BASE UINT64_C(0x7f0000000000)
+#define C10  "/site-packages/torch/lib/libc10_cuda.so"
+#define TRY  "/opt/libcudnn/libc10_cuda.so"
+
+static const struct tare_line program[] = { { "train.py", "main", 10 }, { 0 } };
+static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_uniform_", 3 },
+					 { NN "linear.py", "__init__", 5 },
+					 { "train.py", "main", 5 },
+					 { 0 } };
+static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 },
+					   { NN "module.py", "_call_impl", 1190 },
+					   { "train.py", "main", 11 },
+					   { 0 } };
+static const struct tare_line backward[] = { { "/x/torch/autograd/__init__.py", "backward", 197 },
+					     { "train.py", "main", 13 },
+					     { 0 } };
+static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 },
+					 { "train.py", "main", 14 },
+					 { 0 } };
+
+/* Where blocks are, and how the program trains. */
+struct how {
+	bool is_host, has_optimizer;
+	int backwards; /* of a step */
+};
+
+static void block(struct world *w, const struct how *how, int64_t t, uint64_t at, int64_t mib,
+		  unsigned int flags, const struct tare_line *frames)
+{
+	struct world_block b = { .is_host = how->is_host,
+				 .t = t,
+				 .block = BASE + at * MIB,
+				 .bytes = mib * MIB,
+				 .flags = flags };
+
+	for (int i = 0; frames && frames[i].file; i++)
+		b.frames[i] = frames[i];
+	world_block(w, b);
+}
+
+/* x of 2 MiB, y of 4, a gradient of 1; at first the optimizer's state, of 2, then a scratch of 3. */
+static void step(struct world *w, const struct how *how, int64_t t, bool is_first)
+{
+	for (int i = 0; i < how->backwards; i++, t += 6 * MS) {
+		block(w, how, t, 1, 2, 0, program);
+		block(w, how, t + 1 * MS, 3, 4, TARE_TENSOR_GRAD, linear);
+		if (!i)
+			block(w, how, t + 2 * MS, 7, 1, TARE_TENSOR_BACKWARD, backward);
+		block(w, how, t + 3 * MS, 3, 0, TARE_TENSOR_BACKWARD, backward);
+		block(w, how, t + 4 * MS, 1, 0, 0, NULL);
+	}
+	if (how->has_optimizer && is_first)
+		block(w, how, t, 10, 2, 0, adam);
+	if (how->has_optimizer) {
+		block(w, how, t + MS, 12, 3, 0, adam);
+		block(w, how, t + 2 * MS, 12, 0, 0, NULL);
+	}
+	block(w, how, t + 3 * MS, 7, 0, 0, NULL);
+}
+
+static void context(struct world *w)
+{
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
+	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
+	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
+	     .end = 3 * MS + 10, .handle = BASE, .context = 0xc0, .asked = 40 * MIB,
+	     .granted = 40 * MIB, .weigh = true, .before = 600 * MIB, .after = 640 * MIB,
+	     .owner = C10);
+}
+
+/* A parameter of 1 MiB, then steps of so many ms, after an evaluation that is no part of the first. */
+static void train(struct world *w, const struct how *how, int steps, int64_t first_ms, int64_t ms)
+{
+	int64_t t = 100 * MS;
+
+	block(w, how, 10 * MS, 0, 1, 0, init);
+	block(w, how, 20 * MS, 3, 4, 0, linear);
+	block(w, how, 21 * MS, 3, 0, 0, NULL);
+	for (int i = 0; i < steps; i++) {
+		step(w, how, t, i == 0);
+		t += (i ? ms : first_ms) * MS;
+	}
+	block(w, how, t, 1, 2, 0, program);
+}
+
+static int64_t first_of(const struct tare_ledger *l, enum tare_training_figure figure)
+{
+	return l->trainings[0].first.figures[figure];
+}
+
+static int64_t steady_of(const struct tare_ledger *l, enum tare_training_figure figure)
+{
+	return l->trainings[0].steady.figures[figure];
+}
+
+TEST(training_on_a_gpu)
+{
+	static const struct how how = { .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w);
+	train(w, &how, 5, 50, 20);
+	/* In the first step a trial, another allocation after one that was refused, and a wait. */
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 110 * MS,
+	     .end = 111 * MS, .handle = BASE + 200 * MIB, .context = 0xc0, .asked = 30 * MIB,
+	     .granted = 30 * MIB, .weigh = true, .before = 640 * MIB, .after = 670 * MIB,
+	     .owner = TRY);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 112 * MS,
+	     .end = 113 * MS, .handle = BASE + 200 * MIB, .context = 0xc0, .weigh = true,
+	     .before = 670 * MIB, .after = 640 * MIB);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 114 * MS,
+	     .end = 115 * MS, .context = 0xc0, .asked = 999 * MIB, .flags = TARE_EVENT_FAILED,
+	     .weigh = true, .before = 640 * MIB, .after = 640 * MIB, .owner = C10);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 116 * MS,
+	     .end = 117 * MS, .handle = BASE + 300 * MIB, .context = 0xc0, .asked = 2 * MIB,
+	     .granted = 2 * MIB, .weigh = true, .before = 640 * MIB, .after = 642 * MIB,
+	     .owner = C10);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 120 * MS,
+	     .end = 130 * MS, .context = 0xc0);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 5);
+	CHECK_INT(l.trainings[0].pid, 431);
+	CHECK_INT(l.trainings[0].device, 0);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 49 * MS); /* from its forward */
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS);
+	CHECK_INT(first_of(&l, TARE_TRAINING_DRIVER), 4 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_DRIVER), 0);
+	CHECK_INT(first_of(&l, TARE_TRAINING_ASKED), 2);
+	CHECK_INT(first_of(&l, TARE_TRAINING_ASKED_BYTES), 32 * MIB);
+	CHECK_INT(first_of(&l, TARE_TRAINING_REFUSED), 1);
+	CHECK_INT(first_of(&l, TARE_TRAINING_TRIED), 30 * MIB);
+	CHECK_INT(first_of(&l, TARE_TRAINING_GIVEN_BACK), 30 * MIB);
+	CHECK_INT(first_of(&l, TARE_TRAINING_USED), 670 * MIB);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_USED), 642 * MIB);
+	CHECK_INT(first_of(&l, TARE_TRAINING_LIVE), 8 * MIB);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_LIVE), 10 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* At the most there are a parameter, the state, x, y and a gradient. */
+TEST(training_says_what_its_peak_grows_with)
+{
+	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+	const struct tare_training *t;
+
+	train(w, &how, 4, 20, 20);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	t = &l.trainings[0];
+	CHECK_INT(t->device, -1);
+	CHECK_STR(t->most_at, "peak:host");
+	CHECK_INT(t->most[TARE_CATEGORY_PARAMETER].bytes, 1 * MIB);
+	CHECK_INT(t->most[TARE_CATEGORY_GRADIENT].bytes, 1 * MIB);
+	CHECK_INT(t->most[TARE_CATEGORY_OPTIMIZER].bytes, 2 * MIB);
+	CHECK_INT(t->most[TARE_CATEGORY_INPUT].bytes, 2 * MIB);
+	CHECK_INT(t->most[TARE_CATEGORY_ACTIVATION].bytes, 4 * MIB);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_LIVE), 10 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(training_without_an_optimizer_that_makes_anything)
+{
+	static const struct how how = { .is_host = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	train(w, &how, 4, 30, 10);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].count, 4);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 29 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 10 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(training_that_accumulates_gradients)
+{
+	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 4 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	train(w, &how, 3, 40, 40);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 3);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 40 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Momentum makes its state in the first step and nothing later: that is no step of an optimizer yet. */
+TEST(training_whose_optimizer_is_seen_once)
+{
+	static const struct how with = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	static const struct how without = { .is_host = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	step(w, &with, 10 * MS, true);
+	for (int i = 1; i < 5; i++)
+		step(w, &without, 10 * MS + i * 20 * MS, false);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].count, 4); /* the last has no end */
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(training_is_not_known_by_two_steps)
+{
+	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	train(w, &how, 2, 20, 20);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Which was the first is not known where the beginning was folded away. */
+TEST(training_is_not_known_where_its_begin_is_not)
+{
+	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	train(w, &how, 8, 20, 20);
+	l = world_ledger_folded(w, 130 * MS, "end");
+	CHECK_INT(l.training_nr, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Of very many steps only some are kept; the median of them is that of all. */
+TEST(training_of_many_steps)
+{
+	static const struct how how = { .is_host = true, .backwards = 1 };
+	struct world *w = world_new();
+	const char *at = "end";
+	struct tare_ledger l;
+
+	train(w, &how, 5000, 30, 10);
+	world_build(w, NULL, &at, 1, &l);
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].count, 5000);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 29 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 10 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+static void phase(struct world *w, int64_t t, const char *name)
+{
+	PHASE(w, .what = name ? TARE_PHASE_PUSH : TARE_PHASE_POP, .t = t, .name = name);
+}
+
+/* The program's own word counts most. The first step makes the context, in a phase around its allocation. */
+TEST(training_by_phases_that_are_called_steps)
+{
+	static const char *const names[] = { "step 0", "step 1", "step 2", "step 3" };
+	struct world *w = world_new();
+	const char *at = "end";
+	struct tare_ledger l;
+
+	phase(w, 1 * MS, "epoch 1");
+	for (int i = 0; i < 4; i++) {
+		int64_t t = 10 * MS + 100 * i * MS, size = (13 - i) * MIB;
+
+		phase(w, t, names[i]);
+		if (!i)
+			CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+			     .begin = t + 1 * MS, .end = t + 6 * MS, .handle = 0xc0,
+			     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+			     .before = 100 * MIB, .after = 600 * MIB);
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t + 10 * MS,
+		     .end = t + 11 * MS, .handle = BASE, .context = 0xc0, .asked = (uint64_t)size,
+		     .granted = (uint64_t)size, .weigh = true, .before = 600 * MIB,
+		     .after = 600 * MIB + size, .owner = C10);
+		phase(w, t + 12 * MS, "Optimizer.step#SGD.step");
+		phase(w, t + 13 * MS, NULL);
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t + 14 * MS,
+		     .end = t + 15 * MS, .handle = BASE, .context = 0xc0, .weigh = true,
+		     .before = 600 * MIB + size, .after = 600 * MIB);
+		phase(w, t + (i ? 20 : 50) * MS, NULL);
+	}
+	phase(w, 500 * MS, NULL);
+	world_build(w, NULL, &at, 1, &l);
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_PHASES);
+	CHECK_INT(l.trainings[0].count, 4);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 50 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS);
+	CHECK_INT(first_of(&l, TARE_TRAINING_DRIVER), 7 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_DRIVER), 2 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_ASKED_BYTES), 11 * MIB);
+	CHECK_INT(first_of(&l, TARE_TRAINING_USED), 613 * MIB);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_USED), 611 * MIB);
+	CHECK_INT(l.trainings[0].most[TARE_CATEGORY_PARAMETER].bytes, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+bool tare_training_is_step(const char *name);
+
+TEST(training_knows_phases_by_their_names)
+{
+	CHECK(tare_training_is_step("step"));
+	CHECK(tare_training_is_step("step 12"));
+	CHECK(tare_training_is_step("ProfilerStep#3"));
+	CHECK(tare_training_is_step("train_step batch=4"));
+	CHECK(tare_training_is_step("Iteration 7"));
+	CHECK(!tare_training_is_step("Optimizer.step#SGD.step"));
+	CHECK(!tare_training_is_step("optimizer_step"));
+	CHECK(!tare_training_is_step("stepper"));
+	CHECK(!tare_training_is_step("a step"));
+	CHECK(!tare_training_is_step("steps.py:12"));
+	CHECK(!tare_training_is_step(""));
+}
