@@ -124,40 +124,12 @@ int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t own
 	return tare_fold_bucket_at(f, context, account, owner, 0);
 }
 
-/* It is about to change: what it was at marks since it did so last stays known. */
-static inline void keep(struct tare_bucket *b, const struct tare_device_fold *d)
-{
-	if (!memcmp(b->mark, d->mark_nr, sizeof(b->mark)))
-		return;
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (b->mark[m] != d->mark_nr[m])
-			b->kept[m] = b->now;
-	memcpy(b->mark, d->mark_nr, sizeof(b->mark));
-}
-
-void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_t bytes, int64_t count)
-{
-	struct tare_bucket *b = &f->buckets[bucket];
-	struct tare_device_fold *d = f->devices[b->device];
-
-	keep(b, d);
-	b->now.bytes += bytes;
-	b->now.low += bytes;
-	b->now.high += bytes;
-	b->now.count += count;
-	if (b->now.evidence < 1 + TARE_EVIDENCE_EXACT)
-		b->now.evidence = 1 + TARE_EVIDENCE_EXACT;
-	d->account_now[b->account] += bytes;
-	if (b->account == TARE_BUCKET_TENSOR)
-		d->live += bytes;
-}
-
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by)
 {
 	struct tare_bucket *b = &f->buckets[bucket];
 	struct tare_device_fold *d = f->devices[b->device];
 
-	keep(b, d);
+	tare_bucket_keep(b, d);
 	b->now.bytes += by->bytes;
 	b->now.low += by->low;
 	b->now.high += by->high;

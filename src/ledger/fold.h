@@ -7,6 +7,8 @@
 #include "ledger/fold_state.h"
 #include "ledger/training.h"
 
+#include <string.h>
+
 void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 			struct tare_timeline *out); /* course.c */
 
@@ -18,8 +20,36 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 /* A bucket of no process: OTHER, by `owner`, or PAUSED. */
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
-/* The same of blocks, exact, in a bucket of tensors that enters no sum of a device and is no trial: for speed. */
-void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_t bytes, int64_t count);
+/* It is about to change: what it was at marks since it did so last stays known. */
+static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_device_fold *d)
+{
+	if (!memcmp(b->mark, d->mark_nr, sizeof(b->mark)))
+		return;
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (b->mark[m] != d->mark_nr[m])
+			b->kept[m] = b->now;
+	memcpy(b->mark, d->mark_nr, sizeof(b->mark));
+}
+
+/* Books blocks, exact, in a bucket of theirs that enters no sum of a device and is no trial. */
+static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_t bytes,
+					 int64_t count)
+{
+	struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_device_fold *d = f->devices[b->device];
+
+	tare_bucket_keep(b, d);
+	b->now.bytes += bytes;
+	b->now.low += bytes;
+	b->now.high += bytes;
+	b->now.count += count;
+	if (b->now.evidence < 1 + TARE_EVIDENCE_EXACT)
+		b->now.evidence = 1 + TARE_EVIDENCE_EXACT;
+	d->account_now[b->account] += bytes;
+	if (b->account == TARE_BUCKET_TENSOR)
+		d->live += bytes;
+}
+
 void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
 /* What all sites of the bucket's account and owner in its context hold together. */
 int64_t tare_fold_held(const struct tare_fold *f, int bucket);
@@ -71,9 +101,23 @@ static inline struct tare_process_fold *tare_fold_known_process(const struct tar
 }
 
 /* process.c: processes and their places */
-struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct tare_process *p);
+struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struct tare_process *p);
+static inline struct tare_process_fold *tare_fold_process(struct tare_fold *f,
+							  const struct tare_process *p)
+{
+	struct tare_process_fold *known = tare_fold_known_process(f, p);
+
+	return known ? known : tare_fold_process_new(f, p);
+}
 void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
-struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device);
+struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device);
+static inline struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
+{
+	const struct tare_process_fold *p = f->processes[process];
+
+	return device < p->place_nr && p->places[device] ? p->places[device]
+							 : tare_fold_place_new(f, process, device);
+}
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);

@@ -378,6 +378,8 @@ struct tare_watches {
 	struct tare_map gone_at; /* serial → 1 + place in gone */
 };
 
+enum { TARE_SITE_MEMO = 256 };
+
 struct tare_process_fold {
 	const struct tare_process *process;
 	bool is_seen, is_ended, has_context;
@@ -389,6 +391,9 @@ struct tare_process_fold {
 	bool is_vmm_over;                     /* its references are gone */
 	struct tare_map origin_of; /* python, stack id → place in `origins` of the fold */
 	struct tare_map site_of;   /* python id, or address → site */
+	struct tare_site_memo {
+		uint32_t python, site;
+	} site_memo[TARE_SITE_MEMO]; /* of stacks that came lately, by the low bits of their ids */
 	struct tare_map origins;              /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
 	struct tare_map graphs;               /* handle of a graph → 1 + row */

@@ -194,7 +194,14 @@ uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fol
 
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
-	return e->python || e->stack ? site_of(f, p, e) : 0;
+	struct tare_site_memo *memo;
+
+	if (!e->python || !e->python->depth)
+		return e->stack ? site_of(f, p, e) : 0;
+	memo = &p->site_memo[e->python->id % TARE_SITE_MEMO];
+	if (memo->python != e->python->id || !memo->site)
+		*memo = (struct tare_site_memo){ e->python->id, site_of(f, p, e) };
+	return memo->site;
 }
 
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)

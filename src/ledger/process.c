@@ -27,7 +27,7 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 	}
 }
 
-struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct tare_process *p)
+struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struct tare_process *p)
 {
 	int i = p->index;
 
@@ -47,7 +47,7 @@ struct tare_process_fold *tare_fold_process(struct tare_fold *f, const struct ta
 	return f->processes[i];
 }
 
-struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
+struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device)
 {
 	struct tare_process_fold *p = f->processes[process];
 

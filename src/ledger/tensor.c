@@ -33,12 +33,14 @@ static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t a
 										  : NULL;
 }
 
-/* Adds a block, or takes it (`on` NULL), which may lie in several mappings side by side. */
-static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_live_block *b,
-		   const struct tare_on_stream *on)
+/*
+ * Adds a block, or takes it (`on` NULL), which may lie in several mappings side by side, from the first on. NULL:
+ * none is there any more.
+ */
+static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_segment *first,
+		   struct tare_live_block *b, const struct tare_on_stream *on)
 {
 	int sign = on ? 1 : -1;
-	struct tare_segment *first = segment_of(s, b->address, b->bytes);
 	const struct tare_segment *end = s->items + s->count;
 
 	for (struct tare_segment *g = first;
@@ -66,7 +68,8 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 
 	if (!block)
 		return;
-	spread(f, &p->segments, block, NULL);
+	spread(f, &p->segments, segment_of(&p->segments, block->address, block->bytes), block,
+	       NULL);
 	tare_fold_block_gone(f, block);
 	tare_fold_course_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
@@ -117,7 +120,7 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 		     const struct tare_block *b)
 {
-	const struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
+	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
 	struct tare_live_block *block;
 
 	if (!segment) {
@@ -129,7 +132,7 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 		take_back(f, d, p, b->address, 0);
 		block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	}
-	spread(f, &p->segments, block, &b->on);
+	spread(f, &p->segments, segment, block, &b->on);
 	tare_work_begin(f, &p->blocks.work, block);
 	tare_fold_training_block(f, &p->blocks.work, d->index, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
@@ -188,6 +191,8 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 		return;
 	}
 	apply(f, d, b);
+	if (b->bytes <= 0)
+		return; /* that is no peak */
 	tare_fold_plateau(f, d, b->t);
 	tare_fold_peak_tensors(f, d, b->t);
 }
@@ -198,27 +203,33 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
  */
 enum { AHEAD = 16 };
 
-void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded)
+/* Where the next block waits. */
+static struct tare_block *queue(struct tare_device_fold *d)
 {
-	bool is_now = is_folded || b->oom || b->witness;
+	d->blocks =
+		tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	return &d->blocks[d->block_nr++];
+}
 
+/* Settles the calls that are over by then. */
+static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
 	if (f->ahead != d)
 		tare_fold_tensor_catch_up(f);
-	if (tare_fold_cluster_is_complete(d, b->t))
+	if (d->cluster.count && tare_fold_cluster_is_complete(d, t))
 		tare_fold_cluster_close(f, d);
-	if (is_folded || (is_now && !d->cluster.count)) {
+}
+
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
+		    bool is_folded)
+{
+	settle(f, d, b->t);
+	if (!d->cluster.count || is_folded) {
 		tare_fold_tensor_flush(f, d);
 		take_in(f, d, b);
-		return;
+	} else {
+		*queue(d) = *b;
 	}
-	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
-	d->blocks[d->block_nr++] = *b;
-	if (d->cluster.count)
-		return;
-	f->ahead = d;
-	tare_blocks_prefetch(&tare_fold_place(f, b->process, d->index)->blocks, b->address);
-	if (d->block_nr >= AHEAD)
-		tare_fold_tensor_flush(f, d);
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */
@@ -229,26 +240,46 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const 
 	return tare_fold_site(f, p, e);
 }
 
-/* The segment of a block may be among calls that are not settled: it waits for them. */
-void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static void add(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
+		struct tare_block *out)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	struct tare_block b = { .address = r->block,
-				.bytes = r->bytes,
-				.t = e->at_ns,
-				.born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
-				.process = e->process->index,
-				.tid = r->tid,
-				.flags = r->flags };
 
-	if (b.bytes > (int64_t)1 << 44)
+	*out = (struct tare_block){ .address = r->block,
+				    .bytes = r->bytes,
+				    .t = e->at_ns,
+				    .born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
+				    .process = e->process->index,
+				    .tid = r->tid,
+				    .flags = r->flags };
+	if (r->bytes <= 0)
+		return;
+	out->site = site_of(f, p, e);
+	out->on = tare_fold_stream_of(p, d, r);
+}
+
+/* The segment of a block may be among calls that are not settled: it waits for them. */
+void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	struct tare_block b;
+
+	if (e->rec.tensor->bytes > (int64_t)1 << 44)
 		return; /* damage */
-	if (b.bytes > 0) {
-		b.site = site_of(f, p, e);
-		b.on = tare_fold_stream_of(p, d, r);
+	if (tare_fold_is_folded(e)) {
+		add(f, d, e, &b);
+		tare_fold_wait(f, d, &b, true);
+		return;
 	}
-	tare_fold_wait(f, d, &b, tare_fold_is_folded(e));
+	settle(f, d, e->at_ns);
+	add(f, d, e, queue(d));
+	if (d->cluster.count)
+		return;
+	f->ahead = d;
+	tare_blocks_prefetch(&tare_fold_place(f, e->process->index, d->index)->blocks,
+			     e->rec.tensor->block);
+	if (d->block_nr >= AHEAD)
+		tare_fold_tensor_flush(f, d);
 }
 
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
