@@ -22,16 +22,6 @@ static int by_segment(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int by_block(const void *a, const void *b)
-{
-	const struct tare_live_block *x = *(const struct tare_live_block *const *)a,
-				     *y = *(const struct tare_live_block *const *)b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
 static bool is_before(const struct tare_segment *s, const struct tare_live_block *b)
 {
 	return s->process != b->process ? s->process < b->process : s->at + s->size <= b->address;
@@ -47,24 +37,42 @@ static int64_t part_of(const struct tare_segment *s, const struct tare_live_bloc
 	return s->process == b->process && begin < end ? (int64_t)(end - begin) : 0;
 }
 
-/* Both in order: a block may lie in several segments, and none begins before the one before it. */
+/* The first segment, in order, that does not end before the block begins. */
+static size_t first_of(const struct found *found, size_t count, const struct tare_live_block *b)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (is_before(&found[mid].segment, b))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Of those whose age is not known, too, it is always the same one. */
+static bool is_older(const struct tare_live_block *a, const struct tare_live_block *b)
+{
+	return a->born_ns != b->born_ns ? a->born_ns < b->born_ns : a->address < b->address;
+}
+
+/* The segments are in order, the blocks are not; a block may lie in several segments. */
 static void fill(struct found *found, size_t count, const struct tare_block_list *blocks)
 {
-	size_t first = 0;
-
 	for (size_t i = 0; i < blocks->count; i++) {
 		const struct tare_live_block *b = blocks->items[i];
 
-		while (first < count && is_before(&found[first].segment, b))
-			first++;
-		for (size_t k = first; k < count; k++) {
+		for (size_t k = first_of(found, count, b); k < count; k++) {
 			int64_t part = part_of(&found[k].segment, b);
 
 			if (!part)
 				break;
 			found[k].segment.live += part;
 			found[k].blocks++;
-			if (!found[k].oldest || b->born_ns < found[k].oldest->born_ns)
+			if (!found[k].oldest || is_older(b, found[k].oldest))
 				found[k].oldest = b;
 		}
 	}
@@ -163,8 +171,6 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 	count = leave_out(f, d, m, segments, count);
 	tare_fold_blocks_at(f, d, m, &blocks);
 	add_collected(f, d, m, &blocks, &out->collected);
-	if (blocks.count)
-		qsort(blocks.items, blocks.count, sizeof(*blocks.items), by_block);
 	found = tare_xcalloc(count + 1, sizeof(*found));
 	for (size_t i = 0; i < count; i++)
 		found[i].segment = segments[i];

@@ -15,12 +15,21 @@ static const struct tare_work *work_of(const struct tare_fold *f, const struct t
 	return device < 0 ? &p->host_blocks.work : &p->places[device]->blocks.work;
 }
 
+/* By what a row is sorted: its texts are compared once for all rows, not once for every two of them. */
+struct key {
+	int64_t bytes, born_ns;
+	uint32_t name, line; /* id of the text, site; then its place among all of them in order */
+	uint32_t at;         /* of the row */
+};
+
 struct rows {
 	const struct tare_fold *f;
 	struct tare_arena *memory;
 	struct tare_map lines, short_lines; /* site → text */
+	struct tare_map names;              /* id → text */
 	struct tare_tensor_row *items;
-	size_t count, cap;
+	struct key *keys; /* of each */
+	size_t count, cap, key_cap;
 	struct tare_pool_list pools; /* of a device, by pool … */
 	struct tare_category_sum
 		host[TARE_CATEGORY_NR]; /* … or of the CPU, without what is mapped */
@@ -44,10 +53,22 @@ static const char *text_of(struct rows *r, uint32_t site, bool is_full)
 	return (const char *)(uintptr_t)*known;
 }
 
+static const char *name_of(struct rows *r, uint32_t id)
+{
+	const char *name = tare_fold_text_of(r->f, id);
+	uint64_t *known;
+
+	if (!name)
+		return NULL;
+	known = tare_map_put(&r->names, id, NULL);
+	if (!*known)
+		*known = (uint64_t)(uintptr_t)tare_arena_strdup(r->memory, name);
+	return (const char *)(uintptr_t)*known;
+}
+
 static void add(struct rows *r, const struct tare_live_block *b, int device)
 {
 	const struct tare_fold *f = r->f;
-	const char *name = tare_fold_text_of(f, b->use.name);
 	enum tare_rule rule = tare_fold_rule_of(f, b, work_of(f, b, device));
 
 	if (device >= 0)
@@ -55,8 +76,11 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
 		tare_category_sums_add(r->host, rule, b->bytes);
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
+	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
+	r->keys[r->count] =
+		(struct key){ b->bytes, b->born_ns, b->use.name, b->site, (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
-		.name = name ? tare_arena_strdup(r->memory, name) : NULL,
+		.name = name_of(r, b->use.name),
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
 		.rule = rule,
@@ -66,32 +90,79 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 	};
 }
 
-static int compare_texts(const char *a, const char *b)
+static int by_text(const void *a, const void *b)
 {
-	return strcmp(a ? a : "", b ? b : "");
+	const struct tare_map_slot *const *x = a, *const *y = b;
+
+	return strcmp((const char *)(uintptr_t)(*x)->value, (const char *)(uintptr_t)(*y)->value);
+}
+
+/* Texts become their places in order, from 1, equal ones the same; none is 0. */
+static struct tare_map rank(const struct tare_map *texts)
+{
+	const struct tare_map_slot **sorted = tare_xcalloc(texts->count + 1, sizeof(*sorted)),
+				   *slot;
+	struct tare_map ranks = { 0 };
+	uint64_t place = 0;
+	size_t n = 0;
+
+	for (size_t at = 0; (slot = tare_map_next(texts, &at));)
+		sorted[n++] = slot;
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), by_text);
+	for (size_t i = 0; i < n; i++) {
+		place += !i || by_text(&sorted[i - 1], &sorted[i]);
+		*tare_map_put(&ranks, sorted[i]->key, NULL) = place;
+	}
+	free(sorted);
+	return ranks;
+}
+
+static uint32_t rank_in(const struct tare_map *ranks, uint32_t id)
+{
+	const uint64_t *place = tare_map_get(ranks, id);
+
+	return place ? (uint32_t)*place : 0;
 }
 
 static int by_size(const void *a, const void *b)
 {
-	const struct tare_tensor_row *x = a, *y = b;
-	int order = compare_texts(x->name, y->name);
+	const struct key *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
-	if (!order)
-		order = compare_texts(x->line, y->line);
-	return order ? order : (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
+}
+
+static void sort(struct rows *r)
+{
+	struct tare_map names = rank(&r->names), lines = rank(&r->lines);
+
+	for (size_t i = 0; i < r->count; i++) {
+		r->keys[i].name = rank_in(&names, r->keys[i].name);
+		r->keys[i].line = rank_in(&lines, r->keys[i].line);
+	}
+	qsort(r->keys, r->count, sizeof(*r->keys), by_size);
+	tare_map_free(&names);
+	tare_map_free(&lines);
 }
 
 static void finish(struct rows *r, struct tare_tensor_rows *out)
 {
 	*out = (struct tare_tensor_rows){ .count = (int)r->count };
 	if (r->count) {
-		qsort(r->items, r->count, sizeof(*r->items), by_size);
+		sort(r);
 		out->items = tare_arena_alloc(r->memory, r->count * sizeof(*r->items));
-		memcpy(out->items, r->items, r->count * sizeof(*r->items));
+		for (size_t i = 0; i < r->count; i++)
+			out->items[i] = r->items[r->keys[i].at];
 	}
 	free(r->items);
+	free(r->keys);
+	tare_map_free(&r->names);
 	tare_map_free(&r->lines);
 	tare_map_free(&r->short_lines);
 }
