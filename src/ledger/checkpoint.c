@@ -327,8 +327,10 @@ static void tell_live(struct checkpoint *c, int64_t t)
 			if (p->places[k])
 				add_blocks(c, p, &p->places[k]->blocks, f->devices[k]->device,
 					   t - AT_LOCAL * US);
-		if (p)
-			add_blocks(c, p, &p->host_blocks, NULL, t);
+		if (!p)
+			continue;
+		add_blocks(c, p, &p->host_blocks, NULL, t);
+		tare_checkpoint_names(c, p, t);
 	}
 }
 

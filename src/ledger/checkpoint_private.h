@@ -61,6 +61,9 @@ struct tare_event *tare_checkpoint_last(struct checkpoint *c);
  */
 void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python, uint32_t *stack);
 
+/* checkpoint_names.c: pre: the blocks have been told */
+void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold *p, int64_t t);
+
 /* rss.c: host increments */
 void tare_checkpoint_rss(struct checkpoint *c);
 

@@ -311,6 +311,9 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	case TARE_KIND_GRAPH_PART:
 		((struct tare_rec_graph_part *)&k->rec)->owner = string_id(c, part, k->event.name);
 		break;
+	case TARE_KIND_PROBE:
+		((struct tare_rec_probe *)&k->rec)->name = string_id(c, part, k->event.name);
+		break;
 	case TARE_KIND_READING:
 		((struct tare_rec_reading *)&k->rec)->device = ordinal;
 		break;

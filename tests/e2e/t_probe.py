@@ -156,6 +156,15 @@ def parameters_that_are_sharded(box):
 
 
 @case
+def names_outlive_a_fold(box):
+    """A checkpoint tells them whole, as no look through the program's objects does."""
+    box.record([torch_python(), PROGRAM, "folds"], env=environment("eager"), options=["--cap", "1MiB"])
+    told = [entry for sweep, entries in records(box) if sweep["objects"] == 0 for entry in entries]
+    check(("parameter", "0.weight") in {(role, name) for role, _, _, name in told}, told)
+    check_equal(named(box)["0.weight"], (40400, "parameter", "said-parameter"))
+
+
+@case
 def gradients_that_nobody_asked_for(box):
     """They have names, and no object in Python is made of them."""
     check_same(box, "unchanged")

@@ -477,6 +477,50 @@ TEST(categories_sharded_parameters_and_where_they_are_whole)
 	world_free(w);
 }
 
+/* What a fold tells of blocks that were said something of, and of a sweep that goes on behind it. */
+TEST(categories_and_names_outlive_a_checkpoint)
+{
+	static const struct {
+		uint64_t at;
+		const char *rule, *name;
+	} wanted[] = {
+		{ 0x100, "said-parameter", "layer.weight" },
+		{ 0x200, "said-gradient", "gradient of layer.weight" },
+		{ 0x300, "said-state", "exp_avg of layer.weight" },
+		{ 0x400, "said-gathered", "gathered layer.weight" },
+		{ 0x500, "said-buffer", "layer.mean" },
+	};
+	struct world *w = world_new();
+	int64_t cut;
+
+	now = 0;
+	for (uint64_t at = 0x100; at <= 0x600; at += 0x100)
+		make(w, at, 0, program);
+	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x100, 0xaa, "weight", 0);
+	world_probe(w, now * MS + 1, TARE_PROBE_GRADIENT, 0x200, 0x100, NULL, 0);
+	world_probe(w, now * MS + 2, TARE_PROBE_STATE, 0x300, 0x100, "exp_avg", 0);
+	world_probe(w, now * MS + 3, TARE_PROBE_GATHERED, 0x400, 0x100, NULL, 0);
+	world_probe(w, now * MS + 4, TARE_PROBE_MODULE, 0xaa, 0xbb, "layer", 0);
+	world_sweep(w, now * MS + 5, 0);
+	make(w, 0x700, 0, program);
+	world_probe(w, ++now * MS, TARE_PROBE_BUFFER, 0x500, 0xaa, "mean", 0);
+	cut = now * MS + 1;
+	world_probe(w, ++now * MS, TARE_PROBE_MODULE, 0xaa, 0xbb, "layer", 0);
+	world_sweep(w, now * MS + 1, TARE_SWEEP_CUT);
+	make(w, 0x800, 0, program);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct tare_ledger l = world_ledger_folded(w, cut, "end");
+		const char *name = NULL;
+
+		for (int k = 0; k < l.hosts[0].blocks.count; k++)
+			if (l.hosts[0].blocks.items[k].bytes == 1000 + (int64_t)wanted[i].at)
+				name = l.hosts[0].blocks.items[k].name;
+		CHECK_STR(name ? name : "none", wanted[i].name);
+		CHECK_STR(rule_in(&l, wanted[i].at), wanted[i].rule);
+	}
+	world_free(w);
+}
+
 /* Sharded gradients are made by torch.distributed; a sweep sees those of one pass only. */
 TEST(categories_gradients_that_are_reduced)
 {

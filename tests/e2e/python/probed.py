@@ -206,6 +206,19 @@ def fsdp():
     keep.extend([net, handle, one, odd])
 
 
+def folds():
+    """Names are known; then another thread makes more blocks than the recording may keep, and the main one waits."""
+    def churn():
+        for _ in range(30000):
+            torch.empty(100)
+    net = torch.nn.Sequential(torch.nn.Linear(100, 101))
+    poke()
+    worker = threading.Thread(target=churn)
+    worker.start()
+    worker.join()
+    keep.append(net)
+
+
 keep = []  # until the program's end
 
 
