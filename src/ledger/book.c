@@ -264,15 +264,28 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 		d->card->mark_aside[m] = d->card->aside;
 }
 
+/*
+ * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
+ * taken for one at which more was in blocks, but the other way round.
+ */
+enum { COUNTER_STEP = 64 << 10 };
+
+static bool is_fuller(const struct tare_most *now, const struct tare_most *most)
+{
+	if (now->live > most->live)
+		return now->used + COUNTER_STEP >= most->used;
+	return now->used > most->used + (now->live < most->live ? COUNTER_STEP : 0);
+}
+
 bool tare_most_take(struct tare_most *most, const struct tare_most *now)
 {
-	if (now->used < most->used || (now->used == most->used && now->live <= most->live))
+	if (!is_fuller(now, most))
 		return false;
 	*most = *now;
 	return true;
 }
 
-/* Rule "peak" for phases, and for what the recorded processes have. */
+/* The same for phases, and for what the recorded processes have. */
 static void take_most(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used - d->used_start, d->live, t };
@@ -283,22 +296,28 @@ static void take_most(struct tare_device_fold *d, int64_t t)
 	tare_most_take(&d->own_peak, &own);
 }
 
+static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	const struct tare_most now = { d->used, d->live, t };
+	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK], d->mark_live[TARE_MARK_PEAK], 0 };
+
+	take_most(d, t);
+	if (!d->is_marked[TARE_MARK_PEAK] || is_fuller(&now, &marked))
+		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+}
+
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	take_most(d, t);
-	if (!d->is_marked[TARE_MARK_PEAK] || d->used > d->mark_used[TARE_MARK_PEAK])
-		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+	look_for_peak(f, d, t);
 	tare_fold_training_used(f, d);
 	tare_fold_course_advance(f, d, t);
 }
 
-/* Rule "peak": the device is at its maximum still, or again, and more of it is in use. */
+/* The device is at its maximum still, or again, and more of it is in use. */
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	take_most(d, t);
-	if (d->is_marked[TARE_MARK_PEAK] && d->used == d->mark_used[TARE_MARK_PEAK] &&
-	    d->live > d->mark_live[TARE_MARK_PEAK])
-		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+	if (d->is_marked[TARE_MARK_PEAK])
+		look_for_peak(f, d, t);
 }
 
 /* Rule "peak:tensors" */

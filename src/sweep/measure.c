@@ -70,6 +70,17 @@ static int write_device(struct tare_db *db, int64_t run, const struct tare_devic
 	return rc;
 }
 
+static int64_t own_of(const struct tare_device_ledger *d)
+{
+	struct tare_sums sums;
+	int64_t own;
+
+	tare_sums_build(&sums, d);
+	own = sums.own;
+	tare_sums_free(&sums);
+	return own;
+}
+
 /*
  * Others on the GPU, such as what a program before this run has not given back yet, can have had most of
  * it at a moment when the run had little.
@@ -88,13 +99,8 @@ static int write_devices(struct tare_db *db, int64_t run, struct tare_recording 
 		};
 		const struct tare_device_ledger *at = NULL;
 		struct tare_ledger own = { 0 };
-		struct tare_sums sums;
-		bool is_more;
 
-		tare_sums_build(&sums, d);
-		is_more = sums.own < d->own_peak;
-		tare_sums_free(&sums);
-		if (is_more)
+		if (d->own_peak >= own_of(d) && d->own_peak_t_ns != d->peak_t_ns)
 			tare_ledger_of_recording(recording, NULL, &own_peak, 1, &own);
 		for (int k = 0; k < own.device_nr; k++)
 			if (own.devices[k].index == d->index)

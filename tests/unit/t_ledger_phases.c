@@ -109,6 +109,14 @@ TEST(the_peak_is_where_most_of_it_is_in_use)
 	CHECK_INT(l.devices[0].own_peak, 90 * MIB);
 	CHECK_INT(l.devices[0].own_peak_t_ns, 9 * MS);
 	tare_ledger_free(&l);
+	world_reading(w, 0, 13 * MS, 120 * MIB + (64 << 10)); /* the counter wavers */
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].t_ns, 9 * MS);
+	tare_ledger_free(&l);
+	world_reading(w, 0, 14 * MS, 121 * MIB);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].t_ns, 14 * MS);
+	tare_ledger_free(&l);
 	world_free(w);
 }
 
