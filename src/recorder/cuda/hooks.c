@@ -50,88 +50,48 @@ enum { BEFORE, AFTER, REFUSED };
 	(on_device >= 0 ? tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, on_device) \
 		     : tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect))
 
-#define BODY_NEW(symbol, class, params, args, sets)                                                 \
+/* What most shapes have in common: `before` and `after` stand around the driver's call. */
+#define BODY(symbol, params, args, sets, begin, before, after)                                      \
 	static CUresult hook_##symbol params                                                        \
 	{                                                                                           \
 		struct tare_call call;                                                              \
 		CUresult result;                                                                    \
-		int on_device = -1;                                                                  \
+		int on_device = -1;                                                                 \
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(BEFORE, sets);                                                              \
-		if (!BEGIN(symbol, class, TARE_EFFECT_NEW))                                         \
+		RUN_SETS(BEFORE, sets);                                                             \
+		if (!(begin))                                                                       \
 			return tare_real.symbol args;                                               \
+		before;                                                                             \
 		result = tare_real.symbol args;                                                     \
-		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(AFTER, sets);                                                      \
-		else if (result == CUDA_ERROR_OUT_OF_MEMORY)                                        \
-			RUN_SETS(REFUSED, sets);                                                    \
-		if (result == CUDA_SUCCESS && TARE_CLASS_##class == TARE_CLASS_CONTEXT)             \
-			tare_context_add((CUcontext)(uintptr_t)call.handle, on_device);                \
+		after;                                                                              \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \
 	}
+
+#define SETS_IF_DONE(sets)                                                                          \
+	if (result == CUDA_SUCCESS)                                                                 \
+		RUN_SETS(AFTER, sets)
+
+#define BODY_NEW(symbol, class, params, args, sets)                                                 \
+	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_NEW), ,                   \
+	     SETS_IF_DONE(sets);                                                                    \
+	     else if (result == CUDA_ERROR_OUT_OF_MEMORY) RUN_SETS(REFUSED, sets);                  \
+	     if (TARE_CLASS_##class == TARE_CLASS_CONTEXT && result == CUDA_SUCCESS)                \
+		     tare_context_add((CUcontext)(uintptr_t)call.handle, on_device))
 
 #define BODY_DEL(symbol, class, params, args, sets)                                                 \
-	static CUresult hook_##symbol params                                                        \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-		int on_device = -1;                                                                  \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(BEFORE, sets);                                                              \
-		if (!BEGIN(symbol, class, TARE_EFFECT_DEL))                                         \
-			return tare_real.symbol args;                                               \
-		RUN_SETS(AFTER, sets);                                                               \
-		result = tare_real.symbol args;                                                     \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_DEL), RUN_SETS(AFTER, sets), )
 
 #define BODY_WEIGH(symbol, class, params, args, sets)                                               \
-	static CUresult hook_##symbol params                                                        \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-		int on_device = -1;                                                                  \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(BEFORE, sets);                                                              \
-		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE))                                      \
-			return tare_real.symbol args;                                               \
-		result = tare_real.symbol args;                                                     \
-		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(AFTER, sets);                                                       \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_CHANGE), , SETS_IF_DONE(sets))
 
 /* No counter is read, for nothing of the device changes. */
 #define BODY_NOTE(symbol, class, params, args, sets)                                                \
-	static CUresult hook_##symbol params                                                        \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-		int on_device = -1;                                                                  \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		RUN_SETS(BEFORE, sets);                                                              \
-		if (!tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_##class,          \
-					       TARE_EFFECT_CHANGE))                                 \
-			return tare_real.symbol args;                                               \
-		if (on_device >= 0)                                                                 \
-			call.device = on_device;                                                    \
-		result = tare_real.symbol args;                                                     \
-		if (result == CUDA_SUCCESS)                                                         \
-			RUN_SETS(AFTER, sets);                                                       \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	BODY(symbol, params, args, sets,                                                            \
+	     tare_call_begin_unweighed(&call, CU_API_##symbol, TARE_CLASS_##class, TARE_EFFECT_CHANGE), \
+	     if (on_device >= 0) call.device = on_device, SETS_IF_DONE(sets))
 
 /* The handle is all that `sets` names here, and it is known before the call. */
 #define BODY_FIRST(symbol, class, params, args, sets)                                               \
