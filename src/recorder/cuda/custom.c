@@ -185,22 +185,9 @@ CUresult tare_hook_cuCtxSetLimit(CUlimit limit, size_t value)
 }
 
 #define UNLOAD(symbol, class, type)                                                                 \
-	CUresult tare_hook_##symbol(type unloaded)                                                  \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, class, TARE_EFFECT_DEL))                                         \
-			return tare_real.symbol(unloaded);                                          \
-		call.handle = (uint64_t)(uintptr_t)unloaded;                                        \
-		result = tare_real.symbol(unloaded);                                                \
-		if (result == CUDA_SUCCESS)                                                         \
-			tare_functions_unload(unloaded);                                            \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	CUSTOM_HOOK(symbol, (type unloaded), (unloaded), BEGIN(symbol, class, TARE_EFFECT_DEL),     \
+		    call.handle = (uint64_t)(uintptr_t)unloaded,                                    \
+		    if (result == CUDA_SUCCESS) tare_functions_unload(unloaded))
 UNLOAD(cuModuleUnload, MODULE, CUmodule)
 UNLOAD(cuLibraryUnload, LIBRARY, CUlibrary)
 

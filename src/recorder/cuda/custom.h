@@ -3,7 +3,9 @@
 #ifndef TARE_RECORDER_CUDA_CUSTOM_H
 #define TARE_RECORDER_CUDA_CUSTOM_H
 
+#include "recorder/cuda/call.h"
 #include "recorder/cuda/cuda_abi.h"
+#include "recorder/cuda/real.h"
 
 #define DECLARE_NEW(symbol, params)
 #define DECLARE_DEL(symbol, params)
@@ -18,5 +20,26 @@
 	DECLARE_##shape(symbol, params)
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
+
+/*
+ * What most of them have in common. `begin` is whether the call is one to record, and begins it; `before` and
+ * `after` stand around the driver's call.
+ */
+#define CUSTOM_HOOK(symbol, params, args, begin, before, after)                                     \
+	CUresult tare_hook_##symbol params                                                          \
+	{                                                                                           \
+		struct tare_call call;                                                              \
+		CUresult result;                                                                    \
+                                                                                                    \
+		if (IS_MISSING(symbol))                                                             \
+			return CUDA_ERROR_NOT_INITIALIZED;                                          \
+		if (!(begin))                                                                       \
+			return tare_real.symbol args;                                               \
+		before;                                                                             \
+		result = tare_real.symbol args;                                                     \
+		after;                                                                              \
+		tare_call_end(&call, result);                                                       \
+		return result;                                                                      \
+	}
 
 #endif

@@ -10,28 +10,22 @@
 #include "recorder/torch/graph_pool.h"
 
 #define BEGIN(symbol, class, effect) tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
+#define NAME(field, value) call.field = (uint64_t)(uintptr_t)(value)
 
 static bool has_memory_nodes;
 
 /* ---- captures ---- */
 
+static void begin_capture(struct tare_call *call, CUstream stream, uint32_t mode)
+{
+	call->handle = (uint64_t)(uintptr_t)stream;
+	call->limit = TARE_GRAPH_CALL_BEGIN | (uint64_t)mode << 32;
+	tare_torch_take_pool(call);
+}
+
 #define BEGIN_CAPTURE(symbol, params, args, mode)                                                   \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, CAPTURE, TARE_EFFECT_CHANGE))                                    \
-			return tare_real.symbol args;                                               \
-		call.handle = (uint64_t)(uintptr_t)hStream;                                         \
-		call.limit = TARE_GRAPH_CALL_BEGIN | (uint64_t)(uint32_t)(mode) << 32;              \
-		tare_torch_take_pool(&call);                                                        \
-		result = tare_real.symbol args;                                                     \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	CUSTOM_HOOK(symbol, params, args, BEGIN(symbol, CAPTURE, TARE_EFFECT_CHANGE),               \
+		    begin_capture(&call, hStream, mode), )
 BEGIN_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream), 0)
 BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, (CUstream hStream), (hStream), 0)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mode), (hStream, mode), mode)
@@ -58,47 +52,26 @@ static bool is_end(CUresult result)
 	}
 }
 
+static void end_capture(struct tare_call *call, CUresult result, CUgraph *graph)
+{
+	call->limit = is_end(result) ? TARE_GRAPH_CALL_END : 0;
+	if (result == CUDA_SUCCESS)
+		call->parent = (uint64_t)(uintptr_t)*graph;
+}
+
 /* An end: recorded while recording is paused too, or the capture would go on in the books. */
 #define END_CAPTURE(symbol)                                                                         \
-	CUresult tare_hook_##symbol(CUstream hStream, CUgraph *phGraph)                             \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, CAPTURE, TARE_EFFECT_DEL))                                       \
-			return tare_real.symbol(hStream, phGraph);                                  \
-		call.handle = (uint64_t)(uintptr_t)hStream;                                         \
-		result = tare_real.symbol(hStream, phGraph);                                        \
-		call.limit = is_end(result) ? TARE_GRAPH_CALL_END : 0;                              \
-		if (result == CUDA_SUCCESS)                                                         \
-			call.parent = (uint64_t)(uintptr_t)*phGraph;                                \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	CUSTOM_HOOK(symbol, (CUstream hStream, CUgraph *phGraph), (hStream, phGraph),                \
+		    BEGIN(symbol, CAPTURE, TARE_EFFECT_DEL), NAME(handle, hStream),                 \
+		    end_capture(&call, result, phGraph))
 END_CAPTURE(cuStreamEndCapture)
 END_CAPTURE(cuStreamEndCapture_ptsz)
 
-/* What these have in common: `before` says what is known before the call, `after` what is by then. */
+/* Which call it is stands in `limit`. */
 #define GRAPH_HOOK(symbol, class, effect, what, params, args, before, after)                        \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN(symbol, class, TARE_EFFECT_##effect))                                    \
-			return tare_real.symbol args;                                               \
-		call.limit = TARE_GRAPH_CALL_##what;                                                \
-		before;                                                                             \
-		result = tare_real.symbol args;                                                     \
-		after;                                                                              \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
-#define NAME(field, value) call.field = (uint64_t)(uintptr_t)(value)
+	CUSTOM_HOOK(symbol, params, args, BEGIN(symbol, class, TARE_EFFECT_##effect),               \
+		    call.limit = TARE_GRAPH_CALL_##what;                                            \
+		    before, after)
 
 /* A handle that is given again is another graph's. */
 #define MAKE_GRAPH(symbol, params, args, made, original)                                            \
@@ -199,23 +172,11 @@ UPDATE(cuGraphExecUpdate_v2,
 
 /* Some programs set the parameters of every node before every launch: the first time for each tells. */
 #define SET_NODE(symbol, params, args)                                                              \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (tare_config.nop || !tare_first_time_with(hGraphExec, (uint64_t)(uintptr_t)hNode) || \
-		    !BEGIN(symbol, GRAPH, TARE_EFFECT_CHANGE))                                      \
-			return tare_real.symbol args;                                               \
-		call.limit = TARE_GRAPH_CALL_UPDATE;                                                \
-		call.handle = (uint64_t)(uintptr_t)hGraphExec;                                      \
-		result = tare_real.symbol args;                                                     \
-		tare_exec_changed(hGraphExec);                                                      \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
-	}
+	CUSTOM_HOOK(symbol, params, args,                                                           \
+		    !tare_config.nop && tare_first_time_with(hGraphExec, (uint64_t)(uintptr_t)hNode) && \
+			    BEGIN(symbol, GRAPH, TARE_EFFECT_CHANGE),                               \
+		    call.limit = TARE_GRAPH_CALL_UPDATE;                                            \
+		    NAME(handle, hGraphExec), tare_exec_changed(hGraphExec))
 SET_NODE(cuGraphExecKernelNodeSetParams,
 	 (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
 	 (hGraphExec, hNode, nodeParams))
