@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "recorder/plib.h"
+#include "recorder/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
+#include "trace/encode.h"
 #include "trace/ringlog.h"
 
 #define RING_BYTES_DEFAULT (4u << 20)
@@ -108,52 +110,22 @@ static struct tare_control *control_page(void)
 	return none;
 }
 
-/* Field 22 of /proc/self/stat: with the pid it names a process for good. */
-static uint64_t process_start_ticks(void)
-{
-	char text[1024];
-	const char *at;
-	long n;
-	int fd = tare_sys_open("/proc/self/stat", O_RDONLY, 0);
-	int field = 2;
-
-	if (fd < 0)
-		return 0;
-	n = tare_sys_read(fd, text, sizeof(text) - 1);
-	tare_sys_close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	at = tare_plib_last(text, ')'); /* the name may hold anything */
-	for (; at && *at && field < 22; at++)
-		field += *at == ' ';
-	return at ? tare_plib_number(at) : 0;
-}
-
 static void fill_header(struct tare_file_header *header, uint32_t generation)
 {
-	char text[64];
+	char text[64], state;
 
-	memset(header, 0, sizeof(*header));
-	memcpy(header->magic, TARE_FORMAT_MAGIC, sizeof(header->magic));
-	header->endian = TARE_ENDIAN_MARK;
-	header->version = TARE_FORMAT_VERSION;
-	header->header_bytes = TARE_HEADER_BYTES;
-	header->role = TARE_ROLE_PROGRAM;
-	header->clock = TARE_CLOCK_HERE;
+	tare_encode_header(header, TARE_ROLE_PROGRAM, TARE_CLOCK_HERE);
 	header->pid = tare_sys_getpid();
 	header->ppid = tare_sys_getppid();
 	header->generation = generation;
-	if (tare_plib_readlink("/proc/self/ns/pid", text, sizeof(text)))
-		header->pid_namespace = tare_plib_number(tare_plib_first(text, '['));
-	header->start_ticks = process_start_ticks();
+	header->pid_namespace = tare_proc_pid_namespace();
+	header->start_ticks = tare_proc_start_ticks("/proc/self/stat", &state);
 	header->ticks_per_s = tare_clock_ticks_per_s();
 	header->first_stamp = tare_clock_ticks();
 	header->first_monotonic_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
 	header->first_realtime_ns = tare_sys_now_ns(CLOCK_REALTIME);
 	if (tare_plib_read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)))
 		tare_plib_parse_uuid(text, header->boot_id);
-	tare_plib_format(header->tool, sizeof(header->tool), "%s", TARE_VERSION);
 	if (tare_plib_read_file("/proc/sys/kernel/hostname", header->host, sizeof(header->host)))
 		tare_plib_chomp(header->host);
 	tare_plib_program_name(header->program, sizeof(header->program));

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "session/stranger.h"
 #include "trace/clock.h"
+#include "trace/encode.h"
 #include "trace/rank.h"
 #include "trace/writer.h"
 #include "witness/cgroup.h"
@@ -115,13 +116,7 @@ void tare_witness_header(struct tare_file_header *head, enum tare_role role)
 	struct tare_procfs_stat stat;
 	FILE *file;
 
-	memset(head, 0, sizeof(*head));
-	memcpy(head->magic, TARE_FORMAT_MAGIC, sizeof(head->magic));
-	head->endian = TARE_ENDIAN_MARK;
-	head->version = TARE_FORMAT_VERSION;
-	head->header_bytes = TARE_HEADER_BYTES;
-	head->role = role;
-	head->clock = TARE_CLOCK_HERE;
+	tare_encode_header(head, role, TARE_CLOCK_HERE);
 	head->pid = (uint32_t)getpid();
 	head->ppid = (uint32_t)getppid();
 	tare_procfs_pid_namespace(0, &head->pid_namespace);
@@ -131,7 +126,6 @@ void tare_witness_header(struct tare_file_header *head, enum tare_role role)
 	head->first_stamp = tare_clock_ticks();
 	head->first_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	head->first_realtime_ns = clock_ns(CLOCK_REALTIME);
-	snprintf(head->tool, sizeof(head->tool), "%s", TARE_VERSION);
 	gethostname(head->host, sizeof(head->host) - 1);
 	snprintf(head->program, sizeof(head->program), "tare");
 	file = fopen("/proc/sys/kernel/random/boot_id", "re");

@@ -8,6 +8,7 @@
 #include "recorder/cuda/real.h"
 #include "recorder/emit.h"
 #include "recorder/plib.h"
+#include "recorder/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "recorder/weigh.h"
@@ -63,38 +64,16 @@ static struct tare_vram_file *file_of_recording(void)
 }
 
 /* ---- slots ---- */
-/* Field 22 of /proc/PID/stat; 0: there is no such process, or it is over and not yet waited for. */
+
+/* 0: there is no such process, or it is over and not yet waited for. */
 static uint64_t start_ticks_of(uint32_t pid)
 {
-	char path[64], text[1024];
-	const char *at;
-	long n;
-	int fd, field = 2;
+	char path[64], state;
+	uint64_t ticks;
 
 	tare_plib_format(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = tare_sys_open(path, O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	n = tare_sys_read(fd, text, sizeof(text) - 1);
-	tare_sys_close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	at = tare_plib_last(text, ')'); /* the name may hold anything */
-	if (at && at[0] && (at[1] == 'Z' || at[1] == 'X'))
-		return 0;
-	for (; at && *at && field < 22; at++)
-		field += *at == ' ';
-	return at ? tare_plib_number(at) : 0;
-}
-
-static uint64_t own_namespace(void)
-{
-	char text[64];
-
-	return tare_plib_readlink("/proc/self/ns/pid", text, sizeof(text)) ?
-		       tare_plib_number(tare_plib_first(text, '[')) :
-		       0;
+	ticks = tare_proc_start_ticks(path, &state);
+	return state == 'Z' || state == 'X' ? 0 : ticks;
 }
 
 static void give_back(struct tare_vram_file *file, struct tare_vram_slot *slot)
@@ -133,7 +112,7 @@ static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slo
 void tare_vram_reclaim(void)
 {
 	struct tare_vram_file *file = file_of_recording();
-	uint64_t namespace = own_namespace();
+	uint64_t namespace = tare_proc_pid_namespace();
 	uint32_t i;
 
 	for (i = 0; file && i < __atomic_load_n(&file->slot_nr, __ATOMIC_ACQUIRE); i++)
@@ -182,7 +161,7 @@ static struct tare_vram_slot *own_slot(void)
 	if (!file || !__atomic_compare_exchange_n(&vram.slot_state, &none, 1, false, __ATOMIC_ACQ_REL,
 						  __ATOMIC_ACQUIRE))
 		return NULL; /* another thread takes it right now: this one call goes without */
-	vram.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()), own_namespace());
+	vram.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()), tare_proc_pid_namespace());
 	__atomic_store_n(&vram.slot_state, 2, __ATOMIC_RELEASE);
 	return vram.slot;
 }
@@ -315,8 +294,8 @@ static int64_t set_aside(const struct tare_vram_card *card)
 		int64_t part = __atomic_load_n(&slot->parts[n].aside, __ATOMIC_ACQUIRE);
 
 		/* The device forgets a process that is killed, and so must this sum. */
-		if (unlikely(part && slot != vram.slot) && is_gone(slot, own_namespace())) {
-			reclaim_slot(file, slot, own_namespace());
+		if (unlikely(part && slot != vram.slot) && is_gone(slot, tare_proc_pid_namespace())) {
+			reclaim_slot(file, slot, tare_proc_pid_namespace());
 			continue;
 		}
 		sum += part;

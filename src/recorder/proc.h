@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc says of a process. */
+#ifndef TARE_RECORDER_PROC_H
+#define TARE_RECORDER_PROC_H
+
+#include <stdint.h>
+
+/*
+ * When the process of the file /proc/…/stat started: with the pid that names a process for good. 0: not known.
+ * `state`: its letter there; 0: not known.
+ */
+uint64_t tare_proc_start_ticks(const char *stat, char *state);
+
+uint64_t tare_proc_pid_namespace(void); /* our own; 0: not known */
+
+#endif
