@@ -39,7 +39,8 @@ static inline int64_t tare_dwarf_int(struct tare_dwarf *d, unsigned int size)
 	return (int64_t)(tare_dwarf_uint(d, size) << unused) >> unused;
 }
 
-static inline uint64_t tare_dwarf_uleb(struct tare_dwarf *d)
+/* Seven bits a byte. `negative`: the bits above the last one, if the number is signed and below 0. */
+static inline uint64_t tare_dwarf_leb(struct tare_dwarf *d, uint64_t *negative)
 {
 	unsigned int shift = 0;
 	uint64_t value = 0;
@@ -51,24 +52,22 @@ static inline uint64_t tare_dwarf_uleb(struct tare_dwarf *d)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	*negative = shift < 64 && byte & 0x40 ? ~(uint64_t)0 << shift : 0;
 	return value;
+}
+
+static inline uint64_t tare_dwarf_uleb(struct tare_dwarf *d)
+{
+	uint64_t unused;
+
+	return tare_dwarf_leb(d, &unused);
 }
 
 static inline int64_t tare_dwarf_sleb(struct tare_dwarf *d)
 {
-	unsigned int shift = 0;
-	uint64_t value = 0;
-	uint8_t byte;
+	uint64_t negative, value = tare_dwarf_leb(d, &negative);
 
-	do {
-		byte = (uint8_t)tare_dwarf_uint(d, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~(uint64_t)0 << shift;
-	return (int64_t)value;
+	return (int64_t)(value | negative);
 }
 
 static inline void tare_dwarf_skip(struct tare_dwarf *d, uint64_t size)
