@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/info.h"
 
+#include "base/disk.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "trace/recording.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,23 +69,6 @@ static void write_description(struct tare_emit *e, const char *folder)
 	free(text);
 }
 
-/* What the files take; a hole in a log takes nothing. */
-static uint64_t bytes_of(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	uint64_t bytes = 0;
-	struct stat st;
-
-	while (dir && (entry = readdir(dir)))
-		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_blocks * 512;
-	if (dir)
-		closedir(dir);
-	return bytes;
-}
-
 static void write_totals(struct tare_emit *e, const struct tare_recording *recording,
 			 const char *path)
 {
@@ -95,7 +76,7 @@ static void write_totals(struct tare_emit *e, const struct tare_recording *recor
 	int64_t last = tare_recording_last_ns(recording);
 	time_t seconds = (time_t)(started / 1000000000);
 	char date[64], text[TARE_UNITS_TEXT_MAX];
-	uint64_t bytes = bytes_of(path);
+	uint64_t bytes = tare_disk_bytes(path);
 	struct tm tm;
 
 	if (started && localtime_r(&seconds, &tm)) {

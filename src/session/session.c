@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/session.h"
 
+#include "base/disk.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/temp_folder.h"
@@ -16,14 +17,12 @@
 #include "trace/format.h"
 #include "trace/rank.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -323,21 +322,6 @@ static void turn(struct session *s)
 	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
 
-static uint64_t bytes_in(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	uint64_t sum = 0;
-	struct stat st;
-
-	while (dir && (entry = readdir(dir)))
-		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
-			sum += (uint64_t)st.st_blocks * 512;
-	if (dir)
-		closedir(dir);
-	return sum;
-}
-
 /* Why a command was not recorded, if that can be told from the command alone. */
 static const char *refusal(const struct tare_target *target)
 {
@@ -388,7 +372,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	if (tare_folder_settle(&s->folder, &err) != 0 && !out->notice)
 		out->notice = tare_xstrdup(err.text);
 	out->path = tare_xstrdup(s->folder.is_spooled ? s->folder.work : s->folder.path);
-	out->bytes = bytes_in(out->path);
+	out->bytes = tare_disk_bytes(out->path);
 }
 
 int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,

@@ -6,6 +6,7 @@
 #include "sweep/run.h"
 
 #include "base/array.h"
+#include "base/disk.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -247,21 +248,6 @@ struct recordings {
 	char driver[64];
 };
 
-static uint64_t folder_bytes(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	struct stat st;
-	uint64_t sum = 0;
-
-	while (dir && (entry = readdir(dir)))
-		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
-			sum += (uint64_t)st.st_blocks * 512;
-	if (dir)
-		closedir(dir);
-	return sum;
-}
-
 static void read_description(struct recordings *out, const char *recording)
 {
 	struct tare_str path = { 0 }, text = { 0 };
@@ -311,7 +297,7 @@ static void find_recordings(struct recordings *out, const char *folder)
 			continue;
 		tare_str_addf(&path, "%s/%s", folder, entry->d_name);
 		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1, sizeof(*out->paths));
-		out->bytes += folder_bytes(path.data);
+		out->bytes += tare_disk_bytes(path.data);
 		read_description(out, path.data);
 		out->paths[out->count++] = tare_str_steal(&path);
 	}
