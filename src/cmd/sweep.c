@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/sweep_print.h"
+#include "session/folder.h"
 #include "session/target.h"
 #include "sweep/run.h"
 #include "sweep/summary.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NOT_GIVEN INT64_MIN /* of a number that is no option yet: 0 is one, and wrong */
@@ -212,15 +212,10 @@ static int check_command(const struct tare_sweep *s, struct tare_err *err)
 
 static char *own_name(const char *program)
 {
-	const char *base = strrchr(program, '/');
 	struct tare_str name = { 0 };
-	time_t now = time(NULL);
-	char date[32];
-	struct tm tm;
 
-	localtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	tare_str_addf(&name, "%.100s-sweep-%s-%d.db", base ? base + 1 : program, date, (int)getpid());
+	tare_folder_add_stem(&name, program, "sweep-");
+	tare_str_add(&name, ".db");
 	return tare_str_steal(&name);
 }
 

@@ -43,18 +43,24 @@ const char *tare_folder_remote_kind(const char *path)
 	return getenv("TARE_TEST_REMOTE_FOLDER") ? "test" : NULL;
 }
 
-char *tare_folder_own_name(const char *program)
+void tare_folder_add_stem(struct tare_str *out, const char *program, const char *kind)
 {
 	const char *base = strrchr(program, '/');
-	struct tare_rank rank;
-	struct tare_str name = { 0 };
 	time_t now = time(NULL);
 	char date[32];
 	struct tm tm;
 
 	localtime_r(&now, &tm);
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	tare_str_addf(&name, "%.100s-%s-%d", base ? base + 1 : program, date, (int)getpid());
+	tare_str_addf(out, "%.100s-%s%s-%d", base ? base + 1 : program, kind, date, (int)getpid());
+}
+
+char *tare_folder_own_name(const char *program)
+{
+	struct tare_str name = { 0 };
+	struct tare_rank rank;
+
+	tare_folder_add_stem(&name, program, "");
 	if (tare_rank_of_environment(&rank))
 		tare_str_addf(&name, ".r%d", rank.rank);
 	tare_str_add(&name, ".tare");

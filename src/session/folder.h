@@ -4,6 +4,7 @@
 #define TARE_SESSION_FOLDER_H
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 
@@ -23,6 +24,8 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, co
 
 /* The name that is chosen without `wanted`, no folder in it; the caller frees it. */
 char *tare_folder_own_name(const char *program);
+/* Its beginning, for what else is written of a program: PROGRAM-KINDDATE-PID. */
+void tare_folder_add_stem(struct tare_str *out, const char *program, const char *kind);
 
 /* Moves a spooled recording to its place. On failure the recording stays where `work` says. */
 int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);
