@@ -95,8 +95,7 @@ static char *read_proc(const char *pid, const char *file, size_t max, size_t *si
 	return text;
 }
 
-/* The recording a process was started to be in; NULL: none, or we may not look. */
-static char *recording_of(const char *pid)
+char *tare_recorded_to_be(const char *pid)
 {
 	static const char variable[] = "TARE_RECORDING=";
 	size_t size = 0;
@@ -120,7 +119,7 @@ static char *recording_below(const char *pid)
 	children = read_proc(pid, file.data, CHILDREN_MAX, &size);
 	for (char *child = children ? strtok_r(children, " \n", &save) : NULL; child && !found;
 	     child = strtok_r(NULL, " \n", &save))
-		found = recording_of(child);
+		found = tare_recorded_to_be(child);
 	free(children);
 	tare_str_free(&file);
 	return found;
@@ -132,7 +131,7 @@ int tare_recorded_by_pid(const char *pid, char **folder, struct tare_err *err)
 	int rc = 0;
 
 	tare_str_addf(&path, "/proc/%s/environ", pid);
-	*folder = recording_of(pid);
+	*folder = tare_recorded_to_be(pid);
 	if (!*folder)
 		*folder = recording_below(pid);
 	if (!*folder && access(path.data, F_OK) != 0)

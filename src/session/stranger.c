@@ -3,9 +3,9 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/recorded.h"
 #include "witness/procfs.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,11 @@
 #include <unistd.h>
 
 #define KNOWN_MAX 256
-#define ENVIRONMENT_MAX (1u << 20)
 
 enum verdict { SUSPECT, CLEARED, STRANGER };
 
 struct tare_strangers {
-	char *folder, *variable; /* TARE_RECORDING=folder */
+	char *folder;
 	uint64_t pid_namespace;
 	struct {
 		pid_t pid;
@@ -30,11 +29,8 @@ struct tare_strangers {
 struct tare_strangers *tare_strangers_new(const char *folder)
 {
 	struct tare_strangers *s = tare_xcalloc(1, sizeof(*s));
-	struct tare_str text = { 0 };
 
 	s->folder = tare_xstrdup(folder);
-	tare_str_addf(&text, "TARE_RECORDING=%s", folder);
-	s->variable = tare_str_steal(&text);
 	if (tare_procfs_pid_namespace(0, &s->pid_namespace) != 0)
 		s->pid_namespace = 0;
 	return s;
@@ -45,7 +41,6 @@ void tare_strangers_free(struct tare_strangers *s)
 	if (!s)
 		return;
 	free(s->folder);
-	free(s->variable);
 	free(s);
 }
 
@@ -60,26 +55,17 @@ static bool has_log(const struct tare_strangers *s, pid_t pid)
 	return is_there;
 }
 
-/* Its environment as it was when it began; false too for what we may not read. */
+/* False too for what we may not read. */
 static bool was_to_be_recorded(const struct tare_strangers *s, pid_t pid)
 {
-	char path[64], *text, *at;
-	ssize_t n = 0, more = 1;
-	bool is_found = false;
-	int fd;
+	char text[24], *its;
+	bool is;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	text = tare_xcalloc(1, ENVIRONMENT_MAX + 1);
-	for (; more > 0 && n < (ssize_t)ENVIRONMENT_MAX; n += more > 0 ? more : 0)
-		more = read(fd, text + n, ENVIRONMENT_MAX - (size_t)n);
-	close(fd);
-	for (at = text; at < text + n && !is_found; at += strlen(at) + 1)
-		is_found = strcmp(at, s->variable) == 0;
-	free(text);
-	return is_found;
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	its = tare_recorded_to_be(text);
+	is = its && strcmp(its, s->folder) == 0;
+	free(its);
+	return is;
 }
 
 /* In another pid namespace its log has another name than its pid here. */
