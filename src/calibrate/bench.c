@@ -86,33 +86,33 @@ static void put(struct tare_bench *bench, struct tare_message *message, const ch
 	tare_bench_send(bench, message);
 }
 
+static void put_number(struct tare_bench *bench, struct tare_message *message, const char *fmt, va_list ap)
+{
+	message->kind = TARE_MESSAGE_VALUE;
+	tare_profile_set_number(&bench->known, message->key, message->value);
+	bench->is_known[message->key] = true;
+	put(bench, message, fmt, ap);
+}
+
 void tare_bench_put(struct tare_bench *bench, enum tare_profile_key key, uint64_t value,
 		    const char *fmt, ...)
 {
-	struct tare_message message = {
-		.kind = TARE_MESSAGE_VALUE, .key = key, .value = value, .low = value, .high = value
-	};
+	struct tare_message message = { .key = key, .value = value, .low = value, .high = value };
 	va_list ap;
 
-	tare_profile_set_number(&bench->known, key, value);
-	bench->is_known[key] = true;
 	va_start(ap, fmt);
-	put(bench, &message, fmt, ap);
+	put_number(bench, &message, fmt, ap);
 	va_end(ap);
 }
 
 void tare_bench_put_range(struct tare_bench *bench, enum tare_profile_key key, uint64_t value,
 			  uint64_t low, uint64_t high, const char *fmt, ...)
 {
-	struct tare_message message = {
-		.kind = TARE_MESSAGE_VALUE, .key = key, .value = value, .low = low, .high = high
-	};
+	struct tare_message message = { .key = key, .value = value, .low = low, .high = high };
 	va_list ap;
 
-	tare_profile_set_number(&bench->known, key, value);
-	bench->is_known[key] = true;
 	va_start(ap, fmt);
-	put(bench, &message, fmt, ap);
+	put_number(bench, &message, fmt, ap);
 	va_end(ap);
 }
 
