@@ -74,11 +74,12 @@ for one in VERSIONS + ["system"]:
     define(one)
 
 
-def check_same(box, what, code=0, has_sweep=True):
+def check_same(box, what, code=0, has_sweep=True, reads=True):
     argv = [torch_python(), PROGRAM, what]
     alone = box.run(argv, env=environment("off"), sim=True)
     check_equal(alone.code, code, alone)
-    done = box.record(argv, env=environment("eager"), exit_code=code)
+    done = box.record(argv, env=dict(environment("eager"), TARE_TEST_DISABLE_HOOK=None if reads else "c10::TensorImpl"),
+                      exit_code=code)
     check_equal(done.out, alone.out, done, alone)
     check_equal([line for line in done.err.splitlines() if not line.startswith("tare: ")], alone.err.splitlines())
     if has_sweep:
@@ -93,6 +94,22 @@ def objects_of_the_program_are_not_asked(box):
 @case
 def nothing_that_can_be_seen_changes(box):
     check_same(box, "unchanged")
+
+
+def define_called(what):
+    """Where PyTorch's structures cannot be read, functions of its class in C are called."""
+    def run(box):
+        check_same(box, what, reads=False)
+        if what == "unchanged":
+            entries = [entry for _, found in records(box) for entry in found]
+            check({"parameter", "gradient", "state"} <= {entry[0] for entry in entries}, entries)
+            check(not any("gradients" in sweep["flags"] for sweep, _ in records(box)), "it was read all the same")
+    run.__name__ = what + "_by_functions"
+    case(run)
+
+
+for one in ("hostile", "unchanged", "modes"):
+    define_called(one)
 
 
 @case
@@ -170,6 +187,7 @@ def gradients_that_nobody_asked_for(box):
     check_same(box, "unchanged")
     counts = [sum(entry[0] == "gradient" for entry in entries) for _, entries in records(box)]
     check(max(counts) >= 4, counts)
+    check(all("gradients" in sweep["flags"] for sweep, _ in records(box)[1:]), records(box))
 
 
 @case

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/torch/probe_tensor.h"
 
+#include <string.h>
+
 #include "recorder/python/memory.h"
+#include "recorder/recorder.h"
 #include "trace/format.h"
 
 enum { FAILURES_MAX = 8, DEPTH_MAX = 3, SLOTS_MAX = 32, CLASSES_MAX = 16 };
@@ -310,6 +313,12 @@ static bool find_functions(struct tare_probe_tensors *t)
 	       t->requires_grad;
 }
 
+/* Tests see what is known without. */
+static bool may_read(void)
+{
+	return likely(!tare_config.disabled_hook) || strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
+}
+
 bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *torch_c)
 {
 	t->base = tare_probe_item(t->py, torch_c, "TensorBase");
@@ -318,7 +327,7 @@ bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *tor
 	if (!t->base)
 		return false;
 	t->may_call = !is_disturbed(t, torch_c) && find_functions(t);
-	if (tare_torch_find(&t->torch))
+	if (may_read() && tare_torch_find(&t->torch))
 		recall(&t->torch);
 	else
 		t->torch = (struct tare_torch){ .tensor_table = 0 };
