@@ -195,7 +195,7 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(32, GC, "gc", "taken back by Python's cyclic collector")                                  \
 	X(64, MAPPED, "mapped", "memory of the CPU that is a mapped file or shared, not of its allocator")  \
 	X(128, STAYED, "stayed", "told by a checkpoint: most of what its backward pass left had gone")      \
-	X(256, ON_DEFAULT, "on-default", "handed out on the default stream of its device")         \
+	X(256, ON_DEFAULT, "on-default", "handed out on the default stream of its device; asked for now and then") \
 	X(512, ON_STREAM, "on-stream", "handed out on the stream of its thread's last STREAM record")
 
 /* How PyTorch makes the id of a stream (c10::StreamId); 0 is the default stream in all of them. */

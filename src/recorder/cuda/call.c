@@ -15,6 +15,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring.h"
 #include "recorder/sys.h"
+#include "recorder/torch/stream.h"
 #include "recorder/vram/limit.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
@@ -311,6 +312,9 @@ static void remember(const struct tare_call *call)
 	if (call->effect == TARE_EFFECT_NEW &&
 	    (call->class == TARE_CLASS_VMM || call->class == TARE_CLASS_VMM_MAP))
 		tare_handle_add(call->handle, call->device);
+	if (call->effect == TARE_EFFECT_NEW &&
+	    (call->class == TARE_CLASS_DEVICE || call->class == TARE_CLASS_VMM_MAP))
+		tare_torch_stream_matters();
 	if (is_managed && call->effect == TARE_EFFECT_NEW)
 		tare_first_rearm();
 	if (!is_managed || call->effect == TARE_EFFECT_NEW)

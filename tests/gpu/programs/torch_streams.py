@@ -100,8 +100,9 @@ def main():
     with mark("named"):  # a thread on the default stream asks for memory of another one
         with torch.cuda.stream(other):
             keep.append(megabytes(2))
-        at = torch.cuda.caching_allocator_alloc(3 * MIB, stream=other)
-    torch.cuda.caching_allocator_delete(at)
+        named = [torch.cuda.caching_allocator_alloc(size, stream=other) for size in [3 * MIB] + [4096] * 40]
+    for at in named:
+        torch.cuda.caching_allocator_delete(at)
     assert keep and first and second and third and y is not None and z is not None and w is not None
 
 
