@@ -13,6 +13,7 @@ enum {
 	CELLS_MAX = 400, /* the search looks at no more: its time grows with them */
 	STEPS_SEEN = 64, /* up to here a step is not lost in the error: predictions are steps too */
 	FEW = 12,
+	STAIR_NUMBERS = 3,
 	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
 };
 #define ERROR_OF_TWO 0.05 /* two cells show no error: this one is assumed */
@@ -225,18 +226,28 @@ static double nearest_step(const struct tare_fitted *f, double v)
 	return v;
 }
 
-/* Few steps, of which the laws miss some: a law that is rounded up may climb them all. */
+/* How far from a step a law may be and still hit it. Of many parameters, one climbs a few steps by chance. */
+static double near_step(const struct tare_fitted *f)
+{
+	size_t numbers = 0;
+
+	for (size_t p = 0; p < f->data.param_count; p++)
+		numbers += !f->data.params[p].is_level && f->data.params[p].level_count > 1;
+	return numbers <= STAIR_NUMBERS ? f->step / 100 : f->step / 2;
+}
+
+/* Few steps, which the laws do not hit: a law that is rounded up may climb them all. */
 static bool climb(struct tare_fitted *f)
 {
 	const struct tare_fit_data *d = &f->data;
-	double *error, most = 0;
+	double *error, most = 0, near = near_step(f);
 	bool is_missed = false;
 	size_t count;
 
 	for (size_t i = 0; i < d->row_count; i++) {
 		double v = tare_laws_at(d, &f->terms, &f->laws, tare_fit_x(d, i), NULL);
 
-		is_missed |= nearest_step(f, v) != d->y[i];
+		is_missed |= tare_num_abs(v - d->y[i]) > near;
 		most = d->y[i] > most ? d->y[i] : most;
 	}
 	if (!(f->step > 0) || !is_missed || most >= STEPS_SEEN * f->step)

@@ -228,6 +228,28 @@ TEST(many_steps_say_how_steep)
 	end(&w);
 }
 
+TEST(what_hits_every_step_exactly_needs_no_stairs)
+{
+	struct world w = { 0 };
+
+	tare_str_add(&w.text, "n,bytes\n");
+	for (int n = 1; n <= 6; n++)
+		tare_str_addf(&w.text, "%d,%d\n", n, (2 + n) * 2097152);
+	fit(&w, "bytes");
+	CHECK(!w.fitted.is_stairs);
+	check_at(&w, (double[]){ 12 }, 14 * 2097152.0, 0);
+	end(&w);
+
+	memset(&w, 0, sizeof(w));
+	tare_str_add(&w.text, "n,bytes\n"); /* 0.7 of a step each: a line misses none after rounding */
+	for (int n = 1; n <= 12; n++)
+		tare_str_addf(&w.text, "%d,%d\n", n, (7 * n + 9) / 10 * 2097152);
+	fit(&w, "bytes");
+	CHECK(w.fitted.is_stairs);
+	check_at(&w, (double[]){ 40 }, 28 * 2097152.0, 0.04);
+	end(&w);
+}
+
 TEST(steps_at_random_are_no_stairs)
 {
 	struct world w = { 0 };
