@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loop of a sweep, its preparation and the end of a run share. */
+#ifndef TARE_SWEEP_RUN_PRIVATE_H
+#define TARE_SWEEP_RUN_PRIVATE_H
+
+#include "db/db.h"
+#include "sweep/machine.h"
+#include "sweep/run.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define TARE_SECOND INT64_C(1000000000)
+
+struct tare_sweep_job {
+	size_t cell;
+	int repeat;
+};
+
+struct tare_sweep_slot {
+	pid_t pid; /* 0: free */
+	int64_t run;
+	struct tare_sweep_job job;
+	int64_t started_ns;          /* monotonic */
+	int64_t terminated_ns;       /* when SIGTERM was sent; 0: it was not */
+	bool is_timed_out, is_killed;
+	char *folder, *name, *gpus; /* folder: whole path; name: in the database's folder */
+};
+
+struct tare_sweep_runner {
+	struct tare_db *db;
+	const struct tare_sweep *s;
+	const struct tare_sweep_watch *watch;
+	struct tare_err *err;
+	char *dir, host[256], boot[64];
+	int lock, signals;
+	struct tare_gpus gpus;
+	struct tare_sweep_slot *slots;
+	size_t slot_nr;
+	struct tare_sweep_job *jobs; /* to be run, in order */
+	size_t job_nr, job_cap, next;
+	size_t total, done;
+	int64_t spent_ns; /* on the runs that ended in this session */
+	size_t ended;
+	int stop; /* signal */
+	int64_t grace_ns;
+};
+
+static inline int64_t tare_sweep_now_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * TARE_SECOND + t.tv_nsec;
+}
+
+/* prepare.c: finds what is still to be run, and ends what an earlier sweep of the file left behind. */
+int tare_sweep_prepare(struct tare_sweep_runner *r, bool is_simulated);
+
+/* finish.c: a run has ended; measures it, and writes that down. */
+int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, int wait_status);
+
+/* run.c: tells whoever shows the sweep. */
+void tare_sweep_show(const struct tare_sweep_runner *r, struct tare_sweep_state state);
+
+#endif
