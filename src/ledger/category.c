@@ -119,9 +119,16 @@ static bool is_said(const struct tare_use *u)
 	return u->role && u->role != TARE_PROBE_TENSOR;
 }
 
+static bool is_distributed(const struct tare_use *u)
+{
+	return u->maker == TARE_MAKER_COMMUNICATION || u->maker == TARE_MAKER_REDUCE;
+}
+
 static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_said)
 {
-	return was_said && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED : TARE_RULE_COMMUNICATION;
+	bool reduces = was_said || u->maker == TARE_MAKER_REDUCE;
+
+	return reduces && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED : TARE_RULE_COMMUNICATION;
 }
 
 static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)
@@ -166,7 +173,7 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_li
 
 	if (!use.is_gone)
 		tare_work_now(w, b, &use);
-	if (use.maker == TARE_MAKER_COMMUNICATION && !is_said(&use))
+	if (is_distributed(&use) && !is_said(&use))
 		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
 	return rule_of(&use, w, b->flags, has_outlived(f, b));
 }

@@ -16,7 +16,7 @@ static const struct {
 	const char *file, *function;
 } makers[] = {
 #define TARE_MAKER(KEY, file, function) { TARE_MAKER_##KEY, file, function },
-#define TARE_THROUGH(file) { THROUGH, file, "" },
+#define TARE_THROUGH(file, function) { THROUGH, file, function },
 #include "ledger/places.def"
 #undef TARE_THROUGH
 #undef TARE_MAKER

@@ -524,8 +524,7 @@ TEST(categories_and_names_outlive_a_checkpoint)
 /* Sharded gradients are made by torch.distributed; a sweep sees those of one pass only. */
 TEST(categories_gradients_that_are_reduced)
 {
-	static const struct tare_line scatter[] = { { "/x/torch/distributed/fsdp/_runtime_utils.py", "_reduce_grad", 3 },
-						    { 0 } };
+	static const struct tare_line scatter[] = { { "/x/torch/distributed/other.py", "scatter", 3 }, { 0 } };
 	struct world *w = world_new();
 	int64_t first = 0, last;
 
@@ -554,6 +553,51 @@ TEST(categories_gradients_that_are_reduced)
 	CHECK_STR(rule_at(w, last, 0x100), "reduced");
 	CHECK_STR(rule_at(w, first, 0x300), "communication");
 	CHECK_STR(rule_at(w, last, 77 - 1000), "communication");
+	world_free(w);
+}
+
+/* What FSDP makes for itself, known by its functions: no sweep is needed. */
+TEST(categories_of_what_fsdp_makes)
+{
+#define FSDP "/x/torch/distributed/fsdp/"
+	static const struct tare_line output[] = {
+		{ FSDP "_fully_shard/_fsdp_collectives.py", "allocate", 3 },
+		{ FSDP "_fully_shard/_fsdp_collectives.py", "foreach_reduce", 9 },
+		{ FSDP "_fully_shard/_fsdp_param_group.py", "post_backward", 5 },
+		{ 0 },
+	};
+	static const struct tare_line gathered[] = {
+		{ FSDP "_fully_shard/_fsdp_collectives.py", "allocate", 3 },
+		{ FSDP "_fully_shard/_fsdp_collectives.py", "foreach_all_gather", 4 },
+		{ NN "module.py", "_call_impl", 1190 },
+		{ 0 },
+	};
+	static const struct tare_line flat[] = { { FSDP "_runtime_utils.py", "_get_reduce_scatter_tensors", 3 }, { 0 } };
+	static const struct tare_line shard[] = { { FSDP "_flat_param.py", "_get_shard", 3 }, { 0 } };
+	static const struct tare_line own[] = { { FSDP "_fully_shard/_fsdp_param.py", "_init_sharded_param", 3 },
+						{ 0 } };
+#undef FSDP
+	struct world *w = world_new();
+	int64_t passing;
+
+	now = 0;
+	make(w, 0x100, 0, shard);
+	make(w, 0x200, 0, own);
+	make(w, 0x300, 0, gathered);
+	forward(w);
+	make(w, 0x400, IN_BACKWARD, output);
+	make(w, 0x500, IN_BACKWARD, flat);
+	make(w, 0x600, IN_BACKWARD, output); /* the input of the reduction */
+	passing = now;
+	take(w, 0x600, 0);
+	take(w, OUT, IN_BACKWARD);
+	make(w, STATE, 0, adam);
+	CHECK_RULE(w, 0x100, "built");
+	CHECK_RULE(w, 0x200, "built");
+	CHECK_RULE(w, 0x300, "communication");
+	CHECK_RULE(w, 0x400, "reduced");
+	CHECK_RULE(w, 0x500, "reduced");
+	CHECK_STR(rule_at(w, passing, 0x600), "communication");
 	world_free(w);
 }
 
