@@ -144,4 +144,14 @@ bool world_has_note(const struct tare_ledger *l, const char *part);
 /* Law 1 and the sums of parents, on every device. */
 void world_check_balance(const struct tare_ledger *l);
 
+/* ledger_world_calls.c: 100 MiB in use, cuInit +3, context 0xc0 +523. */
+struct world *world_started(void);
+/* A cuMemAlloc of `bytes` at `address`, and its end: weighed, changing the device by `change`. */
+void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before, int64_t change);
+void world_release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t change);
+
+/* ledger_world_same.c: of the whole recording, and from a checkpoint and the rest. */
+void world_check_same(const struct tare_ledger *whole, const struct tare_ledger *part);
+void world_check_same_stacks(const struct tare_ledger *whole, const struct tare_ledger *part);
+
 #endif

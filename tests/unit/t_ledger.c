@@ -4,23 +4,11 @@
 #include "test.h"
 
 #define PROCESS "process:431"
-
-/* 100 MiB in use, cuInit +3, a context +523. */
-static struct world *started(void)
-{
-	struct world *w = world_new();
-
-	CALL(w, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE, .begin = 1 * MS,
-	     .end = 2 * MS, .weigh = true, .before = 100 * MIB, .after = 103 * MIB);
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 4 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 103 * MIB, .after = 626 * MIB);
-	return w;
-}
+#define BASE    UINT64_C(0x7f0000000000)
 
 TEST(weighed_calls_go_to_the_account_of_their_class)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l = world_ledger(w, "end");
 	const struct tare_row *context = world_row(&l, 0, PROCESS "/context");
 
@@ -40,137 +28,10 @@ TEST(weighed_calls_go_to_the_account_of_their_class)
 	world_free(w);
 }
 
-/* A cuMemAlloc of `bytes` at `address`, weighed, that changes the device by `pages` MiB. */
-static void alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before,
-		  int64_t change)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = address, .context = 0xc0, .asked = bytes, .granted = bytes, .weigh = true,
-	     .before = before, .after = before + change, .owner = "/usr/lib/libcublas.so.12");
-}
-
-static void release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t change)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
-	     .handle = address, .context = 0xc0, .weigh = true, .before = before,
-	     .after = before + change);
-}
-
-#define BASE UINT64_C(0x7f0000000000)
-
-TEST(pages_64_allocations_of_512_KiB_take_32_MiB)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	for (int i = 0; i < 64; i++)
-		alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 512 * 1024, 512 * 1024,
-		      626 * MIB + (i + 3) / 4 * 2 * MIB, i % 4 ? 0 : 2 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/libcublas"), 32 * MIB);
-	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->count, 64);
-	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->evidence,
-		  TARE_EVIDENCE_EXACT);
-	CHECK(!world_row(&l, 0, PROCESS "/granularity"));
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(pages_64_allocations_of_1_5_MiB_take_128_MiB)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	for (int i = 0; i < 64; i++)
-		alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 2 * MIB, 3 * MIB / 2,
-		      626 * MIB + i * 2 * MIB, 2 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 96 * MIB);
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 32 * MIB);
-	CHECK_INT(world_row(&l, 0, PROCESS "/granularity")->evidence, TARE_EVIDENCE_INFERRED);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-/* The measured sequence: one page holds seven small ones and is given back with the last. */
-TEST(pages_are_held_until_nothing_touches_them)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	alloc(w, 5 * MS, BASE, 1, 626 * MIB, 2 * MIB);
-	alloc(w, 6 * MS, BASE + 512, 256, 628 * MIB, 0);
-	alloc(w, 7 * MS, BASE + MIB, 5 * MIB, 628 * MIB, 4 * MIB);
-	release(w, 8 * MS, BASE, 632 * MIB, 0);
-	release(w, 9 * MS, BASE + 512, 632 * MIB, 0);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 5 * MIB);
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 1 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-
-	release(w, 10 * MS, BASE + MIB, 632 * MIB, -6 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].used, 626 * MIB);
-	CHECK(!world_row(&l, 0, PROCESS "/granularity"));
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(page_size_is_a_parameter)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-	const char *at = "end";
-
-	alloc(w, 5 * MS, BASE, 100, 626 * MIB, 65536);
-	world_build(w, &(struct tare_ledger_opts){ .page_bytes = 65536 }, &at, 1, &l);
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 65536 - 100);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(an_address_may_come_again_after_its_free)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	for (int i = 0; i < 100; i++) {
-		alloc(w, 5 * MS + i * 1000, BASE, 2 * MIB, 626 * MIB, 2 * MIB);
-		release(w, 5 * MS + i * 1000 + 500, BASE, 628 * MIB, -2 * MIB);
-	}
-	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].used, 626 * MIB);
-	CHECK_INT(l.devices[0].peak_used, 628 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	CHECK_INT(l.degraded_nr, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(an_address_that_comes_again_without_a_free_replaces_the_old_one)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	alloc(w, 5 * MS, BASE, 4 * MIB, 626 * MIB, 4 * MIB);
-	alloc(w, 6 * MS, BASE, 2 * MIB, 630 * MIB, -2 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	CHECK(world_has_note(&l, "1 allocation came back at an address still in use"));
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
 /* Traps, "Books": the driver takes nothing and the counter drifts. No row may have it. */
 TEST(a_drifting_counter_is_unexplained_and_not_a_row)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 	int64_t used = 626 * MIB;
 
@@ -191,22 +52,9 @@ TEST(a_drifting_counter_is_unexplained_and_not_a_row)
 	world_free(w);
 }
 
-TEST(what_an_exact_call_does_beyond_its_size_is_unexplained)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	alloc(w, 5 * MS, BASE, 2 * MIB, 626 * MIB, 12 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 10 * MIB);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
 TEST(what_changes_inside_a_call_without_effect_is_unexplained)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_NONE, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS,
@@ -222,7 +70,7 @@ TEST(what_changes_inside_a_call_without_effect_is_unexplained)
 
 TEST(a_sync_gives_back_pool_memory_and_takes_nothing)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = 5 * MS,
@@ -245,7 +93,7 @@ TEST(a_sync_gives_back_pool_memory_and_takes_nothing)
 /* Released first, unmapped later: the fall shows at the second call, and may be of several handles. */
 TEST(virtual_memory_comes_at_once_and_goes_when_it_is_weighed)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 6 * MS,
@@ -279,7 +127,7 @@ static void launch(struct world *w, int64_t t, uint64_t local, int64_t before, i
 /* Measured: a kernel with a 32 KiB stack, +8184 MiB; then the limit at 64 KiB, +8448 MiB. */
 TEST(local_memory_is_a_high_water_mark_above_the_default_stack)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	launch(w, 5 * MS, 0, 626 * MIB, 64 * MIB);
@@ -307,7 +155,7 @@ TEST(local_memory_is_rounded_as_the_driver_does)
 		uint64_t local;
 		int64_t kib;
 	} launches[] = { { 2048, 270336 }, { 3000, 253952 }, { 32768, 7856128 }, { 2048, 0 } };
-	struct world *w = started();
+	struct world *w = world_started();
 	int64_t used = 626 * MIB;
 	struct tare_ledger l;
 
@@ -324,7 +172,7 @@ TEST(local_memory_is_rounded_as_the_driver_does)
 
 TEST(a_larger_device_heap_is_taken_by_the_launch_that_uses_it)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	launch(w, 5 * MS, 0, 626 * MIB, 10 * MIB);
@@ -342,169 +190,13 @@ TEST(a_larger_device_heap_is_taken_by_the_launch_that_uses_it)
 
 TEST(local_memory_is_never_more_than_what_was_measured)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	launch(w, 5 * MS, 32768, 626 * MIB, 94 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/local"), 94 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/code"), 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(a_free_that_the_driver_refused_is_undone)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 6 * MS + 10,
-	     .end = 6 * MS + 10, .handle = BASE, .context = 0xc0, .flags = TARE_EVENT_FAILED);
-	l = world_ledger(w, "6000005ns");
-	CHECK_INT(l.devices[0].used, 626 * MIB);
-	tare_ledger_free(&l);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].used, 630 * MIB);
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 3 * MIB);
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 1 * MIB);
-	tare_ledger_free(&l);
-
-	/* It is there again, so it can be freed. */
-	release(w, 7 * MS, BASE, 630 * MIB, -4 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].unexplained, 0);
-	CHECK_INT(l.devices[0].used, 626 * MIB);
-	CHECK_INT(l.degraded_nr, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(a_failed_free_changes_nothing)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	alloc(w, 5 * MS, BASE, 2 * MIB, 626 * MIB, 2 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = 6 * MS,
-	     .end = 6 * MS + 10, .handle = BASE, .context = 0xc0, .flags = TARE_EVENT_FAILED,
-	     .weigh = true, .before = 628 * MIB, .after = 628 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_UNDO, .begin = 7 * MS,
-	     .end = 7 * MS, .handle = BASE, .context = 0xc0);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(a_failed_allocation_is_no_object_and_its_change_is_weighed)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .context = 0xc0, .asked = 999 * MIB, .flags = TARE_EVENT_FAILED,
-	     .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 2 * MIB);
-	CHECK_INT(world_row(&l, 0, PROCESS "/allocations")->count, 0);
-	CHECK_INT(world_row(&l, 0, PROCESS "/allocations")->evidence, TARE_EVIDENCE_WEIGHED);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(a_free_of_what_was_never_seen_is_weighed_and_said)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	release(w, 5 * MS, BASE, 626 * MIB, -2 * MIB);
-	release(w, 6 * MS, BASE + MIB, 624 * MIB, -2 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), -4 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	CHECK(world_has_note(&l, "2 frees of memory allocated before recording began"));
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(mem_free_finds_managed_and_pitched_memory)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 64 * MIB, .granted = 64 * MIB,
-	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
-	CALL(w, .class = TARE_CLASS_PITCH, .effect = TARE_EFFECT_NEW, .begin = 7 * MS,
-	     .end = 8 * MS, .handle = BASE + 64 * MIB, .context = 0xc0, .asked = 100,
-	     .granted = 512, .weigh = true, .before = 626 * MIB, .after = 628 * MIB);
-	/* The kernel touched 32 MiB meanwhile. */
-	release(w, 9 * MS, BASE, 660 * MIB, -32 * MIB);
-	l = world_ledger(w, "8500us");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 512);
-	tare_ledger_free(&l);
-	release(w, 10 * MS, BASE + 64 * MIB, 628 * MIB, -2 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 0);
-	CHECK_INT(world_row(&l, 0, PROCESS "/managed")->count, 0);
-	CHECK_INT(l.devices[0].unexplained, 0);
-	CHECK_INT(l.devices[0].used, 626 * MIB);
-	CHECK_INT(l.devices[0].peak_used, 660 * MIB);
-	CHECK_INT(l.degraded_nr, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(managed_touch_explains_no_more_than_what_is_not_there_yet)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
-	     .end = 6 * MS, .handle = BASE, .context = 0xc0, .asked = 63 * MIB, .granted = 63 * MIB,
-	     .weigh = true, .before = 626 * MIB, .after = 626 * MIB);
-	world_reading(w, 0, 7 * MS, 656 * MIB);
-	world_reading(w, 0, 8 * MS, 696 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 64 * MIB);
-	CHECK_INT(world_row(&l, 0, PROCESS "/managed")->evidence, TARE_EVIDENCE_INFERRED);
-	CHECK_INT(l.devices[0].unexplained, 6 * MIB);
-	tare_ledger_free(&l);
-
-	world_reading(w, 0, 9 * MS, 600 * MIB); /* the host took it all back, and more went */
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 0);
-	CHECK_INT(l.devices[0].unexplained, -26 * MIB);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-/* Measured: 300 MiB, then freed, then 300 MiB again. The driver takes 128 MiB at a time. */
-TEST(managed_memory_is_taken_in_steps)
-{
-	struct world *w = started();
-	struct tare_ledger l;
-
-	for (int round = 0; round < 2; round++) {
-		int64_t t = (10 + 10 * round) * MS, base = (626 + 84 * round) * MIB;
-		int64_t taken = (384 - 128 * round) * MIB;
-
-		CALL(w, .class = TARE_CLASS_MANAGED, .effect = TARE_EFFECT_NEW, .begin = t,
-		     .end = t + 10, .handle = BASE, .context = 0xc0, .asked = 300 * MIB,
-		     .weigh = true, .before = base, .after = base);
-		world_reading(w, 0, t + 2 * MS, base + 128 * MIB);
-		world_reading(w, 0, t + 3 * MS, base + taken);
-		world_reading(w, 0, t + 4 * MS, base + taken + MIB); /* this is somebody else's */
-		release(w, t + 5 * MS, BASE, base + taken, -300 * MIB);
-	}
-	l = world_ledger(w, "end");
-	CHECK_INT(world_bytes(&l, 0, PROCESS "/managed"), 40 * MIB);
-	CHECK_INT(l.devices[0].unexplained, 0);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -518,10 +210,10 @@ static void stream(struct world *w, int64_t t, uint64_t handle, int64_t before, 
 
 TEST(the_end_of_a_context_takes_everything_in_it_along)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
-	alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
+	world_alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
 	stream(w, 6 * MS, 0x51, 630 * MIB, 2 * MIB);
 	launch(w, 7 * MS, 0, 632 * MIB, 64 * MIB);
 	CALL(w, .class = TARE_CLASS_HOST, .effect = TARE_EFFECT_NEW, .begin = 8 * MS,
@@ -549,7 +241,7 @@ TEST(the_end_of_a_context_takes_everything_in_it_along)
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 11 * MS,
 	     .end = 12 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
 	     .weigh = true, .before = 106 * MIB, .after = 626 * MIB);
-	alloc(w, 13 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
+	world_alloc(w, 13 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/context"), 523 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/context")->count, 1);
@@ -562,15 +254,15 @@ TEST(the_end_of_a_context_takes_everything_in_it_along)
 
 TEST(the_end_of_a_context_can_be_undone)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
-	alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
+	world_alloc(w, 5 * MS, BASE, 3 * MIB, 626 * MIB, 4 * MIB);
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
 	     .end = 9 * MS, .handle = 0xc0, .context = 0xc0);
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_UNDO, .begin = 10 * MS,
 	     .end = 10 * MS, .handle = 0xc0, .context = 0xc0);
-	release(w, 11 * MS, BASE, 630 * MIB, -4 * MIB);
+	world_release(w, 11 * MS, BASE, 630 * MIB, -4 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/context"), 523 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 0);
@@ -582,7 +274,7 @@ TEST(the_end_of_a_context_can_be_undone)
 
 TEST(a_release_that_frees_nothing_ends_no_primary_context)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 9 * MS,
@@ -597,7 +289,7 @@ TEST(a_release_that_frees_nothing_ends_no_primary_context)
 
 TEST(several_contexts_are_children_of_one_row)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	for (uint64_t i = 1; i <= 2; i++)
@@ -618,13 +310,13 @@ TEST(several_contexts_are_children_of_one_row)
 
 TEST(the_peak_has_its_own_time_and_rows)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	static const char *const at[] = { "peak", "end" };
 	struct tare_ledger l[2];
 
-	alloc(w, 5 * MS, BASE, 100 * MIB, 626 * MIB, 100 * MIB);
-	alloc(w, 6 * MS, BASE + 100 * MIB, 4726 * MIB, 726 * MIB, 4726 * MIB);
-	release(w, 50 * MS, BASE + 100 * MIB, 5452 * MIB, -4726 * MIB);
+	world_alloc(w, 5 * MS, BASE, 100 * MIB, 626 * MIB, 100 * MIB);
+	world_alloc(w, 6 * MS, BASE + 100 * MIB, 4726 * MIB, 726 * MIB, 4726 * MIB);
+	world_release(w, 50 * MS, BASE + 100 * MIB, 5452 * MIB, -4726 * MIB);
 	stream(w, 51 * MS, 0x51, 726 * MIB, 2 * MIB);
 	world_build(w, NULL, at, 2, l);
 	CHECK_INT(l[0].t_ns, -1);
@@ -644,11 +336,11 @@ TEST(the_peak_has_its_own_time_and_rows)
 
 TEST(an_instant_shows_calls_that_had_ended)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	static const char *const at[] = { "5000us", "1500us", "0", "6000010ns", "6000011ns" };
 	struct tare_ledger l[5];
 
-	alloc(w, 6 * MS, BASE, 100 * MIB, 626 * MIB, 100 * MIB);
+	world_alloc(w, 6 * MS, BASE, 100 * MIB, 626 * MIB, 100 * MIB);
 	world_build(w, NULL, at, 5, l);
 	CHECK_INT(l[0].devices[0].used, 626 * MIB);
 	CHECK_INT(l[1].devices[0].used, 100 * MIB);
@@ -663,7 +355,7 @@ TEST(an_instant_shows_calls_that_had_ended)
 
 TEST(unweighed_calls_count_what_is_computed_and_say_so)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
@@ -705,7 +397,7 @@ TEST(without_any_reading_used_is_computed_and_inferred)
 
 TEST(a_second_source_is_shifted_to_the_first)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	/* cuMemGetInfo counts 40 MiB more; the stream takes 2. */
@@ -761,7 +453,7 @@ TEST(computed_changes_before_the_first_reading_are_not_somebody_elses)
 
 TEST(pinned_memory_is_the_hosts_and_its_page_tables_are_weighed)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	static const char *const at[] = { "7ms", "end" };
 	struct tare_ledger l[2];
 
@@ -793,7 +485,7 @@ TEST(pinned_memory_is_the_hosts_and_its_page_tables_are_weighed)
 
 TEST(owners_are_rows_and_the_runtime_is_looked_through)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 	static const char *const owners[] = { "/opt/libcublas.so.12",     "/opt/libcudnn.so.9",
 					      "/opt/libcublas.so.12",     "/home/me/a%b train",
@@ -816,7 +508,7 @@ TEST(owners_are_rows_and_the_runtime_is_looked_through)
 
 TEST(extension_modules_are_named_after_their_package)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 	static const char *const owners[] = {
 		"/v/site-packages/cupy_backends/cuda/api/runtime.cpython-312-x86_64-linux-gnu.so",
@@ -839,12 +531,12 @@ TEST(extension_modules_are_named_after_their_package)
 
 TEST(driver_time_is_summed_per_row)
 {
-	struct world *w = started();
+	struct world *w = world_started();
 	struct tare_ledger l;
 
 	launch(w, 5 * MS, 0, 626 * MIB, 64 * MIB);
-	alloc(w, 6 * MS, BASE, 2 * MIB, 690 * MIB, 2 * MIB);
-	release(w, 7 * MS, BASE, 692 * MIB, -2 * MIB);
+	world_alloc(w, 6 * MS, BASE, 2 * MIB, 690 * MIB, 2 * MIB);
+	world_release(w, 7 * MS, BASE, 692 * MIB, -2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_row(&l, 0, PROCESS "/driver")->driver_ns, 1 * MS);
 	CHECK_INT(world_row(&l, 0, PROCESS "/code")->driver_ns, 1000);
