@@ -10,7 +10,7 @@ import sys
 import torch
 import torch.distributed
 
-WIDTH, LAYERS, STEPS = 1024, 12, 8
+WIDTH, LAYERS, STEPS = 1024, 12, 5
 
 
 class Block(torch.nn.Module):

@@ -23,9 +23,9 @@ def main(tare, recording, path, name):
     for instant in ("peak", "end"):
         done = subprocess.run([tare, "report", recording, "--at", instant, "--json"], stdout=subprocess.PIPE, text=True)
         for device in json.loads(done.stdout)["devices"]:
-            rows = [a for a in device["accounts"] if "cupti" in a["path"].lower() and a["leaf"]]
+            rows = [a for a in device["accounts"] if a["account"] == "profiler" and a["leaf"]]
             ours[instant] = ours.get(instant, 0) + sum(row["bytes"] for row in rows)
-            if any(a["pid"] is not None for a in device["accounts"]):
+            if any(a["account"] == "context" for a in device["accounts"]):  # the program's own device
                 unexplained = max(unexplained, abs(device["unexplained_bytes"]))
             for row in rows:
                 print("%9.3f MiB  %s at %s (%s)" % (row["bytes"] / MIB, row["path"], instant, row["evidence"]))
