@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "session/visible.h"
 #include "trace/vram.h"
 #include "witness/nvml.h"
 
@@ -243,6 +244,8 @@ static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *w
 		struct tare_vram_card *card = &file->cards[file->card_nr];
 		struct tare_nvml_memory memory;
 
+		bool may_be_used = entry || tare_visible(nvml, device);
+
 		if (!entry)
 			entry = find(wish, -1);
 		if (!entry || device->is_sliced)
@@ -255,7 +258,7 @@ static int add_cards(struct tare_vram_file *file, const struct tare_vram_wish *w
 		fill(card, entry);
 		card->index = device->index;
 		parse_uuid(device->uuid, &card->uuid_high, &card->uuid_low);
-		if (tare_nvml_memory(nvml, i, &memory, NULL) == 0 && memory.version)
+		if (may_be_used && tare_nvml_memory(nvml, i, &memory, NULL) == 0 && memory.version)
 			rc = check_size(entry, card, device, &memory, err);
 		file->card_nr++;
 	}

@@ -256,6 +256,25 @@ def a_full_gpu_is_refused(box):
 
 
 @case
+def a_full_gpu_that_is_hidden_is_not_looked_at(box):
+    needs_exec()
+    two = {"TARE_SIM_DEVICES": "2"}
+    first = box.start(tare_argv(*record_args(fixture("e2e_vram", "hold", str(3 * GIB)), "a.tare")), env=two)
+    check_equal(first.stdout.readline(), b"0\n")
+    uuids = [d["uuid"] for d in box.report("a.tare", "end")["devices"]]
+    for number, (visible, code) in enumerate((("1", 0), (uuids[1] + ",", 0), ("-1,0", 0), ("1,0", 125), (None, 125),
+                                              (uuids[0], 125), ("MIG-x", 125))):
+        done = box.tare(*record_args(fixture("e2e_vram", "sequence", "1", "1"), "%d.tare" % number,
+                                     options=("--vram", "2GiB")), env=dict(two, CUDA_VISIBLE_DEVICES=visible))
+        check_equal(code == 125, done.code == 125, visible, done)
+    done = box.tare(*record_args(fixture("e2e_vram", "sequence", "1", "1"), options=("--vram", "0=2GiB")),
+                    env=dict(two, CUDA_VISIBLE_DEVICES="1"))
+    check_equal(done.code, 125, done)
+    first.send_signal(signal.SIGTERM)
+    first.communicate()
+
+
+@case
 def no_gpu_no_limit(box):
     needs_own_command()
     done = box.record(fixture("e2e_idle"), options=("--vram", "8GiB"))
