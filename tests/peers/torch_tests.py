@@ -55,6 +55,8 @@ class Run:
     what it said."""
 
     def __init__(self, lines, code, seconds, said):
+        if isinstance(code, int) and code < 0:
+            code = 128 - code  # as tare says it of a signal
         self.outcomes, self.code, self.seconds, self.said = {}, code, seconds, said
         for line in lines:
             record = json.loads(line)
