@@ -129,15 +129,15 @@ static int each_change(struct reading *r, struct tare_db_rows *rows)
 	return rc;
 }
 
-/* What phases with parameters in their names changed, in all and per account. */
+/* What phases with parameters in their names changed, in all and per account; others on the GPU apart. */
 static int changes(struct reading *r)
 {
 	int rc = query(
 		r,
-		"SELECT run, phase, path, count, '', SUM(own_change) FROM runs JOIN phases USING(run)"
-		" JOIN phase_devices USING(run, phase) WHERE status='ok' AND kind<>'mark'"
-		" AND (run, phase) IN (SELECT run, phase FROM phase_params)"
-		" GROUP BY run, phase HAVING SUM(own_change) IS NOT NULL ORDER BY run, phase",
+		"SELECT run, phase, path, count, '', (SELECT TOTAL(bytes) FROM phase_changes c WHERE c.run=runs.run"
+		" AND c.phase=phases.phase AND account<>'other') FROM runs JOIN phases USING(run)"
+		" WHERE status='ok' AND kind<>'mark' AND (run, phase) IN (SELECT run, phase FROM phase_params)"
+		" ORDER BY run, phase",
 		0, each_change);
 
 	if (!rc) /* an account that a phase did not change is 0 there */
@@ -154,7 +154,7 @@ static int changes(struct reading *r)
 			" AND sums.account=names.account WHERE names.account<>'other'"
 			" ORDER BY names.account, own.run, own.phase",
 			(int64_t)MIB, each_change);
-	tare_series_drop_zeros(r->list, TARE_SERIES_CHANGE);
+	tare_series_drop_small(r->list, TARE_SERIES_CHANGE, MIB);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,13 +123,13 @@ char *tare_series_phase_name(struct tare_series_list *list, const char *path)
 	return out;
 }
 
-static bool is_zero(const struct tare_series *s)
+static bool is_small(const struct tare_series *s, double least)
 {
 	size_t column = tare_table_column(&s->table, s->name);
 	double v;
 
 	for (size_t r = 0; r < s->table.row_count; r++)
-		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) && v != 0)
+		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) && fabs(v) >= least)
 			return false;
 	return true;
 }
@@ -146,10 +147,10 @@ void tare_series_drop(struct tare_series_list *list, size_t at)
 		(--list->count - at) * sizeof(*list->items));
 }
 
-void tare_series_drop_zeros(struct tare_series_list *list, enum tare_series_kind kind)
+void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind, double least)
 {
 	for (size_t i = list->count; i-- > 0;)
-		if (list->items[i].kind == kind && is_zero(&list->items[i]))
+		if (list->items[i].kind == kind && is_small(&list->items[i], least))
 			tare_series_drop(list, i);
 }
 

@@ -42,8 +42,8 @@ void tare_series_set_number(struct tare_series_list *list, struct tare_series *s
 
 void tare_series_drop(struct tare_series_list *list, size_t at);
 
-/* Those of this kind that are 0 in every row. */
-void tare_series_drop_zeros(struct tare_series_list *list, enum tare_series_kind kind);
+/* Those of this kind that are smaller in every row. */
+void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind, double least);
 
 void tare_series_free(struct tare_series_list *list);
 
