@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- trace <- ledger, allocator <- plan, view <- cmd <- main; witness, ledger <- session <- cmd;
-#   db, witness, ledger <- sweep <- cmd
+#   base <- trace <- ledger <- view <- cmd <- main; witness, ledger <- session <- cmd;
+#   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
-# One line per violation; exit 1 if there is any.
+# And the map of folders in docs/INTERNALS.md. One line per violation; exit 1 if there is any.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -19,13 +19,9 @@ declare -A may=(
 	[db]='(db|base)/'
 	[sweep]='(sweep|db|witness|ledger|trace|base)/'
 	[ledger]='(ledger|trace|base)/'
-	[allocator]='(allocator|trace|base)/'
-	[plan]='(plan|ledger|allocator|trace|base)/'
-	[import]='(import|ledger|allocator|trace|base)/'
-	[export]='(export|ledger|trace|base)/'
 	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|node\.def)$' # for TARE_NOT_KNOWN
 	[fit]='(fit|db|base)/'
-	[cmd]='(cmd|fit|view|sweep|db|plan|export|import|ledger|allocator|session|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[cmd]='(cmd|fit|view|sweep|db|ledger|session|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|encode|clock|ringlog|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
@@ -73,6 +69,16 @@ while read -r file; do
 	first=$(grep -m1 -oE '^#include ["<][^">]+' "$file" | sed 's/.*["<]//')
 	[[ $own == *"$first" ]] || violation "$file: includes $first before its own header"
 done < <(find src simgpu -name '*.c')
+
+# The map in docs/INTERNALS.md: a row for every folder, and what a row names is there.
+map=docs/INTERNALS.md
+while read -r folder; do
+	row=$(grep -F "| \`$folder\` |" "$map")
+	[ -n "$row" ] || violation "$map: $folder has no row in the map"
+	while read -r name; do
+		[ -e "$folder/$name" ] || violation "$map: $folder/$name is named in the map, but is not there"
+	done < <(sed 's/.*|\(.*\)|$/\1/' <<<"$row" | grep -oE '`[^`]+`' | tr -d '`')
+done < <(find src simgpu -name meson.build -prune -o -name '*.[ch]' -printf '%h\n' | sort -u | grep -vx src)
 
 # What must never be written inside the user's process.
 while IFS=: read -r file line text; do
