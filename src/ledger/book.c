@@ -256,6 +256,8 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
 	d->mark_nr[m]++;
 	if (m != TARE_MARK_HOST && (m != TARE_MARK_END || !f->host.is_marked[m]))
 		f->host_mark_nr[m]++;
+	if (t > f->told_ns)
+		d->is_told[m] = f->host.is_told[m] = false;
 	d->mark_used[m] = d->used;
 	d->mark_live[m] = d->live;
 	d->mark_ns[m] = t;

@@ -212,6 +212,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->pauses);
 	free(f->notes);
 	free(f->ooms);
+	free(f->told);
 	free(f->pool_witnesses);
 	tare_map_free(&f->graves);
 	tare_map_free(&f->told_physicals);

@@ -39,15 +39,15 @@ const char *tare_category_what(enum tare_category category)
 }
 
 void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
-			    int64_t bytes)
+			    int64_t bytes, uint64_t count)
 {
 	struct tare_category_sum *s = &sums[tare_rules[rule].category];
 
+	if (!s->count || tare_rules[rule].evidence == TARE_EVIDENCE_INFERRED)
+		s->evidence = tare_rules[rule].evidence;
 	s->category = tare_rules[rule].category;
 	s->bytes += bytes;
-	s->count++;
-	if (s->count == 1 || tare_rules[rule].evidence == TARE_EVIDENCE_INFERRED)
-		s->evidence = tare_rules[rule].evidence;
+	s->count += count;
 }
 
 /* How long something must be there to last: passes of the kind that the program makes. */

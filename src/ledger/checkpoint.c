@@ -566,6 +566,7 @@ static void tell_all(struct checkpoint *c)
 			tell_now(c, f->devices[i], own);
 	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
 	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
+	tare_checkpoint_blocks(c);
 	tell_live(c, c->cut);
 	tare_fold_phase_tell(f, c->cut, add_record, c);
 	for (int i = 0; i < f->device_nr; i++)

@@ -64,6 +64,9 @@ void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python,
 /* checkpoint_names.c: pre: the blocks have been told */
 void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold *p, int64_t t);
 
+/* told.c: blocks at peaks */
+void tare_checkpoint_blocks(struct checkpoint *c);
+
 /* rss.c: host increments */
 void tare_checkpoint_rss(struct checkpoint *c);
 

@@ -202,9 +202,13 @@ void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_f
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_live_block *b,
 			    enum tare_rule rule);
+void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t);
 void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
+/* told.c: blocks at a peak that was folded, in sums */
+void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
+const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m, size_t *at);
 /* rows.c: as tare_row_path_add(); parent NULL: none */
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */

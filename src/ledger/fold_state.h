@@ -276,6 +276,17 @@ struct tare_pool_list {
 	size_t count, cap;
 };
 
+/* Blocks that were there at a peak which was folded; device -1: of the CPU. */
+struct tare_told {
+	int process, device;
+	enum tare_mark mark;
+	enum tare_rule rule;
+	uint64_t owner; /* of their segments, 0: none */
+	bool is_vmm;
+	int64_t bytes;
+	uint64_t count;
+};
+
 struct tare_block_list {
 	const struct tare_live_block **items;
 	size_t count, cap;
@@ -591,6 +602,7 @@ struct tare_device_fold {
 	uint32_t mark_nr[TARE_MARK_NR];
 	int64_t mark_used[TARE_MARK_NR], mark_live[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
 	bool is_marked[TARE_MARK_NR];
+	bool is_told[TARE_MARK_NR]; /* told.c: what there was then, in sums */
 
 	struct tare_steps cluster;
 	struct tare_thread_end *threads;
@@ -706,6 +718,7 @@ struct tare_fold {
 	struct tare_host_fold { /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
 		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
+		bool is_told[TARE_MARK_NR];   /* as of a device */
 		int64_t mark_ns[TARE_MARK_NR];
 		struct tare_kept_blocks kept[TARE_MARK_NR];
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
@@ -743,6 +756,9 @@ struct tare_fold {
 
 	struct tare_pool_witness_fold *pool_witnesses; /* by time */
 	size_t pool_witness_nr, pool_witness_cap;
+	struct tare_told *told;
+	size_t told_nr, told_cap;
+	int64_t told_ns; /* until when it was folded */
 	struct tare_oom_fold *ooms;
 	size_t oom_nr, oom_cap;
 	struct tare_rss_change *rss; /* by t */

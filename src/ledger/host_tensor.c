@@ -10,6 +10,8 @@
 static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
 {
 	f->host_mark_nr[m]++;
+	if (t > f->told_ns)
+		f->host.is_told[m] = false;
 	f->host.is_marked[m] = true;
 	f->host.mark_ns[m] = t;
 }

@@ -174,6 +174,7 @@ struct tare_tensor_row {
 	const char *name;              /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
 	const char *line, *short_line; /* where it was handed out; NULL: not known */
 	enum tare_rule rule;
+	uint64_t count;         /* 1; of more, which were folded away, it is the sum of those of one rule */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
 	int64_t pid;
 };

@@ -434,6 +434,10 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_graph_carry(f, e);
 		return;
 	}
+	if (e->kind == TARE_KIND_BLOCK_SUM) {
+		tare_fold_told(f, e);
+		return;
+	}
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
 		take_oom(f, e, device);

@@ -74,7 +74,7 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 	if (device >= 0)
 		tare_fold_category_add(f, &r->pools, b, rule);
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
-		tare_category_sums_add(r->host, rule, b->bytes);
+		tare_category_sums_add(r->host, rule, b->bytes, 1);
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
 	r->keys[r->count] =
@@ -84,9 +84,29 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
 		.rule = rule,
+		.count = 1,
 		.bytes = b->bytes,
 		.born_ns = b->born_ns,
 		.pid = f->processes[b->process]->process->pid,
+	};
+}
+
+/* Of those that were folded only the sums by rule are known. */
+static void add_told(struct rows *r, const struct tare_told *t)
+{
+	if (t->device >= 0)
+		tare_fold_category_add_told(&r->pools, t);
+	else
+		tare_category_sums_add(r->host, t->rule, t->bytes, t->count);
+	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
+	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
+	r->keys[r->count] = (struct key){ .bytes = t->bytes, .born_ns = -1, .at = (uint32_t)r->count };
+	r->items[r->count++] = (struct tare_tensor_row){
+		.rule = t->rule,
+		.count = t->count,
+		.bytes = t->bytes,
+		.born_ns = -1,
+		.pid = r->f->processes[t->process]->process->pid,
 	};
 }
 
@@ -185,11 +205,14 @@ void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_f
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
+	const struct tare_told *told;
 
 	tare_fold_blocks_at(f, d, m, &list);
 	for (size_t i = 0; i < list.count; i++)
 		add(&r, list.items[i], d->index);
 	free(list.items);
+	for (size_t at = 0; (told = tare_fold_told_next(f, d->index, m, &at));)
+		add_told(&r, told);
 	finish_device(&r, out);
 }
 
@@ -198,6 +221,7 @@ void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tar
 	for (int i = 0; i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
 		struct tare_block_list list;
+		const struct tare_told *told;
 
 		if (!f->processes[i] || f->processes[i]->host_row < 0)
 			continue;
@@ -205,6 +229,9 @@ void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tar
 		for (size_t k = 0; k < list.count; k++)
 			add(&r, list.items[k], -1);
 		free(list.items);
+		for (size_t at = 0; (told = tare_fold_told_next(f, -1, m, &at));)
+			if (told->process == i)
+				add_told(&r, told);
 		finish_host(&r, &out->hosts[f->processes[i]->host_row]);
 	}
 }

@@ -324,7 +324,7 @@ static void add_most(const struct tare_fold *f, const struct tare_training_fold 
 		const struct tare_live_block *b = list.items[i];
 
 		if (b->process == t->process && !(b->flags & TARE_TENSOR_MAPPED))
-			tare_category_sums_add(out->most, tare_fold_rule_of(f, b, w), b->bytes);
+			tare_category_sums_add(out->most, tare_fold_rule_of(f, b, w), b->bytes, 1);
 	}
 	free(list.items);
 }

@@ -290,6 +290,14 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 		oom->device = (int16_t)ordinal;
 		break;
 	}
+	case TARE_KIND_BLOCK_SUM: {
+		struct tare_rec_block_sum *sum = (struct tare_rec_block_sum *)&k->rec;
+
+		sum->rule = string_id(c, part, k->event.api);
+		sum->owner = string_id(c, part, k->event.name);
+		sum->device = (int16_t)ordinal;
+		break;
+	}
 	case TARE_KIND_PHASE_SUM:
 		((struct tare_rec_phase_sum *)&k->rec)->name = string_id(c, part, k->event.name);
 		((struct tare_rec_phase_sum *)&k->rec)->domain = string_id(c, part, k->event.domain);

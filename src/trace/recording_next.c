@@ -187,6 +187,12 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	case TARE_KIND_PEER:
 		e->device = tare_process_device(&p->public, rec.peer->device);
 		break;
+	case TARE_KIND_BLOCK_SUM:
+		e->about = about(p, rec.block_sum->pid, rec.block_sum->generation);
+		e->device = tare_process_device(&p->public, rec.block_sum->device);
+		e->api = look_up(&p->strings, rec.block_sum->rule);
+		e->name = look_up(&p->strings, rec.block_sum->owner);
+		break;
 	case TARE_KIND_HOST_TENSORS:
 		e->about = about(p, rec.host_tensors->pid, rec.host_tensors->generation);
 		break;

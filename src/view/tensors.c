@@ -56,7 +56,7 @@ int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category
 
 	memset(sums, 0, TARE_CATEGORY_NR * sizeof(*sums));
 	for (int i = 0; i < rows->count; i++)
-		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes);
+		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes, rows->items[i].count);
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			sums[n++] = sums[c];
@@ -130,7 +130,7 @@ static void add_categories(struct tare_emit *e, const struct place *p)
 
 static const char *label_of(const struct tare_tensor_row *t)
 {
-	return t->name ? t->name : t->line ? t->line : "no line";
+	return t->name ? t->name : t->line ? t->line : t->count > 1 ? "folded away" : "no line";
 }
 
 static void add_tensors(struct tare_emit *e, const struct place *p)
@@ -139,7 +139,7 @@ static void add_tensors(struct tare_emit *e, const struct place *p)
 		const struct tare_tensor_row *t = &p->rows->items[i];
 		const struct tare_rule_info *rule = &tare_rules[t->rule];
 
-		add_head(e, p, label_of(t), t->bytes, 1, rule->evidence);
+		add_head(e, p, label_of(t), t->bytes, t->count, rule->evidence);
 		tare_emit_cell_int(e, t->pid);
 		tare_emit_cell_text(e, tare_category_name(rule->category));
 		tare_emit_cell_text(e, rule->name);
@@ -188,9 +188,12 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(rows, sums);
 	int64_t all = 0, parameters = parameters_of(sums, n);
+	uint64_t count = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		all += sums[i].bytes;
+		count += sums[i].count;
+	}
 	tare_emit_table(e, "category", title, columns, (int)(sizeof(columns) / sizeof(columns[0])));
 	for (int i = 0; i < n; i++) {
 		tare_emit_cell_text(e, tare_category_name(sums[i].category));
@@ -203,7 +206,7 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 	}
 	tare_emit_rule(e);
 	tare_emit_cell_text(e, "all tensors");
-	tare_emit_cell_uint(e, (uint64_t)rows->count);
+	tare_emit_cell_uint(e, count);
 	tare_emit_cell_int(e, all);
 	tare_emit_cell_number(e, 1);
 	add_ratio(e, all, parameters);
@@ -229,7 +232,7 @@ static void show_tensors(struct tare_emit *e, const char *title, const struct ta
 			rest += t->bytes;
 			continue;
 		}
-		tare_emit_cell_text(e, t->name ? t->name : "–");
+		tare_emit_cell_text(e, t->name ? t->name : t->count > 1 ? "several, folded away" : "–");
 		tare_emit_cell_int(e, t->bytes);
 		tare_emit_cell_text(e, tare_category_name(tare_rules[t->rule].category));
 		tare_emit_cell_text(e, t->short_line ? t->short_line : "–");

@@ -44,10 +44,10 @@ def check_books(box, rec, out, was_killed):
         check(row["bytes"] in (0, CHILD_KEEPS * CPU_BLOCK), row)
 
 
-def storm(box, rec, count):
+def storm(box, rec, count, **more):
     if WRAPPER:
         raise Skip("forked children of an emulated program are not told apart")
-    return box.start(tare_argv(*record_args(fixture("e2e_tensor_storm", str(count)), rec=rec)))
+    return box.start(tare_argv(*record_args(fixture("e2e_tensor_storm", str(count)), rec=rec, **more)))
 
 
 def read_all(running):
@@ -66,6 +66,24 @@ def a_program_that_ends_has_all_of_it(box):
     out, err = read_all(running)
     check_equal(running.returncode, 0, err)
     check_books(box, "rec.tare", out, False)
+
+
+@case
+def a_folded_one_says_what_its_peaks_were_for(box):
+    running = storm(box, "rec.tare", 30000, options=("--cap", "2MiB"))
+    _, err = read_all(running)
+    check_equal(running.returncode, 0, err)
+    check(os.path.exists(box.path("rec.tare/checkpoint.events")), os.listdir(box.path("rec.tare")))
+    for at in ("peak", "peak:tensors", "peak:host", "end"):
+        report = box.report("rec.tare", at)
+        for row in report["devices"][0]["accounts"]:
+            if row["path"].endswith("/libc10_cuda/tensors"):
+                below = [r for r in report["devices"][0]["accounts"] if r["path"].startswith(row["path"] + "/")]
+                check_equal(sum(r["bytes"] for r in below), row["bytes"], at, below)
+                check_equal(sum(r["count"] for r in below), row["count"], at, below)
+        for process in report["host"]:
+            rows = [r for r in process["accounts"] if r["account"] == "tensors"]
+            check_equal(sum(r["bytes"] for r in rows[1:]), rows[0]["bytes"] if rows else 0, at, rows)
 
 
 def is_killed(box, seed, who):

@@ -646,6 +646,7 @@ void world_check_checkpoints(struct world *w, int cuts)
 				       (long long)c.cut);
 				world_check_same(&whole[k], &parts[k]);
 				check_host_lines(&parts[k]);
+				world_check_categories(&parts[k]);
 				if (k == END)
 					world_check_same_stacks(&whole[k], &parts[k]);
 				tare_ledger_free(&parts[k]);
@@ -689,5 +690,3 @@ bool world_has_note(const struct tare_ledger *l, const char *part)
 			return true;
 	return false;
 }
-
-/* What lines have in blocks is what the rows of live tensors have. */

@@ -143,6 +143,7 @@ bool world_has_note(const struct tare_ledger *l, const char *part);
 
 /* Law 1 and the sums of parents, on every device. */
 void world_check_balance(const struct tare_ledger *l);
+void world_check_categories(const struct tare_ledger *l); /* its part about what tensors are for */
 
 /* ledger_world_calls.c: 100 MiB in use, cuInit +3, context 0xc0 +523. */
 struct world *world_started(void);

@@ -134,7 +134,7 @@ TEST(groups_have_the_documented_keys)
 
 TEST(tensors_have_the_documented_keys)
 {
-	struct tare_tensor_row row = { .name = "conv1.weight", .line = "a.py:1", .bytes = 4, .pid = 431 };
+	struct tare_tensor_row row = { .name = "conv1.weight", .line = "a.py:1", .count = 1, .bytes = 4, .pid = 431 };
 	struct tare_device_ledger device = { .tensors = { &row, 1 } };
 	const struct tare_ledger ledger = { .at = "peak", .devices = &device, .device_nr = 1 };
 
