@@ -511,6 +511,8 @@ void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
 /* "train.py:87 in forward"; NULL: not known */
+/* What stands for a place without a Python line. */
+void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site);
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full, struct tare_arena *memory);
 uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,

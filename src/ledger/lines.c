@@ -160,10 +160,8 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t at, enum tare_accou
 		name_python(site->python, memory, l);
 		return;
 	}
-	if (site && site->is_backward)
-		tare_str_add(&text, "backward (autograd's threads, no Python line)");
-	else if (site)
-		tare_line_add_native(&text, site->process, site->pc);
+	if (site)
+		tare_fold_site_add_native(&text, site);
 	else if (account == TARE_ACCOUNT_NONE)
 		tare_str_add(&text, "no line");
 	else

@@ -204,6 +204,14 @@ uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const 
 	return memo->site;
 }
 
+void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site)
+{
+	if (site->is_backward)
+		tare_str_add(out, "backward (autograd's threads, no Python line)");
+	else
+		tare_line_add_native(out, site->process, site->pc);
+}
+
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
@@ -215,7 +223,7 @@ const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_
 	if (site->python)
 		tare_line_add(&text, tare_line_of_user(site->python), is_full);
 	else
-		tare_line_add_native(&text, site->process, site->pc);
+		tare_fold_site_add_native(&text, site);
 	copy = tare_arena_strdup(memory, tare_str_text(&text));
 	tare_str_free(&text);
 	return copy;

@@ -387,7 +387,6 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 	world_free(w);
 }
 
-/* What is handed out twice was taken back unseen; a block outside all segments is nobody's. */
 /* The segments of an instant, with what pins them, and the same sums as in the rows. */
 TEST(segments_say_which_block_pins_them)
 {
@@ -397,6 +396,11 @@ TEST(segments_say_which_block_pins_them)
 
 	world_tensor(w, 7 * MS, BASE, 0);
 	world_tensor(w, 8 * MS, BASE + 100 * MIB, 512);
+	world_tensor_of_backward(w, 11 * MS, BASE, 512);
+	world_tensor(w, 12 * MS, BASE + 12 * MIB, 0);
+	l = world_ledger(w, "end");
+	CHECK_STR(l.devices[0].segments[0].pin_line, "backward (autograd's threads, no Python line)");
+	tare_ledger_free(&l);
 	l = world_ledger(w, "10ms");
 	CHECK_INT(l.devices[0].segment_nr, 2);
 	s = &l.devices[0].segments[0];
