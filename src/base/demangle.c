@@ -107,6 +107,13 @@ static bool skip_literal(struct reader *r)
 	return take(r, "E");
 }
 
+/* X adL_Z3foovE E: of expressions, a literal or the address of one. */
+static bool skip_expression(struct reader *r)
+{
+	take(r, "ad");
+	return take(r, "L") && skip_literal(r) && take(r, "E");
+}
+
 static bool skip_arguments(struct reader *r)
 {
 	while (*r->at && *r->at != 'E') {
@@ -114,6 +121,8 @@ static bool skip_arguments(struct reader *r)
 
 		if (take(r, "L"))
 			is_good = skip_literal(r);
+		else if (take(r, "X"))
+			is_good = skip_expression(r);
 		else if (take(r, "J"))
 			is_good = skip_arguments(r);
 		else

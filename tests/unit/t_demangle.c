@@ -43,6 +43,8 @@ TEST(kernels_of_libraries)
 	check("_ZN3vecC2Ev", "vec::{constructor}");
 	check("_Z1fIL_Z1gvEEvv", "f<…>");
 	check("_Z1fIN1a5ColorELS1_1EEvv", "f<…>");
+	check("_ZN1a1gIM1bFvRiEXadL_ZNS1_clES2_EELj1EEEvT_", "a::g<…>");
+	check("_ZN1a1gIXLi3EEEEvv", "a::g<…>");
 }
 
 TEST(what_is_not_mangled_stays)
@@ -62,6 +64,8 @@ TEST(damaged_names_stay)
 	check("_Z99999999999999999999999x", "_Z99999999999999999999999x");
 	check("_ZNE", "_ZNE");
 	check("_ZN3fooIQQEE", "_ZN3fooIQQEE");
+	check("_ZN3fooIXplLi1ELi2EEEEvv", "_ZN3fooIXplLi1ELi2EEEEvv");
+	check("_ZN3fooIXad", "_ZN3fooIXad");
 	for (size_t i = 0; i < sizeof(name); i++) {
 		memcpy(cut, name, i);
 		cut[i] = '\0';
