@@ -76,8 +76,8 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 }
 
 /*
- * Blocks of a segment go with it: their ends will not be told, or mean nothing. One that begins before it
- * has less from now on.
+ * Blocks of a segment go with it: their ends will not be told, or mean nothing, so they were there to the last. One
+ * that begins before it has less from now on.
  */
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s)
@@ -88,7 +88,7 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			take_back(f, d, p, b->address, 0);
+			take_back(f, d, p, b->address, TARE_TENSOR_FINALIZING);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -112,7 +112,7 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 		int s = b->process < 0 ? -1 : tare_segments_place(&p->segments, b->address);
 
 		if (b->process >= 0 && (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
-			take_back(f, d, p, b->address, 0);
+			take_back(f, d, p, b->address, TARE_TENSOR_FINALIZING);
 	}
 }
 
