@@ -410,7 +410,7 @@ struct tare_training_step {
 	int64_t figures[TARE_TRAINING_NR];
 };
 
-/* By what its steps are told apart; the first that tells anything. */
+/* By what its steps are told apart. */
 enum tare_training_by { TARE_TRAINING_PHASES, TARE_TRAINING_OPTIMIZER, TARE_TRAINING_BACKWARDS, TARE_TRAINING_BY_NR };
 
 /* A process that trains on a device, or on the CPU. Of the whole recording. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "steps". A step of training is a phase that is called so; else it ends where the program goes on after its
- * optimizer, and where no optimizer is seen at work, after a backward pass.
+ * Rule "steps". A step of training ends where the program goes on after its optimizer; where no optimizer is seen at
+ * work, it is a phase that is called so, and without those it ends after a backward pass.
  */
 #include "ledger/training.h"
 
@@ -270,17 +270,18 @@ void tare_training_free(struct tare_training_fold *t)
 
 /* ---- rows ---- */
 
+/* A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. */
 static const struct tare_training_list *best_of(const struct tare_training_fold *t,
 						enum tare_training_by *by)
 {
 	const struct tare_training_list *lists = t->lists;
 
-	*by = TARE_TRAINING_PHASES;
-	if (lists[*by].count >= LEAST)
-		return &lists[*by];
 	*by = TARE_TRAINING_OPTIMIZER;
 	if (lists[*by].count >= LEAST &&
 	    lists[*by].count * ACCUMULATED >= lists[TARE_TRAINING_BACKWARDS].count)
+		return &lists[*by];
+	*by = TARE_TRAINING_PHASES;
+	if (lists[*by].count >= LEAST)
 		return &lists[*by];
 	*by = TARE_TRAINING_BACKWARDS;
 	return lists[*by].count >= LEAST ? &lists[*by] : NULL;
@@ -375,11 +376,13 @@ void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out)
 	out->trainings = tare_arena_alloc(out->memory, room * sizeof(*out->trainings));
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
+		int before = out->training_nr;
 
 		for (int k = 0; p && k < p->place_nr; k++)
 			if (p->places[k])
 				add_row(f, &p->places[k]->blocks.work, out);
-		if (p)
+		/* Beside a GPU it is not what is trained on: batches, scalars. */
+		if (p && out->training_nr == before)
 			add_row(f, &p->host_blocks.work, out);
 	}
 }

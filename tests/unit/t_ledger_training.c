@@ -320,6 +320,32 @@ TEST(training_by_phases_that_are_called_steps)
 	world_free(w);
 }
 
+/* The first step may be called otherwise; and what a GPU is trained with on the CPU is no training there. */
+TEST(training_by_the_optimizer_rather_than_by_phases)
+{
+	static const struct how gpu = { .has_optimizer = true, .backwards = 1 };
+	static const struct how cpu = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	const char *at = "end";
+	struct tare_ledger l;
+
+	context(w);
+	train(w, &gpu, 5, 20, 20);
+	train(w, &cpu, 5, 20, 20);
+	for (int i = 0; i < 5; i++) {
+		phase(w, 100 * MS + i * 20 * MS, i ? "step" : "first pass");
+		phase(w, 119 * MS + i * 20 * MS, NULL);
+	}
+	world_build(w, NULL, &at, 1, &l);
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].device, 0);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 5);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 19 * MS);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 bool tare_training_is_step(const char *name);
 
 TEST(training_knows_phases_by_their_names)
