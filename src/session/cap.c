@@ -441,6 +441,46 @@ static bool is_folded_at(const struct tare_recording *recording, int64_t until_n
 	return false;
 }
 
+/* The first stamp of what is in a ring and not in a file yet; UINT64_MAX: there is nothing. */
+static uint64_t first_in_ring(const struct tare_process *process)
+{
+	struct tare_log *log = open_log(process->log);
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	uint64_t first = UINT64_MAX;
+
+	if (log)
+		tare_log_rewind(log, tare_log_info(log)->file_end);
+	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
+		if (step == TARE_LOG_RECORD && rec.is_in_ring && rec.rec.head->stamp < first)
+			first = rec.rec.head->stamp;
+	tare_log_close(log);
+	return first;
+}
+
+/* What is only in a ring will be read from the file later: a checkpoint must not say it, too. */
+static int64_t before_rings(const struct tare_recording *recording, int64_t until_ns)
+{
+	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
+		const struct tare_process *process = tare_recording_process(recording, i);
+		uint64_t first = first_in_ring(process);
+		int64_t low = 0, high = until_ns;
+
+		if (first == UINT64_MAX || until_ns <= 0)
+			continue;
+		while (low < high) { /* the last moment whose stamp is before it */
+			int64_t middle = low + (high - low + 1) / 2;
+
+			if (tare_recording_stamp(recording, process, middle + 1) <= first)
+				low = middle;
+			else
+				high = middle - 1;
+		}
+		until_ns = low;
+	}
+	return until_ns;
+}
+
 int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns)
 {
 	struct cap c = { .folder = folder };
@@ -453,7 +493,7 @@ int tare_cap_fold(const char *folder, const struct tare_file_header *header, int
 		return rc;
 	source.arg = c.recording;
 	last = tare_recording_last_ns(c.recording);
-	until = last - (keep_ns < 0 ? last / 4 : keep_ns);
+	until = before_rings(c.recording, last - (keep_ns < 0 ? last / 4 : keep_ns));
 	if (is_folded_at(c.recording, until)) {
 		tare_recording_close(c.recording);
 		return 0;

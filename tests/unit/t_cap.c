@@ -72,3 +72,50 @@ TEST(a_log_without_news_stays_folded)
 	make_log_free(&m);
 	make_log_free(&t);
 }
+
+/* Events of the program, as a reader gives them; `folded`: how many a checkpoint stands for. */
+static int count_events(uint64_t *folded)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	int n = 0;
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	while (tare_recording_next(r, &e)) {
+		if (!e.process || e.process->pid != 431)
+			continue;
+		n++;
+		*folded = e.process->folded;
+	}
+	tare_recording_close(r);
+	return n;
+}
+
+/* A `tare` that drains late: what is in the ring alone is read from the file later, and not folded now. */
+TEST(what_is_in_a_ring_alone_is_not_folded)
+{
+	const char *events = make_path(make_dir(), "431-0.events"), *ring = make_path(make_dir(), "431-0.ring");
+	uint64_t drained, folded = 0;
+	int in_file;
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
+	     .uuid_low = 0x99aabbccddeeff00);
+	for (int i = 1; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	drained = m.records[m.record_nr / 2].position;
+	make_log_write(&m, events, sizeof(m.header) + drained);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	in_file = count_events(&folded);
+	make_log_write_ring(&m, ring, 8192, drained, false);
+	CHECK(count_events(&folded) > in_file);
+	CHECK_INT((int64_t)folded, 0);
+	fold(5 * S);
+	count_events(&folded);
+	CHECK((int64_t)folded <= in_file);
+	make_log_free(&m);
+	make_log_free(&t);
+}
