@@ -54,6 +54,7 @@ static void start(struct tare_recording *r)
 			r->heap[r->heap_nr++] = r->streams[i];
 	for (size_t i = r->heap_nr / 2; i-- > 0;)
 		sift_down(r, i);
+	r->nothing.text = "";
 	r->is_started = true;
 	r->now_ns = INT64_MIN;
 }
@@ -267,15 +268,11 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 	/* Time never runs backwards for a consumer, and never past the end, whatever is damaged. */
 	if (s->next_ns > r->now_ns)
 		r->now_ns = s->next_ns < r->last_ns ? s->next_ns : r->last_ns;
-	*e = (struct tare_event){
-		.kind = (enum tare_kind)s->next.info->kind,
-		.rec = s->next.rec,
-		.process = &s->process->public,
-		.at_ns = r->now_ns,
-		.begin_ns = r->now_ns,
-		.end_ns = r->now_ns,
-		.text = "",
-	};
+	*e = r->nothing;
+	e->kind = (enum tare_kind)s->next.info->kind;
+	e->rec = s->next.rec;
+	e->process = &s->process->public;
+	e->at_ns = e->begin_ns = e->end_ns = r->now_ns;
 	if (s->next.text) {
 		tare_str_cut(&r->text, 0);
 		tare_str_add_n(&r->text, s->next.text, s->next.text_len);

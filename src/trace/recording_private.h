@@ -121,6 +121,7 @@ struct tare_recording {
 	size_t heap_nr;
 	bool is_started;
 	int64_t now_ns;
+	struct tare_event nothing; /* what every event begins as: a copy is quicker than zeros */
 	struct tare_str text;
 };
 

@@ -269,7 +269,8 @@ static struct held *pop(struct tare_reorder *r)
 	if (r->queue_nr > AHEAD) {
 		const char *soon = (const char *)*queued(r, AHEAD);
 
-		for (size_t i = 0; i < sizeof(*first) + SMALL_BYTES; i += CACHE_LINE)
+		/* One line more: it may begin within one. */
+		for (size_t i = 0; i <= sizeof(*first) + SMALL_BYTES; i += CACHE_LINE)
 			__builtin_prefetch(soon + i);
 	}
 	r->queue_at = (r->queue_at + 1) & (r->queue_cap - 1);
