@@ -481,6 +481,20 @@ static int64_t before_rings(const struct tare_recording *recording, int64_t unti
 	return until_ns;
 }
 
+static int fold_until(struct cap *c, int64_t until_ns, const struct tare_file_header *header)
+{
+	int rc;
+
+	find_until(c, until_ns);
+	for (int i = 0; i < c->part_nr; i++)
+		if (c->parts[i].until > 0)
+			find_position(&c->parts[i]);
+	rc = write_checkpoint(c, header);
+	for (int i = 0; rc == 0 && i < c->part_nr; i++)
+		give_back(&c->parts[i]);
+	return rc;
+}
+
 int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns)
 {
 	struct cap c = { .folder = folder };
@@ -503,13 +517,9 @@ int tare_cap_fold(const char *folder, const struct tare_file_header *header, int
 	for (i = 0; i < c.part_nr; i++)
 		c.parts[i].process = tare_recording_process(c.recording, i);
 	until = tare_ledger_checkpoint(&source, NULL, until, keep, &c);
-	find_until(&c, until);
-	for (i = 0; i < c.part_nr; i++)
-		if (c.parts[i].until > 0)
-			find_position(&c.parts[i]);
-	rc = write_checkpoint(&c, header);
-	for (i = 0; rc == 0 && i < c.part_nr; i++)
-		give_back(&c.parts[i]);
+	/* Calls without a gap since the last checkpoint: the only cut is before it, and would lose what it says. */
+	if (!is_folded_at(c.recording, until))
+		rc = fold_until(&c, until, header);
 	free_parts(&c);
 	tare_recording_close(c.recording);
 	return rc;

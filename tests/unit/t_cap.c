@@ -119,3 +119,43 @@ TEST(what_is_in_a_ring_alone_is_not_folded)
 	make_log_free(&m);
 	make_log_free(&t);
 }
+
+/* What the readings of the device were, in order: the last of them up to that moment. */
+static uint64_t used_at(int64_t at_ns)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	uint64_t used = 0;
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	while (tare_recording_next(r, &e))
+		if (e.kind == TARE_KIND_READING && e.at_ns <= at_ns)
+			used = e.rec.reading->used;
+	tare_recording_close(r);
+	return used;
+}
+
+/* Nothing since the last checkpoint leaves room for a cut: what that one says must not be cut off. */
+TEST(a_checkpoint_is_never_replaced_by_an_earlier_one)
+{
+	int64_t last = 3 * S + 1000 * INT64_C(50000);
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
+	     .uuid_low = 0x99aabbccddeeff00);
+	add_reading(1 * S, 1u << 20);
+	add_reading(2 * S, 2u << 20);
+	for (int64_t at = 3 * S; at <= last; at += 50000)
+		add_reading(at, 3u << 20);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	fold(last - 3 * S);
+	CHECK_INT((int64_t)used_at(3 * S - 1), 2 << 20);
+	fold((last - 3 * S) / 2);
+	CHECK_INT((int64_t)used_at(3 * S - 1), 2 << 20);
+	make_log_free(&m);
+	make_log_free(&t);
+}
