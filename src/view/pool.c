@@ -29,17 +29,6 @@ static struct tare_pool_group *group_of(struct tare_pool_groups *out, const stru
 	return &out->items[out->count++];
 }
 
-static void add(struct tare_pool_group *g, const struct tare_pool_segment *s)
-{
-	int64_t rest = s->bytes - s->live;
-
-	g->segments++;
-	g->blocks += s->blocks;
-	g->bytes += s->bytes;
-	g->live += s->live;
-	*(s->live ? &g->stuck : s->is_held ? &g->held : &g->cached) += rest;
-}
-
 static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *ledger)
 {
 	for (int i = 0; g->graph_pool && i < ledger->graph_nr; i++) {
@@ -76,7 +65,7 @@ void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *led
 {
 	*out = (struct tare_pool_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		add(group_of(out, &device->segments[i]), &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
 	for (size_t i = 0; i < out->count; i++) {
 		out->items[i].device = device;
 		find_graphs(&out->items[i], ledger);
@@ -138,10 +127,7 @@ static const struct tare_column columns[] = {
 	{ "trial", "", TARE_COL_FLAG },        { "for_graphs", "", TARE_COL_FLAG },
 	{ "graph_pool", "", TARE_COL_COUNT },
 	{ "first_graph", "", TARE_COL_COUNT }, { "last_graph", "", TARE_COL_COUNT },
-	{ "segments", "", TARE_COL_COUNT },    { "blocks", "", TARE_COL_COUNT },
-	{ "bytes", "", TARE_COL_BYTES },       { "live_bytes", "", TARE_COL_BYTES },
-	{ "cached_bytes", "", TARE_COL_BYTES }, { "stuck_bytes", "", TARE_COL_BYTES },
-	{ "held_bytes", "", TARE_COL_BYTES },
+	TARE_SEGMENT_SUM_DATA,
 };
 
 static const struct tare_column segment_columns[] = {
@@ -225,13 +211,7 @@ static void add_group(struct tare_emit *e, const char *at, const struct tare_poo
 	cell_if(e, g->graph_pool);
 	cell_if(e, g->first_graph);
 	cell_if(e, g->last_graph);
-	tare_emit_cell_uint(e, g->segments);
-	tare_emit_cell_uint(e, g->blocks);
-	tare_emit_cell_int(e, g->bytes);
-	tare_emit_cell_int(e, g->live);
-	tare_emit_cell_int(e, g->cached);
-	tare_emit_cell_int(e, g->stuck);
-	tare_emit_cell_int(e, g->held);
+	tare_segment_sum_emit(e, &g->sum);
 	tare_emit_row(e);
 	tare_str_free(&label);
 }

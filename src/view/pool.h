@@ -5,6 +5,7 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "view/segment_sum.h"
 #include "view/text_table.h"
 
 /* Segments of one kind of one process. */
@@ -14,8 +15,7 @@ struct tare_pool_group {
 	bool is_expandable, is_of_graph, is_trial;
 	uint32_t graph_pool; /* 0: not known, or of no graph */
 	uint64_t first_graph, last_graph; /* numbers of those that allocate from it; 0: none is known */
-	uint64_t segments, blocks;
-	int64_t bytes, live, cached, stuck, held; /* bytes is the sum of the others */
+	struct tare_segment_sum sum;
 };
 
 struct tare_pool_groups {

@@ -7,29 +7,6 @@
 
 enum { SCREEN_SEGMENTS = 10 };
 
-static void add_sums(struct tare_emit *e, const struct tare_pool_group *g)
-{
-	tare_emit_cell_uint(e, g->segments);
-	tare_emit_cell_uint(e, g->blocks);
-	tare_emit_cell_int(e, g->live);
-	tare_emit_cell_int(e, g->cached);
-	tare_emit_cell_int(e, g->stuck);
-	tare_emit_cell_int(e, g->held);
-	tare_emit_cell_int(e, g->bytes);
-	tare_emit_row(e);
-}
-
-static void join(struct tare_pool_group *all, const struct tare_pool_group *g)
-{
-	all->segments += g->segments;
-	all->blocks += g->blocks;
-	all->bytes += g->bytes;
-	all->live += g->live;
-	all->cached += g->cached;
-	all->stuck += g->stuck;
-	all->held += g->held;
-}
-
 static bool is_of_several(const struct tare_pool_groups *groups)
 {
 	for (size_t i = 1; i < groups->count; i++)
@@ -41,12 +18,10 @@ static bool is_of_several(const struct tare_pool_groups *groups)
 static void add_groups(struct tare_emit *e, const char *title, const struct tare_pool_groups *groups)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "PYTORCH'S", TARE_COL_TEXT },  { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "BLOCKS", TARE_COL_COUNT },    { NULL, "LIVE", TARE_COL_BYTES },
-		{ NULL, "CACHED", TARE_COL_BYTES },    { NULL, "STUCK", TARE_COL_BYTES },
-		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
+		{ NULL, "PYTORCH'S", TARE_COL_TEXT },
+		TARE_SEGMENT_SUM_SHOWN,
 	};
-	struct tare_pool_group all = { 0 };
+	struct tare_segment_sum all = { 0 };
 	bool has_pids = is_of_several(groups);
 
 	tare_emit_table(e, "pool", title, columns, sizeof(columns) / sizeof(columns[0]));
@@ -57,14 +32,16 @@ static void add_groups(struct tare_emit *e, const char *title, const struct tare
 		if (has_pids)
 			tare_str_addf(&label, ", pid %lld", (long long)groups->items[i].pid);
 		tare_emit_cell_text(e, tare_str_text(&label));
-		add_sums(e, &groups->items[i]);
-		join(&all, &groups->items[i]);
+		tare_segment_sum_show(e, &groups->items[i].sum);
+		tare_emit_row(e);
+		tare_segment_sum_join(&all, &groups->items[i].sum);
 		tare_str_free(&label);
 	}
 	if (groups->count > 1) {
 		tare_emit_rule(e);
 		tare_emit_cell_text(e, "all");
-		add_sums(e, &all);
+		tare_segment_sum_show(e, &all);
+		tare_emit_row(e);
 	}
 	tare_emit_table_end(e);
 }

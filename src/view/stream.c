@@ -26,16 +26,6 @@ static struct tare_stream_group *group_of(struct tare_stream_groups *out,
 	return &out->items[out->count++];
 }
 
-static void add(struct tare_stream_group *g, const struct tare_pool_segment *s)
-{
-	g->segments++;
-	g->blocks += s->blocks;
-	g->otherwise += s->otherwise;
-	g->bytes += s->bytes;
-	g->live += s->live;
-	*(s->live ? &g->stuck : s->is_held ? &g->held : &g->cached) += s->bytes - s->live;
-}
-
 static int order(enum tare_stream_kind kind)
 {
 	return kind == TARE_STREAM_NOT_KNOWN ? TARE_STREAM_OTHER + 1 : (int)kind;
@@ -63,7 +53,7 @@ void tare_streams_build(struct tare_stream_groups *out, const struct tare_device
 {
 	*out = (struct tare_stream_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		add(group_of(out, &device->segments[i]), &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), tare_streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;
@@ -133,13 +123,7 @@ static const struct tare_column columns[] = {
 	{ "id", "", TARE_COL_TEXT },
 	{ "number", "", TARE_COL_COUNT },
 	{ "priority", "", TARE_COL_COUNT },
-	{ "segments", "", TARE_COL_COUNT },
-	{ "blocks", "", TARE_COL_COUNT },
-	{ "bytes", "", TARE_COL_BYTES },
-	{ "live_bytes", "", TARE_COL_BYTES },
-	{ "cached_bytes", "", TARE_COL_BYTES },
-	{ "stuck_bytes", "", TARE_COL_BYTES },
-	{ "held_bytes", "", TARE_COL_BYTES },
+	TARE_SEGMENT_SUM_DATA,
 	{ "blocks_otherwise", "", TARE_COL_COUNT },
 };
 
@@ -177,14 +161,8 @@ static void add_row(struct tare_emit *e, const char *at, const struct tare_devic
 	tare_emit_cell_int(e, g->pid);
 	tare_emit_cell_int(e, g->generation);
 	add_stream(e, &g->stream);
-	tare_emit_cell_uint(e, g->segments);
-	tare_emit_cell_uint(e, g->blocks);
-	tare_emit_cell_int(e, g->bytes);
-	tare_emit_cell_int(e, g->live);
-	tare_emit_cell_int(e, g->cached);
-	tare_emit_cell_int(e, g->stuck);
-	tare_emit_cell_int(e, g->held);
-	tare_emit_cell_uint(e, g->otherwise);
+	tare_segment_sum_emit(e, &g->sum);
+	tare_emit_cell_uint(e, g->sum.otherwise);
 	tare_emit_row(e);
 	tare_str_free(&name);
 }

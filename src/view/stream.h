@@ -5,14 +5,14 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "view/segment_sum.h"
 #include "view/text_table.h"
 
 /* Segments of one stream of one process. */
 struct tare_stream_group {
 	struct tare_stream stream;
 	int64_t pid, generation;
-	uint64_t segments, blocks, otherwise;
-	int64_t bytes, live, cached, stuck, held; /* bytes is the sum of the others */
+	struct tare_segment_sum sum;
 };
 
 struct tare_stream_groups {

@@ -16,35 +16,22 @@ static void label(struct tare_str *out, const struct tare_stream_group *g, bool 
 		tare_str_addf(out, ", pid %lld", (long long)g->pid);
 }
 
-static void add_group(struct tare_emit *e, const char *name, const struct tare_stream_group *g)
+static void add_sum(struct tare_emit *e, const char *name, const struct tare_segment_sum *sum)
 {
 	tare_emit_cell_text(e, name);
-	tare_emit_cell_uint(e, g->segments);
-	tare_emit_cell_uint(e, g->blocks);
-	tare_emit_cell_int(e, g->live);
-	tare_emit_cell_int(e, g->cached);
-	tare_emit_cell_int(e, g->stuck);
-	tare_emit_cell_int(e, g->held);
-	tare_emit_cell_int(e, g->bytes);
+	tare_segment_sum_show(e, sum);
 	tare_emit_row(e);
 }
 
-static void join(struct tare_stream_group *all, const struct tare_stream_group *g)
+static int64_t unused(const struct tare_stream_group *g)
 {
-	all->segments += g->segments;
-	all->blocks += g->blocks;
-	all->otherwise += g->otherwise;
-	all->bytes += g->bytes;
-	all->live += g->live;
-	all->cached += g->cached;
-	all->stuck += g->stuck;
-	all->held += g->held;
+	return g->sum.cached + g->sum.stuck;
 }
 
 static int by_unused(const void *a, const void *b)
 {
 	const struct tare_stream_group *x = a, *y = b;
-	int64_t more = y->cached + y->stuck - x->cached - x->stuck;
+	int64_t more = unused(y) - unused(x);
 
 	return more ? (more > 0) - (more < 0) : tare_streams_compare(a, b);
 }
@@ -59,11 +46,11 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 		const struct tare_stream_group *g = &groups->items[i];
 		struct tare_str name = { 0 };
 
-		if (g->cached + g->stuck == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
+		if (unused(g) == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
 			continue;
 		label(&name, g, groups->has_pids);
 		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use",
-			       tare_str_text(&name), tare_units_mib(text, g->cached + g->stuck));
+			       tare_str_text(&name), tare_units_mib(text, unused(g)));
 		tare_str_free(&name);
 	}
 }
@@ -81,13 +68,11 @@ static void add_otherwise(struct tare_emit *e, uint64_t blocks)
 
 static void add_table(struct tare_emit *e, const char *title,
 		      const struct tare_stream_groups *groups, bool has_sum,
-		      struct tare_stream_group *all)
+		      struct tare_segment_sum *all)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "STREAM", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "BLOCKS", TARE_COL_COUNT },     { NULL, "LIVE", TARE_COL_BYTES },
-		{ NULL, "CACHED", TARE_COL_BYTES },     { NULL, "STUCK", TARE_COL_BYTES },
-		{ NULL, "FOR GRAPHS", TARE_COL_BYTES }, { NULL, "ALL", TARE_COL_BYTES },
+		{ NULL, "STREAM", TARE_COL_TEXT },
+		TARE_SEGMENT_SUM_SHOWN,
 	};
 
 	tare_emit_table(e, "streams", title, columns, sizeof(columns) / sizeof(columns[0]));
@@ -95,13 +80,13 @@ static void add_table(struct tare_emit *e, const char *title,
 		struct tare_str name = { 0 };
 
 		label(&name, &groups->items[i], groups->has_pids);
-		add_group(e, tare_str_text(&name), &groups->items[i]);
-		join(all, &groups->items[i]);
+		add_sum(e, tare_str_text(&name), &groups->items[i].sum);
+		tare_segment_sum_join(all, &groups->items[i].sum);
 		tare_str_free(&name);
 	}
 	if (has_sum) {
 		tare_emit_rule(e);
-		add_group(e, "all", all);
+		add_sum(e, "all", all);
 	}
 	tare_emit_table_end(e);
 }
@@ -110,7 +95,7 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 			const struct tare_device_ledger *device, bool is_asked)
 {
 	struct tare_stream_groups groups;
-	struct tare_stream_group all = { 0 };
+	struct tare_segment_sum all = { 0 };
 
 	tare_streams_build(&groups, device);
 	if (groups.is_several || (is_asked && groups.count)) {

@@ -236,7 +236,7 @@ TEST(pool_with_what_pins_it)
 	tare_pool_build(&groups, ledger, &ledger->devices[0]);
 	CHECK_INT((int64_t)groups.count, 3);
 	for (size_t i = 0; i < groups.count; i++) {
-		const struct tare_pool_group *g = &groups.items[i];
+		const struct tare_segment_sum *g = &groups.items[i].sum;
 
 		CHECK_INT(g->bytes, g->live + g->cached + g->stuck + g->held);
 		sum += g->bytes;
