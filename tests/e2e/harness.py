@@ -182,6 +182,18 @@ def fixture(name, *args):
 
 # ---- ledgers ----
 
+def compare(box, script, *program):
+    """What a script of tests/gpu/tensors says of a fixture, which prints what PyTorch's own figures would be."""
+    done = box.record(fixture(*program), rec="marks.tare", options=("-f",))
+    figures = box.path("figures")
+    with open(figures, "w", encoding="utf-8") as file:
+        file.write(done.out)
+    said = box.run([sys.executable, os.path.join(ROOT, "tests", "gpu", "tensors", script)] + tare_argv()
+                   + [box.path("marks.tare"), figures, "marks"])
+    check_equal(said.code, 0, said)
+    return json.loads(said.out.splitlines()[-1])
+
+
 def leaves(device):
     return [row for row in device["accounts"] if row["leaf"]]
 

@@ -3,11 +3,8 @@
 """The pool of PyTorch's allocator, taken apart."""
 
 import json
-import os
-import sys
 
-from harness import (MIB, ROOT, WRAPPER, Skip, case, check, check_equal, fixture, leaves, main,
-                     tare_argv)
+from harness import MIB, WRAPPER, Skip, case, check, check_equal, compare, fixture, leaves, main
 
 PARTS = {"tensors": "live_bytes", "cached": "cached_bytes", "partly": "stuck_bytes", "held": "held_bytes"}
 
@@ -56,23 +53,11 @@ def a_program_without_tensors_is_told_so(box):
     check("holds no tensor events" in done.out, done)
 
 
-def compare(box, *args):
-    """As tests/gpu/tensors.sh does it with PyTorch."""
-    done = box.record(fixture("e2e_torch_pool", *args), rec="marks.tare", options=("-f",))
-    figures = box.path("figures")
-    with open(figures, "w") as f:
-        f.write(done.out)
-    script = os.path.join(ROOT, "tests", "gpu", "tensors", "compare.py")
-    said = box.run([sys.executable, script] + tare_argv() + [box.path("marks.tare"), figures, "marks"])
-    check_equal(said.code, 0, said)
-    return json.loads(said.out.splitlines()[-1])
-
-
 @case
 def figures_at_marked_instants_are_compared_to_the_byte(box):
     if WRAPPER:
         raise Skip("the script runs tare itself")
-    right, wrong = compare(box), compare(box, "wrong")
+    right, wrong = (compare(box, "compare.py", "e2e_torch_pool", *how) for how in ((), ("wrong",)))
     check_equal(right["verdict"], "ok", right)
     check("7 of 7" in right["rows"], right)
     check_equal(wrong["verdict"], "DIFFERS", wrong)

@@ -7,8 +7,7 @@ import os
 import shutil
 import sys
 
-from harness import (BUILD, MIB, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main,
-                     tare_argv)
+from harness import BUILD, MIB, WRAPPER, Skip, case, check, check_equal, check_says, compare, fixture, main
 
 EXTERNAL = 0x7e57a11e1000
 # kind, number, priority: segments, live, cached, stuck (torch_streams.c)
@@ -169,23 +168,11 @@ def a_library_that_does_not_tell(box):
     check_equal({s["stream"] for s in pool["segments"]}, {None})
 
 
-def compare(box, *args):
-    """As tests/gpu/streams.sh does it with PyTorch."""
-    done = box.record(fixture("e2e_torch_streams", "marks", *args), rec="marks.tare", options=("-f",))
-    figures = box.path("figures")
-    with open(figures, "w") as f:
-        f.write(done.out)
-    script = os.path.join(ROOT, "tests", "gpu", "tensors", "streams.py")
-    said = box.run([sys.executable, script] + tare_argv() + [box.path("marks.tare"), figures, "marks"])
-    check_equal(said.code, 0, said)
-    return json.loads(said.out.splitlines()[-1])
-
-
 @case
 def a_snapshot_of_torch_is_compared_to_the_byte(box):
     if WRAPPER:
         raise Skip("the script runs tare itself")
-    right, wrong = compare(box), compare(box, "wrong")
+    right, wrong = (compare(box, "streams.py", "e2e_torch_streams", "marks", *how) for how in ((), ("wrong",)))
     check_equal(right["verdict"], "ok", right)
     check("8 of 8" in right["rows"], right)
     check_equal(wrong["verdict"], "DIFFERS", wrong)

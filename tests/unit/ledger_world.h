@@ -150,6 +150,10 @@ struct world *world_started(void);
 /* A cuMemAlloc of `bytes` at `address`, and its end: weighed, changing the device by `change`. */
 void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before, int64_t change);
 void world_release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t change);
+/* What a program with PyTorch begins with: 100 MiB in use, context 0xc0 +500. Then a segment of its allocator. */
+#define WORLD_C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
+void world_torch_context(struct world *w);
+void world_segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before);
 
 /* ledger_world_same.c: of the whole recording, and from a checkpoint and the rest. */
 void world_check_same(const struct tare_ledger *whole, const struct tare_ledger *part);

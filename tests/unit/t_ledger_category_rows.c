@@ -2,32 +2,16 @@
 /* What live tensors are for, as rows of the ledger. */
 #include "ledger_world.h"
 #include "test.h"
+#include "torch_frames.h"
 
 #include <string.h>
 
-#define NN    "/x/torch/nn/modules/"
 #define TORCH "process:431/allocations/libc10_cuda"
 #define LIVE  TORCH "/tensors"
 #define BASE  UINT64_C(0x7f0000000000)
 #define C10   "/site-packages/torch/lib/libc10_cuda.so"
 
 enum { AUTO = TARE_TENSOR_BACKWARD };
-
-static const struct tare_line program[] = { { "train.py", "main", 10 }, { 0 } };
-static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_uniform_", 3 },
-					 { NN "linear.py", "__init__", 5 },
-					 { "train.py", "main", 5 },
-					 { 0 } };
-static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 },
-					   { NN "module.py", "_call_impl", 1190 },
-					   { "train.py", "main", 11 },
-					   { 0 } };
-static const struct tare_line backward[] = { { "/x/torch/autograd/__init__.py", "backward", 197 },
-					     { "train.py", "main", 13 },
-					     { 0 } };
-static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 },
-					 { "train.py", "main", 14 },
-					 { 0 } };
 
 static void block(struct world *w, bool is_host, int64_t t, uint64_t at, int64_t bytes,
 		  unsigned int flags, const struct tare_line *frames)
@@ -39,13 +23,6 @@ static void block(struct world *w, bool is_host, int64_t t, uint64_t at, int64_t
 	for (int i = 0; frames && frames[i].file; i++)
 		b.frames[i] = frames[i];
 	world_block(w, b);
-}
-
-static void segment(struct world *w, int64_t t, uint64_t at, int64_t before)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .asked = 40 * MIB, .granted = 40 * MIB, .weigh = true,
-	     .before = before, .after = before + 40 * MIB, .owner = C10);
 }
 
 /* Three steps at 10, 20, 30 ms: a weight of 1 MiB, x of 2, y of 4, its gradient, a state of 8, and a scratch of 16. */
@@ -73,7 +50,7 @@ static struct world *training(void)
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
 	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
 	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
-	segment(w, 3 * MS, BASE, 600 * MIB);
+	world_segment(w, 3 * MS, BASE, 40 * MIB, 600 * MIB);
 	train(w, false);
 	return w;
 }

@@ -9,20 +9,6 @@
 /* As PyTorch numbers them from 2.1 on. */
 #define SIDE(KIND, NUMBER) (UINT64_C(NUMBER) << 5 | UINT64_C(KIND) << 1 | 1)
 
-static void context(struct world *w)
-{
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
-}
-
-static void segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
-	     .weigh = true, .before = before, .after = before + size, .owner = C10_CUDA);
-}
-
 static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
 {
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
@@ -61,14 +47,14 @@ static struct world *pool(void)
 {
 	struct world *w = world_new();
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	on_default(w, 3 * MS + 20, BASE, 12 * MIB);
-	segment(w, 4 * MS, BASE + 100 * MIB, 30 * MIB, 620 * MIB);
+	world_segment(w, 4 * MS, BASE + 100 * MIB, 30 * MIB, 620 * MIB);
 	world_stream(w, 4 * MS + 20, 1, SIDE(2, 5), TARE_STREAM_IDS_ODD);
 	on_stream(w, 4 * MS + 30, 1, BASE + 100 * MIB, 30 * MIB);
 	world_tensor(w, 5 * MS, BASE + 100 * MIB, 0);
-	segment(w, 6 * MS, BASE + 200 * MIB, 2 * MIB, 650 * MIB);
+	world_segment(w, 6 * MS, BASE + 200 * MIB, 2 * MIB, 650 * MIB);
 	return w;
 }
 
@@ -153,7 +139,7 @@ TEST(streams_go_with_their_segment)
 	struct tare_ledger l;
 
 	give_back(w, 7 * MS, BASE + 100 * MIB, 652 * MIB, 30 * MIB);
-	segment(w, 8 * MS, BASE + 100 * MIB, 20 * MIB, 622 * MIB);
+	world_segment(w, 8 * MS, BASE + 100 * MIB, 20 * MIB, 622 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(segment_at(&l, BASE + 100 * MIB)->stream.kind, TARE_STREAM_NOT_KNOWN);
 	tare_ledger_free(&l);
@@ -169,7 +155,7 @@ TEST(streams_of_expandable_segments)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
+	world_torch_context(w);
 	for (int i = 0; i < 3; i++) {
 		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
 		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
@@ -199,9 +185,9 @@ TEST(streams_of_a_damaged_recording_are_not_known)
 	struct tare_ledger l;
 	int other;
 
-	context(w);
+	world_torch_context(w);
 	other = world_device(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	on_stream(w, 4 * MS, 1, BASE, 1 * MIB);
 	world_stream_of(w, 5 * MS, other, (struct tare_rec_stream){ .id = SIDE(1, 1), .tid = 1 });
 	on_stream(w, 6 * MS, 1, BASE + 1 * MIB, 1 * MIB);
@@ -246,8 +232,8 @@ TEST(streams_are_called_as_pytorch_made_them)
 		struct tare_ledger l;
 		struct tare_stream s;
 
-		context(w);
-		segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+		world_torch_context(w);
+		world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 		world_stream(w, 4 * MS, 1, rows[i].id, rows[i].ids);
 		on_stream(w, 5 * MS, 1, BASE, 1 * MIB);
 		l = world_ledger(w, "end");

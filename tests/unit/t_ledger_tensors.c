@@ -8,21 +8,6 @@
 #define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
 #define EXPANDABLE "process:431/vmm/libc10_cuda"
 
-static void context(struct world *w)
-{
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS,
-	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
-	     .before = 100 * MIB, .after = 600 * MIB);
-}
-
-static void segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
-	     .weigh = true, .before = before, .after = before + size,
-	     .owner = "/site-packages/torch/lib/libc10_cuda.so");
-}
-
 static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, int64_t size)
 {
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL, .begin = t, .end = t + 10,
@@ -34,11 +19,11 @@ static struct world *pool(void)
 {
 	struct world *w = world_new();
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 3 * MS + 20, BASE, 12 * MIB);
 	world_tensor(w, 4 * MS, BASE + 12 * MIB, 4 * MIB);
-	segment(w, 5 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
+	world_segment(w, 5 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
 	world_tensor(w, 5 * MS + 20, BASE + 105 * MIB, 5 * MIB);
 	world_tensor(w, 6 * MS, BASE + 105 * MIB, 0);
 	return w;
@@ -79,10 +64,10 @@ TEST(tensors_of_the_peak_are_those_of_the_peak)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 4 * MS, BASE, 20 * MIB);
-	segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	world_segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
 	give_back(w, 6 * MS, BASE + 100 * MIB, 622 * MIB, 2 * MIB);
 	world_tensor(w, 7 * MS, BASE, 0);
 	world_tensor(w, 8 * MS, BASE, 3 * MIB);
@@ -103,15 +88,15 @@ TEST(tensors_of_the_peak_are_the_most_while_it_lasts)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 4 * MS, BASE, 5 * MIB);
 	world_tensor(w, 5 * MS, BASE + 5 * MIB, 12 * MIB);
 	world_tensor(w, 6 * MS, BASE, 0);
-	segment(w, 7 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	world_segment(w, 7 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
 	give_back(w, 8 * MS, BASE + 100 * MIB, 622 * MIB, 2 * MIB);
 	world_tensor(w, 9 * MS, BASE, 5 * MIB);
-	segment(w, 10 * MS, BASE + 200 * MIB, 2 * MIB, 620 * MIB);
+	world_segment(w, 10 * MS, BASE + 200 * MIB, 2 * MIB, 620 * MIB);
 	world_tensor(w, 11 * MS, BASE + 200 * MIB, 1 * MIB);
 	give_back(w, 12 * MS, BASE + 200 * MIB, 622 * MIB, 2 * MIB);
 	l = world_ledger(w, "peak");
@@ -128,9 +113,9 @@ TEST(tensors_have_a_peak_of_their_own)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
-	segment(w, 4 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_segment(w, 4 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
 	world_tensor(w, 5 * MS, BASE, 7 * MIB);
 	world_tensor(w, 6 * MS, BASE, 0);
 	give_back(w, 7 * MS, BASE + 100 * MIB, 640 * MIB, 20 * MIB);
@@ -139,7 +124,7 @@ TEST(tensors_have_a_peak_of_their_own)
 	world_tensor(w, 10 * MS, BASE + 12 * MIB, 0);
 	world_tensor(w, 11 * MS, BASE + 12 * MIB, 512); /* as much again: the first time is meant */
 	world_tensor(w, 12 * MS, BASE, 0);
-	segment(w, 13 * MS, BASE + 200 * MIB, 40 * MIB, 620 * MIB);
+	world_segment(w, 13 * MS, BASE + 200 * MIB, 40 * MIB, 620 * MIB);
 	l = world_ledger(w, "peak:tensors");
 	CHECK_INT(l.t_ns, -1);
 	CHECK_INT(l.devices[0].t_ns, 9 * MS);
@@ -188,8 +173,8 @@ TEST(tensors_of_the_peak_include_those_of_trials)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 4 * MS, BASE, 12 * MIB);
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 5 * MS + 10,
 	     .handle = BASE + 100 * MIB, .context = 0xc0, .asked = 50 * MIB, .granted = 50 * MIB, .weigh = true,
@@ -214,7 +199,7 @@ TEST(trials_are_known_in_expandable_segments)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
+	world_torch_context(w);
 	piece(w, 3 * MS, 0x100, BASE, 600 * MIB, C10_CUDA);
 	world_tensor(w, 4 * MS, BASE, 10 * MIB);
 	piece(w, 5 * MS, 0x101, BASE + 20 * MIB, 620 * MIB, TRIED);
@@ -260,8 +245,8 @@ TEST(tensors_that_nobody_made_have_no_peak)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	give_back(w, 4 * MS, BASE, 620 * MIB, 20 * MIB);
 	l = world_ledger(w, "peak:tensors");
 	CHECK_INT(l.devices[0].used, 620 * MIB);
@@ -294,7 +279,7 @@ TEST(tensors_go_with_their_segment)
 	struct tare_ledger l;
 
 	give_back(w, 7 * MS, BASE, 640 * MIB, 20 * MIB);
-	segment(w, 8 * MS, BASE, 20 * MIB, 620 * MIB);
+	world_segment(w, 8 * MS, BASE, 20 * MIB, 620 * MIB);
 	world_tensor(w, 9 * MS, BASE, 1 * MIB);
 	world_tensor(w, 10 * MS, BASE + 12 * MIB, 0); /* of the segment that went */
 	l = world_ledger(w, "end");
@@ -351,7 +336,7 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
+	world_torch_context(w);
 	for (int i = 0; i < 3; i++) {
 		CALL(w, .class = TARE_CLASS_VMM, .effect = TARE_EFFECT_NEW, .begin = (3 + i) * MS,
 		     .end = (3 + i) * MS + 10, .handle = 0x100 + (uint64_t)i, .context = 0xc0,
@@ -425,10 +410,10 @@ TEST(segments_of_a_peak_are_those_of_the_peak)
 	const struct tare_pool_segment *s;
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_tensor(w, 4 * MS, BASE, 20 * MIB);
-	segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
+	world_segment(w, 5 * MS, BASE + 100 * MIB, 2 * MIB, 620 * MIB);
 	world_tensor(w, 6 * MS, BASE + 100 * MIB, 1024);
 	world_tensor(w, 7 * MS, BASE + 101 * MIB, 512);
 	world_tensor(w, 8 * MS, BASE, 0);
@@ -543,8 +528,8 @@ TEST(tensors_not_recorded_leave_the_pool_whole)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	l = world_ledger(w, "end");
 	CHECK(world_row(&l, 0, TORCH_POOL)->leaf);
 	CHECK_INT(l.devices[0].elastic, 0);
@@ -602,8 +587,8 @@ TEST(tensors_without_blocks_there_is_nothing_to_compare)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
-	segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
 	world_pool_witness(w, 7 * MS, 17 * MIB, 20 * MIB, 17 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].pool_witnesses[0].is_compared, false);

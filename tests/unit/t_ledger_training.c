@@ -2,27 +2,11 @@
 /* Rule "steps": the first step of training beside the others. */
 #include "ledger_world.h"
 #include "test.h"
+#include "torch_frames.h"
 
-#define NN   "/x/torch/nn/modules/"
 #define BASE UINT64_C(0x7f0000000000)
 #define C10  "/site-packages/torch/lib/libc10_cuda.so"
 #define TRY  "/opt/libcudnn/libc10_cuda.so"
-
-static const struct tare_line program[] = { { "train.py", "main", 10 }, { 0 } };
-static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_uniform_", 3 },
-					 { NN "linear.py", "__init__", 5 },
-					 { "train.py", "main", 5 },
-					 { 0 } };
-static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 },
-					   { NN "module.py", "_call_impl", 1190 },
-					   { "train.py", "main", 11 },
-					   { 0 } };
-static const struct tare_line backward[] = { { "/x/torch/autograd/__init__.py", "backward", 197 },
-					     { "train.py", "main", 13 },
-					     { 0 } };
-static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 },
-					 { "train.py", "main", 14 },
-					 { 0 } };
 
 /* Where blocks are, and how the program trains. */
 struct how {
@@ -64,17 +48,6 @@ static void step(struct world *w, const struct how *how, int64_t t, bool is_firs
 	block(w, how, t + 3 * MS, 7, 0, 0, NULL);
 }
 
-static void context(struct world *w)
-{
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
-	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
-	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
-	     .end = 3 * MS + 10, .handle = BASE, .context = 0xc0, .asked = 40 * MIB,
-	     .granted = 40 * MIB, .weigh = true, .before = 600 * MIB, .after = 640 * MIB,
-	     .owner = C10);
-}
-
 /* A parameter of 1 MiB, then steps of so many ms, after an evaluation that is no part of the first. */
 static void train(struct world *w, const struct how *how, int steps, int64_t first_ms, int64_t ms)
 {
@@ -106,7 +79,8 @@ TEST(training_on_a_gpu)
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	context(w);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 40 * MIB, 600 * MIB);
 	train(w, &how, 5, 50, 20);
 	/* In the first step a trial, another allocation after one that was refused, and a wait. */
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 110 * MS,
@@ -329,7 +303,8 @@ TEST(training_by_the_optimizer_rather_than_by_phases)
 	const char *at = "end";
 	struct tare_ledger l;
 
-	context(w);
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 40 * MIB, 600 * MIB);
 	train(w, &gpu, 5, 20, 20);
 	train(w, &cpu, 5, 20, 20);
 	for (int i = 0; i < 5; i++) {
