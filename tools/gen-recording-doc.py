@@ -39,7 +39,7 @@ def record_sections(text):
     """One section per TARE_RECORD, with the comment above it."""
     pattern = r"/\*((?:(?!\*/).)*)\*/\s*\nTARE_RECORD\((\d+), \w+, (\w+),(.*?)\n(?=\n|/\* clang)"
     for comment, number, name, body in re.findall(pattern, text, re.S):
-        tail = re.search(r"\), (NONE|TEXT|PCS)\)", body).group(1)
+        tail = re.search(r", (NONE|TEXT|PCS)\)", body).group(1)
         yield f"### {number} `{name}`\n\n{cell(comment)}\n"
         rows, offset, about = [], 16, ""
         for line in body.split("\n"):
@@ -65,6 +65,8 @@ def struct_section(text, name, title):
     rows, offset = [], 0
     for line in body.split("\n"):
         field = re.match(r"\t(?:struct )?(\w+) (\w+)(?:\[(\d+)\])?;(?:\s*/\* (.*?) \*/)?", line)
+        if not field:
+            continue  # a comment on those below
         if field[1] == "tare_file_header":
             rows.append((offset, "", f"`{field[2]}`", "the file's header, as above"))
             break
@@ -95,6 +97,7 @@ def generated():
     form = (TRACE / "format.h").read_text()
     yield from struct_section(form, "tare_file_header", "Header of a log")
     yield from struct_section(form, "tare_ring_header", "Header of a ring")
+    yield from struct_section(form, "tare_lane", "A lane in the table of a ring")
     yield from struct_section(form, "tare_control", "The page `control`")
     yield "## Records\n"
     yield from record_sections((TRACE / "record.def").read_text())

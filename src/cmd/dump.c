@@ -103,7 +103,7 @@ static int dump_log(const struct options *o, struct tare_log *log, const char *n
 			rc = write_out(&text, err);
 	}
 	if (!rc)
-		tare_dump_counts(&text, &style, name, info, tare_log_counts(log));
+		tare_dump_counts(&text, &style, name, tare_log_counts(log));
 	if (!rc)
 		rc = write_out(&text, err);
 	tare_str_free(&text);

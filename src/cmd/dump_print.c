@@ -251,10 +251,8 @@ void tare_dump_gap(struct tare_str *out, const struct tare_dump_style *style, co
 }
 
 void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		      const struct tare_log_info *info, const struct tare_log_counts *counts)
+		      const struct tare_log_counts *counts)
 {
-	uint64_t lost = counts->lost + info->lost;
-
 	if (style->json) {
 		struct tare_json j = { .out = out };
 
@@ -264,7 +262,7 @@ void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style,
 		tare_json_u64(&j, "repaired", counts->repaired);
 		tare_json_u64(&j, "gaps", counts->gaps);
 		tare_json_u64(&j, "gap_bytes", counts->gap_bytes);
-		tare_json_u64(&j, "lost", lost);
+		tare_json_u64(&j, "lost", counts->lost);
 		tare_json_close(&j);
 		return;
 	}
@@ -276,7 +274,7 @@ void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style,
 	if (counts->gaps > 0)
 		tare_str_addf(out, ", %" PRIu64 " place%s (%" PRIu64 " bytes) without a record",
 			      counts->gaps, plural(counts->gaps), counts->gap_bytes);
-	if (lost > 0)
-		tare_str_addf(out, ", %" PRIu64 " lost because the disk was full", lost);
+	if (counts->lost > 0)
+		tare_str_addf(out, ", %" PRIu64 " lost", counts->lost);
 	tare_str_add_char(out, '\n');
 }

@@ -18,6 +18,6 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 void tare_dump_gap(struct tare_str *out, const struct tare_dump_style *style, const char *name,
 		   const struct tare_log_info *info, const struct tare_log_record *gap);
 void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		      const struct tare_log_info *info, const struct tare_log_counts *counts);
+		      const struct tare_log_counts *counts);
 
 #endif

@@ -6,7 +6,7 @@
 #include "recorder/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/unwind.h"
 #include "recorder/weigh.h"
@@ -73,16 +73,15 @@ static uint32_t new_id(void)
 static bool write_text(enum tare_kind kind, const void *fields, uint32_t size, const char *text,
 		       uint32_t bytes)
 {
-	struct tare_record *rec;
-	uint64_t position;
+	struct tare_put put;
+	struct tare_record *rec = tare_ring_begin(&put, kind, size + bytes);
 
-	rec = tare_ring_reserve(kind, size + bytes, &position);
 	if (!rec)
 		return false;
 	rec->stamp = tare_clock_ticks();
 	memcpy(rec + 1, (const struct tare_record *)fields + 1, size - sizeof(*rec));
 	memcpy((uint8_t *)rec + size, text, bytes);
-	tare_ring_commit(rec, position);
+	tare_ring_end(&put);
 	return true;
 }
 
@@ -154,8 +153,9 @@ uint32_t tare_emit_stack(void)
 	uint32_t epoch = tare_ring_epoch(), id, depth;
 	struct tare_rec_stack *rec;
 	uintptr_t frames[STACK_FRAMES];
-	uint64_t position, hash;
 	const uintptr_t *pcs;
+	struct tare_put put;
+	uint64_t hash;
 	int all, own;
 	uint32_t i;
 
@@ -172,8 +172,7 @@ uint32_t tare_emit_stack(void)
 		return id;
 	for (i = 0; i < depth; i++)
 		emit_object_of(pcs[i]);
-	rec = (struct tare_rec_stack *)tare_ring_reserve(TARE_KIND_STACK, (uint32_t)sizeof(*rec) + depth * 8,
-							 &position);
+	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK, (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
@@ -181,35 +180,35 @@ uint32_t tare_emit_stack(void)
 	rec->depth = depth;
 	for (i = 0; i < depth; i++)
 		((uint64_t *)(rec + 1))[i] = pcs[i];
-	tare_ring_commit(&rec->head, position);
+	tare_ring_end(&put);
 	known_add(hash, tare_ring_epoch(), id);
 	return id;
 }
 
 static bool emit_plain(enum tare_kind kind, const void *fields, uint32_t size, uint64_t stamp)
 {
-	struct tare_record *rec;
-	uint64_t position;
+	struct tare_put put;
+	struct tare_record *rec = tare_ring_begin(&put, kind, size);
 
-	rec = tare_ring_reserve(kind, size, &position);
 	if (!rec)
 		return false;
 	rec->stamp = stamp;
 	memcpy(rec + 1, (const struct tare_record *)fields + 1, size - sizeof(*rec));
-	tare_ring_commit(rec, position);
+	tare_ring_end(&put);
 	return true;
 }
 
 uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 {
 	const uint32_t key[4] = {TARE_KIND_LINE, file, function, line};
-	uint64_t hash = tare_plib_hash(key, sizeof(key)) | 2, position;
+	uint64_t hash = tare_plib_hash(key, sizeof(key)) | 2;
 	uint32_t id = known_find(hash, tare_ring_epoch());
 	struct tare_rec_line *rec;
+	struct tare_put put;
 
 	if (id)
 		return id;
-	rec = (struct tare_rec_line *)tare_ring_reserve(TARE_KIND_LINE, sizeof(*rec), &position);
+	rec = (struct tare_rec_line *)tare_ring_begin(&put, TARE_KIND_LINE, sizeof(*rec));
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
@@ -217,7 +216,7 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 	rec->file = file;
 	rec->function = function;
 	rec->line = line;
-	tare_ring_commit(&rec->head, position);
+	tare_ring_end(&put);
 	known_add(hash, tare_ring_epoch(), id);
 	return id;
 }
@@ -230,18 +229,18 @@ uint32_t tare_emit_line_stack_known(uint64_t hash)
 uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t depth)
 {
 	struct tare_rec_line_stack *rec;
-	uint64_t position;
+	struct tare_put put;
 	uint32_t id;
 
-	rec = (struct tare_rec_line_stack *)tare_ring_reserve(
-		TARE_KIND_LINE_STACK, (uint32_t)sizeof(*rec) + depth * 8, &position);
+	rec = (struct tare_rec_line_stack *)tare_ring_begin(&put, TARE_KIND_LINE_STACK,
+							    (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
 	rec->id = id = new_id();
 	rec->depth = depth;
 	memcpy(rec + 1, lines, depth * sizeof(*lines));
-	tare_ring_commit(&rec->head, position);
+	tare_ring_end(&put);
 	known_add(hash | 2, tare_ring_epoch(), id);
 	return id;
 }
@@ -273,17 +272,16 @@ void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp)
 
 void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 {
-	struct tare_rec_tensor *rec;
-	uint64_t position;
+	struct tare_put put;
+	struct tare_rec_tensor *rec =
+		(struct tare_rec_tensor *)tare_ring_begin(&put, TARE_KIND_TENSOR, sizeof(*rec));
 
-	_Static_assert(sizeof(*rec) % TARE_CELL == 0, "no rest to be filled in");
-	rec = (struct tare_rec_tensor *)tare_ring_claim(TARE_KIND_TENSOR, sizeof(*rec), &position);
 	if (!rec)
 		return;
 	rec->head.stamp = tare_clock_ticks();
 	/* There are more of these than of all others: no calls. */
 	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
-	tare_ring_commit(&rec->head, position);
+	tare_ring_end(&put);
 }
 
 bool tare_emit_stream(const struct tare_rec_stream *stream)

@@ -16,7 +16,7 @@
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 
 #define PRELOAD "LD_PRELOAD="

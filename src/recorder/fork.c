@@ -16,7 +16,7 @@
 #include "recorder/phase.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/vram/kept.h"
 #include "recorder/vram/local.h"

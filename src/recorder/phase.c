@@ -8,7 +8,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/plib.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"

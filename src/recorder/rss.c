@@ -11,7 +11,7 @@
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"

@@ -10,7 +10,7 @@
 #include "recorder/plib.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/vram/card.h"
 #include "recorder/weigh.h"

@@ -83,11 +83,11 @@ static inline long tare_sys_pwrite(int fd, const void *buffer, size_t size, uint
 	return tare_sys6(SYS_pwrite64, fd, (long)buffer, (long)size, (long)offset, 0, 0);
 }
 
-static inline int tare_sys_fallocate(int fd, uint64_t size)
+static inline int tare_sys_fallocate(int fd, uint64_t offset, uint64_t size)
 {
-	if (!tare_sys_may_grow(size))
+	if (!tare_sys_may_grow(offset + size))
 		return -EFBIG;
-	return (int)tare_sys6(SYS_fallocate, fd, 0, 0, (long)size, 0, 0);
+	return (int)tare_sys6(SYS_fallocate, fd, 0, (long)offset, (long)size, 0, 0);
 }
 
 static inline int tare_sys_ftruncate(int fd, uint64_t size)

@@ -144,6 +144,12 @@ static bool is_table(uint16_t kind)
 	}
 }
 
+/* Those that say where others lie have no meaning elsewhere. */
+static bool is_layout(uint16_t kind)
+{
+	return kind == TARE_KIND_LANE || kind == TARE_KIND_PAD;
+}
+
 static void write_raw(struct cap *c, const struct tare_log_record *rec)
 {
 	const void *tail = rec->text ? (const void *)rec->text : rec->pcs;
@@ -345,7 +351,7 @@ static void write_late(struct cap *c, struct part *part)
 
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END && rec.position < part->position)
 		if (step == TARE_LOG_RECORD && rec.info && rec.rec.head->stamp > part->until &&
-		    !is_table(rec.info->kind))
+		    !is_table(rec.info->kind) && !is_layout(rec.info->kind))
 			write_raw(c, &rec);
 	tare_log_close(log);
 }

@@ -3,36 +3,31 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "trace/ringlog.h"
+#include "session/lanes.h"
 #include "witness/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOOK_NS 1000000000u
+#define DESCRIPTORS_LEFT 16
 
 struct ring {
 	char *name; /* "431-0" */
 	pid_t pid;
+	pid_t pid_here; /* in our pid namespace; 0: not found */
 	uint32_t generation;
-	uint64_t pid_namespace; /* 0: not known */
-	int events_fd;
-	size_t mapped;
-	uint8_t *base;
-	struct tare_ringlog log;
-	bool is_done; /* drained to the end and removed */
+	struct tare_lanes *lanes; /* NULL: drained to the end and removed, or not ours to understand */
 	int pidfd; /* -1: none, or its process has ended */
+	bool is_cut; /* the program, or somebody, cut the ring short */
 	bool has_end; /* its end was seen and nobody asked for it yet */
 	int status;
 };
@@ -42,6 +37,7 @@ struct tare_drain {
 	struct ring **rings;
 	size_t count, room;
 	int error;
+	bool is_damaged; /* a ring was cut short, or its counts contradict each other */
 	uint64_t lost; /* in rings that are gone */
 	uint64_t looked_ns; /* when all rings were asked whether their processes live */
 	uint64_t pid_namespace;
@@ -64,71 +60,6 @@ static char *file_of(const struct tare_drain *drain, const char *name, const cha
 	return tare_str_steal(&path);
 }
 
-static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t offset)
-{
-	const struct ring *ring = arg;
-	const uint8_t *at = bytes;
-
-	while (size > 0) {
-		ssize_t n = pwrite(ring->events_fd, at, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		offset += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return 0;
-}
-
-/* The ring twice in a row, as the recorder maps it. */
-static bool map_ring(struct ring *ring, int fd)
-{
-	struct tare_ring_header head;
-	uint64_t size;
-	struct stat st;
-
-	if (fstat(fd, &st) != 0 || pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0)
-		return false;
-	size = head.ring_bytes;
-	if (size < 65536 || (size & (size - 1)) || size > 1u << 30 ||
-	    (uint64_t)st.st_size < TARE_RING_HEADER_BYTES + size)
-		return false;
-	ring->mapped = TARE_RING_HEADER_BYTES + 2 * size;
-	ring->base = mmap(NULL, ring->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (ring->base == MAP_FAILED)
-		return false;
-	if (mmap(ring->base, TARE_RING_HEADER_BYTES + size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-		    MAP_FAILED ||
-	    mmap(ring->base + TARE_RING_HEADER_BYTES + size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		 fd, TARE_RING_HEADER_BYTES) == MAP_FAILED) {
-		munmap(ring->base, ring->mapped);
-		return false;
-	}
-	ring->pid_namespace = head.file.pid_namespace;
-	ring->log = (struct tare_ringlog){ .ring = (struct tare_ring_header *)ring->base,
-					   .bytes = ring->base + TARE_RING_HEADER_BYTES,
-					   .write = write_log,
-					   .copy = tare_xmalloc(TARE_RINGLOG_COPY),
-					   .arg = ring };
-	return true;
-}
-
-static void free_ring(struct ring *ring)
-{
-	if (ring->base)
-		munmap(ring->base, ring->mapped);
-	if (ring->events_fd >= 0)
-		close(ring->events_fd);
-	free(ring->log.copy);
-	ring->log.copy = NULL;
-	ring->base = NULL;
-	ring->events_fd = -1;
-}
-
 static void unwatch(struct tare_drain *drain, struct ring *ring)
 {
 	if (ring->pidfd < 0)
@@ -136,6 +67,14 @@ static void unwatch(struct tare_drain *drain, struct ring *ring)
 	epoll_ctl(drain->epoll, EPOLL_CTL_DEL, ring->pidfd, NULL);
 	close(ring->pidfd);
 	ring->pidfd = -1;
+}
+
+/* Logs are opened while they are written: some descriptors must be left for that. */
+static bool leaves_descriptors(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)fd + DESCRIPTORS_LEFT < limit.rlim_cur;
 }
 
 /* The kernel says when it ends. An older generation of the pid has no end but its exec. */
@@ -147,32 +86,63 @@ static void watch(struct tare_drain *drain, struct ring *ring)
 	for (i = 0; i < drain->count; i++)
 		if (drain->rings[i]->pid == ring->pid)
 			unwatch(drain, drain->rings[i]);
-	if (drain->epoll < 0 || !ring->base || ring->pid_namespace != drain->pid_namespace)
+	if (drain->epoll < 0 || !ring->lanes || !ring->pid_here)
 		return;
-	ring->pidfd = (int)syscall(SYS_pidfd_open, ring->pid, 0);
-	if (ring->pidfd >= 0 && epoll_ctl(drain->epoll, EPOLL_CTL_ADD, ring->pidfd, &event) != 0)
+	ring->pidfd = (int)syscall(SYS_pidfd_open, ring->pid_here, 0);
+	if (ring->pidfd >= 0 && (!leaves_descriptors(ring->pidfd) ||
+				 epoll_ctl(drain->epoll, EPOLL_CTL_ADD, ring->pidfd, &event) != 0))
 		unwatch(drain, ring);
+}
+
+static uint64_t namespace_of(const struct ring *ring)
+{
+	return tare_lanes_header(ring->lanes)->pid_namespace;
+}
+
+/* Its innermost pid in its own namespace. */
+static bool is_process(pid_t pid, const struct ring *ring)
+{
+	struct tare_procfs_pids pids;
+	uint64_t inode;
+
+	return tare_procfs_pid_namespace(pid, &inode) == 0 && inode == namespace_of(ring) &&
+	       tare_procfs_pids(pid, &pids) == 0 && pids.count > 0 && pids.pids[pids.count - 1] == ring->pid;
+}
+
+/* A process of a pid namespace below ours has another pid here. */
+static pid_t find_here(const struct tare_drain *drain, const struct ring *ring)
+{
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *dir;
+
+	if (!namespace_of(ring) || !drain->pid_namespace || namespace_of(ring) == drain->pid_namespace)
+		return ring->pid;
+	dir = opendir("/proc");
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && is_process(pid, ring))
+			found = pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 static void add_ring(struct tare_drain *drain, const char *name)
 {
 	struct ring *ring = tare_xcalloc(1, sizeof(*ring));
-	char *path = file_of(drain, name, ".ring"), *events = file_of(drain, name, ".events");
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	char *stem = file_of(drain, name, "");
 
 	ring->pidfd = -1;
 	ring->name = tare_xstrdup(name);
 	ring->pid = (pid_t)strtol(name, NULL, 10);
 	ring->generation = (uint32_t)strtoul(strchr(name, '-') + 1, NULL, 10);
-	ring->events_fd = open(events, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || ring->events_fd < 0 || !map_ring(ring, fd)) {
-		free_ring(ring);
-		ring->is_done = true; /* not ours to understand; it stays as it is */
-	}
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	free(events);
+	ring->lanes = tare_lanes_open(stem);
+	if (ring->lanes)
+		ring->pid_here = find_here(drain, ring);
+	free(stem);
 	watch(drain, ring);
 	if (drain->count == drain->room) {
 		drain->room = drain->room ? 2 * drain->room : 16;
@@ -222,21 +192,17 @@ struct tare_drain *tare_drain_new(const char *folder)
 	return drain;
 }
 
-static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring, bool last)
+static uint64_t drain_ring(struct tare_drain *drain, struct ring *ring)
 {
-	struct tare_ring_header *head = ring->log.ring;
-	uint64_t sum = 0;
-	int64_t n;
+	uint64_t bytes = 0;
+	int rc = ring->is_cut ? -EFAULT : tare_lanes_drain(ring->lanes, &bytes);
 
-	do {
-		n = tare_ringlog_drain(&ring->log, now_ns(), last);
-		sum += n > 0 ? (uint64_t)n : 0;
-	} while (n > 0 && (last || n > TARE_RINGLOG_COPY / 2));
-	if (n < 0) {
-		drain->error = (int)-n;
-		__atomic_store_n(&head->full_disk, n == -ENOSPC || n == -EDQUOT || n == -EFBIG, __ATOMIC_RELAXED);
-	}
-	return sum;
+	ring->is_cut = rc == -EFAULT;
+	if (rc == -EFAULT || rc == -EBADMSG)
+		drain->is_damaged = true;
+	else if (rc)
+		drain->error = -rc;
+	return bytes;
 }
 
 /* A zombie whose other threads go on is a program whose main thread ended (pthread_exit). */
@@ -251,21 +217,26 @@ static bool is_another(uint64_t start_ticks, uint64_t other)
 	return (start_ticks > other ? start_ticks - other : other - start_ticks) > 100;
 }
 
-/* In another pid namespace a pid of ours is somebody else: only what the ring says counts there. */
+/*
+ * Only the end of the process ends its log: threads write on when it has said that it is finished. What cannot be seen
+ * from here, in a pid namespace that is not below ours, is believed to have ended when it says so.
+ */
 static bool has_ended(const struct tare_drain *drain, const struct ring *ring)
 {
-	const struct tare_ring_header *head = ring->log.ring;
 	struct tare_procfs_stat stat;
 	size_t i;
 
-	for (i = 0; i < drain->count; i++)
-		if (drain->rings[i]->pid == ring->pid && drain->rings[i]->pid_namespace == ring->pid_namespace &&
-		    drain->rings[i]->generation > ring->generation)
+	for (i = 0; i < drain->count; i++) {
+		const struct ring *other = drain->rings[i];
+
+		if (other->pid == ring->pid && other->generation > ring->generation &&
+		    (!other->lanes || namespace_of(other) == namespace_of(ring)))
 			return true;
-	if (ring->pid_namespace && drain->pid_namespace && ring->pid_namespace != drain->pid_namespace)
-		return head->finished;
-	return tare_procfs_stat(ring->pid, &stat) != 0 || is_dead(&stat) ||
-	       is_another(stat.start_ticks, head->file.start_ticks);
+	}
+	if (!ring->pid_here)
+		return tare_lanes_are_finished(ring->lanes);
+	return tare_procfs_stat(ring->pid_here, &stat) != 0 || is_dead(&stat) ||
+	       is_another(stat.start_ticks, tare_lanes_header(ring->lanes)->start_ticks);
 }
 
 /*
@@ -284,7 +255,7 @@ static void see_ends(struct tare_drain *drain)
 		if (ring->pidfd < 0 || poll(&poll_fd, 1, 0) <= 0)
 			continue;
 		ring->has_end = true;
-		ring->status = tare_procfs_stat(ring->pid, &stat) == 0 && stat.state == 'Z' ? stat.status : -1;
+		ring->status = tare_procfs_stat(ring->pid_here, &stat) == 0 && stat.state == 'Z' ? stat.status : -1;
 		unwatch(drain, ring);
 	}
 }
@@ -315,15 +286,16 @@ static void retire(struct tare_drain *drain, struct ring *ring)
 {
 	char *path;
 
-	drain_ring(drain, ring, true);
-	if (ring->log.ring->tail != ring->log.ring->head)
+	while (drain_ring(drain, ring) > 0)
+		continue;
+	if (!tare_lanes_are_empty(ring->lanes) || tare_lanes_tell_lost(ring->lanes) != 0)
 		return; /* could not be written: the ring keeps it */
 	path = file_of(drain, ring->name, ".ring");
 	unlink(path);
 	free(path);
-	drain->lost += ring->log.ring->lost_records;
-	ring->is_done = true;
-	free_ring(ring);
+	drain->lost += tare_lanes_lost(ring->lanes);
+	tare_lanes_close(ring->lanes);
+	ring->lanes = NULL;
 }
 
 /* A job may start thousands of processes, and each has a ring, a mapping and a descriptor here. */
@@ -336,7 +308,8 @@ static void retire_ended(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
 
-		if (!ring->is_done && (is_time || ring->log.ring->finished) && has_ended(drain, ring))
+		if (ring->lanes && !ring->is_cut && (is_time || tare_lanes_are_finished(ring->lanes)) &&
+		    has_ended(drain, ring))
 			retire(drain, ring);
 	}
 	if (is_time)
@@ -351,8 +324,8 @@ uint64_t tare_drain_turn(struct tare_drain *drain)
 	look_for_rings(drain);
 	see_ends(drain);
 	for (i = 0; i < drain->count; i++)
-		if (!drain->rings[i]->is_done)
-			sum += drain_ring(drain, drain->rings[i], false);
+		if (drain->rings[i]->lanes)
+			sum += drain_ring(drain, drain->rings[i]);
 	retire_ended(drain);
 	return sum;
 }
@@ -366,7 +339,7 @@ int tare_drain_finish(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
 
-		if (ring->is_done)
+		if (!ring->lanes)
 			continue;
 		if (has_ended(drain, ring))
 			retire(drain, ring);
@@ -384,7 +357,7 @@ void tare_drain_free(struct tare_drain *drain)
 		return;
 	for (i = 0; i < drain->count; i++) {
 		unwatch(drain, drain->rings[i]);
-		free_ring(drain->rings[i]);
+		tare_lanes_close(drain->rings[i]->lanes);
 		free(drain->rings[i]->name);
 		free(drain->rings[i]);
 	}
@@ -393,6 +366,11 @@ void tare_drain_free(struct tare_drain *drain)
 	free(drain->rings);
 	free(drain->folder);
 	free(drain);
+}
+
+bool tare_drain_is_damaged(const struct tare_drain *drain)
+{
+	return drain->is_damaged;
 }
 
 int tare_drain_error(const struct tare_drain *drain)
@@ -406,8 +384,8 @@ uint64_t tare_drain_lost(const struct tare_drain *drain)
 	size_t i;
 
 	for (i = 0; i < drain->count; i++)
-		if (drain->rings[i]->base)
-			sum += drain->rings[i]->log.ring->lost_records;
+		if (drain->rings[i]->lanes)
+			sum += tare_lanes_lost(drain->rings[i]->lanes);
 	return sum;
 }
 
@@ -419,7 +397,7 @@ size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_pr
 		const struct ring *ring = drain->rings[i];
 
 		out[n++] = (struct tare_drain_process){ ring->pid, ring->generation,
-							ring->is_done || !ring->base || ring->log.ring->finished };
+							!ring->lanes || tare_lanes_are_finished(ring->lanes) };
 	}
 	return n;
 }

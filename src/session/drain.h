@@ -22,6 +22,8 @@ void tare_drain_free(struct tare_drain *drain);
 
 /* 0, or the errno with which writing a log failed last (a full disk). */
 int tare_drain_error(const struct tare_drain *drain);
+/* A ring was cut short, or its counts contradict each other: what it held is in part lost. */
+bool tare_drain_is_damaged(const struct tare_drain *drain);
 uint64_t tare_drain_lost(const struct tare_drain *drain);
 
 /* Readable as soon as one of the processes ends; -1 where the kernel has no such thing. */

@@ -29,7 +29,7 @@
 #define TURN_MS 20
 #define CAP_NS 1000000000u
 #define RACE_NS 200000000 /* what threads may still be writing about */
-#define RING_BYTES (4u << 20)
+#define LANE_BYTES (1u << 20)
 
 struct session {
 	const struct tare_session_options *options;
@@ -66,7 +66,7 @@ static int make_control(struct session *s, struct tare_err *err)
 {
 	char *path = file_in(s, "control"), page[4096] = { 0 };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
-	struct tare_control head = { .version = TARE_FORMAT_VERSION, .ring_bytes = RING_BYTES };
+	struct tare_control head = { .version = TARE_FORMAT_VERSION, .lane_bytes = LANE_BYTES };
 
 	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
 	head.tare_pid = (uint32_t)getpid();
@@ -354,6 +354,9 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->refused = s->control->degraded;
 	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
 	out->disk_errno = tare_drain_error(s->drain);
+	if (tare_drain_is_damaged(s->drain))
+		tare_witness_degraded(s->witness, "the ring of a program was cut short or overwritten while it was "
+						  "recorded; what it held then is missing");
 	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;
 	if (out->lost && !out->disk_errno)
 		out->disk_errno = ENOSPC;

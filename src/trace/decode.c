@@ -19,12 +19,12 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 #define TARE_RECORD(id, key, NAME, FIELDS, TAIL)                                                   \
 	case id: {                                                                                 \
 		typedef struct tare_rec_##NAME self;                                               \
-		static const struct tare_field table[] = { FIELDS };                               \
+		static const struct tare_field table[] = { FIELDS { 0 } };                               \
 		static const struct tare_kind_info info = {                                        \
 			.kind = id,                                                                \
 			.name = #NAME,                                                             \
 			.fields = table,                                                           \
-			.field_nr = sizeof(table) / sizeof(table[0]),                              \
+			.field_nr = sizeof(table) / sizeof(table[0]) - 1,                              \
 			.fixed = sizeof(self),                                                     \
 			.tail = TARE_TAIL_##TAIL,                                                  \
 		};                                                                                 \
@@ -99,6 +99,7 @@ static const struct word probe_flag_words[] = { TARE_PROBE_FLAG_MAP(WORD){ 0, NU
 static const struct word sweep_words[] = { TARE_SWEEP_MAP(WORD){ 0, NULL } };
 static const struct word device_words[] = { TARE_DEVICE_MAP(WORD){ 0, NULL } };
 static const struct word source_words[] = { TARE_SOURCE_MAP(WORD){ 0, NULL } };
+static const struct word lost_words[] = { TARE_LOST_MAP(WORD){ 0, NULL } };
 static const struct word how_words[] = { TARE_HOW_MAP(WORD){ 0, NULL } };
 static const struct word phase_words[] = { TARE_PHASE_MAP(WORD){ 0, NULL } };
 static const struct word phase_source_words[] = { TARE_PHASE_SOURCE_MAP(WORD){ 0, NULL } };
@@ -143,6 +144,7 @@ static const struct {
 	{ TARE_KIND_PROBE, "of", TARE_LOOK_HEX, NULL },
 	{ TARE_KIND_SWEEP, "flags", TARE_LOOK_FLAGS, sweep_words },
 	{ TARE_KIND_READING, "source", TARE_LOOK_WORD, source_words },
+	{ TARE_KIND_LOST, "reason", TARE_LOOK_WORD, lost_words },
 	{ TARE_KIND_END, "how", TARE_LOOK_WORD, how_words },
 	{ TARE_KIND_PHASE, "what", TARE_LOOK_WORD, phase_words },
 	{ TARE_KIND_PHASE, "source", TARE_LOOK_WORD, phase_source_words },
@@ -243,6 +245,16 @@ static const char *name_of(const struct word *words, uint64_t value)
 	const char *word = word_of(words, value);
 
 	return word ? word : "unknown";
+}
+
+const char *tare_lost_meaning(uint32_t reason)
+{
+#define MEANING(value, key, word, meaning) { value, meaning },
+	static const struct word meanings[] = { TARE_LOST_MAP(MEANING){ 0, NULL } };
+#undef MEANING
+	const char *meaning = word_of(meanings, reason);
+
+	return meaning ? meaning : "the disk was full"; /* the only reason that 0.1.0 knew */
 }
 
 const char *tare_role_name(uint32_t role)

@@ -51,6 +51,7 @@ struct tare_object {
 	uint64_t base, begin, end; /* file address + base = run address */
 	uint64_t build_id[2];      /* its first 16 bytes, zero if it has none */
 	const char *path;
+	uint64_t stamp; /* when it was seen first */
 };
 
 struct tare_symbol {

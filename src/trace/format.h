@@ -7,8 +7,8 @@
  *   recording.json    what was run, where, with which versions; how it ended (written by `tare`)
  *   control           one page shared by `tare` and every recorded process: struct tare_control
  *   P-G.events        the log of one process: struct tare_file_header, then records
- *   P-G.ring          the part of that log not yet on disk: struct tare_ring_header, then the ring;
- *                     removed once it has been written out
+ *   P-G.ring          the part of that log not yet on disk: struct tare_ring_header, then the lanes of
+ *                     its threads; removed once all is written out
  *   tare.events       the log of `tare` itself: witnesses, clocks, symbols
  *   ctl-P-N.events    the log of one `tare ctl`: what it did, and what was in use then
  *   checkpoint.events what older spans were folded into, when the cap made that necessary
@@ -16,18 +16,22 @@
  * P is the process id, G counts its exec generations from 0.
  *
  * THE LOG. A log is one sequence of bytes, addressed by `position` from 0. The byte at position p
- * lies in P-G.events at offset header_bytes + p, whoever wrote it and however often (only once the
- * process has ended may `tare` cut off what was folded: then `base` is not 0). So writing is
- * idempotent: `tare`, which drains the ring, and the recorded threads, which drain it themselves
- * when nobody else does, may write the same range twice and change nothing. Positions between the
- * end of the file and ring.head are in the ring, at offset position % ring_bytes.
+ * lies in P-G.events at offset header_bytes + p (only once the process has ended may `tare` cut off what
+ * was folded: then `base` is not 0). It is a row of blocks, in the order in which they were drained. Each begins
+ * with a LANE record: which lane the block is of, and from which position of that lane on. A byte of
+ * the log has one value for ever: a block has its place before it is written, and whoever writes it writes the same.
+ * Between blocks there may be zeros, where a block was begun and another drainer was quicker: nothing is
+ * missing there. What is missing shows in the positions of the lanes, which leave nothing out.
+ * Positions tail .. head of each lane are in the ring, and nowhere else that counts: a reader leaves out
+ * what the file has of the lane from `tail` on. A log without LANE records (of `tare` itself, or of 0.1.0) is one
+ * row of records.
  *
  * RECORDS. A record starts at a position divisible by 16 and fills whole cells of 16 bytes. Little
  * or big endian as the header says. Its head:
  *
  *   offset size field
- *        0    4 seal    tare_seal(position): written last. A record whose seal does not match its
- *                       position was not finished (its thread was killed) or is damage
+ *        0    4 seal    tare_seal(position), in the ring of the position in the lane. A record whose
+ *                       seal does not match its position is damage
  *        4    2 kind    enum tare_kind; a reader skips kinds it does not know
  *        6    2 cells   length in cells, head included, 1..4095
  *        8    8 stamp   clock ticks (file header: clock, ticks_per_s)
@@ -53,7 +57,7 @@
 
 #define TARE_FORMAT_VERSION 0
 #define TARE_FORMAT_MAGIC "TARELOG" /* 8 bytes with its NUL */
-#define TARE_RING_MAGIC "TARERNG"
+#define TARE_RING_MAGIC "TARELNS"
 #define TARE_CONTROL_MAGIC "TARECTL"
 #define TARE_ENDIAN_MARK 0x01020304u
 #define TARE_CELL 16u
@@ -72,6 +76,12 @@ static inline uint32_t tare_seal(uint64_t position)
 	uint32_t cell = (uint32_t)(position / TARE_CELL);
 
 	return (cell * 2654435761u) ^ 0x45524154u;
+}
+
+/* The position that a seal is of: its low 36 bits. 244002641 × 2654435761 is 1 modulo 2^32. */
+static inline uint64_t tare_seal_position(uint32_t seal)
+{
+	return (uint64_t)(uint32_t)((seal ^ 0x45524154u) * 244002641u) * TARE_CELL;
 }
 
 struct tare_record {
@@ -127,32 +137,103 @@ struct tare_file_header {
 	char tool[32]; /* version of Tare, NUL terminated */
 	char host[64]; /* name of the machine */
 	char program[128]; /* basename of the executable */
-	uint8_t reserved[176];
+	uint32_t has_lanes; /* 1: the log is a row of blocks; 0: of records */
+	uint8_t reserved[172];
 };
 _Static_assert(sizeof(struct tare_file_header) == TARE_HEADER_BYTES, "file header layout");
 
 /*
- * First page of P-G.ring. `head` is advanced by the process's threads (compare and swap: a thread
- * owns the range it won), `tail` by whoever drains. head - tail never exceeds ring_bytes.
+ * P-G.ring: one header page, a table of lanes, and the lanes themselves. A thread that records has a lane, in
+ * which it alone writes; so nothing that another thread does, or does not do, can delay it.
+ *
+ * A record counts once `head` of its lane is behind it; from then on neither it nor `head`'s past changes. Drainers,
+ * `tare` or the lane's own thread, take positions tail .. head to the log and then advance `tail`. Where in the log
+ * they go is decided before they are written, by `plan`: so any number of drainers, however late, write the
+ * same bytes to the same place.
  */
+struct tare_lane {
+	/* Written by the lane's thread. */
+	uint32_t tid; /* of the thread whose lane it is, or was last */
+	uint32_t has_no_file; /* its bytes are memory of the process: nobody else can drain it */
+	uint64_t head; /* positions below are published */
+	uint64_t lost; /* records given up, in all … */
+	uint64_t lost_told; /* … and of them those that a LOST record tells of */
+	uint64_t lost_first; /* stamps of those that none tells of … */
+	uint64_t lost_last; /* … the first and the last */
+	uint32_t lost_reason; /* enum tare_lost_reason */
+	uint32_t reserved0;
+	uint64_t reserved1;
+	/* Written by drainers, on a cache line of their own. */
+	uint64_t tail; /* positions below are in the log */
+	uint64_t plan; /* TARE_PLAN_* */
+	uint64_t reserved2[6];
+};
+_Static_assert(sizeof(struct tare_lane) == 128 && offsetof(struct tare_lane, tail) == 64, "lane layout");
+
+/*
+ * plan: the block of the log that positions from `tail` on go to. Low 12 bits: its size in cells, without the LANE
+ * record at its head; 14 bits: `tail` in cells; 38 bits: where the block begins in the log, in cells.
+ * A block is shorter than what those 14 bits tell apart, so a plan for another tail is never taken for this one.
+ */
+#define TARE_PLAN(begin, tail, size)                                                                \
+	(((begin) / TARE_CELL) << 26 | (((tail) / TARE_CELL) & 0x3fff) << 12 | (size) / TARE_CELL)
+#define TARE_PLAN_SIZE(plan) (((plan)&0xfff) * TARE_CELL)
+#define TARE_PLAN_TAIL(plan) (((plan) >> 12 & 0x3fff) * TARE_CELL) /* of it, the low bits */
+#define TARE_PLAN_BEGIN(plan) (((plan) >> 26) * TARE_CELL)
+#define TARE_PLAN_TAIL_MASK (0x3fffull * TARE_CELL)
+#define TARE_PLAN_BEGIN_MAX ((1ull << 38) * TARE_CELL)
+#define TARE_BLOCK_MAX (64u << 10) /* with the LANE record */
+#define TARE_RING_RECORD_MAX (16u << 10) /* half of the smallest lane */
+
+#define TARE_LANES_MAX 2048u
+#define TARE_LANE_BYTES_MIN (32u << 10)
+#define TARE_RING_LANES_AT (TARE_RING_HEADER_BYTES + TARE_LANES_MAX * sizeof(struct tare_lane))
+_Static_assert(TARE_RING_LANES_AT % 4096 == 0, "lanes begin with a page");
+
 struct tare_ring_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t ring_bytes; /* a power of two */
-	uint64_t head; /* positions below are taken */
-	uint64_t pad0[6];
-	uint64_t tail; /* positions below are in the file; on a cache line of its own */
-	uint64_t pad1[7];
-	uint32_t drain_lock; /* 0, or a stamp of the holder; a hint only: draining twice is harmless */
-	uint32_t full_disk; /* writes failed with ENOSPC, EDQUOT or EFBIG, last time */
-	uint64_t lost_records; /* given up because ring and disk were full */
-	uint64_t lost_reported; /* of them, already in a `lost` record */
+	uint32_t lane_bytes; /* of the first lanes, a power of two: tare_lane_bytes() */
+	uint32_t lane_nr; /* lanes in use so far */
+	uint32_t reserved0;
+	uint64_t log_end; /* positions of the log below are given to blocks */
 	uint64_t finished; /* 1: the process ended its log in order */
-	uint64_t pad2[4];
+	uint64_t lost; /* records of threads that found no lane … */
+	uint64_t lost_first; /* … the stamp of the first … */
+	uint64_t lost_last; /* … and of the last */
 	struct tare_file_header file;
 };
-_Static_assert(offsetof(struct tare_ring_header, tail) % 8 == 0, "ring tail alignment");
 _Static_assert(sizeof(struct tare_ring_header) <= TARE_RING_HEADER_BYTES, "ring header page");
+
+/* A few large lanes for the threads that come first and, as a rule, record most; then small ones for any number. */
+#define TARE_LANES_LARGE 4u
+#define TARE_LANES_MIDDLE 12u
+
+static inline uint32_t tare_lane_bytes(uint32_t lane_bytes, uint32_t index)
+{
+	uint32_t bytes = index < TARE_LANES_LARGE		     ? lane_bytes :
+			 index < TARE_LANES_LARGE + TARE_LANES_MIDDLE ? lane_bytes / 4 :
+									lane_bytes / 32;
+
+	return bytes > TARE_LANE_BYTES_MIN ? bytes : TARE_LANE_BYTES_MIN;
+}
+
+/* Where a lane begins in P-G.ring; of TARE_LANES_MAX: how long that can become. */
+static inline uint64_t tare_lane_offset(uint32_t lane_bytes, uint32_t index)
+{
+	uint32_t large = index < TARE_LANES_LARGE ? index : TARE_LANES_LARGE, middle = index - large;
+
+	if (middle > TARE_LANES_MIDDLE)
+		middle = TARE_LANES_MIDDLE;
+	return TARE_RING_LANES_AT + (uint64_t)large * tare_lane_bytes(lane_bytes, 0) +
+	       (uint64_t)middle * tare_lane_bytes(lane_bytes, TARE_LANES_LARGE) +
+	       (uint64_t)(index - large - middle) * tare_lane_bytes(lane_bytes, TARE_LANES_MAX);
+}
+
+static inline int tare_lane_bytes_are_sane(uint32_t lane_bytes)
+{
+	return lane_bytes >= TARE_LANE_BYTES_MIN && lane_bytes <= 1u << 26 && (lane_bytes & (lane_bytes - 1)) == 0;
+}
 
 /* One page shared by `tare` and the recorded processes. */
 struct tare_control {
@@ -164,9 +245,9 @@ struct tare_control {
 	uint64_t processes; /* logs opened so far */
 	uint64_t degraded; /* processes that could not open a log */
 	uint32_t tare_pid;
-	uint32_t ring_bytes; /* wanted size of each ring */
+	uint32_t lane_bytes; /* wanted size of the first lanes of each ring */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
-	uint64_t lost_records; /* given up in rings that have no file */
+	uint64_t lost_records; /* lost with lanes that have no file */
 	uint64_t snapshots; /* asked for so far */
 };
 
@@ -281,6 +362,14 @@ enum tare_control_command { TARE_COMMAND_RECORD = 0, TARE_COMMAND_PAUSE = 1, TAR
 	X(2, NVML1, "nvml1", "nvmlDeviceGetMemoryInfo")                                             \
 	X(3, CUDA, "cuda", "cuMemGetInfo")
 
+/* Why records were given up. */
+#define TARE_LOST_MAP(X)                                                                            \
+	X(1, DISK_FULL, "disk-full", "the disk was full, or a limit on files or the disk was reached") \
+	X(2, NOT_WRITTEN, "not-written", "the log could not be written, for another reason")         \
+	X(3, NO_LANE, "no-lane", "more threads recorded at once than a log has lanes")              \
+	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                           \
+	X(5, IN_MEMORY, "in-memory", "the disk had no room for the ring, so it went with the process")
+
 /* How a process ended, as its END record says. */
 #define TARE_HOW_MAP(X)                                                                             \
 	X(1, EXIT, "exit", "exit, or return from main")                                             \
@@ -327,6 +416,9 @@ enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
 enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
+#undef TARE_ENUM_VALUE
+#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_LOST_##key = value,
+enum tare_lost_reason { TARE_LOST_MAP(TARE_ENUM_VALUE) };
 #undef TARE_ENUM_VALUE
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
 enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };

@@ -203,11 +203,10 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 	body = info->has_file ? body_bytes(log) : 0;
 	info->begin = info->has_file ? info->header.base : 0;
 	info->file_end = info->begin + body / TARE_CELL * TARE_CELL;
+	tare_log_place_ring(log);
 	info->end = log->ring_end > info->file_end ? log->ring_end : info->file_end;
-	if (info->end == info->file_end)
+	if (info->end == info->file_end && !info->header.has_lanes)
 		log->cut_bytes = body % TARE_CELL;
-	if (!log->ring)
-		info->ring_begin = info->end;
 	return 0;
 }
 
@@ -218,6 +217,8 @@ int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 	int rc;
 
 	log->fd = -1;
+	log->cut = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->cut));
+	log->expected = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->expected));
 	name_files(log, path, &ring_path);
 	rc = open_log(log, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
@@ -225,21 +226,48 @@ int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 		tare_log_close(log);
 		return rc;
 	}
-	log->window = tare_xmalloc(LOG_WINDOW);
 	tare_log_rewind(log, 0);
 	*out = log;
 	return 0;
+}
+
+struct tare_log *tare_log_share(const struct tare_log *log)
+{
+	struct tare_log *other = tare_xcalloc(1, sizeof(*other));
+
+	other->info = log->info;
+	other->fd = log->fd;
+	other->whole = log;
+	other->ring = log->ring;
+	other->ring_end = log->ring_end;
+	tare_log_rewind(other, 0);
+	return other;
+}
+
+void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end)
+{
+	log->position = begin;
+	log->limit = end < log->info.end ? end : log->info.end;
+	/* Nothing that lay behind the range before is in the window. */
+	log->window_begin = log->window_end = 0;
 }
 
 void tare_log_close(struct tare_log *log)
 {
 	if (!log)
 		return;
-	if (log->fd >= 0)
-		close(log->fd);
-	free(log->ring);
 	free(log->window);
-	free(log->path);
+	if (!log->whole) {
+		if (log->fd >= 0)
+			close(log->fd);
+		for (size_t i = 0; i < log->lane_nr; i++)
+			free(log->lanes[i].bytes);
+		free(log->lanes);
+		free(log->cut);
+		free(log->expected);
+		free(log->ring);
+		free(log->path);
+	}
 	free(log);
 }
 
@@ -262,6 +290,10 @@ void tare_log_rewind(struct tare_log *log, uint64_t position)
 {
 	memset(&log->counts, 0, sizeof(log->counts));
 	log->position = position > log->info.begin ? position : log->info.begin;
+	/* All lanes begin at 0; where they are at another position of the log is not known. */
+	for (uint32_t i = 0; log->expected && i < TARE_LANES_MAX; i++)
+		log->expected[i] = log->position == 0;
+	log->limit = log->info.end;
 	log->is_cut_told = false;
 }
 

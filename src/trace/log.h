@@ -21,14 +21,11 @@ struct tare_log_info {
 	struct tare_file_header header; /* texts made printable and NUL-terminated */
 	bool has_file, has_ring;
 	bool is_header_damaged;
-	bool is_ring_damaged; /* head and tail contradicted each other */
+	bool is_ring_damaged; /* head and tail of a lane contradicted each other */
 	bool is_finished;     /* the ring says that the process ended its log in order */
-	bool is_disk_full;    /* … that its last write found the disk full */
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end;    /* positions below are in the file */
-	uint64_t ring_begin;  /* positions from here to end are in the ring; end if there is none */
-	uint64_t end;
-	uint64_t lost; /* given up and not yet in a LOST record of this log */
+	uint64_t end;         /* positions from file_end to here are in the ring */
 };
 
 /* Of one pass; complete when tare_log_next() has answered END. */
@@ -47,7 +44,7 @@ enum tare_log_gap {
 	TARE_GAP_UNFINISHED, /* a record that was begun and not finished, or damage */
 	TARE_GAP_EMPTY,      /* only zeros: never written */
 	TARE_GAP_CUT,        /* the log ends inside a record */
-	TARE_GAP_MISSING,    /* neither in the file nor in the ring */
+	TARE_GAP_MISSING,    /* a lane goes on later than it ended, here */
 };
 const char *tare_log_gap_name(enum tare_log_gap gap); /* "unfinished or damaged" */
 
@@ -76,6 +73,13 @@ const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
 uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position);
 
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec);
+
+/*
+ * Another reader of the same log, which must live longer. It reads what tare_log_set_range() names, and is as cheap as
+ * that is short.
+ */
+struct tare_log *tare_log_share(const struct tare_log *log);
+void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end);
 
 /* The next step is the first again, from `position` on if that is more than info.begin. */
 void tare_log_rewind(struct tare_log *log, uint64_t position);

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/log.h"
 
+#include "base/xalloc.h"
 #include "trace/encode.h"
 #include "trace/log_private.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static bool is_in_ring(const struct tare_log *log, uint64_t position)
+static void reserve_window(struct tare_log *log, uint64_t size)
 {
-	return log->ring && position >= log->info.ring_begin && position < log->ring_end;
+	if (size <= log->window_cap)
+		return;
+	log->window = tare_xrealloc(log->window, size, 1);
+	log->window_cap = size;
 }
 
-/* Fills the window from `position` on: the file, then what the ring has beyond it, else zeros. */
+/* Fills the window from `position` on: the file, then what the ring has behind it. */
 static void fill_window(struct tare_log *log, uint64_t position)
 {
 	const struct tare_log_info *info = &log->info;
-	uint64_t size = info->end - position, from_file = 0, at;
+	uint64_t size = log->limit - position, from_file = 0;
 
 	if (size > LOG_WINDOW)
 		size = LOG_WINDOW;
+	reserve_window(log, size);
 	if (position < info->file_end) {
 		from_file = info->file_end - position;
 		if (from_file > size)
@@ -28,12 +33,10 @@ static void fill_window(struct tare_log *log, uint64_t position)
 					   tare_log_offset(info, position));
 	}
 	memset(log->window + from_file, 0, size - from_file);
-	at = position + from_file > info->ring_begin ? position + from_file : info->ring_begin;
-	if (log->ring && at < position + size && at < log->ring_end) {
-		uint64_t n =
-			(log->ring_end < position + size ? log->ring_end : position + size) - at;
+	if (position + size > info->file_end) {
+		uint64_t at = position > info->file_end ? position : info->file_end;
 
-		memcpy(log->window + (at - position), log->ring + (at - info->ring_begin), n);
+		memcpy(log->window + (at - position), log->ring + (at - info->file_end), position + size - at);
 	}
 	log->window_begin = position;
 	log->window_end = position + size;
@@ -44,52 +47,35 @@ static void need_window(struct tare_log *log, uint64_t position)
 {
 	uint64_t end = position + LOG_RECORD_MAX + TARE_CELL;
 
-	if (end > log->info.end)
-		end = log->info.end;
+	if (end > log->limit)
+		end = log->limit;
 	if (position < log->window_begin || end > log->window_end)
 		fill_window(log, position);
 }
 
-/* Where a position can be seen: in the file's order of things, or in the ring alone. */
-struct view {
-	const uint8_t *bytes;
-	uint64_t begin, end;
-};
+static const uint8_t *bytes_at(const struct tare_log *log, uint64_t position)
+{
+	return log->window + (position - log->window_begin);
+}
 
-static bool is_sealed(const struct view *view, uint64_t position)
+static bool is_sealed(const struct tare_log *log, uint64_t position)
 {
 	struct tare_record head;
 
-	if (position < view->begin || position + sizeof(head) > view->end)
+	if (position < log->window_begin || position + sizeof(head) > log->window_end)
 		return false;
-	memcpy(&head, view->bytes + (position - view->begin), sizeof(head));
+	memcpy(&head, bytes_at(log, position), sizeof(head));
 	return head.seal == tare_seal(position) && head.kind != 0 && head.cells != 0 &&
 	       head.cells <= TARE_MAX_CELLS;
 }
 
-/*
- * The file comes first. The ring has the last word where the file holds no record: what is written
- * twice is written equal, but a disk that was full can leave a hole in the file.
- */
-static bool find_view(const struct tare_log *log, uint64_t position, struct view *view)
-{
-	*view = (struct view){ log->window, log->window_begin, log->window_end };
-	if (is_sealed(view, position))
-		return true;
-	if (!is_in_ring(log, position))
-		return false;
-	*view = (struct view){ log->ring, log->info.ring_begin, log->ring_end };
-	return is_sealed(view, position);
-}
-
 /* How long a record with these fields is today; 0 where that is not known. */
-static uint64_t usual_size(const struct view *view, uint64_t position,
-			   const struct tare_record *head)
+static uint64_t usual_size(const struct tare_log *log, uint64_t position, const struct tare_record *head)
 {
 	const struct tare_kind_info *info = tare_decode_kind(head->kind);
-	const uint8_t *bytes = view->bytes + (position - view->begin);
+	const uint8_t *bytes = bytes_at(log, position);
 
-	if (!info || view->end - position < info->fixed)
+	if (!info || head->kind == TARE_KIND_PAD || log->window_end - position < info->fixed)
 		return 0;
 	if (info->tail == TARE_TAIL_NONE)
 		return tare_encode_size(info->fixed, 0);
@@ -102,24 +88,21 @@ static uint64_t usual_size(const struct view *view, uint64_t position,
  * that is wrong: another record begins before it, or not there but where a record of this kind and
  * tail would end.
  */
-static uint64_t end_of(const struct tare_log *log, const struct view *view, uint64_t position,
-		       const struct tare_record *head)
+static uint64_t end_of(const struct tare_log *log, uint64_t position, const struct tare_record *head)
 {
-	uint64_t size = usual_size(view, position, head);
+	uint64_t size = usual_size(log, position, head);
 	uint64_t said = position + (uint64_t)head->cells * TARE_CELL, usual = position + size;
 
 	if (said > usual)
-		for (uint64_t at = position + TARE_CELL; at < said && at < view->end;
+		for (uint64_t at = position + TARE_CELL; at < said && at < log->window_end;
 		     at += TARE_CELL)
-			if (is_sealed(view, at))
+			if (is_sealed(log, at))
 				return at;
-	if (said < usual && !is_sealed(view, said) && is_sealed(view, usual))
+	if (said < usual && !is_sealed(log, said) && is_sealed(log, usual))
 		return usual;
-	/* Nobody has what lies between the file and a ring that begins later. */
-	if (view->bytes == log->window && position < log->info.file_end &&
-	    said > log->info.file_end && log->info.ring_begin > log->info.file_end)
-		return 0;
-	return said <= view->end ? said : 0;
+	if (position < log->info.file_end && said > log->info.file_end)
+		return 0; /* the file was cut, or is being written; what follows is of the ring */
+	return said <= log->window_end ? said : 0;
 }
 
 /* A length that cannot be stands for all there is, without the zeros that fill the last cell. */
@@ -156,19 +139,18 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 	uint64_t position = log->position, end;
 	struct tare_record head;
 	const uint8_t *bytes;
-	struct view view;
 
-	if (!find_view(log, position, &view))
+	if (!is_sealed(log, position))
 		return false;
-	bytes = view.bytes + (position - view.begin);
+	bytes = bytes_at(log, position);
 	memcpy(&head, bytes, sizeof(head));
-	end = end_of(log, &view, position, &head);
+	end = end_of(log, position, &head);
 	if (!end)
 		return false;
 	rec->position = position;
 	rec->bytes = end - position;
 	rec->is_repaired = rec->bytes != (uint64_t)head.cells * TARE_CELL;
-	rec->is_in_ring = view.bytes == log->ring || position >= log->info.file_end;
+	rec->is_in_ring = position >= log->info.file_end;
 	rec->info = tare_decode_kind(head.kind);
 	rec->rec.head = (const struct tare_record *)(const void *)bytes;
 	if (rec->info && rec->bytes < rec->info->fixed) {
@@ -195,18 +177,16 @@ static uint64_t step_over(struct tare_log *log, uint64_t position)
 	off_t offset, data;
 
 	position = begin;
-	if (position >= info->file_end && position < info->ring_begin)
-		return info->ring_begin;
 	/* Holes of a sparse file can be huge, so ask now and then where they end. */
-	if (position < info->file_end && position % 65536 == 0 && !is_in_ring(log, position)) {
+	if (position < info->file_end && position % 65536 == 0) {
 		offset = (off_t)tare_log_offset(info, position);
 		data = lseek(log->fd, offset, SEEK_DATA);
 		if (data > offset)
 			position += (uint64_t)(data - offset) / TARE_CELL * TARE_CELL;
 		else if (data < 0)
 			position = info->file_end;
-		if (begin < info->ring_begin && info->ring_begin < position)
-			position = info->ring_begin;
+		if (position > info->file_end)
+			position = info->file_end;
 	}
 	return position;
 }
@@ -219,14 +199,6 @@ static bool is_zero_cell(const struct tare_log *log, uint64_t position)
 	       !memcmp(log->window + (position - log->window_begin), zero, sizeof(zero));
 }
 
-/* A sealed record at `position` that does not end before the log does. */
-static bool is_cut_record(const struct tare_log *log, uint64_t position)
-{
-	struct view view;
-
-	return find_view(log, position, &view);
-}
-
 static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 {
 	const struct tare_log_info *info = &log->info;
@@ -237,9 +209,9 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 
 	do {
 		is_empty = is_empty && is_zero_cell(log, at);
-		is_cut = is_cut || is_cut_record(log, at);
+		is_cut = is_cut || is_sealed(log, at); /* one that does not end before the log does */
 		at = step_over(log, at);
-		if (at >= info->end)
+		if (at >= log->limit)
 			break;
 		need_window(log, at);
 		log->position = at;
@@ -247,12 +219,10 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 	} while (!take_record(log, &next));
 	/* The record after the gap was only looked at. */
 	log->counts = counts;
-	log->position = at < info->end ? at : info->end;
+	log->position = at < log->limit ? at : log->limit;
 	rec->position = begin;
 	rec->bytes = log->position - begin;
-	if (begin >= info->file_end && log->position <= info->ring_begin)
-		rec->gap = TARE_GAP_MISSING;
-	else if (is_cut)
+	if (is_cut)
 		rec->gap = TARE_GAP_CUT;
 	else
 		rec->gap = is_empty ? TARE_GAP_EMPTY : TARE_GAP_UNFINISHED;
@@ -262,22 +232,111 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 	}
 }
 
+/* Of a block the positions from `cut` on. False: that is all of it. A lane whose counts are damaged is cut anywhere. */
+static bool leave_out(struct tare_log *log, struct tare_log_record *rec, uint64_t cut)
+{
+	struct tare_rec_lane *block = (struct tare_rec_lane *)(void *)log->scratch;
+	uint64_t end = log->position + rec->rec.lane->bytes;
+
+	memcpy(block, rec->rec.lane, sizeof(*block));
+	end = end < log->info.file_end ? end : log->info.file_end;
+	if (block->from >= cut) {
+		log->position = end;
+		return false;
+	}
+	block->bytes = (uint32_t)(cut - block->from);
+	rec->rec.lane = block;
+	log->left_out.begin = log->position + block->bytes;
+	log->left_out.end = end;
+	return true;
+}
+
+/*
+ * A block begins. What the file has of a lane from `cut` on was being written when the log was opened; the ring has it
+ * whole. Returns false if the block is left out. `missing`: how much of the lane lies between its last block and this.
+ */
+static bool enter_block(struct tare_log *log, struct tare_log_record *rec, uint64_t *missing)
+{
+	const struct tare_rec_lane *block = rec->rec.lane;
+	uint64_t from = block->from, size = block->bytes, *expected;
+
+	*missing = 0;
+	if (!log->expected || !log->info.header.has_lanes || block->lane >= TARE_LANES_MAX || from % TARE_CELL ||
+	    size % TARE_CELL)
+		return true; /* damage: its records are read all the same */
+	if (!rec->is_in_ring && log->info.has_ring && from + size > log->cut[block->lane] &&
+	    !leave_out(log, rec, log->cut[block->lane]))
+		return false;
+	expected = &log->expected[block->lane];
+	if (*expected && from > *expected - 1)
+		*missing = from - (*expected - 1);
+	*expected = from + rec->rec.lane->bytes + 1;
+	return true;
+}
+
+/*
+ * Between blocks there may be room that a drainer took in vain, and at the end of the file the begin of a block that
+ * the ring still has.
+ */
+static bool is_no_loss(const struct tare_log *log, const struct tare_log_record *gap)
+{
+	return log->info.header.has_lanes &&
+	       (gap->gap == TARE_GAP_EMPTY ||
+		(gap->gap == TARE_GAP_CUT && log->info.has_ring && log->position == log->info.file_end));
+}
+
+static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_record *rec, uint64_t bytes)
+{
+	uint64_t position = rec->position;
+
+	/* The next step is the block again, which then goes on where it does. */
+	log->counts.records--;
+	log->position = position;
+	*rec = (struct tare_log_record){ .position = position, .bytes = bytes, .gap = TARE_GAP_MISSING };
+	log->counts.gaps++;
+	log->counts.gap_bytes += bytes;
+	return TARE_LOG_GAP;
+}
+
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec)
 {
-	*rec = (struct tare_log_record){ 0 };
-	if (log->position < log->info.end) {
+	uint64_t missing;
+
+	for (;;) {
+		*rec = (struct tare_log_record){ 0 };
+		if (log->left_out.end && log->position >= log->left_out.begin) {
+			log->position = log->position > log->left_out.end ? log->position : log->left_out.end;
+			log->left_out.end = 0;
+		}
+		if (log->position >= log->limit)
+			break;
 		need_window(log, log->position);
-		if (take_record(log, rec))
+		if (!take_record(log, rec)) {
+			take_gap(log, rec);
+			if (is_no_loss(log, rec))
+				continue;
+			log->counts.gaps++;
+			log->counts.gap_bytes += rec->bytes;
+			return TARE_LOG_GAP;
+		}
+		if (rec->info && rec->info->kind == TARE_KIND_PAD) {
+			log->counts.records--;
+			continue;
+		}
+		if (!rec->info || rec->info->kind != TARE_KIND_LANE)
 			return TARE_LOG_RECORD;
-		take_gap(log, rec);
-	} else if (log->cut_bytes > 0 && !log->is_cut_told) {
-		log->is_cut_told = true;
-		rec->position = log->info.end;
-		rec->bytes = log->cut_bytes;
-		rec->gap = TARE_GAP_CUT;
-	} else {
-		return TARE_LOG_END;
+		if (!enter_block(log, rec, &missing)) {
+			log->counts.records--;
+			continue;
+		}
+		return missing ? take_missing(log, rec, missing) : TARE_LOG_RECORD;
 	}
+	if (log->cut_bytes == 0 || log->is_cut_told)
+		return TARE_LOG_END;
+	log->is_cut_told = true;
+	rec->position = log->info.end;
+	rec->bytes = log->cut_bytes;
+	rec->gap = TARE_GAP_CUT;
 	log->counts.gaps++;
 	log->counts.gap_bytes += rec->bytes;
 	return TARE_LOG_GAP;

@@ -10,27 +10,48 @@ enum {
 	LOG_WINDOW = 1 << 18, /* read at once; a few of the longest records */
 };
 
+/* What a lane of the ring had when the log was opened: positions from..to. */
+struct tare_log_lane {
+	uint32_t index;
+	uint64_t from, to;
+	uint8_t *bytes;
+	struct tare_rec_lost lost; /* that no record of the lane tells of; records 0: none */
+};
+
 struct tare_log {
 	struct tare_log_info info;
 	struct tare_log_counts counts;
 	char *path;
 	int fd;             /* of the .events file; -1 where there is none */
 	uint64_t cut_bytes; /* after the last whole cell of the file, if the ring has no more */
+	const struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
 
-	uint8_t *ring; /* copy of positions info.ring_begin .. ring_end; NULL without */
+	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
+	struct tare_log_lane *lanes;
+	size_t lane_nr, lane_cap;
+	uint64_t *cut; /* by lane: from here on only the ring counts */
+	uint8_t *ring;
 	uint64_t ring_end;
 
 	/* Positions window_begin .. window_end, of the file and where it ends of the ring. */
 	uint8_t *window;
+	size_t window_cap;
 	uint64_t window_begin, window_end;
 
 	uint64_t position; /* of the next step */
+	uint64_t limit;    /* no step goes beyond; info.end but for a range */
+	uint64_t *expected; /* by lane: 1 + where its next block goes on; 0: not known. NULL: this reader shares */
+	struct {
+		uint64_t begin, end;
+	} left_out; /* of the file, ahead; end 0: nothing */
 	bool is_cut_told;
 	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record shorter than its struct */
 };
 
-/* trace/log_ring.c: copies the ring into log->ring and fills in info; without a ring does nothing. */
+/* trace/log_ring.c: copies the lanes of the ring; without a ring does nothing. */
 void tare_log_load_ring(struct tare_log *log, const char *ring_path);
+/* After info.file_end is known: makes log->ring of them. */
+void tare_log_place_ring(struct tare_log *log);
 
 /* Reads up to size bytes; the number of bytes got, fewer only at the end or after an error. */
 size_t tare_log_pread(int fd, void *to, size_t size, uint64_t offset);

@@ -1,99 +1,234 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/log_private.h"
 
-#include "base/xalloc.h"
+#include "base/array.h"
+#include "trace/lane.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Takes what it has from the file's own size when the header cannot be right. */
-static uint64_t ring_bytes_of(const struct tare_ring_header *h, uint64_t file_bytes)
-{
-	uint64_t most = file_bytes - TARE_RING_HEADER_BYTES, bytes = TARE_CELL;
+enum { TRIES = 100 }; /* to copy a lane that is being written and drained */
 
-	if (h->ring_bytes >= TARE_CELL && (h->ring_bytes & (h->ring_bytes - 1)) == 0 &&
-	    h->ring_bytes <= most)
-		return h->ring_bytes;
-	while (bytes * 2 <= most)
-		bytes *= 2;
-	return bytes;
-}
-
-static bool is_whole_cell(uint64_t position)
-{
-	return position % TARE_CELL == 0;
-}
+struct ring {
+	int fd;
+	uint64_t file_bytes;
+	uint32_t lane_bytes;
+};
 
 static bool read_header(int fd, struct tare_ring_header *h)
 {
 	return tare_log_pread(fd, h, sizeof(*h), 0) == sizeof(*h) &&
-	       !memcmp(h->magic, TARE_RING_MAGIC, sizeof(h->magic));
+	       !memcmp(h->magic, TARE_RING_MAGIC, sizeof(h->magic)) &&
+	       h->version <= TARE_FORMAT_VERSION && tare_lane_bytes_are_sane(h->lane_bytes);
 }
 
-/* Copies positions from..to out of the ring in file fd. What the file lacks stays zero. */
-static uint8_t *copy_ring(int fd, uint64_t ring_bytes, uint64_t from, uint64_t to)
+static bool read_lane(const struct ring *ring, uint32_t index, struct tare_lane *lane)
 {
-	uint64_t at = from % ring_bytes, size = to - from;
-	uint64_t first = size < ring_bytes - at ? size : ring_bytes - at;
-	uint8_t *copy = tare_xcalloc(1, size + TARE_CELL);
+	return tare_log_pread(ring->fd, lane, sizeof(*lane),
+			      TARE_RING_HEADER_BYTES + index * sizeof(*lane)) == sizeof(*lane);
+}
 
-	tare_log_pread(fd, copy, first, TARE_RING_HEADER_BYTES + at);
-	tare_log_pread(fd, copy + first, size - first, TARE_RING_HEADER_BYTES);
+/* Positions from..to of a lane. What the file lacks stays zero. */
+static uint8_t *copy_lane(const struct ring *ring, uint32_t index, uint64_t from, uint64_t to)
+{
+	uint64_t size = tare_lane_bytes(ring->lane_bytes, index),
+		 base = tare_lane_offset(ring->lane_bytes, index);
+	uint64_t at = from % size, first = to - from < size - at ? to - from : size - at;
+	uint8_t *copy = tare_xcalloc(1, to - from + TARE_CELL);
+
+	tare_log_pread(ring->fd, copy, first, base + at);
+	tare_log_pread(ring->fd, copy + first, to - from - first, base);
 	return copy;
 }
 
-static void take(struct tare_log *log, int fd, uint64_t file_bytes)
+static struct tare_log_lane *add_lane(struct tare_log *log, uint32_t index)
+{
+	log->lanes = tare_array_reserve(log->lanes, &log->lane_cap, log->lane_nr + 1,
+					sizeof(*log->lanes));
+	log->lanes[log->lane_nr] = (struct tare_log_lane){ .index = index };
+	return &log->lanes[log->lane_nr++];
+}
+
+static struct tare_rec_lost lost_of(const struct tare_lane *lane)
+{
+	return (struct tare_rec_lost){
+		.records = lane->lost > lane->lost_told ? lane->lost - lane->lost_told : 0,
+		.first = lane->lost_first,
+		.last = lane->lost_last,
+		.tid = lane->tid,
+		.reason = lane->lost_reason,
+	};
+}
+
+/* Which position a record in a lane of `size` bytes has, by its seal; UINT64_MAX: it is none. */
+static uint64_t position_of(const struct tare_record *rec, uint64_t at, uint64_t size)
+{
+	uint64_t position = tare_seal_position(rec->seal);
+
+	return rec->kind && rec->cells && position % size == at ? position : UINT64_MAX;
+}
+
+/*
+ * Counts that contradict each other: seals tell which positions the lane has. Up to the last of them, from the first
+ * on that no newer one has overwritten.
+ */
+static void salvage(struct tare_log *log, struct tare_log_lane *kept, const struct ring *ring)
+{
+	uint64_t size = tare_lane_bytes(ring->lane_bytes, kept->index), from = UINT64_MAX, to = 0;
+	uint8_t *bytes = copy_lane(ring, kept->index, 0, size);
+
+	for (uint64_t at = 0; at < size; at += TARE_CELL) {
+		const struct tare_record *rec =
+			(const struct tare_record *)(const void *)(bytes + at);
+		uint64_t position = position_of(rec, at, size);
+
+		if (position != UINT64_MAX && position + (uint64_t)rec->cells * TARE_CELL > to)
+			to = position + (uint64_t)rec->cells * TARE_CELL;
+	}
+	for (uint64_t at = 0; at < size; at += TARE_CELL) {
+		uint64_t position = position_of(
+			(const struct tare_record *)(const void *)(bytes + at), at, size);
+
+		if (position != UINT64_MAX && position + size >= to && position < from)
+			from = position;
+	}
+	free(bytes);
+	log->info.is_ring_damaged = true;
+	log->cut[kept->index] = from;
+	kept->from = kept->to = 0;
+	if (from == UINT64_MAX)
+		return; /* then the file is all there is */
+	kept->from = from;
+	kept->to = to;
+	kept->bytes = copy_lane(ring, kept->index, from, to);
+}
+
+/*
+ * What the lane has that is not in the file. While it is copied, its thread may go on and a drainer make room; as
+ * long as head is not a whole lane beyond the copy's begin, nothing in the copy was overwritten.
+ */
+static void take_lane(struct tare_log *log, const struct ring *ring, uint32_t index)
+{
+	uint64_t size = tare_lane_bytes(ring->lane_bytes, index);
+	struct tare_log_lane *kept = add_lane(log, index);
+	struct tare_lane lane, after;
+
+	if (!read_lane(ring, index, &lane))
+		return;
+	for (int i = 0; i < TRIES; i++) {
+		if (lane.head - lane.tail > size || (lane.head | lane.tail) % TARE_CELL) {
+			free(kept->bytes);
+			kept->bytes = NULL;
+			salvage(log, kept, ring);
+			return;
+		}
+		log->cut[index] = lane.tail;
+		kept->from = lane.tail;
+		kept->to = lane.has_no_file ? lane.tail : lane.head;
+		kept->lost = lost_of(&lane);
+		free(kept->bytes);
+		kept->bytes = copy_lane(ring, index, kept->from, kept->to);
+		if (!read_lane(ring, index, &after) || after.head - lane.tail <= size)
+			return;
+		lane = after;
+	}
+	log->info.is_ring_damaged = true;
+	kept->to = kept->from;
+}
+
+static void take(struct tare_log *log, struct ring *ring)
 {
 	struct tare_log_info *info = &log->info;
-	struct tare_ring_header h, after;
-	uint64_t ring_bytes, from, to, kept;
+	struct tare_ring_header h;
+	uint32_t nr;
 
-	if (!read_header(fd, &h) || h.version > TARE_FORMAT_VERSION)
+	if (!read_header(ring->fd, &h)) {
+		info->is_ring_damaged = true;
 		return;
+	}
 	info->has_ring = true;
 	info->is_finished = h.finished == 1;
-	info->is_disk_full = h.full_disk != 0;
-	info->lost = h.lost_records > h.lost_reported ? h.lost_records - h.lost_reported : 0;
 	if (!info->has_file)
 		info->header = h.file;
-	ring_bytes = ring_bytes_of(&h, file_bytes);
-	to = h.head;
-	from = h.tail < info->file_end ? h.tail : info->file_end;
-	if (h.tail > h.head || h.head - h.tail > ring_bytes || !is_whole_cell(h.head | h.tail)) {
-		/* Seals tell what is good; so read all that can follow the file. */
-		info->is_ring_damaged = true;
-		from = info->file_end;
-		to = from + ring_bytes;
-	}
-	if (to > ring_bytes && from < to - ring_bytes)
-		from = to - ring_bytes;
-	if (from >= to)
-		return;
-	log->ring = copy_ring(fd, ring_bytes, from, to);
-	info->ring_begin = from;
-	log->ring_end = to;
-	/* What the program overwrote meanwhile had been written to the file before. */
-	if (!read_header(fd, &after) || info->is_ring_damaged || after.head < to)
-		return;
-	kept = after.head > ring_bytes ? after.head - ring_bytes : 0;
-	if (kept > from) {
-		kept = kept < to ? kept : to;
-		memmove(log->ring, log->ring + (kept - from), to - kept);
-		info->ring_begin = kept;
-	}
+	ring->lane_bytes = h.lane_bytes;
+	nr = h.lane_nr < TARE_LANES_MAX ? h.lane_nr : TARE_LANES_MAX;
+	for (uint32_t i = 0; i < nr; i++)
+		take_lane(log, ring, i);
+	if (h.lost)
+		add_lane(log, TARE_LANES_MAX)->lost =
+			(struct tare_rec_lost){ .records = h.lost,
+						.first = h.lost_first,
+						.last = h.lost_last,
+						.reason = TARE_LOST_NO_LANE };
 }
 
 void tare_log_load_ring(struct tare_log *log, const char *ring_path)
 {
-	int fd = open(ring_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct ring ring = { .fd = open(ring_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
 	struct stat st;
 
-	if (fd < 0)
+	if (ring.fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_size >= TARE_RING_HEADER_BYTES + TARE_CELL)
-		take(log, fd, (uint64_t)st.st_size);
-	close(fd);
+	if (fstat(ring.fd, &st) == 0 && S_ISREG(st.st_mode))
+		take(log, &ring);
+	close(ring.fd);
+}
+
+static uint64_t space_of(const struct tare_log_lane *lane)
+{
+	return (lane->to > lane->from ? TARE_LANE_HEAD + lane->to - lane->from : 0) +
+	       (lane->lost.records ? sizeof(lane->lost) : 0);
+}
+
+/* As a drainer would have written it, at `position`. */
+static uint64_t place_block(uint8_t *to, const struct tare_log_lane *lane, uint64_t position)
+{
+	struct tare_rec_lane head = {
+		.head = { .seal = tare_seal(position),
+			  .kind = TARE_KIND_LANE,
+			  .cells = TARE_LANE_HEAD / TARE_CELL },
+		.lane = lane->index,
+		.bytes = (uint32_t)(lane->to - lane->from),
+		.from = lane->from,
+	};
+
+	if (!head.bytes)
+		return 0;
+	memcpy(to + TARE_LANE_HEAD, lane->bytes, head.bytes);
+	memcpy(&head.head.stamp, lane->bytes + offsetof(struct tare_record, stamp),
+	       sizeof(head.head.stamp));
+	memcpy(to, &head, sizeof(head));
+	tare_lane_reseal(to + TARE_LANE_HEAD, head.bytes, lane->from, position + TARE_LANE_HEAD);
+	return TARE_LANE_HEAD + head.bytes;
+}
+
+static uint64_t place_lost(uint8_t *to, const struct tare_log_lane *lane, uint64_t position)
+{
+	struct tare_rec_lost rec = lane->lost;
+
+	if (!rec.records)
+		return 0;
+	rec.head = (struct tare_record){ .seal = tare_seal(position),
+					 .kind = TARE_KIND_LOST,
+					 .cells = sizeof(rec) / TARE_CELL,
+					 .stamp = rec.last };
+	memcpy(to, &rec, sizeof(rec));
+	return sizeof(rec);
+}
+
+void tare_log_place_ring(struct tare_log *log)
+{
+	uint64_t size = 0, at = 0;
+
+	for (size_t i = 0; i < log->lane_nr; i++)
+		size += space_of(&log->lanes[i]);
+	log->ring = tare_xcalloc(1, size + TARE_CELL);
+	for (size_t i = 0; i < log->lane_nr; i++) {
+		at += place_block(log->ring + at, &log->lanes[i], log->info.file_end + at);
+		at += place_lost(log->ring + at, &log->lanes[i], log->info.file_end + at);
+	}
+	log->ring_end = log->info.file_end + at;
 }

@@ -144,6 +144,7 @@ void tare_recording_close(struct tare_recording *r)
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		tare_reorder_free(r->streams[i]->reorder);
 		tare_log_close(r->streams[i]->log);
+		free(r->streams[i]->ranges);
 	}
 	for (size_t i = 0; i < r->process_nr; i++)
 		free_process(r->processes[i]);

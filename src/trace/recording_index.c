@@ -18,7 +18,10 @@ struct pass {
 	struct tare_rfolder *folder;
 	struct tare_log *log;
 	struct tare_rprocess *owner; /* whose log it is */
-	struct tare_rstream *stream; /* of whom the records are: the owner, or what a FOLD names */
+	struct tare_rstream *stream; /* where the records belong: a lane, outside of all, or what a FOLD names */
+	struct tare_rstream *outside;
+	struct tare_map lanes; /* number of a lane → its struct tare_rstream */
+	uint64_t block_end;
 	bool is_checkpoint;
 	uint64_t fresh_gaps,
 		fresh_bytes; /* in the ring of a process that may still be writing there */
@@ -78,19 +81,54 @@ static void take_header(struct tare_recording *r, struct tare_rprocess *p,
 }
 
 static struct tare_rstream *add_stream(struct tare_recording *r, struct tare_log *log,
-				       struct tare_rprocess *p, uint64_t begin)
+				       struct tare_rprocess *p)
 {
 	struct tare_rstream *s = tare_arena_alloc(&r->arena, sizeof(*s));
 
 	s->log = log;
 	s->process = p;
-	s->begin = begin;
-	s->end = UINT64_MAX;
 	s->number = (int)r->stream_nr;
 	r->streams = tare_array_reserve(r->streams, &r->stream_cap, r->stream_nr + 1,
 					sizeof(struct tare_rstream *));
 	r->streams[r->stream_nr++] = s;
 	return s;
+}
+
+static void add_range(struct tare_rstream *s, uint64_t begin, uint64_t end)
+{
+	if (s->range_nr > 0 && s->ranges[s->range_nr - 1].end == begin) {
+		s->ranges[s->range_nr - 1].end = end;
+		return;
+	}
+	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
+	s->ranges[s->range_nr++] = (struct tare_range){ begin, end };
+}
+
+static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
+{
+	bool is_new;
+	uint64_t *slot = tare_map_put(&pass->lanes, lane, &is_new);
+
+	if (is_new)
+		*slot = (uint64_t)(uintptr_t)add_stream(pass->r, tare_log_share(pass->log), pass->owner);
+	return (struct tare_rstream *)(uintptr_t)*slot;
+}
+
+/* To which lane a record belongs, in a log that has them. */
+static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
+{
+	uint64_t begin = rec->position + rec->bytes, left = tare_log_info(pass->log)->end - begin;
+
+	if (!tare_log_info(pass->log)->header.has_lanes)
+		return;
+	if (rec->info && rec->info->kind == TARE_KIND_LANE && rec->rec.lane->lane < TARE_LANES_MAX) {
+		pass->stream = stream_of_lane(pass, rec->rec.lane->lane);
+		pass->block_end = begin + (rec->rec.lane->bytes < left ? rec->rec.lane->bytes : left);
+		add_range(pass->stream, begin, pass->block_end);
+	} else if (rec->position >= pass->block_end) {
+		pass->stream = pass->outside;
+		add_range(pass->stream, rec->position, begin);
+	}
 }
 
 /* From here on the records of a checkpoint are of another process. */
@@ -109,10 +147,11 @@ static void begin_fold(struct pass *pass, const struct tare_log_record *rec)
 		p->fold_until = fold->until;
 		p->public.folded = fold->events;
 	}
-	pass->stream->end = rec->position;
+	pass->stream->ranges[pass->stream->range_nr - 1].end = rec->position;
 	/* A log is read by one stream only, so this one gets a second reader of the file. */
 	if (!tare_log_open(&log, path, NULL)) {
-		pass->stream = add_stream(pass->r, log, p, rec->position + rec->bytes);
+		pass->stream = add_stream(pass->r, log, p);
+		add_range(pass->stream, rec->position + rec->bytes, UINT64_MAX);
 		pass->stream->fold_position = fold->position;
 	}
 }
@@ -188,6 +227,7 @@ static void add_object(struct tare_recording *r, struct tare_rprocess *p,
 		.end = object->end,
 		.build_id = { object->build_id_0, object->build_id_1 },
 		.path = tare_arena_strndup(&r->arena, rec->text, rec->text_len),
+		.stamp = rec->rec.head->stamp,
 	};
 }
 
@@ -327,8 +367,8 @@ static void note_damage(const struct pass *pass)
 					path);
 	if (info->is_ring_damaged)
 		tare_recording_add_note(pass->r,
-					"%s: the head of its ring is damaged; what could be "
-					"found in the ring is read",
+					"%s: its ring is damaged, or of another version of Tare; what "
+					"could be found in it is read",
 					path);
 	if (gaps > 0)
 		tare_recording_add_note(pass->r,
@@ -365,6 +405,8 @@ static void read_log(struct pass *pass)
 	enum tare_log_step step;
 
 	while ((step = tare_log_next(pass->log, &rec)) != TARE_LOG_END) {
+		if (step == TARE_LOG_RECORD)
+			choose_stream(pass, &rec);
 		if (step == TARE_LOG_RECORD && rec.info) {
 			index_record(pass, &rec);
 		} else if (step == TARE_LOG_GAP && public->is_open &&
@@ -375,7 +417,6 @@ static void read_log(struct pass *pass)
 	}
 	public->unfinished = tare_log_counts(pass->log)->gaps - pass->fresh_gaps;
 	public->skipped_bytes = tare_log_counts(pass->log)->gap_bytes - pass->fresh_bytes;
-	public->lost += info->lost;
 }
 
 static void add_unread(struct tare_recording *r, const struct tare_err *err)
@@ -409,7 +450,9 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	take_header(r, pass.owner, &info->header);
 	pass.owner->public.is_ended = info->is_finished;
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
-	pass.stream = add_stream(r, pass.log, pass.owner, info->begin);
+	pass.stream = pass.outside = add_stream(r, pass.log, pass.owner);
+	if (!info->header.has_lanes)
+		add_range(pass.stream, info->begin, UINT64_MAX);
 	/* What lies below was given back to the disk and reads as zeros. */
 	if (pass.owner->fold_position > info->begin)
 		tare_log_rewind(pass.log, pass.owner->fold_position);
@@ -417,4 +460,5 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	if (pass.owner->public.is_ended)
 		pass.owner->public.is_open = false;
 	note_damage(&pass);
+	tare_map_free(&pass.lanes);
 }

@@ -25,11 +25,12 @@ struct tare_rdevice {
 	uint64_t used_stamp; /* of the record that `used` is from */
 };
 
-/* A part of a log that belongs to one process: all of it, or what a FOLD of a checkpoint heads. */
+/* Parts of a log that are in order: a lane of a process, what is in no lane, or what a FOLD of a checkpoint heads. */
 struct tare_rstream {
-	struct tare_log *log;
+	struct tare_log *log; /* read by this stream only */
 	struct tare_rprocess *process;
-	uint64_t begin, end;
+	struct tare_range *ranges;
+	size_t range_nr, range_cap;
 	uint64_t fold_position; /* of the FOLD that heads it, else 0 */
 	struct tare_lag lag;
 	struct tare_reorder *reorder;

@@ -98,7 +98,7 @@ static void settle_marks(struct tare_recording *r)
 
 struct numbered {
 	struct tare_object object;
-	int number; /* in the order of the log */
+	int number; /* in the order of the log, which is that of time within a lane only */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -108,6 +108,13 @@ static int by_begin(const void *a, const void *b)
 	if (x->object.begin != y->object.begin)
 		return x->object.begin < y->object.begin ? -1 : 1;
 	return x->number - y->number;
+}
+
+static bool is_older(const struct numbered *a, const struct numbered *b)
+{
+	if (a->object.stamp != b->object.stamp)
+		return a->object.stamp < b->object.stamp;
+	return a->number < b->number;
 }
 
 /* Sorts by address; where two overlap, the older one had been unloaded. */
@@ -121,7 +128,7 @@ static void settle_objects(struct tare_rprocess *p)
 	qsort(all, n, sizeof(*all), by_begin);
 	for (size_t i = 0; i < n; i++) {
 		while (kept > 0 && all[kept - 1].object.end > all[i].object.begin &&
-		       all[kept - 1].number < all[i].number)
+		       is_older(&all[kept - 1], &all[i]))
 			kept--;
 		if (kept == 0 || all[kept - 1].object.end <= all[i].object.begin)
 			all[kept++] = all[i];
@@ -233,6 +240,21 @@ static int by_first(const void *a, const void *b)
 	return x->index - y->index;
 }
 
+/* What the newest fold says is not said again, by the log or by an older fold. */
+static void leave_out_folded(struct tare_rstream *s)
+{
+	uint64_t until = s->process->fold_position;
+
+	if (s->fold_position > 0 && s->fold_position < until)
+		s->range_nr = 0;
+	for (size_t i = 0; s->fold_position == 0 && i < s->range_nr; i++) {
+		struct tare_range *range = &s->ranges[i];
+
+		range->begin = range->begin > until ? range->begin : until;
+		range->end = range->end > range->begin ? range->end : range->begin;
+	}
+}
+
 void tare_recording_settle(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->clock_nr; i++) {
@@ -258,12 +280,8 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
 
-		/* What the newest fold says is not said again, by the log or by an older fold. */
-		if (s->fold_position > 0 && s->fold_position < s->process->fold_position)
-			s->begin = s->end;
-		else if (s->fold_position == 0 && s->process->fold_position > s->begin)
-			s->begin = s->process->fold_position;
-		s->reorder = tare_reorder_new(s->log, s->begin, s->end, s->lag.lag);
+		leave_out_folded(s);
+		s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
 	}
 }
 

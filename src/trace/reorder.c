@@ -26,7 +26,9 @@ struct held {
 
 struct tare_reorder {
 	struct tare_log *log;
-	uint64_t begin, end, max_lag;
+	const struct tare_range *ranges;
+	size_t range_nr, range; /* how many there are, which is read */
+	uint64_t max_lag;
 	struct tare_lag now;
 	uint64_t number;
 	struct held **queue; /* a ring of those that came in their order, as almost all do */
@@ -64,25 +66,14 @@ bool tare_reorder_is_event(uint16_t kind)
 	case TARE_KIND_CLOCK:
 	case TARE_KIND_SYMBOL:
 	case TARE_KIND_FOLD:
+	case TARE_KIND_LANE:
+	case TARE_KIND_PAD:
 	case TARE_KIND_LAUNCH:
 	case TARE_KIND_STATUS:
 		return false;
 	default:
 		return tare_decode_kind(kind) != NULL;
 	}
-}
-
-struct tare_reorder *tare_reorder_new(struct tare_log *log, uint64_t begin, uint64_t end,
-				      uint64_t lag)
-{
-	struct tare_reorder *r = tare_xcalloc(1, sizeof(*r));
-
-	r->log = log;
-	r->begin = begin;
-	r->end = end;
-	r->max_lag = lag;
-	tare_log_rewind(log, begin);
-	return r;
 }
 
 /* The list of free ones of that size; NULL: there is none. */
@@ -149,10 +140,25 @@ void tare_reorder_free(struct tare_reorder *r)
 void tare_reorder_rewind(struct tare_reorder *r)
 {
 	drop_all(r);
-	tare_log_rewind(r->log, r->begin);
+	r->range = 0;
+	if (r->range_nr > 0)
+		tare_log_set_range(r->log, r->ranges[0].begin, r->ranges[0].end);
 	r->now = (struct tare_lag){ 0 };
 	r->number = 0;
 	r->is_drained = false;
+}
+
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
+				      uint64_t lag)
+{
+	struct tare_reorder *r = tare_xcalloc(1, sizeof(*r));
+
+	r->log = log;
+	r->ranges = ranges;
+	r->range_nr = range_nr;
+	r->max_lag = lag;
+	tare_reorder_rewind(r);
+	return r;
 }
 
 /* A copy with pointers into itself: the log's memory is good for one step only. */
@@ -282,9 +288,13 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 {
 	enum tare_log_step step;
 
-	while ((step = tare_log_next(r->log, rec)) != TARE_LOG_END && rec->position < r->end)
-		if (step == TARE_LOG_RECORD && rec->info && tare_reorder_is_event(rec->info->kind))
-			return true;
+	while (r->range < r->range_nr) {
+		while ((step = tare_log_next(r->log, rec)) != TARE_LOG_END)
+			if (step == TARE_LOG_RECORD && rec->info && tare_reorder_is_event(rec->info->kind))
+				return true;
+		if (++r->range < r->range_nr)
+			tare_log_set_range(r->log, r->ranges[r->range].begin, r->ranges[r->range].end);
+	}
 	return false;
 }
 

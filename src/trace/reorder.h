@@ -5,9 +5,9 @@
 #include "trace/log.h"
 
 /*
- * One log in the order of its stamps. Threads write into a log in the order in which they get to
- * it, which is almost that of their stamps. How far off it is ("lag") is measured by a first pass
- * over the log; then records are held back for that long and no longer.
+ * One lane of a log in the order of its stamps. A thread writes its records in an order which is almost that of
+ * their stamps: an event may be stamped with the begin of its call. How far off it is ("lag") is measured by
+ * a first pass over the log; then records are held back for that long and no longer.
  */
 
 /* Later than this nothing comes that is not damage: a minute and more for every clock we know. */
@@ -27,8 +27,13 @@ bool tare_reorder_is_event(uint16_t kind);
 
 struct tare_reorder;
 
-/* Positions begin .. end of `log`, which belongs to the caller and is read by nobody else. */
-struct tare_reorder *tare_reorder_new(struct tare_log *log, uint64_t begin, uint64_t end,
+/* A part of a log. */
+struct tare_range {
+	uint64_t begin, end; /* positions */
+};
+
+/* These parts of `log`, in this order. `log` belongs to the caller and is read by nobody else. */
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
 				      uint64_t lag);
 void tare_reorder_free(struct tare_reorder *r);
 void tare_reorder_rewind(struct tare_reorder *r);

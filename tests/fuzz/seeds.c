@@ -20,25 +20,24 @@ static size_t put_log(uint8_t *out, size_t at, const struct make_log *m, size_t 
 	return put(out, at, m->bytes, body);
 }
 
-/* A ring of 4096 bytes with the end of the log. */
+/* Two lanes; the first has the end of the log. */
 static size_t put_ring(uint8_t *out, size_t at, const struct make_log *m, uint64_t tail)
 {
-	enum { RING = 4096 };
-	struct tare_ring_header *h = calloc(1, TARE_RING_HEADER_BYTES + RING);
-	size_t from = m->size > RING ? m->size - RING : 0;
+	static uint8_t head[FUZZ_RING_HEAD], bytes[MAKE_LANE_BYTES];
+	struct tare_ring_header *h = (struct tare_ring_header *)(void *)head;
+	struct tare_lane lanes[FUZZ_LANES] = { { .tid = 1, .head = m->size, .tail = tail },
+					       { .tid = 2, .lost = 3, .lost_first = 1000000000, .lost_last = 1000000100 } };
+	size_t from = m->size > sizeof(bytes) ? m->size - sizeof(bytes) : 0;
 
-	if (!h)
-		abort();
+	_Static_assert(sizeof(*h) <= FUZZ_RING_HEAD, "the header fits");
 	memcpy(h->magic, TARE_RING_MAGIC, sizeof(h->magic));
-	h->ring_bytes = RING;
-	h->head = m->size;
-	h->tail = tail;
+	h->lane_bytes = sizeof(bytes);
+	h->lane_nr = FUZZ_LANES;
 	h->file = m->header;
-	tare_encode_copy((uint8_t *)h + TARE_RING_HEADER_BYTES, RING, from, m->bytes + from,
-			 m->size - from);
-	at = put(out, at, h, TARE_RING_HEADER_BYTES + RING);
-	free(h);
-	return at;
+	tare_encode_copy(bytes, sizeof(bytes), from, m->bytes + from, m->size - from);
+	at = put(out, at, head, sizeof(head));
+	at = put(out, at, lanes, sizeof(lanes));
+	return put(out, at, bytes, m->size < sizeof(bytes) ? m->size : sizeof(bytes));
 }
 
 static void fill_tare(struct make_log *t)

@@ -7,7 +7,8 @@
 
 /*
  * An input of the fuzz target is a whole recording: a head, then four files one after another. What
- * the sizes leave over belongs to the last one.
+ * the sizes leave over belongs to the last one. Of the ring there are only the parts that are not empty:
+ * FUZZ_RING_HEAD bytes of its header, FUZZ_LANES lanes of its table, then what lies behind the table.
  */
 struct fuzz_head {
 	uint8_t flags;
@@ -20,6 +21,8 @@ enum {
 	FUZZ_RESEAL = 1,
 	FUZZ_SEED_NR = 6,
 	FUZZ_MAX = 1 << 17,
+	FUZZ_RING_HEAD = 640,
+	FUZZ_LANES = 2,
 };
 
 /* Fills `out` (FUZZ_MAX bytes) and returns the size. n < FUZZ_SEED_NR. */

@@ -74,8 +74,8 @@ void make_log_every_kind(struct make_log *m)
 		struct tare_record *head = (struct tare_record *)(void *)rec;
 		uint32_t length = 0;
 
-		if (!info)
-			continue;
+		if (!info || kind == TARE_KIND_PAD)
+			continue; /* which no reader hands on */
 		for (size_t i = sizeof(*head); i < info->fixed; i++)
 			rec[i] = (uint8_t)(i * 7 + kind);
 		head->kind = kind;
@@ -131,31 +131,63 @@ void make_log_write(const struct make_log *m, const char *path, size_t size)
 		die(path);
 }
 
-void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ring_bytes,
-			 uint64_t tail, bool is_finished)
+static void write_file(const char *path, const void *bytes, size_t size)
 {
-	size_t from = m->size > ring_bytes ? m->size - ring_bytes : 0;
-	uint8_t *page = calloc(1, TARE_RING_HEADER_BYTES + (size_t)ring_bytes);
-	struct tare_ring_header *h = (struct tare_ring_header *)(void *)page;
 	FILE *f = fopen(path, "wb");
 
-	if (!page || !f)
+	if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
+		die(path);
+}
+
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished)
+{
+	size_t from = m->size > MAKE_LANE_BYTES ? m->size - MAKE_LANE_BYTES : 0;
+	uint8_t *file = calloc(1, TARE_RING_LANES_AT + MAKE_LANE_BYTES);
+	struct tare_ring_header *h = (struct tare_ring_header *)(void *)file;
+	struct tare_lane *lane = (struct tare_lane *)(void *)(file + TARE_RING_HEADER_BYTES);
+
+	if (!file)
 		die(path);
 	memcpy(h->magic, TARE_RING_MAGIC, sizeof(h->magic));
 	h->version = TARE_FORMAT_VERSION;
-	h->ring_bytes = ring_bytes;
-	h->head = m->size;
-	h->tail = tail;
+	h->lane_bytes = MAKE_LANE_BYTES;
+	h->lane_nr = 1;
+	h->log_end = tail;
 	h->finished = is_finished;
 	h->file = m->header;
+	lane->head = m->size;
+	lane->tail = tail;
 	if (m->size > from)
-		tare_encode_copy(page + TARE_RING_HEADER_BYTES, ring_bytes, from, m->bytes + from,
+		tare_encode_copy(file + TARE_RING_LANES_AT, MAKE_LANE_BYTES, from, m->bytes + from,
 				 m->size - from);
-	if (fwrite(page, 1, TARE_RING_HEADER_BYTES + ring_bytes, f) !=
-		    TARE_RING_HEADER_BYTES + ring_bytes ||
-	    fclose(f))
+	write_file(path, file, TARE_RING_LANES_AT + MAKE_LANE_BYTES);
+	free(file);
+}
+
+void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained, size_t size)
+{
+	size_t whole = sizeof(m->header) + sizeof(struct tare_rec_lane) + drained;
+	struct tare_file_header header = m->header;
+	struct tare_rec_lane lane = { .head = { .seal = tare_seal(0),
+						.kind = TARE_KIND_LANE,
+						.cells = sizeof(lane) / TARE_CELL },
+				      .bytes = (uint32_t)drained };
+	uint8_t *file = calloc(1, whole);
+
+	if (!file)
 		die(path);
-	free(page);
+	header.has_lanes = 1;
+	memcpy(file, &header, sizeof(header));
+	memcpy(file + sizeof(header), &lane, sizeof(lane));
+	memcpy(file + sizeof(header) + sizeof(lane), m->bytes, drained);
+	for (int i = 0; i < m->record_nr && m->records[i].position < drained; i++) {
+		uint64_t position = sizeof(lane) + m->records[i].position;
+		uint32_t seal = tare_seal(position);
+
+		memcpy(file + sizeof(header) + position, &seal, sizeof(seal));
+	}
+	write_file(path, file, size < whole ? size : whole);
+	free(file);
 }
 
 static char dir[256];

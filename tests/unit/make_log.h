@@ -48,9 +48,16 @@ void make_log_program(struct make_log *m);
 /* The first `size` bytes of the file (header included); SIZE_MAX: all. */
 void make_log_write(const struct make_log *m, const char *path, size_t size);
 
-/* A ring of ring_bytes that holds positions tail .. m->size (older ones as far as they fit). */
-void make_log_write_ring(const struct make_log *m, const char *path, uint32_t ring_bytes,
-			 uint64_t tail, bool is_finished);
+enum { MAKE_LANE_BYTES = TARE_LANE_BYTES_MIN };
+
+/*
+ * A ring whose only lane has all of m, as far as it fits, and of which tail .. m->size is not in the log. Nothing of
+ * the log is in blocks, unless make_log_write_block() made it.
+ */
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished);
+
+/* The log as one block of lane 0, positions 0 .. drained, of which the file has the first `size` bytes. */
+void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained, size_t size);
 
 /* A fresh folder below $TMPDIR or /tmp, removed when the process exits. */
 const char *make_dir(void);

@@ -110,7 +110,7 @@ TEST(what_is_in_a_ring_alone_is_not_folded)
 	make_log_write(&m, events, sizeof(m.header) + drained);
 	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
 	in_file = count_events(&folded);
-	make_log_write_ring(&m, ring, 8192, drained, false);
+	make_log_write_ring(&m, ring, drained, false);
 	CHECK(count_events(&folded) > in_file);
 	CHECK_INT((int64_t)folded, 0);
 	fold(5 * S);

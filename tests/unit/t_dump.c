@@ -22,7 +22,7 @@ static char *dump(bool json, bool offsets)
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
 		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(
 			&out, &style, "431-0.events", tare_log_info(log), &rec);
-	tare_dump_counts(&out, &style, "431-0.events", tare_log_info(log), tare_log_counts(log));
+	tare_dump_counts(&out, &style, "431-0.events", tare_log_counts(log));
 	tare_log_close(log);
 	return tare_str_steal(&out);
 }
@@ -41,7 +41,7 @@ TEST(lines)
 	MAKE_TEXT(&m, string, STRING, "esc\x1b[2J \"quoted\"", .id = 1);
 	MAKE_TEXT(&m, peer, PEER, "", .device = -1, .used = TARE_NOT_KNOWN);
 	MAKE(&m, lost, LOST, .records = 5);
-	MAKE(&m, lost, LOST, .records = 3);
+	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11, .reason = TARE_LOST_NO_LANE);
 	MAKE_TEXT(&m, degraded, DEGRADED, "why", .reserved0 = 0);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
@@ -50,13 +50,13 @@ TEST(lines)
 		text,
 		"# 431-0.events: program program, pid 431, generation 0, started by 1; on testhost, "
 		"clock monotonic-ns, format 0, Tare 0.1.0\n"
-		"# 192 bytes in the file\n"
+		"# 224 bytes in the file\n"
 		"0 @512+48 1000000000 string id=1 bytes=16 \"esc\\u001b[2J \\\"quoted\\\"\"\n"
 		"48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
-		"96 @608+32 ! 32 bytes never written\n"
-		"128 @640+32 1000000003 lost records=3 reserved0=0\n"
-		"160 @672+32 1000000004 degraded reserved0=0 bytes=3 \"why\"\n"
-		"# 4 records, 1 place (32 bytes) without a record, 3 lost because the disk was full\n");
+		"96 @608+48 ! 48 bytes never written\n"
+		"144 @656+48 1000000003 lost records=3 first=7 last=9 tid=11 reason=no-lane\n"
+		"192 @704+32 1000000004 degraded reserved0=0 bytes=3 \"why\"\n"
+		"# 4 records, 1 place (48 bytes) without a record, 3 lost\n");
 	free(text);
 	make_log_free(&m);
 }

@@ -218,67 +218,6 @@ TEST(unfinished_records_leave_holes)
 	make_log_free(&m);
 }
 
-TEST(the_ring_goes_on_where_the_file_ends)
-{
-	const char *events = make_path(make_dir(), "1-0.events");
-	const char *ring = make_path(make_dir(), "1-0.ring");
-	bool is_there[4096];
-
-	make_log_init(&m, 1, 0);
-	for (int i = 0; i < 40; i++)
-		make_log_every_kind(&m);
-	/* Every record border as end of the file; the ring wraps at 4096, in the middle of records. */
-	for (int i = m.record_nr - 25; i <= m.record_nr; i++) {
-		size_t drained = i < m.record_nr ? m.records[i].position : m.size;
-		struct tare_log *log;
-
-		make_log_write(&m, events, sizeof(m.header) + drained);
-		make_log_write_ring(&m, ring, 4096, drained, i == m.record_nr);
-		log = open_ok(events);
-		CHECK_INT(read_back(log, is_there), m.record_nr);
-		CHECK_INT(tare_log_info(log)->is_finished, i == m.record_nr);
-		CHECK_INT(tare_log_counts(log)->gaps, 0);
-		tare_log_close(log);
-	}
-	make_log_free(&m);
-}
-
-TEST(a_file_cut_inside_a_record_is_completed_from_the_ring)
-{
-	const char *events = make_path(make_dir(), "1-0.events");
-	const char *ring = make_path(make_dir(), "1-0.ring");
-
-	make_log_init(&m, 1, 0);
-	make_log_every_kind(&m);
-	make_log_write_ring(&m, ring, 8192, 0, false);
-	for (size_t body = 0; body <= m.size; body += 3) {
-		make_log_write(&m, events, sizeof(m.header) + body);
-		CHECK_INT(read_count(events), m.record_nr);
-	}
-	/* The ring alone, too: it has the header. */
-	CHECK(remove(events) == 0);
-	CHECK_INT(read_count(events), m.record_nr);
-	CHECK_INT(read_count(ring), m.record_nr);
-	make_log_free(&m);
-}
-
-TEST(a_hole_in_the_file_is_filled_from_the_ring)
-{
-	const char *events = make_path(make_dir(), "1-0.events");
-	const char *ring = make_path(make_dir(), "1-0.ring");
-	uint8_t kept[512];
-
-	make_log_init(&m, 1, 0);
-	make_log_every_kind(&m);
-	make_log_write_ring(&m, ring, 8192, m.records[3].position, false);
-	memcpy(kept, m.bytes + m.records[5].position, m.records[5].size);
-	memset(m.bytes + m.records[5].position, 0, m.records[5].size);
-	make_log_write(&m, events, SIZE_MAX);
-	memcpy(m.bytes + m.records[5].position, kept, m.records[5].size);
-	CHECK_INT(read_count(events), m.record_nr);
-	make_log_free(&m);
-}
-
 /* What was folded is cut off once the process has ended. */
 TEST(a_log_that_was_cut_at_its_begin)
 {
@@ -318,28 +257,6 @@ static void poke(const char *path, off_t at, const void *bytes, size_t size)
 	int fd = open(path, O_WRONLY);
 
 	CHECK(fd >= 0 && pwrite(fd, bytes, size, at) == (ssize_t)size && close(fd) == 0);
-}
-
-TEST(a_damaged_ring_header_costs_nothing_in_the_ring)
-{
-	const char *events = make_path(make_dir(), "1-0.events");
-	const char *ring = make_path(make_dir(), "1-0.ring");
-	uint64_t wild = 1ull << 60 | 5;
-	uint32_t odd = 12345;
-
-	make_log_init(&m, 1, 0);
-	make_log_every_kind(&m);
-	make_log_write(&m, events, sizeof(m.header) + m.records[4].position);
-	make_log_write_ring(&m, ring, 8192, m.records[4].position, false);
-	poke(ring, offsetof(struct tare_ring_header, head), &wild, sizeof(wild));
-	CHECK_INT(read_count(events), m.record_nr);
-	make_log_write_ring(&m, ring, 8192, m.records[4].position, false);
-	poke(ring, offsetof(struct tare_ring_header, tail), &wild, sizeof(wild));
-	CHECK_INT(read_count(events), m.record_nr);
-	make_log_write_ring(&m, ring, 8192, m.records[4].position, false);
-	poke(ring, offsetof(struct tare_ring_header, ring_bytes), &odd, sizeof(odd));
-	CHECK_INT(read_count(events), m.record_nr);
-	make_log_free(&m);
 }
 
 TEST(what_is_there_when_it_is_opened_is_read)

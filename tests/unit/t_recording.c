@@ -427,7 +427,7 @@ TEST(still_being_written)
 	memset(m.bytes + m.records[18].position, 0, 4);
 	make_log_write(&m, make_path(make_dir(), "431-0.events"),
 		       sizeof(m.header) + m.records[10].position);
-	make_log_write_ring(&m, ring, 4096, m.records[10].position, false);
+	make_log_write_ring(&m, ring, m.records[10].position, false);
 	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
 	r = open_ok(make_dir());
 	CHECK(tare_recording_is_open(r));

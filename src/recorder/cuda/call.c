@@ -13,7 +13,7 @@
 #include "recorder/phase.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/torch/stream.h"
 #include "recorder/vram/limit.h"

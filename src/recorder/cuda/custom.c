@@ -11,7 +11,7 @@
 #include "recorder/fork.h"
 #include "recorder/phase.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 

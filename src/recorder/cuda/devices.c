@@ -8,7 +8,7 @@
 #include "recorder/cuda/real.h"
 #include "recorder/emit.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/vram/card.h"
 #include "recorder/weigh.h"
 #include "trace/format.h"

@@ -4,7 +4,7 @@
 #include "recorder/emit.h"
 #include "recorder/python/content.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 
 #define SLOTS  8192u /* a power of two, 64 bytes each, touched as needed */
 #define PROBES 4u

@@ -16,7 +16,7 @@
 #include "recorder/python/memo.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 
 /* Of one stack. */
 struct job {

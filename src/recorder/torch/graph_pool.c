@@ -15,7 +15,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
 
 /* Mangled. With a capture mode since 2.1, without one from 1.10 on. */

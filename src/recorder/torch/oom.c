@@ -12,7 +12,7 @@
 #include "recorder/fork.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
 
 enum { CUDA = 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device */ };

@@ -5,7 +5,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/torch/probe_api.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"

@@ -21,7 +21,7 @@
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
 
 /*

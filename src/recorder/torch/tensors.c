@@ -18,7 +18,7 @@
 #include "recorder/python/collector.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/torch/autograd.h"
 #include "recorder/torch/cpu_tensors.h"
 #include "recorder/torch/probe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of this process: a ring in shared memory that `tare` drains, or that the writing thread
- * drains itself when nobody else does.
+ * The log of this process: a ring file with a lane for each thread that records. `tare` drains the lanes; a thread
+ * whose lane is full drains it itself. trace/lane.h is the protocol, trace/format.h the layout.
  */
 #ifndef TARE_RECORDER_RING_H
 #define TARE_RECORDER_RING_H
@@ -11,14 +11,21 @@
 
 #include "trace/format.h"
 
+/* A record that is being written; lives on the stack of who writes it. */
+struct tare_put {
+	struct tare_place *place; /* belongs to this writing until it ends */
+	struct tare_record *rec;
+	uint64_t position;
+	uint32_t size, epoch;
+};
+
 /*
- * Room for a record of `size` bytes (head included), or NULL: nothing is recorded here, or ring and
- * disk are full (which is counted). Fill in everything but head.seal, then call tare_ring_commit.
+ * Room for a record of `size` bytes (head included), or NULL: nothing is recorded here, or it is lost, which is
+ * counted. Fill in everything but kind, cells and seal, then end it. A signal handler in between may record, or
+ * leave by longjmp: it finds another lane.
  */
-struct tare_record *tare_ring_reserve(enum tare_kind kind, uint32_t size, uint64_t *position);
-/* The same for whole cells, without zeros in them: everything is to be filled in, the stamp too. */
-struct tare_record *tare_ring_claim(enum tare_kind kind, uint32_t size, uint64_t *position);
-void tare_ring_commit(struct tare_record *rec, uint64_t position);
+struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, uint32_t size);
+void tare_ring_end(struct tare_put *put);
 
 /* True once this process has a log. Opening happens at the first record. */
 bool tare_ring_is_open(void);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/ring/control.h"
+
+#include <string.h>
+
+#include "recorder/recorder.h"
+#include "recorder/ring/ring.h"
+#include "recorder/sys.h"
+
+#define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
+
+static struct tare_control nobody;
+static struct tare_control *page; /* NULL: not looked for yet */
+
+/* By the folder, not by a path: a path has no room on a small stack. */
+int tare_control_open(const char *name, int flags, int mode)
+{
+	int folder = tare_sys_open(tare_config.folder, O_PATH | O_DIRECTORY, 0), fd;
+
+	if (folder < 0)
+		return folder;
+	fd = (int)tare_sys6(SYS_openat, folder, (long)name, flags | O_CLOEXEC, mode, 0, 0);
+	tare_sys_close(folder);
+	return fd;
+}
+
+/* Maps `control`, which exists when a `tare` started this recording. */
+static struct tare_control *map_control(void)
+{
+	struct tare_control *control;
+	int fd = tare_control_open("control", O_RDWR, 0);
+
+	if (fd < 0)
+		return &nobody;
+	control = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	tare_sys_close(fd);
+	if (!control)
+		return &nobody;
+	if (memcmp(control->magic, TARE_CONTROL_MAGIC, sizeof(control->magic)) == 0)
+		return control;
+	tare_sys_munmap(control, 4096);
+	return &nobody;
+}
+
+/* Its first caller maps it; a forked child has the parent's mapping, which is as good. */
+struct tare_control *tare_control_page(void)
+{
+	struct tare_control *control = __atomic_load_n(&page, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (likely(control))
+		return control;
+	control = map_control();
+	if (__atomic_compare_exchange_n(&page, &none, control, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return control;
+	if (control != &nobody)
+		tare_sys_munmap(control, 4096);
+	return none;
+}
+
+bool tare_control_has_drainer(void)
+{
+	const struct tare_control *control = tare_control_page();
+
+	return control != &nobody &&
+	       tare_sys_now_ns(CLOCK_MONOTONIC) -
+			       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
+		       HEARTBEAT_LIMIT_NS;
+}
+
+enum tare_control_command tare_ring_command(void)
+{
+	return (enum tare_control_command)TARE_COMMAND_OF(
+		__atomic_load_n(&tare_control_page()->command, __ATOMIC_RELAXED));
+}

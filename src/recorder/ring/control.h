@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page `control` of the recording, which `tare` and the recorded processes share. */
+#ifndef TARE_RECORDER_RING_CONTROL_H
+#define TARE_RECORDER_RING_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/* Never NULL: without a `tare` a page of this process alone, in which nobody commands and nobody counts. */
+struct tare_control *tare_control_page(void);
+
+/* False: nobody drains. */
+bool tare_control_has_drainer(void);
+
+/* Opens `name` in the folder of the recording, as openat(2); no descriptor stays open. */
+int tare_control_open(const char *name, int flags, int mode);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/ring/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/plib.h"
+#include "recorder/proc.h"
+#include "recorder/recorder.h"
+#include "recorder/ring/control.h"
+#include "recorder/sys.h"
+#include "trace/clock.h"
+#include "trace/encode.h"
+
+#define LANE_BYTES_DEFAULT (1u << 20)
+#define RETRY_NS           100000000u /* a full disk is no reason to slow the program down */
+#define NAMES_MAX          1000       /* exec generations of one pid */
+#define NAME_MAX           40
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+struct tare_ring tare_ring;
+
+static uint64_t retry_ns; /* not to be written before */
+static int last_error;
+
+/* No descriptor is kept, for programs close what they do not know. */
+static int open_file(const char *ending, int flags)
+{
+	char name[NAME_MAX];
+
+	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation,
+			 ending);
+	return tare_control_open(name, flags, 0600);
+}
+
+static int write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t offset)
+{
+	while (size > 0) {
+		long n = tare_sys_pwrite(fd, bytes, size, offset);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+		bytes += n;
+		offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
+static int write_events(const void *bytes, uint64_t size, uint64_t offset)
+{
+	int fd = open_file(".events", O_WRONLY), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = write_all(fd, bytes, size, offset);
+	tare_sys_close(fd);
+	return rc;
+}
+
+int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position)
+{
+	uint64_t now_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
+	int rc;
+
+	(void)arg;
+	if (now_ns < __atomic_load_n(&retry_ns, __ATOMIC_RELAXED))
+		return __atomic_load_n(&last_error, __ATOMIC_RELAXED);
+	rc = write_events(bytes, size, TARE_HEADER_BYTES + position);
+	if (rc < 0) {
+		__atomic_store_n(&last_error, rc, __ATOMIC_RELAXED);
+		__atomic_store_n(&retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);
+	}
+	return rc;
+}
+
+static void fill_header(struct tare_file_header *header)
+{
+	char text[64], state;
+
+	tare_encode_header(header, TARE_ROLE_PROGRAM, TARE_CLOCK_HERE);
+	header->has_lanes = 1;
+	header->pid = tare_ring.pid;
+	header->ppid = tare_sys_getppid();
+	header->generation = tare_ring.generation;
+	header->pid_namespace = tare_proc_pid_namespace();
+	header->start_ticks = tare_proc_start_ticks("/proc/self/stat", &state);
+	header->ticks_per_s = tare_clock_ticks_per_s();
+	header->first_stamp = tare_clock_ticks();
+	header->first_monotonic_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
+	header->first_realtime_ns = tare_sys_now_ns(CLOCK_REALTIME);
+	if (tare_plib_read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)))
+		tare_plib_parse_uuid(text, header->boot_id);
+	if (tare_plib_read_file("/proc/sys/kernel/hostname", header->host, sizeof(header->host)))
+		tare_plib_chomp(header->host);
+	tare_plib_program_name(header->program, sizeof(header->program));
+}
+
+/* Makes P-G.events for the first G that is free, which is how exec generations get their number. */
+static bool create_events(void)
+{
+	for (tare_ring.generation = 0; tare_ring.generation < NAMES_MAX; tare_ring.generation++) {
+		int fd = open_file(".events", O_RDWR | O_CREAT | O_EXCL);
+
+		if (fd >= 0)
+			tare_sys_close(fd);
+		if (fd != -EEXIST)
+			return fd >= 0;
+	}
+	return false;
+}
+
+/*
+ * A ring's pages must exist before they are written: a store into a page that the file system cannot back is
+ * a SIGBUS in the user's program. So they are allocated on disk first, with smaller lanes if there is little room.
+ */
+static int create_ring_file(uint32_t *lane_bytes)
+{
+	int fd = open_file(".ring.new", O_RDWR | O_CREAT | O_EXCL);
+	uint32_t bytes;
+
+	if (fd < 0)
+		return fd;
+	for (bytes = *lane_bytes; bytes >= TARE_LANE_BYTES_MIN; bytes /= 2)
+		if (tare_sys_fallocate(fd, 0, tare_lane_offset(bytes, 1)) == 0) {
+			*lane_bytes = bytes;
+			return fd;
+		}
+	tare_sys_close(fd);
+	return -ENOSPC;
+}
+
+static bool map_ring(int fd)
+{
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+
+	tare_ring.span = tare_lane_offset(tare_ring.lane_bytes, TARE_LANES_MAX);
+	tare_ring.base = tare_sys_mmap(NULL, tare_ring.span, PROT_READ | PROT_WRITE, flags, fd, 0);
+	tare_ring.has_no_file = fd < 0;
+	if (!tare_ring.base)
+		return false;
+	/* The first lane at once, rather than page by page while the program works. */
+	tare_sys6(SYS_madvise, (long)tare_ring.base,
+		  (long)tare_lane_offset(tare_ring.lane_bytes, 1), MADV_POPULATE_WRITE, 0, 0, 0);
+	return true;
+}
+
+/* Only a whole ring gets the name under which `tare` looks for it. false: it goes. */
+static void name_ring(bool is_whole)
+{
+	int folder = tare_sys_open(tare_config.folder, O_PATH | O_DIRECTORY, 0);
+	char fresh[NAME_MAX], name[NAME_MAX];
+
+	tare_plib_format(fresh, sizeof(fresh), "%u-%u.ring.new", tare_ring.pid,
+			 tare_ring.generation);
+	tare_plib_format(name, sizeof(name), "%u-%u.ring", tare_ring.pid, tare_ring.generation);
+	if (is_whole)
+		tare_sys6(SYS_renameat2, folder, (long)fresh, folder, (long)name, 0, 0);
+	else
+		tare_sys6(SYS_unlinkat, folder, (long)fresh, 0, 0, 0, 0);
+	tare_sys_close(folder);
+}
+
+static bool make_ring(void)
+{
+	int fd = create_ring_file(&tare_ring.lane_bytes);
+
+	if (fd == -ENOSPC)
+		name_ring(false);
+	if (!map_ring(fd)) {
+		if (fd >= 0) {
+			tare_sys_close(fd);
+			name_ring(false);
+		}
+		return false;
+	}
+	if (fd >= 0)
+		tare_sys_close(fd);
+	return true;
+}
+
+bool tare_ring_file_open(void)
+{
+	struct tare_control *control = tare_control_page();
+	struct tare_ring_header *header;
+
+	memset(&tare_ring, 0, sizeof(tare_ring));
+	tare_ring.pid = tare_sys_getpid();
+	tare_ring.lane_bytes = tare_lane_bytes_are_sane(control->lane_bytes) ? control->lane_bytes
+									     : LANE_BYTES_DEFAULT;
+	if (!create_events() || !make_ring()) {
+		__atomic_fetch_add(&control->degraded, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	header = tare_ring.header = (struct tare_ring_header *)(void *)tare_ring.base;
+	tare_ring.lanes = (struct tare_lane *)(void *)(tare_ring.base + TARE_RING_HEADER_BYTES);
+	memcpy(header->magic, TARE_RING_MAGIC, sizeof(header->magic));
+	header->version = TARE_FORMAT_VERSION;
+	header->lane_bytes = tare_ring.lane_bytes;
+	fill_header(&header->file);
+	write_events(&header->file, sizeof(header->file), 0); /* the ring has it too */
+	if (!tare_ring.has_no_file)
+		name_ring(true);
+	__atomic_fetch_add(&control->processes, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+uint8_t *tare_ring_file_lane(uint32_t index)
+{
+	return tare_ring.base + tare_lane_offset(tare_ring.lane_bytes, index);
+}
+
+static bool extend_file(uint64_t offset, uint64_t size)
+{
+	int fd = open_file(".ring", O_RDWR), rc;
+
+	if (fd < 0)
+		return false;
+	rc = tare_sys_fallocate(fd, offset, size);
+	tare_sys_close(fd);
+	return rc == 0;
+}
+
+bool tare_ring_file_add_lane(uint32_t index)
+{
+	uint32_t size = tare_lane_bytes(tare_ring.lane_bytes, index);
+
+	tare_ring.lanes[index].has_no_file = tare_ring.has_no_file;
+	if (tare_ring.has_no_file || index == 0 ||
+	    extend_file(tare_lane_offset(tare_ring.lane_bytes, index), size))
+		return true;
+	tare_ring.lanes[index].has_no_file = 1;
+	return tare_sys_mmap(tare_ring_file_lane(index), size, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != NULL;
+}
+
+void tare_ring_file_leave(bool is_in_use)
+{
+	if (!is_in_use ||
+	    !tare_sys_mmap(tare_ring.base, tare_ring.span, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))
+		tare_sys_munmap(tare_ring.base, tare_ring.span);
+	memset(&tare_ring, 0, sizeof(tare_ring));
+	retry_ns = 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a log, P-G.events and P-G.ring: making them, mapping the one, writing the other. */
+#ifndef TARE_RECORDER_RING_FILE_H
+#define TARE_RECORDER_RING_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/* The ring of this process, mapped for as long as it lives. */
+struct tare_ring {
+	uint8_t *
+		base; /* the whole span, most of it beyond the file's end: lanes that nobody needed yet */
+	struct tare_ring_header *header;
+	struct tare_lane *lanes; /* the table */
+	uint64_t span;
+	uint32_t lane_bytes;
+	uint32_t pid, generation;
+	bool has_no_file; /* the disk had no room: memory of this process */
+};
+extern struct tare_ring tare_ring;
+
+/* Makes both files and maps the ring. False: no log can be opened here. */
+bool tare_ring_file_open(void);
+
+/* Gives lane `index` its bytes: room on the disk, or where there is none, memory. One thread per lane calls it. */
+bool tare_ring_file_add_lane(uint32_t index);
+uint8_t *tare_ring_file_lane(uint32_t index);
+
+/* As a tare_lane_write: to the log, unless a limit or a full disk was met less than 0.1 s ago. */
+int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position);
+
+/*
+ * In a forked child. is_in_use: this thread is in the middle of a record, in a signal handler that forked;
+ * then the addresses stay, as memory of nobody's.
+ */
+void tare_ring_file_leave(bool is_in_use);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/ring/place.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/fork.h"
+#include "recorder/recorder.h"
+#include "recorder/ring/file.h"
+#include "recorder/sys.h"
+
+#ifndef TARE_STEP
+#define TARE_STEP(name) ((void)0)
+#endif
+
+#define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
+#define ABANDONED_MAX                                                                              \
+	8u /* writings that one thread may have left by longjmp until it takes a lane of theirs */
+
+/* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
+static struct tare_place both_places[2][TARE_LANES_MAX];
+static struct tare_place *places = both_places[0];
+/* By lane: serial number of the thread << 32 | its tid; 0: free. Dense, because new threads look through it. */
+static uint64_t owners[TARE_LANES_MAX];
+static uint32_t next_index, next_serial, next_asked;
+
+static TARE_TLS struct tare_place *own; /* NULL: none yet, or a writing has it */
+static TARE_TLS uint32_t own_serial;    /* 0: not given yet */
+
+/* Atomic for a thread and its signal handlers; other threads never see these words. So no bus lock is needed. */
+static inline bool swap_own(struct tare_place *from, struct tare_place *to)
+{
+#if defined(__x86_64__)
+	struct tare_place *seen = from;
+
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(seen), "+m"(own) : "r"(to) : "cc", "memory");
+	return seen == from;
+#else
+	return __atomic_compare_exchange_n(&own, &from, to, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+#endif
+}
+
+static uint64_t own_word(void)
+{
+	if (!own_serial)
+		own_serial = __atomic_add_fetch(&next_serial, 1, __ATOMIC_RELAXED);
+	return (uint64_t)own_serial << 32 | tare_fork_tid();
+}
+
+static bool is_gone(uint64_t owner)
+{
+	return tare_sys6(SYS_tgkill, tare_ring.pid, (long)(uint32_t)owner, 0, 0, 0, 0) == -ESRCH;
+}
+
+static struct tare_place *begin_owning(uint32_t index, uint64_t me, uint32_t epoch)
+{
+	struct tare_place *place = &places[index];
+	struct tare_lane *lane = &tare_ring.lanes[index];
+
+	place->lane = lane;
+	place->bytes = tare_ring_file_lane(index);
+	place->size = tare_lane_bytes(tare_ring.lane_bytes, index);
+	place->index = index;
+	place->epoch = epoch;
+	place->tid = lane->tid = (uint32_t)me;
+	place->head = __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
+	place->tail_seen = __atomic_load_n(&lane->tail, __ATOMIC_ACQUIRE);
+	return place;
+}
+
+static bool claim(uint32_t index, uint64_t from, uint64_t me)
+{
+	TARE_STEP("claiming");
+	return __atomic_compare_exchange_n(&owners[index], &from, me, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/*
+ * A lane that nobody has: one that was given back, or that of a thread which had our tid and therefore is gone. A
+ * thread that leaves many writings by longjmp takes the lane of one that cannot go on: it began deeper in the stack.
+ */
+static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
+{
+	uint32_t i, abandoned = 0;
+	int deepest = -1;
+
+	for (i = 0; i < nr; i++) {
+		uint64_t owner = __atomic_load_n(&owners[i], __ATOMIC_RELAXED);
+
+		if (owner == me) {
+			abandoned++;
+			if (places[i].frame && places[i].frame < frame)
+				deepest = (int)i;
+		} else if ((owner == 0 || (uint32_t)owner == (uint32_t)me) && claim(i, owner, me)) {
+			return (int)i;
+		}
+	}
+	return abandoned >= ABANDONED_MAX ? deepest : -1;
+}
+
+/* The lane of a thread that has ended, among the next `most`. */
+static int find_gone(uint32_t nr, uint64_t me, uint32_t most)
+{
+	uint32_t i, first = __atomic_fetch_add(&next_asked, most, __ATOMIC_RELAXED);
+
+	for (i = 0; i < most && i < nr; i++) {
+		uint32_t index = (first + i) % nr;
+		uint64_t owner = __atomic_load_n(&owners[index], __ATOMIC_RELAXED);
+
+		if (owner && (uint32_t)owner != (uint32_t)me && is_gone(owner) &&
+		    claim(index, owner, me))
+			return (int)index;
+	}
+	return -1;
+}
+
+/* One more lane; -1: there are as many as there can be. */
+static int add(uint64_t me)
+{
+	uint32_t index = __atomic_load_n(&next_index, __ATOMIC_RELAXED), nr;
+
+	do {
+		if (index >= TARE_LANES_MAX)
+			return -1;
+	} while (!__atomic_compare_exchange_n(&next_index, &index, index + 1, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	__atomic_store_n(&owners[index], me, __ATOMIC_RELAXED);
+	if (!tare_ring_file_add_lane(index))
+		return -1; /* it stays ours, and unused */
+	nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_RELAXED);
+	while (nr <= index &&
+	       !__atomic_compare_exchange_n(&tare_ring.header->lane_nr, &nr, index + 1, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		continue;
+	return (int)index;
+}
+
+static struct tare_place *find(uint32_t epoch, uintptr_t frame)
+{
+	uint32_t nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_ACQUIRE);
+	uint64_t me = own_word();
+	int index = find_free(nr, me, frame);
+
+	if (index < 0)
+		index = find_gone(nr, me, ASKED_AT_ONCE);
+	if (index < 0)
+		index = add(me);
+	if (index < 0)
+		index = find_gone(nr, me, nr);
+	return index < 0 ? NULL : begin_owning((uint32_t)index, me, epoch);
+}
+
+struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
+{
+	struct tare_place *place = own;
+
+	if (unlikely(!place || place->epoch != epoch || !swap_own(place, NULL)))
+		place = find(epoch, frame);
+	if (likely(place))
+		place->frame = frame;
+	return place;
+}
+
+void tare_place_return(struct tare_place *place, uint32_t epoch)
+{
+	if (unlikely(place->epoch != epoch))
+		return; /* a child that was forked in the middle of this: the lane is its parent's */
+	if (likely(swap_own(NULL, place)))
+		place->frame = 0;
+	else
+		__atomic_store_n(&owners[place->index], 0,
+				 __ATOMIC_RELEASE); /* a handler left one here */
+}
+
+/* Asked in a forked child, where this thread is the only one left, and has another tid. */
+bool tare_place_is_in_use(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < next_index; i++)
+		if (places[i].frame && own_serial && owners[i] >> 32 == own_serial)
+			return true;
+	return false;
+}
+
+void tare_place_forget(void)
+{
+	places = both_places[places == both_places[0]];
+	memset(places, 0, next_index * sizeof(places[0]));
+	memset(owners, 0, next_index * sizeof(owners[0]));
+	next_index = next_asked = 0;
+	own = NULL;
+	own_serial = 0;
+}
+
+struct tare_place *tare_place_at(uint32_t index)
+{
+	return places[index].lane ? &places[index] : NULL;
+}

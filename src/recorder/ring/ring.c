@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/ring/ring.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "recorder/recorder.h"
+#include "recorder/ring/control.h"
+#include "recorder/ring/file.h"
+#include "recorder/ring/place.h"
+#include "recorder/sys.h"
+#include "trace/clock.h"
+#include "trace/lane.h"
+
+#define OPEN_LIMIT_NS 1000000000u
+#define BLOCKS        4 /* memory for threads that drain at the same time; beyond, each maps its own */
+
+enum { CLOSED, OPENING, OPEN, FAILED };
+
+static uint32_t state, epoch;
+
+bool tare_ring_is_open(void)
+{
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == OPEN;
+}
+
+bool tare_ring_is_own(void)
+{
+	return tare_ring_is_open() && tare_ring.pid == tare_sys_getpid();
+}
+
+uint32_t tare_ring_epoch(void)
+{
+	return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+}
+
+/* Opens the log with all signals blocked: nothing can interrupt this thread, or take it out, half-way. */
+static uint32_t open_log(void)
+{
+	uint64_t all = ~0ull, before = 0;
+	bool is_open;
+
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
+	is_open = tare_ring_file_open();
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&state, is_open ? OPEN : FAILED, __ATOMIC_RELEASE);
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
+	if (is_open)
+		tare_launch_emit();
+	return is_open ? OPEN : FAILED;
+}
+
+/* Another thread opens the log, which takes a millisecond; on a disk that hangs, programs do not hang with it. */
+static uint32_t wait_for_open(void)
+{
+	uint64_t until_ns = tare_sys_now_ns(CLOCK_MONOTONIC) + OPEN_LIMIT_NS;
+	uint32_t seen;
+
+	while ((seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE)) == OPENING &&
+	       tare_sys_now_ns(CLOCK_MONOTONIC) < until_ns)
+		tare_sys6(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	return seen;
+}
+
+static bool ensure_open(void)
+{
+	uint32_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+
+	if (likely(seen == OPEN))
+		return true;
+	if (seen == FAILED || !tare_config.enabled || tare_is_vfork_child())
+		return false;
+	if (seen == CLOSED && __atomic_compare_exchange_n(&state, &seen, OPENING, false,
+							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return open_log() == OPEN;
+	return wait_for_open() == OPEN;
+}
+
+/* Room for a block: one of ours that nobody uses, else a mapping. */
+static uint8_t blocks[BLOCKS][TARE_BLOCK_MAX];
+static uint32_t is_taken[BLOCKS];
+
+static uint8_t *take_block(void)
+{
+	int i;
+
+	for (i = 0; i < BLOCKS; i++)
+		if (!__atomic_exchange_n(&is_taken[i], 1, __ATOMIC_ACQUIRE))
+			return blocks[i];
+	return tare_sys_mmap(NULL, TARE_BLOCK_MAX, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void return_block(uint8_t *block)
+{
+	int i;
+
+	for (i = 0; i < BLOCKS; i++)
+		if (block == blocks[i]) {
+			__atomic_store_n(&is_taken[i], 0, __ATOMIC_RELEASE);
+			return;
+		}
+	tare_sys_munmap(block, TARE_BLOCK_MAX);
+}
+
+/* One block of a lane; as tare_lane_drain() answers. */
+static int64_t drain(const struct tare_place *place)
+{
+	struct tare_lane_view view = { place->lane, place->bytes, place->size, place->index };
+	struct tare_lane_drain drain = { .log_end = &tare_ring.header->log_end,
+					 .write = tare_ring_file_write };
+	int64_t n;
+
+	drain.block = take_block();
+	if (!drain.block)
+		return -ENOMEM;
+	n = tare_lane_drain(&view, &drain);
+	return_block(drain.block);
+	return n;
+}
+
+static bool has_room(struct tare_place *place, uint32_t size)
+{
+	if (likely(place->head + size - place->tail_seen <= place->size))
+		return true;
+	place->tail_seen = __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE);
+	return place->head + size - place->tail_seen <= place->size;
+}
+
+/* A full lane is emptied by its own thread. False: its log cannot be written. */
+static bool make_room(struct tare_place *place, uint32_t size)
+{
+	while (!has_room(place, size)) {
+		int64_t n = drain(place);
+
+		if (n < 0) {
+			place->lane->lost_reason = n == -ENOSPC || n == -EDQUOT || n == -EFBIG
+							   ? TARE_LOST_DISK_FULL
+							   : TARE_LOST_NOT_WRITTEN;
+			return false;
+		}
+	}
+	return true;
+}
+
+static void publish(struct tare_place *place, struct tare_record *rec, enum tare_kind kind,
+		    uint32_t size)
+{
+	rec->kind = (uint16_t)kind;
+	rec->cells = (uint16_t)(size / TARE_CELL);
+	rec->seal = tare_seal(place->head);
+	TARE_STEP("whole");
+	place->head += size;
+	__atomic_store_n(&place->lane->head, place->head, __ATOMIC_RELEASE);
+}
+
+static struct tare_record *at_head(const struct tare_place *place)
+{
+	return (struct tare_record *)(void *)(place->bytes + (place->head & (place->size - 1)));
+}
+
+/* No record is broken in two at the lane's end: what is left there is filled. */
+static struct tare_record *find_room(struct tare_place *place, uint32_t size)
+{
+	uint32_t left = place->size - (uint32_t)(place->head & (place->size - 1));
+
+	if (unlikely(left < size)) {
+		if (!make_room(place, left + size))
+			return NULL;
+		at_head(place)->stamp = 0;
+		publish(place, at_head(place), TARE_KIND_PAD, left);
+	} else if (!has_room(place, size) && !make_room(place, size)) {
+		return NULL;
+	}
+	return at_head(place);
+}
+
+/* The first record that finds room after a loss says how many found none. */
+static void tell_lost(struct tare_place *place)
+{
+	struct tare_lane *lane = place->lane;
+	struct tare_rec_lost *rec = (struct tare_rec_lost *)(void *)find_room(place, sizeof(*rec));
+
+	_Static_assert(sizeof(*rec) % TARE_CELL == 0, "whole cells");
+	if (!rec)
+		return;
+	rec->head.stamp = lane->lost_last;
+	rec->records = lane->lost - lane->lost_told;
+	rec->first = lane->lost_first;
+	rec->last = lane->lost_last;
+	rec->tid = place->tid;
+	rec->reason = lane->lost_reason;
+	lane->lost_told = lane->lost;
+	publish(place, &rec->head, TARE_KIND_LOST, sizeof(*rec));
+}
+
+static void count_lost(struct tare_lane *lane)
+{
+	uint64_t now = tare_clock_ticks();
+
+	if (lane->lost == lane->lost_told)
+		lane->lost_first = now;
+	lane->lost_last = now;
+	__atomic_store_n(&lane->lost, lane->lost + 1, __ATOMIC_RELEASE);
+}
+
+/* Of a thread that has no lane. */
+static void count_lost_without_lane(void)
+{
+	struct tare_ring_header *header = tare_ring.header;
+	uint64_t now = tare_clock_ticks(), none = 0;
+
+	__atomic_compare_exchange_n(&header->lost_first, &none, now, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	__atomic_store_n(&header->lost_last, now, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELEASE);
+}
+
+/* There may be room behind the record's end. */
+static void clear_last_cell(const struct tare_put *put)
+{
+	uint64_t *end = (uint64_t *)(void *)((uint8_t *)put->rec + put->size);
+
+	if (put->size > TARE_CELL)
+		end[-1] = end[-2] = 0;
+}
+
+struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, uint32_t size)
+{
+	struct tare_place *place;
+
+	if (unlikely(!ensure_open()))
+		return NULL;
+	put->epoch = tare_ring_epoch();
+	put->size = (size + TARE_CELL - 1) & ~(TARE_CELL - 1);
+	place = tare_place_take(put->epoch, (uintptr_t)__builtin_frame_address(0));
+	if (unlikely(!place)) {
+		count_lost_without_lane();
+		return NULL;
+	}
+	put->place = place;
+	put->rec = NULL;
+	if (unlikely(place->lane->lost != place->lane->lost_told))
+		tell_lost(place);
+	if (unlikely(put->size > TARE_RING_RECORD_MAX))
+		place->lane->lost_reason = TARE_LOST_TOO_LONG;
+	else
+		put->rec = find_room(place, put->size);
+	if (unlikely(!put->rec)) {
+		count_lost(place->lane);
+		tare_place_return(place, put->epoch);
+		return NULL;
+	}
+	put->rec->kind = (uint16_t)kind;
+	clear_last_cell(put);
+	TARE_STEP("begun");
+	return put->rec;
+}
+
+void tare_ring_end(struct tare_put *put)
+{
+	if (unlikely(put->epoch != tare_ring_epoch()))
+		return; /* forked in the middle of it: the lane is the parent's */
+	publish(put->place, put->rec, (enum tare_kind)put->rec->kind, put->size);
+	tare_place_return(put->place, put->epoch);
+}
+
+/* What memory that nobody else can see takes with it. */
+static uint64_t count_left(const struct tare_place *place)
+{
+	struct tare_lane_view view = { place->lane, place->bytes, place->size, place->index };
+	uint64_t at = __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE), lost = 0;
+
+	while (at < __atomic_load_n(&place->lane->head, __ATOMIC_ACQUIRE)) {
+		const struct tare_record *rec = tare_lane_record(&view, at);
+
+		if (!rec->cells)
+			break;
+		lost += rec->kind == TARE_KIND_LOST
+				? ((const struct tare_rec_lost *)(const void *)rec)->records
+				: rec->kind != TARE_KIND_PAD;
+		at += (uint64_t)rec->cells * TARE_CELL;
+	}
+	return lost + place->lane->lost - place->lane->lost_told;
+}
+
+void tare_ring_finish(void)
+{
+	struct tare_place *place;
+	bool is_drained;
+	uint32_t i;
+
+	if (!tare_ring_is_own())
+		return;
+	is_drained = tare_control_has_drainer();
+	for (i = 0; i < TARE_LANES_MAX; i++) {
+		place = tare_place_at(i);
+		if (!place || (is_drained && !place->lane->has_no_file))
+			continue;
+		while (drain(place) > 0)
+			continue;
+		if (place->lane->has_no_file)
+			__atomic_fetch_add(&tare_control_page()->lost_records, count_left(place),
+					   __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);
+}
+
+void tare_ring_forget(void)
+{
+	uint32_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+
+	if (seen == OPEN)
+		tare_ring_file_leave(tare_place_is_in_use());
+	tare_place_forget();
+	memset(is_taken, 0, sizeof(is_taken));
+	if (seen != FAILED || tare_sys_getpid() != tare_ring.pid)
+		__atomic_store_n(&state, CLOSED, __ATOMIC_RELEASE);
+	/* What the parent's log explains, this one's does not, also before it is open. */
+	__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ring of one recorded process: its lanes, and the log that they are drained to. The process may write anything
+ * there, cut the file short, or be gone: sizes and numbers are copied once and checked.
+ */
+#ifndef TARE_SESSION_LANES_H
+#define TARE_SESSION_LANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+struct tare_lanes;
+
+/* `stem`: "FOLDER/P-G". NULL: there is no such ring, or it is none that this version understands. */
+struct tare_lanes *tare_lanes_open(const char *stem);
+void tare_lanes_close(struct tare_lanes *lanes); /* NULL is fine */
+
+/* The header as it was when the ring was opened. */
+const struct tare_file_header *tare_lanes_header(const struct tare_lanes *lanes);
+
+/* The process ended its log in order; threads of it may still write. */
+bool tare_lanes_are_finished(struct tare_lanes *lanes);
+
+/*
+ * Takes what is published to the log; `bytes` is what that was. 0, or a negative errno: of a write, -EBADMSG if a
+ * lane is damaged (the others are drained), -EFAULT if the ring was cut short.
+ */
+int tare_lanes_drain(struct tare_lanes *lanes, uint64_t *bytes);
+
+/* After the process has ended: says in the log what its lanes lost and could not say themselves. */
+int tare_lanes_tell_lost(struct tare_lanes *lanes);
+
+/* Nothing is left in any lane. */
+bool tare_lanes_are_empty(struct tare_lanes *lanes);
+/* Records given up so far. */
+uint64_t tare_lanes_lost(struct tare_lanes *lanes);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lane of a ring: one thread writes, any number of drainers take what it published to the log. The same code in
+ * the recorder and in `tare`, so it is all inline, allocates nothing and writes through a function of the caller.
+ *
+ * Nothing here waits for anybody. The thread publishes a record by moving `head` when the record is whole. A drainer
+ *
+ *   1. reads tail, and the plan for that tail; if there is none it makes one: it takes room at the end of
+ *      the log and enters it by compare-and-swap, so that all drainers of this tail have one and the same plan;
+ *   2. copies what the plan names, and looks whether tail is still the same: until tail moves, the
+ *      thread cannot reuse those bytes, so the copy is what was published;
+ *   3. writes the copy to the place in the plan, and moves tail by compare-and-swap.
+ *
+ * A drainer may stop for ever after any step: whoever comes next does the same steps with the same outcome. One that
+ * goes on much later either sees that tail has moved, or writes once more what is there already.
+ *
+ * Order of memory: the release store of head makes the record visible to whoever loads head with acquire (1). The
+ * plan is made after head was loaded, and a drainer that finds a plan loads head after it, so head covers the plan.
+ * The thread reuses bytes only after it loaded, with acquire, a tail behind them; that tail was stored with
+ * release after the write (3). The fence in tare_lane_copy() keeps the loads of the copy before the load of tail.
+ */
+#ifndef TARE_TRACE_LANE_H
+#define TARE_TRACE_LANE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/* Tests stop here, at a step with a name, and let others go on (tests/unit/lane). */
+#ifndef TARE_STEP
+#define TARE_STEP(name) ((void)0)
+#endif
+
+/* Writes `size` bytes at `position` of the log; 0, or a negative errno. */
+typedef int tare_lane_write(void *arg, const void *bytes, uint64_t size, uint64_t position);
+
+/* One lane as its drainer sees it. Size and number come from the drainer, never from shared memory. */
+struct tare_lane_view {
+	struct tare_lane *lane;
+	const uint8_t *bytes;
+	uint32_t size; /* a power of two */
+	uint32_t index;
+};
+
+struct tare_lane_drain {
+	uint64_t *log_end; /* of the ring's header */
+	tare_lane_write *write;
+	void *arg;
+	uint8_t *block; /* TARE_BLOCK_MAX bytes that nobody else uses */
+};
+
+#define TARE_LANE_HEAD ((uint64_t)sizeof(struct tare_rec_lane))
+
+static inline const struct tare_record *tare_lane_record(const struct tare_lane_view *v,
+							 uint64_t position)
+{
+	return (const struct tare_record *)(const void *)(v->bytes + (position & (v->size - 1)));
+}
+
+static inline bool tare_lane_is_sane(const struct tare_lane_view *v, uint64_t tail, uint64_t head)
+{
+	return head - tail <= v->size && ((head | tail) & (TARE_CELL - 1)) == 0;
+}
+
+/* How much of tail .. head goes into one block: whole records. */
+static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint64_t tail,
+					    uint64_t head)
+{
+	uint64_t most = TARE_BLOCK_MAX - TARE_LANE_HEAD, size = 0, cells;
+
+	while (tail + size < head) {
+		cells = __atomic_load_n(&tare_lane_record(v, tail + size)->cells, __ATOMIC_RELAXED);
+		if (cells == 0 || tail + size + cells * TARE_CELL > head)
+			return head - tail < most ? head - tail
+						  : most; /* damage: readers skip it */
+		if (size + cells * TARE_CELL > most)
+			break;
+		size += cells * TARE_CELL;
+	}
+	return size;
+}
+
+/* The plan for this tail; 0: tail has moved meanwhile. */
+static inline uint64_t tare_lane_plan(const struct tare_lane_view *v,
+				      const struct tare_lane_drain *d, uint64_t tail, uint64_t head)
+{
+	uint64_t plan = __atomic_load_n(&v->lane->plan, __ATOMIC_ACQUIRE), mine, size, begin, end;
+
+	TARE_STEP("plan read");
+	if (plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK))
+		return plan;
+	size = tare_lane_block_size(v, tail, head);
+	begin = __atomic_fetch_add(d->log_end, TARE_LANE_HEAD + size, __ATOMIC_RELAXED);
+	end = begin + TARE_LANE_HEAD + size;
+	mine = TARE_PLAN(begin, tail, size);
+	TARE_STEP("room taken");
+	if (begin % TARE_CELL == 0 && begin < end && end < TARE_PLAN_BEGIN_MAX &&
+	    __atomic_compare_exchange_n(&v->lane->plan, &plan, mine, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return mine;
+	/* Another was quicker: the room goes back if nobody took more of it, else it stays empty. */
+	__atomic_compare_exchange_n(d->log_end, &end, begin, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	return plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK) ? plan : 0;
+}
+
+/* Seals of the log's positions instead of the lane's; what is no record stays none. */
+static inline void tare_lane_reseal(uint8_t *bytes, uint64_t size, uint64_t from, uint64_t to)
+{
+	uint64_t at = 0;
+
+	while (at < size) {
+		struct tare_record *rec = (struct tare_record *)(void *)(bytes + at);
+		uint64_t length = (uint64_t)rec->cells * TARE_CELL;
+
+		if (length == 0 || length > size - at)
+			return;
+		rec->seal = rec->seal == tare_seal(from + at) ? tare_seal(to + at)
+							      : ~tare_seal(to + at);
+		at += length;
+	}
+}
+
+/* The block for `size` bytes from `tail` on at `begin` of the log. False: tail has moved, so it may be newer. */
+static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block, uint64_t tail,
+				  uint64_t size, uint64_t begin)
+{
+	struct tare_rec_lane *head = (struct tare_rec_lane *)(void *)block;
+	uint64_t at = tail & (v->size - 1), first = size < v->size - at ? size : v->size - at;
+
+	__builtin_memcpy(block + TARE_LANE_HEAD, v->bytes + at, first);
+	__builtin_memcpy(block + TARE_LANE_HEAD + first, v->bytes, size - first);
+	TARE_STEP("copied");
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&v->lane->tail, __ATOMIC_RELAXED) != tail)
+		return false;
+	*head = (struct tare_rec_lane){
+		.head = { .seal = tare_seal(begin),
+			  .kind = TARE_KIND_LANE,
+			  .cells = (uint16_t)(TARE_LANE_HEAD / TARE_CELL),
+			  .stamp =
+				  ((struct tare_record *)(void *)(block + TARE_LANE_HEAD))->stamp },
+		.lane = v->index,
+		.bytes = (uint32_t)size,
+		.from = tail
+	};
+	tare_lane_reseal(block + TARE_LANE_HEAD, size, tail, begin + TARE_LANE_HEAD);
+	return true;
+}
+
+/*
+ * Takes one block of what is published to the log. Returns more than 0 if there may be more to do, 0 if all was in the
+ * log, or a negative errno: of the write, or -EBADMSG if head, tail and plan contradict each other.
+ */
+static inline int64_t tare_lane_drain(const struct tare_lane_view *v,
+				      const struct tare_lane_drain *d)
+{
+	uint64_t tail = __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE);
+	uint64_t head = __atomic_load_n(&v->lane->head, __ATOMIC_ACQUIRE), plan, size;
+	int rc;
+
+	TARE_STEP("head read");
+	if (head == tail)
+		return 0;
+	if (!tare_lane_is_sane(v, tail, head))
+		return __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) == tail ? -EBADMSG : 1;
+	plan = tare_lane_plan(v, d, tail, head);
+	size = TARE_PLAN_SIZE(plan);
+	head = __atomic_load_n(&v->lane->head, __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) != tail)
+		return 1;
+	if (!plan || size == 0 || size > head - tail || size > TARE_BLOCK_MAX - TARE_LANE_HEAD ||
+	    !tare_lane_is_sane(v, tail, head))
+		return -EBADMSG;
+	if (!tare_lane_copy(v, d->block, tail, size, TARE_PLAN_BEGIN(plan)))
+		return 1;
+	TARE_STEP("to be written");
+	rc = d->write(d->arg, d->block, TARE_LANE_HEAD + size, TARE_PLAN_BEGIN(plan));
+	if (rc < 0)
+		return rc;
+	TARE_STEP("written");
+	__atomic_compare_exchange_n(&v->lane->tail, &tail, tail + size, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
+	return (int64_t)size;
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The protocol of a lane, with the code that runs: a thread that writes and drains, and two drainers, are stopped at
+ * every step that trace/lane.h names, in every order in which at most PREEMPTIONS of the changes are not asked for.
+ * After every step a reader must find all that was published, each record once.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+static void step(const char *name);
+#define TARE_STEP(name) step(name)
+
+#include "trace/lane.h"
+
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum {
+	LANE = 64, /* four records */
+	RECORDS = 7,
+	LOG = 4096,
+	ACTORS = 3,
+	PREEMPTIONS = 3,
+	STEPS_MAX = 400,
+	STACK = 64 << 10,
+};
+
+/* What is shared, as in a ring file and a log. */
+static struct tare_lane lane;
+static uint8_t bytes[LANE], file[LOG];
+static bool is_written[LOG];
+static uint64_t log_end;
+
+static struct actor {
+	ucontext_t context;
+	uint8_t stack[STACK], block[TARE_BLOCK_MAX];
+	bool is_done;
+	int drains_left;
+} actors[ACTORS];
+static ucontext_t scheduler;
+static int running;
+static bool
+	is_published_late; /* a mutant, to see that the test can fail: head moves before the record is whole */
+
+static void step(const char *name)
+{
+	(void)name;
+	if (running >= 0)
+		swapcontext(&actors[running].context, &scheduler);
+}
+
+/* A byte of the log has one value for ever. */
+static int write_file(void *arg, const void *from, uint64_t size, uint64_t position)
+{
+	(void)arg;
+	CHECK(position + size <= LOG);
+	for (uint64_t i = 0; i < size; i++) {
+		if (is_written[position + i])
+			CHECK_INT(file[position + i], ((const uint8_t *)from)[i]);
+		is_written[position + i] = true;
+		file[position + i] = ((const uint8_t *)from)[i];
+		if (i == size / 2)
+			step("half written");
+	}
+	return 0;
+}
+
+static int64_t drain(struct actor *actor)
+{
+	struct tare_lane_view view = { &lane, bytes, LANE, 0 };
+	struct tare_lane_drain drain = { &log_end, write_file, NULL, actor->block };
+
+	return tare_lane_drain(&view, &drain);
+}
+
+static void write_records(struct actor *actor)
+{
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		uint64_t head = lane.head;
+		struct tare_record *rec = (struct tare_record *)(void *)(bytes + head % LANE);
+
+		while (head + sizeof(*rec) - __atomic_load_n(&lane.tail, __ATOMIC_ACQUIRE) > LANE)
+			CHECK(drain(actor) >= 0);
+		if (is_published_late)
+			__atomic_store_n(&lane.head, head + sizeof(*rec), __ATOMIC_RELEASE);
+		step("room found");
+		rec->kind = TARE_KIND_CLOCK;
+		rec->cells = 1;
+		step("half a record");
+		rec->stamp = 1000 + i;
+		rec->seal = tare_seal(head);
+		step("whole");
+		__atomic_store_n(&lane.head, head + sizeof(*rec), __ATOMIC_RELEASE);
+		step("published");
+	}
+}
+
+static void run_actor(int i)
+{
+	if (i == 0)
+		write_records(&actors[i]);
+	while (i > 0 && actors[i].drains_left-- > 0)
+		CHECK(drain(&actors[i]) >= 0);
+	actors[i].is_done = true;
+	swapcontext(&actors[i].context, &scheduler);
+}
+
+static void start(void)
+{
+	memset(&lane, 0, sizeof(lane));
+	memset(bytes, 0, sizeof(bytes));
+	memset(file, 0, sizeof(file));
+	memset(is_written, 0, sizeof(is_written));
+	log_end = 0;
+	for (int i = 0; i < ACTORS; i++) {
+		getcontext(&actors[i].context);
+		actors[i].context.uc_stack =
+			(stack_t){ .ss_sp = actors[i].stack, .ss_size = STACK };
+		makecontext(&actors[i].context, (void (*)(void))run_actor, 1, i);
+		actors[i].is_done = false;
+		actors[i].drains_left = 3;
+	}
+}
+
+/* Everybody is killed here: does a reader of file and ring find records 0 .. head, each once? */
+static bool is_all_there(void)
+{
+	uint64_t position = 0, next = 0;
+
+	while (position < log_end) {
+		struct tare_rec_lane head;
+
+		memcpy(&head, file + position, sizeof(head));
+		if (head.head.seal != tare_seal(position) || head.head.kind != TARE_KIND_LANE) {
+			position += TARE_CELL; /* taken in vain, or not written yet */
+			continue;
+		}
+		for (uint64_t at = 0; at < head.bytes && head.from + at < lane.tail;
+		     at += TARE_CELL) {
+			struct tare_record rec;
+			uint64_t place = position + sizeof(head) + at;
+
+			memcpy(&rec, file + place, sizeof(rec));
+			if (head.from + at != next || rec.seal != tare_seal(place) ||
+			    rec.stamp != 1000 + next / TARE_CELL)
+				return false;
+			next += TARE_CELL;
+		}
+		position += sizeof(head) + head.bytes;
+	}
+	for (; next < lane.head; next += TARE_CELL) {
+		struct tare_record rec;
+
+		memcpy(&rec, bytes + next % LANE, sizeof(rec));
+		if (next < lane.tail || rec.seal != tare_seal(next) ||
+		    rec.stamp != 1000 + next / TARE_CELL)
+			return false;
+	}
+	return next == lane.head;
+}
+
+/* A schedule is who is switched to at which step; elsewhere whoever runs goes on. */
+struct change {
+	int at, to;
+};
+
+static int next_alive(int from)
+{
+	for (int i = 0; i < ACTORS; i++)
+		if (!actors[(from + i) % ACTORS].is_done)
+			return (from + i) % ACTORS;
+	return -1;
+}
+
+/* Returns the number of steps; false in `ok` if a reader would have missed something. */
+static int run(const struct change *changes, int n, bool *ok)
+{
+	int who = 0, count = 0;
+
+	*ok = true;
+	start();
+	while ((who = next_alive(who)) >= 0 && count < STEPS_MAX) {
+		for (int i = 0; i < n; i++)
+			if (changes[i].at == count && !actors[changes[i].to].is_done)
+				who = changes[i].to;
+		running = who;
+		swapcontext(&scheduler, &actors[who].context);
+		running = -1;
+		*ok = *ok && is_all_there();
+		count++;
+	}
+	CHECK(count < STEPS_MAX); /* nobody waits for anybody */
+	return count;
+}
+
+/* All schedules with up to `left` more changes after `from`; the first that fails ends it. */
+static bool explore(struct change *changes, int n, int from, int left, uint64_t *runs)
+{
+	bool ok;
+	int steps = run(changes, n, &ok);
+
+	++*runs;
+	for (int at = from; ok && left > 0 && at < steps; at++)
+		for (int to = 0; ok && to < ACTORS; to++) {
+			changes[n] = (struct change){ at, to };
+			ok = explore(changes, n + 1, at + 1, left - 1, runs);
+		}
+	return ok;
+}
+
+TEST(lane_every_order_of_steps_loses_nothing)
+{
+	struct change changes[PREEMPTIONS];
+	uint64_t runs = 0;
+	int preemptions = getenv("TARE_TEST_LONG") ? PREEMPTIONS : PREEMPTIONS - 1;
+
+	running = -1;
+	CHECK(explore(changes, 0, 0, preemptions, &runs));
+	printf("# %llu schedules\n", (unsigned long long)runs);
+	CHECK(runs > 1000);
+}
+
+TEST(lane_a_head_that_is_early_is_found)
+{
+	struct change changes[PREEMPTIONS];
+	uint64_t runs = 0;
+
+	running = -1;
+	is_published_late = true;
+	CHECK(!explore(changes, 0, 0, 2, &runs));
+}
+
+/* What a program may write into the header by mistake is damage, never followed. */
+TEST(lane_damaged_counts_are_refused)
+{
+	running = -1;
+	start();
+	lane.head = 16 * 1000;
+	CHECK_INT(drain(&actors[1]), -EBADMSG);
+	lane.head = 8;
+	CHECK_INT(drain(&actors[1]), -EBADMSG);
+	lane.head = 16;
+	lane.plan = TARE_PLAN(0, 0, 1600);
+	CHECK_INT(drain(&actors[1]), -EBADMSG);
+	lane.plan = 0;
+	log_end = UINT64_MAX - 15;
+	CHECK_INT(drain(&actors[1]), -EBADMSG);
+}
+
+TEST(lane_sizes_and_places)
+{
+	uint64_t end = TARE_RING_LANES_AT;
+
+	for (uint32_t i = 0; i < TARE_LANES_MAX; i++) {
+		CHECK_INT(tare_lane_offset(1 << 20, i), end);
+		end += tare_lane_bytes(1 << 20, i);
+	}
+	CHECK(tare_lane_offset(1 << 20, 1000) <= 64 << 20); /* a thousand threads */
+	for (uint64_t p = 0; p < 1 << 20; p += TARE_CELL)
+		CHECK_INT(tare_seal_position(tare_seal(p)), p);
+}
