@@ -6,7 +6,7 @@
 # A step that cannot run here (no cross compiler, say) is skipped with its reason, not passed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-export LC_ALL=C.UTF-8
+[ -n "${TARE_TEST_CLEAN:-}" ] || TARE_TEST_CLEAN=1 exec tests/clean.py tools/test-all.sh "$@"
 
 quick='' san=''
 while [[ ${1:-} == --* ]]; do
