@@ -21,9 +21,27 @@ build=${1:-build}
 jobs=${TARE_TEST_JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log" "$log.times"' EXIT
 
 say() { printf '== %s\n' "$*"; }
+
+# cpu: seconds that this script and what it ran have used of the processors. A busy machine does not change them.
+read_cpu() {
+	times >"$log.times" # of a subshell it would be 0
+	cpu=$(awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += t[1] * 60 + t[2] } }
+		END { printf "%d", sum }' "$log.times")
+}
+
+# A stage begins; then `took`: how long it was.
+begin() {
+	read_cpu
+	began=$SECONDS began_cpu=$cpu
+}
+
+end() {
+	read_cpu
+	took="($((SECONDS - began)) s, CPU $((cpu - began_cpu)) s)"
+}
 
 skip() {
 	skipped=$((skipped + 1))
@@ -32,14 +50,18 @@ skip() {
 
 # step NAME COMMAND…: one test; its output is shown only if it fails.
 step() {
-	local name=$1 start=$SECONDS
+	local name=$1 result
 	shift
-	if "$@" >"$log" 2>&1; then
+	begin
+	"$@" >"$log" 2>&1
+	result=$?
+	end
+	if [ $result -eq 0 ]; then
 		passed=$((passed + 1))
-		say "$name: ok ($((SECONDS - start)) s)"
+		say "$name: ok $took"
 	else
 		failed=$((failed + 1))
-		say "$name: FAILED"
+		say "$name: FAILED $took"
 		tail -n 60 "$log"
 		return 1
 	fi
@@ -55,10 +77,12 @@ setup_and_build() {
 
 # run_tests NAME DIR [meson test argument…]: counts every test inside.
 run_tests() {
-	local name=$1 dir=$2 start=$SECONDS p f s
+	local name=$1 dir=$2 p f s
 	shift 2
+	begin
 	rm -f "$dir/meson-logs/testlog.json"
 	meson test -C "$dir" --num-processes "$jobs" "$@" >"$log" 2>&1
+	end
 	if ! read -r p f s < <(tools/count-tests.py "$dir/meson-logs/testlog.json"); then
 		failed=$((failed + 1))
 		say "$name: FAILED, meson test wrote no log"
@@ -66,7 +90,7 @@ run_tests() {
 		return 1
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	say "$name: $p passed, $f failed, $s skipped ($((SECONDS - start)) s)"
+	say "$name: $p passed, $f failed, $s skipped $took"
 }
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -79,6 +103,9 @@ sanitized() {
 }
 
 finish() {
+	began=0 began_cpu=0
+	end
+	say "all $took"
 	printf '%d passed, %d failed' "$passed" "$failed"
 	[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
 	printf '\n'
