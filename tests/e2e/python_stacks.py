@@ -15,13 +15,16 @@ from harness import FIXTURES, ROOT, WRAPPER, Skip, case, check, check_equal
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "program.py")
 FRAMES = 128  # TARE_PYTHON_FRAMES
 SOME = 0x7654321  # bytes that c10_cuda_take_some() hands out
-VERSIONS = ["3.%d" % minor for minor in range(6, 14)]
+
+
+def asked_of(python, expression):
+    """What an expression of the module sysconfig is in that Python."""
+    done = subprocess.run([python, "-c", "import sys, sysconfig; print(%s)" % expression], stdout=subprocess.PIPE)
+    return done.stdout.decode().strip()
 
 
 def version_of(python):
-    done = subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return done.stdout.decode().strip()
+    return asked_of(python, "'%d.%d' % sys.version_info[:2]")
 
 
 def find_pythons():
@@ -37,14 +40,23 @@ def find_pythons():
 
 
 PYTHONS = {} if WRAPPER else find_pythons()
+# Those besides the system's own, which is always wanted: there are cases for each that is here.
+VERSIONS = [version for version in ("3.%d" % minor for minor in range(6, 14)) if version in PYTHONS]
 
 
 def python_of(version):
     if WRAPPER:
         raise Skip("the interpreters here are of another machine")
-    if version not in PYTHONS:
-        raise Skip("there is no Python %s here" % version)
+    check(version in PYTHONS, "there is no /usr/bin/python3")
     return PYTHONS[version]
+
+
+def embeddable():
+    """(version, library, home) of each Python that has a library to embed."""
+    for version, python in PYTHONS.items():
+        library = asked_of(python, "'%s/%s' % tuple(map(sysconfig.get_config_var, ('LIBDIR', 'INSTSONAME')))")
+        if ".so" in library and os.path.exists(library):
+            yield version, library, asked_of(python, "sys.base_prefix")
 
 
 def is_of_tensors(box):
@@ -149,8 +161,7 @@ def check_forked(box, version):
 
 def record_interpreters(box, version, what):
     truth, done = record(box, version, what)
-    if "no sub-interpreters" in done.out:
-        raise Skip("Python %s here has no sub-interpreters" % version)
+    check("no sub-interpreters" not in done.out, done)
     return truth
 
 
@@ -178,11 +189,17 @@ def check_sub_interpreter(box, version):
             check_equal(frames[:len(entry["frames"])], entry["frames"], "the stack of %#x" % size)
 
 
+def checks_of(version):
+    checks = [check_version, check_generated, check_names, check_threads, check_bare_thread, check_forked]
+    if version not in ("3.6", "3.7"):  # their Python code cannot make sub-interpreters
+        checks += [check_sub_interpreter, check_sub_interpreters]
+    return checks
+
+
 def define(tensors=False):
     """A case for each of the checks above and each version."""
     for version in VERSIONS + ["system"]:
-        for check_one in (check_version, check_generated, check_names, check_threads, check_bare_thread,
-                          check_forked, check_sub_interpreter, check_sub_interpreters):
+        for check_one in checks_of(version):
             def run(box, check_one=check_one, version=version):
                 box.tensors = tensors
                 check_one(box, version)

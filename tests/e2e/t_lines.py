@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare run --phase FILE:LINE: lines of a Python program as phases, with every Python that is here."""
 
-import glob
 import os
-import shutil
 import sys
 
 from harness import MIB, ROOT, Skip, case, check, check_equal, check_says, degraded, main, needs_exec
 from phases import phases_of
+from python_stacks import PYTHONS, VERSIONS, python_of, version_of
 
 SCRIPT = os.path.join(ROOT, "tests", "e2e", "fixtures", "lines.py")
-VERSIONS = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
-
-
-def python_of(version):
-    """An interpreter of that version with ctypes, or a Skip."""
-    found = glob.glob(os.path.expanduser("~/.pyenv/versions/%s.*/bin/python" % version))
-    found += [p for p in [shutil.which("python" + version)] if p]
-    if "%d.%d" % sys.version_info[:2] == version:
-        found.append(sys.executable)
-    if not found:
-        raise Skip("there is no Python %s here" % version)
-    return found[0]
 
 
 def lines(*wanted):
@@ -57,7 +44,7 @@ def add_version(version):
     case(one)
 
 
-for name in VERSIONS:
+for name in VERSIONS + ["system"]:
     add_version(name)
 
 
@@ -95,14 +82,10 @@ def what_is_never_reached_is_said(box):
 def a_program_that_traces_itself_is_left_alone(box):
     """Where that is exclusive: sys.monitoring has places for several."""
     needs_exec()
-    python = None
-    for version in VERSIONS[:6]:
-        try:
-            python = python_of(version)
-        except Skip:
-            continue
-    if not python:
+    exclusive = [python for python in PYTHONS.values() if int(version_of(python).split(".")[1]) < 12]
+    if not exclusive:
         raise Skip("there is no Python before 3.12 here")
+    python = exclusive[0]
     box.record([python, "-c", "import sys; sys.settrace(lambda *_: None); "
                 "sys.argv[1:] = []; exec(compile(open(%r).read(), %r, 'exec'))" % (SCRIPT, SCRIPT)],
                exit_code=7, options=lines("19"))

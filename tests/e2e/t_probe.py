@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The look through a program's modules and optimizers: what it tells, and that the program notices nothing."""
 
-import glob
 import json
 import os
 import subprocess
 
 from harness import FIXTURES, MIB, ROOT, Skip, case, check, check_equal, fixture, main
-from python_stacks import PYTHONS, VERSIONS, python_of
+from python_stacks import VERSIONS, embeddable, python_of
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "probed.py")
 
@@ -196,13 +195,9 @@ def embedded_interpreters(box):
     text = ("import sys\nsys.argv = ['probed.py', 'names']\nsys.path.insert(0, %r)\n"
             "exec(compile(open(%r).read(), 'probed.py', 'exec'))\n" % (os.path.dirname(PROGRAM), PROGRAM))
     tried = 0
-    for version, python in PYTHONS.items():
-        prefix = os.path.dirname(os.path.dirname(python))
-        found = glob.glob(os.path.join(prefix, "lib", "libpython3.*.so.1.0"))
-        if version == "system" or not found:
-            continue
-        env = dict(environment("eager", fake=True), PYTHONHOME=prefix)
-        argv = fixture("e2e_embed", found[0], text)
+    for version, library, home in embeddable():
+        env = dict(environment("eager", fake=True), PYTHONHOME=home)
+        argv = fixture("e2e_embed", library, text)
         if box.run(argv, sim=True, env=env).code:
             continue
         rec = "embedded-%s.tare" % version
@@ -244,7 +239,7 @@ def define_pool(version):
     case(run)
 
 
-for one in [VERSIONS[0], VERSIONS[-1], "system"]:
+for one in sorted(set(VERSIONS[:1] + VERSIONS[-1:])) + ["system"]:
     define_pool(one)
 
 

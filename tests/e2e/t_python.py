@@ -5,14 +5,13 @@
 Interpreters: /usr/bin/python3, those of pyenv, and those in TARE_TEST_PYTHONS (paths with colons).
 """
 
-import glob
 import json
 import os
 import re
-import subprocess
 
 from harness import ROOT, Skip, case, check, check_equal, check_says, fixture, main
-from python_stacks import PROGRAM, PYTHONS, define, python_of, record, recorded
+from python_stacks import (PROGRAM, PYTHONS, asked_of, define, embeddable, python_of, record, recorded,
+                           version_of)
 
 define()
 
@@ -22,10 +21,9 @@ def offsets_are_those_of_the_headers(box):
     """Each row of layout.def that can be compared here."""
     compared = 0
     for version, python in PYTHONS.items():
-        if version == "system" or not 6 <= int(version.split(".")[1]) <= 12:
+        folder = asked_of(python, "sysconfig.get_paths()['include']")
+        if not 6 <= int(version_of(python).split(".")[1]) <= 12 or not os.path.exists(folder + "/Python.h"):
             continue
-        folder = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])"],
-                                stdout=subprocess.PIPE).stdout.decode().strip()
         program = box.path("offsets-" + version)
         done = box.run(["cc", "-w", "-I" + folder, "-I" + folder + "/internal", "-I" + os.path.join(ROOT, "src"),
                         os.path.join(ROOT, "tests", "e2e", "python", "offsets.c"), "-o", program])
@@ -138,15 +136,12 @@ def an_interpreter_comes_and_goes(box):
             "    return cu.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(size))\n"
             "alloc(0x123456)\n")
     tried = 0
-    for version, python in PYTHONS.items():
-        found = glob.glob(os.path.join(os.path.dirname(os.path.dirname(python)), "lib", "libpython3.*.so.1.0"))
-        if version == "system" or not found:
-            continue
-        home = {"PYTHONHOME": os.path.dirname(os.path.dirname(python))}
-        if box.run(fixture("e2e_embed", found[0], text), sim=True, env=home).code:
+    for version, library, home in embeddable():
+        env = {"PYTHONHOME": home}
+        if box.run(fixture("e2e_embed", library, text), sim=True, env=env).code:
             continue  # not every Python bears this (3.12.1 aborts)
         rec = "embedded-%s.tare" % version
-        done = box.record(fixture("e2e_embed", found[0], text), rec=rec, env=home)
+        done = box.record(fixture("e2e_embed", library, text), rec=rec, env=env)
         events = recorded(box, rec)
         inside = [frames for event, frames in events if event["asked"] == 0x123456]
         outside = [frames for event, frames in events if event["asked"] == 0xfaceb]
