@@ -180,6 +180,20 @@ def fixture(name, *args):
     return WRAPPER + [os.path.join(FIXTURES, name)] + list(args)
 
 
+def on_small_disk(box, size, commands, **more):
+    """Shell commands in the box, in a world of their own in which $disk, its folder "disk", is a file system of
+    `size`. The world is closed at the mount that the box is on, not at /: in a chroot that is none."""
+    needs_exec()
+    os.mkdir(box.path("disk"))
+    script = ("set -u; disk=$PWD/disk; mount --make-private \"$(findmnt -n -o TARGET -T .)\" && "
+              "mount -t tmpfs -o size=%s,mode=700 tmpfs \"$disk\" || exit 77; %s" % (size, commands))
+    world = "-m" if os.getuid() == 0 else "-rm"
+    done = box.run(["unshare", world, "--propagation", "unchanged", "/bin/sh", "-c", script], **more)
+    if done.code == 77 or done.err.startswith("unshare: "):
+        raise Skip("no file system can be mounted here: " + done.err.strip())
+    return done
+
+
 # ---- ledgers ----
 
 def compare(box, script, *program):

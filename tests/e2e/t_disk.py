@@ -3,33 +3,14 @@
 """A disk that is full: what could not be written is counted, and the program never notices."""
 
 import json
-import os
 import re
 import resource
-import shlex
-import shutil
 import subprocess
 
-from harness import (Skip, case, check, check_equal, check_says, fixture, main, needs_exec,
-                     record_args, row_of, show, tare_argv)
+from harness import (case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, record_args,
+                     row_of, show, tare_argv)
 
 MANY = b"storm 60000\nquit\n"  # some 12 MiB of records
-
-
-def on_small_disk(box, size, commands, **more):
-    """Shell commands in a world of their own in which $disk is a file system of `size`."""
-    needs_exec()
-    if not shutil.which("unshare"):
-        raise Skip("unshare is not here")
-    disk = box.path("disk")
-    os.mkdir(disk)
-    script = ("set -u; disk=%s; mount -t tmpfs -o size=%s,mode=700 tmpfs $disk || exit 77; %s"
-              % (shlex.quote(disk), size, commands))
-    world = "-m" if os.getuid() == 0 else "-rm"
-    done = box.run(["unshare", world, "/bin/sh", "-c", script], **more)
-    if done.code == 77 or done.err.startswith("unshare: "):
-        raise Skip("no file system can be mounted here: " + done.err.strip())
-    return done
 
 
 def recorded(box, size, steps=MANY):

@@ -6,12 +6,11 @@ import os
 import pty
 import random
 import shlex
-import shutil
 import signal
 import sqlite3
 import time
 
-from harness import Skip, case, check, check_equal, check_says, main
+from harness import case, check, check_equal, check_says, main, on_small_disk
 from sweeps import cell, needs_sweeps, query, sweep, sweep_argv, table
 
 GRID = ["--grid", "mib=16,32,64,96,800", "--grid", "kind=a,b", "--repeat", "2", "--vram", "1GiB"]
@@ -145,20 +144,14 @@ def files_that_cannot_be_used(box):
 def a_full_disk_is_one_sentence_and_loses_nothing(box):
     """Padding takes what the disk has; when it is gone the sweep goes on with what it had not done."""
     needs_sweeps(box)
-    if not shutil.which("unshare"):
-        raise Skip("unshare is not here")
-    os.mkdir(box.path("disk"))
     first = shlex.join(sweep_argv("--grid", "mib=16,32,64", db="disk/t.db", command=cell("mib={mib}")))
     again = shlex.join(sweep_argv("--resume", db="disk/t.db"))
     # Runs 1 and 2 are done, then the third finds no room.
     fill = "head -c 100m /dev/zero >disk/pad 2>/dev/null; true"
-    script = ("mount -t tmpfs -o size=24m,mode=700 tmpfs disk || exit 77; %s || exit 1; "
-              "sqlite='import sqlite3; c = sqlite3.connect(\"disk/t.db\"); c.execute(\"DELETE FROM runs WHERE cell=3\"); c.commit()'; "
+    script = ("%s || exit 1; sqlite='import sqlite3; c = sqlite3.connect(\"disk/t.db\"); c.execute(\"DELETE FROM runs WHERE cell=3\"); c.commit()'; "
               "python3 -c \"$sqlite\" || exit 78; %s; %s; echo code $?; rm disk/pad; %s; echo code $?; cp disk/t.db ."
               % (first, fill, again, again))
-    done = box.run(["unshare", "-m" if os.getuid() == 0 else "-rm", "/bin/sh", "-c", script], timeout=100)
-    if done.code == 77 or done.err.startswith("unshare: "):
-        raise Skip("no file system can be mounted here: " + done.err.strip())
+    done = on_small_disk(box, "24m", script, timeout=100)
     check_equal(done.out, "code 125\ncode 0\n", done)
     check_says(done.err, "space")
     check_equal(query(box, "SELECT cell,status FROM runs ORDER BY cell"), [(1, "ok"), (2, "ok"), (3, "ok")])
