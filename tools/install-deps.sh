@@ -3,21 +3,37 @@
 # Installs what is missing, and only that, on Debian 12, Ubuntu 24.04 and later.
 #   tools/install-deps.sh build    what `make` needs
 #   tools/install-deps.sh test     and what `make test` needs besides
-# Exit codes: 0 all there; 1 something is missing and could not be installed.
+#   tools/install-deps.sh long     and other people's programs, for `make test-long`
+# Exit codes: 0 all there; 1 something is missing and could not be installed. What a test needs and the system
+# does not have at all is told, and the test skips.
 set -u
+umask 022
+export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 
-wanted=${1:-build}
+case ${1:-build} in
+build) wanted='build' ;;
+test) wanted='build test' ;;
+long) wanted='build test long' ;;
+*) echo "tools/install-deps.sh: no set $1" >&2 && exit 2 ;;
+esac
 missing=()
 
 # need SET PACKAGE CHECK…: PACKAGE is missing when the command CHECK fails.
 need() {
 	local set=$1 package=$2
 	shift 2
-	[ "$set" = build ] || [ "$wanted" = test ] || return 0
-	"$@" >/dev/null 2>&1 || missing+=("$package")
+	[[ " $wanted " = *" $set "* ]] || return 0
+	"$@" </dev/null >/dev/null 2>&1 || missing+=("$package")
 }
 
 has() { command -v "$1"; }
+
+# The run-time library of a sanitizer.
+clang_has() { test -e "$(clang -print-file-name="$1-$(uname -m).a")"; }
+
+header_of_python() {
+	test -e "$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h"
+}
 
 need build gcc has gcc
 need build binutils has ld
@@ -26,8 +42,14 @@ need build meson has meson
 need build ninja-build has ninja
 need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
+need test g++ has g++
 need test clang has clang
-need test python3 has python3
+need test libclang-rt-dev clang_has libclang_rt.tsan
+need test python3 has /usr/bin/python3
+need test python3-dev header_of_python
+need test python3-torch /usr/bin/python3 -c 'import torch'
+need test '^libpython3\.[0-9]+-testsuite$' compgen -G '/usr/lib/python3*/test/test_subprocess.py'
+need test spin has spin
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
 need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
@@ -48,10 +70,32 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root=(sudo)
 fi
 
+# Of a package that the system does not have.
+unknown() {
+	apt-get install -s -q --no-install-recommends "$1" 2>&1 </dev/null |
+		grep -Eq "Unable to locate|Couldn't find any package|no installation candidate"
+}
+
+keep_known() {
+	local package known=()
+	for package in "${missing[@]}"; do
+		if unknown "$package"; then
+			echo "tare: this system has no package $package: tests that need it will skip" >&2
+		else
+			known+=("$package")
+		fi
+	done
+	missing=(${known[@]+"${known[@]}"})
+}
+
+install_all() {
+	[ ${#missing[@]} -eq 0 ] ||
+		"${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null
+}
+
 echo "tare: installing ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-install=("${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}")
 # The package lists of a fresh machine are empty, those of an old one out of date.
-"${install[@]}" >/dev/null 2>&1 && exit 0
-"${as_root[@]}" apt-get update -q >/dev/null
-"${install[@]}" >&2 || fail "apt-get could not install them: see its message above"
+install_all >/dev/null 2>&1 && exit 0
+"${as_root[@]}" apt-get update -q >/dev/null </dev/null
+keep_known
+install_all >&2 || fail "apt-get could not install them: see its message above"
