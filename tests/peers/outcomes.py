@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a file of unittest tests as `python FILE` does, and writes the outcome of each test.
 
-    outcomes.py OUTCOMES FILE [PATTERN…]
+    outcomes.py [--gpu] [--no-resources] OUTCOMES FILE [PATTERN…]
 
 Run are the tests whose name has a PATTERN in it, all without one, less those with a !PATTERN. A line of
 OUTCOMES is JSON: {"began": ID}, {"ended": ID, "as": OUTCOME}. A test that began and did not end took the
-process with it. A program of its own because the tests must not
+process with it. --gpu: the process has allocated memory of the GPU before, so that the recorder is at
+work in it; --no-resources: CPython's own tests leave out what needs the network, or much of the machine.
+A program of its own because the tests must not
 see that of their caller: they are `__main__`, and children that they spawn run FILE again.
 """
 
-import json
+import ctypes
 import os
 import runpy
 import sys
 import unittest
+
+import tell
 
 
 class Outcomes(unittest.TextTestResult):
@@ -23,7 +27,7 @@ class Outcomes(unittest.TextTestResult):
 
     def write(self, record):
         if os.getpid() == PID:  # a test may fork, and the child go on with what it should not
-            os.write(OUT, json.dumps(record).encode() + b"\n")
+            tell.write(OUT, record)
 
     def startTest(self, test):
         self.outcome = "pass"
@@ -72,8 +76,25 @@ def chosen(case):
             if any(p in test for p in WANTED) and not any(p in test for p in UNWANTED)]
 
 
+def use_gpu():
+    cuda = ctypes.CDLL("libcuda.so.1")
+    context, at = ctypes.c_void_p(), ctypes.c_uint64()
+    for result in (cuda.cuInit(0), cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),
+                   cuda.cuCtxSetCurrent(context), cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(1 << 20))):
+        if result:
+            raise OSError("the driver answers %d" % result)
+
+
+def use_no_resources():
+    import test.support  # CPython's
+    test.support.use_resources = []
+
+
+PREPARATIONS = {"--gpu": use_gpu, "--no-resources": use_no_resources}
+while sys.argv[1] in PREPARATIONS:
+    PREPARATIONS[sys.argv.pop(1)]()
 PID = os.getpid()
-OUT = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+OUT = tell.open_outcomes(sys.argv[1])
 WANTED = [pattern for pattern in sys.argv[3:] if pattern[0] != "!"] or [""]
 UNWANTED = [pattern[1:] for pattern in sys.argv[3:] if pattern[0] == "!"]
 unittest.TextTestRunner.resultclass = Outcomes

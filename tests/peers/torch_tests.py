@@ -9,20 +9,15 @@ or on PYTHONPATH what the tests import (expecttest, hypothesis). Without modules
 CPU, or with --gpu for one GPU. A module is a path in FOLDER, without .py; a pattern is a part of the names of
 tests to run, or with ! before it of those not to run. Run it with the Python that has PyTorch.
 
-A module is run once plain, once under `tare run`. Classes with tests whose outcome differs are run twice more,
-each way. A test that is not always the same when plain, or differed once only, is called flaky. Exit: 0 the
-same, 1 some differ, 2 usage, 77 nothing could run.
+compare.py says how they are compared. Exit: 0 the same, 1 some differ, 2 usage, 77 nothing could run.
 """
 
 import argparse
-import json
 import os
-import resource
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
+
+from compare import Module, Ways, show
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = {
@@ -48,190 +43,6 @@ PARTS = {
     ],
 }
 SKIPPED = 77
-
-
-class Run:
-    """What one run of a module gave: outcomes by test, in order; how the process ended; seconds of CPU time;
-    what it said."""
-
-    def __init__(self, lines, code, seconds, said):
-        if isinstance(code, int) and code < 0:
-            code = 128 - code  # as tare says it of a signal
-        self.outcomes, self.code, self.seconds, self.said = {}, code, seconds, said
-        for line in lines:
-            record = json.loads(line)
-            test = record.get("began") or record["ended"]
-            self.outcomes[test] = record.get("as", "took the process with it")
-
-    def of(self, test):
-        return self.outcomes.get(test, "not run")
-
-    def reason(self):
-        """Why there are no tests."""
-        lines = self.said.strip().splitlines()
-        return lines[-1] if lines else "exit %s" % self.code
-
-
-class Ways:
-    """The two ways to run a module: plain and recorded."""
-
-    def __init__(self, tare, options, folder, seconds):
-        self.tare, self.options, self.folder, self.seconds = tare, options, folder, seconds
-
-    def plain(self, module, patterns):
-        return self.run(lambda box, argv: argv, module, patterns)[0]
-
-    def recorded(self, module, patterns):
-        """The run, and its recording."""
-        def argv_in(box, argv):
-            return [self.tare, "run", "-o", os.path.join(box, "rec.tare")] + self.options + ["--"] + argv
-        return self.run(argv_in, module, patterns,
-                        lambda box: Recording(self.tare, os.path.join(box, "rec.tare")))
-
-    def run(self, argv_in, module, patterns, look=lambda box: None):
-        box = tempfile.mkdtemp(prefix="torch-tests-")
-        try:
-            out = os.path.join(box, "outcomes")
-            file = os.path.join(self.folder, module + ".py")
-            argv = [sys.executable, os.path.join(HERE, "outcomes.py"), out, file] + patterns
-            return self.wait(argv_in(box, argv), out), look(box)
-        finally:
-            shutil.rmtree(box, ignore_errors=True)
-
-    def wait(self, argv, out):
-        env = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, [self.folder, env.get("PYTHONPATH")]))
-        before = cpu_seconds()
-        with tempfile.TemporaryFile() as said:
-            running = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=said,
-                                       stderr=said, start_new_session=True)
-            try:
-                code = running.wait(self.seconds)
-            except subprocess.TimeoutExpired:
-                code = "timeout"
-            finally:
-                end_group(running)
-            seconds = cpu_seconds() - before
-            said.seek(0)
-            text = said.read().decode("utf-8", "replace")
-        lines = []
-        if os.path.exists(out):
-            with open(out, encoding="utf-8") as file:
-                lines = file.readlines()
-        return Run(lines, code, seconds, text)
-
-
-class Recording:
-    """Whatever the tests did, it can be read. `mib` None: nothing was recorded, no driver and no tensor."""
-
-    def __init__(self, tare, rec):
-        self.mib, self.wrong = None, None
-        if not os.path.isdir(rec):
-            return
-        self.mib = sum(os.path.getsize(os.path.join(rec, name)) for name in os.listdir(rec)) / (1 << 20)
-        done = subprocess.run([tare, "report", rec, "--at", "end", "--json"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False)
-        if done.returncode:
-            self.wrong = "tare report: exit %d: %s" % (done.returncode, done.stderr.decode("utf-8", "replace"))
-
-
-def cpu_seconds():
-    """Of the children that ended, and theirs: what other programs do here is not in it."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def end_group(running):
-    """What the tests left behind would disturb the next run."""
-    try:
-        os.killpg(running.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    running.wait()
-
-
-def differing(plain, recorded):
-    tests = dict.fromkeys(list(plain.outcomes) + list(recorded.outcomes))
-    return [test for test in tests if plain.of(test) != recorded.of(test)]
-
-
-def class_of(test):
-    """Of `__main__.TestClass.test_name`, and of `setUpClass (__main__.TestClass)`."""
-    return test[test.index("(") + 1:-1] if test.endswith(")") else test.rpartition(".")[0]
-
-
-def is_flaky(plain, recorded):
-    """Outcomes of one test, three of each way."""
-    return len(set(plain)) > 1 or recorded.count(plain[0]) >= len(recorded) - 1
-
-
-class Module:
-    """The comparison of one module."""
-
-    def __init__(self, name, patterns, ways):
-        self.name, self.seconds = name, ways.seconds
-        self.plain = ways.plain(name, patterns)
-        self.recorded, self.recording = ways.recorded(name, patterns)
-        self.flaky, self.ours = [], []
-        different = differing(self.plain, self.recorded)
-        if different:
-            self.look_again(different, ways)
-
-    def look_again(self, different, ways):
-        classes = set(map(class_of, different))
-        patterns = [test for test in dict.fromkeys(list(self.plain.outcomes) + list(self.recorded.outcomes))
-                    if class_of(test) in classes and not test.endswith(")")]
-        plain, recorded = [self.plain], [self.recorded]
-        again = {"plain": lambda: plain.append(ways.plain(self.name, patterns)),
-                 "recorded": lambda: recorded.append(ways.recorded(self.name, patterns)[0])}
-        for way in ("recorded", "plain", "plain", "recorded"):  # what alternates by itself is not ours
-            again[way]()
-        for test in different:
-            sides = [run.of(test) for run in plain], [run.of(test) for run in recorded]
-            (self.flaky if is_flaky(*sides) else self.ours).append((test,) + sides)
-
-    def counts(self):
-        """How often there was which outcome when plain; errors of all kinds are one."""
-        counts = {}
-        for outcome in self.plain.outcomes.values():
-            kind = outcome.split(" ", 1)[0] if outcome.startswith("error") else outcome
-            counts[kind] = counts.get(kind, 0) + 1
-        order = sorted(counts, key=lambda kind: (-counts[kind], kind))
-        return ", ".join("%d %s" % (counts[kind], kind) for kind in order)
-
-    def problems(self):
-        """What makes the comparison fail, besides tests."""
-        out = [self.recording.wrong] if self.recording.wrong else []
-        if "timeout" in (self.plain.code, self.recorded.code):
-            out.append("it took more than %g s" % self.seconds)
-            return out
-        if not self.plain.outcomes:
-            out.append("no test ran: " + self.plain.reason())
-        if self.plain.code != self.recorded.code and not self.flaky and not self.ours:
-            out.append("the program ended with %s, recorded with %s" % (self.plain.code, self.recorded.code))
-        return out
-
-    def row(self):
-        tests = len(set(self.plain.outcomes) | set(self.recorded.outcomes))
-        other = len(self.flaky) + len(self.ours)
-        return [self.name, tests, tests - other, len(self.ours), len(self.flaky),
-                self.counts(), "%.0f" % self.plain.seconds, "%.0f" % self.recorded.seconds,
-                "–" if self.recording.mib is None else "%.1f" % self.recording.mib]
-
-
-def show(modules):
-    print("| module | tests | same | different | flaky | outcomes without tare | CPU s plain | CPU s recorded "
-          "| MiB recorded |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for module in modules:
-        print("| " + " | ".join(map(str, module.row())) + " |")
-    for module in modules:
-        for kind, tests in (("different", module.ours), ("flaky", module.flaky)):
-            for test, plain, recorded in tests:
-                print("%s: %s %s: plain %s; recorded %s" % (
-                    kind, module.name, test, " / ".join(plain), " / ".join(recorded)))
-        for problem in module.problems():
-            print("problem: %s: %s" % (module.name, problem))
 
 
 def choose(words, folder):
@@ -279,7 +90,14 @@ def main():
     if not args.modules and subprocess.run([sys.executable, "-c", "import torch"], check=False,
                                            stderr=subprocess.DEVNULL).returncode:
         skip("%s has no PyTorch" % sys.executable)
-    ways = Ways(args.tare, ["--stacks", args.stacks], args.folder, args.seconds)
+
+    def command(module, patterns, out):
+        file = os.path.join(args.folder, module + ".py")
+        return [sys.executable, os.path.join(HERE, "outcomes.py"), out, file] + patterns
+
+    path = os.pathsep.join(filter(None, [args.folder, os.environ.get("PYTHONPATH")]))
+    ways = Ways(args.tare, ["--stacks", args.stacks], command, args.seconds, folder=args.folder,
+                env={"PYTHONPATH": path})
     modules = []
     for name, patterns in choose(args.modules or PARTS[args.parts], args.folder):
         modules.append(Module(name, patterns, ways))
