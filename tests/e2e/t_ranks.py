@@ -11,6 +11,7 @@ import time
 
 from harness import (MIB, ROOT, Skip, case, check, check_balance, check_equal, check_says, fixture, main,
                      needs_exec, needs_own_command, record_args, show, tare_argv)
+from slurm import free_ports
 
 TORCHRUN = {"RANK": "%(rank)d", "LOCAL_RANK": "%(local)d", "WORLD_SIZE": "%(world)d",
             "TORCHELASTIC_RUN_ID": "%(job)s", "TORCHELASTIC_RESTART_COUNT": "0",
@@ -374,11 +375,13 @@ def torchrun():
 def torchrun_itself(box):
     """Both ways around: one recording of all ranks, and a recording each."""
     needs_exec()
-    # Debian's 1.13 fails without --redirects and --tee, whose defaults Python 3.11 does not list.
-    launcher = torchrun() + ["--standalone", "--nproc_per_node", "2", "--redirects", "1", "--tee", "1",
-                             "--log_dir", box.path("logs"), "--no_python"]
+    # Debian's 1.13 fails without --redirects and --tee, whose defaults Python 3.11 does not list. --standalone
+    # would look up localhost, which a bare system does not know.
+    launchers = [torchrun() + ["--master_addr", "127.0.0.1", "--master_port", str(port), "--nproc_per_node", "2",
+                               "--redirects", "1", "--tee", "1", "--log_dir", box.path("logs"), "--no_python"]
+                 for port in free_ports(2)]
     worker = ["/bin/sh", "-c", 'exec "$0" "$1" "$RANK"'] + fixture("e2e_rank")
-    job = Job.below(box, lambda folder: launcher + worker + [folder], 2)
+    job = Job.below(box, lambda folder: launchers[0] + worker + [folder], 2)
     for rank in range(2):
         job.end(rank)
     err = job.tare.communicate(timeout=100)[1]
@@ -386,7 +389,7 @@ def torchrun_itself(box):
     rows = [row for row in report_ranks(box, "rec.tare")["rows"] if row["context_bytes"]]
     check_equal([(row["rank"], row["device"], row["end"], row["code"]) for row in rows],
                 [(0, 0, "exited", 0), (1, 1, "exited", 0)])
-    each = box.start(launcher + tare_argv("record", "--sim", "h200", "--") + fixture("e2e_alloc"))
+    each = box.start(launchers[1] + tare_argv("record", "--sim", "h200", "--") + fixture("e2e_alloc"))
     err = each.communicate(timeout=100)[1]
     check_equal(each.returncode, 0, err)
     made = sorted(name for name in os.listdir(box.dir) if name.startswith("e2e_alloc-"))
