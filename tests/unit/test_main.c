@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +49,7 @@ void test_skip(const char *why)
 	_exit(SKIP_STATUS);
 }
 
-/* exit(), not _exit(), so that a leak checker sees the child. */
+/* exit(), not _exit(), so that a leak checker sees the child. What a test leaves running ends with it. */
 static int run_in_child(struct test_case *tc)
 {
 	int status;
@@ -56,6 +58,8 @@ static int run_in_child(struct test_case *tc)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setpgid(0, 0);
 		alarm(LIMIT_S);
 		tc->fn();
 		fflush(stdout);
@@ -63,6 +67,7 @@ static int run_in_child(struct test_case *tc)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
+	kill(-pid, SIGKILL);
 	return status;
 }
 
