@@ -30,6 +30,7 @@ BUILD = os.path.abspath(os.environ.get("TARE_E2E_BUILD") or os.path.join(ROOT, "
 FIXTURES = os.path.join(BUILD, "tests", "e2e")
 SIMGPU = os.path.join(BUILD, "simgpu")
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
+PYTHON = "/usr/bin/python3"  # that has PyTorch, if any does
 IS_LONG = bool(os.environ.get("TARE_TEST_LONG"))
 MIB = 1 << 20
 
@@ -85,6 +86,13 @@ def needs_own_command():
     """What Tare says of a command it says of the emulator."""
     if WRAPPER:
         raise Skip("under an emulator every command is the emulator")
+
+
+def needs_torch():
+    if WRAPPER:
+        raise Skip("the PyTorch here is of another machine")
+    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+        raise Skip("%s has no PyTorch" % PYTHON)
 
 
 def needs_root():

@@ -6,20 +6,15 @@ import csv
 import io
 import json
 import os
-import subprocess
 
-from harness import ROOT, WRAPPER, Skip, case, check, check_equal, main
+from harness import PYTHON, ROOT, case, check, check_equal, main, needs_torch
 
-PYTHON = "/usr/bin/python3"
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "categories.py")
 SLACK = 1024  # bytes: scalars that a line or a library keeps
 
 
 def record(box, what, *options):
-    if WRAPPER:
-        raise Skip("the PyTorch here is of another machine")
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip("%s has no PyTorch" % PYTHON)
+    needs_torch()
     env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python")}
     box.record([PYTHON, PROGRAM, what, box.path("truth")], sim=None, env=env, options=options, timeout=300)
     with open(box.path("truth"), encoding="utf-8") as file:

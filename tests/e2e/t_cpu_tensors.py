@@ -5,20 +5,11 @@ looks like PyTorch and against Debian's PyTorch, which says itself what it holds
 
 import json
 import os
-import subprocess
 
-from harness import (BUILD, FIXTURES, MIB, ROOT, WRAPPER, Skip, case, check, check_equal, check_says, fixture,
-                     main)
+from harness import (BUILD, FIXTURES, MIB, PYTHON, ROOT, Skip, case, check, check_equal, check_says, fixture,
+                     main, needs_torch)
 
-PYTHON = "/usr/bin/python3"
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "cpu_tensors.py")
-
-
-def needs_torch():
-    if WRAPPER:
-        raise Skip("the PyTorch here is of another machine")
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip("%s has no PyTorch" % PYTHON)
 
 
 def torch(box, *what, tare=True, **more):

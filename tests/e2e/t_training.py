@@ -4,19 +4,14 @@
 
 import json
 import os
-import subprocess
 
-from harness import MIB, ROOT, WRAPPER, Skip, case, check, check_equal, fixture, main
+from harness import MIB, PYTHON, ROOT, case, check, check_equal, fixture, main, needs_torch
 
-PYTHON = "/usr/bin/python3"
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "categories.py")
 
 
 def train(box, what):
-    if WRAPPER:
-        raise Skip("the PyTorch here is of another machine")
-    if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip("%s has no PyTorch" % PYTHON)
+    needs_torch()
     env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python")}
     box.record([PYTHON, PROGRAM, what, box.path("truth")], sim=None, env=env, timeout=300)
 
