@@ -3,6 +3,7 @@
 #include "ledger/fold.h"
 
 #include "base/xalloc.h"
+#include "trace/bytes.h"
 
 #include <stdlib.h>
 
@@ -246,12 +247,18 @@ const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 	return &p->host_kept[m];
 }
 
+/* A process that is ending has none any more: what was read last holds. */
+static bool has_memory(const struct tare_rec_host *r)
+{
+	return tare_bytes_are_known(r->anon) || tare_bytes_are_known(r->peak) || tare_bytes_are_known(r->pss);
+}
+
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_host *r = e->rec.host;
 	struct tare_process_fold *p;
 
-	if (!e->about)
+	if (!e->about || !has_memory(r))
 		return;
 	p = tare_fold_process(f, e->about);
 	tare_fold_host_keep(f, p);

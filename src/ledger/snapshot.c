@@ -3,6 +3,7 @@
 #include "ledger/fold.h"
 
 #include "base/xalloc.h"
+#include "trace/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 		if (!now->is_read)
 			continue;
 		h->pss = now->pss;
-		h->rss = now->anon + now->file + now->shmem;
+		h->rss = tare_bytes_sum(tare_bytes_sum(now->anon, now->file), now->shmem);
 		h->anon = now->anon;
 		h->file = now->file;
 		h->shmem = now->shmem;

@@ -2,7 +2,7 @@
 #include "view/device_text.h"
 
 #include "base/units.h"
-#include "trace/format.h"
+#include "trace/bytes.h"
 #include "view/card.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_add(out,
-		     bytes == TARE_NOT_KNOWN ? "not known" : tare_units_mib(text, (int64_t)bytes));
+		     tare_bytes_are_known(bytes) ? tare_units_mib(text, (int64_t)bytes) : "not known");
 }
 
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_json.h"
 
-#include "trace/format.h"
+#include "trace/bytes.h"
 #include "view/advice.h"
 #include "view/card.h"
 #include "view/host.h"
@@ -13,10 +13,10 @@ enum { CONTRACT = 1 };
 
 static void add_bytes(struct tare_json *j, const char *key, uint64_t bytes)
 {
-	if (bytes == TARE_NOT_KNOWN)
-		tare_json_null(j, key);
-	else
+	if (tare_bytes_are_known(bytes))
 		tare_json_u64(j, key, bytes);
+	else
+		tare_json_null(j, key);
 }
 
 /* Ids and times are negative where there is none. */

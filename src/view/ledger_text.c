@@ -3,7 +3,7 @@
 
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "trace/format.h"
+#include "trace/bytes.h"
 #include "view/advice.h"
 #include "view/columns.h"
 #include "view/device_text.h"
@@ -102,7 +102,7 @@ static void add_untouched(const struct screen *s, const struct tare_ledger *last
 
 static void add_host_part(struct tare_str *line, const char *before, uint64_t bytes)
 {
-	if (bytes == TARE_NOT_KNOWN)
+	if (!tare_bytes_are_known(bytes))
 		return;
 	tare_str_add(line, before);
 	tare_device_text_mib(line, bytes);

@@ -2,7 +2,7 @@
 #include "view/oom.h"
 
 #include "base/units.h"
-#include "trace/format.h"
+#include "trace/bytes.h"
 
 enum { MAX_OOMS = 4 };
 
@@ -100,10 +100,10 @@ void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger, const
 
 static void add_if_known(struct tare_json *j, const char *key, uint64_t bytes)
 {
-	if (bytes == TARE_NOT_KNOWN)
-		tare_json_null(j, key);
-	else
+	if (tare_bytes_are_known(bytes))
 		tare_json_u64(j, key, bytes);
+	else
+		tare_json_null(j, key);
 }
 
 void tare_oom_json(struct tare_json *j, const struct tare_ledger *ledger)

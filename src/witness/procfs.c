@@ -61,14 +61,18 @@ static uint64_t kib_of(const char *text, const char *key)
 {
 	const char *value = value_of(text, key);
 
-	return value ? strtoull(value, NULL, 10) * 1024 : TARE_NOT_KNOWN;
+	uint64_t kib = value ? strtoull(value, NULL, 10) : TARE_NOT_KNOWN;
+
+	return kib <= INT64_MAX / 1024 ? kib * 1024 : TARE_NOT_KNOWN;
 }
 
 int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out)
 {
 	if (!value_of(status, "Pid"))
 		return -EINVAL;
-	/* A kernel thread or a zombie has no memory lines: not known, and not 0. */
+	/* A kernel thread, or what is left of a process that is ending, has no memory: no lines of it. */
+	if (!value_of(status, "VmRSS"))
+		return -ESRCH;
 	out->rss = kib_of(status, "VmRSS");
 	out->anon = kib_of(status, "RssAnon");
 	out->file = kib_of(status, "RssFile");

@@ -33,7 +33,7 @@ struct tare_procfs_pids {
 };
 
 /*
- * All return 0, -ESRCH when the process is gone, or another negative errno (-EACCES: not ours to
+ * All return 0, -ESRCH when the process is gone (for its memory: when that is gone), or another negative errno (-EACCES: not ours to
  * read); outputs are written only on success. pid 0 stands for the caller itself.
  */
 int tare_procfs_memory(pid_t pid, struct tare_procfs_memory *out);

@@ -106,6 +106,39 @@ TEST(host_tensors_of_a_worker_end_with_it)
 	world_free(w);
 }
 
+/* While a process ends, the kernel says nothing of its memory any more. */
+TEST(host_memory_of_a_process_that_is_ending_is_what_was_read_last)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_host(w, 0, 1 * MS, 100 * MIB);
+	world_host_tensor(w, 0, 2 * MS, AT(1), 10 * MIB, 0);
+	world_host(w, 0, 3 * MS, (int64_t)TARE_NOT_KNOWN);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.hosts[0].rss, 101 * MIB);
+	CHECK_INT(l.hosts[0].peak_rss, 100 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(host_memory_that_was_never_read_is_not_known)
+{
+	static const int64_t readings[] = { (int64_t)TARE_NOT_KNOWN, -3, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+		struct world *w = world_new();
+		struct tare_ledger l;
+
+		world_host_tensor(w, 0, 1 * MS, AT(1), 10 * MIB, 0);
+		world_host(w, 0, 2 * MS, readings[i]);
+		l = world_ledger(w, "end");
+		CHECK(l.hosts[0].rss == TARE_NOT_KNOWN);
+		tare_ledger_free(&l);
+		world_free(w);
+	}
+}
+
 /* With a device both are shown at the device's peak, and the device at the host's. */
 TEST(host_tensors_and_a_device_are_shown_at_one_moment)
 {

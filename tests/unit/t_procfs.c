@@ -27,13 +27,15 @@ TEST(memory_is_in_bytes)
 	CHECK_INT(m.peak_rss, 400 * 1024);
 }
 
-TEST(what_an_old_kernel_or_a_zombie_lacks_is_not_known)
+TEST(what_an_old_kernel_does_not_say_is_not_known)
 {
 	struct tare_procfs_memory m;
 
 	CHECK_INT(tare_procfs_parse_memory("Name:\tx\nPid:\t1\nVmRSS:\t4 kB\n", &m), 0);
 	CHECK_INT(m.rss, 4096);
 	CHECK(m.anon == TARE_NOT_KNOWN && m.swap == TARE_NOT_KNOWN);
+	CHECK_INT(tare_procfs_parse_memory("Pid:\t1\nVmRSS:\t18014398509481983 kB\nVmHWM:\t-3 kB\n", &m), 0);
+	CHECK(m.rss == TARE_NOT_KNOWN && m.peak_rss == TARE_NOT_KNOWN);
 	CHECK_INT(tare_procfs_parse_memory("", &m), -EINVAL);
 }
 
@@ -123,6 +125,22 @@ TEST(this_process_can_be_read)
 	CHECK_INT(pids.pids[pids.count - 1], getpid());
 	CHECK_INT(tare_procfs_pid_namespace(0, &inode), 0);
 	CHECK(inode != 0);
+}
+
+/* The kernel takes a process's memory away long before its parent takes the process off the list. */
+TEST(a_process_without_memory_has_not_read_as_0)
+{
+	struct tare_procfs_memory m = { .rss = 7 };
+	siginfo_t how;
+	pid_t pid = fork();
+
+	CHECK_INT(tare_procfs_parse_memory("Name:\tx\nState:\tZ (zombie)\nPid:\t1\n", &m), -ESRCH);
+	if (pid == 0)
+		_exit(0);
+	CHECK(pid > 0 && waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT) == 0);
+	CHECK_INT(tare_procfs_memory(pid, &m), -ESRCH);
+	CHECK_INT(m.rss, 7);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
 }
 
 TEST(a_process_that_is_gone_is_esrch)
