@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/witness.h"
 
+#include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/stranger.h"
@@ -36,6 +37,7 @@ struct tare_witness {
 	const struct tare_control *control; /* NULL: nobody's to obey */
 	struct tare_strangers *strangers;   /* NULL: not looked for */
 	bool has_peers[DEVICES_MAX];
+	struct tare_map stacks; /* process → where its first stack was when it was seen first */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -304,6 +306,21 @@ static void add_peers(struct tare_witness *w, int device)
 	tare_nvml_processes_free(&list);
 }
 
+/* Another program that took its place has the same pid, and its memory is none of the process that was recorded. */
+static bool is_itself(struct tare_witness *w, const struct tare_drain_process *p)
+{
+	struct tare_procfs_stat stat;
+	uint64_t *stack;
+	bool is_new;
+
+	if (tare_procfs_stat(p->pid, &stat) != 0)
+		return true; /* it has just ended */
+	stack = tare_map_put(&w->stacks, (uint64_t)p->pid << 32 | p->generation, &is_new);
+	if (is_new)
+		*stack = stat.stack;
+	return *stack == stat.stack;
+}
+
 static void add_hosts(struct tare_witness *w, const struct tare_drain_process *processes, size_t n)
 {
 	size_t i;
@@ -312,7 +329,8 @@ static void add_hosts(struct tare_witness *w, const struct tare_drain_process *p
 		struct tare_rec_host rec = { .head = head_of(TARE_KIND_HOST) };
 		struct tare_procfs_memory memory;
 
-		if (processes[i].is_over || tare_procfs_memory(processes[i].pid, &memory) != 0)
+		if (processes[i].is_over || tare_procfs_memory(processes[i].pid, &memory) != 0 ||
+		    !is_itself(w, &processes[i]))
 			continue;
 		rec.pid = (uint32_t)processes[i].pid;
 		rec.generation = processes[i].generation;
@@ -434,6 +452,7 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 	tare_writer_close(w->writer);
 	tare_nvml_close(w->nvml);
 	tare_strangers_free(w->strangers);
+	tare_map_free(&w->stacks);
 	free(w);
 }
 

@@ -118,6 +118,8 @@ int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out)
 			s.threads = strtol(end, NULL, 10);
 		if (field == 20)
 			s.start_ticks = strtoull(end, NULL, 10);
+		if (field == 26)
+			s.stack = strtoull(end, NULL, 10);
 		if (field == 50 && s.state == 'Z')
 			s.status = (int)strtol(end, NULL, 10);
 	}

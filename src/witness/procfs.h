@@ -21,6 +21,7 @@ struct tare_procfs_stat {
 	pid_t ppid;
 	long threads;
 	uint64_t start_ticks; /* since boot: tells a reused pid apart */
+	uint64_t stack;       /* where its first stack begins: tells an exec; 0: not told */
 	int status;           /* of a zombie, as wait(2) will give it; -1: not told */
 };
 

@@ -8,7 +8,7 @@ import os
 from harness import MIB, PYTHON, ROOT, case, check, check_equal, main, needs_torch
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "ends.py")
-CODES = {"return": 0, "fault": 139, "abort": 134, "kill": 137, "quick": 3, "raise": 1}
+CODES = {"return": 0, "fault": 139, "abort": 134, "kill": 137, "quick": 3, "raise": 1, "exec": 0}
 
 
 def host(box):

@@ -54,6 +54,12 @@ TEST(a_name_may_hold_blanks_and_parentheses)
 	CHECK_INT(s.start_ticks, 123456);
 	CHECK_INT(s.status, -1); /* not a zombie */
 	CHECK_INT(s.threads, 1);
+	CHECK_INT(s.stack, 0); /* not told */
+	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 10 20 "
+					 "18446744073709551615 1 2 140724603453440 0 0",
+					 &s),
+		  0);
+	CHECK_INT(s.stack, 140724603453440);
 	CHECK_INT(tare_procfs_parse_stat("7 (x) R 3 7 7", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("7 (x", &s), -EINVAL);
 	CHECK_INT(tare_procfs_parse_stat("", &s), -EINVAL);
