@@ -183,6 +183,9 @@ void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
 void tare_passes_free(struct tare_passes *p);
 
+/* work_place.c: what the stack of a place says of its tensors */
+void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
+
 /* work.c: what the program was doing when blocks came and went */
 void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, uint16_t flags);

@@ -20,6 +20,11 @@ struct tare_training_list {
 	size_t nr, cap;
 };
 
+/* training_list.c. An end of what is not open is none. */
+void tare_training_begin(struct tare_training_list *l, int64_t t, int64_t used, int64_t live);
+void tare_training_end(struct tare_training_list *l, int64_t t);
+void tare_training_most(struct tare_training_list *l, enum tare_training_figure what, int64_t now);
+
 struct tare_training_fold {
 	int process, device; /* -1: in the memory of the CPU */
 	uint32_t section, backwards;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule "steps": the steps of a process in one memory become a row. */
+#include "ledger/training.h"
+
+#include "ledger/fold.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+enum {
+	LEAST = 3,       /* the first and two more: what happens twice may be anything */
+	ACCUMULATED = 64 /* most backward passes of an optimizer's step */
+};
+
+/* A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. */
+static const struct tare_training_list *best_of(const struct tare_training_fold *t,
+						enum tare_training_by *by)
+{
+	const struct tare_training_list *lists = t->lists;
+
+	*by = TARE_TRAINING_OPTIMIZER;
+	if (lists[*by].count >= LEAST &&
+	    lists[*by].count * ACCUMULATED >= lists[TARE_TRAINING_BACKWARDS].count)
+		return &lists[*by];
+	*by = TARE_TRAINING_PHASES;
+	if (lists[*by].count >= LEAST)
+		return &lists[*by];
+	*by = TARE_TRAINING_BACKWARDS;
+	return lists[*by].count >= LEAST ? &lists[*by] : NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t median_of(const struct tare_training_list *l, int figure)
+{
+	int64_t *values = tare_xcalloc(l->nr, sizeof(*values)), median;
+
+	for (size_t i = 0; i < l->nr; i++)
+		values[i] = l->items[i].figures[figure];
+	qsort(values, l->nr, sizeof(*values), compare);
+	median = values[l->nr / 2];
+	if (l->nr % 2 == 0)
+		median = values[l->nr / 2 - 1] + (median - values[l->nr / 2 - 1]) / 2;
+	free(values);
+	return median;
+}
+
+/* What there was of its tensors when there was most on that device, or CPU. */
+static void add_most(const struct tare_fold *f, const struct tare_training_fold *t,
+		     const struct tare_work *w, struct tare_training *out)
+{
+	enum tare_mark m = t->device < 0 ? TARE_MARK_HOST : TARE_MARK_TENSORS;
+	struct tare_block_list list;
+
+	out->most_at = tare_mark_name(m);
+	out->most_ns = t->device < 0 ? f->host.mark_ns[m] : f->devices[t->device]->mark_ns[m];
+	if (t->device < 0)
+		tare_fold_host_blocks_at(f, t->process, m, &list);
+	else
+		tare_fold_blocks_at(f, f->devices[t->device], m, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct tare_live_block *b = list.items[i];
+
+		if (b->process == t->process && !(b->flags & TARE_TENSOR_MAPPED))
+			tare_category_sums_add(out->most, tare_fold_rule_of(f, b, w), b->bytes, 1);
+	}
+	free(list.items);
+}
+
+/* Phases are of all devices; the process may have nothing on this one. */
+static bool is_used(const struct tare_fold *f, const struct tare_training_fold *t)
+{
+	int bucket = t->device < 0 ? -1 : f->devices[t->device]->buckets;
+
+	while (bucket >= 0 && f->buckets[bucket].process != t->process)
+		bucket = f->buckets[bucket].next_of_device;
+	return t->device < 0 || bucket >= 0;
+}
+
+static void add_row(const struct tare_fold *f, const struct tare_work *w, struct tare_ledger *out)
+{
+	const struct tare_training_fold *t = w->training;
+	const struct tare_process *p = t ? f->processes[t->process]->process : NULL;
+	const struct tare_training_list *l;
+	struct tare_training *row;
+	enum tare_training_by by;
+
+	/* Of what was folded, or not recorded, nobody knows which step was the first. */
+	if (!t || p->fold_ns > 0 || f->pause_nr || !is_used(f, t) || !(l = best_of(t, &by)))
+		return;
+	row = &out->trainings[out->training_nr++];
+	*row = (struct tare_training){
+		.pid = p->pid,
+		.generation = p->generation,
+		.program = tare_arena_strdup(out->memory, p->program ? p->program : ""),
+		.device = t->device < 0
+				  ? -1
+				  : out->devices[tare_fold_device_place(f, f->devices[t->device])]
+					    .index,
+		.by = by,
+		.count = l->count,
+		.first = l->first
+	};
+	for (int i = 0; i < TARE_TRAINING_NR; i++)
+		row->steady.figures[i] = median_of(l, i);
+	add_most(f, t, w, row);
+}
+
+void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out)
+{
+	size_t room = (size_t)f->process_nr * (size_t)(f->device_nr + 1) + 1;
+
+	out->trainings = tare_arena_alloc(out->memory, room * sizeof(*out->trainings));
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+		int before = out->training_nr;
+
+		for (int k = 0; p && k < p->place_nr; k++)
+			if (p->places[k])
+				add_row(f, &p->places[k]->blocks.work, out);
+		/* Beside a GPU it is not what is trained on: batches, scalars. */
+		if (p && out->training_nr == before)
+			add_row(f, &p->host_blocks.work, out);
+	}
+}
