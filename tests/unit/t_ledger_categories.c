@@ -169,6 +169,24 @@ TEST(categories_of_a_step_of_training)
 	world_free(w);
 }
 
+/* It only says that it was called, by a block that is gone at once; an optimizer's step that calls it is at work. */
+TEST(categories_zero_grad_is_no_step_of_an_optimizer)
+{
+	static const struct tare_line profiled = { "/x/torch/autograd/profiler.py", "__enter__", 490 };
+	static const struct tare_line zero = { "/x/torch/optim/optimizer.py", "zero_grad", 276 };
+	const struct tare_line alone[] = { profiled, zero, program[0], { 0 } };
+	const struct tare_line inside[] = { profiled, zero, loss[1], adam[0], program[0], { 0 } };
+	struct world *w = training(2);
+
+	make(w, 0x100, 0, alone);
+	take(w, 0x100, 0);
+	CHECK_STR(rule_at(w, now - 1, 0x100), "passing");
+	make(w, 0x200, 0, inside);
+	take(w, 0x200, 0);
+	CHECK_STR(rule_at(w, now - 1, 0x200), "scratch");
+	world_free(w);
+}
+
 /* Nobody makes anything between the backward pass and zero_grad() where SGD keeps nothing. */
 TEST(categories_gradient_that_goes_before_anything_is_made)
 {
