@@ -71,7 +71,7 @@ static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_li
 	k->items[k->count++] = *block;
 }
 
-struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
 					   const uint32_t mark_nr[TARE_MARK_NR],
 					   struct tare_kept_blocks kept[TARE_MARK_NR])
 {
@@ -81,7 +81,7 @@ struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t addre
 	if (!tare_map_remove(&b->places, address, &i))
 		return NULL;
 	block = &b->items[i];
-	tare_work_end(&b->work, block, flags);
+	tare_work_end(&b->work, block, by);
 	if (!memcmp(block->mark, mark_nr, sizeof(block->mark)))
 		return block;
 	for (int m = 0; m < TARE_MARK_NR; m++)
@@ -100,8 +100,7 @@ void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block)
 void tare_blocks_free(struct tare_blocks *b)
 {
 	tare_map_free(&b->places);
-	tare_passes_free(&b->work.passes);
-	tare_training_free(b->work.training);
+	tare_work_free(&b->work);
 	free(b->items);
 }
 

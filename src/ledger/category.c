@@ -53,7 +53,7 @@ void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enu
 /* How long something must be there to last: passes of the kind that the program makes. */
 enum { LONG_BACKWARDS = 2, LONG_FORWARDS = 4 };
 
-static bool lasts(const struct tare_use *u, const struct tare_work *w)
+static bool lasts(const struct tare_use *u, const struct tare_worker *w)
 {
 	if (w->backwards)
 		return u->lived_backwards >= LONG_BACKWARDS;
@@ -62,7 +62,7 @@ static bool lasts(const struct tare_use *u, const struct tare_work *w)
 	return !u->is_gone;
 }
 
-static enum tare_rule rule_of_backward(const struct tare_use *u, const struct tare_work *w)
+static enum tare_rule rule_of_backward(const struct tare_use *u, const struct tare_worker *w)
 {
 	if (u->in_backward && u->lived_backwards == 0)
 		return u->maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
@@ -77,7 +77,7 @@ static bool has_outlived(const struct tare_fold *f, const struct tare_live_block
 	return b->use.outlived_call || (b->site && f->sites[b->site].outlived_bytes == b->bytes);
 }
 
-static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_work *w, bool is_grad,
+static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_worker *w, bool is_grad,
 				      bool has_outlived)
 {
 	bool is_short = u->is_gone && u->in_its_section;
@@ -96,12 +96,12 @@ static bool is_leaf(const struct tare_use *u, uint32_t flags)
 }
 
 /* One batch that is fed to every step. What comes later, or is no plain tensor, the program keeps. */
-static bool is_fed(const struct tare_use *u, const struct tare_work *w)
+static bool is_fed(const struct tare_use *u, const struct tare_worker *w)
 {
 	return !u->forwards && w->forwards && is_leaf(u, TARE_PROBE_LEAF);
 }
 
-static enum tare_rule rule_of_program(const struct tare_use *u, const struct tare_work *w)
+static enum tare_rule rule_of_program(const struct tare_use *u, const struct tare_worker *w)
 {
 	if (u->is_gone && u->in_its_section)
 		return TARE_RULE_PASSING;
@@ -131,7 +131,7 @@ static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_sai
 	return reduces && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED : TARE_RULE_COMMUNICATION;
 }
 
-static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *w, uint16_t flags, bool has_outlived)
+static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker *w, uint16_t flags, bool has_outlived)
 {
 	switch (u->role) {
 	case TARE_PROBE_GATHERED:
@@ -167,12 +167,13 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_work *
 }
 
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
-				 const struct tare_work *w)
+				 const struct tare_work *work)
 {
+	const struct tare_worker *w = tare_work_of(work, b);
 	struct tare_use use = b->use;
 
 	if (!use.is_gone)
-		tare_work_now(w, b, &use);
+		tare_work_now(work, b, &use);
 	if (is_distributed(&use) && !is_said(&use))
 		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
 	return rule_of(&use, w, b->flags, has_outlived(f, b));

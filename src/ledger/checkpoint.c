@@ -302,8 +302,7 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		r->bytes = b->bytes;
 		r->tid = b->tid;
 		r->flags = b->flags & (uint16_t)~(TARE_TENSOR_ON_DEFAULT | TARE_TENSOR_ON_STREAM); /* segments say it */
-		if (!b->use.role &&
-		    tare_passes_has_stayed(&blocks->work.passes, b, blocks->work.backwards))
+		if (!b->use.role && tare_work_has_stayed(&blocks->work, b))
 			r->flags |= TARE_TENSOR_STAYED;
 		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
 	}

@@ -156,11 +156,8 @@ void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 /* NULL: there is one at this address. */
 struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
 					const uint32_t mark_nr[TARE_MARK_NR]);
-/*
- * What is returned (NULL: there is none) is to be released before the next is added. `flags`: enum
- * tare_tensor_flag of the record that says so.
- */
-struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, uint16_t flags,
+/* What is returned (NULL: there is none) is to be released before the next is added. */
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
 					   const uint32_t mark_nr[TARE_MARK_NR],
 					   struct tare_kept_blocks kept[TARE_MARK_NR]);
 void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
@@ -186,9 +183,13 @@ void tare_passes_free(struct tare_passes *p);
 /* work_place.c: what the stack of a place says of its tensors */
 void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
 
-/* work.c: what the program was doing when blocks came and went */
+/* work.c: what each thread of the program was doing when blocks came and went */
 void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
-void tare_work_end(struct tare_work *w, struct tare_live_block *b, uint16_t flags);
+void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
+struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
+struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
+bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
+void tare_work_free(struct tare_work *w);
 /* What can be said of a block as if it went now. */
 void tare_work_now(const struct tare_work *w, const struct tare_live_block *b, struct tare_use *use);
 
@@ -451,7 +452,8 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device, const struct tare_live_block *b);
 void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d);
 void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s); /* pre: f->ops are its */
-void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d, int known, int64_t at, bool is_end);
+void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
+			      const struct tare_phase_frame *frame, int64_t at, bool is_end);
 bool tare_training_is_step(const char *name); /* of a phase */
 void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
 void tare_training_free(struct tare_training_fold *t);

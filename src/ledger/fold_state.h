@@ -115,6 +115,7 @@ struct tare_site {
 
 	bool is_placed;  /* work.c: the rest is known */
 	uint8_t maker;   /* enum tare_maker */
+	bool begins_backward;
 	uint32_t call;   /* innermost call of a module, 0: none */
 	int64_t outlived_bytes; /* of the last block that outlived such a call */
 };

@@ -72,10 +72,11 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	move(f, p, sign * b->bytes);
 }
 
-static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address, uint16_t flags)
+static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address,
+		      struct tare_taking by)
 {
 	struct tare_live_block *block =
-		tare_blocks_remove(&p->host_blocks, address, flags, f->host_mark_nr, f->host.kept);
+		tare_blocks_remove(&p->host_blocks, address, by, f->host_mark_nr, f->host.kept);
 
 	if (!block)
 		return;
@@ -130,12 +131,15 @@ static void show(struct tare_fold *f, int64_t t)
 static void apply(struct tare_fold *f, const struct tare_block *b)
 {
 	struct tare_process_fold *p = f->processes[b->process];
+	struct tare_taking by = { b->tid, b->flags };
 
 	show(f, b->t);
 	tare_fold_course_host(f, b->t);
 	if (b->flags & TARE_TENSOR_FINALIZING)
 		tear_down(f, p, b->t);
-	take_back(f, p, b->address, b->bytes > 0 ? 0 : b->flags); /* also what was handed out again: its end was not seen */
+	if (b->bytes > 0) /* what is handed out again: its end was not seen */
+		by.flags = 0;
+	take_back(f, p, b->address, by);
 	if (b->bytes > 0)
 		hand_out(f, p, b);
 }
@@ -203,9 +207,11 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
 
 static void forget(struct tare_fold *f, struct tare_process_fold *p)
 {
+	static const struct tare_taking end = { .flags = TARE_TENSOR_FINALIZING };
+
 	for (size_t i = 0; i < p->host_blocks.count; i++)
 		if (p->host_blocks.items[i].process >= 0)
-			take_back(f, p, p->host_blocks.items[i].address, TARE_TENSOR_FINALIZING);
+			take_back(f, p, p->host_blocks.items[i].address, end);
 }
 
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)

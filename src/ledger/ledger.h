@@ -420,6 +420,8 @@ struct tare_training {
 	int device; /* as tare_device_ledger.index; -1: the CPU */
 	enum tare_training_by by;
 	uint64_t count;
+	const uint64_t *counts; /* of each thread that trains */
+	size_t thread_nr;
 	struct tare_training_step first, steady; /* steady: the median of the others, figure by figure */
 	const char *most_at; /* "peak:tensors", "peak:host": when there was most, and what of it is the process's */
 	int64_t most_ns;

@@ -51,8 +51,7 @@ static void begin(struct tare_fold *f, struct tare_device_fold *d,
 	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
 					   sizeof(*d->phase_open));
 	d->phase_open[d->phase_open_nr++] = b->frame;
-	if (f->phases.frames[b->frame].known >= 0)
-		tare_fold_training_phase(f, d, f->phases.frames[b->frame].known, b->t, false);
+	tare_fold_training_phase(f, d, &f->phases.frames[b->frame], b->t, false);
 }
 
 static void close_open(struct tare_device_fold *d, int frame)
@@ -96,8 +95,7 @@ static void end(struct tare_fold *f, struct tare_device_fold *d,
 	bool is_first = !total->seen;
 	int64_t change = now_of(d) - l->before;
 
-	if (x->known >= 0)
-		tare_fold_training_phase(f, d, x->known, b->t, true);
+	tare_fold_training_phase(f, d, x, b->t, true);
 	if (l->from_start)
 		look_back(d, l);
 	close_open(d, b->frame);

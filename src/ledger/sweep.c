@@ -158,7 +158,7 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_probes *pro
 			continue;
 		give_role(&b->use, p, names[i], probes->sweeps);
 		if (b->use.role == TARE_PROBE_GRADIENT)
-			tare_passes_note_said(&blocks->work.passes, b);
+			tare_passes_note_said(&tare_work_of(&blocks->work, b)->passes, b);
 	}
 }
 

@@ -60,11 +60,14 @@ static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_seg
 	}
 }
 
+/* Nobody took it back, as far as is known. */
+static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
+
 static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-		      uint64_t address, uint16_t flags)
+		      uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
-		tare_blocks_remove(&p->blocks, address, flags, d->mark_nr, d->kept_blocks);
+		tare_blocks_remove(&p->blocks, address, by, d->mark_nr, d->kept_blocks);
 
 	if (!block)
 		return;
@@ -88,7 +91,7 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			take_back(f, d, p, b->address, TARE_TENSOR_FINALIZING);
+			take_back(f, d, p, b->address, at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -112,7 +115,7 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 		int s = b->process < 0 ? -1 : tare_segments_place(&p->segments, b->address);
 
 		if (b->process >= 0 && (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
-			take_back(f, d, p, b->address, TARE_TENSOR_FINALIZING);
+			take_back(f, d, p, b->address, at_end);
 	}
 }
 
@@ -124,12 +127,12 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 	struct tare_live_block *block;
 
 	if (!segment) {
-		take_back(f, d, p, b->address, 0);
+		take_back(f, d, p, b->address, unseen);
 		return;
 	}
 	block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	if (!block) { /* its end was not seen */
-		take_back(f, d, p, b->address, 0);
+		take_back(f, d, p, b->address, unseen);
 		block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	}
 	spread(f, &p->segments, segment, block, &b->on);
@@ -162,7 +165,7 @@ static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct 
 	if (b->bytes > 0)
 		hand_out(f, d, p, b);
 	else
-		take_back(f, d, p, b->address, b->flags);
+		take_back(f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
 }
 
 /* Up to then; mostly nothing is waiting for that. */

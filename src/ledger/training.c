@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "steps". A step of training ends where the program goes on after its optimizer; where no optimizer is seen at
- * work, it is a phase that is called so, and without those it ends after a backward pass.
+ * Rule "steps". A step of training ends where its thread goes on after its optimizer; where no optimizer is seen at
+ * work, it is a phase that is called so, and without those it ends after a backward pass. Each thread has its own.
  */
 #include "ledger/training.h"
 
 #include "ledger/fold.h"
 
+#include "base/array.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { THREADS = 1024 /* whose steps are told apart, of a process in a memory */ };
 
 static void add(struct tare_training_fold *t, enum tare_training_figure what, int64_t by)
 {
@@ -34,16 +37,24 @@ static int64_t used_of(const struct tare_fold *f, const struct tare_training_fol
 	return t->device < 0 ? 0 : f->devices[t->device]->used;
 }
 
-static struct tare_training_fold *training_of(struct tare_work *w, int process, int device)
+/* NULL: there are too many already. */
+static struct tare_training_fold *training_of(struct tare_work *work, struct tare_worker *w,
+					      int process, int device)
 {
-	if (!w->training) {
-		w->training = tare_xcalloc(1, sizeof(*w->training));
-		w->training->process = process;
-		w->training->device = device;
-		w->training->section = w->section;
-		w->training->backwards = w->backwards;
-	}
-	return w->training;
+	struct tare_training_fold *t;
+
+	if (w->training || work->training_nr == THREADS)
+		return w->training;
+	t = w->training = tare_xcalloc(1, sizeof(*t));
+	t->process = process;
+	t->device = device;
+	t->tid = w->tid;
+	t->section = w->section;
+	t->backwards = w->backwards;
+	work->trainings = tare_array_reserve(work->trainings, &work->training_cap,
+					     work->training_nr + 1, sizeof(*work->trainings));
+	work->trainings[work->training_nr++] = t;
+	return t;
 }
 
 static void next_step(const struct tare_fold *f, struct tare_training_fold *t,
@@ -53,9 +64,9 @@ static void next_step(const struct tare_fold *f, struct tare_training_fold *t,
 	tare_training_begin(&t->lists[by], at, used_of(f, t), live_of(f, t));
 }
 
-/* The program has begun something else, by the thread that tells. */
+/* The thread has begun something else. */
 static void see_section(const struct tare_fold *f, struct tare_training_fold *t,
-			const struct tare_work *w, int64_t at)
+			const struct tare_worker *w, int64_t at)
 {
 	t->has_backward |= w->backwards != t->backwards;
 	t->has_optimizer |= w->kind == TARE_WORK_OPTIMIZER && t->has_backward;
@@ -77,47 +88,51 @@ static bool is_begun(const struct tare_training_fold *t)
 }
 
 /* The first step begins with the first forward that a backward pass can go back from. */
-static void begin_first(struct tare_fold *f, struct tare_work *w, int device,
-			const struct tare_live_block *b)
+static void begin_first(struct tare_fold *f, struct tare_training_fold *t,
+			const struct tare_worker *w, int64_t at)
 {
-	struct tare_training_fold *t = training_of(w, b->process, device);
-
-	next_step(f, t, TARE_TRAINING_BACKWARDS, b->born_ns);
-	next_step(f, t, TARE_TRAINING_OPTIMIZER, b->born_ns);
+	next_step(f, t, TARE_TRAINING_BACKWARDS, at);
+	next_step(f, t, TARE_TRAINING_OPTIMIZER, at);
 	t->section = w->section;
 	t->backwards = w->backwards;
 }
 
-void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device,
+void tare_fold_training_block(struct tare_fold *f, struct tare_work *work, int device,
 			      const struct tare_live_block *b)
 {
+	struct tare_worker *w = &work->workers[b->use.worker - 1];
+	struct tare_training_fold *t = w->training;
+
 	if (b->born_ns < 0)
 		return;
-	if (is_begun(w->training) && w->section != w->training->section)
-		see_section(f, w->training, w, b->born_ns);
-	else if (!is_begun(w->training) && w->kind == TARE_WORK_FORWARD &&
-		 b->flags & TARE_TENSOR_GRAD)
-		begin_first(f, w, device, b);
-	for (int i = 0; w->training && i < TARE_TRAINING_BY_NR; i++)
-		tare_training_most(&w->training->lists[i], TARE_TRAINING_LIVE, live_of(f, w->training));
+	if (is_begun(t) && w->section != t->section)
+		see_section(f, t, w, b->born_ns);
+	else if (!is_begun(t) && w->kind == TARE_WORK_FORWARD && b->flags & TARE_TENSOR_GRAD &&
+		 (t = training_of(work, w, b->process, device)))
+		begin_first(f, t, w, b->born_ns);
+	for (size_t k = 0; k < work->training_nr; k++)
+		for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
+			tare_training_most(&work->trainings[k]->lists[i], TARE_TRAINING_LIVE,
+					   live_of(f, work->trainings[k]));
 }
 
-static struct tare_training_fold *at_place(const struct tare_fold *f, int process, int device)
+static struct tare_work *at_place(const struct tare_fold *f, int process, int device)
 {
 	const struct tare_process_fold *p = process < 0 ? NULL : f->processes[process];
 
-	return p && device < p->place_nr && p->places[device]
-		       ? p->places[device]->blocks.work.training
-		       : NULL;
+	return p && device < p->place_nr && p->places[device] ? &p->places[device]->blocks.work
+							      : NULL;
 }
 
 void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_training_fold *t = at_place(f, i, d->index);
+		struct tare_work *w = at_place(f, i, d->index);
 
-		for (int k = 0; t && k < TARE_TRAINING_BY_NR; k++)
-			tare_training_most(&t->lists[k], TARE_TRAINING_USED, d->used);
+		for (size_t n = 0; w && n < w->training_nr; n++)
+			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
+				tare_training_most(&w->trainings[n]->lists[k], TARE_TRAINING_USED,
+						   d->used);
 	}
 }
 
@@ -156,6 +171,13 @@ static void add_call(const struct tare_fold *f, struct tare_training_fold *t,
 	add_trials(f, t);
 }
 
+/* Of several threads that train, a call is that of the one that made it; other threads work for the only one. */
+static bool is_for(const struct tare_work *w, const struct tare_training_fold *t,
+		   const struct tare_step *s)
+{
+	return w->training_nr == 1 || t->tid == s->tid;
+}
+
 /* A call of no device is of all that the process trains on. */
 void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s)
 {
@@ -164,10 +186,12 @@ void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *
 	if (s->is_folded || s->effect == TARE_EFFECT_UNDO)
 		return;
 	for (int i = 0; i < p->place_nr; i++) {
-		struct tare_training_fold *t = at_place(f, s->process, i);
+		struct tare_work *w =
+			s->device < 0 || s->device == i ? at_place(f, s->process, i) : NULL;
 
-		if (t && (s->device < 0 || s->device == i))
-			add_call(f, t, s);
+		for (size_t n = 0; w && n < w->training_nr; n++)
+			if (is_for(w, w->trainings[n], s))
+				add_call(f, w->trainings[n], s);
 	}
 }
 
@@ -192,17 +216,20 @@ bool tare_training_is_step(const char *name)
 	return false;
 }
 
-void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d, int known,
-			      int64_t at, bool is_end)
+void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
+			      const struct tare_phase_frame *frame, int64_t at, bool is_end)
 {
-	const struct tare_phase_known *k = &f->phases.known[known];
+	const struct tare_phase_known *k = frame->known < 0 ? NULL : &f->phases.known[frame->known];
 	struct tare_training_list *l;
 	struct tare_training_fold *t;
+	struct tare_work *w;
 
-	if (!tare_training_is_step(k->name))
+	if (!k || !tare_training_is_step(k->name))
 		return;
-	t = training_of(&tare_fold_place(f, k->process, d->index)->blocks.work, k->process,
-			d->index);
+	w = &tare_fold_place(f, k->process, d->index)->blocks.work;
+	t = training_of(w, tare_work_thread(w, frame->tid), k->process, d->index);
+	if (!t)
+		return;
 	l = &t->lists[TARE_TRAINING_PHASES];
 	if (!is_end && !l->depth++)
 		tare_training_begin(l, at, d->used, d->live);

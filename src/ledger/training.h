@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of training, as tensors or phases tell them. Each memory of each process has its own; they are told
- * apart in three ways at once, and the best one that tells anything is shown.
+ * Steps of training, as tensors or phases tell them. Each thread of each process has its own in each memory; they
+ * are told apart in three ways at once, and the best one that tells anything is shown.
  */
 #ifndef TARE_LEDGER_TRAINING_H
 #define TARE_LEDGER_TRAINING_H
@@ -12,7 +12,7 @@
 struct tare_training_list {
 	bool is_open;
 	int depth; /* of phases: how many are open that are called steps */
-	int64_t begin_ns;
+	int64_t begin_ns, first_ns; /* when the open and the first one began */
 	struct tare_training_step open, first;
 	uint64_t count; /* closed ones */
 	uint64_t stride;
@@ -27,6 +27,7 @@ void tare_training_most(struct tare_training_list *l, enum tare_training_figure 
 
 struct tare_training_fold {
 	int process, device; /* -1: in the memory of the CPU */
+	uint32_t tid;
 	uint32_t section, backwards;
 	bool has_backward, has_optimizer; /* since the last step of that kind ended */
 	struct tare_training_list lists[TARE_TRAINING_BY_NR];

@@ -31,6 +31,7 @@ void tare_training_end(struct tare_training_list *l, int64_t t)
 	l->open.figures[TARE_TRAINING_NS] = t - l->begin_ns;
 	if (!l->count++) {
 		l->first = l->open;
+		l->first_ns = l->begin_ns;
 		l->stride = 1;
 		return;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rule "steps": the steps of a process in one memory become a row. */
+/* Rule "steps": the steps of all threads of a process in one memory become a row. */
 #include "ledger/training.h"
 
 #include "ledger/fold.h"
 
+#include "base/array.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -13,21 +14,65 @@ enum {
 	ACCUMULATED = 64 /* most backward passes of an optimizer's step */
 };
 
-/* A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. */
-static const struct tare_training_list *best_of(const struct tare_training_fold *t,
-						enum tare_training_by *by)
+static uint64_t count_of(const struct tare_work *w, enum tare_training_by by)
 {
-	const struct tare_training_list *lists = t->lists;
+	uint64_t count = 0;
 
-	*by = TARE_TRAINING_OPTIMIZER;
-	if (lists[*by].count >= LEAST &&
-	    lists[*by].count * ACCUMULATED >= lists[TARE_TRAINING_BACKWARDS].count)
-		return &lists[*by];
-	*by = TARE_TRAINING_PHASES;
-	if (lists[*by].count >= LEAST)
-		return &lists[*by];
-	*by = TARE_TRAINING_BACKWARDS;
-	return lists[*by].count >= LEAST ? &lists[*by] : NULL;
+	for (size_t i = 0; i < w->training_nr; i++)
+		count += w->trainings[i]->lists[by].count;
+	return count;
+}
+
+/* A phase may leave the first step out, or be called otherwise there: an optimizer at work is surer. */
+static enum tare_training_by best_of(const struct tare_work *w)
+{
+	uint64_t optimizer = count_of(w, TARE_TRAINING_OPTIMIZER);
+
+	if (optimizer >= LEAST && optimizer * ACCUMULATED >= count_of(w, TARE_TRAINING_BACKWARDS))
+		return TARE_TRAINING_OPTIMIZER;
+	return count_of(w, TARE_TRAINING_PHASES) >= LEAST ? TARE_TRAINING_PHASES
+							  : TARE_TRAINING_BACKWARDS;
+}
+
+/* ---- figures ---- */
+
+struct others {
+	const struct tare_training_step **steps;
+	size_t count;
+};
+
+/* Of several threads, the first step is that of the first; others first take what is taken once, too. */
+static const struct tare_training_list *first_of(const struct tare_work *w,
+						 enum tare_training_by by)
+{
+	const struct tare_training_list *first = NULL;
+
+	for (size_t i = 0; i < w->training_nr; i++) {
+		const struct tare_training_list *l = &w->trainings[i]->lists[by];
+
+		if (l->count && (!first || l->first_ns < first->first_ns))
+			first = l;
+	}
+	return first;
+}
+
+/* All steps but the threads' first ones; those where no thread made two. */
+static struct others others_of(const struct tare_work *w, enum tare_training_by by)
+{
+	const struct tare_training_list *first = first_of(w, by);
+	struct others o = { 0 };
+	size_t room = 0;
+
+	for (size_t i = 0; i < w->training_nr; i++)
+		room += w->trainings[i]->lists[by].nr + 1;
+	o.steps = tare_xcalloc(room, sizeof(*o.steps));
+	for (size_t i = 0; i < w->training_nr; i++)
+		for (size_t k = 0; k < w->trainings[i]->lists[by].nr; k++)
+			o.steps[o.count++] = &w->trainings[i]->lists[by].items[k];
+	for (size_t i = 0; room == w->training_nr && i < w->training_nr; i++)
+		if (w->trainings[i]->lists[by].count && &w->trainings[i]->lists[by] != first)
+			o.steps[o.count++] = &w->trainings[i]->lists[by].first;
+	return o;
 }
 
 static int compare(const void *a, const void *b)
@@ -37,19 +82,47 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int64_t median_of(const struct tare_training_list *l, int figure)
+static int64_t median_of(const struct others *o, int figure)
 {
-	int64_t *values = tare_xcalloc(l->nr, sizeof(*values)), median;
+	int64_t *values = tare_xcalloc(o->count, sizeof(*values)), median;
 
-	for (size_t i = 0; i < l->nr; i++)
-		values[i] = l->items[i].figures[figure];
-	qsort(values, l->nr, sizeof(*values), compare);
-	median = values[l->nr / 2];
-	if (l->nr % 2 == 0)
-		median = values[l->nr / 2 - 1] + (median - values[l->nr / 2 - 1]) / 2;
+	for (size_t i = 0; i < o->count; i++)
+		values[i] = o->steps[i]->figures[figure];
+	qsort(values, o->count, sizeof(*values), compare);
+	median = values[o->count / 2];
+	if (o->count % 2 == 0)
+		median = values[o->count / 2 - 1] + (median - values[o->count / 2 - 1]) / 2;
 	free(values);
 	return median;
 }
+
+static void add_figures(const struct tare_work *w, struct tare_training *out)
+{
+	struct others o = others_of(w, out->by);
+
+	out->first = first_of(w, out->by)->first;
+	for (int i = 0; i < TARE_TRAINING_NR; i++)
+		out->steady.figures[i] = median_of(&o, i);
+	free(o.steps);
+}
+
+/* How many steps each thread made, in the order in which they began to train. */
+static void add_counts(const struct tare_work *w, struct tare_arena *memory,
+		       struct tare_training *out)
+{
+	uint64_t *counts = tare_arena_alloc(memory, w->training_nr * sizeof(*counts));
+
+	for (size_t i = 0; i < w->training_nr; i++) {
+		uint64_t count = w->trainings[i]->lists[out->by].count;
+
+		if (count)
+			counts[out->thread_nr++] = count;
+		out->count += count;
+	}
+	out->counts = counts;
+}
+
+/* ---- rows ---- */
 
 /* What there was of its tensors when there was most on that device, or CPU. */
 static void add_most(const struct tare_fold *f, const struct tare_training_fold *t,
@@ -85,14 +158,13 @@ static bool is_used(const struct tare_fold *f, const struct tare_training_fold *
 
 static void add_row(const struct tare_fold *f, const struct tare_work *w, struct tare_ledger *out)
 {
-	const struct tare_training_fold *t = w->training;
+	const struct tare_training_fold *t = w->training_nr ? w->trainings[0] : NULL;
 	const struct tare_process *p = t ? f->processes[t->process]->process : NULL;
-	const struct tare_training_list *l;
 	struct tare_training *row;
-	enum tare_training_by by;
 
 	/* Of what was folded, or not recorded, nobody knows which step was the first. */
-	if (!t || p->fold_ns > 0 || f->pause_nr || !is_used(f, t) || !(l = best_of(t, &by)))
+	if (!t || p->fold_ns > 0 || f->pause_nr || !is_used(f, t) ||
+	    count_of(w, best_of(w)) < LEAST)
 		return;
 	row = &out->trainings[out->training_nr++];
 	*row = (struct tare_training){
@@ -103,12 +175,10 @@ static void add_row(const struct tare_fold *f, const struct tare_work *w, struct
 				  ? -1
 				  : out->devices[tare_fold_device_place(f, f->devices[t->device])]
 					    .index,
-		.by = by,
-		.count = l->count,
-		.first = l->first
+		.by = best_of(w),
 	};
-	for (int i = 0; i < TARE_TRAINING_NR; i++)
-		row->steady.figures[i] = median_of(l, i);
+	add_counts(w, out->memory, row);
+	add_figures(w, row);
 	add_most(f, t, w, row);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program is doing, as its tensors tell: forward, backward, optimizer, or something else, a
- * section each; and within which calls of modules. A block knows in which section and call it was handed
- * out, and how that stood when it was taken back.
+ * What each thread of a program is doing, as its tensors tell: forward, backward, optimizer, or something
+ * else, a section each; and within which calls of modules. A block knows in which section and call it was
+ * handed out, and how that stood when it was taken back.
  */
 #ifndef TARE_LEDGER_WORK_H
 #define TARE_LEDGER_WORK_H
@@ -21,6 +21,8 @@ enum tare_work_kind { TARE_WORK_OTHER, TARE_WORK_FORWARD, TARE_WORK_BACKWARD, TA
 
 /* Of a block. */
 struct tare_use {
+	uint32_t worker; /* 1 + place of the thread that it was handed out to */
+	bool is_beside;  /* that thread had told nothing: what follows are the leader's */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
 	uint32_t name, named_by;               /* text of the fold, 0: none; which sweep of its process gave it */
@@ -55,16 +57,24 @@ struct tare_passes {
 	struct tare_map said; /* site and size of what torch.distributed made and a sweep found to be a gradient */
 };
 
+/* Who takes a block back, and how: enum tare_tensor_flag. */
+struct tare_taking {
+	uint32_t tid;
+	uint16_t flags;
+};
+
 enum { TARE_CALLS = 48 };
 
 struct tare_call_now {
 	uint32_t call, serial;
 };
 
-/* Of the blocks of one process in one memory. */
-struct tare_work {
-	uint32_t tid; /* whose blocks tell */
-	bool has_tid, is_tid_sure;
+/* A thread, by its blocks of one process in one memory. */
+struct tare_worker {
+	uint32_t tid;
+	bool has_told;   /* it was seen at a forward, a backward pass or an optimizer */
+	bool is_engine;  /* of autograd's: it works for those that begin backward passes */
+	uint32_t serves; /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;
 	uint32_t section, backwards, forwards;
 	uint32_t forwards_then; /* when the last backward pass began */
@@ -75,6 +85,20 @@ struct tare_work {
 	uint64_t last_address;
 	struct tare_passes passes;
 	struct tare_training_fold *training; /* NULL: none was seen */
+};
+
+/* Of the blocks of one process in one memory. */
+struct tare_work {
+	struct tare_worker *workers;
+	size_t count, cap;
+	struct tare_map of_tid; /* thread → its place */
+	/* 1 + a place; 0: there is none */
+	uint32_t leader;  /* the first that told something: others load data for it */
+	uint32_t starter; /* that began a backward pass by its last block */
+	uint32_t grad;    /* that autograd recorded last */
+	uint32_t last;    /* whose block was the last */
+	struct tare_training_fold **trainings;
+	size_t training_nr, training_cap;
 };
 
 #endif

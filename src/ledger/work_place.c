@@ -81,6 +81,7 @@ void tare_work_look_at(struct tare_fold *f, struct tare_site *site)
 		if (maker == THROUGH)
 			continue;
 		site->maker = (uint8_t)maker;
+		site->begins_backward = maker == TARE_MAKER_PROGRAM; /* the one row that says so */
 		break;
 	}
 	if (site->python)

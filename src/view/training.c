@@ -100,6 +100,14 @@ static void add_most(struct tare_json *j, const struct tare_training *t)
 	tare_json_close(j);
 }
 
+static void add_counts(struct tare_json *j, const struct tare_training *t)
+{
+	tare_json_open(j, "steps_of_threads", '[');
+	for (size_t i = 0; i < t->thread_nr; i++)
+		tare_json_u64(j, NULL, t->counts[i]);
+	tare_json_close(j);
+}
+
 void tare_training_json(struct tare_json *j, const struct tare_ledger *ledger)
 {
 	tare_json_open(j, "training", '[');
@@ -116,6 +124,7 @@ void tare_training_json(struct tare_json *j, const struct tare_ledger *ledger)
 			tare_json_i64(j, "device", t->device);
 		tare_json_str(j, "steps_by", by_names[t->by]);
 		tare_json_u64(j, "steps", t->count);
+		add_counts(j, t);
 		add_step(j, "first", t, &t->first);
 		add_step(j, "steady", t, &t->steady);
 		add_most(j, t);
@@ -168,11 +177,26 @@ static void add_table(struct tare_str *out, const struct tare_training *t,
 	tare_text_table_free(&table);
 }
 
+/* "8 steps", "4 × 8 steps" of threads alike, "31 steps of 4 threads". */
+static void add_steps(struct tare_str *title, const struct tare_training *t)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	bool is_alike = true;
+
+	for (size_t i = 1; i < t->thread_nr; i++)
+		is_alike &= t->counts[i] == t->counts[0];
+	if (t->thread_nr < 2)
+		tare_str_addf(title, "%s steps", tare_units_count(text, t->count));
+	else if (is_alike)
+		tare_str_addf(title, "%zu × %s steps", t->thread_nr, tare_units_count(text, t->counts[0]));
+	else
+		tare_str_addf(title, "%s steps of %zu threads", tare_units_count(text, t->count), t->thread_nr);
+}
+
 static void add_title(struct tare_str *out, const struct tare_training *t,
 		      const struct tare_text_style *style)
 {
 	struct tare_str title = { 0 };
-	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_add(&title, "training on ");
 	if (t->device < 0)
@@ -180,8 +204,9 @@ static void add_title(struct tare_str *out, const struct tare_training *t,
 	else
 		tare_str_addf(&title, "GPU %d · ", t->device);
 	tare_text_add_name(&title, t->program);
-	tare_str_addf(&title, " (pid %lld) · %s steps, %s", (long long)t->pid,
-		      tare_units_count(text, t->count), by_words[t->by]);
+	tare_str_addf(&title, " (pid %lld) · ", (long long)t->pid);
+	add_steps(&title, t);
+	tare_str_addf(&title, ", %s", by_words[t->by]);
 	tare_text_tone(out, tare_str_text(&title), TARE_TONE_STRONG, style);
 	tare_str_add_char(out, '\n');
 	tare_str_free(&title);

@@ -8,6 +8,7 @@ import os
 from harness import MIB, PYTHON, ROOT, case, check, check_equal, fixture, main, needs_torch
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "categories.py")
+THREADS = os.path.join(ROOT, "tests", "e2e", "python", "threads.py")
 
 
 def train(box, what):
@@ -89,6 +90,43 @@ def two_steps_are_too_few(box):
     text, training = report(box)
     check_equal(training, [])
     check("training on" not in text, text)
+
+
+def threads(box, *args):
+    needs_torch()
+    box.record([PYTHON, THREADS] + list(args), sim=None, options=("-f",), timeout=300)
+    return report(box)
+
+
+def at_the_peak(box):
+    """category → bytes."""
+    done = box.tare("report", "rec.tare", "--by", "category", "--at", "peak", "--json")
+    check_equal(done.code, 0, done)
+    return {row["label"]: row["bytes"] for row in json.loads(done.out)["rows"]}
+
+
+@case
+def threads_have_steps_and_categories_of_their_own(box):
+    for _ in range(5):
+        text, training = threads(box, "adam", "4", "8")
+        check_equal([(t["steps_by"], t["steps"], t["steps_of_threads"]) for t in training],
+                    [("optimizer", 28, [7, 7, 7, 7])])
+        check("· 4 × 7 steps, by the optimizer" in text, text)
+        found = at_the_peak(box)
+        check_equal(found["parameter"], 4 * MIB, found)
+        check(abs(found["optimizer state"] - 8 * MIB) < 1024, found)  # and counts of steps
+        check_equal(found["gradient"] % MIB, 0, found)
+        check(found["gradient"] <= 4 * MIB, found)
+        check("buffer/state" not in found, found)
+
+
+@case
+def threads_without_state_have_them_too(box):
+    _, training = threads(box, "sgd", "3", "5")
+    check_equal([t["steps_of_threads"] for t in training], [[4, 4, 4]])
+    found = at_the_peak(box)
+    check_equal(found["parameter"], 3 * MIB, found)
+    check(found["gradient"] <= 3 * MIB and "optimizer state" not in found, found)
 
 
 @case

@@ -154,12 +154,16 @@ static struct tare_finding train_findings[] = {
 	  .count = 2 },
 };
 
+static const uint64_t training_steps[] = { 120 };
+
 static struct tare_training training[] = {
 	{ .pid = 431,
 	  .program = "python3",
 	  .device = 0,
 	  .by = TARE_TRAINING_OPTIMIZER,
 	  .count = 120,
+	  .counts = training_steps,
+	  .thread_nr = 1,
 	  .first = { .figures = { [TARE_TRAINING_NS] = 1350000000,
 				  [TARE_TRAINING_DRIVER] = 912000000,
 				  [TARE_TRAINING_ASKED] = 61,

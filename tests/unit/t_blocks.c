@@ -20,7 +20,7 @@ static void add(struct blocks *b, uint64_t address, int64_t bytes)
 static void take(struct blocks *b, uint64_t address)
 {
 	struct tare_live_block *gone =
-		tare_blocks_remove(&b->live, address, 0, b->mark_nr, b->kept);
+		tare_blocks_remove(&b->live, address, (struct tare_taking){ 0 }, b->mark_nr, b->kept);
 
 	CHECK(gone);
 	CHECK_INT((int64_t)gone->address, (int64_t)address);
@@ -42,7 +42,7 @@ TEST(blocks_are_found_until_they_go)
 		add(&b, i << 9, (int64_t)i);
 	for (uint64_t i = 1; i <= 100; i += 2)
 		take(&b, i << 9);
-	CHECK(!tare_blocks_remove(&b.live, 1 << 9, 0, b.mark_nr, b.kept));
+	CHECK(!tare_blocks_remove(&b.live, 1 << 9, (struct tare_taking){ 0 }, b.mark_nr, b.kept));
 	CHECK(!tare_blocks_add(&b.live, &(struct tare_block){ .address = 2 << 9 }, b.mark_nr));
 	CHECK(!tare_blocks_find(&b.live, 1 << 9));
 	CHECK_INT(tare_blocks_find(&b.live, 2 << 9)->bytes, 2);

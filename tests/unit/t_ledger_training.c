@@ -12,6 +12,7 @@
 struct how {
 	bool is_host, has_optimizer;
 	int backwards; /* of a step */
+	uint32_t tid;
 };
 
 static void block(struct world *w, const struct how *how, int64_t t, uint64_t at, int64_t mib,
@@ -19,8 +20,9 @@ static void block(struct world *w, const struct how *how, int64_t t, uint64_t at
 {
 	struct world_block b = { .is_host = how->is_host,
 				 .t = t,
-				 .block = BASE + at * MIB,
+				 .block = BASE + (at + 100 * how->tid) * MIB,
 				 .bytes = mib * MIB,
+				 .tid = how->tid,
 				 .flags = flags };
 
 	for (int i = 0; frames && frames[i].file; i++)
@@ -207,6 +209,33 @@ TEST(training_is_not_known_by_two_steps)
 	train(w, &how, 2, 20, 20);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Each thread is at another piece of work. */
+TEST(training_of_threads)
+{
+	static const struct how one = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 1 };
+	static const struct how two = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 2 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (int i = 0; i < 5; i++)
+		step(w, &one, (100 + 20 * i) * MS, i == 0);
+	for (int i = 0; i < 3; i++)
+		step(w, &two, (103 + 30 * i) * MS, i == 0);
+	world_end(w, 0, 300 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 6);
+	CHECK_INT(l.trainings[0].thread_nr, 2);
+	CHECK_INT(l.trainings[0].counts[0], 4);
+	CHECK_INT(l.trainings[0].counts[1], 2);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 19 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS); /* of 20, 20, 20, 30 */
+	CHECK_INT(l.trainings[0].most[TARE_CATEGORY_OPTIMIZER].bytes, 4 * MIB);
 	tare_ledger_free(&l);
 	world_free(w);
 }
