@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/emit_table.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -199,12 +200,15 @@ void tare_emit_null(struct tare_emit *e, const char *key)
 
 void tare_emit_note(struct tare_emit *e, const char *fmt, ...)
 {
+	struct tare_str line = { 0 };
 	va_list ap;
 
 	if (e->format != TARE_EMIT_TEXT)
 		return;
 	va_start(ap, fmt);
-	tare_str_vaddf(e->out, fmt, ap);
+	tare_str_vaddf(&line, fmt, ap);
 	va_end(ap);
+	tare_text_add_name(e->out, tare_str_text(&line));
 	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
 }

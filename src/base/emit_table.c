@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/emit_table.h"
 
+#include "base/text.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 
@@ -46,7 +47,7 @@ static void add_cell(const struct tare_cell *c, enum tare_column_kind kind, stru
 		return;
 	}
 	if (c->type == TARE_CELL_TEXT) {
-		tare_str_add(out, c->text);
+		tare_text_add_name(out, c->text);
 		return;
 	}
 	switch (kind) {
@@ -78,7 +79,7 @@ static void add_cell(const struct tare_cell *c, enum tare_column_kind kind, stru
 
 static void add_head(const struct tare_emit_table *t, size_t column, struct tare_str *out)
 {
-	tare_str_add(out, t->columns[column].head);
+	tare_text_add_name(out, t->columns[column].head);
 	if (!t->title && is_size(t->columns[column].kind))
 		tare_str_addf(out, "%s%s", t->columns[column].head[0] ? " " : "", mib);
 }
@@ -172,7 +173,7 @@ static void text_title(const struct tare_emit_table *t, size_t total, struct tar
 
 	for (size_t c = 0; c < t->column_count; c++)
 		has_size = has_size || (t->columns[c].head && is_size(t->columns[c].kind));
-	tare_str_add(out, t->title);
+	tare_text_add_name(out, t->title);
 	if (has_size) {
 		tare_str_add_repeat(out, " ",
 				    columns + unit + 2 < total ? total - columns - unit : 2);
@@ -196,7 +197,8 @@ void tare_emit_table_text(const struct tare_emit_table *t, struct tare_str *out)
 		if (row->cells) {
 			text_row(t, row, widths, out);
 		} else if (row->line[0]) {
-			tare_str_addf(out, "%s\n", row->line);
+			tare_text_add_lines(out, row->line, strlen(row->line));
+			tare_str_add_char(out, '\n');
 		} else {
 			tare_str_add_repeat(out, "─", total);
 			tare_str_add_char(out, '\n');
@@ -245,26 +247,11 @@ void tare_emit_table_json(const struct tare_emit_table *t, struct tare_json *jso
 	tare_json_close(json);
 }
 
-static void csv_text(const char *text, struct tare_str *out)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		tare_str_add(out, text);
-		return;
-	}
-	tare_str_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			tare_str_add_char(out, '"');
-		tare_str_add_char(out, *text);
-	}
-	tare_str_add_char(out, '"');
-}
-
 static void csv_cell(const struct tare_cell *c, struct tare_str *out)
 {
 	switch (c->type) {
 	case TARE_CELL_TEXT:
-		csv_text(c->text, out);
+		tare_text_add_csv(out, c->text);
 		break;
 	case TARE_CELL_INT:
 		tare_str_addf(out, "%lld", (long long)c->i);
@@ -296,7 +283,7 @@ static void csv_row(const struct tare_emit_table *t, const struct tare_emit_row 
 		if (row)
 			csv_cell(&row->cells[c], out);
 		else
-			csv_text(t->columns[c].key, out);
+			tare_text_add_csv(out, t->columns[c].key);
 	}
 	tare_str_add_char(out, '\n');
 }

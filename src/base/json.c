@@ -1,62 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the UTF-8 sequence at p, or 0 when it is none (overlong and surrogates are none). */
-static size_t utf8_len(const unsigned char *p, size_t left)
+static void add_unit(struct tare_str *out, uint32_t unit)
 {
-	static const struct {
-		unsigned char from, to, second_from, second_to, len;
-	} forms[] = {
-		{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 },
-		{ 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	if (p[0] < 0x80)
-		return 1;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (p[0] < forms[i].from || p[0] > forms[i].to)
-			continue;
-		if (left < forms[i].len || p[1] < forms[i].second_from || p[1] > forms[i].second_to)
-			return 0;
-		for (size_t k = 2; k < forms[i].len; k++)
-			if ((p[k] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].len;
-	}
-	return 0;
+	tare_str_addf(out, "\\u%04x", (unsigned)unit);
 }
 
-static void add_escape(struct tare_str *out, unsigned char c)
+static void add_escape(struct tare_str *out, uint32_t code)
 {
 	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
-	const char *p = c ? strchr(from, c) : NULL;
+	const char *p = code && code < 0x80 ? strchr(from, (int)code) : NULL;
 
-	if (p)
+	if (p) {
 		tare_str_addf(out, "\\%c", to[p - from]);
-	else
-		tare_str_addf(out, "\\u%04x", c);
+	} else if (code < 0x10000) {
+		add_unit(out, code);
+	} else {
+		add_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+		add_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+	}
 }
 
+/* Nothing is lost of what is UTF-8: characters that are not plain are escaped, not replaced. */
 static void add_string(struct tare_str *out, const char *text, size_t len)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + len;
+	const char *p = text, *end = p + len;
 
 	tare_str_add_char(out, '"');
 	while (p < end) {
-		size_t n = utf8_len(p, (size_t)(end - p));
+		uint32_t code;
+		size_t n = tare_text_decode(p, (size_t)(end - p), &code);
 
 		if (n == 0)
 			tare_str_add(out, "\xef\xbf\xbd");
-		else if (n == 1 && (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f))
-			add_escape(out, *p);
+		else if (code == '"' || code == '\\' || !tare_text_is_plain(code))
+			add_escape(out, code);
 		else
-			tare_str_add_n(out, (const char *)p, n);
+			tare_str_add_n(out, p, n);
 		p += n ? n : 1;
 	}
 	tare_str_add_char(out, '"');

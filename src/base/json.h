@@ -14,7 +14,8 @@ enum { TARE_JSON_MAX_DEPTH = 64 };
 /*
  * Writer. It appends to a string and looks never back, so the caller may write the string out and
  * cut it to 0 at any point. Commas, escapes and indentation are its business; bytes that are not
- * UTF-8 become U+FFFD. Integers stay integers; NaN and infinity become null.
+ * UTF-8 become U+FFFD, and what is not plain (base/text.h) is escaped. Integers stay integers; NaN and
+ * infinity become null.
  *
  *     struct tare_json j = { .out = &str, .is_pretty = true };
  *     tare_json_open(&j, NULL, '{');

@@ -167,7 +167,10 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
 	if (plan->best >= 0) {
 		add_cell(plan, plan->choices[plan->best].row, "\n", &s);
 		tare_emit_str(e, "configuration", tare_str_text(&s));
-		tare_emit_note(e, "\n%s", tare_str_text(&s));
+		tare_emit_note(e, "%s", "");
+		for (size_t c = 0; c < plan->cells.column_count; c++)
+			tare_emit_note(e, "%s=%s", plan->cells.columns[c],
+				       tare_table_cell(&plan->cells, plan->choices[plan->best].row, c));
 	} else {
 		tare_emit_null(e, "configuration");
 	}

@@ -181,6 +181,16 @@ static void text_wrapped(struct tare_str *out, const char *text, size_t indent, 
 	tare_str_free(&name);
 }
 
+static void text_heading(struct tare_str *out, const char *text, const struct tare_text_style *style)
+{
+	struct tare_str name = { 0 };
+
+	add_name(&name, text);
+	tare_text_tone(out, tare_str_text(&name), TARE_TONE_STRONG, style);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&name);
+}
+
 void tare_doc_text(struct tare_str *out, const struct tare_doc *d, const struct tare_text_style *style)
 {
 	size_t start = out->len;
@@ -196,8 +206,7 @@ void tare_doc_text(struct tare_str *out, const struct tare_doc *d, const struct 
 		switch (b->kind) {
 		case TARE_DOC_TITLE:
 		case TARE_DOC_HEADING:
-			tare_text_tone(out, b->text, TARE_TONE_STRONG, style);
-			tare_str_add_char(out, '\n');
+			text_heading(out, b->text, style);
 			break;
 		case TARE_DOC_PARAGRAPH:
 			text_wrapped(out, b->text, 0, style);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/doc.h"
 
-#include <string.h>
 
 /* Legible at 800 px, in the light and in the dark; wide tables scroll on their own. */
 static const char page_head[] =
@@ -40,27 +39,7 @@ enum { COLOURS = 9 };
 
 static void add_text(struct tare_str *out, const char *text)
 {
-	struct tare_str name = { 0 };
-
-	tare_text_add_name(&name, text);
-	for (const char *at = tare_str_text(&name); *at; at++)
-		switch (*at) {
-		case '<':
-			tare_str_add(out, "&lt;");
-			break;
-		case '>':
-			tare_str_add(out, "&gt;");
-			break;
-		case '&':
-			tare_str_add(out, "&amp;");
-			break;
-		case '"':
-			tare_str_add(out, "&quot;");
-			break;
-		default:
-			tare_str_add_char(out, *at);
-		}
-	tare_str_free(&name);
+	tare_text_add_markup(out, text, SIZE_MAX);
 }
 
 static void add_element(struct tare_str *out, const char *tag, const char *text)

@@ -1,30 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/doc.h"
 
-#include <string.h>
-
-/* What Markdown, or the HTML that may stand in it, would take for something else. */
-static void add_text(struct tare_str *out, const char *text)
-{
-	struct tare_str name = { 0 };
-
-	tare_text_add_name(&name, text);
-	for (const char *at = tare_str_text(&name); *at; at++) {
-		if (*at == '<') {
-			tare_str_add(out, "&lt;");
-			continue;
-		}
-		if (*at == '&') {
-			tare_str_add(out, "&amp;");
-			continue;
-		}
-		if (strchr("\\`*_[]|#~", *at))
-			tare_str_add_char(out, '\\');
-		tare_str_add_char(out, *at);
-	}
-	tare_str_free(&name);
-}
-
 static void add_table(struct tare_str *out, const struct tare_doc_block *b)
 {
 	for (size_t r = 0; r <= b->row_nr; r++) {
@@ -33,7 +9,7 @@ static void add_table(struct tare_str *out, const struct tare_doc_block *b)
 			bool is_strong = r && b->rows[r - 1].tone == TARE_TONE_STRONG && b->rows[r - 1].cells[c][0];
 
 			tare_str_add(out, is_strong ? " **" : " ");
-			add_text(out, r ? b->rows[r - 1].cells[c] : b->columns[c].head);
+			tare_text_add_markdown(out, r ? b->rows[r - 1].cells[c] : b->columns[c].head, false);
 			tare_str_add(out, is_strong ? "** |" : " |");
 		}
 		tare_str_add_char(out, '\n');
@@ -63,7 +39,7 @@ void tare_doc_markdown(struct tare_str *out, const struct tare_doc *d)
 				  : b->kind == TARE_DOC_HEADING ? "## "
 				  : b->kind == TARE_DOC_ITEM	? "- "
 								: "");
-		add_text(out, b->text);
+		tare_text_add_markdown(out, b->text, true);
 		tare_str_add_char(out, '\n');
 	}
 }

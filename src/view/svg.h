@@ -5,10 +5,8 @@
 
 #include "base/str.h"
 
-/* Any text, from wherever: escaped, and what XML does not allow is '?'. */
+/* Any text, from wherever. */
 void tare_svg_escape(struct tare_str *out, const char *text);
-/* The same cut to `columns` code points, with an ellipsis at its end. */
-void tare_svg_escape_cut(struct tare_str *out, const char *text, size_t columns);
 /* One decimal, and none where it is 0; in every locale with a point. */
 void tare_svg_num(struct tare_str *out, double value);
 

@@ -9,14 +9,6 @@
 
 enum { MIN_LABEL = 24, GAP = 2 };
 
-/* What Tare itself writes outside ASCII, and the one column that stands for it. */
-static const struct {
-	const char *utf8;
-	char ascii;
-} plain[] = { { "–", '-' }, { "─", '-' }, { "·", '|' }, { "…", '~' }, { "×", 'x' },
-	    { "▁", '_' }, { "▂", '.' }, { "▃", '-' }, { "▄", '=' }, { "▅", '+' }, { "▆", 'x' },
-	    { "▇", '%' }, { "█", '#' } };
-
 static const char *const tones[] = {
 	[TARE_TONE_PLAIN] = "",
 	[TARE_TONE_STRONG] = "\033[1m",
@@ -182,58 +174,4 @@ void tare_text_table_free(struct tare_text_table *t)
 	}
 	free(t->rows);
 	*t = (struct tare_text_table){ 0 };
-}
-
-static char ascii_of(const char *text, size_t len)
-{
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (strlen(plain[i].utf8) == len && !memcmp(plain[i].utf8, text, len))
-			return plain[i].ascii;
-	return '?';
-}
-
-void tare_text_to_ascii(struct tare_str *s, size_t start)
-{
-	size_t to = start;
-
-	for (size_t from = start; from < s->len;) {
-		size_t len = 1;
-
-		if ((unsigned char)s->data[from] < 0x80) {
-			s->data[to++] = s->data[from++];
-			continue;
-		}
-		while (from + len < s->len && ((unsigned char)s->data[from + len] & 0xc0) == 0x80)
-			len++;
-		s->data[to++] = ascii_of(s->data + from, len);
-		from += len;
-	}
-	tare_str_cut(s, to);
-}
-
-/* The length of the printable code point at `p`, or 0: a control character, or no UTF-8. */
-static size_t printable(const char *p)
-{
-	const unsigned char *u = (const unsigned char *)p;
-	size_t len = u[0] < 0x80 ? 1 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-
-	if (u[0] < ' ' || u[0] == 0x7f || (u[0] >= 0x80 && u[0] < 0xc2) || u[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	return u[0] == 0xc2 && u[1] < 0xa0 ? 0 : len; /* U+0080 to U+009F steer terminals too */
-}
-
-void tare_text_add_name(struct tare_str *out, const char *name)
-{
-	while (*name) {
-		size_t len = printable(name);
-
-		if (len)
-			tare_str_add_n(out, name, len);
-		else
-			tare_str_add_char(out, '?');
-		name += len ? len : 1;
-	}
 }

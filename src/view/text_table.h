@@ -6,7 +6,7 @@
 #ifndef TARE_VIEW_TEXT_TABLE_H
 #define TARE_VIEW_TEXT_TABLE_H
 
-#include "base/str.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,11 +49,5 @@ void tare_text_table_free(struct tare_text_table *t);
 /* TEXT in a tone: with escapes where the style has colours. */
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
 		    const struct tare_text_style *style);
-
-/* Everything of `s` from `start` on, in ASCII, column by column. */
-void tare_text_to_ascii(struct tare_str *s, size_t start);
-
-/* A name from outside, which must not be able to steer the terminal or break a table. */
-void tare_text_add_name(struct tare_str *out, const char *name);
 
 #endif
