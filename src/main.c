@@ -3,6 +3,7 @@
  * The first word decides: a command of cmd/cmd.def, or else the start of a `tare run`. Everything
  * about a command is in its own file under src/cmd.
  */
+#include "base/private.h"
 #include "cmd/cmd.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
 {
 	const struct tare_command *cmd = argc > 1 ? tare_cmd_find(argv[1]) : NULL;
 
+	tare_private_begin();
 	if (cmd)
 		return cmd->run(argc - 1, argv + 1);
 	for (size_t i = 0; argc > 1 && i < sizeof(aliases) / sizeof(aliases[0]); i++) {

@@ -5,9 +5,9 @@
 #include "cmd/cmd.h"
 #include "cmd/profiles.h"
 #include "cmd/terminal.h"
+#include "cmd/write_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,23 +94,13 @@ static int find_compared(const struct options *o, const struct tare_calibration 
 static int write_profile(const struct options *o, const struct tare_calibration *c,
 			 const char *command, struct tare_err *err)
 {
-	bool is_stdout = strcmp(o->output, "-") == 0;
-	FILE *file = is_stdout ? stdout : NULL;
 	struct tare_str text = { 0 };
-	int rc = 0;
+	int rc;
 
-	if (!is_stdout) {
-		int fd = open(o->output,
-			      O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0666);
-
-		file = fd < 0 ? NULL : fdopen(fd, "w");
-	}
-	if (!file)
-		return tare_err_set_errno(err, errno, "%s: the profile cannot be written",
-					  o->output);
+	if (!o->force && strcmp(o->output, "-") != 0 && access(o->output, F_OK) == 0)
+		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written", o->output);
 	tare_calibrate_write(&text, c, command);
-	if (fputs(tare_str_text(&text), file) < 0 || fflush(file) || (!is_stdout && fclose(file)))
-		rc = tare_err_set_errno(err, errno, "%s: the profile cannot be written", o->output);
+	rc = tare_cmd_write_file(o->output, &text, err);
 	tare_str_free(&text);
 	return rc;
 }
@@ -161,7 +151,7 @@ static int calibrate(const struct options *o, const char *command, int *code, st
 	if (o->output && strcmp(o->output, "-") == 0)
 		tare_terminal_write(stderr, &out);
 	else if (o->json)
-		fputs(tare_str_text(&out), stdout);
+		rc = rc ? rc : tare_cmd_write_file("-", &out, err);
 	else
 		tare_terminal_write(stdout, &out);
 	tare_str_free(&out);

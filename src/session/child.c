@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/child.h"
 
+#include "base/private.h"
 #include "session/target.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ static void run_child(const char *const *argv, const struct tare_preload *preloa
 		tare_preload_each(preload, folder, set_variable, NULL);
 	sigaction(SIGXFSZ, &old_file_size, NULL);
 	sigprocmask(SIG_SETMASK, old_mask, NULL);
+	tare_private_end();
 	execvp(argv[0], (char *const *)argv);
 	failure = errno;
 	if (write(report, &failure, sizeof(failure)) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/folder.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -198,18 +199,16 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 	char *path = in_folder(folder->path, "recording.json");
 	struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text };
-	FILE *file = fopen(path, "we");
-	int rc = 0;
+	int rc;
 
 	tare_json_open(&j, NULL, '{');
 	tare_json_u64(&j, "tare", 1);
 	tare_json_str(&j, "state", "recording");
 	tare_json_str(&j, "spool", folder->work);
 	tare_json_close(&j);
-	if (!file || fprintf(file, "%s\n", tare_str_text(&text)) < 0)
-		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
-	if (file && fclose(file) != 0 && rc == 0)
-		rc = tare_err_set_errno(err, errno, "%s: cannot be written", path);
+	rc = tare_file_write(path, &text, 0600);
+	if (rc)
+		rc = tare_err_set_errno(err, -rc, "%s: cannot be written", path);
 	tare_str_free(&text);
 	free(path);
 	return rc;

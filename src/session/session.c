@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/temp_folder.h"
@@ -161,24 +162,16 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_close(j);
 }
 
-/* Whole or not at all: written beside its name, then renamed. */
 static void write_description(const struct session *s, const struct tare_session_result *result)
 {
-	char *path = file_in(s, "recording.json"), *fresh = file_in(s, "recording.json.new");
+	char *path = file_in(s, "recording.json");
 	struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text, .is_pretty = true };
-	FILE *file = fopen(fresh, "we");
-	bool is_written;
 
 	describe(s, &j, result);
-	is_written = file && fprintf(file, "%s\n", tare_str_text(&text)) > 0;
-	if (file && fclose(file) != 0)
-		is_written = false;
-	if (!is_written || rename(fresh, path) != 0)
-		unlink(fresh);
+	tare_file_write(path, &text, 0600);
 	tare_str_free(&text);
 	free(path);
-	free(fresh);
 }
 
 static char *nvml_of_sim(const struct session *s)

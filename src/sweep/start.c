@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sweep/start.h"
 
+#include "base/print.h"
+#include "base/private.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -67,6 +69,7 @@ static void run_child(const struct tare_sweep *s, size_t cell, char *const *argv
 		      const char *gpus, int go, pid_t parent)
 {
 	sigset_t none;
+	int errnum;
 	char byte;
 
 	setpgid(0, 0);
@@ -83,9 +86,11 @@ static void run_child(const struct tare_sweep *s, size_t cell, char *const *argv
 		setenv(s->grid.params[i].name, s->grid.cells[cell][i], 1);
 	if (gpus)
 		setenv("CUDA_VISIBLE_DEVICES", gpus, 1);
+	tare_private_end();
 	execvp(argv[0], argv);
-	dprintf(2, "tare: %s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	errnum = errno;
+	tare_say("%s: %s", argv[0], strerror(errnum));
+	_exit(errnum == ENOENT ? 127 : 126);
 }
 
 static int make_folder(const char *folder, struct tare_err *err)

@@ -9,13 +9,6 @@
 
 enum { MIN_LABEL = 24, GAP = 2 };
 
-static const char *const tones[] = {
-	[TARE_TONE_PLAIN] = "",
-	[TARE_TONE_STRONG] = "\033[1m",
-	[TARE_TONE_QUIET] = "\033[2m",
-	[TARE_TONE_ALARM] = "\033[33m",
-};
-
 struct tare_text_table_row *tare_text_table_add(struct tare_text_table *t)
 {
 	struct tare_text_table_row *row;
@@ -91,13 +84,11 @@ int tare_text_table_width(const struct tare_text_table *t, const struct tare_tex
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
 		    const struct tare_text_style *style)
 {
-	bool is_toned = style->is_colour && tones[tone][0];
+	const char *start = style->is_colour ? tare_print_tone(tone) : "";
 
-	if (is_toned)
-		tare_str_add(out, tones[tone]);
+	tare_str_add(out, start);
 	tare_str_add(out, text);
-	if (is_toned)
-		tare_str_add(out, "\033[0m");
+	tare_str_add(out, *start ? tare_print_tone_end : "");
 }
 
 /* The bytes that the first `columns` code points of a text take. */

@@ -6,6 +6,7 @@
 #ifndef TARE_VIEW_TEXT_TABLE_H
 #define TARE_VIEW_TEXT_TABLE_H
 
+#include "base/print.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -19,8 +20,6 @@ struct tare_text_style {
 };
 
 enum { TARE_TEXT_WIDTH = 80 }; /* where nothing better is known */
-
-enum tare_text_tone { TARE_TONE_PLAIN, TARE_TONE_STRONG, TARE_TONE_QUIET, TARE_TONE_ALARM };
 
 struct tare_text_table_row {
 	struct tare_str label;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include "base/print.h"
+#include "base/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *kind_of(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a folder"
+	       : S_ISFIFO(mode) ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+/* Without O_NONBLOCK, opening a FIFO waits for somebody at its other end. */
+static int open_kind(const char *path, bool may_be_pipe, struct tare_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0 && errno == ENXIO)
+		return tare_err_set(err, TARE_E_FORMAT, "%s: is a socket and no file; name a file",
+				    path);
+	if (fd < 0)
+		return tare_err_set_errno(err, errno, "%s: cannot be read", path);
+	if (fstat(fd, &st) != 0)
+		rc = tare_err_set_errno(err, errno, "%s: cannot be read", path);
+	else if (!S_ISREG(st.st_mode) && !(may_be_pipe && S_ISFIFO(st.st_mode)))
+		rc = tare_err_set(err, TARE_E_FORMAT, "%s: is %s and no file; name a file", path,
+				  kind_of(st.st_mode));
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+int tare_file_open(const char *path, struct tare_err *err)
+{
+	return open_kind(path, false, err);
+}
+
+/* Files of /proc and /sys, and pipes, do not say how long they are. */
+static int read_all(struct tare_str *out, int fd, const char *name, size_t limit,
+		    struct tare_err *err)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	size_t start = out->len;
+	char part[65536];
+	int rc = 0;
+
+	for (ssize_t n = 1; n && !rc;) {
+		n = read(fd, part, sizeof(part));
+		if (n < 0 && errno == EAGAIN && poll(&wait, 1, -1) >= 0)
+			continue;
+		if (n < 0 && errno != EINTR)
+			rc = tare_err_set_errno(err, errno, "%s: cannot be read", name);
+		else if (n > 0 && (size_t)n > limit - (out->len - start))
+			rc = tare_err_set(
+				err, TARE_E_LIMIT,
+				"%s: is larger than %zu MiB, which a file of this kind never is",
+				name, limit >> 20);
+		else if (n > 0)
+			tare_str_add_n(out, part, (size_t)n);
+	}
+	if (rc && out->data)
+		tare_str_cut(out, start);
+	return rc;
+}
+
+static int read_kind(struct tare_str *out, const char *path, bool may_be_pipe, size_t limit,
+		     struct tare_err *err)
+{
+	int fd = open_kind(path, may_be_pipe, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = read_all(out, fd, path, limit, err);
+	close(fd);
+	return rc;
+}
+
+int tare_file_read(struct tare_str *out, const char *path, size_t limit, struct tare_err *err)
+{
+	return read_kind(out, path, false, limit, err);
+}
+
+int tare_file_read_input(struct tare_str *out, const char *path, size_t limit, struct tare_err *err)
+{
+	if (!strcmp(path, "-"))
+		return read_all(out, STDIN_FILENO, "standard input", limit, err);
+	return read_kind(out, path, true, limit, err);
+}
+
+static int write_fd(int fd, const struct tare_str *text)
+{
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+
+	if (!file)
+		return errno ? -errno : -EIO;
+	rc = tare_print(file, text);
+	if (fclose(file) != 0 && !rc)
+		rc = errno ? -errno : -EIO;
+	return rc;
+}
+
+static mode_t less_umask(mode_t mode)
+{
+	return mode & ~(mode & 077 ? tare_private_users_mask() : 0);
+}
+
+static int replace(const char *path, const struct tare_str *text, mode_t mode)
+{
+	struct tare_str fresh = { 0 };
+	int fd, rc;
+
+	tare_str_addf(&fresh, "%s.new", path);
+	unlink(fresh.data);
+	fd = open(fresh.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	rc = write_fd(fd, text);
+	/* Some file systems have no modes. */
+	if (!rc && chmod(fresh.data, less_umask(mode)) != 0 && errno != EPERM && errno != ENOTSUP)
+		rc = -errno;
+	if (!rc && rename(fresh.data, path) != 0)
+		rc = -errno;
+	if (rc)
+		unlink(fresh.data);
+	tare_str_free(&fresh);
+	return rc;
+}
+
+int tare_file_write(const char *path, const struct tare_str *text, mode_t mode)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_fd(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+				     less_umask(mode)),
+				text);
+	return replace(path, text, mode);
+}

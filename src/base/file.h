@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that Tare reads and writes whole. What a name from outside stands for may be a FIFO, a socket, a device or a
+ * file without end: reading says so in a sentence and never waits for it.
+ */
+#ifndef TARE_BASE_FILE_H
+#define TARE_BASE_FILE_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A regular file, to read; the descriptor, or a negative code. */
+int tare_file_open(const char *path, struct tare_err *err);
+
+/* Appends the whole of a regular file that has at most `limit` bytes. 0, or a negative code and nothing is added. */
+int tare_file_read(struct tare_str *out, const char *path, size_t limit, struct tare_err *err);
+
+/* The same for what a user names as input: "-" is standard input, and a pipe is read until its writers are gone. */
+int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,
+			 struct tare_err *err);
+
+/*
+ * Writes a file whole or not at all: beside its name, then renamed. A device, a pipe or a link stays what it is.
+ * 0 or a negative errno. `mode`: 0600 for what is private, 0666 for what a user asked for by name, less the
+ * umask (base/private.h).
+ */
+int tare_file_write(const char *path, const struct tare_str *text, mode_t mode);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char tare_print_tone_end[] = "\033[0m";
+
+const char *tare_print_tone(enum tare_text_tone tone)
+{
+	static const char *const tones[] = {
+		[TARE_TONE_PLAIN] = "",
+		[TARE_TONE_STRONG] = "\033[1m",
+		[TARE_TONE_QUIET] = "\033[2m",
+		[TARE_TONE_ALARM] = "\033[33m",
+	};
+
+	return tones[tone];
+}
+
+bool tare_print_has_colours(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* The length of the tone that begins or ends at p, or 0. */
+static size_t tone_at(const char *p)
+{
+	for (int tone = TARE_TONE_STRONG; tone <= TARE_TONE_ALARM; tone++)
+		if (!strncmp(p, tare_print_tone(tone), strlen(tare_print_tone(tone))))
+			return strlen(tare_print_tone(tone));
+	return strncmp(p, tare_print_tone_end, strlen(tare_print_tone_end))
+		       ? 0
+		       : strlen(tare_print_tone_end);
+}
+
+static void add_clean(struct tare_str *clean, const struct tare_str *text, bool has_colours)
+{
+	const char *p = tare_str_text(text), *end = p + text->len;
+
+	while (p < end) {
+		const char *escape = memchr(p, '\033', (size_t)(end - p));
+		size_t tone = escape && has_colours ? tone_at(escape) : 0;
+
+		tare_text_add_lines(clean, p, (size_t)((escape ? escape + !tone : end) - p));
+		if (tone)
+			tare_str_add_n(clean, escape, tone);
+		p = escape ? escape + (tone ? tone : 1) : end;
+	}
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_lines(FILE *out, const char *text)
+{
+	int rc = fflush(out) ? -errno : 0;
+
+	while (*text && !rc) {
+		const char *end = strchrnul(text, '\n');
+
+		end += *end == '\n';
+		rc = write_all(fileno(out), text, (size_t)(end - text));
+		text = end;
+	}
+	return rc;
+}
+
+int tare_print(FILE *out, const struct tare_str *text)
+{
+	struct tare_str clean = { 0 };
+	int rc = 0;
+
+	add_clean(&clean, text, tare_print_has_colours(out));
+	if (out == stderr)
+		rc = write_lines(out, tare_str_text(&clean));
+	else if (fwrite(tare_str_text(&clean), 1, clean.len, out) != clean.len || fflush(out) != 0)
+		rc = errno ? -errno : -EIO;
+	tare_str_free(&clean);
+	return rc;
+}
+
+void tare_say(const char *fmt, ...)
+{
+	struct tare_str text = { 0 }, line = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	tare_str_add(&line, "tare: ");
+	tare_text_add_name(&line, tare_str_text(&text));
+	tare_str_add_char(&line, '\n');
+	write_all(STDERR_FILENO, tare_str_text(&line), line.len);
+	tare_str_free(&line);
+	tare_str_free(&text);
+}
+
+void tare_print_over(FILE *out, const char *line)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_add(&text, "\r\033[K");
+	tare_text_add_name(&text, line);
+	write_all(fileno(out), tare_str_text(&text), text.len);
+	tare_str_free(&text);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The only way to standard output and standard error (tools/check-layers.sh holds everybody to it). Whatever the
+ * text is made of, what comes out is valid UTF-8 without a character that steers a terminal, hides or reorders
+ * others: lines, tabs, and on a terminal with colours Tare's own tones. A caller need not think of it; what
+ * it must think of is that a name in a table or a sentence has no lines (base/text.h).
+ */
+#ifndef TARE_BASE_PRINT_H
+#define TARE_BASE_PRINT_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum tare_text_tone { TARE_TONE_PLAIN, TARE_TONE_STRONG, TARE_TONE_QUIET, TARE_TONE_ALARM };
+
+/* What begins a tone, "" for the plain one, and what ends any. */
+const char *tare_print_tone(enum tare_text_tone tone);
+extern const char tare_print_tone_end[];
+
+/* `out` is a terminal that shows colours, and NO_COLOR is not set. */
+bool tare_print_has_colours(FILE *out);
+
+/*
+ * Prints and flushes; 0 or a negative errno. To standard error each line is one write(2): what several ranks print
+ * at once into one pipe is then mixed line by line and not within lines.
+ */
+int tare_print(FILE *out, const struct tare_str *text);
+
+/* Prints "tare: ", a sentence without a line end in it, and the end of the line, to standard error. */
+void tare_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* One line in place of what stands in the line of the cursor, for a terminal; "" clears it. */
+void tare_print_over(FILE *out, const char *line);
+
+#endif
