@@ -4,7 +4,7 @@
 #   base <- trace <- ledger <- view <- cmd <- main; witness, ledger <- session <- cmd;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
-# And the map of folders in docs/INTERNALS.md. One line per violation; exit 1 if there is any.
+# And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -85,5 +85,11 @@ while IFS=: read -r file line text; do
 	violation "$file:$line: the recorder may not call this: $text"
 done < <(grep -rnE '(^|[^a-z_>.])(abort|assert|printf|malloc|calloc|realloc|getenv|setlocale)[[:space:]]*\(' \
 	--include='*.c' src/recorder | grep -vE ':[[:space:]]*(/?\*|//)')
+
+# What is printed is filtered in one place, base/print.c; base/xalloc.c prints only its own words.
+while IFS=: read -r file line text; do
+	violation "$file:$line: only base/print.c may print: $text"
+done < <(grep -rnE '(^|[^a-zA-Z_>.])(v?f?printf|v?dprintf|puts|fputs|fputc|putc|putchar|fwrite|perror|psignal|warnx?|errx?|error)[[:space:]]*\(|\bstd(out|err)\b.*\bwrite\b|write\((1|2|STDOUT_FILENO|STDERR_FILENO),' \
+	--include='*.c' src | grep -vE '^src/(recorder/|graphs/|base/print\.c|base/xalloc\.c)|:[[:space:]]*(/?\*|//|")|write_(file|all)')
 
 exit $fail

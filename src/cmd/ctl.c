@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/emit.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/write_file.h"
 #include "session/control.h"
 
 #include <stdio.h>
@@ -79,10 +81,11 @@ static const char *state_name(const struct tare_controlled *c)
 	}
 }
 
-static int print_status(const struct tare_controlled *c, bool is_json)
+static int print_status(const struct tare_controlled *c, bool is_json, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	struct tare_emit e;
+	int rc;
 
 	tare_emit_begin(&e, is_json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, &text);
 	tare_emit_uint(&e, "tare", 1);
@@ -96,25 +99,32 @@ static int print_status(const struct tare_controlled *c, bool is_json)
 		       c->running == 1 ? "" : "es", c->running == 1 ? "s" : "",
 		       (unsigned long long)c->page->snapshots, c->page->snapshots == 1 ? "" : "s");
 	tare_emit_end(&e);
-	fputs(tare_str_text(&text), stdout);
 	if (is_json)
-		putchar('\n');
+		tare_str_add_char(&text, '\n');
+	rc = tare_cmd_write_file("-", &text, err);
 	tare_str_free(&text);
-	return 0;
+	return rc;
 }
 
 static int act(struct tare_controlled *c, int action, const char *name, struct tare_err *err)
 {
+	struct tare_str text = { 0 };
 	uint32_t number;
 	int rc = tare_control_act(c, actions[action].act, name, &number, err);
 
 	if (rc)
 		return rc;
-	if (actions[action].act == TARE_ACT_SNAPSHOT)
-		printf("%s: snapshot:%u%s%s\n", c->path, (unsigned)number, *name ? " " : "", name);
-	else
-		printf("%s: %s\n", c->path, number ? actions[action].done : actions[action].already);
-	return 0;
+	tare_text_add_name(&text, c->path);
+	if (actions[action].act == TARE_ACT_SNAPSHOT) {
+		tare_str_addf(&text, ": snapshot:%u%s", (unsigned)number, *name ? " " : "");
+		tare_text_add_name(&text, name);
+	} else {
+		tare_str_addf(&text, ": %s", number ? actions[action].done : actions[action].already);
+	}
+	tare_str_add_char(&text, '\n');
+	rc = tare_cmd_write_file("-", &text, err);
+	tare_str_free(&text);
+	return rc;
 }
 
 static int check(const struct tare_operands *rest, int action, struct tare_err *err)
@@ -152,7 +162,7 @@ int tare_cmd_ctl(int argc, char **argv)
 	if (rc == 0)
 		rc = tare_control_open(&c, rest.items[0], &err);
 	if (rc == 0) {
-		rc = action == STATUS ? print_status(&c, o.json)
+		rc = action == STATUS ? print_status(&c, o.json, &err)
 				      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
 		tare_control_close(&c);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "base/self_path.h"
 #include "cmd/cmd.h"
 #include "witness/nvml.h"
@@ -68,7 +69,7 @@ int tare_cmd_demo(int argc, char **argv)
 	snprintf(program + strlen(program), 8, "/demo");
 	if (!o.sim && !has_gpu()) {
 		o.sim = "h200";
-		fprintf(stderr, "tare: this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200\n");
+		tare_say("this machine has no NVIDIA GPU that answers; the demo runs on a simulated H200");
 	}
 	run[n++] = "run";
 	if (o.sim) {

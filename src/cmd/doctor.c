@@ -5,6 +5,7 @@
 #include "base/emit.h"
 #include "cmd/cmd.h"
 #include "cmd/terminal.h"
+#include "cmd/write_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -130,6 +131,7 @@ int tare_cmd_doctor(int argc, char **argv)
 	struct options o = { 0 };
 	struct tare_operands rest;
 	struct tare_doctor d = { 0 };
+	struct tare_err err = { 0 };
 	struct tare_str out = { 0 };
 	int code = tare_cmd_parse(&tare_command_doctor, argc, argv, &o, &rest);
 
@@ -148,7 +150,8 @@ int tare_cmd_doctor(int argc, char **argv)
 
 		write_text(&out, &d, &style);
 	}
-	fputs(tare_str_text(&out), stdout);
+	if (tare_cmd_write_file("-", &out, &err))
+		code = tare_cmd_fail(&err);
 	tare_str_free(&out);
 	tare_doctor_free(&d);
 	tare_operands_free(&rest);

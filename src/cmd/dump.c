@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/dump_print.h"
+#include "cmd/write_file.h"
 #include "trace/recording.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 struct options {
@@ -76,11 +76,10 @@ static bool is_wanted(const struct options *o, const struct tare_log_record *rec
 
 static int write_out(struct tare_str *text, struct tare_err *err)
 {
-	fputs(tare_str_text(text), stdout);
+	int rc = tare_cmd_write_file("-", text, err);
+
 	tare_str_cut(text, 0);
-	if (ferror(stdout))
-		return tare_err_set_errno(err, errno, "dump: the output cannot be written");
-	return 0;
+	return rc;
 }
 
 static int dump_log(const struct options *o, struct tare_log *log, const char *name,
@@ -141,15 +140,13 @@ static int dump(const struct options *o, const char *path, struct tare_err *err)
 		tare_log_close(log);
 		dumped++;
 	}
-	if (!rc && fflush(stdout))
-		rc = tare_err_set_errno(err, errno, "dump: the output cannot be written");
 	if (!rc && !dumped)
 		rc = tare_err_set(
 			err, TARE_E_NOT_FOUND,
 			"%s has no log of a process %lld; tare info %s lists the processes", path,
 			(long long)o->pid, path);
 	for (int i = 0; !rc && i < tare_recording_unread_nr(recording); i++)
-		fprintf(stderr, "tare: %s\n", tare_recording_unread(recording, i));
+		tare_say("%s", tare_recording_unread(recording, i));
 	tare_recording_close(recording);
 	return rc;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
+#include "cmd/write_file.h"
 #include "session/preload.h"
 
 #include <errno.h>
@@ -158,6 +160,24 @@ static void write_docker(struct tare_str *out, const struct environment *env)
 		tare_str_addf(out, "--env %s=%s\n", env->items[i].name, env->items[i].inside);
 }
 
+/* What is printed is read by a shell or a program, and a path with another character in it is another path. */
+static int check_printable(const struct environment *env, struct tare_err *err)
+{
+	struct tare_str shown = { 0 };
+	bool is_same = true;
+
+	for (size_t i = 0; i < env->count && is_same; i++) {
+		tare_str_cut(&shown, 0);
+		tare_text_add_name(&shown, env->items[i].outside);
+		is_same = !strcmp(tare_str_text(&shown), env->items[i].outside);
+	}
+	if (!is_same)
+		tare_err_set(err, TARE_E_USAGE, "env: %s: a path with a character that cannot be printed; use another folder",
+			     tare_str_text(&shown));
+	tare_str_free(&shown);
+	return is_same ? 0 : TARE_E_USAGE;
+}
+
 struct mount {
 	const char *name, *outside, *inside;
 	bool is_readonly;
@@ -276,7 +296,8 @@ static int print(const struct options *o, struct tare_str *out, struct tare_err 
 	env.preload = &preload;
 	split_library(&env);
 	tare_preload_each(&preload, env.recording, collect, &env);
-	if (o->docker)
+	rc = check_printable(&env, err);
+	if (!rc && o->docker)
 		rc = check_docker(&env, err);
 	if (!rc && o->docker)
 		write_docker(out, &env);
@@ -304,7 +325,7 @@ int tare_cmd_env(int argc, char **argv)
 	else
 		rc = print(&o, &out, &err);
 	if (!rc)
-		fputs(tare_str_text(&out), stdout);
+		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/write_file.h"
 #include "graphs/choose.h"
 
 #include <errno.h>
@@ -306,7 +307,7 @@ int tare_cmd_graphs(int argc, char **argv)
 	else
 		rc = choose(rest.items[1], &o, &out, &err);
 	if (!rc)
-		fputs(tare_str_text(&out), stdout);
+		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
+#include "cmd/write_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct options {
@@ -103,12 +103,14 @@ int tare_cmd_help(int argc, char **argv)
 	struct options o = { 0 };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
+	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_help, argc, argv, &o, &rest);
 
 	if (code >= 0)
 		return code;
 	code = write_help(&o, rest.count ? rest.items[0] : NULL, &out);
-	fputs(tare_str_text(&out), stdout);
+	if (tare_cmd_write_file("-", &out, &err))
+		code = tare_cmd_fail(&err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
 	return code;

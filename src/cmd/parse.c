@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "cmd/cmd.h"
-
-#include <stdio.h>
+#include "cmd/write_file.h"
 
 int tare_cmd_fail(const struct tare_err *err)
 {
-	fprintf(stderr, "tare: %s\n", err->text);
+	tare_say("%s", err->text);
 	return err->code == TARE_E_USAGE ? TARE_EXIT_USAGE : TARE_EXIT_FAILED;
 }
 
@@ -21,7 +21,7 @@ int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *
 	if (rc < 0)
 		return tare_cmd_fail(&err);
 	tare_args_help(cmd, &out);
-	fputs(tare_str_text(&out), stdout);
+	rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
-	return TARE_EXIT_OK;
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

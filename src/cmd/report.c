@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -138,10 +139,9 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (tare_recording_is_open(recording))
-		fprintf(stderr,
-			"tare: %s is still being written, or its tare was killed: this is what "
-			"had happened by %s\n",
-			path, tare_units_duration(text, tare_recording_last_ns(recording)));
+		tare_say("%s is still being written, or its tare was killed: this is what "
+			 "had happened by %s",
+			 path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
 static int print(const struct options *o, struct tare_instant *instants,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_print.h"
 
+#include "base/print.h"
 #include "base/xalloc.h"
 #include "cmd/report_line.h"
 #include "cmd/terminal.h"
@@ -13,7 +14,6 @@
 #include "view/phase.h"
 #include "view/time.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,8 +303,7 @@ static int print(FILE *out, struct tare_recording *recording, const struct tare_
 		tare_str_free(&text);
 		return rc;
 	}
-	rc = out == stderr ? tare_terminal_lines(out, tare_str_text(&text))
-			   : fputs(tare_str_text(&text), out) < 0 || fflush(out) ? -errno : 0;
+	rc = tare_print(out, &text);
 	if (rc)
 		rc = tare_err_set_errno(err, -rc, "the report cannot be written");
 	tare_str_free(&text);

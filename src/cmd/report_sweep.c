@@ -9,8 +9,6 @@
 #include "db/db.h"
 #include "view/sweep.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,13 +58,10 @@ static void render(struct tare_str *out, const struct tare_report_sweep *o, cons
 static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
-	int rc = 0;
+	int rc;
 
 	render(&text, o, view);
-	if (o->html)
-		rc = tare_cmd_write_file(o->html, &text, err);
-	else if (fputs(tare_str_text(&text), stdout) < 0 || fflush(stdout) != 0)
-		rc = tare_err_set_errno(err, errno, "the report cannot be written");
+	rc = tare_cmd_write_file(o->html ? o->html : "-", &text, err);
 	tare_str_free(&text);
 	return rc;
 }

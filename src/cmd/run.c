@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -75,7 +76,7 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 	if (tare_report_print(stderr, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
 	add_hint(&hint, path, recording, rank);
-	tare_terminal_lines(stderr, tare_str_text(&hint));
+	tare_print(stderr, &hint);
 	tare_str_free(&hint);
 	tare_recording_close(recording);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_options.h"
 
+#include "base/print.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -131,6 +132,6 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 			      result->strangers);
 	else if (result->processes == 0)
 		tare_str_addf(&text, "tare: nothing opened the GPU: %s\n", nothing_recorded(result));
-	tare_terminal_lines(stderr, tare_str_text(&text));
+	tare_print(stderr, &text);
 	tare_str_free(&text);
 }

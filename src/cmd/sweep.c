@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -247,9 +248,8 @@ static void say_ignored(const struct tare_sweep *s)
 {
 	for (size_t i = 0; i < s->grid.param_nr; i++)
 		if (!tare_words_use(s->command.items, &s->grid, i))
-			fprintf(stderr,
-				"tare: {%s} is not in the command: it gets %s as an environment variable only\n",
-				s->grid.params[i].name, s->grid.params[i].name);
+			tare_say("{%s} is not in the command: it gets %s as an environment variable only",
+				 s->grid.params[i].name, s->grid.params[i].name);
 }
 
 static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep_end *end, struct tare_err *err)
@@ -274,9 +274,8 @@ static void say_effects(struct tare_db *db)
 		return;
 	for (size_t i = 0; i < summary.param_nr; i++)
 		if (summary.params[i].is_without_effect)
-			fprintf(stderr,
-				"tare: %s changed neither memory nor driver calls nor output; does the program read it?\n",
-				summary.params[i].name);
+			tare_say("%s changed neither memory nor driver calls nor output; does the program read it?",
+				 summary.params[i].name);
 	tare_summary_free(&summary);
 }
 
@@ -284,11 +283,10 @@ static int say_end(struct tare_db *db, const struct tare_sweep *s, const struct 
 {
 	if (!end->signal) {
 		say_effects(db);
-		fprintf(stderr, "tare: %zu of %zu runs done: tare report %s\n", end->done, end->total, s->path);
+		tare_say("%zu of %zu runs done: tare report %s", end->done, end->total, s->path);
 		return TARE_EXIT_OK;
 	}
-	fprintf(stderr, "tare: stopped after %zu of %zu runs; tare sweep --resume -o %s goes on\n", end->done,
-		end->total, s->path);
+	tare_say("stopped after %zu of %zu runs; tare sweep --resume -o %s goes on", end->done, end->total, s->path);
 	return 128 + end->signal;
 }
 

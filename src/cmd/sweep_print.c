@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/sweep_print.h"
 
+#include "base/print.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/terminal.h"
@@ -45,7 +46,7 @@ static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
 static void clear(struct tare_sweep_printer *p)
 {
 	if (p->has_line)
-		fputs("\r\033[K", stderr);
+		tare_print_over(stderr, "");
 	p->has_line = false;
 }
 
@@ -60,7 +61,7 @@ static void see(void *arg, const struct tare_sweep_state *s)
 		if (!p->is_terminal && s->done < s->total)
 			add_left(&text, s->left_ns);
 		tare_str_add_char(&text, '\n');
-		tare_terminal_lines(stderr, tare_str_text(&text));
+		tare_print(stderr, &text);
 	}
 	if (p->is_terminal && s->running) {
 		tare_str_cut(&text, 0);
@@ -68,8 +69,7 @@ static void see(void *arg, const struct tare_sweep_state *s)
 		add_left(&text, s->left_ns);
 		if (!tare_terminal_style(stderr).is_utf8)
 			tare_text_to_ascii(&text, 0);
-		fputs(tare_str_text(&text), stderr);
-		fflush(stderr);
+		tare_print_over(stderr, tare_str_text(&text));
 		p->has_line = true;
 	}
 	tare_str_free(&text);

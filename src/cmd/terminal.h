@@ -12,13 +12,7 @@
  */
 struct tare_text_style tare_terminal_style(FILE *out);
 
-/* Writes lines without colours, in ASCII where the locale needs that. */
-void tare_terminal_write(FILE *out, struct tare_str *text);
-
-/*
- * Writes text, each line by one call of write(2): what several ranks print at once into one pipe is then
- * mixed line by line and not within lines. Returns 0 or a negative errno.
- */
-int tare_terminal_lines(FILE *out, const char *text);
+/* Prints lines without colours, in ASCII where the locale needs that. 0 or a negative errno. */
+int tare_terminal_write(FILE *out, struct tare_str *text);
 
 #endif
