@@ -2,6 +2,7 @@
 #include "cmd/dump_print.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,13 +93,20 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 		tare_json_close(&j);
 		return;
 	}
-	tare_str_addf(out, "# %s: %s", name, tare_role_name(h->role));
-	if (h->role == TARE_ROLE_PROGRAM)
-		tare_str_addf(out,
-			      " %s, pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32,
-			      h->program, h->pid, h->generation, h->ppid);
-	tare_str_addf(out, "; on %s, clock %s, format %" PRIu32 ", Tare %s\n", h->host,
-		      tare_clock_name(h->clock), h->version, h->tool);
+	tare_str_add(out, "# ");
+	tare_text_add_name(out, name);
+	tare_str_addf(out, ": %s", tare_role_name(h->role));
+	if (h->role == TARE_ROLE_PROGRAM) {
+		tare_str_add_char(out, ' ');
+		tare_text_add_name(out, h->program);
+		tare_str_addf(out, ", pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32, h->pid, h->generation,
+			      h->ppid);
+	}
+	tare_str_add(out, "; on ");
+	tare_text_add_name(out, h->host);
+	tare_str_addf(out, ", clock %s, format %" PRIu32 ", Tare ", tare_clock_name(h->clock), h->version);
+	tare_text_add_name(out, h->tool);
+	tare_str_add_char(out, '\n');
 	tare_str_addf(out, "# %" PRIu64 " bytes in the file", info->file_end - info->begin);
 	if (info->has_ring)
 		tare_str_addf(out, ", %" PRIu64 " more in the ring%s",

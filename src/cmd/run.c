@@ -39,17 +39,15 @@ const struct tare_command tare_command_run = {
 };
 
 /* How to see what one ledger does not show: the ranks of the job, which may have recordings of their own. */
-static void add_hint(struct tare_str *out, const char *path, const struct tare_recording *recording,
+static void say_ranks(const char *path, const struct tare_recording *recording,
 		     const struct tare_rank *rank)
 {
 	const char *slash = strrchr(path, '/');
 	int ranks = 0;
 
 	if (rank->rank >= 0 && rank->world != 1) {
-		tare_str_addf(out, "tare: the other ranks: tare report %.*s --by rank", (int)(slash - path), path);
-		if (rank->job[0])
-			tare_str_addf(out, " --job %s", rank->job);
-		tare_str_add_char(out, '\n');
+		tare_say("the other ranks: tare report %.*s --by rank%s%s", (int)(slash - path), path,
+			 rank->job[0] ? " --job " : "", rank->job);
 		return;
 	}
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
@@ -58,7 +56,7 @@ static void add_hint(struct tare_str *out, const char *path, const struct tare_r
 		ranks += p->role == TARE_ROLE_PROGRAM && p->rank.rank > 0;
 	}
 	if (ranks)
-		tare_str_addf(out, "tare: its ranks side by side: tare report %s --by rank\n", path);
+		tare_say("its ranks side by side: tare report %s --by rank", path);
 }
 
 /* A recording that cannot be shown is no reason to hide how the program ended. */
@@ -66,7 +64,6 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 {
 	struct tare_report_options options = TARE_REPORT_DEFAULTS;
 	struct tare_recording *recording;
-	struct tare_str hint = { 0 };
 	struct tare_err err = { 0 };
 
 	if (tare_recording_open(&recording, path, &err) != 0) {
@@ -75,9 +72,7 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 	}
 	if (tare_report_print(stderr, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
-	add_hint(&hint, path, recording, rank);
-	tare_print(stderr, &hint);
-	tare_str_free(&hint);
+	say_ranks(path, recording, rank);
 	tare_recording_close(recording);
 }
 

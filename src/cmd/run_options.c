@@ -109,29 +109,26 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 
 void tare_run_print_end(const struct tare_session_result *result, const char *more)
 {
-	struct tare_str text = { 0 };
 	int code = tare_child_exit_code(result->status);
+	struct tare_str whose = { 0 };
 	struct tare_rank rank;
 
-	tare_str_add(&text, "tare: ");
 	if (tare_rank_of_environment(&rank))
-		tare_str_addf(&text, "rank %d: ", rank.rank);
-	tare_str_addf(&text, "exit %d after %.1f s%s · %s (%.1f MiB)\n", code, (double)result->ns / 1e9, more,
-		      result->path, (double)result->bytes / (1 << 20));
+		tare_str_addf(&whose, "rank %d: ", rank.rank);
+	tare_say("%sexit %d after %.1f s%s · %s (%.1f MiB)", tare_str_text(&whose), code, (double)result->ns / 1e9, more,
+		 result->path, (double)result->bytes / (1 << 20));
+	tare_str_free(&whose);
 	if (result->disk_errno)
-		tare_str_addf(&text, "tare: writing the recording failed (%s): %llu records are missing\n",
-			      strerror(result->disk_errno), (unsigned long long)result->lost);
+		tare_say("writing the recording failed (%s): %llu records are missing", strerror(result->disk_errno),
+			 (unsigned long long)result->lost);
 	if (result->alive)
-		tare_str_addf(&text, "tare: %d of its processes still run and go on recording themselves\n", result->alive);
+		tare_say("%d of its processes still run and go on recording themselves", result->alive);
 	if (result->notice)
-		tare_str_addf(&text, "tare: %s\n", result->notice);
+		tare_say("%s", result->notice);
 	else if (result->strangers > 0)
-		tare_str_addf(&text,
-			      "tare: %d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
-			      "away, or a library reached the driver by an unknown route such as RTLD_DEEPBIND\n",
-			      result->strangers);
+		tare_say("%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
+			 "away, or a library reached the driver by an unknown route such as RTLD_DEEPBIND",
+			 result->strangers);
 	else if (result->processes == 0)
-		tare_str_addf(&text, "tare: nothing opened the GPU: %s\n", nothing_recorded(result));
-	tare_print(stderr, &text);
-	tare_str_free(&text);
+		tare_say("nothing opened the GPU: %s", nothing_recorded(result));
 }

@@ -2,7 +2,7 @@
 #include "cmd/sweep_print.h"
 
 #include "base/print.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/terminal.h"
 
@@ -30,7 +30,8 @@ static void add_run(struct tare_str *out, const struct tare_sweep_state *s)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(out, "[%zu/%zu] %s", s->done, s->total, s->label);
+	tare_str_addf(out, "[%zu/%zu] ", s->done, s->total);
+	tare_text_add_name(out, s->label);
 	if (s->repeat > 1)
 		tare_str_addf(out, " #%d", s->repeat);
 	tare_str_addf(out, ": %s", s->status);
