@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile.h"
+
 #define MARK           "tare-sim-module"
 #define FILE_MAX       (1u << 20)
 #define DEFAULT_CODE   4096
@@ -130,7 +132,7 @@ CUresult sim_image_read_file(const char *path, struct sim_image **image)
 
 	if (!path)
 		return CUDA_ERROR_INVALID_VALUE;
-	file = fopen(path, "re");
+	file = tare_profile_open(path);
 	if (!file)
 		return CUDA_ERROR_FILE_NOT_FOUND;
 	text = calloc(1, FILE_MAX);

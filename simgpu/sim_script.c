@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profile/profile.h"
 #include "sim_profile.h"
 
 #define WORDS_MAX         6
@@ -185,14 +186,19 @@ COMMAND(pid_offset)
 COMMAND(noisy)
 {
 	UNUSED_WORDS;
-	return number(word[1], &script->noisy) && number(word[2], &script->noisy_period_us) &&
-	       script->noisy_period_us;
+	uint64_t bytes, period_us;
+
+	if (!number(word[1], &bytes) || !number(word[2], &period_us) || !period_us)
+		return false;
+	script->noisy = bytes;
+	script->noisy_period_us = period_us;
+	return true;
 }
 
 COMMAND(noisy_hidden)
 {
-	script->noisy_hidden = true;
-	return noisy(script, word, words);
+	script->noisy_hidden = noisy(script, word, words);
+	return script->noisy_hidden;
 }
 
 COMMAND(drift)
@@ -257,7 +263,7 @@ static void run_text(struct sim_script *script, char *text, const char *ends,
 
 static char *read_file(const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = tare_profile_open(path);
 	char *text = file ? calloc(1, 65536) : NULL;
 
 	if (text && !fread(text, 1, 65535, file))

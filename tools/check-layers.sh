@@ -92,4 +92,11 @@ while IFS=: read -r file line text; do
 done < <(grep -rnE '(^|[^a-zA-Z_>.])(v?f?printf|v?dprintf|puts|fputs|fputc|putc|putchar|fwrite|perror|psignal|warnx?|errx?|error)[[:space:]]*\(|\bstd(out|err)\b.*\bwrite\b|write\((1|2|STDOUT_FILENO|STDERR_FILENO),' \
 	--include='*.c' src | grep -vE '^src/(recorder/|graphs/|base/print\.c|base/xalloc\.c)|:[[:space:]]*(/?\*|//|")|write_(file|all)')
 
+# What is read whole or by name goes through base/file.h, which does not wait for a FIFO; files of the kernel, and
+# the logs, which are read in parts, are opened where they are read.
+while IFS=: read -r file line text; do
+	violation "$file:$line: open it with base/file.h: $text"
+done < <(grep -rnE '(^|[^a-z_])fopen[[:space:]]*\(|O_RDONLY' --include='*.c' src |
+	grep -vE '^src/(recorder/|graphs/|base/file\.c|profile/profile\.c|witness/|trace/log(_ring)?\.c|session/recorded\.c|cmd/doctor_host\.c)|"/(proc|dev)/|:[[:space:]]*(/?\*|//)')
+
 exit $fail

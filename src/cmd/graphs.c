@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/emit.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -102,16 +103,16 @@ static void add(struct sizes *sizes, size_t *room, uint64_t size, double number)
 	sizes->items[sizes->count++] = (struct tare_choose_size){ .size = size, .weight = number };
 }
 
+enum { FILE_MAX_BYTES = 256 << 20 };
+
 static int read_sizes(const char *path, struct sizes *sizes, struct tare_err *err)
 {
-	FILE *file = strcmp(path, "-") ? fopen(path, "r") : stdin;
-	char line[256];
+	struct tare_str text = { 0 };
 	size_t number = 0, room = 0;
-	int rc = 0;
+	int rc = tare_file_read_input(&text, path, FILE_MAX_BYTES, err);
+	char *rest = text.data, *line;
 
-	if (!file)
-		return tare_err_set_errno(err, errno, "%s cannot be read", path);
-	while (!rc && fgets(line, sizeof(line), file)) {
+	while (!rc && (line = strsep(&rest, "\n"))) {
 		uint64_t size;
 		double weight;
 		int kind = read_line(line, &size, &weight);
@@ -132,8 +133,7 @@ static int read_sizes(const char *path, struct sizes *sizes, struct tare_err *er
 				"%s: more than %d different sizes; round them up to fewer", path,
 				SIZES_MAX);
 	}
-	if (file != stdin)
-		fclose(file);
+	tare_str_free(&text);
 	if (!rc && !sizes->count)
 		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no sizes in it; give one size a line",
 				  path);

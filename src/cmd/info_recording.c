@@ -2,6 +2,7 @@
 #include "cmd/info.h"
 
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "base/xalloc.h"
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_DESCRIPTION = 1 << 20 };
+enum { MAX_DESCRIPTION = 16 << 20 };
 
 /* Members of recording.json that are worth a line, and what they are called here. */
 static const struct {
@@ -41,16 +42,13 @@ static void add_value(struct tare_str *out, const struct tare_json_value *v)
 /* A recording without its description is still a recording: then these lines are missing. */
 static void write_description(struct tare_emit *e, const char *folder)
 {
-	char *text = tare_xcalloc(1, MAX_DESCRIPTION);
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
-	struct tare_str path = { 0 };
-	struct tare_err err;
-	FILE *f;
+	struct tare_str path = { 0 }, text = { 0 };
 
 	tare_str_addf(&path, "%s/recording.json", folder);
-	f = fopen(tare_str_text(&path), "re");
-	if (f && !tare_json_parse(&arena, text, fread(text, 1, MAX_DESCRIPTION, f), &root, &err)) {
+	if (!tare_file_read(&text, tare_str_text(&path), MAX_DESCRIPTION, NULL) &&
+	    !tare_json_parse(&arena, tare_str_text(&text), text.len, &root, NULL)) {
 		for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++) {
 			const struct tare_json_value *v = tare_json_get(root, described[i].path);
 			struct tare_str value = { 0 };
@@ -62,11 +60,9 @@ static void write_description(struct tare_emit *e, const char *folder)
 			tare_str_free(&value);
 		}
 	}
-	if (f)
-		fclose(f);
+	tare_str_free(&text);
 	tare_str_free(&path);
 	tare_arena_free(&arena);
-	free(text);
 }
 
 static void write_totals(struct tare_emit *e, const struct tare_recording *recording,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_line.h"
 
+#include "base/file.h"
 #include "view/annotate.h"
 #include "view/line_parts.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { SOURCE_MAX = 64 << 20 };
 
 /* What is shown: a line taken apart, or a file. */
 struct shown {
@@ -18,23 +20,12 @@ struct shown {
 	bool has_source;
 };
 
-/* The text of a file, up to its first NUL; -errno where it cannot be had. */
-static int read_source(const char *path, struct tare_str *out, struct stat *about)
+/* The text of a file; a negative code where it cannot be had. */
+static int read_source(const char *path, struct tare_str *out, struct stat *about, struct tare_err *err)
 {
-	FILE *file = fopen(path, "re");
-	char buffer[65536];
-	int err = file ? 0 : -errno;
-	size_t n;
+	int rc = tare_file_read(out, path, SOURCE_MAX, err);
 
-	if (file && (fstat(fileno(file), about) || !S_ISREG(about->st_mode)))
-		err = -EISDIR;
-	while (!err && (n = fread(buffer, 1, sizeof(buffer), file)))
-		tare_str_add_n(out, buffer, n);
-	if (!err && ferror(file))
-		err = -EIO;
-	if (file)
-		fclose(file);
-	return err;
+	return !rc && stat(path, about) != 0 ? tare_err_set_errno(err, errno, "%s", path) : rc;
 }
 
 /* A relative name is one of where the program ran, which need not be here: so what was asked for is tried, too. */
@@ -43,13 +34,13 @@ static void find_source(struct shown *s, const char *asked, const struct tare_re
 	int64_t started = tare_recording_started_realtime_ns(recording);
 	struct stat about;
 	const char *path = s->file;
-	int err = read_source(path, &s->source, &about);
+	struct tare_err err = { 0 };
+	int rc = read_source(path, &s->source, &about, &err);
 
-	if (err == -ENOENT && strcmp(asked, path) != 0)
-		err = read_source(path = asked, &s->source, &about);
-	if (err) {
-		tare_str_addf(&s->note, "%s cannot be read here (%s): only lines with records are shown", s->file,
-			      strerror(-err));
+	if (rc == TARE_E_NOT_FOUND && strcmp(asked, path) != 0)
+		rc = read_source(path = asked, &s->source, &about, NULL);
+	if (rc) {
+		tare_str_addf(&s->note, "%s; only lines with records are shown", err.text);
 		return;
 	}
 	s->has_source = true;

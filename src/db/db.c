@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "db/db.h"
 
+#include "base/array.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -12,11 +14,13 @@
 #include <unistd.h>
 
 /* How long somebody else's transaction is waited for. */
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 10000, VALUE_MAX = 64 << 20 };
 
 struct tare_db {
 	sqlite3 *handle;
 	char *path;
+	char **strange; /* names of views and triggers, which nothing is read through */
+	size_t strange_nr;
 };
 
 struct tare_db_rows {
@@ -34,6 +38,7 @@ static const struct {
 	{ SQLITE_NOTADB, TARE_E_FORMAT, "is no database; name the file that tare sweep wrote" },
 	{ SQLITE_CORRUPT, TARE_E_CORRUPT, "is damaged; sqlite3 FILE .recover gets out what can be read" },
 	{ SQLITE_READONLY, TARE_E_DENIED, "cannot be written; check its owner and its mode, and those of its folder" },
+	{ SQLITE_AUTH, TARE_E_FORMAT, "has a view or a trigger in place of a table; name the file that tare sweep wrote" },
 	{ SQLITE_PERM, TARE_E_DENIED, "cannot be opened; check its owner and its mode" },
 	{ SQLITE_CANTOPEN, TARE_E_DENIED, "cannot be opened; check that its folder is there and may be written" },
 };
@@ -64,6 +69,39 @@ static int one_number(struct tare_db *db, const char *sql, int64_t *out, struct 
 	return rc < 0 ? rc : 0;
 }
 
+/*
+ * What is read must be tables: a view in place of one may be without end, and a trigger runs what it likes. `through` is
+ * the view, the trigger or the WITH of a statement that leads to this. The views that tare sweep makes are for people.
+ */
+static int allow(void *arg, int action, const char *a, const char *b, const char *schema, const char *through)
+{
+	const struct tare_db *db = arg;
+
+	(void)a, (void)b, (void)schema;
+	if (action == SQLITE_RECURSIVE)
+		return SQLITE_DENY;
+	for (size_t i = 0; through && i < db->strange_nr; i++)
+		if (!strcmp(db->strange[i], through))
+			return SQLITE_DENY;
+	return SQLITE_OK;
+}
+
+static int deny_strange(struct tare_db *db, struct tare_err *err)
+{
+	struct tare_db_rows *rows = NULL;
+	size_t cap = 0;
+	int rc = tare_db_query(db, &rows, err, "SELECT name FROM sqlite_master WHERE type IN ('view','trigger')", "");
+
+	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
+		db->strange = tare_array_reserve(db->strange, &cap, db->strange_nr + 1, sizeof(*db->strange));
+		db->strange[db->strange_nr++] = tare_xstrdup(tare_db_text(rows, 0) ? tare_db_text(rows, 0) : "");
+		rc = 0;
+	}
+	tare_db_done(rows);
+	sqlite3_set_authorizer(db->handle, allow, db);
+	return rc;
+}
+
 static int check(struct tare_db *db, struct tare_err *err)
 {
 	int64_t application = 0, version = 0;
@@ -79,7 +117,7 @@ static int check(struct tare_db *db, struct tare_err *err)
 		return tare_err_set(err, TARE_E_NEWER,
 				    "%s: written by a newer Tare (schema %lld, this one knows %d); open it with that",
 				    db->path, (long long)version, TARE_DB_VERSION);
-	return 0;
+	return deny_strange(db, err);
 }
 
 static int open_handle(struct tare_db *db, enum tare_db_mode mode, struct tare_err *err)
@@ -92,6 +130,7 @@ static int open_handle(struct tare_db *db, enum tare_db_mode mode, struct tare_e
 	code = sqlite3_open_v2(db->path, &db->handle, flags, NULL);
 	if (code)
 		return failed(db, code, err);
+	sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, VALUE_MAX);
 	sqlite3_busy_timeout(db->handle, getenv("TARE_TEST_DB_BUSY_MS") ? atoi(getenv("TARE_TEST_DB_BUSY_MS")) : BUSY_MS);
 	if (mode == TARE_DB_READ)
 		return 0;
@@ -106,7 +145,7 @@ static int open_handle(struct tare_db *db, enum tare_db_mode mode, struct tare_e
 int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode, struct tare_err *err)
 {
 	struct tare_db *db;
-	int rc;
+	int fd, rc;
 
 	if (mode == TARE_DB_CREATE && access(path, F_OK) == 0)
 		return tare_err_set(err, TARE_E_EXISTS, "%s: is there already", path);
@@ -114,6 +153,10 @@ int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
 		return errno == ENOENT || errno == ENOTDIR
 			       ? tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", path)
 			       : tare_err_set_errno(err, errno, "%s: cannot be opened", path);
+	if (mode != TARE_DB_CREATE && (fd = tare_file_open(path, err)) < 0)
+		return fd;
+	if (mode != TARE_DB_CREATE)
+		close(fd);
 	db = tare_xcalloc(1, sizeof(*db));
 	db->path = tare_xstrdup(path);
 	rc = open_handle(db, mode, err);
@@ -131,6 +174,9 @@ void tare_db_close(struct tare_db *db)
 	if (!db)
 		return;
 	sqlite3_close(db->handle);
+	for (size_t i = 0; i < db->strange_nr; i++)
+		free(db->strange[i]);
+	free(db->strange);
 	free(db->path);
 	free(db);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "db/db.h"
 
-#include <stdio.h>
+#include "base/file.h"
+
 #include <string.h>
+#include <unistd.h>
 
 bool tare_db_is(const char *path)
 {
+	int fd = tare_file_open(path, NULL);
 	char head[16] = "";
-	FILE *file = fopen(path, "re");
-	bool is = file && fread(head, 1, sizeof(head), file) == sizeof(head) &&
+	bool is = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
 		  !memcmp(head, "SQLite format 3", sizeof(head));
 
-	if (file)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }

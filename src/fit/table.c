@@ -2,6 +2,7 @@
 #include "fit/table.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { COLUMNS_MAX = 1000 };
+enum { COLUMNS_MAX = 1000, TABLE_MAX_BYTES = 256 << 20 };
 
 #define GREATEST 1e100 /* the square of a share of more is 0 */
 
@@ -222,22 +223,12 @@ int tare_table_parse(const char *name, const char *text, size_t len, struct tare
 int tare_table_read(const char *path, struct tare_arena *arena, struct tare_table *out,
 		    struct tare_err *err)
 {
-	bool is_stdin = !strcmp(path, "-");
-	FILE *file = is_stdin ? stdin : fopen(path, "rb");
 	struct tare_str text = { 0 };
-	char room[65536];
-	size_t n;
-	int rc;
+	int rc = tare_file_read_input(&text, path, TABLE_MAX_BYTES, err);
 
-	if (!file)
-		return tare_err_set_errno(err, errno, "%s cannot be read", path);
-	while ((n = fread(room, 1, sizeof(room), file)) > 0)
-		tare_str_add_n(&text, room, n);
-	rc = ferror(file) ? tare_err_set_errno(err, errno, "%s cannot be read", path)
-			  : tare_table_parse(is_stdin ? "standard input" : path,
-					     tare_str_text(&text), text.len, arena, out, err);
-	if (!is_stdin)
-		fclose(file);
+	if (!rc)
+		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input", tare_str_text(&text), text.len,
+				      arena, out, err);
 	tare_str_free(&text);
 	return rc;
 }

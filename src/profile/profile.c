@@ -3,10 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LINE_MAX_BYTES 512
 
@@ -205,13 +208,30 @@ static const char *first_bad(const struct tare_profile *p)
 	return p->reserved >= p->total ? "reserved" : NULL;
 }
 
+FILE *tare_profile_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *file;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return NULL;
+	}
+	file = fd < 0 ? NULL : fdopen(fd, "re");
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 int tare_profile_read(const char *path, struct tare_profile *profile, char *error, size_t size)
 {
 	bool seen[TARE_PROFILE_KEYS] = { false };
 	char line[LINE_MAX_BYTES];
 	const char *bad;
 	int key, number = 0, result = 0;
-	FILE *file = fopen(path, "re");
+	FILE *file = tare_profile_open(path);
 
 	memset(profile, 0, sizeof(*profile));
 	if (!file) {

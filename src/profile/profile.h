@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum tare_profile_key {
 #define TARE_PROFILE(KEY, KIND, HOW, WITHIN, PROBE, FALLBACK, MEANING) TARE_PROFILE_##KEY,
@@ -79,6 +80,9 @@ char *tare_profile_format_number(enum tare_profile_key key, uint64_t value,
 				 char text[TARE_PROFILE_TEXT_MAX]);
 char *tare_profile_format(const struct tare_profile *profile, enum tare_profile_key key,
 			  char text[TARE_PROFILE_TEXT_MAX]);
+
+/* A regular file, to read, without waiting for anybody; NULL and errno. */
+FILE *tare_profile_open(const char *path);
 
 /* 0, or -1 and a sentence in `error`, when a line makes no sense or a key is missing. */
 int tare_profile_read(const char *path, struct tare_profile *profile, char *error, size_t size);

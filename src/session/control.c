@@ -2,6 +2,7 @@
 #include "session/control.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/self_path.h"
 #include "base/str.h"
@@ -35,17 +36,14 @@ static const struct tare_json_value *read_description(struct tare_arena *arena, 
 {
 	const struct tare_json_value *value = NULL;
 	char *path = in_folder(folder, "recording.json");
-	FILE *file = fopen(path, "re");
-	char *text;
-	size_t n;
+	struct tare_str text = { 0 };
+	int rc = tare_file_read(&text, path, DESCRIPTION_MAX, NULL);
 
+	if (!rc)
+		rc = tare_json_parse(arena, tare_arena_strndup(arena, tare_str_text(&text), text.len), text.len, &value, NULL);
+	tare_str_free(&text);
 	free(path);
-	if (!file)
-		return NULL;
-	text = tare_arena_alloc(arena, DESCRIPTION_MAX);
-	n = fread(text, 1, DESCRIPTION_MAX - 1, file);
-	fclose(file);
-	return tare_json_parse(arena, text, n, &value, NULL) == 0 ? value : NULL;
+	return rc ? NULL : value;
 }
 
 static bool is_pid(const char *target)
@@ -73,7 +71,7 @@ static int find_folder(struct tare_controlled *out, const char *target, struct t
 static int map_page(struct tare_controlled *c, struct tare_err *err)
 {
 	char *path = in_folder(c->work, "control");
-	int fd = open(path, O_RDWR | O_CLOEXEC), rc = 0;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), rc = 0;
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
@@ -83,7 +81,7 @@ static int map_page(struct tare_controlled *c, struct tare_err *err)
 				  c->path);
 	else if (fd < 0)
 		rc = tare_err_set_errno(err, errno, "%s", path);
-	else if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(*c->page))
+	else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(*c->page))
 		rc = tare_err_set(err, TARE_E_CORRUPT, "%s: is damaged, so the recording cannot be commanded", path);
 	if (rc == 0) {
 		c->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

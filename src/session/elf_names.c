@@ -2,10 +2,10 @@
 #include "session/elf_names.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +104,10 @@ static bool read_sections(struct tare_elf_names *n, const uint64_t build_id[2])
 struct tare_elf_names *tare_elf_names_open(const char *path, const uint64_t build_id[2])
 {
 	struct tare_elf_names *n = tare_xcalloc(1, sizeof(*n));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = tare_file_open(path, NULL);
 	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
 		n->size = (size_t)st.st_size;
 		n->file = mmap(NULL, n->size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (n->file == MAP_FAILED)

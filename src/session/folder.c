@@ -276,10 +276,10 @@ static int copy_bytes(int in, int out)
 
 static int copy_file(const char *from, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc;
+	int in = tare_file_open(from, NULL), out, rc;
 
 	if (in < 0)
-		return -errno;
+		return in == TARE_E_FORMAT ? -EINVAL : -errno;
 	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	rc = out < 0 ? -errno : copy_bytes(in, out);
 	close(in);

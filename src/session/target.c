@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/target.h"
 
+#include "base/file.h"
+
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ void tare_target_look(struct tare_target *out, const char *command)
 		return;
 	out->is_setuid = ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
 			 ((st.st_mode & S_ISGID) && st.st_gid != getgid());
-	fd = open(out->path, O_RDONLY | O_CLOEXEC);
+	fd = tare_file_open(out->path, NULL);
 	if (fd < 0)
 		return;
 	look_inside(out, fd);

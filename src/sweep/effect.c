@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sweep/effect.h"
 
+#include "base/file.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* FNV-1a; NULL and a file that is gone are the same. */
+enum { HASHED_MAX = 1 << 30 };
+
+/* FNV-1a. A file that is gone, or none, is as an empty one; of a long one the first GiB counts. */
 static uint64_t hash_file(const char *path)
 {
 	uint64_t h = 14695981039346656037u;
-	FILE *file = fopen(path, "re");
-	int c;
+	int fd = tare_file_open(path, NULL);
+	unsigned char part[65536];
+	ssize_t n = 1;
 
-	while (file && (c = getc(file)) != EOF)
-		h = (h ^ (uint64_t)c) * 1099511628211u;
-	if (file)
-		fclose(file);
+	for (size_t read_nr = 0; fd >= 0 && n > 0 && read_nr < HASHED_MAX; read_nr += (size_t)n) {
+		n = read(fd, part, sizeof(part));
+		for (ssize_t i = 0; i < n; i++)
+			h = (h ^ part[i]) * 1099511628211u;
+		n = n < 0 ? 0 : n;
+	}
+	if (fd >= 0)
+		close(fd);
 	return h;
 }
 
@@ -29,23 +37,27 @@ struct print {
 };
 
 /* Of the cell's first run that was ok. */
-static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out, struct tare_err *err)
+static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out,
+		       struct tare_err *err)
 {
 	struct tare_db_rows *rows;
 	size_t at = 0;
-	int rc = tare_db_query(db, &rows, err,
-			       "SELECT cell,driver_calls,stdout,min(repeat) FROM runs WHERE status='ok' AND processes>0 "
-			       "GROUP BY cell ORDER BY cell",
-			       "");
+	int rc = tare_db_query(
+		db, &rows, err,
+		"SELECT cell,driver_calls,stdout,min(repeat) FROM runs WHERE status='ok' AND processes>0 "
+		"GROUP BY cell ORDER BY cell",
+		"");
 
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		struct tare_str path = { 0 };
 
-		tare_str_addf(&path, "%s.d/%s", s->path, tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
+		tare_str_addf(&path, "%s.d/%s", s->path,
+			      tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
 		while (at + 1 < s->cell_nr && s->cells[at].cell < tare_db_int(rows, 0))
 			at++; /* both are in order */
 		if (at < s->cell_nr && s->cells[at].cell == tare_db_int(rows, 0))
-			out[at] = (struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
+			out[at] =
+				(struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
 		tare_str_free(&path);
 		rc = 0;
 	}
@@ -53,13 +65,15 @@ static int load_prints(struct tare_db *db, const struct tare_summary *s, struct 
 	return rc;
 }
 
-static bool is_same(const struct tare_summary_cell *a, const struct tare_summary_cell *b, const struct print *x,
-		    const struct print *y)
+static bool is_same(const struct tare_summary_cell *a, const struct tare_summary_cell *b,
+		    const struct print *x, const struct print *y)
 {
-	if (x->calls != y->calls || x->output != y->output || a->part_nr != b->part_nr || a->peak != b->peak)
+	if (x->calls != y->calls || x->output != y->output || a->part_nr != b->part_nr ||
+	    a->peak != b->peak)
 		return false;
 	for (size_t i = 0; i < a->part_nr; i++)
-		if (a->parts[i].bytes != b->parts[i].bytes || strcmp(a->parts[i].account, b->parts[i].account) != 0)
+		if (a->parts[i].bytes != b->parts[i].bytes ||
+		    strcmp(a->parts[i].account, b->parts[i].account) != 0)
 			return false;
 	return true;
 }
@@ -86,10 +100,12 @@ int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err
 
 		for (size_t a = 0; a < s->cell_nr && !has_effect && looked < PAIRS_MAX; a++)
 			for (size_t b = a + 1; b < s->cell_nr && !has_effect; b++, looked++) {
-				if (!prints[a].is_known || !prints[b].is_known || !differ_in(s, a, b, p))
+				if (!prints[a].is_known || !prints[b].is_known ||
+				    !differ_in(s, a, b, p))
 					continue;
 				pairs++;
-				has_effect = !is_same(&s->cells[a], &s->cells[b], &prints[a], &prints[b]);
+				has_effect = !is_same(&s->cells[a], &s->cells[b], &prints[a],
+						      &prints[b]);
 			}
 		s->params[p].is_without_effect = pairs && !has_effect;
 	}

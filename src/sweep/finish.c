@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/disk.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "sweep/measure.h"
@@ -15,6 +16,8 @@
 #include <sys/wait.h>
 
 /* ---- a run ends ---- */
+
+enum { DESCRIPTION_MAX = 16 << 20 };
 
 struct recordings {
 	const char **paths;
@@ -29,17 +32,10 @@ static void read_description(struct recordings *out, const char *recording)
 	struct tare_str path = { 0 }, text = { 0 };
 	struct tare_arena memory = { 0 };
 	const struct tare_json_value *v;
-	char part[4096];
 	int64_t ran;
-	FILE *file;
-	size_t n;
 
 	tare_str_addf(&path, "%s/recording.json", recording);
-	file = fopen(path.data, "re");
-	while (file && (n = fread(part, 1, sizeof(part), file)) > 0)
-		tare_str_add_n(&text, part, n);
-	if (file)
-		fclose(file);
+	tare_file_read(&text, path.data, DESCRIPTION_MAX, NULL);
 	if (text.len && tare_json_parse(&memory, text.data, text.len, &v, NULL) == 0) {
 		const char *driver = tare_json_get_str(v, "driver");
 
@@ -131,10 +127,12 @@ static void last_line(const char *folder, char *out, size_t size)
 {
 	char path[4096], line[512];
 	FILE *file;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/stderr", folder);
 	snprintf(out, size, "tare record failed; see %.400s", path);
-	file = fopen(path, "re");
+	fd = tare_file_open(path, NULL);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
 	while (file && fgets(line, sizeof(line), file))
 		if (line[0] != '\n')
 			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), strncmp(line, "tare: ", 6) ? line : line + 6);

@@ -6,6 +6,7 @@
 #include "sweep/grid.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -16,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FILE_MAX_BYTES = 16 << 20 };
 
 struct factor {
 	size_t first, param_nr; /* of the grid's parameters */
@@ -236,18 +239,11 @@ static int parse_cells(struct parse *p, const struct tare_json_value *list)
 
 static int read_file(struct parse *p, const char *path, struct tare_str *out)
 {
-	FILE *file = fopen(path, "re");
-	char part[4096];
-	size_t n;
+	struct tare_err why = { 0 };
 
-	if (!file) {
-		tare_err_set_errno(p->err, errno, "--grid-json %.200s: is no JSON, and no file that can be read", path);
-		return p->err ? (p->err->code = TARE_E_USAGE) : TARE_E_USAGE;
-	}
-	while ((n = fread(part, 1, sizeof(part), file)) > 0)
-		tare_str_add_n(out, part, n);
-	fclose(file);
-	return 0;
+	if (!tare_file_read_input(out, path, FILE_MAX_BYTES, &why))
+		return 0;
+	return tare_err_set(p->err, TARE_E_USAGE, "--grid-json: is no JSON, and no file that can be read: %s", why.text);
 }
 
 static int parse_text(struct parse *p, const struct tare_str *content)

@@ -2,6 +2,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define JSON_MAX (16u << 20)
+enum { JSON_MAX = 16 << 20, CONTROL_MAX = 1 << 20 };
 
 struct names {
 	char **items;
@@ -134,27 +135,20 @@ static struct tare_rfolder *add_folder(struct tare_recording *r, const char *pat
 /* A recording.json that cannot be read costs what is in it and no more. */
 static const struct tare_json_value *read_json(struct tare_recording *r, const char *folder)
 {
-	char *path = join(folder, "recording.json", ""), *text = NULL;
+	char *path = join(folder, "recording.json", "");
 	const struct tare_json_value *value = NULL;
+	struct tare_str text = { 0 };
 	struct tare_err err = { 0 };
-	FILE *f = fopen(path, "re");
-	struct stat st;
-	size_t size;
+	int rc = tare_file_read(&text, path, JSON_MAX, &err);
 
-	if (!f || fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > JSON_MAX)
-		goto out;
-	text = tare_arena_alloc(&r->arena, (size_t)st.st_size + 1);
-	size = fread(text, 1, (size_t)st.st_size, f);
-	if (size == 0)
-		goto out;
-	if (tare_json_parse(&r->arena, text, size, &value, &err))
+	if (!rc && text.len)
+		rc = tare_json_parse(&r->arena, tare_arena_strndup(&r->arena, text.data, text.len), text.len, &value, &err);
+	if (rc && rc != TARE_E_NOT_FOUND)
 		tare_recording_add_note(r,
 					"%s is damaged (%s), so what was run is not known; the "
 					"logs beside it are read all the same",
 					path, err.text);
-out:
-	if (f)
-		fclose(f);
+	tare_str_free(&text);
 	free(path);
 	return value;
 }
@@ -162,18 +156,19 @@ out:
 static void read_control(struct tare_recording *r, const char *folder)
 {
 	char *path = join(folder, "control", "");
+	struct tare_str text = { 0 };
 	struct tare_control control;
-	FILE *f = fopen(path, "re");
 
-	if (f && fread(&control, sizeof(control), 1, f) == 1 &&
-	    !memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
-	    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
-		tare_recording_add_note(r,
-					"%llu of the processes could not open a log in %s and are "
-					"not in this recording: the disk was full or not writable",
-					(unsigned long long)control.degraded, folder);
-	if (f)
-		fclose(f);
+	if (!tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(control)) {
+		memcpy(&control, text.data, sizeof(control));
+		if (!memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
+		    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
+			tare_recording_add_note(r,
+						"%llu of the processes could not open a log in %s and are "
+						"not in this recording: the disk was full or not writable",
+						(unsigned long long)control.degraded, folder);
+	}
+	tare_str_free(&text);
 	free(path);
 }
 

@@ -363,10 +363,10 @@ def a_source_file_that_changed_or_went(box):
     check_says(annotated(box, "start.py").out, "changed after the recording")
     os.unlink(path)
     done = annotated(box, "start.py")
-    check_says(done.out, "cannot be read here")
+    check_says(done.out, "cannot be read")
     check(any(line.split()[:1] == ["13"] for line in done.out.splitlines()), done.out)
     os.mkdir(path)
-    check_says(annotated(box, "start.py").out, "cannot be read here")
+    check_says(annotated(box, "start.py").out, "is a folder")
 
 
 @case
