@@ -126,6 +126,12 @@ def check_generated(box, version):
     check_equal(len(truth), 1001)
 
 
+def check_random(box, version):
+    truth, _ = record(box, version, "random_calls")
+    check_stacks(truth, recorded(box))
+    check(len(truth) >= 3000, "the program allocated %d times" % len(truth))
+
+
 def check_names(box, version):
     truth, _ = record(box, version, "unicode_names")
     check_stacks(truth, recorded(box))
@@ -190,7 +196,8 @@ def check_sub_interpreter(box, version):
 
 
 def checks_of(version):
-    checks = [check_version, check_generated, check_names, check_threads, check_bare_thread, check_forked]
+    checks = [check_version, check_generated, check_random, check_names, check_threads,
+              check_bare_thread, check_forked]
     if version not in ("3.6", "3.7"):  # their Python code cannot make sub-interpreters
         checks += [check_sub_interpreter, check_sub_interpreters]
     return checks

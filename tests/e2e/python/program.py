@@ -7,6 +7,7 @@ writes the stack as Python sees it there: {"size": …, "frames": [[file, line, 
 
 If TENSORS names a library that looks like PyTorch's allocator, its blocks are what is allocated.
 """
+import _thread
 import atexit
 import contextlib
 import ctypes
@@ -234,10 +235,40 @@ def threads():
         for _ in range(20):
             recurse(n)
             nested(1)
+    def outermost(done):
+        cu.cuCtxSetCurrent(context)
+        alloc()
+        done.release()
+
+    def caller(done):
+        outermost(done)
+    for start in (outermost, caller) * 3:  # one thread after the other, so the next has the memory of the last
+        done = threading.Lock()
+        done.acquire()
+        _thread.start_new_thread(start, (done,))
+        done.acquire()
     all_of_them = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in all_of_them:
         thread.start()
     for thread in all_of_them:
+        thread.join()
+
+
+def random_calls():
+    """Several threads at once; one stays, and its code dies after the others' stacks were remembered."""
+    import random_calls
+    context = ctypes.c_void_p()
+    cu.cuCtxGetCurrent(ctypes.byref(context))
+    sys.setrecursionlimit(3000)
+
+    def work(seed):
+        cu.cuCtxSetCurrent(context)
+        random_calls.Walk(lambda: release(alloc()), seed).run()
+    others = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
+    for thread in others:
+        thread.start()
+    work(int(os.environ.get("SEED", "0")))
+    for thread in others:
         thread.join()
 
 
