@@ -2,8 +2,9 @@
 /*
  * From frames to the id of their stack in the log. Every frame is looked at every time: one that is
  * where it was, at the same place of the same code object, may still be another call, from another
- * line. What costs is only done for frames inwards of the first one that differs from the thread's last
- * stack: their lines are looked up, and the hash that a stack is known by goes on from there.
+ * line. So the thread's last stack is compared with what is there (shared.c), and what costs is only done
+ * for frames inwards of the first one that differs: they are read, their lines are looked up, and the hash
+ * that a stack is known by goes on from there.
  */
 #include "recorder/python/stack.h"
 
@@ -22,10 +23,8 @@
 struct job {
 	const struct tare_python *p;
 	struct tare_python_memo *memo; /* or NULL */
-	int count;
-	uint64_t interpreter; /* whose numbers code objects have */
+	uint64_t interpreter;          /* whose numbers code objects have */
 	struct tare_python_file_seen file;
-	struct tare_python_frame frames[TARE_PYTHON_FRAMES]; /* innermost first */
 };
 
 /*
@@ -65,164 +64,228 @@ static uint64_t interpreter_of(const struct tare_python_layout *l, uintptr_t sta
 	       TARE_PYTHON_MULTIPLIER;
 }
 
-/* Of the frame that so many lie outside of. */
-static inline const struct tare_python_frame *frame_at(const struct job *job, int depth)
-{
-	return &job->frames[job->count - 1 - depth];
-}
-
 /* What tells its code object from all others. */
-static inline uint64_t content_of(struct job *job, const struct tare_python_frame *frame)
+static inline uint64_t content_of(struct job *job, uintptr_t code)
 {
 	const struct tare_python_layout *l = &job->p->layout;
-	uint64_t number =
-		job->p->has_versions ? tare_python_number(frame->code, l->version, l->first) : 0;
+	uint64_t number = job->p->has_versions ? tare_python_number(code, l->version, l->first) : 0;
 
 	return likely(number >> 32) ? number ^ job->interpreter
-				    : tare_python_content(l, frame->code, &job->file);
+				    : tare_python_content(l, code, &job->file);
 }
 
-/* How many frames, from the outermost, are as they were; of the first `depth` it is known. */
-static inline int count_unchanged(struct job *job, int depth)
+/* One frame as it is; false: it cannot be read. */
+static bool read_link(const struct job *job, uint64_t frame, struct tare_python_link *link,
+		      bool *is_shown)
 {
-	const struct tare_python_memo *memo = job->memo;
-	const struct tare_python_seen *seen = &memo->seen[depth];
-	const struct tare_python_frame *frame = frame_at(job, depth);
-	const struct tare_python_layout l = job->p->layout;
-	struct tare_python_file_seen file = { 0, 0 };
-	uint64_t interpreter = job->interpreter;
-	int most = memo->count < job->count ? memo->count : job->count;
+	const struct tare_python_layout *l = &job->p->layout;
+	struct tare_python_frame place;
 
-	if (job->p->has_versions)
-		for (; depth < most; depth++, seen++, frame--) {
-			if (seen->code != frame->code || seen->at != frame->at ||
-			    seen->content != (tare_python_number(frame->code, l.version, l.first) ^
-					      interpreter))
-				break;
-		}
-	else
-		for (; depth < most; depth++, seen++, frame--) {
-			if (seen->code != frame->code || seen->at != frame->at ||
-			    seen->content != tare_python_content(&l, frame->code, &file))
-				break;
-		}
-	return depth;
-}
-
-/* Inwards of `depth`. What the last stack had was shown. */
-static bool leave_out_others(struct job *job, int depth)
-{
-	int most = job->count - depth, count = 0, i;
-
-	for (i = 0; i < most; i++)
-		if (tare_python_is_shown(&job->p->layout, &job->frames[i], job->p->code_type))
-			job->frames[count++] = job->frames[i];
-	if (count == most)
+	link->frame = frame;
+	link->code = tare_python_word(frame + l->code);
+	link->at = tare_python_word(frame + l->at) & tare_python_mask(l);
+	link->number = TARE_PYTHON_NO_CODE;
+	*is_shown = false;
+	if (tare_python_is_internal(l, frame))
+		return true;
+	place.code = tare_python_code_of(link->code);
+	if (!place.code)
 		return false;
-	for (i = most; i < job->count; i++)
-		job->frames[count++] = job->frames[i];
-	job->count = count;
+	if (tare_python_word(place.code + TARE_PYTHON_TYPE) != job->p->code_type)
+		return true;
+	place.at = tare_python_offset(l, place.code, link->at);
+	*is_shown = tare_python_is_shown(l, &place, job->p->code_type);
+	link->number = job->p->has_versions ? tare_python_half(place.code + l->version) : 0;
+	if (!link->number)
+		link->number = TARE_PYTHON_NO_NUMBER;
 	return true;
 }
 
-static uint32_t line_of(struct job *job, int depth, uint64_t *content)
+/* The id of a line that is shown; 0: nothing can be written. */
+static uint32_t line_of(struct job *job, const struct tare_python_link *link, uint64_t *content)
 {
-	const struct tare_python_frame *frame = frame_at(job, depth);
+	const struct tare_python_layout *l = &job->p->layout;
+	struct tare_python_frame frame = { .code = tare_python_code_of(link->code) };
 	struct tare_python_code code;
 
-	*content = content_of(job, frame);
-	tare_python_code_load(&job->p->layout, frame->code, &code, TARE_PYTHON_TRUST);
-	return tare_python_id(&job->p->layout, frame, &code, *content);
+	frame.at = tare_python_offset(l, frame.code, link->at);
+	*content = content_of(job, frame.code);
+	tare_python_code_load(l, frame.code, &code, TARE_PYTHON_TRUST);
+	return tare_python_id(l, &frame, &code, *content);
 }
 
-/* A signal handler may leave by longjmp at any point of this; then the entry does not count. */
-static void remember(struct job *job, int depth, uint64_t content, uint32_t line, uint64_t hash)
+/* A stack that the log does not have: its lines are those of the links up to `top`. */
+__attribute__((noinline)) static uint32_t write_stack(const struct tare_python_memo *memo, int top)
 {
-	const struct tare_python_frame *frame = frame_at(job, depth);
-	struct tare_python_memo *memo = job->memo;
+	uint64_t lines[TARE_PYTHON_FRAMES];
+	uint32_t n = 0;
+	int i;
 
-	memo->seen[depth] = (struct tare_python_seen){
-		.code = frame->code, .content = content, .hash = hash, .at = frame->at, .line = line
-	};
-	__atomic_signal_fence(__ATOMIC_RELEASE);
-	memo->count = depth + 1;
+	for (i = top; i >= 0; i--)
+		if (memo->seen[i].line)
+			lines[n++] = memo->seen[i].line;
+	return tare_emit_line_stack(memo->seen[top].hash, lines, n);
 }
 
-/* A stack that the log does not have. */
-__attribute__((noinline)) static uint32_t write_stack(struct job *job, uint64_t hash)
+/* A thread that remembers nothing. */
+__attribute__((noinline)) static uint32_t id_without_memo(struct job *job, uint64_t frame)
 {
-	uint64_t lines[TARE_PYTHON_FRAMES], content;
-	int depth;
+	uint64_t lines[TARE_PYTHON_FRAMES], content, hash = TARE_KIND_LINE_STACK;
+	struct tare_python_link link;
+	uint32_t n = 0, i, id;
+	bool is_shown;
 
-	for (depth = 0; depth < job->count; depth++) {
-		uint64_t line =
-			job->memo ? job->memo->seen[depth].line : line_of(job, depth, &content);
-
-		if (!line)
+	for (; frame && n < TARE_PYTHON_FRAMES;
+	     frame = tare_python_word(frame + job->p->layout.back)) {
+		if (!read_link(job, frame, &link, &is_shown))
 			return 0;
-		lines[job->count - 1 - depth] = line;
+		if (!is_shown)
+			continue;
+		lines[n] = line_of(job, &link, &content);
+		if (!lines[n++])
+			return 0;
 	}
-	return tare_emit_line_stack(hash, lines, (uint32_t)job->count);
+	for (i = n; i-- > 0;)
+		hash = tare_python_mix(hash, lines[i]);
+	id = n ? tare_emit_line_stack_known(hash) : 0;
+	return id || !n ? id : tare_emit_line_stack(hash, lines, n);
 }
 
-static uint32_t id_of(struct job *job)
+/*
+ * Reads the frames from `frame` to that of the last of the `shared` links, or as many as a stack has, into the
+ * end of the links, as the innermost comes first. Returns where they begin; -1: they cannot be read, or are
+ * too many to be remembered. What a frame's `line` says is whether it is shown.
+ */
+static int read_links(struct job *job, uint64_t *frame, int shared)
 {
 	struct tare_python_memo *memo = job->memo;
-	uint32_t epoch = tare_ring_epoch(), id;
-	uint64_t hash = TARE_KIND_LINE_STACK;
-	int depth = 0;
+	uint64_t until = shared ? memo->links[shared - 1].frame : 0;
+	uint32_t shown = 0;
+	int at = TARE_PYTHON_CHAIN;
+	bool is_shown;
 
-	if (memo && memo->epoch == epoch)
-		depth = count_unchanged(job, 0);
-	if (depth < job->count && leave_out_others(job, depth) && memo && memo->epoch == epoch)
-		depth = count_unchanged(job, depth);
-	if (job->count == 0)
+	while (*frame && *frame != until && shown < TARE_PYTHON_FRAMES) {
+		if (at == shared || !read_link(job, *frame, &memo->links[--at], &is_shown))
+			return -1;
+		memo->seen[at].line = is_shown;
+		memo->seen[at].depth = shown += is_shown;
+		*frame = tare_python_word(*frame + job->p->layout.back);
+	}
+	return at;
+}
+
+/* A signal handler may leave by longjmp at any point of this; then the link does not count. */
+static bool remember(struct job *job, int place)
+{
+	struct tare_python_memo *memo = job->memo;
+	const struct tare_python_link *link = &memo->links[place];
+	struct tare_python_seen *seen = &memo->seen[place], *outer = place ? seen - 1 : NULL;
+
+	seen->depth = (outer ? outer->depth : 0) + seen->line;
+	seen->hash = outer ? outer->hash : TARE_KIND_LINE_STACK;
+	seen->stack = 0;
+	if (seen->line) {
+		seen->line = line_of(job, link, &seen->content);
+		if (unlikely(!seen->line))
+			return false;
+		seen->hash = tare_python_mix(seen->hash, seen->line);
+	} else if (link->number != TARE_PYTHON_NO_CODE) {
+		seen->content = content_of(job, tare_python_code_of(link->code));
+	}
+	*tare_python_place(memo, link->frame) = (uint8_t)place;
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	memo->count = place + 1;
+	return true;
+}
+
+/* The shown frames of the innermost 128, no more and no less, are those of `shared` links and `more`. */
+static bool is_whole(const struct tare_python_memo *memo, int shared, uint32_t more)
+{
+	uint32_t depth = memo->seen[shared - 1].depth + more;
+
+	return memo->is_cut ? depth == TARE_PYTHON_FRAMES : depth <= TARE_PYTHON_FRAMES;
+}
+
+/*
+ * Makes the memo hold the stack, of which it shares so many links. Returns how many the stack has; 0: it has
+ * none or is too long; -1: nothing can be written.
+ */
+static int follow(struct job *job, uint64_t innermost, int shared)
+{
+	struct tare_python_memo *memo = job->memo;
+	uint64_t frame = innermost;
+	int at, i;
+
+	if (shared && frame == memo->links[shared - 1].frame && is_whole(memo, shared, 0))
+		return shared;
+	memo->count = shared;
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	at = read_links(job, &frame, shared);
+	if (at < 0)
 		return 0;
-	if (depth == job->count && memo->seen[depth - 1].stack)
-		return memo->seen[depth - 1].stack;
-	if (depth > 0)
-		hash = memo->seen[depth - 1].hash;
-	if (memo && depth < job->count) {
-		memo->count = depth;
-		memo->epoch = epoch;
-		__atomic_signal_fence(__ATOMIC_RELEASE);
+	if (shared && !is_whole(memo, shared, at < TARE_PYTHON_CHAIN ? memo->seen[at].depth : 0)) {
+		memo->count = shared = 0;
+		frame = innermost;
+		at = read_links(job, &frame, 0);
+		if (at < 0)
+			return 0;
 	}
-	for (; depth < job->count; depth++) {
-		uint64_t content;
-		uint32_t line = line_of(job, depth, &content);
+	if (!shared)
+		memo->is_cut = frame != 0;
+	for (i = shared; at < TARE_PYTHON_CHAIN; i++, at++) {
+		memo->links[i] = memo->links[at];
+		memo->seen[i].line = memo->seen[at].line;
+		if (!remember(job, i))
+			return -1;
+	}
+	return i;
+}
 
-		if (unlikely(!line))
-			return 0; /* nothing can be written */
-		hash = tare_python_mix(hash, line);
-		if (memo)
-			remember(job, depth, content, line, hash);
+static uint32_t id_of(struct job *job, uint64_t frame)
+{
+	struct tare_python_memo *memo = job->memo;
+	uint32_t epoch = tare_ring_epoch();
+	struct tare_python_seen *seen;
+	int shared = 0, count;
+
+	if (memo && memo->epoch == epoch && memo->interpreter == job->interpreter)
+		shared = tare_python_shared(memo, job->p, frame);
+	if (memo && !shared) {
+		memo->count = 0;
+		memo->epoch = epoch;
+		memo->interpreter = job->interpreter;
 	}
-	id = tare_emit_line_stack_known(hash);
-	if (unlikely(!id))
-		id = write_stack(job, hash);
-	if (memo)
-		memo->seen[job->count - 1].stack = id;
-	return id;
+	count = memo ? follow(job, frame, shared) : 0;
+	if (count < 0)
+		return 0;
+	if (!count)
+		return id_without_memo(job, frame);
+	seen = &memo->seen[count - 1];
+	if (likely(seen->stack || !seen->depth))
+		return seen->stack;
+	seen->stack = tare_emit_line_stack_known(seen->hash);
+	if (unlikely(!seen->stack))
+		seen->stack = write_stack(memo, count - 1);
+	return seen->stack;
 }
 
 uint32_t tare_python_stack(void)
 {
 	const struct tare_python *p;
 	uintptr_t state;
+	uint64_t frame;
 	struct job job;
 
 	if (!(tare_config.stacks & TARE_STACKS_PYTHON))
 		return 0;
 	p = tare_python_interpreter();
 	state = p ? state_of(p) : 0;
-	if (!state)
-		return 0;
-	job.count = tare_python_walk_checked(&p->layout, state, job.frames, TARE_PYTHON_FRAMES);
-	if (job.count <= 0)
+	frame = state ? tare_python_innermost(&p->layout, state) : 0;
+	if (!frame)
 		return 0;
 	job.p = p;
 	job.interpreter = p->has_versions ? interpreter_of(&p->layout, state) : 0;
 	job.file = (struct tare_python_file_seen){ 0, 0 };
 	job.memo = tare_python_memo();
-	return id_of(&job);
+	return id_of(&job, frame);
 }

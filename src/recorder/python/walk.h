@@ -15,6 +15,40 @@ struct tare_python_frame {
 	int at; /* byte of code that it is at; negative: it has not begun */
 };
 
+/* References to code objects have tags from 3.14 on. */
+static inline uintptr_t tare_python_code_of(uint64_t word)
+{
+	return word & ~(uint64_t)7;
+}
+
+/* How far a frame is: an int in its word, or a pointer into its code object. */
+static inline uint64_t tare_python_mask(const struct tare_python_layout *l)
+{
+	return l->instructions == TARE_PYTHON_NONE ? UINT32_MAX : UINT64_MAX;
+}
+
+static inline int tare_python_offset(const struct tare_python_layout *l, uintptr_t code, uint64_t at)
+{
+	return l->instructions == TARE_PYTHON_NONE ? (int)at * l->unit
+						   : (int)(at - (code + l->instructions));
+}
+
+/* The innermost frame of a layout that was checked. */
+static inline uint64_t tare_python_innermost(const struct tare_python_layout *l, uintptr_t state)
+{
+	uint64_t frame = tare_python_word(state + l->frame);
+
+	return frame && l->nested != TARE_PYTHON_NONE ? tare_python_word(frame + l->nested) : frame;
+}
+
+/* Frames between those of code, of the interpreter's own. */
+static inline bool tare_python_is_internal(const struct tare_python_layout *l, uint64_t frame)
+{
+	enum { OWNED_BY_INTERPRETER = 3 };
+
+	return l->owner != TARE_PYTHON_NONE &&
+	       *(const uint8_t *)(uintptr_t)(frame + l->owner) >= OWNED_BY_INTERPRETER;
+}
 
 /*
  * Up to `max` frames, innermost first, from the thread state `state`. `code_type` is &PyCode_Type: frames
@@ -62,40 +96,6 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 			return -1;
 	}
 	return hops < HOPS_MAX ? n : -1;
-}
-
-/*
- * The same for a layout that was checked, where no load can fail; this is done for every block of a tensor.
- * Frames that tare_python_is_shown() leaves out may be among them: to tell takes a look at the code.
- */
-static inline __attribute__((always_inline)) int
-tare_python_walk_checked(const struct tare_python_layout *layout, uintptr_t state,
-			 struct tare_python_frame *out, int max)
-{
-	enum { OWNED_BY_INTERPRETER = 3, TAG_BITS = 7, HOPS_MAX = 100000 };
-	const struct tare_python_layout l = *layout;
-	uint64_t frame = tare_python_word(state + l.frame), code;
-	bool has_owner = l.owner != TARE_PYTHON_NONE, is_index = l.instructions == TARE_PYTHON_NONE;
-	int n = 0, hops;
-
-	if (frame && l.nested != TARE_PYTHON_NONE)
-		frame = tare_python_word(frame + l.nested);
-	for (hops = 0; frame && n < max && hops < HOPS_MAX;
-	     hops++, frame = tare_python_word(frame + l.back)) {
-		if (has_owner &&
-		    *(const uint8_t *)(uintptr_t)(frame + l.owner) >= OWNED_BY_INTERPRETER)
-			continue;
-		code = tare_python_word(frame + l.code) &
-		       ~(uint64_t)TAG_BITS; /* references of 3.14 have tags */
-		if (!code)
-			return -1;
-		out[n].code = code;
-		out[n].at =
-			is_index ? *(const int *)(uintptr_t)(frame + l.at) * l.unit
-				 : (int)(tare_python_word(frame + l.at) - (code + l.instructions));
-		n++;
-	}
-	return n;
 }
 
 /*

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stack shares with the last one of its thread. The address of the next frame comes from memory of
+ * ours and is only compared with what the frame says, so a processor needs not wait for one frame to get to
+ * the next; and nothing but frames is read where that is enough.
+ */
+#include "recorder/python/content.h"
+#include "recorder/python/memo.h"
+#include "recorder/python/walk.h"
+
+/* What must be as it was in a code object, besides its address. */
+enum check { NUMBER, CONTENT };
+
+/* The first frame from `frame` outwards that is among the links, or -1. Looks at `*may_look` frames at most. */
+static int find(struct tare_python_memo *memo, const struct tare_python_layout *l, uint64_t frame,
+		int *may_look)
+{
+	for (; frame && (*may_look)-- > 0; frame = tare_python_word(frame + l->back)) {
+		int place = *tare_python_place(memo, frame);
+
+		if (place < memo->count && memo->links[place].frame == frame)
+			return place;
+	}
+	return -1;
+}
+
+static inline __attribute__((always_inline)) bool
+is_unchanged(const struct tare_python_memo *memo, const struct tare_python_layout *l, int place,
+	     uint64_t mask, enum check check, struct tare_python_file_seen *file)
+{
+	const struct tare_python_link *link = &memo->links[place];
+	uintptr_t code = tare_python_code_of(link->code);
+
+	if (tare_python_word(link->frame + l->code) != link->code ||
+	    (tare_python_word(link->frame + l->at) & mask) != link->at)
+		return false;
+	if (link->number == TARE_PYTHON_NO_CODE)
+		return true;
+	return check == NUMBER ? tare_python_half(code + l->version) == link->number
+			       : tare_python_content(l, code, file) == memo->seen[place].content;
+}
+
+static inline __attribute__((always_inline)) int count(struct tare_python_memo *memo,
+						       const struct tare_python_layout *layout,
+						       uint64_t frame, enum check check)
+{
+	const struct tare_python_layout l = *layout;
+	struct tare_python_file_seen file = { 0, 0 };
+	uint64_t mask = tare_python_mask(&l), back;
+	int may_look = 2 * TARE_PYTHON_CHAIN, shared, i;
+
+	while ((i = find(memo, &l, frame, &may_look)) >= 0) {
+		for (shared = i + 1;; i--) {
+			if (unlikely(!is_unchanged(memo, &l, i, mask, check, &file)))
+				shared = i;
+			back = tare_python_word(memo->links[i].frame + l.back);
+			if (i == 0)
+				return back && !memo->is_cut ? 0 : shared;
+			if (unlikely(back != memo->links[i - 1].frame))
+				break;
+		}
+		frame = back; /* has another caller than it had: perhaps further out there is one that has not */
+	}
+	return 0;
+}
+
+int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
+		       uint64_t frame)
+{
+	return python->has_versions ? count(memo, &python->layout, frame, NUMBER)
+				    : count(memo, &python->layout, frame, CONTENT);
+}
