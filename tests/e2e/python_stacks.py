@@ -126,8 +126,20 @@ def check_generated(box, version):
     check_equal(len(truth), 1001)
 
 
+CODE_DEALLOC = "import ctypes; kind = type((lambda: 0).__code__); " \
+    "print(ctypes.c_void_p.from_address(id(kind) + 48).value - id(kind))"
+
+
+def check_deaths(box, version):
+    where = subprocess.run([python_of(version), "-c", CODE_DEALLOC], stdout=subprocess.PIPE).stdout.decode()
+    truth, done = record(box, version, "code_dealloc_is_taken_back", env={"CODE_DEALLOC": where})
+    check_stacks(truth, recorded(box))
+    counts = version == "system" and sys.version_info < (3, 12) or version in VERSIONS[:6]
+    check_equal(done.out.strip(), "led through the recorder" if counts else "never touched")
+
+
 def check_random(box, version):
-    truth, _ = record(box, version, "random_calls")
+    truth, _ = record(box, version, "random_threads")
     check_stacks(truth, recorded(box))
     check(len(truth) >= 3000, "the program allocated %d times" % len(truth))
 
@@ -196,7 +208,7 @@ def check_sub_interpreter(box, version):
 
 
 def checks_of(version):
-    checks = [check_version, check_generated, check_random, check_names, check_threads,
+    checks = [check_version, check_generated, check_deaths, check_random, check_names, check_threads,
               check_bare_thread, check_forked]
     if version not in ("3.6", "3.7"):  # their Python code cannot make sub-interpreters
         checks += [check_sub_interpreter, check_sub_interpreters]

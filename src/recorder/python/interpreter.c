@@ -8,11 +8,12 @@
 #include "recorder/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/python/code.h"
+#include "recorder/python/deaths.h"
 #include "recorder/python/memory.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"
 
-enum { CHECK_FRAMES = 32 };
+enum { CHECK_FRAMES = 32, LAST_WITHOUT_NUMBERS = 11 };
 
 enum state { UNKNOWN, CHECKING, CHECKED, REFUSED };
 
@@ -191,6 +192,8 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p, bool 
 		    f->line_of_frame(frame) != tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
 			return refuse(f, "it names another line than its frame has");
 	}
+	p->counts_deaths = !p->has_versions && p->layout.minor <= LAST_WITHOUT_NUMBERS &&
+			   tare_python_deaths_start(p->code_type);
 	return CHECKED;
 }
 

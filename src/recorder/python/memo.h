@@ -37,6 +37,7 @@ struct tare_python_memo {
 	uint32_t epoch;       /* of the log that has the ids */
 	bool is_cut;          /* the outermost of these had a caller */
 	uint64_t interpreter; /* whose frames these are */
+	uint64_t deaths;      /* of code objects, when all these were compared */
 	int count;            /* of the links that hold; may be more than the last stack had */
 	uint8_t places[256];  /* where a frame may be among them, by its address */
 	struct tare_python_link links[TARE_PYTHON_CHAIN];
@@ -54,8 +55,9 @@ static inline uint8_t *tare_python_place(struct tare_python_memo *memo, uint64_t
 /*
  * How many links, from the outermost, the chain of frames that begins with `frame` still has: each at its
  * address, with the same caller, the same code object with the same contents, and as far as it was.
+ * `is_alive`: no code object has died meanwhile.
  */
 int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
-		       uint64_t frame);
+		       uint64_t frame, bool is_alive);
 
 #endif

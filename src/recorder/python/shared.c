@@ -9,7 +9,7 @@
 #include "recorder/python/walk.h"
 
 /* What must be as it was in a code object, besides its address. */
-enum check { NUMBER, CONTENT };
+enum check { NOTHING, NUMBER, CONTENT };
 
 /* The first frame from `frame` outwards that is among the links, or -1. Looks at `*may_look` frames at most. */
 static int find(struct tare_python_memo *memo, const struct tare_python_layout *l, uint64_t frame,
@@ -34,7 +34,7 @@ is_unchanged(const struct tare_python_memo *memo, const struct tare_python_layou
 	if (tare_python_word(link->frame + l->code) != link->code ||
 	    (tare_python_word(link->frame + l->at) & mask) != link->at)
 		return false;
-	if (link->number == TARE_PYTHON_NO_CODE)
+	if (check == NOTHING || link->number == TARE_PYTHON_NO_CODE)
 		return true;
 	return check == NUMBER ? tare_python_half(code + l->version) == link->number
 			       : tare_python_content(l, code, file) == memo->seen[place].content;
@@ -65,8 +65,10 @@ static inline __attribute__((always_inline)) int count(struct tare_python_memo *
 }
 
 int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
-		       uint64_t frame)
+		       uint64_t frame, bool is_alive)
 {
+	if (is_alive)
+		return count(memo, &python->layout, frame, NOTHING);
 	return python->has_versions ? count(memo, &python->layout, frame, NUMBER)
 				    : count(memo, &python->layout, frame, CONTENT);
 }

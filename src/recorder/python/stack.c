@@ -12,6 +12,7 @@
 
 #include "recorder/emit.h"
 #include "recorder/python/content.h"
+#include "recorder/python/deaths.h"
 #include "recorder/python/ids.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memo.h"
@@ -241,21 +242,32 @@ static int follow(struct job *job, uint64_t innermost, int shared)
 	return i;
 }
 
+/* As tare_python_shared(). Links that nothing is known of any more are forgotten. */
+static int count_shared(struct job *job, uint64_t frame)
+{
+	struct tare_python_memo *memo = job->memo;
+	uint64_t deaths = job->p->counts_deaths ? tare_python_deaths() : TARE_PYTHON_DEATHS_UNKNOWN;
+	bool is_alive = deaths != TARE_PYTHON_DEATHS_UNKNOWN && deaths == memo->deaths;
+	uint32_t epoch = tare_ring_epoch();
+	int shared = 0;
+
+	if (memo->epoch == epoch && memo->interpreter == job->interpreter)
+		shared = tare_python_shared(memo, job->p, frame, is_alive);
+	if (shared && (is_alive || !job->p->counts_deaths))
+		return shared;
+	memo->count = shared;
+	memo->epoch = epoch;
+	memo->interpreter = job->interpreter;
+	memo->deaths = deaths;
+	return shared;
+}
+
 static uint32_t id_of(struct job *job, uint64_t frame)
 {
 	struct tare_python_memo *memo = job->memo;
-	uint32_t epoch = tare_ring_epoch();
 	struct tare_python_seen *seen;
-	int shared = 0, count;
+	int count = memo ? follow(job, frame, count_shared(job, frame)) : 0;
 
-	if (memo && memo->epoch == epoch && memo->interpreter == job->interpreter)
-		shared = tare_python_shared(memo, job->p, frame);
-	if (memo && !shared) {
-		memo->count = 0;
-		memo->epoch = epoch;
-		memo->interpreter = job->interpreter;
-	}
-	count = memo ? follow(job, frame, shared) : 0;
 	if (count < 0)
 		return 0;
 	if (!count)

@@ -254,8 +254,22 @@ def threads():
         thread.join()
 
 
-def random_calls():
-    """Several threads at once; one stays, and its code dies after the others' stacks were remembered."""
+def code_dealloc_is_taken_back():
+    """PyCode_Type's function to take code down becomes what it was at the start: nobody is told of deaths now."""
+    import random_calls
+    kind = type(plain.__code__)
+    slot = ctypes.c_void_p.from_address(id(kind) + 48)
+    alloc()
+    ours, real = slot.value, id(kind) + int(os.environ["CODE_DEALLOC"])
+    sys.setrecursionlimit(3000)
+    for value in (ours, real, ours):
+        slot.value = value
+        random_calls.Walk(lambda: release(alloc()), 3).run()
+    print("led through the recorder" if ours != real else "never touched")
+
+
+def random_threads():
+    """Several at once: what dies in one may be on the stack that another had last."""
     import random_calls
     context = ctypes.c_void_p()
     cu.cuCtxGetCurrent(ctypes.byref(context))
