@@ -270,7 +270,7 @@ void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp)
 	emit_plain(TARE_KIND_RSS, rss, sizeof(*rss), stamp);
 }
 
-void tare_emit_tensor(const struct tare_rec_tensor *tensor)
+void tare_emit_tensor(const struct tare_rec_tensor *tensor, uint64_t stamp)
 {
 	struct tare_put put;
 	struct tare_rec_tensor *rec =
@@ -278,7 +278,7 @@ void tare_emit_tensor(const struct tare_rec_tensor *tensor)
 
 	if (!rec)
 		return;
-	rec->head.stamp = tare_clock_ticks();
+	rec->head.stamp = stamp;
 	/* There are more of these than of all others: no calls. */
 	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
 	tare_ring_end(&put);

@@ -30,7 +30,7 @@ void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
 
 void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
 void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp);
-void tare_emit_tensor(const struct tare_rec_tensor *tensor);
+void tare_emit_tensor(const struct tare_rec_tensor *tensor, uint64_t stamp);
 bool tare_emit_stream(const struct tare_rec_stream *stream); /* false: it is not in the log */
 void tare_emit_oom(const struct tare_rec_oom *oom);
 void tare_emit_probe(const struct tare_rec_probe *probe);

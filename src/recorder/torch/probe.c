@@ -88,9 +88,9 @@ static bool may_ask(const struct tare_python *python)
 	       (python->runtime && !*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
 }
 
-static void consider(bool begins_backward)
+static void consider(bool begins_backward, uint64_t now)
 {
-	uint64_t now = tare_clock_ticks(), asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
+	uint64_t asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
 	const struct tare_probe_api *py;
 
 	if (!the.next)
@@ -109,18 +109,18 @@ static void consider(bool begins_backward)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
 }
 
-void tare_probe_tensor(uint32_t flags)
+void tare_probe_tensor(uint32_t flags, uint64_t now)
 {
 	bool is_backward = flags & TARE_TENSOR_BACKWARD, begins = is_backward && !the.was_backward;
 
 	if (the.was_backward != is_backward)
 		the.was_backward = is_backward;
 	begins = begins && ++the.backwards > 1;
-	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && tare_clock_ticks() < the.next))
+	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && now < the.next))
 		return;
 	if (tare_config.eager_probe)
 		the.next = 1;
 	tare_depth++;
-	consider(begins);
+	consider(begins, now);
 	tare_depth--;
 }

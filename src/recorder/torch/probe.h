@@ -20,8 +20,8 @@ struct tare_probe_result {
 	uint32_t flags; /* enum tare_sweep_flag */
 };
 
-/* A block was handed out: asks for a sweep if it is time for one. `flags`: enum tare_tensor_flag. */
-void tare_probe_tensor(uint32_t flags);
+/* A block was handed out, at `now`: asks for a sweep if it is time for one. `flags`: enum tare_tensor_flag. */
+void tare_probe_tensor(uint32_t flags, uint64_t now);
 
 /* probe_walk.c: pre: the GIL is held. False: there is nothing to look at, or not now. */
 bool tare_probe_walk(struct tare_probe_result *result);

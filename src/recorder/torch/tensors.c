@@ -24,6 +24,7 @@
 #include "recorder/torch/probe.h"
 #include "recorder/torch/real.h"
 #include "recorder/torch/stream.h"
+#include "trace/clock.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */
 enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
@@ -98,6 +99,7 @@ static bool is_wanted(bool is_end)
 void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	struct tare_rec_tensor rec;
+	uint64_t now;
 
 	if (!is_wanted(bytes <= 0))
 		return;
@@ -119,10 +121,11 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 			flags |= TARE_TENSOR_GC;
 	}
 	rec.flags = (uint16_t)flags;
-	tare_emit_tensor(&rec);
+	now = tare_clock_ticks();
+	tare_emit_tensor(&rec, now);
 	tare_depth--;
 	if (bytes > 0)
-		tare_probe_tensor(rec.flags);
+		tare_probe_tensor(rec.flags, now);
 }
 
 /* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */
