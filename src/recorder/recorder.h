@@ -27,6 +27,7 @@ struct tare_config {
 	uint32_t tensor_stacks; /* of the blocks of tensors */
 	bool no_weigh; /* TARE_TEST_NO_WEIGH */
 	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
+	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
 	bool simulated;
 	bool no_tensors; /* TARE_TENSORS=off */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */

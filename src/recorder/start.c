@@ -82,7 +82,7 @@ static void choose_stacks(const char *value)
 
 static void configure(char **envp)
 {
-	const char *folder, *library, *probe;
+	const char *folder, *library, *probe, *nop;
 
 	read_environment(envp);
 	folder = tare_environment("TARE_RECORDING");
@@ -94,7 +94,9 @@ static void configure(char **envp)
 	choose_stacks(tare_environment("TARE_STACKS"));
 	tare_config.disabled_hook = tare_environment("TARE_TEST_DISABLE_HOOK");
 	tare_config.no_weigh = tare_environment("TARE_TEST_NO_WEIGH") != NULL;
-	tare_config.nop = tare_environment("TARE_TEST_NOP") != NULL;
+	nop = tare_environment("TARE_TEST_NOP");
+	tare_config.may_switch = nop && tare_plib_equal(nop, "switch");
+	tare_config.nop = nop && !tare_config.may_switch;
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
 	probe = tare_environment("TARE_PROBE");

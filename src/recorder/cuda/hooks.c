@@ -14,6 +14,7 @@
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/cuda/real.h"
+#include "recorder/cost.h"
 #include "recorder/recorder.h"
 #include "trace/clock.h"
 
@@ -57,16 +58,22 @@ enum { BEFORE, AFTER, REFUSED };
 		struct tare_call call;                                                              \
 		CUresult result;                                                                    \
 		int on_device = -1;                                                                 \
+		uint64_t cost = tare_cost_begin();                                                  \
                                                                                                     \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
 		RUN_SETS(BEFORE, sets);                                                             \
-		if (!(begin))                                                                       \
+		if (!(begin)) {                                                                     \
+			tare_cost_end(TARE_COST_CALL, cost, 1);                                     \
 			return tare_real.symbol args;                                               \
+		}                                                                                   \
 		before;                                                                             \
+		tare_cost_end(TARE_COST_CALL, cost, 1);                                             \
 		result = tare_real.symbol args;                                                     \
+		cost = tare_cost_begin();                                                           \
 		after;                                                                              \
 		tare_call_end(&call, result);                                                       \
+		tare_cost_end(TARE_COST_CALL, cost, 0);                                             \
 		return result;                                                                      \
 	}
 
@@ -100,11 +107,14 @@ enum { BEFORE, AFTER, REFUSED };
 		struct tare_call call;                                                              \
 		CUresult result;                                                                    \
 		int on_device = -1;                                                                  \
+		uint64_t cost = tare_cost_begin();                                                  \
                                                                                                     \
 		RUN_SETS(AFTER, sets);                                                               \
 		if (likely(tare_real.symbol &&                                                      \
-			   (tare_config.nop || !tare_first_time((const void *)(uintptr_t)call.handle)))) \
+			   (tare_config.nop || !tare_first_time((const void *)(uintptr_t)call.handle)))) { \
+			tare_cost_end(TARE_COST_LAUNCH, cost, 1);                                   \
 			return tare_real.symbol args;                                               \
+		}                                                                                   \
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE)) {                                    \

@@ -12,6 +12,7 @@
 
 #include <sys/auxv.h>
 
+#include "recorder/cost.h"
 #include "recorder/elfsym.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
@@ -96,7 +97,7 @@ static bool is_wanted(bool is_end)
 	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
 }
 
-void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
+static void record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	struct tare_rec_tensor rec;
 	uint64_t now;
@@ -126,6 +127,14 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 	tare_depth--;
 	if (bytes > 0)
 		tare_probe_tensor(rec.flags, now);
+}
+
+void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
+{
+	uint64_t begin = tare_cost_begin();
+
+	record(block, bytes, device, flags);
+	tare_cost_end(bytes > 0 ? TARE_COST_HANDED_OUT : TARE_COST_TAKEN_BACK, begin, 1);
 }
 
 /* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */
