@@ -3,6 +3,7 @@
 
 #include "recorder/emit.h"
 #include "recorder/python/content.h"
+#include "recorder/python/deaths.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 
@@ -13,10 +14,11 @@
 struct slot {
 	uint64_t code;
 	uint64_t content;
+	uint64_t deaths; /* of code objects, when that was the content */
 	int32_t at;
 	uint32_t turn;
 	uint32_t id, epoch;
-};
+} __attribute__((aligned(64)));
 static struct slot slots[SLOTS];
 
 /* The longest a name in the log can be is shorter than this. */
@@ -30,31 +32,31 @@ static struct slot *slot_of(const struct tare_python_frame *frame, uint32_t prob
 	return &slots[((hash >> 40) + probe) & (SLOTS - 1)];
 }
 
-static uint32_t find(const struct tare_python_frame *frame, uint64_t content, uint32_t epoch)
+/* A copy of the slot of that code at that place, whatever it contained. */
+static bool find(const struct tare_python_frame *frame, struct slot *out)
 {
-	uint32_t i;
+	uint32_t i, epoch = tare_ring_epoch();
 
 	for (i = 0; i < PROBES; i++) {
 		const struct slot *s = slot_of(frame, i);
 		uint32_t turn = __atomic_load_n(&s->turn, __ATOMIC_ACQUIRE);
-		uint32_t id = s->id;
 
-		if (s->code != frame->code || s->at != frame->at || s->content != content ||
-		    s->epoch != epoch)
+		if (s->code != frame->code || s->at != frame->at || s->epoch != epoch)
 			continue;
+		out->content = s->content;
+		out->deaths = s->deaths;
+		out->id = s->id;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(turn & 1) && __atomic_load_n(&s->turn, __ATOMIC_RELAXED) == turn)
-			return id;
+		return !(turn & 1) && __atomic_load_n(&s->turn, __ATOMIC_RELAXED) == turn;
 	}
-	return 0;
+	return false;
 }
 
 /* Into a slot that is free or out of date, else over the first. */
-static void keep(const struct tare_python_frame *frame, uint64_t content, uint32_t epoch,
-		 uint32_t id)
+static void keep(const struct tare_python_frame *frame, uint64_t content, uint64_t deaths, uint32_t id)
 {
 	struct slot *s = slot_of(frame, 0);
-	uint32_t turn, i;
+	uint32_t turn, i, epoch = tare_ring_epoch();
 
 	for (i = 0; i < PROBES; i++) {
 		struct slot *other = slot_of(frame, i);
@@ -72,6 +74,7 @@ static void keep(const struct tare_python_frame *frame, uint64_t content, uint32
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	s->code = frame->code;
 	s->content = content;
+	s->deaths = deaths;
 	s->at = frame->at;
 	s->id = id;
 	s->epoch = epoch;
@@ -80,11 +83,10 @@ static void keep(const struct tare_python_frame *frame, uint64_t content, uint32
 
 __attribute__((noinline)) static uint32_t write_line(const struct tare_python_layout *l,
 						     const struct tare_python_frame *frame,
-						     const struct tare_python_code *code,
-						     uint64_t content)
+						     const struct tare_python_code *code)
 {
 	char text[NAME_BYTES];
-	uint32_t file, function, id;
+	uint32_t file, function;
 
 	if (!tare_python_text(l, code->file, text, sizeof(text), TARE_PYTHON_TRUST))
 		text[0] = '\0';
@@ -92,17 +94,34 @@ __attribute__((noinline)) static uint32_t write_line(const struct tare_python_la
 	if (!tare_python_text(l, code->name, text, sizeof(text), TARE_PYTHON_TRUST))
 		text[0] = '\0';
 	function = tare_emit_string(text);
-	id = tare_emit_line(file, function,
-			    (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
-	if (id)
-		keep(frame, content, tare_ring_epoch(), id);
-	return id;
+	return tare_emit_line(file, function,
+			      (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
+}
+
+uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
+			      uint64_t *content)
+{
+	struct slot slot;
+
+	if (deaths == TARE_PYTHON_DEATHS_UNKNOWN || !find(frame, &slot) || slot.deaths != deaths)
+		return 0;
+	*content = slot.content;
+	return slot.id;
 }
 
 uint32_t tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
-			const struct tare_python_code *code, uint64_t content)
+			const struct tare_python_code *code, uint64_t content, uint64_t deaths)
 {
-	uint32_t id = find(frame, content, tare_ring_epoch());
+	struct slot slot;
+	uint32_t id;
 
-	return likely(id) ? id : write_line(l, frame, code, content);
+	if (likely(find(frame, &slot) && slot.content == content)) {
+		if (unlikely(slot.deaths != deaths))
+			keep(frame, content, deaths, slot.id);
+		return slot.id;
+	}
+	id = write_line(l, frame, code);
+	if (id)
+		keep(frame, content, deaths, id);
+	return id;
 }

@@ -25,6 +25,7 @@ struct job {
 	const struct tare_python *p;
 	struct tare_python_memo *memo; /* or NULL */
 	uint64_t interpreter;          /* whose numbers code objects have */
+	uint64_t deaths;               /* of code objects, or unknown */
 	struct tare_python_file_seen file;
 };
 
@@ -92,7 +93,8 @@ static bool read_link(const struct job *job, uint64_t frame, struct tare_python_
 	place.code = tare_python_code_of(link->code);
 	if (!place.code)
 		return false;
-	if (tare_python_word(place.code + TARE_PYTHON_TYPE) != job->p->code_type)
+	if (l->owner != TARE_PYTHON_NONE &&
+	    tare_python_word(place.code + TARE_PYTHON_TYPE) != job->p->code_type)
 		return true;
 	place.at = tare_python_offset(l, place.code, link->at);
 	*is_shown = tare_python_is_shown(l, &place, job->p->code_type);
@@ -108,11 +110,15 @@ static uint32_t line_of(struct job *job, const struct tare_python_link *link, ui
 	const struct tare_python_layout *l = &job->p->layout;
 	struct tare_python_frame frame = { .code = tare_python_code_of(link->code) };
 	struct tare_python_code code;
+	uint32_t id;
 
 	frame.at = tare_python_offset(l, frame.code, link->at);
+	id = tare_python_id_alive(&frame, job->deaths, content);
+	if (likely(id))
+		return id;
 	*content = content_of(job, frame.code);
 	tare_python_code_load(l, frame.code, &code, TARE_PYTHON_TRUST);
-	return tare_python_id(l, &frame, &code, *content);
+	return tare_python_id(l, &frame, &code, *content, job->deaths);
 }
 
 /* A stack that the log does not have: its lines are those of the links up to `top`. */
@@ -246,8 +252,7 @@ static int follow(struct job *job, uint64_t innermost, int shared)
 static int count_shared(struct job *job, uint64_t frame)
 {
 	struct tare_python_memo *memo = job->memo;
-	uint64_t deaths = job->p->counts_deaths ? tare_python_deaths() : TARE_PYTHON_DEATHS_UNKNOWN;
-	bool is_alive = deaths != TARE_PYTHON_DEATHS_UNKNOWN && deaths == memo->deaths;
+	bool is_alive = job->deaths != TARE_PYTHON_DEATHS_UNKNOWN && job->deaths == memo->deaths;
 	uint32_t epoch = tare_ring_epoch();
 	int shared = 0;
 
@@ -258,7 +263,7 @@ static int count_shared(struct job *job, uint64_t frame)
 	memo->count = shared;
 	memo->epoch = epoch;
 	memo->interpreter = job->interpreter;
-	memo->deaths = deaths;
+	memo->deaths = job->deaths;
 	return shared;
 }
 
@@ -297,6 +302,7 @@ uint32_t tare_python_stack(void)
 		return 0;
 	job.p = p;
 	job.interpreter = p->has_versions ? interpreter_of(&p->layout, state) : 0;
+	job.deaths = p->counts_deaths ? tare_python_deaths() : TARE_PYTHON_DEATHS_UNKNOWN;
 	job.file = (struct tare_python_file_seen){ 0, 0 };
 	job.memo = tare_python_memo();
 	return id_of(&job, frame);
