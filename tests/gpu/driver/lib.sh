@@ -109,6 +109,5 @@ def version(name):
 names = ("torch", "torchvision", "jax", "cupy-cuda13x", "cupy-cuda12x", "triton")
 print(", ".join(v for v in map(version, names) if v) or "no Python packages of interest")
 PY
-	uname -srm
 	date -u '+%Y-%m-%d %H:%M UTC'
 }
