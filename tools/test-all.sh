@@ -119,6 +119,7 @@ if [ -n "$san" ]; then
 fi
 
 step 'layers' tools/check-layers.sh
+step 'pointers in hooks' tools/check-hook-pointers.py
 if step "build in $build" setup_and_build "$build"; then
 	step 'recorder symbols' tools/check-recorder-symbols.sh "$build"
 	run_tests 'unit and end-to-end tests' "$build"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/cuda_abi.h"
+#include "recorder/peek.h"
 
 static inline uint64_t tare_array_element_bytes(int format, unsigned int channels)
 {
@@ -25,17 +26,28 @@ static inline uint64_t tare_array_element_bytes(int format, unsigned int channel
 	return 0; /* block formats: not known */
 }
 
-static inline uint64_t tare_array_bytes(const CUDA_ARRAY_DESCRIPTOR *d)
+static inline uint64_t tare_array_bytes(const CUDA_ARRAY_DESCRIPTOR *theirs)
 {
-	return d->Width * (d->Height ? d->Height : 1) * tare_array_element_bytes(d->Format, d->NumChannels);
+	CUDA_ARRAY_DESCRIPTOR d;
+
+	if (!tare_peek(&d, theirs, sizeof(d)))
+		return 0;
+	return d.Width * (d.Height ? d.Height : 1) * tare_array_element_bytes(d.Format, d.NumChannels);
 }
 
-static inline uint64_t tare_array3d_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels)
+/* More levels than a size can be halved are one element each. */
+static inline uint64_t tare_array3d_bytes(const CUDA_ARRAY3D_DESCRIPTOR *theirs, unsigned int levels)
 {
-	uint64_t element = tare_array_element_bytes(d->Format, d->NumChannels), sum = 0;
-	size_t w = d->Width, h = d->Height ? d->Height : 1, z = d->Depth ? d->Depth : 1;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	uint64_t element, sum;
+	size_t w, h, z;
 
-	while (levels-- > 0) {
+	if (!tare_peek(&d, theirs, sizeof(d)))
+		return 0;
+	element = tare_array_element_bytes(d.Format, d.NumChannels);
+	sum = levels > 64 ? (levels - 64) * element : 0;
+	w = d.Width, h = d.Height ? d.Height : 1, z = d.Depth ? d.Depth : 1;
+	for (levels = levels > 64 ? 64 : levels; levels > 0; levels--) {
 		sum += w * h * z * element;
 		w = w > 1 ? w / 2 : 1;
 		h = h > 1 ? h / 2 : 1;

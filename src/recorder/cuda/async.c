@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "recorder/cuda/custom.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/emit.h"
+#include "recorder/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
@@ -236,8 +238,8 @@ static CUmemoryPool pool_of_new(CUmemoryPool pool, CUdeviceptr at, enum tare_poo
 		result = tare_real.symbol args;                                                     \
 		call.end = tare_clock_ticks();                                                      \
 		if (result == CUDA_SUCCESS) {                                                       \
-			call.parent = *dptr;                                                        \
-			from = pool_of_new(from, *dptr, &kind);                                     \
+			call.parent = TARE_ANSWER(result, dptr);                                    \
+			from = pool_of_new(from, call.parent, &kind);                               \
 		}                                                                                   \
 		call.asked = bytesize;                                                              \
 		finish(&call, kind, from, result);                                                  \
@@ -305,24 +307,29 @@ CUresult tare_hook_cuMemFree_v2(CUdeviceptr dptr)
 }
 
 /* ---- pools themselves ---- */
-static bool is_of_device(const CUmemPoolProps *props)
+/* The device on which a pool is to take its memory; -1: on none. */
+static int device_of_pool(const CUmemPoolProps *theirs)
 {
-	return props && props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-	       props->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+	CUmemPoolProps props;
+
+	return tare_peek(&props, theirs, sizeof(props)) && props.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+			       props.location.type == CU_MEM_LOCATION_TYPE_DEVICE
+		       ? props.location.id
+		       : -1;
 }
 
 /* Memory of the host, or managed: what comes to the device of that is not the pool's to say. */
-static void end_create(struct tare_call *call, CUmemoryPool pool, const CUmemPoolProps *props, uint64_t end)
+static void end_create(struct tare_call *call, CUmemoryPool pool, int device, uint64_t end)
 {
 	struct tare_pool_state state;
 	CUcontext primary;
 
-	if (!is_of_device(props)) {
+	if (device < 0) {
 		tare_pool_add(pool, -1, TARE_POOL_HOST);
 		call->class = TARE_CLASS_NONE;
 		call->effect = TARE_EFFECT_CHANGE;
-	} else if (tare_pool_add(pool, props->location.id, TARE_POOL_ASKED) == TARE_POOL_ASKED) {
-		primary = tare_context_primary(props->location.id);
+	} else if (tare_pool_add(pool, device, TARE_POOL_ASKED) == TARE_POOL_ASKED) {
+		primary = tare_context_primary(device);
 		if (primary)
 			call->context = (uint64_t)(uintptr_t)primary;
 		tare_pool_set_number(pool);
@@ -344,12 +351,14 @@ CUresult tare_hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
 	struct tare_call call;
 	uint64_t end;
 	CUresult result;
+	int device;
 
 	if (IS_MISSING(cuMemPoolCreate))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	if (!(is_of_device(poolProps)
+	device = device_of_pool(poolProps);
+	if (!(device >= 0
 		      ? tare_call_begin_on(&call, CU_API_cuMemPoolCreate, TARE_CLASS_POOL_STATE, TARE_EFFECT_NEW,
-					   poolProps->location.id)
+					   device)
 		      : tare_call_begin_unweighed(&call, CU_API_cuMemPoolCreate, TARE_CLASS_POOL_STATE,
 						  TARE_EFFECT_NEW)))
 		return tare_real.cuMemPoolCreate(pool, poolProps);
@@ -357,7 +366,7 @@ CUresult tare_hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
 	end = tare_clock_ticks();
 	call.saved_errno = errno;
 	if (result == CUDA_SUCCESS)
-		end_create(&call, *pool, poolProps, end);
+		end_create(&call, TARE_ANSWER(result, pool), device, end);
 	else
 		tare_call_end_at(&call, result, end);
 	return result;
@@ -420,8 +429,8 @@ CUresult tare_hook_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType 
 	if (IS_MISSING(cuMemSetMemPool))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	result = tare_real.cuMemSetMemPool(location, type, pool);
-	if (result == CUDA_SUCCESS && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
-		tare_pool_set_current(location->id, NULL);
+	if (result == CUDA_SUCCESS)
+		tare_pool_set_current(tare_device_of_location(location), NULL);
 	return result;
 }
 
@@ -439,8 +448,10 @@ CUresult tare_hook_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, vo
 		return tare_real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType, flags);
 	result = tare_real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType, flags);
 	if (result == CUDA_SUCCESS) {
-		call.parent = (uint64_t)(uintptr_t)*pool_out;
-		tare_pool_add(*pool_out, -1, TARE_POOL_IMPORTED);
+		CUmemoryPool imported = TARE_ANSWER(result, pool_out);
+
+		call.parent = (uint64_t)(uintptr_t)imported;
+		tare_pool_add(imported, -1, TARE_POOL_IMPORTED);
 	}
 	tare_call_end(&call, result);
 	return result;

@@ -9,6 +9,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
+#include "recorder/peek.h"
 #include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
@@ -75,6 +76,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 CUresult tare_hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
 	struct tare_call call;
+	CUcontext context;
 	CUresult result;
 
 	if (IS_MISSING(cuDevicePrimaryCtxRetain))
@@ -83,15 +85,16 @@ CUresult tare_hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 		return tare_real.cuDevicePrimaryCtxRetain(pctx, dev);
 	tare_weigh_learn_own_pid(dev, true);
 	result = tare_real.cuDevicePrimaryCtxRetain(pctx, dev);
-	if (result == CUDA_SUCCESS) {
+	context = TARE_ANSWER(result, pctx);
+	if (context) {
 		call.flags |= TARE_EVENT_PRIMARY;
-		call.handle = call.context = (uint64_t)(uintptr_t)*pctx;
-		if (tare_context_primary(dev) == *pctx) {
+		call.handle = call.context = (uint64_t)(uintptr_t)context;
+		if (tare_context_primary(dev) == context) {
 			call.effect = TARE_EFFECT_CHANGE; /* retained once more */
 			call.is_quiet = true;
 		}
-		tare_context_add(*pctx, dev);
-		tare_context_set_primary(dev, *pctx);
+		tare_context_add(context, dev);
+		tare_context_set_primary(dev, context);
 		call.end = tare_clock_ticks();
 		tare_weigh_learn_own_pid(dev, false);
 		tare_call_end_at(&call, result, call.end);
@@ -204,8 +207,7 @@ CUresult tare_hook_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 		return tare_real.cuKernelGetFunction(pFunc, kernel);
 	result = tare_real.cuKernelGetFunction(pFunc, kernel);
 	call.parent = (uint64_t)(uintptr_t)kernel;
-	if (result == CUDA_SUCCESS)
-		call.handle = (uint64_t)(uintptr_t)*pFunc;
+	call.handle = (uint64_t)(uintptr_t)TARE_ANSWER(result, pFunc);
 	tare_call_end(&call, result);
 	return result;
 }
@@ -239,6 +241,15 @@ SET_ATTRIBUTE(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib
 SET_ATTRIBUTE(cuKernelSetAttribute, (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
 	      (attrib, val, kernel, dev), kernel, val)
 
+/* The driver's answer, or the hook of what it is. */
+static void swap_answer(const char *symbol, void **pfn, CUresult result)
+{
+	void *found = TARE_ANSWER(result, pfn);
+
+	if (found && tare_depth == 0)
+		*pfn = tare_real_swap(symbol, found, true);
+}
+
 CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	CUresult result;
@@ -246,8 +257,7 @@ CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
 	if (IS_MISSING(cuGetProcAddress))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	result = tare_real.cuGetProcAddress(symbol, pfn, cudaVersion, flags);
-	if (result == CUDA_SUCCESS && pfn && *pfn && tare_depth == 0)
-		*pfn = tare_real_swap(symbol, *pfn, true);
+	swap_answer(symbol, pfn, result);
 	return result;
 }
 
@@ -259,8 +269,7 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 	if (IS_MISSING(cuGetProcAddress_v2))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	result = tare_real.cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
-	if (result == CUDA_SUCCESS && pfn && *pfn && tare_depth == 0)
-		*pfn = tare_real_swap(symbol, *pfn, true);
+	swap_answer(symbol, pfn, result);
 	return result;
 }
 

@@ -22,6 +22,8 @@ struct tare_exec *tare_exec_find(const void *handle)
 {
 	uint32_t i;
 
+	if (unlikely(!handle || handle == GONE))
+		return NULL; /* a slot without an exec has these */
 	for (i = 0; i < PROBES; i++) {
 		struct tare_exec *exec = &execs[(slot_of(handle) + i) & (SLOTS - 1)];
 		const void *old = __atomic_load_n(&exec->handle, __ATOMIC_ACQUIRE);

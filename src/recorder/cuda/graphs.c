@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/custom.h"
+#include "recorder/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "recorder/torch/graph_pool.h"
@@ -35,8 +36,25 @@ BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, (CUstream hStream, CUstreamCaptureMo
 	(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,                         \
 	 const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)
 #define TO_GRAPH_ARGS (hStream, hGraph, dependencies, dependencyData, numDependencies, mode)
-BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, TO_GRAPH_PARAMS, TO_GRAPH_ARGS, mode)
-BEGIN_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH_PARAMS, TO_GRAPH_ARGS, mode)
+
+/* The thread's last capture into a graph that the program has: its end need not say which. */
+static TARE_TLS struct {
+	CUstream stream;
+	CUgraph graph;
+} given;
+
+static void begin_given(CUstream stream, CUgraph graph)
+{
+	given.stream = stream;
+	given.graph = graph;
+}
+
+#define BEGIN_TO_GRAPH(symbol)                                                                      \
+	CUSTOM_HOOK(symbol, TO_GRAPH_PARAMS, TO_GRAPH_ARGS, BEGIN(symbol, CAPTURE, TARE_EFFECT_CHANGE), \
+		    begin_capture(&call, hStream, mode),                                            \
+		    if (result == CUDA_SUCCESS) begin_given(hStream, hGraph))
+BEGIN_TO_GRAPH(cuStreamBeginCaptureToGraph)
+BEGIN_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
 
 /* Does the capture end with this answer? Asked at the wrong time or by the wrong thread, it goes on. */
 static bool is_end(CUresult result)
@@ -52,18 +70,21 @@ static bool is_end(CUresult result)
 	}
 }
 
-static void end_capture(struct tare_call *call, CUresult result, CUgraph *graph)
+static void end_capture(struct tare_call *call, CUresult result, CUstream stream, CUgraph *out)
 {
+	CUgraph graph = TARE_ANSWER(result, out);
+
+	if (result == CUDA_SUCCESS && !graph && given.stream == stream)
+		graph = given.graph;
 	call->limit = is_end(result) ? TARE_GRAPH_CALL_END : 0;
-	if (result == CUDA_SUCCESS)
-		call->parent = (uint64_t)(uintptr_t)*graph;
+	call->parent = (uint64_t)(uintptr_t)graph;
 }
 
 /* An end: recorded while recording is paused too, or the capture would go on in the books. */
 #define END_CAPTURE(symbol)                                                                         \
 	CUSTOM_HOOK(symbol, (CUstream hStream, CUgraph *phGraph), (hStream, phGraph),                \
 		    BEGIN(symbol, CAPTURE, TARE_EFFECT_DEL), NAME(handle, hStream),                 \
-		    end_capture(&call, result, phGraph))
+		    end_capture(&call, result, hStream, phGraph))
 END_CAPTURE(cuStreamEndCapture)
 END_CAPTURE(cuStreamEndCapture_ptsz)
 
@@ -76,7 +97,7 @@ END_CAPTURE(cuStreamEndCapture_ptsz)
 /* A handle that is given again is another graph's. */
 #define MAKE_GRAPH(symbol, params, args, made, original)                                            \
 	GRAPH_HOOK(symbol, CAPTURE, CHANGE, CREATE, params, args, NAME(parent, original),           \
-		   if (result == CUDA_SUCCESS) NAME(handle, *(made)))
+		   NAME(handle, TARE_ANSWER(result, made)))
 MAKE_GRAPH(cuGraphCreate, (CUgraph *phGraph, unsigned int flags), (phGraph, flags), phGraph, NULL)
 MAKE_GRAPH(cuGraphClone, (CUgraph *phGraphClone, CUgraph originalGraph), (phGraphClone, originalGraph),
 	   phGraphClone, originalGraph)
@@ -86,12 +107,13 @@ MAKE_GRAPH(cuGraphClone, (CUgraph *phGraphClone, CUgraph originalGraph), (phGrap
 static void made_exec(struct tare_call *call, CUgraphExec exec)
 {
 	call->handle = (uint64_t)(uintptr_t)exec;
-	tare_exec_add(exec);
+	if (exec)
+		tare_exec_add(exec);
 }
 
 #define INSTANTIATE(symbol, params, args)                                                           \
 	GRAPH_HOOK(symbol, GRAPH, NEW, INSTANTIATE, params, args, NAME(parent, hGraph),             \
-		   if (result == CUDA_SUCCESS) made_exec(&call, *phGraphExec))
+		   made_exec(&call, TARE_ANSWER(result, phGraphExec)))
 #define LOG_PARAMS                                                                                  \
 	(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 #define LOG_ARGS (phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)

@@ -42,6 +42,8 @@ int tare_handle_device(uint64_t handle)
 {
 	uint32_t i;
 
+	if (!handle)
+		return -1; /* as an empty slot has */
 	if (tare_devices_count() == 1)
 		return 0;
 	for (i = 0; i < PROBES; i++) {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/cuda_abi.h"
+#include "recorder/peek.h"
 #include "recorder/plib.h"
 
 void tare_handle_add(uint64_t handle, int device);
@@ -28,11 +29,23 @@ static inline uint64_t tare_handle_identity(const void *bytes, size_t size)
 	return tare_plib_hash(bytes, size) | UINT64_C(1) << 63;
 }
 
+/* The device on which memory is to be made, by what the program says of it; -1: on none, or not known. */
+#define tare_device_of(properties)                                                                  \
+	tare_device_of_location((properties) ? &(properties)->location : NULL)
+static inline int tare_device_of_location(const CUmemLocation *theirs)
+{
+	CUmemLocation location;
+
+	return tare_peek(&location, theirs, sizeof(location)) && location.type == CU_MEM_LOCATION_TYPE_DEVICE
+		       ? location.id
+		       : -1;
+}
+
 /* An allocation is shared, under these bytes. */
 static inline uint64_t tare_handle_share(const CUipcMemHandle *handle)
 {
 	tare_handles_shared = true;
-	return tare_handle_identity(handle, sizeof(*handle));
+	return handle ? tare_handle_identity(handle, sizeof(*handle)) : 0;
 }
 
 static inline uint64_t tare_handle_export(CUmemAllocationHandleType type, const void *exported)

@@ -15,27 +15,27 @@
 #include "recorder/cuda/pools.h"
 #include "recorder/cuda/real.h"
 #include "recorder/cost.h"
+#include "recorder/peek.h"
 #include "recorder/recorder.h"
 #include "trace/clock.h"
 
 /*
- * `sets` of a row runs twice: before the call it may only name the device, after it the rest; where the
- * driver had no memory, what was asked for. The tests are constant, so the compiler drops the others.
+ * `sets` of a row runs twice: before the call it may only name the device (BEFORE), after it the rest; where
+ * the driver had no memory, what was asked for (REFUSED). What must be known before the call takes nothing
+ * from an answer (KNOWN). The tests are constant, so the compiler drops the others.
  */
-enum { BEFORE, AFTER, REFUSED };
+enum { BEFORE, KNOWN, AFTER, REFUSED };
 #define SET(field, value)                                                                           \
-	if (when == AFTER ||                                                                        \
+	if (when == AFTER || when == KNOWN ||                                                       \
 	    (when == REFUSED && offsetof(struct tare_call, field) == offsetof(struct tare_call, asked))) \
 		call.field = (uint64_t)(uintptr_t)(value);
+#define ANSWER(out) TARE_ANSWER(result, out)
 #define SET_NAME(text)                                                                              \
 	if (when == AFTER)                                                                          \
 		call.name = (text);
 #define SET_DEVICE(ordinal)                                                                         \
 	if (when == BEFORE)                                                                         \
 		on_device = (ordinal);
-#define SET_LOCATION(properties)                                                                    \
-	if (when == BEFORE && (properties) && (properties)->location.type == 1)                     \
-		on_device = (properties)->location.id;
 /* The device of something that was made before; where that is not known, the current one. */
 #define SET_DEVICE_OF(handle)                                                                       \
 	if (when == BEFORE)                                                                         \
@@ -89,7 +89,7 @@ enum { BEFORE, AFTER, REFUSED };
 		     tare_context_add((CUcontext)(uintptr_t)call.handle, on_device))
 
 #define BODY_DEL(symbol, class, params, args, sets)                                                 \
-	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_DEL), RUN_SETS(AFTER, sets), )
+	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_DEL), RUN_SETS(KNOWN, sets), )
 
 #define BODY_WEIGH(symbol, class, params, args, sets)                                               \
 	BODY(symbol, params, args, sets, BEGIN(symbol, class, TARE_EFFECT_CHANGE), , SETS_IF_DONE(sets))
@@ -109,7 +109,7 @@ enum { BEFORE, AFTER, REFUSED };
 		int on_device = -1;                                                                  \
 		uint64_t cost = tare_cost_begin();                                                  \
                                                                                                     \
-		RUN_SETS(AFTER, sets);                                                               \
+		RUN_SETS(KNOWN, sets);                                                               \
 		if (likely(tare_real.symbol &&                                                      \
 			   (tare_config.nop || !tare_first_time((const void *)(uintptr_t)call.handle)))) { \
 			tare_cost_end(TARE_COST_LAUNCH, cost, 1);                                   \
@@ -118,11 +118,11 @@ enum { BEFORE, AFTER, REFUSED };
 		if (IS_MISSING(symbol))                                                             \
 			return CUDA_ERROR_NOT_INITIALIZED;                                          \
 		if (!BEGIN(symbol, class, TARE_EFFECT_CHANGE)) {                                    \
-			RUN_SETS(AFTER, sets);                                                       \
+			RUN_SETS(KNOWN, sets);                                                       \
 			tare_first_forget((const void *)(uintptr_t)call.handle);                    \
 			return tare_real.symbol args;                                               \
 		}                                                                                   \
-		RUN_SETS(AFTER, sets);                                                               \
+		RUN_SETS(KNOWN, sets);                                                               \
 		result = tare_real.symbol args;                                                     \
 		tare_call_end(&call, result);                                                       \
 		return result;                                                                      \

@@ -6,7 +6,9 @@
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/custom.h"
 #include "recorder/cuda/handles.h"
+#include "recorder/peek.h"
 #include "recorder/recorder.h"
+#include "recorder/weigh.h"
 #include "trace/clock.h"
 
 CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
@@ -72,19 +74,34 @@ CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
 	result = tare_real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
 	call.end = tare_clock_ticks();
 	if (result == CUDA_SUCCESS) {
+		CUmemGenericAllocationHandle imported = TARE_ANSWER(result, handle);
 		int device;
 
 		call.saved_errno = errno;
-		device = device_of_import(*handle);
+		device = device_of_import(imported);
 		errno = call.saved_errno;
 		change_device(&call, device);
-		call.handle = *handle;
+		call.handle = imported;
 		call.limit = tare_handle_export(shHandleType, osHandle);
-		tare_handle_add(*handle, device);
+		tare_handle_add(imported, device);
 		tare_handles_shared = true;
 	}
 	tare_call_end_at(&call, result, call.end);
 	return result;
+}
+
+/* A device other than its own that memory is to be accessed from; -1: none. */
+static int other_device(CUdeviceptr ptr, const CUmemAccessDesc *theirs, size_t count)
+{
+	int own = tare_handle_device(ptr), other = -1, device;
+	size_t i;
+
+	for (i = 0; own >= 0 && theirs && i < count && i < TARE_WEIGH_DEVICES; i++) {
+		device = tare_device_of(&theirs[i]);
+		if (device >= 0 && device != own)
+			other = device;
+	}
+	return other;
 }
 
 /* Access from another device takes room for page tables there; from its own, nothing was ever seen. */
@@ -92,15 +109,11 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 {
 	struct tare_call call;
 	CUresult result;
-	int other = -1, own;
-	size_t i;
+	int other;
 
 	if (IS_MISSING(cuMemSetAccess))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	own = tare_handle_device(ptr);
-	for (i = 0; desc && own >= 0 && i < count; i++)
-		if (desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && desc[i].location.id != own)
-			other = desc[i].location.id;
+	other = other_device(ptr, desc, count);
 	if (other < 0 ||
 	    !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER, TARE_EFFECT_CHANGE, other))
 		return tare_real.cuMemSetAccess(ptr, size, desc, count);
@@ -111,8 +124,7 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 }
 
 /* Memory of another process is where that one made it, whatever device is current here. */
-static void end_open(struct tare_call *call, CUresult result, const CUdeviceptr *at,
-		     const CUipcMemHandle *handle)
+static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at, const CUipcMemHandle *handle)
 {
 	int device = -1;
 
@@ -120,14 +132,14 @@ static void end_open(struct tare_call *call, CUresult result, const CUdeviceptr 
 	if (result == CUDA_SUCCESS) {
 		call->saved_errno = errno;
 		if (tare_real.cuPointerGetAttribute &&
-		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, *at) ==
+		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) ==
 			    CUDA_SUCCESS &&
 		    device >= 0)
 			change_device(call, device);
 		errno = call->saved_errno;
-		call->handle = *at;
+		call->handle = at;
 		call->limit = tare_handle_share(handle);
-		tare_handle_add(*at, call->device);
+		tare_handle_add(at, call->device);
 	}
 	tare_call_end_at(call, result, call->end);
 }
@@ -143,7 +155,7 @@ static void end_open(struct tare_call *call, CUresult result, const CUdeviceptr 
 		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))      \
 			return tare_real.symbol(pdptr, handle, Flags);                              \
 		result = tare_real.symbol(pdptr, handle, Flags);                                    \
-		end_open(&call, result, pdptr, &handle);                                            \
+		end_open(&call, result, TARE_ANSWER(result, pdptr), &handle);                                            \
 		return result;                                                                      \
 	}
 OPEN(cuIpcOpenMemHandle)

@@ -8,24 +8,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "recorder/unwind_stack.h"
+#include "recorder/peek.h"
 
 enum tare_python_trust { TARE_PYTHON_ASK, TARE_PYTHON_TRUST };
 
 static inline bool tare_python_may_load(uintptr_t at, size_t size, enum tare_python_trust trust)
 {
-	uintptr_t page;
-
-	if (trust == TARE_PYTHON_TRUST)
-		return true;
-	if (at + size < at)
-		return false;
-	for (page = at & ~(uintptr_t)4095; page < at + size; page += 4096)
-		if (!tare_stack_is_readable(page))
-			return false;
-	return true;
+	return trust == TARE_PYTHON_TRUST || tare_peek_may((const void *)at, size);
 }
 
 static inline bool tare_python_load(uintptr_t at, uint64_t *out, enum tare_python_trust trust)

@@ -5,6 +5,8 @@
  */
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/call.h"
+#include "recorder/cuda/handles.h"
+#include "recorder/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"
@@ -31,10 +33,11 @@ static uint64_t least(uint64_t bytes)
 #define LIMITED(symbol, params, args, where, at_least, at_most, kind, out, undo)                   \
 	static CUresult limit_##symbol params                                                       \
 	{                                                                                           \
-		__typeof__(*(out)) old = (out) ? *(out) : (__typeof__(*(out)))0;                    \
+		__typeof__(*(out)) old;                                                             \
 		struct tare_limit limit;                                                            \
 		CUresult result;                                                                    \
                                                                                                     \
+		tare_peek(&old, out, sizeof(old));                                                  \
 		if (!tare_limit_begin(&limit, where, at_least, at_most))                           \
 			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
 		tare_kept_charge(&limit, kind);                                                     \
@@ -54,7 +57,7 @@ static uint64_t least(uint64_t bytes)
 
 /* ---- allocations ---- */
 LIMITED(cuMemAlloc_v2, (CUdeviceptr *dptr, size_t bytesize), (dptr, bytesize), HERE, least(bytesize),
-	pages(bytesize), TARE_KEPT_NONE, dptr, tare_driver.cuMemFree_v2(*dptr))
+	pages(bytesize), TARE_KEPT_NONE, dptr, tare_driver.cuMemFree_v2(TARE_ANSWER(result, dptr)))
 
 static uint64_t rows(uint64_t width, uint64_t height)
 {
@@ -66,45 +69,44 @@ static uint64_t rows(uint64_t width, uint64_t height)
 LIMITED(cuMemAllocPitch_v2,
 	(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes),
 	(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes), HERE, least(rows(WidthInBytes, Height)),
-	pages(rows(WidthInBytes, Height)), TARE_KEPT_NONE, dptr, tare_driver.cuMemFree_v2(*dptr))
+	pages(rows(WidthInBytes, Height)), TARE_KEPT_NONE, dptr, tare_driver.cuMemFree_v2(TARE_ANSWER(result, dptr)))
 
 /* Where the driver can move managed memory out again, a card takes as much as the host has. */
 #define MANAGED(bytes) (tare_ask_moves_managed(HERE) ? 0 : (bytes))
 LIMITED(cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags), (dptr, bytesize, flags),
 	HERE, MANAGED(least(bytesize)), MANAGED(pages(bytesize)), TARE_KEPT_NONE, dptr,
-	tare_driver.cuMemFree_v2(*dptr))
+	tare_driver.cuMemFree_v2(TARE_ANSWER(result, dptr)))
 
 /* Elements are counted; how the driver lays them out is its affair, and is looked at afterwards. */
 #define ARRAY(symbol, params, args, bytes, destroy)                                                 \
 	LIMITED(symbol, params, args, HERE, least(bytes), TARE_LIMIT_OPEN, TARE_KEPT_NONE, pHandle, \
-		tare_driver.destroy(*pHandle))
+		tare_driver.destroy(TARE_ANSWER(result, pHandle)))
 ARRAY(cuArrayCreate_v2, (CUarray * pHandle, const CUDA_ARRAY_DESCRIPTOR *d), (pHandle, d),
-      d ? tare_array_bytes(d) : 0, cuArrayDestroy)
+      tare_array_bytes(d), cuArrayDestroy)
 ARRAY(cuArray3DCreate_v2, (CUarray * pHandle, const CUDA_ARRAY3D_DESCRIPTOR *d), (pHandle, d),
-      d ? tare_array3d_bytes(d, 1) : 0, cuArrayDestroy)
+      tare_array3d_bytes(d, 1), cuArrayDestroy)
 ARRAY(cuMipmappedArrayCreate,
       (CUmipmappedArray * pHandle, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels), (pHandle, d, levels),
-      d ? tare_array3d_bytes(d, levels) : 0, cuMipmappedArrayDestroy)
+      tare_array3d_bytes(d, levels), cuMipmappedArrayDestroy)
 
-#define IS_DEVICE(prop) ((prop) && (prop)->location.type == 1)
 LIMITED(cuMemCreate,
 	(CUmemGenericAllocationHandle * handle, size_t size, const CUmemAllocationProp *prop,
 	 unsigned long long flags),
-	(handle, size, prop, flags), IS_DEVICE(prop) ? prop->location.id : -1, pages(size), pages(size),
-	TARE_KEPT_NONE, handle, tare_driver.cuMemRelease(*handle))
+	(handle, size, prop, flags), tare_device_of(prop), pages(size), pages(size),
+	TARE_KEPT_NONE, handle, tare_driver.cuMemRelease(TARE_ANSWER(result, handle)))
 
 /* ---- what only weighing tells: let through, looked at, and undone if the card had no room ---- */
 /* Streams have two kinds of room, in steps of a page. */
 #define STREAM(symbol, params, args)                                                                \
 	LIMITED(symbol, params, args, HERE, 0, 2 * PAGE, TARE_KEPT_STREAM, phStream,                \
-		tare_driver.cuStreamDestroy_v2(*phStream))
+		tare_driver.cuStreamDestroy_v2(TARE_ANSWER(result, phStream)))
 STREAM(cuStreamCreate, (CUstream * phStream, unsigned int Flags), (phStream, Flags))
 STREAM(cuStreamCreateWithPriority, (CUstream * phStream, unsigned int flags, int priority),
        (phStream, flags, priority))
 
 #define MODULE(symbol, params, args)                                                                \
 	LIMITED(symbol, params, args, HERE, 0, TARE_LIMIT_OPEN, TARE_KEPT_CODE, module,             \
-		tare_driver.cuModuleUnload(*module))
+		tare_driver.cuModuleUnload(TARE_ANSWER(result, module)))
 MODULE(cuModuleLoad, (CUmodule * module, const char *fname), (module, fname))
 MODULE(cuModuleLoadData, (CUmodule * module, const void *image), (module, image))
 MODULE(cuModuleLoadDataEx,
@@ -117,7 +119,7 @@ MODULE(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), (module
 		(CUlibrary * library, type what, CUjit_option * jit, void **jit_values, unsigned int jit_nr, \
 		 CUlibraryOption *options, void **values, unsigned int nr),                         \
 		(library, what, jit, jit_values, jit_nr, options, values, nr), HERE, 0, TARE_LIMIT_OPEN, \
-		TARE_KEPT_CODE, library, tare_driver.cuLibraryUnload(*library))
+		TARE_KEPT_CODE, library, tare_driver.cuLibraryUnload(TARE_ANSWER(result, library)))
 LIBRARY(cuLibraryLoadData, const void *, code)
 LIBRARY(cuLibraryLoadFromFile, const char *, file)
 
@@ -129,7 +131,7 @@ FUNCTION(cuKernelGetFunction, (CUfunction * pFunc, CUkernel kernel), (pFunc, ker
 
 #define GRAPH(symbol, params, args)                                                                 \
 	LIMITED(symbol, params, args, HERE, 0, TARE_LIMIT_OPEN, TARE_KEPT_GRAPH, phGraphExec,       \
-		tare_driver.cuGraphExecDestroy(*phGraphExec))
+		tare_driver.cuGraphExecDestroy(TARE_ANSWER(result, phGraphExec)))
 GRAPH(cuGraphInstantiate,
       (CUgraphExec * phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *log, size_t size),
       (phGraphExec, hGraph, phErrorNode, log, size))
@@ -214,18 +216,19 @@ static bool begin_pool(struct tare_limit *limit, CUmemoryPool pool, int device)
 	static CUresult limit_##symbol params                                                       \
 	{                                                                                           \
 		uint64_t size = bytesize < UINT64_MAX / 4 ? bytesize : UINT64_MAX / 4;              \
-		CUdeviceptr old = dptr ? *dptr : 0;                                                 \
+		CUdeviceptr old;                                                                    \
 		CUresult result = CUDA_ERROR_OUT_OF_MEMORY;                                         \
 		struct tare_limit limit;                                                            \
 		int on = device;                                                                    \
                                                                                                     \
 		if (!size || !tare_vram_card(on) || tare_ask_is_capturing(hStream, is_ptsz))         \
 			return tare_driver.symbol args;                                             \
+		tare_peek(&old, dptr, sizeof(old));                                                 \
 		__atomic_fetch_add(&asked_of_pools, size, __ATOMIC_ACQ_REL);                        \
 		if (begin_pool(&limit, pool, on)) {                                                 \
 			result = tare_driver.symbol args;                                           \
 			if (unlikely(dptr && tare_limit_is_passed(&limit, result))) {               \
-				tare_driver.free(*dptr, hStream);                                   \
+				tare_driver.free(TARE_ANSWER(result, dptr), hStream);                                   \
 				*dptr = old;                                                        \
 				result = CUDA_ERROR_OUT_OF_MEMORY;                                  \
 			}                                                                           \
@@ -256,10 +259,11 @@ static CUresult end_of_context(struct tare_limit *limit, CUresult result, CUcont
 #define CONTEXT(symbol, params, args, destroy)                                                      \
 	static CUresult limit_##symbol params                                                       \
 	{                                                                                           \
-		CUcontext old = pctx ? *pctx : NULL;                                                \
+		CUcontext old;                                                                      \
 		struct tare_limit limit;                                                            \
 		CUresult result;                                                                    \
                                                                                                     \
+		tare_peek(&old, pctx, sizeof(old));                                                 \
 		if (!tare_limit_begin(&limit, dev, tare_local_context(dev), TARE_LIMIT_OPEN))        \
 			return CUDA_ERROR_OUT_OF_MEMORY;                                            \
 		result = tare_driver.symbol args;                                                   \
@@ -268,17 +272,17 @@ static CUresult end_of_context(struct tare_limit *limit, CUresult result, CUcont
 			*pctx = old;                                                                \
 			result = CUDA_ERROR_OUT_OF_MEMORY;                                          \
 		}                                                                                   \
-		return end_of_context(&limit, result, result == CUDA_SUCCESS && pctx ? *pctx : NULL); \
+		return end_of_context(&limit, result, TARE_ANSWER(result, pctx));                    \
 	}
 CONTEXT(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), (pctx, dev),
 	tare_driver.cuDevicePrimaryCtxRelease_v2 ? tare_driver.cuDevicePrimaryCtxRelease_v2(dev)
 						 : tare_driver.cuDevicePrimaryCtxRelease(dev))
 CONTEXT(cuCtxCreate_v2, (CUcontext * pctx, unsigned int flags, CUdevice dev), (pctx, flags, dev),
-	tare_driver.cuCtxDestroy_v2(*pctx))
+	tare_driver.cuCtxDestroy_v2(TARE_ANSWER(result, pctx)))
 CONTEXT(cuCtxCreate_v3, (CUcontext * pctx, CUexecAffinityParam *params, int n, unsigned int flags, CUdevice dev),
-	(pctx, params, n, flags, dev), tare_driver.cuCtxDestroy_v2(*pctx))
+	(pctx, params, n, flags, dev), tare_driver.cuCtxDestroy_v2(TARE_ANSWER(result, pctx)))
 CONTEXT(cuCtxCreate_v4, (CUcontext * pctx, CUctxCreateParams *params, unsigned int flags, CUdevice dev),
-	(pctx, params, flags, dev), tare_driver.cuCtxDestroy_v2(*pctx))
+	(pctx, params, flags, dev), tare_driver.cuCtxDestroy_v2(TARE_ANSWER(result, pctx)))
 
 static CUresult limit_cuCtxDestroy_v2(CUcontext ctx)
 {
