@@ -25,6 +25,7 @@ struct capture {
 	CUstreamCaptureMode mode;
 	const int *thread;
 	bool is_invalid;
+	bool is_given; /* the graph is one that the program had before */
 	struct part *streams, *events;
 };
 
@@ -191,6 +192,7 @@ static CUresult begin(CUstream stream, struct sim_graph *graph, CUstreamCaptureM
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	c->streams->is_joined = true;
+	c->is_given = graph != NULL;
 	c->origin = stream;
 	c->mode = mode;
 	c->thread = &thread;
@@ -228,12 +230,13 @@ CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 	CUresult result = CUDA_SUCCESS;
 	struct part *part;
 
-	if (!phGraph)
-		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_stream_check(hStream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!c)
 		return CUDA_ERROR_ILLEGAL_STATE;
+	/* A graph that the program began with it has already. */
+	if (!phGraph && !c->is_given)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (c->origin != hStream)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	if (c->mode != RELAXED && c->thread != &thread)
@@ -243,7 +246,8 @@ CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 			result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	if (c->is_invalid)
 		result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-	*phGraph = result == CUDA_SUCCESS ? (CUgraph)c->graph : NULL;
+	if (phGraph)
+		*phGraph = result == CUDA_SUCCESS ? (CUgraph)c->graph : NULL;
 	end(c);
 	return result;
 }

@@ -156,7 +156,7 @@ static void end_capture(struct tare_fold *f, const struct tare_step *s, struct t
 	now->row.end_ns = s->end;
 	now->row.state = is_failed ? TARE_GRAPH_STATE_INVALID : TARE_GRAPH_STATE_CAPTURED;
 	a->sets_used = true;
-	if (!is_failed)
+	if (!is_failed && s->parent) /* else it was captured into a graph, and nobody says which */
 		name_graph(f, s, s->parent, a->graph);
 }
 
