@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder lives in other people's processes. Checked on the finished library:
 #   exports = the hooked rows of cuda_api.def + cupti.def + tools/recorder-exports.txt, nothing more or less
-#   imports are in tools/recorder-imports.txt, all from libc.so.6
+#   imports are in tools/recorder-imports.txt: data, and no function that a program could have too
 #   thread-local storage needs no __tls_get_addr (which may allocate)
 #   tools/check-recorder-symbols.sh BUILD_DIR
 set -u

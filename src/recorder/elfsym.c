@@ -234,7 +234,7 @@ static void *resolve_indirect(uintptr_t resolver)
 #if defined(__aarch64__)
 	struct {
 		unsigned long size, hwcap, hwcap2;
-	} arg = { sizeof(arg), getauxval(AT_HWCAP), getauxval(AT_HWCAP2) };
+	} arg = { sizeof(arg), tare_libc()->auxiliary(AT_HWCAP), tare_libc()->auxiliary(AT_HWCAP2) };
 	enum { ARG_FOLLOWS = 62 }; /* _IFUNC_ARG_HWCAP */
 	void *(*resolve)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))resolver;
 
@@ -304,7 +304,7 @@ static int match_name(struct dl_phdr_info *info, size_t size, void *arg)
 static void find_by_name(const struct tare_elf_object *obj, void *arg)
 {
 	(void)obj;
-	dl_iterate_phdr(match_name, arg);
+	tare_libc()->iterate_objects(match_name, arg);
 }
 
 bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out)
@@ -336,7 +336,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 static void list_all(const struct tare_elf_object *obj, void *arg)
 {
 	(void)obj;
-	dl_iterate_phdr(add_object, arg);
+	tare_libc()->iterate_objects(add_object, arg);
 }
 
 void *tare_elf_find_symbol(const char *name, const void *except)

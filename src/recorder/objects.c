@@ -145,7 +145,7 @@ static void refresh(uint64_t adds, uint64_t subs)
 
 	loader.count = 0;
 	/* Inside a callback already: the linker's lock is recursive, nobody comes between. */
-	dl_iterate_phdr(collect, &is_first);
+	tare_libc()->iterate_objects(collect, &is_first);
 	sort_list();
 	publish();
 	if (loader.subs != subs)
@@ -225,7 +225,7 @@ bool tare_objects_with(uintptr_t addr, tare_objects_fn fn, void *arg)
 	is_visiting = true;
 	atomic_fetch_add_explicit(&visitors, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	dl_iterate_phdr(visit, &v);
+	tare_libc()->iterate_objects(visit, &v);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_fetch_sub_explicit(&visitors, 1, memory_order_relaxed);
 	is_visiting = false;

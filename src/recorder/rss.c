@@ -38,8 +38,8 @@ void tare_rss_read(struct tare_rss *out)
 	tare_weigh_spend(since);
 	if (!at || shared > resident)
 		return;
-	out->file = shared * getauxval(AT_PAGESZ);
-	out->anon = resident * getauxval(AT_PAGESZ) - out->file;
+	out->file = shared * tare_libc()->auxiliary(AT_PAGESZ);
+	out->anon = resident * tare_libc()->auxiliary(AT_PAGESZ) - out->file;
 	out->is_read = true;
 }
 

@@ -142,7 +142,7 @@ __attribute__((constructor(101))) static void on_load(int argc, char **argv, cha
 	(void)argv;
 	start(envp);
 	/* Before any of the program's own, so that it runs last; it needs no memory this early. */
-	on_exit(on_status, NULL);
+	tare_libc()->on_exit(on_status, NULL);
 }
 
 /*

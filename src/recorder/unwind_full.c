@@ -95,7 +95,7 @@ tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
 		if (!tare_elf_segment(obj, pc, PF_R | PF_X, &begin, &end) ||
 		    (uintptr_t)end - pc < sizeof(stub))
 			return false;
-	} else if (getauxval(AT_SYSINFO_EHDR) || !tare_stack_is_readable(pc) ||
+	} else if (tare_libc()->auxiliary(AT_SYSINFO_EHDR) || !tare_stack_is_readable(pc) ||
 		   !tare_stack_is_readable(pc + sizeof(stub) - 1)) {
 		return false;
 	}

@@ -41,7 +41,7 @@ static void find_own(void)
 	uintptr_t top;
 
 	if (tare_sys_gettid() == tare_sys_getpid())
-		top = getauxval(AT_RANDOM);
+		top = tare_libc()->auxiliary(AT_RANDOM);
 	else
 		top = tare_regs_thread_pointer();
 	own.begin = page_of(top);

@@ -154,7 +154,7 @@ static bool is_preloaded(void)
 {
 	bool is_first = false;
 
-	dl_iterate_phdr(look_at_object, &is_first);
+	tare_libc()->iterate_objects(look_at_object, &is_first);
 	return is_first;
 }
 

@@ -54,7 +54,7 @@ static bool find_object(struct found *f)
 	static const char *const prefixes[] = {"libpython3.", "libpypy3"};
 	size_t i;
 
-	if (tare_elf_object_at((const void *)getauxval(AT_ENTRY), &f->object) && is_interpreter(f))
+	if (tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f->object) && is_interpreter(f))
 		return true;
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (tare_elf_find_object(prefixes[i], &f->object) && is_interpreter(f))

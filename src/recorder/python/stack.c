@@ -42,7 +42,7 @@ static uintptr_t state_with_gil(const struct tare_python *p, uintptr_t own)
 
 	if (holder && holder != own && p->next_interpreter(p->first_interpreter()) &&
 	    tare_python_load(holder + p->layout.thread, &thread, TARE_PYTHON_ASK) &&
-	    thread == (uint64_t)pthread_self())
+	    thread == (uint64_t)tare_libc()->thread_self())
 		return holder;
 	return own;
 }

@@ -50,7 +50,7 @@ static int never(void)
 /* The program itself (the usual python3), or the library that it embeds. */
 static bool find_python(int i, struct tare_elf_object *object)
 {
-	return i == 0 ? tare_elf_object_at((const void *)getauxval(AT_ENTRY), object)
+	return i == 0 ? tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), object)
 		      : tare_elf_find_object("libpython", object);
 }
 
