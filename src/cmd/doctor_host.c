@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "session/folder.h"
 #include "session/preload.h"
+#include "session/target.h"
 #include "witness/procfs.h"
 
 #include <errno.h>
@@ -102,6 +103,11 @@ void tare_doctor_environment(struct tare_doctor *d)
 	if (preload && preload[0])
 		tare_doctor_add(d, TARE_DOCTOR_OK, "LD_PRELOAD",
 				"is set to %s already; it is kept, behind the recorder", preload);
+	if (getenv("ASAN_OPTIONS") || (preload && strstr(preload, "libasan.so")))
+		tare_doctor_add(d, tare_target_may_be_second() ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN,
+				"AddressSanitizer", "%s",
+				tare_target_may_be_second() ? "lets other libraries be loaded first" :
+							      TARE_TARGET_ASAN);
 	if (injection && injection[0])
 		tare_doctor_add(
 			d, TARE_DOCTOR_WARN, "CUDA injection",

@@ -331,6 +331,13 @@ static const char *refusal(const struct tare_target *target)
 	return NULL;
 }
 
+/* Its library ends the program with 1 before main(). */
+static bool is_ended_by_asan(const struct tare_session_result *result)
+{
+	return result->target.is_asan && !tare_target_may_be_second() && WIFEXITED(result->status) &&
+	       WEXITSTATUS(result->status) == 1 && !result->processes;
+}
+
 static void finish(struct session *s, struct tare_session_result *out)
 {
 	const char *why = refusal(&out->target);
@@ -357,6 +364,8 @@ static void finish(struct session *s, struct tare_session_result *out)
 		tare_str_addf(&text, "%s %s", out->target.path, why);
 		tare_witness_degraded(s->witness, text.data);
 		out->notice = tare_str_steal(&text);
+	} else if (is_ended_by_asan(out)) {
+		out->notice = tare_xstrdup(TARE_TARGET_ASAN);
 	}
 	keep_under_cap(s, true);
 	tare_symbols_write(s->witness, s->folder.work);

@@ -47,11 +47,50 @@ static void find(struct tare_target *out, const char *command)
 	out->path[0] = '\0';
 }
 
+/* Where the file has what the program has at this address; -1: nowhere. */
+static off_t place_of(const Elf64_Phdr *phdrs, int nr, uint64_t address)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (phdrs[i].p_type == PT_LOAD && address - phdrs[i].p_vaddr < phdrs[i].p_filesz)
+			return (off_t)(address - phdrs[i].p_vaddr + phdrs[i].p_offset);
+	return -1;
+}
+
+/* Is a library whose name begins so among those that the program names as needed? */
+static bool needs(int fd, const Elf64_Phdr *phdrs, int nr, const Elf64_Phdr *dynamic, const char *prefix)
+{
+	Elf64_Dyn entries[128];
+	ssize_t size = pread(fd, entries, sizeof(entries), (off_t)dynamic->p_offset);
+	int i, entries_nr = size < 0 ? 0 : (int)((size_t)size / sizeof(entries[0]));
+	off_t strings = -1;
+	char name[32];
+
+	for (i = 0; i < entries_nr && entries[i].d_tag != DT_NULL; i++)
+		if (entries[i].d_tag == DT_STRTAB)
+			strings = place_of(phdrs, nr, entries[i].d_un.d_ptr);
+	for (i = 0; strings >= 0 && i < entries_nr && entries[i].d_tag != DT_NULL; i++)
+		if (entries[i].d_tag == DT_NEEDED &&
+		    pread(fd, name, sizeof(name), strings + (off_t)entries[i].d_un.d_val) > (ssize_t)strlen(prefix) &&
+		    memcmp(name, prefix, strlen(prefix)) == 0)
+			return true;
+	return false;
+}
+
+bool tare_target_may_be_second(void)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+
+	return options && strstr(options, "verify_asan_link_order=0");
+}
+
 static void look_inside(struct tare_target *out, int fd)
 {
 	Elf64_Ehdr head;
-	Elf64_Phdr phdr;
-	int i;
+	Elf64_Phdr phdrs[64];
+	ssize_t size;
+	int i, nr;
 
 	if (read(fd, &head, sizeof(head)) < 4)
 		return;
@@ -62,11 +101,13 @@ static void look_inside(struct tare_target *out, int fd)
 	if (out->is_32_bit)
 		return;
 	out->is_static = true;
-	for (i = 0; i < head.e_phnum; i++) {
-		off_t at = (off_t)(head.e_phoff + (uint64_t)i * head.e_phentsize);
-
-		if (pread(fd, &phdr, sizeof(phdr), at) == (ssize_t)sizeof(phdr) && phdr.p_type == PT_INTERP)
+	size = pread(fd, phdrs, sizeof(phdrs), (off_t)head.e_phoff);
+	nr = size < 0 ? 0 : (int)((size_t)size / sizeof(phdrs[0]));
+	for (i = 0; i < nr && i < head.e_phnum; i++) {
+		if (phdrs[i].p_type == PT_INTERP)
 			out->is_static = false;
+		if (phdrs[i].p_type == PT_DYNAMIC)
+			out->is_asan = needs(fd, phdrs, nr < head.e_phnum ? nr : head.e_phnum, &phdrs[i], "libasan.so");
 	}
 }
 

@@ -10,9 +10,17 @@ struct tare_target {
 	bool is_static; /* no dynamic linker: nothing can be loaded into it */
 	bool is_32_bit;
 	bool is_setuid; /* the dynamic linker drops LD_PRELOAD */
+	bool is_asan; /* linked with gcc's AddressSanitizer, which ends a program that loads another library first */
 	bool is_script; /* "#!": its interpreter is what runs */
 	const char *elsewhere; /* the program does its work somewhere else: how to record it there */
 };
+
+/* What to do about such a program. */
+#define TARE_TARGET_ASAN                                                                           \
+	"gcc's AddressSanitizer wants its library to be loaded before any other: set "             \
+	"ASAN_OPTIONS=verify_asan_link_order=0, or link the program with -static-libasan"
+/* Does ASAN_OPTIONS say that another may come first? */
+bool tare_target_may_be_second(void);
 
 void tare_target_look(struct tare_target *out, const char *command);
 
