@@ -15,12 +15,15 @@ skips by raising Skip("why"). Run one by hand with
 
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 sys.dont_write_bytecode = True
@@ -184,6 +187,12 @@ def record_args(argv, rec="rec.tare", sim="h200", options=()):
     return args + list(options) + ["--"] + list(argv)
 
 
+def program_of(running):
+    """The process that tare started, its first child; under an emulator, the emulator's that runs tare."""
+    with open("/proc/%d/task/%d/children" % (running.pid, running.pid), encoding="utf-8") as text:
+        return int(text.read().split()[0])
+
+
 def fixture(name, *args):
     return WRAPPER + [os.path.join(FIXTURES, name)] + list(args)
 
@@ -200,6 +209,38 @@ def on_small_disk(box, size, commands, **more):
     if done.code == 77 or done.err.startswith("unshare: "):
         raise Skip("no file system can be mounted here: " + done.err.strip())
     return done
+
+
+# ---- terminals ----
+
+def read_until(fd, text, seconds=20):
+    seen = b""
+    until = time.monotonic() + seconds
+    while text not in seen and time.monotonic() < until:
+        if not select.select([fd], [], [], 0.2)[0]:
+            continue
+        try:
+            part = os.read(fd, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    return seen
+
+
+def on_terminal(box, argv, env=None):
+    """(pid, fd): argv as the foreground job of a terminal of its own."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.chdir(box.dir)
+        os.execve(argv[0], argv, box.environment(env))
+    return pid, fd
+
+
+def end_of(pid):
+    _, status = os.waitpid(pid, 0)
+    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 # ---- ledgers ----

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from harness import (MIB, Failure, Skip, WRAPPER, case, check, check_balance, check_equal, check_says, fixture,
-                     leaves, main, needs_exec, record_args, row_of, show, tare_argv)
+                     leaves, main, needs_exec, program_of, record_args, row_of, show, tare_argv)
 
 PAUSED = "paused"
 
@@ -43,8 +43,7 @@ class Led:
         return done
 
     def program(self):
-        with open("/proc/%d/task/%d/children" % (self.running.pid, self.running.pid), encoding="utf-8") as text:
-            return int(text.read().split()[0])
+        return program_of(self.running)
 
     def end(self, code=0):
         self.say("quit")

@@ -7,8 +7,8 @@ import re
 import resource
 import subprocess
 
-from harness import (case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, record_args,
-                     row_of, show, tare_argv)
+from harness import (case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, program_of,
+                     record_args, row_of, show, tare_argv)
 
 MANY = b"storm 60000\nquit\n"  # some 12 MiB of records
 
@@ -98,8 +98,7 @@ def file_size_limit_of_the_program(box):
     needs_exec()
 
     def kill_tare(tare):
-        with open("/proc/%d/task/%d/children" % (tare.pid, tare.pid), encoding="utf-8") as text:
-            program = int(text.read())
+        program = program_of(tare)
         tare.kill()
         tare.wait()
         return program

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from harness import (IS_LONG, WRAPPER, case, check, check_equal, fixture, main,
-                     record_args, row_of, show, tare_argv)
+                     program_of, record_args, row_of, show, tare_argv)
 
 KEPT = 1001  # bytes of an allocation of `storm`
 
@@ -23,12 +23,6 @@ def start(box, rec, steps):
     running.stdin.write(steps)
     running.stdin.close()
     return running
-
-
-def program_of(running):
-    """The process below tare; under an emulator, below the emulator that runs tare."""
-    with open("/proc/%d/task/%d/children" % (running.pid, running.pid), encoding="utf-8") as text:
-        return int(text.read().split()[0])
 
 
 def read_all(running):

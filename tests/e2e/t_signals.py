@@ -3,14 +3,11 @@
 """Signals: tare passes them on, and is not in the way of a terminal's."""
 
 import os
-import pty
-import select
 import signal
 import subprocess
-import time
 
-from harness import (case, check, check_equal, fixture, main, needs_exec, record_args, row_of,
-                     tare_argv)
+from harness import (case, check, check_equal, end_of, fixture, main, needs_exec, on_terminal, read_until,
+                     record_args, row_of, tare_argv)
 
 
 def check_kept(box):
@@ -52,36 +49,6 @@ def ignored_signals_stay_ignored(box):
         ["/bin/sh", "-c", "'kill -HUP $$; echo alive'"], sim=None)))
     done = box.run(["/bin/sh", "-c", script])
     check_equal((done.code, done.out), (0, "alive\n"), done)
-
-
-def read_until(fd, text, seconds=20):
-    seen = b""
-    until = time.monotonic() + seconds
-    while text not in seen and time.monotonic() < until:
-        if not select.select([fd], [], [], 0.2)[0]:
-            continue
-        try:
-            part = os.read(fd, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        seen += part
-    return seen
-
-
-def on_terminal(box, argv):
-    """(pid, fd): argv as the foreground job of a terminal of its own."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.chdir(box.dir)
-        os.execve(argv[0], argv, box.environment())
-    return pid, fd
-
-
-def end_of(pid):
-    _, status = os.waitpid(pid, 0)
-    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 @case
