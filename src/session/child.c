@@ -13,21 +13,12 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-/* What a user or a scheduler sends to the process they know, which is `tare`. */
-static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGXCPU };
-
-static void fill_mask(sigset_t *mask)
-{
-	size_t i;
-
-	sigemptyset(mask);
-	sigaddset(mask, SIGCHLD);
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaddset(mask, forwarded[i]);
-}
+#define GRACE_MS 10 /* whoever signals processes one by one needs a moment for all of them */
 
 static void set_variable(const char *name, const char *value, void *arg)
 {
@@ -38,25 +29,25 @@ static void set_variable(const char *name, const char *value, void *arg)
 		unsetenv(name);
 }
 
-static struct sigaction old_file_size;
-
-void tare_child_prepare(void)
+void tare_child_prepare(struct tare_child *child)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-
-	sigaction(SIGXFSZ, &ignore, &old_file_size);
+	memset(child, 0, sizeof(*child));
+	child->signals = child->sibling.socket = -1;
+	tare_inherit_take(&child->inherited);
 }
 
-static void run_child(const char *const *argv, const struct tare_preload *preload, const char *folder,
-		      const sigset_t *old_mask, int report)
+static void run_child(const struct tare_inherited *inherited, const char *const *argv,
+		      const struct tare_preload *preload, const char *folder, int go, int report)
 {
 	int failure;
+	char byte;
 
+	if (read(go, &byte, 1) != 1)
+		_exit(127); /* nobody is there any more */
 	if (preload)
 		tare_preload_each(preload, folder, set_variable, NULL);
-	sigaction(SIGXFSZ, &old_file_size, NULL);
-	sigprocmask(SIG_SETMASK, old_mask, NULL);
 	tare_private_end();
+	tare_inherit_give(inherited);
 	execvp(argv[0], (char *const *)argv);
 	failure = errno;
 	if (write(report, &failure, sizeof(failure)) < 0)
@@ -91,58 +82,202 @@ static int explain(const char *command, int failure, struct tare_err *err)
 	return tare_err_set_errno(err, failure, "%s: cannot be started", command);
 }
 
-int tare_child_start(struct tare_child *out, const char *const *argv, const struct tare_preload *preload,
+static int open_pipes(int report[2], int go[2])
+{
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return errno;
+	if (pipe2(go, O_CLOEXEC) == 0)
+		return 0;
+	close(report[0]);
+	close(report[1]);
+	return errno;
+}
+
+static bool read_signal(struct tare_child *child, struct signalfd_siginfo *out)
+{
+	return read(child->signals, out, sizeof(*out)) == (ssize_t)sizeof(*out);
+}
+
+/* What our own doing causes, or the sibling's, is nobody else's affair. */
+static bool is_own(const struct tare_child *child, const struct signalfd_siginfo *info)
+{
+	pid_t sender = (pid_t)info->ssi_pid;
+
+	if (info->ssi_signo == SIGCHLD || (info->ssi_signo == SIGXCPU && info->ssi_code == SI_KERNEL))
+		return true;
+	return sender == getpid() || (sender && sender == child->sibling.pid);
+}
+
+/* With its value and its sender, where the kernel lets us. */
+static void send_signal(pid_t pid, const struct signalfd_siginfo *info)
+{
+	siginfo_t its = { .si_signo = (int)info->ssi_signo, .si_code = info->ssi_code };
+
+	its.si_pid = (pid_t)info->ssi_pid;
+	its.si_uid = info->ssi_uid;
+	its.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
+	if (info->ssi_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, pid, its.si_signo, &its) != 0)
+		kill(pid, its.si_signo);
+}
+
+/* A program that signals its parent means the one that it would have without us. */
+static void pass_on(const struct tare_child *child, const struct signalfd_siginfo *info)
+{
+	pid_t to = child->pid;
+
+	if ((pid_t)info->ssi_pid == child->pid)
+		to = getppid();
+	if (to > 1)
+		send_signal(to, info);
+}
+
+/*
+ * The child waits, with all signals blocked, until the sibling is there. What came until then, also what
+ * we inherited as pending, is sent to it in any case: a signal that it has already is not there twice.
+ */
+static void let_go(struct tare_child *child, const char *const *argv, int go)
+{
+	struct signalfd_siginfo info;
+
+	tare_sibling_start(&child->sibling, (char *)argv[0]);
+	while (read_signal(child, &info))
+		if (info.ssi_signo != SIGCHLD)
+			send_signal(child->pid, &info);
+	tare_inherit_drop(&child->inherited);
+	if (write(go, "", 1) != 1)
+		kill(child->pid, SIGKILL);
+}
+
+int tare_child_start(struct tare_child *child, const char *const *argv, const struct tare_preload *preload,
 		     const char *folder, struct tare_err *err)
 {
-	int pipes[2], failure = 0;
-	sigset_t mask, old_mask;
+	int report[2], go[2], failure = open_pipes(report, go);
+	sigset_t all;
 
-	memset(out, 0, sizeof(*out));
-	if (pipe2(pipes, O_CLOEXEC) != 0)
-		return tare_err_set_errno(err, errno, "%s: cannot be started", argv[0]);
-	fill_mask(&mask);
-	sigprocmask(SIG_BLOCK, &mask, &old_mask);
-	out->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	out->pid = fork();
-	if (out->pid == 0)
-		run_child(argv, preload, folder, &old_mask, pipes[1]);
-	close(pipes[1]);
-	if (out->pid < 0)
+	if (failure)
+		return tare_err_set_errno(err, failure, "%s: cannot be started", argv[0]);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	child->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	child->pid = fork();
+	if (child->pid == 0) {
+		close(go[1]);
+		run_child(&child->inherited, argv, preload, folder, go[0], report[1]);
+	}
+	if (child->pid < 0)
 		failure = errno;
-	else if (read(pipes[0], &failure, sizeof(failure)) != (ssize_t)sizeof(failure))
-		failure = 0; /* closed by a successful exec */
-	close(pipes[0]);
+	close(report[1]);
+	close(go[0]);
+	if (child->pid > 0) {
+		let_go(child, argv, go[1]);
+		if (read(report[0], &failure, sizeof(failure)) != (ssize_t)sizeof(failure))
+			failure = 0; /* closed by a successful exec */
+	}
+	close(report[0]);
+	close(go[1]);
 	if (failure == 0)
 		return 0;
-	if (out->pid > 0)
-		waitpid(out->pid, NULL, 0);
-	tare_child_close(out);
+	if (child->pid > 0)
+		waitpid(child->pid, NULL, 0);
+	tare_child_close(child);
 	return explain(argv[0], failure, err);
 }
 
-/* A signal from the terminal went to the whole foreground group, the child included. */
-static bool came_from_terminal(const struct signalfd_siginfo *info)
+/*
+ * The leader of a group cannot leave it for another session, and as a leader the program would still be
+ * in this group: started by us, it may have made one of its own.
+ */
+static bool has_left(const struct tare_child *child)
 {
-	return info->ssi_code == SI_KERNEL;
+	return getpgrp() == getpid() && getpgid(child->pid) != getpgrp();
+}
+
+static void pass_on_held(struct tare_child *child)
+{
+	uint8_t numbers[TARE_SIBLING_ASKS];
+	uint32_t seen;
+	int i;
+
+	for (i = 0; i < child->held_nr; i++)
+		numbers[i] = (uint8_t)child->held[i].ssi_signo;
+	seen = tare_sibling_has_seen(&child->sibling, numbers, i);
+	if (has_left(child))
+		seen = 0;
+	for (i = 0; i < child->held_nr; i++)
+		if (!(seen & 1u << i))
+			pass_on(child, &child->held[i]);
+	child->held_nr = 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void hold_signals(struct tare_child *child)
+{
+	struct signalfd_siginfo info;
+	bool is_time = child->held_nr && now_ms() - child->held_ms >= GRACE_MS;
+
+	while (child->held_nr < TARE_SIBLING_ASKS && read_signal(child, &info)) {
+		if (is_own(child, &info))
+			continue;
+		if (child->held_nr == 0)
+			child->held_ms = now_ms();
+		child->held[child->held_nr++] = info;
+		/* A terminal that goes away tells it to whoever leads the session. */
+		is_time |= info.ssi_signo == SIGHUP && info.ssi_code == SI_KERNEL;
+	}
+	if (is_time || child->held_nr == TARE_SIBLING_ASKS)
+		pass_on_held(child);
+}
+
+/* Whoever else ends here is an orphan that we have as process 1 of a container, or the sibling. */
+static bool reap(struct tare_child *child)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid == child->sibling.pid && !WIFSTOPPED(status)) {
+			child->sibling.pid = 0;
+			tare_sibling_end(&child->sibling);
+		}
+		if (pid != child->pid)
+			continue;
+		child->status = status;
+		if (!WIFSTOPPED(status))
+			return true;
+		tare_sibling_stop_with(&child->sibling, pid, WSTOPSIG(status));
+	}
+	return false;
 }
 
 bool tare_child_wait(struct tare_child *child, int fd, int ms)
 {
 	struct pollfd fds[] = { { .fd = child->signals, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
-	struct signalfd_siginfo info;
 
-	poll(fds, 2, ms);
-	while (read(child->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		if (info.ssi_signo != SIGCHLD && !came_from_terminal(&info))
-			kill(child->pid, (int)info.ssi_signo);
-	return waitpid(child->pid, &child->status, WNOHANG) == child->pid;
+	poll(fds, 2, child->held_nr && ms > GRACE_MS ? GRACE_MS : ms);
+	hold_signals(child);
+	return reap(child);
 }
 
+/* From here on signals are for `tare` itself; those that came until now were for the child. */
 void tare_child_close(struct tare_child *child)
 {
-	if (child->signals >= 0)
-		close(child->signals);
+	struct signalfd_siginfo info;
+
+	tare_sibling_end(&child->sibling);
+	if (child->signals < 0)
+		return;
+	while (read_signal(child, &info))
+		continue;
+	close(child->signals);
 	child->signals = -1;
+	tare_inherit_unblock(&child->inherited);
 }
 
 int tare_child_exit_code(int status)

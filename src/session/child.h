@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command as our child: started with its environment, signals passed on, waited for. */
+/*
+ * The command as our child: started with its environment and all that it would have inherited without
+ * us, waited for, stopped with. Each signal reaches it once, whether it was sent to us or to the group.
+ */
 #ifndef TARE_SESSION_CHILD_H
 #define TARE_SESSION_CHILD_H
 
 #include "base/err.h"
+#include "session/inherit.h"
 #include "session/preload.h"
+#include "session/sibling.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 struct tare_child {
 	pid_t pid;
-	int signals; /* signalfd */
+	int signals; /* signalfd of all of them */
 	int status; /* as wait(2) gives it, once it has ended */
+	struct tare_inherited inherited;
+	struct tare_sibling sibling;
+	/* Not yet judged whether they reached the child by themselves. */
+	struct signalfd_siginfo held[TARE_SIBLING_ASKS];
+	int held_nr;
+	int64_t held_ms; /* since when */
 };
 
-/* Before anything is written: ulimit -f must not end `tare`. The child's signals stay as they were. */
-void tare_child_prepare(void);
+/* Before anything is written: ulimit -f must not end `tare`. */
+void tare_child_prepare(struct tare_child *child);
 
 /*
  * Starts `argv`. On failure to execute, err->code is TARE_E_NOT_FOUND or TARE_E_DENIED and nothing
  * runs. `preload` NULL: the command is run without a recorder.
  */
-int tare_child_start(struct tare_child *out, const char *const *argv, const struct tare_preload *preload,
+int tare_child_start(struct tare_child *child, const char *const *argv, const struct tare_preload *preload,
 		     const char *folder, struct tare_err *err);
 
 /* Waits up to `ms` for a signal, `fd` (-1: none) or the end; passes signals on. True once it has ended. */
 bool tare_child_wait(struct tare_child *child, int fd, int ms);
+/* From here on signals end `tare` as they would have before. */
 void tare_child_close(struct tare_child *child);
 
 /* Its exit code, or 128 + n for signal n. */

@@ -383,12 +383,12 @@ static void finish(struct session *s, struct tare_session_result *out)
 int tare_session_run(const struct tare_session_options *options, struct tare_session_result *out,
 		     struct tare_err *err)
 {
-	struct session s = { .options = options, .child = { .signals = -1 } };
+	struct session s = { .options = options };
 	bool is_loadable;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	tare_child_prepare();
+	tare_child_prepare(&s.child);
 	tare_target_look(&out->target, options->argv[0]);
 	/* ld.so complains on stderr of what it cannot load: such a program is left alone. */
 	is_loadable = !out->target.is_32_bit;
