@@ -13,6 +13,7 @@
 
 #include "recorder/elfsym.h"
 #include "recorder/emit.h"
+#include "recorder/environment.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
@@ -20,19 +21,6 @@
 #include "recorder/sys.h"
 
 #define PRELOAD "LD_PRELOAD="
-
-/* What a child needs to be recorded; the values are ours, as they were at our start. */
-static const char *const carried[] = {"TARE_RECORDING", "TARE_LIBRARY", "TARE_STACKS", "TARE_SIM_DIR",
-				      "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT", "TARE_SIM_DEVICES", "TARE_VRAM",
-				      "NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN", "TARE_PHASES",
-				      "LD_LIBRARY_PATH" /* to the simulated GPU; last, see below */};
-#define CARRIED (sizeof(carried) / sizeof(carried[0]))
-
-/* A real driver is found without LD_LIBRARY_PATH, and what the program did to it is its own affair. */
-static size_t carried_nr(void)
-{
-	return tare_config.simulated ? CARRIED : CARRIED - 1;
-}
 
 static bool is_32_bit(const char *path)
 {
@@ -57,6 +45,16 @@ static const char *find(char *const envp[], const char *name)
 		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
 			return *envp + n + 1;
 	return NULL;
+}
+
+static bool has_name_of(char *const envp[], const char *line)
+{
+	size_t n = (size_t)(tare_plib_first(line, '=') - line);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, line, n) == 0)
+			return true;
+	return false;
 }
 
 static const char *in_list(const char *list, const char *path)
@@ -95,8 +93,7 @@ static char *edit_preload(const char *list, bool add, char *out, size_t size)
 }
 
 /* `slots` has room for the program's variables and ours. */
-static char **edit(char *const envp[], bool add, char **slots, char *preload, size_t preload_size,
-		   char (*texts)[4200])
+static char **edit(char *const envp[], bool add, char **slots, char *preload, size_t preload_size)
 {
 	const char *list = find(envp, "LD_PRELOAD");
 	size_t n = 0, i;
@@ -105,13 +102,12 @@ static char **edit(char *const envp[], bool add, char **slots, char *preload, si
 	for (i = 0; envp && envp[i]; i++)
 		if (strncmp(envp[i], PRELOAD, strlen(PRELOAD)) != 0)
 			slots[n++] = envp[i];
-	for (i = 0; add && i < carried_nr(); i++) {
-		const char *value = tare_environment(carried[i]);
+	for (i = 0; add && i < TARE_ENVIRONMENT_MAX; i++) {
+		bool is_ours;
+		const char *line = tare_environment_carried((int)i, &is_ours);
 
-		if (!value || find(envp, carried[i]))
-			continue;
-		tare_plib_format(texts[i], sizeof(texts[i]), "%s=%s", carried[i], value);
-		slots[n++] = texts[i];
+		if (line && !has_name_of(envp, line))
+			slots[n++] = (char *)line;
 	}
 	slots[n] = NULL;
 	return slots;
@@ -139,10 +135,9 @@ static enum change change_for(const char *path, char *const envp[])
 			const char *list_ = find(envp, "LD_PRELOAD");                               \
 			size_t size_ = strlen(PRELOAD) + strlen(tare_config.library) +              \
 				       (list_ ? strlen(list_) : 0) + 2;                             \
-			char **slots_ = alloca((count(envp) + CARRIED + 2) * sizeof(char *));       \
+			char **slots_ = alloca((count(envp) + TARE_ENVIRONMENT_MAX + 2) * sizeof(char *));       \
 			char *preload_ = alloca(size_);                                             \
-			char(*texts_)[4200] = alloca(CARRIED * sizeof(*texts_));                    \
-			edited_ = edit(envp, change_ == ADD, slots_, preload_, size_, texts_);      \
+			edited_ = edit(envp, change_ == ADD, slots_, preload_, size_);      \
 		}                                                                                   \
 		edited_;                                                                            \
 	})

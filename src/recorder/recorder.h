@@ -45,7 +45,6 @@ void tare_start_once(void); /* reads the environment; safe to call from any hook
 void tare_finish(uint32_t how); /* the process ends, in a way of enum tare_how */
 void tare_finish_with(int status); /* … and this is its exit code */
 bool tare_is_vfork_child(void);
-const char *tare_environment(const char *name);
 void tare_exec_start(void); /* exec.c */
 
 /* launch.c: which rank of a job this is, from the environment at the start; told in every log */

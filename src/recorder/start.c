@@ -6,6 +6,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/graphs.h"
 #include "recorder/emit.h"
+#include "recorder/environment.h"
 #include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/python/line_phase.h"
@@ -19,42 +20,6 @@
 
 struct tare_config tare_config;
 TARE_TLS int tare_depth;
-
-/* The variables that concern us, copied: the program may change its environment. */
-static const char *const names[] = {
-	"TARE_RECORDING",   "TARE_LIBRARY",	"TARE_STACKS", "TARE_SIM_DIR",		  "TARE_SIM_PROFILE", "TARE_SIM_SCRIPT",
-	"TARE_SIM_DEVICES", "TARE_TEST_NO_WEIGH", "TARE_TEST_DISABLE_HOOK", "TARE_TEST_NOP",
-	"LD_LIBRARY_PATH",  "TARE_TENSORS", "TARE_PROBE",	"TARE_VRAM",
-	"NVTX_INJECTION64_PATH", "TARE_NVTX_CHAIN", "TARE_PHASES",
-};
-#define NAMES (sizeof(names) / sizeof(names[0]))
-static char values[NAMES][1024];
-static bool is_set[NAMES];
-
-static void read_environment(char **envp)
-{
-	size_t i;
-
-	for (; envp && *envp; envp++)
-		for (i = 0; i < NAMES; i++) {
-			size_t n = strlen(names[i]);
-
-			if (strncmp(*envp, names[i], n) != 0 || (*envp)[n] != '=')
-				continue;
-			tare_plib_format(values[i], sizeof(values[i]), "%s", *envp + n + 1);
-			is_set[i] = strlen(*envp + n + 1) < sizeof(values[i]);
-		}
-}
-
-const char *tare_environment(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NAMES; i++)
-		if (strcmp(names[i], name) == 0)
-			return is_set[i] ? values[i] : NULL;
-	return NULL;
-}
 
 /*
  * What is asked for; if nothing is, both for driver calls and only lines for tensors: of those there
@@ -84,7 +49,7 @@ static void configure(char **envp)
 {
 	const char *folder, *library, *probe, *nop;
 
-	read_environment(envp);
+	tare_environment_start(envp);
 	folder = tare_environment("TARE_RECORDING");
 	library = tare_environment("TARE_LIBRARY");
 	if (folder && folder[0] == '/')

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "recorder/environment.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recorder/elfsym.h"
+#include "recorder/environment.h"
 #include "recorder/phase.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
