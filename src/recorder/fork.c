@@ -49,6 +49,11 @@ bool tare_is_vfork_child(void)
 	return pid != 0 && is_wiped_on_fork && tare_sys_getpid() != pid;
 }
 
+uint32_t tare_fork_owner(void)
+{
+	return __atomic_load_n(owner, __ATOMIC_RELAXED);
+}
+
 static TARE_TLS uint32_t own_tid;
 
 uint32_t tare_fork_tid(void)

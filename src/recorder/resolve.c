@@ -56,6 +56,16 @@ static bool find_real(void)
 	return true;
 }
 
+/* From here: the global scope behind us. */
+void *tare_resolve_next(const char *name)
+{
+	void *found = tare_resolve_libc(name), *next = NULL;
+
+	if (found && find_real()) /* what is not there would be dlerror()'s for the program to see */
+		next = libc_dlsym(RTLD_NEXT, name);
+	return next ? next : found;
+}
+
 void *tare_resolve_dlopen(const char *path, int flags)
 {
 	void *(*real)(const char *, int) = (void *(*)(const char *, int))tare_resolve_libc("dlopen");

@@ -11,5 +11,7 @@ void *tare_resolve_dlsym(void *handle, const char *name);
 
 /* A function of libc (or libdl of old) that the recorder exports itself: the next one. */
 void *tare_resolve_libc(const char *name);
+/* The same, and where the program preloads one of its own, that; to be found at the start. */
+void *tare_resolve_next(const char *name);
 
 #endif
