@@ -127,7 +127,8 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 		tare_say("%s", result->notice);
 	else if (result->strangers > 0)
 		tare_say("%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
-			 "away, or a library reached the driver by an unknown route such as RTLD_DEEPBIND",
+			 "away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
+			 "system calls are restricted (seccomp)",
 			 result->strangers);
 	else if (result->processes == 0)
 		tare_say("nothing opened the GPU: %s", nothing_recorded(result));

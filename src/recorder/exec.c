@@ -96,7 +96,7 @@ static void run_execveat(int folder, const char *path, char *const argv[], char 
 	if (real.execveat)
 		real.execveat(folder, path, argv, envp, flags);
 	else
-		errno = (int)-tare_sys6(SYS_execveat, folder, (long)path, (long)argv, (long)envp,
+		errno = (int)-tare_sys_always(SYS_execveat, folder, (long)path, (long)argv, (long)envp,
 					flags, 0);
 }
 
@@ -205,7 +205,7 @@ TARE_EXPORT void _exit(int status)
 	tare_finish(2);
 	tare_finish_with(status);
 	for (;;)
-		tare_sys6(SYS_exit_group, status, 0, 0, 0, 0, 0);
+		tare_sys_always(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 TARE_EXPORT void _Exit(int status)

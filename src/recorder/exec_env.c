@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "recorder/confine.h"
 #include "recorder/environment.h"
 #include "recorder/guest.h"
 #include "recorder/plib.h"
@@ -173,13 +174,19 @@ static void edit(struct tare_exec_env *env, const struct seen *seen, bool is_bar
 	env->room = room;
 }
 
+/* Confined, we can neither look at anything nor be loaded to any use. */
+static bool is_wanted(void)
+{
+	return tare_config.enabled && tare_config.library[0] && tare_may_syscall();
+}
+
 void tare_exec_env_begin(struct tare_exec_env *env, const struct tare_exec_target *target,
 			 char *const given[])
 {
 	struct seen seen;
 
 	*env = (struct tare_exec_env){ .given = given, .envp = given };
-	if (!tare_config.enabled || !tare_config.library[0])
+	if (!is_wanted())
 		return;
 	seen = see(given);
 	if (!seen.is_readable)
@@ -195,7 +202,7 @@ bool tare_exec_env_again(struct tare_exec_env *env, int failure)
 
 	tare_room_give(env->room);
 	env->room = NULL;
-	if (failure != E2BIG || env->is_bare || !tare_config.enabled || !tare_config.library[0])
+	if (failure != E2BIG || env->is_bare || !is_wanted())
 		return false;
 	seen = see(env->given);
 	if (!seen.is_readable)

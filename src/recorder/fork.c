@@ -26,6 +26,8 @@
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */
 #endif
 
+#define NOT_KNOWN UINT32_MAX /* it may not be asked; such a child gets no log */
+
 /* The page; where the kernel is too old for it, a word that fork copies, and getpid decides. */
 static uint32_t fallback_owner;
 static uint32_t *owner = &fallback_owner;
@@ -46,7 +48,7 @@ bool tare_is_vfork_child(void)
 {
 	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
 
-	return pid != 0 && is_wiped_on_fork && tare_sys_getpid() != pid;
+	return pid != 0 && is_wiped_on_fork && tare_may_syscall() && tare_sys_getpid() != pid;
 }
 
 uint32_t tare_fork_owner(void)
@@ -69,7 +71,8 @@ void tare_fork_check(void)
 
 	if (likely(is_wiped_on_fork ? pid != 0 : pid == tare_sys_getpid()))
 		return;
-	__atomic_store_n(owner, tare_sys_getpid(), __ATOMIC_RELAXED);
+	pid = tare_sys_getpid();
+	__atomic_store_n(owner, pid || !is_wiped_on_fork ? pid : NOT_KNOWN, __ATOMIC_RELAXED);
 	tare_depth = 0;
 	own_tid = 0;
 	tare_ring_forget();

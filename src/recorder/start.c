@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/confine.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/graphs.h"
 #include "recorder/emit.h"
@@ -79,10 +80,12 @@ static void start(char **envp)
 
 	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
+	configure(envp);
+	tare_confine_start();
 	tare_fork_start();
 	tare_weigh_birth();
 	tare_exec_start();
-	configure(envp);
+	tare_confine_find();
 	tare_launch_start(envp);
 	tare_line_phase_start();
 	__atomic_store_n(&started, 2, __ATOMIC_RELEASE);

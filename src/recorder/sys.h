@@ -2,7 +2,7 @@
 /*
  * System calls without libc: they leave errno alone and are no cancellation points, so a thread of
  * the program that is cancelled never unwinds through us. Each returns the kernel's value: negative
- * errno on failure.
+ * errno on failure, also where confine.h forbids the call.
  */
 #ifndef TARE_RECORDER_SYS_H
 #define TARE_RECORDER_SYS_H
@@ -16,7 +16,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-static inline long tare_sys6(long n, long a, long b, long c, long d, long e, long f)
+#include "recorder/confine.h"
+
+/* What the program would itself do now: end, execute. */
+static inline long tare_sys_always(long n, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
 	long ret;
@@ -48,14 +51,29 @@ static inline long tare_sys6(long n, long a, long b, long c, long d, long e, lon
 #endif
 }
 
+/* -EPERM once the program has restricted itself: a filter may kill it for what it does not expect. */
+static inline long tare_sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+	return tare_may_syscall() ? tare_sys_always(n, a, b, c, d, e, f) : -EPERM;
+}
+
+/* Of one that has no errors: 0 where it may not be asked. */
+static inline uint32_t tare_sys_id(long n)
+{
+	long id = tare_sys6(n, 0, 0, 0, 0, 0, 0);
+
+	return id > 0 ? (uint32_t)id : 0;
+}
+
 static inline int tare_sys_open(const char *path, int flags, int mode)
 {
 	return (int)tare_sys6(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, mode, 0, 0);
 }
 
+/* Of a descriptor of ours, opened before: nobody else would close it. */
 static inline int tare_sys_close(int fd)
 {
-	return (int)tare_sys6(SYS_close, fd, 0, 0, 0, 0, 0);
+	return (int)tare_sys_always(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static inline long tare_sys_read(int fd, void *buffer, size_t size)
@@ -116,17 +134,17 @@ static inline int tare_sys_munmap(void *at, size_t size)
 /* The kernel's own answer: a vfork child shares our memory but not our pid. */
 static inline uint32_t tare_sys_getpid(void)
 {
-	return (uint32_t)tare_sys6(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return tare_sys_id(SYS_getpid);
 }
 
 static inline uint32_t tare_sys_getppid(void)
 {
-	return (uint32_t)tare_sys6(SYS_getppid, 0, 0, 0, 0, 0, 0);
+	return tare_sys_id(SYS_getppid);
 }
 
 static inline uint32_t tare_sys_gettid(void)
 {
-	return (uint32_t)tare_sys6(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	return tare_sys_id(SYS_gettid);
 }
 
 static inline uint64_t tare_sys_now_ns(int clock)

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "recorder/confine.h"
 #include "recorder/cuda/real.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
@@ -90,7 +91,7 @@ void tare_weigh_start(void)
 	if (weigh.is_started)
 		return;
 	weigh.is_started = true;
-	if (tare_config.no_weigh)
+	if (tare_config.no_weigh || !tare_may_syscall())
 		return;
 	library = tare_resolve_dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
@@ -152,7 +153,7 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 	uint64_t allowed = elapsed / TARE_WEIGH_SHARE +
 			   __atomic_load_n(&weigh.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
 
-	if (tare_config.no_weigh)
+	if (tare_config.no_weigh || !tare_may_syscall())
 		return false;
 	if (tare_config.simulated || need == TARE_WEIGH_ALWAYS)
 		return true; /* a simulated call takes no time that a share could be taken of */
@@ -196,7 +197,7 @@ bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
 	struct nvml_memory_v1 v1;
 
-	if (index < 0 || index >= weigh.nr)
+	if (index < 0 || index >= weigh.nr || !tare_may_syscall())
 		return false;
 	if (weigh.has_v2 && nvml.memory_v2(weigh.handles[index], &v2) == 0 && v2.total != 0) {
 		*out = (struct tare_weigh_memory){v2.total, v2.reserved, v2.used, false};
@@ -233,7 +234,7 @@ uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
 	size_t free_bytes, total;
 
 	*by_cuda = false;
-	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES)
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !tare_may_syscall())
 		return TARE_NOT_KNOWN;
 	if (weigh.index_of[ordinal])
 		used = tare_weigh_used_by_index(weigh.index_of[ordinal] - 1);
@@ -274,7 +275,7 @@ static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX]
 	nvml_device handle;
 	int n, m, i, j;
 
-	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal])
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal] || !tare_may_syscall())
 		return -1;
 	handle = weigh.handles[weigh.index_of[ordinal] - 1];
 	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, out);

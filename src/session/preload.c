@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,6 +128,7 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 	int rc;
 
 	memset(out, 0, sizeof(*out));
+	out->filters = -1;
 	if (tare_self_path(TARE_SELF_RECORDER, path, sizeof(path)) != 0)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the recorder is not there; install tare again", path);
 	rc = plain_path(path, " :", &out->library, err);
@@ -144,6 +146,8 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		       void (*set)(const char *name, const char *value, void *arg), void *arg)
 {
+	char filters[16];
+
 	set("LD_PRELOAD", preload->list, arg);
 	set("TARE_RECORDING", folder, arg);
 	set("TARE_LIBRARY", preload->library, arg);
@@ -158,6 +162,10 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 		set("TARE_PROBE", "off", arg);
 	if (preload->has_vram)
 		set("TARE_VRAM", "1", arg);
+	if (preload->filters >= 0) {
+		snprintf(filters, sizeof(filters), "%d", preload->filters);
+		set("TARE_FILTERS", filters, arg);
+	}
 	if (preload->stacks)
 		set("TARE_STACKS", preload->stacks, arg);
 	if (!preload->sim_dir)

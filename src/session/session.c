@@ -17,6 +17,7 @@
 #include "session/witness.h"
 #include "trace/format.h"
 #include "trace/rank.h"
+#include "witness/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,6 +226,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	if (rc)
 		return rc;
 	s->preload.stacks = s->options->stacks;
+	tare_procfs_filters(0, &s->preload.filters);
 	if (s->preload.sim_dir) { /* our own NVML is the simulated one too */
 		setenv("TARE_SIM_PROFILE", s->preload.sim_profile, 1);
 		setenv("TARE_SIM_DIR", s->preload.sim_state, 1);

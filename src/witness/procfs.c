@@ -127,6 +127,18 @@ int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out)
 	return 0;
 }
 
+int tare_procfs_parse_filters(const char *status, int *count)
+{
+	const char *value = value_of(status, "Seccomp_filters"); /* Linux 5.9 */
+
+	if (!value)
+		value = value_of(status, "Seccomp");
+	if (!value)
+		return -EINVAL;
+	*count = (int)strtol(value, NULL, 10);
+	return 0;
+}
+
 int tare_procfs_parse_pids(const char *status, struct tare_procfs_pids *out)
 {
 	const char *value = value_of(status, "NSpid");
@@ -181,6 +193,14 @@ int tare_procfs_pids(pid_t pid, struct tare_procfs_pids *out)
 	int rc = read_text(pid, "status", text);
 
 	return rc ? rc : tare_procfs_parse_pids(text, out);
+}
+
+int tare_procfs_filters(pid_t pid, int *count)
+{
+	char text[TEXT_ROOM];
+	int rc = read_text(pid, "status", text);
+
+	return rc ? rc : tare_procfs_parse_filters(text, count);
 }
 
 int tare_procfs_pid_namespace(pid_t pid, uint64_t *inode)

@@ -93,6 +93,17 @@ TEST(pids_go_from_the_outermost_namespace_inwards)
 	CHECK_INT(tare_procfs_parse_pids("NSpid:\t\n", &p), -EINVAL);
 }
 
+TEST(filters_are_counted)
+{
+	int count = 7;
+
+	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\nSeccomp_filters:\t3\n", &count), 0);
+	CHECK_INT(count, 3);
+	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\nSeccomp:\t2\n", &count), 0); /* before Linux 5.9 */
+	CHECK_INT(count, 2);
+	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\n", &count), -EINVAL);
+}
+
 TEST(pss_comes_from_the_rollup)
 {
 	uint64_t pss, swap;
