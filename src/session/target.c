@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LINE 256 /* what the kernel reads of a script */
+#define SCRIPTS_MAX 5
+
 /* Commands that start the real program where our environment does not reach. */
 static const struct {
 	const char *name, *advice;
@@ -85,20 +88,43 @@ bool tare_target_may_be_second(void)
 	return options && strstr(options, "verify_asan_link_order=0");
 }
 
+static bool is_elf_of(const Elf64_Ehdr *head, int class)
+{
+	return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == class;
+}
+
+/* Of a script it is what its interpreter is, which may be a script: that is what runs. */
+static bool is_32_bit(int fd, int scripts)
+{
+	char line[LINE + 1] = "", *name;
+	Elf64_Ehdr head = { 0 };
+	bool is = false;
+
+	if (pread(fd, line, LINE, 0) > 0 && strncmp(line, "#!", 2) != 0) {
+		memcpy(&head, line, sizeof(head));
+		return is_elf_of(&head, ELFCLASS32);
+	}
+	name = scripts ? strtok(line + 2, " \t\n") : NULL;
+	fd = name ? tare_file_open(name, NULL) : -1;
+	if (fd >= 0) {
+		is = is_32_bit(fd, scripts - 1);
+		close(fd);
+	}
+	return is;
+}
+
 static void look_inside(struct tare_target *out, int fd)
 {
-	Elf64_Ehdr head;
+	Elf64_Ehdr head = { 0 };
 	Elf64_Phdr phdrs[64];
 	ssize_t size;
 	int i, nr;
 
-	if (read(fd, &head, sizeof(head)) < 4)
+	if (pread(fd, &head, sizeof(head), 0) < 4)
 		return;
 	out->is_script = memcmp(&head, "#!", 2) == 0;
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-		return;
-	out->is_32_bit = head.e_ident[EI_CLASS] == ELFCLASS32;
-	if (out->is_32_bit)
+	out->is_32_bit = is_32_bit(fd, SCRIPTS_MAX);
+	if (!is_elf_of(&head, ELFCLASS64))
 		return;
 	out->is_static = true;
 	size = pread(fd, phdrs, sizeof(phdrs), (off_t)head.e_phoff);

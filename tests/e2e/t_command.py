@@ -34,6 +34,14 @@ def file_that_is_not_executable(box):
 
 
 @case
+def pipe_as_command(box):
+    """Nobody waits for whoever writes into it."""
+    os.mkfifo(box.path("pipe"), 0o755)
+    done = box.record([box.path("pipe")], sim=None, exit_code=126, timeout=20)
+    check_says(done.err, box.path("pipe"), "cannot be executed")
+
+
+@case
 def folder_as_command(box):
     os.mkdir(box.path("folder"))
     done = box.record([box.path("folder")], sim=None, exit_code=126)
@@ -182,6 +190,10 @@ def program_of_32_bits(box):
     check_equal(alone.code, 7, alone)
     done = box.record([path], exit_code=7)
     check_says(done.err, path, "32-bit")
+    check("ld.so" not in done.err and "wrong ELF class" not in done.err, done)
+    job = script(box, "job", "#! %s argument\n" % path)
+    done = box.record([job], rec="job.tare", exit_code=7)
+    check_says(done.err, job, "32-bit")
     check("ld.so" not in done.err and "wrong ELF class" not in done.err, done)
 
 
