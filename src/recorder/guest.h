@@ -10,25 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/sys.h"
+#include "recorder/unwind_stack.h"
 
 struct tare_guest {
 	uintptr_t page; /* asked for last, plus 1 */
 	bool is_there;
 };
 
-/*
- * The kernel reads the mask before it looks at what to do with it, which is nothing it knows. Not at the
- * begin of a page: at 0 there would be no mask at all.
- */
 static inline bool tare_guest_can_read(struct tare_guest *guest, const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095;
 
 	if (guest->page != page + 1) {
 		guest->page = page + 1;
-		guest->is_there =
-			tare_sys6(SYS_rt_sigprocmask, -1, (long)(page + 8), 0, 8, 0, 0) != -EFAULT;
+		guest->is_there = tare_stack_is_readable(page);
 	}
 	return guest->is_there;
 }
