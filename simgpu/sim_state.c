@@ -8,15 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sim_process.h"
 
-#define FILE_NAME          "simgpu-1.state" /* the number changes with struct sim_shared */
-#define SPINS_BEFORE_SLEEP 100
-#define SLEEPS_BEFORE_LOOK 20
+#define FILE_NAME "simgpu-2.state" /* the number changes with struct sim_shared */
 
 static struct sim_shared *shared_state;
 static int shared_fd = -1;
@@ -86,53 +82,14 @@ struct sim_shared *sim_state_open(void)
 	return shared_state;
 }
 
-/* A thread that is killed leaves no trace at once, or a zombie when it is a process's first. */
-static bool is_thread_alive(uint32_t tid)
-{
-	char path[64], text[512], *paren;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno != ENOENT;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return n == 0 || errno != ESRCH;
-	text[n] = 0;
-	paren = strrchr(text, ')');
-	return !paren || (paren[2] != 'Z' && paren[2] != 'X');
-}
-
 void sim_state_lock(struct sim_shared *shared)
 {
-	uint32_t self = (uint32_t)syscall(SYS_gettid);
-	struct timespec pause = { 0, 50000 };
-	unsigned spins = 0, sleeps = 0;
-
-	for (;;) {
-		uint32_t holder = 0;
-
-		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return;
-		if (++spins < SPINS_BEFORE_SLEEP)
-			continue;
-		nanosleep(&pause, NULL);
-		if (++sleeps % SLEEPS_BEFORE_LOOK || is_thread_alive(holder))
-			continue;
-		/* Whatever it was changing are single words: each slot is right by itself. */
-		if (__atomic_compare_exchange_n(&shared->lock, &holder, self, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return;
-	}
+	sim_lock_take(&shared->lock);
 }
 
 void sim_state_unlock(struct sim_shared *shared)
 {
-	__atomic_store_n(&shared->lock, 0, __ATOMIC_RELEASE);
+	sim_lock_give(&shared->lock);
 }
 
 static bool is_own(const struct sim_slot *slot)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim_lock.h"
 #include "sim_profile.h"
 
 #define SIM_SLOTS   1024 /* processes of a machine that have called cuInit */
@@ -47,7 +48,7 @@ struct sim_share {
 };
 
 struct sim_shared {
-	uint32_t lock;       /* thread id of the holder */
+	struct sim_lock lock;
 	uint32_t slots_high; /* no slot beyond this one was ever used */
 	int64_t drift[SIM_DEVICES];
 	struct sim_slot slots[SIM_SLOTS];
