@@ -121,14 +121,16 @@ static inline struct tare_place *tare_fold_place(struct tare_fold *f, int proces
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);
-bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
-void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
-			  int64_t *change);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
 void tare_fold_process_free(struct tare_process_fold *p);
+
+/* ended.c: processes that have ended */
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
+			  int64_t *change);
 
 /* context.c */
 int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
