@@ -118,7 +118,6 @@ static inline struct tare_place *tare_fold_place(struct tare_fold *f, int proces
 	return device < p->place_nr && p->places[device] ? p->places[device]
 							 : tare_fold_place_new(f, process, device);
 }
-void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
@@ -131,6 +130,13 @@ void tare_fold_process_free(struct tare_process_fold *p);
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
+void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t, int64_t fall);
+bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t);
+void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
+void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d); /* its cluster is about to be settled */
+void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until);
+void tare_fold_ends_finish(struct tare_fold *f); /* what no device has before it any more */
 
 /* context.c */
 int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
@@ -352,8 +358,8 @@ int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64
 int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained);
-void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
-		       int source);
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,
+		       int source); /* it was taken some time between `from` and `t` */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
 void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,

@@ -3,6 +3,7 @@
 #include "ledger/fold.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 
 /*
  * The device's memory turns out to have been `shift` larger all along: the first reading, or the
@@ -84,9 +85,10 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 {
 	int64_t rest = change - explained, back, paused;
 
+	d->used += explained;
 	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may mark the state before */
 	back = taken_back(d, rest);
-	d->used += change;
+	d->used += change - explained;
 	d->last_ns = t;
 	rest -= tare_fold_share_quiet(f, d, rest);
 	paused = tare_fold_paused_change(f, d, t, rest);
@@ -97,13 +99,15 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 	d->quiet_sum += llabs(rest);
 }
 
-void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,
 		       int source)
 {
 	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
 		return;
+	if (from < d->last_ns)
+		return; /* it may be older than what is known */
 	if (d->cluster.count) {
-		if (t <= d->cluster_until)
+		if (from <= d->cluster_until)
 			return; /* a call is under way: its own readings say more */
 		tare_fold_cluster_close_by(f, d, t, used, source);
 	}

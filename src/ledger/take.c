@@ -42,7 +42,7 @@ static bool is_step(const struct tare_event *e)
 /* When it began, its first reading included: what this overlaps has to be settled with it. */
 static int64_t order_of(const struct tare_event *e)
 {
-	return e->begin_ns - e->reading_before_ns;
+	return is_step(e) ? e->begin_ns - e->reading_before_ns : e->at_ns;
 }
 
 /* Is it to be taken in earlier than it comes? Both passes must answer alike. */
@@ -354,8 +354,9 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		tare_fold_carry(f, d, e);
 		return;
 	case TARE_KIND_DEVICE:
-		if (!tare_fold_is_folded(e))
-			tare_fold_reading(f, d, e->at_ns, e->rec.device->used,
+		/* It comes with the process; when exactly it was read is not told. */
+		if (!tare_fold_is_folded(e) && (!d->is_measured || source_of(d->device) < d->primary))
+			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
 					  source_of(d->device));
 		return;
 	case TARE_KIND_READING:
@@ -363,7 +364,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 			tare_fold_carry_reading(f, d, e->at_ns, e->rec.reading->used,
 						(int)e->rec.reading->source);
 		else
-			tare_fold_reading(f, d, e->at_ns, e->rec.reading->used,
+			tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
 					  (int)e->rec.reading->source);
 		return;
 	case TARE_KIND_PEER:

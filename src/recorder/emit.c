@@ -363,9 +363,12 @@ void tare_emit_status(int status)
 	emit_plain(TARE_KIND_STATUS, &rec, sizeof(rec), tare_clock_ticks());
 }
 
-void tare_emit_reading(const struct tare_rec_reading *reading)
+void tare_emit_reading(struct tare_rec_reading *reading, uint64_t since)
 {
-	emit_plain(TARE_KIND_READING, reading, sizeof(*reading), tare_clock_ticks());
+	uint64_t now = tare_clock_ticks();
+
+	reading->took = now - since;
+	emit_plain(TARE_KIND_READING, reading, sizeof(*reading), now);
 }
 
 void tare_emit_clock(void)

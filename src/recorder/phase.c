@@ -161,12 +161,13 @@ static void read_counter(void)
 	struct tare_rec_reading rec;
 	bool by_cuda = false;
 	int device, saved = errno;
-	uint64_t used;
+	uint64_t used, since;
 
 	if (tare_context_count() == 0 || !tare_weigh_allowed(TARE_WEIGH_SPARE))
 		return;
 	device = tare_context_device(tare_context_current());
 	if (device >= 0 && device < TARE_WEIGH_DEVICES) {
+		since = tare_clock_ticks();
 		used = tare_weigh_used(device, &by_cuda);
 		if (used != TARE_NOT_KNOWN && !by_cuda && used != tare_call_last_used(device) &&
 		    used != __atomic_load_n(&last_used[device], __ATOMIC_RELAXED)) {
@@ -176,7 +177,7 @@ static void read_counter(void)
 			rec.source = tare_weigh_is_v1() ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
 			rec.used = used;
 			rec.reserved = rec.total = TARE_NOT_KNOWN;
-			tare_emit_reading(&rec);
+			tare_emit_reading(&rec, since);
 		}
 	}
 	errno = saved;

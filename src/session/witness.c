@@ -208,11 +208,14 @@ static void add_reading(struct tare_witness *w, int device, bool always)
 {
 	struct tare_rec_reading rec = { .head = head_of(TARE_KIND_READING) };
 	struct tare_nvml_memory memory;
+	uint64_t since = rec.head.stamp;
 
 	if (tare_nvml_memory(w->nvml, device, &memory, NULL) != 0 || !memory.version)
 		return;
 	if (memory.used == w->used[device] && !always)
 		return;
+	rec.head.stamp = tare_clock_ticks();
+	rec.took = rec.head.stamp - since;
 	w->used[device] = memory.used;
 	rec.device = device;
 	rec.source = memory.version == 2 ? TARE_SOURCE_NVML2 : TARE_SOURCE_NVML1;

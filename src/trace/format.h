@@ -65,6 +65,8 @@
 #define TARE_HEADER_BYTES 512u
 #define TARE_RING_HEADER_BYTES 4096u
 #define TARE_READING_STEP 1024u /* ticks: the unit of reading_before and reading_after */
+#define TARE_LONG_READING 0x8000u /* in them: the rest is in this unit */
+#define TARE_LONG_READING_STEP (1u << 20)
 #define TARE_TID_INSIDE 0x80000000u /* bit of a tid: inside another recorded call of that thread */
 #define TARE_NOT_KNOWN UINT64_MAX /* in any byte count: "not known", which is not 0 */
 

@@ -121,9 +121,10 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 static int64_t length_of(const struct tare_recording *r, const struct tare_rprocess *p,
 			 uint64_t stamp, uint16_t steps)
 {
-	return steps ? tare_recording_ns(r, p, stamp + (uint64_t)steps * TARE_READING_STEP) -
-			       tare_recording_ns(r, p, stamp)
-		     : 0;
+	uint64_t ticks = steps & TARE_LONG_READING ? (uint64_t)(steps & ~TARE_LONG_READING) * TARE_LONG_READING_STEP :
+						     (uint64_t)steps * TARE_READING_STEP;
+
+	return ticks ? tare_recording_ns(r, p, stamp + ticks) - tare_recording_ns(r, p, stamp) : 0;
 }
 
 static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
@@ -183,6 +184,7 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->name = look_up(&p->strings, rec.oom->owner);
 		break;
 	case TARE_KIND_READING:
+		set_times(r, p, e, rec.reading->took, false);
 		e->device = tare_process_device(&p->public, rec.reading->device);
 		break;
 	case TARE_KIND_PEER:

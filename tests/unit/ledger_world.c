@@ -173,6 +173,8 @@ void world_call(struct world *w, struct world_call c)
 
 	item->event.begin_ns = c.begin;
 	item->event.end_ns = c.end;
+	item->event.reading_before_ns = c.reading_before;
+	item->event.reading_after_ns = c.reading_after;
 	item->event.name = c.name;
 	item->rec.event = (struct tare_rec_event){
 		.tid = c.tid ? c.tid : 1,
@@ -219,6 +221,14 @@ void world_reading_of(struct world *w, int device, int64_t t, int64_t used, enum
 {
 	add(w, TARE_KIND_READING, 0, device, t)->rec.reading =
 		(struct tare_rec_reading){ .source = source, .used = (uint64_t)used };
+}
+
+void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used)
+{
+	struct item *item = add(w, TARE_KIND_READING, 0, device, t);
+
+	item->event.begin_ns = from;
+	item->rec.reading = (struct tare_rec_reading){ .source = TARE_SOURCE_NVML2, .used = (uint64_t)used };
 }
 
 void world_reading(struct world *w, int device, int64_t t, int64_t used)

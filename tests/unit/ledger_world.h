@@ -32,6 +32,7 @@ struct world_call {
 	uint32_t flags;
 	bool weigh; /* before and after are readings, bytes */
 	int64_t before, after;
+	int64_t reading_before, reading_after; /* how long they took, ns; 0: not told */
 	bool peers; /* so are these */
 	int64_t peers_before, peers_after;
 	const char *owner; /* an object on the stack */
@@ -53,6 +54,8 @@ void world_pool(struct world *w, struct world_pool pool);
 #define POOL(W, ...) world_pool(W, (struct world_pool){ __VA_ARGS__ })
 
 void world_reading(struct world *w, int device, int64_t t, int64_t used);
+/* It was taken some time between `from` and t. */
+void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used);
 void world_reading_of(struct world *w, int device, int64_t t, int64_t used,
 		      enum tare_source source);
 void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,

@@ -323,9 +323,11 @@ static void remember(const struct tare_call *call)
 
 static uint16_t in_steps(uint64_t ticks)
 {
-	uint64_t steps = ticks / TARE_READING_STEP + 1;
+	uint64_t steps = ticks / TARE_READING_STEP + 1, long_steps = ticks / TARE_LONG_READING_STEP + 1;
 
-	return ticks == 0 ? 0 : steps < UINT16_MAX ? (uint16_t)steps : UINT16_MAX;
+	if (steps < TARE_LONG_READING)
+		return ticks ? (uint16_t)steps : 0;
+	return (uint16_t)(TARE_LONG_READING | (long_steps < TARE_LONG_READING ? long_steps : TARE_LONG_READING - 1));
 }
 
 void tare_call_emit(struct tare_call *call, CUresult result)

@@ -11,6 +11,7 @@
 #include "recorder/ring/ring.h"
 #include "recorder/vram/card.h"
 #include "recorder/weigh.h"
+#include "trace/clock.h"
 #include "trace/format.h"
 
 static struct {
@@ -138,9 +139,11 @@ void tare_devices_read_last(void)
 {
 	struct tare_weigh_memory memory;
 	struct tare_rec_reading rec;
+	uint64_t since;
 	int i;
 
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
+		since = tare_clock_ticks();
 		if (!tare_weigh_memory(devices.nvml_index[i], &memory) || memory.used <= tare_call_last_used(i))
 			continue;
 		memset(&rec, 0, sizeof(rec));
@@ -149,6 +152,6 @@ void tare_devices_read_last(void)
 		rec.used = memory.used;
 		rec.reserved = memory.reserved;
 		rec.total = memory.total;
-		tare_emit_reading(&rec);
+		tare_emit_reading(&rec, since);
 	}
 }
