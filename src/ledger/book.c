@@ -69,7 +69,8 @@ struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare
 	d->device = device;
 	d->index = i;
 	d->buckets = -1;
-	d->max_begin = INT64_MIN;
+	d->max_begin = d->worked_ns = INT64_MIN;
+	d->end_next = f->end_nr;
 	d->before = tare_fold_bucket_of_device(f, i, TARE_ACCOUNT_OTHER, 0);
 	d->paused = -1;
 	d->is_pause_open = tare_fold_is_paused(f);
@@ -270,13 +271,11 @@ void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_m
  * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
  * taken for one at which more was in blocks, but the other way round.
  */
-enum { COUNTER_STEP = 64 << 10 };
-
 static bool is_fuller(const struct tare_most *now, const struct tare_most *most)
 {
 	if (now->live > most->live)
-		return now->used + COUNTER_STEP >= most->used;
-	return now->used > most->used + (now->live < most->live ? COUNTER_STEP : 0);
+		return now->used + TARE_COUNTER_STEP >= most->used;
+	return now->used > most->used + (now->live < most->live ? TARE_COUNTER_STEP : 0);
 }
 
 bool tare_most_take(struct tare_most *most, const struct tare_most *now)

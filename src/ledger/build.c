@@ -191,6 +191,7 @@ void tare_fold_end(struct tare_fold *f)
 		free(f->host.kept[m].items);
 	free(f->host.queue);
 	free(f->devices);
+	free(f->ends);
 	free(f->processes);
 	free(f->buckets);
 	free(f->contexts);
@@ -227,7 +228,8 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 
 	if (!opts)
 		opts = &defaults;
-	*f = (struct tare_fold){ .source = source, .object_free = -1, .max_begin_all = INT64_MIN, .first_ns = INT64_MAX };
+	*f = (struct tare_fold){ .source = source, .object_free = -1, 
+		.max_begin_all = INT64_MIN, .worked_ns = INT64_MIN, .first_ns = INT64_MAX };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;

@@ -90,12 +90,12 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	if (t->last != SIZE_MAX && d->cluster.items[t->last].end <= s->begin) {
 		/* The thread's own calls are in order, readings included. */
 		struct tare_step *before = &d->cluster.items[t->last];
-		int64_t between = before->end + (s->begin - before->end) / 2;
+		int64_t between = own->weigh_begin + (before->weigh_end - own->weigh_begin) / 2;
 
-		if (before->weigh_end > between)
-			before->weigh_end = between;
-		if (own->weigh_begin < between)
-			own->weigh_begin = between;
+		if (before->weigh_end > own->weigh_begin)
+			before->weigh_end = own->weigh_begin = between < before->end ? before->end :
+							       between > s->begin    ? s->begin :
+										       between;
 	}
 	if (!d->cluster.count)
 		d->weighed_until = d->unweighed_until = INT64_MIN;
@@ -176,8 +176,10 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	rest = after - before - a.known;
 	if (is_told)
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
-	if (rest < 0)
+	if (rest < 0) {
+		d->used = after - rest;
 		tare_fold_take_ended(f, d, s->end, s->effect == TARE_EFFECT_NEW, &rest);
+	}
 	rest += back_with_context(&a, rest);
 	if (a.takes_rest && !(rest < 0 && only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
@@ -189,19 +191,6 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	}
 	d->used = after;
 	tare_fold_graph_used(f, &a, after);
-}
-
-/* Somebody still works here: no end before this was the last (rule "end"). */
-static void lift_end(struct tare_fold *f, struct tare_device_fold *d)
-{
-	for (size_t i = 0; i < d->cluster.count; i++) {
-		const struct tare_step *s = &d->cluster.items[i];
-
-		if ((s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
-		    !(s->flags & TARE_EVENT_FAILED) && !f->processes[s->process]->is_ended &&
-		    !f->processes[s->process]->is_torn_down)
-			d->is_marked[TARE_MARK_END] = f->host.is_marked[TARE_MARK_END] = false;
-	}
 }
 
 bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t)
@@ -216,9 +205,11 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 
 	if (!d->cluster.count)
 		return;
+	tare_fold_ends_lift(f, d);
 	if (d->cluster.count > 1) {
 		tare_fold_overlap(f, d);
 	} else {
+		tare_fold_ends_pass(f, d, s->end);
 		if (s->flags & TARE_EVENT_WEIGHED)
 			settle_weighed(f, d, s);
 		else
@@ -226,10 +217,12 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 		d->last_ns = s->end;
 		tare_fold_peak(f, d, s->end);
 	}
-	lift_end(f, d);
+	tare_fold_driver_inherit(f, d, d->cluster_until);
+	tare_fold_ends_pass(f, d, d->cluster_until);
 	d->cluster.count = d->thread_nr = 0;
 	d->cluster_until = INT64_MIN;
 	tare_fold_tensor_flush(f, d);
+	tare_fold_ends_finish(f);
 	tare_fold_host_settle(f);
 }
 

@@ -2,14 +2,19 @@
 /* What of processes that have ended leaves the books, and when. */
 #include "ledger/fold.h"
 
+#include "base/array.h"
+#include "base/xalloc.h"
+
 #include <stdlib.h>
+#include <stdio.h>
 
 /* It ended in order, or nothing more can come from its log. */
 static bool is_over(const struct tare_process_fold *p, int64_t t)
 {
 	if (!p || p->process->role != TARE_ROLE_PROGRAM)
 		return false;
-	return p->is_ended || (p->process->last_ns > 0 && p->process->last_ns < t);
+	return (p->is_ending && p->end_ns <= t) ||
+	       (p->process->last_ns > 0 && p->process->last_ns < t);
 }
 
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
@@ -22,6 +27,7 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
+	tare_fold_place(f, process, d->index)->is_removed = true;
 	tare_fold_aside_end(d, process);
 	tare_fold_take_back_blocks(f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
@@ -48,83 +54,378 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 	}
 }
 
-static int64_t driver_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
-			    int process)
-{
-	int64_t sum = 0;
+/* ---- which of them a fall is of ---- */
 
-	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
-		if (f->buckets[i].process == process &&
-		    f->buckets[i].account == TARE_ACCOUNT_DRIVER)
-			sum += f->buckets[i].now.bytes;
-	return sum;
+/* A process that is over and still in the books of a device. */
+struct leaver {
+	int process;
+	int64_t end_ns, bytes, driver; /* driver: what of `bytes` starting the driver took */
+	bool is_chosen;
+};
+
+struct leavers {
+	struct leaver *items;
+	int count;
+};
+
+/* Those that have the same side by side, the larger first; of them the first that ended. */
+static int by_size(const void *a, const void *b)
+{
+	const struct leaver *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->driver != y->driver)
+		return x->driver > y->driver ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->process < y->process ? -1 : 1;
 }
 
-/*
- * Rule "driver start": most of it is taken for whoever is first, and stays until the last one is gone. What
- * of a process's row did not fall with it is from then on another's that is still there. Returns that.
- */
-static int64_t hand_over(struct tare_fold *f, struct tare_device_fold *d, int from, int64_t stays,
-			 int64_t t)
+static struct leavers find_leavers(const struct tare_fold *f, const struct tare_device_fold *d,
+				   int64_t t)
 {
-	if (stays <= 0 || stays > driver_bytes(f, d, from))
-		return 0;
-	for (int i = 0; i < f->process_nr; i++) {
-		int context;
+	struct leavers l = { tare_xcalloc((size_t)f->process_nr + 1, sizeof(*l.items)), 0 };
 
-		if (i == from || is_over(f->processes[i], t) || driver_bytes(f, d, i) <= 0)
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &f->buckets[i];
+
+		if (b->process < 0 || !tare_bucket_is_device(b))
 			continue;
-		context = tare_fold_context(f, i, d->index, 0);
-		tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_DRIVER, 0), stays,
-				     TARE_EVIDENCE_INFERRED);
-		return stays;
+		l.items[b->process].bytes += b->now.bytes;
+		if (b->account == TARE_ACCOUNT_DRIVER)
+			l.items[b->process].driver += b->now.bytes;
 	}
-	return 0;
+	for (int i = 0; i < f->process_nr; i++) {
+		struct leaver own = l.items[i];
+
+		if (own.bytes <= 0 || !is_over(f->processes[i], t))
+			continue;
+		own.process = i;
+		own.end_ns = f->processes[i]->is_ending ? f->processes[i]->end_ns
+							: f->processes[i]->process->last_ns;
+		l.items[l.count++] = own;
+	}
+	qsort(l.items, (size_t)l.count, sizeof(*l.items), by_size);
+	return l;
+}
+
+/* What starting the driver took stays as long as anybody uses it; on some drivers (is_part) a part of it. */
+static bool fits(int64_t left, int64_t driver, bool is_part)
+{
+	if (llabs(left) <= TARE_COUNTER_STEP || llabs(left + driver) <= TARE_COUNTER_STEP)
+		return true;
+	return is_part && left < 0 && left > -driver;
+}
+
+enum { TRIES_MAX = 100000 };
+
+/* What is looked for: those that are over and have `left` together, from the one at `first` on. */
+struct search {
+	struct leavers *l;
+	bool is_part;
+	int tries;
+};
+
+static int same_from(const struct leavers *l, int first)
+{
+	int next = first + 1;
+
+	while (next < l->count && l->items[next].bytes == l->items[first].bytes &&
+	       l->items[next].driver == l->items[first].driver)
+		next++;
+	return next - first;
+}
+
+static bool add_up(struct search *s, int first, int64_t left, int64_t driver, int64_t rest)
+{
+	const struct leaver *own = &s->l->items[first];
+	int same;
+
+	if (fits(left, driver, s->is_part))
+		return true;
+	if (first == s->l->count || left > rest + TARE_COUNTER_STEP || ++s->tries > TRIES_MAX)
+		return false;
+	same = same_from(s->l, first);
+	for (int count = same; count >= 0; count--) {
+		int64_t bytes = count * own->bytes, of_driver = driver + count * own->driver;
+
+		if (left - bytes < -of_driver - TARE_COUNTER_STEP ||
+		    !add_up(s, first + same, left - bytes, of_driver, rest - same * own->bytes))
+			continue;
+		for (int i = 0; i < count; i++)
+			s->l->items[first + i].is_chosen = true;
+		return true;
+	}
+	return false;
+}
+
+static bool choose_exact(struct leavers *l, int64_t fall)
+{
+	int64_t all = 0;
+
+	for (int i = 0; i < l->count; i++)
+		all += l->items[i].bytes;
+	for (int is_part = 0; is_part <= 1 && fall > TARE_COUNTER_STEP; is_part++) {
+		struct search s = { l, is_part, 0 };
+
+		if (add_up(&s, 0, fall, 0, all))
+			return true;
+	}
+	return false;
+}
+
+/* The one that is nearest in size, or all if they are nearer together. */
+static bool choose_nearest(struct leavers *l, int64_t fall, bool is_sure)
+{
+	struct leaver *best = NULL;
+	int64_t all = 0;
+
+	for (int i = 0; i < l->count; i++) {
+		all += l->items[i].bytes;
+		if (l->items[i].bytes == l->items[i].driver)
+			continue; /* it stays until the last one goes */
+		if (!best || llabs(l->items[i].bytes - fall) < llabs(best->bytes - fall))
+			best = &l->items[i];
+	}
+	if (!best || (!is_sure && fall < best->bytes / 2))
+		return false;
+	best->is_chosen = true;
+	for (int i = 0; i < l->count && llabs(all - fall) <= llabs(best->bytes - fall); i++)
+		l->items[i].is_chosen = true;
+	return true;
 }
 
 /*
- * Rule "process end": the driver frees what an ended process had, some time after its last record.
- * A fall of at least half of what is booked for it shows that this has happened. Of several that
- * ended, it is the one nearest in size, or all if they are nearer together. Inside a call that makes
- * something any fall shows it (is_sure): such a call gives nothing back.
+ * Rule "driver start": most of it is taken for whoever is first, and stays until the last one is gone: from
+ * then on it is in the books of one that is still there; of one that lives, if there is any.
+ */
+static int heir(struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
+{
+	int last = -1;
+
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+		const struct tare_place *place =
+			p && d->index < p->place_nr ? p->places[d->index] : NULL;
+
+		if (!place || place->is_removed)
+			continue;
+		if (!is_over(p, t))
+			return i;
+		if (tare_fold_process_bytes(f, d, i) > 0)
+			last = i;
+	}
+	return last;
+}
+
+static void leave_driver(struct tare_fold *f, struct tare_device_fold *d, int to, int64_t bytes)
+{
+	int context = tare_fold_context(f, to, d->index, 0);
+
+	tare_fold_book_bytes(f, tare_fold_bucket(f, context, TARE_ACCOUNT_DRIVER, 0), bytes,
+			     TARE_EVIDENCE_INFERRED);
+}
+
+/* The calls in which others started the driver are settled by now. */
+void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	int to = d->driver_left ? heir(f, d, t) : -1;
+
+	if (to < 0)
+		return;
+	leave_driver(f, d, d->driver_of, -d->driver_left);
+	leave_driver(f, d, to, d->driver_left);
+	d->driver_left = 0;
+}
+
+/* Takes out those that were chosen. Returns what the device has less because of them. */
+static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct leavers *l, int64_t t, int64_t fall)
+{
+	int64_t bytes = 0, driver = 0, stays;
+	int last = -1, to;
+
+	for (int i = 0; i < l->count; i++) {
+		if (!l->items[i].is_chosen)
+			continue;
+		last = l->items[i].process;
+		bytes += l->items[i].bytes;
+		driver += l->items[i].driver;
+		if (d->driver_left && d->driver_of == last)
+			d->driver_left = 0;
+		remove_process(f, d, last);
+	}
+	stays = bytes - fall;
+	if (stays <= 0 || stays > driver)
+		return bytes;
+	to = heir(f, d, t);
+	leave_driver(f, d, to < 0 ? last : to, stays);
+	if (to < 0) { /* somebody of whom nothing is in the books yet */
+		d->driver_of = last;
+		d->driver_left = stays;
+	}
+	return fall;
+}
+
+/* One that was killed has no END record: this is when its end is seen. */
+static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
+		     int64_t t)
+{
+	for (int i = 0; i < l->count && !d->is_marked[TARE_MARK_END]; i++)
+		if (l->items[i].is_chosen && !f->processes[l->items[i].process]->is_ending)
+			tare_fold_mark(f, d, TARE_MARK_END, t);
+}
+
+/*
+ * Rule "process end": the driver frees what an ended process had, some time after its last record. A fall of
+ * what is booked for one, or for a few together, shows that they are gone; else one of at least half of what
+ * is booked for the nearest in size. Inside calls that make something any fall shows it (is_sure): such a call
+ * gives nothing back. d->used is as it was before the fall, for it may be marked.
  */
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change)
 {
+	bool is_chosen = true;
+
 	for (int i = 0; *change < 0 && i < f->process_nr; i++)
 		if (is_over(f->processes[i], t))
 			tare_fold_share_end(f, i);
-	while (*change < 0) {
-		int64_t fall = -*change, all = 0, best_bytes = 0;
-		int best = -1;
+	while (*change < 0 && is_chosen) {
+		struct leavers l = find_leavers(f, d, t);
 
-		for (int i = 0; i < f->process_nr; i++) {
-			int64_t bytes;
-
-			if (!is_over(f->processes[i], t))
-				continue;
-			bytes = tare_fold_process_bytes(f, d, i);
-			if (bytes <= 0)
-				continue;
-			all += bytes;
-			if (best < 0 || llabs(bytes - fall) < llabs(best_bytes - fall)) {
-				best = i;
-				best_bytes = bytes;
-			}
+		is_chosen = choose_exact(&l, -*change) || choose_nearest(&l, -*change, is_sure);
+		if (is_chosen) {
+			mark_end(f, d, &l, t);
+			*change += remove_chosen(f, d, &l, t, -*change);
 		}
-		if (best < 0 || (!is_sure && fall < best_bytes / 2))
-			return;
-		if (!d->is_marked[TARE_MARK_END])
-			tare_fold_mark(f, d, TARE_MARK_END, t);
-		for (int i = 0; i < f->process_nr && all > best_bytes; i++) {
-			if (i == best || llabs(all - fall) > llabs(best_bytes - fall) ||
-			    !is_over(f->processes[i], t))
-				continue;
-			*change += tare_fold_process_bytes(f, d, i);
-			remove_process(f, d, i);
-		}
-		best_bytes -= hand_over(f, d, best, best_bytes + *change, t);
-		remove_process(f, d, best);
-		*change += best_bytes;
+		free(l.items);
 	}
+}
+
+/* Are there processes that are over and have that much together? */
+bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
+		      int64_t fall)
+{
+	struct leavers l = find_leavers(f, d, t);
+	bool is = choose_exact(&l, fall);
+
+	free(l.items);
+	return is;
+}
+
+/* Is there anybody whose end could be a fall of the device at that time? */
+bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
+			      int64_t t)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+
+		if (is_over(p, t) && d->index < p->place_nr && p->places[d->index] &&
+		    !p->places[d->index]->is_removed)
+			return true;
+	}
+	return false;
+}
+
+/* ---- when they end ---- */
+
+/* Somebody makes something on the device, and lives. */
+static bool is_work(const struct tare_fold *f, const struct tare_step *s)
+{
+	const struct tare_process_fold *p = f->processes[s->process];
+
+	return (s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
+	       !(s->flags & TARE_EVENT_FAILED) && !p->is_torn_down &&
+	       !(p->is_ending && s->end > p->end_ns);
+}
+
+/*
+ * Rule "end": the ledger at `end` is that of the moment before the first process ended after whose end no
+ * recorded process took anything on this device any more. So an end counts no longer when the calls that are
+ * about to be settled have such work behind it.
+ */
+void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->cluster.count; i++) {
+		const struct tare_step *s = &d->cluster.items[i];
+
+		if (is_work(f, s) && d->worked_ns < s->end)
+			d->worked_ns = s->end;
+	}
+	if (f->worked_ns < d->worked_ns)
+		f->worked_ns = d->worked_ns;
+	if (d->is_marked[TARE_MARK_END] && d->mark_ns[TARE_MARK_END] < d->worked_ns)
+		d->is_marked[TARE_MARK_END] = false;
+	if (f->host.is_marked[TARE_MARK_END] && f->host.mark_ns[TARE_MARK_END] < f->worked_ns)
+		f->host.is_marked[TARE_MARK_END] = false;
+}
+
+/* The device is settled up to `until`: marks the ends before that. */
+void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
+{
+	for (; d->end_next < f->end_nr && f->ends[d->end_next].t <= until; d->end_next++) {
+		const struct tare_end *e = &f->ends[d->end_next];
+
+		if (e->t >= d->worked_ns && !d->is_marked[TARE_MARK_END] &&
+		    tare_fold_process_bytes(f, d, e->process))
+			tare_fold_mark(f, d, TARE_MARK_END, e->t);
+	}
+}
+
+/* All devices have passed it. */
+static void end_now(struct tare_fold *f, int process, int64_t t)
+{
+	struct tare_process_fold *p = f->processes[process];
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_aside_end(f->devices[i], process);
+	tare_fold_host_until(f, INT64_MAX);
+	if (p->host.tensors.count && t >= f->worked_ns)
+		tare_fold_host_end(f, t);
+	tare_fold_host_tensor_end(f, p, t);
+	tare_fold_graph_end(f, process);
+	p->is_ended = true;
+	tare_fold_share_end(f, process);
+}
+
+static bool has_passed(struct tare_fold *f, size_t end)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && f->devices[i]->end_next <= end)
+			return false;
+	return true;
+}
+
+void tare_fold_ends_finish(struct tare_fold *f)
+{
+	while (f->end_next < f->end_nr && has_passed(f, f->end_next)) {
+		struct tare_end e = f->ends[f->end_next++];
+
+		end_now(f, e.process, e.t);
+	}
+}
+
+/* A device with calls under way takes the end in with them: they are settled together. */
+void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
+{
+	struct tare_process_fold *p = f->processes[process];
+
+	if (p->is_ending)
+		return;
+	p->is_ending = true;
+	p->end_ns = t;
+	f->ends = tare_array_reserve(f->ends, &f->end_cap, f->end_nr + 1, sizeof(*f->ends));
+	f->ends[f->end_nr++] = (struct tare_end){ process, t };
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d || (d->cluster.count && d->cluster_until > t))
+			continue;
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		tare_fold_ends_pass(f, d, t);
+	}
+	tare_fold_ends_finish(f);
 }

@@ -19,6 +19,8 @@
 
 #define TARE_MIB (INT64_C(1) << 20)
 
+enum { TARE_COUNTER_STEP = 64 << 10 }; /* by which the counter of a device wavers */
+
 /* How an event's class is sized (class.def). */
 enum tare_sizing {
 	TARE_SIZING_NONE,
@@ -345,6 +347,7 @@ struct tare_place {
 	int created;              /* contexts so far */
 	bool is_contradicted;     /* by what PyTorch's allocator counts; it is told once */
 	bool is_left;             /* the process ended and nothing of it is booked any more */
+	bool is_removed;          /* what it had left the books with its end */
 	bool is_cut;              /* blocks in its segments were reported */
 };
 
@@ -394,7 +397,8 @@ enum { TARE_SITE_MEMO = 256 };
 
 struct tare_process_fold {
 	const struct tare_process *process;
-	bool is_seen, is_ended, has_context;
+	bool is_seen, has_context;
+	bool is_ending, is_ended; /* its END record came; and every device was settled up to there */
 	struct tare_place **places; /* by device; NULL where it never was */
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
@@ -413,7 +417,7 @@ struct tare_process_fold {
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
 	struct tare_probes probes;
-	int64_t end_ns;                       /* of is_ended */
+	int64_t end_ns;                       /* of is_ending */
 	int rank_at;                          /* in `ranks`, -1: none */
 	bool is_torn_down;                    /* Python frees what is left of it */
 	struct tare_blocks host_blocks;       /* in the memory of the CPU */
@@ -522,6 +526,12 @@ struct tare_graphs {
 	struct tare_graph_words said, mempools;
 };
 
+/* A process ended; it waits until every device has settled the calls that were under way. */
+struct tare_end {
+	int process;
+	int64_t t;
+};
+
 struct tare_thread_end {
 	int process;
 	uint32_t tid;
@@ -613,6 +623,11 @@ struct tare_device_fold {
 	bool has_closing; /* the reading that comes after the cluster is known */
 	int64_t closing_ns, closing_used;
 	int closing_source;
+
+	int64_t driver_left; /* what starting the driver took, in the row of driver_of, which is gone */
+	int driver_of;
+	size_t end_next;   /* of `ends`: the first that it has not passed */
+	int64_t worked_ns; /* until when the program took something here */
 
 	int64_t max_begin;      /* of what came so far, to tell who is late */
 	struct tare_steps late; /* by begin */
@@ -732,6 +747,9 @@ struct tare_fold {
 		int part_nr;
 	} host;
 	int64_t max_begin_all;
+	struct tare_end *ends;
+	size_t end_nr, end_cap, end_next;
+	int64_t worked_ns; /* the last of all devices */
 	int64_t last_ns;
 	int64_t seen_ns; /* of the last event of all, known from the start */
 	int64_t first_ns; /* of the first that has to do with memory, or with phases */

@@ -29,18 +29,6 @@ static int by_stamp(const void *a, const void *b)
 	return p->step < q->step ? -1 : p->step > q->step;
 }
 
-/* At the same time, a call that ends is before one that begins. */
-static int by_time(const void *a, const void *b)
-{
-	const struct tare_point *p = a, *q = b;
-
-	if (p->t != q->t)
-		return p->t < q->t ? -1 : 1;
-	if (p->is_after != q->is_after)
-		return p->is_after ? -1 : 1;
-	return p->step < q->step ? -1 : p->step > q->step;
-}
-
 static struct tare_point point_of(int64_t earliest, int64_t latest, size_t step, bool is_after)
 {
 	return (struct tare_point){ .t = earliest + (latest - earliest) / 2,
@@ -53,32 +41,6 @@ static struct tare_point point_of(int64_t earliest, int64_t latest, size_t step,
 static bool is_weighed(const struct tare_step *s)
 {
 	return s->flags & TARE_EVENT_WEIGHED;
-}
-
-/*
- * Two readings may have been taken in either order if the times at which they can have been overlap.
- * Then they were taken in the order in which the counter jumps about less.
- */
-static void order_points(struct tare_overlap *o)
-{
-	for (size_t k = 0; k + 1 < o->point_nr; k++) {
-		struct tare_point *p = &o->points[k], *q = p + 1, swap;
-		int64_t before = k ? p[-1].used : o->d->used;
-		int64_t behind = k + 2 < o->point_nr ? q[1].used : q->used;
-
-		if (p->latest <= q->earliest || p->step == q->step)
-			continue;
-		if (llabs(q->used - before) + llabs(behind - p->used) >=
-		    llabs(p->used - before) + llabs(behind - q->used))
-			continue;
-		swap = *p;
-		*p = *q;
-		*q = swap;
-		k -= k > 1 ? 2 : k + 1; /* it may have to go further */
-	}
-	for (size_t k = 1; k < o->point_nr; k++)
-		if (o->points[k].t < o->points[k - 1].t)
-			o->points[k].t = o->points[k - 1].t;
 }
 
 static bool is_of_one_process(const struct tare_overlap *o)
@@ -128,7 +90,7 @@ static void make_points(struct tare_overlap *o)
 		p[1].level = is_told ? (int64_t)s->peers_after : -1;
 		o->point_nr += 2;
 	}
-	qsort(o->points, o->point_nr, sizeof(*o->points), by_time);
+	tare_overlap_sort(o);
 	if (o->point_nr && o->d->has_closing && has_unweighed(o))
 		o->points[o->point_nr++] = (struct tare_point){ .t = o->d->closing_ns,
 								.level = -1,
@@ -140,7 +102,7 @@ static void make_points(struct tare_overlap *o)
 		o->points[k].used = read_point(o, &o->points[k], now);
 		now = o->points[k].used;
 	}
-	order_points(o);
+	tare_overlap_order(o);
 }
 
 static void sort_by_stamp(struct tare_overlap *o)
@@ -179,6 +141,8 @@ static void apply_all(struct tare_overlap *o)
 		struct tare_member *m = &o->members[o->order[i]];
 
 		tare_fold_apply(f, &o->steps[o->order[i]], &m->applied);
+		if (!is_immediate)
+			tare_overlap_context(o, &o->steps[o->order[i]], m);
 		m->op_first = o->ops.count;
 		if (is_immediate)
 			tare_fold_book_ops(f, f->ops.items, f->ops.count);
@@ -186,10 +150,6 @@ static void apply_all(struct tare_overlap *o)
 			for (size_t k = 0; k < f->ops.count; k++)
 				tare_fold_op(&o->ops, f->ops.items[k].bucket, &f->ops.items[k].by);
 		m->op_nr = o->ops.count - m->op_first;
-		if (tare_member_is_unknown(o, o->order[i])) {
-			o->unknown_nr++;
-			o->unknown = o->order[i];
-		}
 	}
 }
 
@@ -209,13 +169,27 @@ static void place_unweighed(const struct tare_overlap *o, const struct tare_step
 	m->may_be_later = !o->point_nr || o->points[o->point_nr - 1].earliest < s->end;
 }
 
+/* A reading that was taken long before it, or after: those of others tell between which it was. */
+static void narrow(const struct tare_overlap *o, const struct tare_step *s, struct tare_member *m)
+{
+	size_t from = m->from, to = m->to;
+
+	for (size_t k = m->from; k + 1 < m->to && s->begin - s->weigh_begin > TARE_WIDE_NS; k++)
+		if (o->points[k].latest <= s->begin)
+			from = k + 1;
+	while (to - 1 > from && s->weigh_end - s->end > TARE_WIDE_NS && o->points[to - 2].earliest >= s->end)
+		to--;
+	m->from = from;
+	m->to = to;
+}
+
 /* Who was under way in which stretch. */
 static void count_member(struct tare_overlap *o, size_t i)
 {
 	const struct tare_member *m = &o->members[i];
 	int64_t known = m->applied.known;
 
-	for (size_t k = m->from; k < m->to; k++) {
+	for (size_t k = m->from; k < m->to && !m->is_floating; k++) {
 		struct tare_stretch *s = &o->stretches[k];
 
 		if (m->applied.takes_rest)
@@ -224,6 +198,19 @@ static void count_member(struct tare_overlap *o, size_t i)
 		s->has_growth |= known > 0;
 		s->has_fall |= known < 0;
 	}
+	if (tare_member_is_unknown(o, i)) {
+		o->unknown_nr++;
+		o->unknown = i;
+	}
+}
+
+/* Between which bounds the known calls under way can have moved the device. */
+static void add_bounds(struct tare_overlap *o, const struct tare_member *m)
+{
+	int64_t known = m->applied.known;
+
+	for (size_t k = m->from; k < m->to && !m->is_context; k++)
+		*(known < 0 ? &o->stretches[k].lowest : &o->stretches[k].highest) += known;
 }
 
 static void make_stretches(struct tare_overlap *o)
@@ -249,8 +236,20 @@ static void make_stretches(struct tare_overlap *o)
 	for (size_t i = 0; i < o->step_nr; i++) {
 		if (!is_weighed(&o->steps[i]))
 			place_unweighed(o, &o->steps[i], &o->members[i]);
-		count_member(o, i);
+		else
+			narrow(o, &o->steps[i], &o->members[i]);
+		add_bounds(o, &o->members[i]);
 	}
+}
+
+/* Who was under way in which stretch, and in which a process ended. */
+static void count_members(struct tare_overlap *o)
+{
+	for (size_t i = 0; i < o->step_nr; i++)
+		count_member(o, i);
+	for (size_t k = 0; k < o->point_nr; k++)
+		o->stretches[k].has_leaver = o->stretches[k].rest < o->stretches[k].lowest &&
+					     tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[k]));
 }
 
 /* One unknown call: it gets all that the known ones leave, wherever in the cluster it showed. */
@@ -261,7 +260,7 @@ static void collect(struct tare_overlap *o)
 	for (size_t k = 1; k < o->point_nr; k++) {
 		struct tare_stretch *s = &o->stretches[k];
 
-		if (s->unknowns || s->syncs || o->points[k].step == TARE_NOBODY)
+		if (s->unknowns || s->syncs || s->has_leaver || o->points[k].step == TARE_NOBODY)
 			continue;
 		o->stretches[m->to - 1].rest += s->rest;
 		s->rest = 0;
@@ -346,6 +345,20 @@ static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, si
 	tare_fold_unexplained(o->f, o->d, s, context, rest);
 }
 
+/* A fall that is the end of processes is nobody's who was under way. */
+static void take_ended(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
+{
+	struct tare_stretch *s = &o->stretches[k];
+	bool is_sure = s->unknowns > 0;
+
+	if (!s->has_leaver || s->rest >= 0)
+		return;
+	for (size_t i = 0; i < active_nr; i++)
+		is_sure &= o->steps[active[i]].effect == TARE_EFFECT_NEW;
+	o->d->used = o->points[k].used - s->rest;
+	tare_fold_take_ended(o->f, o->d, tare_point_until(&o->points[k]), is_sure, &s->rest);
+}
+
 static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	const struct tare_stretch *s = &o->stretches[k];
@@ -353,6 +366,7 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	struct tare_device_fold *d = o->d;
 	int64_t peers = 0;
 
+	tare_fold_ends_pass(o->f, d, p->t);
 	tare_fold_advance(o->f, d, p->t);
 	book_known(o, k);
 	if (p->level >= 0)
@@ -360,6 +374,10 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	if (!k || p->step == TARE_NOBODY) {
 		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + peers);
 	} else {
+		for (size_t i = 0; i < active_nr; i++)
+			if (o->members[active[i]].is_floating)
+				tare_overlap_settle_floating(o, k, active[i]);
+		take_ended(o, k, active, active_nr);
 		if (s->unknowns || s->syncs)
 			share(o, k, active, active_nr);
 		else
@@ -369,23 +387,45 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	tare_fold_peak(o->f, d, p->t);
 }
 
+/* Weighed calls by the stretch in which they began. */
+static size_t by_begin(const struct tare_overlap *o, size_t *list)
+{
+	size_t *first = tare_xcalloc(o->point_nr + 2, sizeof(*first)), count = 0;
+
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (is_weighed(&o->steps[i]))
+			first[o->members[i].from + 1]++;
+	for (size_t k = 1; k <= o->point_nr + 1; k++)
+		first[k] += first[k - 1];
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (is_weighed(&o->steps[i]))
+			list[first[o->members[i].from]++] = i;
+	count = first[o->point_nr];
+	free(first);
+	return count;
+}
+
 static void walk(struct tare_overlap *o)
 {
-	size_t *active = tare_xcalloc(o->step_nr, sizeof(*active)), active_nr = 0;
+	size_t *active = tare_xcalloc(o->step_nr, sizeof(*active)), active_nr = 0, next = 0;
+	size_t *list = tare_xcalloc(o->step_nr, sizeof(*list)), count = by_begin(o, list);
 
 	for (size_t k = 0; k < o->point_nr; k++) {
 		const struct tare_point *p = &o->points[k];
 
+		while (next < count && o->members[list[next]].from <= k)
+			active[active_nr++] = list[next++];
+		for (size_t i = 0; i < active_nr;)
+			if (o->members[active[i]].to <= k)
+				active[i] = active[--active_nr];
+			else
+				i++;
 		settle_stretch(o, k, active, active_nr);
 		if (p->is_after && p->step != TARE_NOBODY)
 			tare_fold_graph_used(o->f, &o->members[p->step].applied, p->used);
-		if (!p->is_after)
-			active[active_nr++] = p->step;
-		for (size_t i = 0; p->is_after && i < active_nr; i++)
-			if (active[i] == p->step)
-				active[i] = active[--active_nr];
 	}
 	free(active);
+	free(list);
 }
 
 void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
@@ -402,9 +442,12 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	o.order = tare_xcalloc(n, sizeof(*o.order));
 	o.points = tare_xcalloc(2 * n + 1, sizeof(*o.points));
 	make_points(&o);
+	tare_overlap_contexts(&o);
 	apply_all(&o);
 	o.stretches = tare_xcalloc(o.point_nr + 1, sizeof(*o.stretches));
 	make_stretches(&o);
+	tare_overlap_place_contexts(&o);
+	count_members(&o);
 	tare_overlap_place(&o);
 	if (o.unknown_nr == 1)
 		collect(&o);

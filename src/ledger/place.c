@@ -37,7 +37,7 @@ static bool is_closed(const struct tare_stretch *s, int64_t known)
 {
 	int64_t all = s->rest + s->known;
 
-	if (!is_known_only(s))
+	if (!is_known_only(s) || s->has_leaver)
 		return false;
 	if (s->knowns == 1)
 		return all != known;
@@ -95,6 +95,8 @@ static double cost_of(const struct tare_stretch *s, int64_t change)
 {
 	double left = (double)llabs(s->rest - change);
 
+	if (s->has_leaver) /* any change may be in there, but rather where it can be seen */
+		return (double)llabs(change);
 	return is_known_only(s) ? left * 1e6 : left;
 }
 
@@ -204,6 +206,8 @@ static void settle_member(struct tare_overlap *o, size_t i)
 	struct tare_member *m = &o->members[i];
 	struct tare_stretch *s = &o->stretches[m->at];
 
+	if (m->is_floating)
+		return;
 	if (!m->is_given)
 		give(s, m->applied.known);
 	m->next = TARE_NOBODY;
@@ -217,7 +221,11 @@ static void settle_member(struct tare_overlap *o, size_t i)
 /* Places those of which there is no doubt. */
 static void place_sure(struct tare_overlap *o, struct tare_member *m)
 {
-	size_t sure = m->applied.known ? find_sure(o, m) : TARE_NOBODY;
+	size_t sure;
+
+	if (m->is_given)
+		return;
+	sure = m->applied.known ? find_sure(o, m) : TARE_NOBODY;
 
 	m->at = m->to > m->from && !m->may_be_later ? m->to - 1 : o->point_nr;
 	m->is_sure = !m->applied.known || sure != TARE_NOBODY;

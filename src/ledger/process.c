@@ -20,7 +20,7 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *q = f->processes[i];
 
-		if (q && !q->is_ended && q->process->pid == p->pid &&
+		if (q && !q->is_ending && q->process->pid == p->pid &&
 		    q->process->pid_namespace == p->pid_namespace &&
 		    q->process->machine == p->machine &&
 		    q->process->generation < p->generation)
@@ -72,36 +72,6 @@ int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_dev
 		if (f->buckets[i].process == process && tare_bucket_is_device(&f->buckets[i]))
 			sum += f->buckets[i].now.bytes;
 	return sum;
-}
-
-/*
- * Rule "end": the ledger at `end` is that of the moment before the first process ended after whose
- * end no recorded process took anything on this device any more. cluster.c lifts the mark when one
- * does.
- */
-void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
-{
-	if (f->processes[process]->is_ended)
-		return;
-	for (int i = 0; i < f->device_nr; i++) {
-		struct tare_device_fold *d = f->devices[i];
-
-		if (!d)
-			continue;
-		tare_fold_cluster_close(f, d);
-		tare_fold_reading_flush(f, d);
-		if (!d->is_marked[TARE_MARK_END] && tare_fold_process_bytes(f, d, process))
-			tare_fold_mark(f, d, TARE_MARK_END, t);
-		tare_fold_aside_end(d, process);
-	}
-	tare_fold_host_until(f, INT64_MAX);
-	if (f->processes[process]->host.tensors.count)
-		tare_fold_host_end(f, t);
-	tare_fold_host_tensor_end(f, f->processes[process], t);
-	tare_fold_graph_end(f, process);
-	f->processes[process]->is_ended = true;
-	f->processes[process]->end_ns = t;
-	tare_fold_share_end(f, process);
 }
 
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p)

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of one recording that come and go at once: the books balance at the peak and at the end."""
+
+from harness import IS_LONG, MIB, case, check, fixture, main, show, unexplained
+
+ROUNDS = 20 if IS_LONG else 3
+
+
+def check_crowd(box, how, processes, threads, calls, most=0):
+    for number in range(ROUNDS):
+        rec = "%s%d.tare" % (how, number)
+        done = box.record(fixture("e2e_crowd", how, str(processes), str(threads), str(calls)), rec=rec)
+        for at in ("peak", "end"):
+            report = box.report(rec, at)
+            check(abs(unexplained(report)) <= most, at, "round %d" % number, show(report), done)
+
+
+@case
+def three_with_two_threads_each(box):
+    check_crowd(box, "ends", 3, 2, 2000)
+
+
+@case
+def killed_while_they_work(box):
+    """The call that a thread was in is in nobody's log: a page of each thread that was killed."""
+    check_crowd(box, "killed", 6, 2, 2000, most=2 * 2 * 2 * MIB)
+
+
+@case
+def orphans(box):
+    check_crowd(box, "orphans", 4, 1, 500)
+
+
+@case
+def a_fork_server(box):
+    check_crowd(box, "server", 5, 1, 500)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that end while others work on: times in ms, sizes in MiB. */
+#include "ledger_world.h"
+#include "test.h"
+
+#define BASE UINT64_C(0x7f0000000000)
+
+static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
+		    int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+	     .begin = begin * MS, .end = end * MS, .handle = 0xc0, .context = 0xc0,
+	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+static void alloc(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end, int page,
+		  int64_t size, int64_t before, int64_t after)
+{
+	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE,
+	     .effect = TARE_EFFECT_NEW, .begin = begin * MS, .end = end * MS,
+	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0,
+	     .asked = (uint64_t)(size * MIB), .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+static void release(struct world *w, int process, uint32_t tid, int64_t begin, int64_t end,
+		    int page, int64_t before, int64_t after)
+{
+	CALL(w, .process = process, .tid = tid, .class = TARE_CLASS_DEVICE,
+	     .effect = TARE_EFFECT_DEL, .begin = begin * MS, .end = end * MS,
+	     .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
+}
+
+static void check_at(struct world *w, const char *at, int64_t used, const char *gone)
+{
+	struct tare_ledger l = world_ledger(w, at);
+
+	CHECK_INT(l.devices[0].used, used * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	if (gone)
+		CHECK(!world_row(&l, 0, gone));
+	tare_ledger_free(&l);
+}
+
+/* 431 with a context of 500, and 500 with one of 400. */
+static struct world *two_processes(int *second)
+{
+	struct world *w = world_new();
+
+	*second = world_process(w, 500, 0, "eval");
+	context(w, 0, 1, 2, 1000, 1500);
+	context(w, *second, 2, 3, 1500, 1900);
+	return w;
+}
+
+TEST(one_ends_while_two_threads_of_another_are_inside_calls)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	world_end(w, 0, 5 * MS);
+	alloc(w, second, 1, 6, 10, 0, 2, 1900, 1406);
+	alloc(w, second, 2, 7, 9, 8, 4, 1902, 1406);
+	check_at(w, "end", 1406, "process:431");
+	check_at(w, "peak", 1902, NULL);
+	world_free(w);
+}
+
+TEST(a_free_beside_an_end_stays_where_it_was_seen)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	alloc(w, second, 1, 3, 4, 0, 6, 1900, 1906);
+	world_end(w, 0, 5 * MS);
+	release(w, second, 1, 6, 10, 0, 1906, 1404);
+	alloc(w, second, 2, 7, 12, 8, 4, 1900, 1404); /* the free shows before this begins */
+	check_at(w, "end", 1404, "process:431");
+	check_at(w, "8ms", 1900, NULL);
+	world_free(w);
+}
+
+/* The END record comes while calls are under way that begin before it and after it. */
+TEST(an_end_in_the_middle_of_a_chain_of_calls)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	alloc(w, second, 1, 4, 8, 0, 2, 1900, 1902);
+	world_end(w, 0, 6 * MS);
+	alloc(w, second, 2, 7, 12, 8, 4, 1902, 1406);
+	world_end(w, second, 20 * MS);
+	world_reading(w, 0, 21 * MS, 1000 * MIB);
+	check_at(w, "end", 1406, "process:431");
+	check_at(w, "22ms", 1000, "process:500");
+	world_free(w);
+}
+
+TEST(the_end_is_marked_inside_a_chain_of_frees)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	alloc(w, second, 1, 3, 4, 0, 2, 1900, 1902);
+	alloc(w, second, 1, 4, 5, 8, 4, 1902, 1906);
+	release(w, second, 1, 6, 10, 0, 1906, 1904);
+	world_end(w, 0, 8 * MS);
+	release(w, second, 2, 9, 14, 8, 1904, 1400);
+	check_at(w, "end", 1906, NULL);
+	check_at(w, "15ms", 1400, "process:431");
+	world_free(w);
+}
+
+TEST(of_several_that_ended_those_fit_that_add_up)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b"), third = world_process(w, 600, 0, "c");
+
+	context(w, 0, 1, 2, 1000, 1500);
+	context(w, second, 2, 3, 1500, 1990);
+	context(w, third, 3, 4, 1990, 2470);
+	world_end(w, 0, 5 * MS);
+	world_end(w, second, 5 * MS + 1);
+	world_end(w, third, 5 * MS + 2);
+	world_reading(w, 0, 6 * MS, 1500 * MIB); /* 490 + 480; nearest in size is all or 500 */
+	world_reading(w, 0, 8 * MS, 1000 * MIB);
+	check_at(w, "7ms", 1500, "process:500");
+	check_at(w, "7ms", 1500, "process:600");
+	check_at(w, "9ms", 1000, "process:431");
+	world_free(w);
+}
+
+/* A thread read the counter, lost the CPU, and made its call much later. */
+TEST(a_reading_that_took_long_is_put_where_it_fits)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 30 * MS,
+	     .end = 31 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .weigh = true,
+	     .before = 1500 * MIB, .after = 1912 * MIB, .reading_before = 29 * MS,
+	     .reading_after = 1000);
+	alloc(w, second, 1, 4, 5, 8, 4, 1900, 1904);
+	alloc(w, second, 1, 20, 21, 16, 6, 1904, 1910);
+	check_at(w, "10ms", 1904, NULL);
+	check_at(w, "25ms", 1910, NULL);
+	check_at(w, "end", 1912, NULL);
+	world_free(w);
+}
+
+TEST(a_witness_that_took_long_may_be_older_than_what_is_known)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	alloc(w, second, 1, 4, 5, 8, 4, 1900, 1904);
+	world_reading_since(w, 0, 2 * MS, 8 * MS, 1500 * MIB);
+	check_at(w, "end", 1904, NULL);
+	check_at(w, "peak", 1904, NULL);
+	world_free(w);
+}
+
+static void check_context(const struct tare_ledger *l, const char *path, int64_t bytes)
+{
+	CHECK_INT(world_bytes(l, 0, path), bytes * MIB);
+	CHECK(!world_row(l, 0, path)->contended);
+}
+
+TEST(contexts_that_are_made_at_the_same_time_take_the_same)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b"), third = world_process(w, 600, 0, "c");
+	struct tare_ledger l;
+
+	context(w, 0, 1, 2, 1000, 1500);
+	context(w, second, 3, 5, 1500, 2500);
+	context(w, third, 4, 6, 1500, 2500);
+	l = world_ledger(w, "end");
+	check_context(&l, "process:500/context", 500);
+	check_context(&l, "process:600/context", 500);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The device shows only the difference of a context and of a process that had one, and 2 MiB beside it. */
+TEST(a_context_is_made_while_another_process_ends)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b"), third = world_process(w, 600, 0, "c");
+	struct tare_ledger l;
+
+	context(w, 0, 1, 2, 1000, 1500);
+	alloc(w, 0, 1, 2, 3, 0, 2, 1500, 1502);
+	world_end(w, 0, 4 * MS);
+	context(w, second, 5, 7, 1502, 2000);
+	context(w, third, 6, 8, 1502, 2000);
+	l = world_ledger(w, "end");
+	CHECK(!world_row(&l, 0, "process:431"));
+	check_context(&l, "process:500/context", 500);
+	check_context(&l, "process:600/context", 500);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* One that takes something else is what was measured, not what others took. */
+TEST(a_context_of_another_size_is_what_was_measured)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b"), third = world_process(w, 600, 0, "c");
+	struct tare_ledger l;
+
+	context(w, 0, 1, 2, 1000, 1500);
+	context(w, second, 3, 5, 1500, 2000);
+	context(w, third, 4, 6, 2000, 2100);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "process:500/context"), 500 * MIB);
+	CHECK_INT(world_bytes(&l, 0, "process:600/context"), 100 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
