@@ -2,7 +2,10 @@
 """libtare_graphs by ctypes: include/tare/tare_graphs.h, one to one. Needs no framework."""
 
 import ctypes
+import itertools
 import os
+
+from tare import installed
 
 REHEARSE, FOREIGN, DECLARED = 1, 2, 4
 REFUSE_OVERLAP, ONE_RANGE = 1, 2
@@ -50,15 +53,11 @@ class _GroupInfo(ctypes.Structure):
 
 def library_path():
     """Where libtare_graphs.so is: TARE_GRAPHS_LIBRARY, beside an installed tare, or in build/."""
-    given = os.environ.get("TARE_GRAPHS_LIBRARY")
-    if given:
-        return given
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    for folder in (root, os.path.join(root, "lib", "tare"), os.path.join(root, "build", "src", "graphs")):
-        path = os.path.join(folder, "libtare_graphs.so")
-        if os.path.exists(path):
-            return path
-    raise ImportError("libtare_graphs.so was not found; build Tare, or set TARE_GRAPHS_LIBRARY to its path")
+    path = os.environ.get("TARE_GRAPHS_LIBRARY") or installed.find(
+        "tare-*/libtare_graphs.so", "lib/tare/libtare_graphs.so", "build/src/graphs/libtare_graphs.so")
+    if not path:
+        raise ImportError("libtare_graphs.so was not found; build Tare, or set TARE_GRAPHS_LIBRARY to its path")
+    return path
 
 
 _HANDLE, _U64, _SIZE = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t
@@ -152,9 +151,8 @@ class Arena:
         self._check(self.lib.tare_graphs_drop(self.handle, key))
 
     def stats(self):
-        names = []
-        while (name := self.lib.tare_graphs_stat_name(len(names))) is not None:
-            names.append(name.decode())
+        names = map(self.lib.tare_graphs_stat_name, itertools.count())
+        names = [name.decode() for name in itertools.takewhile(bool, names)]
         values = (ctypes.c_uint64 * len(names))()
         self._check(self.lib.tare_graphs_stats(self.handle, values, ctypes.sizeof(values)))
         return dict(zip(names, values))
