@@ -15,7 +15,9 @@
  *   SIM_PROFILES       lib/tare/simgpu/profiles     simgpu/profiles
  *   EXAMPLES           lib/tare/examples            examples
  *
- * The dist layout is tried first. SIM_DIR holds libcuda.so.1 and libnvidia-ml.so.1.
+ * A wheel has what is in lib/tare inside the Python package, as tare/tare-VERSION: so pip install --target
+ * keeps it, and pip uninstall leaves no empty folder. The installed layouts are tried first. SIM_DIR holds
+ * libcuda.so.1 and libnvidia-ml.so.1.
  */
 enum tare_self_file {
 	TARE_SELF_RECORDER,

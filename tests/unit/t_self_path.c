@@ -45,6 +45,45 @@ TEST(finds_dist_layout_with_a_space)
 	CHECK_STR(got, want);
 }
 
+static void finds_in(const char *const *folders, size_t count)
+{
+	char root[] = "/tmp/tare-[se]lf*XXXXXX", exe[300], want[300], got[512];
+
+	CHECK(mkdtemp(root));
+	make(root, "bin");
+	for (size_t i = 0; i < count; i++)
+		make(root, folders[i]);
+	snprintf(exe, sizeof(exe), "%s/bin", root);
+	snprintf(want, sizeof(want), "%s/%s", root, folders[count - 1]);
+	CHECK_INT(tare_self_path_from(exe, TARE_SELF_SIM_DIR, got, sizeof(got)), 0);
+	remove_tree(root);
+	CHECK_STR(got, want);
+}
+
+#define PACKAGES "lib/python3.6/site-packages"
+
+TEST(finds_what_pip_installed)
+{
+	static const char *const folders[] = {
+		"lib",
+		"lib/python3.6",
+		PACKAGES,
+		PACKAGES "/tare",
+		PACKAGES "/tare/tare-" TARE_VERSION,
+		PACKAGES "/tare/tare-" TARE_VERSION "/simgpu",
+	};
+
+	finds_in(folders, sizeof(folders) / sizeof(folders[0]));
+}
+
+TEST(finds_what_pip_unpacked_elsewhere)
+{
+	static const char *const folders[] = { "tare", "tare/tare-" TARE_VERSION,
+					       "tare/tare-" TARE_VERSION "/simgpu" };
+
+	finds_in(folders, sizeof(folders) / sizeof(folders[0]));
+}
+
 TEST(finds_build_layout)
 {
 	char root[] = "/tmp/tare-self-XXXXXX", want[300], got[512];
