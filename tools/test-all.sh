@@ -143,7 +143,7 @@ sanitized address,undefined
 
 if has aarch64-linux-gnu-gcc && has qemu-aarch64-static; then
 	if step 'build for aarch64' setup_and_build build-aarch64 \
-		--cross-file tools/cross/aarch64-linux-gnu.ini; then
+		--cross-file tools/cross/aarch64-linux-gnu.ini -Dsqlite_folder="$(tools/foreign-sqlite.sh aarch64 2>"$log")"; then
 		step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
 			build-aarch64/src/recorder build-aarch64/simgpu
 		run_tests 'tests on aarch64 (qemu)' build-aarch64

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SQLite for another machine than this one: unpacks sqlite3.h and libsqlite3.a of the distribution's own package,
+# without adding that architecture to this system. Needs apt and, the first time, a network; no root.
+#   tools/foreign-sqlite.sh aarch64        The last line of output is the folder that has both.
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+
+machine=$1
+declare -A debian=([aarch64]=arm64 [x86_64]=amd64)
+arch=${debian[$machine]}
+folder=$PWD/build-deps/sqlite-$machine
+if [ ! -e "$folder/libsqlite3.a" ]; then
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	chmod 755 "$work" # apt reads it as a user of its own
+	mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/parts" "$folder"
+	. /etc/os-release
+	if [ "$ID" = ubuntu ]; then # has the others on a server of their own
+		printf 'deb [signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] %s %s main universe\n' \
+			http://ports.ubuntu.com/ubuntu-ports "$VERSION_CODENAME" >"$work/sources.list"
+		sources=(-o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts="$work/parts")
+	else
+		sources=()
+	fi
+	apt=(-q -o APT::Architecture="$arch" -o APT::Architectures="$arch" "${sources[@]}"
+		-o Dir::State::Lists="$work/lists" -o Dir::State::status="$work/parts/none"
+		-o Dir::Cache="$work/cache" -o APT::Sandbox::User=root)
+	: >"$work/parts/none"
+	apt-get "${apt[@]}" update >&2
+	(cd "$work" && apt-get "${apt[@]}" download libsqlite3-dev >&2)
+	dpkg-deb --fsys-tarfile "$work"/libsqlite3-dev_*.deb | tar -x -C "$work" ./usr
+	mv "$work/usr/include/sqlite3.h" "$folder"
+	mv "$work"/usr/lib/*/libsqlite3.a "$folder" # last: it says that all is there
+fi
+echo "$folder"
