@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# No file that we ship may ask for a newer glibc than promised: `tare` 2.28 (Debian 10, Ubuntu 18.10,
-# RHEL 8), every library 2.27 (JetPack 4). Works on files for any machine.
+# No file that we ship may ask for a newer glibc than promised: 2.27 (Ubuntu 18.04, JetPack 4, RHEL 8). Works on
+# files for any machine.
 #   tools/check-symbol-versions.sh FOLDER_OR_FILE…
 set -u
 export LC_ALL=C
@@ -9,7 +9,6 @@ export LC_ALL=C
 fail=0 count=0
 check() {
 	local file=$1 limit=2.27 newest
-	[[ $file == *.so* ]] || limit=2.28
 	readelf -h "$file" >/dev/null 2>&1 || return 0
 	count=$((count + 1))
 	newest=$(readelf -VW "$file" | grep -oE 'Name: GLIBC_[0-9.]+' | sed 's/.*GLIBC_//' | sort -uV | tail -1)

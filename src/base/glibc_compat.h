@@ -4,7 +4,7 @@
 
 /*
  * Included by force (-include) into everything that `make dist` ships, so that a build on a new
- * distribution runs on an old one: `tare` on glibc 2.28, the recorder and the simulated GPU on 2.27.
+ * distribution runs on an old one, with glibc 2.27.
  *
  * A linker binds each function to the newest version that the build machine's glibc has: dlopen to
  * dlopen@GLIBC_2.34 on Debian 12. The `.symver` lines below ask for the version that glibc has had
