@@ -3,6 +3,9 @@
 BUILD ?= build
 # make test san=address,undefined (or san=thread): the unit tests under sanitizers
 san ?=
+PREFIX ?= /usr/local
+# make wheel ARCH=aarch64: for another machine than this one
+CROSS := $(if $(ARCH),--arch $(ARCH))
 
 .PHONY: all
 all: $(BUILD)/build.ninja ## build; the program is build/tare
@@ -30,9 +33,20 @@ demo: all ## record a bundled program (real GPU, else simulated) and print its l
 	@$(BUILD)/tare demo
 
 .PHONY: dist
-dist: ## dist/tare-VERSION-ARCH/: one folder to copy to any machine with glibc 2.28
+dist: ## dist/tare-VERSION-ARCH/: one folder to copy to any machine with glibc 2.27
 	@tools/install-deps.sh build
-	@tools/make-dist.sh
+	@tools/make-dist.sh $(CROSS)
+
+.PHONY: wheel
+wheel: ## a wheel for pip under dist/; ARCH=aarch64 here and in `make dist`: for arm64
+	@tools/install-deps.sh build
+	@dist=$$(tools/make-dist.sh $(CROSS)) && tools/make-wheel.py "$$dist" dist
+
+.PHONY: install
+install: ## into PREFIX (/usr/local), below DESTDIR
+	@tools/install-deps.sh build
+	@dist=$$(tools/make-dist.sh) && mkdir -p "$(DESTDIR)$(PREFIX)" && cp -R --preserve=mode,links \
+		"$$dist/bin" "$$dist/include" "$$dist/lib" "$$dist/share" "$(DESTDIR)$(PREFIX)"
 
 .PHONY: format
 format: ## clang-format over the files that git knows

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dist folder works wherever it is copied: a path with a space, an environment with nothing in
-# it, and links to none of the build machine's folders.
+# it, and links to none of the build machine's folders. So does what `make install` makes.
 #   tools/check-dist.sh FOLDER_WITH_THE_DIST_FOLDER
 set -eu
 
@@ -20,7 +20,10 @@ if grep -rlI "$PWD" "$copy"; then
 	echo "$dist: these files name the build folder"
 	exit 1
 fi
+TARE_DIST_DIR=$1 make -s install DESTDIR="$dir/root" PREFIX=/opt/it
 cd /
+env -i "$dir/root/opt/it/bin/tare" --version
+env -i PATH=/usr/bin:/bin "$dir/root/opt/it/bin/tare" doctor
 env -i "$copy/bin/tare" --version
 # The simulated GPU, so that this needs none.
 env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" demo --sim h200
