@@ -211,11 +211,11 @@ static int check_command(const struct tare_sweep *s, struct tare_err *err)
 	return 0;
 }
 
-static char *own_name(const char *program)
+static char *own_name(const char *const *command)
 {
 	struct tare_str name = { 0 };
 
-	tare_folder_add_stem(&name, program, "sweep-");
+	tare_folder_add_stem(&name, command, "sweep-");
 	tare_str_add(&name, ".db");
 	return tare_str_steal(&name);
 }
@@ -301,7 +301,7 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 	if (!rc)
 		rc = fill(&wanted, o, command, err);
 	if (!rc) {
-		path = o->output ? tare_xstrdup(o->output) : own_name(command->items[0]);
+		path = o->output ? tare_xstrdup(o->output) : own_name(command->items);
 		rc = command->count ? check_command(&wanted, err) : 0;
 	}
 	if (!rc)

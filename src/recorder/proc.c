@@ -2,6 +2,7 @@
 #include "recorder/proc.h"
 
 #include "recorder/plib.h"
+#include "trace/script.h"
 
 enum { START_TICKS = 22 }; /* of the fields in /proc/PID/stat, counted from 1 */
 
@@ -28,4 +29,14 @@ uint64_t tare_proc_pid_namespace(void)
 	if (!tare_plib_readlink("/proc/self/ns/pid", text, sizeof(text)))
 		return 0;
 	return tare_plib_number(tare_plib_first(text, '['));
+}
+
+void tare_proc_script(const char *program, char *out, size_t size)
+{
+	char args[2048] = { 0 }; /* the last two bytes stay 0 */
+
+	out[0] = '\0';
+	if (tare_script_is_python(program) &&
+	    tare_plib_read_file("/proc/self/cmdline", args, sizeof(args) - 1))
+		tare_script_name(out, size, args);
 }

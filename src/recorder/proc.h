@@ -3,6 +3,7 @@
 #ifndef TARE_RECORDER_PROC_H
 #define TARE_RECORDER_PROC_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -12,5 +13,8 @@
 uint64_t tare_proc_start_ticks(const char *stat, char *state);
 
 uint64_t tare_proc_pid_namespace(void); /* our own; 0: not known */
+
+/* What this process is called, if `program` is an interpreter of Python: trace/script.h says how. Else "". */
+void tare_proc_script(const char *program, char *out, size_t size);
 
 #endif

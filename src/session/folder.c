@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "trace/rank.h"
+#include "trace/script.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,24 +45,42 @@ const char *tare_folder_remote_kind(const char *path)
 	return getenv("TARE_TEST_REMOTE_FOLDER") ? "test" : NULL;
 }
 
-void tare_folder_add_stem(struct tare_str *out, const char *program, const char *kind)
+/* "train.py" of a program's own name, or of `python3 train.py`. */
+static void add_program(struct tare_str *out, const char *const *argv)
 {
-	const char *base = strrchr(program, '/');
+	const char *base = strrchr(argv[0], '/');
+	struct tare_str args = { 0 };
+	char script[64] = "";
+
+	base = base ? base + 1 : argv[0];
+	for (size_t i = 0; argv[i]; i++) {
+		tare_str_add(&args, argv[i]);
+		tare_str_add_char(&args, '\0');
+	}
+	if (tare_script_is_python(base))
+		tare_script_name(script, sizeof(script), tare_str_text(&args));
+	tare_str_addf(out, "%.100s", script[0] && strcmp(script, TARE_SCRIPT_CODE) != 0 ? script : base);
+	tare_str_free(&args);
+}
+
+void tare_folder_add_stem(struct tare_str *out, const char *const *argv, const char *kind)
+{
 	time_t now = time(NULL);
 	char date[32];
 	struct tm tm;
 
 	localtime_r(&now, &tm);
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	tare_str_addf(out, "%.100s-%s%s-%d", base ? base + 1 : program, kind, date, (int)getpid());
+	add_program(out, argv);
+	tare_str_addf(out, "-%s%s-%d", kind, date, (int)getpid());
 }
 
-char *tare_folder_own_name(const char *program)
+char *tare_folder_own_name(const char *const *argv)
 {
 	struct tare_str name = { 0 };
 	struct tare_rank rank;
 
-	tare_folder_add_stem(&name, program, "");
+	tare_folder_add_stem(&name, argv, "");
 	if (tare_rank_of_environment(&rank))
 		tare_str_addf(&name, ".r%d", rank.rank);
 	tare_str_add(&name, ".tare");
@@ -214,10 +233,10 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 	return rc;
 }
 
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
-		     struct tare_err *err)
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force,
+		     const char *const *argv, struct tare_err *err)
 {
-	char *name = wanted ? tare_xstrdup(wanted) : tare_folder_own_name(program);
+	char *name = wanted ? tare_xstrdup(wanted) : tare_folder_own_name(argv);
 	char *parent;
 	struct stat st;
 	int rc = 0;

@@ -16,16 +16,16 @@ struct tare_folder {
 
 /*
  * Makes the folder, mode 0700. `wanted`: -o, or NULL: PROGRAM-DATE-PID[.rRANK].tare in the current
- * folder, which never collides. An existing `wanted` is refused, or with `force` replaced if it is a
+ * folder, which never collides; of `python3 train.py`, train.py is the program. An existing `wanted` is refused, or with `force` replaced if it is a
  * recording. A network file system gets a spool on a local disk (mapped files do not belong there).
  */
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, const char *program,
-		     struct tare_err *err);
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force,
+		     const char *const *argv, struct tare_err *err);
 
 /* The name that is chosen without `wanted`, no folder in it; the caller frees it. */
-char *tare_folder_own_name(const char *program);
+char *tare_folder_own_name(const char *const *argv);
 /* Its beginning, for what else is written of a program: PROGRAM-KINDDATE-PID. */
-void tare_folder_add_stem(struct tare_str *out, const char *program, const char *kind);
+void tare_folder_add_stem(struct tare_str *out, const char *const *argv, const char *kind);
 
 /* Moves a spooled recording to its place. On failure the recording stays where `work` says. */
 int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);

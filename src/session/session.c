@@ -201,10 +201,10 @@ static int make_folder(struct session *s, struct tare_err *err)
 	int rc;
 
 	if (o->output || !o->into)
-		return tare_folder_make(&s->folder, o->output, o->force, o->argv[0], err);
-	name = tare_folder_own_name(o->argv[0]);
+		return tare_folder_make(&s->folder, o->output, o->force, o->argv, err);
+	name = tare_folder_own_name(o->argv);
 	tare_str_addf(&path, "%s/%s", o->into, name);
-	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->argv[0], err);
+	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->argv, err);
 	tare_str_free(&path);
 	free(name);
 	return rc;

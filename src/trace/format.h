@@ -140,7 +140,8 @@ struct tare_file_header {
 	char host[64]; /* name of the machine */
 	char program[128]; /* basename of the executable */
 	uint32_t has_lanes; /* 1: the log is a row of blocks; 0: of records */
-	uint8_t reserved[172];
+	char script[64]; /* of a Python program: what it is called, as trace/script.h finds it */
+	uint8_t reserved[108];
 };
 _Static_assert(sizeof(struct tare_file_header) == TARE_HEADER_BYTES, "file header layout");
 

@@ -58,6 +58,7 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	make_printable(h->tool, sizeof(h->tool));
 	make_printable(h->host, sizeof(h->host));
 	make_printable(h->program, sizeof(h->program));
+	make_printable(h->script, sizeof(h->script));
 	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
 		if (!begins_with(log, TARE_HEADER_BYTES, 0) &&
 		    !begins_with(log, TARE_HEADER_BYTES, h->base))

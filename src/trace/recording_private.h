@@ -155,6 +155,9 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 /* recording_settle.c: after the last log, before the first event. */
 void tare_recording_settle(struct tare_recording *r);
 
+/* recording_names.c: gives processes, in order by now, the names that people know them by. */
+void tare_recording_name_processes(struct tare_recording *r);
+
 /* recording_device.c */
 void tare_recording_add_device(struct tare_recording *r, struct tare_rprocess *p,
 			       const struct tare_log_record *rec);

@@ -277,6 +277,7 @@ void tare_recording_settle(struct tare_recording *r)
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;
+	tare_recording_name_processes(r);
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
 

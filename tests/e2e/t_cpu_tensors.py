@@ -127,7 +127,7 @@ def a_ledger_without_a_gpu_shows_tensors(box):
     done = box.tare("report", "rec.tare")
     check_equal(done.code, 0, done)
     check_says(done.out, "no recorded process opened a GPU; this is its memory on the CPU", "AT PEAK", "AT END",
-               "asked for", "python3", "10.0    10.0  exact", "host  python3")
+               "asked for", "cpu_tensors.py", "10.0    10.0  exact", "host  cpu_tensors.py")
     check("shared memory" not in done.out, done)
     ascii_only = box.tare("report", "rec.tare", env={"LC_ALL": "C"})
     check(ascii_only.out.isascii(), ascii_only)

@@ -99,6 +99,7 @@ static void fill_header(struct tare_file_header *header)
 	if (tare_plib_read_file("/proc/sys/kernel/hostname", header->host, sizeof(header->host)))
 		tare_plib_chomp(header->host);
 	tare_plib_program_name(header->program, sizeof(header->program));
+	tare_proc_script(header->program, header->script, sizeof(header->script));
 }
 
 /* Makes P-G.events for the first G that is free, which is how exec generations get their number. */
