@@ -18,6 +18,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/sys.h"
+#include "recorder/unwind_stack.h"
 #include "recorder/vram/kept.h"
 #include "recorder/vram/local.h"
 #include "recorder/weigh.h"
@@ -33,13 +34,36 @@ static uint32_t fallback_owner;
 static uint32_t *owner = &fallback_owner;
 static bool is_wiped_on_fork;
 
+/* Where it is too old: a page that is not there in a copy, so that who finds it has the owner's own memory. */
+#define KEPT_MARK 0x6e6f742063706965u
+static volatile uint64_t *kept;
+
+static void keep_page(void)
+{
+	uint64_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_DONTFORK, 0, 0, 0) == 0)
+		*page = KEPT_MARK;
+	kept = page;
+}
+
+/* In a copy something else may have come to lie there. */
+static bool has_kept_page(void)
+{
+	return kept && tare_stack_is_readable((uintptr_t)kept) && *kept == KEPT_MARK;
+}
+
 void tare_fork_start(void)
 {
-	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0) == 0) {
 		owner = page;
 		is_wiped_on_fork = true;
+	} else {
+		keep_page();
 	}
 	*owner = tare_sys_getpid();
 }
@@ -48,7 +72,7 @@ bool tare_is_vfork_child(void)
 {
 	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
 
-	return pid != 0 && is_wiped_on_fork && tare_may_syscall() && tare_sys_getpid() != pid;
+	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid && (is_wiped_on_fork || has_kept_page());
 }
 
 uint32_t tare_fork_owner(void)
@@ -69,8 +93,10 @@ void tare_fork_check(void)
 {
 	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
 
-	if (likely(is_wiped_on_fork ? pid != 0 : pid == tare_sys_getpid()))
+	if (likely(is_wiped_on_fork ? pid != 0 : pid == tare_sys_getpid() || has_kept_page()))
 		return;
+	if (!is_wiped_on_fork)
+		keep_page();
 	pid = tare_sys_getpid();
 	__atomic_store_n(owner, pid || !is_wiped_on_fork ? pid : NOT_KNOWN, __ATOMIC_RELAXED);
 	tare_depth = 0;
