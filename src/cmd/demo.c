@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 struct demo_options {
-	const char *sim, *output;
+	const char *sim, *vram, *output;
 	bool force;
 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(demo_options, sim, "sim", 0, STRING, "PROFILE", "use a simulated GPU even if there is a real one"),
+	TARE_OPT(demo_options, vram, "vram", 0, STRING, "SIZE", "let it see a card of SIZE; it wants 1.3 GiB"),
 	TARE_OPT(demo_options, output, "output", 'o', STRING, "REC", "write the recording to the folder REC"),
 	TARE_OPT(demo_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
 	TARE_OPT_END,
@@ -75,6 +76,10 @@ int tare_cmd_demo(int argc, char **argv)
 	if (o.sim) {
 		run[n++] = "--sim";
 		run[n++] = (char *)o.sim;
+	}
+	if (o.vram) {
+		run[n++] = "--vram";
+		run[n++] = (char *)o.vram;
 	}
 	if (o.output) {
 		run[n++] = "-o";
