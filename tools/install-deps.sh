@@ -51,6 +51,7 @@ need test python3-torch /usr/bin/python3 -c 'import torch'
 need test '^libpython3\.[0-9]+-testsuite$' compgen -G '/usr/lib/python3*/test/test_subprocess.py'
 need test spin has spin
 need test python3-venv /usr/bin/python3 -c 'import ensurepip'
+need test python3-ipykernel /usr/bin/python3 -c 'import ipykernel'
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
 need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
