@@ -5,7 +5,7 @@
 #   tools/check-glibc-2.27.sh WHEEL FOLDER
 set -eu
 wheel=$(realpath "$1") folder=$(realpath -m "$2")
-packages=python3,python3-pip
+packages=python3,python3-pip,python3-distutils
 mirror=http://archive.ubuntu.com/ubuntu
 
 if [ ! -e "$folder/.ready" ]; then

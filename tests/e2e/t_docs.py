@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation shows comes out."""
+
+import os
+import re
+import subprocess
+
+from harness import BUILD, ROOT, Skip, case, check, check_equal, main, needs_exec
+
+
+def needs_torch():
+    needs_exec()
+    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skip("no python3-torch here")
+
+
+def shows_what_comes_out(box, name):
+    needs_torch()
+    done = box.run([os.path.join(ROOT, "tools", "doc-examples.py"), os.path.join(BUILD, "tare"),
+                    os.path.join(ROOT, name)], timeout=600)
+    check_equal(done.code, 0, "tools/doc-examples.py --write build/tare %s writes it anew" % name, done)
+
+
+@case
+def the_readme(box):
+    shows_what_comes_out(box, "README.md")
+
+
+@case
+def the_tutorial(box):
+    shows_what_comes_out(box, "docs/TUTORIAL.md")
+
+
+@case
+def a_wrong_number_is_noticed(box):
+    needs_torch()
+    with open(os.path.join(ROOT, "docs", "TUTORIAL.md"), encoding="utf-8") as file:
+        text = file.read()
+    section = text[text.index("## A GPU"):text.index("The recording answers")]
+    with open(box.path("wrong.md"), "w", encoding="utf-8") as file:
+        file.write(section.replace("523.6", "523.7", 1))
+    done = box.run([os.path.join(ROOT, "tools", "doc-examples.py"), os.path.join(BUILD, "tare"), "wrong.md"])
+    check_equal(done.code, 1, done)
+    check("documented: 523.7 | comes out: 523.6" in done.out, done)
+
+
+@case
+def every_line_of_doctor_has_an_entry(box):
+    """A heading of docs/TROUBLESHOOTING.md for each check that src/cmd/doctor_*.c makes, and no other."""
+    checks = set()
+    for name in ("doctor_host.c", "doctor_gpu.c"):
+        with open(os.path.join(ROOT, "src", "cmd", name), encoding="utf-8") as file:
+            source = file.read()
+        names = dict(re.findall(r'static const char (\w+)\[\] = "([^"]+)"', source))
+        for first in re.findall(r'tare_doctor_add\(\s*d,[^"]*?,\s*("[^"]+"|\w+),', source):
+            if first.strip('"') == "what": # check_folder()'s callers name it
+                checks.update(re.findall(r'check_folder\(d, "([^"]+)"', source))
+            else:
+                checks.add(names.get(first, first.strip('"')))
+    with open(os.path.join(ROOT, "docs", "TROUBLESHOOTING.md"), encoding="utf-8") as file:
+        section = file.read().split("## The lines of `tare doctor`")[1].split("\n## ")[0]
+    check_equal(sorted(re.findall(r"^### (.+)$", section, re.M)), sorted(checks))
+    said = {line[6:].split("  ")[0] for line in box.tare("doctor").out.splitlines() if line[:4] in ("ok  ", "warn", "FAIL")}
+    check(said <= checks, said, checks)
+
+
+@case
+def links_lead_somewhere(box):
+    names = ["README.md", "CONTRIBUTING.md"] + ["docs/" + n for n in os.listdir(os.path.join(ROOT, "docs")) if n.endswith(".md")]
+    for name in names:
+        folder = os.path.dirname(os.path.join(ROOT, name))
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read()):
+                check(os.path.exists(os.path.join(folder, target)), "%s links to %s, which is not there" % (name, target))
+
+
+if __name__ == "__main__":
+    main()
