@@ -16,7 +16,7 @@
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
-#include "recorder/ring.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 
 typedef long syscall_fn(long n, long a, long b, long c, long d, long e, long f);
