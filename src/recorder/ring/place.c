@@ -76,6 +76,12 @@ static bool claim(uint32_t index, uint64_t from, uint64_t me)
 					   __ATOMIC_RELAXED);
 }
 
+/* A program that restricts its system calls is not asked for it. */
+static bool own_tid_is_known(uint64_t me)
+{
+	return (uint32_t)me != 0;
+}
+
 /*
  * A lane that nobody has: one that was given back, or that of a thread which had our tid and therefore is gone. A
  * thread that leaves many writings by longjmp takes the lane of one that cannot go on: it began deeper in the stack.
@@ -92,7 +98,9 @@ static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
 			abandoned++;
 			if (places[i].frame && places[i].frame < frame)
 				deepest = (int)i;
-		} else if ((owner == 0 || (uint32_t)owner == (uint32_t)me) && claim(i, owner, me)) {
+		} else if ((owner == 0 ||
+			    (own_tid_is_known(me) && (uint32_t)owner == (uint32_t)me)) &&
+			   claim(i, owner, me)) {
 			return (int)i;
 		}
 	}
