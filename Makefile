@@ -21,7 +21,8 @@ test: ## every test, from a fresh machine; san=address,undefined: unit tests und
 	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
 
 .PHONY: test-long
-test-long: all ## the long tests: 10 minutes of fuzzing, 1,000 kills
+test-long: all ## the long tests: 10 minutes of fuzzing, 1,000 kills, other people's programs
+	@tools/install-deps.sh long
 	@TARE_TEST_LONG=1 meson test -C $(BUILD) --setup long --suite long --print-errorlogs
 
 .PHONY: check

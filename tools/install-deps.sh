@@ -57,6 +57,14 @@ need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
 need test munge test -e /usr/sbin/munged
 need test slurm-wlm test -e /usr/sbin/slurmctld
+need long stress-ng has stress-ng
+need long redis-server has redis-server
+need long postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
+need long python3-pytest test -e /usr/lib/python3/dist-packages/pytest
+need long python3-hypothesis test -e /usr/lib/python3/dist-packages/hypothesis
+need long default-jdk-headless has javac
+need long golang-go has go
+need long nodejs has node
 
 [ ${#missing[@]} -gt 0 ] || exit 0
 
