@@ -2,6 +2,7 @@
 #include "session/child.h"
 
 #include "base/private.h"
+#include "session/forward.h"
 #include "session/target.h"
 
 #include <errno.h>
@@ -11,14 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#define GRACE_MS 10 /* whoever signals processes one by one needs a moment for all of them */
 
 static void set_variable(const char *name, const char *value, void *arg)
 {
@@ -93,56 +89,14 @@ static int open_pipes(int report[2], int go[2])
 	return errno;
 }
 
-static bool read_signal(struct tare_child *child, struct signalfd_siginfo *out)
-{
-	return read(child->signals, out, sizeof(*out)) == (ssize_t)sizeof(*out);
-}
-
-/* What our own doing causes, or the sibling's, is nobody else's affair. */
-static bool is_own(const struct tare_child *child, const struct signalfd_siginfo *info)
-{
-	pid_t sender = (pid_t)info->ssi_pid;
-
-	if (info->ssi_signo == SIGCHLD || (info->ssi_signo == SIGXCPU && info->ssi_code == SI_KERNEL))
-		return true;
-	return sender == getpid() || (sender && sender == child->sibling.pid);
-}
-
-/* With its value and its sender, where the kernel lets us. */
-static void send_signal(pid_t pid, const struct signalfd_siginfo *info)
-{
-	siginfo_t its = { .si_signo = (int)info->ssi_signo, .si_code = info->ssi_code };
-
-	its.si_pid = (pid_t)info->ssi_pid;
-	its.si_uid = info->ssi_uid;
-	its.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
-	if (info->ssi_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, pid, its.si_signo, &its) != 0)
-		kill(pid, its.si_signo);
-}
-
-/* A program that signals its parent means the one that it would have without us. */
-static void pass_on(const struct tare_child *child, const struct signalfd_siginfo *info)
-{
-	pid_t to = child->pid;
-
-	if ((pid_t)info->ssi_pid == child->pid)
-		to = getppid();
-	if (to > 1)
-		send_signal(to, info);
-}
-
 /*
- * The child waits, with all signals blocked, until the sibling is there. What came until then, also what
- * we inherited as pending, is sent to it in any case: a signal that it has already is not there twice.
+ * The child waits, with all signals blocked, until the sibling is there. What came until then is sent to
+ * it in any case: a signal that it has already is not there twice.
  */
 static void let_go(struct tare_child *child, const char *const *argv, int go)
 {
-	struct signalfd_siginfo info;
-
 	tare_sibling_start(&child->sibling, (char *)argv[0]);
-	while (read_signal(child, &info))
-		if (info.ssi_signo != SIGCHLD)
-			send_signal(child->pid, &info);
+	tare_forward_all(child);
 	tare_inherit_drop(&child->inherited);
 	if (write(go, "", 1) != 1)
 		kill(child->pid, SIGKILL);
@@ -152,13 +106,10 @@ int tare_child_start(struct tare_child *child, const char *const *argv, const st
 		     const char *folder, struct tare_err *err)
 {
 	int report[2], go[2], failure = open_pipes(report, go);
-	sigset_t all;
 
 	if (failure)
 		return tare_err_set_errno(err, failure, "%s: cannot be started", argv[0]);
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	child->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	tare_forward_start(child);
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(go[1]);
@@ -181,58 +132,6 @@ int tare_child_start(struct tare_child *child, const char *const *argv, const st
 		waitpid(child->pid, NULL, 0);
 	tare_child_close(child);
 	return explain(argv[0], failure, err);
-}
-
-/*
- * The leader of a group cannot leave it for another session, and as a leader the program would still be
- * in this group: started by us, it may have made one of its own.
- */
-static bool has_left(const struct tare_child *child)
-{
-	return getpgrp() == getpid() && getpgid(child->pid) != getpgrp();
-}
-
-static void pass_on_held(struct tare_child *child)
-{
-	uint8_t numbers[TARE_SIBLING_ASKS];
-	uint32_t seen;
-	int i;
-
-	for (i = 0; i < child->held_nr; i++)
-		numbers[i] = (uint8_t)child->held[i].ssi_signo;
-	seen = tare_sibling_has_seen(&child->sibling, numbers, i);
-	if (has_left(child))
-		seen = 0;
-	for (i = 0; i < child->held_nr; i++)
-		if (!(seen & 1u << i))
-			pass_on(child, &child->held[i]);
-	child->held_nr = 0;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-static void hold_signals(struct tare_child *child)
-{
-	struct signalfd_siginfo info;
-	bool is_time = child->held_nr && now_ms() - child->held_ms >= GRACE_MS;
-
-	while (child->held_nr < TARE_SIBLING_ASKS && read_signal(child, &info)) {
-		if (is_own(child, &info))
-			continue;
-		if (child->held_nr == 0)
-			child->held_ms = now_ms();
-		child->held[child->held_nr++] = info;
-		/* A terminal that goes away tells it to whoever leads the session. */
-		is_time |= info.ssi_signo == SIGHUP && info.ssi_code == SI_KERNEL;
-	}
-	if (is_time || child->held_nr == TARE_SIBLING_ASKS)
-		pass_on_held(child);
 }
 
 /* Whoever else ends here is an orphan that we have as process 1 of a container, or the sibling. */
@@ -258,26 +157,18 @@ static bool reap(struct tare_child *child)
 
 bool tare_child_wait(struct tare_child *child, int fd, int ms)
 {
-	struct pollfd fds[] = { { .fd = child->signals, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+	bool is_full = child->held_nr == TARE_SIBLING_ASKS;
+	struct pollfd fds[] = { { .fd = child->signals, .events = is_full ? 0 : POLLIN }, { .fd = fd, .events = POLLIN } };
 
-	poll(fds, 2, child->held_nr && ms > GRACE_MS ? GRACE_MS : ms);
-	hold_signals(child);
+	poll(fds, 2, child->held_nr && ms > TARE_FORWARD_GRACE_MS ? TARE_FORWARD_GRACE_MS : ms);
+	tare_forward_turn(child);
 	return reap(child);
 }
 
-/* From here on signals are for `tare` itself; those that came until now were for the child. */
 void tare_child_close(struct tare_child *child)
 {
-	struct signalfd_siginfo info;
-
 	tare_sibling_end(&child->sibling);
-	if (child->signals < 0)
-		return;
-	while (read_signal(child, &info))
-		continue;
-	close(child->signals);
-	child->signals = -1;
-	tare_inherit_unblock(&child->inherited);
+	tare_forward_end(child);
 }
 
 int tare_child_exit_code(int status)

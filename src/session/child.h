@@ -23,9 +23,11 @@ struct tare_child {
 	struct tare_inherited inherited;
 	struct tare_sibling sibling;
 	/* Not yet judged whether they reached the child by themselves. */
-	struct signalfd_siginfo held[TARE_SIBLING_ASKS];
+	struct {
+		struct signalfd_siginfo info;
+		int64_t due_ms; /* when they are */
+	} held[TARE_SIBLING_ASKS];
 	int held_nr;
-	int64_t held_ms; /* since when */
 };
 
 /* Before anything is written: ulimit -f must not end `tare`. */

@@ -44,9 +44,9 @@ static bool count_signals(int signals, uint8_t *counts, pid_t tare)
 	return is_any;
 }
 
-static uint32_t answer(const struct request *request, uint8_t *counts)
+static uint64_t answer(const struct request *request, uint8_t *counts)
 {
-	uint32_t seen = 0;
+	uint64_t seen = 0;
 
 	for (int i = 0; i < request->asks; i++) {
 		uint8_t *count = &counts[request->numbers[i]];
@@ -54,7 +54,7 @@ static uint32_t answer(const struct request *request, uint8_t *counts)
 		if (*count == 0)
 			continue;
 		--*count;
-		seen |= 1u << i;
+		seen |= 1ull << i;
 	}
 	return seen;
 }
@@ -102,7 +102,7 @@ static void serve(int socket, int signals, pid_t tare)
 		if (request.stop_with) {
 			stop_with(&request, tare, socket);
 		} else {
-			uint32_t seen = answer(&request, counts);
+			uint64_t seen = answer(&request, counts);
 
 			send(socket, &seen, sizeof(seen), MSG_NOSIGNAL);
 		}
@@ -174,10 +174,10 @@ static bool answer_is_there(const struct tare_sibling *sibling)
 	return false;
 }
 
-uint32_t tare_sibling_has_seen(struct tare_sibling *sibling, const uint8_t *numbers, int n)
+uint64_t tare_sibling_has_seen(struct tare_sibling *sibling, const uint8_t *numbers, int n)
 {
 	struct request request = { .asks = n };
-	uint32_t seen = 0;
+	uint64_t seen = 0;
 
 	memcpy(request.numbers, numbers, (size_t)n);
 	while (sibling->pid > 0 && recv(sibling->socket, &seen, sizeof(seen), MSG_DONTWAIT) > 0)

@@ -18,7 +18,7 @@ struct tare_sibling {
 	int socket;
 };
 
-enum { TARE_SIBLING_ASKS = 16 };
+enum { TARE_SIBLING_ASKS = 64 };
 
 /*
  * Called with all signals blocked. `command`: of the argv that this process was started with; what
@@ -30,7 +30,7 @@ void tare_sibling_start(struct tare_sibling *out, char *command);
  * Which of `n` signals (bit i for numbers[i]) have reached it too, within about a second and each as
  * often as it is asked for. None, if it is gone.
  */
-uint32_t tare_sibling_has_seen(struct tare_sibling *sibling, const uint8_t *numbers, int n);
+uint64_t tare_sibling_has_seen(struct tare_sibling *sibling, const uint8_t *numbers, int n);
 
 /*
  * Stops `tare` as its child `pid` was stopped, by `number`, until the child goes on or a SIGCONT comes.

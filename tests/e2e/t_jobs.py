@@ -85,7 +85,11 @@ def check_runs(program, tare):
     wait_for_state(tare, False)
 
 
-def finish(pid, fd):
+def finish(pid, fd, tare):
+    for _ in range(400):
+        if os.tcgetpgrp(fd) == tare:  # in the background it would be stopped by reading
+            break
+        time.sleep(0.02)
     os.write(fd, b"quit\n")
     expect(fd, b"over", b"code 5")
     end_of(pid)
@@ -102,7 +106,7 @@ def stopped_by_the_terminal(box):
     check_runs(program, tare)
     os.write(fd, b"hello\n")
     expect(fd, b"read hello")
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
@@ -117,7 +121,7 @@ def program_that_does_not_stop(box):
     check_runs(program, tare)
     os.write(fd, b"hello\n")
     expect(fd, b"read hello")
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
@@ -130,7 +134,7 @@ def program_that_stops_itself(box):
     go(box)
     expect(fd, b"heard SIGCONT")
     check_runs(program, tare)
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
@@ -143,7 +147,7 @@ def program_alone_goes_on(box):
     check_runs(program, tare)
     expect(fd, b"heard SIGCONT")
     go(box)
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
@@ -162,7 +166,7 @@ def tare_alone_is_signalled(box):
     os.kill(tare, signal.SIGCONT)
     wait_for_state(tare, False)
     go(box)
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
@@ -190,19 +194,19 @@ def background_job_that_reads(box):
     check_stopped(program, tare)
     go(box)
     expect(fd, b"read hello")
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
 def keys_of_the_terminal(box):
     """Each once, though they go to the whole job; and a shell as the program has its own jobs."""
     needs_exec()
-    pid, fd, _, _ = start(box, job(box, "SIGINT", "SIGQUIT") + "; echo code $?")
+    pid, fd, _, tare = start(box, job(box, "SIGINT", "SIGQUIT") + "; echo code $?")
     for key, name in ((b"\x03", b"SIGINT"), (b"\x1c", b"SIGQUIT"), (b"\x03", b"SIGINT")):
         os.write(fd, key)
         seen = read_until(fd, b"heard " + name) + read_until(fd, b"heard", 0.3)
         check_equal(seen.count(b"heard"), 1, seen)
-    finish(pid, fd)
+    finish(pid, fd, tare)
 
 
 @case
