@@ -123,6 +123,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 	tare_fold_control_finish(f);
 	tare_fold_watch_finish(f);
 	tare_fold_notes(f);
+	tare_fold_training_finish(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
 		bool is_there = true;

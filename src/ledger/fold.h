@@ -462,6 +462,7 @@ void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold 
 void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s); /* pre: f->ops are its */
 void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
 			      const struct tare_phase_frame *frame, int64_t at, bool is_end);
+void tare_fold_training_finish(struct tare_fold *f); /* all events are in */
 bool tare_training_is_step(const char *name); /* of a phase */
 void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
 void tare_training_free(struct tare_training_fold *t);

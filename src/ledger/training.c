@@ -97,6 +97,24 @@ static void begin_first(struct tare_fold *f, struct tare_training_fold *t,
 	t->backwards = w->backwards;
 }
 
+/* What a backward pass, or an optimizer, made last. */
+static void note_last(struct tare_training_fold *t, const struct tare_worker *w,
+		      const struct tare_live_block *b)
+{
+	struct tare_training_last *last = &t->lasts[w->kind == TARE_WORK_OPTIMIZER];
+
+	if (w->kind != TARE_WORK_BACKWARD && w->kind != TARE_WORK_OPTIMIZER)
+		return;
+	if (last->section != w->section) {
+		last->before_site = last->site;
+		last->before_bytes = last->bytes;
+	}
+	last->section = w->section;
+	last->site = b->site;
+	last->bytes = b->bytes;
+	t->last_ns = b->born_ns;
+}
+
 void tare_fold_training_block(struct tare_fold *f, struct tare_work *work, int device,
 			      const struct tare_live_block *b)
 {
@@ -110,6 +128,8 @@ void tare_fold_training_block(struct tare_fold *f, struct tare_work *work, int d
 	else if (!is_begun(t) && w->kind == TARE_WORK_FORWARD && b->flags & TARE_TENSOR_GRAD &&
 		 (t = training_of(work, w, b->process, device)))
 		begin_first(f, t, w, b->born_ns);
+	if (t)
+		note_last(t, w, b);
 	for (size_t k = 0; k < work->training_nr; k++)
 		for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
 			tare_training_most(&work->trainings[k]->lists[i], TARE_TRAINING_LIVE,
@@ -242,4 +262,40 @@ void tare_training_free(struct tare_training_fold *t)
 	for (int i = 0; t && i < TARE_TRAINING_BY_NR; i++)
 		free(t->lists[i].items);
 	free(t);
+}
+
+/* ---- the end ---- */
+
+/* Its last block is like the last of the piece of work before: it came to its end. */
+static bool is_like_before(const struct tare_training_last *l)
+{
+	return l->before_bytes && l->site == l->before_site && l->bytes == l->before_bytes;
+}
+
+/* After its last step a program makes nothing any more; one that was killed, or still runs, may be in the middle. */
+static void end_last(struct tare_training_fold *t, bool is_in_order)
+{
+	if (t->has_backward && (is_in_order || is_like_before(&t->lasts[0])))
+		tare_training_end(&t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
+	if (t->has_optimizer && (is_in_order || is_like_before(&t->lasts[1])))
+		tare_training_end(&t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
+}
+
+static void end_all(struct tare_work *w, bool is_in_order)
+{
+	for (size_t i = 0; i < w->training_nr; i++)
+		end_last(w->trainings[i], is_in_order);
+}
+
+void tare_fold_training_finish(struct tare_fold *f)
+{
+	for (int i = 0; i < f->process_nr; i++) {
+		struct tare_process_fold *p = f->processes[i];
+
+		for (int k = 0; p && k < p->place_nr; k++)
+			if (p->places[k])
+				end_all(&p->places[k]->blocks.work, p->process->is_ended);
+		if (p)
+			end_all(&p->host_blocks.work, p->process->is_ended);
+	}
 }

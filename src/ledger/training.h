@@ -25,11 +25,19 @@ void tare_training_begin(struct tare_training_list *l, int64_t t, int64_t used, 
 void tare_training_end(struct tare_training_list *l, int64_t t);
 void tare_training_most(struct tare_training_list *l, enum tare_training_figure what, int64_t now);
 
+/* What a piece of work of one kind made last, and what the piece of that kind before it did. */
+struct tare_training_last {
+	uint32_t section, site, before_site;
+	int64_t bytes, before_bytes; /* 0: nothing */
+};
+
 struct tare_training_fold {
 	int process, device; /* -1: in the memory of the CPU */
 	uint32_t tid;
 	uint32_t section, backwards;
 	bool has_backward, has_optimizer; /* since the last step of that kind ended */
+	struct tare_training_last lasts[2]; /* backward passes, optimizers */
+	int64_t last_ns;                    /* when one of these made its last block */
 	struct tare_training_list lists[TARE_TRAINING_BY_NR];
 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-	LEAST = 3,       /* the first and two more: what happens twice may be anything */
+	LEAST = 2,       /* the first and another */
 	ACCUMULATED = 64 /* most backward passes of an optimizer's step */
 };
 

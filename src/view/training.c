@@ -170,7 +170,7 @@ static void add_table(struct tare_str *out, const struct tare_training *t,
 	row->tone = TARE_TONE_QUIET;
 	row->word = "";
 	tare_str_add(&row->cells[0], "FIRST");
-	tare_str_add(&row->cells[1], "MEDIAN OF OTHERS");
+	tare_str_add(&row->cells[1], t->count > 2 ? "MEDIAN OF OTHERS" : "THE OTHER");
 	for (int i = 0; i < TARE_TRAINING_NR; i++)
 		add_figure(&table, t, i);
 	tare_text_table_draw(out, &table, style);

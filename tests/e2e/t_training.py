@@ -4,8 +4,10 @@
 
 import json
 import os
+import signal
 
-from harness import MIB, PYTHON, ROOT, case, check, check_equal, fixture, main, needs_torch
+from harness import (IS_LONG, MIB, PYTHON, ROOT, case, check, check_equal, fixture, main, needs_torch, record_args,
+                     tare_argv)
 
 PROGRAM = os.path.join(ROOT, "tests", "e2e", "python", "categories.py")
 THREADS = os.path.join(ROOT, "tests", "e2e", "python", "threads.py")
@@ -30,7 +32,7 @@ def define(what, multiple, parts):
         text, training = report(box)
         check_equal(len(training), 1, training)
         one = training[0]
-        check_equal((one["device"], one["steps_by"], one["steps"]), (None, "optimizer", 3))  # the fourth has no end
+        check_equal((one["device"], one["steps_by"], one["steps"]), (None, "optimizer", 4))
         check(abs(one["most"]["parameters_ratio"] - multiple) < .05, one["most"])
         check_equal(one["most"]["bytes"], one["first"]["peak_tensor_bytes"] if what == "sgd"
                     else one["steady"]["peak_tensor_bytes"], one)
@@ -40,7 +42,7 @@ def define(what, multiple, parts):
         check(0 < one["steady"]["ns"] and 0 < one["first"]["ns"] and one["first"]["driver_ns"] is None, one)
         words = " ".join(text.split())
         check("= %.1f × parameters (%s)" % (multiple, parts) in words and "of the batch" in words, text)
-        check("3 steps, by the optimizer" in words and "peak of tensors" in words, text)
+        check("4 steps, by the optimizer" in words and "peak of tensors" in words, text)
 
     run.__name__ = "ratios_with_" + what
     case(run)
@@ -56,7 +58,7 @@ for each in (("adam", 4, "parameter 1.0, gradient 1.0, optimizer state 2.0"),
 def steps_of_gradient_accumulation_are_the_optimizers(box):
     train(box, "accumulation")
     _, training = report(box)
-    check_equal([(t["steps_by"], t["steps"]) for t in training], [("optimizer", 3)])
+    check_equal([(t["steps_by"], t["steps"]) for t in training], [("optimizer", 4)])
     check(abs(training[0]["most"]["parameters_ratio"] - 4) < .05, training)
 
 
@@ -85,7 +87,7 @@ def phases_that_are_called_steps(box):
 
 
 @case
-def two_steps_are_too_few(box):
+def one_step_is_too_few(box):
     box.record(fixture("e2e_training", "few"))
     text, training = report(box)
     check_equal(training, [])
@@ -110,8 +112,8 @@ def threads_have_steps_and_categories_of_their_own(box):
     for _ in range(5):
         text, training = threads(box, "adam", "4", "8")
         check_equal([(t["steps_by"], t["steps"], t["steps_of_threads"]) for t in training],
-                    [("optimizer", 28, [7, 7, 7, 7])])
-        check("· 4 × 7 steps, by the optimizer" in text, text)
+                    [("optimizer", 32, [8, 8, 8, 8])])
+        check("· 4 × 8 steps, by the optimizer" in text, text)
         found = at_the_peak(box)
         check_equal(found["parameter"], 4 * MIB, found)
         check(abs(found["optimizer state"] - 8 * MIB) < 1024, found)  # and counts of steps
@@ -123,10 +125,44 @@ def threads_have_steps_and_categories_of_their_own(box):
 @case
 def threads_without_state_have_them_too(box):
     _, training = threads(box, "sgd", "3", "5")
-    check_equal([t["steps_of_threads"] for t in training], [[4, 4, 4]])
+    check_equal([t["steps_of_threads"] for t in training], [[5, 5, 5]])
     found = at_the_peak(box)
     check_equal(found["parameter"], 3 * MIB, found)
     check(found["gradient"] <= 3 * MIB and "optimizer state" not in found, found)
+
+
+@case
+def as_many_steps_as_there_were(box):
+    for optimizer in ("adam", "sgd"):
+        for steps in (2, 3):
+            text, training = threads(box, optimizer, "1", str(steps))
+            check_equal([t["steps"] for t in training], [steps])
+            check("%d steps, by " % steps in text, text)
+            check(("THE OTHER" if steps == 2 else "MEDIAN OF OTHERS") in text, text)
+
+
+def killed(box, optimizer, count, number):
+    """How many steps the program said that it had made, and those of the recording."""
+    running = box.start(tare_argv(*record_args([PYTHON, THREADS, optimizer, str(count), "1000", "slow"],
+                                               sim=None, options=("-f",))))
+    seen = [running.stdout.readline() for _ in range(count * 3 + number)]
+    check(all(seen), seen)
+    with open("/proc/%d/task/%d/children" % (running.pid, running.pid), encoding="utf-8") as text:
+        os.kill(int(text.read().split()[0]), signal.SIGKILL)
+    seen += running.stdout.readlines()
+    running.communicate()
+    check_equal(running.returncode, 128 + signal.SIGKILL)
+    return len(seen), report(box)[1]
+
+
+@case
+def killed_at_any_time_it_has_the_steps_that_it_made(box):
+    needs_torch()
+    for number in range(6 if not IS_LONG else 60):
+        optimizer, count = (("adam", 4), ("sgd", 3))[number % 2]
+        said, training = killed(box, optimizer, count, number)
+        check_equal(len(training), 1, training)
+        check(said <= training[0]["steps"] <= said + count, said, training)
 
 
 @case

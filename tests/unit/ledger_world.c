@@ -379,6 +379,7 @@ void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uin
 void world_end(struct world *w, int process, int64_t t)
 {
 	add(w, TARE_KIND_END, process, -1, t);
+	w->processes[process]->is_ended = true;
 }
 
 void world_host(struct world *w, int process, int64_t t, int64_t anon)

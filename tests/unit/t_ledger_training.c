@@ -195,22 +195,77 @@ TEST(training_whose_optimizer_is_seen_once)
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 1);
 	CHECK_INT(l.trainings[0].by, TARE_TRAINING_BACKWARDS);
-	CHECK_INT(l.trainings[0].count, 4); /* the last has no end */
+	CHECK_INT(l.trainings[0].count, 5);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(training_is_not_known_by_two_steps)
+TEST(training_is_not_known_by_one_step)
 {
 	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
 	struct world *w = world_new();
 	struct tare_ledger l;
 
-	train(w, &how, 2, 20, 20);
+	train(w, &how, 1, 20, 20);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 0);
 	tare_ledger_free(&l);
 	world_free(w);
+}
+
+/* Behind the last step the program makes nothing, and ends. */
+TEST(training_of_two_steps)
+{
+	static const struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	step(w, &how, 100 * MS, true);
+	step(w, &how, 120 * MS, false);
+	world_end(w, 0, 200 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
+	CHECK_INT(l.trainings[0].count, 2);
+	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 19 * MS);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 7 * MS); /* to the optimizer's last block */
+	CHECK_INT(first_of(&l, TARE_TRAINING_LIVE), 7 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* Steps of a program that does not end in order, or runs still, and whose last piece of work made so much. */
+static void check_cut(bool has_optimizer, int64_t mib, bool is_in_order, uint64_t count)
+{
+	const struct how how = { .is_host = true, .has_optimizer = has_optimizer, .backwards = 1 };
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (int i = 0; i < 3; i++)
+		step(w, &how, (100 + 20 * i) * MS, i == 0);
+	block(w, &how, 160 * MS, 1, 2, 0, program);
+	block(w, &how, 161 * MS, 3, 4, TARE_TENSOR_GRAD, linear);
+	block(w, &how, 162 * MS, 7, has_optimizer ? 1 : mib, TARE_TENSOR_BACKWARD, backward);
+	if (has_optimizer)
+		block(w, &how, 163 * MS, 12, mib, 0, adam);
+	if (is_in_order)
+		world_end(w, 0, 200 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].by, has_optimizer ? TARE_TRAINING_OPTIMIZER : TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].count, count);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(training_that_is_killed_has_the_steps_that_came_to_their_end)
+{
+	check_cut(true, 3, false, 4);
+	check_cut(true, 2, false, 3); /* in the middle of the optimizer */
+	check_cut(true, 2, true, 4);
+	check_cut(false, 1, false, 4);
+	check_cut(false, 2, false, 3); /* … of the backward pass */
+	check_cut(false, 2, true, 4);
 }
 
 /* Each thread is at another piece of work. */
@@ -229,13 +284,34 @@ TEST(training_of_threads)
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 1);
 	CHECK_INT(l.trainings[0].by, TARE_TRAINING_OPTIMIZER);
-	CHECK_INT(l.trainings[0].count, 6);
+	CHECK_INT(l.trainings[0].count, 8);
 	CHECK_INT(l.trainings[0].thread_nr, 2);
-	CHECK_INT(l.trainings[0].counts[0], 4);
-	CHECK_INT(l.trainings[0].counts[1], 2);
+	CHECK_INT(l.trainings[0].counts[0], 5);
+	CHECK_INT(l.trainings[0].counts[1], 3);
 	CHECK_INT(first_of(&l, TARE_TRAINING_NS), 19 * MS);
-	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS); /* of 20, 20, 20, 30 */
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 20 * MS); /* of 20, 20, 20, 7, 30, 7 */
 	CHECK_INT(l.trainings[0].most[TARE_CATEGORY_OPTIMIZER].bytes, 4 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A pool of threads does each step on another one. */
+TEST(training_of_threads_that_make_a_step_each)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = i + 1 };
+
+		step(w, &how, (100 + 20 * (int64_t)i) * MS, i == 0);
+	}
+	world_end(w, 0, 300 * MS);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.training_nr, 1);
+	CHECK_INT(l.trainings[0].count, 4);
+	CHECK_INT(l.trainings[0].thread_nr, 4);
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 6 * MS); /* from its forward to its optimizer's last block */
 	tare_ledger_free(&l);
 	world_free(w);
 }
