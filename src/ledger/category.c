@@ -62,9 +62,15 @@ static bool lasts(const struct tare_use *u, const struct tare_worker *w)
 	return !u->is_gone;
 }
 
+/* It goes before the piece of work that made it is over. */
+static bool passes(const struct tare_use *u)
+{
+	return u->will_pass || (u->is_gone && u->in_its_section);
+}
+
 static enum tare_rule rule_of_backward(const struct tare_use *u, const struct tare_worker *w)
 {
-	if (u->in_backward && u->lived_backwards == 0)
+	if (u->will_pass || (u->in_backward && u->lived_backwards == 0))
 		return u->maker == TARE_MAKER_CALL ? TARE_RULE_RECOMPUTED : TARE_RULE_BACKWARD;
 	if (u->is_unseen && lasts(u, w))
 		return TARE_RULE_UNSEEN;
@@ -80,9 +86,7 @@ static bool has_outlived(const struct tare_fold *f, const struct tare_live_block
 static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_worker *w, bool is_grad,
 				      bool has_outlived)
 {
-	bool is_short = u->is_gone && u->in_its_section;
-
-	if (is_short && (!has_outlived || (is_grad && w->backwards)))
+	if (passes(u) && (!has_outlived || (is_grad && w->backwards)))
 		return TARE_RULE_INNER;
 	if (!lasts(u, w))
 		return TARE_RULE_OUTPUT;
@@ -148,7 +152,7 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker
 		break;
 	}
 	if (u->kind == TARE_WORK_OPTIMIZER)
-		return u->is_gone && u->in_its_section ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
+		return passes(u) ? TARE_RULE_SCRATCH : TARE_RULE_STATE;
 	if (u->kind == TARE_WORK_BACKWARD)
 		return rule_of_backward(u, w);
 	if (is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(u, w))

@@ -188,6 +188,10 @@ void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
 void tare_passes_free(struct tare_passes *p);
 
+/* fate.c: one went, its use is known; and will one that is there go before its piece of work, which goes on, is over? */
+void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
+bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
+
 /* work_place.c: what the stack of a place says of its tensors */
 void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
 

@@ -20,6 +20,7 @@ static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
 	w->section++;
 	w->backwards += kind == TARE_WORK_BACKWARD;
 	w->forwards += kind == TARE_WORK_FORWARD;
+	w->optimizers += kind == TARE_WORK_OPTIMIZER;
 	if (kind == TARE_WORK_BACKWARD)
 		w->forwards_then = w->forwards;
 }
@@ -148,6 +149,13 @@ static void note_told(struct tare_work *w, uint32_t place)
 
 /* ---- blocks ---- */
 
+static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
+{
+	return kind == TARE_WORK_FORWARD    ? w->forwards
+	       : kind == TARE_WORK_BACKWARD ? w->backwards
+					    : w->optimizers;
+}
+
 static struct tare_use use_of(struct tare_work *w, uint32_t place)
 {
 	const struct tare_worker *own = &w->workers[place];
@@ -187,6 +195,7 @@ void tare_work_begin(struct tare_fold *f, struct tare_work *work, struct tare_li
 	b->use.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0;
 	b->use.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0);
 	b->use.kind = (uint8_t)own;
+	b->use.turn = turn_of(w, own);
 	b->use.maker = site->maker;
 	b->use.serial = ++f->block_serials;
 	tare_passes_add(&w->passes, b);
@@ -229,6 +238,7 @@ void tare_work_now(const struct tare_work *work, const struct tare_live_block *b
 	use->lived_backwards = w->backwards - use->backwards;
 	use->lived_forwards = w->forwards - use->forwards;
 	use->forward_first = has_forward_first(w, use);
+	use->will_pass = use->in_its_section && tare_fates_will_pass(&w->fates, b);
 	use->has_stayed = tare_work_has_stayed(work, b);
 	use->outlived_call = !use->call_depth || use->call_depth > w->call_nr ||
 			     w->calls[use->call_depth - 1].serial != use->call || has_twin(w, b);
@@ -265,7 +275,9 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 	if (by.flags & TARE_TENSOR_FINALIZING) /* it was there until the program's end */
 		return;
 	b->use.is_gone = true;
+	b->use.will_pass = false;
 	b->use.in_backward = by.flags & TARE_TENSOR_BACKWARD;
+	tare_fates_note(&own->fates, b);
 	tare_passes_remove(&own->passes, b, own->backwards,
 			   b->use.in_backward && !b->use.lived_backwards);
 }
@@ -281,6 +293,7 @@ void tare_work_free(struct tare_work *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		tare_passes_free(&w->workers[i].passes);
+		tare_map_free(&w->workers[i].fates);
 		tare_training_free(w->workers[i].training);
 	}
 	tare_map_free(&w->of_tid);

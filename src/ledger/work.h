@@ -24,6 +24,7 @@ struct tare_use {
 	uint32_t worker; /* 1 + place of the thread that it was handed out to */
 	bool is_beside;  /* that thread had told nothing: what follows are the leader's */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
+	uint32_t turn; /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
 	uint32_t name, named_by;               /* text of the fold, 0: none; which sweep of its process gave it */
 	uint8_t call_depth;
@@ -34,6 +35,7 @@ struct tare_use {
 	uint32_t pass;  /* the backward pass that made it, of tare_passes; 0: none */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
+	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
 	bool has_stayed; /* when most of what its backward pass left had gone */
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
 	bool is_watched; /* for instants that are not marks, see category.c */
@@ -76,7 +78,7 @@ struct tare_worker {
 	bool is_engine;  /* of autograd's: it works for those that begin backward passes */
 	uint32_t serves; /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;
-	uint32_t section, backwards, forwards;
+	uint32_t section, backwards, forwards, optimizers;
 	uint32_t forwards_then; /* when the last backward pass began */
 	struct tare_call_now calls[TARE_CALLS]; /* open ones, the outermost first */
 	uint32_t call_nr, call, serials;
@@ -84,6 +86,7 @@ struct tare_worker {
 	int64_t last_bytes;
 	uint64_t last_address;
 	struct tare_passes passes;
+	struct tare_map fates;
 	struct tare_training_fold *training; /* NULL: none was seen */
 };
 

@@ -163,6 +163,10 @@ def killed_at_any_time_it_has_the_steps_that_it_made(box):
         said, training = killed(box, optimizer, count, number)
         check_equal(len(training), 1, training)
         check(said <= training[0]["steps"] <= said + count, said, training)
+        found = at_the_peak(box)
+        check_equal(found["parameter"], count * MIB, found)
+        check(found["gradient"] <= count * MIB, found)
+        check(abs(found.get("optimizer state", 0) - (2 * count * MIB if optimizer == "adam" else 0)) < 1024, found)
 
 
 @case

@@ -187,6 +187,33 @@ TEST(categories_zero_grad_is_no_step_of_an_optimizer)
 	world_free(w);
 }
 
+/* A program that is killed: what would have gone at once is there still. */
+TEST(categories_of_a_program_that_was_killed)
+{
+	struct world *w = training(3);
+
+	make(w, X, 0, program);
+	make(w, OUT, GRAD, linear);
+	make(w, INNER, GRAD, relu);
+	CHECK_RULE(w, INNER, "inner");
+	CHECK_RULE(w, OUT, "output"); /* nobody knows what will take it back */
+	take(w, INNER, 0);
+	make(w, LOSS, GRAD, loss);
+	make(w, GRADIENT, IN_BACKWARD, backward);
+	make(w, PASSING, IN_BACKWARD, backward);
+	CHECK_RULE(w, PASSING, "backward");
+	CHECK_RULE(w, GRADIENT, "gradient");
+	take(w, OUT, IN_BACKWARD);
+	take(w, PASSING, IN_BACKWARD);
+	make(w, SCRATCH, 0, adam);
+	CHECK_RULE(w, SCRATCH, "scratch");
+	CHECK_RULE(w, STATE, "state");
+	take(w, SCRATCH, 0);
+	make(w, SCRATCH, 0, adam); /* one more than in the step before: that is none of those */
+	CHECK_RULE(w, SCRATCH, "state");
+	world_free(w);
+}
+
 /* Nobody makes anything between the backward pass and zero_grad() where SGD keeps nothing. */
 TEST(categories_gradient_that_goes_before_anything_is_made)
 {

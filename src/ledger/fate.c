@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What goes before the piece of work that made it is over. A program that is killed, or still runs, may be in the middle
+ * of one: as many of what is there are taken to go yet as went in the piece of that kind before, of the same line
+ * and size.
+ */
+#include "ledger/fold.h"
+
+enum { KEYS = 4096 };
+
+/* In a value: which piece of its kind it was, how many went within it, and within the one before. */
+static uint64_t value_of(uint32_t turn, uint16_t now, uint16_t before)
+{
+	return (uint64_t)turn << 32 | (uint64_t)now << 16 | before;
+}
+
+static uint64_t key_of(const struct tare_live_block *b)
+{
+	return ((b->site + UINT64_C(1)) << 2 | b->use.kind) * UINT64_C(0x9e3779b97f4a7c15) ^
+	       (uint64_t)b->bytes * UINT64_C(0xff51afd7ed558ccd);
+}
+
+/* Gradients may go before anything else is made, and still not within the pass that made them. */
+static bool went_within(const struct tare_use *u)
+{
+	if (u->kind == TARE_WORK_BACKWARD)
+		return u->in_backward && !u->lived_backwards;
+	return u->kind != TARE_WORK_OTHER && u->in_its_section;
+}
+
+void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b)
+{
+	uint32_t turn = b->use.turn;
+	uint16_t now, before;
+	uint64_t *v;
+
+	if (!went_within(&b->use) || (fates->count >= KEYS && !tare_map_get(fates, key_of(b))))
+		return;
+	v = tare_map_put(fates, key_of(b), NULL);
+	now = (uint16_t)(*v >> 16);
+	before = (uint16_t)*v;
+	if (*v >> 32 != turn) {
+		before = *v >> 32 == turn - 1 ? now : 0;
+		now = 0;
+	}
+	*v = value_of(turn, now == UINT16_MAX ? now : now + 1, before);
+}
+
+bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b)
+{
+	const uint64_t *v = b->use.kind == TARE_WORK_OTHER ? NULL : tare_map_get(fates, key_of(b));
+	uint16_t now, before;
+
+	if (!v)
+		return false;
+	now = (uint16_t)(*v >> 16);
+	before = (uint16_t)*v;
+	if (*v >> 32 == b->use.turn)
+		return now < before;
+	return *v >> 32 == b->use.turn - 1 && now;
+}
