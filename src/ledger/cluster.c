@@ -7,6 +7,7 @@
 #include "ledger/fold.h"
 
 #include "base/array.h"
+#include "base/sat.h"
 
 #include <stdlib.h>
 
@@ -185,7 +186,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	} else if (a.takes_rest) {
 		d->quiet_open += rest; /* a list may tell who it was */
-		d->quiet_sum += llabs(rest);
+		d->quiet_sum = tare_sat_add(d->quiet_sum, tare_sat_abs(rest));
 	} else {
 		tare_fold_unexplained(f, d, s, a.context, rest);
 	}

@@ -92,11 +92,11 @@ static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *n
 
 static const char *source_of(const struct tare_fold *f, uint32_t site, struct tare_arena *memory)
 {
-	const struct tare_site *at = &f->sites[site];
+	const struct tare_site *at = site ? &f->sites[site] : NULL;
 	struct tare_str line = { 0 };
 	const char *copy;
 
-	if (!site)
+	if (!at)
 		return NULL;
 	if (at->python)
 		tare_line_add(&line, tare_line_of_user(at->python), false);

@@ -6,6 +6,8 @@
  */
 #include "ledger/fold.h"
 
+#include "base/sat.h"
+
 struct span {
 	uint64_t first, last;             /* pages */
 	bool is_first_edge, is_last_edge; /* touched in part; last only if it is another page */
@@ -13,7 +15,7 @@ struct span {
 
 static struct span span_of(const struct tare_fold *f, uint64_t at, uint64_t size)
 {
-	uint64_t page = (uint64_t)f->page, end = at + size;
+	uint64_t page = (uint64_t)f->page, end = size > UINT64_MAX - at ? UINT64_MAX : at + size;
 	struct span s = { .first = at / page, .last = (end - 1) / page };
 
 	s.is_first_edge = at % page || (s.first == s.last && end % page);
@@ -50,7 +52,7 @@ static int64_t change(struct tare_fold *f, struct tare_place *p, uint64_t at, ui
 		pages--;
 	if (s.is_last_edge && !edge(p, s.last))
 		pages--;
-	return pages * f->page;
+	return tare_sat_mul(pages, f->page);
 }
 
 int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size)

@@ -2,6 +2,8 @@
 /* Readings, and what changes between calls: nobody's, but for three rules. */
 #include "ledger/fold.h"
 
+#include "base/sat.h"
+
 #include <stdlib.h>
 #include <stdio.h>
 
@@ -96,7 +98,7 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 	if (!paused)
 		rest -= tare_fold_managed_touch(f, d, -1, rest - back);
 	d->quiet_open += rest;
-	d->quiet_sum += llabs(rest);
+	d->quiet_sum = tare_sat_add(d->quiet_sum, tare_sat_abs(rest));
 }
 
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,

@@ -5,14 +5,14 @@
  */
 #include "ledger/fold.h"
 
-#include <stdlib.h>
+#include "base/sat.h"
 
 void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s, int context,
 			   int64_t bytes)
 {
 	int bucket;
 
-	d->inside_sum += llabs(bytes);
+	d->inside_sum = tare_sat_add(d->inside_sum, tare_sat_abs(bytes));
 	if (!bytes || context < 0)
 		return;
 	bucket = tare_fold_bucket_at(f, context, TARE_BUCKET_UNEXPLAINED, 0, s->call_site);

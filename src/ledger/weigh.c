@@ -2,6 +2,9 @@
 /* Where the measured change of a call goes. */
 #include "ledger/fold.h"
 
+#include "base/sat.h"
+#include "trace/bound.h"
+
 #include <stdlib.h>
 
 /* The default stack of every thread is part of the context. */
@@ -22,16 +25,17 @@ static int64_t round_up(int64_t bytes, int64_t step)
 int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c, int64_t local)
 {
 	const struct tare_device *d = f->devices[c->device]->device;
-	int64_t threads = (int64_t)d->multiprocessors * d->threads_per_multiprocessor;
+	int64_t threads = tare_sat_mul(d->multiprocessors, d->threads_per_multiprocessor);
+	int64_t bytes = tare_sat_mul(threads, round_up(local, LOCAL_STEP));
 
-	return round_up(threads * round_up(local, LOCAL_STEP) + LOCAL_EXTRA, f->page);
+	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA, f->page);
 }
 
 /* The other way round: the largest local memory of a thread for which what is held is enough. */
 int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c)
 {
 	const struct tare_device *d = f->devices[c->device]->device;
-	int64_t threads = (int64_t)d->multiprocessors * d->threads_per_multiprocessor;
+	int64_t threads = tare_sat_mul(d->multiprocessors, d->threads_per_multiprocessor);
 
 	if (c->local_held <= LOCAL_EXTRA || !threads)
 		return 0;

@@ -464,8 +464,15 @@ enum tare_class {
 #define F(type, field)
 enum tare_kind {
 #include "record.def"
-	TARE_KIND_NR
 };
+#undef TARE_RECORD
+
+/* One more than the largest id: the rows are not in its order. */
+#define TARE_RECORD(id, key, name, fields, tail) char name[id + 1];
+union tare_kind_ids {
+#include "record.def"
+};
+enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 #undef F
 #undef TARE_RECORD
 

@@ -2,6 +2,7 @@
 #include "trace/reorder.h"
 
 #include "base/array.h"
+#include "trace/bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ static struct held *copy(struct tare_reorder *r, const struct tare_log_record *r
 	r->held_bytes += sizeof(*held) + size;
 	held->rec = *rec;
 	memcpy(held->bytes, rec->rec.head, fixed);
+	tare_bound_sizes(rec->info, held->bytes);
 	held->rec.rec.head = (const struct tare_record *)(const void *)held->bytes;
 	if (rec->text) {
 		memcpy(held->bytes + fixed, rec->text, tail);

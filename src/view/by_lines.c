@@ -167,7 +167,8 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows, con
 		host += rows->rows[i].host_anon + rows->rows[i].host_file;
 	}
 	add_head(&t, ledger, device, &all, host);
-	add_rows(&t, rows->rows + first, count, &all);
+	if (count)
+		add_rows(&t, rows->rows + first, count, &all);
 	add_foot(&t, device);
 	tare_device_text_draw(out, &t, device, "", style);
 	tare_text_table_free(&t);

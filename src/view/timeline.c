@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 
+#include <math.h>
+
 enum { LEVELS = 8, LEAST = 16, MOST = 64 };
 
 static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -20,7 +22,7 @@ static int64_t most_in(const struct tare_timeline *t, size_t cell, size_t cells)
 
 static int level_of(int64_t bytes, int64_t most)
 {
-	int64_t level = most > 0 ? (bytes * LEVELS + most - 1) / most - 1 : 0;
+	double level = most > 0 ? ceil((double)bytes * LEVELS / (double)most) - 1 : 0;
 
 	return level < 0 ? 0 : level < LEVELS ? (int)level : LEVELS - 1;
 }

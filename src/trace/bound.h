@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_BOUND_H
+#define TARE_TRACE_BOUND_H
+
+#include "trace/decode.h"
+
+/* A pebibyte: more than any machine has, and so little that thousands of them can be added and doubled. */
+#define TARE_BOUND_BYTES ((int64_t)1 << 50)
+
+/*
+ * Sizes in a record that are larger, as only a damaged file or a request that was refused has them, become
+ * TARE_BOUND_BYTES, so that the books can be kept in int64_t. `rec` is a whole record of this kind; TARE_NOT_KNOWN stays.
+ */
+void tare_bound_sizes(const struct tare_kind_info *info, void *rec);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+#include "trace/bound.h"
+#include "trace/format.h"
+
+#include <string.h>
+
+TEST(sizes_that_no_machine_has_are_bounded)
+{
+	struct tare_rec_event event = {
+		.asked = UINT64_MAX - 1,
+		.granted = (uint64_t)1 << 63,
+		.before = TARE_NOT_KNOWN,
+		.after = 12345,
+		.handle = UINT64_MAX - 1,
+	};
+	struct tare_rec_carry carry = { .bytes = INT64_MIN };
+
+	tare_bound_sizes(tare_decode_kind(TARE_KIND_EVENT), &event);
+	CHECK_INT(event.asked, TARE_BOUND_BYTES);
+	CHECK_INT(event.granted, TARE_BOUND_BYTES);
+	CHECK(event.before == TARE_NOT_KNOWN);
+	CHECK_INT(event.after, 12345);
+	CHECK(event.handle == UINT64_MAX - 1);
+	tare_bound_sizes(tare_decode_kind(TARE_KIND_CARRY), &carry);
+	CHECK_INT(carry.bytes, -TARE_BOUND_BYTES);
+}
+
+/* A field of a new record that is a size by its name is one: none is left over. */
+TEST(no_kind_has_more_sizes_than_there_is_room_for)
+{
+	int kinds = 0;
+
+	for (uint16_t kind = 0; kind < TARE_KIND_NR; kind++) {
+		const struct tare_kind_info *info = tare_decode_kind(kind);
+		unsigned char rec[1024];
+
+		if (!info)
+			continue;
+		CHECK(info->fixed <= sizeof(rec));
+		memset(rec, 0x7f, sizeof(rec));
+		tare_bound_sizes(info, rec);
+		for (int i = 0; i < info->field_nr; i++)
+			if (!strcmp(info->fields[i].name, "bytes") && info->fields[i].size == 8)
+				CHECK_INT(tare_decode_value(&info->fields[i], rec),
+					  TARE_BOUND_BYTES);
+		kinds++;
+	}
+	CHECK(kinds > 40);
+}
+
+TEST(every_kind_is_below_the_number_of_kinds)
+{
+	CHECK(tare_decode_kind_named("block_sum"));
+	CHECK((int)TARE_KIND_BLOCK_SUM < (int)TARE_KIND_NR);
+}
