@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the fuzz target where there is no libFuzzer: mutates the seeds, always in the same way, for so
+ * Runs a fuzz target where there is no libFuzzer: mutates the seeds, always in the same way, for so
  * many seconds. An input that crashes is left in a file, whose name is printed first.
  *
- *   fuzz_reader SECONDS        fuzz
- *   fuzz_reader FILE…          run these inputs
- *   fuzz_reader --seeds DIR    write the seed corpus, for libFuzzer
+ *   fuzz_TARGET SECONDS [DIR]  fuzz; the files of DIR are seeds, too
+ *   fuzz_TARGET FILE…          run these inputs
+ *   fuzz_TARGET --seeds DIR    write the seed corpus, for libFuzzer
  */
 #include "seeds.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@
 enum { HANG_S = 20 };
 
 static uint64_t state = 0x7a3e5eed;
-static uint8_t input[FUZZ_MAX], seeds[FUZZ_SEED_NR][FUZZ_MAX];
-static size_t input_size, seed_sizes[FUZZ_SEED_NR];
+static uint8_t input[FUZZ_MAX], seeds[FUZZ_SEED_MAX][FUZZ_MAX];
+static int seed_nr;
+static size_t input_size, seed_sizes[FUZZ_SEED_MAX];
 
 static uint64_t number(uint64_t below)
 {
@@ -83,7 +85,7 @@ static void mutate_once(void)
 
 static void mutate(void)
 {
-	int n = (int)number(FUZZ_SEED_NR);
+	int n = (int)number((uint64_t)seed_nr);
 
 	memcpy(input, seeds[n], seed_sizes[n]);
 	input_size = seed_sizes[n];
@@ -110,7 +112,29 @@ static void on_crash(int sig)
 	raise(sig);
 }
 
-static int fuzz(double seconds)
+/* Files of DIR are seeds, too: as many as there is room for. */
+static void read_seeds(const char *dir)
+{
+	struct dirent **names;
+	int n = scandir(dir, &names, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		char path[4096];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
+		f = names[i]->d_name[0] != '.' && seed_nr < FUZZ_SEED_MAX ? fopen(path, "rb") : NULL;
+		if (f)
+			seed_sizes[seed_nr] = fread(seeds[seed_nr], 1, FUZZ_MAX, f), seed_nr++;
+		if (f)
+			fclose(f);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+}
+
+static int fuzz(double seconds, const char *dir)
 {
 	struct timespec now, begin;
 	uint64_t runs = 0;
@@ -123,10 +147,12 @@ static int fuzz(double seconds)
 	signal(SIGBUS, on_crash);
 	signal(SIGFPE, on_crash);
 	signal(SIGALRM, on_crash);
-	for (int i = 0; i < FUZZ_SEED_NR; i++) {
-		seed_sizes[i] = fuzz_seed(i, seeds[i]);
+	for (; seed_nr < fuzz_seed_nr(); seed_nr++)
+		seed_sizes[seed_nr] = fuzz_seed(seed_nr, seeds[seed_nr]);
+	if (dir)
+		read_seeds(dir);
+	for (int i = 0; i < seed_nr; i++)
 		LLVMFuzzerTestOneInput(seeds[i], seed_sizes[i]);
-	}
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		mutate();
@@ -155,7 +181,7 @@ static int run_file(const char *path)
 static int write_seeds(const char *dir)
 {
 	mkdir(dir, 0700);
-	for (int i = 0; i < FUZZ_SEED_NR; i++) {
+	for (int i = 0; i < fuzz_seed_nr(); i++) {
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/seed-%d", dir, i);
@@ -172,8 +198,8 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "--seeds"))
 		return write_seeds(argv[2]);
-	if (argc == 2 && strspn(argv[1], "0123456789.") == strlen(argv[1]))
-		return fuzz(atof(argv[1]));
+	if (argc > 1 && argc < 4 && strspn(argv[1], "0123456789.") == strlen(argv[1]))
+		return fuzz(atof(argv[1]), argv[2]);
 	for (int i = 1; i < argc; i++)
 		rc |= run_file(argv[i]);
 	return rc;

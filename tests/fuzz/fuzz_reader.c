@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target: any bytes as a recording. It is opened, every record is read in both orders, named
- * and printed; with TARE_FUZZ_LEDGER set, its ledger is made too. Whatever the bytes are, nothing may
- * crash, hang or leak.
+ * and printed; its ledgers are made and shown in every way. Whatever the bytes are, nothing may
+ * crash, hang, leak or compute with what does not fit.
  */
 #include "seeds.h"
 
@@ -10,6 +10,11 @@
 #include "cmd/dump_print.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
+#include "view/by.h"
+#include "view/ledger_csv.h"
+#include "view/ledger_json.h"
+#include "view/ledger_text.h"
+#include "view/phase.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -120,15 +125,46 @@ static void print(const char *path)
 	tare_str_free(&out);
 }
 
+static void show(const struct tare_ledger *const *ledgers, int n)
+{
+	static const struct tare_text_style style = { .width = 80 };
+	struct tare_phase_view phases = { ledgers[0], -1 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_ledger_text(&out, ledgers, n, &style);
+	for (int by = 0; by < TARE_BY_NR; by++)
+		tare_by_text(&out, (enum tare_by)by, ledgers, n, &style);
+	for (int format = TARE_EMIT_TEXT; format <= TARE_EMIT_CSV; format++) {
+		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
+		if (format == TARE_EMIT_JSON)
+			tare_ledger_json(&e.json, ledgers[0]);
+		else if (format == TARE_EMIT_CSV)
+			tare_ledger_csv(&e, ledgers, n);
+		if (tare_phase_is_any(&phases))
+			tare_phase_show(&e, &phases);
+		for (int by = 0; by < TARE_BY_NR && format != TARE_EMIT_TEXT; by++)
+			tare_by_data(&e, (enum tare_by)by, ledgers, n);
+		tare_emit_end(&e);
+	}
+	tare_str_free(&out);
+}
+
 static void make_ledgers(struct tare_recording *r)
 {
 	static const struct tare_instant at[] = { { .mark = TARE_MARK_PEAK, .text = "peak" },
-						  { .mark = TARE_MARK_END, .text = "end" } };
-	struct tare_ledger ledgers[2];
+						  { .mark = TARE_MARK_END, .text = "end" },
+						  { .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" } };
+	enum { NR = sizeof(at) / sizeof(at[0]) };
+	const struct tare_ledger *shown[NR];
+	struct tare_ledger ledgers[NR];
 
-	tare_ledger_of_recording(r, NULL, at, 2, ledgers);
-	tare_ledger_free(&ledgers[0]);
-	tare_ledger_free(&ledgers[1]);
+	tare_ledger_of_recording(r, NULL, at, NR, ledgers);
+	for (int i = 0; i < NR; i++)
+		shown[i] = &ledgers[i];
+	show(shown, NR);
+	for (int i = 0; i < NR; i++)
+		tare_ledger_free(&ledgers[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -165,8 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tare_recording_open(&r, make_dir(), NULL))
 		return 0;
 	read_events(r);
-	if (getenv("TARE_FUZZ_LEDGER"))
-		make_ledgers(r);
+	make_ledgers(r);
 	for (int i = 0; i < tare_recording_process_nr(r); i++)
 		print(tare_recording_process(r, i)->log);
 	tare_recording_close(r);

@@ -19,14 +19,16 @@ struct fuzz_head {
 enum {
 	/* Before reading, give every record the seal of its place: so that damage gets past the seal. */
 	FUZZ_RESEAL = 1,
-	FUZZ_SEED_NR = 6,
 	FUZZ_MAX = 1 << 17,
 	FUZZ_RING_HEAD = 640,
 	FUZZ_LANES = 2,
+	FUZZ_SEED_MAX = 64,
+	FUZZ_TEXT_NR = 14, /* kinds of text of fuzz_texts.c */
 };
 
-/* Fills `out` (FUZZ_MAX bytes) and returns the size. n < FUZZ_SEED_NR. */
+/* Fills `out` (FUZZ_MAX bytes) and returns the size. n < fuzz_seed_nr(), which is at most FUZZ_SEED_MAX. */
 size_t fuzz_seed(int n, uint8_t *out);
+int fuzz_seed_nr(void);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
