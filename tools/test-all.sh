@@ -100,6 +100,7 @@ sanitized() {
 	step "build with $1 sanitizer" setup_and_build "$dir" -Db_sanitize="$1" -Db_lundef=false \
 		-Dbuildtype=debug || return
 	run_tests "unit tests with $1 sanitizer" "$dir" --suite unit
+	run_tests "fuzzing with $1 sanitizer" "$dir" --suite fuzz
 }
 
 finish() {
