@@ -5,7 +5,6 @@
 #include "trace/log_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,7 +118,7 @@ static int open_file(struct tare_log *log, struct tare_err *err)
 {
 	struct stat st;
 
-	log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	log->fd = tare_log_file_open(log->path);
 	if (log->fd < 0) {
 		if (errno == ENOENT)
 			return 0; /* the ring may be there */
@@ -227,17 +226,18 @@ int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 		tare_log_close(log);
 		return rc;
 	}
+	tare_log_file_keep(log);
 	tare_log_rewind(log, 0);
 	*out = log;
 	return 0;
 }
 
-struct tare_log *tare_log_share(const struct tare_log *log)
+struct tare_log *tare_log_share(struct tare_log *log)
 {
 	struct tare_log *other = tare_xcalloc(1, sizeof(*other));
 
 	other->info = log->info;
-	other->fd = log->fd;
+	other->fd = -1;
 	other->whole = log;
 	other->ring = log->ring;
 	other->ring_end = log->ring_end;
@@ -259,8 +259,7 @@ void tare_log_close(struct tare_log *log)
 		return;
 	free(log->window);
 	if (!log->whole) {
-		if (log->fd >= 0)
-			close(log->fd);
+		tare_log_file_drop(log);
 		for (size_t i = 0; i < log->lane_nr; i++)
 			free(log->lanes[i].bytes);
 		free(log->lanes);

@@ -78,7 +78,7 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
  * Another reader of the same log, which must live longer. It reads what tare_log_set_range() names, and is as cheap as
  * that is short.
  */
-struct tare_log *tare_log_share(const struct tare_log *log);
+struct tare_log *tare_log_share(struct tare_log *log);
 void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end);
 
 /* The next step is the first again, from `position` on if that is more than info.begin. */

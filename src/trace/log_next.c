@@ -29,7 +29,7 @@ static void fill_window(struct tare_log *log, uint64_t position)
 		from_file = info->file_end - position;
 		if (from_file > size)
 			from_file = size;
-		from_file = tare_log_pread(log->fd, log->window, from_file,
+		from_file = tare_log_pread(tare_log_file(log), log->window, from_file,
 					   tare_log_offset(info, position));
 	}
 	memset(log->window + from_file, 0, size - from_file);
@@ -180,7 +180,7 @@ static uint64_t step_over(struct tare_log *log, uint64_t position)
 	/* Holes of a sparse file can be huge, so ask now and then where they end. */
 	if (position < info->file_end && position % 65536 == 0) {
 		offset = (off_t)tare_log_offset(info, position);
-		data = lseek(log->fd, offset, SEEK_DATA);
+		data = lseek(tare_log_file(log), offset, SEEK_DATA);
 		if (data > offset)
 			position += (uint64_t)(data - offset) / TARE_CELL * TARE_CELL;
 		else if (data < 0)

@@ -22,9 +22,11 @@ struct tare_log {
 	struct tare_log_info info;
 	struct tare_log_counts counts;
 	char *path;
-	int fd;             /* of the .events file; -1 where there is none */
+	int fd; /* of the .events file; -1 where there is none, or log_files.c has closed it */
+	uint64_t device, inode; /* of that file, once log_files.c has it */
+	struct tare_log *newer, *older;
 	uint64_t cut_bytes; /* after the last whole cell of the file, if the ring has no more */
-	const struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
+	struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
 
 	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
 	struct tare_log_lane *lanes;
@@ -47,6 +49,16 @@ struct tare_log {
 	bool is_cut_told;
 	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record shorter than its struct */
 };
+
+/*
+ * trace/log_files.c. After keep() the descriptor is to be asked for before each use: -1 is an error. open() may
+ * close those of other logs.
+ */
+int tare_log_file_open(const char *path);
+bool tare_log_files_are_short(void); /* … could not, for want of descriptors */
+void tare_log_file_keep(struct tare_log *log);
+int tare_log_file(struct tare_log *log);
+void tare_log_file_drop(struct tare_log *log);
 
 /* trace/log_ring.c: copies the lanes of the ring; without a ring does nothing. */
 void tare_log_load_ring(struct tare_log *log, const char *ring_path);

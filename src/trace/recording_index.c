@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "trace/log.h"
+#include "trace/log_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -436,6 +437,8 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	struct tare_err err = { 0 };
 
 	if (tare_log_open(&pass.log, path, &err)) {
+		if (tare_log_files_are_short())
+			r->short_err = err;
 		add_unread(r, &err);
 		return;
 	}

@@ -110,6 +110,7 @@ struct tare_recording {
 	struct tare_strmap noted;
 	const char **unread; /* notes on logs that could not be opened … */
 	size_t unread_nr, unread_cap;
+	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
 	bool is_open;
 	int64_t zero_ns;          /* time 0 on the monotonic clock of `zero_clock` … */

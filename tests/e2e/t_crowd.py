@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of one recording that come and go at once: the books balance at the peak and at the end."""
 
-from harness import IS_LONG, MIB, case, check, fixture, main, show, unexplained
+import json
+
+from harness import IS_LONG, MIB, case, check, check_equal, fixture, main, show, tare_argv, unexplained
 
 ROUNDS = 20 if IS_LONG else 3
 
@@ -35,6 +37,18 @@ def orphans(box):
 @case
 def a_fork_server(box):
     check_crowd(box, "server", 5, 1, 500)
+
+
+@case
+def few_descriptors(box):
+    """More logs than a process may open: those are opened when they are needed."""
+    box.record(fixture("e2e_crowd", "ends", "40", "1", "60"))
+    wanted = box.report("rec.tare", "peak")
+    for limit in (20, 10, 4):
+        few = box.run(["sh", "-c", "ulimit -n %d && exec \"$@\"" % limit, "sh"] +
+                      tare_argv("report", "rec.tare", "--at", "peak", "--json"))
+        check_equal(few.code, 0, few)
+        check_equal(json.loads(few.out), wanted)
 
 
 if __name__ == "__main__":
