@@ -251,6 +251,7 @@ struct tare_host_tensors {
 	int64_t bytes, count;         /* blocks of its allocator */
 	int64_t mapped, mapped_count; /* shared memory and mapped files; may be in several processes */
 	int64_t most;                 /* of `bytes`, so far */
+	bool is_partial; /* recording was paused before: what was made then, and is still there, is not in here */
 };
 
 struct tare_host_ledger {

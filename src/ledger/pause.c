@@ -144,6 +144,20 @@ int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d,
 	return part;
 }
 
+/* Where what came in a pause is, or is not. */
+static const char *what_is_known(const struct tare_fold *f)
+{
+	bool is_device = false;
+
+	for (int i = 0; i < f->device_nr; i++)
+		is_device |= f->devices[i] != NULL;
+	if (!is_device)
+		return "tensors on the CPU that were made then are not known";
+	return f->host.most ? "what a GPU gained then is in the row \"while recording was paused\", and "
+			      "tensors on the CPU that were made then are not known"
+			    : "what changed then is in the row \"while recording was paused\"";
+}
+
 void tare_fold_notes_of_pauses(struct tare_fold *f)
 {
 	enum { SHOWN = 3 };
@@ -157,16 +171,10 @@ void tare_fold_notes_of_pauses(struct tare_fold *f)
 			tare_fold_note(f, "recording was stopped at %s: what came then is not in this report",
 				       from);
 		else if (p->to_ns < 0)
-			tare_fold_note(f,
-				       "recording was paused at %s and not resumed: what changed since is "
-				       "in the row \"%s\"",
-				       from, tare_accounts[TARE_ACCOUNT_PAUSED].label);
+			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from, what_is_known(f));
 		else
-			tare_fold_note(f,
-				       "recording was paused from %s to %s: what changed then is in the "
-				       "row \"%s\"",
-				       from, tare_units_duration(to, p->to_ns),
-				       tare_accounts[TARE_ACCOUNT_PAUSED].label);
+			tare_fold_note(f, "recording was paused from %s to %s: %s", from,
+				       tare_units_duration(to, p->to_ns), what_is_known(f));
 	}
 	if (f->pause_nr > SHOWN)
 		tare_fold_note(f, "recording was paused %zu more times", f->pause_nr - SHOWN);
@@ -178,4 +186,8 @@ void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *ou
 	out->pauses = tare_arena_alloc(out->memory, f->pause_nr * sizeof(*out->pauses) + 1);
 	for (size_t i = 0; i < f->pause_nr; i++)
 		out->pauses[i] = f->pauses[i];
+	for (int i = 0; i < out->host_nr; i++)
+		for (size_t k = 0; k < f->pause_nr; k++)
+			out->hosts[i].tensors.is_partial |= !f->pauses[k].is_stop &&
+							    (out->t_ns < 0 || f->pauses[k].from_ns <= out->t_ns);
 }

@@ -110,11 +110,34 @@ static void add_part(struct tare_json *j, const struct tare_host_ledger *h, cons
 	}
 }
 
+static const struct part paused = { "paused", "tensors made while recording was paused", NULL, NULL, NULL };
+
+/* There may be some, and nothing says how much. */
+static void add_unknown(struct tare_json *j, const struct tare_host_ledger *h)
+{
+	struct account a = { .part = &paused };
+
+	tare_json_open(j, NULL, '{');
+	add_path(j, h, &a);
+	tare_json_str(j, "label", paused.label);
+	tare_json_str(j, "account", paused.key);
+	tare_json_i64(j, "pid", h->pid);
+	tare_json_i64(j, "generation", h->generation);
+	tare_json_bool(j, "leaf", false);
+	tare_json_null(j, "bytes");
+	tare_json_null(j, "most_bytes");
+	tare_json_null(j, "count");
+	tare_json_null(j, "evidence");
+	tare_json_close(j);
+}
+
 void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host)
 {
 	tare_json_open(j, "accounts", '[');
 	for (int i = 0; host->tensors.is_known && i < PART_NR; i++)
 		add_part(j, host, &parts[i]);
+	if (host->tensors.is_known && host->tensors.is_partial)
+		add_unknown(j, host);
 	tare_json_close(j);
 }
 
@@ -173,6 +196,9 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 						   : 0;
 				p.most = sum > p.most ? sum : p.most;
 			}
+			for (int c = 0; c < ledger_nr; c++)
+				if (p.columns[c] && p.columns[c]->tensors.is_known && p.columns[c]->tensors.is_partial)
+					p.most = p.most > LEAST ? p.most : LEAST;
 			if (p.most >= LEAST)
 				(*out)[count++] = p;
 			else
@@ -277,7 +303,7 @@ static void add_categories(struct tare_text_table *t, const struct process *p)
 static void add_process(struct tare_text_table *t, const struct process *p)
 {
 	struct tare_text_table_row *row = tare_text_table_add(t);
-	bool is_mapped = false;
+	bool is_mapped = false, is_partial = false;
 
 	tare_str_add(&row->label, "  ");
 	tare_text_add_name(&row->label, p->host->name ? p->host->name : "");
@@ -286,11 +312,20 @@ static void add_process(struct tare_text_table *t, const struct process *p)
 	add_categories(t, p);
 	for (int i = 0; i < t->column_nr; i++)
 		is_mapped |= p->columns[i] && p->columns[i]->tensors.mapped;
-	if (!is_mapped)
+	for (int i = 0; i < t->column_nr; i++)
+		is_partial |= p->columns[i] && p->columns[i]->tensors.is_partial;
+	if (is_mapped) {
+		row = tare_text_table_add(t);
+		tare_str_add(&row->label, "    shared memory, mapped files");
+		add_cells(row, p, t->column_nr, &parts[MAPPED]);
+	}
+	if (!is_partial)
 		return;
 	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "    shared memory, mapped files");
-	add_cells(row, p, t->column_nr, &parts[MAPPED]);
+	tare_str_add(&row->label, "    made while recording was paused");
+	for (int i = 0; i < t->column_nr; i++)
+		tare_str_add(&row->cells[i],
+			     p->columns[i] && p->columns[i]->tensors.is_partial ? "not known" : "–");
 }
 
 bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)

@@ -131,3 +131,24 @@ TEST(a_stop_is_the_end)
 	tare_ledger_free(&at);
 	world_free(w);
 }
+
+/* Blocks that were handed out while nobody recorded are in no figure, and the ledger says so from then on. */
+TEST(tensors_of_the_cpu_that_were_made_meanwhile_are_not_known)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_host_tensor(w, 0, 10 * MS, 0x1000, 8 * MIB, 0);
+	world_control(w, 20 * MS, TARE_ACT_PAUSE, 1);
+	world_control(w, 30 * MS, TARE_ACT_RESUME, 2);
+	world_host_tensor(w, 0, 40 * MS, 0x2000, 4 * MIB, 0);
+	l = world_ledger(w, "15ms");
+	CHECK(!l.hosts[0].tensors.is_partial);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "45ms");
+	CHECK_INT(l.hosts[0].tensors.bytes, 12 * MIB);
+	CHECK(l.hosts[0].tensors.is_partial);
+	CHECK(world_has_note(&l, "tensors on the CPU that were made then are not known"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
