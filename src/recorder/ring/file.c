@@ -30,10 +30,13 @@ static int last_error;
 static int open_file(const char *ending, int flags)
 {
 	char name[NAME_MAX];
+	int fd;
 
-	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation,
-			 ending);
-	return tare_control_open(name, flags, 0600);
+	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation, ending);
+	fd = tare_control_open(name, flags, 0600);
+	if (fd >= 0 && (flags & O_CREAT)) /* a umask of 0777 would leave nothing of that */
+		tare_sys6(SYS_fchmod, fd, 0600, 0, 0, 0, 0);
+	return fd;
 }
 
 static int write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t offset)
