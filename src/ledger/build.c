@@ -137,6 +137,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);
 		tare_fold_snapshot_pauses(f, l);
+		tare_fold_snapshot_losses(f, l);
 		tare_fold_snapshot_ooms(f, l);
 		tare_fold_training_rows(f, l);
 	}
@@ -193,6 +194,7 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->host.queue);
 	free(f->devices);
 	free(f->ends);
+	free(f->losses);
 	free(f->processes);
 	free(f->buckets);
 	free(f->contexts);

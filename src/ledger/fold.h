@@ -499,7 +499,7 @@ void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_de
 				 int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
 
 /* rows.c, snapshot.c */
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		    struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
@@ -520,6 +520,11 @@ int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d,
 				int64_t change);
 void tare_fold_notes_of_pauses(struct tare_fold *f);
 void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out);
+
+/* loss.c: records that were given up */
+void tare_fold_loss_see(struct tare_fold *f, const struct tare_event *e);
+bool tare_fold_is_lost(const struct tare_fold *f, int process, int64_t t);
+void tare_fold_snapshot_losses(const struct tare_fold *f, struct tare_ledger *out);
 
 /* rank.c: which processes make up a rank, and how it ended */
 void tare_fold_ranks(struct tare_fold *f);

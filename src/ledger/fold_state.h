@@ -687,6 +687,11 @@ struct tare_timed {
 	struct tare_ledger *out;
 };
 
+struct tare_loss_fold {
+	int process;
+	struct tare_loss lost;
+};
+
 struct tare_fold {
 	const struct tare_ledger_source *source;
 	int64_t page, weigh;
@@ -747,6 +752,8 @@ struct tare_fold {
 		int part_nr;
 	} host;
 	int64_t max_begin_all;
+	struct tare_loss_fold *losses;
+	size_t loss_nr, loss_cap;
 	struct tare_end *ends;
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */

@@ -327,6 +327,13 @@ struct tare_phase_row {
 };
 
 /* When nothing but ends of objects was recorded, or after a stop nothing at all. */
+/* Records that were given up. */
+struct tare_loss {
+	uint64_t records;
+	int64_t from_ns, to_ns;
+	const char *why; /* the end of a sentence with "because" */
+};
+
 struct tare_pause_ledger {
 	int64_t from_ns, to_ns; /* to: -1: until the end */
 	bool is_stop;
@@ -438,6 +445,7 @@ struct tare_ledger {
 	int host_nr;
 	struct tare_rank_ledger *ranks; /* by job, attempt and rank; none for a program on its own */
 	int rank_nr;
+	struct tare_loss loss; /* of the whole recording */
 	struct tare_pause_ledger *pauses;
 	int pause_nr;
 	/* By device, then by number. At `peak` and `end`: those of the whole recording. */

@@ -433,7 +433,17 @@ static void sum_up(struct build *b)
 	}
 }
 
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+/* Rule "lost" */
+static void doubt(struct build *b, size_t from, int process, int64_t t)
+{
+	if (process < 0 || !tare_fold_is_lost(b->f, process, t))
+		return;
+	for (size_t i = from; i < b->row_nr; i++)
+		if (b->rows[i].evidence < TARE_EVIDENCE_INFERRED)
+			b->rows[i].evidence = TARE_EVIDENCE_INFERRED;
+}
+
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 		    struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct build b = { .f = f, .d = d, .mark = m, .memory = memory };
@@ -442,6 +452,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 	collect(&b, m);
 	for (size_t i = 0, n; i < b.leaf_nr; i += n) {
 		struct leaf *l = &b.leaves[i];
+		size_t first = b.row_nr;
 
 		n = 1;
 		while (i + n < b.leaf_nr && l[n].process == l->process &&
@@ -453,6 +464,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			parent = add_process(&b, l->process);
 		if (l->account != TARE_ACCOUNT_OTHER || d->is_measured)
 			add_account(&b, parent, l, n);
+		doubt(&b, first, l->process, t);
 	}
 	sum_up(&b);
 	out->row_nr = (int)b.row_nr;

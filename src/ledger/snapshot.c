@@ -82,7 +82,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		.simulated = device->flags & TARE_DEVICE_SIMULATED,
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
-	tare_fold_rows(f, d, m, out->memory, l);
+	tare_fold_rows(f, d, m, t, out->memory, l);
 	tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_fold_pool_witness_rows(f, d, m, t, out->memory, l);

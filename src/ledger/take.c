@@ -245,6 +245,8 @@ static void see_other(struct tare_fold *f, const struct tare_event *e)
 	if (device >= 0 && is_reading(e))
 		f->devices[device]->will_be_measured = true;
 	tare_fold_elastic_see(f, e);
+	if (e->kind == TARE_KIND_LOST && e->process && e->rec.lost->records)
+		tare_fold_loss_see(f, e);
 	if (!is_late(f, e, device))
 		return;
 	late = &f->devices[device]->late;

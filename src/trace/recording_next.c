@@ -148,6 +148,12 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 		e->device = tare_process_device(&p->public, rec.pool->device);
 		e->api = look_up(&p->strings, rec.pool->api);
 		break;
+	case TARE_KIND_LOST:
+		if (rec.lost->first && rec.lost->first <= rec.lost->last) {
+			e->begin_ns = tare_recording_ns(r, p, rec.lost->first);
+			e->end_ns = tare_recording_ns(r, p, rec.lost->last);
+		}
+		break;
 	case TARE_KIND_DEVICE:
 		e->device = tare_process_device(&p->public, rec.device->ordinal);
 		break;

@@ -401,6 +401,15 @@ void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t numb
 	item->rec.control.number = number;
 }
 
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records)
+{
+	struct item *item = add(w, TARE_KIND_LOST, process, -1, t);
+
+	item->event.begin_ns = first;
+	item->event.end_ns = last;
+	item->rec.lost = (struct tare_rec_lost){ .records = records, .reason = TARE_LOST_DISK_FULL };
+}
+
 void world_degraded(struct world *w, int64_t t, const char *text)
 {
 	add(w, TARE_KIND_DEGRADED, 0, -1, t)->event.text = text;

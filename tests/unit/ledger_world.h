@@ -102,6 +102,8 @@ void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uin
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);
+/* Records of a process that were given up, told at t. */
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records);
 void world_degraded(struct world *w, int64_t t, const char *text);
 
 /* A PHASE record; pop and end have no name. `id` is of ranges. */

@@ -223,3 +223,28 @@ TEST(a_context_of_another_size_is_what_was_measured)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+TEST(nothing_of_a_process_is_exact_from_its_first_lost_record_on)
+{
+	int second;
+	struct world *w = two_processes(&second);
+	struct tare_ledger l;
+
+	alloc(w, 0, 1, 4, 5, 0, 2, 1900, 1902);
+	alloc(w, second, 1, 6, 7, 0, 4, 1902, 1906);
+	world_lost(w, second, 12 * MS, 8 * MS, 10 * MS, 17);
+	alloc(w, 0, 1, 14, 15, 8, 2, 1906, 1908);
+	l = world_ledger(w, "7500000ns");
+	CHECK_INT(world_row(&l, 0, "process:500/allocations")->evidence, TARE_EVIDENCE_EXACT);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_row(&l, 0, "process:500/allocations")->evidence, TARE_EVIDENCE_INFERRED);
+	CHECK_INT(world_row(&l, 0, "process:500/context")->evidence, TARE_EVIDENCE_INFERRED);
+	CHECK_INT(world_row(&l, 0, "process:431/allocations")->evidence, TARE_EVIDENCE_EXACT);
+	CHECK_INT(l.loss.records, 17);
+	CHECK_INT(l.loss.from_ns, 8 * MS);
+	CHECK_INT(l.loss.to_ns, 10 * MS);
+	CHECK(strstr(l.loss.why, "disk was full"));
+	tare_ledger_free(&l);
+	world_free(w);
+}
