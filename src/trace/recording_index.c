@@ -24,6 +24,7 @@ struct pass {
 	struct tare_map lanes; /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
 	bool is_checkpoint;
+	uint32_t lost_reason; /* of the last LOST record */
 	uint64_t fresh_gaps,
 		fresh_bytes; /* in the ring of a process that may still be writing there */
 };
@@ -334,6 +335,7 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		break;
 	case TARE_KIND_LOST:
 		p->public.lost += rec->rec.lost->records;
+		pass->lost_reason = rec->rec.lost->reason;
 		break;
 	case TARE_KIND_FOLD:
 		if (pass->is_checkpoint)
@@ -394,8 +396,8 @@ static void note_damage(const struct pass *pass)
 	if (lost > 0)
 		tare_recording_add_note(pass->r,
 					"%s: %" PRIu64
-					" record%s given up because the disk was full",
-					path, lost, plural(lost));
+					" record%s given up because %s",
+					path, lost, plural(lost), tare_lost_meaning(pass->lost_reason));
 }
 
 static void read_log(struct pass *pass)

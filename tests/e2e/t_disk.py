@@ -5,6 +5,7 @@
 import json
 import re
 import resource
+import shutil
 import subprocess
 
 from harness import (case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk, program_of,
@@ -39,6 +40,29 @@ def disk_fills_up(box):
     report = done.out.split("---")[1]
     check('"tare": 1' in report, "the report cannot be read", done)
     check_says(report, "given up because the disk was full")
+
+
+def counted(box, size):
+    """(records of the program in the log, told as lost), recorded on a disk of this size."""
+    record = " ".join(tare_argv(*record_args(fixture("e2e_steps"), rec="$disk/rec.tare")))
+    dump = " ".join(tare_argv("dump", "$disk/rec.tare", "--json"))
+    shutil.rmtree(box.path("disk"), ignore_errors=True)
+    done = on_small_disk(box, size, "%s >/dev/null; %s" % (record, dump), input=MANY, timeout=120)
+    rows = [row for row in map(json.loads, done.out.splitlines())
+            if "kind" in row and not row["log"].startswith("tare")]
+    return (sum(row["kind"] not in ("lost", "lane") for row in rows),
+            sum(row["records"] for row in rows if row["kind"] == "lost"))
+
+
+@case
+def what_is_told_as_lost_is_what_is_missing(box):
+    """To the record: the program makes the same ones each time."""
+    all_of_them, lost = counted(box, "64m")
+    check_equal(lost, 0)
+    for size in "2m", "5m":
+        there, lost = counted(box, size)
+        check(lost > 0, "nothing was lost on %s" % size)
+        check_equal(there + lost, all_of_them, size)
 
 
 @case
