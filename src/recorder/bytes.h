@@ -15,7 +15,7 @@
 #include "recorder/libc.h"
 
 #undef errno
-#define errno (*tare_libc()->errno_location())
+#define errno (*tare_libc_errno())
 
 #define memcmp(a, b, size)      __builtin_memcmp(a, b, size)
 #define memcpy(to, from, size)  __builtin_memcpy(to, from, size)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "recorder/scratch.h"
+
 enum {
 	VERSION_MASK = 0x7fff,
 	VERSION_HIDDEN = 0x8000,
@@ -341,18 +343,21 @@ static void list_all(const struct tare_elf_object *obj, void *arg)
 
 void *tare_elf_find_symbol(const char *name, const void *except)
 {
+	struct all *all = tare_scratch_take(sizeof(*all));
 	struct tare_elf_object object;
-	struct all all;
+	void *wanted = NULL;
 
-	all.nr = 0;
-	tare_objects_with(0, list_all, &all);
-	for (int i = 0; i < all.nr; i++) {
+	if (!all)
+		return NULL;
+	tare_objects_with(0, list_all, all);
+	for (int i = 0; i < all->nr && !wanted; i++) {
 		void *found = NULL;
 
-		if (tare_elf_object_at((const void *)all.addr[i], &object) && object.dynamic)
+		if (tare_elf_object_at((const void *)all->addr[i], &object) && object.dynamic)
 			found = tare_elf_symbol(&object, name, NULL);
-		if (found && found != except)
-			return found;
+		if (found != except)
+			wanted = found;
 	}
-	return NULL;
+	tare_scratch_give(all, sizeof(*all));
+	return wanted;
 }

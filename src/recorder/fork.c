@@ -17,6 +17,7 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/scratch.h"
 #include "recorder/sys.h"
 #include "recorder/unwind_stack.h"
 #include "recorder/vram/kept.h"
@@ -117,4 +118,5 @@ void tare_fork_check(void)
 	tare_kept_forget();
 	tare_local_forget();
 	tare_phase_forget();
+	tare_scratch_forget();
 }

@@ -98,3 +98,8 @@ const struct tare_libc *tare_libc(void)
 
 	return likely(known != NULL) ? known : look();
 }
+
+int *tare_libc_errno(void)
+{
+	return tare_libc()->errno_location();
+}

@@ -27,5 +27,6 @@ struct tare_libc {
 
 /* Every function is there: of a libc that was not found, one that answers 0. */
 const struct tare_libc *tare_libc(void);
+int *tare_libc_errno(void);
 
 #endif

@@ -124,7 +124,6 @@ const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info
 	const char *path = info->dlpi_name;
 	struct tare_elf_object obj;
 	struct record **bucket, *r;
-	char exe[PATH_LIMIT];
 	size_t size;
 
 	if (!describe(info, &obj))
@@ -133,19 +132,19 @@ const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info
 	for (r = *bucket; r; r = r->same_bucket)
 		if (is_same(r, &obj, is_main, path))
 			return &r->obj;
-	if (is_main) { /* the linker has no name for the program */
-		long n = tare_sys6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)exe,
-				   sizeof(exe) - 1, 0, 0);
-
-		exe[n > 0 ? n : 0] = '\0';
-		path = exe;
-	}
-	size = strnlen(path, PATH_LIMIT - 1) + 1;
+	size = is_main ? PATH_LIMIT : strnlen(path, PATH_LIMIT - 1) + 1;
 	r = tare_object_room(sizeof(*r) + size);
 	if (!r)
 		return NULL;
-	memcpy(r->path, path, size - 1);
-	r->path[size - 1] = '\0';
+	if (is_main) { /* the linker has no name for the program */
+		long n = tare_sys6(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)r->path,
+				   PATH_LIMIT - 1, 0, 0);
+
+		r->path[n > 0 ? n : 0] = '\0';
+	} else {
+		memcpy(r->path, path, size - 1);
+		r->path[size - 1] = '\0';
+	}
 	r->obj = obj;
 	r->obj.path = r->path;
 	r->is_main = is_main;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "recorder/scratch.h"
 #include "recorder/sys.h"
 
 static size_t put_number(char *out, uint64_t value, unsigned int base)
@@ -171,11 +172,13 @@ bool tare_plib_parse_uuid(const char *text, uint8_t out[16])
 
 void tare_plib_program_name(char *out, size_t size)
 {
-	char path[4096];
+	enum { PATH = 4096 };
+	char *path = tare_scratch_take(PATH);
 
 	out[0] = '\0';
-	if (tare_plib_readlink("/proc/self/exe", path, sizeof(path)))
+	if (path && tare_plib_readlink("/proc/self/exe", path, PATH))
 		tare_plib_format(out, size, "%s", tare_plib_basename(path));
+	tare_scratch_give(path, PATH);
 }
 
 /* Eight bytes at a time: names of phases come by the hundred thousand. */

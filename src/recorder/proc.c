@@ -2,24 +2,29 @@
 #include "recorder/proc.h"
 
 #include "recorder/plib.h"
+#include "recorder/scratch.h"
 #include "trace/script.h"
 
 enum { START_TICKS = 22 }; /* of the fields in /proc/PID/stat, counted from 1 */
 
 uint64_t tare_proc_start_ticks(const char *stat, char *state)
 {
-	char text[1024];
+	enum { TEXT = 1024 };
+	char *text = tare_scratch_take(TEXT);
 	const char *at = NULL;
+	uint64_t ticks;
 	int field = 2;
 
-	if (tare_plib_read_file(stat, text, sizeof(text)))
+	if (text && tare_plib_read_file(stat, text, TEXT))
 		at = tare_plib_last(text, ')'); /* the name may hold anything */
 	*state = '\0';
 	if (at && at[0])
 		*state = at[1];
 	for (; at && *at && field < START_TICKS; at++)
 		field += *at == ' ';
-	return at ? tare_plib_number(at) : 0;
+	ticks = at ? tare_plib_number(at) : 0;
+	tare_scratch_give(text, TEXT);
+	return ticks;
 }
 
 uint64_t tare_proc_pid_namespace(void)
@@ -33,10 +38,14 @@ uint64_t tare_proc_pid_namespace(void)
 
 void tare_proc_script(const char *program, char *out, size_t size)
 {
-	char args[2048] = { 0 }; /* the last two bytes stay 0 */
+	enum { ARGS = 2048 };
+	char *args;
 
 	out[0] = '\0';
-	if (tare_script_is_python(program) &&
-	    tare_plib_read_file("/proc/self/cmdline", args, sizeof(args) - 1))
+	if (!tare_script_is_python(program))
+		return;
+	args = tare_scratch_take(ARGS); /* the last two bytes stay 0 */
+	if (args && tare_plib_read_file("/proc/self/cmdline", args, ARGS - 1))
 		tare_script_name(out, size, args);
+	tare_scratch_give(args, ARGS);
 }

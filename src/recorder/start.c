@@ -13,6 +13,7 @@
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/scratch.h"
 #include "recorder/sys.h"
 #include "recorder/vram/card.h"
 #include "recorder/weigh.h"
@@ -142,23 +143,33 @@ __attribute__((destructor(101))) static void on_exit_or_unload(void)
 	tare_finish(1);
 }
 
-void tare_degraded(const char *sentence, const char *subject)
+/* False: it was said before, or too much was. */
+static bool is_said_first(const char *text)
 {
 	static uint64_t said[DEGRADED_MAX];
-	char text[512];
-	uint64_t hash;
+	uint64_t hash = tare_plib_hash(text, strlen(text)) | 1;
 	int i;
 
-	tare_plib_format(text, sizeof(text), "%s%s%s", subject ? subject : "", subject ? ": " : "", sentence);
-	hash = tare_plib_hash(text, strlen(text)) | 1;
 	for (i = 0; i < DEGRADED_MAX; i++) {
 		uint64_t none = 0;
 
 		if (said[i] == hash)
-			return;
-		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			tare_emit_degraded(text);
-			return;
-		}
+			return false;
+		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return true;
 	}
+	return false;
+}
+
+void tare_degraded(const char *sentence, const char *subject)
+{
+	enum { TEXT = 512 };
+	char *text = tare_scratch_take(TEXT);
+
+	if (!text)
+		return;
+	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "", sentence);
+	if (is_said_first(text))
+		tare_emit_degraded(text);
+	tare_scratch_give(text, TEXT);
 }

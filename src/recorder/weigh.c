@@ -9,6 +9,7 @@
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
+#include "recorder/scratch.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
 #include "trace/format.h"
@@ -247,13 +248,18 @@ uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
 	return used;
 }
 
-/* One of NVML's lists, in either layout, as pid and bytes. Negative: this driver does not tell. */
+/* Lists of NVML's, too large for a stack. */
+struct lists {
+	struct nvml_process_v1 all[2 * PEERS_MAX], graphics[PEERS_MAX];
+	struct nvml_process_v2 wide[PEERS_MAX];
+};
+
+/* One of them, in either layout, as pid and bytes. Negative: this driver does not tell. */
 static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
 		     int (*v2)(nvml_device, unsigned int *, void *),
 		     int (*v1)(nvml_device, unsigned int *, void *), nvml_device handle,
-		     struct nvml_process_v1 *out)
+		     struct nvml_process_v2 *wide, struct nvml_process_v1 *out)
 {
-	struct nvml_process_v2 wide[PEERS_MAX];
 	unsigned int count = PEERS_MAX, i;
 
 	if (v3 || v2) {
@@ -268,20 +274,23 @@ static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
 	return (int)count;
 }
 
-/* Compute and graphics processes; one that is in both lists counts once, with its larger figure. */
-static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX])
+/*
+ * Compute and graphics processes into `all`; one that is in both lists counts once, with its larger
+ * figure. Returns how many.
+ */
+static int read_processes(int ordinal, struct lists *lists)
 {
-	struct nvml_process_v1 graphics[PEERS_MAX];
+	struct nvml_process_v1 *out = lists->all, *graphics = lists->graphics;
 	nvml_device handle;
 	int n, m, i, j;
 
 	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal] || !tare_may_syscall())
 		return -1;
 	handle = weigh.handles[weigh.index_of[ordinal] - 1];
-	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, out);
+	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, lists->wide, out);
 	if (n < 0)
 		return -1;
-	m = read_list(nvml.graphics_v3, nvml.graphics_v2, nvml.graphics_v1, handle, graphics);
+	m = read_list(nvml.graphics_v3, nvml.graphics_v2, nvml.graphics_v1, handle, lists->wide, graphics);
 	for (i = 0; i < m; i++) {
 		for (j = 0; j < n && out[j].pid != graphics[i].pid; j++)
 			continue;
@@ -295,39 +304,30 @@ static int read_processes(int ordinal, struct nvml_process_v1 out[2 * PEERS_MAX]
 
 uint64_t tare_weigh_peers(int ordinal)
 {
-	struct nvml_process_v1 list[2 * PEERS_MAX];
+	struct lists *lists = tare_scratch_take(sizeof(*lists));
 	uint64_t since = tare_clock_ticks(), sum = 0;
 	uint32_t own = weigh.own_pid;
 	int n, i;
 
-	n = own ? read_processes(ordinal, list) : -1;
+	n = own && lists ? read_processes(ordinal, lists) : -1;
 	for (i = 0; i < n; i++) {
-		if (list[i].pid == own)
+		if (lists->all[i].pid == own)
 			continue;
-		if (list[i].used == NVML_NOT_AVAILABLE)
+		if (lists->all[i].used == NVML_NOT_AVAILABLE)
 			n = -1;
 		else
-			sum += list[i].used;
+			sum += lists->all[i].used;
 	}
+	tare_scratch_give(lists, sizeof(*lists));
 	tare_weigh_spend(since);
 	return n < 0 ? TARE_NOT_KNOWN : sum;
 }
 
-/*
- * In a container NVML lists us under the pid that the host knows. The pid that appears with our
- * first context is ours; if it is not plain which one that is, peers stay unknown.
- */
-void tare_weigh_learn_own_pid(int ordinal, bool before)
+static void learn_own_pid(const struct nvml_process_v1 *list, int n, bool before)
 {
-	struct nvml_process_v1 list[2 * PEERS_MAX];
-	uint32_t pid = tare_sys_getpid(), found = 0;
-	uint64_t since = tare_clock_ticks();
-	int n, i, fresh = 0;
-	uint32_t j;
+	uint32_t pid = tare_sys_getpid(), found = 0, j;
+	int i, fresh = 0;
 
-	if (weigh.own_pid)
-		return;
-	n = read_processes(ordinal, list);
 	if (before)
 		weigh.before_nr = 0;
 	for (i = 0; i < n; i++) {
@@ -346,5 +346,22 @@ void tare_weigh_learn_own_pid(int ordinal, bool before)
 	}
 	if (!before && !weigh.own_pid && fresh == 1)
 		weigh.own_pid = found;
+}
+
+/*
+ * In a container NVML lists us under the pid that the host knows. The pid that appears with our
+ * first context is ours; if it is not plain which one that is, peers stay unknown.
+ */
+void tare_weigh_learn_own_pid(int ordinal, bool before)
+{
+	uint64_t since = tare_clock_ticks();
+	struct lists *lists;
+
+	if (weigh.own_pid)
+		return;
+	lists = tare_scratch_take(sizeof(*lists));
+	if (lists)
+		learn_own_pid(lists->all, read_processes(ordinal, lists), before);
+	tare_scratch_give(lists, sizeof(*lists));
 	tare_weigh_spend(since);
 }

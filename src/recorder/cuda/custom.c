@@ -13,6 +13,7 @@
 #include "recorder/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/scratch.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -26,7 +27,9 @@
  */
 CUresult tare_hook_cuInit(unsigned int Flags)
 {
-	unsigned long long before[64], after[64];
+	struct used {
+		unsigned long long before[64], after[64];
+	} *used;
 	uint64_t begin, end;
 	CUresult result;
 	int saved, i, nr, known;
@@ -41,14 +44,17 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	saved = errno;
 	tare_phase_log_opens();
 	tare_weigh_start();
-	nr = tare_weigh_nvml_count();
-	tare_devices_read_all(before);
+	used = tare_scratch_take(sizeof(*used));
+	nr = used ? tare_weigh_nvml_count() : 0;
+	if (used)
+		tare_devices_read_all(used->before);
 	errno = saved;
 	begin = tare_clock_ticks();
 	result = tare_real.cuInit(Flags);
 	end = tare_clock_ticks();
 	saved = errno;
-	tare_devices_read_all(after);
+	if (used)
+		tare_devices_read_all(used->after);
 	tare_devices_start();
 	tare_depth--;
 	known = result == CUDA_SUCCESS ? tare_devices_count() : 0;
@@ -59,16 +65,17 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		if (!BEGIN_ON(cuInit, DRIVER, TARE_EFFECT_CHANGE, i))
 			break;
 		call.is_weighed = false; /* it was, above */
-		if (index >= 0 && index < nr && before[index] != TARE_NOT_KNOWN &&
-		    after[index] != TARE_NOT_KNOWN) {
-			call.before = before[index];
-			call.after = after[index];
+		if (index >= 0 && index < nr && used->before[index] != TARE_NOT_KNOWN &&
+		    used->after[index] != TARE_NOT_KNOWN) {
+			call.before = used->before[index];
+			call.after = used->after[index];
 			call.flags = TARE_EVENT_WEIGHED;
-			tare_call_saw(i, after[index]);
+			tare_call_saw(i, call.after);
 		}
 		call.begin = begin;
 		tare_call_end_at(&call, result, end);
 	}
+	tare_scratch_give(used, sizeof(*used));
 	errno = saved;
 	return result;
 }

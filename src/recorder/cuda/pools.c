@@ -303,7 +303,7 @@ static bool is_fresh(const struct pool *pool, CUmemoryPool only, uint64_t since)
 
 static void look(const struct tare_call *call, bool is_recorded, CUmemoryPool only, uint64_t since)
 {
-	struct tare_pool_state state[SLOTS];
+	struct tare_pool_state state;
 	uint64_t stamp;
 	CUstreamCaptureMode mode;
 	int i;
@@ -312,14 +312,13 @@ static void look(const struct tare_call *call, bool is_recorded, CUmemoryPool on
 		return;
 	stamp = call ? call->end : tare_clock_ticks();
 	for (i = 0; i < SLOTS; i++) {
-		memset(&state[i], 0, sizeof(state[i]));
-		if (!is_fresh(&pools[i], only, since) && ask_slot(&pools[i], &state[i]))
-			compare(&pools[i], stamp, &state[i]);
+		memset(&state, 0, sizeof(state));
+		if (!is_fresh(&pools[i], only, since) && ask_slot(&pools[i], &state))
+			compare(&pools[i], stamp, &state);
+		if (state.has_changed)
+			tare_pool_emit(call, is_recorded, pools[i].handle, stamp, &state);
 	}
 	end_asking(&mode);
-	for (i = 0; i < SLOTS; i++)
-		if (state[i].has_changed)
-			tare_pool_emit(call, is_recorded, pools[i].handle, stamp, &state[i]);
 }
 
 void tare_pools_look(const struct tare_call *call, bool is_recorded)

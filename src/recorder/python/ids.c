@@ -6,6 +6,7 @@
 #include "recorder/python/deaths.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/scratch.h"
 
 #define SLOTS  8192u /* a power of two, 64 bytes each, touched as needed */
 #define PROBES 4u
@@ -85,15 +86,18 @@ __attribute__((noinline)) static uint32_t write_line(const struct tare_python_la
 						     const struct tare_python_frame *frame,
 						     const struct tare_python_code *code)
 {
-	char text[NAME_BYTES];
+	char *text = tare_scratch_take(NAME_BYTES);
 	uint32_t file, function;
 
-	if (!tare_python_text(l, code->file, text, sizeof(text), TARE_PYTHON_TRUST))
+	if (!text)
+		return 0;
+	if (!tare_python_text(l, code->file, text, NAME_BYTES, TARE_PYTHON_TRUST))
 		text[0] = '\0';
 	file = tare_emit_string(text);
-	if (!tare_python_text(l, code->name, text, sizeof(text), TARE_PYTHON_TRUST))
+	if (!tare_python_text(l, code->name, text, NAME_BYTES, TARE_PYTHON_TRUST))
 		text[0] = '\0';
 	function = tare_emit_string(text);
+	tare_scratch_give(text, NAME_BYTES);
 	return tare_emit_line(file, function,
 			      (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
 }

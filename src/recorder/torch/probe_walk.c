@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recorder/recorder.h"
+#include "recorder/scratch.h"
 #include "recorder/torch/probe.h"
 #include "recorder/torch/probe_say.h"
 
@@ -237,33 +238,45 @@ static bool is_ending(const struct tare_python *p)
 	return p->is_finalizing ? p->is_finalizing() != 0 : *p->finalizing != NULL;
 }
 
+static bool walk_all(struct walk *w)
+{
+	const struct tare_probe_api *py = w->s.py;
+	struct py_object *torch_c;
+
+	if (!find_classes(w))
+		return false;
+	torch_c = module_dict(w, "torch._C");
+	if (!torch_c || !tare_probe_tensors_open(&w->s.tensors, torch_c)) {
+		tare_probe_tensors_close(&w->s.tensors);
+		return false;
+	}
+	w->classes[TENSOR] = w->s.tensors.base;
+	if (py->PyUnstable_GC_VisitObjects) {
+		py->PyUnstable_GC_VisitObjects(see, w);
+		tare_pool_witness(py);
+	} else {
+		see_list(w);
+	}
+	if (tare_probe_reads(&w->s.tensors))
+		w->s.result->flags |= TARE_SWEEP_GRADIENTS;
+	tare_probe_tensors_close(&w->s.tensors);
+	return true;
+}
+
 bool tare_probe_walk(struct tare_probe_result *result)
 {
 	const struct tare_probe_api *py = tare_probe_api();
-	struct py_object *torch_c;
-	struct walk w;
+	struct walk *w;
+	bool is_done = false;
 
 	if (!py || py->PyErr_Occurred() || is_ending(py->python))
 		return false;
-	memset(&w, 0, sizeof(w));
-	w.s.py = w.s.tensors.py = py;
-	w.s.result = result;
-	if (!find_classes(&w))
-		return false;
-	torch_c = module_dict(&w, "torch._C");
-	if (!torch_c || !tare_probe_tensors_open(&w.s.tensors, torch_c)) {
-		tare_probe_tensors_close(&w.s.tensors);
-		return false;
+	w = tare_scratch_take(sizeof(*w));
+	if (w) {
+		w->s.py = w->s.tensors.py = py;
+		w->s.result = result;
+		is_done = walk_all(w);
 	}
-	w.classes[TENSOR] = w.s.tensors.base;
-	if (py->PyUnstable_GC_VisitObjects) {
-		py->PyUnstable_GC_VisitObjects(see, &w);
-		tare_pool_witness(py);
-	} else {
-		see_list(&w);
-	}
-	if (tare_probe_reads(&w.s.tensors))
-		result->flags |= TARE_SWEEP_GRADIENTS;
-	tare_probe_tensors_close(&w.s.tensors);
-	return true;
+	tare_scratch_give(w, sizeof(*w));
+	return is_done;
 }

@@ -27,12 +27,11 @@ static struct {
 
 static struct tare_vram_file *map_file(void)
 {
+	int folder = tare_sys_open(tare_config.folder, O_PATH | O_DIRECTORY, 0), fd;
 	struct tare_vram_file *file;
-	char path[4200];
-	int fd;
 
-	tare_plib_format(path, sizeof(path), "%s/vram", tare_config.folder);
-	fd = tare_sys_open(path, O_RDWR, 0);
+	fd = (int)tare_sys6(SYS_openat, folder, (long)"vram", O_RDWR | O_CLOEXEC, 0, 0, 0);
+	tare_sys_close(folder);
 	if (fd < 0)
 		return NULL;
 	file = tare_sys_mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

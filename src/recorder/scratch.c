@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/scratch.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "recorder/sys.h"
+
+/* What a signal handler left by longjmp does not come back; then there is a mapping. */
+enum { PIECES = 8, PIECE = 10 << 10 };
+
+static char pieces[PIECES][PIECE] __attribute__((aligned(16)));
+static bool is_taken[PIECES];
+
+void *tare_scratch_take(size_t size)
+{
+	for (int i = 0; i < PIECES && size <= PIECE; i++)
+		if (!__atomic_exchange_n(&is_taken[i], true, __ATOMIC_ACQUIRE)) {
+			memset(pieces[i], 0, size);
+			return pieces[i];
+		}
+	return tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+}
+
+void tare_scratch_give(void *at, size_t size)
+{
+	size_t piece = (size_t)((char *)at - pieces[0]) / PIECE;
+
+	if (at && (char *)at >= pieces[0] && piece < PIECES)
+		__atomic_store_n(&is_taken[piece], false, __ATOMIC_RELEASE);
+	else if (at)
+		tare_sys_munmap(at, size);
+}
+
+void tare_scratch_forget(void)
+{
+	memset(is_taken, 0, sizeof(is_taken));
+}
