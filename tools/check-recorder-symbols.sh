@@ -3,6 +3,7 @@
 # The recorder lives in other people's processes. Checked on the finished library:
 #   exports = the hooked rows of cuda_api.def + cupti.def + tools/recorder-exports.txt, nothing more or less
 #   imports are in tools/recorder-imports.txt: data, and no function that a program could have too
+#   it is marked for shadow stacks and checked jumps
 #   thread-local storage needs no __tls_get_addr (which may allocate)
 #   tools/check-recorder-symbols.sh BUILD_DIR
 set -u
@@ -42,6 +43,15 @@ complain "$dir/banned" 'imported, but not in tools/recorder-imports.txt'
 
 readelf -dW "$lib" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vx 'libc.so.6' >"$dir/needed"
 complain "$dir/needed" 'needs more than libc.so.6'
+
+# One library without these notes, and shadow stacks and checked jumps are off for the whole program.
+case $(readelf -hW "$lib") in
+*X86-64*) notes='IBT, SHSTK' ;;
+*AArch64*) notes='BTI, PAC' ;;
+esac
+readelf -nW "$lib" | grep -q "feature: $notes" || echo "$notes" >"$dir/notes"
+touch "$dir/notes"
+complain "$dir/notes" 'has no GNU property'
 
 readelf -rW "$lib" | grep -oE 'R_[A-Z0-9_]*(DTPMOD|TLSDESC)[A-Z0-9_]*' | sort -u >"$dir/tls"
 complain "$dir/tls" 'thread-local storage that is not initial-exec'

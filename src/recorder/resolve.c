@@ -242,6 +242,7 @@ STUB(dlvsym, "");
 		".globl " #name "\n"                                                                \
 		".type " #name ", %function\n" #name ":\n"                                          \
 		".cfi_startproc\n"                                                                  \
+		"hint #34\n" /* bti c */                                                            \
 		"stp x29, x30, [sp, #-48]!\n"                                                       \
 		".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"           \
 		"mov x29, sp\n"                                                                     \

@@ -198,6 +198,7 @@ __asm__(".text\n"
 	".type dlopen, %function\n"
 	"dlopen:\n"
 	".cfi_startproc\n"
+	"hint #34\n" /* bti c */
 	"stp x29, x30, [sp, #-48]!\n"
 	".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"
 	"mov x29, sp\n"
