@@ -165,14 +165,12 @@ class Box:
         """The records of calls (kinds event and pool), as tare dump --json writes them; `api` is a name."""
         done = self.tare("dump", rec, "--json")
         check_equal(done.code, 0, done)
-        names, events = {}, []
-        for line in done.out.splitlines():
-            record = json.loads(line)
-            if record.get("kind") == "string":
-                names[record["log"], record["id"]] = record["text"]
-            elif record.get("kind") in ("event", "pool") and record["api"]:
-                record["api"] = names[record["log"], record["api"]]
-                events.append(record)
+        records = [json.loads(line) for line in done.out.splitlines()]
+        # A thread's lane may reach the log after that of another, which used a name that it wrote.
+        names = {(r["log"], r["id"]): r["text"] for r in records if r.get("kind") == "string"}
+        events = [r for r in records if r.get("kind") in ("event", "pool") and r["api"]]
+        for event in events:
+            event["api"] = names[event["log"], event["api"]]
         return events
 
 
