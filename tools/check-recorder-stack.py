@@ -5,7 +5,7 @@ alternate signal stacks.
 
 gcc says what every function takes and whom it calls (-fcallgraph-info); whom a call through a pointer may
 reach stands in tools/recorder-indirect.txt. What is behind `foreign` (the driver, NVML, Python, torch,
-libc) is its own affair: it is called only where there is room (src/recorder/stack_left.h).
+libc) is its own affair: it is called only where there is room (tare_stack_has).
 
     tools/check-recorder-stack.py BUILD_DIR [FUNCTION]     FUNCTION: show its deepest path"""
 

@@ -13,9 +13,9 @@ enum {
 	MAY_ASK = 16384, /* 64 MiB */
 };
 
-/* What is known for good: from begin to the upper end of the thread's own stack. */
+/* What is known for good: from begin to the upper end of the thread's own stack, and that it goes on to low. */
 static TARE_TLS struct {
-	uintptr_t begin, end;
+	uintptr_t begin, end, low;
 } own;
 
 static uintptr_t page_of(uintptr_t addr)
@@ -92,4 +92,40 @@ bool tare_stack_grow(struct tare_stack *stack, uintptr_t addr)
 		return false;
 	stack->end = readable_until(stack->end, limit, &stack->may_ask);
 	return stack->end >= limit;
+}
+
+/* The kernel's stack_t. */
+struct alternate {
+	uintptr_t at;
+	int flags;
+	size_t size;
+};
+
+/*
+ * Below the thread's own stack lies a page that cannot be read, or, of the first thread, what the kernel lets
+ * it grow into. A thread whose stack the program took from its own memory has no such page.
+ */
+static bool reaches(uintptr_t low)
+{
+	if (own.low && own.low <= low)
+		return true;
+	if (!own.low || own.low > own.begin)
+		own.low = own.begin;
+	while (own.low > low && tare_stack_is_readable(own.low - PAGE))
+		own.low -= PAGE;
+	return own.low <= low;
+}
+
+bool tare_stack_has(size_t bytes)
+{
+	enum { ON_IT = 1 }; /* SS_ONSTACK */
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct alternate alternate = { 0, 0, 0 };
+	struct tare_stack stack;
+
+	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 && (alternate.flags & ON_IT))
+		return here - alternate.at >= bytes && here - alternate.at <= alternate.size;
+	if (!tare_stack_enter(&stack, here) || stack.end != own.end)
+		return false;
+	return here > bytes && reaches(page_of(here - bytes));
 }

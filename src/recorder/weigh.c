@@ -11,6 +11,7 @@
 #include "recorder/resolve.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
+#include "recorder/unwind_stack.h"
 #include "trace/clock.h"
 #include "trace/format.h"
 #include "witness/nvml_abi.h"
@@ -84,12 +85,18 @@ void tare_weigh_birth(void)
 	weigh.us_ticks = (ticks_per_s ? ticks_per_s : 3000000000u) / 1000000;
 }
 
+/* NVML makes system calls, and takes more stack than we do. */
+static bool may_call(void)
+{
+	return tare_may_syscall() && tare_stack_has(TARE_STACK_FOREIGN);
+}
+
 void tare_weigh_start(void)
 {
 	void *library;
 	int err;
 
-	if (weigh.is_started)
+	if (weigh.is_started || !tare_stack_has(TARE_STACK_FOREIGN))
 		return;
 	weigh.is_started = true;
 	if (tare_config.no_weigh || !tare_may_syscall())
@@ -154,7 +161,7 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 	uint64_t allowed = elapsed / TARE_WEIGH_SHARE +
 			   __atomic_load_n(&weigh.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
 
-	if (tare_config.no_weigh || !tare_may_syscall())
+	if (tare_config.no_weigh || !may_call())
 		return false;
 	if (tare_config.simulated || need == TARE_WEIGH_ALWAYS)
 		return true; /* a simulated call takes no time that a share could be taken of */
@@ -198,7 +205,7 @@ bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
 	struct nvml_memory_v1 v1;
 
-	if (index < 0 || index >= weigh.nr || !tare_may_syscall())
+	if (index < 0 || index >= weigh.nr || !may_call())
 		return false;
 	if (weigh.has_v2 && nvml.memory_v2(weigh.handles[index], &v2) == 0 && v2.total != 0) {
 		*out = (struct tare_weigh_memory){v2.total, v2.reserved, v2.used, false};
@@ -235,7 +242,7 @@ uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
 	size_t free_bytes, total;
 
 	*by_cuda = false;
-	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !tare_may_syscall())
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !may_call())
 		return TARE_NOT_KNOWN;
 	if (weigh.index_of[ordinal])
 		used = tare_weigh_used_by_index(weigh.index_of[ordinal] - 1);
@@ -284,7 +291,7 @@ static int read_processes(int ordinal, struct lists *lists)
 	nvml_device handle;
 	int n, m, i, j;
 
-	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal] || !tare_may_syscall())
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !weigh.index_of[ordinal] || !may_call())
 		return -1;
 	handle = weigh.handles[weigh.index_of[ordinal] - 1];
 	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, lists->wide, out);

@@ -10,6 +10,7 @@
 #include "recorder/phase.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
+#include "recorder/unwind_stack.h"
 #include "recorder/resolve.h"
 
 #define SPECS_MAX     64
@@ -155,7 +156,11 @@ static int install(void *arg)
 /* A program that traces itself later takes our place without a word. */
 static int check(void *names)
 {
-	struct py_object *result = py.PyRun_StringFlags("check and check()", PY_EVAL_INPUT, names, names, NULL);
+	struct py_object *result;
+
+	if (!tare_stack_has(TARE_STACK_FOREIGN))
+		return 0; /* the next module asks again */
+	result = py.PyRun_StringFlags("check and check()", PY_EVAL_INPUT, names, names, NULL);
 
 	if (result)
 		py.Py_DecRef(result);

@@ -7,6 +7,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/probe_api.h"
+#include "recorder/unwind_stack.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
@@ -70,7 +71,7 @@ static int on_safe_point(void *arg)
 {
 	(void)arg;
 	__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
-	if (tare_depth > 0 || tare_is_vfork_child())
+	if (tare_depth > 0 || tare_is_vfork_child() || !tare_stack_has(TARE_STACK_FOREIGN))
 		return 0;
 	tare_fork_check();
 	if (tare_ring_command() == TARE_COMMAND_RECORD)
