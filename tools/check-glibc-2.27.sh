@@ -30,9 +30,9 @@ inside /bin/sh -eux -c "
 	python3 -m tare --version
 	tare doctor
 	cd /tmp
-	rm -rf demo.tare
+	rm -rf demo.tare t.db
 	tare demo --sim h200 -o demo.tare
 	tare report demo.tare --by process
-	tare sweep --sim h200 -o t-\$\$.db --grid a=1,2 -- true
+	tare sweep --sim h200 -o t.db --grid a=1,2 -- true
 	python3 -m pip uninstall -y tare
 "
