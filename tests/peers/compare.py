@@ -15,6 +15,8 @@ import signal
 import subprocess
 import tempfile
 
+ARGUMENTS = 1 << 16  # bytes of names that a command line is given: else all tests are run again
+
 
 class Run:
     """What one run of a module gave: outcomes by test, in order; how the process ended; seconds of CPU time;
@@ -133,8 +135,10 @@ def differing(plain, recorded):
 
 
 def class_of(test):
-    """Of `__main__.TestClass.test_name`, and of `setUpClass (__main__.TestClass)`."""
-    return test[test.index("(") + 1:-1] if test.endswith(")") else test.rpartition(".")[0]
+    """Of `__main__.TestClass.test_name`, of `setUpClass (__main__.TestClass)` and `file.py::TestClass::test_name`."""
+    if test.endswith(")"):
+        return test[test.index("(") + 1:-1]
+    return test.partition("[")[0].rpartition("::" if "::" in test else ".")[0]
 
 
 def is_flaky(plain, recorded):
@@ -158,6 +162,8 @@ class Module:
         classes = set(map(class_of, different))
         patterns = [test for test in dict.fromkeys(list(self.plain.outcomes) + list(self.recorded.outcomes))
                     if class_of(test) in classes and not test.endswith(")")]
+        if sum(map(len, patterns)) > ARGUMENTS:
+            patterns = []
         plain, recorded = [self.plain], [self.recorded]
         again = {"plain": lambda: plain.append(ways.plain(self.name, patterns)),
                  "recorded": lambda: recorded.append(ways.recorded(self.name, patterns)[0])}
