@@ -36,6 +36,7 @@ WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 PYTHON = "/usr/bin/python3"  # that has PyTorch, if any does
 IS_LONG = bool(os.environ.get("TARE_TEST_LONG"))
 MIB = 1 << 20
+PATIENCE = 5  # times every limit in seconds: they are for what hangs, and a busy machine is not to come to them
 
 # Only these come from outside, so that a developer's environment changes no result.
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "QEMU_LD_PREFIX")
@@ -103,6 +104,14 @@ def needs_root():
         raise Skip("only root can make this world")
 
 
+class Running(subprocess.Popen):
+    def wait(self, timeout=None):
+        return super().wait(timeout and timeout * PATIENCE)
+
+    def communicate(self, input=None, timeout=None):
+        return super().communicate(input, timeout and timeout * PATIENCE)
+
+
 class Box:
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="tare-e2e-")
@@ -134,7 +143,7 @@ class Box:
         if "input" not in more and "stdin" not in more:
             more["stdin"] = subprocess.DEVNULL
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir,
-                              env=self.environment(env, sim), timeout=timeout, **more)
+                              env=self.environment(env, sim), timeout=timeout * PATIENCE, **more)
         return Result(argv, done.returncode, done.stdout, done.stderr)
 
     def start(self, argv, env=None, sim=False, **more):
@@ -142,7 +151,7 @@ class Box:
         more.setdefault("stdin", subprocess.DEVNULL)
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
-        return subprocess.Popen(argv, cwd=self.dir, env=self.environment(env, sim), **more)
+        return Running(argv, cwd=self.dir, env=self.environment(env, sim), **more)
 
     def tare(self, *args, **more):
         return self.run(tare_argv(*args), **more)

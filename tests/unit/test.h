@@ -9,7 +9,7 @@
 
 /*
  * A test file is a list of TEST(name) { … } and is linked with test_main.c. Every test runs in a
- * child of its own, so a crash or a hang (90 s) is one red line. Output is TAP. `t_x NAME` runs the
+ * child of its own, so a crash or a hang is one red line. Output is TAP. `t_x NAME` runs the
  * tests whose name contains NAME, in this process (for a debugger).
  *
  *   TEST(map_grows)
