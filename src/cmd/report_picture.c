@@ -20,10 +20,21 @@ struct run {
 	struct tare_str title;
 };
 
+/* Of a rank's name what all ranks of its program have in common. */
+static int length_of_program(const char *name)
+{
+	const char *rank = strstr(name, " rank ");
+
+	return (int)(rank ? (size_t)(rank - name) : strlen(name));
+}
+
 static bool is_named_before(const struct tare_ledger *l, int host)
 {
+	int length = length_of_program(l->hosts[host].name);
+
 	for (int i = 0; i < host; i++)
-		if (!strcmp(l->hosts[i].name, l->hosts[host].name))
+		if (length_of_program(l->hosts[i].name) == length &&
+		    !strncmp(l->hosts[i].name, l->hosts[host].name, (size_t)length))
 			return true;
 	return false;
 }
@@ -38,7 +49,8 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 	for (int i = 0; i < l->host_nr; i++) {
 		if (is_named_before(l, i) || names++ >= NAMES_MAX)
 			continue;
-		tare_str_addf(&run->title, "%s%s", names > 1 ? ", " : "", l->hosts[i].name);
+		tare_str_addf(&run->title, "%s%.*s", names > 1 ? ", " : "", length_of_program(l->hosts[i].name),
+			      l->hosts[i].name);
 	}
 	if (names > NAMES_MAX)
 		tare_str_add(&run->title, " …");
