@@ -17,16 +17,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"
 SECONDS = 1500  # that one run of a module may take
 CPYTHON_PROCESSES = ["test_subprocess", "test_threading", "test_signal"]
-# In test_asyncio those of one class all wait on the clock; the rest of the list is whatever starts processes and
-# threads, waits for them, maps memory, loads libraries, or talks on the loopback.
+# Whatever starts processes and threads, waits for them, maps memory, loads libraries, or talks on the loopback.
 CPYTHON_REST = [
     "test_multiprocessing_spawn", "test_multiprocessing_fork", "test_multiprocessing_forkserver",
     "test_multiprocessing_main_handling", "test_concurrent_futures", "test_os", "test_posix", "test_fork1",
     "test_wait3", "test_wait4", "test_popen", "test_pty", "test_thread", "test_threadsignals", "test_threading_local",
     "test_queue", "test_faulthandler", "test_atexit", "test_eintr", "test_mmap", "test_fcntl", "test_resource",
-    "test_select", "test_selectors", "test_poll", "test_epoll", "test_socket", "test_socketserver", "test_ssl",
-    "test_cmd_line", "test_sys", "test_site", "test_gc", "test_tracemalloc", "test_import", "test_capi",
-    "test_ctypes/test_loading", "test_ctypes/test_callbacks", "test_io", "test_tempfile", "test_shutil",
+    "test_select", "test_selectors", "test_poll", "test_epoll", "test_socket", "test_ssl",
+    "test_cmd_line", "test_sys", "test_site", "test_gc", "test_tracemalloc",
+    "test_io", "test_tempfile", "test_shutil",
     "test_asyncio/test_events", "test_asyncio/test_subprocess", "test_asyncio/test_unix_events",
     "test_asyncio/test_streams", "test_asyncio/test_tasks", "test_asyncio/test_base_events",
 ]
