@@ -5,8 +5,9 @@
  *
  * Nothing here waits for anybody. The thread publishes a record by moving `head` when the record is whole. A drainer
  *
- *   1. reads tail, and the plan for that tail; if there is none it makes one: it takes room at the end of
- *      the log and enters it by compare-and-swap, so that all drainers of this tail have one and the same plan;
+ *   1. reads tail, and the plan for that tail; if there is none, and tail is still the same, it makes one: it takes
+ *      room at the end of the log and enters it by compare-and-swap in place of the plan it read, so that all
+ *      drainers of this tail have one and the same plan. No plan comes back, for no two have the same room;
  *   2. copies what the plan names, and looks whether tail is still the same: until tail moves, the
  *      thread cannot reuse those bytes, so the copy is what was published;
  *   3. writes the copy to the place in the plan, and moves tail by compare-and-swap.
@@ -16,8 +17,13 @@
  *
  * Order of memory: the release store of head makes the record visible to whoever loads head with acquire (1). The
  * plan is made after head was loaded, and a drainer that finds a plan loads head after it, so head covers the plan.
+ * Whoever makes a plan loaded its tail with acquire before, and stores the plan with release: who reads a plan of a
+ * later tail, and loads tail after it, sees that tail or a later one.
  * The thread reuses bytes only after it loaded, with acquire, a tail behind them; that tail was stored with
- * release after the write (3). The fence in tare_lane_copy() keeps the loads of the copy before the load of tail.
+ * release after the write (3). The fence in tare_lane_copy() keeps the loads of the copy before the load of tail: a
+ * copy that has a byte of the bytes' next use was made after the thread saw tail move. That the drainer then sees
+ * tail move as well is not C11's promise but the machine's, where a store that one processor has seen of another,
+ * all have (x86, arm64).
  */
 #ifndef TARE_TRACE_LANE_H
 #define TARE_TRACE_LANE_H
@@ -91,6 +97,9 @@ static inline uint64_t tare_lane_plan(const struct tare_lane_view *v,
 	TARE_STEP("plan read");
 	if (plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK))
 		return plan;
+	/* While tail is ours, the plan read is of an earlier tail. One of a later tail must not be replaced. */
+	if (__atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) != tail)
+		return 0;
 	size = tare_lane_block_size(v, tail, head);
 	begin = __atomic_fetch_add(d->log_end, TARE_LANE_HEAD + size, __ATOMIC_RELAXED);
 	end = begin + TARE_LANE_HEAD + size;
