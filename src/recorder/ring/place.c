@@ -20,7 +20,9 @@
 /* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
 static struct tare_place both_places[2][TARE_LANES_MAX];
 static struct tare_place *places = both_places[0];
-/* By lane: serial number of the thread << 32 | its tid; 0: free. Dense, because new threads look through it. */
+/* By lane: serial number of the thread << 32 | its tid. Dense, because new threads look through it. */
+#define NOT_MADE 0u /* it has no bytes yet, or could not have any: nobody may take it */
+#define FREE     1u /* given back */
 static uint64_t owners[TARE_LANES_MAX];
 static uint32_t next_index, next_serial, next_asked;
 
@@ -98,8 +100,8 @@ static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
 			abandoned++;
 			if (places[i].frame && places[i].frame < frame)
 				deepest = (int)i;
-		} else if ((owner == 0 ||
-			    (own_tid_is_known(me) && (uint32_t)owner == (uint32_t)me)) &&
+		} else if ((owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) &&
+					      (uint32_t)owner == (uint32_t)me)) &&
 			   claim(i, owner, me)) {
 			return (int)i;
 		}
@@ -116,7 +118,7 @@ static int find_gone(uint32_t nr, uint64_t me, uint32_t most)
 		uint32_t index = (first + i) % nr;
 		uint64_t owner = __atomic_load_n(&owners[index], __ATOMIC_RELAXED);
 
-		if (owner && (uint32_t)owner != (uint32_t)me && is_gone(owner) &&
+		if (owner > FREE && (uint32_t)owner != (uint32_t)me && is_gone(owner) &&
 		    claim(index, owner, me))
 			return (int)index;
 	}
@@ -133,9 +135,10 @@ static int add(uint64_t me)
 			return -1;
 	} while (!__atomic_compare_exchange_n(&next_index, &index, index + 1, false,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	__atomic_store_n(&owners[index], me, __ATOMIC_RELAXED);
+	TARE_STEP("counted");
 	if (!tare_ring_file_add_lane(index))
-		return -1; /* it stays ours, and unused */
+		return -1; /* it is never made */
+	__atomic_store_n(&owners[index], me, __ATOMIC_RELEASE);
 	nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_RELAXED);
 	while (nr <= index &&
 	       !__atomic_compare_exchange_n(&tare_ring.header->lane_nr, &nr, index + 1, false,
@@ -177,7 +180,7 @@ void tare_place_return(struct tare_place *place, uint32_t epoch)
 	if (likely(swap_own(NULL, place)))
 		place->frame = 0;
 	else
-		__atomic_store_n(&owners[place->index], 0,
+		__atomic_store_n(&owners[place->index], FREE,
 				 __ATOMIC_RELEASE); /* a handler left one here */
 }
 
