@@ -12,10 +12,12 @@
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/cuda/graphs.h"
+#include "recorder/libc.h"
 #include "recorder/objects.h"
 #include "recorder/phase.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
+#include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
@@ -55,6 +57,16 @@ static bool has_kept_page(void)
 	return kept && tare_stack_is_readable((uintptr_t)kept) && *kept == KEPT_MARK;
 }
 
+/*
+ * In a child, before the signal handler that forked goes on: what it interrupted must not end its record in the
+ * parent's lane. (A fork without libc in a handler is seen only at the next record.)
+ */
+static void in_child(void)
+{
+	if (tare_place_is_in_use())
+		tare_ring_forget();
+}
+
 void tare_fork_start(void)
 {
 	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -67,6 +79,7 @@ void tare_fork_start(void)
 		keep_page();
 	}
 	*owner = tare_sys_getpid();
+	tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
 }
 
 bool tare_is_vfork_child(void)

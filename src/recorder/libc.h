@@ -17,7 +17,9 @@ struct dl_phdr_info;
 	  (int (*each)(struct dl_phdr_info *, size_t, void *), void *))                            \
 	X(auxiliary, "getauxval", unsigned long, (unsigned long))                                  \
 	X(on_exit, "on_exit", int, (void (*)(int, void *), void *))                                \
-	X(thread_self, "pthread_self", unsigned long, (void))
+	X(thread_self, "pthread_self", unsigned long, (void))                                      \
+	X(register_atfork, "__register_atfork", int,                                               \
+	  (void (*)(void), void (*)(void), void (*)(void), void *))
 
 struct tare_libc {
 #define X(field, name, result, params) result(*field) params;
