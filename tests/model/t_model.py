@@ -48,16 +48,20 @@ def search(path, defines, folder, is_order_wanted=False):
     return said
 
 
-def unreached(said):
+def unreached(said, path):
     """Statements that no order reaches; the ends of processes that go round for ever are none."""
-    return [line.strip() for line in re.findall(r"^\t\S+:\d+, state \d+, .*", said, re.M) if '"-end-"' not in line]
+    with open(path) as file:
+        source = file.read().splitlines()
+    found = re.findall(r"^\t\S+:(\d+), (state \d+, .*)", said, re.M)
+    return ["unreached: line %s, %s" % (line, what) for line, what in found
+            if '"-end-"' not in what and "reached by the thread only" not in source[int(line) - 1]]
 
 
-def problems(said, is_mutant):
+def problems(said, path, is_mutant):
     is_whole = "errors: 0" in said and "Search not completed" not in said and "max search depth" not in said
     if is_mutant:
         return [] if re.search(r"assertion violated.*\n(.*\n)*.*errors: 1", said) else ["the mutant lives"]
-    return ([] if is_whole else ["an error, or the search was not completed"]) + unreached(said)
+    return ([] if is_whole else ["an error, or the search was not completed"]) + unreached(said, path)
 
 
 def judge(number, path, mutant, defines):
@@ -67,7 +71,7 @@ def judge(number, path, mutant, defines):
         said = search(path, defines + (["-D" + mutant] if mutant else []), folder)
     finally:
         shutil.rmtree(folder)
-    wrong = problems(said, bool(mutant))
+    wrong = problems(said, path, bool(mutant))
     states = re.search(r"(\d+) states, stored", said)
     print("# %s states" % (states.group(1) if states else "no"))
     for line in said.splitlines() + wrong if wrong else []:

@@ -8,6 +8,7 @@
 #include "recorder/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
@@ -32,7 +33,8 @@ static int open_file(const char *ending, int flags)
 	char name[NAME_MAX];
 	int fd;
 
-	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation, ending);
+	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation,
+			 ending);
 	fd = tare_control_open(name, flags, 0600);
 	if (fd >= 0 && (flags & O_CREAT)) /* a umask of 0777 would leave nothing of that */
 		tare_sys6(SYS_fchmod, fd, 0600, 0, 0, 0, 0);
@@ -55,13 +57,29 @@ static int write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t offse
 	return 0;
 }
 
-static int write_events(const void *bytes, uint64_t size, uint64_t offset)
+static int write_header(const struct tare_file_header *header)
 {
 	int fd = open_file(".events", O_WRONLY), rc;
 
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, bytes, size, offset);
+	rc = write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
+	tare_sys_close(fd);
+	return rc;
+}
+
+/*
+ * A child that a signal handler forked in the middle of this has another epoch, and may have a log of its own by now:
+ * then that was opened. If it is forked later it writes the same bytes to the same place as its parent.
+ */
+static int write_block(uint32_t block_epoch, const void *bytes, uint64_t size, uint64_t position)
+{
+	int fd = open_file(".events", O_WRONLY), rc = -ECANCELED;
+
+	if (fd < 0)
+		return fd;
+	if (block_epoch == tare_ring_epoch())
+		rc = write_all(fd, bytes, size, TARE_HEADER_BYTES + position);
 	tare_sys_close(fd);
 	return rc;
 }
@@ -71,11 +89,10 @@ int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t p
 	uint64_t now_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
 	int rc;
 
-	(void)arg;
 	if (now_ns < __atomic_load_n(&retry_ns, __ATOMIC_RELAXED))
 		return __atomic_load_n(&last_error, __ATOMIC_RELAXED);
-	rc = write_events(bytes, size, TARE_HEADER_BYTES + position);
-	if (rc < 0) {
+	rc = write_block(*(const uint32_t *)arg, bytes, size, position);
+	if (rc < 0 && rc != -ECANCELED) {
 		__atomic_store_n(&last_error, rc, __ATOMIC_RELAXED);
 		__atomic_store_n(&retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);
 	}
@@ -207,7 +224,7 @@ bool tare_ring_file_open(void)
 	header->version = TARE_FORMAT_VERSION;
 	header->lane_bytes = tare_ring.lane_bytes;
 	fill_header(&header->file);
-	write_events(&header->file, sizeof(header->file), 0); /* the ring has it too */
+	write_header(&header->file); /* the ring has it too */
 	if (!tare_ring.has_no_file)
 		name_ring(true);
 	__atomic_fetch_add(&control->processes, 1, __ATOMIC_RELAXED);

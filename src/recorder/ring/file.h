@@ -28,7 +28,7 @@ bool tare_ring_file_open(void);
 bool tare_ring_file_add_lane(uint32_t index);
 uint8_t *tare_ring_file_lane(uint32_t index);
 
-/* As a tare_lane_write: to the log, unless a limit or a full disk was met less than 0.1 s ago. */
+/* As a tare_lane_write, `arg` the epoch of the log that the block is of: to the log, unless a limit or a full disk was met less than 0.1 s ago. */
 int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position);
 
 /*

@@ -2,12 +2,15 @@
 #include "recorder/ring/place.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/file.h"
+#include "recorder/ring/ring.h"
 #include "recorder/sys.h"
+#include "trace/clock.h"
 
 #ifndef TARE_STEP
 #define TARE_STEP(name) ((void)0)
@@ -16,6 +19,7 @@
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
 #define ABANDONED_MAX                                                                              \
 	8u /* writings that one thread may have left by longjmp until it takes a lane of theirs */
+#define AT_REST UINTPTR_MAX /* frame of no writing: never deeper than another */
 
 /* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
 static struct tare_place both_places[2][TARE_LANES_MAX];
@@ -38,8 +42,13 @@ static inline bool swap_own(struct tare_place *from, struct tare_place *to)
 	__asm__ volatile("cmpxchgq %2, %1" : "+a"(seen), "+m"(own) : "r"(to) : "cc", "memory");
 	return seen == from;
 #else
-	return __atomic_compare_exchange_n(&own, &from, to, false, __ATOMIC_RELAXED,
-					   __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool is_done = __atomic_compare_exchange_n(&own, &from, to, false, __ATOMIC_RELAXED,
+						   __ATOMIC_RELAXED);
+
+	__atomic_signal_fence(
+		__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
+	return is_done;
 #endif
 }
 
@@ -65,6 +74,8 @@ static struct tare_place *begin_owning(uint32_t index, uint64_t me, uint32_t epo
 	place->size = tare_lane_bytes(tare_ring.lane_bytes, index);
 	place->index = index;
 	place->epoch = epoch;
+	place->frame = AT_REST;
+	place->owner = me;
 	place->tid = lane->tid = (uint32_t)me;
 	place->head = __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
 	place->tail_seen = __atomic_load_n(&lane->tail, __ATOMIC_ACQUIRE);
@@ -84,6 +95,15 @@ static bool own_tid_is_known(uint64_t me)
 	return (uint32_t)me != 0;
 }
 
+/* A signal handler's own stack lies anywhere: what is deeper than it tells nothing. */
+static bool is_on_signal_stack(void)
+{
+	stack_t stack;
+
+	return tare_sys6(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0 ||
+	       (stack.ss_flags & SS_ONSTACK);
+}
+
 /*
  * A lane that nobody has: one that was given back, or that of a thread which had our tid and therefore is gone. A
  * thread that leaves many writings by longjmp takes the lane of one that cannot go on: it began deeper in the stack.
@@ -98,7 +118,7 @@ static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
 
 		if (owner == me) {
 			abandoned++;
-			if (places[i].frame && places[i].frame < frame)
+			if (places[i].frame < frame)
 				deepest = (int)i;
 		} else if ((owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) &&
 					      (uint32_t)owner == (uint32_t)me)) &&
@@ -106,7 +126,7 @@ static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
 			return (int)i;
 		}
 	}
-	return abandoned >= ABANDONED_MAX ? deepest : -1;
+	return abandoned >= ABANDONED_MAX && !is_on_signal_stack() ? deepest : -1;
 }
 
 /* The lane of a thread that has ended, among the next `most`. */
@@ -162,14 +182,43 @@ static struct tare_place *find(uint32_t epoch, uintptr_t frame)
 	return index < 0 ? NULL : begin_owning((uint32_t)index, me, epoch);
 }
 
+/* Of a thread that has no lane. */
+static void count_lost(void)
+{
+	struct tare_ring_header *header = tare_ring.header;
+	uint64_t now = tare_clock_ticks(), none = 0;
+
+	__atomic_compare_exchange_n(&header->lost_first, &none, now, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	__atomic_store_n(&header->lost_last, now, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELEASE);
+}
+
+/* With all signals blocked: no handler forks half-way, leaves by longjmp, or finds the same lane. */
+static struct tare_place *find_undisturbed(uint32_t epoch, uintptr_t frame)
+{
+	uint64_t all = ~0ull, before = 0;
+	struct tare_place *place = NULL;
+
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
+	if (tare_ring_is_open() && epoch == tare_ring_epoch()) { /* else: forked meanwhile */
+		place = find(epoch, frame);
+		if (place)
+			place->frame = frame;
+		else
+			count_lost();
+	}
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
+	return place;
+}
+
 struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
 {
 	struct tare_place *place = own;
 
 	if (unlikely(!place || place->epoch != epoch || !swap_own(place, NULL)))
-		place = find(epoch, frame);
-	if (likely(place))
-		place->frame = frame;
+		return find_undisturbed(epoch, frame);
+	place->frame = frame;
 	return place;
 }
 
@@ -177,11 +226,10 @@ void tare_place_return(struct tare_place *place, uint32_t epoch)
 {
 	if (unlikely(place->epoch != epoch))
 		return; /* a child that was forked in the middle of this: the lane is its parent's */
-	if (likely(swap_own(NULL, place)))
-		place->frame = 0;
-	else
-		__atomic_store_n(&owners[place->index], FREE,
-				 __ATOMIC_RELEASE); /* a handler left one here */
+	place->frame = AT_REST;
+	if (unlikely(!swap_own(NULL, place))) /* a handler left one here */
+		claim(place->index, place->owner,
+		      FREE); /* in a child forked just now it is another's */
 }
 
 /* Asked in a forked child, where this thread is the only one left, and has another tid. */
@@ -190,13 +238,15 @@ bool tare_place_is_in_use(void)
 	uint32_t i;
 
 	for (i = 0; i < next_index; i++)
-		if (places[i].frame && own_serial && owners[i] >> 32 == own_serial)
+		if (&places[i] != own && own_serial && owners[i] >> 32 == own_serial)
 			return true;
 	return false;
 }
 
 void tare_place_forget(void)
 {
+	if (next_index == 0)
+		return; /* forgotten already */
 	places = both_places[places == both_places[0]];
 	memset(places, 0, next_index * sizeof(places[0]));
 	memset(owners, 0, next_index * sizeof(owners[0]));

@@ -18,15 +18,16 @@ struct tare_place {
 	uint8_t *bytes;
 	uint64_t head;      /* as in the lane */
 	uint64_t tail_seen; /* it may be further by now */
+	uint64_t owner;     /* as all threads know it */
 	uint32_t size, index;
 	uint32_t epoch;  /* of the log */
 	uint32_t tid;    /* whose it is */
-	uintptr_t frame; /* stack address of the writing that has it; 0: none */
+	uintptr_t frame; /* stack address of the writing that has it */
 };
 
 /*
  * The lane of the calling thread, which it gives away until tare_place_return(); NULL: there are more threads than
- * lanes. `frame`: where the caller's stack is.
+ * lanes, which is counted as a loss, or this is a child forked since `epoch` was asked for. `frame`: where the caller's stack is.
  */
 struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame);
 void tare_place_return(struct tare_place *place, uint32_t epoch);

@@ -109,7 +109,8 @@ static int64_t drain(const struct tare_place *place)
 {
 	struct tare_lane_view view = { place->lane, place->bytes, place->size, place->index };
 	struct tare_lane_drain drain = { .log_end = &tare_ring.header->log_end,
-					 .write = tare_ring_file_write };
+					 .write = tare_ring_file_write,
+					 .arg = (void *)(uintptr_t)&place->epoch };
 	int64_t n;
 
 	drain.block = take_block();
@@ -128,11 +129,14 @@ static bool has_room(struct tare_place *place, uint32_t size)
 	return place->head + size - place->tail_seen <= place->size;
 }
 
-/* A full lane is emptied by its own thread. False: its log cannot be written. */
+/*
+ * A full lane is emptied by its own thread. False: its log cannot be written, or this is a child that a signal handler
+ * forked in the middle of it, where nothing is behind the lane any more.
+ */
 static bool make_room(struct tare_place *place, uint32_t size)
 {
 	while (!has_room(place, size)) {
-		int64_t n = drain(place);
+		int64_t n = place->epoch == tare_ring_epoch() ? drain(place) : -ECANCELED;
 
 		if (n < 0) {
 			place->lane->lost_reason = n == -ENOSPC || n == -EDQUOT || n == -EFBIG
@@ -205,18 +209,6 @@ static void count_lost(struct tare_lane *lane)
 	__atomic_store_n(&lane->lost, lane->lost + 1, __ATOMIC_RELEASE);
 }
 
-/* Of a thread that has no lane. */
-static void count_lost_without_lane(void)
-{
-	struct tare_ring_header *header = tare_ring.header;
-	uint64_t now = tare_clock_ticks(), none = 0;
-
-	__atomic_compare_exchange_n(&header->lost_first, &none, now, false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
-	__atomic_store_n(&header->lost_last, now, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELEASE);
-}
-
 /* There may be room behind the record's end. */
 static void clear_last_cell(const struct tare_put *put)
 {
@@ -235,10 +227,8 @@ struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, u
 	put->epoch = tare_ring_epoch();
 	put->size = (size + TARE_CELL - 1) & ~(TARE_CELL - 1);
 	place = tare_place_take(put->epoch, (uintptr_t)__builtin_frame_address(0));
-	if (unlikely(!place)) {
-		count_lost_without_lane();
+	if (unlikely(!place))
 		return NULL;
-	}
 	put->place = place;
 	put->rec = NULL;
 	if (unlikely(place->lane->lost != place->lane->lost_told))
