@@ -3,36 +3,14 @@
 
 #include "base/demangle.h"
 #include "ledger/owner.h"
+#include "trace/path.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ".../lib/python3.11/…" and its zip file; what is installed below it, or a user's own folder, aside. */
-static bool is_standard_library(const char *file)
-{
-	const char *at = file;
-
-	while ((at = strstr(at, "/python3"))) {
-		at += strlen("/python3");
-		at += strspn(at, ".0123456789t");
-		if (at[0] == '/' || !strncmp(at, ".zip/", 5) || !strncmp(at, "zip/", 4))
-			return strstr(file, "/lib/python3") || strstr(file, "/lib64/python3");
-	}
-	return false;
-}
-
 bool tare_line_is_library(const char *file)
 {
-#define TARE_LIBRARY_FILES(text) text,
-	static const char *const parts[] = {
-#include "ledger/libraries.def"
-	};
-#undef TARE_LIBRARY_FILES
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(file, parts[i]))
-			return true;
-	return is_standard_library(file);
+	return tare_path_in_library(file) != NULL;
 }
 
 const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack)
