@@ -157,6 +157,7 @@ int tare_control_open(struct tare_controlled *out, const char *target, struct ta
 		rc = check_runs(out, description, err);
 	if (rc == 0)
 		join_sim(description);
+	out->no_paths = tare_json_get_bool(description, "no_paths", false);
 	tare_arena_free(&arena);
 	if (rc)
 		tare_control_close(out);
@@ -182,7 +183,7 @@ static int open_witness(struct tare_controlled *c, struct tare_witness **out, st
 		strcat(nvml, "/libnvidia-ml.so.1");
 	for (i = 0; rc == TARE_E_EXISTS && i < NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "ctl-%d-%d.events", (int)getpid(), i);
-		rc = tare_witness_open(out, c->work, name, *nvml ? nvml : NULL, err);
+		rc = tare_witness_open(out, c->work, name, *nvml ? nvml : NULL, c->no_paths, err);
 	}
 	return rc;
 }

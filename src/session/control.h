@@ -16,6 +16,7 @@ struct tare_controlled {
 	char *path; /* of the recording, as it was found */
 	char *work; /* where it is written: the same, or a spool */
 	struct tare_control *page;
+	bool no_paths; /* may be written into it */
 	bool has_tare; /* the `tare` that made it runs */
 	uint64_t running; /* recorded processes that run */
 };

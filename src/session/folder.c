@@ -188,9 +188,9 @@ static int make_folder(const char *path, struct tare_err *err)
 }
 
 /* A place on a local disk, of this user alone. */
-static int make_spool(char **out, const char *name, struct tare_err *err)
+static int make_spool(char **out, const char *name, bool no_paths, struct tare_err *err)
 {
-	const char *candidates[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	const char *candidates[] = { no_paths ? NULL : getenv("TMPDIR"), "/var/tmp", "/tmp" };
 	size_t i;
 
 	for (i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
@@ -233,7 +233,7 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 	return rc;
 }
 
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force,
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths,
 		     const char *const *argv, struct tare_err *err)
 {
 	char *name = wanted ? tare_xstrdup(wanted) : tare_folder_own_name(argv);
@@ -267,7 +267,7 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force,
 		rc = make_folder(out->path, err);
 	if (rc == 0 && tare_folder_remote_kind(parent)) {
 		out->is_spooled = true;
-		rc = make_spool(&out->work, strrchr(out->path, '/') + 1, err);
+		rc = make_spool(&out->work, strrchr(out->path, '/') + 1, no_paths, err);
 		if (rc == 0)
 			rc = leave_pointer(out, err);
 	} else if (rc == 0) {

@@ -17,9 +17,10 @@ struct tare_folder {
 /*
  * Makes the folder, mode 0700. `wanted`: -o, or NULL: PROGRAM-DATE-PID[.rRANK].tare in the current
  * folder, which never collides; of `python3 train.py`, train.py is the program. An existing `wanted` is refused, or with `force` replaced if it is a
- * recording. A network file system gets a spool on a local disk (mapped files do not belong there).
+ * recording. A network file system gets a spool on a local disk (mapped files do not belong there); with `no_paths` not
+ * where TMPDIR says, for the recording names it meanwhile.
  */
-int tare_folder_make(struct tare_folder *out, const char *wanted, bool force,
+int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bool no_paths,
 		     const char *const *argv, struct tare_err *err);
 
 /* The name that is chosen without `wanted`, no folder in it; the caller frees it. */

@@ -16,6 +16,7 @@
 #include "session/vram.h"
 #include "session/witness.h"
 #include "trace/format.h"
+#include "trace/path.h"
 #include "trace/rank.h"
 #include "witness/procfs.h"
 
@@ -100,7 +101,13 @@ static const char *const kept_variables[] = {
 	"TARE_SIM_SCRIPT", "TARE_SIM_DEVICES",
 };
 
-static void describe_rank(struct tare_json *j)
+/* As far as it may be in the recording; NULL stays NULL. */
+static const char *path_of(const struct session *s, const char *path)
+{
+	return path && s->options->no_paths ? tare_path_short(path) : path;
+}
+
+static void describe_rank(const struct session *s, struct tare_json *j)
 {
 	struct tare_rank rank;
 
@@ -110,7 +117,31 @@ static void describe_rank(struct tare_json *j)
 	if (rank.world >= 0)
 		tare_json_i64(j, "world", rank.world);
 	tare_json_str(j, "launcher", rank.launcher);
-	tare_json_str(j, "job", rank.job[0] ? rank.job : NULL);
+	tare_json_str(j, "job", rank.job[0] ? path_of(s, rank.job) : NULL);
+}
+
+static void describe_phases(const struct session *s, struct tare_json *j)
+{
+	struct tare_str text = { 0 };
+	char *lines = tare_xstrdup(s->options->phases), *save = NULL;
+
+	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		tare_str_addf(&text, "%s%s", text.len ? "\n" : "", path_of(s, line));
+	tare_json_str(j, "phases", tare_str_text(&text));
+	tare_str_free(&text);
+	free(lines);
+}
+
+static void describe_environment(const struct session *s, struct tare_json *j)
+{
+	tare_json_open(j, "environment", '{');
+	for (size_t i = 0; i < sizeof(kept_variables) / sizeof(kept_variables[0]); i++) {
+		const char *value = getenv(kept_variables[i]);
+
+		if (value && !(s->options->no_paths && strchr(value, '/')))
+			tare_json_str(j, kept_variables[i], value);
+	}
+	tare_json_close(j);
 }
 
 static void describe(const struct session *s, struct tare_json *j, const struct tare_session_result *result)
@@ -125,13 +156,12 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_u64(j, "format", TARE_FORMAT_VERSION);
 	tare_json_str(j, "state", result ? "complete" : "recording");
 	tare_json_open(j, "command", '[');
-	for (i = 0; s->options->argv[i] && !(s->options->no_paths && i > 0); i++) {
-		const char *base = strrchr(s->options->argv[i], '/');
-
-		tare_json_str(j, NULL, s->options->no_paths && base ? base + 1 : s->options->argv[i]);
-	}
+	for (i = 0; s->options->argv[i] && !(s->options->no_paths && i > 0); i++)
+		tare_json_str(j, NULL, path_of(s, s->options->argv[i]));
 	tare_json_close(j);
-	if (!s->options->no_paths) {
+	if (s->options->no_paths) {
+		tare_json_bool(j, "no_paths", true);
+	} else {
 		char cwd[4096];
 
 		tare_json_str(j, "folder", getcwd(cwd, sizeof(cwd)));
@@ -140,20 +170,16 @@ static void describe(const struct session *s, struct tare_json *j, const struct 
 	tare_json_i64(j, "started_realtime_ns", s->started_realtime_ns);
 	tare_json_u64(j, "tare_pid", (uint64_t)getpid());
 	tare_json_u64(j, "command_pid", (uint64_t)s->child.pid);
-	tare_json_str(j, "simulated", s->options->sim);
-	if (s->options->sim)
+	tare_json_str(j, "simulated", path_of(s, s->options->sim));
+	if (s->options->sim && (s->sim_state || !s->options->no_paths))
 		tare_json_str(j, "simulated_state", s->preload.sim_state);
-	describe_rank(j);
+	describe_rank(s, j);
 	tare_vram_describe(&s->options->vram, j);
 	if (s->options->phases)
-		tare_json_str(j, "phases", s->options->phases);
+		describe_phases(s, j);
 	if (s->witness)
 		tare_json_str(j, "driver", tare_witness_driver_version(s->witness));
-	tare_json_open(j, "environment", '{');
-	for (i = 0; i < sizeof(kept_variables) / sizeof(kept_variables[0]); i++)
-		if (getenv(kept_variables[i]))
-			tare_json_str(j, kept_variables[i], getenv(kept_variables[i]));
-	tare_json_close(j);
+	describe_environment(s, j);
 	if (result) {
 		tare_json_i64(j, "ran_ns", result->ns);
 		tare_json_i64(j, "exit_code", tare_child_exit_code(result->status));
@@ -201,10 +227,10 @@ static int make_folder(struct session *s, struct tare_err *err)
 	int rc;
 
 	if (o->output || !o->into)
-		return tare_folder_make(&s->folder, o->output, o->force, o->argv, err);
+		return tare_folder_make(&s->folder, o->output, o->force, o->no_paths, o->argv, err);
 	name = tare_folder_own_name(o->argv);
 	tare_str_addf(&path, "%s/%s", o->into, name);
-	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->argv, err);
+	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv, err);
 	tare_str_free(&path);
 	free(name);
 	return rc;
@@ -236,7 +262,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work);
 	nvml = nvml_of_sim(s);
-	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, err);
+	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, s->options->no_paths, err);
 	free(nvml);
 	s->preload.phases = s->options->phases;
 	if (rc == 0 && s->options->vram.entry_nr) {
@@ -363,7 +389,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	if (out->lost && !out->disk_errno)
 		out->disk_errno = ENOSPC;
 	if (why) {
-		tare_str_addf(&text, "%s %s", out->target.path, why);
+		tare_str_addf(&text, "%s %s", path_of(s, out->target.path), why);
 		tare_witness_degraded(s->witness, text.data);
 		out->notice = tare_str_steal(&text);
 	} else if (is_ended_by_asan(out)) {

@@ -147,12 +147,12 @@ void tare_witness_header(struct tare_file_header *head, enum tare_role role)
 	}
 }
 
-static void add_launch(struct tare_witness *w)
+static void add_launch(struct tare_witness *w, bool no_paths)
 {
 	struct tare_rec_launch rec = { .head = head_of(TARE_KIND_LAUNCH) };
 	struct tare_str text = { 0 };
 
-	tare_rank_text_of_environment(&text);
+	tare_rank_text_of_environment(&text, no_paths);
 	rec.bytes = (uint32_t)text.len;
 	if (text.len)
 		tare_writer_add(w->writer, &rec, sizeof(rec), text.data, text.len);
@@ -160,7 +160,7 @@ static void add_launch(struct tare_witness *w)
 }
 
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, const char *nvml_path,
-		      struct tare_err *err)
+		      bool no_paths, struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
 	struct tare_file_header head;
@@ -177,7 +177,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	}
 	if (tare_cgroup_oom_kills("", &w->oom_kills) != 0)
 		w->oom_kills = TARE_NOT_KNOWN;
-	add_launch(w);
+	add_launch(w, no_paths);
 	add_clock(w);
 	if (tare_nvml_open(nvml_path, &w->nvml, NULL) != 0)
 		w->nvml = NULL;

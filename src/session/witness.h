@@ -14,9 +14,12 @@
 
 struct tare_witness;
 
-/* `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. */
+/*
+ * `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. `no_paths`: what a launcher
+ * has set is written without them.
+ */
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, const char *nvml_path,
-		      struct tare_err *err);
+		      bool no_paths, struct tare_err *err);
 /* Looks for processes that get past the recorder, too, and rests once the recording was stopped. */
 void tare_witness_watch(struct tare_witness *w, const struct tare_control *control, const char *folder);
 /* Reads what is due: devices and processes some ten times a second, the clock once. */

@@ -2,6 +2,7 @@
 #include "trace/rank.h"
 
 #include "base/xalloc.h"
+#include "trace/path.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -163,7 +164,7 @@ static bool has_line(const struct tare_str *text, const char *name, size_t len)
 	return false;
 }
 
-static void add_variable(struct tare_str *out, const char *name, size_t len)
+static void add_variable(struct tare_str *out, const char *name, size_t len, bool no_paths)
 {
 	const struct source s = { get_environment, NULL };
 	const char *value = value_of(&s, name, len);
@@ -171,10 +172,10 @@ static void add_variable(struct tare_str *out, const char *name, size_t len)
 	if (!value || strlen(value) > VALUE_MAX || strchr(value, '\n') || has_line(out, name, len))
 		return;
 	tare_str_add_n(out, name, len);
-	tare_str_addf(out, "=%s\n", value);
+	tare_str_addf(out, "=%s\n", no_paths ? tare_path_short(value) : value);
 }
 
-void tare_rank_text_of_environment(struct tare_str *out)
+void tare_rank_text_of_environment(struct tare_str *out, bool no_paths)
 {
 	for (size_t i = 0; i < LAUNCHER_NR; i++) {
 		const struct launcher *l = &launchers[i];
@@ -182,6 +183,6 @@ void tare_rank_text_of_environment(struct tare_str *out)
 
 		for (size_t k = 0; k < sizeof(patterns) / sizeof(patterns[0]); k++)
 			for (const char *at = patterns[k]; *at; at = next_name(at))
-				add_variable(out, at, name_length(at));
+				add_variable(out, at, name_length(at), no_paths);
 	}
 }

@@ -25,7 +25,7 @@ bool tare_rank_of_environment(struct tare_rank *out);
 /* Of the text of a LAUNCH record: lines NAME=value. */
 bool tare_rank_of_text(struct tare_rank *out, const char *text, size_t len);
 
-/* The text of a LAUNCH record about this process; empty where no launcher has set anything. */
-void tare_rank_text_of_environment(struct tare_str *out);
+/* The text of a LAUNCH record about this process; empty where no launcher has set anything. `no_paths`: as path.h says. */
+void tare_rank_text_of_environment(struct tare_str *out, bool no_paths);
 
 #endif

@@ -96,13 +96,13 @@ TEST(the_text_of_an_environment)
 	struct tare_str text = { 0 };
 
 	clearenv();
-	tare_rank_text_of_environment(&text);
+	tare_rank_text_of_environment(&text, false);
 	CHECK_STR(tare_str_text(&text), "");
 	setenv("RANK", "1", 1);
 	setenv("WORLD_SIZE", "2", 1);
 	setenv("MASTER_PORT", "a\nb", 1);
 	setenv("SECRET", "x", 1);
-	tare_rank_text_of_environment(&text);
+	tare_rank_text_of_environment(&text, false);
 	CHECK_STR(tare_str_text(&text), "RANK=1\nWORLD_SIZE=2\n");
 	tare_str_free(&text);
 }
