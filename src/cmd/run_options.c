@@ -32,7 +32,7 @@ const struct tare_opt tare_run_opts[] = {
 		 "which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
 		 "nobody owns an allocation"),
 	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
-		 "keep the command's arguments and folder out of the recording"),
+		 "keep the command's arguments and every path out of the recording: files are in it by their last name"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
 		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
 	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "recorder/elfsym.h"
+#include "recorder/paths.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
@@ -113,27 +114,37 @@ uint32_t tare_emit_string(const char *text)
 	return id;
 }
 
+uint32_t tare_emit_path(const char *path)
+{
+	return tare_emit_string(tare_paths_of_log(path));
+}
+
 static void emit_object_of(uint64_t pc)
 {
 	uint32_t epoch = tare_ring_epoch(), bytes;
 	struct tare_elf_object object;
 	struct tare_rec_object rec;
+	const char *path;
 	uint64_t hash;
 
 	if (!tare_elf_object_at((const void *)(uintptr_t)pc, &object))
 		return;
-	bytes = text_bytes(object.path);
-	hash = (tare_plib_hash(object.path, bytes) ^ object.base * 0x9e3779b97f4a7c15u) | 2;
+	hash = (tare_plib_hash(object.path, text_bytes(object.path)) ^ object.base * 0x9e3779b97f4a7c15u) | 2;
 	if (known_find(hash, epoch))
 		return;
+	path = tare_paths_of_log(object.path);
+	bytes = text_bytes(path);
 	memset(&rec, 0, sizeof(rec));
 	rec.base = object.base;
 	rec.begin = object.begin;
 	rec.end = object.end;
 	memcpy(&rec.build_id_0, object.build_id, 16);
 	rec.bytes = bytes;
-	if (write_text(TARE_KIND_OBJECT, &rec, sizeof(rec), object.path, bytes))
-		known_add(hash, epoch, 1);
+	if (!write_text(TARE_KIND_OBJECT, &rec, sizeof(rec), path, bytes))
+		return;
+	known_add(hash, epoch, 1);
+	if (tare_config.no_paths)
+		tare_paths_tell(&rec, object.path, text_bytes(object.path));
 }
 
 /* Our own frames, innermost, say nothing to the user. */

@@ -12,6 +12,8 @@
 
 /* The id under which a text stands in the log; writes it the first time. 0: nothing is recorded. */
 uint32_t tare_emit_string(const char *text);
+/* The same of a path, or what the log gets of it. */
+uint32_t tare_emit_path(const char *path);
 
 /* The calling thread's native stack, from the first frame outside the recorder. 0: none. */
 uint32_t tare_emit_stack(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recorder/emit.h"
+#include "recorder/paths.h"
 #include "recorder/recorder.h"
 
 enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
@@ -47,8 +48,15 @@ static bool has_newline(const char *value, size_t n)
 	return n > 0;
 }
 
+static void add(const char *bytes, size_t n)
+{
+	memcpy(text + used, bytes, n);
+	used += (uint32_t)n;
+}
+
 void tare_launch_start(char **envp)
 {
+	const char *value;
 	size_t length, n;
 
 	for (; envp && *envp; envp++) {
@@ -58,9 +66,10 @@ void tare_launch_start(char **envp)
 		if (!length || (*envp)[length] != '=' || n > length + 1 + VALUE_MAX || used + n + 1 > TEXT_MAX ||
 		    has_newline(*envp, n) || !is_named(*envp, length))
 			continue;
-		memcpy(text + used, *envp, n);
-		text[used + n] = '\n';
-		used += (uint32_t)n + 1;
+		value = tare_paths_of_log(*envp + length + 1);
+		add(*envp, length + 1);
+		add(value, strlen(value));
+		add("\n", 1);
 	}
 }
 

@@ -126,7 +126,9 @@ static void emit(const struct tare_phase *phase, uint32_t thread)
 	rec.tid = thread;
 	rec.what = (uint8_t)phase->what;
 	rec.source = (uint8_t)phase->source;
-	rec.name = phase->name ? tare_emit_string(phase->name) : 0;
+	if (phase->name)
+		rec.name = phase->source == TARE_PHASE_BY_LINE ? tare_emit_path(phase->name)
+							       : tare_emit_string(phase->name);
 	rec.domain = phase->domain && phase->domain[0] ? tare_emit_string(phase->domain) : 0;
 	rec.id = phase->id;
 	tare_emit_phase(&rec, tare_clock_ticks());

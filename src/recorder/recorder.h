@@ -30,6 +30,7 @@ struct tare_config {
 	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
 	bool simulated;
 	bool no_tensors; /* TARE_TENSORS=off */
+	const char *no_paths; /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 };
 extern struct tare_config tare_config;

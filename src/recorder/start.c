@@ -66,6 +66,7 @@ static void configure(char **envp)
 	tare_config.nop = nop && !tare_config.may_switch;
 	tare_config.simulated = tare_environment("TARE_SIM_PROFILE") != NULL;
 	tare_config.no_tensors = tare_environment("TARE_TENSORS") != NULL;
+	tare_config.no_paths = tare_environment("TARE_NO_PATHS");
 	probe = tare_environment("TARE_PROBE");
 	tare_config.no_probe = probe && tare_plib_equal(probe, "off");
 	tare_config.eager_probe = probe && tare_plib_equal(probe, "eager");

@@ -154,6 +154,8 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	set("NVTX_INJECTION64_PATH", preload->library, arg);
 	if (preload->phases)
 		set("TARE_PHASES", preload->phases, arg);
+	if (preload->no_paths)
+		set("TARE_NO_PATHS", preload->no_paths, arg);
 	if (preload->nvtx)
 		set("TARE_NVTX_CHAIN", preload->nvtx, arg);
 	if (preload->no_tensors)

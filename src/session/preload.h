@@ -16,6 +16,7 @@ struct tare_preload {
 	char *sim_profile, *sim_state;
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
+	const char *no_paths; /* where processes tell of paths; NULL: in the recording; the caller's */
 	bool has_vram; /* the recording has a file of cards */
 	int filters; /* of system calls, that the program inherits from us; -1: not known */
 	const char *stacks; /* the caller's, for TARE_STACKS; NULL: as the environment says */

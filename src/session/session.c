@@ -13,6 +13,7 @@
 #include "session/folder.h"
 #include "session/preload.h"
 #include "session/symbols.h"
+#include "session/told_paths.h"
 #include "session/vram.h"
 #include "session/witness.h"
 #include "trace/format.h"
@@ -42,6 +43,7 @@ struct session {
 	struct tare_drain *drain;
 	struct tare_witness *witness;
 	struct tare_child child;
+	struct tare_told_paths *told; /* --no-paths; else NULL */
 	char *sim_state; /* made by us, removed at the end */
 	int64_t started_realtime_ns;
 	uint64_t started_ns, measured_ns;
@@ -265,6 +267,10 @@ static int open_session(struct session *s, struct tare_err *err)
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, s->options->no_paths, err);
 	free(nvml);
 	s->preload.phases = s->options->phases;
+	if (s->options->no_paths) {
+		s->told = tare_told_paths_new();
+		s->preload.no_paths = tare_told_paths_name(s->told);
+	}
 	if (rc == 0 && s->options->vram.entry_nr) {
 		s->preload.has_vram = true;
 		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
@@ -301,6 +307,7 @@ static void close_session(struct session *s)
 	if (s->control && s->control != MAP_FAILED)
 		munmap(s->control, 4096);
 	tare_temp_folder_remove(s->sim_state);
+	tare_told_paths_free(s->told);
 }
 
 /* Once a second is often enough: a second of events is far smaller than any useful cap. */
@@ -396,7 +403,9 @@ static void finish(struct session *s, struct tare_session_result *out)
 		out->notice = tare_xstrdup(TARE_TARGET_ASAN);
 	}
 	keep_under_cap(s, true);
-	tare_symbols_write(s->witness, s->folder.work);
+	if (s->told)
+		tare_told_paths_read(s->told);
+	tare_symbols_write(s->witness, s->folder.work, s->told);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
 	if (!out->alive)

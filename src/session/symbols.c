@@ -16,18 +16,23 @@ struct files {
 		struct tare_elf_names *names; /* NULL: nothing to be had from it */
 	} *items;
 	size_t count;
+	const struct tare_told_paths *told; /* NULL: the recording has them */
 };
 
-static struct tare_elf_names *names_of(struct files *files, const struct tare_object *object)
+static struct tare_elf_names *names_of(struct files *files, const struct tare_process *process,
+				       const struct tare_object *object)
 {
+	const char *path = files->told ? tare_told_paths_find(files->told, process, object) : object->path;
 	size_t i;
 
+	if (!path)
+		return NULL;
 	for (i = 0; i < files->count; i++)
-		if (strcmp(files->items[i].path, object->path) == 0)
+		if (strcmp(files->items[i].path, path) == 0)
 			return files->items[i].names;
 	files->items = tare_xrealloc(files->items, files->count + 1, sizeof(*files->items));
-	files->items[files->count].path = object->path;
-	files->items[files->count].names = tare_elf_names_open(object->path, object->build_id);
+	files->items[files->count].path = path;
+	files->items[files->count].names = tare_elf_names_open(path, object->build_id);
 	return files->items[files->count++].names;
 }
 
@@ -36,7 +41,7 @@ static void write_frame(struct tare_witness *witness, struct files *files, const
 			uint64_t pc)
 {
 	const struct tare_object *object = tare_process_object(process, pc);
-	struct tare_elf_names *names = object ? names_of(files, object) : NULL;
+	struct tare_elf_names *names = object ? names_of(files, process, object) : NULL;
 	uint64_t offset;
 	const char *name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
 
@@ -44,11 +49,11 @@ static void write_frame(struct tare_witness *witness, struct files *files, const
 		tare_witness_symbol(witness, process->pid, process->generation, pc, offset + 1, name);
 }
 
-void tare_symbols_write(struct tare_witness *witness, const char *folder)
+void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told)
 {
 	struct tare_recording *recording;
 	struct tare_map seen = { 0 };
-	struct files files = { 0 };
+	struct files files = { .told = told };
 	struct tare_event e;
 	uint32_t i;
 

@@ -3,9 +3,13 @@
 #ifndef TARE_SESSION_SYMBOLS_H
 #define TARE_SESSION_SYMBOLS_H
 
+#include "session/told_paths.h"
 #include "session/witness.h"
 
-/* Reads the recording in `folder` and writes a symbol record per address that has a name. */
-void tare_symbols_write(struct tare_witness *witness, const char *folder);
+/*
+ * Reads the recording in `folder` and writes a symbol record per address that has a name. `told`: where its objects
+ * are, if the recording does not say; else NULL.
+ */
+void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told);
 
 #endif

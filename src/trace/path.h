@@ -9,6 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * What the memory is called in which `tare` is told of paths: OBJECT records, each with its text behind it, the pid as
+ * the stamp of its head.
+ */
+#define TARE_TOLD_PATHS "tare-paths"
+
 static inline bool tare_path_begins(const char *path, const char *with)
 {
 	while (*with && *path == *with) {

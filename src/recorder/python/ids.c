@@ -93,7 +93,7 @@ __attribute__((noinline)) static uint32_t write_line(const struct tare_python_la
 		return 0;
 	if (!tare_python_text(l, code->file, text, NAME_BYTES, TARE_PYTHON_TRUST))
 		text[0] = '\0';
-	file = tare_emit_string(text);
+	file = tare_emit_path(text);
 	if (!tare_python_text(l, code->name, text, NAME_BYTES, TARE_PYTHON_TRUST))
 		text[0] = '\0';
 	function = tare_emit_string(text);
