@@ -23,8 +23,13 @@ int tare_line_parse(const char *text, size_t *len, uint32_t *line, struct tare_e
 
 bool tare_line_is_file(const char *file, const char *end, size_t len)
 {
+	const char *slash = strchr(file, '/') ? NULL : memrchr(end, '/', len);
 	size_t n = strlen(file);
 
+	if (slash) { /* the recording has no folder to compare */
+		len -= (size_t)(slash + 1 - end);
+		end = slash + 1;
+	}
 	if (n < len || strncmp(file + n - len, end, len) != 0)
 		return false;
 	return n == len || end[0] == '/' || file[n - len - 1] == '/';

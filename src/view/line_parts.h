@@ -27,7 +27,7 @@ int tare_line_find(const struct tare_ledger *const *ledgers, int ledger_nr, cons
 void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
 			  const struct tare_line_choice *line);
 
-/* Is this the end of that file's name? */
+/* Is this the end of that file's name? Of a name without a folder, any folder is. */
 bool tare_line_is_file(const char *file, const char *end, size_t len);
 
 #endif

@@ -152,6 +152,9 @@ def a_program_of_python(box):
     done = box.tare("report", "rec.tare", "--line", "lines.py:14", "--parts", "--at", "end")
     check_equal(done.code, 0, done)
     check({"lines.py:19", "lines.py:45"} <= set(phases_of(box)[0]), phases_of(box)[0])
+    done = box.tare("report", "rec.tare", "--by", "line", "--annotate", script, "--at", "end")
+    check_equal(done.code, 0, done)
+    check_says(done.out, "assert cuda.cuMemAlloc_v2")
 
 
 @case
