@@ -53,7 +53,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, stacks, "stacks", 0, STRING, "WHICH", "which stacks are recorded, as with tare run"),
 	TARE_OPT(options, phases, "phase", 0, LIST, "FILE:LINE", "make a phase of a line, as with tare run"),
 	TARE_OPT(options, no_tensors, "no-tensors", 0, FLAG, NULL, "do not record the blocks of PyTorch's allocator"),
-	TARE_OPT(options, no_paths, "no-paths", 0, FLAG, NULL, "keep arguments and folders out of the recordings"),
+	TARE_OPT(options, no_paths, "no-paths", 0, FLAG, NULL, "keep arguments and paths out of DB and the recordings, as with tare run"),
 	TARE_OPT_END,
 };
 
@@ -236,12 +236,22 @@ static int open_db(struct tare_db **db, const char *path, const struct options *
 	return rc;
 }
 
-static bool has_word(const struct tare_sweep_words *words, const char *word)
+static void swap_words(struct tare_sweep_words *a, struct tare_sweep_words *b)
 {
-	for (size_t i = 0; i < words->count; i++)
-		if (!strcmp(words->items[i], word))
-			return true;
-	return false;
+	struct tare_sweep_words words = *a;
+
+	*a = *b;
+	*b = words;
+}
+
+/* Without paths the file does not have the words themselves, only the command line has. */
+static void take_words(struct tare_sweep *s, struct tare_sweep *wanted)
+{
+	if (!tare_sweep_has_option(s, "--no-paths"))
+		return;
+	swap_words(&s->command, &wanted->command);
+	swap_words(&s->options, &wanted->options);
+	swap_words(&s->launcher, &wanted->launcher);
 }
 
 static void say_ignored(const struct tare_sweep *s)
@@ -260,7 +270,7 @@ static int run(struct tare_db *db, const struct tare_sweep *s, struct tare_sweep
 
 	say_ignored(s);
 	tare_sweep_printer_begin(&printer, &watch);
-	rc = tare_sweep_run(db, s, has_word(&s->options, "--sim"), &watch, end, err);
+	rc = tare_sweep_run(db, s, tare_sweep_has_option(s, "--sim"), &watch, end, err);
 	tare_sweep_printer_end(&printer);
 	return rc;
 }
@@ -286,7 +296,8 @@ static int say_end(struct tare_db *db, const struct tare_sweep *s, const struct 
 		tare_say("%zu of %zu runs done: tare report %s", end->done, end->total, s->path);
 		return TARE_EXIT_OK;
 	}
-	tare_say("stopped after %zu of %zu runs; tare sweep --resume -o %s goes on", end->done, end->total, s->path);
+	tare_say("stopped after %zu of %zu runs; tare sweep --resume -o %s%s goes on", end->done, end->total, s->path,
+		 tare_sweep_has_option(s, "--no-paths") ? " with the same grid, options and command" : "");
 	return 128 + end->signal;
 }
 
@@ -308,8 +319,10 @@ static int sweep(const struct options *o, const struct tare_operands *command, s
 		rc = open_db(&db, path, o, &wanted, err);
 	if (!rc)
 		rc = tare_sweep_load(db, &s, err);
-	if (!rc)
+	if (!rc) {
+		take_words(&s, &wanted);
 		rc = run(db, &s, &end, err);
+	}
 	if (!rc)
 		code = say_end(db, &s, &end);
 	tare_db_close(db);

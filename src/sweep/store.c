@@ -9,6 +9,7 @@
 #include "sweep/schema.h"
 #include "sweep/work.h"
 #include "sweep/words.h"
+#include "trace/path.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,14 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *words_json(const struct tare_sweep_words *words)
+/* As they stand in the file: without paths, a command is its name alone. */
+static char *words_json(const struct tare_sweep *s, const struct tare_sweep_words *words)
 {
+	bool no_paths = tare_sweep_has_option(s, "--no-paths");
+	size_t count = no_paths && words != &s->options && words->count > 0 ? 1 : words->count;
 	struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text };
 
 	tare_json_open(&j, NULL, '[');
-	for (size_t i = 0; i < words->count; i++)
-		tare_json_str(&j, NULL, words->items[i]);
+	for (size_t i = 0; i < count; i++)
+		tare_json_str(&j, NULL, no_paths ? tare_path_short(words->items[i]) : words->items[i]);
 	tare_json_close(&j);
 	return tare_str_steal(&text);
 }
@@ -56,7 +60,7 @@ static int put_int(struct tare_db *db, const char *key, int64_t value, struct ta
 /* Those that may change with --resume: what was not given stays. */
 static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
-	char *launcher = words_json(&s->launcher);
+	char *launcher = words_json(s, &s->launcher);
 	int rc = 0;
 
 	if (s->repeat)
@@ -77,10 +81,10 @@ static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct t
 	return rc;
 }
 
-static int put_words(struct tare_db *db, const char *key, const struct tare_sweep_words *words,
-		     struct tare_err *err)
+static int put_words(struct tare_db *db, const char *key, const struct tare_sweep *s,
+		     const struct tare_sweep_words *words, struct tare_err *err)
 {
-	char *json = words_json(words);
+	char *json = words_json(s, words);
 	int rc = put_text(db, key, json, err);
 
 	free(json);
@@ -91,15 +95,15 @@ static int put_facts(struct tare_db *db, const struct tare_sweep *s, struct tare
 {
 	char cwd[PATH_MAX] = "", host[256] = "", *works = works_json(s);
 	struct timespec now;
-	int rc = put_words(db, "command", &s->command, err);
+	int rc = put_words(db, "command", s, &s->command, err);
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gethostname(host, sizeof(host) - 1);
 	if (!rc)
-		rc = put_words(db, "options", &s->options, err);
+		rc = put_words(db, "options", s, &s->options, err);
 	if (!rc)
 		rc = put_text(db, "works", works, err);
-	if (!rc)
+	if (!rc && !tare_sweep_has_option(s, "--no-paths"))
 		rc = put_text(db, "folder", getcwd(cwd, sizeof(cwd)), err);
 	if (!rc)
 		rc = put_text(db, "host", host, err);
@@ -359,17 +363,21 @@ int tare_sweep_load(struct tare_db *db, struct tare_sweep *out, struct tare_err 
 
 /* ---- going on ---- */
 
-static bool is_same(const struct tare_sweep_words *a, const struct tare_sweep_words *b)
+static bool is_same(const struct tare_sweep *a, const struct tare_sweep_words *words_a, const struct tare_sweep *b,
+		    const struct tare_sweep_words *words_b)
 {
-	for (size_t i = 0; i < a->count && i < b->count; i++)
-		if (strcmp(a->items[i], b->items[i]) != 0)
-			return false;
-	return a->count == b->count;
+	char *json_a = words_json(a, words_a), *json_b = words_json(b, words_b);
+	bool is = strcmp(json_a, json_b) == 0;
+
+	free(json_a);
+	free(json_b);
+	return is;
 }
 
 static int check_same(const struct tare_sweep *have, const struct tare_sweep *want, struct tare_err *err)
 {
-	if (!is_same(&have->command, &want->command) || !is_same(&have->options, &want->options))
+	if (!is_same(have, &have->command, want, &want->command) ||
+	    !is_same(have, &have->options, want, &want->options))
 		return tare_err_set(err, TARE_E_USAGE,
 				    "%s: holds a sweep of another command or of other options; go on with --resume and no "
 				    "command, or name another file",
@@ -388,11 +396,25 @@ static int check_same(const struct tare_sweep *have, const struct tare_sweep *wa
 	return 0;
 }
 
+/* Without paths the file has no words to go on with. */
+static int check_told(const struct tare_sweep *have, const struct tare_sweep *want, struct tare_err *err)
+{
+	if (!tare_sweep_has_option(have, "--no-paths") ||
+	    (want->command.count && (want->launcher.count || !have->launcher.count)))
+		return 0;
+	return tare_err_set(err, TARE_E_USAGE,
+			    "%s: was begun with --no-paths, so its command is not in it; give --resume the command, the "
+			    "grid and the options again",
+			    have->path);
+}
+
 int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
 	struct tare_sweep have;
 	int rc = tare_sweep_load(db, &have, err);
 
+	if (!rc)
+		rc = check_told(&have, s, err);
 	if (!rc && s->grid.cell_nr)
 		rc = check_same(&have, s, err);
 	tare_sweep_free(&have);

@@ -29,6 +29,14 @@ void tare_sweep_free(struct tare_sweep *s)
 	*s = (struct tare_sweep){ 0 };
 }
 
+bool tare_sweep_has_option(const struct tare_sweep *s, const char *option)
+{
+	for (size_t i = 0; i < s->options.count; i++)
+		if (!strcmp(s->options.items[i], option))
+			return true;
+	return false;
+}
+
 /* NAME= in front of an expression; an expression has no '='. */
 int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err *err)
 {

@@ -33,6 +33,9 @@ struct tare_sweep {
 };
 void tare_sweep_free(struct tare_sweep *s);
 
+/* Was the recorder given this option? */
+bool tare_sweep_has_option(const struct tare_sweep *s, const char *option);
+
 /* "timesteps={batch}*500", or an expression alone, whose name is "work". */
 int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err *err);
 

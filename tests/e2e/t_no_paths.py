@@ -13,6 +13,7 @@ import subprocess
 from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main,
                      needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
 from phases import phases_of
+from sweeps import needs_sweeps, query, sweep_argv
 
 WORD = "unmistakable"
 LINES = os.path.join(ROOT, "tests", "e2e", "fixtures", "lines.py")
@@ -172,6 +173,27 @@ def installed_modules_stay_libraries(box):
     found = [[word for word in text.split() if word.startswith("train.py:")] for text in (own, all_paths)]
     check(found[0], own)
     check_equal(found[0], found[1])
+
+
+@case
+def a_sweep(box):
+    needs_sweeps(box)
+    argv = program(box, "e2e_cell")
+    grid = ("--no-paths", "--launcher", "env A=" + box.path(WORD), "--grid")
+    done = box.run(sweep_argv(*grid, "n=1,2", command=argv + ["mib={n}"]))
+    check_equal(done.code, 0, done)
+    check_no_paths(box, "t.db", "t.db.d")
+    check_equal(query(box, "SELECT status,note FROM runs"), [("ok", None)] * 2)
+    check_equal(json.loads(query(box, "SELECT value FROM sweep WHERE key='command'")[0][0]),
+                [os.path.basename(argv[0])])
+    check("main" in functions(box, "t.db.d/" + query(box, "SELECT recording FROM runs")[0][0]))
+    done = box.tare("sweep", "--resume", "-o", "t.db")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "begun with --no-paths", "give --resume the command")
+    done = box.run(sweep_argv("--resume", *grid, "n=1,2,3", command=argv + ["mib={n}"]))
+    check_equal(done.code, 0, done)
+    check_equal(query(box, "SELECT status FROM runs"), [("ok",)] * 3)
+    check_no_paths(box, "t.db", "t.db.d")
 
 
 def killed(box, whom, rec):
