@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/host.h"
 
+#include "base/sat.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
@@ -191,8 +192,8 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 				int64_t sum;
 
 				p.columns[c] = find(ledgers[c], p.host);
-				sum = p.columns[c] ? p.columns[c]->tensors.bytes +
-							     p.columns[c]->tensors.mapped
+				sum = p.columns[c] ? tare_sat_add(p.columns[c]->tensors.bytes,
+								  p.columns[c]->tensors.mapped)
 						   : 0;
 				p.most = sum > p.most ? sum : p.most;
 			}

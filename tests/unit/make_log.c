@@ -179,7 +179,8 @@ void make_log_write_block(const struct make_log *m, const char *path, uint64_t d
 	header.has_lanes = 1;
 	memcpy(file, &header, sizeof(header));
 	memcpy(file + sizeof(header), &lane, sizeof(lane));
-	memcpy(file + sizeof(header) + sizeof(lane), m->bytes, drained);
+	if (drained)
+		memcpy(file + sizeof(header) + sizeof(lane), m->bytes, drained);
 	for (int i = 0; i < m->record_nr && m->records[i].position < drained; i++) {
 		uint64_t position = sizeof(lane) + m->records[i].position;
 		uint32_t seal = tare_seal(position);
