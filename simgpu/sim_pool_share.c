@@ -2,6 +2,7 @@
 /* Pools of other processes: they have the books, here their allocations are only mapped. */
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim.h"
 #include "sim_process.h"
@@ -41,9 +42,14 @@ CUresult sim_body_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, voi
 	if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
 	fd = fcntl((int)(intptr_t)handle, F_DUPFD_CLOEXEC, 0);
-	made = fd < 0 ? NULL : sim_object_new(SIM_POOL_IMPORT, NULL, sizeof(*made));
-	if (!made)
+	made = fd < 0 || !sim_process_is_memory(fd)
+		       ? NULL
+		       : sim_object_new(SIM_POOL_IMPORT, NULL, sizeof(*made));
+	if (!made) {
+		if (fd >= 0)
+			close(fd);
 		return CUDA_ERROR_INVALID_VALUE;
+	}
 	made->fd = sim_process_high_fd(fd);
 	*pool_out = (CUmemoryPool)made;
 	return CUDA_SUCCESS;

@@ -53,15 +53,30 @@ int sim_process_memfd_unique(void)
 	return sim_process_memfd(purpose);
 }
 
+static ssize_t name_of(int fd, char name[PATH_MAX])
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return readlink(link, name, PATH_MAX);
+}
+
+bool sim_process_is_memory(int fd)
+{
+	static const char begin[] = "/memfd:simgpu-";
+	char name[PATH_MAX];
+	ssize_t length = sizeof(begin) - 1;
+
+	return name_of(fd, name) >= length && memcmp(name, begin, sizeof(begin) - 1) == 0;
+}
+
 /* A hash of the name, which has the maker's pid and a number in it. */
 uint64_t sim_process_file_id(int fd)
 {
-	char link[64], name[PATH_MAX];
+	char name[PATH_MAX];
 	uint64_t hash = 0xcbf29ce484222325ull;
-	ssize_t i, n;
+	ssize_t i, n = name_of(fd, name);
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, name, sizeof(name));
 	for (i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ull;
 	return n > 0 ? hash : 0;

@@ -3,6 +3,7 @@
 #ifndef SIM_PROCESS_H
 #define SIM_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -16,6 +17,8 @@ int sim_process_memfd(const char *purpose);
 /* As above with a name that no other has; and what identifies its file in any process. 0: unknown. */
 int sim_process_memfd_unique(void);
 uint64_t sim_process_file_id(int fd);
+/* Made by one of the two above, in this process or in another. */
+bool sim_process_is_memory(int fd);
 
 /* The same file under a number that programs do not use for their own; `fd` is closed. */
 int sim_process_high_fd(int fd);

@@ -184,7 +184,7 @@ CUresult sim_body_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *h
 	if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
 	fd = fcntl((int)(intptr_t)osHandle, F_DUPFD_CLOEXEC, 0);
-	size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	size = fd < 0 || !sim_process_is_memory(fd) ? -1 : lseek(fd, 0, SEEK_END);
 	if (size <= 0) {
 		if (fd >= 0)
 			close(fd);

@@ -250,3 +250,13 @@ TEST(sim_threads_keep_the_books)
 	streams = used() - before;
 	CHECK(streams <= 4 << 20 && streams % (2 << 20) == 0);
 }
+
+TEST(foreign_file_is_no_pool)
+{
+	CUmemoryPool pool;
+
+	context_open(NULL);
+	CHECK_INT(cu.cuMemPoolImportFromShareableHandle(
+			  &pool, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+		  CUDA_ERROR_INVALID_VALUE);
+}
