@@ -188,8 +188,9 @@ CUresult sim_code_global(CUdeviceptr *dptr, size_t *bytes, struct sim_context *c
 	if (!name || (!dptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	symbol = sim_image_find(image, name, true);
-	if (!symbol)
-		return CUDA_ERROR_NOT_FOUND;
+	if (!symbol) /* as measured, a kernel's name is wrong, any other unknown */
+		return sim_image_find(image, name, false) ? CUDA_ERROR_INVALID_VALUE
+							  : CUDA_ERROR_NOT_FOUND;
 	if (!range_of(symbol))
 		result = place(context, symbol);
 	if (result != CUDA_SUCCESS)

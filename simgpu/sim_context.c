@@ -154,6 +154,8 @@ CUresult sim_body_cuCtxDestroy_v2(CUcontext ctx)
 {
 	struct sim_context *context = sim_object_get(ctx, SIM_CONTEXT);
 
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!context || !context->is_alive)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (context->is_primary)
@@ -168,8 +170,7 @@ CUresult sim_body_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CU
 				   unsigned int flags)
 {
 	(void)desc;
-	(void)flags;
-	if (!phCtx)
+	if (!phCtx || flags != CU_GREEN_CTX_DEFAULT_STREAM)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_is_device(dev) || !sim.devices[dev].primary_refs)
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -191,6 +192,8 @@ CUresult sim_body_cuGreenCtxDestroy(CUgreenCtx hCtx)
 CUresult sim_body_cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
 					 unsigned int flags, int priority)
 {
+	if (!phStream)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!sim_object_get(greenCtx, SIM_GREEN))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return sim_body_cuStreamCreateWithPriority(phStream, flags, priority);
@@ -200,8 +203,10 @@ CUresult sim_body_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
 {
 	struct sim_object *green = sim_object_get(hCtx, SIM_GREEN);
 
-	if (!green || !pContext)
+	if (!pContext)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!green)
+		return CUDA_ERROR_INVALID_CONTEXT;
 	*pContext = (CUcontext)green->context;
 	return CUDA_SUCCESS;
 }

@@ -341,14 +341,16 @@ CUresult sim_body_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 	struct sim_shape shape;
 	bool fits;
 
-	if (!exec || !graph || !resultInfo)
+	if (!exec || !graph)
 		return CUDA_ERROR_INVALID_VALUE;
 	shape = measure(graph);
 	fits = shape.nodes == exec->shape.nodes && shape.kernels == exec->shape.kernels &&
 	       !shape.most;
-	resultInfo->result =
-		fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-	resultInfo->errorNode = resultInfo->errorFromNode = NULL;
+	if (resultInfo) {
+		resultInfo->result = fits ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+					  : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+		resultInfo->errorNode = resultInfo->errorFromNode = NULL;
+	}
 	return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
@@ -357,13 +359,12 @@ CUresult sim_body_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
 				    CUgraphExecUpdateResult *updateResult_out)
 {
 	CUgraphExecUpdateResultInfo info = { 0 };
-	CUresult result;
+	CUresult result = sim_body_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
 
-	if (!hErrorNode_out || !updateResult_out)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = sim_body_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
-	*hErrorNode_out = info.errorNode;
-	*updateResult_out = info.result;
+	if (hErrorNode_out)
+		*hErrorNode_out = info.errorNode;
+	if (updateResult_out)
+		*updateResult_out = info.result;
 	return result;
 }
 

@@ -321,12 +321,15 @@ CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CU
 							      int blockSize, size_t dynamicSMemSize)
 {
 	struct sim_function *function;
+	CUresult result;
 
 	(void)dynamicSMemSize;
 	if (!numBlocks || blockSize <= 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	*numBlocks = (int)sim.profile.threads_per_sm / blockSize;
-	return load_from_handle(func, &function);
+	result = load_from_handle(func, &function);
+	if (result == CUDA_SUCCESS)
+		*numBlocks = (int)sim.profile.threads_per_sm / blockSize;
+	return result;
 }
 
 CUresult sim_body_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(

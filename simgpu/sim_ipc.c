@@ -141,9 +141,11 @@ sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 {
 	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
 
+	if (!devPtr || !extMem || !bufferDesc)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!external)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!devPtr || !bufferDesc || !bufferDesc->size || bufferDesc->offset > external->size ||
+	if (!bufferDesc->size || bufferDesc->offset > external->size ||
 	    bufferDesc->size > external->size - bufferDesc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
 	return sim_ipc_open(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
@@ -154,6 +156,8 @@ CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)
 {
 	struct sim_external *external = sim_object_get(extMem, SIM_EXTERNAL);
 
+	if (!extMem)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!external)
 		return CUDA_ERROR_INVALID_HANDLE;
 	close(external->fd);
@@ -161,35 +165,33 @@ CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)
 	return CUDA_SUCCESS;
 }
 
-/* ---- what is not simulated ---- */
-CUresult
-sim_body_cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem,
-						 const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
+/* ---- what is not simulated: its arguments are looked at all the same ---- */
+static CUresult unsupported(bool has_arguments)
 {
-	(void)mipmap;
-	(void)extMem;
-	(void)mipmapDesc;
-	return CUDA_ERROR_NOT_SUPPORTED;
+	return has_arguments ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_body_cuExternalMemoryGetMappedMipmappedArray(
+	CUmipmappedArray *mipmap, CUexternalMemory extMem,
+	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
+{
+	return unsupported(mipmap && extMem && mipmapDesc);
 }
 
 CUresult
 sim_body_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 				   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
 {
-	(void)extSem_out;
-	(void)semHandleDesc;
-	return CUDA_ERROR_NOT_SUPPORTED;
+	return unsupported(extSem_out && semHandleDesc);
 }
 
 CUresult sim_body_cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
 {
-	(void)extSem;
-	return CUDA_ERROR_NOT_SUPPORTED;
+	return unsupported(extSem);
 }
 
 CUresult sim_body_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
-	(void)phEvent;
 	(void)handle;
-	return CUDA_ERROR_NOT_SUPPORTED;
+	return unsupported(phEvent);
 }

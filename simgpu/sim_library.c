@@ -119,6 +119,10 @@ CUresult sim_body_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary
 CUresult sim_body_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 				      const char *name)
 {
+	struct sim_module *from = sim_object_get(library, SIM_LIBRARY);
+
+	if (from && name && !sim_image_find(from->image, name, true))
+		return CUDA_ERROR_NOT_FOUND; /* a kernel's name too */
 	return sim_body_cuLibraryGetGlobal(dptr, bytes, library, name);
 }
 

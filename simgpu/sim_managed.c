@@ -181,8 +181,14 @@ CUresult sim_body_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, siz
 CUresult sim_body_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
 					 unsigned long long flags, CUstream hStream)
 {
-	(void)hStream;
-	return dptrs && sizes && count && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = sim_stream_check(hStream);
+	size_t i;
+
+	if (!dptrs || !sizes || !count || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = prefetch(dptrs[i], sizes[i], false);
+	return result;
 }
 
 CUresult sim_body_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,

@@ -227,6 +227,8 @@ CUresult sim_body_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (!dptr)
+		return CUDA_SUCCESS;
 	if (!range || (range->kind != SIM_RANGE_POOL && range->kind != SIM_RANGE_HEAP &&
 		       range->kind != SIM_RANGE_POOL_IMPORT))
 		return CUDA_ERROR_INVALID_VALUE;

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -334,13 +335,19 @@ CUresult sim_body_cuMemGetAccess(unsigned long long *flags, const CUmemLocation 
 }
 
 /* ---- what this GPU does not have: arrays of tiles, and memory of several GPUs at one address ---- */
+/* Where a CUarrayMapInfo, of which nothing else is needed, has its array. */
+#define MAP_INFO_ARRAY 8
+
 CUresult sim_body_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count,
 				     CUstream hStream)
 {
-	(void)mapInfoList;
-	(void)count;
+	const void *array;
+
 	(void)hStream;
-	return CUDA_ERROR_NOT_SUPPORTED;
+	if (!mapInfoList || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(&array, (const char *)mapInfoList + MAP_INFO_ARRAY, sizeof(array));
+	return array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_body_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
