@@ -106,6 +106,7 @@ struct sim {
 	struct sim_device devices[SIM_DEVICES];
 	int devices_nr;
 	bool is_initialized;
+	bool is_per_thread; /* the call under way: NULL stands for the stream of its thread */
 };
 extern struct sim sim;
 
@@ -249,6 +250,8 @@ struct sim_graph *sim_stream_graph(CUstream stream);
 /* INVALID_HANDLE where `stream` is none. */
 CUresult sim_stream_check(CUstream stream);
 
+bool sim_stream_is_blocking(CUstream stream); /* work in the legacy stream waits for it */
+
 /* For a call that a capture does not bear: fails, and the capture with it, if one is under way. */
 CUresult sim_stream_unsafe(void);
 
@@ -258,6 +261,8 @@ CUresult sim_capture_record(CUstream stream, CUevent event);
 CUresult sim_capture_wait(CUstream stream, CUevent event);
 void sim_capture_forget(CUevent event);
 void sim_capture_leave(CUstream stream); /* which goes: what it began can never end well */
+/* For a call that waits for all streams of the context: fails while one captures. */
+CUresult sim_capture_bears_wait(const struct sim_context *context);
 
 /* ---- graphs ---- */
 struct sim_graph *sim_graph_new(void);

@@ -163,6 +163,7 @@ static CUresult enter(enum sim_api api)
 		sleep_for(sleep_us);
 		pthread_mutex_lock(&lock);
 	}
+	sim.is_per_thread = sim_api_rows[api].ptsz;
 	if (result != CUDA_SUCCESS)
 		pthread_mutex_unlock(&lock);
 	return result;

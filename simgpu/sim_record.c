@@ -2,7 +2,7 @@
 /*
  * Stream capture. A capture begins on one stream; another joins it by waiting for an event that was
  * recorded in it, and must be waited for in turn before the capture ends. What a capture does not
- * bear is as measured (docs/measurements/in-capture.md).
+ * bear is as measured (docs/measurements/in-capture.md, h200-pointers.md).
  */
 #include <stdlib.h>
 
@@ -10,18 +10,18 @@
 
 enum { GLOBAL, THREAD_LOCAL, RELAXED };
 
-/* A stream that takes part, or an event that was recorded in a capture. */
+/* A stream that takes part, as key_of() says, or an event that was recorded in a capture. */
 struct part {
 	struct part *next;
 	const void *handle;
-	CUstream from; /* of an event: the stream that it was recorded on */
+	const void *from; /* of an event: the stream that it was recorded on */
 	bool is_joined;
 };
 
 struct capture {
 	struct capture *next;
 	struct sim_graph *graph;
-	CUstream origin;
+	const void *origin;
 	CUstreamCaptureMode mode;
 	const int *thread;
 	bool is_invalid;
@@ -69,11 +69,27 @@ static void remove_part(struct part **list, const void *handle)
 	}
 }
 
+/* What tells streams apart; of the default one of a thread, the thread. */
+static const void *key_of(CUstream stream)
+{
+	bool is_own = stream ? stream == CU_STREAM_PER_THREAD : sim.is_per_thread;
+
+	return is_own ? (const void *)&thread : stream;
+}
+
+static bool is_legacy(CUstream stream)
+{
+	const void *key = key_of(stream);
+
+	return !key || key == CU_STREAM_LEGACY;
+}
+
 static struct capture *capture_of(CUstream stream)
 {
+	const void *key = key_of(stream);
 	struct capture *c = captures;
 
-	while (c && !find(c->streams, stream))
+	while (c && !find(c->streams, key))
 		c = c->next;
 	return c;
 }
@@ -108,7 +124,7 @@ CUresult sim_capture_record(CUstream stream, CUevent event)
 	part = add(&c->events, event);
 	if (!part)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	part->from = stream;
+	part->from = key_of(stream);
 	return CUDA_SUCCESS;
 }
 
@@ -126,7 +142,7 @@ CUresult sim_capture_wait(CUstream stream, CUevent event)
 		return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
 	}
 	if (!own)
-		return add(&c->streams, stream) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+		return add(&c->streams, key_of(stream)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	part = find(c->streams, find(c->events, event)->from);
 	if (part)
 		part->is_joined = true;
@@ -171,11 +187,41 @@ CUresult sim_stream_unsafe(void)
 	return result;
 }
 
+CUresult sim_capture_bears_wait(const struct sim_context *context)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct capture *c;
+	struct part *part;
+
+	for (c = captures; c; c = c->next)
+		for (part = c->streams; part; part = part->next) {
+			const struct sim_object *stream = sim_object_get(part->handle, SIM_STREAM);
+
+			if (stream && stream->context != context)
+				continue;
+			c->is_invalid = true;
+			result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		}
+	return result;
+}
+
+static bool is_blocking_one_captured(void)
+{
+	struct capture *c;
+	struct part *part;
+
+	for (c = captures; c; c = c->next)
+		for (part = c->streams; part; part = part->next)
+			if (sim_stream_is_blocking((CUstream)part->handle))
+				return true;
+	return false;
+}
+
 static CUresult begin(CUstream stream, struct sim_graph *graph, CUstreamCaptureMode mode)
 {
 	struct capture *c;
 
-	if ((uintptr_t)stream <= 2)
+	if (is_legacy(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (sim_stream_check(stream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -187,13 +233,13 @@ static CUresult begin(CUstream stream, struct sim_graph *graph, CUstreamCaptureM
 	if (!c)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	c->graph = graph ? graph : sim_graph_new();
-	if (!c->graph || !add(&c->streams, stream)) {
+	if (!c->graph || !add(&c->streams, key_of(stream))) {
 		free(c);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	c->streams->is_joined = true;
 	c->is_given = graph != NULL;
-	c->origin = stream;
+	c->origin = key_of(stream);
 	c->mode = mode;
 	c->thread = &thread;
 	c->next = captures;
@@ -233,11 +279,13 @@ CUresult sim_body_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 	if (sim_stream_check(hStream) != CUDA_SUCCESS)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!c)
-		return CUDA_ERROR_ILLEGAL_STATE;
+		return is_legacy(hStream) && is_blocking_one_captured()
+			       ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+			       : CUDA_ERROR_ILLEGAL_STATE;
 	/* A graph that the program began with it has already. */
 	if (!phGraph && !c->is_given)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (c->origin != hStream)
+	if (c->origin != key_of(hStream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	if (c->mode != RELAXED && c->thread != &thread)
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;

@@ -27,6 +27,13 @@ CUresult sim_stream_check(CUstream stream)
 									: CUDA_ERROR_INVALID_HANDLE;
 }
 
+bool sim_stream_is_blocking(CUstream stream)
+{
+	const struct sim_stream *made = sim_object_get(stream, SIM_STREAM);
+
+	return !made || !(made->flags & CU_STREAM_NON_BLOCKING);
+}
+
 /* ---- streams ---- */
 /* Steps that `count` streams have filled or begun, beyond those that come free. */
 static uint64_t steps(uint64_t count, uint64_t free, uint64_t per_step)
@@ -124,14 +131,21 @@ CUresult sim_body_cuStreamSynchronize(CUstream hStream)
 	return CUDA_SUCCESS;
 }
 
+static CUresult synchronize(const struct sim_context *context)
+{
+	CUresult result = sim_capture_bears_wait(context);
+
+	if (result == CUDA_SUCCESS)
+		sim_pool_sync(context->device);
+	return result;
+}
+
 CUresult sim_body_cuCtxSynchronize(void)
 {
 	struct sim_context *context;
 	CUresult result = sim_current(&context);
 
-	if (result == CUDA_SUCCESS)
-		sim_pool_sync(context->device);
-	return result;
+	return result == CUDA_SUCCESS ? synchronize(context) : result;
 }
 
 CUresult sim_body_cuCtxSynchronize_v2(CUcontext ctx)
@@ -140,10 +154,7 @@ CUresult sim_body_cuCtxSynchronize_v2(CUcontext ctx)
 
 	if (!ctx)
 		return sim_body_cuCtxSynchronize();
-	if (!context || !context->is_alive)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	sim_pool_sync(context->device);
-	return CUDA_SUCCESS;
+	return context && context->is_alive ? synchronize(context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult sim_body_cuStreamQuery(CUstream hStream)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The per-thread-default-stream twins do what their originals do: all work is done at once, so
- * which default stream it would wait for makes no difference.
+ * which default stream it would wait for makes no difference. Only a capture tells them apart
+ * (sim.is_per_thread).
  */
 #ifndef SIM_TWIN_H
 #define SIM_TWIN_H
