@@ -3,6 +3,7 @@
 #include "ledger/fold.h"
 
 #include "base/array.h"
+#include "base/sat.h"
 
 #include <string.h>
 
@@ -131,16 +132,16 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	struct tare_device_fold *d = f->devices[b->device];
 
 	tare_bucket_keep(b, d);
-	b->now.bytes += by->bytes;
-	b->now.low += by->low;
-	b->now.high += by->high;
+	b->now.bytes = tare_sat_add(b->now.bytes, by->bytes);
+	b->now.low = tare_sat_add(b->now.low, by->low);
+	b->now.high = tare_sat_add(b->now.high, by->high);
 	b->now.count += by->count;
 	b->now.ns += by->ns;
 	if (b->now.evidence < by->evidence)
 		b->now.evidence = by->evidence;
 	if (tare_bucket_is_device(b))
-		d->sum += by->bytes;
-	d->account_now[b->account] += by->bytes;
+		d->sum = tare_sat_add(d->sum, by->bytes);
+	d->account_now[b->account] = tare_sat_add(d->account_now[b->account], by->bytes);
 	if (b->is_cut)
 		d->account_now[tare_now_cut(b)] += by->bytes;
 	if (b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED)
@@ -290,7 +291,7 @@ bool tare_most_take(struct tare_most *most, const struct tare_most *now)
 static void take_most(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used - d->used_start, d->live, t };
-	const struct tare_most own = { d->sum - d->account_now[TARE_ACCOUNT_OTHER], d->live, t };
+	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]), d->live, t };
 
 	if (tare_most_take(&d->phase_peak, &now))
 		d->phase_has_peak = true;

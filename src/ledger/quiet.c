@@ -31,7 +31,7 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 		tare_samples_shift(&d->samples, TARE_ACCOUNT_OTHER, shift);
 	d->used += shift;
 	d->used_start += shift;
-	d->sum += shift;
+	d->sum = tare_sat_add(d->sum, shift);
 	for (int i = 0; i < 4; i++)
 		d->source_offset[i] += shift;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/graph.h"
 
+#include "base/sat.h"
 #include "base/units.h"
 #include "view/advice.h"
 
@@ -118,7 +119,7 @@ static void add_bytes(struct tare_emit *e, const struct tare_graph *g)
 {
 	int64_t exec = tare_graph_exec_bytes(g);
 
-	tare_emit_cell_int(e, exec + g->memory + g->allocated);
+	tare_emit_cell_int(e, tare_sat_add(tare_sat_add(exec, g->memory), g->allocated));
 	tare_emit_cell_int(e, exec);
 	tare_emit_cell_int(e, g->at_instantiate);
 	tare_emit_cell_int(e, g->at_upload);
