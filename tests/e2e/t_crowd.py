@@ -4,7 +4,7 @@
 
 import json
 
-from harness import IS_LONG, MIB, case, check, check_equal, fixture, main, show, tare_argv, unexplained
+from harness import IS_LONG, MIB, case, check, check_equal, fixture, main, needs_exec, show, tare_argv, unexplained
 
 ROUNDS = 20 if IS_LONG else 5
 
@@ -17,6 +17,7 @@ def check_crowd(box, how, processes, threads, calls):
     Not every round balances: where contexts are made while another process starts or ends, one in ten is off by
     contexts (docs/LEDGER.md, "Many processes at once"). Before that was looked at, nine in ten were.
     """
+    needs_exec()
     bad = []
     for number in range(ROUNDS):
         rec = "%s%d.tare" % (how, number)
@@ -51,6 +52,7 @@ def a_fork_server(box):
 @case
 def few_descriptors(box):
     """More logs than a process may open: those are opened when they are needed."""
+    needs_exec()
     box.record(fixture("e2e_crowd", "ends", "40", "1", "60"))
     wanted = box.report("rec.tare", "peak")
     for limit in (20, 10, 4):

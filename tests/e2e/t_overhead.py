@@ -27,6 +27,11 @@ def steps(seed, effect):
     return coins, times
 
 
+def needs_own_interpreter():
+    if WRAPPER:
+        raise Skip("an interpreter of this machine cannot be recorded by a recorder for another")
+
+
 @case
 def intervals_hold_what_is_true(box):
     """19 of 20 are to; so of 200 rarely fewer than 180."""
@@ -45,8 +50,7 @@ def intervals_hold_what_is_true(box):
 
 @case
 def the_harness_measures(box):
-    if WRAPPER:
-        raise Skip("an interpreter of this machine cannot be recorded by a recorder for another")
+    needs_own_interpreter()
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         raise Skip("python3-torch is not installed")
     for folder, name in (("bin", "tare"), ("lib/tare", "src/recorder/libtare_recorder.so")):
@@ -71,6 +75,7 @@ def the_harness_measures(box):
 
 @case
 def only_a_test_can_switch_it(box):
+    needs_own_interpreter()
     text = "import ctypes; print(ctypes.CDLL(None).tare_test_nop(1))"
     for nop, answer in ((None, "-1"), ("switch", "0")):
         done = box.record([PYTHON, "-c", text], rec="rec-%s.tare" % nop, env={"TARE_TEST_NOP": nop} if nop else {})
