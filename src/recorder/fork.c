@@ -79,7 +79,8 @@ void tare_fork_start(void)
 		keep_page();
 	}
 	*owner = tare_sys_getpid();
-	tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
+	if (tare_libc()->register_atfork)
+		tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
 }
 
 bool tare_is_vfork_child(void)
