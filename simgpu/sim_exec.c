@@ -84,7 +84,8 @@ static CUresult hold_shape(struct sim_context *context, const struct sim_shape *
 	return result;
 }
 
-static void drop(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes, uint64_t free)
+static void drop(struct sim_context *context, struct sim_hoard *hoard, uint64_t bytes,
+		 uint64_t free)
 {
 	uint64_t needed = free;
 

@@ -11,7 +11,7 @@ struct sim_node {
 	CUgraphNodeType type;
 	CUfunction function;     /* of a kernel node */
 	struct sim_graph *child; /* of a child graph node: a copy of its own */
-	uint64_t bytes;      /* of a memory node */
+	uint64_t bytes;          /* of a memory node */
 	CUdeviceptr address;
 };
 

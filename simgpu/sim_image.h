@@ -35,7 +35,7 @@ struct sim_image {
 	unsigned kernels;
 	bool is_opaque, is_library;
 	bool has_printf, has_malloc, has_assert; /* one of its kernels */
-	unsigned refs;               /* a module taken from a library has the library's */
+	unsigned refs;    /* a module taken from a library has the library's */
 	uint64_t rest_in; /* id of the context that has its globals and runtime, of a library's */
 };
 

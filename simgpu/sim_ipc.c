@@ -149,7 +149,7 @@ sim_body_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
 	    bufferDesc->size > external->size - bufferDesc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
 	return sim_ipc_open(SIM_RANGE_EXTERNAL, external->fd, bufferDesc->offset, bufferDesc->size,
-			 devPtr);
+			    devPtr);
 }
 
 CUresult sim_body_cuDestroyExternalMemory(CUexternalMemory extMem)

@@ -239,9 +239,10 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 		*(unsigned *)data = 1;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-		*(void **)data = range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT
-					? range->owner
-					: NULL;
+		*(void **)data =
+			range->kind == SIM_RANGE_POOL || range->kind == SIM_RANGE_POOL_IMPORT
+				? range->owner
+				: NULL;
 		return CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_NOT_SUPPORTED;

@@ -15,8 +15,8 @@ struct sim_pool {
 	bool is_destroyed; /* and lives on until what is in use of it is freed */
 	uint64_t threshold;
 	uint64_t used, used_high, reserved, reserved_high;
-	uint64_t
-		held; /* used, rounded up as the pool stores it, and freed since the last synchronisation */
+	/* used, rounded up as the pool stores it, and freed since the last synchronisation */
+	uint64_t held;
 	uint64_t freed;
 	int flags[4]; /* the three reuse attributes, kept for reading back */
 };
@@ -256,9 +256,10 @@ CUresult sim_body_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *pool
 	if (!pool || !poolProps || poolProps->allocType != 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	is_of_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-	if (is_of_device ? !sim_is_device(poolProps->location.id)
-			 : poolProps->location.type < CU_MEM_LOCATION_TYPE_HOST ||
-				   poolProps->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+	if (is_of_device
+		    ? !sim_is_device(poolProps->location.id)
+		    : poolProps->location.type < CU_MEM_LOCATION_TYPE_HOST ||
+			      poolProps->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
 		return CUDA_ERROR_INVALID_DEVICE;
 	for (i = 0; i < sizeof(made) / sizeof(made[0]) && made[i];)
 		i++;
@@ -388,8 +389,7 @@ CUresult sim_body_cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute
 
 CUresult sim_body_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-	return pool_get(pool) && map && count ? CUDA_SUCCESS
-							      : CUDA_ERROR_INVALID_VALUE;
+	return pool_get(pool) && map && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_body_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,

@@ -308,7 +308,7 @@ CUresult sim_body_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *c
 	if (!captureStatus)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*captureStatus = !c		 ? CU_STREAM_CAPTURE_STATUS_NONE
+		*captureStatus = !c              ? CU_STREAM_CAPTURE_STATUS_NONE
 				 : c->is_invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
 						 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	return result;

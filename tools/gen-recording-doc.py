@@ -81,7 +81,7 @@ def struct_section(text, name, title):
 def map_sections(text):
     for name, body in re.findall(r"#define TARE_(\w+)_MAP\(X\)\s*\\\n(.*?)\n\n", text, re.S):
         tag = re.search(r"enum (tare_\w+) \{ TARE_%s_MAP" % name, text)[1]
-        rows = re.findall(r'X\((\d+), \w+, "(.*?)", "(.*?)"\)', body)
+        rows = re.findall(r'X\((\d+),\s*\w+,\s*"(.*?)",\s*"(.*?)"\)', re.sub(r"\\\n", "\n", body))
         yield f'<a id="{tag}"></a>**{tag}**\n'
         yield from table(("Value", "Word", "Meaning"), [(v, f"`{w}`", cell(m)) for v, w, m in rows])
 

@@ -207,8 +207,8 @@ struct tare_graphs_key_info {
 };
 struct tare_graphs_group_info {
 	uint64_t nodes, keys, execs, exec_bytes;
-	uint64_t
-		is_refused; /* 1: same topology as another group, but the driver refused to update */
+	/* 1: same topology as another group, but the driver refused to update */
+	uint64_t is_refused;
 };
 size_t tare_graphs_list_keys(struct tare_graphs *graphs, struct tare_graphs_key_info *rows,
 			     size_t room);

@@ -192,12 +192,8 @@ static bool read_substitution(struct reader *r)
 	static const struct {
 		const char *mangled, *name;
 	} known[] = {
-		{ "t", "std" },
-		{ "a", "std::allocator" },
-		{ "b", "std::basic_string" },
-		{ "s", "std::string" },
-		{ "i", "std::istream" },
-		{ "o", "std::ostream" },
+		{ "t", "std" },           { "a", "std::allocator" }, { "b", "std::basic_string" },
+		{ "s", "std::string" },   { "i", "std::istream" },   { "o", "std::ostream" },
 		{ "d", "std::iostream" },
 	};
 
@@ -223,8 +219,9 @@ static bool read_nested(struct reader *r)
 		}
 		if (parts++)
 			say(r, "::");
-		if (take(r, "S") ? !read_substitution(r)
-				 : take(r, "T") ? r->out || !skip_number(r) : !read_unqualified(r))
+		if (take(r, "S")   ? !read_substitution(r)
+		    : take(r, "T") ? r->out || !skip_number(r)
+				   : !read_unqualified(r))
 			return false;
 	}
 	return take(r, "E");

@@ -15,7 +15,8 @@ uint64_t tare_disk_bytes(const char *folder)
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
-		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_blocks * BLOCK;
 	if (dir)
 		closedir(dir);

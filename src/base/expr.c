@@ -77,7 +77,8 @@ static int parse_name(struct parser *p)
 		return fail(p, "this { has no }");
 	if (end == begin)
 		return fail(p, "there is no name between { and }");
-	add_step(p->e, (struct step){ .op = OP_NAME, .name = name_at(p->e, begin, (size_t)(end - begin)) });
+	add_step(p->e, (struct step){ .op = OP_NAME,
+				      .name = name_at(p->e, begin, (size_t)(end - begin)) });
 	p->at = end + 1;
 	return 0;
 }
@@ -90,7 +91,8 @@ static int parse_number(struct parser *p)
 	double number;
 
 	if (!len || strspn(p->at, ".") == len)
-		return fail(p, *p->at ? "expected a number, {name} or (" : "the expression ends too early");
+		return fail(p, *p->at ? "expected a number, {name} or ("
+				      : "the expression ends too early");
 	if (p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X'))
 		return fail(p, "numbers are decimal");
 	number = strtod(p->at, &end);
@@ -127,7 +129,8 @@ static int parse_factor(struct parser *p)
 }
 
 /* A row of operands with one of two operators between them, from the left. */
-static int parse_row(struct parser *p, int (*operand)(struct parser *p), const char *signs, enum op first)
+static int parse_row(struct parser *p, int (*operand)(struct parser *p), const char *signs,
+		     enum op first)
 {
 	int rc = operand(p);
 
@@ -226,7 +229,8 @@ int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *ar
 		}
 	}
 	if (!rc && !isfinite(stack[0]))
-		rc = tare_err_set(err, TARE_E_RANGE, "%s: the result is no number: a division by 0?", e->text);
+		rc = tare_err_set(err, TARE_E_RANGE,
+				  "%s: the result is no number: a division by 0?", e->text);
 	if (!rc)
 		*value = stack[0];
 	free(stack);

@@ -24,7 +24,7 @@ struct tare_map {
 
 /* The value's place; a new key starts with 0 and sets *is_new (may be NULL). */
 uint64_t *tare_map_put(struct tare_map *m, uint64_t key, bool *is_new);
-uint64_t *tare_map_get(const struct tare_map *m, uint64_t key);          /* NULL: absent */
+uint64_t *tare_map_get(const struct tare_map *m, uint64_t key); /* NULL: absent */
 /* Has the place of a key fetched that is looked for soon, where the map may be larger than the caches. */
 void tare_map_prefetch(const struct tare_map *m, uint64_t key);
 bool tare_map_remove(struct tare_map *m, uint64_t key, uint64_t *value); /* value may be NULL */

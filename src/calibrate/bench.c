@@ -86,7 +86,8 @@ static void put(struct tare_bench *bench, struct tare_message *message, const ch
 	tare_bench_send(bench, message);
 }
 
-static void put_number(struct tare_bench *bench, struct tare_message *message, const char *fmt, va_list ap)
+static void put_number(struct tare_bench *bench, struct tare_message *message, const char *fmt,
+		       va_list ap)
 {
 	message->kind = TARE_MESSAGE_VALUE;
 	tare_profile_set_number(&bench->known, message->key, message->value);

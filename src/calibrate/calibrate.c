@@ -287,7 +287,8 @@ static int find_sim(struct calibration *c, const char *profile)
 	c->job.sim_profile = tare_xstrdup(profile);
 	if (state && *state)
 		return 0;
-	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX", &c->state, c->err);
+	rc = tare_temp_folder_make(temp && *temp ? temp : "/tmp", "tare-calibrate-XXXXXX",
+				   &c->state, c->err);
 	if (rc)
 		return rc;
 	c->job.sim_state = tare_xstrdup(c->state);

@@ -98,7 +98,8 @@ static int write_profile(const struct options *o, const struct tare_calibration 
 	int rc;
 
 	if (!o->force && strcmp(o->output, "-") != 0 && access(o->output, F_OK) == 0)
-		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written", o->output);
+		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written",
+					  o->output);
 	tare_calibrate_write(&text, c, command);
 	rc = tare_cmd_write_file(o->output, &text, err);
 	tare_str_free(&text);

@@ -13,7 +13,8 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "with status: print JSON, as docs/JSON.md describes it"),
+	TARE_OPT(options, json, "json", 0, FLAG, NULL,
+		 "with status: print JSON, as docs/JSON.md describes it"),
 	TARE_OPT_END,
 };
 
@@ -94,10 +95,11 @@ static int print_status(const struct tare_controlled *c, bool is_json, struct ta
 	tare_emit_flag(&e, "has_tare", c->has_tare);
 	tare_emit_uint(&e, "processes", c->running);
 	tare_emit_uint(&e, "snapshots", c->page->snapshots);
-	tare_emit_note(&e, "%s: %s%s · %llu process%s of it run%s · %llu snapshot%s", c->path, state_name(c),
-		       c->has_tare ? "" : ", its tare was killed", (unsigned long long)c->running,
-		       c->running == 1 ? "" : "es", c->running == 1 ? "s" : "",
-		       (unsigned long long)c->page->snapshots, c->page->snapshots == 1 ? "" : "s");
+	tare_emit_note(&e, "%s: %s%s · %llu process%s of it run%s · %llu snapshot%s", c->path,
+		       state_name(c), c->has_tare ? "" : ", its tare was killed",
+		       (unsigned long long)c->running, c->running == 1 ? "" : "es",
+		       c->running == 1 ? "s" : "", (unsigned long long)c->page->snapshots,
+		       c->page->snapshots == 1 ? "" : "s");
 	tare_emit_end(&e);
 	if (is_json)
 		tare_str_add_char(&text, '\n');
@@ -119,7 +121,8 @@ static int act(struct tare_controlled *c, int action, const char *name, struct t
 		tare_str_addf(&text, ": snapshot:%u%s", (unsigned)number, *name ? " " : "");
 		tare_text_add_name(&text, name);
 	} else {
-		tare_str_addf(&text, ": %s", number ? actions[action].done : actions[action].already);
+		tare_str_addf(&text, ": %s",
+			      number ? actions[action].done : actions[action].already);
 	}
 	tare_str_add_char(&text, '\n');
 	rc = tare_cmd_write_file("-", &text, err);
@@ -130,13 +133,17 @@ static int act(struct tare_controlled *c, int action, const char *name, struct t
 static int check(const struct tare_operands *rest, int action, struct tare_err *err)
 {
 	if (action == UNKNOWN)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "ctl: '%s' is no action; say pause, resume, snapshot, stop or status", rest->items[1]);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"ctl: '%s' is no action; say pause, resume, snapshot, stop or status",
+			rest->items[1]);
 	if (rest->count == 3 && (action == STATUS || actions[action].act != TARE_ACT_SNAPSHOT))
-		return tare_err_set(err, TARE_E_USAGE, "ctl: only a snapshot has a name; leave '%s' away",
+		return tare_err_set(err, TARE_E_USAGE,
+				    "ctl: only a snapshot has a name; leave '%s' away",
 				    rest->items[2]);
 	if (rest->count == 3 && (strlen(rest->items[2]) > 100 || !rest->items[2][0]))
-		return tare_err_set(err, TARE_E_USAGE, "ctl: the name of a snapshot has 1 to 100 characters");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "ctl: the name of a snapshot has 1 to 100 characters");
 	return 0;
 }
 
@@ -151,7 +158,8 @@ int tare_cmd_ctl(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	/* `tare ctl pause REC`, as other commands have it, is meant the same way. */
-	if (rest.count > 1 && find_action(rest.items[0]) != UNKNOWN && find_action(rest.items[1]) == UNKNOWN) {
+	if (rest.count > 1 && find_action(rest.items[0]) != UNKNOWN &&
+	    find_action(rest.items[1]) == UNKNOWN) {
 		const char *first = rest.items[0];
 
 		rest.items[0] = rest.items[1];

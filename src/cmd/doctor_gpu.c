@@ -157,9 +157,10 @@ static void check_profile(struct tare_doctor *d, const struct tare_nvml_device *
 				"GPU %d: %s; tare calibrate compares this machine with it",
 				dev->index, path);
 	else
-		tare_doctor_add(d, TARE_DOCTOR_OK, "profile",
-				"GPU %d: none of %s comes with Tare; tare calibrate -o FILE writes one",
-				dev->index, dev->name);
+		tare_doctor_add(
+			d, TARE_DOCTOR_OK, "profile",
+			"GPU %d: none of %s comes with Tare; tare calibrate -o FILE writes one",
+			dev->index, dev->name);
 }
 
 static void check_device(struct tare_doctor *d, struct tare_nvml *nvml, int device)

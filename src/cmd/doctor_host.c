@@ -106,8 +106,8 @@ void tare_doctor_environment(struct tare_doctor *d)
 	if (getenv("ASAN_OPTIONS") || (preload && strstr(preload, "libasan.so")))
 		tare_doctor_add(d, tare_target_may_be_second() ? TARE_DOCTOR_OK : TARE_DOCTOR_WARN,
 				"AddressSanitizer", "%s",
-				tare_target_may_be_second() ? "lets other libraries be loaded first" :
-							      TARE_TARGET_ASAN);
+				tare_target_may_be_second() ? "lets other libraries be loaded first"
+							    : TARE_TARGET_ASAN);
 	if (injection && injection[0])
 		tare_doctor_add(
 			d, TARE_DOCTOR_WARN, "CUDA injection",

@@ -99,12 +99,13 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 	if (h->role == TARE_ROLE_PROGRAM) {
 		tare_str_add_char(out, ' ');
 		tare_text_add_name(out, h->program);
-		tare_str_addf(out, ", pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32, h->pid, h->generation,
-			      h->ppid);
+		tare_str_addf(out, ", pid %" PRIu32 ", generation %" PRIu32 ", started by %" PRIu32,
+			      h->pid, h->generation, h->ppid);
 	}
 	tare_str_add(out, "; on ");
 	tare_text_add_name(out, h->host);
-	tare_str_addf(out, ", clock %s, format %" PRIu32 ", Tare ", tare_clock_name(h->clock), h->version);
+	tare_str_addf(out, ", clock %s, format %" PRIu32 ", Tare ", tare_clock_name(h->clock),
+		      h->version);
 	tare_text_add_name(out, h->tool);
 	tare_str_add_char(out, '\n');
 	tare_str_addf(out, "# %" PRIu64 " bytes in the file", info->file_end - info->begin);

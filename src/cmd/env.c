@@ -172,8 +172,10 @@ static int check_printable(const struct environment *env, struct tare_err *err)
 		is_same = !strcmp(tare_str_text(&shown), env->items[i].outside);
 	}
 	if (!is_same)
-		tare_err_set(err, TARE_E_USAGE, "env: %s: a path with a character that cannot be printed; use another folder",
-			     tare_str_text(&shown));
+		tare_err_set(
+			err, TARE_E_USAGE,
+			"env: %s: a path with a character that cannot be printed; use another folder",
+			tare_str_text(&shown));
 	tare_str_free(&shown);
 	return is_same ? 0 : TARE_E_USAGE;
 }

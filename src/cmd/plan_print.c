@@ -170,7 +170,8 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
 		tare_emit_note(e, "%s", "");
 		for (size_t c = 0; c < plan->cells.column_count; c++)
 			tare_emit_note(e, "%s=%s", plan->cells.columns[c],
-				       tare_table_cell(&plan->cells, plan->choices[plan->best].row, c));
+				       tare_table_cell(&plan->cells, plan->choices[plan->best].row,
+						       c));
 	} else {
 		tare_emit_null(e, "configuration");
 	}

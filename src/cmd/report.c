@@ -24,9 +24,10 @@ struct options {
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, at, "at", 0, LIST, "INSTANT",
-		 "peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
-		 "1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
+	TARE_OPT(
+		options, at, "at", 0, LIST, "INSTANT",
+		"peak, peak:tensors, peak:host, end, oom[#N], snapshot:N, seconds since the start (12.5, "
+		"1500ms), or phase:NAME[#N][:begin|peak|end]; again for more columns"),
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
@@ -34,22 +35,28 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes"),
 	TARE_OPT(options, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
-	TARE_OPT(options, line, "line", 0, STRING, "FILE:N",
-		 "with --parts: the source line to take apart; the end of the file's name is enough"),
-	TARE_OPT(options, parts, "parts", 0, FLAG, NULL,
-		 "what that line holds of every GPU and made resident on the host, by what it is for"),
+	TARE_OPT(
+		options, line, "line", 0, STRING, "FILE:N",
+		"with --parts: the source line to take apart; the end of the file's name is enough"),
+	TARE_OPT(
+		options, parts, "parts", 0, FLAG, NULL,
+		"what that line holds of every GPU and made resident on the host, by what it is for"),
 	TARE_OPT(options, annotate, "annotate", 0, STRING, "FILE",
 		 "a source file, each line beside what it holds; the end of its name is enough"),
-	TARE_OPT(options, job, "job", 0, STRING, "JOB",
-		 "of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
+	TARE_OPT(
+		options, job, "job", 0, STRING, "JOB",
+		"of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
 	TARE_OPT(options, md, "md", 0, FLAG, NULL, "of a sweep: print Markdown"),
-	TARE_OPT(options, html, "html", 0, STRING, "FILE", "of a sweep: write a page that needs no other file"),
-	TARE_OPT(options, baseline, "baseline", 0, STRING, "CELL",
-		 "of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
+	TARE_OPT(options, html, "html", 0, STRING, "FILE",
+		 "of a sweep: write a page that needs no other file"),
+	TARE_OPT(
+		options, baseline, "baseline", 0, STRING, "CELL",
+		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
 	TARE_OPT(options, timed, "timed", 0, STRING, "PHASE",
 		 "of a sweep: the time of this phase counts, not that of the whole run"),
-	TARE_OPT(options, claims, "claim", 0, LIST, "NAME=SIZE",
-		 "of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
+	TARE_OPT(
+		options, claims, "claim", 0, LIST, "NAME=SIZE",
+		"of a sweep: show beside its memory what somebody says it is: an account, ACCOUNT/OWNER or total"),
 	TARE_OPT(options, svg, "svg", 0, STRING, "FILE",
 		 "instead of text, write a picture of memory over time (- is stdout)"),
 	TARE_OPT_END,
@@ -105,13 +112,15 @@ static int check(const struct options *o, struct tare_err *err)
 				    "report: --json and --csv exclude each other");
 	if (o->svg && (o->json || o->csv || o->at.count || o->pid >= 0 || o->cost == COST_TIME ||
 		       o->line || o->annotate))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --svg shows the whole run and takes none of --at, --cost "
-				    "time, --pid, --line, --annotate, --json and --csv");
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: --svg shows the whole run and takes none of --at, --cost "
+			"time, --pid, --line, --annotate, --json and --csv");
 	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --svg stacks memory by account, or tensors by category, and "
-				    "takes no other --by");
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: --svg stacks memory by account, or tensors by category, and "
+			"takes no other --by");
 	if (o->cost == COST_TIME && o->by >= 0)
 		return tare_err_set(err, TARE_E_USAGE,
 				    "report: --cost time is by account and call "
@@ -121,15 +130,19 @@ static int check(const struct options *o, struct tare_err *err)
 				    "report: --by phase shows every phase of the recording and "
 				    "takes no --at");
 	if (o->parts != (o->line != NULL))
-		return tare_err_set(err, TARE_E_USAGE, "report: --parts takes the line of --line FILE:N apart: "
-						       "say both");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --parts takes the line of --line FILE:N apart: "
+				    "say both");
 	if (o->line && o->annotate)
-		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate exclude each other");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --line and --annotate exclude each other");
 	if ((o->line || o->annotate) && o->by >= 0 && o->by != TARE_BY_LINE)
-		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate go with --by line");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --line and --annotate go with --by line");
 	if ((o->line || o->annotate) && o->cost == COST_TIME)
-		return tare_err_set(err, TARE_E_USAGE, "report: --line and --annotate show memory and take no "
-						       "--cost time");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --line and --annotate show memory and take no "
+				    "--cost time");
 	return 0;
 }
 
@@ -174,17 +187,23 @@ static int print(const struct options *o, struct tare_instant *instants,
 }
 
 /* What is about instants and processes has no meaning for a sweep, and the other way round. */
-static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep, struct tare_err *err)
+static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep,
+		      struct tare_err *err)
 {
 	if (!is_sweep && (o->md || o->html || o->baseline || o->timed || o->claims.count))
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --md, --html, --baseline, --timed and --claim are for the file of a sweep, and %s is none",
-				    rest->items[0]);
-	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
-		return tare_err_set(err, TARE_E_USAGE, "report: %s is a sweep; its runs are recordings that take these options",
-				    rest->items[0]);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: --md, --html, --baseline, --timed and --claim are for the file of a sweep, and %s is none",
+			rest->items[0]);
+	if (is_sweep &&
+	    (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: %s is a sweep; its runs are recordings that take these options",
+			rest->items[0]);
 	if (is_sweep && o->json + o->csv + o->md + (o->html != NULL) > 1)
-		return tare_err_set(err, TARE_E_USAGE, "report: --json, --csv, --md and --html exclude each other");
+		return tare_err_set(err, TARE_E_USAGE,
+				    "report: --json, --csv, --md and --html exclude each other");
 	return 0;
 }
 
@@ -224,10 +243,11 @@ int tare_cmd_report(int argc, char **argv)
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc && o.svg)
-		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, o.by == TARE_BY_CATEGORY,
-					 &err);
+		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job,
+					 o.by == TARE_BY_CATEGORY, &err);
 	else if (!rc)
-		rc = is_sweep ? print_sweep(&o, rest.items[0], &err) : print(&o, instants, &rest, &err);
+		rc = is_sweep ? print_sweep(&o, rest.items[0], &err)
+			      : print(&o, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);
 	tare_operands_free(&o.claims);

@@ -49,8 +49,8 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 	for (int i = 0; i < l->host_nr; i++) {
 		if (is_named_before(l, i) || names++ >= NAMES_MAX)
 			continue;
-		tare_str_addf(&run->title, "%s%.*s", names > 1 ? ", " : "", length_of_program(l->hosts[i].name),
-			      l->hosts[i].name);
+		tare_str_addf(&run->title, "%s%.*s", names > 1 ? ", " : "",
+			      length_of_program(l->hosts[i].name), l->hosts[i].name);
 	}
 	if (names > NAMES_MAX)
 		tare_str_add(&run->title, " …");
@@ -60,7 +60,8 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 		len--;
 	for (from = len; from > 0 && path[from - 1] != '/';)
 		from--;
-	tare_str_addf(&run->title, "%s%.*s", run->title.len ? " · " : "", (int)(len - from), path + from);
+	tare_str_addf(&run->title, "%s%.*s", run->title.len ? " · " : "", (int)(len - from),
+		      path + from);
 	if (path_nr > 1)
 		tare_str_addf(&run->title, " and %zu more", path_nr - 1);
 }
@@ -108,8 +109,8 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title), &runs[i].ledger,
-						      &runs[i].course };
+		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title),
+						      &runs[i].ledger, &runs[i].course };
 	tare_picture(&text, shown, (int)n);
 	rc = tare_cmd_write_file(file, &text, err);
 	tare_str_free(&text);

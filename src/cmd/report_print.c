@@ -193,8 +193,8 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 }
 
 /* Of a span that was folded only its peak and its end are known. */
-static int check_instants(const struct tare_recording *recording, const struct tare_instant *instants,
-			  int n, struct tare_err *err)
+static int check_instants(const struct tare_recording *recording,
+			  const struct tare_instant *instants, int n, struct tare_err *err)
 {
 	int64_t folded_ns = -1;
 
@@ -203,11 +203,12 @@ static int check_instants(const struct tare_recording *recording, const struct t
 			folded_ns = tare_recording_process(recording, i)->fold_ns;
 	for (int i = 0; i < n; i++)
 		if (instants[i].kind == TARE_INSTANT_TIME && instants[i].t_ns < folded_ns)
-			return tare_err_set(err, TARE_E_RANGE,
-					    "%s: what was recorded before %.1f s was folded into totals "
-					    "to keep the recording under its cap; ask for peak, end or a "
-					    "later time, or record again with a larger --cap",
-					    instants[i].text, (double)folded_ns / 1e9);
+			return tare_err_set(
+				err, TARE_E_RANGE,
+				"%s: what was recorded before %.1f s was folded into totals "
+				"to keep the recording under its cap; ask for peak, end or a "
+				"later time, or record again with a larger --cap",
+				instants[i].text, (double)folded_ns / 1e9);
 	return 0;
 }
 
@@ -240,13 +241,15 @@ static int no_snapshot(const struct tare_recording *recording, const char *text,
 			      mark->name[0] ? " " : "", mark->name);
 	}
 	if (n)
-		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such snapshot; there is %s",
-				  text, tare_str_text(&known));
-	else
 		rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				  "%s: this recording has no snapshots; tare ctl REC snapshot takes one "
-				  "while it runs",
-				  text);
+				  "%s: there is no such snapshot; there is %s", text,
+				  tare_str_text(&known));
+	else
+		rc = tare_err_set(
+			err, TARE_E_NOT_FOUND,
+			"%s: this recording has no snapshots; tare ctl REC snapshot takes one "
+			"while it runs",
+			text);
 	tare_str_free(&known);
 	return rc;
 }

@@ -11,13 +11,13 @@
 
 struct tare_report_options {
 	struct tare_instant *instants; /* those of phases become times */
-	int instant_nr; /* 0: the peak and the end */
-	int by;         /* enum tare_by; -1: the tree of accounts */
-	bool is_time;   /* driver time instead of bytes */
+	int instant_nr;                /* 0: the peak and the end */
+	int by;                        /* enum tare_by; -1: the tree of accounts */
+	bool is_time;                  /* driver time instead of bytes */
 	enum tare_emit_format format;
 	const char *line;     /* FILE:N to be taken apart; NULL: none */
 	const char *annotate; /* a source file to be shown; NULL: none */
-	int64_t pid; /* only this process in detail; -1: all */
+	int64_t pid;          /* only this process in detail; -1: all */
 };
 #define TARE_REPORT_DEFAULTS                                                                       \
 	{                                                                                          \

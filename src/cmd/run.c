@@ -17,16 +17,17 @@ const struct tare_command tare_command_run = {
 	.name = "run",
 	.synopsis = "record a program and show where its memory went",
 	.operands = "[--] CMD [ARG]…",
-	.description = "Runs CMD unmodified, records every change of GPU memory it causes, and at its end prints the "
-		       "ledger of each GPU on stderr, at the peak and at the end. stdin, stdout and the exit code are "
-		       "CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
-		       "Each row of the ledger says where its number comes from, and what is left over is called "
-		       "unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
-		       "otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
-		       "Where CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in "
-		       "the recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
-		       "The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
-		       "it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
+	.description =
+		"Runs CMD unmodified, records every change of GPU memory it causes, and at its end prints the "
+		"ledger of each GPU on stderr, at the peak and at the end. stdin, stdout and the exit code are "
+		"CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
+		"Each row of the ledger says where its number comes from, and what is left over is called "
+		"unexplained. The recording stays in a folder; look at it again, at other instants or grouped "
+		"otherwise, with `tare report`. Children of CMD are recorded too.\n\n"
+		"Where CMD is a rank of a distributed job (torchrun, mpirun, srun in front of tare), the rank is in "
+		"the recording's name, and ranks other than 0 print one line instead of the ledger.\n\n"
+		"The exit code is CMD's, 128 + n if signal n ended it, 126 if CMD cannot be executed, 127 if "
+		"it is not found, 125 if Tare itself failed, 2 for a mistake on the command line.",
 	.examples = "tare run -- python train.py\n"
 		    "tare run -o train.tare -- ./solver 14\n"
 		    "tare run --phase train.py:87 -- python train.py\n"
@@ -40,14 +41,14 @@ const struct tare_command tare_command_run = {
 
 /* How to see what one ledger does not show: the ranks of the job, which may have recordings of their own. */
 static void say_ranks(const char *path, const struct tare_recording *recording,
-		     const struct tare_rank *rank)
+		      const struct tare_rank *rank)
 {
 	const char *slash = strrchr(path, '/');
 	int ranks = 0;
 
 	if (rank->rank >= 0 && rank->world != 1) {
-		tare_say("the other ranks: tare report %.*s --by rank%s%s", (int)(slash - path), path,
-			 rank->job[0] ? " --job " : "", rank->job);
+		tare_say("the other ranks: tare report %.*s --by rank%s%s", (int)(slash - path),
+			 path, rank->job[0] ? " --job " : "", rank->job);
 		return;
 	}
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
@@ -94,8 +95,8 @@ static void add_peak(struct tare_str *out, const char *path, const struct tare_r
 		if (ledger.ranks[i].rank == rank->rank)
 			home = tare_rank_home(&rows, &ledger.ranks[i]);
 	if (home && home->device)
-		tare_str_addf(out, " · %s MiB at the peak of GPU %d", tare_units_mib(mib, home->bytes),
-			      home->device->index);
+		tare_str_addf(out, " · %s MiB at the peak of GPU %d",
+			      tare_units_mib(mib, home->bytes), home->device->index);
 	tare_rank_rows_free(&rows);
 	tare_ledger_free(&ledger);
 	tare_recording_close(recording);

@@ -19,33 +19,48 @@ const char *const tare_stack_names[] = { "python", "native", "both", "none" };
 const struct tare_opt tare_run_opts[] = {
 	TARE_OPT(run_options, output, "output", 'o', STRING, "REC",
 		 "write the recording to the folder REC instead of PROGRAM-DATE-PID.tare"),
-	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL, "replace REC if it is an older recording"),
+	TARE_OPT(run_options, force, "force", 'f', FLAG, NULL,
+		 "replace REC if it is an older recording"),
 	TARE_OPT(run_options, sim, "sim", 0, STRING, "PROFILE",
 		 "run on a simulated GPU, such as h200 (programs that use the driver API)"),
-	TARE_OPT(run_options, cap, "cap", 0, BYTES, "SIZE",
-		 "let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
-	TARE_OPT(run_options, vram, "vram", 0, STRING, "SIZE",
-		 "let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
-	TARE_OPT(run_options, card, "card", 0, STRING, "PROFILE",
-		 "the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
-	TARE_OPT(run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
-		 "which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
-		 "nobody owns an allocation"),
-	TARE_OPT(run_options, no_paths, "no-paths", 0, FLAG, NULL,
-		 "keep the command's arguments and every path out of the recording: files are in it by their last name"),
+	TARE_OPT(
+		run_options, cap, "cap", 0, BYTES, "SIZE",
+		"let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
+	TARE_OPT(
+		run_options, vram, "vram", 0, STRING, "SIZE",
+		"let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
+	TARE_OPT(
+		run_options, card, "card", 0, STRING, "PROFILE",
+		"the same for the card of a profile, with its context and local memory; or per GPU: 0=h200"),
+	TARE_OPT(
+		run_options, stacks, "stacks", 0, CHOICE, TARE_STACK_NAMES,
+		"which stacks driver calls and tensors get (both, tensors only Python's lines); without native ones, "
+		"nobody owns an allocation"),
+	TARE_OPT(
+		run_options, no_paths, "no-paths", 0, FLAG, NULL,
+		"keep the command's arguments and every path out of the recording: files are in it by their last name"),
 	TARE_OPT(run_options, no_tensors, "no-tensors", 0, FLAG, NULL,
 		 "do not record the blocks of PyTorch's allocator: its segments are one row then"),
-	TARE_OPT(run_options, no_probe, "no-probe", 0, FLAG, NULL,
-		 "do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
-	TARE_OPT(run_options, phases, "phase", 0, LIST, "FILE:LINE",
-		 "make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
+	TARE_OPT(
+		run_options, no_probe, "no-probe", 0, FLAG, NULL,
+		"do not look through the modules and optimizers of a PyTorch program: no tensor has a name then"),
+	TARE_OPT(
+		run_options, phases, "phase", 0, LIST, "FILE:LINE",
+		"make a phase of a line of a Python program, or of FILE:LINE-LINE; again for more"),
 	TARE_OPT(run_options, paused, "paused", 0, FLAG, NULL,
 		 "start paused: nothing is recorded until tare ctl REC resume"),
 	/* For tare sweep. */
-	{ .name = "into", .metavar = "FOLDER", .kind = TARE_ARG_STRING, .offset = offsetof(struct run_options, into),
-	  .help = "without -o: choose the recording's name in FOLDER", .is_hidden = true },
-	{ .name = "quiet", .kind = TARE_ARG_FLAG, .offset = offsetof(struct run_options, quiet),
-	  .help = "say nothing at the end", .is_hidden = true },
+	{ .name = "into",
+	  .metavar = "FOLDER",
+	  .kind = TARE_ARG_STRING,
+	  .offset = offsetof(struct run_options, into),
+	  .help = "without -o: choose the recording's name in FOLDER",
+	  .is_hidden = true },
+	{ .name = "quiet",
+	  .kind = TARE_ARG_FLAG,
+	  .offset = offsetof(struct run_options, quiet),
+	  .help = "say nothing at the end",
+	  .is_hidden = true },
 	TARE_OPT_END,
 };
 
@@ -115,21 +130,23 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 
 	if (tare_rank_of_environment(&rank))
 		tare_str_addf(&whose, "rank %d: ", rank.rank);
-	tare_say("%sexit %d after %.1f s%s · %s (%.1f MiB)", tare_str_text(&whose), code, (double)result->ns / 1e9, more,
-		 result->path, (double)result->bytes / (1 << 20));
+	tare_say("%sexit %d after %.1f s%s · %s (%.1f MiB)", tare_str_text(&whose), code,
+		 (double)result->ns / 1e9, more, result->path, (double)result->bytes / (1 << 20));
 	tare_str_free(&whose);
 	if (result->disk_errno)
-		tare_say("writing the recording failed (%s): %llu records are missing", strerror(result->disk_errno),
-			 (unsigned long long)result->lost);
+		tare_say("writing the recording failed (%s): %llu records are missing",
+			 strerror(result->disk_errno), (unsigned long long)result->lost);
 	if (result->alive)
-		tare_say("%d of its processes still run and go on recording themselves", result->alive);
+		tare_say("%d of its processes still run and go on recording themselves",
+			 result->alive);
 	if (result->notice)
 		tare_say("%s", result->notice);
 	else if (result->strangers > 0)
-		tare_say("%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
-			 "away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
-			 "system calls are restricted (seccomp)",
-			 result->strangers);
+		tare_say(
+			"%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
+			"away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
+			"system calls are restricted (seccomp)",
+			result->strangers);
 	else if (result->processes == 0)
 		tare_say("nothing opened the GPU: %s", nothing_recorded(result));
 }

@@ -7,12 +7,14 @@
 
 static int unsupported(struct tare_err *err)
 {
-	return tare_err_set(err, TARE_E_UNSUPPORTED,
-			    "this tare was built without SQLite, so it has no sweeps; build it where libsqlite3-dev is "
-			    "installed");
+	return tare_err_set(
+		err, TARE_E_UNSUPPORTED,
+		"this tare was built without SQLite, so it has no sweeps; build it where libsqlite3-dev is "
+		"installed");
 }
 
-int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode, struct tare_err *err)
+int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
+		 struct tare_err *err)
 {
 	(void)out;
 	(void)path;
@@ -52,8 +54,8 @@ int64_t tare_db_last_id(const struct tare_db *db)
 	return 0;
 }
 
-int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err, const char *sql,
-		  const char *types, ...)
+int tare_db_query(struct tare_db *db, struct tare_db_rows **out, struct tare_err *err,
+		  const char *sql, const char *types, ...)
 {
 	(void)db;
 	(void)sql;

@@ -179,10 +179,11 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 	int rc = tare_db_time_by(db, NULL, err);
 
 	if (!rc)
-		rc = query(&r,
-			   "SELECT run, need, peak, run_times.ns FROM runs JOIN run_times USING(run) WHERE status='ok'"
-			   " ORDER BY run",
-			   0, each_run);
+		rc = query(
+			&r,
+			"SELECT run, need, peak, run_times.ns FROM runs JOIN run_times USING(run) WHERE status='ok'"
+			" ORDER BY run",
+			0, each_run);
 
 	if (!rc)
 		rc = query(

@@ -292,8 +292,9 @@ static void mark_failed(struct planning *g)
 		double x[TARE_FIT_PARAMS_MAX], y[TARE_FIT_PARAMS_MAX], room;
 
 		if (!tare_problem_cell(&g->base, failed, r, x, NULL) ||
-		    !tare_table_number(
-			    tare_table_cell(failed, r, tare_table_column(failed, "room")), &room) ||
+		    !tare_table_number(tare_table_cell(failed, r,
+						       tare_table_column(failed, "room")),
+				       &room) ||
 		    room < g->ask->room)
 			continue;
 		for (size_t i = 0; i < g->plan->count; i++)

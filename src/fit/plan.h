@@ -24,8 +24,8 @@ struct tare_plan {
 	struct tare_plan_choice *choices;
 	size_t count;
 	ptrdiff_t best; /* it fits, and 9 of 10 times at least; -1: none */
-	ptrdiff_t
-		first; /* the least that does not fit, of those worth more than the best; -1: none */
+	/* the least that does not fit, of those worth more than the best; -1: none */
+	ptrdiff_t first;
 	double has_room_for; /* bytes of the card, less what others have */
 };
 

@@ -31,8 +31,8 @@ struct tare_problem_ask {
 	bool is_bytes;             /* the target is known to be */
 	const char *const *params; /* NULL: every other column that can be one */
 	size_t param_count;
-	const struct tare_table
-		*cells; /* to be predicted; without names, only its columns; or NULL */
+	/* to be predicted; without names, only its columns; or NULL */
+	const struct tare_table *cells;
 };
 
 int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,

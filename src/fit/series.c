@@ -129,7 +129,8 @@ static bool is_small(const struct tare_series *s, double least)
 	double v;
 
 	for (size_t r = 0; r < s->table.row_count; r++)
-		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) && fabs(v) >= least)
+		if (tare_table_number(tare_table_cell(&s->table, r, column), &v) &&
+		    fabs(v) >= least)
 			return false;
 	return true;
 }

@@ -43,7 +43,8 @@ void tare_series_set_number(struct tare_series_list *list, struct tare_series *s
 void tare_series_drop(struct tare_series_list *list, size_t at);
 
 /* Those of this kind that are smaller in every row. */
-void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind, double least);
+void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind,
+			    double least);
 
 void tare_series_free(struct tare_series_list *list);
 
@@ -54,7 +55,8 @@ struct tare_db;
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
 
 /* The cells that ran out of memory: one series, "room", of the memory that the card had. May stay empty. */
-int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
+int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out,
+			     struct tare_err *err);
 
 /* The path of a phase without the words key=value of its names: "solve/force_graph". */
 char *tare_series_phase_name(struct tare_series_list *list, const char *path);

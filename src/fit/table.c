@@ -227,8 +227,8 @@ int tare_table_read(const char *path, struct tare_arena *arena, struct tare_tabl
 	int rc = tare_file_read_input(&text, path, TABLE_MAX_BYTES, err);
 
 	if (!rc)
-		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input", tare_str_text(&text), text.len,
-				      arena, out, err);
+		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input",
+				      tare_str_text(&text), text.len, arena, out, err);
 	tare_str_free(&text);
 	return rc;
 }

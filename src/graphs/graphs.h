@@ -45,8 +45,8 @@ struct tare_open {                    /* the capture that is under way */
 };
 
 struct tare_graphs {
-	pthread_mutex_t
-		lock; /* of everything here; held across driver calls: a switch and its launch are one */
+	/* of everything here; held across driver calls: a switch and its launch are one */
+	pthread_mutex_t lock;
 	CUcontext context;
 	CUdevice device;
 	unsigned flags;

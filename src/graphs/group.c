@@ -79,8 +79,9 @@ static int set_nodes(struct tare_groups *groups, struct tare_group *group, struc
 
 		if (!tare_node_differs(had, tmpl, i))
 			continue;
-		result = tare_cu.cuGraphExecKernelNodeSetParams_v2(
-			exec->exec, group->base->nodes[i].node, &tmpl->nodes[i].kernel);
+		result = tare_cu.cuGraphExecKernelNodeSetParams_v2(exec->exec,
+								   group->base->nodes[i].node,
+								   &tmpl->nodes[i].kernel);
 		if (result != CUDA_SUCCESS)
 			return tare_graphs_cuda(result, "cuGraphExecKernelNodeSetParams");
 	}

@@ -263,7 +263,8 @@ static void drop_small(struct tare_advise *a)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
-		int64_t share = (int64_t)(total / 10000) * tare_advices[a->findings[i].advice].share;
+		int64_t share =
+			(int64_t)(total / 10000) * tare_advices[a->findings[i].advice].share;
 
 		if (a->findings[i].bytes >= (share > TARE_MIB ? share : TARE_MIB))
 			a->findings[kept++] = a->findings[i];
@@ -282,9 +283,8 @@ static int by_saving(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_mark m, int64_t t, const struct tare_ledger *ledger,
-		      struct tare_device_ledger *out)
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out)
 {
 	struct tare_advise a = { .f = f, .d = d, .mark = m, .t = t, .memory = ledger->memory };
 

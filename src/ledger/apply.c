@@ -57,12 +57,13 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 	if (tare_classes[o->class].sizing == TARE_SIZING_PAGES)
 		op_paged(f, o, pages, sign);
 	else if (tare_classes[o->class].sizing == TARE_SIZING_EXACT)
-		tare_fold_op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign, TARE_EVIDENCE_EXACT);
+		tare_fold_op_bytes(f, o->bucket, sign * (int64_t)o->granted, sign,
+				   TARE_EVIDENCE_EXACT);
 	else
 		tare_fold_op(&f->ops, o->bucket, &(struct tare_amount){ .count = sign });
 	if (tare_classes[o->class].sizing == TARE_SIZING_HOST)
-		tare_fold_op_bytes(f, tare_fold_bucket(f, o->context, host, 0), sign * (int64_t)o->granted, 0,
-			 TARE_EVIDENCE_EXACT);
+		tare_fold_op_bytes(f, tare_fold_bucket(f, o->context, host, 0),
+				   sign * (int64_t)o->granted, 0, TARE_EVIDENCE_EXACT);
 }
 
 /* The graph that it is an exec of, or that it was allocated for. */

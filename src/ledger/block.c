@@ -71,7 +71,8 @@ static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_li
 	k->items[k->count++] = *block;
 }
 
-struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
+					   struct tare_taking by,
 					   const uint32_t mark_nr[TARE_MARK_NR],
 					   struct tare_kept_blocks kept[TARE_MARK_NR])
 {
@@ -106,7 +107,8 @@ void tare_blocks_free(struct tare_blocks *b)
 
 static void show(struct tare_block_list *list, const struct tare_live_block *block)
 {
-	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
+	list->items =
+		tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = block;
 }
 
@@ -118,8 +120,8 @@ static void show_live(struct tare_block_list *list, const struct tare_blocks *b,
 			show(list, &b->items[i]);
 }
 
-void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_block_list *out)
+void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_block_list *out)
 {
 	uint32_t mark = m == TARE_MARK_NOW ? 0 : d->mark_nr[m];
 
@@ -128,7 +130,9 @@ void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fol
 		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
 		    f->processes[i]->places[d->index])
 			show_live(out, &f->processes[i]->places[d->index]->blocks, m, mark);
-	for (size_t i = 0; m != TARE_MARK_NOW && d->kept_blocks[m].mark == mark && i < d->kept_blocks[m].count; i++)
+	for (size_t i = 0;
+	     m != TARE_MARK_NOW && d->kept_blocks[m].mark == mark && i < d->kept_blocks[m].count;
+	     i++)
 		show(out, &d->kept_blocks[m].items[i]);
 }
 

@@ -160,7 +160,8 @@ void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum t
 
 static bool is_sibling(const struct tare_bucket *a, const struct tare_bucket *b)
 {
-	return a->account == b->account && (a->owner == b->owner || a->account == TARE_ACCOUNT_CODE);
+	return a->account == b->account &&
+	       (a->owner == b->owner || a->account == TARE_ACCOUNT_CODE);
 }
 
 int64_t tare_fold_held(const struct tare_fold *f, int bucket)
@@ -183,8 +184,8 @@ static uint64_t rank_of(const struct tare_fold *f, const struct tare_bucket *b)
 }
 
 /* Is it better to take from `x` than from `y`? Code may be unloaded by others than who loaded it. */
-static bool is_better(const struct tare_fold *f, const struct tare_bucket *x, const struct tare_bucket *y,
-		      uint64_t owner)
+static bool is_better(const struct tare_fold *f, const struct tare_bucket *x,
+		      const struct tare_bucket *y, uint64_t owner)
 {
 	if ((x->owner == owner) != (y->owner == owner))
 		return x->owner == owner;
@@ -291,7 +292,8 @@ bool tare_most_take(struct tare_most *most, const struct tare_most *now)
 static void take_most(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used - d->used_start, d->live, t };
-	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]), d->live, t };
+	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]),
+				       d->live, t };
 
 	if (tare_most_take(&d->phase_peak, &now))
 		d->phase_has_peak = true;
@@ -301,7 +303,8 @@ static void take_most(struct tare_device_fold *d, int64_t t)
 static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used, d->live, t };
-	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK], d->mark_live[TARE_MARK_PEAK], 0 };
+	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK],
+					  d->mark_live[TARE_MARK_PEAK], 0 };
 
 	take_most(d, t);
 	if (!d->is_marked[TARE_MARK_PEAK] || is_fuller(&now, &marked))

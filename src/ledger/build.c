@@ -112,9 +112,11 @@ static void finish_notes(const struct tare_fold *f, const struct tare_instant *a
 	for (size_t i = 0; i < f->note_nr; i++)
 		l->degraded[l->degraded_nr++] = tare_arena_strdup(l->memory, f->notes[i]);
 	if (!is_there && at->mark == TARE_MARK_TENSORS)
-		l->degraded[l->degraded_nr++] = "peak:tensors: no tensor of a GPU was recorded; this is the peak";
+		l->degraded[l->degraded_nr++] =
+			"peak:tensors: no tensor of a GPU was recorded; this is the peak";
 	if (!is_there && at->mark == TARE_MARK_HOST)
-		l->degraded[l->degraded_nr++] = "peak:host: no tensor of the CPU was recorded; this is the peak";
+		l->degraded[l->degraded_nr++] =
+			"peak:host: no tensor of the CPU was recorded; this is the peak";
 }
 
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
@@ -231,8 +233,11 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 
 	if (!opts)
 		opts = &defaults;
-	*f = (struct tare_fold){ .source = source, .object_free = -1, 
-		.max_begin_all = INT64_MIN, .worked_ns = INT64_MIN, .first_ns = INT64_MAX };
+	*f = (struct tare_fold){ .source = source,
+				 .object_free = -1,
+				 .max_begin_all = INT64_MIN,
+				 .worked_ns = INT64_MIN,
+				 .first_ns = INT64_MAX };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
@@ -249,7 +254,8 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	struct tare_fold f;
 
 	tare_fold_begin(&f, source, opts);
-	tare_fold_course_begin(&f, opts ? opts->course : NULL, opts ? opts->course_by_category : NULL);
+	tare_fold_course_begin(&f, opts ? opts->course : NULL,
+			       opts ? opts->course_by_category : NULL);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
 	f.is_over = true;

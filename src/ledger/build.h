@@ -48,7 +48,7 @@ bool tare_mark_is_peak(enum tare_mark m);
 
 enum tare_instant_kind {
 	TARE_INSTANT_MARK,
-	TARE_INSTANT_TIME, /* t_ns after the start of the recording */
+	TARE_INSTANT_TIME,  /* t_ns after the start of the recording */
 	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
 	TARE_INSTANT_OOM,   /* the nth moment at which memory ran out; tare_oom_instants_settle() */
 	TARE_INSTANT_SNAPSHOT, /* a name: whoever has the recording makes a TIME of it */
@@ -58,8 +58,8 @@ enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_E
 struct tare_instant {
 	enum tare_instant_kind kind;
 	enum tare_mark mark; /* of TARE_INSTANT_MARK */
-	int64_t t_ns;     /* of TARE_INSTANT_TIME */
-	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
+	int64_t t_ns;        /* of TARE_INSTANT_TIME */
+	const char *text;    /* as it was asked for; becomes `at` of the ledger, which copies it */
 
 	const char *phase; /* of TARE_INSTANT_PHASE: in `text`, not terminated */
 	size_t phase_len;
@@ -74,7 +74,8 @@ struct tare_instant {
  * TARE_E_USAGE. `out->text` is `text`.
  */
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err);
-void tare_phase_instant_parse(const char *name, struct tare_instant *out); /* what follows "phase:" */
+void tare_phase_instant_parse(const char *name,
+			      struct tare_instant *out); /* what follows "phase:" */
 
 /* Phases become times: TARE_E_USAGE with near names where there is no such phase. Before a build. */
 struct tare_recording;
@@ -82,8 +83,8 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 			       int nr, struct tare_err *err);
 
 /* The same for "oom" and "oom#2": TARE_E_NOT_FOUND where memory did not run out (so often). */
-int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
-			     struct tare_err *err);
+int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
+			     int nr, struct tare_err *err);
 
 /* Events in the order of tare_recording_next(). They are read twice. */
 struct tare_ledger_source {
@@ -101,7 +102,8 @@ struct tare_ledger_opts {
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */
-	const struct tare_course *course_by_category; /* an earlier one: its tensors by category; or NULL */
+	/* an earlier one: its tensors by category; or NULL */
+	const struct tare_course *course_by_category;
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

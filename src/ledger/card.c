@@ -42,7 +42,8 @@ static void set_aside(struct tare_card_fold *card, int process, int64_t bytes)
 	if (n > old) {
 		if (!bytes)
 			return;
-		card->asides = tare_array_reserve(card->asides, &card->aside_cap, n, sizeof(*card->asides));
+		card->asides = tare_array_reserve(card->asides, &card->aside_cap, n,
+						  sizeof(*card->asides));
 		memset(card->asides + old, 0, (n - old) * sizeof(*card->asides));
 		card->aside_nr = n;
 	}
@@ -66,18 +67,20 @@ void tare_fold_aside_end(struct tare_device_fold *d, int process)
 }
 
 /* ---- refusals ---- */
-static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_t owner, const char *api)
+static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_t owner,
+					    const char *api)
 {
 	for (size_t i = 0; i < card->refusal_nr; i++)
 		if (card->refusals[i].owner == owner && !strcmp(card->refusals[i].api, api))
 			return &card->refusals[i];
-	card->refusals = tare_array_reserve(card->refusals, &card->refusal_cap, card->refusal_nr + 1,
-					    sizeof(*card->refusals));
+	card->refusals = tare_array_reserve(card->refusals, &card->refusal_cap,
+					    card->refusal_nr + 1, sizeof(*card->refusals));
 	card->refusals[card->refusal_nr] = (struct tare_refusal_fold){ .owner = owner, .api = api };
 	return &card->refusals[card->refusal_nr++];
 }
 
-static void add(struct tare_refusal_fold *r, uint64_t count, uint64_t largest, uint64_t missing, int64_t first_ns)
+static void add(struct tare_refusal_fold *r, uint64_t count, uint64_t largest, uint64_t missing,
+		int64_t first_ns)
 {
 	if (!r->count || r->first_ns > first_ns)
 		r->first_ns = first_ns;
@@ -94,8 +97,8 @@ void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const st
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
 	if (p)
-		add(refusal_of(card_of(d), tare_fold_origin(f, p, e).owner, api), 1, e->rec.event->asked,
-		    e->rec.event->missing, e->end_ns);
+		add(refusal_of(card_of(d), tare_fold_origin(f, p, e).owner, api), 1,
+		    e->rec.event->asked, e->rec.event->missing, e->end_ns);
 }
 
 /* Of a span that was folded into a checkpoint. */
@@ -104,8 +107,8 @@ void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const s
 	const struct tare_rec_refusals *r = e->rec.refusals;
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
-	add(refusal_of(card_of(d), e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count, r->largest,
-	    r->missing, r->first_ns);
+	add(refusal_of(card_of(d), e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count,
+	    r->largest, r->missing, r->first_ns);
 }
 
 static int by_size(const void *a, const void *b)
@@ -117,8 +120,9 @@ static int by_size(const void *a, const void *b)
 	return strcmp(x->api, y->api);
 }
 
-void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_arena *memory,
+			 struct tare_device_ledger *out)
 {
 	const struct tare_card_fold *card = d->card;
 	int64_t aside;
@@ -135,7 +139,7 @@ void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fol
 		.context = card->context,
 		.multiprocessors = card->multiprocessors,
 		.threads_per_multiprocessor = card->threads_per_multiprocessor,
-		.used = out->used == TARE_NOT_KNOWN ? TARE_NOT_KNOWN
+		.used = out->used == TARE_NOT_KNOWN  ? TARE_NOT_KNOWN
 			: aside > (int64_t)out->used ? 0
 						     : out->used - (uint64_t)aside,
 	};
@@ -164,8 +168,9 @@ struct tell {
 	void *arg;
 };
 
-static void tell(const struct tell *to, int process, enum tare_kind kind, const struct tare_record *rec, size_t size,
-		 int64_t t, const char *api, const char *name)
+static void tell(const struct tell *to, int process, enum tare_kind kind,
+		 const struct tare_record *rec, size_t size, int64_t t, const char *api,
+		 const char *name)
 {
 	struct tare_event e = { .kind = kind,
 				.process = to->f->processes[process]->process,
@@ -188,7 +193,8 @@ static void tell_aside(const struct tell *to, int process, int64_t bytes, int64_
 	tell(to, process, TARE_KIND_ASIDE, &r.head, sizeof(r), t, NULL, NULL);
 }
 
-static void tell_refusal(const struct tell *to, int process, const struct tare_refusal_fold *refusal, int64_t t)
+static void tell_refusal(const struct tell *to, int process,
+			 const struct tare_refusal_fold *refusal, int64_t t)
 {
 	struct tare_rec_refusals r = { .head = { .kind = TARE_KIND_REFUSALS },
 				       .count = refusal->count,
@@ -204,7 +210,8 @@ static void tell_refusal(const struct tell *to, int process, const struct tare_r
 static int some_process(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && d->index < f->processes[i]->place_nr && f->processes[i]->places[d->index])
+		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
+		    f->processes[i]->places[d->index])
 			return i;
 	return -1;
 }
@@ -243,8 +250,9 @@ static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR
 		tell_refusal(to, any, &card->refusals[i], t);
 }
 
-void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d, const int64_t marked[TARE_MARK_NR],
-			 int64_t t, tare_fold_phase_teller *teller, void *arg)
+void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d,
+			 const int64_t marked[TARE_MARK_NR], int64_t t,
+			 tare_fold_phase_teller *teller, void *arg)
 {
 	if (d->card)
 		tell_device(&(struct tell){ f, d, teller, arg }, marked, t);

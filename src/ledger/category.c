@@ -83,8 +83,8 @@ static bool has_outlived(const struct tare_fold *f, const struct tare_live_block
 	return b->use.outlived_call || (b->site && f->sites[b->site].outlived_bytes == b->bytes);
 }
 
-static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_worker *w, bool is_grad,
-				      bool has_outlived)
+static enum tare_rule rule_of_forward(const struct tare_use *u, const struct tare_worker *w,
+				      bool is_grad, bool has_outlived)
 {
 	if (passes(u) && (!has_outlived || (is_grad && w->backwards)))
 		return TARE_RULE_INNER;
@@ -132,10 +132,12 @@ static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_sai
 {
 	bool reduces = was_said || u->maker == TARE_MAKER_REDUCE;
 
-	return reduces && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED : TARE_RULE_COMMUNICATION;
+	return reduces && !(u->is_gone && u->in_its_section) ? TARE_RULE_REDUCED
+							     : TARE_RULE_COMMUNICATION;
 }
 
-static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker *w, uint16_t flags, bool has_outlived)
+static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker *w, uint16_t flags,
+			      bool has_outlived)
 {
 	switch (u->role) {
 	case TARE_PROBE_GATHERED:

@@ -37,10 +37,11 @@ struct tare_category_sum {
 	enum tare_category category;
 	int64_t bytes;
 	uint64_t count;
-	enum tare_evidence evidence; /* the weakest in it: WITNESS is the program's own word, a rule is weaker */
+	/* the weakest in it: WITNESS is the program's own word, a rule is weaker */
+	enum tare_evidence evidence;
 };
-void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule, int64_t bytes,
-			    uint64_t count);
+void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enum tare_rule rule,
+			    int64_t bytes, uint64_t count);
 
 const char *tare_category_name(enum tare_category category);
 const char *tare_category_evidence(enum tare_evidence evidence); /* for people: whose word it is */

@@ -35,9 +35,9 @@ void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 	if (!at)
 		return;
 	account = f->contexts[at->context].handle ? TARE_ACCOUNT_ALLOCATION : TARE_ACCOUNT_VMM;
-	tare_category_sums_add(
-		sums_of(l, tare_fold_pool_key(at->process, account, at->owner))->sums, rule,
-		b->booked, 1);
+	tare_category_sums_add(sums_of(l, tare_fold_pool_key(at->process, account, at->owner))
+				       ->sums,
+			       rule, b->booked, 1);
 }
 
 void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t)
@@ -45,8 +45,9 @@ void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_tol
 	enum tare_account account = t->is_vmm ? TARE_ACCOUNT_VMM : TARE_ACCOUNT_ALLOCATION;
 
 	if (t->owner)
-		tare_category_sums_add(sums_of(l, tare_fold_pool_key(t->process, account, t->owner))->sums, t->rule,
-				       t->bytes, t->count);
+		tare_category_sums_add(sums_of(l, tare_fold_pool_key(t->process, account, t->owner))
+					       ->sums,
+				       t->rule, t->bytes, t->count);
 }
 
 static int64_t bytes_of(const struct tare_category_sum *sums)

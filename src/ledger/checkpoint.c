@@ -66,7 +66,8 @@ void tare_checkpoint_site(struct checkpoint *c, uint32_t at, uint32_t *python, u
 	*stack = site->stack ? site->stack->id : 0;
 }
 
-static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec, size_t size)
+static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec,
+		       size_t size)
 {
 	union record *r = tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns);
 
@@ -79,16 +80,17 @@ static void add_record(void *arg, const struct tare_event *e, const struct tare_
 static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
 {
 	const struct tare_context *x = &c->f->contexts[context];
-	union record *r = tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
-			      c->f->devices[x->device]->device, t);
+	union record *r =
+		tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+				    c->f->devices[x->device]->device, t);
 
 	r->event.class = TARE_CLASS_CONTEXT;
 	r->event.effect = (uint8_t)effect;
 	r->event.handle = r->event.context = x->handle;
 	r->event.flags = x->is_primary ? TARE_EVENT_PRIMARY : 0;
 	if (effect == TARE_EFFECT_NEW)
-		tare_checkpoint_site(c, c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]].site, &r->event.python,
-				     &r->event.stack);
+		tare_checkpoint_site(c, c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]].site,
+				     &r->event.python, &r->event.stack);
 	c->is_told[context] = effect == TARE_EFFECT_NEW;
 }
 
@@ -132,7 +134,8 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 		r->account = (uint8_t)b->account;
 		if (b->owner) {
 			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
-			tare_checkpoint_last(c)->name = f->devices[b->device]->peers[b->owner - 1].name;
+			tare_checkpoint_last(c)->name =
+				f->devices[b->device]->peers[b->owner - 1].name;
 		}
 		return;
 	}
@@ -153,7 +156,7 @@ static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount
 		b->process < 0 ? c->tare : c->f->processes[b->process]->process;
 	struct tare_rec_carry *r =
 		&tare_checkpoint_add(c, TARE_KIND_CARRY, process, c->f->devices[b->device]->device,
-		     t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
+				     t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
 			 ->carry;
 
 	tare_checkpoint_last(c)->about = process;
@@ -234,7 +237,8 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 	struct tare_fold *f = c->f;
 	struct tare_rec_event *r =
 		&tare_checkpoint_add(c, TARE_KIND_EVENT, f->processes[o->process]->process,
-		     o->device < 0 ? NULL : f->devices[o->device]->device, t - AT_OBJECT * US)
+				     o->device < 0 ? NULL : f->devices[o->device]->device,
+				     t - AT_OBJECT * US)
 			 ->event;
 	const struct tare_bucket *b = o->bucket < 0 ? NULL : &f->buckets[o->bucket];
 
@@ -255,9 +259,10 @@ static void add_object(struct checkpoint *c, const struct tare_object_live *o, i
 static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
 					 enum tare_class class, int64_t t)
 {
-	struct tare_rec_event *r = &tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
-					c->f->devices[x->device]->device, t - AT_LOCAL * US)
-					    ->event;
+	struct tare_rec_event *r =
+		&tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+				     c->f->devices[x->device]->device, t - AT_LOCAL * US)
+			 ->event;
 
 	r->class = (uint8_t) class;
 	r->effect = TARE_EFFECT_CHANGE;
@@ -289,7 +294,8 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 
 /* Blocks, after the segments that hold them. */
 static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
-		       const struct tare_blocks *blocks, const struct tare_device *device, int64_t t)
+		       const struct tare_blocks *blocks, const struct tare_device *device,
+		       int64_t t)
 {
 	for (size_t i = 0; i < blocks->count; i++) {
 		const struct tare_live_block *b = &blocks->items[i];
@@ -301,7 +307,8 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		r->block = b->address;
 		r->bytes = b->bytes;
 		r->tid = b->tid;
-		r->flags = b->flags & (uint16_t)~(TARE_TENSOR_ON_DEFAULT | TARE_TENSOR_ON_STREAM); /* segments say it */
+		r->flags = b->flags & (uint16_t) ~(TARE_TENSOR_ON_DEFAULT |
+						   TARE_TENSOR_ON_STREAM); /* segments say it */
 		if (!b->use.role && tare_work_has_stayed(&blocks->work, b))
 			r->flags |= TARE_TENSOR_STAYED;
 		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
@@ -338,7 +345,8 @@ static void tell_live(struct checkpoint *c, int64_t t)
 static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, int source,
 			int64_t used, int64_t t)
 {
-	struct tare_rec_reading *r = &tare_checkpoint_add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
+	struct tare_rec_reading *r =
+		&tare_checkpoint_add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
 
 	r->source = (uint32_t)source;
 	r->used = (uint64_t)used;
@@ -349,7 +357,8 @@ static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, 
 static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
 		     int64_t used, const char *name, int64_t t)
 {
-	struct tare_rec_peer *r = &tare_checkpoint_add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
+	struct tare_rec_peer *r =
+		&tare_checkpoint_add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
 
 	r->pid = pid;
 	r->used = (uint64_t)used;
@@ -370,7 +379,8 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 	if (d->is_level_known)
 		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
 	if (d->quiet_open) {
-		struct tare_rec_carry *r = &tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
+		struct tare_rec_carry *r =
+			&tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
 
 		r->account = TARE_ACCOUNT_NONE;
 		r->bytes = d->quiet_open;
@@ -386,7 +396,8 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 
 		if (!h || !h->is_read)
 			continue;
-		r = &tare_checkpoint_add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)->host;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)
+			     ->host;
 		tare_checkpoint_last(c)->about = p->process;
 		r->pid = p->process->pid;
 		r->generation = p->process->generation;
@@ -404,12 +415,14 @@ static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
 		const struct tare_process_fold *p = c->f->processes[i];
-		const struct tare_host_tensors *h = p ? &tare_fold_host_at(c->f, p, m)->tensors : NULL;
+		const struct tare_host_tensors *h =
+			p ? &tare_fold_host_at(c->f, p, m)->tensors : NULL;
 		struct tare_rec_host_tensors *r;
 
 		if (!h || !h->is_known)
 			continue;
-		r = &tare_checkpoint_add(c, TARE_KIND_HOST_TENSORS, p->process, NULL, t)->host_tensors;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST_TENSORS, p->process, NULL, t)
+			     ->host_tensors;
 		tare_checkpoint_last(c)->about = p->process;
 		r->pid = p->process->pid;
 		r->generation = p->process->generation;
@@ -435,13 +448,15 @@ static void tell_start(struct checkpoint *c, const struct tare_device_fold *d, i
 		     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
 }
 
-static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m, int64_t t)
+static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t)
 {
 	tell_contexts(c, d, m, t);
 	tell_buckets(c, d, m, NULL, t);
 	tell_hosts(c, m, t);
 	tell_host_tensors(c, m, t - AT_WITNESS * US);
-	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN, t);
+	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN,
+		    t);
 }
 
 /* The peaks that a device came to, in their order. */
@@ -507,9 +522,11 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
 }
 
-static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site)
+static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec,
+		    uint32_t site)
 {
-	struct tare_rec_oom *r = &tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns)->oom;
+	struct tare_rec_oom *r =
+		&tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns)->oom;
 
 	*r = *rec;
 	*tare_checkpoint_last(arg) = *e;
@@ -522,7 +539,8 @@ static void tell_controls(struct checkpoint *c)
 	for (size_t i = 0; i < c->f->control_nr; i++) {
 		const struct tare_control_seen *seen = &c->f->controls[i];
 		struct tare_rec_control *r =
-			&tare_checkpoint_add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)->control;
+			&tare_checkpoint_add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)
+				 ->control;
 
 		r->what = seen->what;
 		r->number = seen->number;
@@ -541,7 +559,8 @@ static void tell_processes(struct checkpoint *c)
 	tare_checkpoint_rss(c);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
-			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL, c->cut);
+			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
+					    c->cut);
 	tare_fold_notes_of_calls(f);
 	for (size_t i = 0; i < f->note_nr; i++) {
 		tare_checkpoint_add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
@@ -570,7 +589,8 @@ static void tell_all(struct checkpoint *c)
 	tare_fold_phase_tell(f, c->cut, add_record, c);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut, add_record, c);
+			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut,
+					    add_record, c);
 	tare_fold_oom_tell(f, c->cut, add_oom, c);
 	tell_processes(c);
 	tell_controls(c);

@@ -31,7 +31,8 @@ static const char *name_within(struct telling *tell, uint32_t name)
 static void add(struct telling *tell, const struct tare_probed *said)
 {
 	struct tare_rec_probe *r =
-		&tare_checkpoint_add(tell->c, TARE_KIND_PROBE, tell->p->process, NULL, tell->t)->probe;
+		&tare_checkpoint_add(tell->c, TARE_KIND_PROBE, tell->p->process, NULL, tell->t)
+			 ->probe;
 
 	r->at = said->at;
 	r->of = said->of;
@@ -64,7 +65,8 @@ void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold 
 			add_blocks(&tell, &p->places[i]->blocks);
 	add_blocks(&tell, &p->host_blocks);
 	if (tell.is_any)
-		tare_checkpoint_add(c, TARE_KIND_SWEEP, p->process, NULL, t)->sweep.flags = TARE_SWEEP_CUT;
+		tare_checkpoint_add(c, TARE_KIND_SWEEP, p->process, NULL, t)->sweep.flags =
+			TARE_SWEEP_CUT;
 	for (size_t i = 0; i < p->probes.count; i++)
 		add(&tell, &p->probes.items[i]);
 }

@@ -59,8 +59,9 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 			return &d->threads[i];
 	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1,
 					sizeof(*d->threads));
-	d->threads[d->thread_nr] =
-		(struct tare_thread_end){ .process = s->process, .tid = thread_id(s), .last = SIZE_MAX };
+	d->threads[d->thread_nr] = (struct tare_thread_end){ .process = s->process,
+							     .tid = thread_id(s),
+							     .last = SIZE_MAX };
 	return &d->threads[d->thread_nr++];
 }
 
@@ -94,9 +95,9 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 		int64_t between = own->weigh_begin + (before->weigh_end - own->weigh_begin) / 2;
 
 		if (before->weigh_end > own->weigh_begin)
-			before->weigh_end = own->weigh_begin = between < before->end ? before->end :
-							       between > s->begin    ? s->begin :
-										       between;
+			before->weigh_end = own->weigh_begin = between < before->end ? before->end
+							       : between > s->begin  ? s->begin
+										     : between;
 	}
 	if (!d->cluster.count)
 		d->weighed_until = d->unweighed_until = INT64_MIN;

@@ -23,9 +23,12 @@ enum {
 
 static const struct tare_course_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
 	[BAND_TENSORS - TARE_ACCOUNT_NR] = { .key = "tensors", .label = "live tensors" },
-	[BAND_PARTLY - TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
+	[BAND_PARTLY -
+		TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
 	[BAND_HELD - TARE_ACCOUNT_NR] = { .key = "held", .label = "cached for CUDA graphs" },
-	[BAND_CACHED - TARE_ACCOUNT_NR] = { .key = "cached", .label = "cached, to give back", .elastic = true },
+	[BAND_CACHED - TARE_ACCOUNT_NR] = { .key = "cached",
+					    .label = "cached, to give back",
+					    .elastic = true },
 	[BAND_UNEXPLAINED - TARE_ACCOUNT_NR] = { .key = "unexplained",
 						 .label = "unexplained",
 						 .is_unexplained = true },
@@ -69,7 +72,8 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 }
 
 /* Tensors become those of no category and those of each; trials of cuDNN have theirs in a row of their own. */
-static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64_t *tensors, int64_t *categories)
+static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64_t *tensors,
+		  int64_t *categories)
 {
 	if (!k->panel)
 		return;
@@ -85,7 +89,8 @@ void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, i
 {
 	if (!d->samples.width || t <= f->known_ns || (d->will_be_measured && !d->is_measured))
 		return;
-	tare_samples_hold(&d->samples, t < f->seen_ns ? t : f->seen_ns, d->used, d->live, d->account_now);
+	tare_samples_hold(&d->samples, t < f->seen_ns ? t : f->seen_ns, d->used, d->live,
+			  d->account_now);
 }
 
 void tare_fold_course_host(struct tare_fold *f, int64_t t)
@@ -93,7 +98,8 @@ void tare_fold_course_host(struct tare_fold *f, int64_t t)
 	struct tare_host_fold *h = &f->host;
 
 	if (h->samples.width && t > f->known_ns)
-		tare_samples_hold(&h->samples, t < f->seen_ns ? t : f->seen_ns, h->live, 0, h->parts);
+		tare_samples_hold(&h->samples, t < f->seen_ns ? t : f->seen_ns, h->live, 0,
+				  h->parts);
 }
 
 /* A program that takes its time before anything happens is shown from shortly before that. */
@@ -106,7 +112,8 @@ static int64_t start_of(const struct tare_fold *f)
 	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
 }
 
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out, const struct tare_course *first)
+void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
+			    const struct tare_course *first)
 {
 	int64_t start;
 
@@ -124,7 +131,8 @@ void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out, const 
 		if (f->devices[i])
 			tare_samples_begin(&f->devices[i]->samples, start, f->seen_ns, f->known_ns,
 					   out ? TARE_NOW_NR : 0);
-	tare_samples_begin(&f->host.samples, start, f->seen_ns, f->known_ns, out ? TARE_HOST_PARTS : 0);
+	tare_samples_begin(&f->host.samples, start, f->seen_ns, f->known_ns,
+			   out ? TARE_HOST_PARTS : 0);
 }
 
 /* ---- what is shown of it ---- */
@@ -156,7 +164,7 @@ struct sheet {
 	const struct tare_samples *samples;
 	int band_nr;
 	struct tare_course_band bands[BAND_NR]; /* room for those of CPUs too */
-	int64_t *cells; /* by point, the peak's last */
+	int64_t *cells;                         /* by point, the peak's last */
 };
 
 static bool is_empty(const struct sheet *s, int band)
@@ -188,7 +196,8 @@ static void order_bands(const struct sheet *s, int *order)
 
 static const int64_t *pick(const struct sheet *s, size_t row, const int *order)
 {
-	int64_t *bytes = tare_arena_alloc(s->memory, (size_t)s->panel->band_nr * sizeof(*bytes) + 1);
+	int64_t *bytes =
+		tare_arena_alloc(s->memory, (size_t)s->panel->band_nr * sizeof(*bytes) + 1);
 
 	for (int i = 0; i < s->panel->band_nr; i++)
 		bytes[i] = s->cells[row * (size_t)s->band_nr + (size_t)order[i]];
@@ -218,7 +227,8 @@ static void start_sheet(struct sheet *s, size_t *places)
 	for (size_t i = 0; i < p->point_nr; i++) {
 		const struct tare_sample *sample = tare_sample_at(s->samples, places[i]);
 
-		p->points[i] = (struct tare_course_point){ .t_ns = sample->t, .used = sample->used };
+		p->points[i] =
+			(struct tare_course_point){ .t_ns = sample->t, .used = sample->used };
 	}
 	s->cells = tare_xcalloc((p->point_nr + 1) * (size_t)s->band_nr, sizeof(*s->cells));
 }
@@ -253,7 +263,8 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 		int64_t *cells = s->cells + i * BAND_NR;
 
 		spread(now, p->points[i].used, cells);
-		split(&d->kinds, i, now[TARE_BUCKET_TRIED], &cells[BAND_TENSORS], &cells[BAND_CATEGORY]);
+		split(&d->kinds, i, now[TARE_BUCKET_TRIED], &cells[BAND_TENSORS],
+		      &cells[BAND_CATEGORY]);
 	}
 	p->has_peak = d->is_marked[TARE_MARK_PEAK];
 	if (p->has_peak) {
@@ -325,10 +336,12 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 		if (p->points[i].used > p->points[most].used)
 			most = i;
 	}
-	p->has_peak = h->is_marked[TARE_MARK_HOST] && p->point_nr && p->points[most].used == h->most;
+	p->has_peak =
+		h->is_marked[TARE_MARK_HOST] && p->point_nr && p->points[most].used == h->most;
 	if (p->has_peak) {
 		p->peak = p->points[most];
-		fill_host(h, s, p->point_nr, p->point_nr, tare_sample_parts(s->samples, places[most]));
+		fill_host(h, s, p->point_nr, p->point_nr,
+			  tare_sample_parts(s->samples, places[most]));
 	}
 	finish_sheet(s);
 }

@@ -27,7 +27,7 @@ struct tare_course_band {
 
 /* A GPU, or the memory of CPUs, where only tensors count (rule "host tensors"). */
 struct tare_course_panel {
-	int device;                    /* place in tare_ledger.devices; -1: the memory of CPUs */
+	int device;                     /* place in tare_ledger.devices; -1: the memory of CPUs */
 	struct tare_course_band *bands; /* that ever had anything */
 	int band_nr;
 	struct tare_course_point *points; /* in order of time */
@@ -45,8 +45,8 @@ struct tare_course_span {
 };
 
 struct tare_course {
-	int64_t known_ns; /* before it only peaks are known: the rest was folded */
-	int64_t from_ns, end_ns; /* 0, if not nearly everything happens late */
+	int64_t known_ns;                 /* before it only peaks are known: the rest was folded */
+	int64_t from_ns, end_ns;          /* 0, if not nearly everything happens late */
 	struct tare_course_panel *panels; /* in the order of the ledger's devices, the CPU's last */
 	int panel_nr;
 	struct tare_course_span *spans; /* by begin, the longer first */

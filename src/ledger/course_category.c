@@ -27,17 +27,19 @@ static size_t point_at(const struct tare_course_panel *p, int64_t t)
 	return low;
 }
 
-static enum tare_category category_of(const struct tare_fold *f, const struct tare_live_block *b, int device)
+static enum tare_category category_of(const struct tare_fold *f, const struct tare_live_block *b,
+				      int device)
 {
 	const struct tare_process_fold *p = f->processes[b->process];
 
-	return tare_rules[tare_fold_rule_of(f, b, device < 0 ? &p->host_blocks.work
-							     : &p->places[device]->blocks.work)]
+	return tare_rules[tare_fold_rule_of(f, b,
+					    device < 0 ? &p->host_blocks.work
+						       : &p->places[device]->blocks.work)]
 		.category;
 }
 
-static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b, int device,
-		size_t until)
+static void add(const struct tare_fold *f, struct tare_kinds *k, const struct tare_live_block *b,
+		int device, size_t until)
 {
 	size_t from = point_at(k->panel, b->born_ns), stride = k->panel->point_nr + 1;
 	int64_t *change = k->change + (size_t)category_of(f, b, device) * stride;
@@ -68,25 +70,29 @@ static void begin(struct tare_kinds *k, const struct tare_course *c, int device)
 		if (c->panels[i].device == device)
 			k->panel = &c->panels[i];
 	if (k->panel)
-		k->change = tare_xcalloc((k->panel->point_nr + 1) * TARE_CATEGORY_NR, sizeof(*k->change));
+		k->change = tare_xcalloc((k->panel->point_nr + 1) * TARE_CATEGORY_NR,
+					 sizeof(*k->change));
 }
 
 void tare_fold_course_kinds_begin(struct tare_fold *f, const struct tare_course *first)
 {
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			begin(&f->devices[i]->kinds, first, tare_fold_device_place(f, f->devices[i]));
+			begin(&f->devices[i]->kinds, first,
+			      tare_fold_device_place(f, f->devices[i]));
 	begin(&f->host.kinds, first, -1);
 }
 
-static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tare_blocks *blocks, int device)
+static void add_live(struct tare_fold *f, struct tare_kinds *k, const struct tare_blocks *blocks,
+		     int device)
 {
 	for (size_t i = 0; i < blocks->count; i++)
 		if (blocks->items[i].process >= 0 && !(blocks->items[i].flags & TARE_TENSOR_MAPPED))
 			add(f, k, &blocks->items[i], device, k->panel->point_nr);
 }
 
-static void add_peak(struct tare_fold *f, struct tare_kinds *k, struct tare_block_list *list, int device)
+static void add_peak(struct tare_fold *f, struct tare_kinds *k, struct tare_block_list *list,
+		     int device)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!(list->items[i]->flags & TARE_TENSOR_MAPPED))
@@ -124,6 +130,7 @@ void tare_fold_course_kinds_finish(struct tare_fold *f, int device)
 
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point)
 {
-	return point < k->panel->point_nr ? k->change[(size_t)category * (k->panel->point_nr + 1) + point]
-					  : k->peak[category];
+	return point < k->panel->point_nr
+		       ? k->change[(size_t)category * (k->panel->point_nr + 1) + point]
+		       : k->peak[category];
 }

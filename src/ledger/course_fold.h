@@ -36,7 +36,7 @@ struct tare_spans {
 		int known; /* of the fold's phases */
 		int64_t begin, end;
 		uint64_t count;
-	} *items;
+	} * items;
 	size_t count, cap;
 	struct tare_map last_of; /* known → 1 + the last span of it */
 	uint64_t dropped;
@@ -50,7 +50,8 @@ struct tare_kinds {
 };
 
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */
-void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr);
+void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
+			int part_nr);
 /* The state has held since the last time that something was said, up to t. */
 void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
 		       const int64_t *parts);
@@ -85,7 +86,8 @@ void tare_fold_course_spans(struct tare_fold *f, struct tare_course *out);
 void tare_spans_free(struct tare_spans *s);
 
 /* course.c: something is about to happen at t; it has happened; and its `used` has moved */
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out, const struct tare_course *first);
+void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
+			    const struct tare_course *first);
 void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_course_host(struct tare_fold *f, int64_t t); /* the same for tensors on the CPU */
 void tare_fold_course_finish(struct tare_fold *f);

@@ -13,7 +13,7 @@ struct pass {
 	struct tare_map witnesses; /* device → its last witness, if no call came since */
 	struct tare_map users;     /* processes with a call on a device */
 	struct tare_map makers;    /* processes with a tensor on the CPU */
-	struct tare_map torn;      /* those without one that had tensors and ended, or began to → when */
+	struct tare_map torn; /* those without one that had tensors and ended, or began to → when */
 };
 
 static void forbid(struct pass *p, int64_t begin, int64_t end)

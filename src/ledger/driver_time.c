@@ -23,8 +23,7 @@ static struct tare_time_row *row_of(struct tare_time_rows *out, enum tare_accoun
 
 static void add_call(struct tare_time_rows *out, const struct tare_event *e)
 {
-	unsigned class =
-		e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
+	unsigned class = e->kind == TARE_KIND_POOL ? TARE_CLASS_POOL_STATE : e->rec.event->class;
 	enum tare_account account =
 		class < TARE_CLASS_NR ? tare_classes[class].account : TARE_ACCOUNT_DRIVER;
 	struct tare_time_row *row = row_of(out, account, e->api);

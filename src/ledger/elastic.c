@@ -108,7 +108,8 @@ void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
 	p = tare_fold_process(f, e->process);
 	if (r->effect == TARE_EFFECT_NEW)
 		see_new(f, e, p);
-	else if (r->effect == TARE_EFFECT_DEL && tare_map_remove(&p->large_open, open_key(r), &open))
+	else if (r->effect == TARE_EFFECT_DEL &&
+		 tare_map_remove(&p->large_open, open_key(r), &open))
 		f->large[open].held_ns = e->at_ns - f->large[open].at;
 }
 
@@ -149,5 +150,5 @@ enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const str
 	if (!may_be_elastic(s->class) || s->effect != TARE_EFFECT_NEW)
 		return TARE_ACCOUNT_NONE;
 	account = tare_map_get(&f->processes[s->process]->elastic, key_of(s->handle, s->end));
-	return account ? (enum tare_account)*account : TARE_ACCOUNT_NONE;
+	return account ? (enum tare_account) * account : TARE_ACCOUNT_NONE;
 }

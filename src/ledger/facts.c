@@ -77,8 +77,7 @@ static void note_stack(struct tare_fold *f, const struct tare_step *s, int conte
 			return;
 	facts->stacks = tare_array_reserve(facts->stacks, &facts->stack_cap, facts->stack_nr + 1,
 					   sizeof(*facts->stacks));
-	facts->stacks[facts->stack_nr++] =
-		(struct stack_use){ kernel, (int64_t)s->local, s->end };
+	facts->stacks[facts->stack_nr++] = (struct stack_use){ kernel, (int64_t)s->local, s->end };
 }
 
 static void note_stream(struct tare_fold *f, const struct tare_step *s, int context, uint64_t count,
@@ -240,7 +239,8 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 	saved = tare_fold_local_need(a->f, c, top->local) - tare_fold_local_need(a->f, c, next);
 	tare_demangle_add(&name, top->kernel);
 	tare_fold_find(a, TARE_ADVICE_STACK,
-		       &(struct tare_finding){ .bytes = least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
+		       &(struct tare_finding){ .bytes =
+						       least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
 					       .name = tare_str_text(&name),
 					       .each = top->local,
 					       .next = next },
@@ -273,8 +273,8 @@ static void find_streams(struct tare_advise *a, const struct tare_context *c)
 
 	for (size_t i = 0; i < c->facts->stream_nr; i++) {
 		const struct stream_use *use = &c->facts->streams[i];
-		const char *owner = use->owner ? tare_owner_name(a->f->owners[use->owner - 1]) :
-						 "somebody";
+		const char *owner =
+			use->owner ? tare_owner_name(a->f->owners[use->owner - 1]) : "somebody";
 		bool is_pool = !strcmp(owner, "PyTorch") && use->count >= 32;
 
 		if (use->at <= a->t)

@@ -74,12 +74,15 @@ void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struc
 void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_fold_aside_end(struct tare_device_fold *d, int process);
 void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d,
+			const struct tare_event *e);
+void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_arena *memory,
+			 struct tare_device_ledger *out);
 /* Into a checkpoint that tells the device's marks at `marked`, and what is now at `t`. */
-void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d, const int64_t marked[TARE_MARK_NR],
-			 int64_t t, tare_fold_phase_teller *teller, void *arg);
+void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d,
+			 const int64_t marked[TARE_MARK_NR], int64_t t,
+			 tare_fold_phase_teller *teller, void *arg);
 void tare_fold_card_free(struct tare_device_fold *d);
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
@@ -131,10 +134,13 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t, int64_t fall);
-bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t);
+bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
+		      int64_t fall);
+bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
+			      int64_t t);
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
-void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d); /* its cluster is about to be settled */
+void tare_fold_ends_lift(struct tare_fold *f,
+			 struct tare_device_fold *d); /* its cluster is about to be settled */
 void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until);
 void tare_fold_ends_finish(struct tare_fold *f); /* what no device has before it any more */
 
@@ -165,7 +171,8 @@ void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
 					const uint32_t mark_nr[TARE_MARK_NR]);
 /* What is returned (NULL: there is none) is to be released before the next is added. */
-struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address, struct tare_taking by,
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
+					   struct tare_taking by,
 					   const uint32_t mark_nr[TARE_MARK_NR],
 					   struct tare_kept_blocks kept[TARE_MARK_NR]);
 void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
@@ -174,8 +181,8 @@ void tare_blocks_free(struct tare_blocks *b);
  * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
  * the next event. Of a mark inside a span that was folded, the blocks are not known: there are none.
  */
-void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_block_list *out);
+void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_block_list *out);
 
 /* pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
 void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
@@ -203,7 +210,8 @@ struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_li
 bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
 void tare_work_free(struct tare_work *w);
 /* What can be said of a block as if it went now. */
-void tare_work_now(const struct tare_work *w, const struct tare_live_block *b, struct tare_use *use);
+void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
+		   struct tare_use *use);
 
 /* sweep.c: what the recorder found in the program's objects */
 void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
@@ -212,19 +220,22 @@ void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
-void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			   struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			   enum tare_mark m, struct tare_arena *memory,
+			   struct tare_device_ledger *out);
 /* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
-void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_live_block *b,
-			    enum tare_rule rule);
+void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
+			    const struct tare_live_block *b, enum tare_rule rule);
 void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t);
-void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
+			     struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
 /* told.c: blocks at a peak that was folded, in sums */
 void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
-const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m, size_t *at);
+const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
+					    size_t *at);
 /* rows.c: as tare_row_path_add(); parent NULL: none */
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
@@ -243,23 +254,27 @@ bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
 bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
 void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
-int tare_segments_place(const struct tare_segments *s, uint64_t at); /* of the last that begins there or before, -1 */
+int tare_segments_place(const struct tare_segments *s,
+			uint64_t at); /* of the last that begins there or before, -1 */
 /* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
-int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site, int64_t bytes,
-			   int64_t count);
-void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes);
+int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
+			   int64_t bytes, int64_t count);
+void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
+			      int64_t bytes);
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
-size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			     struct tare_segment **out);
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			     enum tare_mark m, struct tare_segment **out);
 /* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
-void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process, int context);
+void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process,
+				int context);
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 /* Takes it in when the calls before it are settled. */
-void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b, bool is_folded);
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
+		    bool is_folded);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 /* Before anything else than a block is looked at. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
@@ -267,10 +282,10 @@ static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 	if (f->ahead)
 		tare_fold_tensor_flush(f, f->ahead);
 }
-struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
-					  int process, enum tare_account account, uint64_t owner,
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
+					  const struct tare_device_fold *d, int process,
+					  enum tare_account account, uint64_t owner,
 					  enum tare_mark m);
-
 
 /* host_tensor.c: tensors in the memory of the CPU */
 void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
@@ -278,7 +293,8 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_until(struct tare_fold *f, int64_t t);
 void tare_fold_host_settle(struct tare_fold *f);
 void tare_fold_host_finish(struct tare_fold *f);
-void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t); /* of them all */
+void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
+			       int64_t t); /* of them all */
 void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
@@ -297,7 +313,8 @@ void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
 void tare_fold_graph_said(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_graph_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_graph_weighed(struct tare_fold *f, const struct tare_step *s,
-			     const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
+			     const struct tare_applied *a, int64_t bytes, int64_t low,
+			     int64_t high);
 void tare_fold_graph_used(struct tare_fold *f, const struct tare_applied *a, int64_t used);
 void tare_fold_graph_end(struct tare_fold *f, int process);
 
@@ -306,7 +323,8 @@ int tare_fold_capture_of(const struct tare_fold *f, const struct tare_step *s); 
 void tare_fold_capture_took(struct tare_fold *f, const struct tare_step *s, int capture, int bucket,
 			    int64_t bytes);
 void tare_fold_capture_gave(struct tare_fold *f, const struct tare_object_live *o);
-void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s, struct tare_graph_now *g);
+void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s,
+			    struct tare_graph_now *g);
 void tare_fold_capture_resolve_pools(struct tare_fold *f);
 bool tare_fold_is_allocation(const struct tare_bucket *b);
 
@@ -315,7 +333,8 @@ void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fo
 			  enum tare_mark m, struct tare_ledger *out);
 void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e);
 struct tare_graph_now *tare_fold_graph_row(struct tare_fold *f, size_t row); /* made if new */
-void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg);
+void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+			  void *arg);
 
 /* vmm.c: physical memory by its references */
 void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -362,7 +381,8 @@ int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64
 int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained);
-void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t, uint64_t used,
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
+		       uint64_t used,
 		       int source); /* it was taken some time between `from` and `t` */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
@@ -409,8 +429,8 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
  * unexplained.c: what changed inside a call, and no account explains, is of the line that called; `context`
  * -1: of what no line is known
  */
-void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s, int context,
-			   int64_t bytes);
+void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_step *s, int context, int64_t bytes);
 int64_t tare_fold_unexplained_in(const struct tare_fold *f, int context);
 
 /* cluster.c: calls that overlap */
@@ -457,54 +477,67 @@ size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t u
 /* lines.c: the same sums as in the rows, by site; what of no site is called after its account */
 void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
 			 struct tare_arena *memory, struct tare_ledger_line *l);
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
-		     struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
 
 /* training.c: steps of training. A block was handed out (device -1: by the CPU); `used` has moved */
-void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device, const struct tare_live_block *b);
+void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device,
+			      const struct tare_live_block *b);
 void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d);
-void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s); /* pre: f->ops are its */
+void tare_fold_training_call(const struct tare_fold *f,
+			     const struct tare_step *s); /* pre: f->ops are its */
 void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
 			      const struct tare_phase_frame *frame, int64_t at, bool is_end);
 void tare_fold_training_finish(struct tare_fold *f); /* all events are in */
-bool tare_training_is_step(const char *name); /* of a phase */
+bool tare_training_is_step(const char *name);        /* of a phase */
 void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
 void tare_training_free(struct tare_training_fold *t);
 
 /* oom.c: moments at which memory ran out */
-typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec, uint32_t site);
+typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e,
+				  const struct tare_rec_oom *rec, uint32_t site);
 void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
+			 const struct tare_event *e);
 void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom);
 void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg);
 void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out);
 
 /* stream.c: on which streams PyTorch's segments are */
-void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d, const struct tare_event *e);
-struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p, const struct tare_device_fold *d,
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
+		      const struct tare_event *e);
+struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
+					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r);
-void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s, const struct tare_on_stream *on);
+void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
+			  const struct tare_on_stream *on);
 struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
-void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg);
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+			   void *arg);
 
 /* pool_rows.c: PyTorch's segments, one by one */
-void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_arena *memory,
+			 struct tare_device_ledger *out);
 
 /* pool_witness.c: what PyTorch's allocator says of itself */
-void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_pool_witness_look(struct tare_fold *f, int witness); /* the books are as they were then */
+void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
+			    const struct tare_event *e);
+void tare_fold_pool_witness_look(struct tare_fold *f,
+				 int witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
-void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-				 int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+				 enum tare_mark m, int64_t t, struct tare_arena *memory,
+				 struct tare_device_ledger *out);
 
 /* rows.c, snapshot.c */
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
-		    struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			int64_t t, struct tare_ledger *out);
-int tare_fold_device_place(const struct tare_fold *f, const struct tare_device_fold *d); /* in a ledger */
+int tare_fold_device_place(const struct tare_fold *f,
+			   const struct tare_device_fold *d); /* in a ledger */
 void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out);
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
@@ -536,12 +569,15 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 /* "train.py:87 in forward"; NULL: not known */
 /* What stands for a place without a Python line. */
 void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site);
-const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full, struct tare_arena *memory);
-uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full,
+				struct tare_arena *memory);
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
+			const struct tare_event *e);
 uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_process *process);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
-uint64_t tare_fold_text(struct tare_fold *f, const char *text); /* 0: none; of f->owners: less one */
+uint64_t tare_fold_text(struct tare_fold *f,
+			const char *text); /* 0: none; of f->owners: less one */
 const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */
 
 /* take.c: the two passes over the events */
@@ -567,9 +603,8 @@ const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *lo
 void tare_facts_free(struct tare_facts *facts);
 
 /* advise.c: what can be done about a device */
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
-		      enum tare_mark m, int64_t t, const struct tare_ledger *ledger,
-		      struct tare_device_ledger *out);
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out);
 
 /* cut.c: the last moment up to `until` at which a recording can be cut */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);

@@ -50,7 +50,7 @@ enum {
 	TARE_BUCKET_HANDED,
 	TARE_BUCKET_HELD,
 	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
-	TARE_BUCKET_TRIED, /* in blocks of segments that are trials: in the row of those */
+	TARE_BUCKET_TRIED,       /* in blocks of segments that are trials: in the row of those */
 	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */
 	TARE_BUCKET_NR
 };
@@ -91,10 +91,10 @@ struct tare_bucket {
 	int context;                 /* -1: others */
 	int account;                 /* enum tare_account, or TARE_BUCKET_… */
 	bool is_cut;                 /* into blocks that are reported */
-	uint64_t
-		owner; /* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
-	uint32_t site;                       /* where in the program it was asked for; 0: not known */
-	int next_of_device, next_of_context; /* -1 ends */
+	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
+	uint64_t owner;
+	uint32_t site; /* where in the program it was asked for; 0: not known */
+	int next_of_device, next_of_context;   /* -1 ends */
 	struct tare_amount kept[TARE_MARK_NR]; /* last: rarely looked at */
 };
 
@@ -115,10 +115,10 @@ struct tare_site {
 	uint64_t segment_owner;
 	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
 
-	bool is_placed;  /* work.c: the rest is known */
-	uint8_t maker;   /* enum tare_maker */
+	bool is_placed; /* work.c: the rest is known */
+	uint8_t maker;  /* enum tare_maker */
 	bool begins_backward;
-	uint32_t call;   /* innermost call of a module, 0: none */
+	uint32_t call;          /* innermost call of a module, 0: none */
 	int64_t outlived_bytes; /* of the last block that outlived such a call */
 };
 
@@ -172,7 +172,7 @@ struct tare_import {
 	int64_t begin_ns;
 	int process, device;
 	struct tare_refs refs;
-	int origin; /* physical; -1: not known */
+	int origin;               /* physical; -1: not known */
 	bool is_live, is_address; /* opened by legacy IPC: `handle` is where */
 };
 
@@ -193,8 +193,8 @@ struct tare_context {
 	int64_t heap_wanted; /* size of its device heap that was asked for and not taken yet */
 	int bucket_of[TARE_BUCKET_NR]; /* -1: none yet */
 	struct tare_map parts; /* (account, owner, site) → bucket, where there is more than one */
-	int buckets, objects;          /* lists */
-	struct tare_facts *facts;      /* NULL: none yet */
+	int buckets, objects;  /* lists */
+	struct tare_facts *facts;             /* NULL: none yet */
 	uint64_t exec_nodes, exec_nodes_high; /* of its executable graphs: now, and the most */
 };
 
@@ -222,8 +222,8 @@ struct tare_segment {
 	int graph;    /* row of the capture that it was taken in, -1: none */
 	bool is_held; /* a graph of that capture's pool is still there */
 	bool is_expandable;
-	bool is_trial; /* rule "trial" */
-	int partly; /* its bucket of that account; 0: not looked for yet */
+	bool is_trial;               /* rule "trial" */
+	int partly;                  /* its bucket of that account; 0: not looked for yet */
 	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
 };
 
@@ -301,10 +301,10 @@ struct tare_block {
 	int64_t bytes, t, born_ns;
 	int process;
 	uint32_t site, tid;
-	uint16_t flags; /* enum tare_tensor_flag */
+	uint16_t flags;           /* enum tare_tensor_flag */
 	struct tare_on_stream on; /* handed out */
-	int oom;        /* it is none: 1 + row, what there was then is to be looked at */
-	int witness;    /* the same of `pool_witnesses` */
+	int oom;                  /* it is none: 1 + row, what there was then is to be looked at */
+	int witness;              /* the same of `pool_witnesses` */
 };
 
 /* What the driver refused PyTorch last on a device. */
@@ -341,14 +341,14 @@ struct tare_pool_use {
 struct tare_place {
 	struct tare_segments segments;
 	struct tare_blocks blocks; /* of PyTorch */
-	struct tare_map contexts; /* handle → 1 + context */
-	struct tare_map pages;    /* pages that allocations touch only in part → how many do */
-	int64_t managed;          /* asked for in live managed memory */
-	int created;              /* contexts so far */
-	bool is_contradicted;     /* by what PyTorch's allocator counts; it is told once */
-	bool is_left;             /* the process ended and nothing of it is booked any more */
-	bool is_removed;          /* what it had left the books with its end */
-	bool is_cut;              /* blocks in its segments were reported */
+	struct tare_map contexts;  /* handle → 1 + context */
+	struct tare_map pages;     /* pages that allocations touch only in part → how many do */
+	int64_t managed;           /* asked for in live managed memory */
+	int created;               /* contexts so far */
+	bool is_contradicted;      /* by what PyTorch's allocator counts; it is told once */
+	bool is_left;              /* the process ended and nothing of it is booked any more */
+	bool is_removed;           /* what it had left the books with its end */
+	bool is_cut;               /* blocks in its segments were reported */
 };
 
 enum tare_family {
@@ -398,7 +398,8 @@ enum { TARE_SITE_MEMO = 256 };
 struct tare_process_fold {
 	const struct tare_process *process;
 	bool is_seen, has_context;
-	bool is_ending, is_ended; /* its END record came; and every device was settled up to there */
+	bool is_ending,
+		is_ended; /* its END record came; and every device was settled up to there */
 	struct tare_place **places; /* by device; NULL where it never was */
 	int place_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
@@ -410,19 +411,19 @@ struct tare_process_fold {
 	struct tare_site_memo {
 		uint32_t python, site;
 	} site_memo[TARE_SITE_MEMO]; /* of stacks that came lately, by the low bits of their ids */
-	struct tare_map origins;              /* function → kernel or module, kernel → library */
+	struct tare_map origins;     /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
-	struct tare_map graphs;               /* handle of a graph → 1 + row */
-	struct tare_map thread_streams;       /* thread → place in streams */
+	struct tare_map graphs;         /* handle of a graph → 1 + row */
+	struct tare_map thread_streams; /* thread → place in streams */
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
 	struct tare_probes probes;
-	int64_t end_ns;                       /* of is_ending */
-	int rank_at;                          /* in `ranks`, -1: none */
-	bool is_torn_down;                    /* Python frees what is left of it */
-	struct tare_blocks host_blocks;       /* in the memory of the CPU */
-	int host_row;                         /* in `hosts` of every ledger, -1: none */
-	int host_part;                        /* 1 + place in the host's parts; 0: none yet */
+	int64_t end_ns;                 /* of is_ending */
+	int rank_at;                    /* in `ranks`, -1: none */
+	bool is_torn_down;              /* Python frees what is left of it */
+	struct tare_blocks host_blocks; /* in the memory of the CPU */
+	int host_row;                   /* in `hosts` of every ledger, -1: none */
+	int host_part;                  /* 1 + place in the host's parts; 0: none yet */
 	struct tare_host_now host, host_kept[TARE_MARK_NR];
 	uint32_t host_mark[TARE_MARK_NR];
 };
@@ -449,8 +450,8 @@ struct tare_step {
 	int64_t begin, end;
 	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
 	int64_t weigh_begin, weigh_end;        /* between which they are */
-	int phase;                      /* 1 + the one that was open around it; 0: none, not known */
-	int64_t local_growth;           /* LAUNCH: not yet booked; -1: not computed yet */
+	int phase;            /* 1 + the one that was open around it; 0: none, not known */
+	int64_t local_growth; /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;
 	const char *name; /* of the function, the recording's; or NULL */
@@ -473,9 +474,9 @@ struct tare_applied {
 	int bucket;      /* -1: none */
 	int context;
 	int64_t ended_unexplained; /* what was unexplained in the context that it ended */
-	int graph;       /* row that the call is about, -1: none */
-	int capture;     /* row that is being captured by it, -1: none */
-	bool sets_used;  /* what is in use after it is shown with the graph */
+	int graph;                 /* row that the call is about, -1: none */
+	int capture;               /* row that is being captured by it, -1: none */
+	bool sets_used;            /* what is in use after it is shown with the graph */
 };
 
 /* ---- graphs ---- */
@@ -491,7 +492,7 @@ struct tare_graph_now {
 	struct tare_graph_owner {
 		uint64_t owner;
 		int64_t bytes;
-	} *owners;
+	} * owners;
 	size_t owner_nr, owner_cap;
 };
 
@@ -536,7 +537,7 @@ struct tare_thread_end {
 	int process;
 	uint32_t tid;
 	int64_t end, until; /* of its calls; until: with their readings */
-	size_t last; /* step in the cluster */
+	size_t last;        /* step in the cluster */
 };
 
 struct tare_steps {
@@ -644,8 +645,8 @@ struct tare_device_fold {
 	struct tare_peer_now *peers;
 	size_t peer_nr, peer_cap;
 	int64_t live; /* in blocks */
-	struct tare_block
-		*blocks; /* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
+	/* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
+	struct tare_block *blocks;
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
 	struct tare_kept_segments kept_segments[TARE_MARK_NR];
@@ -667,10 +668,10 @@ struct tare_device_fold {
 
 	/* phases, see phase.h */
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
-	size_t phase_next;                    /* boundary, counted from the first ever */
-	bool phase_has_peak;                  /* it was at phase_peak since the last boundary */
-	struct tare_most phase_peak;          /* beyond used_start */
-	int *phase_open; /* frames that are open here */
+	size_t phase_next;                /* boundary, counted from the first ever */
+	bool phase_has_peak;              /* it was at phase_peak since the last boundary */
+	struct tare_most phase_peak;      /* beyond used_start */
+	int *phase_open;                  /* frames that are open here */
 	size_t phase_open_nr, phase_open_cap;
 };
 
@@ -723,7 +724,7 @@ struct tare_fold {
 	size_t call_nr, call_cap;
 	uint64_t block_serials;
 	struct tare_watches watched;
-	bool is_over; /* all events are in */
+	bool is_over;            /* all events are in */
 	struct tare_site *sites; /* from 1 */
 	size_t site_nr, site_cap;
 	struct tare_origin *origins;
@@ -732,11 +733,11 @@ struct tare_fold {
 	struct tare_grave *grave_items;
 	size_t grave_nr, grave_cap;
 	struct tare_ops ops; /* scratch of one step */
-	struct tare_device_fold
-		*ahead; /* its blocks wait for nothing but the memory that they need */
+	/* its blocks wait for nothing but the memory that they need */
+	struct tare_device_fold *ahead;
 	struct tare_graphs graphs;
 	uint32_t host_mark_nr[TARE_MARK_NR];
-	struct tare_host_fold { /* host_tensor.c */
+	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
 		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
 		bool is_told[TARE_MARK_NR];   /* as of a device */
@@ -758,7 +759,7 @@ struct tare_fold {
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */
 	int64_t last_ns;
-	int64_t seen_ns; /* of the last event of all, known from the start */
+	int64_t seen_ns;  /* of the last event of all, known from the start */
 	int64_t first_ns; /* of the first that has to do with memory, or with phases */
 	int64_t known_ns; /* up to which everything was folded */
 	bool opened_gpu;

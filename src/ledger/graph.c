@@ -426,8 +426,7 @@ void tare_fold_graph_end(struct tare_fold *f, int process)
 		const struct tare_rec_graph *said = &g->said.items[i].graph;
 		int object = -1;
 
-		if (g->said.items[i].process == process &&
-		    said->flags == TARE_GRAPH_FLAG_LAUNCHES)
+		if (g->said.items[i].process == process && said->flags == TARE_GRAPH_FLAG_LAUNCHES)
 			object = tare_fold_object_find(f, process, TARE_CLASS_GRAPH, said->exec);
 		if (object >= 0 && f->objects[object].graph >= 0)
 			count_launches(f, &f->objects[object], said->launches);

@@ -106,11 +106,11 @@ static int add_pool(struct tare_fold *f, const struct tare_step *s, bool has_id)
 
 	g->pools = tare_array_reserve(g->pools, &g->pool_cap, g->pool_nr + 1, sizeof(*g->pools));
 	g->pools[g->pool_nr++] = (struct tare_graph_pool){ .process = s->process,
-							    .has_id = has_id,
-							    .object = s->parent,
-							    .first = has_id ? s->asked : 0,
-							    .second = has_id ? s->granted : 0,
-							    .begin_ns = s->begin };
+							   .has_id = has_id,
+							   .object = s->parent,
+							   .first = has_id ? s->asked : 0,
+							   .second = has_id ? s->granted : 0,
+							   .begin_ns = s->begin };
 	return (int)g->pool_nr;
 }
 
@@ -139,7 +139,8 @@ void tare_fold_capture_resolve_pools(struct tare_fold *f)
 	g->mempools.count = 0;
 }
 
-void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s, struct tare_graph_now *now)
+void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s,
+			    struct tare_graph_now *now)
 {
 	struct tare_graphs *g = &f->graphs;
 

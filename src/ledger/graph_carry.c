@@ -41,9 +41,10 @@ static void carry_row(struct tare_fold *f, const struct tare_event *e, int proce
 	now->site = tare_fold_origin(f, f->processes[process], e).site;
 	now->phase = tare_fold_text(f, e->name);
 	now->told = r->told;
-	now->row.state = r->state >= TARE_GRAPH_STATE_CAPTURED && r->state <= TARE_GRAPH_STATE_INVALID
-				 ? (enum tare_graph_state)r->state
-				 : TARE_GRAPH_STATE_BUILT;
+	now->row.state =
+		r->state >= TARE_GRAPH_STATE_CAPTURED && r->state <= TARE_GRAPH_STATE_INVALID
+			? (enum tare_graph_state)r->state
+			: TARE_GRAPH_STATE_BUILT;
 	now->row.flags = r->flags & (TARE_GRAPH_FLAG_NODES | TARE_GRAPH_FLAG_CAPPED);
 	now->row.pool = r->pool <= NUMBERS_MAX ? r->pool : 0;
 #define TARE_NODE(key, field, name) now->row.kinds[TARE_NODE_##key] = r->field;

@@ -84,9 +84,9 @@ static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *n
 	out->part_nr = 0;
 	for (size_t i = 0; i < now->owner_nr; i++)
 		if (now->owners[i].bytes)
-			out->parts[out->part_nr++] = (struct tare_graph_part){
-				text(f, now->owners[i].owner, memory), now->owners[i].bytes
-			};
+			out->parts[out->part_nr++] =
+				(struct tare_graph_part){ text(f, now->owners[i].owner, memory),
+							  now->owners[i].bytes };
 	qsort(out->parts, (size_t)out->part_nr, sizeof(*out->parts), by_bytes);
 }
 
@@ -133,7 +133,8 @@ static void number_streams(struct tare_graph *graphs, size_t count)
 			continue;
 		for (size_t k = i; k-- > 0 && !graphs[i].stream_number;) {
 			if (graphs[k].pid != graphs[i].pid ||
-			    graphs[k].generation != graphs[i].generation || !graphs[k].stream_number)
+			    graphs[k].generation != graphs[i].generation ||
+			    !graphs[k].stream_number)
 				continue;
 			if (graphs[k].stream == graphs[i].stream)
 				graphs[i].stream_number = graphs[k].stream_number;
@@ -307,8 +308,8 @@ static void save_kept(const struct tare_fold *f, const struct tare_device_fold *
 
 static struct tare_graph *grow(struct tare_ledger *out, size_t more)
 {
-	struct tare_graph *all = tare_arena_alloc(
-		out->memory, ((size_t)out->graph_nr + more) * sizeof(*all) + 1);
+	struct tare_graph *all =
+		tare_arena_alloc(out->memory, ((size_t)out->graph_nr + more) * sizeof(*all) + 1);
 
 	if (out->graph_nr)
 		memcpy(all, out->graphs, (size_t)out->graph_nr * sizeof(*all));

@@ -52,7 +52,9 @@ static bool parse_oom(const char *text, uint64_t *nth)
 
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err)
 {
-	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .text = text, .mark = find_mark(text) };
+	struct tare_instant at = { .kind = TARE_INSTANT_TIME,
+				   .text = text,
+				   .mark = find_mark(text) };
 
 	if (at.mark != TARE_MARK_NR) {
 		at.kind = TARE_INSTANT_MARK;
@@ -63,10 +65,11 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 	} else if (!strncmp(text, "phase:", 6) && text[6]) {
 		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
-		return tare_err_set(err, TARE_E_USAGE,
-				    "instant '%s' is not known; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
-				    "seconds since the start such as 12.5s or 1500ms, or phase:NAME",
-				    text);
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"instant '%s' is not known; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
+			"seconds since the start such as 12.5s or 1500ms, or phase:NAME",
+			text);
 	}
 	*out = at;
 	return 0;

@@ -71,9 +71,10 @@ struct tare_line_part {
  */
 struct tare_ledger_line {
 	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
-	const char *stack; /* the same of every frame, innermost first, " < " between; else the label */
+	const char *
+		stack; /* the same of every frame, innermost first, " < " between; else the label */
 	const char *short_label, *short_stack; /* without folders: may be those of several lines */
-	const char *file;   /* of the Python line; NULL: it is none */
+	const char *file;                      /* of the Python line; NULL: it is none */
 	const char *function;
 	uint32_t line; /* 0: not known */
 	int64_t pid;   /* -1: no process */
@@ -84,22 +85,23 @@ struct tare_ledger_line {
 	struct tare_line_part *parts; /* of `bytes`; of what has no line: none */
 	int part_nr;
 	int64_t unexplained; /* what changed inside calls there and no account explains; not in `bytes` */
-	int64_t host_anon, host_file; /* made resident inside calls; of the process, the same on every device */
+	int64_t host_anon,
+		host_file; /* made resident inside calls; of the process, the same on every device */
 };
 
 enum tare_stream_kind {
 	TARE_STREAM_NOT_KNOWN,
 	TARE_STREAM_DEFAULT,
-	TARE_STREAM_OF_POOL, /* of those that PyTorch makes itself */
+	TARE_STREAM_OF_POOL,  /* of those that PyTorch makes itself */
 	TARE_STREAM_EXTERNAL, /* the program's: `id` is its handle in the driver */
-	TARE_STREAM_OTHER, /* of a version of PyTorch that numbers them in another way */
+	TARE_STREAM_OTHER,    /* of a version of PyTorch that numbers them in another way */
 };
 
 struct tare_stream {
 	enum tare_stream_kind kind;
-	uint64_t id;      /* as PyTorch numbers it */
-	uint32_t number;  /* of the pool, from 0, with this priority */
-	int priority;     /* the smaller, the higher */
+	uint64_t id;     /* as PyTorch numbers it */
+	uint32_t number; /* of the pool, from 0, with this priority */
+	int priority;    /* the smaller, the higher */
 };
 
 /*
@@ -112,15 +114,15 @@ struct tare_pool_segment {
 	int64_t bytes, live; /* live: in blocks */
 	uint64_t blocks;
 	bool is_expandable;
-	bool is_trial;    /* rule "trial": its bytes are in that row, the blocks' too */
-	bool is_of_graph; /* taken while a graph was captured … */
-	bool is_held;     /* … of a pool that a graph still needs */
+	bool is_trial;       /* rule "trial": its bytes are in that row, the blocks' too */
+	bool is_of_graph;    /* taken while a graph was captured … */
+	bool is_held;        /* … of a pool that a graph still needs */
 	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
 	struct tare_stream stream; /* of its first block … */
-	uint64_t otherwise; /* … and so many blocks were said to be on another */
+	uint64_t otherwise;        /* … and so many blocks were said to be on another */
 	/* The block in it that has been there longest; no bytes: there is none. */
 	uint64_t pin_address;
-	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that was folded */
+	int64_t pin_bytes, pin_born_ns;        /* born -1: in a span that was folded */
 	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
 };
 
@@ -129,7 +131,7 @@ struct tare_pool_witness {
 	int64_t pid, generation, t_ns;
 	int64_t allocated, reserved;
 	int64_t active, requested, inactive_split; /* -1: it does not say */
-	bool is_compared; /* with what the books had then: */
+	bool is_compared;                          /* with what the books had then: */
 	int64_t live, segments;
 };
 
@@ -156,25 +158,25 @@ struct tare_oom {
 	int device; /* as tare_device_ledger.index */
 	int64_t t_ns, pid, generation;
 	const char *program;
-	bool is_torch;     /* PyTorch gave up; else the driver refused a call of others */
+	bool is_torch;           /* PyTorch gave up; else the driver refused a call of others */
 	const char *api, *owner; /* of such a call; NULL: not known */
 	const char *source, *short_source;
 	uint64_t count;
-	uint64_t asked;    /* by the program */
-	uint64_t segment;  /* of the driver; 0: it was not asked */
+	uint64_t asked;               /* by the program */
+	uint64_t segment;             /* of the driver; 0: it was not asked */
 	uint64_t allocated, reserved; /* as PyTorch counts; TARE_NOT_KNOWN */
-	uint64_t free;     /* TARE_NOT_KNOWN without a counter */
+	uint64_t free;                /* TARE_NOT_KNOWN without a counter */
 	int64_t elastic, stuck, held; /* of the process */
-	int64_t others;    /* of the other processes */
+	int64_t others;               /* of the other processes */
 	enum tare_oom_verdict verdict;
 };
 
 /* A block of PyTorch's allocator that is out at the instant. */
 struct tare_tensor_row {
-	const char *name;              /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
+	const char *name; /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
 	const char *line, *short_line; /* where it was handed out; NULL: not known */
 	enum tare_rule rule;
-	uint64_t count;         /* 1; of more, which were folded away, it is the sum of those of one rule */
+	uint64_t count; /* 1; of more, which were folded away, it is the sum of those of one rule */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
 	int64_t pid;
 };
@@ -187,11 +189,11 @@ struct tare_tensor_rows {
 /* The smaller card that a device stood for (--vram, --card). */
 struct tare_card_ledger {
 	bool is_there;
-	bool has_profile; /* a context and local memory count as on that card */
-	const char *name; /* of the profile's GPU; "": --vram */
+	bool has_profile;         /* a context and local memory count as on that card */
+	const char *name;         /* of the profile's GPU; "": --vram */
 	uint64_t total, reserved; /* programs have total - reserved */
-	uint64_t used; /* what counts on it at this instant */
-	uint64_t context; /* has_profile: what one takes there */
+	uint64_t used;            /* what counts on it at this instant */
+	uint64_t context;         /* has_profile: what one takes there */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 };
 
@@ -211,7 +213,7 @@ struct tare_timeline {
 };
 
 struct tare_device_ledger {
-	int index; /* NVML's, else the program's */
+	int index;        /* NVML's, else the program's */
 	const char *host; /* it stands in, where a recording is of several; else NULL */
 	const char *name;
 	char uuid[48];            /* "GPU-xxxxxxxx-…" */
@@ -223,9 +225,10 @@ struct tare_device_ledger {
 	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
 	int64_t peak_t_ns;
 	uint64_t peak_used;
-	int64_t own_peak, own_peak_t_ns; /* most that the recorded processes had at once, since the last checkpoint */
-	enum tare_evidence
-		used_by; /* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
+	int64_t own_peak,
+		own_peak_t_ns; /* most that the recorded processes had at once, since the last checkpoint */
+	/* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
+	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
 	struct tare_row *rows;
 	int row_nr;
@@ -234,7 +237,8 @@ struct tare_device_ledger {
 	struct tare_ledger_line *lines; /* in no order that means anything */
 	int line_nr;
 	struct tare_collected_ledger collected;
-	struct tare_pool_segment *segments; /* with most stuck in them first; of a folded instant none */
+	/* with most stuck in them first; of a folded instant none */
+	struct tare_pool_segment *segments;
 	int segment_nr;
 	struct tare_pool_witness *pool_witnesses;
 	int pool_witness_nr;
@@ -248,9 +252,10 @@ struct tare_device_ledger {
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
 struct tare_host_tensors {
 	bool is_known;
-	int64_t bytes, count;         /* blocks of its allocator */
-	int64_t mapped, mapped_count; /* shared memory and mapped files; may be in several processes */
-	int64_t most;                 /* of `bytes`, so far */
+	int64_t bytes, count; /* blocks of its allocator */
+	int64_t mapped,
+		mapped_count; /* shared memory and mapped files; may be in several processes */
+	int64_t most;         /* of `bytes`, so far */
 	bool is_partial; /* recording was paused before: what was made then, and is still there, is not in here */
 };
 
@@ -260,10 +265,11 @@ struct tare_host_ledger {
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
 	struct tare_host_tensors tensors;
-	struct tare_category_sum
-		*categories; /* of `tensors.bytes`; none where the blocks are not known */
+	/* of `tensors.bytes`; none where the blocks are not known */
+	struct tare_category_sum *categories;
 	int category_nr;
-	struct tare_ledger_line *lines; /* where `tensors.bytes` were asked for, in their `tensors` */
+	/* where `tensors.bytes` were asked for, in their `tensors` */
+	struct tare_ledger_line *lines;
 	int line_nr;
 	struct tare_tensor_rows blocks; /* each of them */
 };
@@ -279,9 +285,10 @@ enum tare_rank_end {
 struct tare_rank_ledger {
 	int rank, local, world, attempt; /* local, world: -1 where not known */
 	const char *job, *launcher, *host;
-	int64_t pid;              /* of its first process */
-	int process_nr;           /* that used a GPU */
-	int64_t first_ns, end_ns; /* when it began and ended; the last that was heard of a killed one */
+	int64_t pid;    /* of its first process */
+	int process_nr; /* that used a GPU */
+	int64_t first_ns,
+		end_ns; /* when it began and ended; the last that was heard of a killed one */
 	enum tare_rank_end end;
 	int code;
 	bool is_failed; /* exit code not 0, a signal, killed */
@@ -351,8 +358,8 @@ struct tare_graph_part {
  */
 struct tare_graph {
 	uint64_t number; /* 1, 2, … in the order in which their captures began */
-	uint64_t count;  /* graphs that the row stands for: more than one in the last of very many */
-	int device;      /* as tare_device_ledger.index; -1: none was current */
+	uint64_t count; /* graphs that the row stands for: more than one in the last of very many */
+	int device;     /* as tare_device_ledger.index; -1: none was current */
 	int64_t pid, generation;
 	enum tare_graph_state state;
 	uint32_t flags; /* enum tare_graph_flag */
@@ -361,21 +368,22 @@ struct tare_graph {
 	int64_t ask_ns;                      /* what counting them cost */
 	/* Weighed inside its calls; what destroying gave back is negative. */
 	int64_t at_instantiate, at_upload, at_launch, at_update, at_destroy;
-	int64_t doubt;  /* by how much their sum may be wrong, either way */
-	int64_t memory; /* by which its allocation nodes made their pool grow: exact */
+	int64_t doubt;     /* by how much their sum may be wrong, either way */
+	int64_t memory;    /* by which its allocation nodes made their pool grow: exact */
 	int64_t allocated; /* while it was captured */
 	int64_t by_others; /* of that, by threads that did not begin the capture */
 	int64_t held;      /* of what was allocated by cuMemAlloc then, still there */
 	struct tare_graph_part *parts; /* of `allocated`, the largest first */
 	int part_nr;
-	uint32_t pool;   /* number of the framework's pool it allocated from, 0: not known */
-	bool is_private; /* no other graph of the recording allocated from it */
-	uint64_t stream; /* that the capture began on */
+	uint32_t pool;          /* number of the framework's pool it allocated from, 0: not known */
+	bool is_private;        /* no other graph of the recording allocated from it */
+	uint64_t stream;        /* that the capture began on */
 	uint32_t stream_number; /* of the process's capture streams, from 1; 0: not captured */
 	const char *phase, *source; /* NULL: not known */
 	uint64_t used_after; /* of the device, when captured and instantiated; TARE_NOT_KNOWN */
 	uint64_t execs, alive, updates, refused;
-	uint32_t in_exec_of; /* number of the graph whose executable graph was made to do this one's work */
+	/* number of the graph whose executable graph was made to do this one's work */
+	uint32_t in_exec_of;
 	uint64_t launches;  /* with TARE_GRAPH_FLAG_LAUNCHES */
 	uint64_t unweighed; /* calls that should have been weighed and were not */
 };
@@ -390,8 +398,8 @@ enum tare_graph_saving_kind {
 
 struct tare_graph_saving {
 	enum tare_graph_saving_kind kind;
-	int device;     /* as tare_device_ledger.index */
-	uint64_t count; /* pools, streams or execs that it is about */
+	int device;         /* as tare_device_ledger.index */
+	uint64_t count;     /* pools, streams or execs that it is about */
 	int64_t have, need; /* bytes they take, and would; saved: the difference */
 };
 /* Its key for scripts, and what is said of it. */
@@ -419,7 +427,12 @@ struct tare_training_step {
 };
 
 /* By what its steps are told apart. */
-enum tare_training_by { TARE_TRAINING_PHASES, TARE_TRAINING_OPTIMIZER, TARE_TRAINING_BACKWARDS, TARE_TRAINING_BY_NR };
+enum tare_training_by {
+	TARE_TRAINING_PHASES,
+	TARE_TRAINING_OPTIMIZER,
+	TARE_TRAINING_BACKWARDS,
+	TARE_TRAINING_BY_NR
+};
 
 /* A process that trains on a device, or on the CPU. Of the whole recording. */
 struct tare_training {
@@ -430,10 +443,13 @@ struct tare_training {
 	uint64_t count;
 	const uint64_t *counts; /* of each thread that trains */
 	size_t thread_nr;
-	struct tare_training_step first, steady; /* steady: the median of the others, figure by figure */
-	const char *most_at; /* "peak:tensors", "peak:host": when there was most, and what of it is the process's */
+	struct tare_training_step first,
+		steady; /* steady: the median of the others, figure by figure */
+	const char *
+		most_at; /* "peak:tensors", "peak:host": when there was most, and what of it is the process's */
 	int64_t most_ns;
-	struct tare_category_sum most[TARE_CATEGORY_NR]; /* nothing where the blocks of then are not known */
+	/* nothing where the blocks of then are not known */
+	struct tare_category_sum most[TARE_CATEGORY_NR];
 };
 
 struct tare_ledger {
@@ -443,7 +459,8 @@ struct tare_ledger {
 	int device_nr;
 	struct tare_host_ledger *hosts;
 	int host_nr;
-	struct tare_rank_ledger *ranks; /* by job, attempt and rank; none for a program on its own */
+	/* by job, attempt and rank; none for a program on its own */
+	struct tare_rank_ledger *ranks;
 	int rank_nr;
 	struct tare_loss loss; /* of the whole recording */
 	struct tare_pause_ledger *pauses;
@@ -459,11 +476,11 @@ struct tare_ledger {
 	int training_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
-	bool opened_gpu; /* some process got past cuInit */
+	bool opened_gpu;                    /* some process got past cuInit */
 	struct tare_timeline host_timeline; /* of tensors on the CPU, of all processes */
 	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */
 	int phase_nr;
-	void *memory;    /* everything above lives in it; NULL in a ledger written by hand */
+	void *memory; /* everything above lives in it; NULL in a ledger written by hand */
 };
 
 /* "/", unless the path is empty, and a segment in which '/' and '%' are escaped. */

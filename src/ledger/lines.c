@@ -61,7 +61,8 @@ static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *
 	} else {
 		out->sum = *a;
 		out->account = account_of(b);
-		return tare_bucket_is_device(b) && (b->account != TARE_ACCOUNT_OTHER || d->is_measured);
+		return tare_bucket_is_device(b) &&
+		       (b->account != TARE_ACCOUNT_OTHER || d->is_measured);
 	}
 	return true;
 }
@@ -86,8 +87,8 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 	free(changes);
 }
 
-static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
-		      struct part **out)
+static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t, struct part **out)
 {
 	size_t count = 0, cap = 0, kept = 0;
 	struct part *parts = NULL;
@@ -186,19 +187,20 @@ static void take_apart(const struct tare_fold *f, enum tare_mark m, const int *i
 
 		l->parts[l->part_nr++] = (struct tare_line_part){
 			.account = (enum tare_account)b->account,
-			.owner = tare_account_has_owner(b->account) && b->owner ?
-					 tare_arena_strdup(memory, f->owners[b->owner - 1]) :
-					 NULL,
+			.owner = tare_account_has_owner(b->account) && b->owner
+					 ? tare_arena_strdup(memory, f->owners[b->owner - 1])
+					 : NULL,
 			.bytes = a->bytes,
 			.count = count_of(a),
-			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT,
+			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1)
+						: TARE_EVIDENCE_EXACT,
 		};
 	}
 }
 
 /* Lists the buckets of every line that is one: first counts, then places. Returns where each line's begin. */
-static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			    const struct part *parts, size_t count, int **out)
+static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d,
+			    enum tare_mark m, const struct part *parts, size_t count, int **out)
 {
 	size_t *starts = tare_xcalloc(count + 2, sizeof(*starts));
 
@@ -207,7 +209,8 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 			const struct tare_bucket *b = &f->buckets[i];
 			const struct part *found, key = { .process = b->process, .site = b->site };
 
-			if (!b->site || !tare_bucket_is_device(b) || tare_amount_is_empty(tare_fold_amount(f, b, m)))
+			if (!b->site || !tare_bucket_is_device(b) ||
+			    tare_amount_is_empty(tare_fold_amount(f, b, m)))
 				continue;
 			found = bsearch(&key, parts, count, sizeof(*parts), by_site);
 			if (!found)
@@ -225,8 +228,8 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 	return starts;
 }
 
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
-		     struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct part *parts;
 	size_t count = collect(f, d, m, t, &parts), *starts;
@@ -240,14 +243,16 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 		struct tare_ledger_line *l = &out->lines[i];
 
 		*l = (struct tare_ledger_line){
-			.pid = parts[i].process < 0 ? -1 : (int64_t)f->processes[parts[i].process]->process->pid,
+			.pid = parts[i].process < 0
+				       ? -1
+				       : (int64_t)f->processes[parts[i].process]->process->pid,
 			.bytes = a->bytes,
 			.low = a->low,
 			.high = a->high,
 			.count = count_of(a),
 			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
-			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) :
-						  TARE_EVIDENCE_EXACT,
+			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1)
+						: TARE_EVIDENCE_EXACT,
 			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
 				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
 			.unexplained = parts[i].unexplained,

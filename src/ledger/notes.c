@@ -115,11 +115,12 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 			"changed is in unexplained",
 			(unsigned long long)f->unweighed, plural(f->unweighed));
 	if (f->unknown_frees)
-		tare_fold_note(f,
-			       f->pause_nr ? "%llu free%s of memory allocated before recording began or "
-					     "while it was paused"
-					   : "%llu free%s of memory allocated before recording began",
-			       (unsigned long long)f->unknown_frees, plural(f->unknown_frees));
+		tare_fold_note(
+			f,
+			f->pause_nr ? "%llu free%s of memory allocated before recording began or "
+				      "while it was paused"
+				    : "%llu free%s of memory allocated before recording began",
+			(unsigned long long)f->unknown_frees, plural(f->unknown_frees));
 	if (f->missed_frees)
 		tare_fold_note(
 			f,
@@ -132,11 +133,12 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 static void note_streams(struct tare_fold *f)
 {
 	if (f->otherwise)
-		tare_fold_note(f,
-			       "%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
-			       "the first block in the same segment: an allocation that names its stream; by stream their "
-			       "segments count as the first block's",
-			       (unsigned long long)f->otherwise, plural(f->otherwise));
+		tare_fold_note(
+			f,
+			"%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
+			"the first block in the same segment: an allocation that names its stream; by stream their "
+			"segments count as the first block's",
+			(unsigned long long)f->otherwise, plural(f->otherwise));
 }
 
 void tare_fold_notes(struct tare_fold *f)

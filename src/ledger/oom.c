@@ -37,33 +37,39 @@ static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t
 	return r->process == process && r->tid == (tid & 0x7fffffff);
 }
 
-void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
+			 const struct tare_event *e)
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p;
 	struct tare_origin origin;
 	struct tare_oom_fold *row;
 
-	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process || !r->asked)
+	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process ||
+	    !r->asked)
 		return;
 	p = tare_fold_process(f, e->process);
 	origin = tare_fold_origin(f, p, e);
 	if (origin.owner && tare_fold_tensor_is_pool(f, origin.owner)) {
 		/* It may still find memory of its own; if not it says so. */
-		d->refused = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff, r->asked };
+		d->refused = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff,
+							r->asked };
 		return;
 	}
-	row = first_of(f, &(struct tare_oom_fold){ .process = e->process->index,
-						    .device = d->index,
-						    .t = e->end_ns,
-						    .count = 1,
-						    .site = origin.site,
-						    .owner = origin.owner,
-						    .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
-						    .asked = r->asked,
-						    .segment = r->asked });
+	row = first_of(f, &(struct tare_oom_fold){
+				  .process = e->process->index,
+				  .device = d->index,
+				  .t = e->end_ns,
+				  .count = 1,
+				  .site = origin.site,
+				  .owner = origin.owner,
+				  .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
+				  .asked = r->asked,
+				  .segment = r->asked });
 	if (row)
-		tare_fold_wait(f, d, &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 }, false);
+		tare_fold_wait(f, d,
+			       &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 },
+			       false);
 }
 
 static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
@@ -107,7 +113,9 @@ void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct
 	d->refused = (struct tare_oom_refused){ 0 };
 	row = first_of(f, &o);
 	if (row)
-		tare_fold_wait(f, d, &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 }, false);
+		tare_fold_wait(f, d,
+			       &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 },
+			       false);
 }
 
 /* ---- what there was ---- */
@@ -121,7 +129,8 @@ static bool has_key(const struct tare_row *row, const char *key)
 
 static int64_t free_of(const struct tare_device_ledger *l)
 {
-	uint64_t total = l->total, reserved = l->reserved == TARE_NOT_KNOWN ? 0 : l->reserved, used = l->used;
+	uint64_t total = l->total, reserved = l->reserved == TARE_NOT_KNOWN ? 0 : l->reserved,
+		 used = l->used;
 
 	if (l->card.is_there) {
 		total = l->card.total;
@@ -180,7 +189,8 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 		return TARE_OOM_FRAGMENTED;
 	if (o->free + o->elastic >= asked)
 		return o->elastic > 0 ? TARE_OOM_ELASTIC : TARE_OOM_PIECES;
-	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS : TARE_OOM_NEED;
+	return o->free + o->elastic + o->stuck + o->others >= asked ? TARE_OOM_OTHERS
+								    : TARE_OOM_NEED;
 }
 
 void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
@@ -202,7 +212,8 @@ void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
 			.program = tare_arena_strdup(out->memory, p->program ? p->program : ""),
 			.is_torch = o->is_torch,
 			.api = o->api ? tare_arena_strdup(out->memory, o->api) : NULL,
-			.owner = owner ? tare_arena_strdup(out->memory, tare_owner_name(owner)) : NULL,
+			.owner = owner ? tare_arena_strdup(out->memory, tare_owner_name(owner))
+				       : NULL,
 			.source = tare_fold_site_name(f, o->site, true, out->memory),
 			.short_source = tare_fold_site_name(f, o->site, false, out->memory),
 			.count = o->count,

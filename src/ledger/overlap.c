@@ -177,7 +177,8 @@ static void narrow(const struct tare_overlap *o, const struct tare_step *s, stru
 	for (size_t k = m->from; k + 1 < m->to && s->begin - s->weigh_begin > TARE_WIDE_NS; k++)
 		if (o->points[k].latest <= s->begin)
 			from = k + 1;
-	while (to - 1 > from && s->weigh_end - s->end > TARE_WIDE_NS && o->points[to - 2].earliest >= s->end)
+	while (to - 1 > from && s->weigh_end - s->end > TARE_WIDE_NS &&
+	       o->points[to - 2].earliest >= s->end)
 		to--;
 	m->from = from;
 	m->to = to;
@@ -248,8 +249,9 @@ static void count_members(struct tare_overlap *o)
 	for (size_t i = 0; i < o->step_nr; i++)
 		count_member(o, i);
 	for (size_t k = 0; k < o->point_nr; k++)
-		o->stretches[k].has_leaver = o->stretches[k].rest < o->stretches[k].lowest &&
-					     tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[k]));
+		o->stretches[k].has_leaver =
+			o->stretches[k].rest < o->stretches[k].lowest &&
+			tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[k]));
 }
 
 /* One unknown call: it gets all that the known ones leave, wherever in the cluster it showed. */
@@ -340,7 +342,8 @@ static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, si
 	int context = active_nr ? o->members[active[0]].applied.context : -1;
 
 	for (size_t i = 1; i < active_nr; i++)
-		if (o->steps[active[i]].process != s->process || o->steps[active[i]].call_site != s->call_site)
+		if (o->steps[active[i]].process != s->process ||
+		    o->steps[active[i]].call_site != s->call_site)
 			context = -1;
 	tare_fold_unexplained(o->f, o->d, s, context, rest);
 }

@@ -7,7 +7,9 @@
 
 #define TARE_NOBODY SIZE_MAX
 
-enum { TARE_WIDE_NS = 100000 }; /* a reading that took longer may have been taken at quite another moment */
+enum {
+	TARE_WIDE_NS = 100000
+}; /* a reading that took longer may have been taken at quite another moment */
 
 /* A reading. It was taken some time between `earliest` and `latest`. */
 struct tare_point {
@@ -29,9 +31,9 @@ struct tare_stretch {
 	int64_t known;                    /* given to known calls */
 	uint32_t unknowns, syncs, knowns; /* under way */
 	bool has_growth, has_fall;        /* among the known */
-	int64_t lowest, highest; /* if all of them fell here, or grew; but for contexts */
+	int64_t lowest, highest;          /* if all of them fell here, or grew; but for contexts */
 	bool has_leaver; /* the device lost more than that, and a process was ending: its end is in here */
-	size_t first, last;               /* known calls placed here, through member.next */
+	size_t first, last; /* known calls placed here, through member.next */
 };
 
 struct tare_member {
@@ -40,10 +42,10 @@ struct tare_member {
 	size_t from, to; /* stretches in which it was under way; from == to: behind all readings */
 	bool may_be_later; /* it ended after the last reading */
 	bool is_context;   /* it made one, which takes what others take */
-	bool is_floating;  /* it made one in one of its stretches, but in which only the books can tell */
-	bool is_sure;      /* its known change can be nowhere else */
-	bool is_given;     /* it is in its stretch's `known` */
-	size_t at;         /* the stretch its known change is placed in */
+	bool is_floating; /* it made one in one of its stretches, but in which only the books can tell */
+	bool is_sure;  /* its known change can be nowhere else */
+	bool is_given; /* it is in its stretch's `known` */
+	size_t at;     /* the stretch its known change is placed in */
 	size_t next;
 	int64_t low,
 		high; /* unknown: how much less or more it may be, as a known one may be elsewhere */
@@ -58,10 +60,10 @@ struct tare_overlap {
 	size_t step_nr;
 	struct tare_point *points;
 	size_t point_nr;
-	struct tare_stretch
-		*stretches; /* point_nr, and one more for what came after the last point */
+	/* point_nr, and one more for what came after the last point */
+	struct tare_stretch *stretches;
 	struct tare_ops ops;
-	int64_t context_bytes;      /* what each context that is made here takes; 0: what is measured */
+	int64_t context_bytes; /* what each context that is made here takes; 0: what is measured */
 	size_t unknown_nr, unknown; /* calls that are not waits: how many, and one of them */
 };
 

@@ -34,7 +34,8 @@ bool tare_owner_is_transparent(const char *path)
 
 bool tare_owner_is_tool(const char *path)
 {
-	return tare_owner_is_transparent(path) || !strncmp(base_name(path), "libtare", strlen("libtare"));
+	return tare_owner_is_transparent(path) ||
+	       !strncmp(base_name(path), "libtare", strlen("libtare"));
 }
 
 bool tare_owner_is_pool(const char *library)
@@ -143,7 +144,8 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 	char *label;
 	uint64_t owner;
 
-	if (tare_fold_is_folded(e) && e->name) /* a live object out of a checkpoint names its owner */
+	if (tare_fold_is_folded(e) &&
+	    e->name) /* a live object out of a checkpoint names its owner */
 		return tare_fold_owner_named(f, e->name);
 	path = e->stack ? owner_of(e->process, e->stack) : NULL;
 	label = path ? owner_label(path) : NULL;
@@ -164,7 +166,8 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 	if (is_new) {
 		if (!f->site_nr)
 			f->site_nr = 1; /* 0 stands for none */
-		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1, sizeof(*f->sites));
+		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1,
+					      sizeof(*f->sites));
 		f->sites[f->site_nr] = *site;
 		*known = f->site_nr++;
 	}
@@ -172,7 +175,8 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 }
 
 /* Native sites are told apart by their address, which no id of a stack is. */
-static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
+			const struct tare_event *e)
 {
 	bool is_python = e->python && e->python->depth;
 	uint64_t pc = !is_python && e->stack ? tare_line_native(e->process, e->stack) : 0;
@@ -189,10 +193,12 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const 
 uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_process *process)
 {
-	return site_with(f, p, 1ull << 63, &(struct tare_site){ .process = process, .is_backward = true });
+	return site_with(f, p, 1ull << 63,
+			 &(struct tare_site){ .process = process, .is_backward = true });
 }
 
-uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
+			const struct tare_event *e)
 {
 	struct tare_site_memo *memo;
 
@@ -212,7 +218,8 @@ void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *sit
 		tare_line_add_native(out, site->process, site->pc);
 }
 
-const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full,
+				struct tare_arena *memory)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
 	struct tare_str text = { 0 };

@@ -17,8 +17,8 @@ static struct tare_paused *state_of(struct tare_fold *f, const char *folder)
 	for (size_t i = 0; i < f->paused_nr; i++)
 		if (!strcmp(f->paused[i].folder, folder))
 			return &f->paused[i];
-	f->paused = tare_array_reserve(f->paused, &f->paused_cap, f->paused_nr + 1,
-				       sizeof(*f->paused));
+	f->paused =
+		tare_array_reserve(f->paused, &f->paused_cap, f->paused_nr + 1, sizeof(*f->paused));
 	f->paused[f->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
 	return &f->paused[f->paused_nr++];
 }
@@ -33,8 +33,8 @@ bool tare_fold_is_paused(const struct tare_fold *f)
 
 static void add_pause(struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
 {
-	f->pauses = tare_array_reserve(f->pauses, &f->pause_cap, f->pause_nr + 1,
-				       sizeof(*f->pauses));
+	f->pauses =
+		tare_array_reserve(f->pauses, &f->pause_cap, f->pause_nr + 1, sizeof(*f->pauses));
 	f->pauses[f->pause_nr++] = (struct tare_pause_ledger){ from, to, is_stop };
 }
 
@@ -153,9 +153,10 @@ static const char *what_is_known(const struct tare_fold *f)
 		is_device |= f->devices[i] != NULL;
 	if (!is_device)
 		return "tensors on the CPU that were made then are not known";
-	return f->host.most ? "what a GPU gained then is in the row \"while recording was paused\", and "
-			      "tensors on the CPU that were made then are not known"
-			    : "what changed then is in the row \"while recording was paused\"";
+	return f->host.most
+		       ? "what a GPU gained then is in the row \"while recording was paused\", and "
+			 "tensors on the CPU that were made then are not known"
+		       : "what changed then is in the row \"while recording was paused\"";
 }
 
 void tare_fold_notes_of_pauses(struct tare_fold *f)
@@ -168,10 +169,13 @@ void tare_fold_notes_of_pauses(struct tare_fold *f)
 
 		tare_units_duration(from, p->from_ns);
 		if (p->is_stop)
-			tare_fold_note(f, "recording was stopped at %s: what came then is not in this report",
-				       from);
+			tare_fold_note(
+				f,
+				"recording was stopped at %s: what came then is not in this report",
+				from);
 		else if (p->to_ns < 0)
-			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from, what_is_known(f));
+			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from,
+				       what_is_known(f));
 		else
 			tare_fold_note(f, "recording was paused from %s to %s: %s", from,
 				       tare_units_duration(to, p->to_ns), what_is_known(f));
@@ -188,6 +192,7 @@ void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *ou
 		out->pauses[i] = f->pauses[i];
 	for (int i = 0; i < out->host_nr; i++)
 		for (size_t k = 0; k < f->pause_nr; k++)
-			out->hosts[i].tensors.is_partial |= !f->pauses[k].is_stop &&
-							    (out->t_ns < 0 || f->pauses[k].from_ns <= out->t_ns);
+			out->hosts[i].tensors.is_partial |=
+				!f->pauses[k].is_stop &&
+				(out->t_ns < 0 || f->pauses[k].from_ns <= out->t_ns);
 }

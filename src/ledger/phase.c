@@ -54,7 +54,8 @@ int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const ch
 			       KNOWN_MAX);
 	}
 	if (p->is_full) {
-		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain, name);
+		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain,
+			      name);
 		place = tare_strmap_get(&p->known_of, tare_str_text(&key));
 		if (place) {
 			tare_str_free(&key);
@@ -389,13 +390,15 @@ void tare_fold_phase_end_all(struct tare_fold *f, int process, int64_t t)
 void tare_fold_phase_note_strays(struct tare_fold *f)
 {
 	if (f->phases.dropped)
-		tare_fold_note(f,
-			       "%llu phases began while %d were open, and were only counted; does the "
-			       "program end those that it begins?",
-			       (unsigned long long)f->phases.dropped, OPEN_MAX);
+		tare_fold_note(
+			f,
+			"%llu phases began while %d were open, and were only counted; does the "
+			"program end those that it begins?",
+			(unsigned long long)f->phases.dropped, OPEN_MAX);
 	if (f->phases.stray)
 		tare_fold_note(f, "%llu phase%s ended that had not begun; they were ignored",
-			       (unsigned long long)f->phases.stray, f->phases.stray == 1 ? "" : "s");
+			       (unsigned long long)f->phases.stray,
+			       f->phases.stray == 1 ? "" : "s");
 }
 
 static bool has_line(const struct tare_fold *f, const char *line, size_t len)
@@ -403,7 +406,8 @@ static bool has_line(const struct tare_fold *f, const char *line, size_t len)
 	for (size_t i = 0; i < f->phases.known_nr; i++) {
 		const struct tare_phase_known *k = &f->phases.known[i];
 
-		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) && !k->name[len])
+		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) &&
+		    !k->name[len])
 			return true;
 	}
 	return false;
@@ -416,11 +420,12 @@ static void note_lines(struct tare_fold *f)
 		size_t len = strcspn(at, "\n");
 
 		if (!has_line(f, at, len))
-			tare_fold_note(f,
-				       "--phase %.*s: no recorded Python program came to that line "
-				       "while it used a GPU; give a line that has code and runs, and "
-				       "the name of its file or the end of its path",
-				       (int)len, at);
+			tare_fold_note(
+				f,
+				"--phase %.*s: no recorded Python program came to that line "
+				"while it used a GPU; give a line that has code and runs, and "
+				"the name of its file or the end of its path",
+				(int)len, at);
 		at += len + (at[len] == '\n');
 	}
 }

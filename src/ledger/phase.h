@@ -34,7 +34,7 @@ struct tare_phase_total {
 };
 
 struct tare_phase_known {
-	int process, parent;       /* parent: another one, -1: none */
+	int process, parent; /* parent: another one, -1: none */
 	int depth;
 	const char *name, *domain; /* domain "": none */
 	const char *path;
@@ -55,7 +55,7 @@ struct tare_phase_level {
 
 /* A phase that is open, or that some device has not seen the end of yet. */
 struct tare_phase_frame {
-	int known;       /* -1: since the last mark */
+	int known; /* -1: since the last mark */
 	bool is_used, is_ended, is_unclosed;
 	int process;
 	uint32_t tid;
@@ -64,8 +64,8 @@ struct tare_phase_frame {
 	int below;  /* of the same thread, -1: none; where it is free: the next free one */
 	int parent; /* the frame around it, if its serial is still … */
 	uint64_t parent_serial;
-	int devices_left; /* that have to see its end */
-	bool is_watched;  /* somebody asked for it */
+	int devices_left;                /* that have to see its end */
+	bool is_watched;                 /* somebody asked for it */
 	struct tare_phase_level *levels; /* by device */
 };
 
@@ -84,9 +84,9 @@ struct tare_phases {
 	size_t frame_nr, frame_cap;
 	int frame_free;
 	uint64_t serial;
-	struct tare_map top_of;   /* thread → 1 + frame */
-	struct tare_map range_of; /* range → 1 + frame */
-	struct tare_map mark_of;  /* process → 1 + frame since its last mark */
+	struct tare_map top_of;    /* thread → 1 + frame */
+	struct tare_map range_of;  /* range → 1 + frame */
+	struct tare_map mark_of;   /* process → 1 + frame since its last mark */
 	struct tare_map number_of; /* process and number in a checkpoint → 1 + known */
 	struct tare_map open_of;   /* process and place in a checkpoint → 1 + frame */
 	struct tare_phase_boundary *queue;
@@ -130,6 +130,7 @@ void tare_fold_phase_carry(struct tare_fold *f, const struct tare_event *e);
 /* phase_tell.c: … and on their way out. The record lives until the teller returns. */
 typedef void tare_fold_phase_teller(void *arg, const struct tare_event *e,
 				    const struct tare_record *rec, size_t size);
-void tare_fold_phase_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg);
+void tare_fold_phase_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+			  void *arg);
 
 #endif

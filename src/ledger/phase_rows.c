@@ -114,8 +114,8 @@ static void add_row(const struct tare_fold *f, const struct tare_phase_known *k,
 		.first_t_ns = k->first_ns,
 		.last_t_ns = k->last_ns,
 		.ns = k->ns,
-		.devices = tare_arena_alloc(memory,
-					    (size_t)f->device_nr * sizeof(*row->devices) + 1),
+		.devices =
+			tare_arena_alloc(memory, (size_t)f->device_nr * sizeof(*row->devices) + 1),
 	};
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i] && k->totals[i].seen && is_of(f, k->process, i))

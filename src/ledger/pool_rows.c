@@ -30,7 +30,8 @@ static bool is_before(const struct tare_segment *s, const struct tare_live_block
 /* How much of the block lies in it. */
 static int64_t part_of(const struct tare_segment *s, const struct tare_live_block *b)
 {
-	uint64_t begin = b->address > s->at ? b->address : s->at, end = b->address + (uint64_t)b->bytes;
+	uint64_t begin = b->address > s->at ? b->address : s->at,
+		 end = b->address + (uint64_t)b->bytes;
 
 	if (end > s->at + s->size)
 		end = s->at + s->size;
@@ -112,7 +113,8 @@ static void pin(const struct tare_fold *f, const struct found *found, struct tar
 
 static bool is_alike(const struct tare_segment *a, const struct tare_segment *b)
 {
-	return a->process == b->process && a->owner == b->owner && a->is_expandable == b->is_expandable;
+	return a->process == b->process && a->owner == b->owner &&
+	       a->is_expandable == b->is_expandable;
 }
 
 static enum tare_account account_of(const struct tare_segment *s)
@@ -121,8 +123,8 @@ static enum tare_account account_of(const struct tare_segment *s)
 }
 
 /* Where nobody reported blocks, nothing is known of what is in the segments: they are left out. */
-static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			struct tare_segment *s, size_t count)
+static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d,
+			enum tare_mark m, struct tare_segment *s, size_t count)
 {
 	struct tare_segment last = { 0 };
 	bool is_known = false;
@@ -132,7 +134,9 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 		struct tare_segment now = s[i];
 
 		if (!i || !is_alike(&now, &last))
-			is_known = tare_fold_tensor_use(f, d, now.process, account_of(&now), now.owner, m).is_known;
+			is_known = tare_fold_tensor_use(f, d, now.process, account_of(&now),
+							now.owner, m)
+					   .is_known;
 		last = now;
 		if (is_known)
 			s[kept++] = now;
@@ -140,8 +144,9 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 	return kept;
 }
 
-static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			  const struct tare_block_list *blocks, struct tare_collected_ledger *out)
+static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d,
+			  enum tare_mark m, const struct tare_block_list *blocks,
+			  struct tare_collected_ledger *out)
 {
 	out->waiting = m == TARE_MARK_NOW ? -1 : 0;
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
@@ -157,8 +162,9 @@ static void add_collected(const struct tare_fold *f, const struct tare_device_fo
 			out->waiting += blocks->items[i]->bytes;
 }
 
-void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			 struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_arena *memory,
+			 struct tare_device_ledger *out)
 {
 	struct tare_segment *segments;
 	struct tare_block_list blocks;

@@ -18,7 +18,8 @@ static int64_t known(uint64_t bytes, int64_t most)
 	return bytes <= (uint64_t)most ? (int64_t)bytes : -1;
 }
 
-void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
+			    const struct tare_event *e)
 {
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_witness_fold *w;
@@ -26,8 +27,8 @@ void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, con
 	if (r->reserved >= NONSENSE || r->allocated > r->reserved || tare_fold_is_folded(e))
 		return;
 	tare_fold_process(f, e->process);
-	f->pool_witnesses = tare_array_reserve(f->pool_witnesses, &f->pool_witness_cap, f->pool_witness_nr + 1,
-					       sizeof(*f->pool_witnesses));
+	f->pool_witnesses = tare_array_reserve(f->pool_witnesses, &f->pool_witness_cap,
+					       f->pool_witness_nr + 1, sizeof(*f->pool_witnesses));
 	w = &f->pool_witnesses[f->pool_witness_nr++];
 	*w = (struct tare_pool_witness_fold){
 		.process = e->process->index,
@@ -41,7 +42,9 @@ void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d, con
 			  .requested = known(r->requested, (int64_t)r->allocated),
 			  .inactive_split = known(r->inactive_split, (int64_t)r->reserved) },
 	};
-	tare_fold_wait(f, d, &(struct tare_block){ .t = e->at_ns, .witness = (int)f->pool_witness_nr }, false);
+	tare_fold_wait(f, d,
+		       &(struct tare_block){ .t = e->at_ns, .witness = (int)f->pool_witness_nr },
+		       false);
 }
 
 static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t said)
@@ -49,17 +52,19 @@ static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t s
 	return tare_units_human(text, (uint64_t)(ours < said ? said - ours : ours - said));
 }
 
-static void note(struct tare_fold *f, const struct tare_device *device, const struct tare_pool_witness *s)
+static void note(struct tare_fold *f, const struct tare_device *device,
+		 const struct tare_pool_witness *s)
 {
 	char t[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX], segments[TARE_UNITS_TEXT_MAX];
 
-	tare_fold_note(f,
-		       "GPU %d: PyTorch's allocator of process %lld counted otherwise at %s: it had %s %s in blocks "
-		       "and %s %s in segments than the ledger",
-		       device->nvml_index >= 0 ? device->nvml_index : device->index, (long long)s->pid,
-		       tare_units_duration(t, s->t_ns), apart(live, s->live, s->allocated),
-		       s->allocated < s->live ? "less" : "more", apart(segments, s->segments, s->reserved),
-		       s->reserved < s->segments ? "less" : "more");
+	tare_fold_note(
+		f,
+		"GPU %d: PyTorch's allocator of process %lld counted otherwise at %s: it had %s %s in blocks "
+		"and %s %s in segments than the ledger",
+		device->nvml_index >= 0 ? device->nvml_index : device->index, (long long)s->pid,
+		tare_units_duration(t, s->t_ns), apart(live, s->live, s->allocated),
+		s->allocated < s->live ? "less" : "more", apart(segments, s->segments, s->reserved),
+		s->reserved < s->segments ? "less" : "more");
 }
 
 /* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
@@ -83,8 +88,9 @@ void tare_fold_pool_witness_look(struct tare_fold *f, int witness)
 }
 
 /* The end is when the books changed last: what was said after it is of that state too. */
-void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-				 int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+				 enum tare_mark m, int64_t t, struct tare_arena *memory,
+				 struct tare_device_ledger *out)
 {
 	int64_t until = f->is_over && m == TARE_MARK_NOW ? INT64_MAX : t;
 	size_t *last;
@@ -95,9 +101,11 @@ void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_de
 	for (size_t k = 0; k < f->pool_witness_nr && f->pool_witnesses[k].said.t_ns <= until; k++)
 		if (f->pool_witnesses[k].device == d->index)
 			last[f->pool_witnesses[k].process] = k + 1;
-	out->pool_witnesses = tare_arena_alloc(memory, ((size_t)f->process_nr + 1) * sizeof(*out->pool_witnesses));
+	out->pool_witnesses = tare_arena_alloc(memory, ((size_t)f->process_nr + 1) *
+							       sizeof(*out->pool_witnesses));
 	for (int i = 0; i < f->process_nr; i++)
 		if (last[i] && !(f->processes[i]->is_ended && f->processes[i]->end_ns < t))
-			out->pool_witnesses[out->pool_witness_nr++] = f->pool_witnesses[last[i] - 1].said;
+			out->pool_witnesses[out->pool_witness_nr++] =
+				f->pool_witnesses[last[i] - 1].said;
 	free(last);
 }

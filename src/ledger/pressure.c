@@ -81,7 +81,8 @@ static void see(struct build *b, const struct tare_event *e)
 	if (!(e->rec.event->flags & TARE_EVENT_FAILED)) {
 		if (takes_memory(e->rec.event))
 			give(b, e);
-	} else if (e->rec.event->result == OUT_OF_MEMORY && e->rec.event->effect != TARE_EFFECT_UNDO) {
+	} else if (e->rec.event->result == OUT_OF_MEMORY &&
+		   e->rec.event->effect != TARE_EFFECT_UNDO) {
 		refuse(b, e);
 	}
 }

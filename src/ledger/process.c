@@ -22,8 +22,7 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 
 		if (q && !q->is_ending && q->process->pid == p->pid &&
 		    q->process->pid_namespace == p->pid_namespace &&
-		    q->process->machine == p->machine &&
-		    q->process->generation < p->generation)
+		    q->process->machine == p->machine && q->process->generation < p->generation)
 			tare_fold_process_end(f, i, t);
 	}
 }
@@ -95,7 +94,8 @@ const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 /* A process that is ending has none any more: what was read last holds. */
 static bool has_memory(const struct tare_rec_host *r)
 {
-	return tare_bytes_are_known(r->anon) || tare_bytes_are_known(r->peak) || tare_bytes_are_known(r->pss);
+	return tare_bytes_are_known(r->anon) || tare_bytes_are_known(r->peak) ||
+	       tare_bytes_are_known(r->pss);
 }
 
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e)

@@ -49,8 +49,8 @@ static const struct tare_process *find_root(const struct tare_fold *f, const str
 		for (int k = 0; k < f->process_nr && !is_child; k++) {
 			const struct tare_process *up = process_at(f, k);
 
-			is_child = up != q && is_member(up) && is_same_rank(p, up) &&
-				   is_below(q, up);
+			is_child =
+				up != q && is_member(up) && is_same_rank(p, up) && is_below(q, up);
 		}
 		if (!is_child && (!root || root->last_ns < q->last_ns))
 			root = q;
@@ -65,8 +65,8 @@ static const struct tare_process *status_of(const struct tare_fold *f,
 	for (int i = 0; i < f->process_nr && !root->is_status_known; i++) {
 		const struct tare_process *p = process_at(f, i);
 
-		if (p && p->role == TARE_ROLE_TARE && p->is_status_known &&
-		    is_same_rank(p, root) && !strcmp(p->folder, root->folder))
+		if (p && p->role == TARE_ROLE_TARE && p->is_status_known && is_same_rank(p, root) &&
+		    !strcmp(p->folder, root->folder))
 			return p;
 	}
 	return root;

@@ -13,7 +13,7 @@ struct leaf {
 	struct tare_amount sum;
 	int process; /* -1: others, which stand last */
 	enum tare_account account;
-	uint64_t part; /* owner, context or peer; 0: the account has no parts */
+	uint64_t part;    /* owner, context or peer; 0: the account has no parts */
 	const char *name; /* of the owner; NULL: it has none */
 };
 
@@ -97,7 +97,8 @@ static void collect(struct build *b, enum tare_mark m)
 		const struct tare_bucket *bucket = &b->f->buckets[i];
 		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
 
-		if ((tare_amount_is_empty(a) && i != b->d->before) || !tare_bucket_is_device(bucket))
+		if ((tare_amount_is_empty(a) && i != b->d->before) ||
+		    !tare_bucket_is_device(bucket))
 			continue;
 		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
 					       sizeof(*b->leaves));
@@ -181,8 +182,8 @@ static void fill(const struct build *b, struct tare_row *r, const struct tare_am
 
 static bool is_pool(const struct build *b, const struct leaf *l)
 {
-	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) && l->part > 1 &&
-	       tare_fold_tensor_is_pool(b->f, l->part - 1);
+	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) &&
+	       l->part > 1 && tare_fold_tensor_is_pool(b->f, l->part - 1);
 }
 
 /* What a framework's pool is called; NULL: it is none. Of PyTorch only the allocator has one. */
@@ -301,7 +302,8 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	};
 	struct tare_pool_use use =
 		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
-	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly, use.held };
+	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly,
+			      use.held };
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
@@ -443,8 +445,8 @@ static void doubt(struct build *b, size_t from, int process, int64_t t)
 			b->rows[i].evidence = TARE_EVIDENCE_INFERRED;
 }
 
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m, int64_t t,
-		    struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct build b = { .f = f, .d = d, .mark = m, .memory = memory };
 	int parent = -1;

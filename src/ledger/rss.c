@@ -66,7 +66,8 @@ static void tell_rss_between(struct checkpoint *c, int64_t after, int64_t until,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct tare_process *process = c->f->processes[sums[i].process]->process;
-		struct tare_rec_rss *r = &tare_checkpoint_add(c, TARE_KIND_RSS, process, NULL, t)->rss;
+		struct tare_rec_rss *r =
+			&tare_checkpoint_add(c, TARE_KIND_RSS, process, NULL, t)->rss;
 
 		r->anon = sums[i].anon;
 		r->file = sums[i].file;

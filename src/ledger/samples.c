@@ -10,11 +10,13 @@
 static void enter(struct tare_samples *s, size_t column)
 {
 	s->column = column;
-	s->column_end = column + 1 == TARE_COURSE_COLUMNS ? INT64_MAX
-							  : s->start + (int64_t)(column + 1) * s->width;
+	s->column_end = column + 1 == TARE_COURSE_COLUMNS
+				? INT64_MAX
+				: s->start + (int64_t)(column + 1) * s->width;
 }
 
-void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known, int part_nr)
+void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
+			int part_nr)
 {
 	size_t column;
 

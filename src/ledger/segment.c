@@ -45,7 +45,8 @@ static void book(struct tare_fold *f, const struct tare_segment *s, int account,
 		 enum tare_evidence how)
 {
 	if (bytes)
-		tare_fold_book_bytes(f, tare_fold_bucket(f, s->context, account, s->owner), bytes, how);
+		tare_fold_book_bytes(f, tare_fold_bucket(f, s->context, account, s->owner), bytes,
+				     how);
 }
 
 static int64_t pinned(const struct tare_segment *s)
@@ -59,11 +60,13 @@ static int64_t held(const struct tare_segment *s)
 }
 
 /* A place in the program that was given blocks; most of its blocks lie in segments of one context. */
-static const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s, uint32_t site)
+static const struct tare_site *site_in(struct tare_fold *f, const struct tare_segment *s,
+				       uint32_t site)
 {
 	struct tare_site *known = site ? &f->sites[site] : &f->no_site;
 
-	if (known->tensor && known->segment_context == s->context && known->segment_owner == s->owner)
+	if (known->tensor && known->segment_context == s->context &&
+	    known->segment_owner == s->owner)
 		return known;
 	known->segment_context = s->context;
 	known->segment_owner = s->owner;
@@ -72,14 +75,16 @@ static const struct tare_site *site_in(struct tare_fold *f, const struct tare_se
 	return known;
 }
 
-void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site, int64_t bytes)
+void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
+			      int64_t bytes)
 {
 	tare_fold_book_blocks(f, site_in(f, s, site)->handed, bytes, 1);
 }
 
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes)
 {
-	tare_fold_book_blocks(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner), bytes, 1);
+	tare_fold_book_blocks(f, tare_fold_bucket(f, s->context, TARE_BUCKET_COLLECTED, s->owner),
+			      bytes, 1);
 }
 
 int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
@@ -120,7 +125,8 @@ static bool *needed_pools(const struct tare_fold *f, int process)
 	for (size_t i = 0; i < f->graphs.row_nr; i++) {
 		const struct tare_graph_now *now = &f->graphs.rows[i];
 
-		if (now->process == process && now->row.pool <= f->graphs.pool_nr && is_there(&now->row))
+		if (now->process == process && now->row.pool <= f->graphs.pool_nr &&
+		    is_there(&now->row))
 			needed[now->row.pool] = true;
 	}
 	return needed;
@@ -154,15 +160,16 @@ static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 	}
 }
 
-static void show(struct tare_segment **out, size_t *count, size_t *cap, const struct tare_segment *s)
+static void show(struct tare_segment **out, size_t *count, size_t *cap,
+		 const struct tare_segment *s)
 {
 	*out = tare_array_reserve(*out, cap, *count + 1, sizeof(**out));
 	(*out)[*count] = *s;
 	(*out)[(*count)++].live = 0;
 }
 
-size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-			     struct tare_segment **out)
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			     enum tare_mark m, struct tare_segment **out)
 {
 	bool is_now = m == TARE_MARK_NOW;
 	size_t count = 0, cap = 0;
@@ -170,7 +177,8 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 	*out = NULL;
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_place *at = p && d->index < p->place_nr ? p->places[d->index] : NULL;
+		const struct tare_place *at =
+			p && d->index < p->place_nr ? p->places[d->index] : NULL;
 
 		for (size_t k = 0; at && k < at->segments.count; k++)
 			if (is_now || at->segments.items[k].mark[m] != d->mark_nr[m])
@@ -226,7 +234,8 @@ void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint
 	memmove(&s->items[i], &s->items[i + 1], (s->count - (size_t)i) * sizeof(*s->items));
 }
 
-static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s, bool is_held)
+static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_segment *s,
+		 bool is_held)
 {
 	int64_t before = held(s);
 

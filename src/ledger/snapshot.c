@@ -69,7 +69,8 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 
 	*l = (struct tare_device_ledger){
 		.index = device->nvml_index >= 0 ? device->nvml_index : device->index,
-		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host) : NULL,
+		.host = is_of_several_hosts(f) ? tare_arena_strdup(out->memory, device->host)
+					       : NULL,
 		.name = tare_arena_strdup(out->memory, device->name ? device->name : ""),
 		.total = device->total,
 		.reserved = device->reserved,
@@ -193,7 +194,8 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 		tare_fold_timeline(&f->host.samples, out->memory, &out->host_timeline);
 }
 
-static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t, struct tare_ledger *out)
+static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			  struct tare_ledger *out)
 {
 	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
 	tare_fold_watch(f, d, out);

@@ -36,7 +36,8 @@ struct names {
 /* Modules that only wrap one; named_parameters() leaves them out too. */
 static bool is_wrapper(const char *name)
 {
-	return name && (!strcmp(name, "_fsdp_wrapped_module") || !strcmp(name, "_checkpoint_wrapped_module"));
+	return name && (!strcmp(name, "_fsdp_wrapped_module") ||
+			!strcmp(name, "_checkpoint_wrapped_module"));
 }
 
 /* "layer4.2.conv3." of a module; of one that is in no other, nothing. */
@@ -68,8 +69,9 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 	case TARE_PROBE_STATE:
 	case TARE_PROBE_GATHERED:
 		tare_str_add(out, name ? name : /* a checkpoint tells it whole */
-				  p->role == TARE_PROBE_GRADIENT ? "gradient" :
-				  p->role == TARE_PROBE_GATHERED ? "gathered" : "state");
+					  p->role == TARE_PROBE_GRADIENT ? "gradient"
+				  : p->role == TARE_PROBE_GATHERED       ? "gathered"
+									 : "state");
 		if (!known)
 			return;
 		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
@@ -84,7 +86,7 @@ static void know_names(struct names *n)
 {
 	for (size_t i = 0; i < n->probes->count; i++) {
 		const struct tare_probed *p = &n->probes->items[i];
-		struct tare_map *map = p->role == TARE_PROBE_MODULE	   ? &n->modules
+		struct tare_map *map = p->role == TARE_PROBE_MODULE      ? &n->modules
 				       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
 									 : NULL;
 		uint64_t *place = map ? tare_map_put(map, p->at, NULL) : NULL;
@@ -109,12 +111,14 @@ static bool is_stronger(uint8_t role, uint8_t than)
 }
 
 /* A later sweep knows better: the module may have become a part of another one. In one sweep the first name stays. */
-static bool is_newer(const struct tare_probed *p, const struct tare_use *u, uint32_t name, uint32_t sweep)
+static bool is_newer(const struct tare_probed *p, const struct tare_use *u, uint32_t name,
+		     uint32_t sweep)
 {
 	return p->role == u->role && name && u->named_by != sweep;
 }
 
-static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name, uint32_t sweep)
+static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name,
+		      uint32_t sweep)
 {
 	u->is_unseen = false;
 	if (!is_stronger(p->role, u->role) && !is_newer(p, u, name, sweep))

@@ -127,7 +127,9 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
-		.site = r->effect == TARE_EFFECT_DEL ? 0 : origin.site, /* what goes is booked where it came from */
+		.site = r->effect == TARE_EFFECT_DEL
+				? 0
+				: origin.site, /* what goes is booked where it came from */
 		.call_site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
@@ -357,7 +359,8 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_DEVICE:
 		/* It comes with the process; when exactly it was read is not told. */
-		if (!tare_fold_is_folded(e) && (!d->is_measured || source_of(d->device) < d->primary))
+		if (!tare_fold_is_folded(e) &&
+		    (!d->is_measured || source_of(d->device) < d->primary))
 			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
 					  source_of(d->device));
 		return;

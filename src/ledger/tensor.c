@@ -103,10 +103,12 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		}
 	}
 	if (s->live)
-		tare_fold_segment_move(f, s, 0, -s->live, 0); /* of reports that contradict each other */
+		tare_fold_segment_move(f, s, 0, -s->live,
+				       0); /* of reports that contradict each other */
 }
 
-void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process, int context)
+void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process,
+				int context)
 {
 	struct tare_place *p = tare_fold_place(f, process, d->index);
 
@@ -114,7 +116,8 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 		const struct tare_live_block *b = &p->blocks.items[i];
 		int s = b->process < 0 ? -1 : tare_segments_place(&p->segments, b->address);
 
-		if (b->process >= 0 && (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
+		if (b->process >= 0 &&
+		    (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
 			take_back(f, d, p, b->address, at_end);
 	}
 }
@@ -236,7 +239,8 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */
-static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
+static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
+			const struct tare_event *e)
 {
 	if (!e->python && (e->rec.tensor->flags & TARE_TENSOR_BACKWARD))
 		return tare_fold_site_of_backward(f, p, e->process);
@@ -306,8 +310,9 @@ static bool is_of(const struct tare_fold *f, const struct tare_bucket *b, enum t
 }
 
 /* Of one process's pool at a mark: bytes in blocks, their number, and cached beside them. */
-struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f, const struct tare_device_fold *d,
-					  int process, enum tare_account account, uint64_t owner,
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
+					  const struct tare_device_fold *d, int process,
+					  enum tare_account account, uint64_t owner,
 					  enum tare_mark m)
 {
 	struct tare_pool_use use = { 0 };

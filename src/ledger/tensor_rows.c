@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tare_work *work_of(const struct tare_fold *f, const struct tare_live_block *b, int device)
+static const struct tare_work *work_of(const struct tare_fold *f, const struct tare_live_block *b,
+				       int device)
 {
 	const struct tare_process_fold *p = f->processes[b->process];
 
@@ -31,8 +32,8 @@ struct rows {
 	struct key *keys; /* of each */
 	size_t count, cap, key_cap;
 	struct tare_pool_list pools; /* of a device, by pool … */
-	struct tare_category_sum
-		host[TARE_CATEGORY_NR]; /* … or of the CPU, without what is mapped */
+	/* … or of the CPU, without what is mapped */
+	struct tare_category_sum host[TARE_CATEGORY_NR];
 };
 
 static const char *text_of(struct rows *r, uint32_t site, bool is_full)
@@ -100,7 +101,8 @@ static void add_told(struct rows *r, const struct tare_told *t)
 		tare_category_sums_add(r->host, t->rule, t->bytes, t->count);
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
-	r->keys[r->count] = (struct key){ .bytes = t->bytes, .born_ns = -1, .at = (uint32_t)r->count };
+	r->keys[r->count] =
+		(struct key){ .bytes = t->bytes, .born_ns = -1, .at = (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
 		.rule = t->rule,
 		.count = t->count,
@@ -238,7 +240,8 @@ void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tar
 
 /* ---- instants that are no marks ---- */
 
-static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out, int device)
+static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out,
+		  int device)
 {
 	b->use.is_watched = true;
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
@@ -249,8 +252,9 @@ void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tar
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *p = f->processes[i];
-		struct tare_blocks *b = p && d->index < p->place_nr && p->places[d->index] ?
-						&p->places[d->index]->blocks : NULL;
+		struct tare_blocks *b = p && d->index < p->place_nr && p->places[d->index]
+						? &p->places[d->index]->blocks
+						: NULL;
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
@@ -261,8 +265,9 @@ void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tar
 void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_blocks *b = f->processes[i] && f->processes[i]->host_row >= 0 ?
-						&f->processes[i]->host_blocks : NULL;
+		struct tare_blocks *b = f->processes[i] && f->processes[i]->host_row >= 0
+						? &f->processes[i]->host_blocks
+						: NULL;
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
@@ -292,7 +297,8 @@ static const struct tare_live_block *latest(const struct tare_fold *f, const str
 
 	if (gone)
 		return &f->watched.gone[*gone - 1];
-	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->places[w->device]->blocks, w->block.address);
+	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->places[w->device]->blocks,
+			     w->block.address);
 	return b ? b : &w->block;
 }
 
@@ -317,9 +323,9 @@ void tare_fold_watch_finish(struct tare_fold *f)
 		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
 			add(&r, latest(f, &w->items[i + n]), first->device);
 		if (first->device < 0)
-			finish_host(
-				&r,
-				&first->out->hosts[f->processes[first->block.process]->host_row]);
+			finish_host(&r,
+				    &first->out
+					     ->hosts[f->processes[first->block.process]->host_row]);
 		else
 			finish_device(&r, &first->out->devices[tare_fold_device_place(
 						  f, f->devices[first->device])]);

@@ -11,7 +11,7 @@
 /* Steps of one kind. Of many, every `stride`-th is kept: medians need no more. */
 struct tare_training_list {
 	bool is_open;
-	int depth; /* of phases: how many are open that are called steps */
+	int depth;                  /* of phases: how many are open that are called steps */
 	int64_t begin_ns, first_ns; /* when the open and the first one began */
 	struct tare_training_step open, first;
 	uint64_t count; /* closed ones */
@@ -35,7 +35,7 @@ struct tare_training_fold {
 	int process, device; /* -1: in the memory of the CPU */
 	uint32_t tid;
 	uint32_t section, backwards;
-	bool has_backward, has_optimizer; /* since the last step of that kind ended */
+	bool has_backward, has_optimizer;   /* since the last step of that kind ended */
 	struct tare_training_last lasts[2]; /* backward passes, optimizers */
 	int64_t last_ns;                    /* when one of these made its last block */
 	struct tare_training_list lists[TARE_TRAINING_BY_NR];

@@ -196,7 +196,8 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 				    s->is_folded ? (int)s->limit - 1 : a->capture };
 	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr++;
 	if (!(*known & 1) && tare_fold_tensor_is_segment(f, f->physicals[*known >> 1].bucket))
-		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes, m->graph);
+		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes,
+				      m->graph);
 }
 
 /* The last one takes its place. */

@@ -28,7 +28,8 @@ int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_contex
 	int64_t threads = tare_sat_mul(d->multiprocessors, d->threads_per_multiprocessor);
 	int64_t bytes = tare_sat_mul(threads, round_up(local, LOCAL_STEP));
 
-	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA, f->page);
+	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA,
+			f->page);
 }
 
 /* The other way round: the largest local memory of a thread for which what is held is enough. */
@@ -117,7 +118,9 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 		tare_facts_note_heap(f, a->context, heap, s->end);
 	local += heap;
 	if (local) {
-		tare_fold_book_bytes(f, tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0, s->site),
+		tare_fold_book_bytes(f,
+				     tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_LOCAL, 0,
+							 s->site),
 				     local, TARE_EVIDENCE_INFERRED);
 		bytes -= local;
 		low -= local;

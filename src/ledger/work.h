@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TARE_MAKERS(X) X(PROGRAM) X(CALL) X(OPTIMIZER) X(COMMUNICATION) X(REDUCE) X(BUILD) X(DATA)
+#define TARE_MAKERS(X)      X(PROGRAM) X(CALL) X(OPTIMIZER) X(COMMUNICATION) X(REDUCE) X(BUILD) X(DATA)
 #define TARE_MAKER_KEY(KEY) TARE_MAKER_##KEY,
 enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
 #undef TARE_MAKER_KEY
@@ -24,21 +24,22 @@ struct tare_use {
 	uint32_t worker; /* 1 + place of the thread that it was handed out to */
 	bool is_beside;  /* that thread had told nothing: what follows are the leader's */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
-	uint32_t turn; /* of its kind of work, which piece it was made in */
+	uint32_t turn;                         /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
-	uint32_t name, named_by;               /* text of the fold, 0: none; which sweep of its process gave it */
+	uint32_t name, named_by; /* text of the fold, 0: none; which sweep of its process gave it */
 	uint8_t call_depth;
-	uint8_t kind, before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
+	uint8_t kind,
+		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a sweep found it; 0: none did */
-	bool is_unseen; /* the last sweep did not find it */
-	uint32_t pass;  /* the backward pass that made it, of tare_passes; 0: none */
+	bool is_unseen;           /* the last sweep did not find it */
+	uint32_t pass;            /* the backward pass that made it, of tare_passes; 0: none */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
-	bool has_stayed; /* when most of what its backward pass left had gone */
+	bool has_stayed;    /* when most of what its backward pass left had gone */
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
-	bool is_watched; /* for instants that are not marks, see category.c */
+	bool is_watched;    /* for instants that are not marks, see category.c */
 	uint32_t lived_backwards, lived_forwards;
 	uint64_t serial;
 };
@@ -55,8 +56,10 @@ struct tare_passes {
 	struct tare_pass *items;
 	size_t count, cap;
 	uint32_t free, last; /* 1 + a place, 0: none */
-	struct tare_map gone; /* site and size → the first pass that left such a block, which then went */
-	struct tare_map said; /* site and size of what torch.distributed made and a sweep found to be a gradient */
+	/* site and size → the first pass that left such a block, which then went */
+	struct tare_map gone;
+	/* site and size of what torch.distributed made and a sweep found to be a gradient */
+	struct tare_map said;
 };
 
 /* Who takes a block back, and how: enum tare_tensor_flag. */
@@ -79,7 +82,7 @@ struct tare_worker {
 	uint32_t serves; /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;
 	uint32_t section, backwards, forwards, optimizers;
-	uint32_t forwards_then; /* when the last backward pass began */
+	uint32_t forwards_then;                 /* when the last backward pass began */
 	struct tare_call_now calls[TARE_CALLS]; /* open ones, the outermost first */
 	uint32_t call_nr, call, serials;
 	uint32_t last_site;

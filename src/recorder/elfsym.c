@@ -236,7 +236,8 @@ static void *resolve_indirect(uintptr_t resolver)
 #if defined(__aarch64__)
 	struct {
 		unsigned long size, hwcap, hwcap2;
-	} arg = { sizeof(arg), tare_libc()->auxiliary(AT_HWCAP), tare_libc()->auxiliary(AT_HWCAP2) };
+	} arg = { sizeof(arg), tare_libc()->auxiliary(AT_HWCAP),
+		  tare_libc()->auxiliary(AT_HWCAP2) };
 	enum { ARG_FOLLOWS = 62 }; /* _IFUNC_ARG_HWCAP */
 	void *(*resolve)(uint64_t, const void *) = (void *(*)(uint64_t, const void *))resolver;
 
@@ -327,7 +328,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	struct all *all = arg;
 
 	(void)size;
-	for (uint16_t i = 0; i < info->dlpi_phnum && all->nr < (int)(sizeof(all->addr) / sizeof(all->addr[0])); i++)
+	for (uint16_t i = 0;
+	     i < info->dlpi_phnum && all->nr < (int)(sizeof(all->addr) / sizeof(all->addr[0])); i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
 			all->addr[all->nr++] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
 			break;

@@ -13,10 +13,10 @@
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-#define KNOWN_SLOTS 16384u /* a power of two; when a set is full, texts are merely written again */
+#define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */
 #define KNOWN_PROBES 16u
 #define STACK_FRAMES 32
-#define TEXT_LIMIT 4000u
+#define TEXT_LIMIT   4000u
 
 /*
  * What is already in the log: hash → id. Lock-free: an entry is claimed by its hash. Two threads
@@ -55,8 +55,8 @@ static void known_add(uint64_t hash, uint32_t epoch, uint32_t id)
 		if (old != 0 && k->epoch == epoch)
 			continue;
 		/* 1 marks an entry in the making: nobody's hash. */
-		if (old == 1 || !__atomic_compare_exchange_n(&k->hash, &old, 1, false, __ATOMIC_ACQ_REL,
-							     __ATOMIC_ACQUIRE))
+		if (old == 1 || !__atomic_compare_exchange_n(&k->hash, &old, 1, false,
+							     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		__atomic_store_n(&k->id, id, __ATOMIC_RELAXED);
 		k->epoch = epoch;
@@ -129,7 +129,9 @@ static void emit_object_of(uint64_t pc)
 
 	if (!tare_elf_object_at((const void *)(uintptr_t)pc, &object))
 		return;
-	hash = (tare_plib_hash(object.path, text_bytes(object.path)) ^ object.base * 0x9e3779b97f4a7c15u) | 2;
+	hash = (tare_plib_hash(object.path, text_bytes(object.path)) ^
+		object.base * 0x9e3779b97f4a7c15u) |
+	       2;
 	if (known_find(hash, epoch))
 		return;
 	path = tare_paths_of_log(object.path);
@@ -183,7 +185,8 @@ uint32_t tare_emit_stack(void)
 		return id;
 	for (i = 0; i < depth; i++)
 		emit_object_of(pcs[i]);
-	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK, (uint32_t)sizeof(*rec) + depth * 8);
+	rec = (struct tare_rec_stack *)tare_ring_begin(&put, TARE_KIND_STACK,
+						       (uint32_t)sizeof(*rec) + depth * 8);
 	if (!rec)
 		return 0;
 	rec->head.stamp = tare_clock_ticks();
@@ -211,7 +214,7 @@ static bool emit_plain(enum tare_kind kind, const void *fields, uint32_t size, u
 
 uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 {
-	const uint32_t key[4] = {TARE_KIND_LINE, file, function, line};
+	const uint32_t key[4] = { TARE_KIND_LINE, file, function, line };
 	uint64_t hash = tare_plib_hash(key, sizeof(key)) | 2;
 	uint32_t id = known_find(hash, tare_ring_epoch());
 	struct tare_rec_line *rec;
@@ -343,14 +346,14 @@ void tare_emit_card(const struct tare_rec_card *card, const char *name)
 
 void tare_emit_aside(int device, int64_t bytes)
 {
-	struct tare_rec_aside rec = {.device = device, .bytes = bytes};
+	struct tare_rec_aside rec = { .device = device, .bytes = bytes };
 
 	emit_plain(TARE_KIND_ASIDE, &rec, sizeof(rec), tare_clock_ticks());
 }
 
 void tare_emit_degraded(const char *sentence)
 {
-	struct tare_rec_degraded rec = {.bytes = 0};
+	struct tare_rec_degraded rec = { .bytes = 0 };
 
 	rec.bytes = text_bytes(sentence);
 	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
@@ -358,7 +361,7 @@ void tare_emit_degraded(const char *sentence)
 
 void tare_emit_launch(const char *text, uint32_t bytes)
 {
-	struct tare_rec_launch rec = {.bytes = bytes};
+	struct tare_rec_launch rec = { .bytes = bytes };
 
 	write_text(TARE_KIND_LAUNCH, &rec, sizeof(rec), text, bytes);
 }

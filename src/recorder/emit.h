@@ -48,7 +48,8 @@ void tare_emit_aside(int device, int64_t bytes);
 void tare_emit_degraded(const char *sentence);
 void tare_emit_launch(const char *text, uint32_t bytes);
 void tare_emit_status(int status); /* as exit() was given it */
-void tare_emit_reading(struct tare_rec_reading *reading, uint64_t since); /* since: before it was taken */
+void tare_emit_reading(struct tare_rec_reading *reading,
+		       uint64_t since); /* since: before it was taken */
 void tare_emit_clock(void);
 void tare_emit_end(uint32_t how);
 

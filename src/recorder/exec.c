@@ -96,8 +96,8 @@ static void run_execveat(int folder, const char *path, char *const argv[], char 
 	if (real.execveat)
 		real.execveat(folder, path, argv, envp, flags);
 	else
-		errno = (int)-tare_sys_always(SYS_execveat, folder, (long)path, (long)argv, (long)envp,
-					flags, 0);
+		errno = (int)-tare_sys_always(SYS_execveat, folder, (long)path, (long)argv,
+					      (long)envp, flags, 0);
 }
 
 TARE_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],

@@ -87,7 +87,8 @@ bool tare_is_vfork_child(void)
 {
 	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
 
-	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid && (is_wiped_on_fork || has_kept_page());
+	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid &&
+	       (is_wiped_on_fork || has_kept_page());
 }
 
 uint32_t tare_fork_owner(void)

@@ -74,7 +74,8 @@ static void unlock(void)
 
 static bool ends(const struct early *e, const struct tare_phase *phase)
 {
-	if (e->source != phase->source || !tare_plib_equal(e->domain, phase->domain ? phase->domain : ""))
+	if (e->source != phase->source ||
+	    !tare_plib_equal(e->domain, phase->domain ? phase->domain : ""))
 		return false;
 	return phase->what == TARE_PHASE_POP ? e->what == TARE_PHASE_PUSH && e->tid == tid()
 					     : e->what == TARE_PHASE_BEGIN && e->id == phase->id;
@@ -100,7 +101,9 @@ static void add_early(const struct tare_phase *phase)
 
 	if (nr == EARLY_NR)
 		return; /* deeper than anybody nests; their pops will have no push */
-	*e = (struct early){ .tid = tid(), .what = (uint8_t)phase->what, .source = (uint8_t)phase->source };
+	*e = (struct early){ .tid = tid(),
+			     .what = (uint8_t)phase->what,
+			     .source = (uint8_t)phase->source };
 	e->id = phase->id;
 	tare_plib_format(e->name, sizeof(e->name), "%s", phase->name ? phase->name : "");
 	tare_plib_format(e->domain, sizeof(e->domain), "%s", phase->domain ? phase->domain : "");

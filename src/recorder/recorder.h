@@ -12,25 +12,26 @@
 
 #include "trace/format.h"
 
-#define likely(x) __builtin_expect(!!(x), 1)
+#define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define TARE_EXPORT __attribute__((visibility("default")))
-#define TARE_TLS __thread __attribute__((tls_model("initial-exec")))
+#define TARE_TLS    __thread __attribute__((tls_model("initial-exec")))
 
 /* Set once, before any thread of the program runs, from the environment. */
 struct tare_config {
 	bool enabled;
 	char folder[4000]; /* of the recording, absolute */
-	char library[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
+	char library
+		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
-	uint32_t stacks; /* of driver calls, enum tare_stacks: TARE_STACKS */
-	uint32_t tensor_stacks; /* of the blocks of tensors */
-	bool no_weigh; /* TARE_TEST_NO_WEIGH */
-	bool nop; /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
+	uint32_t stacks;           /* of driver calls, enum tare_stacks: TARE_STACKS */
+	uint32_t tensor_stacks;    /* of the blocks of tensors */
+	bool no_weigh;             /* TARE_TEST_NO_WEIGH */
+	bool nop;        /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
 	bool simulated;
-	bool no_tensors; /* TARE_TENSORS=off */
-	const char *no_paths; /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
+	bool no_tensors;            /* TARE_TENSORS=off */
+	const char *no_paths;       /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 };
 extern struct tare_config tare_config;
@@ -42,8 +43,9 @@ enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
 extern TARE_TLS int tare_depth;
 
 /* start.c */
-void tare_start_once(void); /* reads the environment; safe to call from any hook, any number of times */
-void tare_finish(uint32_t how); /* the process ends, in a way of enum tare_how */
+void tare_start_once(
+	void); /* reads the environment; safe to call from any hook, any number of times */
+void tare_finish(uint32_t how);    /* the process ends, in a way of enum tare_how */
 void tare_finish_with(int status); /* … and this is its exit code */
 bool tare_is_vfork_child(void);
 void tare_exec_start(void); /* exec.c */

@@ -50,7 +50,8 @@ static bool find_real(void)
 	if (!libc_dlsym)
 		return false;
 	next = libc_dlsym(RTLD_NEXT, "dlvsym");
-	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(next ? next : tare_resolve_libc("dlvsym"));
+	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(
+		next ? next : tare_resolve_libc("dlvsym"));
 	next = libc_dlsym(RTLD_NEXT, "dlsym");
 	tare_real_dlsym = next ? (void *(*)(void *, const char *))next : libc_dlsym;
 	return true;
@@ -61,14 +62,16 @@ void *tare_resolve_next(const char *name)
 {
 	void *found = tare_resolve_libc(name), *next = NULL;
 
-	if (found && find_real()) /* what is not there would be dlerror()'s for the program to see */
+	if (found &&
+	    find_real()) /* what is not there would be dlerror()'s for the program to see */
 		next = libc_dlsym(RTLD_NEXT, name);
 	return next ? next : found;
 }
 
 void *tare_resolve_dlopen(const char *path, int flags)
 {
-	void *(*real)(const char *, int) = (void *(*)(const char *, int))tare_resolve_libc("dlopen");
+	void *(*real)(const char *, int) =
+		(void *(*)(const char *, int))tare_resolve_libc("dlopen");
 
 	/* A program of old that never loaded libdl: libc has its own way in. */
 	if (!real)
@@ -89,7 +92,7 @@ struct answer {
 	void *value;
 };
 
-static const struct answer not_ours = {0, NULL};
+static const struct answer not_ours = { 0, NULL };
 
 static bool is_hooked(const char *name)
 {
@@ -115,7 +118,8 @@ static void *swap(const char *name, void *found)
 {
 	if (tare_cupti_is_hooked(name))
 		return tare_cupti_swap(name, found);
-	return name[0] == 'n' ? tare_vram_nvml_swap(name, found) : tare_real_swap(name, found, false);
+	return name[0] == 'n' ? tare_vram_nvml_swap(name, found)
+			      : tare_real_swap(name, found, false);
 }
 
 /* The function of a library that the caller is linked with, wherever that stands in the scope. */
@@ -140,10 +144,10 @@ static void *find_needed(const char *name, uintptr_t caller)
  */
 static struct answer answer_scope(const char *name, const char *version, uintptr_t caller)
 {
-	struct answer answer = {1, NULL};
+	struct answer answer = { 1, NULL };
 	/* From here: the global scope behind us. */
-	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version) :
-						    libc_dlsym(RTLD_NEXT, name);
+	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version)
+						  : libc_dlsym(RTLD_NEXT, name);
 
 	if (!found && !version)
 		found = find_needed(name, caller);
@@ -155,7 +159,7 @@ static struct answer answer_scope(const char *name, const char *version, uintptr
 /* NVTX of old: the library's functions, if it is there to be found; what we export is not an answer. */
 static struct answer answer_nvtx(void *handle, const char *name, const char *version)
 {
-	struct answer answer = {1, NULL};
+	struct answer answer = { 1, NULL };
 
 	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
 						   : tare_real_dlsym(handle, name);
@@ -170,10 +174,11 @@ static struct answer answer_nvtx(void *handle, const char *name, const char *ver
 __attribute__((visibility("hidden"), used)) struct answer
 tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller);
 
-struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version, uintptr_t caller)
+struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version,
+				   uintptr_t caller)
 {
 	struct tare_elf_object object;
-	struct answer answer = {1, NULL};
+	struct answer answer = { 1, NULL };
 
 	if (!find_real() || !name)
 		return not_ours;
@@ -208,64 +213,62 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
  * so what is not ours is forwarded with a jump, as if the program had called libc itself.
  */
 #if defined(__x86_64__)
-#define STUB(name, version)                                                                         \
-	__asm__(".text\n"                                                                           \
-		".globl " #name "\n"                                                                \
-		".type " #name ", @function\n" #name ":\n"                                          \
-		".cfi_startproc\n"                                                                  \
-		"endbr64\n"                                                                         \
-		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                            \
-		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                            \
-		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version                                    \
-		"movq 24(%rsp), %rcx\n"                                                             \
-		"call tare_dlsym_intercept\n"                                                       \
-		"movq %rdx, %r11\n"                                                                 \
-		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                            \
-		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                            \
-		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                            \
-		"testq %rax, %rax\n"                                                                \
-		"jz 1f\n"                                                                           \
-		"movq %r11, %rax\n"                                                                 \
-		"ret\n"                                                                             \
-		"1: movq tare_real_" #name "(%rip), %rax\n"                                         \
-		"testq %rax, %rax\n"                                                                \
-		"jz 2f\n"                                                                           \
-		"jmp *%rax\n"                                                                       \
-		"2: ret\n"                                                                          \
-		".cfi_endproc\n"                                                                    \
+#define STUB(name, version)                                                                        \
+	__asm__(".text\n"                                                                          \
+		".globl " #name "\n"                                                               \
+		".type " #name ", @function\n" #name ":\n"                                         \
+		".cfi_startproc\n"                                                                 \
+		"endbr64\n"                                                                        \
+		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"                                           \
+		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"                                           \
+		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version "movq 24(%rsp), %rcx\n"           \
+		"call tare_dlsym_intercept\n"                                                      \
+		"movq %rdx, %r11\n"                                                                \
+		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"                                           \
+		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"                                           \
+		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"                                           \
+		"testq %rax, %rax\n"                                                               \
+		"jz 1f\n"                                                                          \
+		"movq %r11, %rax\n"                                                                \
+		"ret\n"                                                                            \
+		"1: movq tare_real_" #name "(%rip), %rax\n"                                        \
+		"testq %rax, %rax\n"                                                               \
+		"jz 2f\n"                                                                          \
+		"jmp *%rax\n"                                                                      \
+		"2: ret\n"                                                                         \
+		".cfi_endproc\n"                                                                   \
 		".size " #name ", .-" #name "\n")
 STUB(dlsym, "xorl %edx, %edx\n");
 STUB(dlvsym, "");
 #elif defined(__aarch64__)
-#define STUB(name, version)                                                                         \
-	__asm__(".text\n"                                                                           \
-		".globl " #name "\n"                                                                \
-		".type " #name ", %function\n" #name ":\n"                                          \
-		".cfi_startproc\n"                                                                  \
-		"hint #34\n" /* bti c */                                                            \
-		"stp x29, x30, [sp, #-48]!\n"                                                       \
-		".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"           \
-		"mov x29, sp\n"                                                                     \
-		"stp x0, x1, [sp, #16]\n"                                                           \
-		"str x2, [sp, #32]\n" version                                                       \
-		"mov x3, x30\n"                                                                     \
-		"bl tare_dlsym_intercept\n"                                                         \
-		"mov x16, x0\n"                                                                     \
-		"mov x17, x1\n"                                                                     \
-		"ldp x0, x1, [sp, #16]\n"                                                           \
-		"ldr x2, [sp, #32]\n"                                                               \
-		"ldp x29, x30, [sp], #48\n"                                                         \
-		".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"                  \
-		"cbz x16, 1f\n"                                                                     \
-		"mov x0, x17\n"                                                                     \
-		"ret\n"                                                                             \
-		"1: adrp x16, tare_real_" #name "\n"                                                \
-		"ldr x16, [x16, #:lo12:tare_real_" #name "]\n"                                      \
-		"cbz x16, 2f\n"                                                                     \
-		"br x16\n"                                                                          \
-		"2: mov x0, xzr\n"                                                                  \
-		"ret\n"                                                                             \
-		".cfi_endproc\n"                                                                    \
+#define STUB(name, version)                                                                        \
+	__asm__(".text\n"                                                                          \
+		".globl " #name "\n"                                                               \
+		".type " #name ", %function\n" #name ":\n"                                         \
+		".cfi_startproc\n"                                                                 \
+		"hint #34\n" /* bti c */                                                           \
+		"stp x29, x30, [sp, #-48]!\n"                                                      \
+		".cfi_adjust_cfa_offset 48\n.cfi_offset x29, -48\n.cfi_offset x30, -40\n"          \
+		"mov x29, sp\n"                                                                    \
+		"stp x0, x1, [sp, #16]\n"                                                          \
+		"str x2, [sp, #32]\n" version "mov x3, x30\n"                                      \
+		"bl tare_dlsym_intercept\n"                                                        \
+		"mov x16, x0\n"                                                                    \
+		"mov x17, x1\n"                                                                    \
+		"ldp x0, x1, [sp, #16]\n"                                                          \
+		"ldr x2, [sp, #32]\n"                                                              \
+		"ldp x29, x30, [sp], #48\n"                                                        \
+		".cfi_adjust_cfa_offset -48\n.cfi_restore x29\n.cfi_restore x30\n"                 \
+		"cbz x16, 1f\n"                                                                    \
+		"mov x0, x17\n"                                                                    \
+		"ret\n"                                                                            \
+		"1: adrp x16, tare_real_" #name "\n"                                               \
+		"ldr x16, [x16, #:lo12:tare_real_" #name "]\n"                                     \
+		"cbz x16, 2f\n"                                                                    \
+		"br x16\n"                                                                         \
+		"2: mov x0, xzr\n"                                                                 \
+		"ret\n"                                                                            \
+		".cfi_endproc\n"                                                                   \
 		".size " #name ", .-" #name "\n")
 STUB(dlsym, "mov x2, xzr\n");
 STUB(dlvsym, "");

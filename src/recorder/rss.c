@@ -16,9 +16,9 @@
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-#define LOADS 4 /* of extension modules inside one another */
-#define NEAR 512 /* bytes of stack between two calls of one function */
-#define SMALL 65536 /* bytes: not worth a record */
+#define LOADS 4          /* of extension modules inside one another */
+#define NEAR  512        /* bytes of stack between two calls of one function */
+#define SMALL 65536      /* bytes: not worth a record */
 #define LARGE (8u << 20) /* … a log of its own, in a process that has none yet */
 
 /* "size resident shared …" in pages; what is shared is of files and of shared memory. */
@@ -29,7 +29,8 @@ void tare_rss_read(struct tare_rss *out)
 	char text[128];
 
 	out->is_read = false;
-	if (!tare_weigh_allowed(TARE_WEIGH_USEFUL) || !tare_plib_read_file("/proc/self/statm", text, sizeof(text)))
+	if (!tare_weigh_allowed(TARE_WEIGH_USEFUL) ||
+	    !tare_plib_read_file("/proc/self/statm", text, sizeof(text)))
 		return;
 	at = tare_plib_first(text, ' ');
 	resident = tare_plib_number(at);
@@ -56,8 +57,8 @@ static uint64_t changed(const struct tare_rss *before, const struct tare_rss *af
 	return size_of(before->anon, after->anon) + size_of(before->file, after->file);
 }
 
-void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api, uint32_t python,
-		     uint32_t stack, uint64_t stamp)
+void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api,
+		     uint32_t python, uint32_t stack, uint64_t stamp)
 {
 	struct tare_rec_rss rec;
 
@@ -114,7 +115,8 @@ static void begin(const char *path, uintptr_t frame)
 	i = loading.count++;
 	loading.loads[i].frame = frame;
 	loading.loads[i].before = before;
-	tare_plib_format(loading.loads[i].name, sizeof(loading.loads[i].name), "%s", tare_plib_basename(path));
+	tare_plib_format(loading.loads[i].name, sizeof(loading.loads[i].name), "%s",
+			 tare_plib_basename(path));
 }
 
 /* What is inside a load is recorded as its own. */
@@ -137,7 +139,8 @@ static void end(const struct tare_rss *before, const char *name)
 		return;
 	take_from_outer(before, &now);
 	tare_depth++;
-	tare_rss_record(before, &now, tare_emit_string(name), tare_python_stack(), 0, tare_clock_ticks());
+	tare_rss_record(before, &now, tare_emit_string(name), tare_python_stack(), 0,
+			tare_clock_ticks());
 	tare_depth--;
 }
 
@@ -148,7 +151,8 @@ void tare_rss_loaded(uintptr_t frame)
 	if (likely(!loading.count))
 		return;
 	forget_deeper(frame);
-	if (!loading.count || loading.loads[loading.count - 1].frame > frame + NEAR || !may_record())
+	if (!loading.count || loading.loads[loading.count - 1].frame > frame + NEAR ||
+	    !may_record())
 		return;
 	i = --loading.count;
 	end(&loading.loads[i].before, loading.loads[i].name);
@@ -164,7 +168,8 @@ __attribute__((visibility("hidden"), used)) bool tare_dlopen_before(const char *
 bool tare_dlopen_before(const char *path)
 {
 	if (unlikely(!tare_real_dlopen))
-		tare_real_dlopen = (void *(*)(const char *, int))tare_resolve_dlsym(RTLD_NEXT, "dlopen");
+		tare_real_dlopen =
+			(void *(*)(const char *, int))tare_resolve_dlsym(RTLD_NEXT, "dlopen");
 	if (path && may_record())
 		begin(path, (uintptr_t)__builtin_dwarf_cfa());
 	return tare_real_dlopen != NULL;

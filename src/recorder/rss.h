@@ -22,8 +22,8 @@ struct tare_rss {
 void tare_rss_read(struct tare_rss *out);
 
 /* Records what changed between two readings, if it is worth it; ids as in event records. */
-void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api, uint32_t python,
-		     uint32_t stack, uint64_t stamp);
+void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api,
+		     uint32_t python, uint32_t stack, uint64_t stamp);
 
 /* The interpreter looks up a PyInit_ function; `frame`: the stack of the caller, as at its call of dlopen. */
 void tare_rss_loaded(uintptr_t frame);

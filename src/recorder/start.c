@@ -80,7 +80,8 @@ static void start(char **envp)
 {
 	uint32_t none = 0;
 
-	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&started, &none, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
 		return;
 	configure(envp);
 	tare_confine_start();
@@ -156,7 +157,8 @@ static bool is_said_first(const char *text)
 
 		if (said[i] == hash)
 			return false;
-		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&said[i], &none, hash, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
 			return true;
 	}
 	return false;
@@ -169,7 +171,8 @@ void tare_degraded(const char *sentence, const char *subject)
 
 	if (!text)
 		return;
-	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "", sentence);
+	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "",
+			 sentence);
 	if (is_said_first(text))
 		tare_emit_degraded(text);
 	tare_scratch_give(text, TEXT);

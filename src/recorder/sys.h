@@ -89,9 +89,10 @@ static inline long tare_sys_write(int fd, const void *buffer, size_t size)
 /* A file that grows past ulimit -f is a signal that ends the program (SIGXFSZ), so we ask before. */
 static inline int tare_sys_may_grow(uint64_t end)
 {
-	uint64_t limit[2] = {0, 0};
+	uint64_t limit[2] = { 0, 0 };
 
-	return tare_sys6(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, 0, (long)limit, 0, 0) != 0 || end <= limit[0];
+	return tare_sys6(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, 0, (long)limit, 0, 0) != 0 ||
+	       end <= limit[0];
 }
 
 static inline long tare_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
@@ -149,7 +150,7 @@ static inline uint32_t tare_sys_gettid(void)
 
 static inline uint64_t tare_sys_now_ns(int clock)
 {
-	struct timespec ts = {0, 0};
+	struct timespec ts = { 0, 0 };
 
 	tare_sys6(SYS_clock_gettime, clock, (long)&ts, 0, 0, 0, 0);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;

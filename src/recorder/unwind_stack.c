@@ -123,7 +123,8 @@ bool tare_stack_has(size_t bytes)
 	struct alternate alternate = { 0, 0, 0 };
 	struct tare_stack stack;
 
-	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 && (alternate.flags & ON_IT))
+	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
+	    (alternate.flags & ON_IT))
 		return here - alternate.at >= bytes && here - alternate.at <= alternate.size;
 	if (!tare_stack_enter(&stack, here) || stack.end != own.end)
 		return false;

@@ -16,10 +16,10 @@
 #include "trace/format.h"
 #include "witness/nvml_abi.h"
 
-#define PEERS_MAX 128
-#define DEBT_MS 10
+#define PEERS_MAX    128
+#define DEBT_MS      10
 #define READ_MOST_US 100 /* what is charged for one reading at most, see tare_weigh_spend() */
-#define SHORT_US 3 /* 1,955 changes on an H200 lay in calls of 7.5 us and more */
+#define SHORT_US     3   /* 1,955 changes on an H200 lay in calls of 7.5 us and more */
 
 static struct {
 #define NVML_API(FIELD, SYMBOL, PARAMETERS) int(*FIELD) PARAMETERS;
@@ -33,9 +33,9 @@ static struct {
 	nvml_device handles[TARE_WEIGH_DEVICES];
 	uint8_t uuids[TARE_WEIGH_DEVICES][16];
 	int index_of[TARE_WEIGH_DEVICES]; /* CUDA ordinal → NVML index + 1 */
-	bool has_v2, is_v1; /* is_v1: it was of no use */
-	uint32_t own_pid; /* ours, as NVML names it; 0: not known */
-	uint32_t before[PEERS_MAX]; /* pids listed before our context was made */
+	bool has_v2, is_v1;               /* is_v1: it was of no use */
+	uint32_t own_pid;                 /* ours, as NVML names it; 0: not known */
+	uint32_t before[PEERS_MAX];       /* pids listed before our context was made */
 	uint32_t before_nr;
 	uint64_t first_ticks, us_ticks;
 	uint64_t spent_ticks, charged_ticks, driver_ticks;
@@ -46,7 +46,8 @@ static void add_device(nvml_device handle)
 	char text[96];
 	const char *hex;
 
-	if (weigh.nr >= TARE_WEIGH_DEVICES || !nvml.uuid || nvml.uuid(handle, text, sizeof(text)) != 0)
+	if (weigh.nr >= TARE_WEIGH_DEVICES || !nvml.uuid ||
+	    nvml.uuid(handle, text, sizeof(text)) != 0)
 		return;
 	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
 	if (!hex || !tare_plib_parse_uuid(hex, weigh.uuids[weigh.nr]))
@@ -62,12 +63,14 @@ static void list_devices(void)
 	if ((nvml.count_v2 ? nvml.count_v2(&count) : nvml.count ? nvml.count(&count) : -1) != 0)
 		return;
 	for (i = 0; i < count; i++)
-		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) == 0)
+		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) ==
+		    0)
 			add_device(handle);
 	for (i = 0; i < count && nvml.mig_max && nvml.mig_by_index; i++) {
 		unsigned int most = 0;
 
-		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) != 0 ||
+		if ((nvml.by_index_v2 ? nvml.by_index_v2(i, &handle) : nvml.by_index(i, &handle)) !=
+			    0 ||
 		    nvml.mig_max(handle, &most) != 0)
 			continue;
 		for (j = 0; j < most; j++)
@@ -103,20 +106,22 @@ void tare_weigh_start(void)
 		return;
 	library = tare_resolve_dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		tare_degraded("NVML (libnvidia-ml.so.1) is not there: memory is weighed by cuMemGetInfo, "
-			      "and contexts are not weighed",
-			      NULL);
+		tare_degraded(
+			"NVML (libnvidia-ml.so.1) is not there: memory is weighed by cuMemGetInfo, "
+			"and contexts are not weighed",
+			NULL);
 		return;
 	}
-#define NVML_API(FIELD, SYMBOL, PARAMETERS)                                                         \
+#define NVML_API(FIELD, SYMBOL, PARAMETERS)                                                        \
 	*(void **)&nvml.FIELD = tare_resolve_dlsym(library, #SYMBOL);
 	NVML_API_MAP(NVML_API)
 #undef NVML_API
 	err = nvml.init_v2 ? nvml.init_v2() : nvml.init ? nvml.init() : -1;
 	if (err != 0) {
-		tare_degraded("NVML cannot be initialised here: memory is weighed by cuMemGetInfo, and "
-			      "contexts are not weighed",
-			      NULL);
+		tare_degraded(
+			"NVML cannot be initialised here: memory is weighed by cuMemGetInfo, and "
+			"contexts are not weighed",
+			NULL);
 		return;
 	}
 	weigh.has_v2 = nvml.memory_v2 != NULL;
@@ -158,8 +163,9 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 {
 	uint64_t elapsed = tare_clock_ticks() - weigh.first_ticks;
 	uint64_t charged = __atomic_load_n(&weigh.charged_ticks, __ATOMIC_RELAXED);
-	uint64_t allowed = elapsed / TARE_WEIGH_SHARE +
-			   __atomic_load_n(&weigh.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
+	uint64_t allowed =
+		elapsed / TARE_WEIGH_SHARE +
+		__atomic_load_n(&weigh.driver_ticks, __ATOMIC_RELAXED) / TARE_WEIGH_DRIVER_SHARE;
 
 	if (tare_config.no_weigh || !may_call())
 		return false;
@@ -202,13 +208,13 @@ void tare_weigh_spend(uint64_t since)
 
 bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 {
-	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
+	struct nvml_memory_v2 v2 = { .version = NVML_MEMORY_V2 };
 	struct nvml_memory_v1 v1;
 
 	if (index < 0 || index >= weigh.nr || !may_call())
 		return false;
 	if (weigh.has_v2 && nvml.memory_v2(weigh.handles[index], &v2) == 0 && v2.total != 0) {
-		*out = (struct tare_weigh_memory){v2.total, v2.reserved, v2.used, false};
+		*out = (struct tare_weigh_memory){ v2.total, v2.reserved, v2.used, false };
 		/* Some drivers count the reserve as used in v2 as well; whose sum holds tells. */
 		if (v2.total == v2.free + v2.used && v2.reserved && v2.used >= v2.reserved)
 			out->used -= v2.reserved;
@@ -217,7 +223,7 @@ bool tare_weigh_memory(int index, struct tare_weigh_memory *out)
 	if (!nvml.memory || nvml.memory(weigh.handles[index], &v1) != 0 || v1.total == 0)
 		return false;
 	weigh.is_v1 = true;
-	*out = (struct tare_weigh_memory){v1.total, TARE_NOT_KNOWN, v1.used, true};
+	*out = (struct tare_weigh_memory){ v1.total, TARE_NOT_KNOWN, v1.used, true };
 	return true;
 }
 
@@ -249,7 +255,8 @@ uint64_t tare_weigh_used(int ordinal, bool *by_cuda)
 	if (used != TARE_NOT_KNOWN)
 		return used;
 	*by_cuda = true;
-	if (tare_real.cuMemGetInfo_v2 && tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+	if (tare_real.cuMemGetInfo_v2 &&
+	    tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
 		used = total - free_bytes;
 	tare_weigh_spend(since);
 	return used;
@@ -273,7 +280,7 @@ static int read_list(int (*v3)(nvml_device, unsigned int *, void *),
 		if ((v3 ? v3 : v2)(handle, &count, wide) != 0)
 			return -1;
 		for (i = 0; i < count; i++)
-			out[i] = (struct nvml_process_v1){wide[i].pid, wide[i].used};
+			out[i] = (struct nvml_process_v1){ wide[i].pid, wide[i].used };
 		return (int)count;
 	}
 	if (!v1 || v1(handle, &count, out) != 0)
@@ -297,7 +304,8 @@ static int read_processes(int ordinal, struct lists *lists)
 	n = read_list(nvml.compute_v3, nvml.compute_v2, nvml.compute_v1, handle, lists->wide, out);
 	if (n < 0)
 		return -1;
-	m = read_list(nvml.graphics_v3, nvml.graphics_v2, nvml.graphics_v1, handle, lists->wide, graphics);
+	m = read_list(nvml.graphics_v3, nvml.graphics_v2, nvml.graphics_v1, handle, lists->wide,
+		      graphics);
 	for (i = 0; i < m; i++) {
 		for (j = 0; j < n && out[j].pid != graphics[i].pid; j++)
 			continue;

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TARE_WEIGH_SHARE 200 /* one part in 200: 0.5 % */
-#define TARE_WEIGH_DRIVER_SHARE 50 /* and one in 50 of the time the driver itself took: 2 % */
-#define TARE_WEIGH_DEVICES 64
+#define TARE_WEIGH_SHARE        200 /* one part in 200: 0.5 % */
+#define TARE_WEIGH_DRIVER_SHARE 50  /* and one in 50 of the time the driver itself took: 2 % */
+#define TARE_WEIGH_DEVICES      64
 
 /* SPARE: nothing is lost without it. ALWAYS: the books are worthless without it, and the call slow. */
 enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED, TARE_WEIGH_ALWAYS };

@@ -37,11 +37,11 @@ struct part {
 	const struct tare_process *process;
 	struct kept *items;
 	size_t count, cap;
-	uint64_t until; /* the last stamp that is folded; 0: none is */
-	uint64_t records; /* how many are */
-	uint64_t position; /* below it, the checkpoint speaks */
+	uint64_t until;             /* the last stamp that is folded; 0: none is */
+	uint64_t records;           /* how many are */
+	uint64_t position;          /* below it, the checkpoint speaks */
 	struct tare_strmap strings; /* text → id, of the log's own records */
-	uint32_t next_string; /* ids of our own, far from those the process still gives out */
+	uint32_t next_string;       /* ids of our own, far from those the process still gives out */
 };
 
 struct cap {
@@ -63,7 +63,8 @@ uint64_t tare_cap_used(const char *folder)
 	while (dir && (entry = readdir(dir))) {
 		const char *end = strrchr(entry->d_name, '.');
 
-		if (end && strcmp(end, ".events") == 0 && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
+		if (end && strcmp(end, ".events") == 0 &&
+		    fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
 			sum += (uint64_t)st.st_blocks * 512;
 	}
 	if (dir)
@@ -90,7 +91,9 @@ static void find_until(struct cap *c, int64_t until_ns)
 	}
 	for (int i = 0; i < c->part_nr; i++)
 		if (c->parts[i].records > 0)
-			c->parts[i].until = tare_recording_stamp(c->recording, c->parts[i].process, until_ns + 1) - 1;
+			c->parts[i].until = tare_recording_stamp(c->recording, c->parts[i].process,
+								 until_ns + 1) -
+					    1;
 }
 
 static void keep(void *arg, const struct tare_event *e)
@@ -102,7 +105,8 @@ static void keep(void *arg, const struct tare_event *e)
 
 	if (!part || !info || info->fixed > sizeof(k->rec))
 		return;
-	part->items = tare_array_reserve(part->items, &part->cap, part->count + 1, sizeof(*part->items));
+	part->items =
+		tare_array_reserve(part->items, &part->cap, part->count + 1, sizeof(*part->items));
 	k = &part->items[part->count++];
 	k->event = *e;
 	memcpy(&k->rec, e->rec.head, info->fixed);
@@ -114,7 +118,8 @@ static void keep(void *arg, const struct tare_event *e)
 	k->at_ns = e->at_ns;
 }
 
-static void write_record(struct cap *c, const void *rec, size_t fixed, const void *tail, size_t tail_size)
+static void write_record(struct cap *c, const void *rec, size_t fixed, const void *tail,
+			 size_t tail_size)
 {
 	int rc = c->error ? c->error : tare_writer_add(c->writer, rec, fixed, tail, tail_size);
 
@@ -188,7 +193,8 @@ static void find_position(struct part *part)
 	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
 	part->position = part->process->fold_position;
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
-		if (step == TARE_LOG_RECORD && !rec.is_in_ring && rec.rec.head->stamp <= part->until)
+		if (step == TARE_LOG_RECORD && !rec.is_in_ring &&
+		    rec.rec.head->stamp <= part->until)
 			part->position = rec.position + rec.bytes;
 	tare_log_close(log);
 }
@@ -306,7 +312,8 @@ static void write_kept(struct cap *c, struct part *part, struct kept *k)
 	}
 	case TARE_KIND_PHASE_SUM:
 		((struct tare_rec_phase_sum *)&k->rec)->name = string_id(c, part, k->event.name);
-		((struct tare_rec_phase_sum *)&k->rec)->domain = string_id(c, part, k->event.domain);
+		((struct tare_rec_phase_sum *)&k->rec)->domain =
+			string_id(c, part, k->event.domain);
 		((struct tare_rec_phase_sum *)&k->rec)->device = (int16_t)ordinal;
 		break;
 	case TARE_KIND_PHASE_PART:
@@ -349,7 +356,8 @@ static void write_late(struct cap *c, struct part *part)
 	struct tare_log_record rec;
 	enum tare_log_step step;
 
-	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END && rec.position < part->position)
+	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END &&
+	       rec.position < part->position)
 		if (step == TARE_LOG_RECORD && rec.info && rec.rec.head->stamp > part->until &&
 		    !is_table(rec.info->kind) && !is_layout(rec.info->kind))
 			write_raw(c, &rec);

@@ -16,8 +16,8 @@ struct tare_controlled {
 	char *path; /* of the recording, as it was found */
 	char *work; /* where it is written: the same, or a spool */
 	struct tare_control *page;
-	bool no_paths; /* may be written into it */
-	bool has_tare; /* the `tare` that made it runs */
+	bool no_paths;    /* may be written into it */
+	bool has_tare;    /* the `tare` that made it runs */
 	uint64_t running; /* recorded processes that run */
 };
 
@@ -32,7 +32,7 @@ void tare_control_close(struct tare_controlled *c);
  * Does it and writes down what was in use then. `name` is of a snapshot, "" for none; `number` is the
  * snapshot's, or 0 if the word said so already and nothing was done. Fails if the recording was stopped.
  */
-int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name, uint32_t *number,
-		     struct tare_err *err);
+int tare_control_act(struct tare_controlled *c, enum tare_act act, const char *name,
+		     uint32_t *number, struct tare_err *err);
 
 #endif

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 1000000000u
+#define LOOK_NS          1000000000u
 #define DESCRIPTORS_LEFT 16
 
 struct ring {
@@ -25,9 +25,10 @@ struct ring {
 	pid_t pid;
 	pid_t pid_here; /* in our pid namespace; 0: not found */
 	uint32_t generation;
-	struct tare_lanes *lanes; /* NULL: drained to the end and removed, or not ours to understand */
-	int pidfd; /* -1: none, or its process has ended */
-	bool is_cut; /* the program, or somebody, cut the ring short */
+	/* NULL: drained to the end and removed, or not ours to understand */
+	struct tare_lanes *lanes;
+	int pidfd;    /* -1: none, or its process has ended */
+	bool is_cut;  /* the program, or somebody, cut the ring short */
 	bool has_end; /* its end was seen and nobody asked for it yet */
 	int status;
 };
@@ -37,8 +38,8 @@ struct tare_drain {
 	struct ring **rings;
 	size_t count, room;
 	int error;
-	bool is_damaged; /* a ring was cut short, or its counts contradict each other */
-	uint64_t lost; /* in rings that are gone */
+	bool is_damaged;    /* a ring was cut short, or its counts contradict each other */
+	uint64_t lost;      /* in rings that are gone */
 	uint64_t looked_ns; /* when all rings were asked whether their processes live */
 	uint64_t pid_namespace;
 	int epoll; /* of the pidfds; -1: not possible here */
@@ -74,7 +75,8 @@ static bool leaves_descriptors(int fd)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)fd + DESCRIPTORS_LEFT < limit.rlim_cur;
+	return getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	       (rlim_t)fd + DESCRIPTORS_LEFT < limit.rlim_cur;
 }
 
 /* The kernel says when it ends. An older generation of the pid has no end but its exec. */
@@ -106,7 +108,8 @@ static bool is_process(pid_t pid, const struct ring *ring)
 	uint64_t inode;
 
 	return tare_procfs_pid_namespace(pid, &inode) == 0 && inode == namespace_of(ring) &&
-	       tare_procfs_pids(pid, &pids) == 0 && pids.count > 0 && pids.pids[pids.count - 1] == ring->pid;
+	       tare_procfs_pids(pid, &pids) == 0 && pids.count > 0 &&
+	       pids.pids[pids.count - 1] == ring->pid;
 }
 
 /* A process of a pid namespace below ours has another pid here. */
@@ -116,7 +119,8 @@ static pid_t find_here(const struct tare_drain *drain, const struct ring *ring)
 	pid_t found = 0;
 	DIR *dir;
 
-	if (!namespace_of(ring) || !drain->pid_namespace || namespace_of(ring) == drain->pid_namespace)
+	if (!namespace_of(ring) || !drain->pid_namespace ||
+	    namespace_of(ring) == drain->pid_namespace)
 		return ring->pid;
 	dir = opendir("/proc");
 	while (dir && !found && (entry = readdir(dir))) {
@@ -170,7 +174,8 @@ static void look_for_rings(struct tare_drain *drain)
 		size_t n = strlen(entry->d_name);
 		char *name;
 
-		if (n < 6 || strcmp(entry->d_name + n - 5, ".ring") != 0 || !strchr(entry->d_name, '-'))
+		if (n < 6 || strcmp(entry->d_name + n - 5, ".ring") != 0 ||
+		    !strchr(entry->d_name, '-'))
 			continue;
 		name = tare_xstrndup(entry->d_name, n - 5);
 		if (!is_known(drain, name))
@@ -255,7 +260,9 @@ static void see_ends(struct tare_drain *drain)
 		if (ring->pidfd < 0 || poll(&poll_fd, 1, 0) <= 0)
 			continue;
 		ring->has_end = true;
-		ring->status = tare_procfs_stat(ring->pid_here, &stat) == 0 && stat.state == 'Z' ? stat.status : -1;
+		ring->status = tare_procfs_stat(ring->pid_here, &stat) == 0 && stat.state == 'Z'
+				       ? stat.status
+				       : -1;
 		unwatch(drain, ring);
 	}
 }
@@ -308,8 +315,8 @@ static void retire_ended(struct tare_drain *drain)
 	for (i = 0; i < drain->count; i++) {
 		struct ring *ring = drain->rings[i];
 
-		if (ring->lanes && !ring->is_cut && (is_time || tare_lanes_are_finished(ring->lanes)) &&
-		    has_ended(drain, ring))
+		if (ring->lanes && !ring->is_cut &&
+		    (is_time || tare_lanes_are_finished(ring->lanes)) && has_ended(drain, ring))
 			retire(drain, ring);
 	}
 	if (is_time)
@@ -389,7 +396,8 @@ uint64_t tare_drain_lost(const struct tare_drain *drain)
 	return sum;
 }
 
-size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out, size_t max)
+size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_process *out,
+			    size_t max)
 {
 	size_t i, n = 0;
 
@@ -397,7 +405,8 @@ size_t tare_drain_processes(const struct tare_drain *drain, struct tare_drain_pr
 		const struct ring *ring = drain->rings[i];
 
 		out[n++] = (struct tare_drain_process){ ring->pid, ring->generation,
-							!ring->lanes || tare_lanes_are_finished(ring->lanes) };
+							!ring->lanes || tare_lanes_are_finished(
+										ring->lanes) };
 	}
 	return n;
 }

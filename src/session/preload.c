@@ -33,10 +33,11 @@ static int link_plainly(const char *path, char **out, struct tare_err *err)
 	tare_str_addf(&link, "/tmp/tare-%u", (unsigned int)getuid());
 	if ((mkdir(link.data, 0700) != 0 && errno != EEXIST) || lstat(link.data, &st) != 0 ||
 	    !S_ISDIR(st.st_mode) || st.st_uid != getuid() || (st.st_mode & 077)) {
-		int rc = tare_err_set(err, TARE_E_DENIED,
-				      "%s: must be a folder of yours that nobody else can use; remove it, or install "
-				      "tare under a path without spaces, colons and semicolons",
-				      link.data);
+		int rc = tare_err_set(
+			err, TARE_E_DENIED,
+			"%s: must be a folder of yours that nobody else can use; remove it, or install "
+			"tare under a path without spaces, colons and semicolons",
+			link.data);
 		tare_str_free(&link);
 		return rc;
 	}
@@ -46,7 +47,9 @@ static int link_plainly(const char *path, char **out, struct tare_err *err)
 	if (strcmp(target, path) != 0) {
 		unlink(link.data);
 		if (symlink(path, link.data) != 0) {
-			int rc = tare_err_set_errno(err, errno, "%s: the link to Tare's libraries cannot be made", link.data);
+			int rc = tare_err_set_errno(
+				err, errno, "%s: the link to Tare's libraries cannot be made",
+				link.data);
 
 			tare_str_free(&link);
 			return rc;
@@ -86,22 +89,25 @@ static int check_profile(const char *sim, struct tare_err *err)
 	else
 		tare_str_addf(&path, "%s/%s.profile", folder, sim);
 	if (access(path.data, R_OK) != 0)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
-				  "(without .profile)",
-				  sim, folder);
+		rc = tare_err_set(
+			err, TARE_E_USAGE,
+			"--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
+			"(without .profile)",
+			sim, folder);
 	tare_str_free(&path);
 	return rc;
 }
 
-static int find_sim(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
+static int find_sim(struct tare_preload *out, const char *sim, const char *folder,
+		    struct tare_err *err)
 {
 	const char *state = getenv("TARE_SIM_DIR");
 	char path[PATH_MAX];
 	int rc;
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, path, sizeof(path)) != 0)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", path);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+				    "%s: the simulated GPU is not there; install tare again", path);
 	rc = check_profile(sim, err);
 	if (rc == 0)
 		rc = plain_path(path, ":;", &out->sim_dir, err);
@@ -122,7 +128,8 @@ static void find_nvtx(struct tare_preload *out)
 		out->nvtx = tare_xstrdup(path);
 }
 
-int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err)
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
+		      struct tare_err *err)
 {
 	char path[PATH_MAX];
 	int rc;
@@ -130,7 +137,8 @@ int tare_preload_find(struct tare_preload *out, const char *sim, const char *fol
 	memset(out, 0, sizeof(*out));
 	out->filters = -1;
 	if (tare_self_path(TARE_SELF_RECORDER, path, sizeof(path)) != 0)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: the recorder is not there; install tare again", path);
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+				    "%s: the recorder is not there; install tare again", path);
 	rc = plain_path(path, " :", &out->library, err);
 	if (rc == 0 && sim)
 		rc = find_sim(out, sim, folder, err);

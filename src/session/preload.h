@@ -9,16 +9,17 @@
 #include <stddef.h>
 
 struct tare_preload {
-	char *library; /* the recorder, under a path without spaces and colons */
-	char *list; /* LD_PRELOAD: it, then what was there */
-	char *nvtx; /* a tool for NVTX that was there, or NULL */
+	char *library;                /* the recorder, under a path without spaces and colons */
+	char *list;                   /* LD_PRELOAD: it, then what was there */
+	char *nvtx;                   /* a tool for NVTX that was there, or NULL */
 	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
 	char *sim_profile, *sim_state;
 	bool no_tensors, no_probe; /* set by the caller */
 	const char *phases; /* lines of Python programs, one per line; NULL: none; the caller's */
-	const char *no_paths; /* where processes tell of paths; NULL: in the recording; the caller's */
-	bool has_vram; /* the recording has a file of cards */
-	int filters; /* of system calls, that the program inherits from us; -1: not known */
+	/* where processes tell of paths; NULL: in the recording; the caller's */
+	const char *no_paths;
+	bool has_vram;      /* the recording has a file of cards */
+	int filters;        /* of system calls, that the program inherits from us; -1: not known */
 	const char *stacks; /* the caller's, for TARE_STACKS; NULL: as the environment says */
 };
 
@@ -26,7 +27,8 @@ struct tare_preload {
  * `sim`: a profile of the simulated GPU, or NULL for the real one; `state`: the folder where
  * processes on one simulated machine meet, NULL to take TARE_SIM_DIR or `folder`.
  */
-int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder, struct tare_err *err);
+int tare_preload_find(struct tare_preload *out, const char *sim, const char *folder,
+		      struct tare_err *err);
 
 /* Calls set(name, value) for every variable; value NULL: to be unset. */
 void tare_preload_each(const struct tare_preload *preload, const char *folder,

@@ -30,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN_MS 20
-#define CAP_NS 1000000000u
-#define RACE_NS 200000000 /* what threads may still be writing about */
+#define TURN_MS    20
+#define CAP_NS     1000000000u
+#define RACE_NS    200000000 /* what threads may still be writing about */
 #define LANE_BYTES (1u << 20)
 
 struct session {
@@ -44,7 +44,7 @@ struct session {
 	struct tare_witness *witness;
 	struct tare_child child;
 	struct tare_told_paths *told; /* --no-paths; else NULL */
-	char *sim_state; /* made by us, removed at the end */
+	char *sim_state;              /* made by us, removed at the end */
 	int64_t started_realtime_ns;
 	uint64_t started_ns, measured_ns;
 	bool cap_failed;
@@ -94,13 +94,29 @@ static int make_control(struct session *s, struct tare_err *err)
 
 /* Variables that decide about memory or placement; nothing else of the environment is kept. */
 static const char *const kept_variables[] = {
-	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUDA_CACHE_DISABLE",
-	"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "CUBLAS_WORKSPACE_CONFIG",
-	"CUBLASLT_WORKSPACE_SIZE", "NCCL_BUFFSIZE", "NCCL_MAX_NCHANNELS", "NCCL_NVLS_ENABLE",
-	"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
-	"XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_ALLOCATOR",
-	"XLA_FLAGS", "TF_FORCE_GPU_ALLOW_GROWTH", "CUPY_GPU_MEMORY_LIMIT", "OMP_NUM_THREADS",
-	"TARE_SIM_SCRIPT", "TARE_SIM_DEVICES",
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_MODULE_LOADING",
+	"CUDA_CACHE_DISABLE",
+	"CUDA_DEVICE_MAX_CONNECTIONS",
+	"CUDA_LAUNCH_BLOCKING",
+	"CUBLAS_WORKSPACE_CONFIG",
+	"CUBLASLT_WORKSPACE_SIZE",
+	"NCCL_BUFFSIZE",
+	"NCCL_MAX_NCHANNELS",
+	"NCCL_NVLS_ENABLE",
+	"PYTORCH_CUDA_ALLOC_CONF",
+	"PYTORCH_ALLOC_CONF",
+	"PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"XLA_PYTHON_CLIENT_PREALLOCATE",
+	"XLA_PYTHON_CLIENT_MEM_FRACTION",
+	"XLA_PYTHON_CLIENT_ALLOCATOR",
+	"XLA_FLAGS",
+	"TF_FORCE_GPU_ALLOW_GROWTH",
+	"CUPY_GPU_MEMORY_LIMIT",
+	"OMP_NUM_THREADS",
+	"TARE_SIM_SCRIPT",
+	"TARE_SIM_DEVICES",
 };
 
 /* As far as it may be in the recording; NULL stays NULL. */
@@ -146,7 +162,8 @@ static void describe_environment(const struct session *s, struct tare_json *j)
 	tare_json_close(j);
 }
 
-static void describe(const struct session *s, struct tare_json *j, const struct tare_session_result *result)
+static void describe(const struct session *s, struct tare_json *j,
+		     const struct tare_session_result *result)
 {
 	char host[256] = "";
 	size_t i;
@@ -232,7 +249,8 @@ static int make_folder(struct session *s, struct tare_err *err)
 		return tare_folder_make(&s->folder, o->output, o->force, o->no_paths, o->argv, err);
 	name = tare_folder_own_name(o->argv);
 	tare_str_addf(&path, "%s/%s", o->into, name);
-	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv, err);
+	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv,
+			      err);
 	tare_str_free(&path);
 	free(name);
 	return rc;
@@ -264,7 +282,8 @@ static int open_session(struct session *s, struct tare_err *err)
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work);
 	nvml = nvml_of_sim(s);
-	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml, s->options->no_paths, err);
+	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml,
+			       s->options->no_paths, err);
 	free(nvml);
 	s->preload.phases = s->options->phases;
 	if (s->options->no_paths) {
@@ -273,7 +292,8 @@ static int open_session(struct session *s, struct tare_err *err)
 	}
 	if (rc == 0 && s->options->vram.entry_nr) {
 		s->preload.has_vram = true;
-		rc = tare_vram_make(s->folder.work, &s->options->vram, tare_witness_nvml(s->witness), err);
+		rc = tare_vram_make(s->folder.work, &s->options->vram,
+				    tare_witness_nvml(s->witness), err);
 	}
 	if (rc == 0) {
 		tare_witness_watch(s->witness, s->control, s->folder.work);
@@ -323,11 +343,14 @@ static void keep_under_cap(struct session *s, bool last)
 		return;
 	tare_witness_flush(s->witness);
 	tare_witness_header(&header, TARE_ROLE_CHECKPOINT);
-	if (tare_cap_fold(s->folder.work, &header, -1) == 0 && tare_cap_used(s->folder.work) > s->options->cap)
+	if (tare_cap_fold(s->folder.work, &header, -1) == 0 &&
+	    tare_cap_used(s->folder.work) > s->options->cap)
 		s->cap_failed = tare_cap_fold(s->folder.work, &header, last ? 0 : RACE_NS) != 0;
 	if (!s->cap_failed)
 		return;
-	tare_witness_degraded(s->witness, "the recording outgrew its cap and could not be folded; it keeps growing");
+	tare_witness_degraded(
+		s->witness,
+		"the recording outgrew its cap and could not be folded; it keeps growing");
 }
 
 /* Our own child's end comes from wait(2) itself. */
@@ -369,8 +392,8 @@ static const char *refusal(const struct tare_target *target)
 /* Its library ends the program with 1 before main(). */
 static bool is_ended_by_asan(const struct tare_session_result *result)
 {
-	return result->target.is_asan && !tare_target_may_be_second() && WIFEXITED(result->status) &&
-	       WEXITSTATUS(result->status) == 1 && !result->processes;
+	return result->target.is_asan && !tare_target_may_be_second() &&
+	       WIFEXITED(result->status) && WEXITSTATUS(result->status) == 1 && !result->processes;
 }
 
 static void finish(struct session *s, struct tare_session_result *out)
@@ -390,8 +413,10 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
 	out->disk_errno = tare_drain_error(s->drain);
 	if (tare_drain_is_damaged(s->drain))
-		tare_witness_degraded(s->witness, "the ring of a program was cut short or overwritten while it was "
-						  "recorded; what it held then is missing");
+		tare_witness_degraded(
+			s->witness,
+			"the ring of a program was cut short or overwritten while it was "
+			"recorded; what it held then is missing");
 	out->lost = tare_drain_lost(s->drain) + s->control->lost_records;
 	if (out->lost && !out->disk_errno)
 		out->disk_errno = ENOSPC;
@@ -433,7 +458,8 @@ int tare_session_run(const struct tare_session_options *options, struct tare_ses
 	if (rc == TARE_E_NOT_FOUND || rc == TARE_E_DENIED)
 		rc = err->code = TARE_E_IO; /* those two are about the command */
 	if (rc == 0)
-		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL, s.folder.work, err);
+		rc = tare_child_start(&s.child, options->argv, is_loadable ? &s.preload : NULL,
+				      s.folder.work, err);
 	if (rc) {
 		tare_witness_close(s.witness, NULL);
 		if (s.folder.work)

@@ -12,33 +12,34 @@
 
 struct tare_session_options {
 	const char *output; /* -o */
-	const char *into; /* without it: the folder in which the recording gets a name of its own; or NULL */
-	bool force; /* -f */
+	const char *
+		into; /* without it: the folder in which the recording gets a name of its own; or NULL */
+	bool force;      /* -f */
 	const char *sim; /* profile, or NULL */
-	uint64_t cap; /* bytes a recording may have */
+	uint64_t cap;    /* bytes a recording may have */
 	bool no_paths;
-	bool paused; /* from the start; `tare ctl` resumes */
-	bool no_tensors; /* of PyTorch: not recorded */
-	bool no_probe; /* its modules and optimizers are not looked through */
-	const char *phases; /* --phase: FILE:LINE, one per line; or NULL */
+	bool paused;                /* from the start; `tare ctl` resumes */
+	bool no_tensors;            /* of PyTorch: not recorded */
+	bool no_probe;              /* its modules and optimizers are not looked through */
+	const char *phases;         /* --phase: FILE:LINE, one per line; or NULL */
 	struct tare_vram_wish vram; /* --vram, --card */
-	const char *stacks; /* TARE_STACKS of the recorder, NULL: as the environment says */
+	const char *stacks;         /* TARE_STACKS of the recorder, NULL: as the environment says */
 	const char *const *argv;
 };
 
 struct tare_session_result {
 	char *path; /* the recording */
 	uint64_t bytes;
-	int status; /* of the command, as wait(2) gives it */
-	int64_t ns; /* how long it ran */
+	int status;         /* of the command, as wait(2) gives it */
+	int64_t ns;         /* how long it ran */
 	uint64_t processes; /* that opened a log: they called the driver */
-	int strangers; /* processes that used the GPU past the recorder */
-	uint64_t refused; /* that could not open one */
-	int alive; /* still running when the command had ended */
-	bool was_paused; /* and never resumed */
-	int disk_errno; /* writing failed with this, at some time */
-	uint64_t lost; /* records, for that reason */
-	char *notice; /* one sentence that the user should see, or NULL */
+	int strangers;      /* processes that used the GPU past the recorder */
+	uint64_t refused;   /* that could not open one */
+	int alive;          /* still running when the command had ended */
+	bool was_paused;    /* and never resumed */
+	int disk_errno;     /* writing failed with this, at some time */
+	uint64_t lost;      /* records, for that reason */
+	char *notice;       /* one sentence that the user should see, or NULL */
 	struct tare_target target;
 };
 

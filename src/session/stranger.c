@@ -73,7 +73,8 @@ static bool is_comparable(const struct tare_strangers *s, pid_t pid)
 {
 	uint64_t its;
 
-	return s->pid_namespace && tare_procfs_pid_namespace(pid, &its) == 0 && its == s->pid_namespace;
+	return s->pid_namespace && tare_procfs_pid_namespace(pid, &its) == 0 &&
+	       its == s->pid_namespace;
 }
 
 bool tare_strangers_see(struct tare_strangers *s, pid_t pid)

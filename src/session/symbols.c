@@ -14,7 +14,7 @@ struct files {
 	struct file {
 		const char *path;
 		struct tare_elf_names *names; /* NULL: nothing to be had from it */
-	} *items;
+	} * items;
 	size_t count;
 	const struct tare_told_paths *told; /* NULL: the recording has them */
 };
@@ -22,7 +22,8 @@ struct files {
 static struct tare_elf_names *names_of(struct files *files, const struct tare_process *process,
 				       const struct tare_object *object)
 {
-	const char *path = files->told ? tare_told_paths_find(files->told, process, object) : object->path;
+	const char *path =
+		files->told ? tare_told_paths_find(files->told, process, object) : object->path;
 	size_t i;
 
 	if (!path)
@@ -37,19 +38,22 @@ static struct tare_elf_names *names_of(struct files *files, const struct tare_pr
 }
 
 /* A return address may lie just behind the function that called: the call itself is in it. */
-static void write_frame(struct tare_witness *witness, struct files *files, const struct tare_process *process,
-			uint64_t pc)
+static void write_frame(struct tare_witness *witness, struct files *files,
+			const struct tare_process *process, uint64_t pc)
 {
 	const struct tare_object *object = tare_process_object(process, pc);
 	struct tare_elf_names *names = object ? names_of(files, process, object) : NULL;
 	uint64_t offset;
-	const char *name = names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
+	const char *name =
+		names ? tare_elf_names_find(names, pc - 1 - object->base, &offset) : NULL;
 
 	if (name)
-		tare_witness_symbol(witness, process->pid, process->generation, pc, offset + 1, name);
+		tare_witness_symbol(witness, process->pid, process->generation, pc, offset + 1,
+				    name);
 }
 
-void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told)
+void tare_symbols_write(struct tare_witness *witness, const char *folder,
+			const struct tare_told_paths *told)
 {
 	struct tare_recording *recording;
 	struct tare_map seen = { 0 };

@@ -10,6 +10,7 @@
  * Reads the recording in `folder` and writes a symbol record per address that has a name. `told`: where its objects
  * are, if the recording does not say; else NULL.
  */
-void tare_symbols_write(struct tare_witness *witness, const char *folder, const struct tare_told_paths *told);
+void tare_symbols_write(struct tare_witness *witness, const char *folder,
+			const struct tare_told_paths *told);
 
 #endif

@@ -7,12 +7,13 @@
 
 struct tare_target {
 	char path[4096]; /* found along PATH; empty: not found */
-	bool is_static; /* no dynamic linker: nothing can be loaded into it */
+	bool is_static;  /* no dynamic linker: nothing can be loaded into it */
 	bool is_32_bit;
 	bool is_setuid; /* the dynamic linker drops LD_PRELOAD */
 	bool is_asan; /* linked with gcc's AddressSanitizer, which ends a program that loads another library first */
 	bool is_script; /* "#!": its interpreter is what runs */
-	const char *elsewhere; /* the program does its work somewhere else: how to record it there */
+	/* the program does its work somewhere else: how to record it there */
+	const char *elsewhere;
 };
 
 /* What to do about such a program. */

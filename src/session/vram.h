@@ -17,15 +17,16 @@ struct tare_nvml;
 struct tare_vram_wish {
 	struct tare_vram_entry {
 		int device; /* as nvidia-smi numbers it; -1: every one without an entry of its own */
-		uint64_t bytes; /* 0: the profile's */
+		uint64_t bytes;                      /* 0: the profile's */
 		char profile[TARE_PROFILE_TEXT_MAX]; /* name of its GPU; "": none */
 		struct tare_profile card;
-	} *entries;
+	} * entries;
 	size_t entry_nr;
 };
 
 /* Either text may be NULL. */
-int tare_vram_parse(struct tare_vram_wish *out, const char *vram, const char *card, struct tare_err *err);
+int tare_vram_parse(struct tare_vram_wish *out, const char *vram, const char *card,
+		    struct tare_err *err);
 void tare_vram_free(struct tare_vram_wish *wish);
 
 /*

@@ -21,9 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SAMPLE_NS 100000000u
-#define CLOCK_NS 1000000000u
-#define DEVICES_MAX 64
+#define SAMPLE_NS     100000000u
+#define CLOCK_NS      1000000000u
+#define DEVICES_MAX   64
 #define PROCESSES_MAX 512
 
 struct tare_witness {
@@ -65,7 +65,10 @@ static void add_clock(struct tare_witness *w)
 
 static int hex(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
 }
 
 /* "GPU-12345678-…" as two big-endian halves, as the recorder writes them. */
@@ -105,8 +108,9 @@ static void add_device(struct tare_witness *w, int device)
 		rec.reserved = memory.reserved;
 		rec.used = memory.used;
 		rec.flags |= TARE_DEVICE_NVML;
-		rec.flags |= memory.version == 1 ? TARE_DEVICE_V1 :
-			     memory.identity == TARE_NVML_SUM_APART ? TARE_DEVICE_RESERVE_APART : 0;
+		rec.flags |= memory.version == 1                      ? TARE_DEVICE_V1
+			     : memory.identity == TARE_NVML_SUM_APART ? TARE_DEVICE_RESERVE_APART
+								      : 0;
 	}
 	rec.bytes = (uint32_t)strlen(d->name);
 	w->used[device] = rec.used;
@@ -159,8 +163,8 @@ static void add_launch(struct tare_witness *w, bool no_paths)
 	tare_str_free(&text);
 }
 
-int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, const char *nvml_path,
-		      bool no_paths, struct tare_err *err)
+int tare_witness_open(struct tare_witness **out, const char *folder, const char *name,
+		      const char *nvml_path, bool no_paths, struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
 	struct tare_file_header head;
@@ -188,7 +192,8 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	return 0;
 }
 
-void tare_witness_watch(struct tare_witness *w, const struct tare_control *control, const char *folder)
+void tare_witness_watch(struct tare_witness *w, const struct tare_control *control,
+			const char *folder)
 {
 	w->control = control;
 	w->strangers = tare_strangers_new(folder);
@@ -196,7 +201,8 @@ void tare_witness_watch(struct tare_witness *w, const struct tare_control *contr
 
 static uint32_t control_word(const struct tare_witness *w)
 {
-	return w->control ? __atomic_load_n(&w->control->command, __ATOMIC_RELAXED) : TARE_COMMAND_RECORD;
+	return w->control ? __atomic_load_n(&w->control->command, __ATOMIC_RELAXED)
+			  : TARE_COMMAND_RECORD;
 }
 
 static bool is_stopped(const struct tare_witness *w)
@@ -231,7 +237,8 @@ static uint64_t hash_of(const struct tare_nvml_processes *list)
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		hash = (hash * 0x100000001b3u ^ list->items[i].pid) * 0x100000001b3u ^ list->items[i].used;
+		hash = (hash * 0x100000001b3u ^ list->items[i].pid) * 0x100000001b3u ^
+		       list->items[i].used;
 	return hash;
 }
 
@@ -251,11 +258,12 @@ static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_pr
 			continue;
 		if (tare_procfs_stat(pid, &stat) != 0)
 			stat.comm[0] = '\0';
-		tare_str_addf(&text,
-			      "process %d (%s) uses the GPU and was not recorded: it lost LD_PRELOAD, or a library "
-			      "in it reached the driver by an unknown route such as RTLD_DEEPBIND; its memory is "
-			      "among other processes",
-			      (int)pid, stat.comm);
+		tare_str_addf(
+			&text,
+			"process %d (%s) uses the GPU and was not recorded: it lost LD_PRELOAD, or a library "
+			"in it reached the driver by an unknown route such as RTLD_DEEPBIND; its memory is "
+			"among other processes",
+			(int)pid, stat.comm);
 		tare_witness_degraded(w, text.data);
 		tare_str_cut(&text, 0);
 	}
@@ -269,7 +277,8 @@ int tare_witness_strangers(const struct tare_witness *w)
 
 static void add_peers(struct tare_witness *w, int device)
 {
-	struct tare_record head = head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
+	struct tare_record head =
+		head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
 	struct tare_nvml_processes list;
 	uint64_t hash;
 	size_t i;
@@ -357,7 +366,8 @@ static void read_devices(struct tare_witness *w, bool always)
 	}
 }
 
-void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes, size_t count)
+void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes,
+			 size_t count)
 {
 	read_devices(w, true);
 	add_hosts(w, processes, count);
@@ -390,7 +400,9 @@ void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
 
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
 {
-	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT), .pid = (uint32_t)pid, .status = (uint32_t)status };
+	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT),
+				     .pid = (uint32_t)pid,
+				     .status = (uint32_t)status };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 	tare_witness_status(w, pid, TARE_LAST_GENERATION, status);
@@ -401,7 +413,8 @@ static uint32_t oom_kills_since(const struct tare_witness *w)
 {
 	uint64_t now;
 
-	if (w->oom_kills == TARE_NOT_KNOWN || tare_cgroup_oom_kills("", &now) != 0 || now < w->oom_kills)
+	if (w->oom_kills == TARE_NOT_KNOWN || tare_cgroup_oom_kills("", &now) != 0 ||
+	    now < w->oom_kills)
 		return 0;
 	return (uint32_t)(now - w->oom_kills) + 1;
 }
@@ -418,7 +431,8 @@ void tare_witness_status(struct tare_witness *w, pid_t pid, uint32_t generation,
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 
-void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number, const char *name)
+void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t number,
+			  const char *name)
 {
 	struct tare_rec_control rec = { .head = head_of(TARE_KIND_CONTROL),
 					.what = what,
@@ -431,16 +445,21 @@ void tare_witness_control(struct tare_witness *w, enum tare_act what, uint32_t n
 
 void tare_witness_degraded(struct tare_witness *w, const char *sentence)
 {
-	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED), .bytes = (uint32_t)strlen(sentence) };
+	struct tare_rec_degraded rec = { .head = head_of(TARE_KIND_DEGRADED),
+					 .bytes = (uint32_t)strlen(sentence) };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), sentence, rec.bytes);
 }
 
-void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation, uint64_t address,
-			 uint64_t offset, const char *name)
+void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generation,
+			 uint64_t address, uint64_t offset, const char *name)
 {
-	struct tare_rec_symbol rec = { .head = head_of(TARE_KIND_SYMBOL), .pid = pid, .generation = generation,
-				       .address = address, .offset = offset, .bytes = (uint32_t)strlen(name) };
+	struct tare_rec_symbol rec = { .head = head_of(TARE_KIND_SYMBOL),
+				       .pid = pid,
+				       .generation = generation,
+				       .address = address,
+				       .offset = offset,
+				       .bytes = (uint32_t)strlen(name) };
 
 	tare_writer_add(w->writer, &rec, sizeof(rec), name, rec.bytes);
 }

@@ -68,7 +68,8 @@ static void find_recordings(struct recordings *out, const char *folder)
 		if (len < 6 || strcmp(entry->d_name + len - 5, ".tare") != 0)
 			continue;
 		tare_str_addf(&path, "%s/%s", folder, entry->d_name);
-		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1, sizeof(*out->paths));
+		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1,
+						sizeof(*out->paths));
 		out->bytes += tare_disk_bytes(path.data);
 		read_description(out, path.data);
 		out->paths[out->count++] = tare_str_steal(&path);
@@ -86,7 +87,8 @@ static void free_recordings(struct recordings *rec)
 	free(rec->paths);
 }
 
-static const char *status_of(const struct tare_sweep_slot *slot, const struct tare_measure *m, int code)
+static const char *status_of(const struct tare_sweep_slot *slot, const struct tare_measure *m,
+			     int code)
 {
 	if (slot->is_timed_out)
 		return "timeout";
@@ -96,10 +98,12 @@ static const char *status_of(const struct tare_sweep_slot *slot, const struct ta
 }
 
 static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot,
-		     const struct recordings *rec, int code, struct tare_measure *m, const char **status)
+		     const struct recordings *rec, int code, struct tare_measure *m,
+		     const char **status)
 {
 	const struct tare_pressure *p = &m->pressure;
-	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns : tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
+	int64_t ns = rec->ran_ns >= 0 ? rec->ran_ns
+				      : tare_sweep_now_ns(CLOCK_MONOTONIC) - slot->started_ns;
 	bool is_known;
 	int rc = tare_measure_run(r->db, slot->run, rec->paths, rec->count, m, r->err);
 
@@ -113,13 +117,18 @@ static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *
 		"retry_ns=?,peak=?,need=?,elastic=?,unexplained=?,processes=?,driver=?,recording=?,recording_bytes=?,note=?,"
 		"pid=NULL,pid_start=NULL WHERE run=?",
 		"tituiiiuuiuuuuittuti", *status, (int64_t)code,
-		strcmp(*status, "oom") != 0 ? NULL : p->is_out ? "device" : "host",
-		p->is_out && p->out_bytes ? p->out_bytes : TARE_DB_UNKNOWN, ns, m->driver_ns, m->driver_calls, p->refused,
-		p->retries, p->ns, is_known ? (uint64_t)m->peak : TARE_DB_UNKNOWN,
-		is_known ? (uint64_t)m->need : TARE_DB_UNKNOWN, is_known ? (uint64_t)m->elastic : TARE_DB_UNKNOWN,
+		strcmp(*status, "oom") != 0 ? NULL
+		: p->is_out                 ? "device"
+					    : "host",
+		p->is_out && p->out_bytes ? p->out_bytes : TARE_DB_UNKNOWN, ns, m->driver_ns,
+		m->driver_calls, p->refused, p->retries, p->ns,
+		is_known ? (uint64_t)m->peak : TARE_DB_UNKNOWN,
+		is_known ? (uint64_t)m->need : TARE_DB_UNKNOWN,
+		is_known ? (uint64_t)m->elastic : TARE_DB_UNKNOWN,
 		is_known ? (uint64_t)m->unexplained : TARE_DB_UNKNOWN, (int64_t)m->processes,
-		rec->driver[0] ? rec->driver : NULL, rec->count == 1 ? rec->paths[0] + strlen(r->dir) + 1 : slot->name,
-		rec->bytes, m->note[0] ? m->note : NULL, slot->run);
+		rec->driver[0] ? rec->driver : NULL,
+		rec->count == 1 ? rec->paths[0] + strlen(r->dir) + 1 : slot->name, rec->bytes,
+		m->note[0] ? m->note : NULL, slot->run);
 }
 
 /* Its own words are the last line on stderr. */
@@ -135,7 +144,8 @@ static void last_line(const char *folder, char *out, size_t size)
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	while (file && fgets(line, sizeof(line), file))
 		if (line[0] != '\n')
-			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), strncmp(line, "tare: ", 6) ? line : line + 6);
+			snprintf(out, size, "%.*s", (int)strcspn(line, "\n"),
+				 strncmp(line, "tare: ", 6) ? line : line + 6);
 	if (file)
 		fclose(file);
 }
@@ -158,7 +168,8 @@ static int check_recorder(struct tare_sweep_runner *r, const struct tare_sweep_s
 
 int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, int wait_status)
 {
-	int code = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	int code =
+		WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 	const char *status = "interrupted";
 	struct tare_measure m = { .peak = -1 };
 	struct recordings rec;
@@ -168,7 +179,8 @@ int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 
 	slot->pid = 0;
 	if (r->stop) {
-		rc = tare_db_do(r->db, r->err, "UPDATE runs SET status='interrupted' WHERE run=?", "i", slot->run);
+		rc = tare_db_do(r->db, r->err, "UPDATE runs SET status='interrupted' WHERE run=?",
+				"i", slot->run);
 	} else {
 		find_recordings(&rec, slot->folder);
 		if (rec.ran_ns >= 0)

@@ -49,8 +49,9 @@ static int write_params(struct writer *w, int64_t phase, const char *name)
 			continue;
 		*equals = '\0';
 		is_number = tare_grid_is_number(equals + 1, &number);
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_params VALUES(?,?,?,?,?)", "iittd", w->run, phase, word,
-				equals + 1, is_number ? number : __builtin_nan(""));
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_params VALUES(?,?,?,?,?)",
+				"iittd", w->run, phase, word, equals + 1,
+				is_number ? number : __builtin_nan(""));
 	}
 	free(copy);
 	return rc;
@@ -61,8 +62,9 @@ static int write_changes(struct writer *w, int64_t phase, const struct tare_phas
 	int rc = 0;
 
 	for (int i = 0; i < d->part_nr && !rc; i++)
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)", "iiiti", w->run, phase,
-				(int64_t)d->index, tare_accounts[d->parts[i].account].key, d->parts[i].bytes);
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)",
+				"iiiti", w->run, phase, (int64_t)d->index,
+				tare_accounts[d->parts[i].account].key, d->parts[i].bytes);
 	return rc;
 }
 
@@ -82,8 +84,9 @@ static int write_peak(struct writer *w, int64_t phase, const struct tare_phase_o
 	for (size_t i = 0; i < sums->count && !rc; i++) {
 		const struct tare_sum *s = &sums->rows[i];
 
-		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)", "iiittii", w->run,
-				phase, (int64_t)d->index, tare_accounts[s->account].key, s->part, s->bytes,
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_accounts VALUES(?,?,?,?,?,?,?)",
+				"iiittii", w->run, phase, (int64_t)d->index,
+				tare_accounts[s->account].key, s->part, s->bytes,
 				(int64_t)s->elastic);
 	}
 	return rc;
@@ -100,10 +103,10 @@ static int write_device(struct writer *w, int64_t phase, const struct tare_phase
 
 	if (ledger)
 		tare_sums_build(&sums, ledger);
-	rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "iiiiiiuiiuuu",
-			w->run, phase, (int64_t)d->index, d->used_before, d->used_after, d->change,
-			is_moment ? TARE_DB_UNKNOWN : (uint64_t)d->own, d->peak, d->peak_t_ns,
-			ledger ? (uint64_t)sums.own : TARE_DB_UNKNOWN,
+	rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iiiiiiuiiuuu", w->run, phase, (int64_t)d->index, d->used_before,
+			d->used_after, d->change, is_moment ? TARE_DB_UNKNOWN : (uint64_t)d->own,
+			d->peak, d->peak_t_ns, ledger ? (uint64_t)sums.own : TARE_DB_UNKNOWN,
 			ledger ? (uint64_t)(sums.own - sums.elastic) : TARE_DB_UNKNOWN,
 			ledger ? (uint64_t)sums.elastic : TARE_DB_UNKNOWN);
 	if (!rc)
@@ -116,9 +119,10 @@ static int write_device(struct writer *w, int64_t phase, const struct tare_phase
 
 static int write_phase(struct writer *w, int64_t phase, const struct tare_phase_row *row)
 {
-	int rc = tare_db_do(w->db, w->err, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?,?,?,?)", "iiittituiii", w->run,
-			    phase, row->pid, row->path, row->name, (int64_t)row->depth, kind_name(row->kind),
-			    row->repeats, row->first_t_ns, row->last_t_ns, row->ns);
+	int rc = tare_db_do(w->db, w->err, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+			    "iiittituiii", w->run, phase, row->pid, row->path, row->name,
+			    (int64_t)row->depth, kind_name(row->kind), row->repeats,
+			    row->first_t_ns, row->last_t_ns, row->ns);
 
 	return rc ? rc : write_params(w, phase, row->name);
 }
@@ -153,7 +157,8 @@ int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recordi
 
 		rc = write_phase(&w, i + 1, row);
 		for (int k = 0; k < row->device_nr && !rc; k++, at++)
-			rc = write_device(&w, i + 1, row, &row->devices[k], at < n ? &peaks[at] : NULL);
+			rc = write_device(&w, i + 1, row, &row->devices[k],
+					  at < n ? &peaks[at] : NULL);
 	}
 	for (int i = 0; i < n; i++)
 		tare_ledger_free(&peaks[i]);

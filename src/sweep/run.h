@@ -8,7 +8,8 @@
 
 /* What happens while a sweep runs, for whoever shows it. */
 struct tare_sweep_state {
-	size_t total, done; /* runs: of the sweep, and those that have ended (also in earlier sessions) */
+	size_t total,
+		done; /* runs: of the sweep, and those that have ended (also in earlier sessions) */
 	size_t running;
 	int64_t left_ns; /* estimate from the runs so far; -1: there are none yet */
 	/* The run that has just ended; label NULL: none has, it is only later. */
@@ -36,6 +37,7 @@ struct tare_sweep_end {
  * options. Fails where the database or a process fails: what was done is in the file.
  */
 int tare_sweep_run(struct tare_db *db, const struct tare_sweep *s, bool is_simulated,
-		   const struct tare_sweep_watch *watch, struct tare_sweep_end *end, struct tare_err *err);
+		   const struct tare_sweep_watch *watch, struct tare_sweep_end *end,
+		   struct tare_err *err);
 
 #endif

@@ -22,8 +22,8 @@ struct tare_sweep_slot {
 	pid_t pid; /* 0: free */
 	int64_t run;
 	struct tare_sweep_job job;
-	int64_t started_ns;          /* monotonic */
-	int64_t terminated_ns;       /* when SIGTERM was sent; 0: it was not */
+	int64_t started_ns;    /* monotonic */
+	int64_t terminated_ns; /* when SIGTERM was sent; 0: it was not */
 	bool is_timed_out, is_killed;
 	char *folder, *name, *gpus; /* folder: whole path; name: in the database's folder */
 };

@@ -3,7 +3,6 @@
 
 #include "db/db.h"
 
-
 const char tare_sweep_schema[] =
 	"CREATE TABLE sweep(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE params(param INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, is_numeric INTEGER NOT NULL,"

@@ -18,8 +18,8 @@ struct tare_start {
  * the parameters in its environment, stdout and stderr in `folder` (made here; what an earlier attempt
  * left there goes). `gpus` NULL: as they are.
  */
-int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell, const char *folder,
-		       const char *gpus, struct tare_err *err);
+int tare_start_prepare(struct tare_start *out, const struct tare_sweep *s, size_t cell,
+		       const char *folder, const char *gpus, struct tare_err *err);
 void tare_start_go(struct tare_start *start);
 void tare_start_drop(struct tare_start *start); /* it never runs */
 

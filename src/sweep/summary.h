@@ -44,13 +44,14 @@ struct tare_summary_cell {
 	int runs, ended[TARE_RUN_STATUS_NR];
 	double seconds, sd; /* of what is timed, of runs that were ok; sd NaN: fewer than two */
 	double whole;       /* seconds of the whole run, of the same */
-	double driver_seconds, retry_seconds; /* mean of the same; of failed ones where none was ok */
-	int64_t peak, need, elastic;          /* largest */
-	int64_t refused, retries;             /* most of a run */
-	int64_t oom_bytes;                    /* that was refused last */
-	const char *oom;                      /* "device", "host" or NULL */
-	int exit_code;                        /* of a failed run */
-	int64_t left;  /* of the GPU (or its --vram card) at the peak, for programs */
+	double driver_seconds,
+		retry_seconds;       /* mean of the same; of failed ones where none was ok */
+	int64_t peak, need, elastic; /* largest */
+	int64_t refused, retries;    /* most of a run */
+	int64_t oom_bytes;           /* that was refused last */
+	const char *oom;             /* "device", "host" or NULL */
+	int exit_code;               /* of a failed run */
+	int64_t left;                /* of the GPU (or its --vram card) at the peak, for programs */
 	bool is_host_oom;
 	struct tare_summary_part *parts; /* the largest first */
 	size_t part_nr, part_cap;
@@ -95,8 +96,8 @@ struct tare_summary {
  * only), or NULL for the first that was ok; `timed`: as in db/timed.h. TARE_E_USAGE where there is no such
  * cell or phase.
  */
-int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
-		      struct tare_err *err);
+int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed,
+		      struct tare_summary *out, struct tare_err *err);
 void tare_summary_free(struct tare_summary *s);
 
 /* Is the difference of two cells' rates larger than their scatter? False where that is not known. */

@@ -9,8 +9,8 @@
 /* Accounts whose leaves are owners; those of others are single objects, or processes. */
 static bool has_owners(enum tare_account account)
 {
-	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM || account == TARE_ACCOUNT_POOL ||
-	       account == TARE_ACCOUNT_POOL_IDLE;
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM ||
+	       account == TARE_ACCOUNT_POOL || account == TARE_ACCOUNT_POOL_IDLE;
 }
 
 static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
@@ -22,7 +22,8 @@ static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
 		    !strcmp(s->rows[i].part, part))
 			return &s->rows[i];
 	s->rows = tare_array_reserve(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
-	s->rows[s->count] = (struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
+	s->rows[s->count] =
+		(struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
 	return &s->rows[s->count++];
 }
 

@@ -19,12 +19,12 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 #define TARE_RECORD(id, key, NAME, FIELDS, TAIL)                                                   \
 	case id: {                                                                                 \
 		typedef struct tare_rec_##NAME self;                                               \
-		static const struct tare_field table[] = { FIELDS { 0 } };                               \
+		static const struct tare_field table[] = { FIELDS{ 0 } };                          \
 		static const struct tare_kind_info info = {                                        \
 			.kind = id,                                                                \
 			.name = #NAME,                                                             \
 			.fields = table,                                                           \
-			.field_nr = sizeof(table) / sizeof(table[0]) - 1,                              \
+			.field_nr = sizeof(table) / sizeof(table[0]) - 1,                          \
 			.fixed = sizeof(self),                                                     \
 			.tail = TARE_TAIL_##TAIL,                                                  \
 		};                                                                                 \

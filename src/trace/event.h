@@ -81,12 +81,12 @@ struct tare_process {
 	int64_t first_ns,
 		last_ns; /* since the recording started: when the log begins and its last record */
 	bool is_ended;   /* it ended in order: there is an END record, or its ring says so */
-	bool is_open;  /* its ring still lies there and it has not ended: it runs, or was killed */
-	bool is_status_known; /* how it ended; of `tare`: how its command did */
-	uint32_t status;      /* as wait(2) gives it */
-	int oom_kills;        /* by the OOM killer, around it while it ran; -1: not known */
-	int64_t status_ns;    /* when that was told */
-	uint64_t lost; /* records it had to give up because ring and disk were full */
+	bool is_open; /* its ring still lies there and it has not ended: it runs, or was killed */
+	bool is_status_known;   /* how it ended; of `tare`: how its command did */
+	uint32_t status;        /* as wait(2) gives it */
+	int oom_kills;          /* by the OOM killer, around it while it ran; -1: not known */
+	int64_t status_ns;      /* when that was told */
+	uint64_t lost;          /* records it had to give up because ring and disk were full */
 	uint64_t unfinished;    /* places where a record was begun and never finished */
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
 	uint64_t folded;        /* events before fold_ns that were folded into a checkpoint */
@@ -115,8 +115,8 @@ struct tare_event {
 	enum tare_kind kind; /* which member of `rec` */
 	union tare_rec rec;
 	const struct tare_process *process; /* whose log it stands in; folded ones: whose it was */
-	const struct tare_process
-		*about; /* HOST, EXIT, SYMBOL, FOLD, CARRY, PHASE_…: the process named; or NULL */
+	/* HOST, EXIT, SYMBOL, FOLD, CARRY, PHASE_…: the process named; or NULL */
+	const struct tare_process *about;
 	const struct tare_device *device; /* where the record names one that is known; or NULL */
 
 	/*
@@ -128,10 +128,10 @@ struct tare_event {
 	/* EVENT: how long before its begin and after its end it may have read the counter; 0: not told */
 	int64_t reading_before_ns, reading_after_ns;
 
-	const char *api;                /* EVENT: the entry point; or NULL */
-	const char *name; /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */
-	const char *domain;             /* PHASE: or NULL */
-	const struct tare_stack *stack; /* EVENT, CARRY: or NULL */
+	const char *api;    /* EVENT: the entry point; or NULL */
+	const char *name;   /* EVENT: function or module; CARRY: owner; PHASE: its name; or NULL */
+	const char *domain; /* PHASE: or NULL */
+	const struct tare_stack *stack;       /* EVENT, CARRY: or NULL */
 	const struct tare_line_stack *python; /* EVENT, CARRY: or NULL */
 
 	const char *text; /* the tail of a TEXT record, NUL-terminated; else "" */

@@ -36,7 +36,8 @@ static void fill_window(struct tare_log *log, uint64_t position)
 	if (position + size > info->file_end) {
 		uint64_t at = position > info->file_end ? position : info->file_end;
 
-		memcpy(log->window + (at - position), log->ring + (at - info->file_end), position + size - at);
+		memcpy(log->window + (at - position), log->ring + (at - info->file_end),
+		       position + size - at);
 	}
 	log->window_begin = position;
 	log->window_end = position + size;
@@ -70,7 +71,8 @@ static bool is_sealed(const struct tare_log *log, uint64_t position)
 }
 
 /* How long a record with these fields is today; 0 where that is not known. */
-static uint64_t usual_size(const struct tare_log *log, uint64_t position, const struct tare_record *head)
+static uint64_t usual_size(const struct tare_log *log, uint64_t position,
+			   const struct tare_record *head)
 {
 	const struct tare_kind_info *info = tare_decode_kind(head->kind);
 	const uint8_t *bytes = bytes_at(log, position);
@@ -88,7 +90,8 @@ static uint64_t usual_size(const struct tare_log *log, uint64_t position, const 
  * that is wrong: another record begins before it, or not there but where a record of this kind and
  * tail would end.
  */
-static uint64_t end_of(const struct tare_log *log, uint64_t position, const struct tare_record *head)
+static uint64_t end_of(const struct tare_log *log, uint64_t position,
+		       const struct tare_record *head)
 {
 	uint64_t size = usual_size(log, position, head);
 	uint64_t said = position + (uint64_t)head->cells * TARE_CELL, usual = position + size;
@@ -209,7 +212,8 @@ static void take_gap(struct tare_log *log, struct tare_log_record *rec)
 
 	do {
 		is_empty = is_empty && is_zero_cell(log, at);
-		is_cut = is_cut || is_sealed(log, at); /* one that does not end before the log does */
+		is_cut = is_cut ||
+			 is_sealed(log, at); /* one that does not end before the log does */
 		at = step_over(log, at);
 		if (at >= log->limit)
 			break;
@@ -261,8 +265,8 @@ static bool enter_block(struct tare_log *log, struct tare_log_record *rec, uint6
 	uint64_t from = block->from, size = block->bytes, *expected;
 
 	*missing = 0;
-	if (!log->expected || !log->info.header.has_lanes || block->lane >= TARE_LANES_MAX || from % TARE_CELL ||
-	    size % TARE_CELL)
+	if (!log->expected || !log->info.header.has_lanes || block->lane >= TARE_LANES_MAX ||
+	    from % TARE_CELL || size % TARE_CELL)
 		return true; /* damage: its records are read all the same */
 	if (!rec->is_in_ring && log->info.has_ring && from + size > log->cut[block->lane] &&
 	    !leave_out(log, rec, log->cut[block->lane]))
@@ -281,18 +285,21 @@ static bool enter_block(struct tare_log *log, struct tare_log_record *rec, uint6
 static bool is_no_loss(const struct tare_log *log, const struct tare_log_record *gap)
 {
 	return log->info.header.has_lanes &&
-	       (gap->gap == TARE_GAP_EMPTY ||
-		(gap->gap == TARE_GAP_CUT && log->info.has_ring && log->position == log->info.file_end));
+	       (gap->gap == TARE_GAP_EMPTY || (gap->gap == TARE_GAP_CUT && log->info.has_ring &&
+					       log->position == log->info.file_end));
 }
 
-static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_record *rec, uint64_t bytes)
+static enum tare_log_step take_missing(struct tare_log *log, struct tare_log_record *rec,
+				       uint64_t bytes)
 {
 	uint64_t position = rec->position;
 
 	/* The next step is the block again, which then goes on where it does. */
 	log->counts.records--;
 	log->position = position;
-	*rec = (struct tare_log_record){ .position = position, .bytes = bytes, .gap = TARE_GAP_MISSING };
+	*rec = (struct tare_log_record){ .position = position,
+					 .bytes = bytes,
+					 .gap = TARE_GAP_MISSING };
 	log->counts.gaps++;
 	log->counts.gap_bytes += bytes;
 	return TARE_LOG_GAP;
@@ -305,7 +312,8 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 	for (;;) {
 		*rec = (struct tare_log_record){ 0 };
 		if (log->left_out.end && log->position >= log->left_out.begin) {
-			log->position = log->position > log->left_out.end ? log->position : log->left_out.end;
+			log->position = log->position > log->left_out.end ? log->position
+									  : log->left_out.end;
 			log->left_out.end = 0;
 		}
 		if (log->position >= log->limit)

@@ -25,7 +25,7 @@ struct tare_log {
 	int fd; /* of the .events file; -1 where there is none, or log_files.c has closed it */
 	uint64_t device, inode; /* of that file, once log_files.c has it */
 	struct tare_log *newer, *older;
-	uint64_t cut_bytes; /* after the last whole cell of the file, if the ring has no more */
+	uint64_t cut_bytes;     /* after the last whole cell of the file, if the ring has no more */
 	struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
 
 	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
@@ -42,7 +42,8 @@ struct tare_log {
 
 	uint64_t position; /* of the next step */
 	uint64_t limit;    /* no step goes beyond; info.end but for a range */
-	uint64_t *expected; /* by lane: 1 + where its next block goes on; 0: not known. NULL: this reader shares */
+	uint64_t *
+		expected; /* by lane: 1 + where its next block goes on; 0: not known. NULL: this reader shares */
 	struct {
 		uint64_t begin, end;
 	} left_out; /* of the file, ahead; end 0: nothing */

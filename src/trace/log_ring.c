@@ -89,8 +89,9 @@ static void salvage(struct tare_log *log, struct tare_log_lane *kept, const stru
 			to = position + (uint64_t)rec->cells * TARE_CELL;
 	}
 	for (uint64_t at = 0; at < size; at += TARE_CELL) {
-		uint64_t position = position_of(
-			(const struct tare_record *)(const void *)(bytes + at), at, size);
+		uint64_t position =
+			position_of((const struct tare_record *)(const void *)(bytes + at), at,
+				    size);
 
 		if (position != UINT64_MAX && position + size >= to && position < from)
 			from = position;

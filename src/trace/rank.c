@@ -179,7 +179,8 @@ void tare_rank_text_of_environment(struct tare_str *out, bool no_paths)
 {
 	for (size_t i = 0; i < LAUNCHER_NR; i++) {
 		const struct launcher *l = &launchers[i];
-		const char *const patterns[] = { l->rank, l->local, l->world, l->attempt, l->needs, l->job };
+		const char *const patterns[] = { l->rank,    l->local, l->world,
+						 l->attempt, l->needs, l->job };
 
 		for (size_t k = 0; k < sizeof(patterns) / sizeof(patterns[0]); k++)
 			for (const char *at = patterns[k]; *at; at = next_name(at))

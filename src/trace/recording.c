@@ -116,9 +116,10 @@ int tare_recording_open_all(struct tare_recording **out, const char *const *path
 	int rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->short_err.code)
-		rc = tare_err_set(err, r->short_err.code,
-				  "%s; without it the ledger would be wrong: raise the limit (ulimit -n)",
-				  r->short_err.text);
+		rc = tare_err_set(
+			err, r->short_err.code,
+			"%s; without it the ledger would be wrong: raise the limit (ulimit -n)",
+			r->short_err.text);
 	if (!rc && r->stream_nr == 0)
 		rc = nothing_found(r, paths[0], err);
 	if (rc) {

@@ -79,7 +79,8 @@ int64_t tare_recording_started_realtime_ns(const struct tare_recording *r);
 int64_t tare_recording_last_ns(const struct tare_recording *r);
 
 /* The first stamp of this process's log that is not before `ns`. */
-uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns);
+uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
+			      int64_t ns);
 
 /* It was never closed in order: being written now, or `tare` was killed. */
 bool tare_recording_is_open(const struct tare_recording *r);

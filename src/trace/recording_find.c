@@ -142,7 +142,8 @@ static const struct tare_json_value *read_json(struct tare_recording *r, const c
 	int rc = tare_file_read(&text, path, JSON_MAX, &err);
 
 	if (!rc && text.len)
-		rc = tare_json_parse(&r->arena, tare_arena_strndup(&r->arena, text.data, text.len), text.len, &value, &err);
+		rc = tare_json_parse(&r->arena, tare_arena_strndup(&r->arena, text.data, text.len),
+				     text.len, &value, &err);
 	if (rc && rc != TARE_E_NOT_FOUND)
 		tare_recording_add_note(r,
 					"%s is damaged (%s), so what was run is not known; the "
@@ -163,10 +164,11 @@ static void read_control(struct tare_recording *r, const char *folder)
 		memcpy(&control, text.data, sizeof(control));
 		if (!memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
 		    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
-			tare_recording_add_note(r,
-						"%llu of the processes could not open a log in %s and are "
-						"not in this recording: the disk was full or not writable",
-						(unsigned long long)control.degraded, folder);
+			tare_recording_add_note(
+				r,
+				"%llu of the processes could not open a log in %s and are "
+				"not in this recording: the disk was full or not writable",
+				(unsigned long long)control.degraded, folder);
 	}
 	tare_str_free(&text);
 	free(path);

@@ -19,7 +19,8 @@ struct pass {
 	struct tare_rfolder *folder;
 	struct tare_log *log;
 	struct tare_rprocess *owner; /* whose log it is */
-	struct tare_rstream *stream; /* where the records belong: a lane, outside of all, or what a FOLD names */
+	struct tare_rstream *
+		stream; /* where the records belong: a lane, outside of all, or what a FOLD names */
 	struct tare_rstream *outside;
 	struct tare_map lanes; /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
@@ -102,7 +103,8 @@ static void add_range(struct tare_rstream *s, uint64_t begin, uint64_t end)
 		s->ranges[s->range_nr - 1].end = end;
 		return;
 	}
-	s->ranges = tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
+	s->ranges =
+		tare_array_reserve(s->ranges, &s->range_cap, s->range_nr + 1, sizeof(*s->ranges));
 	s->ranges[s->range_nr++] = (struct tare_range){ begin, end };
 }
 
@@ -112,7 +114,8 @@ static struct tare_rstream *stream_of_lane(struct pass *pass, uint32_t lane)
 	uint64_t *slot = tare_map_put(&pass->lanes, lane, &is_new);
 
 	if (is_new)
-		*slot = (uint64_t)(uintptr_t)add_stream(pass->r, tare_log_share(pass->log), pass->owner);
+		*slot = (uint64_t)(uintptr_t)add_stream(pass->r, tare_log_share(pass->log),
+							pass->owner);
 	return (struct tare_rstream *)(uintptr_t)*slot;
 }
 
@@ -123,9 +126,11 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 
 	if (!tare_log_info(pass->log)->header.has_lanes)
 		return;
-	if (rec->info && rec->info->kind == TARE_KIND_LANE && rec->rec.lane->lane < TARE_LANES_MAX) {
+	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
+	    rec->rec.lane->lane < TARE_LANES_MAX) {
 		pass->stream = stream_of_lane(pass, rec->rec.lane->lane);
-		pass->block_end = begin + (rec->rec.lane->bytes < left ? rec->rec.lane->bytes : left);
+		pass->block_end =
+			begin + (rec->rec.lane->bytes < left ? rec->rec.lane->bytes : left);
 		add_range(pass->stream, begin, pass->block_end);
 	} else if (rec->position >= pass->block_end) {
 		pass->stream = pass->outside;
@@ -369,10 +374,11 @@ static void note_damage(const struct pass *pass)
 					"times may be wrong",
 					path);
 	if (info->is_ring_damaged)
-		tare_recording_add_note(pass->r,
-					"%s: its ring is damaged, or of another version of Tare; what "
-					"could be found in it is read",
-					path);
+		tare_recording_add_note(
+			pass->r,
+			"%s: its ring is damaged, or of another version of Tare; what "
+			"could be found in it is read",
+			path);
 	if (gaps > 0)
 		tare_recording_add_note(pass->r,
 					"%s: %" PRIu64 " place%s (%" PRIu64
@@ -394,10 +400,9 @@ static void note_damage(const struct pass *pass)
 					path, counts->unknown, plural(counts->unknown),
 					TARE_VERSION, info->header.tool);
 	if (lost > 0)
-		tare_recording_add_note(pass->r,
-					"%s: %" PRIu64
-					" record%s given up because %s",
-					path, lost, plural(lost), tare_lost_meaning(pass->lost_reason));
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s",
+					path, lost, plural(lost),
+					tare_lost_meaning(pass->lost_reason));
 }
 
 static void read_log(struct pass *pass)

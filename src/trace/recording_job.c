@@ -28,7 +28,8 @@ static bool peek_log(const char *path, struct tare_rank *out)
 
 		if (step == TARE_LOG_END)
 			break;
-		is_found = step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LAUNCH &&
+		is_found = step == TARE_LOG_RECORD && rec.info &&
+			   rec.info->kind == TARE_KIND_LAUNCH &&
 			   tare_rank_of_text(out, rec.text, rec.text_len);
 	}
 	tare_log_close(log);
@@ -106,14 +107,16 @@ static int refuse(const struct job *jobs, size_t n, const char *wanted, struct t
 
 	list_jobs(&text, jobs, n);
 	if (wanted)
-		rc = tare_err_set(err, TARE_E_USAGE, "--job %s: no recording is of that job; there %s %s",
-				  wanted, n > 1 ? "are" : "is",
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "--job %s: no recording is of that job; there %s %s", wanted,
+				  n > 1 ? "are" : "is",
 				  n ? tare_str_text(&text) : "none that names its job");
 	else
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "these recordings are of %zu jobs, which have no ledger in common: "
-				  "%s; choose one with --job",
-				  n, tare_str_text(&text));
+		rc = tare_err_set(
+			err, TARE_E_USAGE,
+			"these recordings are of %zu jobs, which have no ledger in common: "
+			"%s; choose one with --job",
+			n, tare_str_text(&text));
 	tare_str_free(&text);
 	return rc;
 }
@@ -147,11 +150,12 @@ static void note_strangers(struct tare_recording *r, const struct tare_rank *ran
 		if (paths[i])
 			*(ranks[i].rank < 0 ? &without : &with) += 1;
 	if (with && without)
-		tare_recording_add_note(r,
-					"%zu of these recordings belong%s to no job that is known, and "
-					"%zu to one: programs that have nothing to do with each other "
-					"may be added up here",
-					without, without == 1 ? "s" : "", with);
+		tare_recording_add_note(
+			r,
+			"%zu of these recordings belong%s to no job that is known, and "
+			"%zu to one: programs that have nothing to do with each other "
+			"may be added up here",
+			without, without == 1 ? "s" : "", with);
 }
 
 int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t path_nr,
@@ -194,7 +198,8 @@ static bool has_rank(const struct tare_rank *ranks, const size_t *group, size_t 
 		     const struct tare_rank *rank)
 {
 	for (size_t i = 0; i < n; i++)
-		if (group[i] == wanted && ranks[i].rank == rank->rank && ranks[i].attempt == rank->attempt)
+		if (group[i] == wanted && ranks[i].rank == rank->rank &&
+		    ranks[i].attempt == rank->attempt)
 			return true;
 	return false;
 }

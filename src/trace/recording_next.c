@@ -121,8 +121,9 @@ static void set_times(const struct tare_recording *r, const struct tare_rprocess
 static int64_t length_of(const struct tare_recording *r, const struct tare_rprocess *p,
 			 uint64_t stamp, uint16_t steps)
 {
-	uint64_t ticks = steps & TARE_LONG_READING ? (uint64_t)(steps & ~TARE_LONG_READING) * TARE_LONG_READING_STEP :
-						     (uint64_t)steps * TARE_READING_STEP;
+	uint64_t ticks = steps & TARE_LONG_READING
+				 ? (uint64_t)(steps & ~TARE_LONG_READING) * TARE_LONG_READING_STEP
+				 : (uint64_t)steps * TARE_READING_STEP;
 
 	return ticks ? tare_recording_ns(r, p, stamp + ticks) - tare_recording_ns(r, p, stamp) : 0;
 }

@@ -103,7 +103,7 @@ struct tare_recording {
 		struct tare_snapshot_mark public;
 		struct tare_rprocess *from;
 		uint64_t stamp;
-	} *marks;
+	} * marks;
 	size_t mark_nr, mark_cap;
 	const char **notes;
 	size_t note_nr, note_cap;

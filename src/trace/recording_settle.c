@@ -287,9 +287,11 @@ void tare_recording_settle(struct tare_recording *r)
 }
 
 /* Times only grow with stamps, so the stamp is found by halving. */
-uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns)
+uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
+			      int64_t ns)
 {
-	const struct tare_rprocess *p = (const struct tare_rprocess *)process; /* its first member */
+	const struct tare_rprocess *p =
+		(const struct tare_rprocess *)process; /* its first member */
 	uint64_t low = 0, high = UINT64_MAX >> 1;
 
 	while (low < high) {

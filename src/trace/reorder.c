@@ -37,7 +37,7 @@ struct tare_reorder {
 	struct held **heap; /* those that came late, smallest stamp first */
 	size_t heap_nr, heap_cap, held_bytes;
 	struct held *free_small, *free_usual, *given; /* given: by the last call */
-	bool is_drained;           /* the log has no more */
+	bool is_drained;                              /* the log has no more */
 };
 
 void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
@@ -149,8 +149,8 @@ void tare_reorder_rewind(struct tare_reorder *r)
 	r->is_drained = false;
 }
 
-struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
-				      uint64_t lag)
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges,
+				      size_t range_nr, uint64_t lag)
 {
 	struct tare_reorder *r = tare_xcalloc(1, sizeof(*r));
 
@@ -292,10 +292,12 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 
 	while (r->range < r->range_nr) {
 		while ((step = tare_log_next(r->log, rec)) != TARE_LOG_END)
-			if (step == TARE_LOG_RECORD && rec->info && tare_reorder_is_event(rec->info->kind))
+			if (step == TARE_LOG_RECORD && rec->info &&
+			    tare_reorder_is_event(rec->info->kind))
 				return true;
 		if (++r->range < r->range_nr)
-			tare_log_set_range(r->log, r->ranges[r->range].begin, r->ranges[r->range].end);
+			tare_log_set_range(r->log, r->ranges[r->range].begin,
+					   r->ranges[r->range].end);
 	}
 	return false;
 }

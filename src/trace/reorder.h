@@ -33,8 +33,8 @@ struct tare_range {
 };
 
 /* These parts of `log`, in this order. `log` belongs to the caller and is read by nobody else. */
-struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges, size_t range_nr,
-				      uint64_t lag);
+struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_range *ranges,
+				      size_t range_nr, uint64_t lag);
 void tare_reorder_free(struct tare_reorder *r);
 void tare_reorder_rewind(struct tare_reorder *r);
 

@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-#define TARE_VRAM_MAGIC "TAREVRM" /* 8 bytes with its NUL */
+#define TARE_VRAM_MAGIC   "TAREVRM" /* 8 bytes with its NUL */
 #define TARE_VRAM_VERSION 0
-#define TARE_VRAM_CARDS 32
-#define TARE_VRAM_SLOTS 256
+#define TARE_VRAM_CARDS   32
+#define TARE_VRAM_SLOTS   256
 
 /* One GPU, as programs are to see it. */
 struct tare_vram_card {
@@ -22,9 +22,11 @@ struct tare_vram_card {
 	int32_t index;
 	uint32_t has_profile; /* the fields from `context` on are a card's, and not this GPU's */
 	uint64_t total, reserved; /* as NVML says them; programs have total - reserved */
-	uint64_t context; /* what a context takes there, with local memory for stacks of stack_default */
+	/* what a context takes there, with local memory for stacks of stack_default */
+	uint64_t context;
 	uint64_t stack_default, stack_align;
-	uint64_t local_extra, page; /* local memory: multiprocessors × threads × stack + this, in pages */
+	uint64_t local_extra,
+		page; /* local memory: multiprocessors × threads × stack + this, in pages */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	char name[64]; /* of the profile's GPU; empty: --vram */
 	/*
@@ -36,9 +38,10 @@ struct tare_vram_card {
 	uint64_t reserved0[2];
 };
 
-#define TARE_VRAM_UNIT 4096u
+#define TARE_VRAM_UNIT       4096u
 #define TARE_VRAM_UNITS_MASK ((UINT64_C(1) << 36) - 1)
-#define TARE_VRAM_TIGHT (UINT64_C(1) << 36) /* a call is under way that may pass the limit by a page */
+#define TARE_VRAM_TIGHT                                                                            \
+	(UINT64_C(1) << 36) /* a call is under way that may pass the limit by a page */
 #define TARE_VRAM_TURN (UINT64_C(1) << 37)
 
 /* A process. */
@@ -48,7 +51,7 @@ struct tare_vram_slot {
 	uint64_t start_ticks, pid_namespace; /* with the pid: this process and no other */
 	struct tare_vram_part {
 		uint64_t under_way; /* its part of the card's word, in units */
-		int64_t aside; /* what of the device's counter is not to be counted */
+		int64_t aside;      /* what of the device's counter is not to be counted */
 	} parts[TARE_VRAM_CARDS];
 };
 

@@ -82,8 +82,7 @@ static void add_said(struct list *list, const struct tare_ledger *const *ledgers
 	struct said said = { .is_everywhere = true };
 
 	for (int i = 0; i < ledger_nr; i++) {
-		const struct tare_finding *there =
-			same(tare_columns_device(ledgers[i], device), f);
+		const struct tare_finding *there = same(tare_columns_device(ledgers[i], device), f);
 
 		if (!there || there->bytes != f->bytes)
 			said.is_everywhere = false;
@@ -92,8 +91,8 @@ static void add_said(struct list *list, const struct tare_ledger *const *ledgers
 			said.ledger = ledgers[i];
 		}
 	}
-	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1,
-					 sizeof(*list->items));
+	list->items =
+		tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = said;
 }
 

@@ -11,7 +11,8 @@
 
 enum { TAB = 8, LINES_MOST = 1 << 20 };
 
-static void look_at(const struct tare_ledger_line *l, const char *text, const char **found, const char **other)
+static void look_at(const struct tare_ledger_line *l, const char *text, const char **found,
+		    const char **other)
 {
 	if (!l->file || !tare_line_is_file(l->file, text, strlen(text)))
 		return;
@@ -32,14 +33,16 @@ int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, 
 			for (int k = 0; k < ledgers[i]->devices[d].line_nr; k++)
 				look_at(&ledgers[i]->devices[d].lines[k], text, file, &other);
 	if (other)
-		return tare_err_set(err, TARE_E_NOT_FOUND, "--annotate %s means several files, such as %s and %s; say "
-						       "more of the path",
+		return tare_err_set(err, TARE_E_NOT_FOUND,
+				    "--annotate %s means several files, such as %s and %s; say "
+				    "more of the path",
 				    text, *file, other);
 	if (!*file)
-		return tare_err_set(err, TARE_E_NOT_FOUND,
-				    "--annotate %s: nothing was recorded at any line of such a file; --by line shows "
-				    "the lines that there are",
-				    text);
+		return tare_err_set(
+			err, TARE_E_NOT_FOUND,
+			"--annotate %s: nothing was recorded at any line of such a file; --by line shows "
+			"the lines that there are",
+			text);
 	return 0;
 }
 
@@ -112,7 +115,8 @@ static void add_source(struct tare_str *out, const char *line, size_t len)
 	tare_str_free(&plain);
 }
 
-static void add_line(struct tare_str *out, size_t number, const struct sum *s, const char *line, size_t len)
+static void add_line(struct tare_str *out, size_t number, const struct sum *s, const char *line,
+		     size_t len)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_str cell = { 0 };
@@ -135,20 +139,16 @@ static void add_line(struct tare_str *out, size_t number, const struct sum *s, c
 /* ---- all formats ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },
-	{ "device", "", TARE_COL_COUNT },
-	{ "line", "", TARE_COL_COUNT },
-	{ "host_bytes", "", TARE_COL_BYTES },
-	{ "bytes", "", TARE_COL_BYTES },
-	{ "tensor_bytes", "", TARE_COL_BYTES },
-	{ "tensors", "", TARE_COL_COUNT },
-	{ "handed_bytes", "", TARE_COL_BYTES },
-	{ "handed", "", TARE_COL_COUNT },
-	{ "source", "", TARE_COL_TEXT },
+	{ "at", "", TARE_COL_TEXT },       { "device", "", TARE_COL_COUNT },
+	{ "line", "", TARE_COL_COUNT },    { "host_bytes", "", TARE_COL_BYTES },
+	{ "bytes", "", TARE_COL_BYTES },   { "tensor_bytes", "", TARE_COL_BYTES },
+	{ "tensors", "", TARE_COL_COUNT }, { "handed_bytes", "", TARE_COL_BYTES },
+	{ "handed", "", TARE_COL_COUNT },  { "source", "", TARE_COL_TEXT },
 };
 
-static void add_row(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		    size_t number, const struct sum *s, const char *line, size_t len)
+static void add_row(struct tare_emit *e, const struct tare_ledger *l,
+		    const struct tare_device_ledger *d, size_t number, const struct sum *s,
+		    const char *line, size_t len)
 {
 	if (e->format == TARE_EMIT_TEXT) {
 		add_line(e->out, number, s, line ? line : "", len);
@@ -168,8 +168,8 @@ static void add_row(struct tare_emit *e, const struct tare_ledger *l, const stru
 	tare_emit_row(e);
 }
 
-static void add_rows(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		     const struct sums *s, const char *source)
+static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
+		     const struct tare_device_ledger *d, const struct sums *s, const char *source)
 {
 	static const struct sum nothing;
 	size_t number = 1;
@@ -177,7 +177,8 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l, const str
 	for (; source && *source; number++) {
 		size_t len = strcspn(source, "\n");
 
-		add_row(e, l, d, number, number < s->count ? &s->items[number] : &nothing, source, len);
+		add_row(e, l, d, number, number < s->count ? &s->items[number] : &nothing, source,
+			len);
 		source += len + (source[len] == '\n');
 	}
 	for (; number < s->count; number++)
@@ -185,14 +186,15 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l, const str
 			add_row(e, l, d, number, &s->items[number], NULL, 0);
 }
 
-static void add_head(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		     const char *file)
+static void add_head(struct tare_emit *e, const struct tare_ledger *l,
+		     const struct tare_device_ledger *d, const char *file)
 {
 	if (e->format != TARE_EMIT_TEXT)
 		return;
 	tare_text_add_name(e->out, file);
 	tare_str_addf(e->out, " · GPU %d · at %s · MiB\n", d->index, l->at);
-	tare_str_addf(e->out, "%6s%10s%10s%10s%10s  %s\n", "line", "host", "device", "tensors", "ever", "source");
+	tare_str_addf(e->out, "%6s%10s%10s%10s%10s  %s\n", "line", "host", "device", "tensors",
+		      "ever", "source");
 }
 
 void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file,

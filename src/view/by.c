@@ -50,7 +50,8 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 			    const struct tare_row *row)
 {
-	bool has_owner = row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM;
+	bool has_owner =
+		row->account == TARE_ACCOUNT_ALLOCATION || row->account == TARE_ACCOUNT_VMM;
 
 	if (row->account == TARE_ACCOUNT_OTHER)
 		return tare_accounts[row->account].label;
@@ -113,7 +114,8 @@ static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tar
 
 static int by_label(const void *a, const void *b)
 {
-	return strcmp(((const struct tare_by_row *)a)->label, ((const struct tare_by_row *)b)->label);
+	return strcmp(((const struct tare_by_row *)a)->label,
+		      ((const struct tare_by_row *)b)->label);
 }
 
 static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger *by)
@@ -124,23 +126,26 @@ static void add_blocks(struct tare_blocks_ledger *sum, const struct tare_blocks_
 	sum->ever += by->ever;
 }
 
-static void add_lines(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger_line *lines, int nr)
+static void add_lines(struct tare_by_rows *out, enum tare_by by,
+		      const struct tare_ledger_line *lines, int nr)
 {
 	for (int i = 0; i < nr; i++) {
 		const struct tare_ledger_line *l = &lines[i];
 
-		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-		out->rows[out->count++] = (struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
-								.line = l,
-								.pid = l->pid,
-								.bytes = l->bytes,
-								.count = l->count,
-								.driver_ns = l->driver_ns,
-								.evidence = l->evidence,
-								.tensors = l->tensors,
-								.unexplained = l->unexplained,
-								.host_anon = l->host_anon,
-								.host_file = l->host_file };
+		out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1,
+					       sizeof(*out->rows));
+		out->rows[out->count++] =
+			(struct tare_by_row){ .label = by == TARE_BY_STACK ? l->stack : l->label,
+					      .line = l,
+					      .pid = l->pid,
+					      .bytes = l->bytes,
+					      .count = l->count,
+					      .driver_ns = l->driver_ns,
+					      .evidence = l->evidence,
+					      .tensors = l->tensors,
+					      .unexplained = l->unexplained,
+					      .host_anon = l->host_anon,
+					      .host_file = l->host_file };
 	}
 }
 

@@ -30,13 +30,13 @@ extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
 struct tare_by_row {
 	const struct tare_ledger *ledger;
 	const struct tare_device_ledger *device; /* NULL: tensors on the CPU */
-	const char *label; /* the ledger's */
-	const struct tare_ledger_line *line; /* LINE, STACK: one of the group; else NULL */
-	int64_t pid;                         /* of its first row; -1: no process */
+	const char *label;                       /* the ledger's */
+	const struct tare_ledger_line *line;     /* LINE, STACK: one of the group; else NULL */
+	int64_t pid;                             /* of its first row; -1: no process */
 	int64_t bytes;
 	uint64_t count, driver_ns;
-	enum tare_evidence evidence; /* the weakest in the group */
-	struct tare_blocks_ledger tensors; /* LINE, STACK */
+	enum tare_evidence evidence;               /* the weakest in the group */
+	struct tare_blocks_ledger tensors;         /* LINE, STACK */
 	int64_t host_anon, host_file, unexplained; /* the same */
 };
 
@@ -68,7 +68,8 @@ const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
 void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device, const struct tare_text_style *style);
+			const struct tare_device_ledger *device,
+			const struct tare_text_style *style);
 
 /* by_host.c: what lines have in tensors on the CPU. */
 void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,

@@ -97,7 +97,8 @@ void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger
 		tare_streams_data(e, ledgers, ledger_nr);
 		return;
 	}
-	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) && tare_tensors_is_any(ledgers, ledger_nr)) {
+	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) &&
+	    tare_tensors_is_any(ledgers, ledger_nr)) {
 		tare_tensors_data(e, by == TARE_BY_TENSOR, ledgers, ledger_nr);
 		return;
 	}

@@ -12,7 +12,8 @@
 enum { HOST, DEVICE, TENSORS, BLOCKS, EVER, EVER_BYTES, COLUMN_NR };
 
 static const char *const heads[COLUMN_NR] = {
-	[HOST] = "host", [DEVICE] = "device", [TENSORS] = "tensors", [BLOCKS] = "blocks", [EVER] = "ever", [EVER_BYTES] = "ever MiB",
+	[HOST] = "host",     [DEVICE] = "device", [TENSORS] = "tensors",
+	[BLOCKS] = "blocks", [EVER] = "ever",     [EVER_BYTES] = "ever MiB",
 };
 
 /* Of what is gone only lines with a hundredth of all that was ever handed out are worth a row. */
@@ -44,7 +45,8 @@ static const char **names_of(const struct tare_by_row *rows, size_t count)
 		bool is_shared = (i && !by_short_name(&sorted[i - 1], &sorted[i])) ||
 				 (i + 1 < count && !by_short_name(&sorted[i], &sorted[i + 1]));
 
-		names[sorted[i] - rows] = is_shared ? sorted[i]->label : tare_by_short_name(sorted[i]);
+		names[sorted[i] - rows] =
+			is_shared ? sorted[i]->label : tare_by_short_name(sorted[i]);
 	}
 	free(sorted);
 	return names;
@@ -65,14 +67,16 @@ static void add_host(struct tare_text_table_row *row, int64_t bytes)
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (bytes)
-		tare_str_addf(&row->cells[HOST], "%s%s", bytes > 0 ? "+" : "", tare_units_mib(text, bytes));
+		tare_str_addf(&row->cells[HOST], "%s%s", bytes > 0 ? "+" : "",
+			      tare_units_mib(text, bytes));
 	else
 		tare_str_add(&row->cells[HOST], "–");
 }
 
 static bool is_worth_a_row(const struct tare_by_row *r, const struct tare_blocks_ledger *all)
 {
-	return r->bytes || r->unexplained || r->host_anon || r->host_file || r->tensors.count || r->tensors.ever_bytes >= all->ever_bytes / WORTH;
+	return r->bytes || r->unexplained || r->host_anon || r->host_file || r->tensors.count ||
+	       r->tensors.ever_bytes >= all->ever_bytes / WORTH;
 }
 
 static void add_rest(struct tare_text_table *t, size_t count, const struct tare_blocks_ledger *rest)
@@ -114,7 +118,8 @@ static void add_rows(struct tare_text_table *t, const struct tare_by_row *rows, 
 		tare_str_add(&row->label, "  ");
 		tare_text_add_name(&row->label, names[i]);
 		add_host(row, rows[i].host_anon + rows[i].host_file);
-		tare_str_add(&row->cells[DEVICE], rows[i].bytes ? tare_units_mib(text, rows[i].bytes) : "–");
+		tare_str_add(&row->cells[DEVICE],
+			     rows[i].bytes ? tare_units_mib(text, rows[i].bytes) : "–");
 		add_cells(row, &rows[i].tensors);
 	}
 	if (rest_nr)
@@ -150,8 +155,9 @@ static void add_foot(struct tare_text_table *t, const struct tare_device_ledger 
 	tare_device_text_unexplained(&row->cells[DEVICE], device);
 }
 
-static void add_table(struct tare_str *out, const struct tare_by_rows *rows, const struct tare_ledger *ledger,
-		      const struct tare_device_ledger *device, const struct tare_text_style *style)
+static void add_table(struct tare_str *out, const struct tare_by_rows *rows,
+		      const struct tare_ledger *ledger, const struct tare_device_ledger *device,
+		      const struct tare_text_style *style)
 {
 	struct tare_text_table t = { .column_nr = COLUMN_NR };
 	struct tare_blocks_ledger all = { 0 };
@@ -176,7 +182,8 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows, con
 
 void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device, const struct tare_text_style *style)
+			const struct tare_device_ledger *device,
+			const struct tare_text_style *style)
 {
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);

@@ -78,7 +78,8 @@ static const char *without_folders(const struct tare_by_row *group)
 {
 	if (!group->line)
 		return group->label;
-	return group->label == group->line->label ? group->line->short_label : group->line->short_stack;
+	return group->label == group->line->label ? group->line->short_label
+						  : group->line->short_stack;
 }
 
 /* Two files of one name are told apart by their folders. */
@@ -158,7 +159,8 @@ void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledge
 		tare_streams_text(out, ledgers, ledger_nr, style);
 		return;
 	}
-	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) && tare_tensors_is_any(ledgers, ledger_nr)) {
+	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) &&
+	    tare_tensors_is_any(ledgers, ledger_nr)) {
 		tare_tensors_text(out, by == TARE_BY_TENSOR, ledgers, ledger_nr, style);
 		return;
 	}

@@ -25,9 +25,11 @@ static void add_card(struct tare_str *out, const struct tare_card_ledger *card)
 
 	if (*card->name) {
 		tare_text_add_name(out, card->name);
-		tare_str_addf(out, " of %s MiB (--card)", tare_units_count(text, room_of(card) >> 20));
+		tare_str_addf(out, " of %s MiB (--card)",
+			      tare_units_count(text, room_of(card) >> 20));
 	} else {
-		tare_str_addf(out, "card of %s MiB (--vram)", tare_units_count(text, room_of(card) >> 20));
+		tare_str_addf(out, "card of %s MiB (--vram)",
+			      tare_units_count(text, room_of(card) >> 20));
 	}
 }
 
@@ -49,15 +51,17 @@ void tare_card_rows(struct tare_text_table *t, const struct tare_columns *c,
 	row = tare_text_table_add(t);
 	tare_str_add(&row->label, "  of that, on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_mib(&row->cells[i], c->devices[i] ? c->devices[i]->card.used : TARE_NOT_KNOWN);
+		tare_device_text_mib(&row->cells[i],
+				     c->devices[i] ? c->devices[i]->card.used : TARE_NOT_KNOWN);
 	row = tare_text_table_add(t);
 	tare_str_add(&row->label, "  free on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_mib(&row->cells[i],
-				     c->devices[i] ? free_of(&c->devices[i]->card) : TARE_NOT_KNOWN);
+		tare_device_text_mib(&row->cells[i], c->devices[i] ? free_of(&c->devices[i]->card)
+								   : TARE_NOT_KNOWN);
 }
 
-static void add_line(struct tare_str *out, const struct tare_str *line, const struct tare_text_style *style)
+static void add_line(struct tare_str *out, const struct tare_str *line,
+		     const struct tare_text_style *style)
 {
 	tare_str_add(out, "  ");
 	tare_str_add_wrapped(out, tare_str_text(line), 2, 4, (size_t)style->width);
@@ -92,12 +96,14 @@ static void add_refusals(struct tare_str *out, const struct tare_device_ledger *
 			tare_str_add(&line, " by ");
 			tare_text_add_name(&line, r->owner);
 		}
-		tare_str_addf(&line, ", up to %s MiB (%s missing)", tare_units_mib(a, (int64_t)r->largest),
+		tare_str_addf(&line, ", up to %s MiB (%s missing)",
+			      tare_units_mib(a, (int64_t)r->largest),
 			      tare_units_mib(b, (int64_t)r->missing));
 		add_line(out, &line, style);
 	}
 	if (d->refusal_nr > MAX_REFUSALS)
-		tare_str_addf(out, "    and %d more: tare report --json\n", d->refusal_nr - MAX_REFUSALS);
+		tare_str_addf(out, "    and %d more: tare report --json\n",
+			      d->refusal_nr - MAX_REFUSALS);
 	tare_str_free(&line);
 }
 
@@ -114,14 +120,17 @@ void tare_card_text(struct tare_str *out, const struct tare_device_ledger *devic
 	else
 		tare_str_add(out, "  refused: nothing, all of it fits on the card\n");
 	if (device->card.has_profile)
-		tare_str_addf(&line,
-			      "On the card a context takes %s MiB, and local memory is that of %u × %u threads; code, "
-			      "streams and steps are those of this GPU.",
-			      tare_units_mib(text, (int64_t)device->card.context), device->card.multiprocessors,
-			      device->card.threads_per_multiprocessor);
+		tare_str_addf(
+			&line,
+			"On the card a context takes %s MiB, and local memory is that of %u × %u threads; code, "
+			"streams and steps are those of this GPU.",
+			tare_units_mib(text, (int64_t)device->card.context),
+			device->card.multiprocessors, device->card.threads_per_multiprocessor);
 	else
-		tare_str_add(&line, "Context, local memory, code and streams are those of this GPU, not of a card of that "
-				    "size: --card PROFILE counts the first two as they are there.");
+		tare_str_add(
+			&line,
+			"Context, local memory, code and streams are those of this GPU, not of a card of that "
+			"size: --card PROFILE counts the first two as they are there.");
 	add_line(out, &line, style);
 	tare_str_add_char(out, '\n');
 	tare_str_free(&line);

@@ -12,8 +12,8 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_add(out,
-		     tare_bytes_are_known(bytes) ? tare_units_mib(text, (int64_t)bytes) : "not known");
+	tare_str_add(out, tare_bytes_are_known(bytes) ? tare_units_mib(text, (int64_t)bytes)
+						      : "not known");
 }
 
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */
@@ -38,7 +38,8 @@ static void add_head_row(struct tare_text_table *t, const struct tare_columns *c
 	row->word = "evidence";
 	row->tone = TARE_TONE_QUIET;
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_instant(&row->cells[i], ledgers[i], c->devices[i] ? c->devices[i]->t_ns : -1);
+		tare_device_text_instant(&row->cells[i], ledgers[i],
+					 c->devices[i] ? c->devices[i]->t_ns : -1);
 }
 
 /* Whose figure `used` is: the same for every instant of a device. */
@@ -94,7 +95,8 @@ void tare_device_text_unexplained(struct tare_str *out, const struct tare_device
 	if (!d || d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED)
 		tare_str_add(out, "not known");
 	else
-		tare_str_addf(out, "%s%s", d->unexplained > 0 ? "+" : "", tare_units_mib(text, d->unexplained));
+		tare_str_addf(out, "%s%s", d->unexplained > 0 ? "+" : "",
+			      tare_units_mib(text, d->unexplained));
 }
 
 void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c)

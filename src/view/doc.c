@@ -19,7 +19,8 @@ static const char *format(struct tare_doc *d, const char *fmt, va_list ap)
 
 static struct tare_doc_block *add(struct tare_doc *d, enum tare_doc_kind kind)
 {
-	d->blocks = tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	d->blocks =
+		tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
 	d->blocks[d->block_nr] = (struct tare_doc_block){ .kind = kind };
 	return &d->blocks[d->block_nr++];
 }
@@ -74,13 +75,15 @@ void tare_doc_row(struct tare_doc *d, enum tare_text_tone tone)
 
 	if (!d->cells)
 		return;
-	block->rows = tare_array_reserve(block->rows, &block->row_cap, block->row_nr + 1, sizeof(*block->rows));
+	block->rows = tare_array_reserve(block->rows, &block->row_cap, block->row_nr + 1,
+					 sizeof(*block->rows));
 	block->rows[block->row_nr++] = (struct tare_doc_row){ d->cells, tone };
 	d->cells = NULL;
 	d->cell_nr = 0;
 }
 
-void tare_doc_bars(struct tare_doc *d, const char *const *names, size_t count, double limit, const char *limit_text)
+void tare_doc_bars(struct tare_doc *d, const char *const *names, size_t count, double limit,
+		   const char *limit_text)
 {
 	struct tare_doc_block *block = add(d, TARE_DOC_BARS);
 
@@ -97,7 +100,8 @@ void tare_doc_bar(struct tare_doc *d, const char *label, const char *value, cons
 	struct tare_doc_block *block = &d->blocks[d->block_nr - 1];
 	struct tare_doc_bar *bar;
 
-	block->bars = tare_array_reserve(block->bars, &block->row_cap, block->row_nr + 1, sizeof(*block->bars));
+	block->bars = tare_array_reserve(block->bars, &block->row_cap, block->row_nr + 1,
+					 sizeof(*block->bars));
 	bar = &block->bars[block->row_nr++];
 	bar->label = tare_arena_strdup(&d->memory, label);
 	bar->value = tare_arena_strdup(&d->memory, value);
@@ -135,7 +139,8 @@ static size_t width_of(const char *text)
 	return n;
 }
 
-static void add_cell(struct tare_str *out, const char *text, size_t width, bool is_number, bool is_last)
+static void add_cell(struct tare_str *out, const char *text, size_t width, bool is_number,
+		     bool is_last)
 {
 	size_t blank = width - width_of(text);
 
@@ -146,7 +151,8 @@ static void add_cell(struct tare_str *out, const char *text, size_t width, bool 
 		tare_str_add_repeat(out, " ", blank);
 }
 
-static void text_table(struct tare_str *out, const struct tare_doc_block *b, const struct tare_text_style *style)
+static void text_table(struct tare_str *out, const struct tare_doc_block *b,
+		       const struct tare_text_style *style)
 {
 	size_t *widths = tare_xcalloc(b->column_nr + 1, sizeof(*widths));
 	struct tare_str line = { 0 };
@@ -164,14 +170,16 @@ static void text_table(struct tare_str *out, const struct tare_doc_block *b, con
 			add_cell(&line, r ? b->rows[r - 1].cells[c] : b->columns[c].head, widths[c],
 				 b->columns[c].is_number, c + 1 == b->column_nr);
 		}
-		tare_text_tone(out, tare_str_text(&line), r ? b->rows[r - 1].tone : TARE_TONE_STRONG, style);
+		tare_text_tone(out, tare_str_text(&line),
+			       r ? b->rows[r - 1].tone : TARE_TONE_STRONG, style);
 		tare_str_add_char(out, '\n');
 	}
 	tare_str_free(&line);
 	free(widths);
 }
 
-static void text_wrapped(struct tare_str *out, const char *text, size_t indent, const struct tare_text_style *style)
+static void text_wrapped(struct tare_str *out, const char *text, size_t indent,
+			 const struct tare_text_style *style)
 {
 	struct tare_str name = { 0 };
 
@@ -181,7 +189,8 @@ static void text_wrapped(struct tare_str *out, const char *text, size_t indent, 
 	tare_str_free(&name);
 }
 
-static void text_heading(struct tare_str *out, const char *text, const struct tare_text_style *style)
+static void text_heading(struct tare_str *out, const char *text,
+			 const struct tare_text_style *style)
 {
 	struct tare_str name = { 0 };
 
@@ -191,15 +200,18 @@ static void text_heading(struct tare_str *out, const char *text, const struct ta
 	tare_str_free(&name);
 }
 
-void tare_doc_text(struct tare_str *out, const struct tare_doc *d, const struct tare_text_style *style)
+void tare_doc_text(struct tare_str *out, const struct tare_doc *d,
+		   const struct tare_text_style *style)
 {
 	size_t start = out->len;
 
 	for (size_t i = 0; i < d->block_nr; i++) {
 		const struct tare_doc_block *b = &d->blocks[i];
-		bool is_apart = i && !(b->kind == TARE_DOC_ITEM && d->blocks[i - 1].kind == TARE_DOC_ITEM) &&
-				d->blocks[i - 1].kind != TARE_DOC_HEADING && d->blocks[i - 1].kind != TARE_DOC_TITLE &&
-				b->kind != TARE_DOC_BARS;
+		bool is_apart =
+			i &&
+			!(b->kind == TARE_DOC_ITEM && d->blocks[i - 1].kind == TARE_DOC_ITEM) &&
+			d->blocks[i - 1].kind != TARE_DOC_HEADING &&
+			d->blocks[i - 1].kind != TARE_DOC_TITLE && b->kind != TARE_DOC_BARS;
 
 		if (is_apart)
 			tare_str_add_char(out, '\n');

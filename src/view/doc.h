@@ -24,7 +24,14 @@
 
 #include <stdint.h>
 
-enum tare_doc_kind { TARE_DOC_TITLE, TARE_DOC_HEADING, TARE_DOC_PARAGRAPH, TARE_DOC_ITEM, TARE_DOC_TABLE, TARE_DOC_BARS };
+enum tare_doc_kind {
+	TARE_DOC_TITLE,
+	TARE_DOC_HEADING,
+	TARE_DOC_PARAGRAPH,
+	TARE_DOC_ITEM,
+	TARE_DOC_TABLE,
+	TARE_DOC_BARS
+};
 
 struct tare_doc_column {
 	const char *head; /* kept by reference until the document is freed */
@@ -64,8 +71,10 @@ struct tare_doc {
 };
 
 void tare_doc_title(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tare_doc_heading(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tare_doc_paragraph(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_doc_heading(struct tare_doc *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void tare_doc_paragraph(struct tare_doc *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void tare_doc_item(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Columns are copied, their heads are not. */
@@ -73,12 +82,15 @@ void tare_doc_table(struct tare_doc *d, const struct tare_doc_column *columns, s
 void tare_doc_cell(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tare_doc_row(struct tare_doc *d, enum tare_text_tone tone); /* missing cells are empty */
 
-void tare_doc_bars(struct tare_doc *d, const char *const *names, size_t count, double limit, const char *limit_text);
+void tare_doc_bars(struct tare_doc *d, const char *const *names, size_t count, double limit,
+		   const char *limit_text);
 void tare_doc_bar(struct tare_doc *d, const char *label, const char *value, const double *parts);
 
-void tare_doc_text(struct tare_str *out, const struct tare_doc *d, const struct tare_text_style *style);
+void tare_doc_text(struct tare_str *out, const struct tare_doc *d,
+		   const struct tare_text_style *style);
 void tare_doc_markdown(struct tare_str *out, const struct tare_doc *d);
-void tare_doc_html(struct tare_str *out, const struct tare_doc *d); /* a whole page, nothing outside it is needed */
+void tare_doc_html(struct tare_str *out,
+		   const struct tare_doc *d); /* a whole page, nothing outside it is needed */
 void tare_doc_free(struct tare_doc *d);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/doc.h"
 
-
 /* Legible at 800 px, in the light and in the dark; wide tables scroll on their own. */
 static const char page_head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -51,7 +50,8 @@ static void add_element(struct tare_str *out, const char *tag, const char *text)
 
 static const char *class_of(enum tare_text_tone tone)
 {
-	static const char *const classes[] = { "", " class=\"strong\"", " class=\"quiet\"", " class=\"alarm\"" };
+	static const char *const classes[] = { "", " class=\"strong\"", " class=\"quiet\"",
+					       " class=\"alarm\"" };
 
 	return classes[tone];
 }
@@ -94,7 +94,8 @@ static bool is_used(const struct tare_doc_block *b, size_t part)
 	return false;
 }
 
-static void add_bar(struct tare_str *out, const struct tare_doc_block *b, const struct tare_doc_bar *bar, double scale)
+static void add_bar(struct tare_str *out, const struct tare_doc_block *b,
+		    const struct tare_doc_bar *bar, double scale)
 {
 	double at = 0;
 
@@ -108,8 +109,10 @@ static void add_bar(struct tare_str *out, const struct tare_doc_block *b, const 
 
 		if (width <= 0)
 			continue;
-		tare_str_addf(out, "<i style=\"left:%.3f%%;width:%.3f%%;background:var(--c%zu)\" title=\"", at, width,
-			      i % COLOURS);
+		tare_str_addf(
+			out,
+			"<i style=\"left:%.3f%%;width:%.3f%%;background:var(--c%zu)\" title=\"", at,
+			width, i % COLOURS);
 		add_text(out, b->names[i]);
 		tare_str_add(out, "\"></i>");
 		at += width;
@@ -161,7 +164,8 @@ void tare_doc_html(struct tare_str *out, const struct tare_doc *d)
 
 	tare_str_add(out, page_head);
 	tare_str_add(out, "<title>");
-	add_text(out, d->block_nr && d->blocks[0].kind == TARE_DOC_TITLE ? d->blocks[0].text : "Tare");
+	add_text(out,
+		 d->block_nr && d->blocks[0].kind == TARE_DOC_TITLE ? d->blocks[0].text : "Tare");
 	tare_str_add(out, "</title>\n</head>\n<body>\n");
 	for (size_t i = 0; i < d->block_nr; i++) {
 		const struct tare_doc_block *b = &d->blocks[i];

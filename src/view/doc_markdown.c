@@ -6,10 +6,13 @@ static void add_table(struct tare_str *out, const struct tare_doc_block *b)
 	for (size_t r = 0; r <= b->row_nr; r++) {
 		tare_str_add_char(out, '|');
 		for (size_t c = 0; c < b->column_nr; c++) {
-			bool is_strong = r && b->rows[r - 1].tone == TARE_TONE_STRONG && b->rows[r - 1].cells[c][0];
+			bool is_strong = r && b->rows[r - 1].tone == TARE_TONE_STRONG &&
+					 b->rows[r - 1].cells[c][0];
 
 			tare_str_add(out, is_strong ? " **" : " ");
-			tare_text_add_markdown(out, r ? b->rows[r - 1].cells[c] : b->columns[c].head, false);
+			tare_text_add_markdown(out,
+					       r ? b->rows[r - 1].cells[c] : b->columns[c].head,
+					       false);
 			tare_str_add(out, is_strong ? "** |" : " |");
 		}
 		tare_str_add_char(out, '\n');
@@ -35,9 +38,9 @@ void tare_doc_markdown(struct tare_str *out, const struct tare_doc *d)
 			add_table(out, b);
 			continue;
 		}
-		tare_str_add(out, b->kind == TARE_DOC_TITLE	? "# "
+		tare_str_add(out, b->kind == TARE_DOC_TITLE     ? "# "
 				  : b->kind == TARE_DOC_HEADING ? "## "
-				  : b->kind == TARE_DOC_ITEM	? "- "
+				  : b->kind == TARE_DOC_ITEM    ? "- "
 								: "");
 		tare_text_add_markdown(out, b->text, true);
 		tare_str_add_char(out, '\n');

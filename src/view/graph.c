@@ -35,7 +35,8 @@ void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, siz
 	if (n.built)
 		tare_str_addf(&line, " · built by hand: %s", tare_units_count(text, n.built));
 	if (n.failed)
-		tare_str_addf(&line, " · captures that failed: %s", tare_units_count(text, n.failed));
+		tare_str_addf(&line, " · captures that failed: %s",
+			      tare_units_count(text, n.failed));
 	if (ledger->graph_nr)
 		tare_str_addf(&line, " · executable graphs alive: %s · tare report --by graph",
 			      tare_units_count(text, n.alive));

@@ -37,7 +37,8 @@ static bool is_like(const struct tare_graph *a, const struct tare_graph *b)
 	       !memcmp(a->kinds, b->kinds, sizeof(a->kinds)) && !a->pool == !b->pool &&
 	       a->is_private == b->is_private && (a->is_private || a->pool == b->pool) &&
 	       a->stream_number == b->stream_number && !a->alive == !b->alive &&
-	       a->in_exec_of == b->in_exec_of && is_same_text(a->phase, b->phase) && is_same_text(a->source, b->source);
+	       a->in_exec_of == b->in_exec_of && is_same_text(a->phase, b->phase) &&
+	       is_same_text(a->source, b->source);
 }
 
 static void add_graph(struct line *l, const struct tare_graph *g)
@@ -167,11 +168,11 @@ static void add_sum(struct tare_emit *e, const struct lines *lines)
 static void add_table(struct tare_emit *e, const char *title, const struct lines *lines)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "GRAPH", TARE_COL_TEXT },      { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "NODES", TARE_COL_COUNT },     { NULL, "EXEC", TARE_COL_BYTES },
-		{ NULL, "MEMORY", TARE_COL_BYTES },    { NULL, "ALLOCATED", TARE_COL_BYTES },
-		{ NULL, "POOL", TARE_COL_TEXT },       { NULL, "USED AFTER", TARE_COL_BYTES },
-		{ NULL, "LAUNCHES", TARE_COL_COUNT },  { NULL, "WHERE", TARE_COL_TEXT },
+		{ NULL, "GRAPH", TARE_COL_TEXT },     { NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "NODES", TARE_COL_COUNT },    { NULL, "EXEC", TARE_COL_BYTES },
+		{ NULL, "MEMORY", TARE_COL_BYTES },   { NULL, "ALLOCATED", TARE_COL_BYTES },
+		{ NULL, "POOL", TARE_COL_TEXT },      { NULL, "USED AFTER", TARE_COL_BYTES },
+		{ NULL, "LAUNCHES", TARE_COL_COUNT }, { NULL, "WHERE", TARE_COL_TEXT },
 	};
 	bool is_long = lines->count > SCREEN_ROWS;
 	size_t head = is_long ? HEAD_ROWS : lines->count;
@@ -236,7 +237,8 @@ static void add_savings(struct tare_str *out, const struct tare_ledger *ledger, 
 
 		if (s->device != device)
 			continue;
-		tare_str_addf(&line, "! could save %s MiB: ", tare_units_mib(text, s->have - s->need));
+		tare_str_addf(&line,
+			      "! could save %s MiB: ", tare_units_mib(text, s->have - s->need));
 		tare_graph_saving_text(&line, s);
 		tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
 		tare_str_add_char(out, '\n');

@@ -111,7 +111,8 @@ static void add_part(struct tare_json *j, const struct tare_host_ledger *h, cons
 	}
 }
 
-static const struct part paused = { "paused", "tensors made while recording was paused", NULL, NULL, NULL };
+static const struct part paused = { "paused", "tensors made while recording was paused", NULL, NULL,
+				    NULL };
 
 /* There may be some, and nothing says how much. */
 static void add_unknown(struct tare_json *j, const struct tare_host_ledger *h)
@@ -198,7 +199,8 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 				p.most = sum > p.most ? sum : p.most;
 			}
 			for (int c = 0; c < ledger_nr; c++)
-				if (p.columns[c] && p.columns[c]->tensors.is_known && p.columns[c]->tensors.is_partial)
+				if (p.columns[c] && p.columns[c]->tensors.is_known &&
+				    p.columns[c]->tensors.is_partial)
 					p.most = p.most > LEAST ? p.most : LEAST;
 			if (p.most >= LEAST)
 				(*out)[count++] = p;
@@ -325,8 +327,9 @@ static void add_process(struct tare_text_table *t, const struct process *p)
 	row = tare_text_table_add(t);
 	tare_str_add(&row->label, "    made while recording was paused");
 	for (int i = 0; i < t->column_nr; i++)
-		tare_str_add(&row->cells[i],
-			     p->columns[i] && p->columns[i]->tensors.is_partial ? "not known" : "–");
+		tare_str_add(&row->cells[i], p->columns[i] && p->columns[i]->tensors.is_partial
+						     ? "not known"
+						     : "–");
 }
 
 bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)

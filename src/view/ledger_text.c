@@ -185,10 +185,12 @@ static void add_loss(const struct screen *s, const struct tare_ledger *last)
 	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
 
 	if (l->records)
-		tare_str_addf(s->out, "! %llu record%s missing, from %s to %s, because %s; nothing after that is exact\n",
-			      (unsigned long long)l->records, l->records == 1 ? " is" : "s are",
-			      tare_units_duration(from, l->from_ns), tare_units_duration(to, l->to_ns),
-			      l->why);
+		tare_str_addf(
+			s->out,
+			"! %llu record%s missing, from %s to %s, because %s; nothing after that is exact\n",
+			(unsigned long long)l->records, l->records == 1 ? " is" : "s are",
+			tare_units_duration(from, l->from_ns), tare_units_duration(to, l->to_ns),
+			l->why);
 }
 
 void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,

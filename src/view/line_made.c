@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct tare_column columns[] = {
-	{ "at", NULL, TARE_COL_TEXT },	      { "device", NULL, TARE_COL_COUNT },
+	{ "at", NULL, TARE_COL_TEXT },        { "device", NULL, TARE_COL_COUNT },
 	{ "pid", NULL, TARE_COL_COUNT },      { "category", "tensors made here", TARE_COL_TEXT },
 	{ "count", "count", TARE_COL_COUNT }, { "bytes", "size", TARE_COL_BYTES },
 	{ "evidence", NULL, TARE_COL_TEXT },  { NULL, "known by", TARE_COL_TEXT },
@@ -42,14 +42,15 @@ static struct tare_tensor_rows made_there(const struct tare_line_made *made)
 			continue;
 		if (!is_made_there(&made->rows->items[i], made->choice))
 			continue;
-		found.items = tare_array_reserve(found.items, &cap, (size_t)found.count + 1, sizeof(*found.items));
+		found.items = tare_array_reserve(found.items, &cap, (size_t)found.count + 1,
+						 sizeof(*found.items));
 		found.items[found.count++] = made->rows->items[i];
 	}
 	return found;
 }
 
-static void add_row(struct tare_emit *e, const struct tare_line_made *made, const char *label, uint64_t count,
-		    int64_t bytes)
+static void add_row(struct tare_emit *e, const struct tare_line_made *made, const char *label,
+		    uint64_t count, int64_t bytes)
 {
 	tare_emit_cell_text(e, made->at);
 	if (made->device < 0)
@@ -72,9 +73,11 @@ static void add_categories(struct tare_emit *e, const struct tare_line_made *mad
 	int n = tare_category_sums(&found, sums);
 
 	for (int i = 0; i < n; i++) {
-		add_row(e, made, tare_category_name(sums[i].category), sums[i].count, sums[i].bytes);
+		add_row(e, made, tare_category_name(sums[i].category), sums[i].count,
+			sums[i].bytes);
 		tare_emit_cell_text(e, tare_evidence_name(sums[i].evidence));
-		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program" : "rules");
+		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program"
+										 : "rules");
 		tare_emit_row(e);
 	}
 	free(found.items);

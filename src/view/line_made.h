@@ -8,8 +8,8 @@
 struct tare_line_made {
 	const char *at;
 	const char *title; /* NULL: it stands below another table of that line */
-	int device;  /* -1: the CPU */
-	int64_t pid; /* -1: of several */
+	int device;        /* -1: the CPU */
+	int64_t pid;       /* -1: of several */
 	const struct tare_line_choice *choice;
 	struct tare_blocks_ledger tensors; /* of that line */
 	bool has_ever;

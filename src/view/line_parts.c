@@ -21,7 +21,8 @@ struct parts {
 
 static bool is_same(const struct tare_line_part *a, const struct tare_line_part *b)
 {
-	return a->account == b->account && !a->owner == !b->owner && (!a->owner || !strcmp(a->owner, b->owner));
+	return a->account == b->account && !a->owner == !b->owner &&
+	       (!a->owner || !strcmp(a->owner, b->owner));
 }
 
 static void add_part(struct parts *p, const struct tare_line_part *part)
@@ -32,7 +33,8 @@ static void add_part(struct parts *p, const struct tare_line_part *part)
 		i++;
 	if (i == p->count) {
 		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-		p->items[p->count++] = (struct tare_line_part){ .account = part->account, .owner = part->owner };
+		p->items[p->count++] =
+			(struct tare_line_part){ .account = part->account, .owner = part->owner };
 	}
 	p->items[i].bytes += part->bytes;
 	p->items[i].count += part->count;
@@ -49,7 +51,8 @@ static int by_size(const void *a, const void *b)
 	return (int)x->account - (int)y->account;
 }
 
-static void collect(struct parts *p, const struct tare_device_ledger *d, const struct tare_line_choice *choice)
+static void collect(struct parts *p, const struct tare_device_ledger *d,
+		    const struct tare_line_choice *choice)
 {
 	*p = (struct parts){ 0 };
 	for (int i = 0; i < d->line_nr; i++) {
@@ -88,8 +91,8 @@ static const struct tare_column columns[] = {
 enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };
 
 /* What every row starts with. In text the label stands for the key of the part. */
-static void begin_row(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		      const char *key, const char *label)
+static void begin_row(struct tare_emit *e, const struct tare_ledger *l,
+		      const struct tare_device_ledger *d, const char *key, const char *label)
 {
 	tare_emit_cell_text(e, l->at);
 	tare_emit_cell_int(e, d->index);
@@ -97,8 +100,9 @@ static void begin_row(struct tare_emit *e, const struct tare_ledger *l, const st
 	tare_emit_cell_text(e, label);
 }
 
-static void add_host(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		     const char *key, const char *label, int64_t bytes)
+static void add_host(struct tare_emit *e, const struct tare_ledger *l,
+		     const struct tare_device_ledger *d, const char *key, const char *label,
+		     int64_t bytes)
 {
 	if (!bytes)
 		return;
@@ -112,26 +116,27 @@ static void add_host(struct tare_emit *e, const struct tare_ledger *l, const str
 
 static bool is_pool(const struct tare_line_part *part)
 {
-	return (part->account == TARE_ACCOUNT_ALLOCATION || part->account == TARE_ACCOUNT_VMM) && part->owner &&
-	       tare_owner_is_pool(part->owner);
+	return (part->account == TARE_ACCOUNT_ALLOCATION || part->account == TARE_ACCOUNT_VMM) &&
+	       part->owner && tare_owner_is_pool(part->owner);
 }
 
 /* Of kernel code the library itself is told: an owner has many, and one of them can be what is large. */
 static void add_label(struct tare_str *out, const struct tare_line_part *part)
 {
 	if (is_pool(part)) {
-		tare_str_addf(out, "%s's pool: %" PRIu64 " segment%s", tare_owner_name(part->owner), part->count,
-			      part->count == 1 ? "" : "s");
+		tare_str_addf(out, "%s's pool: %" PRIu64 " segment%s", tare_owner_name(part->owner),
+			      part->count, part->count == 1 ? "" : "s");
 		return;
 	}
 	tare_str_add(out, tare_accounts[part->account].label);
 	if (part->owner)
 		tare_str_addf(out, ": %s",
-			      part->account == TARE_ACCOUNT_CODE ? part->owner : tare_owner_name(part->owner));
+			      part->account == TARE_ACCOUNT_CODE ? part->owner
+								 : tare_owner_name(part->owner));
 }
 
-static void add_account(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-			const struct tare_line_part *part)
+static void add_account(struct tare_emit *e, const struct tare_ledger *l,
+			const struct tare_device_ledger *d, const struct tare_line_part *part)
 {
 	struct tare_str text = { 0 };
 
@@ -147,8 +152,8 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l, const 
 }
 
 /* No account, so it has no count and no owner. */
-static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-			    int64_t bytes)
+static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l,
+			    const struct tare_device_ledger *d, int64_t bytes)
 {
 	begin_row(e, l, d, "unexplained", "unexplained, inside calls there");
 	tare_emit_cell_unknown(e);
@@ -158,8 +163,8 @@ static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l, co
 	tare_emit_row(e);
 }
 
-static void add_sum(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-		    const struct parts *p)
+static void add_sum(struct tare_emit *e, const struct tare_ledger *l,
+		    const struct tare_device_ledger *d, const struct parts *p)
 {
 	int64_t bytes = p->unexplained;
 
@@ -184,7 +189,8 @@ static void add_tensors(struct tare_emit *e, const struct tare_blocks_ledger *t)
 	tare_emit_close(e);
 }
 
-static void add_title(struct tare_str *out, const struct tare_line_choice *choice, const char *function)
+static void add_title(struct tare_str *out, const struct tare_line_choice *choice,
+		      const char *function)
 {
 	tare_str_addf(out, "%s:%u", choice->file, choice->line);
 	if (function && *function)
@@ -203,7 +209,8 @@ static void show_rows(struct tare_emit *e, const char *title, const struct tare_
 		      const struct tare_device_ledger *d, const struct parts *p)
 {
 	tare_emit_table(e, "rows", title, columns, COLUMN_NR);
-	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate", p->host_anon);
+	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate",
+		 p->host_anon);
 	add_host(e, l, d, "host_file", "pages of libraries and files, shared memory", p->host_file);
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i].bytes || p->items[i].count)
@@ -223,8 +230,9 @@ static int64_t of_no_line(const struct tare_device_ledger *d)
 	return bytes;
 }
 
-static void show_device(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
-			const struct tare_line_choice *choice, const struct parts *p)
+static void show_device(struct tare_emit *e, const struct tare_ledger *l,
+			const struct tare_device_ledger *d, const struct tare_line_choice *choice,
+			const struct parts *p)
 {
 	/* On the screen a line that only made tensors has no table of nothing. */
 	bool is_shown = e->format != TARE_EMIT_TEXT || has_rows(p) || !p->tensors.ever;
@@ -240,7 +248,8 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 		show_rows(e, tare_str_text(&title), l, d, p);
 	add_tensors(e, &p->tensors);
 	tare_line_made_show(e, &(struct tare_line_made){ .at = l->at,
-							 .title = is_shown ? NULL : tare_str_text(&title),
+							 .title = is_shown ? NULL
+									   : tare_str_text(&title),
 							 .device = d->index,
 							 .pid = -1,
 							 .choice = choice,
@@ -248,7 +257,9 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 							 .has_ever = true,
 							 .rows = &d->tensors });
 	if (p->tensors.ever)
-		tare_emit_note(e, "  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
+		tare_emit_note(
+			e,
+			"  tensors lie in segments of PyTorch's pool, which the line has that made it ask for them");
 	if (of_no_line(d))
 		tare_emit_note(e, "  unexplained on this GPU, and of no line: %s MiB",
 			       tare_units_mib(unexplained, of_no_line(d)));
@@ -257,17 +268,20 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 }
 
 /* What of the CPU's memory PyTorch asked for there. It says nothing of what is resident, so it is no row of a sum. */
-static void show_host(struct tare_emit *e, const struct tare_ledger *l, const struct tare_host_ledger *h,
-		      const struct tare_line_choice *choice)
+static void show_host(struct tare_emit *e, const struct tare_ledger *l,
+		      const struct tare_host_ledger *h, const struct tare_line_choice *choice)
 {
-	struct tare_line_made made = { .at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks };
+	struct tare_line_made made = {
+		.at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks
+	};
 	struct tare_str title = { 0 };
 	const char *function = NULL;
 
 	for (int i = 0; i < h->line_nr; i++) {
 		const struct tare_ledger_line *line = &h->lines[i];
 
-		if (!line->file || line->line != choice->line || strcmp(line->file, choice->file) != 0)
+		if (!line->file || line->line != choice->line ||
+		    strcmp(line->file, choice->file) != 0)
 			continue;
 		function = line->function;
 		made.tensors.bytes += line->tensors.bytes;

@@ -9,14 +9,19 @@ enum { MAX_OOMS = 4 };
 static const struct {
 	const char *name, *sentence;
 } verdicts[] = {
-	[TARE_OOM_LIMIT] = { "limit", "the driver was not asked: a limit that the program sets itself "
-				      "(set_per_process_memory_fraction)" },
-	[TARE_OOM_FRAGMENTED] = { "fragmentation", "as much was there, but in pieces: fragmentation "
-						   "(PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; tare report "
-						   "--by pool says what pins them)" },
-	[TARE_OOM_ELASTIC] = { "elastic", "as much was there, with what the program could have given back" },
-	[TARE_OOM_PIECES] = { "pieces", "as much was free by the driver's own count, but not as one piece" },
-	[TARE_OOM_OTHERS] = { "others", "with what other processes have on this GPU it would have been enough" },
+	[TARE_OOM_LIMIT] = { "limit",
+			     "the driver was not asked: a limit that the program sets itself "
+			     "(set_per_process_memory_fraction)" },
+	[TARE_OOM_FRAGMENTED] = { "fragmentation",
+				  "as much was there, but in pieces: fragmentation "
+				  "(PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; tare report "
+				  "--by pool says what pins them)" },
+	[TARE_OOM_ELASTIC] = { "elastic",
+			       "as much was there, with what the program could have given back" },
+	[TARE_OOM_PIECES] = { "pieces",
+			      "as much was free by the driver's own count, but not as one piece" },
+	[TARE_OOM_OTHERS] = { "others",
+			      "with what other processes have on this GPU it would have been enough" },
 	[TARE_OOM_NEED] = { "need", "more is needed than there is" },
 };
 
@@ -36,7 +41,8 @@ static void add_asked(struct tare_str *line, const struct tare_oom *o)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(line, "! out of memory on GPU %d at %s", o->device, tare_units_duration(text, o->t_ns));
+	tare_str_addf(line, "! out of memory on GPU %d at %s", o->device,
+		      tare_units_duration(text, o->t_ns));
 	if (o->count > 1)
 		tare_str_addf(line, " (and %s more times)", tare_units_count(text, o->count - 1));
 	tare_str_add(line, ": ");
@@ -77,7 +83,8 @@ static void add_there(struct tare_str *line, const struct tare_oom *o)
 	tare_str_addf(line, " MiB; %s", verdicts[o->verdict].sentence);
 }
 
-void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_text_style *style)
+void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
+		   const struct tare_text_style *style)
 {
 	size_t width = (size_t)style->width;
 

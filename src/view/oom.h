@@ -10,7 +10,9 @@
 const char *tare_oom_verdict_name(enum tare_oom_verdict verdict); /* for scripts */
 
 /* Nothing where memory never ran out. */
-void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_text_style *style);
-void tare_oom_json(struct tare_json *j, const struct tare_ledger *ledger); /* the member "out_of_memory" */
+void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
+		   const struct tare_text_style *style);
+void tare_oom_json(struct tare_json *j,
+		   const struct tare_ledger *ledger); /* the member "out_of_memory" */
 
 #endif

@@ -80,8 +80,7 @@ static const struct tare_phase_on_device *on_device(const struct tare_phase_row 
 static bool has_repeats(const struct tare_phase_view *view)
 {
 	for (int i = 0; i < view->ledger->phase_nr; i++)
-		if (is_shown(view, &view->ledger->phases[i]) &&
-		    view->ledger->phases[i].repeats > 1)
+		if (is_shown(view, &view->ledger->phases[i]) && view->ledger->phases[i].repeats > 1)
 			return true;
 	return false;
 }
@@ -191,8 +190,8 @@ static void add_table(struct tare_emit *e, const struct tare_phase_view *view,
 
 		if (!is_shown(view, row) || (row->device_nr && !on_device(row, device->index)))
 			continue;
-		if (is_several && (!last || last->pid != row->pid ||
-				   last->generation != row->generation))
+		if (is_several &&
+		    (!last || last->pid != row->pid || last->generation != row->generation))
 			add_process(e, row);
 		add_text_row(e, row, device->index);
 		last = row;

@@ -8,8 +8,9 @@
 #include "view/text_table.h"
 
 struct tare_phase_view {
-	const struct tare_ledger *ledger; /* of any instant: phases are those of the whole recording */
-	int64_t pid;                      /* only this process; -1: all */
+	/* of any instant: phases are those of the whole recording */
+	const struct tare_ledger *ledger;
+	int64_t pid; /* only this process; -1: all */
 };
 
 bool tare_phase_is_any(const struct tare_phase_view *view);

@@ -17,7 +17,7 @@ static const struct {
 	const char *light, *dark;
 	const char *ink_light, *ink_dark; /* of a name on it */
 } slots[TARE_PICTURE_SLOTS + 1] = {
-	{ "#2a78d6", "#3987e5", "#fff", "#fff" },  { "#1baf7a", "#199e70", "#06261a", "#fff" },
+	{ "#2a78d6", "#3987e5", "#fff", "#fff" },    { "#1baf7a", "#199e70", "#06261a", "#fff" },
 	{ "#eda100", "#c98500", "#2b1d00", "#fff" }, { "#eb6834", "#d95926", "#2b0f04", "#fff" },
 	{ "#e87ba4", "#d55181", "#33101f", "#fff" }, { "#008300", "#008300", "#fff", "#fff" },
 	{ "#4a3aa7", "#9085e9", "#fff", "#14103a" }, { "#e34948", "#e66767", "#fff", "#2d0707" },
@@ -29,33 +29,36 @@ static void add_slots(struct tare_str *out, bool is_dark)
 	for (int i = 0; i <= TARE_PICTURE_SLOTS; i++) {
 		const char *colour = is_dark ? slots[i].dark : slots[i].light;
 
-		tare_str_addf(out, ".c%d,.s%d{fill:%s}.l%d{stroke:%s}.i%d{fill:%s}\n", i, i, colour, i,
-			      colour, i, is_dark ? slots[i].ink_dark : slots[i].ink_light);
+		tare_str_addf(out, ".c%d,.s%d{fill:%s}.l%d{stroke:%s}.i%d{fill:%s}\n", i, i, colour,
+			      i, colour, i, is_dark ? slots[i].ink_dark : slots[i].ink_light);
 	}
 }
 
 static void add_style(struct tare_str *out)
 {
-	tare_str_add(out, "<style>\n"
-			  "text{font:11px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\","
-			  "\"DejaVu Sans\",sans-serif;font-variant-numeric:tabular-nums}\n"
-			  ".h1{font-size:15px;font-weight:600}.b,.n{font-weight:600}\n"
-			  ".grid,.axis,.top,.edge,.mark,.limit,.oom{fill:none}\n"
-			  ".top{stroke-width:.8;opacity:.7}.edge{stroke-dasharray:1 3}.mark{stroke-dasharray:2 2}\n"
-			  ".limit{stroke-dasharray:6 3;stroke-width:1.5}.oom{stroke-width:1.5}\n"
-			  ".halo,[class^=\"n h\"]{paint-order:stroke;stroke-width:3;stroke-linejoin:round}\n"
-			  ".pat{stroke-width:2.4}.s0,.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8{fill-opacity:.3}\n");
+	tare_str_add(
+		out,
+		"<style>\n"
+		"text{font:11px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\","
+		"\"DejaVu Sans\",sans-serif;font-variant-numeric:tabular-nums}\n"
+		".h1{font-size:15px;font-weight:600}.b,.n{font-weight:600}\n"
+		".grid,.axis,.top,.edge,.mark,.limit,.oom{fill:none}\n"
+		".top{stroke-width:.8;opacity:.7}.edge{stroke-dasharray:1 3}.mark{stroke-dasharray:2 2}\n"
+		".limit{stroke-dasharray:6 3;stroke-width:1.5}.oom{stroke-width:1.5}\n"
+		".halo,[class^=\"n h\"]{paint-order:stroke;stroke-width:3;stroke-linejoin:round}\n"
+		".pat{stroke-width:2.4}.s0,.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8{fill-opacity:.3}\n");
 	for (int i = 0; i <= TARE_PICTURE_SLOTS; i++)
 		tare_str_addf(out, ".e%d{fill:url(#e%d)}", i, i);
 	tare_str_add(out, ".un{fill:url(#un)}.fold{fill:url(#un);opacity:.4}\n");
 	add_slots(out, false);
-	tare_str_add(out, ".bg{fill:#fff}.halo,[class^=\"n h\"]{stroke:#fff}\n"
-			  ".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#1b1b1a}.m{fill:#5c5b57}\n"
-			  ".grid{stroke:#e4e3df}.axis{stroke:#8a8984}.top,.peak{stroke:#1b1b1a}\n"
-			  ".peak{fill:#fff}.edge,.mark{stroke:#77766f}.limit{stroke:#5c5b57}\n"
-			  ".oom{stroke:#c01f1f}.oomt{fill:#a81515;font-weight:600}.lu{stroke:#77766f}\n"
-			  ".ph0{fill:#e3e2dd}.ph1{fill:#d2d1ca}.ph2{fill:#c3c9d4}\n"
-			  "@media (prefers-color-scheme:dark){\n");
+	tare_str_add(out,
+		     ".bg{fill:#fff}.halo,[class^=\"n h\"]{stroke:#fff}\n"
+		     ".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#1b1b1a}.m{fill:#5c5b57}\n"
+		     ".grid{stroke:#e4e3df}.axis{stroke:#8a8984}.top,.peak{stroke:#1b1b1a}\n"
+		     ".peak{fill:#fff}.edge,.mark{stroke:#77766f}.limit{stroke:#5c5b57}\n"
+		     ".oom{stroke:#c01f1f}.oomt{fill:#a81515;font-weight:600}.lu{stroke:#77766f}\n"
+		     ".ph0{fill:#e3e2dd}.ph1{fill:#d2d1ca}.ph2{fill:#c3c9d4}\n"
+		     "@media (prefers-color-scheme:dark){\n");
 	add_slots(out, true);
 	tare_str_add(out, ".bg{fill:#1a1a19}.halo,[class^=\"n h\"]{stroke:#1a1a19}\n"
 			  ".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#f2f1ed}.m{fill:#b3b2ab}\n"
@@ -71,15 +74,17 @@ static void add_patterns(struct tare_str *out)
 {
 	tare_str_add(out, "<defs>\n");
 	for (int i = 0; i <= TARE_PICTURE_SLOTS; i++)
-		tare_str_addf(out,
-			      "<pattern id=\"e%d\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-			      "patternTransform=\"rotate(45)\"><rect class=\"bg\" width=\"7\" height=\"7\"/>"
-			      "<rect class=\"s%d\" width=\"7\" height=\"7\"/>"
-			      "<path class=\"l%d pat\" d=\"M0 0V7\"/></pattern>\n",
-			      i, i, i);
-	tare_str_add(out, "<pattern id=\"un\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-			  "<rect class=\"bg\" width=\"6\" height=\"6\"/>"
-			  "<path class=\"lu\" d=\"M0 0L6 6M6 0L0 6\"/></pattern>\n</defs>\n");
+		tare_str_addf(
+			out,
+			"<pattern id=\"e%d\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+			"patternTransform=\"rotate(45)\"><rect class=\"bg\" width=\"7\" height=\"7\"/>"
+			"<rect class=\"s%d\" width=\"7\" height=\"7\"/>"
+			"<path class=\"l%d pat\" d=\"M0 0V7\"/></pattern>\n",
+			i, i, i);
+	tare_str_add(out,
+		     "<pattern id=\"un\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+		     "<rect class=\"bg\" width=\"6\" height=\"6\"/>"
+		     "<path class=\"lu\" d=\"M0 0L6 6M6 0L0 6\"/></pattern>\n</defs>\n");
 }
 
 /* ---- panels ---- */
@@ -100,12 +105,14 @@ static int64_t most_of(const struct tare_picture_run *runs, int run_nr, bool is_
 				most = p->points[k].used > most ? p->points[k].used : most;
 			if (p->has_peak && p->peak.used > most)
 				most = p->peak.used;
-			there = is_device ? tare_picture_total(&runs[r].ledger->devices[p->device]) : 0;
+			there = is_device ? tare_picture_total(&runs[r].ledger->devices[p->device])
+					  : 0;
 			total = there > total ? there : total;
 		}
 	with_room = most + most / 100 * HEADROOM_PERCENT;
 	/* The limit is shown where it is near. */
-	if (total && most >= total / 100 * LIMIT_PERCENT && with_room < total + total / 100 * HEADROOM_PERCENT)
+	if (total && most >= total / 100 * LIMIT_PERCENT &&
+	    with_room < total + total / 100 * HEADROOM_PERCENT)
 		with_room = total + total / 100 * HEADROOM_PERCENT;
 	return with_room;
 }
@@ -168,13 +175,15 @@ static double add_panel(struct tare_plot *p, double y)
 static void add_title(struct tare_str *out, const char *text, double y)
 {
 	tare_svg_text(out,
-		      &(struct tare_svg_text){
-			      .x = 12, .y = y, .class = "h1", .width = (TARE_PICTURE_EDGE - 12) * 11 / 15. },
+		      &(struct tare_svg_text){ .x = 12,
+					       .y = y,
+					       .class = "h1",
+					       .width = (TARE_PICTURE_EDGE - 12) * 11 / 15. },
 		      text);
 }
 
-static double add_run(struct tare_str *out, const struct tare_picture_run *run, double y, int64_t from,
-		      int64_t span, const int64_t most[2])
+static double add_run(struct tare_str *out, const struct tare_picture_run *run, double y,
+		      int64_t from, int64_t span, const int64_t most[2])
 {
 	int shown = 0;
 
@@ -198,15 +207,16 @@ static double add_run(struct tare_str *out, const struct tare_picture_run *run, 
 	}
 	if (shown)
 		return y;
-	tare_svg_text(out, &(struct tare_svg_text){ .x = 12, .y = y + 8, .class = "m" },
-		      "Nothing was recorded that could be drawn: no memory of a GPU, and no tensor.");
+	tare_svg_text(
+		out, &(struct tare_svg_text){ .x = 12, .y = y + 8, .class = "m" },
+		"Nothing was recorded that could be drawn: no memory of a GPU, and no tensor.");
 	return y + 28;
 }
 
 void tare_picture(struct tare_str *out, const struct tare_picture_run *runs, int run_nr)
 {
-	int64_t most[2] = { most_of(runs, run_nr, false), most_of(runs, run_nr, true) }, from = INT64_MAX,
-		end = 0;
+	int64_t most[2] = { most_of(runs, run_nr, false), most_of(runs, run_nr, true) },
+		from = INT64_MAX, end = 0;
 	struct tare_str body = { 0 };
 	double y = 26;
 

@@ -101,11 +101,14 @@ static void measure(const struct tare_plot *p, int layer, struct strip *strips)
 			tare_plot_y(p, tare_layers_reach(p, &panel->points[k], layer + 1)),
 			tare_plot_y(p, tare_layers_reach(p, &panel->points[k], layer)),
 		};
-		for (size_t i = k + 1; i < panel->point_nr &&
-				       tare_plot_x(p, panel->points[i].t_ns) < TARE_PICTURE_LEFT + x + 1;
+		for (size_t i = k + 1;
+		     i < panel->point_nr &&
+		     tare_plot_x(p, panel->points[i].t_ns) < TARE_PICTURE_LEFT + x + 1;
 		     i++) {
-			double upper = tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer + 1));
-			double lower = tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer));
+			double upper =
+				tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer + 1));
+			double lower =
+				tare_plot_y(p, tare_layers_reach(p, &panel->points[i], layer));
 
 			strips[x].upper = upper > strips[x].upper ? upper : strips[x].upper;
 			strips[x].lower = lower < strips[x].lower ? lower : strips[x].lower;
@@ -156,7 +159,8 @@ static void add_name(const struct tare_plot *p, int layer, struct strip *strips)
 	if (best < 0)
 		return;
 	room = common(strips, best, width);
-	snprintf(class, sizeof(class), "n %s%d", l->is_elastic || l->is_unexplained ? "h" : "i", l->slot);
+	snprintf(class, sizeof(class), "n %s%d", l->is_elastic || l->is_unexplained ? "h" : "i",
+		 l->slot);
 	tare_svg_text(p->out,
 		      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + best + width / 2.0,
 					       .y = (room.upper + room.lower) / 2 + 4,

@@ -17,10 +17,13 @@ struct unit {
 	double size;
 };
 
-static const struct unit times[] = { { "ns", 1 },     { "us", 1e3 },    { "ms", 1e6 },
-				     { "s", 1e9 },    { "min", 60e9 },  { "h", 3600e9 } };
-static const struct unit sizes[] = { { "B", 1 },         { "KiB", 1024 },      { "MiB", 1048576. },
-				     { "GiB", 1073741824. }, { "TiB", 1099511627776. } };
+static const struct unit times[] = { { "ns", 1 },  { "us", 1e3 },   { "ms", 1e6 },
+				     { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+static const struct unit sizes[] = { { "B", 1 },
+				     { "KiB", 1024 },
+				     { "MiB", 1048576. },
+				     { "GiB", 1073741824. },
+				     { "TiB", 1099511627776. } };
 
 /* The largest of which there are at least `least`. */
 static const struct unit *unit_of(const struct unit *units, size_t n, double most, double least)
@@ -68,7 +71,8 @@ static void add_sizes(const struct tare_plot *p)
 	for (int i = 0; i * step <= most * (1 + 1e-9); i++) {
 		double y = tare_plot_y(p, (int64_t)(i * step * unit->size));
 
-		add_line(p->out, "grid", TARE_PICTURE_LEFT, y, 'H', TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
+		add_line(p->out, "grid", TARE_PICTURE_LEFT, y, 'H',
+			 TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
 		snprintf(text, sizeof(text), i ? "%.10g %s" : "%.10g", i * step, unit->name);
 		tare_svg_text(p->out,
 			      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6,
@@ -83,11 +87,13 @@ static void add_times(const struct tare_plot *p)
 {
 	const struct unit *unit = unit_of(times, 6, (double)(p->from_ns + p->span_ns), 2);
 	double from = (double)p->from_ns / unit->size, span = (double)p->span_ns / unit->size;
-	double step = step_of(span > 0 ? span : 1, TIME_TICKS), first = fabs(ceil(from / step - 1e-9));
+	double step = step_of(span > 0 ? span : 1, TIME_TICKS),
+	       first = fabs(ceil(from / step - 1e-9));
 	double base = p->top + p->height;
 	char text[48];
 
-	add_line(p->out, "axis", TARE_PICTURE_LEFT, base, 'H', TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
+	add_line(p->out, "axis", TARE_PICTURE_LEFT, base, 'H',
+		 TARE_PICTURE_LEFT + TARE_PICTURE_PLOT);
 	for (double i = first; i * step <= from + span * (1 + 1e-9); i++) {
 		double x = tare_plot_x(p, (int64_t)(i * step * unit->size));
 
@@ -113,7 +119,8 @@ static void add_folded(const struct tare_plot *p)
 	tare_svg_num(p->out, width);
 	tare_str_add(p->out, "\" height=\"");
 	tare_svg_num(p->out, p->height);
-	tare_str_add(p->out, "\"><title>folded into totals: only its peak is known</title></rect>\n");
+	tare_str_add(p->out,
+		     "\"><title>folded into totals: only its peak is known</title></rect>\n");
 	if (width > tare_svg_width("only the peak is known") + 8)
 		tare_svg_text(p->out,
 			      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + width / 2,
@@ -194,7 +201,8 @@ void tare_picture_peak(const struct tare_plot *p)
 	if (x > TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - half)
 		x = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - half;
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){ .x = x, .y = y - 7, .class = "b halo", .anchor = "middle" },
+		      &(struct tare_svg_text){
+			      .x = x, .y = y - 7, .class = "b halo", .anchor = "middle" },
 		      tare_str_text(&label));
 	tare_str_free(&label);
 }

@@ -14,12 +14,14 @@ static const struct {
 	const char *key;
 	int slot;
 } preferred[] = {
-	{ "tensors", 0 },    { "cached", 0 },   { "partly", 1 },      { "held", 7 },
-	{ "allocations", 5 }, { "context", 6 },  { "code", 2 },        { "local", 3 },
-	{ "vmm", 4 },        { "pools", 1 },    { "idle", 1 },        { "managed", 7 },
-	{ "parameter", 6 },  { "gradient", 2 }, { "optimizer state", 7 }, { "activation", 0 },
-	{ "input", 4 },      { "temporary", 3 }, { "workspace", 1 },  { "buffer/state", 5 },
-	{ "trial", 3 },      { "execs", 4 },    { "preallocated", 6 }, { "streams", 5 },
+	{ "tensors", 0 },    { "cached", 0 },       { "partly", 1 },
+	{ "held", 7 },       { "allocations", 5 },  { "context", 6 },
+	{ "code", 2 },       { "local", 3 },        { "vmm", 4 },
+	{ "pools", 1 },      { "idle", 1 },         { "managed", 7 },
+	{ "parameter", 6 },  { "gradient", 2 },     { "optimizer state", 7 },
+	{ "activation", 0 }, { "input", 4 },        { "temporary", 3 },
+	{ "workspace", 1 },  { "buffer/state", 5 }, { "trial", 3 },
+	{ "execs", 4 },      { "preallocated", 6 }, { "streams", 5 },
 };
 
 static int slot_of(const struct tare_layer *l)
@@ -139,7 +141,8 @@ int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_course_po
 	return bytes;
 }
 
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point, int layers)
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point,
+			  int layers)
 {
 	int64_t reach = 0;
 

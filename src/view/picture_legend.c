@@ -41,11 +41,14 @@ static void add_number(const struct tare_plot *p, double y, const char *class, i
 		      tare_units_mib(mib, bytes));
 }
 
-static void add_label(const struct tare_plot *p, double x, double y, const char *class, const char *text)
+static void add_label(const struct tare_plot *p, double x, double y, const char *class,
+		      const char *text)
 {
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){
-			      .x = x, .y = y, .class = class, .width = TARE_PICTURE_EDGE - NUMBER - x },
+		      &(struct tare_svg_text){ .x = x,
+					       .y = y,
+					       .class = class,
+					       .width = TARE_PICTURE_EDGE - NUMBER - x },
 		      text);
 }
 
@@ -90,8 +93,10 @@ void tare_picture_legend(const struct tare_plot *p)
 	}
 	add_label(p, TARE_PICTURE_SIDE, row_y(p, row), "m", tare_str_text(&head));
 	tare_svg_text(p->out,
-		      &(struct tare_svg_text){
-			      .x = TARE_PICTURE_EDGE, .y = row_y(p, row), .class = "m", .anchor = "end" },
+		      &(struct tare_svg_text){ .x = TARE_PICTURE_EDGE,
+					       .y = row_y(p, row),
+					       .class = "m",
+					       .anchor = "end" },
 		      "MiB");
 	row++;
 	add_label(p, TARE_PICTURE_SIDE, row_y(p, row), "b", p->device ? "used" : "tensors");

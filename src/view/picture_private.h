@@ -7,11 +7,11 @@
 
 enum {
 	TARE_PICTURE_WIDTH = 800,
-	TARE_PICTURE_LEFT = 62,  /* of the plots … */
-	TARE_PICTURE_PLOT = 484, /* … and how wide they are */
-	TARE_PICTURE_SIDE = 562, /* where the legend begins */
-	TARE_PICTURE_EDGE = 788, /* where it ends */
-	TARE_PICTURE_ROW = 16,   /* of text */
+	TARE_PICTURE_LEFT = 62,    /* of the plots … */
+	TARE_PICTURE_PLOT = 484,   /* … and how wide they are */
+	TARE_PICTURE_SIDE = 562,   /* where the legend begins */
+	TARE_PICTURE_EDGE = 788,   /* where it ends */
+	TARE_PICTURE_ROW = 16,     /* of text */
 	TARE_PICTURE_HEIGHT = 190, /* of a plot */
 };
 
@@ -21,7 +21,7 @@ enum { TARE_PICTURE_SLOTS = 8, TARE_PICTURE_GREY = TARE_PICTURE_SLOTS }; /* colo
 struct tare_layer {
 	const char *key, *label;
 	bool is_elastic, is_unexplained;
-	int slot; /* colour */
+	int slot;     /* colour */
 	int *members; /* bands of the panel */
 	int member_nr;
 };
@@ -32,9 +32,9 @@ struct tare_plot {
 	const struct tare_picture_run *run;
 	const struct tare_course_panel *panel;
 	const struct tare_device_ledger *device; /* NULL: the CPU's */
-	double top, height; /* of the plot itself */
+	double top, height;                      /* of the plot itself */
 	int64_t from_ns, span_ns, most; /* where the axis of time begins, and how far they reach */
-	struct tare_layer *layers; /* bottom to top */
+	struct tare_layer *layers;      /* bottom to top */
 	int layer_nr;
 };
 
@@ -55,7 +55,8 @@ void tare_layers_build(struct tare_plot *p);
 void tare_layers_free(struct tare_plot *p);
 int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_course_point *point);
 /* Up to which height the first `layers` of them reach: never below nothing or above `used`. */
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point, int layers);
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point,
+			  int layers);
 
 /* picture_area.c, picture_legend.c */
 void tare_picture_areas(const struct tare_plot *p);

@@ -9,12 +9,13 @@
 
 static bool is_alike(const struct tare_pool_group *g, const struct tare_pool_segment *s)
 {
-	return g->pid == s->pid && g->generation == s->generation && g->is_expandable == s->is_expandable &&
-	       g->is_of_graph == s->is_of_graph && g->graph_pool == s->graph_pool &&
-	       g->is_trial == s->is_trial;
+	return g->pid == s->pid && g->generation == s->generation &&
+	       g->is_expandable == s->is_expandable && g->is_of_graph == s->is_of_graph &&
+	       g->graph_pool == s->graph_pool && g->is_trial == s->is_trial;
 }
 
-static struct tare_pool_group *group_of(struct tare_pool_groups *out, const struct tare_pool_segment *s)
+static struct tare_pool_group *group_of(struct tare_pool_groups *out,
+					const struct tare_pool_segment *s)
 {
 	for (size_t i = 0; i < out->count; i++)
 		if (is_alike(&out->items[i], s))
@@ -34,7 +35,8 @@ static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *led
 	for (int i = 0; g->graph_pool && i < ledger->graph_nr; i++) {
 		const struct tare_graph *graph = &ledger->graphs[i];
 
-		if (graph->pool != g->graph_pool || graph->pid != g->pid || graph->generation != g->generation)
+		if (graph->pool != g->graph_pool || graph->pid != g->pid ||
+		    graph->generation != g->generation)
 			continue;
 		if (!g->first_graph || graph->number < g->first_graph)
 			g->first_graph = graph->number;
@@ -65,7 +67,8 @@ void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *led
 {
 	*out = (struct tare_pool_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum,
+				      &device->segments[i]);
 	for (size_t i = 0; i < out->count; i++) {
 		out->items[i].device = device;
 		find_graphs(&out->items[i], ledger);
@@ -121,42 +124,49 @@ bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
 /* ---- for scripts ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },           { "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },        { "pid", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT },  { "expandable", "", TARE_COL_FLAG },
-	{ "trial", "", TARE_COL_FLAG },        { "for_graphs", "", TARE_COL_FLAG },
-	{ "graph_pool", "", TARE_COL_COUNT },
-	{ "first_graph", "", TARE_COL_COUNT }, { "last_graph", "", TARE_COL_COUNT },
-	TARE_SEGMENT_SUM_DATA,
+	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
+	{ "label", "", TARE_COL_TEXT },       { "pid", "", TARE_COL_COUNT },
+	{ "generation", "", TARE_COL_COUNT }, { "expandable", "", TARE_COL_FLAG },
+	{ "trial", "", TARE_COL_FLAG },       { "for_graphs", "", TARE_COL_FLAG },
+	{ "graph_pool", "", TARE_COL_COUNT }, { "first_graph", "", TARE_COL_COUNT },
+	{ "last_graph", "", TARE_COL_COUNT }, TARE_SEGMENT_SUM_DATA,
 };
 
 static const struct tare_column segment_columns[] = {
-	{ "at", "", TARE_COL_TEXT },         { "device", "", TARE_COL_COUNT },
-	{ "pid", "", TARE_COL_COUNT },       { "address", "", TARE_COL_TEXT },
-	{ "bytes", "", TARE_COL_BYTES },     { "live_bytes", "", TARE_COL_BYTES },
+	{ "at", "", TARE_COL_TEXT },           { "device", "", TARE_COL_COUNT },
+	{ "pid", "", TARE_COL_COUNT },         { "address", "", TARE_COL_TEXT },
+	{ "bytes", "", TARE_COL_BYTES },       { "live_bytes", "", TARE_COL_BYTES },
 	{ "stuck_bytes", "", TARE_COL_BYTES }, { "blocks", "", TARE_COL_COUNT },
-	{ "expandable", "", TARE_COL_FLAG }, { "trial", "", TARE_COL_FLAG },
-	{ "for_graphs", "", TARE_COL_FLAG },
-	{ "held", "", TARE_COL_FLAG },       { "graph_pool", "", TARE_COL_COUNT },
-	{ "pin_address", "", TARE_COL_TEXT }, { "pin_bytes", "", TARE_COL_BYTES },
-	{ "pin_age_ns", "", TARE_COL_DURATION }, { "pin_source", "", TARE_COL_TEXT },
-	{ "stream", "", TARE_COL_TEXT },
+	{ "expandable", "", TARE_COL_FLAG },   { "trial", "", TARE_COL_FLAG },
+	{ "for_graphs", "", TARE_COL_FLAG },   { "held", "", TARE_COL_FLAG },
+	{ "graph_pool", "", TARE_COL_COUNT },  { "pin_address", "", TARE_COL_TEXT },
+	{ "pin_bytes", "", TARE_COL_BYTES },   { "pin_age_ns", "", TARE_COL_DURATION },
+	{ "pin_source", "", TARE_COL_TEXT },   { "stream", "", TARE_COL_TEXT },
 };
 
 static const struct tare_column collected_columns[] = {
-	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
-	{ "blocks", "", TARE_COL_COUNT }, { "bytes", "", TARE_COL_BYTES },
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "blocks", "", TARE_COL_COUNT },
+	{ "bytes", "", TARE_COL_BYTES },
 	{ "waiting_bytes", "", TARE_COL_BYTES },
 };
 
 static const struct tare_column witness_columns[] = {
-	{ "at", "", TARE_COL_TEXT },		 { "device", "", TARE_COL_COUNT },
-	{ "pid", "", TARE_COL_COUNT },		 { "generation", "", TARE_COL_COUNT },
-	{ "t_ns", "", TARE_COL_DURATION },	 { "allocated_bytes", "", TARE_COL_BYTES },
-	{ "reserved_bytes", "", TARE_COL_BYTES }, { "active_bytes", "", TARE_COL_BYTES },
-	{ "requested_bytes", "", TARE_COL_BYTES }, { "inactive_split_bytes", "", TARE_COL_BYTES },
-	{ "rounding_bytes", "", TARE_COL_BYTES }, { "live_bytes", "", TARE_COL_BYTES },
-	{ "segment_bytes", "", TARE_COL_BYTES }, { "evidence", "", TARE_COL_TEXT },
+	{ "at", "", TARE_COL_TEXT },
+	{ "device", "", TARE_COL_COUNT },
+	{ "pid", "", TARE_COL_COUNT },
+	{ "generation", "", TARE_COL_COUNT },
+	{ "t_ns", "", TARE_COL_DURATION },
+	{ "allocated_bytes", "", TARE_COL_BYTES },
+	{ "reserved_bytes", "", TARE_COL_BYTES },
+	{ "active_bytes", "", TARE_COL_BYTES },
+	{ "requested_bytes", "", TARE_COL_BYTES },
+	{ "inactive_split_bytes", "", TARE_COL_BYTES },
+	{ "rounding_bytes", "", TARE_COL_BYTES },
+	{ "live_bytes", "", TARE_COL_BYTES },
+	{ "segment_bytes", "", TARE_COL_BYTES },
+	{ "evidence", "", TARE_COL_TEXT },
 };
 
 static void cell_known(struct tare_emit *e, int64_t v)
@@ -216,7 +226,8 @@ static void add_group(struct tare_emit *e, const char *at, const struct tare_poo
 	tare_str_free(&label);
 }
 
-static void add_pin(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_pool_segment *s)
+static void add_pin(struct tare_emit *e, const struct tare_device_ledger *d,
+		    const struct tare_pool_segment *s)
 {
 	if (!s->pin_bytes) {
 		for (int i = 0; i < 4; i++)
@@ -315,7 +326,8 @@ void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledger
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
 			add_collected(e, ledgers[i]->at, &ledgers[i]->devices[d]);
 	tare_emit_table_end(e);
-	tare_emit_table(e, "witness", NULL, witness_columns, sizeof(witness_columns) / sizeof(witness_columns[0]));
+	tare_emit_table(e, "witness", NULL, witness_columns,
+			sizeof(witness_columns) / sizeof(witness_columns[0]));
 	for (int i = 0; i < n; i++)
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
 			for (int k = 0; k < ledgers[i]->devices[d].pool_witness_nr; k++)

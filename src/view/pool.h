@@ -14,7 +14,8 @@ struct tare_pool_group {
 	int64_t pid, generation;
 	bool is_expandable, is_of_graph, is_trial;
 	uint32_t graph_pool; /* 0: not known, or of no graph */
-	uint64_t first_graph, last_graph; /* numbers of those that allocate from it; 0: none is known */
+	uint64_t first_graph,
+		last_graph; /* numbers of those that allocate from it; 0: none is known */
 	struct tare_segment_sum sum;
 };
 
@@ -37,11 +38,13 @@ bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
  * pool_text.c, for tables of the same segments: the head of one, why there is none, what the columns are, each device
  * that has some.
  */
-void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *device);
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
+		     const struct tare_device_ledger *device);
 const char *tare_pool_why_empty(const struct tare_device_ledger *device);
 void tare_pool_legend(struct tare_emit *e);
 void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d));
+		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
+				 const struct tare_device_ledger *d));
 
 /* A table per ledger and device, and the segments in which most is stuck. */
 void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,

@@ -15,7 +15,8 @@ static bool is_of_several(const struct tare_pool_groups *groups)
 	return false;
 }
 
-static void add_groups(struct tare_emit *e, const char *title, const struct tare_pool_groups *groups)
+static void add_groups(struct tare_emit *e, const char *title,
+		       const struct tare_pool_groups *groups)
 {
 	static const struct tare_column columns[] = {
 		{ NULL, "PYTORCH'S", TARE_COL_TEXT },
@@ -51,7 +52,8 @@ static int64_t stuck(const struct tare_pool_segment *s)
 	return s->live ? s->bytes - s->live : 0;
 }
 
-static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d, const struct tare_pool_segment *s)
+static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d,
+			const struct tare_pool_segment *s)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -73,10 +75,13 @@ static void add_collected(struct tare_emit *e, const struct tare_collected_ledge
 	char blocks[TARE_UNITS_TEXT_MAX], bytes[TARE_UNITS_TEXT_MAX];
 
 	if (c->waiting > 0)
-		tare_emit_note(e, "%s MiB of it waited for Python's cyclic collector", tare_units_mib(bytes, c->waiting));
+		tare_emit_note(e, "%s MiB of it waited for Python's cyclic collector",
+			       tare_units_mib(bytes, c->waiting));
 	if (c->blocks)
-		tare_emit_note(e, "%s blocks, %s MiB in all, were freed by Python's cyclic collector until then",
-			       tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
+		tare_emit_note(
+			e,
+			"%s blocks, %s MiB in all, were freed by Python's cyclic collector until then",
+			tare_units_count(blocks, c->blocks), tare_units_mib(bytes, c->bytes));
 }
 
 /* What the program asked for inside its blocks is known only to the allocator. */
@@ -89,8 +94,9 @@ static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, 
 		return;
 	if (has_pids)
 		tare_str_addf(&who, ", pid %lld", (long long)s->pid);
-	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live", tare_units_duration(t, s->t_ns),
-		       tare_str_text(&who), tare_units_mib(rounding, s->allocated - s->requested),
+	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live",
+		       tare_units_duration(t, s->t_ns), tare_str_text(&who),
+		       tare_units_mib(rounding, s->allocated - s->requested),
 		       tare_units_mib(live, s->allocated));
 	tare_str_free(&who);
 }
@@ -99,9 +105,9 @@ static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, 
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "STUCK", TARE_COL_BYTES },   { NULL, "OF", TARE_COL_BYTES },
-		{ NULL, "BLOCKS", TARE_COL_COUNT },  { NULL, "OLDEST", TARE_COL_TEXT },
-		{ NULL, "AGE", TARE_COL_DURATION },  { NULL, "FROM", TARE_COL_TEXT },
+		{ NULL, "STUCK", TARE_COL_BYTES },  { NULL, "OF", TARE_COL_BYTES },
+		{ NULL, "BLOCKS", TARE_COL_COUNT }, { NULL, "OLDEST", TARE_COL_TEXT },
+		{ NULL, "AGE", TARE_COL_DURATION }, { NULL, "FROM", TARE_COL_TEXT },
 	};
 	int64_t rest = 0;
 	int n = 0;
@@ -111,8 +117,8 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 	if (!n)
 		return;
 	tare_str_add_char(e->out, '\n');
-	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first", columns,
-			sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first",
+			columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < n && i < SCREEN_SEGMENTS; i++)
 		add_segment(e, d, &d->segments[i]);
 	tare_emit_table_end(e);
@@ -121,12 +127,13 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 	if (n > SCREEN_SEGMENTS) {
 		char text[TARE_UNITS_TEXT_MAX];
 
-		tare_emit_note(e, "and %d more with %s MiB: --json has all of them", n - SCREEN_SEGMENTS,
-			       tare_units_mib(text, rest));
+		tare_emit_note(e, "and %d more with %s MiB: --json has all of them",
+			       n - SCREEN_SEGMENTS, tare_units_mib(text, rest));
 	}
 }
 
-void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
+		     const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -139,12 +146,14 @@ void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger, con
 
 const char *tare_pool_why_empty(const struct tare_device_ledger *d)
 {
-	return tare_pool_is_there(d) ? "that part of the recording was folded into totals; its segments are not known any "
-				       "more"
-				     : "no segments of PyTorch's allocator";
+	return tare_pool_is_there(d)
+		       ? "that part of the recording was folded into totals; its segments are not known any "
+			 "more"
+		       : "no segments of PyTorch's allocator";
 }
 
-static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
 {
 	struct tare_pool_groups groups;
 	struct tare_str title = { 0 };
@@ -166,7 +175,8 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 }
 
 void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d))
+		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
+				 const struct tare_device_ledger *d))
 {
 	bool is_any = false;
 
@@ -186,7 +196,9 @@ void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledger
 
 void tare_pool_legend(struct tare_emit *e)
 {
-	tare_emit_note(e, "CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
+	tare_emit_note(
+		e,
+		"CACHED can be given back. STUCK lies beside live blocks, which pin its segment.");
 	tare_emit_note(e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
 }
 

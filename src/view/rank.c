@@ -29,7 +29,8 @@ static enum tare_rank_part part_of(enum tare_account account)
 	}
 }
 
-static struct tare_rank_row *add_row(struct tare_rank_rows *out, const struct tare_rank_ledger *rank,
+static struct tare_rank_row *add_row(struct tare_rank_rows *out,
+				     const struct tare_rank_ledger *rank,
 				     const struct tare_device_ledger *device)
 {
 	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
@@ -82,7 +83,7 @@ void tare_rank_rows_free(struct tare_rank_rows *rows)
 
 /* Where a rank is at home: the GPU that it holds most on. */
 const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows,
-					    const struct tare_rank_ledger *rank)
+					   const struct tare_rank_ledger *rank)
 {
 	const struct tare_rank_row *home = NULL;
 

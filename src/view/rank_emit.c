@@ -51,7 +51,7 @@ static const struct tare_column columns[COLUMN_NR] = {
 #define X(KEY, NAME, HEAD) [PART + TARE_RANK_PART_##KEY] = { NAME, HEAD, TARE_COL_BYTES },
 	TARE_RANK_PART_MAP(X)
 #undef X
-	[ELASTIC] = { "elastic_bytes", "ELASTIC", TARE_COL_BYTES },
+		[ELASTIC] = { "elastic_bytes", "ELASTIC", TARE_COL_BYTES },
 	[NEED] = { "need_bytes", "NEED", TARE_COL_BYTES },
 	[END] = { "end", "END", TARE_COL_TEXT },
 	[CODE] = { "code", NULL, TARE_COL_COUNT },

@@ -11,9 +11,9 @@
 static const int64_t small_spread = 2 * MIB; /* one page of the driver more or less */
 
 static const char *const part_names[] = {
-	[TARE_RANK_PART_CONTEXT] = "contexts",      [TARE_RANK_PART_CODE] = "kernel code",
+	[TARE_RANK_PART_CONTEXT] = "contexts",       [TARE_RANK_PART_CODE] = "kernel code",
 	[TARE_RANK_PART_ALLOCATION] = "allocations", [TARE_RANK_PART_POOL] = "pools",
-	[TARE_RANK_PART_GRAPH] = "graphs",          [TARE_RANK_PART_REST] = "the rest",
+	[TARE_RANK_PART_GRAPH] = "graphs",           [TARE_RANK_PART_REST] = "the rest",
 };
 
 static void add_sentence(struct tare_str *out, struct tare_str *s, size_t width)
@@ -46,7 +46,8 @@ static void note_spread(struct tare_str *out, const struct tare_rank_ledger *job
 		return;
 	if (s.most_bytes - s.least_bytes <= small_spread) {
 		tare_str_addf(&text, "balanced: every rank holds %s to %s MiB",
-			      tare_units_mib(least, s.least_bytes), tare_units_mib(most, s.most_bytes));
+			      tare_units_mib(least, s.least_bytes),
+			      tare_units_mib(most, s.most_bytes));
 	} else {
 		tare_str_addf(&text, "rank %d holds most, %s MiB; rank %d least, %s; median %s",
 			      s.most->rank, tare_units_mib(most, s.most_bytes), s.least->rank,
@@ -97,13 +98,13 @@ static void note_strays(struct tare_str *out, const struct tare_ledger *ledger,
 			bytes += row->bytes;
 		}
 		if (count) {
-			tare_str_addf(&text,
-				      "rank%s %s hold%s %s MiB on GPU %d and work%s on another: choose "
-				      "the device before the first CUDA call (torch.cuda.set_device), "
-				      "or show each rank its own with CUDA_VISIBLE_DEVICES",
-				      count > 1 ? "s" : "", tare_str_text(&who), count > 1 ? "" : "s",
-				      tare_units_mib(mib, bytes), device->index,
-				      count > 1 ? "" : "s");
+			tare_str_addf(
+				&text,
+				"rank%s %s hold%s %s MiB on GPU %d and work%s on another: choose "
+				"the device before the first CUDA call (torch.cuda.set_device), "
+				"or show each rank its own with CUDA_VISIBLE_DEVICES",
+				count > 1 ? "s" : "", tare_str_text(&who), count > 1 ? "" : "s",
+				tare_units_mib(mib, bytes), device->index, count > 1 ? "" : "s");
 			add_sentence(out, &text, width);
 		}
 		tare_str_free(&who);

@@ -53,7 +53,8 @@ void tare_streams_build(struct tare_stream_groups *out, const struct tare_device
 {
 	*out = (struct tare_stream_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
-		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
+		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum,
+				      &device->segments[i]);
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), tare_streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;

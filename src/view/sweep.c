@@ -91,23 +91,26 @@ static void add_head(struct tare_doc *d, const struct tare_summary *s)
 	for (size_t i = 0; i < s->cell_nr; i++)
 		runs += s->cells[i].runs;
 	tare_doc_title(d, "Sweep: %s", s->command ? s->command : s->path);
-	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr, s->cell_nr == 1 ? "" : "s", runs,
-		      runs == 1 ? "" : "s");
+	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr,
+		      s->cell_nr == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
 	if (s->gpu) {
 		tare_str_addf(&facts, " · %s%s", s->gpu, s->is_simulated ? " (simulated)" : "");
 		if (s->gpu_bytes >= 0)
 			tare_str_addf(&facts, ", %s MiB", tare_units_mib(text, s->gpu_bytes));
 		if (s->card_bytes >= 0)
-			tare_str_addf(&facts, " standing for a card of %s MiB", tare_units_mib(text, s->card_bytes));
+			tare_str_addf(&facts, " standing for a card of %s MiB",
+				      tare_units_mib(text, s->card_bytes));
 	}
-	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date, s->tare ? s->tare : "–");
+	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date,
+		      s->tare ? s->tare : "–");
 	tare_doc_paragraph(d, "%s", tare_str_text(&facts));
 	tare_str_free(&facts);
 }
 
 /* ---- configurations ---- */
 
-static const char *keepf(struct tare_doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static const char *keepf(struct tare_doc *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 static const char *keepf(struct tare_doc *d, const char *fmt, ...)
 {
 	struct tare_str text = { 0 };
@@ -140,7 +143,8 @@ static size_t add_params(struct tare_doc_column *columns, const struct tare_summ
 	return s->param_nr;
 }
 
-static void add_values(struct tare_doc *d, const struct tare_summary *s, const struct tare_summary_cell *c)
+static void add_values(struct tare_doc *d, const struct tare_summary *s,
+		       const struct tare_summary_cell *c)
 {
 	for (size_t i = 0; i < s->param_nr; i++)
 		tare_doc_cell(d, "%s", c->values[i]);
@@ -148,7 +152,8 @@ static void add_values(struct tare_doc *d, const struct tare_summary *s, const s
 
 static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 {
-	struct tare_doc_column *columns = tare_xcalloc(s->param_nr + s->work_nr + 9, sizeof(*columns));
+	struct tare_doc_column *columns =
+		tare_xcalloc(s->param_nr + s->work_nr + 9, sizeof(*columns));
 	size_t n = add_params(columns, s);
 	bool has_total = s->work_nr && !isnan(s->total);
 
@@ -163,7 +168,8 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 	for (size_t w = 0; w < s->work_nr; w++)
 		columns[n++] = (struct tare_doc_column){ keepf(d, "%s/s", s->works[w]), true };
 	if (has_total)
-		columns[n++] = (struct tare_doc_column){ keepf(d, "HOURS for %.10g", s->total), true };
+		columns[n++] =
+			(struct tare_doc_column){ keepf(d, "HOURS for %.10g", s->total), true };
 	tare_doc_table(d, columns, n);
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
@@ -189,16 +195,18 @@ static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
 		tare_doc_row(d, tone_of(s, i));
 	}
 	free(columns);
-	tare_doc_paragraph(d,
-			   "Time is the mean of a configuration's runs that were ok, with the standard deviation of one run. "
-			   "Memory is what the program held on its fullest GPU at the peak, context and code included. "
-			   "Speed-up is in %s/s, against %s.",
-			   s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
+	tare_doc_paragraph(
+		d,
+		"Time is the mean of a configuration's runs that were ok, with the standard deviation of one run. "
+		"Memory is what the program held on its fullest GPU at the peak, context and code included. "
+		"Speed-up is in %s/s, against %s.",
+		s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
 	if (s->timed)
-		tare_doc_paragraph(d,
-				   "Speeds are those of the phase '%s', and ± is its scatter; what a run does before and after it is "
-				   "taken to be needed once%s.",
-				   s->timed, has_total ? ", in the hours too" : "");
+		tare_doc_paragraph(
+			d,
+			"Speeds are those of the phase '%s', and ± is its scatter; what a run does before and after it is "
+			"taken to be needed once%s.",
+			s->timed, has_total ? ", in the hours too" : "");
 }
 
 /* A run that is slower and does more is not a slower configuration: the two are told apart in words. */
@@ -214,11 +222,15 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 		if (i == s->baseline || isnan(c->speedup) || c->amounts[0] == base->amounts[0] ||
 		    (runs < 1) == (c->speedup < 1))
 			continue;
-		tare_doc_item(d,
-			      "%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
-			      "%s/s%s",
-			      c->label, s->timed ? s->timed : "a run", 1 / runs, runs, c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
-			      tare_summary_differs(s, i, s->baseline) || isnan(c->sd) ? "" : ", within the scatter");
+		tare_doc_item(
+			d,
+			"%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
+			"%s/s%s",
+			c->label, s->timed ? s->timed : "a run", 1 / runs, runs,
+			c->amounts[0] / base->amounts[0], s->works[0], c->speedup, s->works[0],
+			tare_summary_differs(s, i, s->baseline) || isnan(c->sd)
+				? ""
+				: ", within the scatter");
 		said++;
 	}
 }
@@ -230,7 +242,8 @@ static void add_verdict(struct tare_doc *d, const struct tare_summary_cell *c)
 	if (c->ended[TARE_RUN_OOM])
 		tare_doc_cell(d, c->is_host_oom ? "ran out of host memory" : "ran out");
 	else if (c->retries)
-		tare_doc_cell(d, "gave back its cache %lld time%s", (long long)c->retries, c->retries == 1 ? "" : "s");
+		tare_doc_cell(d, "gave back its cache %lld time%s", (long long)c->retries,
+			      c->retries == 1 ? "" : "s");
 	else if (c->refused)
 		tare_doc_cell(d, "was refused");
 	else
@@ -267,9 +280,11 @@ static void add_pressure(struct tare_doc *d, const struct tare_summary *s)
 		tare_sweep_add_mib(d, c->left);
 		tare_doc_row(d, c->ended[TARE_RUN_OOM] ? TARE_TONE_ALARM : TARE_TONE_PLAIN);
 	}
-	tare_doc_paragraph(d, "A retry is a call that was refused before its program got memory after all: an allocator "
-			      "that had to give back what it cached. Elastic memory was taken because there was room. Left "
-			      "is what the card still had at the peak.");
+	tare_doc_paragraph(
+		d,
+		"A retry is a call that was refused before its program got memory after all: an allocator "
+		"that had to give back what it cached. Elastic memory was taken because there was room. Left "
+		"is what the card still had at the peak.");
 }
 
 /* ---- notes ---- */
@@ -288,16 +303,20 @@ static void add_notes(struct tare_doc *d, const struct tare_summary *s)
 		if (!s->params[i].is_without_effect)
 			continue;
 		HEADING();
-		tare_doc_item(d, "%s changed nothing: memory, driver calls and output are the same for all its values%s",
-			      s->params[i].name,
-			      s->params[i].in_command ? "; does the program read it?"
-						      : "; it is not in the command, and the program does not seem to read the "
-							"environment variable");
+		tare_doc_item(
+			d,
+			"%s changed nothing: memory, driver calls and output are the same for all its values%s",
+			s->params[i].name,
+			s->params[i].in_command
+				? "; does the program read it?"
+				: "; it is not in the command, and the program does not seem to read the "
+				  "environment variable");
 	}
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 
-		if (!c->note || (i && s->cells[i - 1].note && !strcmp(s->cells[i - 1].note, c->note)))
+		if (!c->note ||
+		    (i && s->cells[i - 1].note && !strcmp(s->cells[i - 1].note, c->note)))
 			continue;
 		HEADING();
 		tare_doc_item(d, "%s: %s", c->label, c->note);

@@ -25,11 +25,12 @@ void tare_sweep_doc(struct tare_doc *d, const struct tare_sweep_view *view);
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s);
 
 /* What the parts of the report share. */
-void tare_sweep_add_rate(struct tare_str *out, double value); /* four digits, wherever the point is */
-void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes);                  /* -1: – */
+void tare_sweep_add_rate(struct tare_str *out,
+			 double value);                     /* four digits, wherever the point is */
+void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes); /* -1: – */
 /* "ok", "out of memory", "2 of 3 ok, failed (exit 1)" */
 void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell *c);
-bool tare_sweep_is_ok(const struct tare_summary_cell *c); /* every run of it */
+bool tare_sweep_is_ok(const struct tare_summary_cell *c);  /* every run of it */
 const char *tare_sweep_unit(const struct tare_summary *s); /* of the first work, else "run" */
 
 /* sweep_breakdown.c, sweep_words.c: sections */

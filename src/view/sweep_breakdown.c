@@ -66,7 +66,8 @@ static void choose(struct breakdown *b)
 static struct row *row_of(struct breakdown *b, const struct tare_summary_part *part)
 {
 	for (size_t i = 0; i < b->row_nr; i++)
-		if (!strcmp(b->rows[i].account, part->account) && !strcmp(b->rows[i].part, part->part))
+		if (!strcmp(b->rows[i].account, part->account) &&
+		    !strcmp(b->rows[i].part, part->part))
 			return &b->rows[i];
 	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
 	b->rows[b->row_nr] = (struct row){ .account = part->account, .part = part->part };
@@ -140,7 +141,10 @@ static int64_t measured(const struct tare_summary_cell *c, const char *claim)
 static void add_claims(struct tare_doc *d, const struct tare_sweep_view *view)
 {
 	static const struct tare_doc_column columns[] = {
-		{ "", false }, { "CLAIMED MiB", true }, { "MEASURED MiB", true }, { "MEASURED LESS CLAIMED MiB", true },
+		{ "", false },
+		{ "CLAIMED MiB", true },
+		{ "MEASURED MiB", true },
+		{ "MEASURED LESS CLAIMED MiB", true },
 	};
 	const struct tare_summary *s = view->summary;
 	const struct tare_summary_cell *c = &s->cells[s->baseline];
@@ -179,8 +183,10 @@ static void add_claims(struct tare_doc *d, const struct tare_sweep_view *view)
 		tare_doc_cell(d, "%s%s", c->peak > claimed ? "+" : "", text);
 		tare_doc_row(d, TARE_TONE_STRONG);
 	}
-	tare_doc_paragraph(d, "Measured memory holds the context and the code once, as a part of it; they are not to be taken "
-			      "off again.");
+	tare_doc_paragraph(
+		d,
+		"Measured memory holds the context and the code once, as a part of it; they are not to be taken "
+		"off again.");
 }
 
 /* ---- the table and the bars ---- */
@@ -225,7 +231,8 @@ static void add_table(struct tare_doc *d, struct breakdown *b)
 /* The eight largest accounts of all cells, and the rest. */
 enum { NAMES_MAX = 8 };
 
-static void add_bar(struct tare_doc *d, const struct breakdown *b, size_t names, const struct tare_summary_cell *c)
+static void add_bar(struct tare_doc *d, const struct breakdown *b, size_t names,
+		    const struct tare_summary_cell *c)
 {
 	double parts[NAMES_MAX + 1] = { 0 };
 	char text[TARE_UNITS_TEXT_MAX], value[TARE_UNITS_TEXT_MAX + 8];

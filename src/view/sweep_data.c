@@ -48,7 +48,8 @@ static void add_bytes(struct tare_emit *e, int64_t v)
 		tare_emit_cell_int(e, v);
 }
 
-static void add_cell(struct tare_emit *e, const struct tare_summary *s, const struct tare_summary_cell *c)
+static void add_cell(struct tare_emit *e, const struct tare_summary *s,
+		     const struct tare_summary_cell *c)
 {
 	struct tare_str status = { 0 };
 

@@ -10,7 +10,8 @@
 
 enum { ITEMS_MAX = 16 };
 
-static void add_memory(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
+static void add_memory(struct tare_str *out, const struct tare_summary *s,
+		       const struct tare_summary_cell *c)
 {
 	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
 	char text[TARE_UNITS_TEXT_MAX];
@@ -22,7 +23,8 @@ static void add_memory(struct tare_str *out, const struct tare_summary *s, const
 		tare_str_addf(out, " of %s", tare_units_mib(text, size));
 }
 
-static void add_why(struct tare_str *out, const struct tare_summary *s, const struct tare_summary_cell *c)
+static void add_why(struct tare_str *out, const struct tare_summary *s,
+		    const struct tare_summary_cell *c)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -36,13 +38,15 @@ static void add_why(struct tare_str *out, const struct tare_summary *s, const st
 		else
 			tare_str_add(out, "more");
 		if (c->peak >= 0)
-			tare_str_addf(out, " with %s MiB at its peak", tare_units_mib(text, c->peak));
+			tare_str_addf(out, " with %s MiB at its peak",
+				      tare_units_mib(text, c->peak));
 	} else if (c->ended[TARE_RUN_TIMEOUT] && s->timeout_ns) {
 		tare_str_addf(out, " after %s", tare_units_duration(text, s->timeout_ns));
 	}
 }
 
-static void add_item(struct tare_doc *d, const struct tare_summary *s, const struct tare_summary_cell *c)
+static void add_item(struct tare_doc *d, const struct tare_summary *s,
+		     const struct tare_summary_cell *c)
 {
 	struct tare_str text = { 0 };
 
@@ -100,17 +104,20 @@ static void add_gain(struct tare_str *out, const struct tare_summary *s)
 	tare_sweep_add_rate(out, best->rate);
 	tare_str_addf(out, " %s/s", s->work_nr ? s->works[0] : "runs");
 	if (s->best != s->baseline)
-		tare_str_addf(out, ", %.2f × that of %s", best->speedup, s->cells[s->baseline].label);
+		tare_str_addf(out, ", %.2f × that of %s", best->speedup,
+			      s->cells[s->baseline].label);
 	if (second == s->cell_nr)
 		return;
 	if (isnan(best->sd) || isnan(s->cells[second].sd))
-		tare_str_addf(out,
-			      ". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
-			      "--repeat 3 tells",
-			      s->cells[second].label, s->cells[second].speedup);
+		tare_str_addf(
+			out,
+			". It was run once, so how much of the difference to %s (%.2f ×) is scatter is not known; "
+			"--repeat 3 tells",
+			s->cells[second].label, s->cells[second].speedup);
 	else if (!tare_summary_differs(s, s->best, second))
-		tare_str_addf(out, ". %s is as fast within the scatter, at %s memory", s->cells[second].label,
-			      s->cells[second].peak < best->peak ? "less"
+		tare_str_addf(out, ". %s is as fast within the scatter, at %s memory",
+			      s->cells[second].label,
+			      s->cells[second].peak < best->peak   ? "less"
 			      : s->cells[second].peak > best->peak ? "more"
 								   : "the same");
 }
@@ -127,7 +134,8 @@ static void add_hours(struct tare_str *out, const struct tare_summary *s)
 	if (soonest->hours < best->hours && soonest->rate < best->rate) {
 		double later = best->whole - best->seconds - (soonest->whole - soonest->seconds);
 
-		tare_str_addf(out, ", with %s %.3g: it starts sooner, and is ahead up to ", soonest->label, soonest->hours);
+		tare_str_addf(out, ", with %s %.3g: it starts sooner, and is ahead up to ",
+			      soonest->label, soonest->hours);
 		tare_sweep_add_rate(out, later / (1 / soonest->rate - 1 / best->rate));
 		tare_str_addf(out, " %s", tare_sweep_unit(s));
 	}

@@ -50,13 +50,15 @@ static int by_bytes(const void *a, const void *b)
 	return (int)x->category - (int)y->category;
 }
 
-int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR])
+int tare_category_sums(const struct tare_tensor_rows *rows,
+		       struct tare_category_sum sums[TARE_CATEGORY_NR])
 {
 	int n = 0;
 
 	memset(sums, 0, TARE_CATEGORY_NR * sizeof(*sums));
 	for (int i = 0; i < rows->count; i++)
-		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes, rows->items[i].count);
+		tare_category_sums_add(sums, rows->items[i].rule, rows->items[i].bytes,
+				       rows->items[i].count);
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			sums[n++] = sums[c];
@@ -67,21 +69,23 @@ int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category
 /* ---- for scripts ---- */
 
 static const struct tare_column category_columns[] = {
-	{ "at", "", TARE_COL_TEXT },	    { "device", "", TARE_COL_COUNT }, { "label", "", TARE_COL_TEXT },
-	{ "bytes", "", TARE_COL_BYTES },    { "count", "", TARE_COL_COUNT },  { "evidence", "", TARE_COL_TEXT },
-	{ "pid", "", TARE_COL_COUNT },
-	{ "parameters_ratio", "", TARE_COL_NUMBER },
+	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
+	{ "label", "", TARE_COL_TEXT },  { "bytes", "", TARE_COL_BYTES },
+	{ "count", "", TARE_COL_COUNT }, { "evidence", "", TARE_COL_TEXT },
+	{ "pid", "", TARE_COL_COUNT },   { "parameters_ratio", "", TARE_COL_NUMBER },
 };
 
 static const struct tare_column tensor_columns[] = {
-	{ "at", "", TARE_COL_TEXT },	   { "device", "", TARE_COL_COUNT }, { "label", "", TARE_COL_TEXT },
-	{ "bytes", "", TARE_COL_BYTES },   { "count", "", TARE_COL_COUNT },  { "evidence", "", TARE_COL_TEXT },
-	{ "pid", "", TARE_COL_COUNT },	   { "category", "", TARE_COL_TEXT }, { "rule", "", TARE_COL_TEXT },
-	{ "name", "", TARE_COL_TEXT },	   { "line", "", TARE_COL_TEXT },    { "born_ns", "", TARE_COL_DURATION },
+	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
+	{ "label", "", TARE_COL_TEXT },  { "bytes", "", TARE_COL_BYTES },
+	{ "count", "", TARE_COL_COUNT }, { "evidence", "", TARE_COL_TEXT },
+	{ "pid", "", TARE_COL_COUNT },   { "category", "", TARE_COL_TEXT },
+	{ "rule", "", TARE_COL_TEXT },   { "name", "", TARE_COL_TEXT },
+	{ "line", "", TARE_COL_TEXT },   { "born_ns", "", TARE_COL_DURATION },
 };
 
-static void add_head(struct tare_emit *e, const struct place *p, const char *label, int64_t bytes, uint64_t count,
-		     enum tare_evidence evidence)
+static void add_head(struct tare_emit *e, const struct place *p, const char *label, int64_t bytes,
+		     uint64_t count, enum tare_evidence evidence)
 {
 	tare_emit_cell_text(e, p->ledger->at);
 	if (p->device)
@@ -118,7 +122,8 @@ static void add_categories(struct tare_emit *e, const struct place *p)
 	int64_t parameters = parameters_of(sums, n);
 
 	for (int i = 0; i < n; i++) {
-		add_head(e, p, tare_category_name(sums[i].category), sums[i].bytes, sums[i].count, sums[i].evidence);
+		add_head(e, p, tare_category_name(sums[i].category), sums[i].bytes, sums[i].count,
+			 sums[i].evidence);
 		if (p->host)
 			tare_emit_cell_int(e, p->host->pid);
 		else
@@ -153,7 +158,8 @@ static void add_tensors(struct tare_emit *e, const struct place *p)
 	}
 }
 
-void tare_tensors_data(struct tare_emit *e, bool is_each, const struct tare_ledger *const *ledgers, int ledger_nr)
+void tare_tensors_data(struct tare_emit *e, bool is_each, const struct tare_ledger *const *ledgers,
+		       int ledger_nr)
 {
 	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
 
@@ -175,15 +181,13 @@ void tare_tensors_data(struct tare_emit *e, bool is_each, const struct tare_ledg
 
 /* ---- for people ---- */
 
-static void show_categories(struct tare_emit *e, const char *title, const struct tare_tensor_rows *rows)
+static void show_categories(struct tare_emit *e, const char *title,
+			    const struct tare_tensor_rows *rows)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "TENSORS", TARE_COL_TEXT },
-		{ NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "MiB", TARE_COL_BYTES },
-		{ NULL, "%", TARE_COL_PERCENT },
-		{ NULL, "× parameters", TARE_COL_NUMBER },
-		{ NULL, "known by", TARE_COL_TEXT },
+		{ NULL, "TENSORS", TARE_COL_TEXT },        { NULL, "NR", TARE_COL_COUNT },
+		{ NULL, "MiB", TARE_COL_BYTES },           { NULL, "%", TARE_COL_PERCENT },
+		{ NULL, "× parameters", TARE_COL_NUMBER }, { NULL, "known by", TARE_COL_TEXT },
 	};
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(rows, sums);
@@ -201,7 +205,8 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 		tare_emit_cell_int(e, sums[i].bytes);
 		tare_emit_cell_number(e, all ? (double)sums[i].bytes / (double)all : 0);
 		add_ratio(e, sums[i].bytes, parameters);
-		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program" : "rules");
+		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program"
+										 : "rules");
 		tare_emit_row(e);
 	}
 	tare_emit_rule(e);
@@ -214,7 +219,8 @@ static void show_categories(struct tare_emit *e, const char *title, const struct
 	tare_emit_table_end(e);
 }
 
-static void show_tensors(struct tare_emit *e, const char *title, const struct tare_tensor_rows *rows)
+static void show_tensors(struct tare_emit *e, const char *title,
+			 const struct tare_tensor_rows *rows)
 {
 	static const struct tare_column columns[] = {
 		{ NULL, "TENSOR", TARE_COL_TEXT },
@@ -232,7 +238,9 @@ static void show_tensors(struct tare_emit *e, const char *title, const struct ta
 			rest += t->bytes;
 			continue;
 		}
-		tare_emit_cell_text(e, t->name ? t->name : t->count > 1 ? "several, folded away" : "–");
+		tare_emit_cell_text(e, t->name        ? t->name
+				       : t->count > 1 ? "several, folded away"
+						      : "–");
 		tare_emit_cell_int(e, t->bytes);
 		tare_emit_cell_text(e, tare_category_name(tare_rules[t->rule].category));
 		tare_emit_cell_text(e, t->short_line ? t->short_line : "–");
@@ -270,8 +278,8 @@ static void show(struct tare_emit *e, bool is_each, const struct place *p)
 	tare_str_free(&title);
 }
 
-void tare_tensors_text(struct tare_str *out, bool is_each, const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_text_style *style)
+void tare_tensors_text(struct tare_str *out, bool is_each, const struct tare_ledger *const *ledgers,
+		       int ledger_nr, const struct tare_text_style *style)
 {
 	size_t start = out->len;
 	struct tare_emit e;

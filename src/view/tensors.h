@@ -8,7 +8,8 @@
 #include "view/text_table.h"
 
 /* Into `sums`, the largest first; returns how many there are. */
-int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category_sum sums[TARE_CATEGORY_NR]);
+int tare_category_sums(const struct tare_tensor_rows *rows,
+		       struct tare_category_sum sums[TARE_CATEGORY_NR]);
 
 bool tare_tensors_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
 void tare_tensors_text(struct tare_str *out, bool is_each, const struct tare_ledger *const *ledgers,

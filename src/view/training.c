@@ -188,9 +188,11 @@ static void add_steps(struct tare_str *title, const struct tare_training *t)
 	if (t->thread_nr < 2)
 		tare_str_addf(title, "%s steps", tare_units_count(text, t->count));
 	else if (is_alike)
-		tare_str_addf(title, "%zu × %s steps", t->thread_nr, tare_units_count(text, t->counts[0]));
+		tare_str_addf(title, "%zu × %s steps", t->thread_nr,
+			      tare_units_count(text, t->counts[0]));
 	else
-		tare_str_addf(title, "%s steps of %zu threads", tare_units_count(text, t->count), t->thread_nr);
+		tare_str_addf(title, "%s steps of %zu threads", tare_units_count(text, t->count),
+			      t->thread_nr);
 }
 
 static void add_title(struct tare_str *out, const struct tare_training *t,

@@ -85,7 +85,8 @@ int tare_cgroup_oom_kills(const char *root, uint64_t *out)
 		if (count_below(root, "/sys/fs/cgroup", path, "memory.events", out) == 0)
 			return 0;
 		find_path(text, "memory", path);
-		if (count_below(root, "/sys/fs/cgroup/memory", path, "memory.oom_control", out) == 0)
+		if (count_below(root, "/sys/fs/cgroup/memory", path, "memory.oom_control", out) ==
+		    0)
 			return 0;
 	}
 	return count_in(root, "/proc/vmstat", out);

@@ -41,7 +41,7 @@ struct tare_nvml_device {
 	int mig;        /* index of the MIG device on that GPU, -1: a whole GPU */
 	bool is_sliced; /* a GPU in MIG mode: programs see its MIG devices instead */
 	char name[96];
-	char uuid[96]; /* "GPU-…" or "MIG-…", empty when not known */
+	char uuid[96];   /* "GPU-…" or "MIG-…", empty when not known */
 	uint32_t pci_id; /* device << 16 | vendor, 0 when not known */
 };
 const struct tare_nvml_device *tare_nvml_device(const struct tare_nvml *nvml, int device);

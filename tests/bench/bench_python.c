@@ -20,5 +20,6 @@ double bench(long times, unsigned int *id)
 		stack ^= tare_python_stack();
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	*id = stack;
-	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)times;
+	return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+	       (double)times;
 }

@@ -89,7 +89,8 @@ static void set_up(struct stream *s)
 	s->segments = 2 * s->live * BLOCK / SEGMENT + 1;
 	s->device = (struct tare_device){ .name = "bench", .host = "", .total = UINT64_C(1) << 40 };
 	s->process_device = (struct tare_process_device){ 0, &s->device };
-	s->object = (struct tare_object){ .begin = 0x1000, .end = 0x2000, .path = "/x/libc10_cuda.so" };
+	s->object =
+		(struct tare_object){ .begin = 0x1000, .end = 0x2000, .path = "/x/libc10_cuda.so" };
 	s->process = (struct tare_process){ .role = TARE_ROLE_PROGRAM,
 					    .pid = 1,
 					    .program = "bench",

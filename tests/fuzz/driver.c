@@ -123,7 +123,8 @@ static void read_seeds(const char *dir)
 		FILE *f;
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
-		f = names[i]->d_name[0] != '.' && seed_nr < FUZZ_SEED_MAX ? fopen(path, "rb") : NULL;
+		f = names[i]->d_name[0] != '.' && seed_nr < FUZZ_SEED_MAX ? fopen(path, "rb")
+									  : NULL;
 		if (f)
 			seed_sizes[seed_nr] = fread(seeds[seed_nr], 1, FUZZ_MAX, f), seed_nr++;
 		if (f)

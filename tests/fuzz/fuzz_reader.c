@@ -37,7 +37,8 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 static void write_ring(const uint8_t *bytes, size_t size)
 {
 	static const off_t at[] = { 0, TARE_RING_HEADER_BYTES, TARE_RING_LANES_AT };
-	static const size_t most[] = { FUZZ_RING_HEAD, FUZZ_LANES * sizeof(struct tare_lane), SIZE_MAX };
+	static const size_t most[] = { FUZZ_RING_HEAD, FUZZ_LANES * sizeof(struct tare_lane),
+				       SIZE_MAX };
 	const char *path = make_path(make_dir(), "431-0.ring");
 	int fd;
 
@@ -116,8 +117,9 @@ static void print(const char *path)
 
 		tare_dump_header(&out, &styles[i], "log", info);
 		while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
-			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(
-				&out, &styles[i], "log", info, &rec);
+			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &styles[i],
+										  "log", info,
+										  &rec);
 			tare_str_cut(&out, 0);
 		}
 	}
@@ -152,9 +154,11 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 
 static void make_ledgers(struct tare_recording *r)
 {
-	static const struct tare_instant at[] = { { .mark = TARE_MARK_PEAK, .text = "peak" },
-						  { .mark = TARE_MARK_END, .text = "end" },
-						  { .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" } };
+	static const struct tare_instant at[] = {
+		{ .mark = TARE_MARK_PEAK, .text = "peak" },
+		{ .mark = TARE_MARK_END, .text = "end" },
+		{ .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" }
+	};
 	enum { NR = sizeof(at) / sizeof(at[0]) };
 	const struct tare_ledger *shown[NR];
 	struct tare_ledger ledgers[NR];
@@ -188,7 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	left -= head.tare;
 	if (head.flags & FUZZ_RESEAL) {
 		reseal(at, head.events, TARE_HEADER_BYTES);
-		reseal(at + head.events, head.ring, FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane));
+		reseal(at + head.events, head.ring,
+		       FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane));
 		reseal(at + head.events + head.ring, head.tare, TARE_HEADER_BYTES);
 	}
 	write_file("431-0.events", at, head.events);

@@ -96,7 +96,8 @@ static void read_measured(char *text, size_t size)
 	struct tare_problem problem;
 	struct tare_table t;
 
-	if (size < 2000 && !tare_table_parse("table", text, size, &arena, &t, NULL) && t.column_count) {
+	if (size < 2000 && !tare_table_parse("table", text, size, &arena, &t, NULL) &&
+	    t.column_count) {
 		ask.target = t.columns[t.column_count - 1];
 		tare_problem_make(&t, &ask, &arena, &problem, NULL);
 	}
@@ -220,13 +221,16 @@ static const struct {
 	reader *read;
 	const char *seed;
 } readers[FUZZ_TEXT_NR] = {
-	{ read_json, "{\"a\": [{\"b\": \"x\\ud83d\\ude00\"}, -1.5e300, 18446744073709551615, true, null]}" },
+	{ read_json,
+	  "{\"a\": [{\"b\": \"x\\ud83d\\ude00\"}, -1.5e300, 18446744073709551615, true, null]}" },
 	{ read_expression, "{batch}*2/({seconds}-1e-9)+max(3,{n})" },
 	{ read_symbol, "_ZN5torch8autograd6EngineC2ERKSt6vectorISt4pairIiNS_1AEESaIS5_EE" },
 	{ read_table, "a,\"b\"\"x\",y\n1,word,3.5e2\n-2,,nan\n" },
-	{ read_measured, "n,m,y\n1,2,100\n2,2,200\n3,1,301\n4,4,400\n5,2,500\n6,1,600\n9e300,1,7\n" },
+	{ read_measured,
+	  "n,m,y\n1,2,100\n2,2,200\n3,1,301\n4,4,400\n5,2,500\n6,1,600\n9e300,1,7\n" },
 	{ read_profile, "name = GPU\ntotal = 140GiB\nreserved = 600MiB\n" },
-	{ read_script, "noisy 5 7;oom-above 3MiB;fail cuMemAlloc_v2 2 2;takes cuInit 1 4KiB;slow cuInit 1 5;drift 1 2" },
+	{ read_script,
+	  "noisy 5 7;oom-above 3MiB;fail cuMemAlloc_v2 2 2;takes cuInit 1 4KiB;slow cuInit 1 5;drift 1 2" },
 	{ read_grid, "batch=1,2..8:2,16\nlr=1e-3\n" },
 	{ read_grid, "{\"batch\": [1, 2], \"m\": [\"a\", -3.5e200]}" },
 	{ read_phases, "train.py:87-90" },

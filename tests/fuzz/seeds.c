@@ -25,8 +25,10 @@ static size_t put_ring(uint8_t *out, size_t at, const struct make_log *m, uint64
 {
 	static uint8_t head[FUZZ_RING_HEAD], bytes[MAKE_LANE_BYTES];
 	struct tare_ring_header *h = (struct tare_ring_header *)(void *)head;
-	struct tare_lane lanes[FUZZ_LANES] = { { .tid = 1, .head = m->size, .tail = tail },
-					       { .tid = 2, .lost = 3, .lost_first = 1000000000, .lost_last = 1000000100 } };
+	struct tare_lane lanes[FUZZ_LANES] = {
+		{ .tid = 1, .head = m->size, .tail = tail },
+		{ .tid = 2, .lost = 3, .lost_first = 1000000000, .lost_last = 1000000100 }
+	};
 	size_t from = m->size > sizeof(bytes) ? m->size - sizeof(bytes) : 0;
 
 	_Static_assert(sizeof(*h) <= FUZZ_RING_HEAD, "the header fits");

@@ -13,17 +13,17 @@
 /* `name` must be pasted at once: cuda.h defines many of them to another. */
 #define TYPE_0(type) type
 #define TYPE_1(type) type##_ptsz
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
-	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version),            \
-						    CUresult(*) params),                            \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	_Static_assert(__builtin_types_compatible_p(TYPE_##ptsz(PFN_##name##_v##version),          \
+						    CUresult(*) params),                           \
 		       #symbol " does not have the type of " #name " " #version);
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 
 const struct cuda_h_value cuda_h_values[] = {
-#define SIZE(type) { "sizeof " #type, (long)sizeof(type) },
+#define SIZE(type)         { "sizeof " #type, (long)sizeof(type) },
 #define FIELD(type, field) { #type "." #field, (long)offsetof(type, field) },
-#define VALUE(name) { #name, (long)name },
+#define VALUE(name)        { #name, (long)name },
 #include "cuda_h.def"
 	{ NULL, 0 },
 };

@@ -143,7 +143,8 @@ static bool is_same_stack(const struct item *a, const struct item *b)
 	bool is_same = a != b && a->python.id && a->python.depth == b->python.depth;
 
 	for (uint32_t i = 0; is_same && i < a->python.depth; i++)
-		is_same = a->lines[i].line == b->lines[i].line && !strcmp(a->lines[i].file, b->lines[i].file) &&
+		is_same = a->lines[i].line == b->lines[i].line &&
+			  !strcmp(a->lines[i].file, b->lines[i].file) &&
 			  !strcmp(a->lines[i].function, b->lines[i].function);
 	return is_same;
 }
@@ -228,7 +229,8 @@ void world_reading_since(struct world *w, int device, int64_t from, int64_t t, i
 	struct item *item = add(w, TARE_KIND_READING, 0, device, t);
 
 	item->event.begin_ns = from;
-	item->rec.reading = (struct tare_rec_reading){ .source = TARE_SOURCE_NVML2, .used = (uint64_t)used };
+	item->rec.reading =
+		(struct tare_rec_reading){ .source = TARE_SOURCE_NVML2, .used = (uint64_t)used };
 }
 
 void world_reading(struct world *w, int device, int64_t t, int64_t used)
@@ -258,7 +260,8 @@ void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes)
 	world_tensor_at(w, t, block, bytes, NULL, 0);
 }
 
-void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line)
+void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file,
+		     uint32_t line)
 {
 	struct item *item = add(w, TARE_KIND_TENSOR, 0, 0, t);
 
@@ -271,12 +274,13 @@ void world_block(struct world *w, struct world_block b)
 {
 	struct item *item = add(w, TARE_KIND_TENSOR, b.process, b.is_host ? -1 : 0, b.t);
 
-	item->rec.tensor =
-		(struct tare_rec_tensor){ .block = b.block,
-					  .bytes = b.bytes,
-					  .tid = b.tid ? b.tid : 1,
-					  .device = b.is_host ? -1 : 0,
-					  .flags = (uint16_t)(b.flags | (b.is_host ? TARE_TENSOR_HOST : 0)) };
+	item->rec.tensor = (struct tare_rec_tensor){
+		.block = b.block,
+		.bytes = b.bytes,
+		.tid = b.tid ? b.tid : 1,
+		.device = b.is_host ? -1 : 0,
+		.flags = (uint16_t)(b.flags | (b.is_host ? TARE_TENSOR_HOST : 0))
+	};
 	while (item->python.depth < WORLD_FRAMES && b.frames[item->python.depth].file) {
 		item->lines[item->python.depth] = b.frames[item->python.depth];
 		item->python.depth++;
@@ -285,8 +289,8 @@ void world_block(struct world *w, struct world_block b)
 		item->python.id = python_id(w, item);
 }
 
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
-		 unsigned int flags)
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
+		 const char *name, unsigned int flags)
 {
 	struct item *item = add(w, TARE_KIND_PROBE, 0, -1, t);
 
@@ -296,7 +300,8 @@ void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t
 	};
 }
 
-void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested)
+void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
+			int64_t requested)
 {
 	add(w, TARE_KIND_POOL_WITNESS, 0, 0, t)->rec.pool_witness =
 		(struct tare_rec_pool_witness){ .allocated = (uint64_t)allocated,
@@ -312,7 +317,8 @@ void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_str
 
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids)
 {
-	world_stream_of(w, t, 0, (struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
+	world_stream_of(w, t, 0,
+			(struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
 }
 
 void world_sweep(struct world *w, int64_t t, unsigned int flags)
@@ -330,7 +336,8 @@ void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, 
 					  .flags = (uint16_t)(TARE_TENSOR_HOST | flags) };
 }
 
-void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line)
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file,
+	       const char *name, uint32_t line)
 {
 	struct item *item = add(w, TARE_KIND_RSS, process, -1, t);
 
@@ -347,8 +354,9 @@ void world_tensor_collected(struct world *w, int64_t t, uint64_t block)
 
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes)
 {
-	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor =
-		(struct tare_rec_tensor){ .block = block, .bytes = bytes, .flags = TARE_TENSOR_BACKWARD };
+	add(w, TARE_KIND_TENSOR, 0, 0, t)->rec.tensor = (struct tare_rec_tensor){
+		.block = block, .bytes = bytes, .flags = TARE_TENSOR_BACKWARD
+	};
 }
 
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block)
@@ -401,13 +409,15 @@ void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t numb
 	item->rec.control.number = number;
 }
 
-void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records)
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last,
+		uint64_t records)
 {
 	struct item *item = add(w, TARE_KIND_LOST, process, -1, t);
 
 	item->event.begin_ns = first;
 	item->event.end_ns = last;
-	item->rec.lost = (struct tare_rec_lost){ .records = records, .reason = TARE_LOST_DISK_FULL };
+	item->rec.lost =
+		(struct tare_rec_lost){ .records = records, .reason = TARE_LOST_DISK_FULL };
 }
 
 void world_degraded(struct world *w, int64_t t, const char *text)
@@ -700,7 +710,8 @@ int64_t world_bytes(const struct tare_ledger *l, int device, const char *path)
 
 void world_symbol(struct world *w, const char *owner, const char *name)
 {
-	w->symbols[w->symbol_nr++] = (struct tare_symbol){ .address = pc_of(w, owner), .name = name };
+	w->symbols[w->symbol_nr++] =
+		(struct tare_symbol){ .address = pc_of(w, owner), .name = name };
 }
 
 bool world_has_note(const struct tare_ledger *l, const char *part)

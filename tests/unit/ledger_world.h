@@ -33,7 +33,7 @@ struct world_call {
 	bool weigh; /* before and after are readings, bytes */
 	int64_t before, after;
 	int64_t reading_before, reading_after; /* how long they took, ns; 0: not told */
-	bool peers; /* so are these */
+	bool peers;                            /* so are these */
 	int64_t peers_before, peers_after;
 	const char *owner; /* an object on the stack */
 	const char *name;  /* of the function */
@@ -62,13 +62,16 @@ void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t 
 		const char *name);
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */
 void world_tensor(struct world *w, int64_t t, uint64_t block, int64_t bytes);
-void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file, uint32_t line);
+void world_tensor_at(struct world *w, int64_t t, uint64_t block, int64_t bytes, const char *file,
+		     uint32_t line);
 /* … of the CPU's memory, with flags besides TARE_TENSOR_HOST. */
 void world_host_tensor(struct world *w, int process, int64_t t, uint64_t block, int64_t bytes,
 		       unsigned int flags);
 /* Host memory that became resident in a call at that line. */
-void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file, const char *name, uint32_t line);
-void world_tensor_collected(struct world *w, int64_t t, uint64_t block); /* by Python's cyclic collector */
+void world_rss(struct world *w, int process, int64_t t, int64_t anon, int64_t file,
+	       const char *name, uint32_t line);
+void world_tensor_collected(struct world *w, int64_t t,
+			    uint64_t block); /* by Python's cyclic collector */
 /* The same with the Python stack that it was made at, innermost frame first. */
 enum { WORLD_FRAMES = 6 };
 struct world_block {
@@ -81,13 +84,14 @@ struct world_block {
 	struct tare_line frames[WORLD_FRAMES];
 };
 void world_block(struct world *w, struct world_block block);
-void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of, const char *name,
-		 unsigned int flags);
+void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
+		 const char *name, unsigned int flags);
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator of process 0 on device 0 says what it has. */
-void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved, int64_t requested);
+void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
+			int64_t requested);
 /* A STREAM record of process 0: of a thread on device 0, or any. */
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);
@@ -103,7 +107,8 @@ void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);
 /* Records of a process that were given up, told at t. */
-void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last, uint64_t records);
+void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last,
+		uint64_t records);
 void world_degraded(struct world *w, int64_t t, const char *text);
 
 /* A PHASE record; pop and end have no name. `id` is of ranges. */
@@ -153,7 +158,8 @@ void world_check_categories(const struct tare_ledger *l); /* its part about what
 /* ledger_world_calls.c: 100 MiB in use, cuInit +3, context 0xc0 +523. */
 struct world *world_started(void);
 /* A cuMemAlloc of `bytes` at `address`, and its end: weighed, changing the device by `change`. */
-void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before, int64_t change);
+void world_alloc(struct world *w, int64_t t, uint64_t address, uint64_t bytes, int64_t before,
+		 int64_t change);
 void world_release(struct world *w, int64_t t, uint64_t address, int64_t before, int64_t change);
 /* What a program with PyTorch begins with: 100 MiB in use, context 0xc0 +500. Then a segment of its allocator. */
 #define WORLD_C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"

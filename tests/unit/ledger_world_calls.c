@@ -31,9 +31,9 @@ void world_release(struct world *w, int64_t t, uint64_t address, int64_t before,
 
 void world_torch_context(struct world *w)
 {
-	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS, .end = 2 * MS,
-	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
-	     .before = 100 * MIB, .after = 600 * MIB);
+	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
+	     .end = 2 * MS, .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY,
+	     .weigh = true, .before = 100 * MIB, .after = 600 * MIB);
 }
 
 void world_segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before)

@@ -17,7 +17,8 @@ static int64_t sum_of(const struct tare_course_panel *p, const struct tare_cours
 	return sum;
 }
 
-static int64_t band(const struct tare_course_panel *p, const struct tare_course_point *at, const char *key)
+static int64_t band(const struct tare_course_panel *p, const struct tare_course_point *at,
+		    const char *key)
 {
 	for (int i = 0; i < p->band_nr; i++)
 		if (!strcmp(p->bands[i].key, key))
@@ -44,7 +45,8 @@ static bool is_cut(int account)
 static void check_point(const struct tare_course_panel *p, const struct tare_course_point *at,
 			const struct tare_device_ledger *d)
 {
-	static const char *const pool[] = { "allocations", "vmm", "tensors", "partly", "held", "cached" };
+	static const char *const pool[] = { "allocations", "vmm",  "tensors",
+					    "partly",      "held", "cached" };
 	int64_t cut = 0;
 
 	printf("# %lld ns\n", (long long)at->t_ns);
@@ -69,8 +71,8 @@ static bool is_alone(const struct tare_course *s, const struct tare_course_panel
 }
 
 /* At moments all over the recording; not where a better source moved the books after that (rule "sources"). */
-static void check_instants(struct world *w, const struct tare_course *s, const struct tare_course_panel *p,
-			   uint64_t used_start)
+static void check_instants(struct world *w, const struct tare_course *s,
+			   const struct tare_course_panel *p, uint64_t used_start)
 {
 	struct tare_ledger ledgers[ASKED];
 	const struct tare_course_point *points[ASKED];
@@ -96,8 +98,8 @@ static void check_instants(struct world *w, const struct tare_course *s, const s
 	}
 }
 
-static void check_panel(struct world *w, const struct tare_course *s, const struct tare_course_panel *p,
-			const struct tare_ledger *peak)
+static void check_panel(struct world *w, const struct tare_course *s,
+			const struct tare_course_panel *p, const struct tare_ledger *peak)
 {
 	const struct tare_device_ledger *d = p->device < 0 ? NULL : &peak->devices[p->device];
 	int64_t most = INT64_MIN, last = INT64_MIN;
@@ -159,11 +161,13 @@ static void check_categories(struct world *w, const struct tare_course *first)
 			CHECK_INT(p->points[k].used, first->panels[i].points[k].used);
 			CHECK_INT(sum_of(p, &p->points[k]), p->points[k].used);
 			for (int c = 0; c < TARE_CATEGORY_NR; c++)
-				CHECK(band(p, &p->points[k], tare_category_name((enum tare_category)c)) >= 0);
+				CHECK(band(p, &p->points[k],
+					   tare_category_name((enum tare_category)c)) >= 0);
 		}
 		for (int c = 0; p->device >= 0 && p->has_peak && c < TARE_CATEGORY_NR; c++)
 			if (!has_trials(&l.devices[p->device]))
-				CHECK_INT(band(p, &p->peak, tare_category_name((enum tare_category)c)),
+				CHECK_INT(band(p, &p->peak,
+					       tare_category_name((enum tare_category)c)),
 					  rows_of_category(&l.devices[p->device].tensors, c));
 	}
 	tare_course_free(&course);

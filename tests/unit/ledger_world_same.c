@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct tare_ledger_line *line_like(const struct tare_device_ledger *d,
-						      const struct tare_ledger_line *like)
+						const struct tare_ledger_line *like)
 {
 	for (int i = 0; i < d->line_nr; i++)
 		if (d->lines[i].pid == like->pid && !strcmp(d->lines[i].label, like->label))

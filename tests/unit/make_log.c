@@ -139,7 +139,8 @@ static void write_file(const char *path, const void *bytes, size_t size)
 		die(path);
 }
 
-void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished)
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail,
+			 bool is_finished)
 {
 	size_t from = m->size > MAKE_LANE_BYTES ? m->size - MAKE_LANE_BYTES : 0;
 	uint8_t *file = calloc(1, TARE_RING_LANES_AT + MAKE_LANE_BYTES);

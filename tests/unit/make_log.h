@@ -29,9 +29,10 @@ void make_log_free(struct make_log *m);
 size_t make_log_add(struct make_log *m, const void *rec, size_t fixed, const void *tail,
 		    size_t tail_size);
 #define MAKE(M, NAME, KEY, ...)                                                                    \
-	make_log_add(                                                                              \
-		M, &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY }, __VA_ARGS__ },  \
-		sizeof(struct tare_rec_##NAME), NULL, 0)
+	make_log_add(M,                                                                            \
+		     &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },               \
+						__VA_ARGS__ },                                     \
+		     sizeof(struct tare_rec_##NAME), NULL, 0)
 #define MAKE_TEXT(M, NAME, KEY, TEXT, ...)                                                         \
 	make_log_add(M,                                                                            \
 		     &(struct tare_rec_##NAME){ .head = { .kind = TARE_KIND_##KEY },               \
@@ -54,10 +55,12 @@ enum { MAKE_LANE_BYTES = TARE_LANE_BYTES_MIN };
  * A ring whose only lane has all of m, as far as it fits, and of which tail .. m->size is not in the log. Nothing of
  * the log is in blocks, unless make_log_write_block() made it.
  */
-void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail, bool is_finished);
+void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail,
+			 bool is_finished);
 
 /* The log as one block of lane 0, positions 0 .. drained, of which the file has the first `size` bytes. */
-void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained, size_t size);
+void make_log_write_block(const struct make_log *m, const char *path, uint64_t drained,
+			  size_t size);
 
 /* A fresh folder below $TMPDIR or /tmp, removed when the process exits. */
 const char *make_dir(void);

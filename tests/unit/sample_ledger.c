@@ -195,7 +195,8 @@ static struct tare_training training[] = {
 
 const struct tare_ledger *sample_train_peak(void)
 {
-	static struct tare_device_ledger device = H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
+	static struct tare_device_ledger device =
+		H200(peak_rows, peak_lines, 8464.8125, 4726, 20, 1900000000);
 	static struct tare_ledger ledger = { .at = "peak",
 					     .t_ns = -1,
 					     .devices = &device,
@@ -220,7 +221,8 @@ static struct tare_refusal card_refusals[] = {
 	{ "cuMemAllocAsync", "RMM", 12345, MIB(1), MIB(1), 1400000000 },
 };
 
-static const struct tare_ledger *on_card(struct tare_device_ledger *device, struct tare_ledger *ledger)
+static const struct tare_ledger *on_card(struct tare_device_ledger *device,
+					 struct tare_ledger *ledger)
 {
 	*ledger = *sample_train_peak();
 	*device = ledger->devices[0];
@@ -250,7 +252,8 @@ const struct tare_ledger *sample_card(void)
 
 	on_card(&device, &ledger);
 	device.card = (struct tare_card_ledger){
-		.is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used };
+		.is_there = true, .name = "", .total = UINT64_C(8) << 30, .used = device.used
+	};
 	device.refusals = card_refusals;
 	device.refusal_nr = NR(card_refusals);
 	ledger.ooms = &oom;
@@ -278,7 +281,8 @@ const struct tare_ledger *sample_card_of_profile(void)
 
 const struct tare_ledger *sample_train_end(void)
 {
-	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device =
+		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_ledger ledger = { .at = "end",
 					     .t_ns = 41200000000,
 					     .devices = &device,
@@ -528,7 +532,8 @@ const struct tare_ledger *sample_idle(void)
 const struct tare_ledger *sample_graphs(void)
 {
 	static struct tare_graph_part part = { "libtorch_cuda", 20 << 20 };
-	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device =
+		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_graph graphs[22];
 	static struct tare_graph_saving savings[] = {
 		{ TARE_GRAPH_SAVING_POOLS, 0, 20, 400 << 20, 20 << 20 },
@@ -548,7 +553,7 @@ const struct tare_ledger *sample_graphs(void)
 		struct tare_graph *g = &graphs[i];
 
 		*g = (struct tare_graph){ .number = (uint64_t)i + 1, .count = 1, .pid = 431 };
-		g->state = i < 20 ? TARE_GRAPH_STATE_CAPTURED
+		g->state = i < 20   ? TARE_GRAPH_STATE_CAPTURED
 			   : i < 21 ? TARE_GRAPH_STATE_INVALID
 				    : TARE_GRAPH_STATE_BUILT;
 		g->begin_ns = g->end_ns = i * INT64_C(1000000);
@@ -578,7 +583,8 @@ const struct tare_ledger *sample_graphs(void)
 /* 14 plain segments of which 12 are pinned, an expandable one that is full, one for graph 1. */
 const struct tare_ledger *sample_pool(void)
 {
-	static struct tare_device_ledger device = H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
+	static struct tare_device_ledger device =
+		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_graph graph = { .number = 1, .count = 1, .pid = 431, .pool = 1 };
 	static struct tare_pool_segment segments[16];
 	static struct tare_pool_witness said = { .pid = 431,
@@ -602,7 +608,9 @@ const struct tare_ledger *sample_pool(void)
 	for (int i = 0; i < 16; i++) {
 		struct tare_pool_segment *s = &segments[i];
 
-		*s = (struct tare_pool_segment){ .pid = 431, .address = UINT64_C(0x7f0000000000) + (uint64_t)i * MIB(32) };
+		*s = (struct tare_pool_segment){
+			.pid = 431, .address = UINT64_C(0x7f0000000000) + (uint64_t)i * MIB(32)
+		};
 		s->bytes = i == 15 ? MIB(30) : MIB(20);
 		s->live = i < 12 ? MIB(1 + i) : i == 14 ? MIB(20) : 0;
 		s->blocks = s->live ? 2 : 0;

@@ -131,8 +131,8 @@ TEST(limits_that_the_program_set)
 	struct tare_ledger l;
 
 	context(&s, 0xc0, 523 * MIB);
-	TELL(&s, 3 * 264 * MIB, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE,
-	     .limit = 0, .asked = 4096);
+	TELL(&s, 3 * 264 * MIB, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 0,
+	     .asked = 4096);
 	TELL(&s, 0, .class = TARE_CLASS_LIMIT, .effect = TARE_EFFECT_CHANGE, .limit = 2,
 	     .asked = 512 * MIB);
 	launch(&s, "k", 4096, 512 * MIB);

@@ -20,7 +20,8 @@ static void add(struct blocks *b, uint64_t address, int64_t bytes)
 static void take(struct blocks *b, uint64_t address)
 {
 	struct tare_live_block *gone =
-		tare_blocks_remove(&b->live, address, (struct tare_taking){ 0 }, b->mark_nr, b->kept);
+		tare_blocks_remove(&b->live, address, (struct tare_taking){ 0 }, b->mark_nr,
+				   b->kept);
 
 	CHECK(gone);
 	CHECK_INT((int64_t)gone->address, (int64_t)address);

@@ -59,8 +59,8 @@ TEST(a_log_without_news_stays_folded)
 	MAKE_TEXT(&m, launch, LAUNCH, "RANK=3\nWORLD_SIZE=8\n");
 	make_log_program(&m);
 	MAKE(&m, status, STATUS, .status = 7 << 8);
-	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
-	     .uuid_low = 0x99aabbccddeeff00);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
 	for (int i = 1; i <= 8; i++)
 		add_reading(i * S, (uint64_t)i << 20);
 	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
@@ -94,7 +94,8 @@ static int count_events(uint64_t *folded)
 /* A `tare` that drains late: what is in the ring alone is read from the file later, and not folded now. */
 TEST(what_is_in_a_ring_alone_is_not_folded)
 {
-	const char *events = make_path(make_dir(), "431-0.events"), *ring = make_path(make_dir(), "431-0.ring");
+	const char *events = make_path(make_dir(), "431-0.events"),
+		   *ring = make_path(make_dir(), "431-0.ring");
 	uint64_t drained, folded = 0;
 	int in_file;
 
@@ -102,8 +103,8 @@ TEST(what_is_in_a_ring_alone_is_not_folded)
 	make_log_init(&t, 400, 0);
 	t.header.role = TARE_ROLE_TARE;
 	make_log_program(&m);
-	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
-	     .uuid_low = 0x99aabbccddeeff00);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
 	for (int i = 1; i <= 8; i++)
 		add_reading(i * S, (uint64_t)i << 20);
 	drained = m.records[m.record_nr / 2].position;
@@ -144,8 +145,8 @@ TEST(a_checkpoint_is_never_replaced_by_an_earlier_one)
 	make_log_init(&t, 400, 0);
 	t.header.role = TARE_ROLE_TARE;
 	make_log_program(&m);
-	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30, .uuid_high = 0x1122334455667788,
-	     .uuid_low = 0x99aabbccddeeff00);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
 	add_reading(1 * S, 1u << 20);
 	add_reading(2 * S, 2u << 20);
 	for (int64_t at = 3 * S; at <= last; at += 50000)

@@ -35,7 +35,8 @@ TEST(version_2)
 {
 	put("/proc/vmstat", "nr_free_pages 7\noom_kill 9\n");
 	put("/proc/self/cgroup", "0::/job/step\n");
-	put("/sys/fs/cgroup/job/step/memory.events", "low 0\noom 2\noom_kill 3\noom_group_kill 1\n");
+	put("/sys/fs/cgroup/job/step/memory.events",
+	    "low 0\noom 2\noom_kill 3\noom_group_kill 1\n");
 	check_kills(3);
 }
 

@@ -10,9 +10,9 @@
 
 #ifdef HAVE_CUDA_H
 static const struct cuda_h_value ours[] = {
-#define SIZE(type) { "sizeof " #type, (long)sizeof(type) },
+#define SIZE(type)         { "sizeof " #type, (long)sizeof(type) },
 #define FIELD(type, field) { #type "." #field, (long)offsetof(type, field) },
-#define VALUE(name) { #name, (long)name },
+#define VALUE(name)        { #name, (long)name },
 #include "cuda_h.def"
 	{ NULL, 0 },
 };

@@ -57,7 +57,8 @@ TEST(what_is_not_mangled_stays)
 
 TEST(damaged_names_stay)
 {
-	static const char name[] = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorI";
+	static const char name[] =
+		"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorI";
 	char cut[sizeof(name)];
 
 	check("_Z99short", "_Z99short");

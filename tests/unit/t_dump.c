@@ -20,8 +20,9 @@ static char *dump(bool json, bool offsets)
 	CHECK_INT(tare_log_open(&log, make_path(make_dir(), "431-0.events"), NULL), 0);
 	tare_dump_header(&out, &style, "431-0.events", tare_log_info(log));
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
-		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(
-			&out, &style, "431-0.events", tare_log_info(log), &rec);
+		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &style,
+									  "431-0.events",
+									  tare_log_info(log), &rec);
 	tare_dump_counts(&out, &style, "431-0.events", tare_log_counts(log));
 	tare_log_close(log);
 	return tare_str_steal(&out);
@@ -41,7 +42,8 @@ TEST(lines)
 	MAKE_TEXT(&m, string, STRING, "esc\x1b[2J \"quoted\"", .id = 1);
 	MAKE_TEXT(&m, peer, PEER, "", .device = -1, .used = TARE_NOT_KNOWN);
 	MAKE(&m, lost, LOST, .records = 5);
-	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11, .reason = TARE_LOST_NO_LANE);
+	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11,
+	     .reason = TARE_LOST_NO_LANE);
 	MAKE_TEXT(&m, degraded, DEGRADED, "why", .reserved0 = 0);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();

@@ -241,7 +241,8 @@ TEST(what_hits_every_step_exactly_needs_no_stairs)
 	end(&w);
 
 	memset(&w, 0, sizeof(w));
-	tare_str_add(&w.text, "n,bytes\n"); /* 0.7 of a step each: a line misses none after rounding */
+	tare_str_add(&w.text,
+		     "n,bytes\n"); /* 0.7 of a step each: a line misses none after rounding */
 	for (int n = 1; n <= 12; n++)
 		tare_str_addf(&w.text, "%d,%d\n", n, (7 * n + 9) / 10 * 2097152);
 	fit(&w, "bytes");

@@ -17,8 +17,7 @@ static void collect(struct tare_strmap *keys, const char *prefix, const struct t
 		char path[512];
 
 		if (snprintf(path, sizeof(path), "%s%s%s", prefix, m->key ? "." : "[]",
-			 m->key ? m->key : "") >=
-		    (int)sizeof(path))
+			     m->key ? m->key : "") >= (int)sizeof(path))
 			continue;
 		if (m->key)
 			*tare_strmap_put(keys, path, NULL) = 1;
@@ -81,7 +80,21 @@ static void check_block(int n, const struct tare_str *written)
 	free(page);
 }
 
-enum { LEDGER, ALSO, BY, BY_LINE, BY_EMPTY, BY_GRAPH, BY_POOL, BY_STREAM, BY_CATEGORY, BY_TENSOR, BY_RANK, BY_PHASE, COST_TIME };
+enum {
+	LEDGER,
+	ALSO,
+	BY,
+	BY_LINE,
+	BY_EMPTY,
+	BY_GRAPH,
+	BY_POOL,
+	BY_STREAM,
+	BY_CATEGORY,
+	BY_TENSOR,
+	BY_RANK,
+	BY_PHASE,
+	COST_TIME
+};
 
 TEST(every_block_of_the_page_is_json)
 {
@@ -134,7 +147,9 @@ TEST(groups_have_the_documented_keys)
 
 TEST(tensors_have_the_documented_keys)
 {
-	struct tare_tensor_row row = { .name = "conv1.weight", .line = "a.py:1", .count = 1, .bytes = 4, .pid = 431 };
+	struct tare_tensor_row row = {
+		.name = "conv1.weight", .line = "a.py:1", .count = 1, .bytes = 4, .pid = 431
+	};
 	struct tare_device_ledger device = { .tensors = { &row, 1 } };
 	const struct tare_ledger ledger = { .at = "peak", .devices = &device, .device_nr = 1 };
 

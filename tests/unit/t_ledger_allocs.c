@@ -13,7 +13,7 @@ TEST(pages_64_allocations_of_512_KiB_take_32_MiB)
 
 	for (int i = 0; i < 64; i++)
 		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 512 * 1024, 512 * 1024,
-		      626 * MIB + (i + 3) / 4 * 2 * MIB, i % 4 ? 0 : 2 * MIB);
+			    626 * MIB + (i + 3) / 4 * 2 * MIB, i % 4 ? 0 : 2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations/libcublas"), 32 * MIB);
 	CHECK_INT(world_row(&l, 0, PROCESS "/allocations/libcublas")->count, 64);
@@ -32,7 +32,7 @@ TEST(pages_64_allocations_of_1_5_MiB_take_128_MiB)
 
 	for (int i = 0; i < 64; i++)
 		world_alloc(w, 5 * MS + i * 100, BASE + (uint64_t)i * 2 * MIB, 3 * MIB / 2,
-		      626 * MIB + i * 2 * MIB, 2 * MIB);
+			    626 * MIB + i * 2 * MIB, 2 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/allocations"), 96 * MIB);
 	CHECK_INT(world_bytes(&l, 0, PROCESS "/granularity"), 32 * MIB);

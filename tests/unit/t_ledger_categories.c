@@ -16,12 +16,11 @@ static const struct tare_line init[] = { { "/x/torch/nn/init.py", "kaiming_unifo
 					 { NN "linear.py", "__init__", 5 },
 					 { "train.py", "main", 5 },
 					 { 0 } };
-static const struct tare_line linear[] = { { NN "linear.py", "forward", 114 },
-					   { NN "module.py", "_call_impl", 1190 },
-					   { "train.py", "forward", 3 },
-					   { NN "module.py", "_call_impl", 1190 },
-					   { "train.py", "main", 11 },
-					   { 0 } };
+static const struct tare_line linear[] = {
+	{ NN "linear.py", "forward", 114 }, { NN "module.py", "_call_impl", 1190 },
+	{ "train.py", "forward", 3 },       { NN "module.py", "_call_impl", 1190 },
+	{ "train.py", "main", 11 },         { 0 }
+};
 static const struct tare_line relu[] = { { NN "activation.py", "forward", 98 },
 					 { NN "module.py", "_call_impl", 1190 },
 					 { "train.py", "forward", 4 },
@@ -35,8 +34,11 @@ static const struct tare_line recompute[] = { { NN "linear.py", "forward", 114 }
 					      { NN "module.py", "_call_impl", 1190 },
 					      { "/x/torch/utils/checkpoint.py", "backward", 140 },
 					      { 0 } };
-static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 }, { "train.py", "main", 14 }, { 0 } };
-static const struct tare_line loader[] = { { "/x/torch/utils/data/_utils/collate.py", "collate", 160 },
+static const struct tare_line adam[] = { { "/x/torch/optim/adam.py", "step", 141 },
+					 { "train.py", "main", 14 },
+					 { 0 } };
+static const struct tare_line loader[] = { { "/x/torch/utils/data/_utils/collate.py", "collate",
+					     160 },
 					   { "train.py", "main", 9 },
 					   { 0 } };
 static const struct tare_line reduce[] = { { "/x/torch/nn/parallel/distributed.py", "_sync", 3 },
@@ -45,9 +47,12 @@ static const struct tare_line reduce[] = { { "/x/torch/nn/parallel/distributed.p
 
 static int64_t now;
 
-static void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags, const struct tare_line *frames)
+static void put(struct world *w, uint64_t at, int64_t bytes, unsigned int flags,
+		const struct tare_line *frames)
 {
-	struct world_block b = { .is_host = true, .t = ++now * MS, .block = at, .bytes = bytes, .flags = flags };
+	struct world_block b = {
+		.is_host = true, .t = ++now * MS, .block = at, .bytes = bytes, .flags = flags
+	};
 
 	for (int i = 0; frames && frames[i].file; i++)
 		b.frames[i] = frames[i];
@@ -93,8 +98,17 @@ static const char *rule_at(struct world *w, int64_t t_ms, uint64_t at)
 #define CHECK_RULE(w, at, name) CHECK_STR(rule_at(w, now, at), name)
 
 /* One step of training. x, the linear's output, a scratch of it, the loss, the gradient and what passes in it. */
-enum { X = 0x1000, OUT = 0x2000, INNER = 0x3000, LOSS = 0x4000, GRADIENT = 0x5000, PASSING = 0x6000, STATE = 0x7000,
-       SCRATCH = 0x8000, CHEAP = 0x9000 };
+enum {
+	X = 0x1000,
+	OUT = 0x2000,
+	INNER = 0x3000,
+	LOSS = 0x4000,
+	GRADIENT = 0x5000,
+	PASSING = 0x6000,
+	STATE = 0x7000,
+	SCRATCH = 0x8000,
+	CHEAP = 0x9000
+};
 
 static void forward(struct world *w)
 {
@@ -172,7 +186,8 @@ TEST(categories_of_a_step_of_training)
 /* It only says that it was called, by a block that is gone at once; an optimizer's step that calls it is at work. */
 TEST(categories_zero_grad_is_no_step_of_an_optimizer)
 {
-	static const struct tare_line profiled = { "/x/torch/autograd/profiler.py", "__enter__", 490 };
+	static const struct tare_line profiled = { "/x/torch/autograd/profiler.py", "__enter__",
+						   490 };
 	static const struct tare_line zero = { "/x/torch/optim/optimizer.py", "zero_grad", 276 };
 	const struct tare_line alone[] = { profiled, zero, program[0], { 0 } };
 	const struct tare_line inside[] = { profiled, zero, loss[1], adam[0], program[0], { 0 } };
@@ -278,7 +293,8 @@ TEST(categories_a_batch_that_is_fed_to_every_step)
 	end_step(w);
 	make(w, 0x400, 0, program);
 	world_probe(w, ++now * MS, TARE_PROBE_TENSOR, 0x100, 0, NULL, TARE_PROBE_LEAF);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x200, 0, NULL,
+		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 2, TARE_PROBE_TENSOR, 0x400, 0, NULL, TARE_PROBE_LEAF);
 	world_sweep(w, now * MS + 3, 0);
 	for (int i = 0; i < 3; i++) {
@@ -386,15 +402,18 @@ TEST(categories_and_names_that_the_program_says)
 	for (uint64_t at = 0x200; at <= 0x700; at += 0x100)
 		make(w, at, at == 0x200 ? GRAD : 0, program);
 	world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, 0x700, 0xaa, "weight", 0);
-	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 1, TARE_PROBE_TENSOR, 0x700, 0, NULL,
+		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 2, TARE_PROBE_BUFFER, 0x600, 0xaa, "mean", 0);
 	world_probe(w, now * MS + 3, TARE_PROBE_GRADIENT, 0x500, 0x700, NULL, 0);
 	world_probe(w, now * MS + 4, TARE_PROBE_STATE, 0x400, 0x700, "exp_avg", 0);
-	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
+	world_probe(w, now * MS + 5, TARE_PROBE_TENSOR, 0x300, 0, NULL,
+		    TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 6, TARE_PROBE_TENSOR, 0x200, 0, NULL, TARE_PROBE_REQUIRES_GRAD);
 	world_probe(w, now * MS + 7, TARE_PROBE_MODULE, 0xaa, 0xbb, "0", 0);
 	world_probe(w, now * MS + 8, TARE_PROBE_MODULE, 0xbb, 0xcc, "layer", 0);
-	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself", 0); /* a ring ends somewhere */
+	world_probe(w, now * MS + 9, TARE_PROBE_MODULE, 0xcc, 0xcc, "itself",
+		    0); /* a ring ends somewhere */
 	world_sweep(w, now * MS + 10, 0);
 	forward(w);
 	l = world_ledger(w, "end");
@@ -488,7 +507,8 @@ static const char *name_in(struct world *w, uint64_t at)
 
 	snprintf(name, sizeof(name), "none");
 	for (int i = 0; i < l.hosts[0].blocks.count; i++)
-		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at && l.hosts[0].blocks.items[i].name)
+		if (l.hosts[0].blocks.items[i].bytes == 1000 + (int64_t)at &&
+		    l.hosts[0].blocks.items[i].name)
 			snprintf(name, sizeof(name), "%s", l.hosts[0].blocks.items[i].name);
 	tare_ledger_free(&l);
 	return name;
@@ -569,14 +589,17 @@ TEST(categories_and_names_outlive_a_checkpoint)
 /* Sharded gradients are made by torch.distributed; a sweep sees those of one pass only. */
 TEST(categories_gradients_that_are_reduced)
 {
-	static const struct tare_line scatter[] = { { "/x/torch/distributed/other.py", "scatter", 3 }, { 0 } };
+	static const struct tare_line scatter[] = {
+		{ "/x/torch/distributed/other.py", "scatter", 3 }, { 0 }
+	};
 	struct world *w = world_new();
 	int64_t first = 0, last;
 
 	now = 0;
 	for (int i = 0; i < 3; i++) {
 		forward(w);
-		make(w, 0x300, IN_BACKWARD, reduce); /* of another line: where parameters are whole */
+		make(w, 0x300, IN_BACKWARD,
+		     reduce); /* of another line: where parameters are whole */
 		make(w, 0x100, IN_BACKWARD, scatter);
 		put(w, 0x9900, 77, IN_BACKWARD, scatter); /* of another size */
 		take(w, OUT, IN_BACKWARD);
@@ -617,10 +640,14 @@ TEST(categories_of_what_fsdp_makes)
 		{ NN "module.py", "_call_impl", 1190 },
 		{ 0 },
 	};
-	static const struct tare_line flat[] = { { FSDP "_runtime_utils.py", "_get_reduce_scatter_tensors", 3 }, { 0 } };
-	static const struct tare_line shard[] = { { FSDP "_flat_param.py", "_get_shard", 3 }, { 0 } };
-	static const struct tare_line own[] = { { FSDP "_fully_shard/_fsdp_param.py", "_init_sharded_param", 3 },
-						{ 0 } };
+	static const struct tare_line flat[] = {
+		{ FSDP "_runtime_utils.py", "_get_reduce_scatter_tensors", 3 }, { 0 }
+	};
+	static const struct tare_line shard[] = { { FSDP "_flat_param.py", "_get_shard", 3 },
+						  { 0 } };
+	static const struct tare_line own[] = {
+		{ FSDP "_fully_shard/_fsdp_param.py", "_init_sharded_param", 3 }, { 0 }
+	};
 #undef FSDP
 	struct world *w = world_new();
 	int64_t passing;
@@ -649,14 +676,18 @@ TEST(categories_of_what_fsdp_makes)
 /* An operation on a DTensor runs on its parts: an optimizer's state is that all the same. */
 TEST(categories_what_a_dtensor_hands_on)
 {
-	static const struct tare_line state[] = { { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
-						  { "/x/torch/distributed/tensor/_api.py", "__torch_dispatch__", 3 },
-						  { "/x/torch/optim/adam.py", "step", 141 },
-						  { 0 } };
-	static const struct tare_line gather[] = { { "/x/torch/distributed/tensor/_redistribute.py", "redistribute", 3 },
-						   { "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
-						   { "/x/torch/optim/adam.py", "step", 141 },
-						   { 0 } };
+	static const struct tare_line state[] = {
+		{ "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+		{ "/x/torch/distributed/tensor/_api.py", "__torch_dispatch__", 3 },
+		{ "/x/torch/optim/adam.py", "step", 141 },
+		{ 0 }
+	};
+	static const struct tare_line gather[] = {
+		{ "/x/torch/distributed/tensor/_redistribute.py", "redistribute", 3 },
+		{ "/x/torch/distributed/tensor/_dispatch.py", "dispatch", 3 },
+		{ "/x/torch/optim/adam.py", "step", 141 },
+		{ 0 }
+	};
 	struct world *w = world_new();
 
 	now = 0;
@@ -883,7 +914,8 @@ TEST(categories_threads_beside_do_not_tell)
 enum { MADE = 1 << 15 /* besides flags: it is handed out without Python */ };
 
 /* A block of a thread, handed out or taken back (no frames, not MADE). */
-static void of_thread(struct world *w, uint32_t tid, uint64_t at, unsigned int flags, const struct tare_line *frames)
+static void of_thread(struct world *w, uint32_t tid, uint64_t at, unsigned int flags,
+		      const struct tare_line *frames)
 {
 	struct world_block b = { .is_host = true, .t = ++now * MS, .block = at, .tid = tid };
 
@@ -984,7 +1016,7 @@ TEST(categories_of_threads_that_share_an_engine)
 	CHECK_STR(rule_at(w, pass_at, PASSING), "backward");
 	CHECK_STR(rule_at(w, pass_at, X), "given");
 	CHECK_STR(rule_at(w, pass_at, OTHER + INNER), "inner"); /* that pass was not its own */
-	CHECK_STR(rule_at(w, step_at, SCRATCH), "scratch"); /* nor was this one */
+	CHECK_STR(rule_at(w, step_at, SCRATCH), "scratch");     /* nor was this one */
 	CHECK_STR(rule_at(w, step_at, OTHER + SCRATCH), "scratch");
 	CHECK_STR(rule_at(w, step_at, OTHER + GRADIENT), "gradient");
 	world_free(w);

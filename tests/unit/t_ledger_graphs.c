@@ -19,22 +19,23 @@ static struct world *started(void)
 
 static void begin(struct world *w, int64_t t, uint32_t tid, uint64_t stream)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10,
-	     .tid = tid, .context = CONTEXT, .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN);
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
+	     .end = t + 10, .tid = tid, .context = CONTEXT, .handle = stream,
+	     .limit = TARE_GRAPH_CALL_BEGIN);
 }
 
 static void begin_in_pool(struct world *w, int64_t t, uint64_t stream, uint64_t object,
 			  uint64_t first, uint64_t second)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10,
-	     .context = CONTEXT, .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN,
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
+	     .end = t + 10, .context = CONTEXT, .handle = stream, .limit = TARE_GRAPH_CALL_BEGIN,
 	     .parent = object, .asked = first, .granted = second, .flags = TARE_EVENT_POOL_TOLD);
 }
 
 static void end(struct world *w, int64_t t, uint32_t tid, uint64_t stream, uint64_t graph)
 {
-	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t, .end = t + 10,
-	     .tid = tid, .context = CONTEXT, .handle = stream, .parent = graph,
+	CALL(w, .class = TARE_CLASS_CAPTURE, .effect = TARE_EFFECT_CHANGE, .begin = t,
+	     .end = t + 10, .tid = tid, .context = CONTEXT, .handle = stream, .parent = graph,
 	     .limit = TARE_GRAPH_CALL_END, .flags = graph ? 0 : TARE_EVENT_FAILED);
 }
 
@@ -98,7 +99,7 @@ static int64_t saved(const struct tare_ledger *l, enum tare_graph_saving_kind ki
 }
 
 #define TORCH_POOL PROCESS "/allocations/libc10_cuda"
-#define C10_CUDA "/site-packages/torch/lib/libc10_cuda.so"
+#define C10_CUDA   "/site-packages/torch/lib/libc10_cuda.so"
 
 /* Two graphs share a pool; what is cached in it is theirs until the last of them is gone. */
 static struct world *captured_in_a_pool(void)
@@ -488,12 +489,12 @@ TEST(overlapping_instantiations_say_their_doubt)
 	struct world *w = started();
 	struct tare_ledger l;
 
-	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 5 * MS, .end = 7 * MS,
-	     .tid = 1, .context = CONTEXT, .handle = 0xe1, .parent = 0x61,
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 5 * MS,
+	     .end = 7 * MS, .tid = 1, .context = CONTEXT, .handle = 0xe1, .parent = 0x61,
 	     .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = 600 * MIB,
 	     .after = 610 * MIB);
-	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 6 * MS, .end = 8 * MS,
-	     .tid = 2, .context = CONTEXT, .handle = 0xe2, .parent = 0x62,
+	CALL(w, .class = TARE_CLASS_GRAPH, .effect = TARE_EFFECT_NEW, .begin = 6 * MS,
+	     .end = 8 * MS, .tid = 2, .context = CONTEXT, .handle = 0xe2, .parent = 0x62,
 	     .limit = TARE_GRAPH_CALL_INSTANTIATE, .weigh = true, .before = 602 * MIB,
 	     .after = 610 * MIB);
 	l = world_ledger(w, "end");

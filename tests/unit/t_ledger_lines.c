@@ -23,20 +23,21 @@ static int64_t bytes(const struct tare_ledger *l, const char *label)
 }
 
 /* A weighed call of a class, which moves the device by `change`. */
-static void weigh(struct world *w, int64_t t, enum tare_class class, enum tare_effect effect, uint64_t handle,
-		  int64_t before, int64_t change, uint32_t at)
+static void weigh(struct world *w, int64_t t, enum tare_class class, enum tare_effect effect,
+		  uint64_t handle, int64_t before, int64_t change, uint32_t at)
 {
-	CALL(w, .class = class, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2, .handle = handle,
-	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
-	     .file = at ? "/home/me/train.py" : NULL, .line = at);
+	CALL(w, .class = class, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2,
+	     .handle = handle, .context = 0xc0, .weigh = true, .before = before,
+	     .after = before + change, .file = at ? "/home/me/train.py" : NULL, .line = at);
 }
 
-static void alloc(struct world *w, int64_t t, uint64_t handle, int64_t size, int64_t before, uint32_t at)
+static void alloc(struct world *w, int64_t t, uint64_t handle, int64_t size, int64_t before,
+		  uint32_t at)
 {
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t * MS, .end = t * MS + MS / 2,
-	     .handle = handle, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size, .weigh = true,
-	     .before = before, .after = before + 2 * MIB, .file = "/home/me/train.py", .line = at,
-	     .owner = "/x/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t * MS,
+	     .end = t * MS + MS / 2, .handle = handle, .context = 0xc0, .asked = (uint64_t)size,
+	     .granted = (uint64_t)size, .weigh = true, .before = before, .after = before + 2 * MIB,
+	     .file = "/home/me/train.py", .line = at, .owner = "/x/libc10_cuda.so");
 }
 
 TEST(lines_hold_what_they_asked_for)
@@ -66,12 +67,13 @@ TEST(lines_hold_what_they_asked_for)
 }
 
 /* A module that a library loads, or unloads. */
-static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before, int64_t change, uint64_t handle,
-		 uint32_t at, const char *owner)
+static void load(struct world *w, int64_t t, enum tare_effect effect, int64_t before,
+		 int64_t change, uint64_t handle, uint32_t at, const char *owner)
 {
-	CALL(w, .class = TARE_CLASS_MODULE, .effect = effect, .begin = t * MS, .end = t * MS + MS / 2,
-	     .handle = handle, .context = 0xc0, .weigh = true, .before = before, .after = before + change,
-	     .file = "/home/me/train.py", .line = at, .owner = owner);
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = effect, .begin = t * MS,
+	     .end = t * MS + MS / 2, .handle = handle, .context = 0xc0, .weigh = true,
+	     .before = before, .after = before + change, .file = "/home/me/train.py", .line = at,
+	     .owner = owner);
 }
 
 TEST(kernel_code_of_a_line_is_told_by_library)
@@ -94,7 +96,8 @@ TEST(kernel_code_of_a_line_is_told_by_library)
 	CHECK_INT(at->part_nr, 2);
 	for (int i = 0; i < at->part_nr; i++) {
 		CHECK_INT(at->parts[i].account, TARE_ACCOUNT_CODE);
-		CHECK_INT(at->parts[i].bytes, strcmp(at->parts[i].owner, "libtorch_cuda") ? 5 * MIB : 4 * MIB);
+		CHECK_INT(at->parts[i].bytes,
+			  strcmp(at->parts[i].owner, "libtorch_cuda") ? 5 * MIB : 4 * MIB);
 	}
 	tare_ledger_free(&l);
 	l = world_ledger(w, "peak");
@@ -106,12 +109,13 @@ TEST(kernel_code_of_a_line_is_told_by_library)
 /* A wait is known to give back memory of pools and nothing else; an allocation takes its pages. */
 static void wait_for(struct world *w, int64_t t, int64_t before, int64_t change, uint32_t at)
 {
-	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = t * MS, .end = t * MS + MS / 2,
-	     .context = 0xc0, .weigh = true, .before = before, .after = before + change,
-	     .file = at ? "/home/me/train.py" : NULL, .line = at);
+	CALL(w, .class = TARE_CLASS_POOL, .effect = TARE_EFFECT_CHANGE, .begin = t * MS,
+	     .end = t * MS + MS / 2, .context = 0xc0, .weigh = true, .before = before,
+	     .after = before + change, .file = at ? "/home/me/train.py" : NULL, .line = at);
 }
 
-static void check_unexplained(struct world *w, const char *at, const char *label, int64_t of_line, int64_t of_all)
+static void check_unexplained(struct world *w, const char *at, const char *label, int64_t of_line,
+			      int64_t of_all)
 {
 	struct tare_ledger l = world_ledger(w, at);
 
@@ -186,12 +190,14 @@ static void check_two(uint32_t first, uint32_t second, int64_t of_first)
 	struct world *w = world_new();
 
 	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 2 * MS, .end = 6 * MS, .tid = 1,
-	     .handle = BASE, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
-	     .before = 500 * MIB, .after = 505 * MIB, .file = "/home/me/train.py", .line = first);
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 5 * MS, .tid = 2,
-	     .handle = BASE + 4 * MIB, .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
-	     .before = 502 * MIB, .after = 505 * MIB, .file = "/home/me/train.py", .line = second);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 2 * MS,
+	     .end = 6 * MS, .tid = 1, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
+	     .granted = 2 * MIB, .weigh = true, .before = 500 * MIB, .after = 505 * MIB,
+	     .file = "/home/me/train.py", .line = first);
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
+	     .end = 5 * MS, .tid = 2, .handle = BASE + 4 * MIB, .context = 0xc0, .asked = 2 * MIB,
+	     .granted = 2 * MIB, .weigh = true, .before = 502 * MIB, .after = 505 * MIB,
+	     .file = "/home/me/train.py", .line = second);
 	check_unexplained(w, "end", "/home/me/train.py:9 in step", of_first, MIB);
 	world_free(w);
 }
@@ -216,7 +222,7 @@ TEST(what_goes_is_taken_from_the_lines_that_have_it)
 	weigh(w, 6, TARE_CLASS_STREAM, TARE_EFFECT_DEL, 2, 506 * MIB, -3 * MIB, 40);
 	l = world_ledger(w, "end");
 	CHECK_INT(bytes(&l, "/home/me/train.py:10 in step"), 2 * MIB); /* not from the largest … */
-	CHECK_INT(bytes(&l, "/home/me/train.py:30 in step"), MIB); /* … but from it */
+	CHECK_INT(bytes(&l, "/home/me/train.py:30 in step"), MIB);     /* … but from it */
 	CHECK_INT(bytes(&l, "/home/me/train.py:20 in step"), 0);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -235,8 +241,8 @@ TEST(nobody_knows_the_line)
 	world_free(w);
 }
 
-static void check_tensors(const struct tare_ledger *l, const char *label, int64_t now, uint64_t count, int64_t ever,
-			  uint64_t ever_nr)
+static void check_tensors(const struct tare_ledger *l, const char *label, int64_t now,
+			  uint64_t count, int64_t ever, uint64_t ever_nr)
 {
 	const struct tare_ledger_line *at = line(l, label);
 
@@ -374,9 +380,10 @@ static void check_pools(const struct pool_call *calls, uint32_t count)
 
 	weigh(w, 1, TARE_CLASS_CONTEXT, TARE_EFFECT_NEW, 0xc0, 0, 500 * MIB, 5);
 	for (uint32_t i = 0; i < count; i++)
-		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = (2 + i) * MS,
-		     .end = (2 + i) * MS + 10, .handle = BASE + i * 4 * MIB, .context = 0xc0, .asked = 2 * MIB,
-		     .granted = 2 * MIB, .weigh = true, .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB,
+		CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+		     .begin = (2 + i) * MS, .end = (2 + i) * MS + 10, .handle = BASE + i * 4 * MIB,
+		     .context = 0xc0, .asked = 2 * MIB, .granted = 2 * MIB, .weigh = true,
+		     .before = (500 + 2 * i) * MIB, .after = (502 + 2 * i) * MIB,
 		     .file = calls[i].file, .line = i + 1, .owner = calls[i].owner);
 	l = world_ledger(w, "end");
 	for (uint32_t i = 0; i < count; i++) {
@@ -395,10 +402,11 @@ static void check_pools(const struct pool_call *calls, uint32_t count)
 TEST(pools_of_frameworks_are_called_by_their_names)
 {
 	static const struct pool_call calls[] = {
-		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so", "/home/me/a.py",
-		  "CuPy pool (cupy_backends.runtime)" },
+		{ "/v/site-packages/cupy_backends/runtime.cpython-311-x86_64-linux-gnu.so",
+		  "/home/me/a.py", "CuPy pool (cupy_backends.runtime)" },
 		{ "/x/xla_cuda_plugin.so", "/home/me/a.py", "JAX (XLA) pool (xla_cuda_plugin)" },
-		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py", "Numba (numba)" },
+		{ "/x/libffi.so.8", "/v/site-packages/numba/cuda/cudadrv/driver.py",
+		  "Numba (numba)" },
 		{ "/x/libffi.so.8", "/home/me/a.py", "libffi" },
 	};
 
@@ -410,9 +418,10 @@ TEST(who_calls_cuda_python_is_the_owner)
 {
 	static const struct pool_call calls[] = {
 		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so",
-		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py", "Numba (numba_cuda)" },
-		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so", "/home/me/b.py",
-		  "cuda.cydriver" },
+		  "/v/site-packages/numba_cuda/numba/cuda/cudadrv/driver.py",
+		  "Numba (numba_cuda)" },
+		{ "/v/site-packages/cuda/bindings/cydriver.cpython-312-x86_64-linux-gnu.so",
+		  "/home/me/b.py", "cuda.cydriver" },
 	};
 
 	check_pools(calls, sizeof(calls) / sizeof(calls[0]));
@@ -434,8 +443,15 @@ TEST(library_code_is_told_by_its_file)
 		"/tmp/torchinductor_me/ab/cab.py",
 	};
 	static const char *const own[] = {
-		"train.py", "/home/me/train.py", "<string>", "<stdin>", "<ipython-input-3-abc>",
-		"/home/me/python3/train.py", "/home/me/python3.11/train.py", "/srv/site/packages/x.py", "",
+		"train.py",
+		"/home/me/train.py",
+		"<string>",
+		"<stdin>",
+		"<ipython-input-3-abc>",
+		"/home/me/python3/train.py",
+		"/home/me/python3.11/train.py",
+		"/srv/site/packages/x.py",
+		"",
 	};
 
 	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
@@ -453,7 +469,8 @@ TEST(source_text_of_an_event)
 		{ "/home/me/net.py", "forward", 40 },
 		{ "/home/me/train.py", "<module>", 0 },
 	};
-	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines }, empty = { 3, 0, lines };
+	struct tare_line_stack all = { 1, 3, lines }, only_library = { 2, 1, lines },
+			       empty = { 3, 0, lines };
 	struct tare_event e = { .python = &all };
 	struct tare_str text = { 0 };
 
@@ -461,8 +478,9 @@ TEST(source_text_of_an_event)
 	CHECK_STR(tare_str_text(&text), "net.py:40 in forward");
 	tare_str_cut(&text, 0);
 	tare_line_add_stack(&text, &all, false);
-	CHECK_STR(tare_str_text(&text),
-		  "torch/nn/modules/linear.py:125 in forward < net.py:40 in forward < train.py in <module>");
+	CHECK_STR(
+		tare_str_text(&text),
+		"torch/nn/modules/linear.py:125 in forward < net.py:40 in forward < train.py in <module>");
 	tare_str_cut(&text, 0);
 	e.python = &only_library;
 	CHECK(tare_line_of_event(&text, &e));

@@ -421,9 +421,9 @@ TEST(a_pid_of_another_machine_is_somebody_else)
 	world_reading(w, 0, 0, 1000 * MIB);
 	world_peer(w, 0, 0, 1, 77, 600 * MIB, "noise");
 	context(w, 0, 1, 1000, 1500);
-	CALL(w, .process = next, .device = 1, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
-	     .begin = 2 * MS, .end = 2 * MS + 10, .handle = 0xc0, .context = 0xc0,
-	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .after = 500 * MIB);
+	CALL(w, .process = next, .device = 1, .class = TARE_CLASS_CONTEXT,
+	     .effect = TARE_EFFECT_NEW, .begin = 2 * MS, .end = 2 * MS + 10, .handle = 0xc0,
+	     .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .after = 500 * MIB);
 	code(w, 0, 6, 1500, 1510);
 	l = world_ledger(w, "end");
 	CHECK_INT(world_bytes(&l, 0, "other/pid:77"), 600 * MIB);

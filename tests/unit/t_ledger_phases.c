@@ -9,8 +9,8 @@
 /* A weighed call that changes the device from `before` MiB to `after`. */
 static void change(struct world *w, int64_t begin, int64_t end, int64_t before, int64_t after)
 {
-	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = begin, .end = end,
-	     .handle = 0x30, .context = 0xc0, .weigh = true, .before = before * MIB,
+	CALL(w, .class = TARE_CLASS_MODULE, .effect = TARE_EFFECT_CHANGE, .begin = begin,
+	     .end = end, .handle = 0x30, .context = 0xc0, .weigh = true, .before = before * MIB,
 	     .after = after * MIB);
 }
 
@@ -87,17 +87,19 @@ TEST(the_peak_is_where_most_of_it_is_in_use)
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 0, .end = 1 * MS,
-	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = 30 * MIB,
-	     .after = 100 * MIB);
+	     .handle = 0xc0, .context = 0xc0, .flags = TARE_EVENT_PRIMARY, .weigh = true,
+	     .before = 30 * MIB, .after = 100 * MIB);
 	PUSH(w, 2 * MS, "outer");
 	PUSH(w, 2 * MS + 1, "fill");
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS, .end = 4 * MS,
-	     .handle = SEGMENT, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB, .weigh = true,
-	     .before = 100 * MIB, .after = 120 * MIB, .owner = "/lib/libc10_cuda.so");
+	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 3 * MS,
+	     .end = 4 * MS, .handle = SEGMENT, .context = 0xc0, .asked = 20 * MIB,
+	     .granted = 20 * MIB, .weigh = true, .before = 100 * MIB, .after = 120 * MIB,
+	     .owner = "/lib/libc10_cuda.so");
 	world_tensor(w, 5 * MS, SEGMENT, 12 * MIB);
 	world_tensor(w, 6 * MS, SEGMENT, 0);
 	POP(w, 7 * MS);
-	PUSH(w, 8 * MS, "again"); /* as much in use as before, and more of it in blocks a little later */
+	PUSH(w, 8 * MS,
+	     "again"); /* as much in use as before, and more of it in blocks a little later */
 	world_tensor(w, 9 * MS, SEGMENT, 16 * MIB);
 	world_tensor(w, 10 * MS, SEGMENT, 0);
 	POP(w, 11 * MS);

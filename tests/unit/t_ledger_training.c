@@ -252,7 +252,8 @@ static void check_cut(bool has_optimizer, int64_t mib, bool is_in_order, uint64_
 		world_end(w, 0, 200 * MS);
 	l = world_ledger(w, "end");
 	CHECK_INT(l.training_nr, 1);
-	CHECK_INT(l.trainings[0].by, has_optimizer ? TARE_TRAINING_OPTIMIZER : TARE_TRAINING_BACKWARDS);
+	CHECK_INT(l.trainings[0].by,
+		  has_optimizer ? TARE_TRAINING_OPTIMIZER : TARE_TRAINING_BACKWARDS);
 	CHECK_INT(l.trainings[0].count, count);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -271,8 +272,12 @@ TEST(training_that_is_killed_has_the_steps_that_came_to_their_end)
 /* Each thread is at another piece of work. */
 TEST(training_of_threads)
 {
-	static const struct how one = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 1 };
-	static const struct how two = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = 2 };
+	static const struct how one = {
+		.is_host = true, .has_optimizer = true, .backwards = 1, .tid = 1
+	};
+	static const struct how two = {
+		.is_host = true, .has_optimizer = true, .backwards = 1, .tid = 2
+	};
 	struct world *w = world_new();
 	struct tare_ledger l;
 
@@ -302,7 +307,9 @@ TEST(training_of_threads_that_make_a_step_each)
 	struct tare_ledger l;
 
 	for (uint32_t i = 0; i < 4; i++) {
-		struct how how = { .is_host = true, .has_optimizer = true, .backwards = 1, .tid = i + 1 };
+		struct how how = {
+			.is_host = true, .has_optimizer = true, .backwards = 1, .tid = i + 1
+		};
 
 		step(w, &how, (100 + 20 * (int64_t)i) * MS, i == 0);
 	}
@@ -311,7 +318,8 @@ TEST(training_of_threads_that_make_a_step_each)
 	CHECK_INT(l.training_nr, 1);
 	CHECK_INT(l.trainings[0].count, 4);
 	CHECK_INT(l.trainings[0].thread_nr, 4);
-	CHECK_INT(steady_of(&l, TARE_TRAINING_NS), 6 * MS); /* from its forward to its optimizer's last block */
+	CHECK_INT(steady_of(&l, TARE_TRAINING_NS),
+		  6 * MS); /* from its forward to its optimizer's last block */
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -24,7 +24,8 @@ static struct tare_ring_header *ring;
 static struct tare_lane *lanes;
 static uint8_t *base;
 static int events_fd;
-static uint64_t *allowed; /* the position up to which the log may grow, shared by reader and drainers */
+static uint64_t
+	*allowed; /* the position up to which the log may grow, shared by reader and drainers */
 
 static void make_ring(const char *path)
 {
@@ -180,7 +181,8 @@ TEST(read_while_it_is_written_and_after_a_kill)
 	const char *ring_path = make_path(make_dir(), "1-0.ring");
 	uint64_t total = 0;
 
-	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
 	CHECK(allowed != MAP_FAILED);
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t n, last = 0;

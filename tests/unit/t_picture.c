@@ -51,10 +51,10 @@ TEST(svg_escapes_what_xml_does_not_take)
 		{ "grün ×", "grün ×" },
 		{ "\xc3", "?" },
 		{ "\xc0\xaf\xff", "???" },
-		{ "\xed\xa0\x80", "???" },     /* a surrogate */
-		{ "\xef\xbf\xbf", "?" },       /* U+FFFF */
+		{ "\xed\xa0\x80", "???" },      /* a surrogate */
+		{ "\xef\xbf\xbf", "?" },        /* U+FFFF */
 		{ "\xf4\x90\x80\x80", "????" }, /* beyond Unicode */
-		{ "\xc2\x85", "?" },           /* a control character */
+		{ "\xc2\x85", "?" },            /* a control character */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -162,7 +162,7 @@ TEST(picture_of_a_thousand_phases_stays_small)
 TEST(timeline_shows_what_changes)
 {
 	int64_t used[] = { 0, 1 * MIB, 4 * MIB, 8 * MIB, 8 * MIB, 2 * MIB, 2 * MIB, 0,
-			   0, 0,	0,	 0,	  0,	   0,	    0,	     0 };
+			   0, 0,       0,       0,       0,       0,       0,       0 };
 	struct tare_timeline t = { .from_ns = 0, .to_ns = 41 * 1000 * MS, .used = used, .nr = 16 };
 	struct tare_timeline_peak peak = { 1900 * MS, 8 * MIB };
 	struct tare_str out = { 0 };

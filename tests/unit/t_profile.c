@@ -48,9 +48,10 @@ static void write_and_read(const struct tare_profile *wanted)
 	size_t at = 0;
 
 	for (int key = 0; key < TARE_PROFILE_KEYS; key++)
-		at += (size_t)snprintf(
-			text + at, sizeof(text) - at, "%s = %s\n", tare_profile_rows[key].name,
-			tare_profile_format(wanted, (enum tare_profile_key)key, value));
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s = %s\n",
+				       tare_profile_rows[key].name,
+				       tare_profile_format(wanted, (enum tare_profile_key)key,
+							   value));
 	CHECK_INT(read_text(text), 0);
 	CHECK(memcmp(&profile, wanted, sizeof(profile)) == 0);
 }

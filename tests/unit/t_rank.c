@@ -39,8 +39,10 @@ TEST(launchers)
 	check_rank("OMPI_COMM_WORLD_RANK=3\nOMPI_COMM_WORLD_LOCAL_RANK=0\nOMPI_COMM_WORLD_SIZE=4\n"
 		   "PMIX_NAMESPACE=prterun-1\nPMIX_RANK=3\n",
 		   3, 0, 4, "Open MPI", "prterun-1");
-	check_rank("PMI_RANK=1\nPMI_SIZE=2\nMPI_LOCALRANKID=1\n", 1, 1, 2, "MPICH or Intel MPI", "");
-	check_rank("PMIX_RANK=1\nPMIX_NAMESPACE=slurm.pmix.7.0\n", 1, -1, -1, "PMIx", "slurm.pmix.7.0");
+	check_rank("PMI_RANK=1\nPMI_SIZE=2\nMPI_LOCALRANKID=1\n", 1, 1, 2, "MPICH or Intel MPI",
+		   "");
+	check_rank("PMIX_RANK=1\nPMIX_NAMESPACE=slurm.pmix.7.0\n", 1, -1, -1, "PMIx",
+		   "slurm.pmix.7.0");
 	check_rank("SLURM_PROCID=7\nSLURM_LOCALID=3\nSLURM_NTASKS=8\nSLURM_JOB_ID=99\n"
 		   "SLURM_STEP_ID=2\n",
 		   7, 3, 8, "Slurm", "99.2");

@@ -112,10 +112,11 @@ TEST(json_is_one_object_with_further_instants_in_also)
 
 TEST(every_grouping_answers)
 {
-	static const char *const groupings[] = { "account", "owner",   "process",
-						 "library", "line",    "stack" };
-	static const char *const later[] = { "category", "tensor", "phase", "pool",
-					     "stream", "rank" };
+	static const char *const groupings[] = { "account", "owner", "process",
+						 "library", "line",  "stack" };
+	static const char *const later[] = {
+		"category", "tensor", "phase", "pool", "stream", "rank"
+	};
 	const char *rec = recording();
 
 	for (size_t i = 0; i < sizeof(groupings) / sizeof(groupings[0]); i++) {

@@ -56,7 +56,8 @@ TEST(screen_of_two_processes_and_three_gpus)
 
 TEST(screen_on_a_smaller_card)
 {
-	const struct tare_ledger *one[] = { sample_card() }, *other[] = { sample_card_of_profile() };
+	const struct tare_ledger *one[] = { sample_card() },
+				 *other[] = { sample_card_of_profile() };
 
 	check_screen("card.txt", one, 1, &terminal);
 	check_screen("card.profile.txt", other, 1, &terminal);
@@ -255,7 +256,8 @@ TEST(pool_by_stream)
 	tare_str_cut(&out, 0);
 	tare_by_text(&out, TARE_BY_POOL, &ledger, 1, &terminal);
 	CHECK_HAS(tare_str_text(&out), "by stream");
-	CHECK_HAS(tare_str_text(&out), "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
+	CHECK_HAS(tare_str_text(&out),
+		  "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
 	tare_str_cut(&out, 0);
 	plain = sample_pool(); /* of no segment it is known */
 	tare_by_text(&out, TARE_BY_STREAM, &plain, 1, &terminal);
@@ -266,9 +268,12 @@ TEST(pool_by_stream)
 /* Of a span that was folded only the rows are known; where there are none either, nothing can be shown. */
 TEST(pool_that_is_not_known)
 {
-	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors", .parent = -1 };
+	static struct tare_row row = { .path = "process:431/allocations/libc10_cuda/tensors",
+				       .parent = -1 };
 	static struct tare_device_ledger device = { .name = "", .rows = &row, .row_nr = 1 };
-	static struct tare_ledger ledger = { .at = "peak", .t_ns = -1, .devices = &device, .device_nr = 1 };
+	static struct tare_ledger ledger = {
+		.at = "peak", .t_ns = -1, .devices = &device, .device_nr = 1
+	};
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 

@@ -88,7 +88,8 @@ static void weigh_before(struct tare_call *call)
 	bool by_cuda = false;
 
 	call->before = call->after = call->peers_before = call->peers_after = TARE_NOT_KNOWN;
-	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES || sizing_of[call->class] == NONE)
+	if (call->device < 0 || call->device >= TARE_WEIGH_DEVICES ||
+	    sizing_of[call->class] == NONE)
 		return;
 	if (call->is_light && need == TARE_WEIGH_USEFUL)
 		return;
@@ -154,7 +155,8 @@ static void note_sync_class(enum tare_class class)
  * While recording is paused, what the log knows may end, and must not stay in the books: ends are
  * recorded, of objects that came while there was a log. Everything else only shows in the counter.
  */
-static bool is_recorded(enum tare_control_command command, enum tare_class class, enum tare_effect effect)
+static bool is_recorded(enum tare_control_command command, enum tare_class class,
+			enum tare_effect effect)
 {
 	if (likely(command == TARE_COMMAND_RECORD))
 		return true;
@@ -175,7 +177,8 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	command = tare_ring_command();
 	if (!is_recorded(command, class, effect))
 		return false;
-	if (unlikely(tare_config.disabled_hook) && strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
+	if (unlikely(tare_config.disabled_hook) &&
+	    strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
 		return false;
 	tare_depth++;
 	memset(call, 0, sizeof(*call));
@@ -265,10 +268,11 @@ static void describe_function(struct tare_call *call, uint32_t *name)
 	int local = 0;
 
 	if (kind == TARE_FUNCTION_KERNEL && tare_real.cuKernelGetAttribute)
-		tare_real.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUkernel)handle,
-					       call->device);
+		tare_real.cuKernelGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+					       (CUkernel)handle, call->device);
 	else if (kind == TARE_FUNCTION_FUNCTION && tare_real.cuFuncGetAttribute)
-		tare_real.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, (CUfunction)handle);
+		tare_real.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+					     (CUfunction)handle);
 	if (local > 0)
 		call->local = (uint64_t)local;
 }
@@ -284,8 +288,8 @@ static uint32_t name_of(struct tare_call *call, CUresult result)
 		return name;
 	if (call->class == TARE_CLASS_FUNCTION && call->effect == TARE_EFFECT_NEW) {
 		tare_function_add((const void *)(uintptr_t)call->handle,
-				  call->api == CU_API_cuLibraryGetKernel ? TARE_FUNCTION_KERNEL :
-									   TARE_FUNCTION_FUNCTION,
+				  call->api == CU_API_cuLibraryGetKernel ? TARE_FUNCTION_KERNEL
+									 : TARE_FUNCTION_FUNCTION,
 				  name, (const void *)(uintptr_t)call->parent);
 	} else if (call->class == TARE_CLASS_LAUNCH) {
 		describe_function(call, &name);
@@ -293,7 +297,8 @@ static uint32_t name_of(struct tare_call *call, CUresult result)
 		function = (const void *)(uintptr_t)(call->parent ? call->parent : call->handle);
 		tare_function_find(function, &name, &owner);
 		if (call->api == CU_API_cuKernelGetFunction)
-			tare_function_add((const void *)(uintptr_t)call->handle, TARE_FUNCTION_FUNCTION, name, owner);
+			tare_function_add((const void *)(uintptr_t)call->handle,
+					  TARE_FUNCTION_FUNCTION, name, owner);
 	}
 	return name;
 }
@@ -323,11 +328,13 @@ static void remember(const struct tare_call *call)
 
 static uint16_t in_steps(uint64_t ticks)
 {
-	uint64_t steps = ticks / TARE_READING_STEP + 1, long_steps = ticks / TARE_LONG_READING_STEP + 1;
+	uint64_t steps = ticks / TARE_READING_STEP + 1,
+		 long_steps = ticks / TARE_LONG_READING_STEP + 1;
 
 	if (steps < TARE_LONG_READING)
 		return ticks ? (uint16_t)steps : 0;
-	return (uint16_t)(TARE_LONG_READING | (long_steps < TARE_LONG_READING ? long_steps : TARE_LONG_READING - 1));
+	return (uint16_t)(TARE_LONG_READING |
+			  (long_steps < TARE_LONG_READING ? long_steps : TARE_LONG_READING - 1));
 }
 
 void tare_call_emit(struct tare_call *call, CUresult result)
@@ -373,7 +380,8 @@ void tare_call_emit(struct tare_call *call, CUresult result)
 	    tare_graph_describe(call, result, &graph))
 		tare_emit_graph(&graph, stamp);
 	tare_emit_event(&event, stamp);
-	tare_rss_record(&call->rss_before, &call->rss_after, event.api, event.python, event.stack, stamp);
+	tare_rss_record(&call->rss_before, &call->rss_after, event.api, event.python, event.stack,
+			stamp);
 }
 
 void tare_call_end(struct tare_call *call, CUresult result)
@@ -389,7 +397,8 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 	if (call->class == TARE_CLASS_DEVICE && call->effect == TARE_EFFECT_NEW)
 		tare_async_given(call);
 	weigh_after(call);
-	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && tare_limit_take_refusal(&call->asked, &call->missing)) {
+	if (unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) &&
+	    tare_limit_take_refusal(&call->asked, &call->missing)) {
 		call->flags |= TARE_EVENT_REFUSED;
 		call->is_quiet = false;
 	}

@@ -25,19 +25,20 @@ struct tare_call {
 	enum tare_api api;
 	enum tare_class class;
 	enum tare_effect effect;
-	int device; /* CUDA ordinal, -1: not known */
+	int device;     /* CUDA ordinal, -1: not known */
 	uint32_t flags; /* enum tare_event_flag */
 	uint64_t context, handle, parent, asked, granted, local, limit, missing;
 	uint64_t before, after, peers_before, peers_after;
 	uint64_t begin, end; /* ticks, around the driver alone */
-	uint64_t launches; /* of an executable graph that goes */
+	uint64_t launches;   /* of an executable graph that goes */
 	struct tare_rss rss_before, rss_after;
-	uint64_t reading_before, reading_after; /* ticks from the start of the first, to the end of the second */
+	uint64_t reading_before,
+		reading_after; /* ticks from the start of the first, to the end of the second */
 	const char *name;
 	const char *symbol; /* of a function that is none of the driver's; else NULL */
 	int saved_errno;
 	bool is_weighed;
-	bool is_news; /* device memory had changed since our last call before this one began */
+	bool is_news;   /* device memory had changed since our last call before this one began */
 	bool is_inside; /* of another call of this thread, which is recorded too */
 	bool is_light; /* recording is paused, and an object ends: no stack, no mere check of its size */
 	bool is_quiet; /* record it only if device memory changed, in it or before it */
@@ -80,17 +81,19 @@ void tare_first_forget(const void *handle);
 
 /* functions.c: what a function handle is called and belongs to, for handles seen at their making. */
 enum tare_function_kind { TARE_FUNCTION_UNKNOWN, TARE_FUNCTION_FUNCTION, TARE_FUNCTION_KERNEL };
-void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name, const void *owner);
+void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name,
+		       const void *owner);
 enum tare_function_kind tare_function_find(const void *handle, uint32_t *name, const void **owner);
-void tare_functions_unload(const void *owner); /* its handles may be reused: their next launch is a first */
+void tare_functions_unload(
+	const void *owner); /* its handles may be reused: their next launch is a first */
 
 /* context.c: contexts and the devices they live on. */
 void tare_context_add(CUcontext context, int device);
 void tare_context_remove(CUcontext context);
 int tare_context_device(CUcontext context); /* -1: not known */
 CUcontext tare_context_current(void);
-int tare_context_count(void); /* made so far */
-void tare_contexts_forget(void); /* in a forked child */
+int tare_context_count(void);               /* made so far */
+void tare_contexts_forget(void);            /* in a forked child */
 CUcontext tare_context_primary(int device); /* NULL: none that we saw */
 void tare_context_set_primary(int device, CUcontext context);
 
@@ -100,6 +103,7 @@ void tare_context_set_primary(int device, CUcontext context);
  * need to look.
  */
 extern enum tare_class tare_sync_class;
-void tare_call_is_sync(struct tare_call *call); /* booked as that says, recorded if anything changed */
+void tare_call_is_sync(
+	struct tare_call *call); /* booked as that says, recorded if anything changed */
 
 #endif

@@ -17,8 +17,9 @@
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-#define BEGIN(symbol, class, effect) tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
-#define BEGIN_ON(symbol, class, effect, device)                                                     \
+#define BEGIN(symbol, class, effect)                                                               \
+	tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
+#define BEGIN_ON(symbol, class, effect, device)                                                    \
 	tare_call_begin_on(&call, CU_API_##symbol, TARE_CLASS_##class, effect, device)
 
 /*
@@ -29,7 +30,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 {
 	struct used {
 		unsigned long long before[64], after[64];
-	} *used;
+	} * used;
 	uint64_t begin, end;
 	CUresult result;
 	int saved, i, nr, known;
@@ -135,20 +136,20 @@ static void end_primary(struct tare_call *call, CUresult result, CUdevice dev)
 	tare_call_end_at(call, result, end);
 }
 
-#define END_PRIMARY(symbol)                                                                         \
-	CUresult tare_hook_##symbol(CUdevice dev)                                                   \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!BEGIN_ON(symbol, CONTEXT, TARE_EFFECT_DEL, dev))                               \
-			return tare_real.symbol(dev);                                               \
-		tare_pools_take_out(dev);                                                           \
-		result = tare_real.symbol(dev);                                                     \
-		end_primary(&call, result, dev);                                                    \
-		return result;                                                                      \
+#define END_PRIMARY(symbol)                                                                        \
+	CUresult tare_hook_##symbol(CUdevice dev)                                                  \
+	{                                                                                          \
+		struct tare_call call;                                                             \
+		CUresult result;                                                                   \
+                                                                                                   \
+		if (IS_MISSING(symbol))                                                            \
+			return CUDA_ERROR_NOT_INITIALIZED;                                         \
+		if (!BEGIN_ON(symbol, CONTEXT, TARE_EFFECT_DEL, dev))                              \
+			return tare_real.symbol(dev);                                              \
+		tare_pools_take_out(dev);                                                          \
+		result = tare_real.symbol(dev);                                                    \
+		end_primary(&call, result, dev);                                                   \
+		return result;                                                                     \
 	}
 END_PRIMARY(cuDevicePrimaryCtxRelease)
 END_PRIMARY(cuDevicePrimaryCtxRelease_v2)
@@ -194,9 +195,9 @@ CUresult tare_hook_cuCtxSetLimit(CUlimit limit, size_t value)
 	return result;
 }
 
-#define UNLOAD(symbol, class, type)                                                                 \
-	CUSTOM_HOOK(symbol, (type unloaded), (unloaded), BEGIN(symbol, class, TARE_EFFECT_DEL),     \
-		    call.handle = (uint64_t)(uintptr_t)unloaded,                                    \
+#define UNLOAD(symbol, class, type)                                                                \
+	CUSTOM_HOOK(symbol, (type unloaded), (unloaded), BEGIN(symbol, class, TARE_EFFECT_DEL),    \
+		    call.handle = (uint64_t)(uintptr_t)unloaded,                                   \
 		    if (result == CUDA_SUCCESS) tare_functions_unload(unloaded))
 UNLOAD(cuModuleUnload, MODULE, CUmodule)
 UNLOAD(cuLibraryUnload, LIBRARY, CUlibrary)
@@ -223,29 +224,31 @@ CUresult tare_hook_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
  * Some libraries set an attribute before every launch. Only a value that is new for the function can
  * change anything, and then its next launch is a first one again.
  */
-#define SET_ATTRIBUTE(symbol, params, args, function, value)                                        \
-	CUresult tare_hook_##symbol params                                                          \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (tare_config.nop ||                                                              \
-		    !tare_first_time_with(function, (uint64_t)(unsigned int)attrib << 32 | (uint32_t)(value)) || \
-		    !BEGIN(symbol, CODE, TARE_EFFECT_CHANGE))                                       \
-			return tare_real.symbol args;                                               \
-		call.parent = (uint64_t)(uintptr_t)(function);                                      \
-		call.limit = (uint64_t)(unsigned int)attrib;                                        \
-		call.asked = (uint64_t)(int64_t)(value);                                            \
-		result = tare_real.symbol args;                                                     \
-		tare_first_forget(function);                                                        \
-		tare_call_end(&call, result);                                                       \
-		return result;                                                                      \
+#define SET_ATTRIBUTE(symbol, params, args, function, value)                                       \
+	CUresult tare_hook_##symbol params                                                         \
+	{                                                                                          \
+		struct tare_call call;                                                             \
+		CUresult result;                                                                   \
+                                                                                                   \
+		if (IS_MISSING(symbol))                                                            \
+			return CUDA_ERROR_NOT_INITIALIZED;                                         \
+		if (tare_config.nop ||                                                             \
+		    !tare_first_time_with(function, (uint64_t)(unsigned int)attrib << 32 |         \
+							    (uint32_t)(value)) ||                  \
+		    !BEGIN(symbol, CODE, TARE_EFFECT_CHANGE))                                      \
+			return tare_real.symbol args;                                              \
+		call.parent = (uint64_t)(uintptr_t)(function);                                     \
+		call.limit = (uint64_t)(unsigned int)attrib;                                       \
+		call.asked = (uint64_t)(int64_t)(value);                                           \
+		result = tare_real.symbol args;                                                    \
+		tare_first_forget(function);                                                       \
+		tare_call_end(&call, result);                                                      \
+		return result;                                                                     \
 	}
 SET_ATTRIBUTE(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib, int value),
 	      (hfunc, attrib, value), hfunc, value)
-SET_ATTRIBUTE(cuKernelSetAttribute, (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
+SET_ATTRIBUTE(cuKernelSetAttribute,
+	      (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
 	      (attrib, val, kernel, dev), kernel, val)
 
 /* The driver's answer, or the hook of what it is. */
@@ -257,7 +260,8 @@ static void swap_answer(const char *symbol, void **pfn, CUresult result)
 		*pfn = tare_real_swap(symbol, found, true);
 }
 
-CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+				    cuuint64_t flags)
 {
 	CUresult result;
 
@@ -268,7 +272,8 @@ CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
 	return result;
 }
 
-CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+				       cuuint64_t flags,
 				       CUdriverProcAddressQueryResult *symbolStatus)
 {
 	CUresult result;
@@ -282,20 +287,20 @@ CUresult tare_hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
 
 /* Exported under the driver's names, as hooks.c does for the generated ones; wherever the hook is. */
 #define EXPORT_NEW(symbol, params, args)
-#define EXPORT_DEL EXPORT_NEW
-#define EXPORT_WEIGH EXPORT_NEW
-#define EXPORT_FIRST EXPORT_NEW
-#define EXPORT_NOTE EXPORT_NEW
-#define EXPORT_SYNC EXPORT_NEW
-#define EXPORT_CALL EXPORT_NEW
+#define EXPORT_DEL    EXPORT_NEW
+#define EXPORT_WEIGH  EXPORT_NEW
+#define EXPORT_FIRST  EXPORT_NEW
+#define EXPORT_NOTE   EXPORT_NEW
+#define EXPORT_SYNC   EXPORT_NEW
+#define EXPORT_CALL   EXPORT_NEW
 #define EXPORT_ANSWER EXPORT_CUSTOM
-#define EXPORT_CUSTOM(symbol, params, args)                                                         \
-	TARE_EXPORT CUresult symbol params;                                                         \
-	CUresult symbol params                                                                      \
-	{                                                                                           \
-		return tare_hook_##symbol args;                                                     \
+#define EXPORT_CUSTOM(symbol, params, args)                                                        \
+	TARE_EXPORT CUresult symbol params;                                                        \
+	CUresult symbol params                                                                     \
+	{                                                                                          \
+		return tare_hook_##symbol args;                                                    \
 	}
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                       \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
 	EXPORT_##shape(symbol, params, args)
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API

@@ -15,7 +15,7 @@
 #include "trace/format.h"
 
 static struct {
-	int nr; /* 0: not known yet */
+	int nr;         /* 0: not known yet */
 	uint32_t epoch; /* of the log that has their records */
 	int nvml_index[TARE_WEIGH_DEVICES];
 } devices;
@@ -57,7 +57,8 @@ void tare_devices_uuid(int ordinal, unsigned char uuid[16])
 	CUuuid raw;
 
 	memset(uuid, 0, 16);
-	if ((tare_real.cuDeviceGetUuid_v2 && tare_real.cuDeviceGetUuid_v2(&raw, ordinal) == CUDA_SUCCESS) ||
+	if ((tare_real.cuDeviceGetUuid_v2 &&
+	     tare_real.cuDeviceGetUuid_v2(&raw, ordinal) == CUDA_SUCCESS) ||
 	    (tare_real.cuDeviceGetUuid && tare_real.cuDeviceGetUuid(&raw, ordinal) == CUDA_SUCCESS))
 		memcpy(uuid, raw.bytes, 16);
 }
@@ -74,7 +75,7 @@ static uint64_t big_endian(const uint8_t *at)
 
 static void describe(int ordinal)
 {
-	struct tare_weigh_memory memory = {TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NOT_KNOWN, false};
+	struct tare_weigh_memory memory = { TARE_NOT_KNOWN, TARE_NOT_KNOWN, TARE_NOT_KNOWN, false };
 	struct tare_rec_device rec;
 	char name[128] = "GPU";
 	uint8_t uuid[16];
@@ -94,7 +95,8 @@ static void describe(int ordinal)
 	if (tare_weigh_memory(rec.nvml_index, &memory)) {
 		rec.flags |= TARE_DEVICE_NVML;
 		rec.flags |= memory.is_v1 ? TARE_DEVICE_V1 : TARE_DEVICE_RESERVE_APART;
-	} else if (tare_real.cuDeviceTotalMem_v2 && tare_real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS) {
+	} else if (tare_real.cuDeviceTotalMem_v2 &&
+		   tare_real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS) {
 		memory.total = total;
 	}
 	if (attribute(device, CU_DEVICE_ATTRIBUTE_INTEGRATED))
@@ -120,7 +122,8 @@ void tare_devices_start(void)
 	if (likely(devices.nr > 0 && devices.epoch == tare_ring_epoch()))
 		return;
 	tare_weigh_start();
-	if (!tare_real.cuDeviceGetCount || tare_real.cuDeviceGetCount(&nr) != CUDA_SUCCESS || nr <= 0)
+	if (!tare_real.cuDeviceGetCount || tare_real.cuDeviceGetCount(&nr) != CUDA_SUCCESS ||
+	    nr <= 0)
 		return;
 	if (nr > TARE_WEIGH_DEVICES)
 		nr = TARE_WEIGH_DEVICES;
@@ -144,7 +147,8 @@ void tare_devices_read_last(void)
 
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
 		since = tare_clock_ticks();
-		if (!tare_weigh_memory(devices.nvml_index[i], &memory) || memory.used <= tare_call_last_used(i))
+		if (!tare_weigh_memory(devices.nvml_index[i], &memory) ||
+		    memory.used <= tare_call_last_used(i))
 			continue;
 		memset(&rec, 0, sizeof(rec));
 		rec.device = i;

@@ -7,9 +7,9 @@
 #include "recorder/sys.h"
 #include "trace/clock.h"
 
-#define SLOTS 16384u /* a power of two; further ones are weighed like functions, and not counted */
+#define SLOTS  16384u /* a power of two; further ones are weighed like functions, and not counted */
 #define PROBES 32u
-#define GONE ((const void *)1) /* a slot that was used: looking goes on behind it */
+#define GONE   ((const void *)1) /* a slot that was used: looking goes on behind it */
 
 static struct tare_exec execs[SLOTS];
 
@@ -47,8 +47,8 @@ void tare_exec_add(const void *handle)
 
 		/* What was in a slot was cleared when its exec went. */
 		if ((!old || old == GONE) &&
-		    __atomic_compare_exchange_n(&exec->handle, &old, handle, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(&exec->handle, &old, handle, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return;
 	}
 }

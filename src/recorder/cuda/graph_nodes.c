@@ -63,7 +63,8 @@ static void take(struct count *c, CUgraphNode node)
 		c->is_failed = true;
 		return;
 	}
-	kind = type >= 0 && type < (int)sizeof(kind_of) && kind_of[type] ? kind_of[type] - 1 : TARE_NODE_OTHER;
+	kind = type >= 0 && type < (int)sizeof(kind_of) && kind_of[type] ? kind_of[type] - 1
+									 : TARE_NODE_OTHER;
 	c->kinds[kind]++;
 	if (kind != TARE_NODE_CHILD || !tare_real.cuGraphChildGraphNodeGetGraph)
 		return;
@@ -80,7 +81,8 @@ void tare_graph_count_nodes(CUgraph graph, struct tare_rec_graph *out)
 	if (!tare_real.cuGraphGetNodes || !tare_real.cuGraphNodeGetType)
 		return;
 	memset(&c, 0, sizeof(c));
-	c.nodes = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	c.nodes = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				0);
 	if (!c.nodes)
 		return;
 	push(&c, graph);

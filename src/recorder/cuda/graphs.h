@@ -20,12 +20,13 @@ void tare_graph_count_nodes(CUgraph graph, struct tare_rec_graph *out);
 struct tare_exec {
 	const void *handle;
 	uint64_t launches;
-	uint64_t epoch; /* of first.c when a launch was weighed last; 0: never, or not since a change */
+	/* of first.c when a launch was weighed last; 0: never, or not since a change */
+	uint64_t epoch;
 };
 void tare_exec_add(const void *handle);
 void tare_exec_remove(const void *handle);
 struct tare_exec *tare_exec_find(const void *handle); /* NULL: not known */
-void tare_exec_changed(const void *handle); /* its next launch may have to grow */
+void tare_exec_changed(const void *handle);           /* its next launch may have to grow */
 void tare_execs_report(void); /* records how often each was launched, at the end of the process */
 void tare_execs_forget(void); /* in a forked child */
 

@@ -6,7 +6,7 @@
 
 #include "recorder/cuda/devices.h"
 
-#define SLOTS 32768u /* a power of two; what does not fit is looked for on the current device */
+#define SLOTS  32768u /* a power of two; what does not fit is looked for on the current device */
 #define PROBES 16u
 
 static struct {

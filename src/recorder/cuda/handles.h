@@ -15,7 +15,7 @@
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */
-void tare_handles_forget(void); /* in a forked child */
+void tare_handles_forget(void);          /* in a forked child */
 
 /* Memory was exported or imported: what goes, and when, is no longer this process's to say alone. */
 extern bool tare_handles_shared;
@@ -30,13 +30,14 @@ static inline uint64_t tare_handle_identity(const void *bytes, size_t size)
 }
 
 /* The device on which memory is to be made, by what the program says of it; -1: on none, or not known. */
-#define tare_device_of(properties)                                                                  \
+#define tare_device_of(properties)                                                                 \
 	tare_device_of_location((properties) ? &(properties)->location : NULL)
 static inline int tare_device_of_location(const CUmemLocation *theirs)
 {
 	CUmemLocation location;
 
-	return tare_peek(&location, theirs, sizeof(location)) && location.type == CU_MEM_LOCATION_TYPE_DEVICE
+	return tare_peek(&location, theirs, sizeof(location)) &&
+			       location.type == CU_MEM_LOCATION_TYPE_DEVICE
 		       ? location.id
 		       : -1;
 }

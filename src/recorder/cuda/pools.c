@@ -9,9 +9,9 @@
 #include "recorder/sys.h"
 #include "trace/clock.h"
 
-#define SLOTS 64 /* pools at once; further ones are weighed */
+#define SLOTS   64 /* pools at once; further ones are weighed */
 #define DEVICES 64
-#define SPINS 100000 /* some milliseconds: asking takes less than one microsecond */
+#define SPINS   100000 /* some milliseconds: asking takes less than one microsecond */
 
 enum { FREE, CLAIMED, LIVE, OUT };
 
@@ -22,8 +22,8 @@ static struct pool {
 	int device;
 	uint32_t number;
 	enum tare_pool_kind kind;
-	uint32_t lock; /* of what was last recorded; tried, never waited for */
-	bool is_stale; /* that is not known */
+	uint32_t lock;                  /* of what was last recorded; tried, never waited for */
+	bool is_stale;                  /* that is not known */
 	uint64_t reserved, used, stamp; /* stamp: when it was asked last */
 } pools[SLOTS];
 
@@ -36,7 +36,8 @@ static struct pool *find(CUmemoryPool handle)
 	int i;
 
 	for (i = 0; handle && i < SLOTS; i++)
-		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE && pools[i].handle == handle)
+		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE &&
+		    pools[i].handle == handle)
 			return &pools[i];
 	return NULL;
 }
@@ -61,9 +62,10 @@ static bool ask(CUmemoryPool handle, struct tare_pool_state *state)
 {
 	cuuint64_t reserved = 0, used = 0;
 
-	if (tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) !=
-		    CUDA_SUCCESS ||
-	    tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) != CUDA_SUCCESS)
+	if (tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+					    &reserved) != CUDA_SUCCESS ||
+	    tare_real.cuMemPoolGetAttribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) !=
+		    CUDA_SUCCESS)
 		return false;
 	state->reserved = reserved;
 	state->used = used < reserved ? used : reserved;
@@ -75,7 +77,8 @@ static bool ask_slot(struct pool *pool, struct tare_pool_state *state)
 	bool is_known = false;
 
 	__atomic_fetch_add(&pool->readers, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == LIVE && pool->kind == TARE_POOL_ASKED)
+	if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == LIVE &&
+	    pool->kind == TARE_POOL_ASKED)
 		is_known = ask(pool->handle, state);
 	state->device = pool->device;
 	state->number = pool->number;
@@ -152,8 +155,8 @@ enum tare_pool_kind tare_pool_add(CUmemoryPool handle, int device, enum tare_poo
 		struct pool *pool = &pools[i];
 
 		empty = FREE;
-		if (!__atomic_compare_exchange_n(&pool->state, &empty, CLAIMED, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&pool->state, &empty, CLAIMED, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		pool->handle = handle;
 		pool->device = device;
@@ -217,7 +220,8 @@ bool tare_pool_of(CUdeviceptr at, CUmemoryPool *pool)
 {
 	*pool = NULL;
 	return tare_real.cuPointerGetAttribute &&
-	       tare_real.cuPointerGetAttribute(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at) == CUDA_SUCCESS;
+	       tare_real.cuPointerGetAttribute(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at) ==
+		       CUDA_SUCCESS;
 }
 
 /* ---- pools that go ---- */
@@ -275,7 +279,8 @@ static void of_device(int device, void (*act)(struct pool *pool))
 	int i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE && pools[i].device == device)
+		if (__atomic_load_n(&pools[i].state, __ATOMIC_ACQUIRE) >= LIVE &&
+		    pools[i].device == device)
 			act(&pools[i]);
 }
 
@@ -297,7 +302,8 @@ void tare_pools_remove(int device)
 /* ---- looking ---- */
 static bool is_fresh(const struct pool *pool, CUmemoryPool only, uint64_t since)
 {
-	return __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != LIVE || (only && pool->handle != only) ||
+	return __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != LIVE ||
+	       (only && pool->handle != only) ||
 	       __atomic_load_n(&pool->stamp, __ATOMIC_RELAXED) >= since;
 }
 

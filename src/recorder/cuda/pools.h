@@ -46,7 +46,8 @@ struct tare_pool_state {
 	int device;
 	uint32_t number;
 	uint64_t seen; /* when it was last known to be what was recorded before */
-	bool has_grown, has_moved, has_changed; /* since it was last recorded; moved: grown or shrunk */
+	bool has_grown, has_moved,
+		has_changed; /* since it was last recorded; moved: grown or shrunk */
 };
 /* What it is now; the caller records it if it has changed. False: it does not say. */
 bool tare_pool_ask(CUmemoryPool pool, uint64_t stamp, struct tare_pool_state *state);
@@ -62,8 +63,8 @@ void tare_pools_refresh(CUmemoryPool pool, uint64_t since);
  */
 void tare_pools_look(const struct tare_call *call, bool is_recorded);
 /* Writes what a pool is now; the rest as above. */
-void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool, uint64_t stamp,
-		    const struct tare_pool_state *state);
+void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool pool,
+		    uint64_t stamp, const struct tare_pool_state *state);
 
 /*
  * async.c: a wait has ended. It gives back plain allocations that were freed in a stream, and is
@@ -72,7 +73,7 @@ void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool
 void tare_async_settle(const struct tare_call *call);
 /* cuMemAlloc has given the address of such a one again: its free was before. */
 void tare_async_given(const struct tare_call *call);
-void tare_async_forget(void); /* in a forked child */
+void tare_async_forget(void);                 /* in a forked child */
 void tare_pools_wait(struct tare_call *call); /* it begins */
 void tare_pools_waited(struct tare_call *call, CUresult result);
 void tare_pools_ended(uint64_t end); /* a call of this thread */

@@ -41,7 +41,7 @@ bool tare_real_resolve(void)
 		return true;
 	if (!find_driver(&driver))
 		return false;
-	tare_start_once(); /* it says whether there is a limit */
+	tare_start_once();                     /* it says whether there is a limit */
 	for (i = CU_API_NR - 1; i >= 0; i--) { /* cuInit last: it says that all are there */
 		void *found = tare_elf_symbol(&driver, tare_api_rows[i].symbol, NULL);
 		void *limit = found ? tare_limit_of((enum tare_api)i) : NULL;
@@ -83,12 +83,14 @@ static bool is_in_driver(const void *address)
 	if (tare_plib_starts(base, "libcuda"))
 		return true;
 	/* A tool of the program's own stands in between, and its function is what the program wants. */
-	tare_degraded("offers functions of the driver itself; what it asks of the driver is not recorded", base);
+	tare_degraded(
+		"offers functions of the driver itself; what it asks of the driver is not recorded",
+		base);
 	return false;
 }
 
 enum shape { NEW, DEL, WEIGH, FIRST, SYNC, NOTE, CUSTOM, ANSWER, CALL };
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) \
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
 	[CU_API_##symbol] = shape == ANSWER,
 static const bool is_answer[CU_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
@@ -126,7 +128,8 @@ void *tare_real_swap(const char *name, void *found, bool by_version)
 		if (row->hook && strcmp(row->name, name) == 0 && found == ask_driver(row))
 			return is_wanted(i) ? row->hook : found;
 	}
-	tare_degraded("calls of a version of a driver function that this Tare does not know are not recorded",
-		      name);
+	tare_degraded(
+		"calls of a version of a driver function that this Tare does not know are not recorded",
+		name);
 	return found;
 }

@@ -19,7 +19,8 @@ enum tare_api {
 
 /* What libcuda.so.1 has under this name and version; NULL: not found yet, or this driver has none. */
 struct tare_real {
-#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets) CUresult(*symbol) params;
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	CUresult(*symbol) params;
 #include "recorder/cuda/cuda_api.def"
 #undef CU_API
 };
@@ -33,7 +34,7 @@ struct tare_api_row {
 	int version;
 	bool ptsz;
 	void **real; /* into tare_real */
-	void *hook; /* NULL: shape CALL */
+	void *hook;  /* NULL: shape CALL */
 };
 extern const struct tare_api_row tare_api_rows[CU_API_NR];
 
@@ -48,7 +49,7 @@ bool tare_real_resolve(void);
  * there now.
  */
 bool tare_real_is_missing(void **real);
-#define IS_MISSING(symbol)                                                                          \
+#define IS_MISSING(symbol)                                                                         \
 	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
 
 /* The hook to hand out instead of `found`, which the driver's resolver gave for `name`; or `found`. */

@@ -11,8 +11,10 @@
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 
-CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
-						CUmemAllocationHandleType handleType, unsigned long long flags)
+CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle,
+						CUmemGenericAllocationHandle handle,
+						CUmemAllocationHandleType handleType,
+						unsigned long long flags)
 {
 	struct tare_call call;
 	CUresult result;
@@ -21,7 +23,8 @@ CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGene
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!tare_call_begin_unweighed(&call, CU_API_cuMemExportToShareableHandle, TARE_CLASS_VMM,
 				       TARE_EFFECT_CHANGE))
-		return tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
+		return tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType,
+							      flags);
 	result = tare_real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags);
 	call.end = tare_clock_ticks();
 	if (result == CUDA_SUCCESS) {
@@ -60,7 +63,8 @@ static void change_device(struct tare_call *call, int device)
 	call->device = device;
 }
 
-CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+CUresult tare_hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+						  void *osHandle,
 						  CUmemAllocationHandleType shHandleType)
 {
 	struct tare_call call;
@@ -105,7 +109,8 @@ static int other_device(CUdeviceptr ptr, const CUmemAccessDesc *theirs, size_t c
 }
 
 /* Access from another device takes room for page tables there; from its own, nothing was ever seen. */
-CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
+				  size_t count)
 {
 	struct tare_call call;
 	CUresult result;
@@ -114,8 +119,8 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 	if (IS_MISSING(cuMemSetAccess))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	other = other_device(ptr, desc, count);
-	if (other < 0 ||
-	    !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER, TARE_EFFECT_CHANGE, other))
+	if (other < 0 || !tare_call_begin_on(&call, CU_API_cuMemSetAccess, TARE_CLASS_PEER,
+					     TARE_EFFECT_CHANGE, other))
 		return tare_real.cuMemSetAccess(ptr, size, desc, count);
 	call.parent = ptr;
 	result = tare_real.cuMemSetAccess(ptr, size, desc, count);
@@ -124,7 +129,8 @@ CUresult tare_hook_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 }
 
 /* Memory of another process is where that one made it, whatever device is current here. */
-static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at, const CUipcMemHandle *handle)
+static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at,
+		     const CUipcMemHandle *handle)
 {
 	int device = -1;
 
@@ -132,8 +138,8 @@ static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at, co
 	if (result == CUDA_SUCCESS) {
 		call->saved_errno = errno;
 		if (tare_real.cuPointerGetAttribute &&
-		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) ==
-			    CUDA_SUCCESS &&
+		    tare_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+						    at) == CUDA_SUCCESS &&
 		    device >= 0)
 			change_device(call, device);
 		errno = call->saved_errno;
@@ -144,19 +150,19 @@ static void end_open(struct tare_call *call, CUresult result, CUdeviceptr at, co
 	tare_call_end_at(call, result, call->end);
 }
 
-#define OPEN(symbol)                                                                                \
-	CUresult tare_hook_##symbol(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)  \
-	{                                                                                           \
-		struct tare_call call;                                                              \
-		CUresult result;                                                                    \
-                                                                                                    \
-		if (IS_MISSING(symbol))                                                             \
-			return CUDA_ERROR_NOT_INITIALIZED;                                          \
-		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))      \
-			return tare_real.symbol(pdptr, handle, Flags);                              \
-		result = tare_real.symbol(pdptr, handle, Flags);                                    \
-		end_open(&call, result, TARE_ANSWER(result, pdptr), &handle);                                            \
-		return result;                                                                      \
+#define OPEN(symbol)                                                                               \
+	CUresult tare_hook_##symbol(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags) \
+	{                                                                                          \
+		struct tare_call call;                                                             \
+		CUresult result;                                                                   \
+                                                                                                   \
+		if (IS_MISSING(symbol))                                                            \
+			return CUDA_ERROR_NOT_INITIALIZED;                                         \
+		if (!tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_IPC, TARE_EFFECT_NEW))     \
+			return tare_real.symbol(pdptr, handle, Flags);                             \
+		result = tare_real.symbol(pdptr, handle, Flags);                                   \
+		end_open(&call, result, TARE_ANSWER(result, pdptr), &handle);                      \
+		return result;                                                                     \
 	}
 OPEN(cuIpcOpenMemHandle)
 OPEN(cuIpcOpenMemHandle_v2)

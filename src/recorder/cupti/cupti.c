@@ -14,7 +14,7 @@
  * on, whatever they are.
  */
 #define PARAMS uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f
-#define ARGS a, b, c, d, e, f
+#define ARGS   a, b, c, d, e, f
 typedef int cupti_fn(PARAMS);
 
 enum { NOT_INITIALIZED = 15, FIRST_MAJOR = 10, LAST_MAJOR = 29 };
@@ -112,8 +112,8 @@ static bool begin(struct tare_call *call, const char *name)
 		return false;
 	context = tare_context_current();
 	device = device_here(&context);
-	if (device < 0 ||
-	    !tare_call_begin_on(call, CU_API_cuInit, TARE_CLASS_PROFILER, TARE_EFFECT_CHANGE, device))
+	if (device < 0 || !tare_call_begin_on(call, CU_API_cuInit, TARE_CLASS_PROFILER,
+					      TARE_EFFECT_CHANGE, device))
 		return false;
 	call->context = (uint64_t)(uintptr_t)context;
 	call->symbol = name;
@@ -141,10 +141,10 @@ static int forward(const char *name, uintptr_t caller, PARAMS)
 	return result;
 }
 
-#define TARE_CUPTI(name)                                                                            \
-	int name(PARAMS)                                                                            \
-	{                                                                                           \
-		return forward(#name, (uintptr_t)__builtin_return_address(0), ARGS);                \
+#define TARE_CUPTI(name)                                                                           \
+	int name(PARAMS)                                                                           \
+	{                                                                                          \
+		return forward(#name, (uintptr_t)__builtin_return_address(0), ARGS);               \
 	}
 #include "recorder/cupti/cupti.def"
 #undef TARE_CUPTI

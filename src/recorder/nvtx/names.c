@@ -8,9 +8,9 @@
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 
-#define DOMAINS	     128
+#define DOMAINS      128
 #define STRING_SLOTS 8192u /* a power of two */
-#define PROBES	     32u
+#define PROBES       32u
 #define TEXT_ARENA   (2u << 20) /* of address space; pages come as they are written */
 
 /* Domains are few and live long: found by going through them. */
@@ -146,7 +146,8 @@ nvtx_domain tare_nvtx_keep_domain(nvtx_domain handle, struct tare_nvtx_text text
 	/* Every library of a program may create the same domain: it is one. */
 	for (i = 0; i < nr && i < DOMAINS; i++)
 		if (__atomic_load_n(&domains[i].handle, __ATOMIC_ACQUIRE) &&
-		    tare_plib_equal(domains[i].name, cut) && (!handle || domains[i].handle == handle))
+		    tare_plib_equal(domains[i].name, cut) &&
+		    (!handle || domains[i].handle == handle))
 			return (nvtx_domain)domains[i].handle;
 	i = __atomic_fetch_add(&domain_nr, 1, __ATOMIC_ACQ_REL);
 	if (i >= DOMAINS) {
@@ -154,7 +155,8 @@ nvtx_domain tare_nvtx_keep_domain(nvtx_domain handle, struct tare_nvtx_text text
 		return handle;
 	}
 	memcpy(domains[i].name, cut, sizeof(cut));
-	__atomic_store_n(&domains[i].handle, handle ? (const void *)handle : &domains[i], __ATOMIC_RELEASE);
+	__atomic_store_n(&domains[i].handle, handle ? (const void *)handle : &domains[i],
+			 __ATOMIC_RELEASE);
 	return (nvtx_domain)domains[i].handle;
 }
 
@@ -171,7 +173,8 @@ static const char *keep_text(const char *text)
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (!base)
 			return NULL;
-		if (!__atomic_compare_exchange_n(&arena, &none, base, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (!__atomic_compare_exchange_n(&arena, &none, base, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
 			tare_sys_munmap(base, TEXT_ARENA);
 			base = none;
 		}
@@ -196,8 +199,8 @@ static void remember(const void *handle, const char *text)
 
 		if (__atomic_load_n(&strings[slot].handle, __ATOMIC_ACQUIRE) == handle)
 			return;
-		if (!__atomic_compare_exchange_n(&strings[slot].handle, &none, (const void *)1, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&strings[slot].handle, &none, (const void *)1,
+						 false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		strings[slot].text = text;
 		__atomic_store_n(&strings[slot].handle, handle, __ATOMIC_RELEASE);

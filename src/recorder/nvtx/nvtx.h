@@ -18,12 +18,13 @@
 /* Types of answers, by what a function marks. */
 #define NVTX_ANSWER_MARK  void
 #define NVTX_ANSWER_BEGIN uint64_t
-#define NVTX_ANSWER_END	  void
+#define NVTX_ANSWER_END   void
 #define NVTX_ANSWER_PUSH  int
-#define NVTX_ANSWER_POP	  int
+#define NVTX_ANSWER_POP   int
 
 /* Records it, unless this call is itself inside one of ours. */
-void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text, uint64_t id);
+void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nvtx_text text,
+		   uint64_t id);
 
 /* A symbol that programs of the old library look up: ours, if it is in `real`; else NULL. */
 void *tare_nvtx_swap(const char *name, void *real);

@@ -5,8 +5,8 @@
 
 enum { TABLE_MAX = 1 << 26 }; /* more than any code object has */
 
-int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,
-			  enum tare_python_trust trust)
+int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code,
+			  int at, enum tare_python_trust trust)
 {
 	uint64_t size;
 	int line;
@@ -15,7 +15,8 @@ int tare_python_code_line(const struct tare_python_layout *l, const struct tare_
 	    !tare_python_may_load(code->table + TARE_PYTHON_BYTES, size, trust))
 		return 0;
 	line = tare_python_line((enum tare_python_lines)l->lines,
-				(const uint8_t *)(code->table + TARE_PYTHON_BYTES), size, code->first, at);
+				(const uint8_t *)(code->table + TARE_PYTHON_BYTES), size,
+				code->first, at);
 	return line > 0 ? line : 0;
 }
 
@@ -55,8 +56,9 @@ bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *
 	if (!tare_python_characters(l, text, &at, &bytes, &width, trust))
 		return false;
 	for (i = 0; i < bytes && n + 5 <= size; i += width) {
-		uint32_t c = width == 1 ? *(const uint8_t *)(at + i)
-			     : width == 2 ? *(const uint16_t *)(at + i) : *(const uint32_t *)(at + i);
+		uint32_t c = width == 1   ? *(const uint8_t *)(at + i)
+			     : width == 2 ? *(const uint16_t *)(at + i)
+					  : *(const uint32_t *)(at + i);
 
 		n += put_utf8(out + n, c);
 	}

@@ -54,7 +54,8 @@ static bool find(const struct tare_python_frame *frame, struct slot *out)
 }
 
 /* Into a slot that is free or out of date, else over the first. */
-static void keep(const struct tare_python_frame *frame, uint64_t content, uint64_t deaths, uint32_t id)
+static void keep(const struct tare_python_frame *frame, uint64_t content, uint64_t deaths,
+		 uint32_t id)
 {
 	struct slot *s = slot_of(frame, 0);
 	uint32_t turn, i, epoch = tare_ring_epoch();
@@ -99,7 +100,8 @@ __attribute__((noinline)) static uint32_t write_line(const struct tare_python_la
 	function = tare_emit_string(text);
 	tare_scratch_give(text, NAME_BYTES);
 	return tare_emit_line(file, function,
-			      (uint32_t)tare_python_code_line(l, code, frame->at, TARE_PYTHON_TRUST));
+			      (uint32_t)tare_python_code_line(l, code, frame->at,
+							      TARE_PYTHON_TRUST));
 }
 
 uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,

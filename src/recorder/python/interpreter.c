@@ -21,8 +21,8 @@ static struct {
 	uint32_t state;
 	bool is_said;
 	uint64_t searched; /* what was loaded when nothing was found, plus 1 */
-	uint64_t unloads; /* libraries that had gone when its object was last seen there … */
-	uintptr_t base; /* … at this address */
+	uint64_t unloads;  /* libraries that had gone when its object was last seen there … */
+	uintptr_t base;    /* … at this address */
 	struct tare_python python;
 	char refusal[160];
 } the;
@@ -51,10 +51,11 @@ static bool is_interpreter(struct found *f)
 /* The program itself (statically linked, the usual python3), or libpython, also an embedded one. */
 static bool find_object(struct found *f)
 {
-	static const char *const prefixes[] = {"libpython3.", "libpypy3"};
+	static const char *const prefixes[] = { "libpython3.", "libpypy3" };
 	size_t i;
 
-	if (tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f->object) && is_interpreter(f))
+	if (tare_elf_object_at((const void *)tare_libc()->auxiliary(AT_ENTRY), &f->object) &&
+	    is_interpreter(f))
 		return true;
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (tare_elf_find_object(prefixes[i], &f->object) && is_interpreter(f))
@@ -82,8 +83,9 @@ static bool find_functions(struct found *f, struct tare_python *p)
 	f->line_of_frame = (int (*)(void *))symbol(f, "PyFrame_GetLineNumber");
 	f->runtime = symbol(f, "_PyRuntime");
 	p->runtime = (uintptr_t)f->runtime;
-	return p->own_state && p->holder && p->first_interpreter && p->next_interpreter && (p->is_finalizing || p->finalizing) && p->code_type &&
-	       f->text_type && f->bytes_type && f->line_of && f->current_frame && f->line_of_frame;
+	return p->own_state && p->holder && p->first_interpreter && p->next_interpreter &&
+	       (p->is_finalizing || p->finalizing) && p->code_type && f->text_type &&
+	       f->bytes_type && f->line_of && f->current_frame && f->line_of_frame;
 }
 
 /* From here on there are no Python frames in this process, and the report says why. */
@@ -97,7 +99,8 @@ static uint32_t refuse(const struct found *f, const char *why)
 		n++;
 	}
 	version[n] = '\0';
-	tare_plib_format(the.refusal, sizeof(the.refusal), "Python %s: %s, so no event has a Python line", version, why);
+	tare_plib_format(the.refusal, sizeof(the.refusal),
+			 "Python %s: %s, so no event has a Python line", version, why);
 	return REFUSED;
 }
 
@@ -121,7 +124,8 @@ static bool is_type(uintptr_t object, uintptr_t type)
 }
 
 /* A frame is what we think it is: its parts have the right types, its line is what Python says it is. */
-static bool is_frame_right(const struct found *f, const struct tare_python *p, const struct tare_python_frame *frame)
+static bool is_frame_right(const struct found *f, const struct tare_python *p,
+			   const struct tare_python_frame *frame)
 {
 	struct tare_python_code code;
 	unsigned int width;
@@ -136,11 +140,13 @@ static bool is_frame_right(const struct found *f, const struct tare_python *p, c
 	    !tare_python_characters(&p->layout, code.file, &at, &bytes, &width, TARE_PYTHON_ASK))
 		return false;
 	line = f->line_of((void *)frame->code, frame->at);
-	return tare_python_code_line(&p->layout, &code, frame->at, TARE_PYTHON_ASK) == (line > 0 ? line : 0);
+	return tare_python_code_line(&p->layout, &code, frame->at, TARE_PYTHON_ASK) ==
+	       (line > 0 ? line : 0);
 }
 
 /* Numbers are believed if the code objects of these frames have them, each its own. */
-static bool have_versions(const struct tare_python *p, const struct tare_python_frame *frames, int n)
+static bool have_versions(const struct tare_python *p, const struct tare_python_frame *frames,
+			  int n)
 {
 	int versions[CHECK_FRAMES], i, k, different = 0;
 
@@ -154,7 +160,8 @@ static bool have_versions(const struct tare_python *p, const struct tare_python_
 	     !tare_python_load(interpreter + p->layout.interpreter_id, &id, TARE_PYTHON_ASK)))
 		return false;
 	for (i = 0; i < n; i++) {
-		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i], TARE_PYTHON_ASK) ||
+		if (!tare_python_load_int(frames[i].code + p->layout.version, &versions[i],
+					  TARE_PYTHON_ASK) ||
 		    !versions[i])
 			return false;
 		for (k = 0; k < i; k++) {
@@ -175,7 +182,8 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p, bool 
 
 	if (!state || (during_import && state != (uintptr_t)p->holder()))
 		return UNKNOWN; /* not on this thread, or not yet */
-	n = tare_python_walk(&p->layout, state, p->code_type, frames, CHECK_FRAMES, TARE_PYTHON_ASK);
+	n = tare_python_walk(&p->layout, state, p->code_type, frames, CHECK_FRAMES,
+			     TARE_PYTHON_ASK);
 	if (n == 0)
 		return UNKNOWN;
 	for (i = 0; i < n; i++)
@@ -188,8 +196,10 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p, bool 
 		void *frame = f->current_frame();
 		struct tare_python_code code;
 
-		if (!frame || !tare_python_code_load(&p->layout, frames[0].code, &code, TARE_PYTHON_ASK) ||
-		    f->line_of_frame(frame) != tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
+		if (!frame ||
+		    !tare_python_code_load(&p->layout, frames[0].code, &code, TARE_PYTHON_ASK) ||
+		    f->line_of_frame(frame) !=
+			    tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
 			return refuse(f, "it names another line than its frame has");
 	}
 	p->counts_deaths = !p->has_versions && p->layout.minor <= LAST_WITHOUT_NUMBERS &&
@@ -200,7 +210,9 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p, bool 
 /* "3.11.2 (main, …)" → 11; 0: not Python 3. */
 static unsigned int minor_of(const char *version)
 {
-	return version && tare_plib_starts(version, "3.") ? (unsigned int)tare_plib_number(version + 2) : 0;
+	return version && tare_plib_starts(version, "3.")
+		       ? (unsigned int)tare_plib_number(version + 2)
+		       : 0;
 }
 
 static uint32_t check(struct found *f, bool during_import)
@@ -229,7 +241,8 @@ static void check_once(uintptr_t caller)
 	uint32_t state = UNKNOWN;
 	struct found f;
 
-	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
 		return;
 	memset(&f, 0, sizeof(f));
 	if (caller) {
@@ -254,7 +267,8 @@ void tare_python_after_fork(void)
 {
 	uint32_t checking = CHECKING;
 
-	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 	the.is_said = false;
 }
 
@@ -273,12 +287,14 @@ static void check_still_there(uint64_t unloads)
 
 	if (state == CHECKING)
 		return;
-	if (!the.python.own_state || (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) &&
-				      object.base == the.base)) {
+	if (!the.python.own_state ||
+	    (tare_elf_object_at((const void *)(uintptr_t)the.python.own_state, &object) &&
+	     object.base == the.base)) {
 		__atomic_store_n(&the.unloads, unloads, __ATOMIC_RELAXED);
 		return;
 	}
-	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&the.state, &state, CHECKING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
 		return;
 	the.python.own_state = NULL;
 	the.searched = 0;

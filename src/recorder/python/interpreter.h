@@ -14,13 +14,15 @@
 struct tare_python {
 	struct tare_python_layout layout;
 	uintptr_t code_type, runtime; /* &PyCode_Type, &_PyRuntime (from 3.7 on) */
-	bool has_versions; /* each code object has a number that no other ever has … */
-	bool counts_deaths; /* … or their deaths are counted */
-	void *(*own_state)(void); /* PyGILState_GetThisThreadState: a look into thread-specific data */
-	void *(*holder)(void); /* the thread state that runs: this thread's only if it has the GIL */
+	bool has_versions;            /* each code object has a number that no other ever has … */
+	bool counts_deaths;           /* … or their deaths are counted */
+	void *(*own_state)(
+		void); /* PyGILState_GetThisThreadState: a look into thread-specific data */
+	void *(*holder)(
+		void); /* the thread state that runs: this thread's only if it has the GIL */
 	void *(*first_interpreter)(void), *(*next_interpreter)(void *);
 	int (*is_finalizing)(void); /* NULL up to 3.6 … */
-	void *const *finalizing; /* … which has a variable */
+	void *const *finalizing;    /* … which has a variable */
 };
 
 /* The checked interpreter, or NULL: there is none, or not yet, or one we cannot read. */

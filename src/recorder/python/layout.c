@@ -24,9 +24,14 @@ static const struct tare_python_layout fixed[] = {
 #undef PYTHON_TOLD
 
 #define PYTHON_FIXED(...)
-#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_) \
-	{.minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_, .code = code_, \
-	 .version = version_},
+#define PYTHON_TOLD(minor_, lines_, ascii_, thread_, frame_, code_, version_)                      \
+	{ .minor = minor_,                                                                         \
+	  .lines = lines_,                                                                         \
+	  .ascii = ascii_,                                                                         \
+	  .thread = thread_,                                                                       \
+	  .frame = frame_,                                                                         \
+	  .code = code_,                                                                           \
+	  .version = version_ },
 static const struct told {
 	uint16_t minor, ascii, version;
 	uint8_t lines, thread, frame, code;
@@ -56,11 +61,13 @@ static uint16_t narrow(uint64_t word)
 	return word < NONE ? (uint16_t)word : NONE;
 }
 
-static enum tare_python_told ask(const struct told *t, const void *runtime, struct tare_python_layout *out)
+static enum tare_python_told ask(const struct told *t, const void *runtime,
+				 struct tare_python_layout *out)
 {
 	const uint64_t *words = runtime;
 
-	if (!runtime || memcmp(words, "xdebugpy", 8) != 0 || words[VERSION] >> 16 != (0x300u | t->minor))
+	if (!runtime || memcmp(words, "xdebugpy", 8) != 0 ||
+	    words[VERSION] >> 16 != (0x300u | t->minor))
 		return TARE_PYTHON_BAD_OFFSETS;
 	if (words[FREE_THREADED])
 		return TARE_PYTHON_FREE_THREADED;

@@ -12,7 +12,7 @@
 
 struct tare_python_frame {
 	uintptr_t code; /* address of its code object */
-	int at; /* byte of code that it is at; negative: it has not begun */
+	int at;         /* byte of code that it is at; negative: it has not begun */
 };
 
 /* References to code objects have tags from 3.14 on. */
@@ -27,7 +27,8 @@ static inline uint64_t tare_python_mask(const struct tare_python_layout *l)
 	return l->instructions == TARE_PYTHON_NONE ? UINT32_MAX : UINT64_MAX;
 }
 
-static inline int tare_python_offset(const struct tare_python_layout *l, uintptr_t code, uint64_t at)
+static inline int tare_python_offset(const struct tare_python_layout *l, uintptr_t code,
+				     uint64_t at)
 {
 	return l->instructions == TARE_PYTHON_NONE ? (int)at * l->unit
 						   : (int)(at - (code + l->instructions));
@@ -64,7 +65,8 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 
 	if (!tare_python_load(state + l->frame, &frame, trust))
 		return -1;
-	if (l->nested != TARE_PYTHON_NONE && (!frame || !tare_python_load(frame + l->nested, &frame, trust)))
+	if (l->nested != TARE_PYTHON_NONE &&
+	    (!frame || !tare_python_load(frame + l->nested, &frame, trust)))
 		return -1;
 	for (hops = 0; frame && n < max && hops < HOPS_MAX; hops++) {
 		uint8_t owner = 0;
@@ -73,7 +75,8 @@ tare_python_walk(const struct tare_python_layout *l, uintptr_t state, uintptr_t 
 		if (!tare_python_load(frame + l->code, &code, trust))
 			return -1;
 		code &= ~(uint64_t)TAG_BITS; /* references of 3.14 have tags */
-		if (l->owner != TARE_PYTHON_NONE && !tare_python_load_byte(frame + l->owner, &owner, trust))
+		if (l->owner != TARE_PYTHON_NONE &&
+		    !tare_python_load_byte(frame + l->owner, &owner, trust))
 			return -1;
 		if (!code || !tare_python_load(code + TARE_PYTHON_TYPE, &type, trust))
 			return -1;

@@ -18,7 +18,7 @@
 #include "recorder/torch/tensors.h"
 
 /* Mangled: c10::ProfiledCPUMemoryReporter::New(void *, size_t) and ::Delete(void *). */
-#define NEW _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
+#define NEW    _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm
 #define DELETE _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
 
 typedef void new_fn(void *reporter, void *block, size_t bytes);

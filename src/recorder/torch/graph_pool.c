@@ -20,8 +20,8 @@
 
 /* Mangled. With a capture mode since 2.1, without one from 1.10 on. */
 #define BEGIN_MODE _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode
-#define BEGIN _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE
-#define POOL _ZN2at4cuda9CUDAGraph4poolEv
+#define BEGIN      _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE
+#define POOL       _ZN2at4cuda9CUDAGraph4poolEv
 
 struct pool_id {
 	uint64_t first, second;
@@ -82,11 +82,10 @@ TARE_EXPORT void BEGIN(void *graph, struct pool_id pool)
 }
 
 /* Asked for to give it to another graph: this is the id of the pool that the graph has. */
-TARE_EXPORT struct pool_id POOL(void *graph)
-{
+TARE_EXPORT struct pool_id POOL(void *graph) {
 	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(POOL);
 	pool_fn *real = (pool_fn *)tare_torch_real(&torch);
-	struct pool_id pool = {0, 0};
+	struct pool_id pool = { 0, 0 };
 	struct tare_rec_mempool rec;
 
 	if (unlikely(!real))

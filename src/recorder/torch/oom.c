@@ -19,7 +19,7 @@ enum { CUDA = 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::D
 
 /* Mangled: they take a c10::Device. Sizes are signed until 1.13, unsigned since 2.0. */
 #define OOM_SIGNED _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
-#define OOM _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
+#define OOM        _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
 
 typedef void oom_fn(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_t device);
 
@@ -48,8 +48,8 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 	tare_depth--;
 }
 
-static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated, uint64_t reserved,
-		    uint16_t device)
+static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated,
+		    uint64_t reserved, uint16_t device)
 {
 	oom_fn *real = (oom_fn *)tare_torch_real(torch);
 

@@ -17,7 +17,8 @@ enum { NAME_BYTES = 16, TRIES = 3 };
 /* Not in a forked child either, where a thread that is not there any more may hold the allocator's lock. */
 static bool is_initialized(const struct tare_probe_api *py, struct py_object *torch_c)
 {
-	struct py_object *said = tare_probe_item(py, tare_probe_module(py, "torch.cuda"), "_initialized");
+	struct py_object *said =
+		tare_probe_item(py, tare_probe_module(py, "torch.cuda"), "_initialized");
 	struct py_object *is_bad_fork =
 		tare_probe_call(py, tare_probe_builtin(py, torch_c, "_cuda_isInBadFork"), NULL);
 	bool is = said && is_bad_fork && tare_probe_type(said) == tare_probe_type(is_bad_fork) &&
@@ -36,18 +37,22 @@ static bool is_native(const struct tare_probe_api *py, struct py_object *torch_c
 
 	if (!ask)
 		return true;
-	name = tare_probe_call(py, tare_probe_builtin(py, torch_c, "_cuda_getAllocatorBackend"), NULL);
+	name = tare_probe_call(py, tare_probe_builtin(py, torch_c, "_cuda_getAllocatorBackend"),
+			       NULL);
 	is = name &&
 	     tare_probe_type(name) ==
-		     tare_probe_type(tare_probe_item(py, tare_probe_module(py, "sys"), "version")) &&
-	     tare_python_text(&py->python->layout, (uintptr_t)name, text, sizeof(text), TARE_PYTHON_TRUST) &&
+		     tare_probe_type(
+			     tare_probe_item(py, tare_probe_module(py, "sys"), "version")) &&
+	     tare_python_text(&py->python->layout, (uintptr_t)name, text, sizeof(text),
+			      TARE_PYTHON_TRUST) &&
 	     !strcmp(text, "native");
 	tare_probe_release(py, name);
 	return is;
 }
 
 /* A dict in a dict, both made for us. */
-static struct py_object *part(const struct tare_probe_api *py, struct py_object *whole, const char *name)
+static struct py_object *part(const struct tare_probe_api *py, struct py_object *whole,
+			      const char *name)
 {
 	struct py_object *found = tare_probe_item(py, whole, name);
 
@@ -56,7 +61,8 @@ static struct py_object *part(const struct tare_probe_api *py, struct py_object 
 
 static uint64_t current(const struct tare_probe_api *py, struct py_object *stats, const char *name)
 {
-	struct py_object *number = tare_probe_item(py, part(py, part(py, stats, name), "all"), "current");
+	struct py_object *number =
+		tare_probe_item(py, part(py, part(py, stats, name), "all"), "current");
 	uint64_t value = number ? py->PyLong_AsUnsignedLongLong(number) : TARE_NOT_KNOWN;
 
 	if (!py->PyErr_Occurred())
@@ -116,7 +122,8 @@ void tare_pool_witness(const struct tare_probe_api *py)
 	struct py_object *stats = tare_probe_builtin(py, torch_c, "_cuda_memoryStats");
 	int i;
 
-	if (!stats || tare_devices_count() == 0 || !is_initialized(py, torch_c) || !is_native(py, torch_c))
+	if (!stats || tare_devices_count() == 0 || !is_initialized(py, torch_c) ||
+	    !is_native(py, torch_c))
 		return;
 	for (i = 0; i < tare_devices_count(); i++)
 		record(py, stats, i);

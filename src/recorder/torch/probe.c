@@ -19,8 +19,8 @@
 enum { SHARE = 100, EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST_MS = 10000 };
 
 static struct {
-	uint64_t next; /* not before, in ticks; 0: there was no tensor yet */
-	uint64_t asked; /* when the interpreter was asked; 0: it has answered */
+	uint64_t next;        /* not before, in ticks; 0: there was no tensor yet */
+	uint64_t asked;       /* when the interpreter was asked; 0: it has answered */
 	uint64_t spent, last; /* ticks: of all sweeps, of the last */
 	uint32_t sweeps;
 	bool was_backward;
@@ -45,16 +45,16 @@ static bool may_afford(void)
 static void sweep(void)
 {
 	uint64_t begin = tare_clock_ticks();
-	struct tare_probe_result result = {0, 0, 0};
+	struct tare_probe_result result = { 0, 0, 0 };
 	struct tare_rec_sweep rec;
 	bool is_done;
 
 	tare_depth++;
 	is_done = tare_probe_walk(&result);
-	rec = (struct tare_rec_sweep){.objects = result.objects,
-				      .entries = result.entries,
-				      .flags = result.flags,
-				      .ticks = tare_clock_ticks() - begin};
+	rec = (struct tare_rec_sweep){ .objects = result.objects,
+				       .entries = result.entries,
+				       .flags = result.flags,
+				       .ticks = tare_clock_ticks() - begin };
 	if (is_done)
 		tare_emit_sweep(&rec);
 	tare_depth--;
@@ -62,7 +62,8 @@ static void sweep(void)
 	the.spent += the.last;
 	if (!is_done)
 		return;
-	the.next = tare_clock_ticks() + (of_ms(FIRST_MS) << (the.sweeps < DOUBLINGS ? the.sweeps : DOUBLINGS));
+	the.next = tare_clock_ticks() +
+		   (of_ms(FIRST_MS) << (the.sweeps < DOUBLINGS ? the.sweeps : DOUBLINGS));
 	the.sweeps++;
 }
 
@@ -86,7 +87,8 @@ static int on_safe_point(void *arg)
 static bool may_ask(const struct tare_python *python)
 {
 	return python->layout.minor != 8 ||
-	       (python->runtime && !*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
+	       (python->runtime &&
+		!*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
 }
 
 static void consider(bool begins_backward, uint64_t now)

@@ -17,7 +17,7 @@
 struct tare_probe_result {
 	uint64_t objects; /* looked at */
 	uint32_t entries; /* PROBE records written */
-	uint32_t flags; /* enum tare_sweep_flag */
+	uint32_t flags;   /* enum tare_sweep_flag */
 };
 
 /* A block was handed out, at `now`: asks for a sweep if it is time for one. `flags`: enum tare_tensor_flag. */

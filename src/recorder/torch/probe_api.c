@@ -20,14 +20,16 @@ static bool find(struct tare_probe_api *py)
 	bool is_whole = true;
 
 	py->python = tare_python_interpreter();
-	if (!py->python || !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
+	if (!py->python ||
+	    !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
 		return false;
-#define TARE_PROBE_API(result, name, params)                                                        \
-	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                                \
+#define TARE_PROBE_API(result, name, params)                                                       \
+	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                               \
 	is_whole &= py->name != NULL;
 	TARE_PROBE_API_MAP(TARE_PROBE_API)
 #undef TARE_PROBE_API
-#define TARE_PROBE_API(result, name, params) *(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
+#define TARE_PROBE_API(result, name, params)                                                       \
+	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
 	TARE_PROBE_API_MAYBE_MAP(TARE_PROBE_API)
 #undef TARE_PROBE_API
 	return is_whole;
@@ -40,7 +42,8 @@ const struct tare_probe_api *tare_probe_api(void)
 
 	if (__atomic_exchange_n(&the.lock, 1, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread looks: there will be another time */
-	if (!the.is_found || the.unloads != unloads || the.api.python != tare_python_interpreter()) {
+	if (!the.is_found || the.unloads != unloads ||
+	    the.api.python != tare_python_interpreter()) {
 		the.unloads = unloads;
 		the.is_found = find(&the.api);
 	}

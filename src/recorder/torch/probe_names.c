@@ -4,7 +4,8 @@
 
 #include "recorder/torch/probe_api.h"
 
-struct py_object *tare_probe_item(const struct tare_probe_api *py, struct py_object *dict, const char *name)
+struct py_object *tare_probe_item(const struct tare_probe_api *py, struct py_object *dict,
+				  const char *name)
 {
 	return dict ? py->PyDict_GetItemString(dict, name) : NULL;
 }
@@ -20,18 +21,21 @@ struct py_object *tare_probe_module(const struct tare_probe_api *py, const char 
 	return dict;
 }
 
-struct py_object *tare_probe_builtin(const struct tare_probe_api *py, struct py_object *dict, const char *name)
+struct py_object *tare_probe_builtin(const struct tare_probe_api *py, struct py_object *dict,
+				     const char *name)
 {
 	struct py_object *known = tare_probe_item(py, tare_probe_module(py, "sys"), "intern");
 	struct py_object *function = tare_probe_item(py, dict, name);
 
-	return known && function && tare_probe_type(function) == tare_probe_type(known) ? function : NULL;
+	return known && function && tare_probe_type(function) == tare_probe_type(known) ? function
+											: NULL;
 }
 
 struct py_object *tare_probe_call(const struct tare_probe_api *py, struct py_object *function,
 				  struct py_object *argument)
 {
-	struct py_object *result = function ? py->PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
+	struct py_object *result =
+		function ? py->PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
 
 	if (function && !result)
 		py->PyErr_Clear();

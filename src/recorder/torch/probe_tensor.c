@@ -316,7 +316,8 @@ static bool find_functions(struct tare_probe_tensors *t)
 /* Tests see what is known without. */
 static bool may_read(void)
 {
-	return likely(!tare_config.disabled_hook) || strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
+	return likely(!tare_config.disabled_hook) ||
+	       strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
 }
 
 bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *torch_c)

@@ -16,7 +16,8 @@ enum kind { NONE, TENSOR, MODULE, OPTIMIZER, FLAT, SHARDED };
 
 struct walk {
 	struct tare_probe_sweep s;
-	struct py_object *classes[SHARDED + 1]; /* by kind, not ours to release; NULL: it is not imported */
+	/* by kind, not ours to release; NULL: it is not imported */
+	struct py_object *classes[SHARDED + 1];
 	uint32_t visible;
 	struct {
 		struct py_object *type;
@@ -69,14 +70,16 @@ static void see_tensor(struct walk *w, struct py_object *tensor)
 		return;
 	flags = tare_probe_flags(t, tensor);
 	if (!tare_probe_is_wrapper(t, tensor))
-		tare_probe_say_memory(&w->s, at, flags, (struct tare_probe_about){ .role = TARE_PROBE_TENSOR });
+		tare_probe_say_memory(&w->s, at, flags,
+				      (struct tare_probe_about){ .role = TARE_PROBE_TENSOR });
 	if (flags == (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD))
 		tare_probe_say_gradient(&w->s, tensor, at, false);
 }
 
 /* ---- modules and optimizers ---- */
 
-static void see_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner, uint32_t role)
+static void see_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner,
+			uint32_t role)
 {
 	struct py_object *dict = item(w, names, which), *key, *value;
 	struct tare_probe_about about = { .of = owner, .role = role };
@@ -113,8 +116,11 @@ static void see_optimizer(struct walk *w, struct py_object *names)
 	while (w->s.py->PyDict_Next(states, &place, &key, &value)) {
 		if (!tare_probe_is_dict(&w->s, value))
 			continue;
-		about.of = tare_probe_is_tensor(&w->s.tensors, key) ? tare_probe_memory(&w->s.tensors, key) : 0;
-		if (about.of && !tare_probe_reads(&w->s.tensors)) /* else each tensor tells its own */
+		about.of = tare_probe_is_tensor(&w->s.tensors, key)
+				   ? tare_probe_memory(&w->s.tensors, key)
+				   : 0;
+		if (about.of &&
+		    !tare_probe_reads(&w->s.tensors)) /* else each tensor tells its own */
 			tare_probe_say_gradient(&w->s, key, about.of, true);
 		for (inner = 0; w->s.py->PyDict_Next(value, &inner, &about.key, &tensor);)
 			tare_probe_say(&w->s, tensor, about);

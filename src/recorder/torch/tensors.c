@@ -32,9 +32,10 @@ enum { CPU = 0, CUDA = 1 /* also of HIP builds */ };
 
 /* Mangled: they take a c10::Device. Sizes are signed until 1.13, unsigned since 2.0. */
 #define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
-#define REPORT _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+#define REPORT        _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
 
-typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device);
+typedef void report_fn(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+		       uint16_t device);
 
 report_fn REPORT_SIGNED, REPORT;
 
@@ -56,14 +57,16 @@ static bool find_python(int i, struct tare_elf_object *object)
 
 static int (*find_finalizing(void))(void)
 {
-	static const char *const names[] = {"Py_IsFinalizing", "_Py_IsFinalizing"}; /* 3.13, 3.7 */
+	static const char *const names[] = { "Py_IsFinalizing",
+					     "_Py_IsFinalizing" }; /* 3.13, 3.7 */
 	struct tare_elf_object object;
 	void *found;
 	int i, k;
 
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < 2; k++)
-			if (find_python(i, &object) && (found = tare_elf_symbol(&object, names[k], NULL)))
+			if (find_python(i, &object) &&
+			    (found = tare_elf_symbol(&object, names[k], NULL)))
 				return (int (*)(void))found;
 	return never;
 }
@@ -143,10 +146,12 @@ static void see(const void *block, int64_t bytes, uint16_t device)
 	if ((device & 0xff) == CUDA)
 		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
 	else if ((device & 0xff) == CPU && block && !tare_cpu_tensor_is_known(block))
-		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU, TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
+		tare_tensor_record(block, bytes, TARE_TENSOR_ON_CPU,
+				   TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
 }
 
-TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+			       uint16_t device)
 {
 	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT_SIGNED);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);
@@ -156,7 +161,8 @@ TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, u
 		real(block, bytes, allocated, reserved, device);
 }
 
-TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved, uint16_t device)
+TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+			uint16_t device)
 {
 	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);

@@ -20,7 +20,8 @@ bool tare_vram_is_on;
 static struct {
 	uint32_t state; /* 0: not mapped yet, 1: mapped, 2: cannot be */
 	struct tare_vram_file *file;
-	struct tare_vram_slot *slot; /* ours; NULL: none was free, and nobody can give our bytes back */
+	/* ours; NULL: none was free, and nobody can give our bytes back */
+	struct tare_vram_slot *slot;
 	int slot_state; /* 0: not taken yet */
 	int8_t card_of[TARE_WEIGH_DEVICES];
 } vram;
@@ -53,10 +54,13 @@ static struct tare_vram_file *file_of_recording(void)
 	file = map_file();
 	if (!file) {
 		vram.state = 2;
-		tare_degraded("the limit of --vram cannot be kept: its file in the recording cannot be mapped", NULL);
+		tare_degraded(
+			"the limit of --vram cannot be kept: its file in the recording cannot be mapped",
+			NULL);
 		return NULL;
 	}
-	if (__atomic_compare_exchange_n(&vram.file, &none, file, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&vram.file, &none, file, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return file;
 	tare_sys_munmap(file, sizeof(*file)); /* another thread was first */
 	return none;
@@ -80,7 +84,8 @@ static void give_back(struct tare_vram_file *file, struct tare_vram_slot *slot)
 	uint32_t i;
 
 	for (i = 0; i < file->card_nr; i++) {
-		uint64_t units = __atomic_exchange_n(&slot->parts[i].under_way, 0, __ATOMIC_ACQ_REL);
+		uint64_t units =
+			__atomic_exchange_n(&slot->parts[i].under_way, 0, __ATOMIC_ACQ_REL);
 
 		if (units)
 			__atomic_fetch_sub(&file->cards[i].word, units, __ATOMIC_ACQ_REL);
@@ -97,7 +102,8 @@ static bool is_gone(const struct tare_vram_slot *slot, uint64_t namespace)
 	       start_ticks_of(pid) != slot->start_ticks;
 }
 
-static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slot, uint64_t namespace)
+static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slot,
+			 uint64_t namespace)
 {
 	uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 
@@ -127,7 +133,8 @@ static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pi
 	for (i = 0; i < __atomic_load_n(&file->slot_nr, __ATOMIC_ACQUIRE); i++) {
 		struct tare_vram_slot *slot = &file->slots[i];
 
-		if (slot->pid == pid && slot->start_ticks == ticks && slot->pid_namespace == namespace) {
+		if (slot->pid == pid && slot->start_ticks == ticks &&
+		    slot->pid_namespace == namespace) {
 			give_back(file, slot);
 			return slot;
 		}
@@ -142,8 +149,9 @@ static struct tare_vram_slot *find_slot(struct tare_vram_file *file, uint32_t pi
 		slot->pid_namespace = namespace;
 		slot->start_ticks = ticks;
 		high = __atomic_load_n(&file->slot_nr, __ATOMIC_RELAXED);
-		while (high < i + 1 && !__atomic_compare_exchange_n(&file->slot_nr, &high, i + 1, false,
-								    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		while (high < i + 1 &&
+		       !__atomic_compare_exchange_n(&file->slot_nr, &high, i + 1, false,
+						    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		return slot;
 	}
@@ -157,10 +165,11 @@ static struct tare_vram_slot *own_slot(void)
 
 	if (likely(__atomic_load_n(&vram.slot_state, __ATOMIC_ACQUIRE) == 2))
 		return vram.slot;
-	if (!file || !__atomic_compare_exchange_n(&vram.slot_state, &none, 1, false, __ATOMIC_ACQ_REL,
-						  __ATOMIC_ACQUIRE))
+	if (!file || !__atomic_compare_exchange_n(&vram.slot_state, &none, 1, false,
+						  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread takes it right now: this one call goes without */
-	vram.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()), tare_proc_pid_namespace());
+	vram.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()),
+			      tare_proc_pid_namespace());
 	__atomic_store_n(&vram.slot_state, 2, __ATOMIC_RELEASE);
 	return vram.slot;
 }
@@ -182,7 +191,8 @@ void tare_vram_under_way(struct tare_vram_card *card, int64_t units)
 	struct tare_vram_slot *slot = own_slot();
 
 	if (slot)
-		__atomic_fetch_add(&slot->parts[number_of(card)].under_way, (uint64_t)units, __ATOMIC_ACQ_REL);
+		__atomic_fetch_add(&slot->parts[number_of(card)].under_way, (uint64_t)units,
+				   __ATOMIC_ACQ_REL);
 }
 
 void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes)
@@ -227,7 +237,8 @@ struct tare_vram_card *tare_vram_card_of_uuid(const uint8_t uuid[16])
 		low = low << 8 | uuid[i + 8];
 	}
 	for (i = 0; file && i < file->card_nr; i++)
-		if ((high | low) && file->cards[i].uuid_high == high && file->cards[i].uuid_low == low)
+		if ((high | low) && file->cards[i].uuid_high == high &&
+		    file->cards[i].uuid_low == low)
 			return &file->cards[i];
 	return NULL;
 }
@@ -241,7 +252,8 @@ static struct tare_vram_card *find_card(struct tare_vram_file *file, int ordinal
 	tare_devices_uuid(ordinal, uuid);
 	card = tare_vram_card_of_uuid(uuid);
 	for (i = 0; !card && i < file->card_nr; i++)
-		if (!file->cards[i].uuid_high && !file->cards[i].uuid_low && file->cards[i].index == ordinal)
+		if (!file->cards[i].uuid_high && !file->cards[i].uuid_low &&
+		    file->cards[i].index == ordinal)
 			card = &file->cards[i];
 	return card;
 }
@@ -251,7 +263,8 @@ static bool is_smaller(const struct tare_vram_card *card, int ordinal)
 {
 	size_t total = 0;
 
-	if (!tare_driver.cuDeviceTotalMem_v2 || tare_driver.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
+	if (!tare_driver.cuDeviceTotalMem_v2 ||
+	    tare_driver.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
 		return true;
 	if (tare_vram_room(card) <= total)
 		return true;
@@ -275,8 +288,8 @@ struct tare_vram_card *tare_vram_card(int ordinal)
 	card = find_card(file, ordinal);
 	if (card && !is_smaller(card, ordinal))
 		card = NULL;
-	__atomic_store_n(&vram.card_of[ordinal], card ? (int8_t)(number_of(card) + 1) : (int8_t)ABSENT,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&vram.card_of[ordinal],
+			 card ? (int8_t)(number_of(card) + 1) : (int8_t)ABSENT, __ATOMIC_RELAXED);
 	return card;
 }
 
@@ -293,7 +306,8 @@ static int64_t set_aside(const struct tare_vram_card *card)
 		int64_t part = __atomic_load_n(&slot->parts[n].aside, __ATOMIC_ACQUIRE);
 
 		/* The device forgets a process that is killed, and so must this sum. */
-		if (unlikely(part && slot != vram.slot) && is_gone(slot, tare_proc_pid_namespace())) {
+		if (unlikely(part && slot != vram.slot) &&
+		    is_gone(slot, tare_proc_pid_namespace())) {
 			reclaim_slot(file, slot, tare_proc_pid_namespace());
 			continue;
 		}
@@ -320,11 +334,12 @@ static uint64_t device_used(int ordinal)
 			return memory.used;
 		/* CUDA's total is what is left when the driver has its reserve. */
 		if (tare_driver.cuDeviceTotalMem_v2 &&
-		    tare_driver.cuDeviceTotalMem_v2(&total, ordinal) == CUDA_SUCCESS && total <= memory.total &&
-		    memory.total - total <= memory.used)
+		    tare_driver.cuDeviceTotalMem_v2(&total, ordinal) == CUDA_SUCCESS &&
+		    total <= memory.total && memory.total - total <= memory.used)
 			return memory.used - (memory.total - total);
 	}
-	if (tare_driver.cuMemGetInfo_v2 && tare_driver.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+	if (tare_driver.cuMemGetInfo_v2 &&
+	    tare_driver.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
 		return total - free_bytes;
 	return TARE_NOT_KNOWN;
 }

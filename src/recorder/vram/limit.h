@@ -30,11 +30,11 @@ struct tare_limit {
 	struct tare_vram_card *card; /* NULL: nothing is limited here */
 	int device;
 	uint64_t before; /* device bytes that counted before the call */
-	uint64_t units; /* under way */
-	uint64_t word; /* the card's, with them */
-	bool is_alone; /* nothing else was under way when it began */
-	bool is_tight; /* what it took decides */
-	bool is_open; /* nobody knows before what it takes */
+	uint64_t units;  /* under way */
+	uint64_t word;   /* the card's, with them */
+	bool is_alone;   /* nothing else was under way when it began */
+	bool is_tight;   /* what it took decides */
+	bool is_open;    /* nobody knows before what it takes */
 };
 
 #define TARE_LIMIT_OPEN UINT64_MAX /* as `most`: not known; it is looked at afterwards */

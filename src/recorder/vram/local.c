@@ -9,9 +9,9 @@
 #include "recorder/vram/kept.h"
 
 #define STACK_AT_FIRST 1024 /* bytes per thread that a context comes with */
-#define STACK_ALIGN 16u
-#define LOCAL_EXTRA (UINT64_C(512) << 10) /* an H200 takes 388 to 512 KiB: tare calibrate */
-#define PAGE (UINT64_C(2) << 20)
+#define STACK_ALIGN    16u
+#define LOCAL_EXTRA    (UINT64_C(512) << 10) /* an H200 takes 388 to 512 KiB: tare calibrate */
+#define PAGE           (UINT64_C(2) << 20)
 
 static struct context {
 	CUcontext handle;
@@ -66,8 +66,8 @@ void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 	for (i = 0; i < TARE_LOCAL_CONTEXTS; i++) {
 		CUcontext none = NULL;
 
-		if (!__atomic_compare_exchange_n(&contexts[i].handle, &none, (CUcontext)1, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&contexts[i].handle, &none, (CUcontext)1, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		contexts[i].device = limit->device;
 		contexts[i].stack = STACK_AT_FIRST;
@@ -99,11 +99,13 @@ void tare_local_end_primary(int device)
 	int active = 1;
 
 	if (context && tare_driver.cuDevicePrimaryCtxGetState &&
-	    tare_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
+	    tare_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
+	    !active)
 		tare_local_end(context);
 }
 
-static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t page, uint64_t stack)
+static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t page,
+		     uint64_t stack)
 {
 	uint64_t per_thread = (stack + align - 1) / align * align;
 
@@ -133,7 +135,8 @@ uint64_t tare_local_growth(uint64_t stack)
 
 	if (!card || stack <= context->stack)
 		return 0;
-	return need_there(card, context->device, stack) - need_there(card, context->device, context->stack);
+	return need_there(card, context->device, stack) -
+	       need_there(card, context->device, context->stack);
 }
 
 void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limit)

@@ -20,8 +20,8 @@ static const struct {
 	const char *name;
 	void *hook;
 } hooks[] = {
-	{"nvmlDeviceGetMemoryInfo", (void *)nvmlDeviceGetMemoryInfo},
-	{"nvmlDeviceGetMemoryInfo_v2", (void *)nvmlDeviceGetMemoryInfo_v2},
+	{ "nvmlDeviceGetMemoryInfo", (void *)nvmlDeviceGetMemoryInfo },
+	{ "nvmlDeviceGetMemoryInfo_v2", (void *)nvmlDeviceGetMemoryInfo_v2 },
 };
 
 static void *hook_of(const char *name)
@@ -43,7 +43,9 @@ void *tare_vram_nvml_real(const char *name)
 {
 	struct tare_elf_object library;
 
-	return tare_elf_find_object("libnvidia-ml.so", &library) ? tare_elf_symbol(&library, name, NULL) : NULL;
+	return tare_elf_find_object("libnvidia-ml.so", &library)
+		       ? tare_elf_symbol(&library, name, NULL)
+		       : NULL;
 }
 
 void *tare_vram_nvml_swap(const char *name, void *found)
@@ -65,7 +67,8 @@ static bool resolve(void)
 	tare_start_once();
 	*(void **)&real.uuid = tare_vram_nvml_real("nvmlDeviceGetUUID");
 	*(void **)&real.memory_v2 = tare_vram_nvml_real("nvmlDeviceGetMemoryInfo_v2");
-	__atomic_store_n((void **)&real.memory, tare_vram_nvml_real("nvmlDeviceGetMemoryInfo"), __ATOMIC_RELEASE);
+	__atomic_store_n((void **)&real.memory, tare_vram_nvml_real("nvmlDeviceGetMemoryInfo"),
+			 __ATOMIC_RELEASE);
 	return real.memory;
 }
 
@@ -75,7 +78,8 @@ static const struct tare_vram_card *card_of(nvml_device dev)
 	char text[96];
 	const char *hex;
 
-	if (likely(!tare_vram_is_on) || tare_depth > 0 || !real.uuid || real.uuid(dev, text, sizeof(text)) != 0)
+	if (likely(!tare_vram_is_on) || tare_depth > 0 || !real.uuid ||
+	    real.uuid(dev, text, sizeof(text)) != 0)
 		return NULL;
 	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
 	return hex && tare_plib_parse_uuid(hex, uuid) ? tare_vram_card_of_uuid(uuid) : NULL;
@@ -101,7 +105,8 @@ int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory)
 	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
 	if (card) {
 		/* Some drivers count the reserve as used. */
-		if (memory->total == memory->free + memory->used && memory->used >= memory->reserved)
+		if (memory->total == memory->free + memory->used &&
+		    memory->used >= memory->reserved)
 			memory->used -= memory->reserved;
 		memory->total = card->total;
 		memory->reserved = card->reserved;
@@ -114,7 +119,7 @@ int nvmlDeviceGetMemoryInfo_v2(nvml_device dev, struct nvml_memory_v2 *memory)
 
 int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory)
 {
-	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
+	struct nvml_memory_v2 v2 = { .version = NVML_MEMORY_V2 };
 	const struct tare_vram_card *card;
 	int result, saved_errno;
 
@@ -125,7 +130,8 @@ int nvmlDeviceGetMemoryInfo(nvml_device dev, struct nvml_memory_v1 *memory)
 	card = result == NVML_SUCCESS ? card_of(dev) : NULL;
 	if (card) {
 		/* This record counts the reserve as used; the newer one says how much it is. */
-		if (real.memory_v2 && real.memory_v2(dev, &v2) == NVML_SUCCESS && memory->used >= v2.reserved)
+		if (real.memory_v2 && real.memory_v2(dev, &v2) == NVML_SUCCESS &&
+		    memory->used >= v2.reserved)
 			memory->used -= v2.reserved;
 		memory->total = card->total;
 		memory->used = used_on(card, memory->used) + card->reserved;

@@ -48,7 +48,8 @@ int main(void)
 	compare("instructions", offsetof(PyCodeObject, co_code_adaptive), l.instructions);
 #endif
 #if PY_MINOR_VERSION == 8
-	compare("finishing", offsetof(_PyRuntimeState, ceval.pending.finishing), TARE_PYTHON_FINISHING);
+	compare("finishing", offsetof(_PyRuntimeState, ceval.pending.finishing),
+		TARE_PYTHON_FINISHING);
 #endif
 #if PY_VERSION_HEX >= 0x030c0000
 	compare("owner", offsetof(_PyInterpreterFrame, owner), l.owner);

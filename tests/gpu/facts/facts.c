@@ -705,8 +705,9 @@ static void errors(void)
 	RESULT("range_unknown", tare_cu.cuMemGetAddressRange_v2(&base, &size, 0x1234560000));
 	RESULT("free", tare_cu.cuMemFree_v2(p));
 	RESULT("free_twice", tare_cu.cuMemFree_v2(p));
-	RESULT("pointer_unknown", tare_cu.cuPointerGetAttribute(
-					  &value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0x1234560000));
+	RESULT("pointer_unknown",
+	       tare_cu.cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					     0x1234560000));
 	RESULT("copy_unknown", tare_cu.cuMemcpyHtoD_v2(0x1234560000, byte, 16));
 	RESULT("copy_0", tare_cu.cuMemcpyHtoD_v2(0, byte, 0));
 	RESULT("set_unknown", tare_cu.cuMemsetD8_v2(0x1234560000, 0, 16));

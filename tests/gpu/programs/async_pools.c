@@ -35,7 +35,8 @@ static void empty(CUstream stream, const CUdeviceptr *blocks, int every)
 int main(void)
 {
 	CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-				      .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 } };
+				      .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE,
+						    .id = 0 } };
 	CUdeviceptr first[BLOCKS], second[BLOCKS], kept[BLOCKS];
 	cuuint64_t everything = UINT64_MAX, reserved = 0, used = 0;
 	CUmemoryPool keeping, pool;

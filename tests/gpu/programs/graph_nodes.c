@@ -91,7 +91,8 @@ static void measure(const char *kind, int count, CUstream stream)
 /* Kinds may be named: the simulated GPU has no host nodes. */
 int main(int argc, char **argv)
 {
-	static const char *const all[] = { "kernel", "kernel+2048B", "memset", "memcpy", "empty", "host" };
+	static const char *const all[] = { "kernel", "kernel+2048B", "memset",
+					   "memcpy", "empty",        "host" };
 	CUmodule module;
 	CUstream stream;
 	size_t i;

@@ -62,7 +62,8 @@ static int receive_descriptor(int from)
 
 static CUdeviceptr map(CUmemGenericAllocationHandle handle, size_t bytes, int device)
 {
-	CUmemAccessDesc access = { .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device },
+	CUmemAccessDesc access = { .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE,
+						 .id = device },
 				   .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
 	CUdeviceptr at;
 
@@ -92,7 +93,8 @@ static void give(int peer, size_t bytes, int is_first_to_release)
 
 	OK(cuMemCreate(&handle, bytes, &properties, 0));
 	at = map(handle, bytes, 0);
-	OK(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+	OK(cuMemExportToShareableHandle(&descriptor, handle,
+					CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 	send_descriptor(peer, descriptor);
 	close(descriptor);
 	hear(peer); /* it has mapped it */

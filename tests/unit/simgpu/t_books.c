@@ -123,7 +123,7 @@ static void graphs(void)
 	static const struct {
 		int nodes;
 		double mibs;
-	} sizes[] = { { 1, 0 },	   { 10, 0 },	 { 100, 0 },   { 1000, 2 },
+	} sizes[] = { { 1, 0 },    { 10, 0 },     { 100, 0 },   { 1000, 2 },
 		      { 5000, 8 }, { 10000, 12 }, { 20000, 24 } }; /* an H200: 0, 10, 12, 22 */
 	CUDA_KERNEL_NODE_PARAMS_v2 params = { .kern = (CUkernel)function("k0"),
 					      .gridDimX = 1,

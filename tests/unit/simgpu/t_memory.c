@@ -256,7 +256,8 @@ TEST(foreign_file_is_no_pool)
 	CUmemoryPool pool;
 
 	context_open(NULL);
-	CHECK_INT(cu.cuMemPoolImportFromShareableHandle(
-			  &pool, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+	CHECK_INT(cu.cuMemPoolImportFromShareableHandle(&pool, NULL,
+							CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+							0),
 		  CUDA_ERROR_INVALID_VALUE);
 }
