@@ -74,7 +74,7 @@ struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare
 	d->end_next = f->end_nr;
 	d->before = tare_fold_bucket_of_device(f, i, TARE_ACCOUNT_OTHER, 0);
 	d->paused = -1;
-	d->is_pause_open = tare_fold_is_paused(f);
+	d->is_pause_open = f->is_paused;
 	return d;
 }
 

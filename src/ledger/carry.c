@@ -126,7 +126,7 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 	if (used != TARE_NOT_KNOWN && source >= TARE_SOURCE_NVML2 && source <= TARE_SOURCE_CUDA)
 		d->used = tare_fold_normal(f, d, used, source, d->used);
 	d->last_ns = t;
-	d->is_pause_open = tare_fold_is_paused(f); /* an older pause is carried */
+	d->is_pause_open = f->is_paused; /* an older pause is carried */
 	if (is_start)
 		return;
 	tare_fold_peak(f, d, t);

@@ -8,23 +8,6 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-/* It ended in order, or nothing more can come from its log. */
-static bool is_over(const struct tare_process_fold *p, int64_t t)
-{
-	if (!p || p->process->role != TARE_ROLE_PROGRAM)
-		return false;
-	return (p->is_ending && p->end_ns <= t) ||
-	       (p->process->last_ns > 0 && p->process->last_ns < t);
-}
-
-bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
-{
-	for (int i = 0; i < f->process_nr; i++)
-		if (is_over(f->processes[i], t))
-			return true;
-	return false;
-}
-
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_place(f, process, d->index)->is_removed = true;
@@ -99,7 +82,7 @@ static struct leavers find_leavers(const struct tare_fold *f, const struct tare_
 	for (int i = 0; i < f->process_nr; i++) {
 		struct leaver own = l.items[i];
 
-		if (own.bytes <= 0 || !is_over(f->processes[i], t))
+		if (own.bytes <= 0 || !tare_fold_is_over(f->processes[i], t))
 			continue;
 		own.process = i;
 		own.end_ns = f->processes[i]->is_ending ? f->processes[i]->end_ns
@@ -211,7 +194,7 @@ static int heir(struct tare_fold *f, const struct tare_device_fold *d, int64_t t
 
 		if (!place || place->is_removed)
 			continue;
-		if (!is_over(p, t))
+		if (!tare_fold_is_over(p, t))
 			return i;
 		if (tare_fold_process_bytes(f, d, i) > 0)
 			last = i;
@@ -289,7 +272,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 	bool is_chosen = true;
 
 	for (int i = 0; *change < 0 && i < f->process_nr; i++)
-		if (is_over(f->processes[i], t))
+		if (tare_fold_is_over(f->processes[i], t))
 			tare_fold_share_end(f, i);
 	while (*change < 0 && is_chosen) {
 		struct leavers l = find_leavers(f, d, t);
@@ -321,7 +304,7 @@ bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_devic
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
-		if (is_over(p, t) && d->index < p->place_nr && p->places[d->index] &&
+		if (tare_fold_is_over(p, t) && d->index < p->place_nr && p->places[d->index] &&
 		    !p->places[d->index]->is_removed)
 			return true;
 	}

@@ -128,9 +128,11 @@ void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* b
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
 void tare_fold_process_free(struct tare_process_fold *p);
+/* It ended in order, or nothing more can come from its log; and did any? */
+bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 
 /* ended.c: processes that have ended */
-bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
@@ -543,14 +545,15 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out);
 
-/* pause.c: what was not recorded because nobody wanted it to be */
-void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
-void tare_fold_control_finish(struct tare_fold *f);
-bool tare_fold_is_paused(const struct tare_fold *f);
+/* paused.c: what came while recording was paused, in the books of a device */
 int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d);
 int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 				int64_t change);
+
+/* pause.c: what was not recorded because nobody wanted it to be */
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_control_finish(struct tare_fold *f);
 void tare_fold_notes_of_pauses(struct tare_fold *f);
 void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out);
 

@@ -764,6 +764,7 @@ struct tare_fold {
 	int64_t known_ns; /* up to which everything was folded */
 	bool opened_gpu;
 
+	bool is_paused; /* recording, for the moment */
 	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
 	size_t control_nr, control_cap;
 	struct tare_paused *paused; /* by recording */

@@ -23,7 +23,7 @@ static struct tare_paused *state_of(struct tare_fold *f, const char *folder)
 	return &f->paused[f->paused_nr++];
 }
 
-bool tare_fold_is_paused(const struct tare_fold *f)
+static bool is_any_paused(const struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->paused_nr; i++)
 		if (f->paused[i].since >= 0)
@@ -93,11 +93,13 @@ void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
 		if (p->since >= 0)
 			add_pause(f, p->since, e->at_ns, false);
 		p->since = -1;
+		f->is_paused = is_any_paused(f);
 		return;
 	}
 	begin(f);
 	if (p->since < 0)
 		p->since = e->at_ns;
+	f->is_paused = true;
 	p->is_stopped = r->what == TARE_ACT_STOP;
 	if (p->is_stopped)
 		end_work(f, e->at_ns);
@@ -109,39 +111,6 @@ void tare_fold_control_finish(struct tare_fold *f)
 	for (size_t i = 0; i < f->paused_nr; i++)
 		if (f->paused[i].since >= 0)
 			add_pause(f, f->paused[i].since, -1, f->paused[i].is_stopped);
-}
-
-int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d)
-{
-	if (d->paused < 0)
-		d->paused = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_PAUSED, 0);
-	return d->paused;
-}
-
-/* What is there of memory that was taken while recording was paused. */
-int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_device_fold *d)
-{
-	return d->paused < 0 ? 0 : f->buckets[d->paused].now.bytes;
-}
-
-/*
- * `change` came between two readings and no other rule explains it. Returns what of it is the
- * pause's: all, if there was one in between; of a fall after a process has ended, what it left there.
- */
-int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-				int64_t change)
-{
-	int64_t held = tare_fold_paused_bytes(f, d), part = 0;
-
-	if (d->is_pause_open)
-		part = change;
-	else if (change < 0 && held > 0 && tare_fold_is_any_over(f, t))
-		part = change < -held ? -held : change;
-	if (part)
-		tare_fold_book_bytes(f, tare_fold_paused_bucket(f, d), part, TARE_EVIDENCE_WEIGHED);
-	if (!tare_fold_is_paused(f))
-		d->is_pause_open = false;
-	return part;
 }
 
 /* Where what came in a pause is, or is not. */

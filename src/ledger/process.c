@@ -150,3 +150,19 @@ void tare_fold_process_free(struct tare_process_fold *p)
 	free(p->probes.items);
 	free(p);
 }
+
+bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t)
+{
+	if (!p || p->process->role != TARE_ROLE_PROGRAM)
+		return false;
+	return (p->is_ending && p->end_ns <= t) ||
+	       (p->process->last_ns > 0 && p->process->last_ns < t);
+}
+
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
+{
+	for (int i = 0; i < f->process_nr; i++)
+		if (tare_fold_is_over(f->processes[i], t))
+			return true;
+	return false;
+}
