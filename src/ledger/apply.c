@@ -254,6 +254,8 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	if (s->device >= 0)
 		find_bucket(f, s, a);
 	tare_fold_graph_apply(f, s, a);
+	if (a->changes_graphs)
+		tare_fold_segment_hold(f, s->process);
 	apply_effect(f, s, a);
 	tare_facts_note_call(f, s, a->context);
 	if (a->capture >= 0 && s->effect != TARE_EFFECT_DEL)

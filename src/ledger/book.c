@@ -54,30 +54,6 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 	return id;
 }
 
-struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device)
-{
-	struct tare_device_fold *d;
-	int i = device->index;
-
-	if (i >= f->device_nr) {
-		f->devices = tare_xrealloc(f->devices, (size_t)i + 1, sizeof(*f->devices));
-		while (f->device_nr <= i)
-			f->devices[f->device_nr++] = NULL;
-	}
-	if (f->devices[i])
-		return f->devices[i];
-	d = f->devices[i] = tare_xcalloc(1, sizeof(*d));
-	d->device = device;
-	d->index = i;
-	d->buckets = -1;
-	d->max_begin = d->worked_ns = INT64_MIN;
-	d->end_next = f->end_nr;
-	d->before = tare_fold_bucket_of_device(f, i, TARE_ACCOUNT_OTHER, 0);
-	d->paused = -1;
-	d->is_pause_open = f->is_paused;
-	return d;
-}
-
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner)
 {
 	return add_bucket(f, &(struct tare_bucket){ .device = device,
@@ -249,87 +225,6 @@ void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t 
 						    .high = bytes,
 						    .count = count,
 						    .evidence = (uint8_t)(1 + how) });
-}
-
-/* From here on every bucket of the device keeps what it is now, the moment it changes. */
-void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
-{
-	if (m != TARE_MARK_HOST)
-		tare_fold_host_until(f, t);
-	d->mark_nr[m]++;
-	if (m != TARE_MARK_HOST && (m != TARE_MARK_END || !f->host.is_marked[m]))
-		f->host_mark_nr[m]++;
-	if (t > f->told_ns)
-		d->is_told[m] = f->host.is_told[m] = false;
-	d->mark_used[m] = d->used;
-	d->mark_live[m] = d->live;
-	d->mark_ns[m] = t;
-	d->is_marked[m] = true;
-	if (d->card)
-		d->card->mark_aside[m] = d->card->aside;
-}
-
-/*
- * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
- * taken for one at which more was in blocks, but the other way round.
- */
-static bool is_fuller(const struct tare_most *now, const struct tare_most *most)
-{
-	if (now->live > most->live)
-		return now->used + TARE_COUNTER_STEP >= most->used;
-	return now->used > most->used + (now->live < most->live ? TARE_COUNTER_STEP : 0);
-}
-
-bool tare_most_take(struct tare_most *most, const struct tare_most *now)
-{
-	if (!is_fuller(now, most))
-		return false;
-	*most = *now;
-	return true;
-}
-
-/* The same for phases, and for what the recorded processes have. */
-static void take_most(struct tare_device_fold *d, int64_t t)
-{
-	const struct tare_most now = { d->used - d->used_start, d->live, t };
-	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]),
-				       d->live, t };
-
-	if (tare_most_take(&d->phase_peak, &now))
-		d->phase_has_peak = true;
-	tare_most_take(&d->own_peak, &own);
-}
-
-static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	const struct tare_most now = { d->used, d->live, t };
-	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK],
-					  d->mark_live[TARE_MARK_PEAK], 0 };
-
-	take_most(d, t);
-	if (!d->is_marked[TARE_MARK_PEAK] || is_fuller(&now, &marked))
-		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
-}
-
-void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	look_for_peak(f, d, t);
-	tare_fold_training_used(f, d);
-	tare_fold_course_advance(f, d, t);
-}
-
-/* The device is at its maximum still, or again, and more of it is in use. */
-void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	if (d->is_marked[TARE_MARK_PEAK])
-		look_for_peak(f, d, t);
-}
-
-/* Rule "peak:tensors" */
-void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	if (d->live > d->mark_live[TARE_MARK_TENSORS])
-		tare_fold_mark(f, d, TARE_MARK_TENSORS, t);
 }
 
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,

@@ -35,8 +35,27 @@ void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struc
 	card->name = tare_arena_strdup(&f->arena, e->text ? e->text : "");
 }
 
-static void set_aside(struct tare_card_fold *card, int process, int64_t bytes)
+static int64_t aside_at(const struct tare_device_fold *d, enum tare_mark m)
 {
+	const struct tare_card_fold *card = d->card;
+
+	return m == TARE_MARK_NOW || card->mark[m] != d->mark_nr[m] ? card->aside : card->kept[m];
+}
+
+/* It is about to change: what it was at marks since it did so last stays known. */
+static void keep(const struct tare_device_fold *d)
+{
+	struct tare_card_fold *card = d->card;
+
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (card->mark[m] != d->mark_nr[m])
+			card->kept[m] = card->aside;
+	memcpy(card->mark, d->mark_nr, sizeof(card->mark));
+}
+
+static void set_aside(const struct tare_device_fold *d, int process, int64_t bytes)
+{
+	struct tare_card_fold *card = d->card;
 	size_t n = (size_t)process + 1, old = card->aside_nr;
 
 	if (n > old) {
@@ -47,6 +66,7 @@ static void set_aside(struct tare_card_fold *card, int process, int64_t bytes)
 		memset(card->asides + old, 0, (n - old) * sizeof(*card->asides));
 		card->aside_nr = n;
 	}
+	keep(d);
 	card->aside += bytes - card->asides[process];
 	card->asides[process] = bytes;
 }
@@ -56,14 +76,16 @@ void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const stru
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
 
-	if (p && bytes > -most && bytes < most)
-		set_aside(card_of(d), e->process->index, bytes);
+	if (!p || bytes <= -most || bytes >= most)
+		return;
+	card_of(d);
+	set_aside(d, e->process->index, bytes);
 }
 
 void tare_fold_aside_end(struct tare_device_fold *d, int process)
 {
 	if (d->card)
-		set_aside(d->card, process, 0);
+		set_aside(d, process, 0);
 }
 
 /* ---- refusals ---- */
@@ -129,7 +151,7 @@ void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fol
 
 	if (!card || !card->is_there)
 		return;
-	aside = m == TARE_MARK_NOW ? card->aside : card->mark_aside[m];
+	aside = aside_at(d, m);
 	out->card = (struct tare_card_ledger){
 		.is_there = true,
 		.has_profile = card->has_profile,
@@ -219,14 +241,14 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 /* Also the zeros, once there is something to go back from. Did anything stand aside at a peak? */
 static bool tell_peaks(const struct tell *to, int process, const int64_t marked[TARE_MARK_NR])
 {
-	const int64_t *aside = to->d->card->mark_aside;
+	const struct tare_device_fold *d = to->d;
 	bool is_any = false;
 
 	for (int m = 0; m < TARE_MARK_NR; m++)
-		is_any |= tare_mark_is_peak(m) && to->d->is_marked[m] && aside[m];
+		is_any |= tare_mark_is_peak(m) && d->is_marked[m] && aside_at(d, m);
 	for (int m = 0; is_any && m < TARE_MARK_NR; m++)
-		if (tare_mark_is_peak(m) && to->d->is_marked[m])
-			tell_aside(to, process, aside[m], marked[m] - 1);
+		if (tare_mark_is_peak(m) && d->is_marked[m])
+			tell_aside(to, process, aside_at(d, m), marked[m] - 1);
 	return is_any;
 }
 
@@ -241,8 +263,8 @@ static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR
 	if (tell_peaks(to, any, marked) && ((size_t)any >= card->aside_nr || !card->asides[any]))
 		tell_aside(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
-	if (d->is_marked[TARE_MARK_END] && card->mark_aside[TARE_MARK_END])
-		tell_aside(to, any, card->mark_aside[TARE_MARK_END], t);
+	if (d->is_marked[TARE_MARK_END] && aside_at(d, TARE_MARK_END))
+		tell_aside(to, any, aside_at(d, TARE_MARK_END), t);
 	for (size_t i = 0; !d->is_marked[TARE_MARK_END] && i < card->aside_nr; i++)
 		if (card->asides[i])
 			tell_aside(to, (int)i, card->asides[i], t);

@@ -12,8 +12,12 @@
 void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 			struct tare_timeline *out); /* course.c */
 
-/* book.c: buckets */
+/* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
+int tare_fold_device_place(const struct tare_fold *f,
+			   const struct tare_device_fold *d); /* in a ledger */
+
+/* book.c: buckets */
 int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);
 int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner,
 			uint32_t site);
@@ -62,12 +66,19 @@ void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t c
 void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
 void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
 			enum tare_evidence how); /* into f->ops */
+const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
+					   enum tare_mark m);
+
+/* mark.c: from here on every bucket of the device keeps what it is now, the moment it changes */
+void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+bool tare_device_peak(struct tare_device_fold *d, int64_t t); /* is this moment its maximum? */
+
+/* moment.c: the same, and everybody is told */
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
-					   enum tare_mark m);
+void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 
 /* card.c: --vram and --card */
 void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
@@ -112,7 +123,6 @@ static inline struct tare_process_fold *tare_fold_process(struct tare_fold *f,
 
 	return known ? known : tare_fold_process_new(f, p);
 }
-void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
 struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device);
 static inline struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
 {
@@ -140,11 +150,15 @@ bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *
 		      int64_t fall);
 bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
 			      int64_t t);
+
+/* ends.c: processes that begin and end, and pauses */
+void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 void tare_fold_ends_lift(struct tare_fold *f,
 			 struct tare_device_fold *d); /* its cluster is about to be settled */
 void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until);
 void tare_fold_ends_finish(struct tare_fold *f); /* what no device has before it any more */
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
 
 /* context.c */
 int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
@@ -152,11 +166,15 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s,
 			     struct tare_applied *a);
 void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 
-/* object.c: the live set */
+/* live.c: as in object.c, for what may hold blocks */
 int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
+int64_t tare_fold_object_remove(struct tare_fold *f, int object);
+
+/* object.c: the live set */
+int tare_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
 int tare_fold_object_next(const struct tare_fold *f, int object); /* after it; -1: first, last */
-int64_t tare_fold_object_remove(struct tare_fold *f, int object); /* physical bytes given back */
+int64_t tare_object_remove(struct tare_fold *f, int object);      /* physical bytes given back */
 struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made);
 void tare_fold_grave_clear(struct tare_grave *g);
 void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
@@ -219,6 +237,8 @@ void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 
+void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e); /* waiting.c, first */
+
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
@@ -252,8 +272,6 @@ void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_
 			      struct tare_block_list *out);
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
-bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
-bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
 void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s,
@@ -273,6 +291,13 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 				int context);
 void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
+void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
+		       struct tare_block *out);
+/* The block that was handed out; NULL: one was taken back, or none was. */
+struct tare_live_block *tare_tensor_take(struct tare_fold *f, struct tare_device_fold *d,
+					 const struct tare_block *b);
+
+/* waiting.c: blocks and moments that wait for calls */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 /* Takes it in when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
@@ -290,6 +315,16 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 					  enum tare_mark m);
 
 /* host_tensor.c: tensors in the memory of the CPU */
+void tare_host_wait(struct tare_fold *f, const struct tare_event *e);
+/* Takes in the next that waits, of those before t; false: there is none. `made`: the block, NULL: one went. */
+bool tare_host_next(struct tare_fold *f, int64_t t, struct tare_live_block **made);
+void tare_host_show(struct tare_fold *f, int64_t t); /* instants before t see what there is now */
+void tare_host_mark_end(struct tare_fold *f, int64_t t);
+void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t); /* a device came to it */
+void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p, int64_t t);
+void tare_fold_peak_host(struct tare_fold *f, int64_t t);
+
+/* waiting.c: the same, when the calls before are settled */
 void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
 /* Blocks wait for calls whose outcome is not known yet: takes in those before t, or all that need not wait. */
 void tare_fold_host_until(struct tare_fold *f, int64_t t);
@@ -301,7 +336,6 @@ void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
-void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 
 /* apply.c: the known part of a step; its ops are in f->ops afterwards */
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -495,13 +529,13 @@ bool tare_training_is_step(const char *name);        /* of a phase */
 void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
 void tare_training_free(struct tare_training_fold *t);
 
-/* oom.c: moments at which memory ran out */
+/* oom.c: moments at which memory ran out: 1 + the row of one that is to be looked at, 0: none is */
 typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e,
 				  const struct tare_rec_oom *rec, uint32_t site);
-void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
-			 const struct tare_event *e);
-void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom);
+size_t tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_event *e);
+void tare_fold_oom_look(struct tare_fold *f, int oom, const struct tare_ledger *ledger);
 void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg);
 void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out);
 
@@ -522,9 +556,9 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			 enum tare_mark m, struct tare_arena *memory,
 			 struct tare_device_ledger *out);
 
-/* pool_witness.c: what PyTorch's allocator says of itself */
-void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
-			    const struct tare_event *e);
+/* pool_witness.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
+size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
+			      const struct tare_event *e);
 void tare_fold_pool_witness_look(struct tare_fold *f,
 				 int witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
@@ -535,11 +569,8 @@ void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_de
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
-void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 			int64_t t, struct tare_ledger *out);
-int tare_fold_device_place(const struct tare_fold *f,
-			   const struct tare_device_fold *d); /* in a ledger */
 void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out);
 void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
@@ -552,7 +583,8 @@ int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d,
 				int64_t change);
 
 /* pause.c: what was not recorded because nobody wanted it to be */
-void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
+bool tare_pause_begins(struct tare_fold *f, const struct tare_event *e);
+bool tare_pause_take(struct tare_fold *f, const struct tare_event *e); /* is it a stop? */
 void tare_fold_control_finish(struct tare_fold *f);
 void tare_fold_notes_of_pauses(struct tare_fold *f);
 void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out);
@@ -578,6 +610,8 @@ uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
 			const struct tare_event *e);
 uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_process *process);
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
 uint64_t tare_fold_text(struct tare_fold *f,
 			const char *text); /* 0: none; of f->owners: less one */

@@ -476,6 +476,7 @@ struct tare_applied {
 	int64_t ended_unexplained; /* what was unexplained in the context that it ended */
 	int graph;                 /* row that the call is about, -1: none */
 	int capture;               /* row that is being captured by it, -1: none */
+	bool changes_graphs;       /* one came or went: what is held for them has to be looked at */
 	bool sets_used;            /* what is in use after it is shown with the graph */
 };
 
@@ -592,7 +593,9 @@ struct tare_card_fold {
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	int64_t *asides; /* by process: what does not count */
 	size_t aside_nr, aside_cap;
-	int64_t aside, mark_aside[TARE_MARK_NR]; /* their sum */
+	int64_t aside;               /* their sum */
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	int64_t kept[TARE_MARK_NR];
 	struct tare_refusal_fold *refusals;
 	size_t refusal_nr, refusal_cap;
 };
@@ -745,7 +748,6 @@ struct tare_fold {
 		struct tare_kept_blocks kept[TARE_MARK_NR];
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
 		size_t queue_at, queue_nr, queue_cap;
-		bool is_busy;
 		int timed_next; /* timed instants before it have their tensors */
 		struct tare_samples samples;
 		struct tare_kinds kinds;
@@ -764,7 +766,7 @@ struct tare_fold {
 	int64_t known_ns; /* up to which everything was folded */
 	bool opened_gpu;
 
-	bool is_paused; /* recording, for the moment */
+	bool is_paused;                     /* recording, for the moment */
 	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
 	size_t control_nr, control_cap;
 	struct tare_paused *paused; /* by recording */

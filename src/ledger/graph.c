@@ -125,7 +125,7 @@ static void begin_capture(struct tare_fold *f, const struct tare_step *s, struct
 	now->tid = tid_of(s->tid);
 	now->row.stream = s->handle;
 	tare_fold_capture_pool(f, s, now);
-	tare_fold_segment_hold(f, s->process);
+	a->changes_graphs = true;
 	g->capturing = tare_array_reserve(g->capturing, &g->capturing_cap, g->capturing_nr + 1,
 					  sizeof(*g->capturing));
 	g->capturing[g->capturing_nr++] = a->graph;
@@ -245,8 +245,7 @@ static void instantiate(struct tare_fold *f, const struct tare_step *s, struct t
 	a->sets_used = !row->execs;
 	row->execs++;
 	row->alive++;
-	if (row->alive == 1 && row->execs > 1)
-		tare_fold_segment_hold(f, s->process);
+	a->changes_graphs |= row->alive == 1 && row->execs > 1;
 	if (said && said->flags & TARE_GRAPH_FLAG_NODES) {
 		row->flags |= said->flags & (TARE_GRAPH_FLAG_NODES | TARE_GRAPH_FLAG_CAPPED);
 		row->nodes = said->nodes;
@@ -280,8 +279,7 @@ static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_
 		return;
 	row = &f->graphs.rows[a->graph].row;
 	row->alive -= row->alive > 0;
-	if (!row->alive)
-		tare_fold_segment_hold(f, s->process);
+	a->changes_graphs |= !row->alive;
 	if (said && said->flags & TARE_GRAPH_FLAG_LAUNCHES)
 		count_launches(f, o, said->launches);
 	if (o->context >= 0)

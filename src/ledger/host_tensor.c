@@ -22,7 +22,7 @@ static void mark_peak(struct tare_fold *f, int64_t t)
 	f->host.most = f->host.live;
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_fold_mark(f, f->devices[i], TARE_MARK_HOST, t);
+			tare_device_mark(f, f->devices[i], TARE_MARK_HOST, t);
 	mark_host(f, TARE_MARK_HOST, t);
 }
 
@@ -35,12 +35,19 @@ void tare_fold_peak_host(struct tare_fold *f, int64_t t)
 		mark_peak(f, t);
 }
 
-/* Rule "end", for the host alone: as long as nobody makes tensors any more. */
-void tare_fold_host_end(struct tare_fold *f, int64_t t)
+void tare_host_mark_end(struct tare_fold *f, int64_t t)
 {
-	tare_fold_host_until(f, t);
 	if (!f->host.is_marked[TARE_MARK_END])
 		mark_host(f, TARE_MARK_END, t);
+}
+
+/* A device came to a mark: it is one of the host too. */
+void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t)
+{
+	if (m != TARE_MARK_END || !f->host.is_marked[m])
+		f->host_mark_nr[m]++;
+	if (t > f->told_ns)
+		f->host.is_told[m] = false;
 }
 
 static void move(struct tare_fold *f, struct tare_process_fold *p, int64_t by)
@@ -86,7 +93,8 @@ static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t
 	tare_blocks_release(&p->host_blocks, block);
 }
 
-static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const struct tare_block *b)
+static struct tare_live_block *hand_out(struct tare_fold *f, struct tare_process_fold *p,
+					const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b, f->host_mark_nr);
 	bool is_folded = b->born_ns < 0;
@@ -95,9 +103,9 @@ static void hand_out(struct tare_fold *f, struct tare_process_fold *p, const str
 		f->host.is_marked[TARE_MARK_END] = false;
 	tare_work_begin(f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
-	tare_fold_training_block(f, &p->host_blocks.work, -1, block);
 	if (!is_folded)
 		tare_fold_peak_host(f, b->t);
+	return block;
 }
 
 /* Python takes the program down: what it had before is what it has at its end, on its devices too. */
@@ -106,15 +114,15 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 	if (p->is_torn_down)
 		return;
 	p->is_torn_down = true;
-	tare_fold_host_end(f, t);
+	tare_host_mark_end(f, t);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i] && i < p->place_nr && p->places[i] &&
 		    !f->devices[i]->is_marked[TARE_MARK_END])
-			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+			tare_device_mark(f, f->devices[i], TARE_MARK_END, t);
 }
 
 /* Instants before t see what there is now. */
-static void show(struct tare_fold *f, int64_t t)
+static void show_instants(struct tare_fold *f, int64_t t)
 {
 	while (f->host.timed_next < f->timed_nr && f->timed[f->host.timed_next].t_ns < t) {
 		struct tare_ledger *out = f->timed[f->host.timed_next++].out;
@@ -128,62 +136,28 @@ static void show(struct tare_fold *f, int64_t t)
 	}
 }
 
-static void apply(struct tare_fold *f, const struct tare_block *b)
+void tare_host_show(struct tare_fold *f, int64_t t)
+{
+	show_instants(f, t);
+	tare_fold_course_host(f, t);
+}
+
+/* The block that was handed out; NULL: one was taken back. */
+static struct tare_live_block *take(struct tare_fold *f, const struct tare_block *b)
 {
 	struct tare_process_fold *p = f->processes[b->process];
 	struct tare_taking by = { b->tid, b->flags };
 
-	show(f, b->t);
-	tare_fold_course_host(f, b->t);
+	tare_host_show(f, b->t);
 	if (b->flags & TARE_TENSOR_FINALIZING)
 		tear_down(f, p, b->t);
 	if (b->bytes > 0) /* what is handed out again: its end was not seen */
 		by.flags = 0;
 	take_back(f, p, b->address, by);
-	if (b->bytes > 0)
-		hand_out(f, p, b);
+	return b->bytes > 0 ? hand_out(f, p, b) : NULL;
 }
 
-void tare_fold_host_until(struct tare_fold *f, int64_t t)
-{
-	struct tare_host_fold *h = &f->host;
-
-	if (h->is_busy)
-		return;
-	h->is_busy = true;
-	while (h->queue_at < h->queue_nr && h->queue[h->queue_at].t < t)
-		apply(f, &h->queue[h->queue_at++]);
-	if (h->queue_at == h->queue_nr)
-		h->queue_at = h->queue_nr = 0;
-	h->is_busy = false;
-}
-
-/* What is under way on a device may turn out to be a peak, of which this would then be no part. */
-void tare_fold_host_settle(struct tare_fold *f)
-{
-	const struct tare_host_fold *h = &f->host;
-	int64_t until = INT64_MAX;
-
-	for (int i = 0; h->queue_nr && !h->is_busy && i < f->device_nr; i++) {
-		struct tare_device_fold *d = f->devices[i];
-		const struct tare_step *s = d ? d->cluster.items : NULL;
-
-		if (d && tare_fold_cluster_is_complete(d, h->queue[h->queue_nr - 1].t))
-			tare_fold_cluster_close(f, d);
-		if (d && d->cluster.count && until > s->begin - s->reading_before)
-			until = s->begin - s->reading_before;
-	}
-	tare_fold_host_until(f, until);
-}
-
-void tare_fold_host_finish(struct tare_fold *f)
-{
-	tare_fold_host_until(f, INT64_MAX);
-	show(f, INT64_MAX);
-	tare_fold_course_host(f, INT64_MAX);
-}
-
-void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
+void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -202,7 +176,19 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
 		b.site = tare_fold_site(f, p, e);
 	h->queue = tare_array_reserve(h->queue, &h->queue_cap, h->queue_nr + 1, sizeof(*h->queue));
 	h->queue[h->queue_nr++] = b;
-	tare_fold_host_settle(f);
+}
+
+bool tare_host_next(struct tare_fold *f, int64_t t, struct tare_live_block **made)
+{
+	struct tare_host_fold *h = &f->host;
+
+	if (h->queue_at < h->queue_nr && h->queue[h->queue_at].t < t) {
+		*made = take(f, &h->queue[h->queue_at++]);
+		return true;
+	}
+	if (h->queue_at == h->queue_nr)
+		h->queue_at = h->queue_nr = 0;
+	return false;
 }
 
 static void forget(struct tare_fold *f, struct tare_process_fold *p)
@@ -214,13 +200,11 @@ static void forget(struct tare_fold *f, struct tare_process_fold *p)
 			take_back(f, p, p->host_blocks.items[i].address, end);
 }
 
-void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 
-	tare_fold_host_until(f, INT64_MAX);
-	show(f, t);
-	tare_fold_course_host(f, t);
+	tare_host_show(f, t);
 	forget(f, p);
 	tare_fold_host_keep(f, p);
 	if (now->bytes)
@@ -234,7 +218,7 @@ void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e
 	const struct tare_rec_host_tensors *r = e->rec.host_tensors;
 	struct tare_process_fold *p = tare_fold_process(f, e->about ? e->about : e->process);
 
-	tare_fold_host_tensor_end(f, p, e->at_ns);
+	tare_host_forget(f, p, e->at_ns);
 	p->host.tensors = (struct tare_host_tensors){ .is_known = true,
 						      .bytes = r->bytes,
 						      .count = r->count,

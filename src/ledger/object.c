@@ -48,7 +48,7 @@ static int take_slot(struct tare_fold *f)
 	return (int)f->object_nr++;
 }
 
-int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
+int tare_object_add(struct tare_fold *f, const struct tare_object_live *o)
 {
 	struct tare_process_fold *p = f->processes[o->process];
 	int i = take_slot(f);
@@ -66,8 +66,6 @@ int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
 	}
 	*tare_map_put(&p->live[family_of(o->class)], o->handle, NULL) = (uint64_t)i;
 	count_managed(f, o, 1);
-	if (o->class == TARE_CLASS_DEVICE && tare_fold_tensor_is_segment(f, o->bucket))
-		tare_fold_segment_add(f, o->bucket, o->handle, o->granted, o->graph);
 	return i;
 }
 
@@ -78,7 +76,7 @@ int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class clas
 	return found ? (int)*found : -1;
 }
 
-int64_t tare_fold_object_remove(struct tare_fold *f, int object)
+int64_t tare_object_remove(struct tare_fold *f, int object)
 {
 	struct tare_object_live *o = &f->objects[object];
 	int64_t pages = 0;
@@ -91,8 +89,6 @@ int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 	if (o->next >= 0)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
-	if (o->class == TARE_CLASS_DEVICE && o->device >= 0)
-		tare_fold_segment_remove(f, o->process, o->device, o->handle);
 	if (is_paged(o) && o->device >= 0)
 		pages = tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device),
 					       o->handle, o->granted);

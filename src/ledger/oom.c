@@ -37,8 +37,8 @@ static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t
 	return r->process == process && r->tid == (tid & 0x7fffffff);
 }
 
-void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
-			 const struct tare_event *e)
+size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_event *e)
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p;
@@ -47,14 +47,14 @@ void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
 
 	if (!(r->flags & TARE_EVENT_FAILED) || r->result != OUT_OF_MEMORY || !e->process ||
 	    !r->asked)
-		return;
+		return 0;
 	p = tare_fold_process(f, e->process);
 	origin = tare_fold_origin(f, p, e);
 	if (origin.owner && tare_fold_tensor_is_pool(f, origin.owner)) {
 		/* It may still find memory of its own; if not it says so. */
 		d->refused = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff,
 							r->asked };
-		return;
+		return 0;
 	}
 	row = first_of(f, &(struct tare_oom_fold){
 				  .process = e->process->index,
@@ -66,10 +66,7 @@ void tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
 				  .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
 				  .asked = r->asked,
 				  .segment = r->asked });
-	if (row)
-		tare_fold_wait(f, d,
-			       &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 },
-			       false);
+	return row ? (size_t)(row - f->ooms) + 1 : 0;
 }
 
 static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
@@ -85,7 +82,7 @@ static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
 	o->others = r->others;
 }
 
-void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+size_t tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_oom *r = e->rec.oom;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -106,16 +103,13 @@ void tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct
 		o.api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL;
 		carry(&o, r);
 		first_of(f, &o);
-		return;
+		return 0;
 	}
 	if (is_of_caller(&d->refused, o.process, r->tid))
 		o.segment = d->refused.asked;
 	d->refused = (struct tare_oom_refused){ 0 };
 	row = first_of(f, &o);
-	if (row)
-		tare_fold_wait(f, d,
-			       &(struct tare_block){ .t = row->t, .oom = (int)(row - f->ooms) + 1 },
-			       false);
+	return row ? (size_t)(row - f->ooms) + 1 : 0;
 }
 
 /* ---- what there was ---- */
@@ -142,16 +136,13 @@ static int64_t free_of(const struct tare_device_ledger *l)
 	return used + reserved < total ? (int64_t)(total - reserved - used) : 0;
 }
 
-void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom)
+void tare_fold_oom_look(struct tare_fold *f, int oom, const struct tare_ledger *ledger)
 {
 	struct tare_oom_fold *o = &f->ooms[oom];
 	const struct tare_process *p = f->processes[o->process]->process;
-	struct tare_ledger ledger;
 
-	tare_fold_snapshot_begin(f, "oom", &ledger);
-	tare_fold_snapshot(f, d, TARE_MARK_NOW, o->t, &ledger);
-	for (int i = 0; i < ledger.device_nr; i++) {
-		const struct tare_device_ledger *l = &ledger.devices[i];
+	for (int i = 0; i < ledger->device_nr; i++) {
+		const struct tare_device_ledger *l = &ledger->devices[i];
 
 		if (!l->name) /* another, which is not filled in */
 			continue;
@@ -171,7 +162,6 @@ void tare_fold_oom_look(struct tare_fold *f, struct tare_device_fold *d, int oom
 				o->held += row->bytes;
 		}
 	}
-	tare_ledger_free(&ledger);
 }
 
 /* ---- out of it ---- */

@@ -275,3 +275,19 @@ const char *tare_owner_name(const char *library)
 			return owners[i].owner;
 	return library;
 }
+
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
+{
+	return owner && tare_owner_is_pool(f->owners[owner - 1]);
+}
+
+/* Is what is booked there cut into blocks? */
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
+{
+	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
+
+	return b &&
+	       (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM ||
+		b->account == TARE_ACCOUNT_TRIAL) &&
+	       tare_fold_tensor_is_pool(f, b->owner);
+}

@@ -38,29 +38,6 @@ static void add_pause(struct tare_fold *f, int64_t from, int64_t to, bool is_sto
 	f->pauses[f->pause_nr++] = (struct tare_pause_ledger){ from, to, is_stop };
 }
 
-/* Nothing of it is behind us any more: what happened before must not be taken for the pause's. */
-static void begin(struct tare_fold *f)
-{
-	for (int i = 0; i < f->device_nr; i++) {
-		struct tare_device_fold *d = f->devices[i];
-
-		if (!d)
-			continue;
-		tare_fold_cluster_close(f, d);
-		tare_fold_reading_flush(f, d);
-		d->is_pause_open = true;
-	}
-}
-
-/* With a stop the program's work, as far as it was recorded, ends. */
-static void end_work(struct tare_fold *f, int64_t t)
-{
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && !f->devices[i]->is_marked[TARE_MARK_END])
-			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
-	tare_fold_host_end(f, t);
-}
-
 static void remember(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
@@ -77,32 +54,44 @@ static void remember(struct tare_fold *f, const struct tare_event *e)
 	};
 }
 
-void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
+/* The state that a record changes; NULL: it changes none. */
+static struct tare_paused *changed_by(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
 	struct tare_paused *p;
 
-	remember(f, e);
 	if (r->what == TARE_ACT_SNAPSHOT)
-		return;
+		return NULL;
 	p = state_of(f, e->process->folder ? e->process->folder : "");
-	if (r->number <= p->number) /* two at once: what was done first is told last */
-		return;
+	return r->number > p->number ? p : NULL; /* two at once: what was done first is told last */
+}
+
+bool tare_pause_begins(struct tare_fold *f, const struct tare_event *e)
+{
+	return e->rec.control->what != TARE_ACT_RESUME && changed_by(f, e);
+}
+
+bool tare_pause_take(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_control *r = e->rec.control;
+	struct tare_paused *p = changed_by(f, e);
+
+	remember(f, e);
+	if (!p)
+		return false;
 	p->number = r->number;
 	if (r->what == TARE_ACT_RESUME) {
 		if (p->since >= 0)
 			add_pause(f, p->since, e->at_ns, false);
 		p->since = -1;
 		f->is_paused = is_any_paused(f);
-		return;
+		return false;
 	}
-	begin(f);
 	if (p->since < 0)
 		p->since = e->at_ns;
 	f->is_paused = true;
 	p->is_stopped = r->what == TARE_ACT_STOP;
-	if (p->is_stopped)
-		end_work(f, e->at_ns);
+	return p->is_stopped;
 }
 
 /* Those that never ended. */

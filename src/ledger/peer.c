@@ -57,32 +57,6 @@ int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid)
 	return add_peer(d, pid);
 }
 
-void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
-{
-	const struct tare_rec_peer *r = e->rec.peer;
-	int known;
-
-	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
-		tare_fold_reading_flush(f, d);
-	if (tare_fold_is_folded(e) && !r->pid) { /* what the calls' own readings told last */
-		tare_fold_reading_flush(f, d);
-		d->level = (int64_t)r->used;
-		d->is_level_known = true;
-		return;
-	}
-	d->has_list = true;
-	d->list = r->list;
-	d->list_of = e->process->index;
-	d->is_list_folded = tare_fold_is_folded(e);
-	if (!r->pid) /* an empty list */
-		return;
-	known = tare_fold_peer_known(d, r->pid);
-	if (!d->peers[known].name && e->text && *e->text)
-		d->peers[known].name = tare_arena_strdup(&f->arena, e->text);
-	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
-	d->reads[d->read_nr++] = (struct tare_peer_read){ known, r->used };
-}
-
 /* Moves a peer's own row to `bytes`; returns by how much. */
 static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int peer, int64_t bytes)
 {

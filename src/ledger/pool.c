@@ -66,7 +66,7 @@ static int add(struct tare_fold *f, const struct tare_step *s)
 
 	o.bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_POOL, owner);
 	op_change(f, &o, 0, 0, 1);
-	return tare_fold_object_add(f, &o);
+	return tare_object_add(f, &o);
 }
 
 static void say(struct tare_fold *f, int object, const struct tare_step *s)
@@ -90,7 +90,7 @@ static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_
 	struct tare_object_live o = f->objects[object];
 	int64_t reserved = (int64_t)o.granted;
 
-	tare_fold_object_remove(f, object);
+	tare_object_remove(f, object);
 	op_change(f, &o, -reserved, -(int64_t)o.asked, -1);
 	a->bucket = o.bucket;
 	if (!(s->flags & TARE_EVENT_WEIGHED) || (int64_t)s->before - (int64_t)s->after >= reserved)

@@ -18,14 +18,14 @@ static int64_t known(uint64_t bytes, int64_t most)
 	return bytes <= (uint64_t)most ? (int64_t)bytes : -1;
 }
 
-void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
-			    const struct tare_event *e)
+size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
+			      const struct tare_event *e)
 {
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_witness_fold *w;
 
 	if (r->reserved >= NONSENSE || r->allocated > r->reserved || tare_fold_is_folded(e))
-		return;
+		return 0;
 	tare_fold_process(f, e->process);
 	f->pool_witnesses = tare_array_reserve(f->pool_witnesses, &f->pool_witness_cap,
 					       f->pool_witness_nr + 1, sizeof(*f->pool_witnesses));
@@ -42,9 +42,7 @@ void tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
 			  .requested = known(r->requested, (int64_t)r->allocated),
 			  .inactive_split = known(r->inactive_split, (int64_t)r->reserved) },
 	};
-	tare_fold_wait(f, d,
-		       &(struct tare_block){ .t = e->at_ns, .witness = (int)f->pool_witness_nr },
-		       false);
+	return f->pool_witness_nr;
 }
 
 static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t said)

@@ -7,26 +7,6 @@
 
 #include <stdlib.h>
 
-/* An exec generation ends when the next one speaks. */
-void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t)
-{
-	struct tare_process_fold *own = tare_fold_process(f, p);
-
-	if (own->is_seen)
-		return;
-	own->is_seen = true;
-	if (p->role != TARE_ROLE_PROGRAM || !p->generation)
-		return;
-	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_process_fold *q = f->processes[i];
-
-		if (q && !q->is_ending && q->process->pid == p->pid &&
-		    q->process->pid_namespace == p->pid_namespace &&
-		    q->process->machine == p->machine && q->process->generation < p->generation)
-			tare_fold_process_end(f, i, t);
-	}
-}
-
 struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struct tare_process *p)
 {
 	int i = p->index;

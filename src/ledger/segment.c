@@ -9,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner)
-{
-	return owner && tare_owner_is_pool(f->owners[owner - 1]);
-}
-
-/* Is what is booked there cut into blocks? */
-bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
-{
-	const struct tare_bucket *b = bucket < 0 ? NULL : &f->buckets[bucket];
-
-	return b &&
-	       (b->account == TARE_ACCOUNT_ALLOCATION || b->account == TARE_ACCOUNT_VMM ||
-		b->account == TARE_ACCOUNT_TRIAL) &&
-	       tare_fold_tensor_is_pool(f, b->owner);
-}
-
 /* The place of the last segment that begins at or before the address; -1: none does. */
 int tare_segments_place(const struct tare_segments *s, uint64_t at)
 {

@@ -8,28 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int order_of(const struct tare_device *device)
-{
-	return device->nvml_index >= 0 ? device->nvml_index : (1 << 20) + device->index;
-}
-
-static bool is_before(const struct tare_device *a, const struct tare_device *b)
-{
-	if (a->machine != b->machine)
-		return a->machine < b->machine;
-	return order_of(a) != order_of(b) ? order_of(a) < order_of(b) : a->index < b->index;
-}
-
-/* Host by host in NVML's order, as nvidia-smi shows it; what NVML does not know stands behind. */
-int tare_fold_device_place(const struct tare_fold *f, const struct tare_device_fold *d)
-{
-	int place = 0;
-
-	for (int i = 0; i < f->device_nr; i++)
-		place += f->devices[i] && is_before(f->devices[i]->device, d->device);
-	return place;
-}
-
 static bool is_of_several_hosts(const struct tare_fold *f)
 {
 	const struct tare_device *first = NULL;
@@ -192,31 +170,6 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 	}
 	if (f->host.most)
 		tare_fold_timeline(&f->host.samples, out->memory, &out->host_timeline);
-}
-
-static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			  struct tare_ledger *out)
-{
-	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
-	tare_fold_watch(f, d, out);
-}
-
-/*
- * Something is about to happen on the device at t: instants before it see it as it is now. Until the
- * first reading nothing is known, and then it holds for all instants before.
- */
-void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
-		return;
-	tare_fold_phase_advance(f, d, t);
-	tare_fold_course_advance(f, d, t);
-	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
-		const struct tare_timed *at = &f->timed[d->instant_next++];
-
-		if (at->device < 0 || at->device == d->index)
-			take_snapshot(f, d, at->t_ns, at->out);
-	}
 }
 
 void tare_ledger_free(struct tare_ledger *ledger)

@@ -185,10 +185,6 @@ static uint32_t *make_names(struct tare_fold *f, const struct tare_probes *probe
 	return names;
 }
 
-/*
- * Blocks that wait for calls to be settled are not found yet. A sweep comes at most once in a second and
- * finds what lasts, so the next one will see them.
- */
 void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -197,12 +193,8 @@ void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e)
 
 	p->probes.sweeps++;
 	for (int i = 0; i < p->place_nr; i++)
-		if (p->places[i]) {
-			if (tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
-				tare_fold_cluster_close(f, f->devices[i]);
+		if (p->places[i])
 			give_roles(&p->places[i]->blocks, &p->probes, names, flags);
-		}
-	tare_fold_host_settle(f);
 	give_roles(&p->host_blocks, &p->probes, names, flags);
 	free(names);
 	p->probes.count = 0;

@@ -335,6 +335,17 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_fold_phase_end_all(f, p->index, t);
 }
 
+/* When the calls before it are settled; 1 + the places of what is then looked at, 0: of nothing. */
+static void look_later(struct tare_fold *f, struct tare_device_fold *d, int64_t t, size_t oom,
+		       size_t witness)
+{
+	if (oom || witness)
+		tare_fold_wait(f, d,
+			       &(struct tare_block){
+				       .t = t, .oom = (int)oom, .witness = (int)witness },
+			       false);
+}
+
 static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_event *e)
 {
@@ -391,10 +402,10 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		tare_fold_stream(f, d, e);
 		return;
 	case TARE_KIND_POOL_WITNESS:
-		tare_fold_pool_witness(f, d, e);
+		look_later(f, d, e->at_ns, 0, tare_fold_pool_witness(f, d, e));
 		return;
 	case TARE_KIND_OOM:
-		tare_fold_oom(f, d, e);
+		look_later(f, d, e->at_ns, tare_fold_oom(f, d, e), 0);
 		return;
 	default:
 		return;
@@ -411,7 +422,8 @@ static void take_hosts(struct tare_fold *f, int64_t t)
 static void take_oom(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	if (e->kind == TARE_KIND_EVENT && !tare_fold_is_folded(e))
-		tare_fold_oom_event(f, f->devices[device], e);
+		look_later(f, f->devices[device], e->end_ns,
+			   tare_fold_oom_event(f, f->devices[device], e), 0);
 }
 
 static void take(struct tare_fold *f, const struct tare_event *e)
@@ -473,6 +485,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_probe(f, e);
 		return;
 	case TARE_KIND_SWEEP:
+		tare_fold_sweep_settle(f, e);
 		tare_fold_sweep(f, e);
 		return;
 	case TARE_KIND_GRAPH:

@@ -123,15 +123,15 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 }
 
 /* Outside of any segment it is not known what a block is. */
-static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-		     const struct tare_block *b)
+static struct tare_live_block *hand_out(struct tare_fold *f, struct tare_device_fold *d,
+					struct tare_place *p, const struct tare_block *b)
 {
 	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
 	struct tare_live_block *block;
 
 	if (!segment) {
 		take_back(f, d, p, b->address, unseen);
-		return;
+		return NULL;
 	}
 	block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	if (!block) { /* its end was not seen */
@@ -140,9 +140,9 @@ static void hand_out(struct tare_fold *f, struct tare_device_fold *d, struct tar
 	}
 	spread(f, &p->segments, segment, block, &b->on);
 	tare_work_begin(f, &p->blocks.work, block);
-	tare_fold_training_block(f, &p->blocks.work, d->index, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
+	return block;
 }
 
 /* Python's cyclic collector takes it back: until then nothing but itself referred to it. */
@@ -157,85 +157,17 @@ static void collect(struct tare_fold *f, struct tare_place *p, uint64_t address)
 	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
 }
 
-static void apply(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
+struct tare_live_block *tare_tensor_take(struct tare_fold *f, struct tare_device_fold *d,
+					 const struct tare_block *b)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
 
-	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
-		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
 	if (b->bytes > 0)
-		hand_out(f, d, p, b);
-	else
-		take_back(f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
-}
-
-/* Up to then; mostly nothing is waiting for that. */
-static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	bool is_unread = d->will_be_measured && !d->is_measured;
-	bool is_phase = d->phase_next < f->phases.queue_base + f->phases.queue_nr;
-	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
-
-	if (is_unread || is_phase || is_instant || t <= f->known_ns ||
-	    !tare_samples_pass(&d->samples, t, d->used, d->live))
-		tare_fold_advance(f, d, t);
-	if (f->host.queue_nr)
-		tare_fold_host_until(f, t);
-}
-
-static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
-{
-	advance(f, d, b->t);
-	if (b->witness) {
-		tare_fold_pool_witness_look(f, b->witness - 1);
-		return;
-	}
-	if (b->oom) {
-		tare_fold_oom_look(f, d, b->oom - 1);
-		return;
-	}
-	apply(f, d, b);
-	if (b->bytes <= 0)
-		return; /* that is no peak */
-	tare_fold_plateau(f, d, b->t);
-	tare_fold_peak_tensors(f, d, b->t);
-}
-
-/*
- * With many blocks the memory of each is far away. So they are taken in by so many, and what each needs is
- * fetched while those before it are taken in.
- */
-enum { AHEAD = 16 };
-
-/* Where the next block waits. */
-static struct tare_block *queue(struct tare_device_fold *d)
-{
-	d->blocks =
-		tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
-	return &d->blocks[d->block_nr++];
-}
-
-/* Settles the calls that are over by then. */
-static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-	if (f->ahead != d)
-		tare_fold_tensor_catch_up(f);
-	if (d->cluster.count && tare_fold_cluster_is_complete(d, t))
-		tare_fold_cluster_close(f, d);
-}
-
-void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
-		    bool is_folded)
-{
-	settle(f, d, b->t);
-	if (!d->cluster.count || is_folded) {
-		tare_fold_tensor_flush(f, d);
-		take_in(f, d, b);
-	} else {
-		*queue(d) = *b;
-	}
+		return hand_out(f, d, p, b);
+	take_back(f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
+	return NULL;
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */
@@ -247,8 +179,8 @@ static uint32_t site_of(struct tare_fold *f, struct tare_process_fold *p,
 	return tare_fold_site(f, p, e);
 }
 
-static void add(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
-		struct tare_block *out)
+void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
+		       struct tare_block *out)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -264,43 +196,6 @@ static void add(struct tare_fold *f, struct tare_device_fold *d, const struct ta
 		return;
 	out->site = site_of(f, p, e);
 	out->on = tare_fold_stream_of(p, d, r);
-}
-
-/* The segment of a block may be among calls that are not settled: it waits for them. */
-void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
-{
-	struct tare_block b;
-
-	if (e->rec.tensor->bytes > (int64_t)1 << 44)
-		return; /* damage */
-	if (tare_fold_is_folded(e)) {
-		add(f, d, e, &b);
-		tare_fold_wait(f, d, &b, true);
-		return;
-	}
-	settle(f, d, e->at_ns);
-	add(f, d, e, queue(d));
-	if (d->cluster.count)
-		return;
-	f->ahead = d;
-	tare_blocks_prefetch(&tare_fold_place(f, e->process->index, d->index)->blocks,
-			     e->rec.tensor->block);
-	if (d->block_nr >= AHEAD)
-		tare_fold_tensor_flush(f, d);
-}
-
-void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
-{
-	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
-		if (d->blocks[i].bytes <= 0)
-			tare_blocks_prefetch_block(
-				&f->processes[d->blocks[i].process]->places[d->index]->blocks,
-				d->blocks[i].address);
-	for (size_t i = 0; i < d->block_nr; i++)
-		take_in(f, d, &d->blocks[i]);
-	d->block_nr = 0;
-	if (f->ahead == d)
-		f->ahead = NULL;
 }
 
 /* Memory of cuMemCreate belongs to no context. */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that begin and end: when each device, and then all of them, have passed the end of one. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+/* Somebody makes something on the device, and lives. */
+static bool is_work(const struct tare_fold *f, const struct tare_step *s)
+{
+	const struct tare_process_fold *p = f->processes[s->process];
+
+	return (s->effect == TARE_EFFECT_NEW || s->effect == TARE_EFFECT_CHANGE) &&
+	       !(s->flags & TARE_EVENT_FAILED) && !p->is_torn_down &&
+	       !(p->is_ending && s->end > p->end_ns);
+}
+
+/*
+ * Rule "end": the ledger at `end` is that of the moment before the first process ended after whose end no
+ * recorded process took anything on this device any more. So an end counts no longer when the calls that are
+ * about to be settled have such work behind it.
+ */
+void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->cluster.count; i++) {
+		const struct tare_step *s = &d->cluster.items[i];
+
+		if (is_work(f, s) && d->worked_ns < s->end)
+			d->worked_ns = s->end;
+	}
+	if (f->worked_ns < d->worked_ns)
+		f->worked_ns = d->worked_ns;
+	if (d->is_marked[TARE_MARK_END] && d->mark_ns[TARE_MARK_END] < d->worked_ns)
+		d->is_marked[TARE_MARK_END] = false;
+	if (f->host.is_marked[TARE_MARK_END] && f->host.mark_ns[TARE_MARK_END] < f->worked_ns)
+		f->host.is_marked[TARE_MARK_END] = false;
+}
+
+/* The device is settled up to `until`: marks the ends before that. */
+void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
+{
+	for (; d->end_next < f->end_nr && f->ends[d->end_next].t <= until; d->end_next++) {
+		const struct tare_end *e = &f->ends[d->end_next];
+
+		if (e->t >= d->worked_ns && !d->is_marked[TARE_MARK_END] &&
+		    tare_fold_process_bytes(f, d, e->process))
+			tare_fold_mark(f, d, TARE_MARK_END, e->t);
+	}
+}
+
+/* All devices have passed it. */
+static void end_now(struct tare_fold *f, int process, int64_t t)
+{
+	struct tare_process_fold *p = f->processes[process];
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_aside_end(f->devices[i], process);
+	tare_fold_host_until(f, INT64_MAX);
+	if (p->host.tensors.count && t >= f->worked_ns)
+		tare_fold_host_end(f, t);
+	tare_fold_host_tensor_end(f, p, t);
+	tare_fold_graph_end(f, process);
+	p->is_ended = true;
+	tare_fold_share_end(f, process);
+}
+
+static bool has_passed(struct tare_fold *f, size_t end)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && f->devices[i]->end_next <= end)
+			return false;
+	return true;
+}
+
+void tare_fold_ends_finish(struct tare_fold *f)
+{
+	while (f->end_next < f->end_nr && has_passed(f, f->end_next)) {
+		struct tare_end e = f->ends[f->end_next++];
+
+		end_now(f, e.process, e.t);
+	}
+}
+
+/* A device with calls under way takes the end in with them: they are settled together. */
+void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
+{
+	struct tare_process_fold *p = f->processes[process];
+
+	if (p->is_ending)
+		return;
+	p->is_ending = true;
+	p->end_ns = t;
+	f->ends = tare_array_reserve(f->ends, &f->end_cap, f->end_nr + 1, sizeof(*f->ends));
+	f->ends[f->end_nr++] = (struct tare_end){ process, t };
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d || (d->cluster.count && d->cluster_until > t))
+			continue;
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		tare_fold_ends_pass(f, d, t);
+	}
+	tare_fold_ends_finish(f);
+}
+
+/* An exec generation ends when the next one speaks. */
+void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t)
+{
+	struct tare_process_fold *own = tare_fold_process(f, p);
+
+	if (own->is_seen)
+		return;
+	own->is_seen = true;
+	if (p->role != TARE_ROLE_PROGRAM || !p->generation)
+		return;
+	for (int i = 0; i < f->process_nr; i++) {
+		struct tare_process_fold *q = f->processes[i];
+
+		if (q && !q->is_ending && q->process->pid == p->pid &&
+		    q->process->pid_namespace == p->pid_namespace &&
+		    q->process->machine == p->machine && q->process->generation < p->generation)
+			tare_fold_process_end(f, i, t);
+	}
+}
+
+/* ---- pauses ---- */
+
+/* Nothing of it is behind us any more: what happened before must not be taken for the pause's. */
+static void begin_pause(struct tare_fold *f)
+{
+	for (int i = 0; i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+
+		if (!d)
+			continue;
+		tare_fold_cluster_close(f, d);
+		tare_fold_reading_flush(f, d);
+		d->is_pause_open = true;
+	}
+}
+
+/* With a stop the program's work, as far as it was recorded, ends. */
+static void end_work(struct tare_fold *f, int64_t t)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && !f->devices[i]->is_marked[TARE_MARK_END])
+			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+	tare_fold_host_end(f, t);
+}
+
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
+{
+	if (tare_pause_begins(f, e))
+		begin_pause(f);
+	if (tare_pause_take(f, e))
+		end_work(f, e->at_ns);
+}

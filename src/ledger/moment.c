@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moments of a device, in order of time: something is about to happen at one, or has happened by then. The books
+ * decide whether it is a peak; everybody else is told.
+ */
+#include "ledger/fold.h"
+
+static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			  struct tare_ledger *out)
+{
+	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
+	tare_fold_watch(f, d, out);
+}
+
+/*
+ * Something is about to happen on the device at t: instants before it see it as it is now. Until the
+ * first reading nothing is known, and then it holds for all instants before.
+ */
+void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
+		return;
+	tare_fold_phase_advance(f, d, t);
+	tare_fold_course_advance(f, d, t);
+	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
+		const struct tare_timed *at = &f->timed[d->instant_next++];
+
+		if (at->device < 0 || at->device == d->index)
+			take_snapshot(f, d, at->t_ns, at->out);
+	}
+}
+
+void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
+{
+	if (m != TARE_MARK_HOST)
+		tare_fold_host_until(f, t);
+	tare_device_mark(f, d, m, t);
+	if (m != TARE_MARK_HOST)
+		tare_host_mark(f, m, t);
+}
+
+static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (tare_device_peak(d, t))
+		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+}
+
+void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	look_for_peak(f, d, t);
+	tare_fold_training_used(f, d);
+	tare_fold_course_advance(f, d, t);
+}
+
+/* The device is at its maximum still, or again, and more of it is in use. */
+void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (d->is_marked[TARE_MARK_PEAK])
+		look_for_peak(f, d, t);
+}
+
+/* Rule "peak:tensors" */
+void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (d->live > d->mark_live[TARE_MARK_TENSORS])
+		tare_fold_mark(f, d, TARE_MARK_TENSORS, t);
+}

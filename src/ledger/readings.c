@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readings of a device and lists of its processes between calls: they wait for each other, and close clusters. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
+		       uint64_t used, int source)
+{
+	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
+		return;
+	if (from < d->last_ns)
+		return; /* it may be older than what is known */
+	if (d->cluster.count) {
+		if (from <= d->cluster_until)
+			return; /* a call is under way: its own readings say more */
+		tare_fold_cluster_close_by(f, d, t, used, source);
+	}
+	if (d->has_reading)
+		tare_fold_reading_flush(f, d);
+	d->has_reading = true;
+	d->reading_ns = t;
+	d->reading_used = (int64_t)used;
+	d->reading_source = source;
+}
+
+/*
+ * Rule "out of time": a witness can be stamped some milliseconds before or after it was taken, when the
+ * machine is busy. If the next call's own first reading says that nothing had changed, the witness is of
+ * another moment, unless a list says that somebody else changed.
+ */
+void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_step *s)
+{
+	int source = tare_fold_step_source(d, s);
+
+	if (!d->has_reading || !d->is_measured || s->begin - d->reading_ns > TARE_OUT_OF_TIME_NS ||
+	    !d->source_known[source] || !d->source_known[d->reading_source])
+		return;
+	if ((int64_t)s->before + d->source_offset[source] == d->used &&
+	    d->reading_used + d->source_offset[d->reading_source] != d->used &&
+	    !tare_fold_peer_has_moved(f, d))
+		d->has_reading = false;
+}
+
+/*
+ * A reading and a list of processes that were taken together come one after the other, in either
+ * order. They wait for each other, so that a peer's growth is not unexplained in between.
+ */
+void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
+{
+	int64_t change = 0, explained = 0;
+
+	if (d->has_reading) {
+		tare_fold_advance(f, d, d->reading_ns);
+		change = tare_fold_normal(f, d, (uint64_t)d->reading_used, d->reading_source,
+					  d->used) -
+			 d->used;
+	}
+	if (d->has_list) {
+		int64_t open = d->quiet_open, peers = tare_fold_peer_list(f, d, change);
+
+		explained = peers - open;
+		if (change > 0)
+			explained = explained < 0 ? 0 : explained > change ? change : explained;
+		else
+			explained = explained > 0 ? 0 : explained < change ? change : explained;
+	}
+	if (d->has_reading) {
+		d->has_reading = false;
+		tare_fold_quiet(f, d, d->reading_ns, change, explained);
+		tare_fold_peak(f, d, d->reading_ns);
+	}
+}
+
+void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	const struct tare_rec_peer *r = e->rec.peer;
+	int known;
+
+	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
+		tare_fold_reading_flush(f, d);
+	if (tare_fold_is_folded(e) && !r->pid) { /* what the calls' own readings told last */
+		tare_fold_reading_flush(f, d);
+		d->level = (int64_t)r->used;
+		d->is_level_known = true;
+		return;
+	}
+	d->has_list = true;
+	d->list = r->list;
+	d->list_of = e->process->index;
+	d->is_list_folded = tare_fold_is_folded(e);
+	if (!r->pid) /* an empty list */
+		return;
+	known = tare_fold_peer_known(d, r->pid);
+	if (!d->peers[known].name && e->text && *e->text)
+		d->peers[known].name = tare_arena_strdup(&f->arena, e->text);
+	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
+	d->reads[d->read_nr++] = (struct tare_peer_read){ known, r->used };
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of tensors, and moments to be looked at, wait for the calls before them to be settled: the segment of a
+ * block may be among those. What waits is taken in in order, and everybody is told of it.
+ */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+
+/* Up to then; mostly nothing is waiting for that. */
+static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	bool is_unread = d->will_be_measured && !d->is_measured;
+	bool is_phase = d->phase_next < f->phases.queue_base + f->phases.queue_nr;
+	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
+
+	if (is_unread || is_phase || is_instant || t <= f->known_ns ||
+	    !tare_samples_pass(&d->samples, t, d->used, d->live))
+		tare_fold_advance(f, d, t);
+	if (f->host.queue_nr)
+		tare_fold_host_until(f, t);
+}
+
+/* What there is when memory runs out. */
+static void look(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
+{
+	struct tare_ledger ledger;
+
+	tare_fold_snapshot_begin(f, "oom", &ledger);
+	tare_fold_snapshot(f, d, TARE_MARK_NOW, b->t, &ledger);
+	tare_fold_oom_look(f, b->oom - 1, &ledger);
+	tare_ledger_free(&ledger);
+}
+
+static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
+{
+	const struct tare_live_block *made;
+
+	advance(f, d, b->t);
+	if (b->witness) {
+		tare_fold_pool_witness_look(f, b->witness - 1);
+		return;
+	}
+	if (b->oom) {
+		look(f, d, b);
+		return;
+	}
+	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
+		tare_fold_mark(f, d, TARE_MARK_END, b->t);
+	made = tare_tensor_take(f, d, b);
+	if (made)
+		tare_fold_training_block(f, &tare_fold_place(f, b->process, d->index)->blocks.work,
+					 d->index, made);
+	if (b->bytes <= 0)
+		return; /* that is no peak */
+	tare_fold_plateau(f, d, b->t);
+	tare_fold_peak_tensors(f, d, b->t);
+}
+
+/*
+ * With many blocks the memory of each is far away. So they are taken in by so many, and what each needs is
+ * fetched while those before it are taken in.
+ */
+enum { AHEAD = 16 };
+
+/* Where the next block waits. */
+static struct tare_block *queue(struct tare_device_fold *d)
+{
+	d->blocks =
+		tare_array_reserve(d->blocks, &d->block_cap, d->block_nr + 1, sizeof(*d->blocks));
+	return &d->blocks[d->block_nr++];
+}
+
+/* Settles the calls that are over by then. */
+static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	if (f->ahead != d)
+		tare_fold_tensor_catch_up(f);
+	if (d->cluster.count && tare_fold_cluster_is_complete(d, t))
+		tare_fold_cluster_close(f, d);
+}
+
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
+		    bool is_folded)
+{
+	settle(f, d, b->t);
+	if (!d->cluster.count || is_folded) {
+		tare_fold_tensor_flush(f, d);
+		take_in(f, d, b);
+	} else {
+		*queue(d) = *b;
+	}
+}
+
+/* The segment of a block may be among calls that are not settled: it waits for them. */
+void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+	struct tare_block b;
+
+	if (e->rec.tensor->bytes > (int64_t)1 << 44)
+		return; /* damage */
+	if (tare_fold_is_folded(e)) {
+		tare_tensor_block(f, d, e, &b);
+		tare_fold_wait(f, d, &b, true);
+		return;
+	}
+	settle(f, d, e->at_ns);
+	tare_tensor_block(f, d, e, queue(d));
+	if (d->cluster.count)
+		return;
+	f->ahead = d;
+	tare_blocks_prefetch(&tare_fold_place(f, e->process->index, d->index)->blocks,
+			     e->rec.tensor->block);
+	if (d->block_nr >= AHEAD)
+		tare_fold_tensor_flush(f, d);
+}
+
+void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
+		if (d->blocks[i].bytes <= 0)
+			tare_blocks_prefetch_block(
+				&f->processes[d->blocks[i].process]->places[d->index]->blocks,
+				d->blocks[i].address);
+	for (size_t i = 0; i < d->block_nr; i++)
+		take_in(f, d, &d->blocks[i]);
+	d->block_nr = 0;
+	if (f->ahead == d)
+		f->ahead = NULL;
+}
+
+/* ---- blocks in the memory of the CPU ---- */
+
+/* Takes in those before t. */
+void tare_fold_host_until(struct tare_fold *f, int64_t t)
+{
+	struct tare_live_block *made;
+
+	while (tare_host_next(f, t, &made))
+		if (made)
+			tare_fold_training_block(f, &f->processes[made->process]->host_blocks.work,
+						 -1, made);
+}
+
+/* What is under way on a device may turn out to be a peak, of which this would then be no part. */
+void tare_fold_host_settle(struct tare_fold *f)
+{
+	const struct tare_host_fold *h = &f->host;
+	int64_t until = INT64_MAX;
+
+	for (int i = 0; h->queue_nr && i < f->device_nr; i++) {
+		struct tare_device_fold *d = f->devices[i];
+		const struct tare_step *s = d ? d->cluster.items : NULL;
+
+		if (d && tare_fold_cluster_is_complete(d, h->queue[h->queue_nr - 1].t))
+			tare_fold_cluster_close(f, d);
+		if (d && d->cluster.count && until > s->begin - s->reading_before)
+			until = s->begin - s->reading_before;
+	}
+	tare_fold_host_until(f, until);
+}
+
+void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
+{
+	tare_host_wait(f, e);
+	tare_fold_host_settle(f);
+}
+
+/* Rule "end", for the host alone: as long as nobody makes tensors any more. */
+void tare_fold_host_end(struct tare_fold *f, int64_t t)
+{
+	tare_fold_host_until(f, t);
+	tare_host_mark_end(f, t);
+}
+
+void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+{
+	tare_fold_host_until(f, INT64_MAX);
+	tare_host_forget(f, p, t);
+}
+
+void tare_fold_host_finish(struct tare_fold *f)
+{
+	tare_fold_host_until(f, INT64_MAX);
+	tare_host_show(f, INT64_MAX);
+}
+
+/* ---- looks through the program's objects ---- */
+
+/* A look finds only blocks that do not wait. It comes at most once in a second, so the next one sees those. */
+void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_process_fold *p = tare_fold_process(f, e->process);
+
+	for (int i = 0; i < p->place_nr; i++)
+		if (p->places[i] && tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
+			tare_fold_cluster_close(f, f->devices[i]);
+	tare_fold_host_settle(f);
+}
