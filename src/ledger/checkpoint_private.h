@@ -50,7 +50,7 @@ struct checkpoint {
 	int64_t *told_at;         /* by device and mark: where its group stands */
 };
 
-/* One more record of it. */
+/* checkpoint_add.c: one more record of it */
 union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
 				  const struct tare_process *process,
 				  const struct tare_device *device, int64_t t);
@@ -64,10 +64,10 @@ void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python,
 /* checkpoint_names.c: pre: the blocks have been told */
 void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold *p, int64_t t);
 
-/* told.c: blocks at peaks */
+/* checkpoint_blocks.c: blocks at peaks */
 void tare_checkpoint_blocks(struct checkpoint *c);
 
-/* rss.c: host increments */
+/* checkpoint_rss.c: host increments */
 void tare_checkpoint_rss(struct checkpoint *c);
 
 /* checkpoint_vmm.c: memory with references, and what it brings along in buckets */

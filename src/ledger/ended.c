@@ -2,11 +2,9 @@
 /* What of processes that have ended leaves the books, and when. */
 #include "ledger/fold.h"
 
-#include "base/array.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
-#include <stdio.h>
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {

@@ -137,7 +137,6 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
-void tare_fold_process_free(struct tare_process_fold *p);
 /* It ended in order, or nothing more can come from its log; and did any? */
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
@@ -162,6 +161,8 @@ void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
 
 /* context.c */
 int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
+
+/* context_end.c */
 void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s,
 			     struct tare_applied *a);
 void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -258,7 +259,7 @@ void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct t
 void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
 const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at);
-/* rows.c: as tare_row_path_add(); parent NULL: none */
+/* accounts.c: as tare_row_path_add(); parent NULL: none */
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
 void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
@@ -399,14 +400,16 @@ int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold
 			      int64_t change);
 void tare_fold_share_end(struct tare_fold *f, int process);
 
+/* local.c: local memory of a context, for so much of a thread; and the other way round */
+int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
+			     int64_t local);
+int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
+
 /* weigh.c: the measured part */
 void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
 		     int64_t bytes, int64_t low, int64_t high);
 void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
 				const struct tare_applied *a);
-int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
-			     int64_t local);
-int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
 void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
 				int64_t change);
@@ -646,9 +649,11 @@ void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *
 /* cut.c: the last moment up to `until` at which a recording can be cut */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);
 
-/* notes.c: sentences */
+/* note.c */
 void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* notes.c: sentences */
 void tare_fold_notes_of_calls(struct tare_fold *f);
 void tare_fold_notes(struct tare_fold *f);
 

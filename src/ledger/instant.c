@@ -6,30 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	bool is_peak;
-} marks[TARE_MARK_NR] = {
-#define TARE_MARK(KEY, name, is_peak) [TARE_MARK_##KEY] = { name, is_peak },
-#include "ledger/marks.def"
-#undef TARE_MARK
-};
-
-const char *tare_mark_name(enum tare_mark m)
-{
-	return marks[m].name;
-}
-
-bool tare_mark_is_peak(enum tare_mark m)
-{
-	return marks[m].is_peak;
-}
-
 static int find_mark(const char *name)
 {
 	int m = 0;
 
-	while (m < TARE_MARK_NR && strcmp(marks[m].name, name) != 0)
+	while (m < TARE_MARK_NR && strcmp(tare_mark_name((enum tare_mark)m), name) != 0)
 		m++;
 	return m;
 }

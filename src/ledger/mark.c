@@ -4,6 +4,25 @@
 
 #include "base/sat.h"
 
+static const struct {
+	const char *name;
+	bool is_peak;
+} marks[TARE_MARK_NR] = {
+#define TARE_MARK(KEY, name, is_peak) [TARE_MARK_##KEY] = { name, is_peak },
+#include "ledger/marks.def"
+#undef TARE_MARK
+};
+
+const char *tare_mark_name(enum tare_mark m)
+{
+	return marks[m].name;
+}
+
+bool tare_mark_is_peak(enum tare_mark m)
+{
+	return marks[m].is_peak;
+}
+
 void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
 {
 	d->mark_nr[m]++;

@@ -2,33 +2,12 @@
 /* What a reader of the ledger must know before trusting it, in sentences. */
 #include "ledger/fold.h"
 
-#include "base/array.h"
-#include "base/str.h"
 #include "base/units.h"
 
 #include <string.h>
 
 /* Changes between calls beyond this are a hint that calls went by unseen. */
 #define QUIET_BYTES (16 * TARE_MIB)
-
-void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
-{
-	struct tare_str s = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	tare_str_vaddf(&s, fmt, ap);
-	va_end(ap);
-	for (size_t i = 0; i < f->note_nr; i++) {
-		if (!strcmp(f->notes[i], tare_str_text(&s))) {
-			tare_str_free(&s);
-			return;
-		}
-	}
-	f->notes = tare_array_reserve(f->notes, &f->note_cap, f->note_nr + 1, sizeof(*f->notes));
-	f->notes[f->note_nr++] = tare_arena_strdup(&f->arena, tare_str_text(&s));
-	tare_str_free(&s);
-}
 
 static const char *plural(uint64_t n)
 {

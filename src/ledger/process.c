@@ -96,41 +96,6 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	p->host.pss = r->pss;
 }
 
-void tare_fold_process_free(struct tare_process_fold *p)
-{
-	if (!p)
-		return;
-	for (int i = 0; i < p->place_nr; i++) {
-		if (!p->places[i])
-			continue;
-		tare_map_free(&p->places[i]->contexts);
-		tare_map_free(&p->places[i]->pages);
-		tare_blocks_free(&p->places[i]->blocks);
-		free(p->places[i]->segments.items);
-		free(p->places[i]);
-	}
-	free(p->places);
-	for (int i = 0; i < TARE_FAMILY_NR; i++)
-		tare_map_free(&p->live[i]);
-	tare_map_free(&p->vmm);
-	tare_map_free(&p->mapped);
-	tare_map_free(&p->origin_of);
-	tare_map_free(&p->site_of);
-	tare_map_free(&p->shared);
-	tare_map_free(&p->opened);
-	tare_map_free(&p->origins);
-	tare_map_free(&p->large_open);
-	tare_map_free(&p->held_sizes);
-	tare_map_free(&p->xla_devices);
-	tare_map_free(&p->elastic);
-	tare_map_free(&p->graphs);
-	tare_map_free(&p->thread_streams);
-	free(p->streams);
-	tare_blocks_free(&p->host_blocks);
-	free(p->probes.items);
-	free(p);
-}
-
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t)
 {
 	if (!p || p->process->role != TARE_ROLE_PROGRAM)

@@ -5,7 +5,6 @@
 #include "base/sat.h"
 
 #include <stdlib.h>
-#include <stdio.h>
 
 /*
  * The device's memory turns out to have been `shift` larger all along: the first reading, or the

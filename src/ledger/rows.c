@@ -118,19 +118,6 @@ static void collect(struct build *b, enum tare_mark m)
 	b->leaf_nr = kept + 1;
 }
 
-const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment)
-{
-	struct tare_str s = { 0 };
-	const char *path;
-
-	if (parent)
-		tare_str_add(&s, parent);
-	tare_row_path_add(&s, segment);
-	path = tare_arena_strdup(memory, tare_str_text(&s));
-	tare_str_free(&s);
-	return path;
-}
-
 static struct tare_row *add_row(struct build *b, int parent, enum tare_account account,
 				const char *segment, const char *label)
 {

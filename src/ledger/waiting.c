@@ -131,17 +131,6 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 
 /* ---- blocks in the memory of the CPU ---- */
 
-/* Takes in those before t. */
-void tare_fold_host_until(struct tare_fold *f, int64_t t)
-{
-	struct tare_live_block *made;
-
-	while (tare_host_next(f, t, &made))
-		if (made)
-			tare_fold_training_block(f, &f->processes[made->process]->host_blocks.work,
-						 -1, made);
-}
-
 /* What is under way on a device may turn out to be a peak, of which this would then be no part. */
 void tare_fold_host_settle(struct tare_fold *f)
 {
@@ -164,25 +153,6 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
 {
 	tare_host_wait(f, e);
 	tare_fold_host_settle(f);
-}
-
-/* Rule "end", for the host alone: as long as nobody makes tensors any more. */
-void tare_fold_host_end(struct tare_fold *f, int64_t t)
-{
-	tare_fold_host_until(f, t);
-	tare_host_mark_end(f, t);
-}
-
-void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
-{
-	tare_fold_host_until(f, INT64_MAX);
-	tare_host_forget(f, p, t);
-}
-
-void tare_fold_host_finish(struct tare_fold *f)
-{
-	tare_fold_host_until(f, INT64_MAX);
-	tare_host_show(f, INT64_MAX);
 }
 
 /* ---- looks through the program's objects ---- */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a fold. */
+#include "ledger/fold.h"
+
+#include <stdlib.h>
+
+static void free_process(struct tare_process_fold *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->place_nr; i++) {
+		if (!p->places[i])
+			continue;
+		tare_map_free(&p->places[i]->contexts);
+		tare_map_free(&p->places[i]->pages);
+		tare_blocks_free(&p->places[i]->blocks);
+		free(p->places[i]->segments.items);
+		free(p->places[i]);
+	}
+	free(p->places);
+	for (int i = 0; i < TARE_FAMILY_NR; i++)
+		tare_map_free(&p->live[i]);
+	tare_map_free(&p->vmm);
+	tare_map_free(&p->mapped);
+	tare_map_free(&p->origin_of);
+	tare_map_free(&p->site_of);
+	tare_map_free(&p->shared);
+	tare_map_free(&p->opened);
+	tare_map_free(&p->origins);
+	tare_map_free(&p->large_open);
+	tare_map_free(&p->held_sizes);
+	tare_map_free(&p->xla_devices);
+	tare_map_free(&p->elastic);
+	tare_map_free(&p->graphs);
+	tare_map_free(&p->thread_streams);
+	free(p->streams);
+	tare_blocks_free(&p->host_blocks);
+	free(p->probes.items);
+	free(p);
+}
+
+static void free_device(struct tare_device_fold *d)
+{
+	if (!d)
+		return;
+	tare_fold_card_free(d);
+	free(d->cluster.items);
+	free(d->threads);
+	free(d->late.items);
+	free(d->reads);
+	free(d->peers);
+	free(d->blocks);
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		free(d->kept_blocks[m].items);
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		free(d->kept_segments[m].items);
+	free(d);
+}
+
+void tare_fold_end(struct tare_fold *f)
+{
+	tare_fold_phase_free(f);
+	tare_fold_course_end(f);
+	for (int i = 0; i < f->device_nr; i++)
+		free_device(f->devices[i]);
+	for (int i = 0; i < f->process_nr; i++)
+		free_process(f->processes[i]);
+	for (size_t i = 0; i < f->context_nr; i++) {
+		tare_map_free(&f->contexts[i].parts);
+		tare_facts_free(f->contexts[i].facts);
+	}
+	for (size_t i = 0; i < f->grave_nr; i++) {
+		free(f->grave_items[i].objects);
+		free(f->grave_items[i].ops.items);
+	}
+	for (size_t i = 0; i < f->graphs.row_nr; i++)
+		free(f->graphs.rows[i].owners);
+	free(f->watched.items);
+	free(f->watched.gone);
+	tare_map_free(&f->watched.gone_at);
+	free(f->calls);
+	tare_map_free(&f->call_of);
+	free(f->graphs.rows);
+	free(f->graphs.capturing);
+	free(f->graphs.pools);
+	free(f->graphs.said.items);
+	free(f->graphs.mempools.items);
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		free(f->host.kept[m].items);
+	free(f->host.queue);
+	free(f->devices);
+	free(f->ends);
+	free(f->losses);
+	free(f->processes);
+	free(f->buckets);
+	free(f->contexts);
+	free(f->objects);
+	free(f->owners);
+	free(f->large);
+	free(f->physicals);
+	free(f->imports);
+	free(f->mappings);
+	free(f->sites);
+	free(f->origins);
+	free(f->grave_items);
+	free(f->ops.items);
+	free(f->rss);
+	free(f->timed);
+	free(f->ranks);
+	free(f->controls);
+	free(f->paused);
+	free(f->pauses);
+	free(f->notes);
+	free(f->ooms);
+	free(f->told);
+	free(f->pool_witnesses);
+	tare_map_free(&f->graves);
+	tare_map_free(&f->told_physicals);
+	tare_strmap_free(&f->owner_ids);
+	tare_arena_free(&f->arena);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences that a reader of the ledger has to know, each once. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
+{
+	struct tare_str s = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&s, fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < f->note_nr; i++) {
+		if (!strcmp(f->notes[i], tare_str_text(&s))) {
+			tare_str_free(&s);
+			return;
+		}
+	}
+	f->notes = tare_array_reserve(f->notes, &f->note_cap, f->note_nr + 1, sizeof(*f->notes));
+	f->notes[f->note_nr++] = tare_arena_strdup(&f->arena, tare_str_text(&s));
+	tare_str_free(&s);
+}
