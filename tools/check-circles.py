@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Do source files call each other in circles? Read from the objects of a build: who defines a symbol, who needs it.
+
+    tools/check-circles.py [--max N] [--folders FOLDER] BUILD FOLDER…
+
+Of the files below each FOLDER no more than N (8) may be in one circle, and no circle may go through the folders
+directly below it, the files in FOLDER itself being one of them. With --folders only the latter is asked of a folder.
+One C file that includes another hides a circle, so that is an error too; and so is a FOLDER of which no object is read.
+Exit 1: something is wrong."""
+import argparse, collections, json, os, re, subprocess, sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DEFINED = set("TDBRVWCGS")
+
+
+def sources(build):
+    """Source, relative to the root → an object of it: of several the first that is no test's."""
+    found = {}
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        commands = json.load(f)
+    for c in commands:
+        at = os.path.relpath(os.path.normpath(os.path.join(c["directory"], c["file"])), ROOT)
+        obj = os.path.normpath(os.path.join(c["directory"], c["output"]))
+        if at.startswith("src/") and not c["output"].startswith("tests/") and os.path.exists(obj):
+            found.setdefault(at, obj)
+    return found
+
+
+def symbols(obj):
+    defined, needed = set(), set()
+    nm = subprocess.run(["nm", obj], capture_output=True, text=True, check=True)
+    for line in nm.stdout.splitlines():
+        kind, name = line.split()[-2:]
+        if kind in DEFINED:
+            defined.add(name)
+        elif kind == "U" and name != "main":  # a start file calls the program that it is linked to
+            needed.add(name)
+    return defined, needed
+
+
+def arrows(objects):
+    """Source → the sources whose symbols it needs."""
+    known = {source: symbols(obj) for source, obj in objects.items()}
+    home = {}
+    for source, (defined, _) in sorted(known.items()):
+        for name in defined:
+            home.setdefault(name, set()).add(source)
+    graph = {}
+    for source, (defined, needed) in known.items():
+        graph[source] = set()
+        for name in needed - defined:
+            # Of programs that each have their own, the nearest is meant.
+            near = sorted(home.get(name, ()), key=lambda s: -len(os.path.commonprefix([s, source])))
+            if near and near[0] != source:
+                graph[source].add(near[0])
+    return graph
+
+
+def circles(graph):
+    """Strongly connected parts of more than one, the largest first (Tarjan)."""
+    index, low, stack, on, out = {}, {}, [], set(), []
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        on.add(v)
+        for w in sorted(graph[v]):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in on:
+                low[v] = min(low[v], index[w])
+        if low[v] != index[v]:
+            return
+        part = []
+        while not part or part[-1] != v:
+            part.append(stack.pop())
+            on.discard(part[-1])
+        if len(part) > 1:
+            out.append(sorted(part))
+
+    sys.setrecursionlimit(100000)
+    for v in sorted(graph):
+        if v not in index:
+            visit(v)
+    return sorted(out, key=len, reverse=True)
+
+
+def inside(graph, folder):
+    below = {s for s in graph if s.startswith(folder + "/")}
+    return {s: graph[s] & below for s in below}
+
+
+def by_folder(graph, folder):
+    """The same graph between the folders directly below; "." are the files in the folder itself."""
+    def of(source):
+        rest = source[len(folder) + 1:]
+        return rest.split("/")[0] if "/" in rest else "."
+
+    out, why = collections.defaultdict(set), {}
+    for source, targets in graph.items():
+        out[of(source)] |= set()
+        for target in targets:
+            if of(source) != of(target):
+                out[of(source)].add(of(target))
+                why.setdefault((of(source), of(target)), f"{source} calls {target}")
+    return out, why
+
+
+def included():
+    for root, _, names in os.walk(os.path.join(ROOT, "src")):
+        for name in names:
+            path = os.path.join(root, name)
+            if not name.endswith((".c", ".h")):
+                continue
+            with open(path, encoding="utf-8") as f:
+                for number, line in enumerate(f, 1):
+                    if re.match(r'\s*#\s*include\s*"[^"]*\.c"', line):
+                        yield f"{os.path.relpath(path, ROOT)}:{number}: includes a C file: {line.strip()}"
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    args.add_argument("--max", type=int, default=8)
+    args.add_argument("--folders", action="append", default=[], metavar="FOLDER")
+    args.add_argument("build")
+    args.add_argument("folder", nargs="*")
+    args = args.parse_args()
+    graph, wrong = arrows(sources(args.build)), list(included())
+    for folder in [f.rstrip("/") for f in args.folder + args.folders]:
+        part = inside(graph, folder)
+        if not part:
+            wrong.append(f"{folder}: no object of it in {args.build}")
+            continue
+        largest = circles(part)
+        if folder in [f.rstrip("/") for f in args.folder]:
+            sizes = [len(c) for c in largest]
+            print(f"{folder}: {len(part)} files, {sum(map(len, part.values()))} arrows, circles of {sizes or 'none'}")
+            for c in largest:
+                if len(c) > args.max:
+                    wrong.append(f"{folder}: {len(c)} files call each other in a circle, at most {args.max} may: "
+                                 + ", ".join(c))
+        between, why = by_folder(part, folder)
+        for c in circles(between):
+            wrong.append(f"{folder}: a circle of folders: " + ", ".join(c) + "".join(
+                f"\n    {text}" for (a, b), text in sorted(why.items()) if a in c and b in c))
+    for line in wrong:
+        print(line)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
