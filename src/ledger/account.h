@@ -17,7 +17,7 @@ const char *tare_evidence_name(enum tare_evidence evidence);
 #define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
 	TARE_ACCOUNT_##key = id,
 enum tare_account {
-#include "accounts.def"
+#include "ledger/core/accounts.def"
 	TARE_ACCOUNT_NR
 };
 #undef TARE_ACCOUNT

@@ -38,7 +38,7 @@ struct tare_phase_watch {
 /* What each device comes to at a moment of its own: the maximum of its `used`, its end … */
 #define TARE_MARK(KEY, name, is_peak) TARE_MARK_##KEY,
 enum tare_mark {
-#include "marks.def"
+#include "ledger/core/marks.def"
 	TARE_MARK_NR,
 	TARE_MARK_NOW = TARE_MARK_NR
 };

@@ -42,7 +42,7 @@ struct tare_spans {
 	uint64_t dropped;
 };
 
-/* Tensors by category at the points of a panel; course_category.c. No panel: they are not asked for. */
+/* Tensors by category at the points of a panel; tensors/history_category.c. No panel: they are not asked for. */
 struct tare_kinds {
 	const struct tare_course_panel *panel;
 	int64_t *change; /* by category and point; once it is finished: how much there is */
@@ -80,12 +80,12 @@ const struct tare_sample *tare_sample_at(const struct tare_samples *s, size_t pl
 const int64_t *tare_sample_parts(const struct tare_samples *s, size_t place);
 void tare_samples_free(struct tare_samples *s);
 
-/* course_span.c */
+/* history/span.c */
 void tare_fold_course_span(struct tare_fold *f, int known, int64_t begin, int64_t end);
 void tare_fold_course_spans(struct tare_fold *f, struct tare_course *out);
 void tare_spans_free(struct tare_spans *s);
 
-/* course.c: something is about to happen at t; it has happened; and its `used` has moved */
+/* history/history.c: something is about to happen at t; it has happened; and its `used` has moved */
 void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
 			    const struct tare_course *first);
 void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
@@ -93,7 +93,7 @@ void tare_fold_course_host(struct tare_fold *f, int64_t t); /* the same for tens
 void tare_fold_course_finish(struct tare_fold *f);
 void tare_fold_course_end(struct tare_fold *f);
 
-/* course_category.c: device -1: the memory of CPUs. Points count from 0; the one behind the last is the peak. */
+/* tensors/history_category.c: device -1: the memory of CPUs. Points count from 0; the one behind the last is the peak. */
 struct tare_live_block;
 void tare_fold_course_kinds_begin(struct tare_fold *f, const struct tare_course *first);
 void tare_fold_course_gone(struct tare_fold *f, const struct tare_live_block *b, int device);

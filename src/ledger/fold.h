@@ -5,12 +5,12 @@
 
 #include "ledger/category.h"
 #include "ledger/fold_state.h"
-#include "ledger/training.h"
+#include "ledger/training/training.h"
 
 #include <string.h>
 
 void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
-			struct tare_timeline *out); /* course.c */
+			struct tare_timeline *out); /* history.c */
 
 /* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
@@ -205,7 +205,7 @@ void tare_blocks_free(struct tare_blocks *b);
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			 enum tare_mark m, struct tare_block_list *out);
 
-/* pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
+/* backward_pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
 void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
 void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
 			bool is_passing);
@@ -220,10 +220,10 @@ void tare_passes_free(struct tare_passes *p);
 void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
 bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
 
-/* work_place.c: what the stack of a place says of its tensors */
+/* site_training_section.c: what the stack of a place says of its tensors */
 void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
 
-/* work.c: what each thread of the program was doing when blocks came and went */
+/* training_section.c: what each thread of the program was doing when blocks came and went */
 void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
 struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
@@ -234,7 +234,7 @@ void tare_work_free(struct tare_work *w);
 void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 		   struct tare_use *use);
 
-/* sweep.c: what the recorder found in the program's objects */
+/* object_scan.c: what the recorder found in the program's objects */
 void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 
@@ -255,7 +255,7 @@ void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory
 			     struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
-/* told.c: blocks at a peak that was folded, in sums */
+/* folded_sum.c: blocks at a peak that was folded, in sums */
 void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
 const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at);
@@ -365,7 +365,7 @@ void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s,
 void tare_fold_capture_resolve_pools(struct tare_fold *f);
 bool tare_fold_is_allocation(const struct tare_bucket *b);
 
-/* graph_rows.c: the rows of a ledger; graph_carry.c: of a checkpoint */
+/* graph_rows.c: the rows of a ledger; graph_save.c: of a checkpoint */
 void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			  enum tare_mark m, struct tare_ledger *out);
 void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e);
@@ -414,7 +414,7 @@ void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struc
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
 				int64_t change);
 
-/* quiet.c: readings, and what changes between calls */
+/* between_calls.c: readings, and what changes between calls */
 int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
 			 int64_t now);
 int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
@@ -428,7 +428,7 @@ enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wr
 void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct tare_step *s);
 
-/* peer.c: processes that are not recorded */
+/* other_process.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
 		       uint32_t pid);
@@ -441,7 +441,7 @@ int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, ui
 bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s);
 
-/* carry.c: what a checkpoint says. CARRY records name host memory by these accounts. */
+/* load.c: what a checkpoint says. CARRY records name host memory by these accounts. */
 enum {
 	TARE_CARRY_UNEXPLAINED = 247,
 	TARE_CARRY_COLLECTED = 248,
@@ -559,7 +559,7 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			 enum tare_mark m, struct tare_arena *memory,
 			 struct tare_device_ledger *out);
 
-/* pool_witness.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
+/* pool_self_report.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
 size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
 			      const struct tare_event *e);
 void tare_fold_pool_witness_look(struct tare_fold *f,
@@ -646,7 +646,7 @@ void tare_facts_free(struct tare_facts *facts);
 void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out);
 
-/* cut.c: the last moment up to `until` at which a recording can be cut */
+/* checkpoint_point.c: the last moment up to `until` at which a recording can be cut */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);
 
 /* note.c */

@@ -13,8 +13,8 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ledger/build.h"
-#include "ledger/phase.h"
-#include "ledger/work.h"
+#include "ledger/phases/phase.h"
+#include "ledger/tensors/training_section.h"
 #include "ledger/course_fold.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
@@ -115,7 +115,7 @@ struct tare_site {
 	uint64_t segment_owner;
 	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
 
-	bool is_placed; /* work.c: the rest is known */
+	bool is_placed; /* training_section.c: the rest is known */
 	uint8_t maker;  /* enum tare_maker */
 	bool begins_backward;
 	uint32_t call;          /* innermost call of a module, 0: none */
@@ -617,7 +617,7 @@ struct tare_device_fold {
 	uint32_t mark_nr[TARE_MARK_NR];
 	int64_t mark_used[TARE_MARK_NR], mark_live[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
 	bool is_marked[TARE_MARK_NR];
-	bool is_told[TARE_MARK_NR]; /* told.c: what there was then, in sums */
+	bool is_told[TARE_MARK_NR]; /* folded_sum.c: what there was then, in sums */
 
 	struct tare_steps cluster;
 	struct tare_thread_end *threads;
@@ -722,7 +722,8 @@ struct tare_fold {
 	const char **owners;
 	size_t owner_nr, owner_cap;
 	struct tare_site no_site;
-	struct tare_map call_of; /* work.c: calls of modules, each with the one around it */
+	struct tare_map
+		call_of; /* training_section.c: calls of modules, each with the one around it */
 	uint32_t *calls;
 	size_t call_nr, call_cap;
 	uint64_t block_serials;

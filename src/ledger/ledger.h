@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 #include "ledger/category.h"
-#include "ledger/finding.h"
+#include "ledger/advice/finding.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
@@ -391,7 +391,7 @@ struct tare_graph {
 /* What could be saved on a device, from what was measured. */
 #define TARE_GRAPH_SAVING(KEY, key, advice) TARE_GRAPH_SAVING_##KEY,
 enum tare_graph_saving_kind {
-#include "graph_savings.def"
+#include "ledger/graphs/graph_savings.def"
 	TARE_GRAPH_SAVING_NR
 };
 #undef TARE_GRAPH_SAVING
@@ -417,7 +417,7 @@ static inline int64_t tare_graph_exec_bytes(const struct tare_graph *g)
 /* A step of training, or what is usual of many. */
 #define TARE_TRAINING(KEY, key, unit, is_gpu, label) TARE_TRAINING_##KEY,
 enum tare_training_figure {
-#include "ledger/training.def"
+#include "ledger/training/training.def"
 	TARE_TRAINING_NR
 };
 #undef TARE_TRAINING

@@ -13,7 +13,7 @@ static const struct figure {
 	bool is_gpu; /* means nothing on the CPU */
 } figures[TARE_TRAINING_NR] = {
 #define TARE_TRAINING(KEY, key, unit, is_gpu, label) { key, label, unit, is_gpu },
-#include "ledger/training.def"
+#include "ledger/training/training.def"
 #undef TARE_TRAINING
 };
 

@@ -4,7 +4,7 @@
     row.py TARE RECORDING NAME CODE ACCOUNTS [NODES]
 
 CODE is the program's exit code; 124 and 137 mean that its time was up. ACCOUNTS are the keys of
-src/ledger/accounts.def worth a word, separated by commas. NODES is the output of programs/graph_nodes.
+src/ledger/core/accounts.def worth a word, separated by commas. NODES is the output of programs/graph_nodes.
 """
 
 import json

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be done about the memory of a device: rows of advice.def that hold for a recording. */
+#ifndef TARE_LEDGER_FINDING_H
+#define TARE_LEDGER_FINDING_H
+
+#include "ledger/account.h"
+
+#define TARE_ADVICE(KEY, key, account, share, known, finding, less) TARE_ADVICE_##KEY,
+enum tare_advice {
+#include "ledger/advice/advice.def"
+	TARE_ADVICE_NR
+};
+#undef TARE_ADVICE
+
+enum tare_known { TARE_KNOWN_MEASURED, TARE_KNOWN_COMPUTED, TARE_KNOWN_AT_MOST };
+const char *tare_known_name(enum tare_known known);
+
+struct tare_advice_info {
+	const char *key;
+	enum tare_account account;
+	int share; /* ten-thousandths of the device's memory */
+	enum tare_known known;
+	const char *finding, *less;
+};
+extern const struct tare_advice_info tare_advices[TARE_ADVICE_NR];
+
+struct tare_finding {
+	enum tare_advice advice;
+	enum tare_account account; /* the advice's, or of ACCOUNT: the one it is about */
+	int64_t bytes;             /* what would be saved */
+	int64_t pid;               /* -1: of no one process */
+	const char *name;          /* of a kernel, an owner, a program; never NULL */
+	uint64_t count;
+	int64_t each, next; /* bytes */
+};
+
+/* What would make it less: the advice's own sentence, or that of the account. */
+const char *tare_finding_less(const struct tare_finding *finding);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libraries are, by their names. */
+#include "ledger/owner.h"
+
+#include "ledger/ledger.h"
+
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool tare_owner_is_transparent(const char *path)
+{
+	static const char *const prefixes[] = { "libcuda.", "libcuda_", "libcudart",
+						"libtare_recorder" };
+	const char *base = base_name(path);
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(base, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return !strcmp(base, "libcuda");
+}
+
+bool tare_owner_is_tool(const char *path)
+{
+	return tare_owner_is_transparent(path) ||
+	       !strncmp(base_name(path), "libtare", strlen("libtare"));
+}
+
+bool tare_owner_is_pool(const char *library)
+{
+	static const char *const allocators[] = { "libc10_cuda", "libc10_hip" };
+
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		if (!strcmp(library, allocators[i]))
+			return true;
+	return false;
+}
+
+const char *tare_owner_name(const char *library)
+{
+#define TARE_OWNER(PREFIX, OWNER) { PREFIX, OWNER },
+	static const struct {
+		const char *prefix, *owner;
+	} owners[] = {
+#include "ledger/core/owners.def"
+	};
+#undef TARE_OWNER
+
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (!strncmp(library, owners[i].prefix, strlen(owners[i].prefix)))
+			return owners[i].owner;
+	return library;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From buckets to the rows of one device, in display order. */
+#include "ledger/fold.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One leaf to be: the sum of the buckets that share it. */
+struct leaf {
+	struct tare_amount sum;
+	int process; /* -1: others, which stand last */
+	enum tare_account account;
+	uint64_t part;    /* owner, context or peer; 0: the account has no parts */
+	const char *name; /* of the owner; NULL: it has none */
+};
+
+struct build {
+	const struct tare_fold *f;
+	const struct tare_device_fold *d;
+	enum tare_mark mark;
+	struct tare_arena *memory;
+	struct leaf *leaves;
+	size_t leaf_nr, leaf_cap;
+	struct tare_row *rows;
+	size_t row_nr, row_cap;
+};
+
+/* Contexts that are not alive share one part: their handles may have been given again. */
+enum { PART_ENDED = 1, PART_CONTEXT = 2 };
+
+static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a)
+{
+	switch (b->account) {
+	case TARE_ACCOUNT_ALLOCATION:
+	case TARE_ACCOUNT_POOL:
+	case TARE_ACCOUNT_POOL_IDLE:
+	case TARE_ACCOUNT_VMM:
+	case TARE_ACCOUNT_IPC:
+	case TARE_ACCOUNT_OTHER:
+		return 1 + b->owner;
+	case TARE_ACCOUNT_CONTEXT:
+		return a->count > 0 ? PART_CONTEXT + (uint64_t)b->context : PART_ENDED;
+	default:
+		return 0;
+	}
+}
+
+static const char *name_of(const struct tare_fold *f, const struct tare_bucket *b)
+{
+	return tare_account_is_named(b->account) && b->owner ? f->owners[b->owner - 1] : NULL;
+}
+
+/* The account below a process under which a leaf stands: its own, for most. */
+static enum tare_account group_of(const struct leaf *l)
+{
+	enum tare_account parent = tare_accounts[l->account].parent;
+
+	return parent == TARE_ACCOUNT_NONE || parent == TARE_ACCOUNT_PROCESS ? l->account : parent;
+}
+
+/* Others last; within a process by account; parts by size, so that the screen shows what matters. */
+static int by_place(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	if (x->process != y->process)
+		return (unsigned)x->process < (unsigned)y->process ? -1 : 1;
+	if (group_of(x) != group_of(y))
+		return group_of(x) < group_of(y) ? -1 : 1;
+	/* Numbers of owners depend on who came first, which a checkpoint does not keep. */
+	if (group_of(x) == TARE_ACCOUNT_POOL && x->name && y->name && strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->account < y->account ? -1 : x->account > y->account;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+
+	if (x->sum.bytes != y->sum.bytes)
+		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	if (x->name && y->name)
+		return strcmp(x->name, y->name);
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static void collect(struct build *b, enum tare_mark m)
+{
+	size_t kept = 0;
+
+	for (int i = b->d->buckets; i >= 0; i = b->f->buckets[i].next_of_device) {
+		const struct tare_bucket *bucket = &b->f->buckets[i];
+		const struct tare_amount *a = tare_fold_amount(b->f, bucket, m);
+
+		if ((tare_amount_is_empty(a) && i != b->d->before) ||
+		    !tare_bucket_is_device(bucket))
+			continue;
+		b->leaves = tare_array_reserve(b->leaves, &b->leaf_cap, b->leaf_nr + 1,
+					       sizeof(*b->leaves));
+		b->leaves[b->leaf_nr++] =
+			(struct leaf){ *a, bucket->process, (enum tare_account)bucket->account,
+				       part_of(bucket, a), name_of(b->f, bucket) };
+	}
+	if (!b->leaf_nr)
+		return;
+	qsort(b->leaves, b->leaf_nr, sizeof(*b->leaves), by_place);
+	for (size_t i = 1; i < b->leaf_nr; i++) {
+		if (!by_place(&b->leaves[kept], &b->leaves[i]))
+			tare_amount_add(&b->leaves[kept].sum, &b->leaves[i].sum);
+		else
+			b->leaves[++kept] = b->leaves[i];
+	}
+	b->leaf_nr = kept + 1;
+}
+
+static struct tare_row *add_row(struct build *b, int parent, enum tare_account account,
+				const char *segment, const char *label)
+{
+	struct tare_row *r;
+
+	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
+	r = &b->rows[b->row_nr++];
+	*r = (struct tare_row){ .path = tare_fold_row_path(b->memory,
+							   parent < 0 ? NULL : b->rows[parent].path,
+							   segment),
+				.label = tare_arena_strdup(b->memory, label),
+				.parent = parent,
+				.depth = parent < 0 ? 0 : b->rows[parent].depth + 1,
+				.account = account,
+				.pid = parent < 0 ? -1 : b->rows[parent].pid,
+				.generation = parent < 0 ? 0 : b->rows[parent].generation,
+				.rank = parent < 0 ? -1 : b->rows[parent].rank,
+				.rank_at = parent < 0 ? -1 : b->rows[parent].rank_at };
+	return r;
+}
+
+/* Doubts add up, call by call, but no row is less than nothing or more than the whole device. */
+static void bound(const struct build *b, struct tare_row *r)
+{
+	int64_t used = b->mark == TARE_MARK_NOW ? b->d->used : b->d->mark_used[b->mark];
+
+	if (r->low < 0 && r->bytes >= 0)
+		r->low = 0;
+	if (r->high > used && r->bytes <= used)
+		r->high = used;
+}
+
+static void fill(const struct build *b, struct tare_row *r, const struct tare_amount *a)
+{
+	const struct tare_account_info *info = &tare_accounts[r->account];
+
+	r->leaf = true;
+	r->bytes = a->bytes;
+	r->low = a->low;
+	r->high = a->high;
+	r->contended = a->low < a->high;
+	if (r->contended)
+		bound(b, r);
+	r->count = a->count > 0 ? (uint64_t)a->count : 0;
+	r->driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0;
+	r->evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1) : info->evidence;
+	r->elastic = info->elastic;
+}
+
+static bool is_pool(const struct build *b, const struct leaf *l)
+{
+	return (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) &&
+	       l->part > 1 && tare_fold_tensor_is_pool(b->f, l->part - 1);
+}
+
+/* What a framework's pool is called; NULL: it is none. Of PyTorch only the allocator has one. */
+static const char *pool_of(const struct build *b, const struct leaf *l)
+{
+#define TARE_POOL(OWNER, LABEL) { OWNER, LABEL },
+	static const struct {
+		const char *owner, *label;
+	} pools[] = {
+#include "ledger/rows/pools.def"
+	};
+#undef TARE_POOL
+	const char *owner = l->name ? tare_owner_name(l->name) : "";
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+		if (!strcmp(owner, pools[i].owner) && (i || is_pool(b, l)))
+			return pools[i].label;
+	return NULL;
+}
+
+static void label_part(const struct build *b, const struct leaf *l, struct tare_str *segment,
+		       struct tare_str *label)
+{
+	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM) {
+		tare_str_add(segment, l->name ? l->name : "not known");
+		if (pool_of(b, l))
+			tare_str_addf(label, "%s (%s)", pool_of(b, l), l->name);
+		else
+			tare_str_add(label, l->name ? l->name : "owner not known");
+		if (l->name && !strcmp(l->name, TARE_OWNER_SHARED)) {
+			tare_str_cut(label, 0);
+			tare_str_add(label, "let go here, held by others");
+		}
+	} else if (l->account == TARE_ACCOUNT_IPC) {
+		tare_str_add(segment, l->name ? l->name : "mapping");
+		tare_str_add(label, l->name ? "kept alive here, " : "what mapping it costs");
+		tare_str_add(label, l->name ? l->name : "");
+	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
+		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
+
+		tare_str_addf(segment, "pid:%u", p->pid);
+		if (p->name)
+			tare_str_addf(label, "%s (pid %u)", p->name, p->pid);
+		else
+			tare_str_addf(label, "pid %u", p->pid);
+	} else if (l->account == TARE_ACCOUNT_OTHER) {
+		tare_str_add(segment, "before");
+		tare_str_add(label, "before the recording, not listed");
+	} else if (l->part == PART_ENDED) {
+		tare_str_add(segment, "ended");
+		tare_str_add(label, "ended or not recorded");
+	} else {
+		const struct tare_context *c = &b->f->contexts[l->part - PART_CONTEXT];
+
+		if (c->is_primary)
+			tare_str_add(segment, "primary");
+		else
+			tare_str_addf(segment, "created %d", c->number);
+		tare_str_add(label, tare_str_text(segment));
+	}
+}
+
+/* Allocations always name their owner. Contexts and others are one row unless there are several. */
+static bool is_split(const struct leaf *l, size_t count)
+{
+	size_t parts = 0;
+
+	if (l->account == TARE_ACCOUNT_ALLOCATION || l->account == TARE_ACCOUNT_VMM)
+		return true;
+	if (l->account != TARE_ACCOUNT_CONTEXT && l->account != TARE_ACCOUNT_OTHER &&
+	    l->account != TARE_ACCOUNT_IPC)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		parts += l[i].part > PART_ENDED;
+	return parts > (l->account == TARE_ACCOUNT_CONTEXT);
+}
+
+/* A pool's two rows below its name; what was weighed of pools that say nothing is one row. */
+static void add_pools(struct build *b, int own, struct leaf *leaves, size_t count)
+{
+	int pool = own;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = leaves[i].name;
+		bool is_idle = leaves[i].account == TARE_ACCOUNT_POOL_IDLE;
+		struct tare_row *r;
+
+		if (name && (!i || leaves[i].part != leaves[i - 1].part)) {
+			pool = (int)b->row_nr;
+			add_row(b, own, TARE_ACCOUNT_POOL, name, name);
+		}
+		if (!name)
+			r = add_row(b, own, TARE_ACCOUNT_POOL, "weighed", "weighed, do not say");
+		else if (is_idle)
+			r = add_row(b, pool, TARE_ACCOUNT_POOL_IDLE,
+				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].key,
+				    tare_accounts[TARE_ACCOUNT_POOL_IDLE].label);
+		else
+			r = add_row(b, pool, TARE_ACCOUNT_POOL, "used", "in use");
+		fill(b, r, &leaves[i].sum);
+	}
+}
+
+/* Rule "tensors": what PyTorch's segments are made up of. Returns whether that is known. */
+static bool split_pool(struct build *b, int own, const struct leaf *l)
+{
+	enum { LIVE, CACHED, PARTLY, HELD, NR };
+	static const struct {
+		const char *key, *label;
+		bool elastic;
+	} parts[NR] = {
+		[LIVE] = { "tensors", "live tensors", false },
+		[CACHED] = { "cached", "cached, can be given back", true },
+		[PARTLY] = { "partly", "cached beside live tensors", false },
+		[HELD] = { "held", "cached for CUDA graphs", false },
+	};
+	struct tare_pool_use use =
+		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
+	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly,
+			      use.held };
+
+	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
+		return false;
+	for (int i = 0; i < NR; i++) {
+		struct tare_amount part = { .bytes = bytes[i],
+					    .low = bytes[i],
+					    .high = bytes[i],
+					    .count = i == LIVE ? use.count : 0,
+					    .ns = i == LIVE ? l->sum.ns : 0,
+					    .evidence = l->sum.evidence };
+		struct tare_row *r;
+
+		if (!bytes[i] && i != LIVE)
+			continue;
+		r = add_row(b, own, l->account, parts[i].key, parts[i].label);
+		fill(b, r, &part);
+		r->elastic = parts[i].elastic;
+		if (i == LIVE)
+			r->pool = tare_fold_pool_key(l->process, l->account, l->part - 1);
+	}
+	return true;
+}
+
+/* Accounts of an account, each in a row. */
+static void add_members(struct build *b, int own, const struct leaf *leaves, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_account_info *info = &tare_accounts[leaves[i].account];
+
+		fill(b, add_row(b, own, leaves[i].account, info->key, info->label), &leaves[i].sum);
+	}
+}
+
+static void add_account(struct build *b, int parent, struct leaf *leaves, size_t count)
+{
+	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
+	int own = (int)b->row_nr;
+
+	add_row(b, parent, group_of(leaves), info->key, info->label);
+	if (group_of(leaves) == TARE_ACCOUNT_POOL && (count > 1 || leaves->part > 1)) {
+		add_pools(b, own, leaves, count);
+		return;
+	}
+	if (group_of(leaves) != TARE_ACCOUNT_POOL && group_of(leaves) != leaves->account) {
+		add_members(b, own, leaves, count);
+		return;
+	}
+	if (!is_split(leaves, count)) {
+		for (size_t i = 1; i < count; i++)
+			tare_amount_add(&leaves->sum, &leaves[i].sum);
+		fill(b, &b->rows[own], &leaves->sum);
+		return;
+	}
+	if (leaves->account != TARE_ACCOUNT_CONTEXT)
+		qsort(leaves, count, sizeof(*leaves), by_size);
+	for (size_t i = 0; i < count; i++) {
+		struct tare_str segment = { 0 }, label = { 0 };
+		int row = (int)b->row_nr;
+		struct tare_row *r;
+
+		if (tare_amount_is_empty(&leaves[i].sum))
+			continue;
+		label_part(b, &leaves[i], &segment, &label);
+		r = add_row(b, own, leaves->account, tare_str_text(&segment),
+			    tare_str_text(&label));
+		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
+			r->pid = b->d->peers[leaves[i].part - 2].pid;
+		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
+			fill(b, &b->rows[row], &leaves[i].sum);
+		tare_str_free(&segment);
+		tare_str_free(&label);
+	}
+}
+
+/* A pid may come twice: reused, or on another host of the same job. */
+static int namesake_nr(const struct tare_fold *f, int process)
+{
+	const struct tare_process *p = f->processes[process]->process;
+	int count = 0;
+
+	for (int i = 0; i < process; i++)
+		count += f->processes[i] && f->processes[i]->process->role == p->role &&
+			 f->processes[i]->process->pid == p->pid &&
+			 f->processes[i]->process->generation == p->generation;
+	return count;
+}
+
+static int add_process(struct build *b, int process)
+{
+	const struct tare_process *p = b->f->processes[process]->process;
+	int namesakes = namesake_nr(b->f, process);
+	struct tare_str segment = { 0 }, label = { 0 };
+	struct tare_row *r;
+
+	tare_str_addf(&segment, "process:%u", p->pid);
+	if (p->generation)
+		tare_str_addf(&segment, ".%u", p->generation);
+	if (namesakes)
+		tare_str_addf(&segment, "~%d", namesakes + 1);
+	tare_str_addf(&label, "%s (pid %u)", p->program && *p->program ? p->program : "process",
+		      p->pid);
+	r = add_row(b, -1, TARE_ACCOUNT_PROCESS, tare_str_text(&segment), tare_str_text(&label));
+	r->pid = p->pid;
+	r->generation = p->generation;
+	r->rank = p->rank.rank;
+	r->rank_at = b->f->processes[process]->rank_at;
+	tare_str_free(&segment);
+	tare_str_free(&label);
+	return (int)b->row_nr - 1;
+}
+
+/* A parent is the sum of its children, and as sure as the least sure of them. */
+static void sum_up(struct build *b)
+{
+	for (size_t i = b->row_nr; i-- > 0;) {
+		struct tare_row *r = &b->rows[i], *up;
+
+		if (r->parent < 0)
+			continue;
+		up = &b->rows[r->parent];
+		up->bytes += r->bytes;
+		up->low += r->low;
+		up->high += r->high;
+		up->contended |= r->contended;
+		up->count += r->count;
+		up->driver_ns += r->driver_ns;
+		if (up->evidence < r->evidence)
+			up->evidence = r->evidence;
+	}
+}
+
+/* Rule "lost" */
+static void doubt(struct build *b, size_t from, int process, int64_t t)
+{
+	if (process < 0 || !tare_fold_is_lost(b->f, process, t))
+		return;
+	for (size_t i = from; i < b->row_nr; i++)
+		if (b->rows[i].evidence < TARE_EVIDENCE_INFERRED)
+			b->rows[i].evidence = TARE_EVIDENCE_INFERRED;
+}
+
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
+{
+	struct build b = { .f = f, .d = d, .mark = m, .memory = memory };
+	int parent = -1;
+
+	collect(&b, m);
+	for (size_t i = 0, n; i < b.leaf_nr; i += n) {
+		struct leaf *l = &b.leaves[i];
+		size_t first = b.row_nr;
+
+		n = 1;
+		while (i + n < b.leaf_nr && l[n].process == l->process &&
+		       group_of(&l[n]) == group_of(l))
+			n++;
+		if (l->process < 0)
+			parent = -1;
+		else if (!i || l[-1].process != l->process)
+			parent = add_process(&b, l->process);
+		if (l->account != TARE_ACCOUNT_OTHER || d->is_measured)
+			add_account(&b, parent, l, n);
+		doubt(&b, first, l->process, t);
+	}
+	sum_up(&b);
+	out->row_nr = (int)b.row_nr;
+	if (b.row_nr) {
+		out->rows = tare_arena_alloc(memory, b.row_nr * sizeof(*b.rows));
+		memcpy(out->rows, b.rows, b.row_nr * sizeof(*b.rows));
+	}
+	free(b.rows);
+	free(b.leaves);
+}

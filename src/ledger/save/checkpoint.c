@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A checkpoint is told in groups for each device: what was booked when a peak of it was reached (marks.def),
+ * and what is booked now. Within a group things stand some microseconds apart, so that readers that
+ * merge several logs by time keep them in order:
+ *
+ *   contexts come and go · what is carried, falls first · live objects · witnesses · the reading
+ *
+ * What is carried is booked without asking any rule why it changed.
+ *
+ * Not carried: which of several overlapping calls an unweighed one belongs to, if that is still open
+ * where the cut is, and the times of what is in `unexplained`.
+ */
+#include "ledger/checkpoint.h"
+
+#include "base/array.h"
+#include "ledger/save/checkpoint_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
+{
+	c->told[bucket].bytes += by->bytes;
+	c->told[bucket].low += by->low;
+	c->told[bucket].high += by->high;
+	c->told[bucket].count += by->count;
+	c->told[bucket].ns += by->ns;
+}
+
+static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec,
+		       size_t size)
+{
+	union record *r = tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns);
+
+	memcpy(r, rec, size);
+	*tare_checkpoint_last(arg) = *e;
+}
+
+/* ---- contexts ---- */
+
+static void add_context(struct checkpoint *c, int context, enum tare_effect effect, int64_t t)
+{
+	const struct tare_context *x = &c->f->contexts[context];
+	union record *r =
+		tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+				    c->f->devices[x->device]->device, t);
+
+	r->event.class = TARE_CLASS_CONTEXT;
+	r->event.effect = (uint8_t)effect;
+	r->event.handle = r->event.context = x->handle;
+	r->event.flags = x->is_primary ? TARE_EVENT_PRIMARY : 0;
+	if (effect == TARE_EFFECT_NEW)
+		tare_checkpoint_site(c, c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]].site,
+				     &r->event.python, &r->event.stack);
+	c->is_told[context] = effect == TARE_EFFECT_NEW;
+}
+
+static bool lived_at(const struct checkpoint *c, int context, enum tare_mark m)
+{
+	int bucket = c->f->contexts[context].bucket_of[TARE_ACCOUNT_CONTEXT];
+
+	return bucket >= 0 && tare_fold_amount(c->f, &c->f->buckets[bucket], m)->count > 0;
+}
+
+/* Makes the told contexts of a device those that lived at the mark. */
+static void tell_contexts(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+			  int64_t t)
+{
+	struct tare_fold *f = c->f;
+
+	for (size_t i = 0; i < f->context_nr; i++) {
+		bool lives = lived_at(c, (int)i, m);
+
+		if (f->contexts[i].device != d->index || lives == c->is_told[i])
+			continue;
+		if (lives) {
+			add_context(c, (int)i, TARE_EFFECT_NEW, t - AT_CONTEXT_NEW * US);
+			tell(c, f->contexts[i].bucket_of[TARE_ACCOUNT_CONTEXT],
+			     &(struct tare_amount){ .count = 1 });
+			continue;
+		}
+		add_context(c, (int)i, TARE_EFFECT_DEL, t - AT_CONTEXT_END * US);
+		for (int b = f->contexts[i].buckets; b >= 0; b = f->buckets[b].next_of_context)
+			c->told[b] = (struct tare_amount){ .ns = c->told[b].ns };
+	}
+}
+
+/* ---- what is carried ---- */
+
+static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct tare_rec_carry *r)
+{
+	struct tare_fold *f = c->f;
+
+	if (b->process < 0) {
+		r->account = (uint8_t)b->account;
+		if (b->owner) {
+			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
+			tare_checkpoint_last(c)->name =
+				f->devices[b->device]->peers[b->owner - 1].name;
+		}
+		return;
+	}
+	r->pid = f->processes[b->process]->process->pid;
+	r->generation = f->processes[b->process]->process->generation;
+	r->account = (uint8_t)tare_carry_of_account(b->account);
+	/* A context that has ended is nobody's any more, and its handle may be another's. */
+	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
+	if (tare_account_has_owner(b->account) && b->owner)
+		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
+	tare_checkpoint_site(c, b->site, &r->python, &r->stack);
+}
+
+static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount *by, int64_t t)
+{
+	const struct tare_bucket *b = &c->f->buckets[bucket];
+	const struct tare_process *process =
+		b->process < 0 ? c->tare : c->f->processes[b->process]->process;
+	struct tare_rec_carry *r =
+		&tare_checkpoint_add(c, TARE_KIND_CARRY, process, c->f->devices[b->device]->device,
+				     t - (by->bytes < 0 ? AT_FALL : AT_RISE) * US)
+			 ->carry;
+
+	tare_checkpoint_last(c)->about = process;
+	fill_carry(c, b, r);
+	r->evidence = b->now.evidence ? b->now.evidence - 1 : 0;
+	r->bytes = by->bytes;
+	r->low = by->low;
+	r->high = by->high;
+	r->count = (int32_t)by->count;
+	r->ns = by->ns;
+	tell(c, bucket, by);
+}
+
+/* Carries what the buckets were at the mark beyond what is told, less `own`, which follows by itself. */
+static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+			 const struct tare_amount *own, int64_t t)
+{
+	static const struct tare_amount nothing;
+
+	for (int i = d->buckets; i >= 0; i = c->f->buckets[i].next_of_device) {
+		const struct tare_amount *want = tare_fold_amount(c->f, &c->f->buckets[i], m);
+		const struct tare_amount *told = &c->told[i], *by_itself = own ? &own[i] : &nothing;
+		struct tare_amount by = { .bytes = want->bytes - told->bytes - by_itself->bytes,
+					  .low = want->low - told->low - by_itself->low,
+					  .high = want->high - told->high - by_itself->high,
+					  .count = want->count - told->count - by_itself->count,
+					  .ns = want->ns - told->ns };
+
+		for (; by.count > INT32_MAX; by.count -= INT32_MAX) /* no record holds more */
+			add_carry(c, i, &(struct tare_amount){ .count = INT32_MAX }, t);
+		if (by.bytes || by.low || by.high || by.count || by.ns)
+			add_carry(c, i, &by, t);
+	}
+}
+
+/* ---- what is alive ---- */
+
+/* Enters no sum of a device, and does not follow from what is alive. */
+static bool is_history(int account)
+{
+	return account == TARE_BUCKET_HANDED || account == TARE_BUCKET_COLLECTED ||
+	       account == TARE_BUCKET_UNEXPLAINED;
+}
+
+/* What the live objects bring along when they are told. */
+static struct tare_amount *own_amounts(const struct checkpoint *c)
+{
+	const struct tare_fold *f = c->f;
+	struct tare_amount *own = tare_xcalloc(f->bucket_nr, sizeof(*own));
+
+	for (size_t i = 0; i < f->bucket_nr; i++)
+		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
+		    (!tare_bucket_is_device(&f->buckets[i]) && !is_history(f->buckets[i].account)))
+			own[i] = f->buckets[i].now; /* follows from live objects alone */
+	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
+		const struct tare_object_live *o = &f->objects[i];
+
+		if (o->bucket < 0)
+			continue;
+		if (o->class == TARE_CLASS_POOL_STATE) {
+			tare_fold_pool_own(c->f, o, own);
+			continue;
+		}
+		own[o->bucket].count++;
+		if (tare_classes[o->class].sizing != TARE_SIZING_PAGES &&
+		    tare_classes[o->class].sizing != TARE_SIZING_EXACT)
+			continue;
+		own[o->bucket].bytes += (int64_t)o->granted;
+		own[o->bucket].low += (int64_t)o->granted;
+		own[o->bucket].high += (int64_t)o->granted;
+	}
+	tare_checkpoint_vmm_own(f, own);
+	return own;
+}
+
+static void add_object(struct checkpoint *c, const struct tare_object_live *o, int64_t t)
+{
+	struct tare_fold *f = c->f;
+	struct tare_rec_event *r =
+		&tare_checkpoint_add(c, TARE_KIND_EVENT, f->processes[o->process]->process,
+				     o->device < 0 ? NULL : f->devices[o->device]->device,
+				     t - AT_OBJECT * US)
+			 ->event;
+	const struct tare_bucket *b = o->bucket < 0 ? NULL : &f->buckets[o->bucket];
+
+	r->class = o->class;
+	r->effect = TARE_EFFECT_NEW;
+	r->handle = o->handle;
+	r->asked = o->asked;
+	r->granted = o->granted;
+	r->context = o->context < 0 ? 0 : f->contexts[o->context].handle;
+	r->limit = o->graph < 0 ? 0 : (uint64_t)o->graph + 1;
+	if (b && b->owner &&
+	    (tare_account_has_owner(b->account) || b->account == TARE_ACCOUNT_PREALLOCATED))
+		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
+	if (b)
+		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
+}
+
+static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare_context *x,
+					 enum tare_class class, int64_t t)
+{
+	struct tare_rec_event *r =
+		&tare_checkpoint_add(c, TARE_KIND_EVENT, c->f->processes[x->process]->process,
+				     c->f->devices[x->device]->device, t - AT_LOCAL * US)
+			 ->event;
+
+	r->class = (uint8_t) class;
+	r->effect = TARE_EFFECT_CHANGE;
+	r->context = x->handle;
+	return r;
+}
+
+/* What launches need not take any more, and what the next may: as calls that lead there. */
+static void add_local(struct checkpoint *c, const struct tare_context *x, int64_t t)
+{
+	int64_t local = tare_fold_local_of(c->f, x), own;
+	struct tare_rec_event *r;
+	const char *kernel;
+
+	for (size_t i = 0; (kernel = tare_facts_stack(x, i, &own)); i++) {
+		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)own;
+		tare_checkpoint_last(c)->name = kernel;
+	}
+	if (local > 0)
+		add_change(c, x, TARE_CLASS_LAUNCH, t)->local = (uint64_t)local;
+	if (x->exec_nodes_high)
+		add_change(c, x, TARE_CLASS_GRAPH, t)->asked = x->exec_nodes_high;
+	if (x->heap_wanted > 0) {
+		r = add_change(c, x, TARE_CLASS_LIMIT, t);
+		r->limit = TARE_LIMIT_MALLOC_HEAP_SIZE;
+		r->asked = (uint64_t)x->heap_wanted;
+	}
+}
+
+/* Blocks, after the segments that hold them. */
+static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
+		       const struct tare_blocks *blocks, const struct tare_device *device,
+		       int64_t t)
+{
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct tare_live_block *b = &blocks->items[i];
+		struct tare_rec_tensor *r;
+
+		if (b->process < 0)
+			continue;
+		r = &tare_checkpoint_add(c, TARE_KIND_TENSOR, p->process, device, t)->tensor;
+		r->block = b->address;
+		r->bytes = b->bytes;
+		r->tid = b->tid;
+		r->flags = b->flags & (uint16_t) ~(TARE_TENSOR_ON_DEFAULT |
+						   TARE_TENSOR_ON_STREAM); /* segments say it */
+		if (!b->use.role && tare_work_has_stayed(&blocks->work, b))
+			r->flags |= TARE_TENSOR_STAYED;
+		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
+	}
+}
+
+static void tell_live(struct checkpoint *c, int64_t t)
+{
+	struct tare_fold *f = c->f;
+
+	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i))
+		add_object(c, &f->objects[i], t);
+	tare_checkpoint_vmm(c, t);
+	for (size_t i = 0; i < f->context_nr; i++)
+		if (f->contexts[i].is_live)
+			add_local(c, &f->contexts[i], t);
+	tare_fold_stream_tell(f, t - AT_LOCAL * US, add_record, c);
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process_fold *p = f->processes[i];
+
+		for (int k = 0; p && k < p->place_nr; k++)
+			if (p->places[k])
+				add_blocks(c, p, &p->places[k]->blocks, f->devices[k]->device,
+					   t - AT_LOCAL * US);
+		if (!p)
+			continue;
+		add_blocks(c, p, &p->host_blocks, NULL, t);
+		tare_checkpoint_names(c, p, t);
+	}
+}
+
+/* ---- witnesses ---- */
+
+static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, int source,
+			int64_t used, int64_t t)
+{
+	struct tare_rec_reading *r =
+		&tare_checkpoint_add(c, TARE_KIND_READING, c->tare, d->device, t)->reading;
+
+	r->source = (uint32_t)source;
+	r->used = (uint64_t)used;
+	r->reserved = d->device->reserved;
+	r->total = d->device->total;
+}
+
+static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
+		     int64_t used, const char *name, int64_t t)
+{
+	struct tare_rec_peer *r =
+		&tare_checkpoint_add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
+
+	r->pid = pid;
+	r->used = (uint64_t)used;
+	tare_checkpoint_last(c)->text = name ? name : "";
+	tare_checkpoint_last(c)->text_len = strlen(tare_checkpoint_last(c)->text);
+}
+
+static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+{
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		const struct tare_peer_now *p = &d->peers[i];
+		int64_t used = p->is_ours ? p->most : p->used;
+
+		/* One that was only taken for ours will be taken for ours again. */
+		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
+			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
+	}
+	if (d->is_level_known)
+		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
+	if (d->quiet_open) {
+		struct tare_rec_carry *r =
+			&tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
+
+		r->account = TARE_ACCOUNT_NONE;
+		r->bytes = d->quiet_open;
+	}
+}
+
+static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
+{
+	for (int i = 0; i < c->f->process_nr; i++) {
+		const struct tare_process_fold *p = c->f->processes[i];
+		const struct tare_host_now *h = p ? tare_fold_host_at(c->f, p, m) : NULL;
+		struct tare_rec_host *r;
+
+		if (!h || !h->is_read)
+			continue;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST, c->tare, NULL, t - AT_WITNESS * US)
+			     ->host;
+		tare_checkpoint_last(c)->about = p->process;
+		r->pid = p->process->pid;
+		r->generation = p->process->generation;
+		r->anon = h->anon;
+		r->file = h->file;
+		r->shmem = h->shmem;
+		r->swap = h->swap;
+		r->peak = h->peak;
+		r->pss = h->pss;
+	}
+}
+
+/* Sums; of what there is now, the blocks follow. */
+static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
+{
+	for (int i = 0; i < c->f->process_nr; i++) {
+		const struct tare_process_fold *p = c->f->processes[i];
+		const struct tare_host_tensors *h =
+			p ? &tare_fold_host_at(c->f, p, m)->tensors : NULL;
+		struct tare_rec_host_tensors *r;
+
+		if (!h || !h->is_known)
+			continue;
+		r = &tare_checkpoint_add(c, TARE_KIND_HOST_TENSORS, p->process, NULL, t)
+			     ->host_tensors;
+		tare_checkpoint_last(c)->about = p->process;
+		r->pid = p->process->pid;
+		r->generation = p->process->generation;
+		r->most = h->most;
+		if (m == TARE_MARK_NOW)
+			continue;
+		r->bytes = h->bytes;
+		r->count = h->count;
+		r->mapped = h->mapped;
+		r->mapped_count = h->mapped_count;
+	}
+}
+
+/* ---- groups ---- */
+
+static void tell_start(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+{
+	if (!d->is_measured)
+		return;
+	add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
+	tell(c, d->before,
+	     &(struct tare_amount){
+		     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
+}
+
+static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t)
+{
+	tell_contexts(c, d, m, t);
+	tell_buckets(c, d, m, NULL, t);
+	tell_hosts(c, m, t);
+	tell_host_tensors(c, m, t - AT_WITNESS * US);
+	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN,
+		    t);
+}
+
+/* The peaks that a device came to, in their order. */
+static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks[TARE_MARK_NR])
+{
+	int n = 0, at;
+
+	for (int m = 0; m < TARE_MARK_NR; m++) {
+		if (!tare_mark_is_peak(m) || !d->is_marked[m])
+			continue;
+		for (at = n++; at && d->mark_ns[peaks[at - 1]] > d->mark_ns[m]; at--)
+			peaks[at] = peaks[at - 1];
+		peaks[at] = m;
+	}
+	return n;
+}
+
+/* A group each. None may reach into the next, so the last ones may be told a little early. */
+static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
+{
+	int64_t latest = c->cut - GROUP_US * US, *at = c->told_at + d->index * TARE_MARK_NR;
+	enum tare_mark peaks[TARE_MARK_NR];
+	int n = peaks_in_order(d, peaks);
+
+	for (int i = n; i-- > 0; latest = at[peaks[i]]) {
+		latest -= GROUP_US * US;
+		at[peaks[i]] = d->mark_ns[peaks[i]] < latest ? d->mark_ns[peaks[i]] : latest;
+	}
+	if (n)
+		tell_start(c, d, at[peaks[0]]);
+	for (int i = 0; i < n; i++)
+		tell_peak(c, d, peaks[i], at[peaks[i]]);
+}
+
+/* Without a device no reading ends a group. */
+static void tell_host_peak(struct checkpoint *c)
+{
+	const struct tare_host_fold *h = &c->f->host;
+	int64_t latest = c->cut - 2 * GROUP_US * US;
+
+	for (int i = 0; i < c->f->device_nr; i++)
+		if (c->f->devices[i])
+			return;
+	if (!h->is_marked[TARE_MARK_HOST])
+		return;
+	if (latest > h->mark_ns[TARE_MARK_HOST])
+		latest = h->mark_ns[TARE_MARK_HOST];
+	tell_hosts(c, TARE_MARK_HOST, latest);
+	tell_host_tensors(c, TARE_MARK_HOST, latest);
+}
+
+static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
+		     const struct tare_amount *own)
+{
+	tell_contexts(c, d, TARE_MARK_NOW, c->cut);
+	tell_buckets(c, d, TARE_MARK_NOW, own, c->cut);
+	tell_peers(c, d, c->cut);
+	if (!d->is_measured)
+		return;
+	add_reading(c, d, d->primary, d->used, c->cut);
+	for (int source = TARE_SOURCE_NVML2; source <= TARE_SOURCE_CUDA; source++)
+		if (d->source_known[source] && source != d->primary)
+			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
+}
+
+static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec,
+		    uint32_t site)
+{
+	struct tare_rec_oom *r =
+		&tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns)->oom;
+
+	*r = *rec;
+	*tare_checkpoint_last(arg) = *e;
+	tare_checkpoint_site(arg, site, &r->python, &r->stack);
+}
+
+/* What was paused then stays so, and snapshots keep their times. */
+static void tell_controls(struct checkpoint *c)
+{
+	for (size_t i = 0; i < c->f->control_nr; i++) {
+		const struct tare_control_seen *seen = &c->f->controls[i];
+		struct tare_rec_control *r =
+			&tare_checkpoint_add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)
+				 ->control;
+
+		r->what = seen->what;
+		r->number = seen->number;
+		r->pid = seen->pid;
+		r->bytes = (uint32_t)strlen(seen->name);
+		tare_checkpoint_last(c)->text = seen->name;
+		tare_checkpoint_last(c)->text_len = r->bytes;
+	}
+}
+
+static void tell_processes(struct checkpoint *c)
+{
+	struct tare_fold *f = c->f;
+
+	tell_hosts(c, TARE_MARK_NOW, c->cut);
+	tare_checkpoint_rss(c);
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->processes[i]->is_ended)
+			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
+					    c->cut);
+	tare_fold_notes_of_calls(f);
+	for (size_t i = 0; i < f->note_nr; i++) {
+		tare_checkpoint_add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
+		tare_checkpoint_last(c)->text = f->notes[i];
+		tare_checkpoint_last(c)->text_len = strlen(f->notes[i]);
+	}
+}
+
+static void tell_all(struct checkpoint *c)
+{
+	struct tare_fold *f = c->f;
+	struct tare_amount *own;
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tell_peaks(c, f->devices[i]);
+	tell_host_peak(c);
+	own = own_amounts(c);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tell_now(c, f->devices[i], own);
+	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
+	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
+	tare_checkpoint_blocks(c);
+	tell_live(c, c->cut);
+	tare_fold_phase_tell(f, c->cut, add_record, c);
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut,
+					    add_record, c);
+	tare_fold_oom_tell(f, c->cut, add_oom, c);
+	tell_processes(c);
+	tell_controls(c);
+	free(own);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->event.at_ns != y->event.at_ns)
+		return x->event.at_ns < y->event.at_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* ---- the prefix ---- */
+
+struct prefix {
+	const struct tare_ledger_source *source;
+	int64_t cut;
+};
+
+static bool next_of_prefix(void *arg, struct tare_event *e)
+{
+	struct prefix *p = arg;
+
+	while (p->source->next(p->source->arg, e))
+		if (e->at_ns <= p->cut)
+			return true;
+	return false;
+}
+
+static void rewind_prefix(void *arg)
+{
+	struct prefix *p = arg;
+
+	p->source->rewind(p->source->arg);
+}
+
+/* Witnesses go into the part of `tare` itself; a recording without one has them with a program. */
+static const struct tare_process *part_of_tare(const struct tare_fold *f)
+{
+	const struct tare_process *first = NULL;
+
+	for (int i = 0; i < f->process_nr; i++) {
+		const struct tare_process *p = f->processes[i] ? f->processes[i]->process : NULL;
+
+		if (p && p->role == TARE_ROLE_TARE)
+			return p;
+		if (p && !first)
+			first = p;
+	}
+	return first;
+}
+
+int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
+			       const struct tare_ledger_opts *opts, int64_t until_ns,
+			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
+{
+	struct prefix prefix = { source, tare_fold_cut(source, until_ns) };
+	struct tare_ledger_source cut_source = { next_of_prefix, rewind_prefix, &prefix };
+	struct tare_fold f;
+	struct checkpoint c = { .f = &f, .cut = prefix.cut };
+
+	tare_fold_begin(&f, &cut_source, opts);
+	tare_fold_run(&f);
+	c.tare = part_of_tare(&f);
+	c.told = tare_xcalloc(f.bucket_nr, sizeof(*c.told));
+	c.is_told = tare_xcalloc(f.context_nr, sizeof(*c.is_told));
+	c.told_at = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.told_at));
+	tell_all(&c);
+	if (c.item_nr)
+		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);
+	for (size_t i = 0; i < c.item_nr; i++) {
+		c.items[i].event.rec.head = &c.items[i].rec.head;
+		emit(arg, &c.items[i].event);
+	}
+	free(c.items);
+	free(c.told);
+	free(c.is_told);
+	free(c.told_at);
+	tare_fold_end(&f);
+	return prefix.cut;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The readings of a cluster in the order in which they were taken. Each was taken at some time between two:
+ * mostly within some microseconds, but a thread that lost the CPU, or waited for the driver, may have read
+ * the counter many milliseconds before it could say when. Those are put in where the counter fits.
+ */
+#include "ledger/settle/overlap.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+/* At the same time, a call that ends is before one that begins. */
+static int by_time(const void *a, const void *b)
+{
+	const struct tare_point *p = a, *q = b;
+
+	if (p->t != q->t)
+		return p->t < q->t ? -1 : 1;
+	if (p->is_after != q->is_after)
+		return p->is_after ? -1 : 1;
+	return p->step < q->step ? -1 : p->step > q->step;
+}
+
+static bool is_wide(const struct tare_point *p)
+{
+	return p->step != TARE_NOBODY && p->latest - p->earliest > TARE_WIDE_NS;
+}
+
+/* Those that are known best first: what they say may be the first that is known at all. */
+static int by_width_and_time(const void *a, const void *b)
+{
+	int x = is_wide(a), y = is_wide(b);
+
+	return x != y ? x - y : by_time(a, b);
+}
+
+void tare_overlap_sort(struct tare_overlap *o)
+{
+	qsort(o->points, o->point_nr, sizeof(*o->points), by_width_and_time);
+}
+
+/*
+ * Two readings may have been taken in either order if the times at which they can have been overlap.
+ * Then they were taken in the order in which the counter jumps about less.
+ */
+static void order_neighbours(const struct tare_overlap *o, struct tare_point *points, size_t count)
+{
+	for (size_t k = 0; k + 1 < count; k++) {
+		struct tare_point *p = &points[k], *q = p + 1, swap;
+		int64_t before = k ? p[-1].used : o->d->used;
+		int64_t behind = k + 2 < count ? q[1].used : q->used;
+
+		if (p->latest <= q->earliest || p->step == q->step)
+			continue;
+		if (llabs(q->used - before) + llabs(behind - p->used) >=
+		    llabs(p->used - before) + llabs(behind - q->used))
+			continue;
+		swap = *p;
+		*p = *q;
+		*q = swap;
+		k -= k > 1 ? 2 : k + 1; /* it may have to go further */
+	}
+}
+
+/* A ring through all that have a place, in order; `count` of them stands for both its ends. */
+struct line {
+	struct tare_point *points;
+	size_t *next, *prev, count;
+	int64_t start; /* in use before all of them */
+};
+
+static void put_before(struct line *l, size_t p, size_t at)
+{
+	l->next[p] = at;
+	l->prev[p] = l->prev[at];
+	l->next[l->prev[p]] = p;
+	l->prev[at] = p;
+}
+
+/* What is best is least: how much more the counter would jump about, and how near it is to what it is beside. */
+struct place {
+	size_t at; /* before this one */
+	int64_t jumps, misses, steps;
+};
+
+static void try_place(const struct line *l, const struct tare_point *p, size_t at, int64_t steps,
+		      struct place *best)
+{
+	int64_t before = l->prev[at] == l->count ? l->start : l->points[l->prev[at]].used;
+	int64_t behind = at == l->count ? p->used : l->points[at].used;
+	int64_t to = llabs(p->used - before), from = llabs(behind - p->used);
+	struct place own = { at, to + from - (at == l->count ? 0 : llabs(behind - before)),
+			     to < from ? to : from, steps };
+
+	if (at == l->count)
+		own.misses = to;
+	if (own.jumps != best->jumps     ? own.jumps < best->jumps
+	    : own.misses != best->misses ? own.misses < best->misses
+					 : own.steps < best->steps)
+		*best = own;
+}
+
+/* `at`: the first behind it, if it was taken in the middle of its time. */
+static void insert(struct line *l, size_t point, size_t at)
+{
+	const struct tare_point *p = &l->points[point];
+	struct place best = { at, INT64_MAX, 0, 0 };
+	int64_t steps = 0;
+
+	try_place(l, p, at, 0, &best);
+	for (size_t k = at; l->prev[k] != l->count && l->points[l->prev[k]].latest > p->earliest &&
+			    l->points[l->prev[k]].step != p->step;
+	     k = l->prev[k])
+		try_place(l, p, l->prev[k], ++steps, &best);
+	steps = 0;
+	for (size_t k = at;
+	     k != l->count && l->points[k].earliest < p->latest && l->points[k].step != p->step;
+	     k = l->next[k])
+		try_place(l, p, l->next[k], ++steps, &best);
+	put_before(l, point, best.at);
+}
+
+/* The first of `count` points whose time is t or more. */
+static size_t find(const struct tare_point *points, size_t count, int64_t t)
+{
+	size_t from = 0, to = count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (points[middle].t < t)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static int by_width(const void *a, const void *b)
+{
+	const struct tare_point *p = a, *q = b;
+	int64_t x = p->latest - p->earliest, y = q->latest - q->earliest;
+
+	return x != y ? (x < y ? -1 : 1) : by_time(a, b);
+}
+
+static void write_back(struct tare_overlap *o, const struct line *l)
+{
+	struct tare_point *sorted = tare_xcalloc(l->count, sizeof(*sorted));
+	size_t count = 0;
+
+	for (size_t k = l->next[l->count]; k != l->count; k = l->next[k]) {
+		struct tare_point *p = &sorted[count];
+
+		*p = l->points[k];
+		if (is_wide(p)) {
+			p->t = count ? p[-1].t : p->earliest;
+			if (p->t < p->earliest)
+				p->t = p->earliest;
+			if (p->t > p->latest)
+				p->t = p->latest;
+		}
+		count++;
+	}
+	for (size_t k = 0; k < count; k++)
+		o->points[k] = sorted[k];
+	free(sorted);
+}
+
+enum { TURNS = 3 };
+
+/* Those that are known best first, then the others by how well they are known. */
+static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
+{
+	struct line l = { .points = o->points, .count = n, .start = o->d->used };
+
+	l.next = tare_xcalloc(n + 1, sizeof(*l.next));
+	l.prev = tare_xcalloc(n + 1, sizeof(*l.prev));
+	l.next[n] = l.prev[n] = n;
+	for (size_t k = 0; k < sure_nr; k++)
+		put_before(&l, k, n);
+	qsort(o->points + sure_nr, n - sure_nr, sizeof(*o->points), by_width);
+	for (size_t k = sure_nr; k < n; k++) {
+		size_t at = find(o->points, sure_nr, o->points[k].t);
+
+		insert(&l, k, at == sure_nr ? n : at);
+	}
+	/* Those that came first did not see the others. */
+	for (int turn = 0; turn < TURNS; turn++)
+		for (size_t k = sure_nr; k < n; k++) {
+			size_t at = l.next[k];
+
+			l.next[l.prev[k]] = at;
+			l.prev[at] = l.prev[k];
+			insert(&l, k, at);
+		}
+	write_back(o, &l);
+	free(l.next);
+	free(l.prev);
+}
+
+static void keep_in_order(struct tare_point *points, size_t count)
+{
+	for (size_t k = 1; k < count; k++)
+		if (points[k].t < points[k - 1].t)
+			points[k].t = points[k - 1].t;
+}
+
+void tare_overlap_order(struct tare_overlap *o)
+{
+	size_t count = o->point_nr, sure_nr = 0;
+
+	if (count && o->points[count - 1].step == TARE_NOBODY) /* behind all of them */
+		count--;
+	while (sure_nr < count && !is_wide(&o->points[sure_nr]))
+		sure_nr++;
+	order_neighbours(o, o->points, sure_nr);
+	keep_in_order(o->points, sure_nr);
+	if (sure_nr < count)
+		insert_wide(o, sure_nr, count);
+	keep_in_order(o->points, o->point_nr);
+}
