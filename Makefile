@@ -8,8 +8,8 @@ PREFIX ?= /usr/local
 CROSS := $(if $(ARCH),--arch $(ARCH))
 
 .PHONY: all
-all: $(BUILD)/build.ninja ## build; the program is build/tare
-	@ninja -C $(BUILD)
+all: $(BUILD)/build.ninja ## build what is installed; the program is build/tare
+	@ninja -C $(BUILD) product
 
 $(BUILD)/build.ninja:
 	@tools/install-deps.sh build
@@ -21,12 +21,12 @@ test: ## every test, from a fresh machine; san=address,undefined: unit tests und
 	@tools/test-all.sh $(if $(san),--san $(san)) $(BUILD)
 
 .PHONY: test-long
-test-long: all ## the long tests: 10 minutes of fuzzing, 1,000 kills, other people's programs
+test-long: $(BUILD)/build.ninja ## the long tests: 10 minutes of fuzzing, 1,000 kills, other people's programs
 	@tools/install-deps.sh long
 	@TARE_TEST_LONG=1 meson test -C $(BUILD) --setup long --suite long --print-errorlogs
 
 .PHONY: check
-check: all ## the quick half of `make test`: one compiler, no cross build
+check: $(BUILD)/build.ninja ## the quick half of `make test`: one compiler, no cross build
 	@tools/test-all.sh --quick $(BUILD)
 
 .PHONY: demo

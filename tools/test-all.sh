@@ -122,6 +122,7 @@ fi
 step 'layers' tools/check-layers.sh
 step 'pointers in hooks' tools/check-hook-pointers.py
 if step "build in $build" setup_and_build "$build"; then
+	step 'each source compiled once' tools/check-compiles.py "$build"
 	step 'recorder symbols' tools/check-recorder-symbols.sh "$build"
 	step 'stack of the recorder' tools/check-recorder-stack.py "$build"
 	run_tests 'unit and end-to-end tests' "$build"
