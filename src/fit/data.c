@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
 	double share = (CELLS_MANY - (double)d->row_count) / (CELLS_MANY - CELLS_FEW), most = 0;
 
 	for (size_t i = 0; i < d->row_count; i++) {
-		sizes[i] = tare_num_abs(d->y[i]);
+		sizes[i] = fabs(d->y[i]);
 		most = sizes[i] > most ? sizes[i] : most;
 	}
 	d->least_scale = tare_num_quantile(sizes, d->row_count, 0.5) / 20;
@@ -28,7 +29,7 @@ void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
 		d->least_scale = most > 0 ? most : 1;
 	d->scale = tare_arena_alloc(arena, (d->row_count + 1) * sizeof(*d->scale));
 	for (size_t i = 0; i < d->row_count; i++) {
-		double size = tare_num_abs(d->y[i]);
+		double size = fabs(d->y[i]);
 
 		d->scale[i] = size > d->least_scale ? size : d->least_scale;
 	}

@@ -5,6 +5,7 @@
 #include "fit/num.h"
 #include "fit/stairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,12 +93,12 @@ static void errors_of(const struct tare_fitted *f, size_t law, const size_t *row
 	tare_law_left_out(&f->data, &f->terms, &f->laws.law[law], &f->basis[law], rows, count,
 			  __builtin_nan(""), rest, left_out);
 	for (size_t i = 0; i < count; i++) {
-		double e = tare_num_abs(rest[i]);
-		double far = left_out[i] == left_out[i] ? tare_num_abs(left_out[i]) : e;
+		double e = fabs(rest[i]);
+		double far = left_out[i] == left_out[i] ? fabs(left_out[i]) : e;
 
 		*squares += e * e;
 		out[rows[i]] = far;
-		spread[rows[i]] = far > e ? tare_num_sqrt(e * far) : e;
+		spread[rows[i]] = far > e ? sqrt(e * far) : e;
 	}
 	free(rest);
 }
@@ -126,8 +127,7 @@ static void errors(struct tare_fitted *f)
 	if (f->free_count >= CONFORMAL_MIN)
 		f->error = tare_num_quantile(error, n, 0.9 * (double)(n + 1) / (double)n);
 	else if (f->free_count)
-		f->error = tare_num_student90(f->free_count) *
-			   tare_num_sqrt(sum / (double)f->free_count);
+		f->error = tare_num_student90(f->free_count) * sqrt(sum / (double)f->free_count);
 	else
 		f->error = 0.1;
 	if (n == 2 && f->error < ERROR_OF_TWO)
@@ -136,7 +136,7 @@ static void errors(struct tare_fitted *f)
 		for (size_t i = 0; i < n; i++)
 			f->error = error[i] > f->error ? error[i] : f->error;
 	if (f->error * f->error < tare_law_floor(n))
-		f->error = tare_num_sqrt(tare_law_floor(n));
+		f->error = sqrt(tare_law_floor(n));
 	free(owner);
 	free(plain);
 }
@@ -247,7 +247,7 @@ static bool climb(struct tare_fitted *f)
 	for (size_t i = 0; i < d->row_count; i++) {
 		double v = tare_laws_at(d, &f->terms, &f->laws, tare_fit_x(d, i), NULL);
 
-		is_missed |= tare_num_abs(v - d->y[i]) > near;
+		is_missed |= fabs(v - d->y[i]) > near;
 		most = d->y[i] > most ? d->y[i] : most;
 	}
 	if (!(f->step > 0) || !is_missed || most >= STEPS_SEEN * f->step)
@@ -359,20 +359,19 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 		return;
 	}
 	out->value = nearest_step(f, tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law));
-	scale = tare_num_abs(out->value);
+	scale = fabs(out->value);
 	if (scale < f->data.least_scale)
 		scale = f->data.least_scale;
-	half = f->error * tare_num_sqrt(1 + reach(f, out->law, x, scale)) * scale;
+	half = f->error * sqrt(1 + reach(f, out->law, x, scale)) * scale;
 	if (out->beyond > 1) {
-		double far = f->error_beyond[out->beyond_param] * scale *
-			     (1 + tare_num_log(out->beyond));
+		double far = f->error_beyond[out->beyond_param] * scale * (1 + log(out->beyond));
 
 		if (f->data.row_count < FEW)
 			far *= 2; /* too few edges were hidden to know how wrong one can be */
 		half = far > half ? far : half;
 	}
 	if (f->most > 0 && out->value > f->most) {
-		double far = f->error_above * scale * (1 + tare_num_log(out->value / f->most));
+		double far = f->error_above * scale * (1 + log(out->value / f->most));
 
 		half = far > half ? far : half;
 	}

@@ -2,8 +2,8 @@
 #include "fit/law.h"
 
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +147,7 @@ size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *
 			if (!l || v > most)
 				most = v;
 		}
-		e = tare_num_abs(most - d->y[i] / d->scale[i]);
+		e = fabs(most - d->y[i] / d->scale[i]);
 		error[count++] = e < 1 ? e : 1;
 	}
 	free(owner);
@@ -171,8 +171,7 @@ static double score(const struct tare_fit_data *d, double error, double cost)
 {
 	size_t n = d->row_count;
 
-	return (double)n * tare_num_log(error + tare_law_floor(n)) +
-	       tare_num_log((double)(n < 8 ? 8 : n)) * cost;
+	return (double)n * log(error + tare_law_floor(n)) + log((double)(n < 8 ? 8 : n)) * cost;
 }
 
 void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,

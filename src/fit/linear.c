@@ -2,8 +2,8 @@
 #include "fit/linear.h"
 
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +49,11 @@ void tare_linear_end(struct tare_linear *l)
 bool tare_linear_add(struct tare_linear *l, const double *column)
 {
 	size_t k = l->count, n = l->rows;
-	double *q = l->q[k], before = dot(column, column, n), after;
+	double *q, before = dot(column, column, n), after;
 
 	if (k == TARE_LAW_TERMS_MAX || !(before > 0))
 		return false;
+	q = l->q[k];
 	memcpy(q, column, n * sizeof(double));
 	for (size_t i = 0; i < k; i++)
 		l->r[i][k] = 0;
@@ -67,7 +68,7 @@ bool tare_linear_add(struct tare_linear *l, const double *column)
 	after = dot(q, q, n);
 	if (!(after > before * 1e-14))
 		return false;
-	l->r[k][k] = tare_num_sqrt(after);
+	l->r[k][k] = sqrt(after);
 	for (size_t j = 0; j < n; j++)
 		q[j] /= l->r[k][k];
 	l->qy[k] = dot(q, l->rest, n);

@@ -5,64 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LN2   0.693147180559945309417
-#define SQRT2 1.41421356237309504880
-
-double tare_num_abs(double x)
-{
-	return x < 0 ? -x : x;
-}
-
-/* x = m·2^e with m in [1, 2). */
-static double parts(double x, int *e)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	*e = (int)(bits >> 52 & 0x7ff) - 1023;
-	bits = (bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-double tare_num_log(double x)
-{
-	int e;
-	double m = parts(x, &e), z, z2, power, sum = 0;
-
-	if (m > SQRT2) {
-		m /= 2;
-		e++;
-	}
-	z = (m - 1) / (m + 1); /* |z| <= 0.172: z^25 is below 1e-19 */
-	z2 = z * z;
-	power = z;
-	for (int k = 1; k <= 25; k += 2) {
-		sum += power / k;
-		power *= z2;
-	}
-	return 2 * sum + e * LN2;
-}
-
-double tare_num_sqrt(double x)
-{
-	double guess;
-	int e;
-
-	if (!(x > 0))
-		return 0;
-	guess = (parts(x, &e) + 1) / 2;
-	if (e & 1)
-		guess *= SQRT2;
-	for (e >>= 1; e > 0; e--)
-		guess *= 2;
-	for (; e < 0; e++)
-		guess /= 2;
-	for (int i = 0; i < 6; i++)
-		guess = (guess + x / guess) / 2;
-	return guess;
-}
-
 double tare_num_student90(size_t freedom)
 {
 	static const double t[] = { 6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895,

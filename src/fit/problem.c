@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,7 +289,7 @@ static bool is_apart(const struct sample *repeats, size_t count)
 
 	if (middle - repeats[0].y > far)
 		far = middle - repeats[0].y;
-	return far > TARE_PROBLEM_ASTRAY * tare_num_abs(middle);
+	return far > TARE_PROBLEM_ASTRAY * fabs(middle);
 }
 
 /* Cells in the order of their parameters, and those whose repeats do not agree. */

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ struct search {
 
 static bool is_same(const struct tare_laws *a, const struct tare_laws *b)
 {
-	return a->count == b->count && tare_num_abs(a->score - b->score) < 1e-6;
+	return a->count == b->count && fabs(a->score - b->score) < 1e-6;
 }
 
 static void insert(struct tare_laws *list, size_t *count, size_t room, const struct tare_laws *laws)

@@ -2,8 +2,8 @@
 #include "fit/law.h"
 
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,7 +158,7 @@ static double costs(const struct choosing *c, const size_t *term, size_t count)
 
 static double penalty(size_t rows)
 {
-	return tare_num_log((double)(rows < 8 ? 8 : rows));
+	return log((double)(rows < 8 ? 8 : rows));
 }
 
 /* Of the columns in the basis: errors on rows left out, and how plain the terms are. */
@@ -176,7 +176,7 @@ static double judge(struct choosing *c, const size_t *term)
 	tare_linear_left_out(&c->fit, c->fit.rest, &c->groups, ERROR_ALONE, c->error);
 	for (size_t i = 0; i < c->rows; i++)
 		sum += c->error[i] * c->error[i];
-	return n * tare_num_log(sum / n + tare_law_floor(c->rows)) +
+	return n * log(sum / n + tare_law_floor(c->rows)) +
 	       penalty(c->rows) * costs(c, term, c->fit.count);
 }
 
@@ -187,7 +187,7 @@ static double brings(const struct choosing *c, size_t term, double coef)
 	double most = 0;
 
 	for (size_t i = 0; i < c->rows; i++) {
-		double share = tare_num_abs(coef * v[i]) / (tare_num_abs(c->y[i]) + 1e-300);
+		double share = fabs(coef * v[i]) / (fabs(c->y[i]) + 1e-300);
 
 		most = share > most ? share : most;
 	}

@@ -2,8 +2,8 @@
 #include "fit/stairs.h"
 
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +184,7 @@ static bool explore(const struct climb *c, struct region *out)
 	room(c, out->slope, &out->base);
 	room(c, out->low, &out->base_low);
 	room(c, out->high, &out->base_high);
-	out->score = tare_num_log(area * width * most / (c->step * c->step));
+	out->score = log(area * width * most / (c->step * c->step));
 	prefer_whole_base(c, out);
 	return true;
 }
@@ -278,7 +278,7 @@ void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *
 			v = tare_stairs_up(r.base + r.slope * value[out], step);
 		else
 			v = r.top; /* the others are a plateau */
-		error[out] = tare_num_abs(v - d->y[out]) / d->scale[out];
+		error[out] = fabs(v - d->y[out]) / d->scale[out];
 	}
 	free(value);
 }

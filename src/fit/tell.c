@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +58,10 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 	for (size_t k = 0; k < law->count; k++) {
 		size_t to = k;
 		const struct tare_term *t = &f->terms.items[law->term[k]];
-		double v = law->term[k] ? tare_num_abs(law->coef[k] *
-						       tare_term_value(&f->data, t,
-								       tare_fit_x(&f->data, at)))
-					: 1e300;
+		double v = law->term[k]
+				   ? fabs(law->coef[k] *
+					  tare_term_value(&f->data, t, tare_fit_x(&f->data, at)))
+				   : 1e300;
 
 		for (; to > 0 && brings[to - 1] < v; to--) {
 			brings[to] = brings[to - 1];
@@ -124,7 +124,7 @@ static double mean_at(const struct tare_fitted *f, size_t p, double value, bool 
 		memcpy(x, tare_fit_x(&f->data, i), f->data.param_count * sizeof(double));
 		x[p] = value;
 		v = tare_laws_at(&f->data, &f->terms, &f->laws, x, NULL);
-		sum += is_log ? (v > 0 ? tare_num_log(v) : 0) : v;
+		sum += is_log ? (v > 0 ? log(v) : 0) : v;
 	}
 	return sum / (double)n;
 }
@@ -158,15 +158,15 @@ static void number_finding(const struct tare_fitted *f, size_t p, const struct t
 
 	if (param->least > 0)
 		elastic = (mean_at(f, p, param->most, true) - mean_at(f, p, param->least, true)) /
-			  (tare_num_log(param->most) - tare_num_log(param->least));
+			  (log(param->most) - log(param->least));
 	out->per_step = (high - low) / (param->most - param->least);
 	tare_str_add(&step, out->per_step < 0 ? "" : "+");
 	tare_unit_add(unit, out->per_step, &step);
-	out->kind = !is_used                                                 ? TARE_FINDING_NONE
-		    : param->least > 0 && tare_num_abs(elastic) < WEAK_BELOW ? TARE_FINDING_WEAK
-		    : curve == 2                                             ? TARE_FINDING_CURVED
-		    : elastic > PROPORTIONAL_ABOVE ? TARE_FINDING_PROPORTIONAL
-						   : TARE_FINDING_LINEAR;
+	out->kind = !is_used                                         ? TARE_FINDING_NONE
+		    : param->least > 0 && fabs(elastic) < WEAK_BELOW ? TARE_FINDING_WEAK
+		    : curve == 2                                     ? TARE_FINDING_CURVED
+		    : elastic > PROPORTIONAL_ABOVE                   ? TARE_FINDING_PROPORTIONAL
+								     : TARE_FINDING_LINEAR;
 	tare_str_addf(&s, "%s: ", param->name);
 	switch (out->kind) {
 	case TARE_FINDING_NONE:
@@ -266,7 +266,7 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 		double off;
 
 		tare_fit_predict(f, tare_fit_x(d, i), &got);
-		off = tare_num_abs(d->y[i] - got.value) / d->scale[i];
+		off = fabs(d->y[i] - got.value) / d->scale[i];
 		count += off > 5 * f->error;
 		if (off > most) {
 			most = off;

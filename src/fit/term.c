@@ -2,8 +2,8 @@
 #include "fit/term.h"
 
 #include "base/array.h"
-#include "fit/num.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +44,11 @@ static double power_value(int power, double x)
 	case TARE_POWER_3:
 		return x * x * x;
 	case TARE_POWER_HALF:
-		return tare_num_sqrt(x);
+		return x > 0 ? sqrt(x) : 0;
 	case TARE_POWER_INVERSE:
 		return x > 0 ? 1 / x : 0;
 	case TARE_POWER_LOG:
-		return x >= 1 ? tare_num_log(x) / LN2 : 0;
+		return x >= 1 ? log(x) / LN2 : 0;
 	default:
 		return 1;
 	}
@@ -259,7 +259,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 
 		for (size_t r = 0; r < d->row_count; r++) {
 			v[r] = tare_term_value(d, &m.items[i].term, tare_fit_x(d, r)) / d->scale[r];
-			is_finite = is_finite && v[r] - v[r] == 0 && tare_num_abs(v[r]) < 1e100;
+			is_finite = is_finite && v[r] - v[r] == 0 && fabs(v[r]) < 1e100;
 		}
 		for (size_t r = 0; r < d->row_count && !is_finite; r++)
 			v[r] = 0; /* never chosen */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/tell.h"
 
-#include "fit/num.h"
-
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -25,7 +24,7 @@ struct tare_unit tare_unit_of(const struct tare_problem *p)
 	double most = 0;
 
 	for (size_t i = 0; i < d->row_count; i++)
-		most = tare_num_abs(d->y[i]) > most ? tare_num_abs(d->y[i]) : most;
+		most = fabs(d->y[i]) > most ? fabs(d->y[i]) : most;
 	unit.is_bytes = p->is_bytes || ends_with(p->target, "bytes") ||
 			(tare_fit_data_step(d) > 0 && most >= 1 << 20);
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units) && !unit.is_bytes; i++)
@@ -42,7 +41,7 @@ static void number(double v, struct tare_str *out)
 	char digits[64];
 	size_t len;
 
-	if (tare_num_abs(v) < 999.5 || tare_num_abs(v) > 1e15) {
+	if (fabs(v) < 999.5 || fabs(v) > 1e15) {
 		tare_str_addf(out, "%.3g", v);
 		return;
 	}
@@ -68,7 +67,7 @@ void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out)
 		return;
 	}
 	for (size_t i = 0; i < 2; i++)
-		if (tare_num_abs(v) >= 0.1 * sizes[i].size) {
+		if (fabs(v) >= 0.1 * sizes[i].size) {
 			number(v / sizes[i].size, out);
 			tare_str_addf(out, " %s", sizes[i].name);
 			return;
