@@ -160,7 +160,7 @@ static int filter_all(struct tare_fit_source *source, const struct options *o, s
 {
 	struct tare_series_list *list = &source->list;
 	struct tare_err why = { 0 };
-	int rc = 0;
+	int rc;
 
 	if (source->is_table)
 		return filter(&source->table, &o->where, &source->arena, err);

@@ -16,7 +16,7 @@ enum { PHASE_PARAMS_MAX = 12 };
 static void set_params(struct tare_series_list *list, struct tare_series *s, const char *path)
 {
 	struct tare_phase_param params[PHASE_PARAMS_MAX];
-	size_t count = 0;
+	size_t count;
 
 	for (const char *at = path; at;
 	     at = strchr(at, '/')) { /* those of the phases around it too */

@@ -25,11 +25,13 @@ void *tare_scratch_take(size_t size)
 
 void tare_scratch_give(void *at, size_t size)
 {
-	size_t piece = (size_t)((char *)at - pieces[0]) / PIECE;
+	size_t piece = ((uintptr_t)at - (uintptr_t)pieces) / PIECE; /* huge if at is below them */
 
-	if (at && (char *)at >= pieces[0] && piece < PIECES)
+	if (!at)
+		return;
+	if (piece < PIECES)
 		__atomic_store_n(&is_taken[piece], false, __ATOMIC_RELEASE);
-	else if (at)
+	else
 		tare_sys_munmap(at, size);
 }
 

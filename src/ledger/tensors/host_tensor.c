@@ -116,7 +116,7 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 	p->is_torn_down = true;
 	tare_host_mark_end(f, t);
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && i < p->place_nr && p->places[i] &&
+		if (i < p->place_nr && p->places[i] && f->devices[i] &&
 		    !f->devices[i]->is_marked[TARE_MARK_END])
 			tare_device_mark(f, f->devices[i], TARE_MARK_END, t);
 }

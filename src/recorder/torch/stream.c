@@ -77,7 +77,7 @@ static uint32_t find_ids(void)
 static current_fn *find_current(void)
 {
 	uint32_t misses = __atomic_add_fetch(&torch.misses, 1, __ATOMIC_RELAXED);
-	current_fn *found = misses & (misses - 1) ? NULL : (current_fn *)find(CURRENT);
+	current_fn *found = (misses & (misses - 1)) ? NULL : (current_fn *)find(CURRENT);
 
 	if (!found)
 		return NULL;
