@@ -15,7 +15,6 @@
 struct tare_fold;
 struct tare_device_fold;
 
-/* All repeats of a phase on one device. */
 /* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
 struct tare_most {
 	int64_t used, live, ns;
@@ -24,6 +23,7 @@ struct tare_most {
 /* Takes `now` if it is more. */
 bool tare_most_take(struct tare_most *most, const struct tare_most *now);
 
+/* All repeats of a phase on one device. */
 struct tare_phase_total {
 	uint64_t seen; /* repeats that are in here */
 	int64_t before, after;
