@@ -2,7 +2,7 @@
 /*
  * The part of the driver's binary interface that only the simulated driver needs: types of
  * sim_extra.def, layouts that a hook passes through unread, and the rest of the error codes.
- * tests/unit/t_simgpu_abi.c compares all of it with cuda.h where that is installed.
+ * tests/unit/simgpu/t_abi.c compares all of it with cuda.h where that is installed.
  */
 #ifndef SIM_ABI_H
 #define SIM_ABI_H

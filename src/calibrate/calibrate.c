@@ -149,7 +149,7 @@ static int refuse(struct calibration *c, const char *why)
 /* One process through all wanted probes from pass->next on. */
 static int run_worker(struct calibration *c, struct pass *pass)
 {
-	struct tare_worker worker = { 0 };
+	struct tare_probe_worker worker = { 0 };
 	struct tare_message message;
 	char how[TARE_MESSAGE_TEXT];
 	bool is_started = false;
@@ -179,7 +179,7 @@ static int run_worker(struct calibration *c, struct pass *pass)
 }
 
 /* A process that has the driver open: what that takes is for all that come after it. */
-static int start_first(struct calibration *c, struct tare_worker *first)
+static int start_first(struct calibration *c, struct tare_probe_worker *first)
 {
 	struct tare_message message;
 	char how[TARE_MESSAGE_TEXT];
@@ -200,7 +200,7 @@ static int start_first(struct calibration *c, struct tare_worker *first)
 static int run_pass(struct calibration *c)
 {
 	struct pass *pass = tare_xcalloc(1, sizeof(*pass));
-	struct tare_worker first;
+	struct tare_probe_worker first;
 	int rc = start_first(c, &first);
 
 	if (rc == 0) {

@@ -108,7 +108,7 @@ static void run(const struct tare_worker_job *job, int first, int in, int out)
 }
 
 /* ---- in tare ---- */
-static int spawn(struct tare_worker *worker, const struct tare_worker_job *job, int first,
+static int spawn(struct tare_probe_worker *worker, const struct tare_worker_job *job, int first,
 		 struct tare_err *err)
 {
 	int up[2], down[2];
@@ -142,14 +142,14 @@ static int spawn(struct tare_worker *worker, const struct tare_worker_job *job, 
 	return tare_err_set_errno(err, errno, "calibrate: no process for the driver");
 }
 
-int tare_worker_hold(struct tare_worker *worker, const struct tare_worker_job *job,
+int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job,
 		     struct tare_err *err)
 {
 	return spawn(worker, job, TARE_PROBES, err);
 }
 
-int tare_worker_probe(struct tare_worker *worker, const struct tare_worker_job *job, int first,
-		      struct tare_err *err)
+int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job,
+		      int first, struct tare_err *err)
 {
 	return spawn(worker, job, first, err);
 }
@@ -162,7 +162,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-static void describe(struct tare_worker *worker, bool is_late, int ms, char *how, size_t size)
+static void describe(struct tare_probe_worker *worker, bool is_late, int ms, char *how, size_t size)
 {
 	int status = 0;
 
@@ -179,8 +179,8 @@ static void describe(struct tare_worker *worker, bool is_late, int ms, char *how
 			 WEXITSTATUS(status));
 }
 
-bool tare_worker_next(struct tare_worker *worker, struct tare_message *message, int ms, char *how,
-		      size_t size)
+bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms,
+		      char *how, size_t size)
 {
 	struct pollfd wait = { .fd = worker->from, .events = POLLIN };
 	int64_t until = now_ms() + ms;
@@ -197,7 +197,7 @@ bool tare_worker_next(struct tare_worker *worker, struct tare_message *message, 
 	return false;
 }
 
-void tare_worker_finish(struct tare_worker *worker)
+void tare_worker_finish(struct tare_probe_worker *worker)
 {
 	struct pollfd wait = { .fd = worker->from };
 
@@ -209,5 +209,5 @@ void tare_worker_finish(struct tare_worker *worker)
 		waitpid(worker->pid, NULL, 0);
 	}
 	close(worker->from);
-	*worker = (struct tare_worker){ 0 };
+	*worker = (struct tare_probe_worker){ 0 };
 }

@@ -20,24 +20,24 @@ struct tare_worker_job {
 	bool is_known[TARE_PROFILE_KEYS]; /* … these */
 };
 
-struct tare_worker {
+struct tare_probe_worker {
 	pid_t pid;
 	int from, to; /* it ends when `to` is closed */
 };
 
 /* Starts the driver and then waits for its end, or goes through the wanted probes from `first` on. */
-int tare_worker_hold(struct tare_worker *worker, const struct tare_worker_job *job,
+int tare_worker_hold(struct tare_probe_worker *worker, const struct tare_worker_job *job,
 		     struct tare_err *err);
-int tare_worker_probe(struct tare_worker *worker, const struct tare_worker_job *job, int first,
-		      struct tare_err *err);
+int tare_worker_probe(struct tare_probe_worker *worker, const struct tare_worker_job *job,
+		      int first, struct tare_err *err);
 
 /*
  * The next message. False: it ended without, or said nothing for `ms` and was killed; `how` says
  * which, in words.
  */
-bool tare_worker_next(struct tare_worker *worker, struct tare_message *message, int ms, char *how,
-		      size_t size);
+bool tare_worker_next(struct tare_probe_worker *worker, struct tare_message *message, int ms,
+		      char *how, size_t size);
 /* Ends it, waits for it, closes everything. */
-void tare_worker_finish(struct tare_worker *worker);
+void tare_worker_finish(struct tare_probe_worker *worker);
 
 #endif

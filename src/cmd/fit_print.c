@@ -31,7 +31,7 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 }
 
 static void print_laws(struct tare_emit *e, const struct tare_problem *p,
-		       const struct tare_fitted *f, const struct tare_told *told)
+		       const struct tare_fitted *f, const struct tare_fit_report *told)
 {
 	if (told->law_count == 1)
 		tare_emit_note(e, "%s = %s", p->target, told->laws[0]);
@@ -55,7 +55,7 @@ static void print_laws(struct tare_emit *e, const struct tare_problem *p,
 
 void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f)
 {
-	struct tare_told told;
+	struct tare_fit_report told;
 
 	tare_tell(p, f, &told);
 	tare_emit_str(e, "target", p->target);
@@ -73,7 +73,7 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 		p->data.row_count, 100 * f->mean_error, 100 * f->error);
 	tare_emit_open(e, "findings", '[');
 	for (size_t i = 0; i < told.finding_count; i++) {
-		const struct tare_finding *g = &told.findings[i];
+		const struct tare_fit_finding *g = &told.findings[i];
 
 		tare_emit_open(e, NULL, '{');
 		tare_emit_str(e, "param", g->param);
@@ -100,7 +100,7 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 }
 
 /* The shortest that a law can be told in: of several, how many there are. */
-static void short_law(const struct tare_told *told, struct tare_str *out)
+static void short_law(const struct tare_fit_report *told, struct tare_str *out)
 {
 	if (told->law_count == 1)
 		tare_str_add(out, told->laws[0]);
@@ -121,7 +121,7 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 	tare_emit_table(e, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < f->count; i++) {
 		const struct tare_forecast_part *part = &f->parts[i];
-		struct tare_told told;
+		struct tare_fit_report told;
 		struct tare_str law = { 0 };
 
 		tare_tell(&part->problem, &part->fitted, &told);
@@ -139,7 +139,7 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 
 void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
 {
-	struct tare_told told;
+	struct tare_fit_report told;
 
 	if (e->format == TARE_EMIT_TEXT) {
 		print_parts_text(e, f);

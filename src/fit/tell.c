@@ -28,10 +28,10 @@ const char *tare_finding_name(enum tare_finding_kind kind)
 	return kinds[kind];
 }
 
-static void caution(struct tare_told *told, const char *fmt, ...)
+static void caution(struct tare_fit_report *told, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void caution(struct tare_told *told, const char *fmt, ...)
+static void caution(struct tare_fit_report *told, const char *fmt, ...)
 {
 	struct tare_str s = { 0 };
 	va_list ap;
@@ -89,7 +89,8 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 		tare_str_add(out, "0");
 }
 
-static void laws(const struct tare_fitted *f, const struct tare_unit *unit, struct tare_told *told)
+static void laws(const struct tare_fitted *f, const struct tare_unit *unit,
+		 struct tare_fit_report *told)
 {
 	size_t *owner = tare_xcalloc(f->data.row_count + 1, sizeof(*owner));
 
@@ -147,7 +148,7 @@ static int bend(const struct tare_fitted *f, size_t p, bool *is_used)
 }
 
 static void number_finding(const struct tare_fitted *f, size_t p, const struct tare_unit *unit,
-			   struct tare_finding *out)
+			   struct tare_fit_finding *out)
 {
 	const struct tare_fit_param *param = &f->data.params[p];
 	double low = mean_at(f, p, param->least, false), high = mean_at(f, p, param->most, false);
@@ -198,7 +199,7 @@ static void number_finding(const struct tare_fitted *f, size_t p, const struct t
 }
 
 static void level_finding(const struct tare_fitted *f, size_t p, const struct tare_unit *unit,
-			  struct tare_finding *out)
+			  struct tare_fit_finding *out)
 {
 	const struct tare_fit_param *param = &f->data.params[p];
 	struct tare_str s = { 0 };
@@ -226,7 +227,7 @@ static void level_finding(const struct tare_fitted *f, size_t p, const struct ta
 	out->text = tare_str_steal(&s);
 }
 
-static void one_value(const struct tare_fit_data *d, size_t p, struct tare_finding *out)
+static void one_value(const struct tare_fit_data *d, size_t p, struct tare_fit_finding *out)
 {
 	const struct tare_fit_param *param = &d->params[p];
 	struct tare_str s = { 0 };
@@ -254,7 +255,7 @@ static void cell_text(const struct tare_fit_data *d, const double *x, struct tar
 
 /* Cells that the law misses by far: growth may begin there that too few cells show. */
 static void missed(const struct tare_problem *p, const struct tare_fitted *f,
-		   struct tare_told *told)
+		   struct tare_fit_report *told)
 {
 	const struct tare_fit_data *d = &f->data;
 	struct tare_unit unit = tare_unit_of(p);
@@ -287,7 +288,7 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 	}
 }
 
-static void below_nothing(const struct tare_fit_data *d, struct tare_told *told)
+static void below_nothing(const struct tare_fit_data *d, struct tare_fit_report *told)
 {
 	size_t count = 0;
 
@@ -300,7 +301,7 @@ static void below_nothing(const struct tare_fit_data *d, struct tare_told *told)
 			count, d->row_count);
 }
 
-static void astray(const struct tare_problem *p, struct tare_told *told)
+static void astray(const struct tare_problem *p, struct tare_fit_report *told)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
@@ -320,7 +321,7 @@ static void astray(const struct tare_problem *p, struct tare_told *told)
 
 /* Law i of the rivals is the middle of a term's region; the two after it are its ends. */
 static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
-		    struct tare_told *told)
+		    struct tare_fit_report *told)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
@@ -345,7 +346,7 @@ static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 }
 
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
-		     struct tare_told *told)
+		     struct tare_fit_report *told)
 {
 	size_t cells = p->data.row_count, varied = 0;
 
@@ -384,7 +385,7 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 }
 
 /* The cell beyond the measured ones that is least sure: one parameter doubled. */
-static void next_cell(const struct tare_fitted *f, struct tare_told *told)
+static void next_cell(const struct tare_fitted *f, struct tare_fit_report *told)
 {
 	const struct tare_fit_data *d = &f->data;
 	double x[TARE_FIT_PARAMS_MAX], best = 0, kept[TARE_FIT_PARAMS_MAX];
@@ -424,7 +425,8 @@ static void next_cell(const struct tare_fitted *f, struct tare_told *told)
 	told->next_why = tare_str_steal(&why);
 }
 
-void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct tare_told *out)
+void tare_tell(const struct tare_problem *p, const struct tare_fitted *f,
+	       struct tare_fit_report *out)
 {
 	struct tare_unit unit = tare_unit_of(p);
 
@@ -445,7 +447,7 @@ void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct
 	next_cell(f, out);
 }
 
-void tare_told_free(struct tare_told *told)
+void tare_told_free(struct tare_fit_report *told)
 {
 	for (size_t i = 0; i < told->law_count; i++)
 		free(told->laws[i]);

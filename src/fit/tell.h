@@ -15,7 +15,7 @@ enum tare_finding_kind {
 	TARE_FINDING_ONE_VALUE, /* nothing can be said */
 };
 
-struct tare_finding {
+struct tare_fit_finding {
 	const char *param;
 	enum tare_finding_kind kind;
 	bool is_assumed; /* two values: any curve goes through them */
@@ -23,11 +23,11 @@ struct tare_finding {
 	char *text;      /* a sentence without the dot */
 };
 
-struct tare_told {
+struct tare_fit_report {
 	char **laws;   /* as laws.count: "69 MiB + 0.31 MiB × seq × batch" */
 	size_t *cells; /* that each law is greatest in */
 	size_t law_count;
-	struct tare_finding *findings;
+	struct tare_fit_finding *findings;
 	size_t finding_count;
 	char **cautions; /* sentences: too few data, and what is assumed */
 	size_t caution_count, caution_cap;
@@ -43,8 +43,9 @@ struct tare_unit {
 struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
-void tare_tell(const struct tare_problem *p, const struct tare_fitted *f, struct tare_told *out);
-void tare_told_free(struct tare_told *told);
+void tare_tell(const struct tare_problem *p, const struct tare_fitted *f,
+	       struct tare_fit_report *out);
+void tare_told_free(struct tare_fit_report *told);
 
 const char *tare_finding_name(enum tare_finding_kind kind); /* "weak" */
 

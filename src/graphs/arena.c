@@ -21,7 +21,7 @@ static uint64_t round_up(uint64_t value, uint64_t step)
 	return (value + step - 1) / step * step;
 }
 
-static CUmemAllocationProp properties(const struct tare_arena *arena)
+static CUmemAllocationProp properties(const struct tare_gpu_arena *arena)
 {
 	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED };
 
@@ -31,7 +31,7 @@ static CUmemAllocationProp properties(const struct tare_arena *arena)
 }
 
 /* ---- chunks ---- */
-static size_t free_slot(struct tare_arena *arena)
+static size_t free_slot(struct tare_gpu_arena *arena)
 {
 	struct tare_arena_chunk *more;
 	size_t i;
@@ -47,7 +47,7 @@ static size_t free_slot(struct tare_arena *arena)
 	return arena->chunks_nr++;
 }
 
-static int make_chunk(struct tare_arena *arena, uint64_t bytes, size_t *index)
+static int make_chunk(struct tare_gpu_arena *arena, uint64_t bytes, size_t *index)
 {
 	CUmemAllocationProp prop = properties(arena);
 	CUmemGenericAllocationHandle handle;
@@ -70,14 +70,14 @@ static int make_chunk(struct tare_arena *arena, uint64_t bytes, size_t *index)
 	return 0;
 }
 
-static void drop_chunk(struct tare_arena *arena, struct tare_arena_chunk *chunk)
+static void drop_chunk(struct tare_gpu_arena *arena, struct tare_arena_chunk *chunk)
 {
 	tare_cu.cuMemRelease(chunk->handle);
 	arena->bytes -= chunk->bytes;
 	memset(chunk, 0, sizeof(*chunk));
 }
 
-void tare_arena_trim(struct tare_arena *arena)
+void tare_arena_trim(struct tare_gpu_arena *arena)
 {
 	size_t i;
 
@@ -89,7 +89,7 @@ void tare_arena_trim(struct tare_arena *arena)
 	}
 }
 
-int tare_arena_init(struct tare_arena *arena, CUdevice device, uint64_t limit, uint64_t reserve)
+int tare_arena_init(struct tare_gpu_arena *arena, CUdevice device, uint64_t limit, uint64_t reserve)
 {
 	CUmemAllocationProp prop;
 	size_t granularity = 0, total = 0, index;
@@ -122,7 +122,7 @@ int tare_arena_init(struct tare_arena *arena, CUdevice device, uint64_t limit, u
 	return rc;
 }
 
-void tare_arena_fini(struct tare_arena *arena)
+void tare_arena_fini(struct tare_gpu_arena *arena)
 {
 	size_t i;
 
@@ -137,12 +137,12 @@ void tare_arena_fini(struct tare_arena *arena)
 }
 
 /* ---- addresses ---- */
-static bool has_room(const struct tare_arena *arena, const struct tare_arena_region *region)
+static bool has_room(const struct tare_gpu_arena *arena, const struct tare_arena_region *region)
 {
 	return region->start + region->bytes - region->next >= arena->largest;
 }
 
-static int reserve_region(struct tare_arena *arena, size_t *index)
+static int reserve_region(struct tare_gpu_arena *arena, size_t *index)
 {
 	struct tare_arena_region *more;
 	uint64_t bytes = arena->largest * REGION_FACTOR;
@@ -166,7 +166,7 @@ static int reserve_region(struct tare_arena *arena, size_t *index)
 	return 0;
 }
 
-static int find_region(struct tare_arena *arena, size_t *index)
+static int find_region(struct tare_gpu_arena *arena, size_t *index)
 {
 	size_t i;
 
@@ -184,10 +184,10 @@ static int find_region(struct tare_arena *arena, size_t *index)
 }
 
 /* ---- mappings ---- */
-int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out)
+int tare_mapping_open(struct tare_gpu_arena *arena, struct tare_gpu_mapping **out)
 {
 	struct tare_arena_region *region;
-	struct tare_mapping *mapping;
+	struct tare_gpu_mapping *mapping;
 	size_t index = 0;
 	int rc = find_region(arena, &index);
 
@@ -207,7 +207,7 @@ int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out)
 	return 0;
 }
 
-int tare_mapping_avoid(struct tare_mapping *mapping, size_t chunk)
+int tare_mapping_avoid(struct tare_gpu_mapping *mapping, size_t chunk)
 {
 	size_t wanted = mapping->arena->chunks_nr;
 	bool *more;
@@ -224,7 +224,7 @@ int tare_mapping_avoid(struct tare_mapping *mapping, size_t chunk)
 	return 0;
 }
 
-int tare_mapping_each(const struct tare_mapping *mapping, uint64_t offset, uint64_t bytes,
+int tare_mapping_each(const struct tare_gpu_mapping *mapping, uint64_t offset, uint64_t bytes,
 		      int (*seen)(size_t chunk, void *arg), void *arg)
 {
 	uint64_t at = 0;
@@ -241,7 +241,7 @@ int tare_mapping_each(const struct tare_mapping *mapping, uint64_t offset, uint6
 	return rc;
 }
 
-bool tare_mapping_has(const struct tare_mapping *mapping, size_t index)
+bool tare_mapping_has(const struct tare_gpu_mapping *mapping, size_t index)
 {
 	size_t i;
 
@@ -251,7 +251,7 @@ bool tare_mapping_has(const struct tare_mapping *mapping, size_t index)
 	return false;
 }
 
-static bool is_usable(const struct tare_mapping *mapping, size_t index)
+static bool is_usable(const struct tare_gpu_mapping *mapping, size_t index)
 {
 	if (!mapping->arena->chunks[index].bytes || tare_mapping_has(mapping, index))
 		return false;
@@ -259,7 +259,7 @@ static bool is_usable(const struct tare_mapping *mapping, size_t index)
 }
 
 /* The smallest chunk that covers what is missing; else the largest. SIZE_MAX: there is none. */
-static size_t best_chunk(const struct tare_mapping *mapping, uint64_t missing)
+static size_t best_chunk(const struct tare_gpu_mapping *mapping, uint64_t missing)
 {
 	const struct tare_arena_chunk *chunks = mapping->arena->chunks;
 	size_t i, best = SIZE_MAX;
@@ -287,9 +287,9 @@ static size_t best_chunk(const struct tare_mapping *mapping, uint64_t missing)
  * grows only where all of it is not enough. A later piece is the exception: what it keeps would
  * take a chunk away from all pieces after it, so it does not begin a chunk far too large.
  */
-static int next_chunk(struct tare_mapping *mapping, uint64_t missing, size_t *index)
+static int next_chunk(struct tare_gpu_mapping *mapping, uint64_t missing, size_t *index)
 {
-	struct tare_arena *arena = mapping->arena;
+	struct tare_gpu_arena *arena = mapping->arena;
 	uint64_t wanted = missing < CHUNK_MAX ? round_up(missing, arena->granularity) : CHUNK_MAX;
 	size_t best = best_chunk(mapping, wanted);
 	int rc;
@@ -306,7 +306,7 @@ static int next_chunk(struct tare_mapping *mapping, uint64_t missing, size_t *in
 	return rc;
 }
 
-static int add_chunk(struct tare_mapping *mapping, size_t index)
+static int add_chunk(struct tare_gpu_mapping *mapping, size_t index)
 {
 	struct tare_arena_chunk *chunk = &mapping->arena->chunks[index];
 	size_t *more;
@@ -332,7 +332,7 @@ static int add_chunk(struct tare_mapping *mapping, size_t index)
 }
 
 /* Unmaps all chunks from position `first` on. */
-static void shrink(struct tare_mapping *mapping, size_t first)
+static void shrink(struct tare_gpu_mapping *mapping, size_t first)
 {
 	while (mapping->chunks_nr > first) {
 		struct tare_arena_chunk *chunk =
@@ -345,7 +345,7 @@ static void shrink(struct tare_mapping *mapping, size_t first)
 	}
 }
 
-int tare_mapping_grow(struct tare_mapping *mapping, uint64_t bytes)
+int tare_mapping_grow(struct tare_gpu_mapping *mapping, uint64_t bytes)
 {
 	CUmemAccessDesc access = { .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
 	uint64_t had = mapping->mapped;
@@ -371,13 +371,13 @@ int tare_mapping_grow(struct tare_mapping *mapping, uint64_t bytes)
 	return rc;
 }
 
-int tare_mapping_move(struct tare_mapping *mapping, uint64_t bytes)
+int tare_mapping_move(struct tare_gpu_mapping *mapping, uint64_t bytes)
 {
 	shrink(mapping, 0);
 	return tare_mapping_grow(mapping, bytes);
 }
 
-void tare_mapping_settle(struct tare_mapping *mapping)
+void tare_mapping_settle(struct tare_gpu_mapping *mapping)
 {
 	mapping->arena->regions[mapping->region].next = mapping->base + mapping->mapped;
 	mapping->room = mapping->mapped;
@@ -386,7 +386,8 @@ void tare_mapping_settle(struct tare_mapping *mapping)
 	mapping->avoided_nr = 0;
 }
 
-struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping, CUdeviceptr address)
+struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping,
+					    CUdeviceptr address)
 {
 	CUdeviceptr at = mapping->base;
 	size_t i;
@@ -403,7 +404,7 @@ struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping, 
 	return NULL;
 }
 
-void tare_mapping_close(struct tare_mapping *mapping)
+void tare_mapping_close(struct tare_gpu_mapping *mapping)
 {
 	struct tare_arena_region *region;
 

@@ -30,7 +30,7 @@ struct tare_arena_region {
 	unsigned mappings;
 };
 
-struct tare_arena {
+struct tare_gpu_arena {
 	CUdevice device;
 	uint64_t granularity, limit, largest; /* largest: what one mapping may ever need */
 	uint64_t bytes;                       /* of all chunks */
@@ -40,8 +40,8 @@ struct tare_arena {
 	size_t regions_nr;
 };
 
-struct tare_mapping {
-	struct tare_arena *arena;
+struct tare_gpu_mapping {
+	struct tare_gpu_arena *arena;
 	size_t region;
 	CUdeviceptr base;
 	uint64_t room;   /* addresses from base on that are ours while we are the last */
@@ -54,29 +54,30 @@ struct tare_mapping {
 };
 
 /* limit 0: none. reserve: bytes that are there from the start. */
-int tare_arena_init(struct tare_arena *arena, CUdevice device, uint64_t limit, uint64_t reserve);
+int tare_arena_init(struct tare_gpu_arena *arena, CUdevice device, uint64_t limit,
+		    uint64_t reserve);
 /* All mappings are closed. */
-void tare_arena_fini(struct tare_arena *arena);
+void tare_arena_fini(struct tare_gpu_arena *arena);
 /* Gives back chunks that nobody maps. */
-void tare_arena_trim(struct tare_arena *arena);
+void tare_arena_trim(struct tare_gpu_arena *arena);
 
 /* A mapping without memory. Until it is settled, no other may be opened. */
-int tare_mapping_open(struct tare_arena *arena, struct tare_mapping **out);
+int tare_mapping_open(struct tare_gpu_arena *arena, struct tare_gpu_mapping **out);
 /* Calls `seen` for the chunks behind a range of the mapping, until it returns non-0. */
-int tare_mapping_each(const struct tare_mapping *mapping, uint64_t offset, uint64_t bytes,
+int tare_mapping_each(const struct tare_gpu_mapping *mapping, uint64_t offset, uint64_t bytes,
 		      int (*seen)(size_t chunk, void *arg), void *arg);
-bool tare_mapping_has(const struct tare_mapping *mapping, size_t chunk);
+bool tare_mapping_has(const struct tare_gpu_mapping *mapping, size_t chunk);
 /* This chunk is not to be used, from the next growth or move on. */
-int tare_mapping_avoid(struct tare_mapping *mapping, size_t chunk);
+int tare_mapping_avoid(struct tare_gpu_mapping *mapping, size_t chunk);
 /* At least so many bytes are mapped. On failure it has what it had. */
-int tare_mapping_grow(struct tare_mapping *mapping, uint64_t bytes);
+int tare_mapping_grow(struct tare_gpu_mapping *mapping, uint64_t bytes);
 /* The same addresses and at least so many bytes, in chunks that are not avoided. Contents are lost. */
-int tare_mapping_move(struct tare_mapping *mapping, uint64_t bytes);
-void tare_mapping_settle(struct tare_mapping *mapping);
+int tare_mapping_move(struct tare_gpu_mapping *mapping, uint64_t bytes);
+void tare_mapping_settle(struct tare_gpu_mapping *mapping);
 /* The chunk behind an address; NULL: not in this mapping. */
-struct tare_arena_chunk *tare_mapping_chunk(const struct tare_mapping *mapping,
+struct tare_arena_chunk *tare_mapping_chunk(const struct tare_gpu_mapping *mapping,
 					    CUdeviceptr address);
 /* Drops a reference; the last one unmaps. Nothing on the device may use it any more. */
-void tare_mapping_close(struct tare_mapping *mapping);
+void tare_mapping_close(struct tare_gpu_mapping *mapping);
 
 #endif

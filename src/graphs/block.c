@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tare_blocks_init(struct tare_blocks *blocks, const struct tare_item *plan, size_t plan_nr)
+void tare_blocks_init(struct tare_gpu_blocks *blocks, const struct tare_item *plan, size_t plan_nr)
 {
 	size_t i;
 
@@ -16,7 +16,7 @@ void tare_blocks_init(struct tare_blocks *blocks, const struct tare_item *plan, 
 			blocks->floor = plan[i].offset + plan[i].bytes;
 }
 
-void tare_blocks_fini(struct tare_blocks *blocks)
+void tare_blocks_fini(struct tare_gpu_blocks *blocks)
 {
 	free(blocks->blocks);
 	free(blocks->items);
@@ -36,13 +36,13 @@ static int make_room(void **array, size_t count, size_t size)
 	return 0;
 }
 
-static void remove_at(struct tare_blocks *b, size_t at)
+static void remove_at(struct tare_gpu_blocks *b, size_t at)
 {
 	memmove(&b->blocks[at], &b->blocks[at + 1], (b->blocks_nr - at - 1) * sizeof(*b->blocks));
 	b->blocks_nr--;
 }
 
-static int insert_at(struct tare_blocks *b, size_t at, struct tare_block block)
+static int insert_at(struct tare_gpu_blocks *b, size_t at, struct tare_gpu_block block)
 {
 	if (make_room((void **)&b->blocks, b->blocks_nr, sizeof(*b->blocks)))
 		return -1;
@@ -53,12 +53,12 @@ static int insert_at(struct tare_blocks *b, size_t at, struct tare_block block)
 }
 
 /* The smallest free block that is large enough; the lowest of equals. */
-static size_t best_fit(const struct tare_blocks *b, uint64_t bytes, uintptr_t stream)
+static size_t best_fit(const struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t stream)
 {
 	size_t i, best = SIZE_MAX;
 
 	for (i = 0; i < b->blocks_nr; i++) {
-		const struct tare_block *block = &b->blocks[i];
+		const struct tare_gpu_block *block = &b->blocks[i];
 
 		if (block->item != TARE_BLOCK_FREE || block->stream != stream ||
 		    block->bytes < bytes)
@@ -69,9 +69,9 @@ static size_t best_fit(const struct tare_blocks *b, uint64_t bytes, uintptr_t st
 	return best;
 }
 
-static int take(struct tare_blocks *b, size_t at, uint64_t bytes)
+static int take(struct tare_gpu_blocks *b, size_t at, uint64_t bytes)
 {
-	struct tare_block rest = b->blocks[at];
+	struct tare_gpu_block rest = b->blocks[at];
 
 	rest.offset += bytes;
 	rest.bytes -= bytes;
@@ -83,10 +83,10 @@ static int take(struct tare_blocks *b, size_t at, uint64_t bytes)
 }
 
 /* At the end; a free block of the stream there grows first. */
-static int extend(struct tare_blocks *b, uint64_t bytes, uintptr_t stream, size_t *at)
+static int extend(struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t stream, size_t *at)
 {
-	struct tare_block *last = b->blocks_nr ? &b->blocks[b->blocks_nr - 1] : NULL;
-	struct tare_block block = { b->floor, bytes, stream, b->items_nr };
+	struct tare_gpu_block *last = b->blocks_nr ? &b->blocks[b->blocks_nr - 1] : NULL;
+	struct tare_gpu_block block = { b->floor, bytes, stream, b->items_nr };
 
 	if (last && last->item == TARE_BLOCK_FREE && last->stream == stream) {
 		last->bytes = bytes;
@@ -101,12 +101,12 @@ static int extend(struct tare_blocks *b, uint64_t bytes, uintptr_t stream, size_
 }
 
 /* As planned, as long as what is asked for is what was asked for in the rehearsal. */
-static bool follows_plan(const struct tare_blocks *b, uint64_t bytes)
+static bool follows_plan(const struct tare_gpu_blocks *b, uint64_t bytes)
 {
 	return b->items_nr < b->plan_nr && b->plan[b->items_nr].bytes == bytes;
 }
 
-int tare_blocks_alloc(struct tare_blocks *b, uint64_t bytes, uintptr_t stream, uint64_t *offset)
+int tare_blocks_alloc(struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t stream, uint64_t *offset)
 {
 	struct tare_item item = { .born = b->clock, .died = UINT64_MAX, .stream = stream };
 	size_t at;
@@ -131,9 +131,9 @@ int tare_blocks_alloc(struct tare_blocks *b, uint64_t bytes, uintptr_t stream, u
 	return 0;
 }
 
-static void merge_with_next(struct tare_blocks *b, size_t at)
+static void merge_with_next(struct tare_gpu_blocks *b, size_t at)
 {
-	struct tare_block *block = &b->blocks[at], *next = block + 1;
+	struct tare_gpu_block *block = &b->blocks[at], *next = block + 1;
 
 	if (at + 1 >= b->blocks_nr || block->item != TARE_BLOCK_FREE ||
 	    next->item != TARE_BLOCK_FREE || block->stream != next->stream)
@@ -142,7 +142,7 @@ static void merge_with_next(struct tare_blocks *b, size_t at)
 	remove_at(b, at + 1);
 }
 
-int tare_blocks_free(struct tare_blocks *b, uint64_t offset)
+int tare_blocks_free(struct tare_gpu_blocks *b, uint64_t offset)
 {
 	size_t i;
 

@@ -14,7 +14,7 @@
 
 #define TARE_BLOCK_ALIGN 512u
 
-struct tare_block {
+struct tare_gpu_block {
 	uint64_t offset, bytes;
 	uintptr_t stream;
 	size_t item; /* the allocation, in order of asking; TARE_BLOCK_FREE: none */
@@ -29,8 +29,8 @@ struct tare_item {
 	uint64_t offset;
 };
 
-struct tare_blocks {
-	struct tare_block *blocks; /* contiguous, in order of offset */
+struct tare_gpu_blocks {
+	struct tare_gpu_block *blocks; /* contiguous, in order of offset */
 	size_t blocks_nr;
 	struct tare_item *items;
 	size_t items_nr;
@@ -42,12 +42,12 @@ struct tare_blocks {
 };
 
 /* plan may be NULL; it stays the caller's. */
-void tare_blocks_init(struct tare_blocks *blocks, const struct tare_item *plan, size_t plan_nr);
-void tare_blocks_fini(struct tare_blocks *blocks);
+void tare_blocks_init(struct tare_gpu_blocks *blocks, const struct tare_item *plan, size_t plan_nr);
+void tare_blocks_fini(struct tare_gpu_blocks *blocks);
 /* 0, or -1: no host memory. */
-int tare_blocks_alloc(struct tare_blocks *blocks, uint64_t bytes, uintptr_t stream,
+int tare_blocks_alloc(struct tare_gpu_blocks *blocks, uint64_t bytes, uintptr_t stream,
 		      uint64_t *offset);
 /* -1: nothing that is in use begins there. */
-int tare_blocks_free(struct tare_blocks *blocks, uint64_t offset);
+int tare_blocks_free(struct tare_gpu_blocks *blocks, uint64_t offset);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of the driver's binary interface that libtare_graphs touches, so that nothing here needs
- * a CUDA toolkit. tests/unit/t_graphs_abi.c compares it with cuda.h where that is installed.
+ * a CUDA toolkit. tests/unit/graphs/t_graphs_abi.c compares it with cuda.h where that is installed.
  */
 #ifndef TARE_GRAPHS_DRIVER_ABI_H
 #define TARE_GRAPHS_DRIVER_ABI_H

@@ -165,8 +165,9 @@ static void count_captures(const struct tare_graphs *graphs, struct tare_graphs_
 		if (!graphs->shared)
 			stats->address_bytes += capture->mapping->mapped;
 		stats->template_nodes += capture->tmpl->nodes_nr;
-		stats->template_bytes += capture->tmpl->bytes_nr +
-					 capture->tmpl->nodes_nr * sizeof(struct tare_node);
+		stats->template_bytes +=
+			capture->tmpl->bytes_nr +
+			capture->tmpl->nodes_nr * sizeof(struct tare_template_node);
 	}
 }
 

@@ -11,19 +11,19 @@
 #include <pthread.h>
 
 /* Part of a mapping that lasts beyond its capture. */
-struct tare_kept {
+struct tare_graphs_kept {
 	uint64_t offset, bytes;
 };
 
 struct tare_capture {
 	uint64_t key;
 	uint64_t id; /* never used twice: a recaptured key has a new one */
-	struct tare_mapping *mapping;
+	struct tare_gpu_mapping *mapping;
 	struct tare_template *tmpl;
 	struct tare_group *group;
 	uint64_t bytes; /* that it uses of the mapping */
 	uint64_t after; /* id of the capture whose later part this is; 0: none */
-	struct tare_kept *kept;
+	struct tare_graphs_kept *kept;
 	size_t kept_nr;
 	uint64_t *reads; /* ids of the captures whose memory the graph is given */
 	size_t reads_nr;
@@ -40,7 +40,7 @@ struct tare_open {                    /* the capture that is under way */
 	struct tare_capture *capture; /* NULL: none */
 	unsigned flags;
 	CUstream stream;
-	struct tare_blocks blocks;
+	struct tare_gpu_blocks blocks;
 	bool says_kept; /* by tare_graphs_keep() */
 };
 
@@ -50,8 +50,8 @@ struct tare_graphs {
 	CUcontext context;
 	CUdevice device;
 	unsigned flags;
-	struct tare_arena arena;
-	struct tare_mapping *shared; /* ONE_RANGE: everybody's */
+	struct tare_gpu_arena arena;
+	struct tare_gpu_mapping *shared; /* ONE_RANGE: everybody's */
 	struct tare_groups groups;
 	struct tare_capture **captures; /* by key */
 	size_t captures_nr;
@@ -82,10 +82,11 @@ struct tare_capture *tare_capture_at(const struct tare_graphs *graphs, CUdevicep
 /* Puts what the caller enqueues on the stream behind the last replay, or refuses. */
 int tare_replay_order(struct tare_graphs *graphs, CUstream stream);
 /* What this mapping maps was written by capture `id` last; 0: by nobody that can be asked for. */
-void tare_replay_claim(struct tare_graphs *graphs, const struct tare_mapping *mapping, uint64_t id);
+void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping,
+		       uint64_t id);
 /* The arena is the stream's from here on; written by capture `id` (0: by nobody) where it maps. */
 int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
-		       const struct tare_mapping *mapping, uint64_t id);
+		       const struct tare_gpu_mapping *mapping, uint64_t id);
 void tare_replay_wait(struct tare_graphs *graphs); /* until nothing runs */
 
 /* reads.c */

@@ -39,7 +39,7 @@ static void learn(double *estimate, uint64_t ns, size_t nodes)
 
 /* ---- switching ---- */
 /* -1: the driver refuses this pair, which says nothing against either. */
-static int update(struct tare_groups *groups, struct tare_exec *exec,
+static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 		  const struct tare_template *tmpl)
 {
 	CUgraphExecUpdateResultInfo info = { 0 };
@@ -66,8 +66,9 @@ static int update(struct tare_groups *groups, struct tare_exec *exec,
 }
 
 /* Only the nodes that differ. Their handles are those of the graph that was instantiated. */
-static int set_nodes(struct tare_groups *groups, struct tare_group *group, struct tare_exec *exec,
-		     const struct tare_template *tmpl, size_t differences)
+static int set_nodes(struct tare_groups *groups, struct tare_group *group,
+		     struct tare_group_exec *exec, const struct tare_template *tmpl,
+		     size_t differences)
 {
 	const struct tare_template *had = exec->current;
 	uint64_t begin = now_ns(), ns;
@@ -94,8 +95,8 @@ static int set_nodes(struct tare_groups *groups, struct tare_group *group, struc
 	return 0;
 }
 
-static int switch_to(struct tare_groups *groups, struct tare_group *group, struct tare_exec *exec,
-		     const struct tare_template *tmpl)
+static int switch_to(struct tare_groups *groups, struct tare_group *group,
+		     struct tare_group_exec *exec, const struct tare_template *tmpl)
 {
 	size_t differences =
 		exec->current ? tare_template_differences(exec->current, tmpl) : SIZE_MAX;
@@ -112,12 +113,12 @@ static int switch_to(struct tare_groups *groups, struct tare_group *group, struc
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
 		     const struct tare_template *tmpl, CUgraphExec *exec)
 {
-	struct tare_exec *oldest = &group->execs[0];
+	struct tare_group_exec *oldest = &group->execs[0];
 	size_t i;
 	int rc;
 
 	for (i = 0; i < group->execs_nr; i++) {
-		struct tare_exec *at = &group->execs[i];
+		struct tare_group_exec *at = &group->execs[i];
 
 		if (at->current == tmpl) {
 			at->used_at = ++groups->clock;
@@ -143,8 +144,8 @@ static int add_exec(struct tare_groups *groups, struct tare_group *group,
 		    const struct tare_template *current)
 {
 	size_t free_before = 0, free_after = 0, total;
-	struct tare_exec *more = realloc(group->execs, (group->execs_nr + 1) * sizeof(*more));
-	struct tare_exec *made;
+	struct tare_group_exec *more = realloc(group->execs, (group->execs_nr + 1) * sizeof(*more));
+	struct tare_group_exec *made;
 	int rc;
 
 	if (!more)
@@ -192,9 +193,9 @@ static int make_group(struct tare_groups *groups, struct tare_template *tmpl, bo
 	return 0;
 }
 
-static struct tare_exec *oldest_of(struct tare_group *group)
+static struct tare_group_exec *oldest_of(struct tare_group *group)
 {
-	struct tare_exec *oldest = &group->execs[0];
+	struct tare_group_exec *oldest = &group->execs[0];
 	size_t i;
 
 	for (i = 1; i < group->execs_nr; i++)
@@ -216,7 +217,7 @@ static void forget(struct tare_group *group, const struct tare_template *tmpl)
 static int try_group(struct tare_groups *groups, struct tare_group *group,
 		     struct tare_template *tmpl)
 {
-	struct tare_exec *oldest = oldest_of(group);
+	struct tare_group_exec *oldest = oldest_of(group);
 	int rc = update(groups, oldest, tmpl);
 
 	if (rc)

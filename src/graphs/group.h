@@ -9,7 +9,7 @@
 #include "graphs/template.h"
 #include "tare/tare_graphs.h"
 
-struct tare_exec {
+struct tare_group_exec {
 	CUgraphExec exec;
 	const struct tare_template *current; /* NULL: not known, after a failed switch */
 	uint64_t used_at;
@@ -20,7 +20,7 @@ struct tare_group {
 	struct tare_group *next;
 	struct tare_template *base; /* what all were instantiated from: its nodes name theirs */
 	bool is_refused;            /* another group has this signature, but the driver refused */
-	struct tare_exec *execs;
+	struct tare_group_exec *execs;
 	size_t execs_nr;
 	uint64_t keys;
 };

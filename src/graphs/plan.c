@@ -3,7 +3,7 @@
  * Dynamic storage allocation, known beforehand. Optimal is NP-hard; so several orders of placing,
  * each item at the lowest gap between the items in its way, and then rounds that place first what
  * stood highest. For what neural networks allocate, one of the orders nearly always reaches the
- * floor; tests/unit/t_graphs_plan.c compares with brute force.
+ * floor; tests/unit/graphs/t_graphs_plan.c compares with brute force.
  */
 #include "graphs/plan.h"
 

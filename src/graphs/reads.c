@@ -110,19 +110,20 @@ int tare_reads_find(struct tare_graphs *graphs, struct tare_capture *capture)
 
 static int add_kept(struct tare_capture *capture, uint64_t offset, uint64_t bytes)
 {
-	struct tare_kept *more = realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
+	struct tare_graphs_kept *more =
+		realloc(capture->kept, (capture->kept_nr + 1) * sizeof(*more));
 
 	if (!more)
 		return no_memory();
 	capture->kept = more;
-	more[capture->kept_nr++] = (struct tare_kept){ offset, bytes };
+	more[capture->kept_nr++] = (struct tare_graphs_kept){ offset, bytes };
 	return 0;
 }
 
 /* Where nobody said what is kept: all that was not freed. */
 int tare_reads_find_kept(struct tare_graphs *graphs, struct tare_capture *capture)
 {
-	const struct tare_blocks *blocks = &graphs->open.blocks;
+	const struct tare_gpu_blocks *blocks = &graphs->open.blocks;
 	size_t i;
 	int rc = 0;
 

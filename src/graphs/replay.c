@@ -39,7 +39,7 @@ struct tare_capture *tare_capture_by_id(const struct tare_graphs *graphs, uint64
 	return NULL;
 }
 
-static bool is_in_a_region(const struct tare_arena *arena, CUdeviceptr address)
+static bool is_in_a_region(const struct tare_gpu_arena *arena, CUdeviceptr address)
 {
 	size_t i;
 
@@ -109,7 +109,8 @@ int tare_replay_order(struct tare_graphs *graphs, CUstream stream)
 	return rc;
 }
 
-void tare_replay_claim(struct tare_graphs *graphs, const struct tare_mapping *mapping, uint64_t id)
+void tare_replay_claim(struct tare_graphs *graphs, const struct tare_gpu_mapping *mapping,
+		       uint64_t id)
 {
 	size_t i;
 
@@ -118,7 +119,7 @@ void tare_replay_claim(struct tare_graphs *graphs, const struct tare_mapping *ma
 }
 
 int tare_replay_record(struct tare_graphs *graphs, CUstream stream,
-		       const struct tare_mapping *mapping, uint64_t id)
+		       const struct tare_gpu_mapping *mapping, uint64_t id)
 {
 	int rc;
 

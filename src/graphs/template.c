@@ -110,7 +110,7 @@ static int add_attributes(struct tare_template *tmpl, CUgraphNode node)
 	return 0;
 }
 
-static int read_kernel(struct tare_template *tmpl, struct tare_node *node)
+static int read_kernel(struct tare_template *tmpl, struct tare_template_node *node)
 {
 	int rc = tare_graphs_cuda(tare_cu.cuGraphKernelNodeGetParams_v2(node->node, &node->kernel),
 				  "template: cuGraphKernelNodeGetParams");
@@ -121,7 +121,7 @@ static int read_kernel(struct tare_template *tmpl, struct tare_node *node)
 	return rc ? rc : add_attributes(tmpl, node->node);
 }
 
-static int read_memcpy(struct tare_template *tmpl, const struct tare_node *node)
+static int read_memcpy(struct tare_template *tmpl, const struct tare_template_node *node)
 {
 	CUDA_MEMCPY3D params;
 	int rc;
@@ -132,7 +132,7 @@ static int read_memcpy(struct tare_template *tmpl, const struct tare_node *node)
 	return rc ? rc : add_bytes(tmpl, &params, sizeof(params));
 }
 
-static int read_memset(struct tare_template *tmpl, const struct tare_node *node)
+static int read_memset(struct tare_template *tmpl, const struct tare_template_node *node)
 {
 	CUDA_MEMSET_NODE_PARAMS params;
 	int rc;
@@ -157,7 +157,7 @@ static int read_child(struct tare_template *tmpl, CUgraphNode node)
 	return rc ? rc : read_graph(tmpl, child);
 }
 
-static int read_node(struct tare_template *tmpl, struct tare_node *node)
+static int read_node(struct tare_template *tmpl, struct tare_template_node *node)
 {
 	tmpl->signature = mix_number(tmpl->signature, (uint64_t)node->type);
 	switch (node->type) {
@@ -256,7 +256,7 @@ static int read_nodes(struct tare_template *tmpl, CUgraph graph, size_t first)
 		rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, handles, &count),
 				      "template: cuGraphGetNodes");
 	for (i = 0; !rc && i < count; i++) {
-		struct tare_node node = { .node = handles[i], .offset = tmpl->bytes_nr };
+		struct tare_template_node node = { .node = handles[i], .offset = tmpl->bytes_nr };
 
 		sorted[i] = (struct numbered){ handles[i], i };
 		rc = tare_graphs_cuda(tare_cu.cuGraphNodeGetType(handles[i], &node.type),
@@ -277,7 +277,7 @@ static int read_nodes(struct tare_template *tmpl, CUgraph graph, size_t first)
 
 static int read_graph(struct tare_template *tmpl, CUgraph graph)
 {
-	struct tare_node *more;
+	struct tare_template_node *more;
 	size_t count = 0, first = tmpl->nodes_nr;
 	int rc = tare_graphs_cuda(tare_cu.cuGraphGetNodes(graph, NULL, &count),
 				  "template: cuGraphGetNodes");
@@ -326,7 +326,7 @@ void tare_template_drop(struct tare_template *tmpl)
 /* ---- comparing ---- */
 bool tare_node_differs(const struct tare_template *a, const struct tare_template *b, size_t i)
 {
-	const struct tare_node *x = &a->nodes[i], *y = &b->nodes[i];
+	const struct tare_template_node *x = &a->nodes[i], *y = &b->nodes[i];
 	const CUDA_KERNEL_NODE_PARAMS *k = &x->kernel, *l = &y->kernel;
 
 	if (x->bytes != y->bytes)

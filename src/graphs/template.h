@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct tare_node {
+struct tare_template_node {
 	CUgraphNode node;
 	int type;
 	CUDA_KERNEL_NODE_PARAMS kernel; /* of a kernel node; kernelParams is the driver's */
@@ -19,7 +19,7 @@ struct tare_node {
 
 struct tare_template {
 	CUgraph graph; /* ours */
-	struct tare_node *nodes;
+	struct tare_template_node *nodes;
 	size_t nodes_nr;
 	size_t kernels;
 	unsigned char *bytes; /* parameters of all nodes, one after the other */

@@ -9,7 +9,7 @@
 #include "recorder/objects.h"
 #include "recorder/unwind_regs.h"
 
-enum tare_rule {
+enum tare_cfi_rule_kind {
 	TARE_RULE_SAME, /* also: nothing was said */
 	TARE_RULE_UNDEFINED,
 	TARE_RULE_OFFSET,         /* saved at CFA + value */

@@ -58,7 +58,7 @@ struct machine {
 	struct tare_dwarf code;
 	const uint8_t *begin;
 	const struct tare_regs *regs;
-	struct tare_stack *stack;
+	struct tare_unwind_stack *stack;
 	unsigned int depth;
 	bool is_bad;
 	uintptr_t v[DEPTH];
@@ -294,7 +294,7 @@ static void step(struct machine *m)
 }
 
 bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct tare_regs *regs,
-			struct tare_stack *stack, const uintptr_t *initial, uintptr_t *out)
+			struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out)
 {
 	struct machine m;
 

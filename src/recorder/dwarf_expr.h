@@ -11,7 +11,7 @@
  * stack only. Returns false for anything that does not work out.
  */
 bool tare_expr_evaluate(const uint8_t *begin, const uint8_t *end, const struct tare_regs *regs,
-			struct tare_stack *stack, const uintptr_t *initial, uintptr_t *out);
+			struct tare_unwind_stack *stack, const uintptr_t *initial, uintptr_t *out);
 
 /*
  * Is it "register `reg` + offset", and when `is_read` what is stored there, and nothing else?

@@ -23,7 +23,7 @@ static bool is_register_expression(const struct tare_cfi_row *row, struct tare_c
 	       tare_expr_is_register(begin, end, TARE_REG_FP, is_read, offset);
 }
 
-bool tare_row_condense(const struct tare_cfi_row *full, union tare_row *row)
+bool tare_row_condense(const struct tare_cfi_row *full, union tare_unwind_row *row)
 {
 	const struct tare_cfi_rules *rules = &full->rules;
 	struct tare_cfi_rule ra = rules->column[TARE_REG_RA], fp = rules->column[TARE_REG_FP];

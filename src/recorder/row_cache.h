@@ -34,7 +34,7 @@ enum tare_row_fp {
 	TARE_ROW_FP_AT_FP,  /* saved at fp + fp */
 };
 
-union tare_row {
+union tare_unwind_row {
 	struct {
 		uint64_t kind : 2, base : 2, fp_rule : 2;
 		int64_t cfa : 20, ra : 16, fp : 16; /* in words; ra from the CFA */
@@ -49,7 +49,7 @@ struct tare_row_entry {
 };
 
 /* Returns false when the full row says more than fits. */
-bool tare_row_condense(const struct tare_cfi_row *full, union tare_row *row);
+bool tare_row_condense(const struct tare_cfi_row *full, union tare_unwind_row *row);
 
 extern struct tare_row_entry tare_row_cache[TARE_ROW_COUNT];
 
@@ -74,7 +74,8 @@ static inline struct tare_row_entry *tare_row_entry(uintptr_t ip)
 	return &tare_row_cache[(ip ^ ip >> 12) % TARE_ROW_COUNT];
 }
 
-static inline bool tare_row_find(uintptr_t ip, struct tare_row_salt salt, union tare_row *row)
+static inline bool tare_row_find(uintptr_t ip, struct tare_row_salt salt,
+				 union tare_unwind_row *row)
 {
 	struct tare_row_entry *e = tare_row_entry(ip);
 	uint64_t key = atomic_load_explicit(&e->key, memory_order_relaxed);
@@ -84,7 +85,7 @@ static inline bool tare_row_find(uintptr_t ip, struct tare_row_salt salt, union 
 	return key == ip + salt.unloads || key == ip + salt.changes;
 }
 
-static inline void tare_row_keep(uintptr_t ip, uint64_t salt, union tare_row row)
+static inline void tare_row_keep(uintptr_t ip, uint64_t salt, union tare_unwind_row row)
 {
 	struct tare_row_entry *e = tare_row_entry(ip);
 

@@ -27,7 +27,7 @@ struct frame {
 
 struct walk {
 	struct tare_regs start;
-	struct tare_stack stack;
+	struct tare_unwind_stack stack;
 	struct tare_row_salt salt;
 	unsigned int count; /* frames stepped through */
 	bool is_full;
@@ -35,7 +35,7 @@ struct walk {
 };
 
 /* By the frame pointer. It must lie in the stack, and above sp. */
-static inline bool step_frame_pointer(struct tare_stack *stack, struct frame *f)
+static inline bool step_frame_pointer(struct tare_unwind_stack *stack, struct frame *f)
 {
 	uintptr_t fp = f->fp, next, pc;
 
@@ -49,7 +49,8 @@ static inline bool step_frame_pointer(struct tare_stack *stack, struct frame *f)
 }
 
 /* By a row. Every frame is higher than the one before, so a walk ends. */
-static inline bool step_row(struct tare_stack *stack, struct frame *f, union tare_row row)
+static inline bool step_row(struct tare_unwind_stack *stack, struct frame *f,
+			    union tare_unwind_row row)
 {
 	uintptr_t fp = f->fp, cfa, pc;
 
@@ -81,7 +82,7 @@ enum verdict {
 struct job {
 	struct walk *w;
 	uintptr_t pc, ip;
-	union tare_row row;
+	union tare_unwind_row row;
 	enum verdict verdict;
 	bool has_object;
 };
@@ -120,7 +121,7 @@ static void examine(const struct tare_elf_object *obj, void *arg)
  * made at run time, and then readable; anything else is not code.
  */
 __attribute__((noinline)) static enum verdict look(struct walk *w, uintptr_t pc, uintptr_t ip,
-						   union tare_row *row)
+						   union tare_unwind_row *row)
 {
 	struct job job;
 
@@ -158,7 +159,7 @@ static bool step_without_cfi(struct walk *w)
 /* Returns false when regs.pc is no frame; after the outermost frame regs.pc is 0. */
 static bool advance_full(struct walk *w)
 {
-	union tare_row unused;
+	union tare_unwind_row unused;
 	enum verdict verdict = look(w, w->regs.pc, w->regs.pc - !w->regs.is_exact, &unused);
 
 	if (verdict == NO_CODE)
@@ -184,7 +185,7 @@ __attribute__((noinline)) static bool replay_full(struct walk *w)
 static inline bool advance(struct walk *w, struct frame *f)
 {
 	uintptr_t ip = f->pc - 1;
-	union tare_row row;
+	union tare_unwind_row row;
 	bool is_ok = false;
 
 	if (unlikely(w->is_full)) {

@@ -6,7 +6,7 @@
 #include "recorder/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */
-static bool apply_rule(const struct tare_regs *regs, struct tare_stack *stack,
+static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *stack,
 		       const struct tare_cfi_row *row, unsigned int column, uintptr_t cfa,
 		       uintptr_t *out)
 {
@@ -39,7 +39,7 @@ static bool apply_rule(const struct tare_regs *regs, struct tare_stack *stack,
 	}
 }
 
-static bool find_cfa(const struct tare_regs *regs, struct tare_stack *stack,
+static bool find_cfa(const struct tare_regs *regs, struct tare_unwind_stack *stack,
 		     const struct tare_cfi_row *row, uintptr_t *cfa)
 {
 	const struct tare_cfi_rules *rules = &row->rules;
@@ -52,7 +52,7 @@ static bool find_cfa(const struct tare_regs *regs, struct tare_stack *stack,
 	return regs->known >> rules->cfa_register & 1;
 }
 
-bool tare_full_step(struct tare_regs *regs, struct tare_stack *stack,
+bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
 		    const struct tare_cfi_row *row)
 {
 	uintptr_t sp = regs->r[TARE_REG_SP], cfa, pc;
@@ -105,7 +105,7 @@ tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
 	return true;
 }
 
-bool tare_full_leave_signal(struct tare_regs *regs, struct tare_stack *stack)
+bool tare_full_leave_signal(struct tare_regs *regs, struct tare_unwind_stack *stack)
 {
 	uintptr_t sp = regs->r[TARE_REG_SP];
 

@@ -58,7 +58,7 @@ static uintptr_t readable_until(uintptr_t page, uintptr_t limit, uint32_t *may_a
 	return page;
 }
 
-bool tare_stack_enter(struct tare_stack *stack, uintptr_t sp)
+bool tare_stack_enter(struct tare_unwind_stack *stack, uintptr_t sp)
 {
 	uintptr_t page = page_of(sp);
 
@@ -84,7 +84,7 @@ bool tare_stack_enter(struct tare_stack *stack, uintptr_t sp)
 	return stack->end > page;
 }
 
-bool tare_stack_grow(struct tare_stack *stack, uintptr_t addr)
+bool tare_stack_grow(struct tare_unwind_stack *stack, uintptr_t addr)
 {
 	uintptr_t limit = page_of(addr) + PAGE;
 
@@ -121,7 +121,7 @@ bool tare_stack_has(size_t bytes)
 	enum { ON_IT = 1 }; /* SS_ONSTACK */
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	struct alternate alternate = { 0, 0, 0 };
-	struct tare_stack stack;
+	struct tare_unwind_stack stack;
 
 	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
 	    (alternate.flags & ON_IT))

@@ -13,16 +13,16 @@
 #include <stdint.h>
 
 /* Known to be readable: begin ≤ address < end. Grows upwards. */
-struct tare_stack {
+struct tare_unwind_stack {
 	uintptr_t begin, end;
 	uint32_t may_ask; /* so many pages more in this walk */
 };
 
 /* Starts at the page of `sp`. Returns false when it is not readable. */
-bool tare_stack_enter(struct tare_stack *stack, uintptr_t sp);
+bool tare_stack_enter(struct tare_unwind_stack *stack, uintptr_t sp);
 
 /* Makes [addr, addr + 8) part of the stack. */
-bool tare_stack_grow(struct tare_stack *stack, uintptr_t addr);
+bool tare_stack_grow(struct tare_unwind_stack *stack, uintptr_t addr);
 
 /* Asks the kernel. `addr` and what follows it in the same 4 KiB. */
 bool tare_stack_is_readable(uintptr_t addr);
@@ -36,7 +36,7 @@ bool tare_stack_has(size_t bytes);
 
 /* Frames belong to other functions, whose red zones are none of a sanitizer's business here. */
 __attribute__((no_sanitize("address"))) static inline bool
-tare_stack_load(struct tare_stack *stack, uintptr_t addr, uintptr_t *out)
+tare_stack_load(struct tare_unwind_stack *stack, uintptr_t addr, uintptr_t *out)
 {
 	if (addr % sizeof(*out))
 		return false;

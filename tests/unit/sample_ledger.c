@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One ledger that has some of everything. Longer than 600 lines: it is a table, a line a row of that ledger. */
 #include "sample_ledger.h"
 
 #include "trace/format.h"

@@ -12,7 +12,7 @@ struct world {
 	struct tare_str text;
 	struct tare_problem problem;
 	struct tare_fitted fitted;
-	struct tare_told told;
+	struct tare_fit_report told;
 };
 
 static uint64_t state = 4711;
@@ -59,7 +59,7 @@ static void check_at(const struct world *w, const double *x, double truth, doubl
 		test_fail(__FILE__, __LINE__, "%g is not in %g..%g", truth, got.low, got.high);
 }
 
-static const struct tare_finding *finding(const struct world *w, const char *param)
+static const struct tare_fit_finding *finding(const struct world *w, const char *param)
 {
 	for (size_t i = 0; i < w->told.finding_count; i++)
 		if (!strcmp(w->told.findings[i].param, param))

@@ -5,6 +5,8 @@
  *
  *     facts SECTION IMAGE [ARGUMENT]
  *
+ * Longer than 600 lines: one program that is copied to a machine with a GPU and needs nothing of ours, a function a section.
+ *
  * A value is the change of NVML's figure in KiB unless its name says otherwise (_result, _bytes).
  */
 #include <dlfcn.h>

@@ -94,7 +94,7 @@ TEST(a_plan_is_never_worse_than_what_was)
 	unsigned seed = 5;
 
 	for (unsigned at = 0; at < 300; at++) {
-		struct tare_blocks blocks;
+		struct tare_gpu_blocks blocks;
 		uint64_t live[64], offset, high;
 		size_t live_nr = 0;
 
@@ -128,7 +128,7 @@ TEST(the_allocator_follows_a_plan_and_leaves_it)
 		{ .bytes = 1024, .offset = 4096, .died = 2 },
 		{ .bytes = 2048, .offset = 0, .born = 1, .died = 3 },
 	};
-	struct tare_blocks blocks;
+	struct tare_gpu_blocks blocks;
 	uint64_t offset;
 
 	tare_blocks_init(&blocks, plan, 2);

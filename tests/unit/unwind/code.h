@@ -24,7 +24,7 @@ int code_bare(int depth, code_fn then, void *arg);   /* no CFI, no frame pointer
 int code_framed(int depth, code_fn then, void *arg); /* no CFI, frame pointer */
 int code_cxx(int depth, code_fn then,
 	     void *arg);                   /* templates, a virtual call, a throw and a catch */
-int code_library(code_fn then, void *arg); /* in library_a.c and library_b.c */
+int code_library(code_fn then, void *arg); /* in both libraries made of library.c */
 
 #ifdef __cplusplus
 }

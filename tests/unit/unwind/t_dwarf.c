@@ -12,7 +12,7 @@ static struct tare_regs regs;
 static uintptr_t evaluate(const uint8_t *code, size_t size, const uintptr_t *initial)
 {
 	volatile uintptr_t memory[4] = { 0x1122334455667788u, 2, 3, 4 };
-	struct tare_stack stack;
+	struct tare_unwind_stack stack;
 	uintptr_t out = 0;
 
 	regs.r[3] = (uintptr_t)memory;
