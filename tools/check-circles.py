@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do source files call each other in circles? Read from the objects of a build: who defines a symbol, who needs it.
 
-    tools/check-circles.py [--max N] [--folders FOLDER] BUILD FOLDER…
+    tools/check-circles.py [--max N] [--folders FOLDER] BUILD [FOLDER…]
 
 Of the files below each FOLDER no more than N (8) may be in one circle, and no circle may go through the folders
 directly below it, the files in FOLDER itself being one of them. With --folders only the latter is asked of a folder.
+Without a FOLDER it is asked of all folders in src/, as tools/circles.txt says, and whether these are in circles.
 One C file that includes another hides a circle, so that is an error too; and so is a FOLDER of which no object is read.
 Exit 1: something is wrong."""
 import argparse, collections, json, os, re, subprocess, sys
@@ -108,6 +109,21 @@ def by_folder(graph, folder):
     return out, why
 
 
+def read_table(wrong):
+    """tools/circles.txt: folder → (most files of a circle, may its folders be in circles?), and src for its folders."""
+    asked = {}
+    with open(os.path.join(ROOT, "tools", "circles.txt"), encoding="utf-8") as f:
+        for line in f:
+            words = line.split("#")[0].split()
+            if words:
+                asked[words[0]] = (int(words[1]), words[2] == "yes")
+    for name in sorted(os.listdir(os.path.join(ROOT, "src"))):
+        folder = f"src/{name}"
+        if os.path.isdir(os.path.join(ROOT, folder)) and folder not in asked:
+            wrong.append(f"tools/circles.txt: no row for {folder}")
+    return {**asked, "src": (None, False)}
+
+
 def included():
     for root, _, names in os.walk(os.path.join(ROOT, "src")):
         for name in names:
@@ -128,23 +144,32 @@ def main():
     args.add_argument("folder", nargs="*")
     args = args.parse_args()
     graph, wrong = arrows(sources(args.build)), list(included())
-    for folder in [f.rstrip("/") for f in args.folder + args.folders]:
+    asked = {f.rstrip("/"): (args.max, False) for f in args.folder}
+    asked.update({f.rstrip("/"): (None, False) for f in args.folders})
+    if not asked:
+        asked = read_table(wrong)
+    for folder, (most, may_circle) in asked.items():
         part = inside(graph, folder)
         if not part:
             wrong.append(f"{folder}: no object of it in {args.build}")
             continue
-        largest = circles(part)
-        if folder in [f.rstrip("/") for f in args.folder]:
+        if most:
+            largest = circles(part)
             sizes = [len(c) for c in largest]
             print(f"{folder}: {len(part)} files, {sum(map(len, part.values()))} arrows, circles of {sizes or 'none'}")
             for c in largest:
-                if len(c) > args.max:
-                    wrong.append(f"{folder}: {len(c)} files call each other in a circle, at most {args.max} may: "
+                if len(c) > most:
+                    wrong.append(f"{folder}: {len(c)} files call each other in a circle, at most {most} may: "
                                  + ", ".join(c))
+            if not args.folder and most > max(sizes, default=1):
+                wrong.append(f"tools/circles.txt: {folder} has no circle of more than {max(sizes, default=1)} files")
         between, why = by_folder(part, folder)
-        for c in circles(between):
+        found = circles(between)
+        for c in found if not may_circle else []:
             wrong.append(f"{folder}: a circle of folders: " + ", ".join(c) + "".join(
                 f"\n    {text}" for (a, b), text in sorted(why.items()) if a in c and b in c))
+        if may_circle and not found:
+            wrong.append(f"tools/circles.txt: {folder} has no circle of folders")
     for line in wrong:
         print(line)
     return bool(wrong)

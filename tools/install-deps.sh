@@ -44,6 +44,8 @@ need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
 need test g++ has g++
 need test clang has clang
+need test clang-format-14 has clang-format-14
+need test cppcheck has cppcheck
 need test libclang-rt-dev clang_has libclang_rt.tsan
 need test python3 has /usr/bin/python3
 need test python3-dev header_of_python
