@@ -105,6 +105,7 @@ static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
 	for (size_t l = 0; l < count; l++) {
 		const struct tare_by_row *group = lines[l].group;
 		struct tare_text_table_row *row = tare_text_table_add(t);
+		enum tare_evidence weakest = group->evidence;
 
 		tare_str_add(&row->label, "  ");
 		tare_text_add_name(&row->label, short_label(lines, count, l));
@@ -113,8 +114,9 @@ static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
 
 			tare_str_add(&row->cells[i],
 				     cell ? tare_units_mib(text, cell->bytes) : "–");
+			weakest = cell && cell->evidence > weakest ? cell->evidence : weakest;
 		}
-		row->word = tare_device_text_evidence(group->device, group->evidence);
+		row->word = tare_device_text_evidence(group->device, weakest);
 	}
 	free(lines);
 }

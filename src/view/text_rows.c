@@ -89,6 +89,17 @@ static struct tare_text_row *new_row(struct builder *b, int indent)
 	return row;
 }
 
+/* One word stands for all columns: that of the weakest. What a program says of its tensors is surer than a rule. */
+static void weaken(struct tare_text_row *row, const struct tare_row *by)
+{
+	bool is_weaker = by->is_category && row->is_category ? by->evidence < row->evidence
+							     : by->evidence > row->evidence;
+
+	if (is_weaker)
+		row->evidence = by->evidence;
+	row->is_category = by->is_category;
+}
+
 static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 {
 	const struct tare_columns_line *l = &b->columns->lines[line];
@@ -99,18 +110,13 @@ static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 
 		if (!from)
 			continue;
+		weaken(row, from);
 		to->is_present = true;
 		to->bytes += from->bytes;
 		to->low += from->contended ? from->low : from->bytes;
 		to->high += from->contended ? from->high : from->bytes;
 		to->is_contended = to->low != to->high;
 	}
-	/* What a program says of its tensors is surer than a rule. */
-	if (l->row->is_category && row->is_category)
-		row->evidence = l->row->evidence < row->evidence ? l->row->evidence : row->evidence;
-	else if (l->row->evidence > row->evidence)
-		row->evidence = l->row->evidence;
-	row->is_category = l->row->is_category;
 }
 
 /* " (8)", or " (8·4)" where the instants differ; nothing for a single object. */

@@ -224,6 +224,64 @@ TEST(by_on_the_screen)
 	tare_str_free(&out);
 }
 
+/* The row of `label`, up to its end. */
+static char *row_of(const char *text, const char *label)
+{
+	const char *at = strstr(text, label);
+
+	return at ? strndup(at, strcspn(at, "\n")) : strdup("");
+}
+
+/* Streams are weighed at the first instant and, records being lost, inferred at the second; or the other way round. */
+static void check_weakest(enum tare_evidence first, enum tare_evidence second)
+{
+	struct tare_row rows[2][2];
+	struct tare_device_ledger devices[2] = { 0 };
+	struct tare_ledger ledgers[2] = { 0 };
+	const struct tare_ledger *both[] = { &ledgers[0], &ledgers[1] };
+	struct tare_str out = { 0 };
+	char *row;
+
+	for (int i = 0; i < 2; i++) {
+		rows[i][0] = (struct tare_row){ .path = "process:7",
+						.label = "a (pid 7)",
+						.parent = -1,
+						.account = TARE_ACCOUNT_PROCESS,
+						.pid = 7,
+						.bytes = 9 << 20,
+						.evidence = i ? second : first };
+		rows[i][1] = rows[i][0];
+		rows[i][1].path = "process:7/streams";
+		rows[i][1].label = "streams";
+		rows[i][1].account = TARE_ACCOUNT_STREAM;
+		rows[i][1].parent = 0;
+		rows[i][1].depth = 1;
+		rows[i][1].leaf = true;
+		devices[i] = (struct tare_device_ledger){
+			.name = "GPU", .used = 9 << 20, .nvml = true, .rows = rows[i], .row_nr = 2
+		};
+		ledgers[i] = (struct tare_ledger){ .at = i ? "end" : "peak",
+						   .devices = &devices[i],
+						   .device_nr = 1 };
+	}
+	tare_ledger_text(&out, both, 2, &terminal);
+	row = row_of(tare_str_text(&out), "streams");
+	CHECK_HAS(row, "inferred");
+	free(row);
+	tare_str_cut(&out, 0);
+	tare_by_text(&out, TARE_BY_ACCOUNT, both, 2, &terminal);
+	row = row_of(tare_str_text(&out), "streams");
+	CHECK_HAS(row, "inferred");
+	free(row);
+	tare_str_free(&out);
+}
+
+TEST(a_row_of_two_instants_has_the_weaker_evidence)
+{
+	check_weakest(TARE_EVIDENCE_WEIGHED, TARE_EVIDENCE_INFERRED);
+	check_weakest(TARE_EVIDENCE_INFERRED, TARE_EVIDENCE_WEIGHED);
+}
+
 TEST(pool_with_what_pins_it)
 {
 	const struct tare_ledger *ledger = sample_pool();
