@@ -257,6 +257,13 @@ const char *tare_lost_meaning(uint32_t reason)
 	return meaning ? meaning : "the disk was full"; /* the only reason that 0.1.0 knew */
 }
 
+const char *tare_lost_word(uint32_t reason)
+{
+	const char *word = word_of(lost_words, reason);
+
+	return word ? word : name_of(lost_words, TARE_LOST_DISK_FULL);
+}
+
 const char *tare_role_name(uint32_t role)
 {
 	return name_of(role_words, role);

@@ -54,6 +54,7 @@ void tare_decode_words(const struct tare_kind_info *info, const struct tare_fiel
 
 /* Why records were given up (enum tare_lost_reason), as the end of a sentence with "because". */
 const char *tare_lost_meaning(uint32_t reason);
+const char *tare_lost_word(uint32_t reason); /* "disk-full" */
 
 const char *tare_role_name(uint32_t role);
 const char *tare_clock_name(uint32_t clock);

@@ -89,6 +89,8 @@ struct tare_process {
 	uint64_t lost;          /* records it had to give up because ring and disk were full */
 	uint64_t unfinished;    /* places where a record was begun and never finished */
 	uint64_t skipped_bytes; /* bytes no record was found in, unfinished ones included */
+	bool is_damaged;        /* records are missing, and no LOST record says so … */
+	int64_t damage_from_ns, damage_to_ns; /* … and were made at some time between these */
 	uint64_t folded;        /* events before fold_ns that were folded into a checkpoint */
 	int64_t fold_ns;        /* -1: nothing was folded */
 	uint64_t fold_position; /* of its log: below, the checkpoint speaks */

@@ -391,7 +391,8 @@ enum tare_control_command {
 	X(3, NO_LANE, "no-lane", "more threads recorded at once than a log has lanes")             \
 	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                          \
 	X(5, IN_MEMORY, "in-memory",                                                               \
-	  "the disk had no room for the ring, so it went with the process")
+	  "the disk had no room for the ring, so it went with the process")                        \
+	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")
 
 /* How a process ended, as its END record says. */
 #define TARE_HOW_MAP(X)                                                                            \

@@ -6,6 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "trace/gap.h"
 #include "trace/log.h"
 #include "trace/log_private.h"
 
@@ -25,7 +26,6 @@ struct pass {
 	struct tare_map lanes; /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
 	bool is_checkpoint;
-	uint32_t lost_reason; /* of the last LOST record */
 	uint64_t fresh_gaps,
 		fresh_bytes; /* in the ring of a process that may still be writing there */
 };
@@ -340,7 +340,8 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 		break;
 	case TARE_KIND_LOST:
 		p->public.lost += rec->rec.lost->records;
-		pass->lost_reason = rec->rec.lost->reason;
+		if (rec->rec.lost->records)
+			p->lost_reason = rec->rec.lost->reason;
 		break;
 	case TARE_KIND_FOLD:
 		if (pass->is_checkpoint)
@@ -402,13 +403,14 @@ static void note_damage(const struct pass *pass)
 	if (lost > 0)
 		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s",
 					path, lost, plural(lost),
-					tare_lost_meaning(pass->lost_reason));
+					tare_lost_meaning(pass->owner->lost_reason));
 }
 
 static void read_log(struct pass *pass)
 {
 	struct tare_process *public = &pass->owner->public;
 	const struct tare_log_info *info = tare_log_info(pass->log);
+	struct tare_gaps gaps = { .floor = pass->owner->fold_until };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 
@@ -421,8 +423,14 @@ static void read_log(struct pass *pass)
 			   rec.position >= info->file_end) {
 			pass->fresh_gaps++;
 			pass->fresh_bytes += rec.bytes;
+			continue;
 		}
+		tare_gaps_see(&gaps, info, step, &rec);
 	}
+	tare_gaps_end(&gaps, info);
+	public->is_damaged = gaps.count > 0;
+	pass->owner->damage_first = gaps.first;
+	pass->owner->damage_last = gaps.last;
 	public->unfinished = tare_log_counts(pass->log)->gaps - pass->fresh_gaps;
 	public->skipped_bytes = tare_log_counts(pass->log)->gap_bytes - pass->fresh_bytes;
 }

@@ -56,11 +56,13 @@ struct tare_rprocess {
 	struct tare_file_header header;
 	uint64_t fold_position; /* below it the checkpoint speaks */
 	uint64_t fold_until;
-	uint64_t first_stamp, last_stamp; /* of all records; first 0: none yet */
-	struct tare_map strings;          /* id → const char * */
-	struct tare_map stacks;           /* id → const struct tare_stack * */
-	struct tare_map lines;            /* id → const struct tare_rline * */
-	struct tare_map line_stacks;      /* id → struct tare_rline_stack * */
+	uint64_t first_stamp, last_stamp;   /* of all records; first 0: none yet */
+	uint64_t damage_first, damage_last; /* if public.is_damaged; first 0: from its begin */
+	uint32_t lost_reason;               /* of the last LOST record */
+	struct tare_map strings;            /* id → const char * */
+	struct tare_map stacks;             /* id → const struct tare_stack * */
+	struct tare_map lines;              /* id → const struct tare_rline * */
+	struct tare_map line_stacks;        /* id → struct tare_rline_stack * */
 	struct tare_process_device *devices;
 	size_t device_cap;
 	struct tare_object *objects;

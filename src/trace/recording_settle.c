@@ -202,6 +202,9 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	settle_lines(r, p);
 	public->first_ns = tare_recording_ns(r, p, first);
 	public->last_ns = p->last_stamp ? tare_recording_ns(r, p, p->last_stamp) : public->first_ns;
+	public->damage_from_ns =
+		p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;
+	public->damage_to_ns = tare_recording_ns(r, p, p->damage_last);
 	public->fold_position = p->fold_position;
 	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;
 	if (public->last_ns > r->last_ns)
@@ -228,6 +231,27 @@ static void note_machines(struct tare_recording *r)
 			"of the day: times of different hosts are as far apart as those were (NTP: "
 			"some milliseconds; while recording they moved by up to %.1f ms)",
 			machines, (double)moved / 1e6);
+}
+
+/* What is missing in a checkpoint may be of any process that it speaks of. */
+static void spread_damage(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->process_nr; i++) {
+		const struct tare_rprocess *from = r->processes[i];
+
+		if (from->public.role != TARE_ROLE_CHECKPOINT || !from->public.is_damaged)
+			continue;
+		for (size_t k = 0; k < r->process_nr; k++) {
+			struct tare_process *p = &r->processes[k]->public;
+
+			if (r->processes[k]->folder != from->folder)
+				continue;
+			if (!p->is_damaged || p->damage_to_ns < from->public.damage_to_ns)
+				p->damage_to_ns = from->public.damage_to_ns;
+			p->is_damaged = true;
+			p->damage_from_ns = p->first_ns;
+		}
+	}
 }
 
 static int by_first(const void *a, const void *b)
@@ -274,6 +298,7 @@ void tare_recording_settle(struct tare_recording *r)
 	settle_marks(r);
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
+	spread_damage(r);
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;
