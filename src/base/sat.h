@@ -15,6 +15,13 @@ static inline int64_t tare_sat_add(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &out) ? (a < 0 ? INT64_MIN : INT64_MAX) : out;
 }
 
+static inline uint64_t tare_sat_addu(uint64_t a, uint64_t b)
+{
+	uint64_t out;
+
+	return __builtin_add_overflow(a, b, &out) ? UINT64_MAX : out;
+}
+
 static inline int64_t tare_sat_sub(int64_t a, int64_t b)
 {
 	int64_t out;

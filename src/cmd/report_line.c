@@ -4,13 +4,14 @@
 #include "base/file.h"
 #include "view/annotate.h"
 #include "view/line_parts.h"
+#include "view/loss.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SOURCE_MAX = 64 << 20 };
+enum { SOURCE_MAX = 64 << 20, WIDTH = 80 };
 
 /* What is shown: a line taken apart, or a file. */
 struct shown {
@@ -89,7 +90,11 @@ int tare_report_line(struct tare_str *text, const struct tare_ledger *const *led
 
 	if (!rc) {
 		tare_emit_begin(&e, o->format, text);
+		if (o->format == TARE_EMIT_TEXT)
+			tare_loss_text(text, ledgers[0], WIDTH);
 		tare_emit_uint(&e, "tare", 1);
+		if (o->format == TARE_EMIT_JSON)
+			tare_loss_json(&e.json, ledgers[0]);
 		for (int i = 0; i < ledger_nr; i++) {
 			if (i == 1)
 				tare_emit_open(&e, "also", '[');

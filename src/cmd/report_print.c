@@ -11,6 +11,7 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
+#include "view/loss.h"
 #include "view/phase.h"
 #include "view/time.h"
 
@@ -121,23 +122,35 @@ static void write_phases(FILE *out, struct tare_str *text, const struct tare_pha
 		tare_text_to_ascii(text, 0);
 }
 
-static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
-			const struct tare_report_options *o)
+static void write_text(FILE *out, struct tare_str *text, const struct ledgers *l,
+		       const struct tare_report_options *o)
 {
 	struct tare_text_style style = tare_terminal_style(out);
 	struct tare_phase_view phases;
+	size_t begin;
 
+	tare_loss_text(text, l->shown[l->count - 1], (size_t)style.width);
+	begin = text->len;
+	if (is_by_phase(l, o, &phases))
+		write_phases(out, text, &phases);
+	else if (o->by >= 0)
+		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
+	if (text->len > begin)
+		return;
+	/* Without a GPU there may be nothing to group: then what there is of the CPU. */
+	tare_str_cut(text, 0);
+	tare_ledger_text(text, l->shown, l->count, &style);
+}
+
+static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
+			const struct tare_report_options *o)
+{
 	if (o->format == TARE_EMIT_JSON)
 		write_json(text, l, o);
 	else if (o->format == TARE_EMIT_CSV)
 		write_csv(text, l, o);
-	else if (is_by_phase(l, o, &phases))
-		write_phases(out, text, &phases);
-	else if (o->by >= 0)
-		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
-	/* Without a GPU there may be nothing to group: then what there is of the CPU. */
-	if (o->format == TARE_EMIT_TEXT && !text->len)
-		tare_ledger_text(text, l->shown, l->count, &style);
+	else
+		write_text(out, text, l, o);
 }
 
 /* Up to the last instant that was asked for; the peak and the end stand for all of it. */

@@ -135,6 +135,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 			is_there = finish_marked(f, instants[i].mark, l);
 		l->opened_gpu = f->opened_gpu;
 		finish_notes(f, &instants[i], is_there, l);
+		tare_fold_loss_hosts(f, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);

@@ -594,7 +594,12 @@ void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *ou
 
 /* loss.c: records that were given up */
 void tare_fold_loss_see(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_loss_damage(struct tare_fold *f);
 bool tare_fold_is_lost(const struct tare_fold *f, int process, int64_t t);
+/* As sure as `evidence`, and at most inferred where records of the process are missing. process: -1: nobody's. */
+enum tare_evidence tare_fold_loss_evidence(const struct tare_fold *f, int process, int64_t t,
+					   enum tare_evidence evidence);
+void tare_fold_loss_hosts(const struct tare_fold *f, struct tare_ledger *out);
 void tare_fold_snapshot_losses(const struct tare_fold *f, struct tare_ledger *out);
 
 /* rank.c: which processes make up a rank, and how it ended */

@@ -693,7 +693,9 @@ struct tare_timed {
 
 struct tare_loss_fold {
 	int process;
-	struct tare_loss lost;
+	uint32_t tid, reason;
+	uint64_t records;
+	int64_t from_ns, to_ns;
 };
 
 struct tare_fold {

@@ -265,6 +265,7 @@ struct tare_host_ledger {
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
 	struct tare_host_tensors tensors;
+	enum tare_evidence evidence; /* of `tensors` */
 	/* of `tensors.bytes`; none where the blocks are not known */
 	struct tare_category_sum *categories;
 	int category_nr;
@@ -333,14 +334,18 @@ struct tare_phase_row {
 	int device_nr;
 };
 
-/* When nothing but ends of objects was recorded, or after a stop nothing at all. */
-/* Records that were given up. */
+/* Records of a process that are missing, those of one thread and one reason together. */
 struct tare_loss {
-	uint64_t records;
+	int64_t pid, generation;
+	const char *program;
+	uint32_t tid;     /* 0: of several threads, or not known */
+	uint64_t records; /* 0: nobody knows how many */
 	int64_t from_ns, to_ns;
-	const char *why; /* the end of a sentence with "because" */
+	uint32_t reason; /* enum tare_lost_reason */
+	bool is_of_tare; /* readings of `tare` itself: what programs did is known all the same */
 };
 
+/* When nothing but ends of objects was recorded, or after a stop nothing at all. */
 struct tare_pause_ledger {
 	int64_t from_ns, to_ns; /* to: -1: until the end */
 	bool is_stop;
@@ -462,7 +467,8 @@ struct tare_ledger {
 	/* by job, attempt and rank; none for a program on its own */
 	struct tare_rank_ledger *ranks;
 	int rank_nr;
-	struct tare_loss loss; /* of the whole recording */
+	struct tare_loss *losses; /* of the whole recording, by process, thread and reason */
+	int loss_nr;
 	struct tare_pause_ledger *pauses;
 	int pause_nr;
 	/* By device, then by number. At `peak` and `end`: those of the whole recording. */

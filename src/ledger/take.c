@@ -247,7 +247,7 @@ static void see_other(struct tare_fold *f, const struct tare_event *e)
 	if (device >= 0 && is_reading(e))
 		f->devices[device]->will_be_measured = true;
 	tare_fold_elastic_see(f, e);
-	if (e->kind == TARE_KIND_LOST && e->process && e->rec.lost->records)
+	if (e->kind == TARE_KIND_LOST && e->process)
 		tare_fold_loss_see(f, e);
 	if (!is_late(f, e, device))
 		return;
@@ -265,6 +265,7 @@ static void find_late(struct tare_fold *f)
 		if (!see_block(f, &e))
 			see_other(f, &e);
 	f->source->rewind(f->source->arg);
+	tare_fold_loss_damage(f);
 	tare_fold_elastic_decide(f);
 }
 

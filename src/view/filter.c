@@ -141,6 +141,15 @@ static void filter_trainings(const struct tare_ledger *in, int64_t pid, struct t
 			out->trainings[out->training_nr++] = in->trainings[i];
 }
 
+static void filter_losses(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->losses = tare_xcalloc((size_t)in->loss_nr + 1, sizeof(*out->losses));
+	out->loss_nr = 0;
+	for (int i = 0; i < in->loss_nr; i++)
+		if (in->losses[i].pid == pid)
+			out->losses[out->loss_nr++] = in->losses[i];
+}
+
 void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	*out = *in;
@@ -161,6 +170,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 	filter_graphs(in, pid, out);
 	filter_ooms(in, pid, out);
 	filter_trainings(in, pid, out);
+	filter_losses(in, pid, out);
 }
 
 void tare_filter_free(struct tare_ledger *out)
@@ -178,5 +188,6 @@ void tare_filter_free(struct tare_ledger *out)
 	free(out->graphs);
 	free(out->ooms);
 	free(out->trainings);
+	free(out->losses);
 	*out = (struct tare_ledger){ 0 };
 }

@@ -100,7 +100,7 @@ static void add_part(struct tare_json *j, const struct tare_host_ledger *h, cons
 	add_account(j, h,
 		    &(struct account){ part, NULL, part->label, part->bytes(&h->tensors),
 				       part->most ? part->most(&h->tensors) : -1,
-				       part->count(&h->tensors), TARE_EVIDENCE_EXACT });
+				       part->count(&h->tensors), h->evidence });
 	for (int i = 0; part == &parts[BLOCKS] && i < h->category_nr; i++) {
 		const struct tare_category_sum *c = &h->categories[i];
 		const char *name = tare_category_name(c->category);
@@ -224,12 +224,16 @@ static void add_cells(struct tare_text_table_row *row, const struct process *p, 
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	row->word = tare_evidence_name(TARE_EVIDENCE_EXACT);
-	for (int i = 0; i < nr; i++)
+	enum tare_evidence weakest = TARE_EVIDENCE_EXACT;
+
+	for (int i = 0; i < nr; i++) {
+		const struct tare_host_ledger *h = p->columns[i];
+
 		tare_str_add(&row->cells[i],
-			     p->columns[i]
-				     ? tare_units_mib(text, part->bytes(&p->columns[i]->tensors))
-				     : "–");
+			     h ? tare_units_mib(text, part->bytes(&h->tensors)) : "–");
+		weakest = h && h->evidence > weakest ? h->evidence : weakest;
+	}
+	row->word = tare_evidence_name(weakest);
 }
 
 static const struct tare_category_sum *sum_of(const struct tare_host_ledger *h,

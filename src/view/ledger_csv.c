@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_csv.h"
 
-#include "trace/format.h"
+#include "trace/decode.h"
 
 static const struct tare_column columns[] = {
 	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
@@ -76,11 +76,38 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 		   is_used_known && d->used_by != TARE_EVIDENCE_INFERRED, d->unexplained);
 }
 
+/* Of no device: records that are missing, with how many, and why. */
+static void add_losses(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	for (int i = 0; i < ledger->loss_nr; i++) {
+		const struct tare_loss *l = &ledger->losses[i];
+
+		tare_emit_cell_text(e, ledger->at);
+		tare_emit_cell_unknown(e);
+		tare_emit_cell_text(e, "lost");
+		tare_emit_cell_unknown(e);
+		tare_emit_cell_text(e, tare_lost_meaning(l->reason));
+		for (int k = 0; k < 5; k++) /* bytes to elastic */
+			tare_emit_cell_unknown(e);
+		if (l->records)
+			tare_emit_cell_uint(e, l->records);
+		else
+			tare_emit_cell_unknown(e);
+		tare_emit_cell_unknown(e);
+		tare_emit_cell_int(e, l->pid);
+		tare_emit_cell_unknown(e);
+		tare_emit_cell_int(e, l->generation);
+		tare_emit_row(e);
+	}
+}
+
 void tare_ledger_csv(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	tare_emit_table(e, "accounts", NULL, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < ledger_nr; i++)
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
 			add_device(e, ledgers[i], &ledgers[i]->devices[d]);
+	for (int i = 0; i < ledger_nr; i++)
+		add_losses(e, ledgers[i]);
 	tare_emit_table_end(e);
 }

@@ -5,6 +5,7 @@
 #include "view/advice.h"
 #include "view/card.h"
 #include "view/host.h"
+#include "view/loss.h"
 #include "view/oom.h"
 #include "view/training.h"
 
@@ -165,6 +166,7 @@ void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
 		add_host(j, &ledger->hosts[i]);
 	tare_json_close(j);
 	add_advice(j, ledger);
+	tare_loss_json(j, ledger);
 	tare_json_open(j, "pauses", '[');
 	for (int i = 0; i < ledger->pause_nr; i++) {
 		tare_json_open(j, NULL, '{');

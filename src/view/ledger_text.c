@@ -9,6 +9,7 @@
 #include "view/device_text.h"
 #include "view/graph.h"
 #include "view/host.h"
+#include "view/loss.h"
 #include "view/oom.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
@@ -178,21 +179,6 @@ static const char *no_device(const struct screen *s, const struct tare_ledger *l
 	return "no recorded process opened a GPU; tare doctor checks this machine\n";
 }
 
-/* First of all: what is missing may be in any figure that follows. */
-static void add_loss(const struct screen *s, const struct tare_ledger *last)
-{
-	const struct tare_loss *l = &last->loss;
-	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
-
-	if (l->records)
-		tare_str_addf(
-			s->out,
-			"! %llu record%s missing, from %s to %s, because %s; nothing after that is exact\n",
-			(unsigned long long)l->records, l->records == 1 ? " is" : "s are",
-			tare_units_duration(from, l->from_ns), tare_units_duration(to, l->to_ns),
-			l->why);
-}
-
 void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
 		      const struct tare_text_style *style)
 {
@@ -200,7 +186,8 @@ void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *led
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
 	size_t start = out->len;
 
-	add_loss(&s, last);
+	/* First of all: what is missing may be in any figure that follows. */
+	tare_loss_text(out, last, (size_t)style->width);
 	if (!last->device_nr)
 		tare_str_add(out, no_device(&s, last));
 	for (int i = 0; i < last->device_nr; i++)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk that is full: what could not be written is counted, and the program never notices."""
 
+import csv as csvs
 import json
 import re
 import resource
@@ -40,6 +41,33 @@ def disk_fills_up(box):
     report = done.out.split("---")[1]
     check('"tare": 1' in report, "the report cannot be read", done)
     check_says(report, "given up because the disk was full")
+
+
+def storm_in_json(box, *options):
+    """The report of a storm that outgrows its disk."""
+    record = " ".join(tare_argv(*record_args(fixture("e2e_steps"), rec="$disk/rec.tare", options=options)))
+    report = " ".join(tare_argv("report", "$disk/rec.tare", "--at", "end", "--json"))
+    lines = " ".join(tare_argv("report", "$disk/rec.tare", "--at", "end", "--by", "account"))
+    csv = " ".join(tare_argv("report", "$disk/rec.tare", "--at", "end", "--csv"))
+    done = on_small_disk(box, "6m", "%s >&2; %s; echo ---; %s; echo ---; %s" % (record, report, lines, csv),
+                         input=MANY, timeout=120)
+    report, lines, csv = done.out.split("---\n")
+    return json.loads(report), lines, csv
+
+
+@case
+def every_form_tells_of_losses(box):
+    report, lines, csv = storm_in_json(box)
+    losses = [row for row in report["losses"] if row["program"] != "tare"]
+    check(losses and all(row["pid"] and row["tid"] and row["records"] > 0 for row in losses), show(report))
+    check(all(0 <= row["from_ns"] <= row["to_ns"] for row in losses), show(report))
+    check_equal({(row["reason"], row["program"]) for row in losses}, {("disk-full", "e2e_steps")})
+    check_equal({row["evidence"] for row in report["devices"][0]["accounts"] if row["pid"]}, {"inferred"})
+    lost = sum(row["records"] for row in losses)
+    check_says(lines, "! %d records are missing" % lost, "inferred")
+    check("exact" not in lines.split("is exact")[1] and "weighed" not in lines, lines)
+    rows = list(csvs.DictReader(csv.splitlines()))
+    check_equal(sum(int(row["count"] or 0) for row in rows if row["kind"] == "lost"), lost)
 
 
 def counted(box, size):

@@ -416,8 +416,25 @@ void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t 
 
 	item->event.begin_ns = first;
 	item->event.end_ns = last;
-	item->rec.lost =
-		(struct tare_rec_lost){ .records = records, .reason = TARE_LOST_DISK_FULL };
+	item->rec.lost = (struct tare_rec_lost){ .records = records,
+						 .first = (uint64_t)first,
+						 .last = (uint64_t)last,
+						 .reason = TARE_LOST_DISK_FULL };
+}
+
+/* One record of a thread; when it was made is not told. */
+void world_lost_of(struct world *w, int process, int64_t t, uint32_t tid, uint32_t reason)
+{
+	struct item *item = add(w, TARE_KIND_LOST, process, -1, t);
+
+	item->rec.lost = (struct tare_rec_lost){ .records = 1, .tid = tid, .reason = reason };
+}
+
+void world_damage(struct world *w, int process, int64_t from, int64_t to)
+{
+	w->processes[process]->is_damaged = true;
+	w->processes[process]->damage_from_ns = from;
+	w->processes[process]->damage_to_ns = to;
 }
 
 void world_degraded(struct world *w, int64_t t, const char *text)

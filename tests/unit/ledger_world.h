@@ -107,6 +107,9 @@ void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);
 /* Records of a process that were given up, told at t. */
+void world_lost_of(struct world *w, int process, int64_t t, uint32_t tid, uint32_t reason);
+/* A part of its log cannot be read. */
+void world_damage(struct world *w, int process, int64_t from, int64_t to);
 void world_lost(struct world *w, int process, int64_t t, int64_t first, int64_t last,
 		uint64_t records);
 void world_degraded(struct world *w, int64_t t, const char *text);

@@ -391,6 +391,28 @@ static struct tare_finding stream_findings[] = {
 	  .name = "libone",
 	  .count = 1234 },
 };
+static struct tare_loss pair_losses[] = {
+	{ .pid = 7,
+	  .program = "server",
+	  .tid = 12,
+	  .records = 1000,
+	  .from_ns = 800000000,
+	  .to_ns = 900000000,
+	  .reason = TARE_LOST_DISK_FULL },
+	{ .pid = 7,
+	  .program = "server",
+	  .tid = 13,
+	  .records = 34,
+	  .from_ns = 810000000,
+	  .to_ns = 990000000,
+	  .reason = TARE_LOST_NO_LANE },
+	{ .pid = 8,
+	  .generation = 1,
+	  .program = "a\033[31m/name",
+	  .from_ns = 850000000,
+	  .to_ns = 870000000,
+	  .reason = TARE_LOST_DAMAGED },
+};
 static const char *pair_degraded[] = {
 	"process 8 ran a static program, whose driver calls cannot be seen; record it with a dynamic "
 	"build",
@@ -406,6 +428,8 @@ const struct tare_ledger *sample_pair(void)
 		.device_nr = 3,
 		.hosts = pair_hosts,
 		.host_nr = 2,
+		.losses = pair_losses,
+		.loss_nr = NR(pair_losses),
 		.degraded = pair_degraded,
 		.degraded_nr = 2,
 		.opened_gpu = true,

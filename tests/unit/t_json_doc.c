@@ -112,11 +112,15 @@ TEST(every_block_of_the_page_is_json)
 
 TEST(a_ledger_has_the_documented_keys)
 {
+	struct tare_loss loss = { .pid = 431, .program = "train", .tid = 432, .records = 17 };
+	struct tare_ledger ledger = *sample_card();
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 
+	ledger.losses = &loss;
+	ledger.loss_nr = 1;
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_ledger_json(&e.json, sample_card());
+	tare_ledger_json(&e.json, &ledger);
 	tare_emit_end(&e);
 	check_block(LEDGER, &out);
 	tare_str_free(&out);

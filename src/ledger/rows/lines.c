@@ -176,9 +176,18 @@ static uint64_t count_of(const struct tare_amount *a)
 	return a->count > 0 ? (uint64_t)a->count : 0;
 }
 
+static enum tare_evidence evidence_of(const struct tare_fold *f, int process, int64_t t,
+				      const struct tare_amount *a)
+{
+	enum tare_evidence own =
+		a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT;
+
+	return tare_fold_loss_evidence(f, process, t, own);
+}
+
 /* The buckets of one line: `in` has them all, those of one site together. */
-static void take_apart(const struct tare_fold *f, enum tare_mark m, const int *in, size_t count,
-		       struct tare_arena *memory, struct tare_ledger_line *l)
+static void take_apart(const struct tare_fold *f, enum tare_mark m, int64_t t, const int *in,
+		       size_t count, struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	l->parts = tare_arena_alloc(memory, count * sizeof(*l->parts));
 	for (size_t i = 0; i < count; i++) {
@@ -192,8 +201,7 @@ static void take_apart(const struct tare_fold *f, enum tare_mark m, const int *i
 					 : NULL,
 			.bytes = a->bytes,
 			.count = count_of(a),
-			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1)
-						: TARE_EVIDENCE_EXACT,
+			.evidence = evidence_of(f, b->process, t, a),
 		};
 	}
 }
@@ -251,8 +259,7 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.high = a->high,
 			.count = count_of(a),
 			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
-			.evidence = a->evidence ? (enum tare_evidence)(a->evidence - 1)
-						: TARE_EVIDENCE_EXACT,
+			.evidence = evidence_of(f, parts[i].process, t, a),
 			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
 				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
 			.unexplained = parts[i].unexplained,
@@ -261,7 +268,8 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 		};
 		tare_fold_line_name(f, parts[i].site, parts[i].account, memory, l);
 		if (starts[i + 1] > starts[i])
-			take_apart(f, m, buckets + starts[i], starts[i + 1] - starts[i], memory, l);
+			take_apart(f, m, t, buckets + starts[i], starts[i + 1] - starts[i], memory,
+				   l);
 	}
 	free(parts);
 	free(starts);

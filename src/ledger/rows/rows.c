@@ -425,11 +425,9 @@ static void sum_up(struct build *b)
 /* Rule "lost" */
 static void doubt(struct build *b, size_t from, int process, int64_t t)
 {
-	if (process < 0 || !tare_fold_is_lost(b->f, process, t))
-		return;
 	for (size_t i = from; i < b->row_nr; i++)
-		if (b->rows[i].evidence < TARE_EVIDENCE_INFERRED)
-			b->rows[i].evidence = TARE_EVIDENCE_INFERRED;
+		b->rows[i].evidence =
+			tare_fold_loss_evidence(b->f, process, t, b->rows[i].evidence);
 }
 
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,

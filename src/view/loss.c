@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/loss.h"
+
+#include "base/sat.h"
+#include "base/units.h"
+#include "trace/decode.h"
+
+#include <inttypes.h>
+
+/* Missing records of programs: those that were counted, or those that nobody counted, in one sentence. */
+struct sum {
+	uint64_t records, most; /* most: of one row, whose reason is told */
+	int64_t from_ns, to_ns;
+	uint32_t reason;
+	int row_nr;
+};
+
+static struct sum sum_up(const struct tare_ledger *ledger, bool is_counted)
+{
+	struct sum s = { 0 };
+
+	for (int i = 0; i < ledger->loss_nr; i++) {
+		const struct tare_loss *l = &ledger->losses[i];
+
+		if (l->is_of_tare || (l->records > 0) != is_counted)
+			continue;
+		if (!s.row_nr || l->from_ns < s.from_ns)
+			s.from_ns = l->from_ns;
+		if (!s.row_nr || l->to_ns > s.to_ns)
+			s.to_ns = l->to_ns;
+		if (!s.row_nr++ || l->records > s.most) {
+			s.most = l->records;
+			s.reason = l->reason;
+		}
+		s.records = tare_sat_addu(s.records, l->records);
+	}
+	return s;
+}
+
+static void add(struct tare_str *out, const struct sum *s, size_t width)
+{
+	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
+	struct tare_str line = { 0 };
+
+	if (!s->row_nr)
+		return;
+	if (s->records)
+		tare_str_addf(&line, "! %" PRIu64 " record%s missing", s->records,
+			      s->records == 1 ? " is" : "s are");
+	else
+		tare_str_add(&line, "! Records are missing");
+	tare_str_addf(&line, ", from %s to %s, because %s; nothing after that is exact",
+		      tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns),
+		      tare_lost_meaning(s->reason));
+	tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
+	tare_str_add_char(out, '\n');
+	tare_str_free(&line);
+}
+
+void tare_loss_text(struct tare_str *out, const struct tare_ledger *ledger, size_t width)
+{
+	struct sum counted = sum_up(ledger, true), others = sum_up(ledger, false);
+
+	add(out, &counted, width);
+	add(out, &others, width);
+}
+
+void tare_loss_json(struct tare_json *j, const struct tare_ledger *ledger)
+{
+	tare_json_open(j, "losses", '[');
+	for (int i = 0; i < ledger->loss_nr; i++) {
+		const struct tare_loss *l = &ledger->losses[i];
+
+		tare_json_open(j, NULL, '{');
+		tare_json_i64(j, "pid", l->pid);
+		tare_json_i64(j, "generation", l->generation);
+		tare_json_str(j, "program", l->program);
+		if (l->tid)
+			tare_json_u64(j, "tid", l->tid);
+		else
+			tare_json_null(j, "tid");
+		if (l->records)
+			tare_json_u64(j, "records", l->records);
+		else
+			tare_json_null(j, "records");
+		tare_json_i64(j, "from_ns", l->from_ns);
+		tare_json_i64(j, "to_ns", l->to_ns);
+		tare_json_str(j, "reason", tare_lost_word(l->reason));
+		tare_json_str(j, "why", tare_lost_meaning(l->reason));
+		tare_json_close(j);
+	}
+	tare_json_close(j);
+}
