@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "ledger/checkpoint.h"
+#include "trace/gap.h"
 #include "trace/log.h"
 #include "trace/recording.h"
 #include "trace/writer.h"
@@ -199,15 +200,43 @@ static void find_position(struct part *part)
 	tare_log_close(log);
 }
 
+/* Nothing of the log is older that an earlier checkpoint does not speak for. */
+static uint64_t floor_of(const struct cap *c, const struct part *part)
+{
+	if (part->process->fold_ns < 0)
+		return 0;
+	return tare_recording_stamp(c->recording, part->process, part->process->fold_ns);
+}
+
+/*
+ * What was missing in the part that is given back to the disk, which nobody will see there any more. Of a checkpoint
+ * it may have been anything.
+ */
+static void write_damage(struct cap *c, const struct part *part, const struct tare_gaps *gaps,
+			 bool is_checkpoint)
+{
+	struct tare_rec_lost lost = { .head = { .kind = TARE_KIND_LOST, .stamp = part->until },
+				      .first = is_checkpoint ? 0 : gaps->first,
+				      .last = is_checkpoint ? part->until : gaps->last,
+				      .reason = TARE_LOST_DAMAGED };
+
+	if (gaps->count)
+		write_record(c, &lost, sizeof(lost), NULL, 0);
+}
+
 /* Tables from an earlier checkpoint's part of this process, then from the log itself. */
 static void write_tables_of(struct cap *c, struct part *part, const char *path, bool is_checkpoint)
 {
 	struct tare_log *log = open_log(path);
+	struct tare_gaps gaps = { .floor = is_checkpoint ? 0 : floor_of(c, part) };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 	bool is_here = !is_checkpoint;
 
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END) {
+		if (is_checkpoint ||
+		    (rec.position >= part->process->fold_position && rec.position < part->position))
+			tare_gaps_see(&gaps, tare_log_info(log), step, &rec);
 		if (step != TARE_LOG_RECORD || !rec.info)
 			continue;
 		if (rec.info->kind == TARE_KIND_FOLD)
@@ -219,6 +248,9 @@ static void write_tables_of(struct cap *c, struct part *part, const char *path, 
 		if (is_table(rec.info->kind))
 			write_raw(c, &rec);
 	}
+	if (log)
+		tare_gaps_end(&gaps, tare_log_info(log));
+	write_damage(c, part, &gaps, is_checkpoint);
 	tare_log_close(log);
 }
 

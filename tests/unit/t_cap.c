@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folding the older part of a recording, made by hand: what a fold leaves must stand the next one. */
 #include "session/cap.h"
+#include "base/str.h"
+#include "ledger/build.h"
 #include "make_log.h"
 #include "test.h"
+#include "trace/decode.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>
@@ -69,6 +72,56 @@ TEST(a_log_without_news_stays_folded)
 	check_whole(1);
 	fold(2 * S);
 	check_whole(1);
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+/* What the ledger at the end says of missing records of the program: "RECORDS REASON, …". */
+static void check_losses(const char *want)
+{
+	const struct tare_instant end = { .mark = TARE_MARK_END, .text = "end" };
+	struct tare_recording *r;
+	struct tare_ledger l;
+	struct tare_str got = { 0 };
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	tare_ledger_of_recording(r, NULL, &end, 1, &l);
+	for (int i = 0; i < l.loss_nr; i++) {
+		CHECK_INT(l.losses[i].pid, 431);
+		CHECK(l.losses[i].from_ns <= l.losses[i].to_ns);
+		CHECK(l.losses[i].to_ns < 8 * S);
+		tare_str_addf(&got, "%d %s, ", (int)l.losses[i].records,
+			      tare_lost_word(l.losses[i].reason));
+	}
+	CHECK_STR(tare_str_text(&got), want);
+	tare_str_free(&got);
+	tare_ledger_free(&l);
+	tare_recording_close(r);
+}
+
+/* Records that were given up, and a part of the log that is damaged, in a span that is folded, and folded again. */
+TEST(a_checkpoint_tells_of_losses)
+{
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	m.stamp = m.header.first_stamp + 1000;
+	MAKE(&m, lost, LOST, .records = 9, .first = m.stamp - 100, .last = m.stamp,
+	     .reason = TARE_LOST_NOT_WRITTEN);
+	MAKE(&m, end, END, .tid = 12);
+	memset(m.bytes + m.records[8].position, 0x5a, 16);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	for (int i = 1; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	check_losses("9 not-written, 0 damaged, ");
+	fold(5 * S);
+	check_losses("9 not-written, 0 damaged, ");
+	fold(2 * S);
+	check_losses("9 not-written, 0 damaged, ");
 	make_log_free(&m);
 	make_log_free(&t);
 }
