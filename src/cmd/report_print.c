@@ -6,6 +6,7 @@
 #include "cmd/report_line.h"
 #include "cmd/terminal.h"
 #include "ledger/driver_time.h"
+#include "view/advice.h"
 #include "view/by.h"
 #include "view/filter.h"
 #include "view/ledger_csv.h"
@@ -122,6 +123,15 @@ static void write_phases(FILE *out, struct tare_str *text, const struct tare_pha
 		tare_text_to_ascii(text, 0);
 }
 
+/* Tables of phases and of ranks say themselves what was not recorded as it should be. */
+static bool has_own_notes(const struct ledgers *l, const struct tare_report_options *o)
+{
+	struct tare_phase_view phases;
+
+	return is_by_phase(l, o, &phases) ||
+	       (o->by == TARE_BY_RANK && l->shown[l->count - 1]->rank_nr > 0);
+}
+
 static void write_text(FILE *out, struct tare_str *text, const struct ledgers *l,
 		       const struct tare_report_options *o)
 {
@@ -135,8 +145,13 @@ static void write_text(FILE *out, struct tare_str *text, const struct ledgers *l
 		write_phases(out, text, &phases);
 	else if (o->by >= 0)
 		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
-	if (text->len > begin)
+	if (text->len > begin) {
+		if (!has_own_notes(l, o))
+			tare_degraded_text(text, l->shown[l->count - 1], &style);
+		if (!style.is_utf8)
+			tare_text_to_ascii(text, begin);
 		return;
+	}
 	/* Without a GPU there may be nothing to group: then what there is of the CPU. */
 	tare_str_cut(text, 0);
 	tare_ledger_text(text, l->shown, l->count, &style);
@@ -288,13 +303,19 @@ static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
 		      const struct tare_recording *recording, const struct tare_report_options *o,
 		      struct tare_err *err)
 {
+	struct tare_text_style style = tare_terminal_style(out);
 	int rc = tare_report_line(text, l->shown, l->count, recording, o, err);
 
+	if (rc)
+		return rc;
 	if (o->format == TARE_EMIT_JSON)
 		tare_str_add_char(text, '\n');
-	else if (o->format == TARE_EMIT_TEXT && !tare_terminal_style(out).is_utf8)
+	if (o->format != TARE_EMIT_TEXT)
+		return 0;
+	tare_degraded_text(text, l->shown[l->count - 1], &style);
+	if (!style.is_utf8)
 		tare_text_to_ascii(text, 0);
-	return rc;
+	return 0;
 }
 
 static int print(FILE *out, struct tare_recording *recording, const struct tare_report_options *o,

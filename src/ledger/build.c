@@ -61,6 +61,8 @@ static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, str
 {
 	bool is_own = f->host.is_marked[m];
 
+	if (!is_any && !tare_mark_is_peak(m)) /* as it is now */
+		l->t_ns = f->last_ns;
 	if (tare_mark_is_peak(m) && f->host.is_marked[TARE_MARK_HOST] && !is_gpu_used(f)) {
 		m = TARE_MARK_HOST;
 		is_own = true;
@@ -129,17 +131,19 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
 		bool is_there = true;
+		int64_t t;
 
 		l->t_ns = instants[i].kind == TARE_INSTANT_TIME ? instants[i].t_ns : 0;
 		if (instants[i].kind == TARE_INSTANT_MARK)
 			is_there = finish_marked(f, instants[i].mark, l);
 		l->opened_gpu = f->opened_gpu;
 		finish_notes(f, &instants[i], is_there, l);
-		tare_fold_loss_hosts(f, l);
+		t = tare_fold_doubt_ns_of(&instants[i], l);
+		tare_fold_loss_hosts(f, t, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
 		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);
-		tare_fold_snapshot_pauses(f, l);
+		tare_fold_snapshot_pauses(f, t, l);
 		tare_fold_snapshot_losses(f, l);
 		tare_fold_snapshot_ooms(f, l);
 		tare_fold_training_rows(f, l);

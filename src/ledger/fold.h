@@ -586,11 +586,12 @@ int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d,
 				int64_t change);
 
 /* pause.c: what was not recorded because nobody wanted it to be */
+bool tare_fold_was_paused(const struct tare_fold *f, int64_t t); /* … or is, at or before t */
 bool tare_pause_begins(struct tare_fold *f, const struct tare_event *e);
 bool tare_pause_take(struct tare_fold *f, const struct tare_event *e); /* is it a stop? */
 void tare_fold_control_finish(struct tare_fold *f);
 void tare_fold_notes_of_pauses(struct tare_fold *f);
-void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out);
+void tare_fold_snapshot_pauses(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 
 /* loss.c: records that were given up */
 void tare_fold_loss_see(struct tare_fold *f, const struct tare_event *e);
@@ -599,7 +600,13 @@ bool tare_fold_is_lost(const struct tare_fold *f, int process, int64_t t);
 /* As sure as `evidence`, and at most inferred where records of the process are missing. process: -1: nobody's. */
 enum tare_evidence tare_fold_loss_evidence(const struct tare_fold *f, int process, int64_t t,
 					   enum tare_evidence evidence);
-void tare_fold_loss_hosts(const struct tare_fold *f, struct tare_ledger *out);
+/*
+ * What happened up to when casts doubt on what is shown: at the end everything, however long before the device changed
+ * last.
+ */
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t);
+int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l);
+void tare_fold_loss_hosts(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_fold_snapshot_losses(const struct tare_fold *f, struct tare_ledger *out);
 
 /* rank.c: which processes make up a rank, and how it ended */

@@ -210,8 +210,8 @@ static void warn_unexplained(struct tare_str *out, const struct tare_ledger *con
 	tare_str_free(&s);
 }
 
-static void add_degraded(struct tare_str *out, const struct tare_ledger *ledger,
-			 const struct tare_text_style *style)
+void tare_degraded_text(struct tare_str *out, const struct tare_ledger *ledger,
+			const struct tare_text_style *style)
 {
 	for (int i = 0; i < ledger->degraded_nr; i++) {
 		struct tare_str s = { 0 };
@@ -232,5 +232,5 @@ void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *led
 		advise_device(out, ledgers, ledger_nr, &last->devices[d], style);
 	for (int d = 0; d < last->device_nr; d++)
 		warn_unexplained(out, ledgers, ledger_nr, &last->devices[d], style);
-	add_degraded(out, last, style); /* the last instant knows all of them */
+	tare_degraded_text(out, last, style); /* the last instant knows all of them */
 }

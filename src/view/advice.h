@@ -13,6 +13,10 @@
 void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
 		      const struct tare_text_style *style);
 
+/* The latter alone: what was recorded as degraded. */
+void tare_degraded_text(struct tare_str *out, const struct tare_ledger *ledger,
+			const struct tare_text_style *style);
+
 /* Adds what was found, with its placeholders filled in. */
 void tare_advice_finding(struct tare_str *out, const struct tare_finding *finding);
 

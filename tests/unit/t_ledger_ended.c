@@ -303,6 +303,8 @@ TEST(losses_are_told_by_process_thread_and_reason)
 	CHECK_INT(l.losses[1].tid, 77);
 	CHECK_INT(l.losses[1].records, 1);
 	CHECK_INT(l.losses[1].reason, TARE_LOST_NO_LANE);
+	/* Nothing that was recorded came later: what was lost did. */
+	CHECK_INT(world_row(&l, 0, "process:431/allocations")->evidence, TARE_EVIDENCE_INFERRED);
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -75,20 +75,25 @@ enum tare_evidence tare_fold_loss_evidence(const struct tare_fold *f, int proces
 	return TARE_EVIDENCE_INFERRED;
 }
 
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t)
+{
+	return f->is_over && (m == TARE_MARK_NOW || m == TARE_MARK_END) ? INT64_MAX : t;
+}
+
 /* What is of several instants is as sure as at the last of them. */
-static int64_t time_of(const struct tare_ledger *l)
+int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l)
 {
 	int64_t t = l->t_ns;
 
+	if (at->kind == TARE_INSTANT_MARK && at->mark == TARE_MARK_END)
+		return INT64_MAX;
 	for (int i = 0; l->t_ns < 0 && i < l->device_nr; i++)
 		t = l->devices[i].t_ns > t ? l->devices[i].t_ns : t;
-	return t;
+	return t < 0 ? INT64_MAX : t;
 }
 
-void tare_fold_loss_hosts(const struct tare_fold *f, struct tare_ledger *out)
+void tare_fold_loss_hosts(const struct tare_fold *f, int64_t t, struct tare_ledger *out)
 {
-	int64_t t = time_of(out);
-
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_host_ledger *h;
 

@@ -31,6 +31,17 @@ static bool is_any_paused(const struct tare_fold *f)
 	return false;
 }
 
+bool tare_fold_was_paused(const struct tare_fold *f, int64_t t)
+{
+	for (size_t i = 0; i < f->paused_nr; i++)
+		if (f->paused[i].since >= 0 && !f->paused[i].is_stopped && f->paused[i].since <= t)
+			return true;
+	for (size_t i = 0; i < f->pause_nr; i++)
+		if (!f->pauses[i].is_stop && f->pauses[i].from_ns <= t)
+			return true;
+	return false;
+}
+
 static void add_pause(struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
 {
 	f->pauses =
@@ -102,6 +113,15 @@ void tare_fold_control_finish(struct tare_fold *f)
 			add_pause(f, f->paused[i].since, -1, f->paused[i].is_stopped);
 }
 
+/* Does any process have blocks of a framework's pool on a GPU? */
+static bool has_pools(const struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->bucket_nr; i++)
+		if (f->buckets[i].account == TARE_BUCKET_TENSOR)
+			return true;
+	return false;
+}
+
 /* Where what came in a pause is, or is not. */
 static const char *what_is_known(const struct tare_fold *f)
 {
@@ -109,6 +129,10 @@ static const char *what_is_known(const struct tare_fold *f)
 
 	for (int i = 0; i < f->device_nr; i++)
 		is_device |= f->devices[i] != NULL;
+	if (is_device && has_pools(f))
+		return "what a GPU gained then is in the row \"while recording was paused\"; tensors "
+		       "that were made then, and are still there, are not known: on a GPU they look "
+		       "cached";
 	if (!is_device)
 		return "tensors on the CPU that were made then are not known";
 	return f->host.most
@@ -142,15 +166,25 @@ void tare_fold_notes_of_pauses(struct tare_fold *f)
 		tare_fold_note(f, "recording was paused %zu more times", f->pause_nr - SHOWN);
 }
 
-void tare_fold_snapshot_pauses(const struct tare_fold *f, struct tare_ledger *out)
+/* Tensors that were made in a pause are in no figure. */
+static void doubt(const struct tare_fold *f, struct tare_host_ledger *h, int64_t t)
+{
+	if (!tare_fold_was_paused(f, t))
+		return;
+	h->tensors.is_partial = true;
+	if (h->evidence < TARE_EVIDENCE_INFERRED)
+		h->evidence = TARE_EVIDENCE_INFERRED;
+	for (int i = 0; i < h->line_nr; i++)
+		if (h->lines[i].evidence < TARE_EVIDENCE_INFERRED)
+			h->lines[i].evidence = TARE_EVIDENCE_INFERRED;
+}
+
+void tare_fold_snapshot_pauses(const struct tare_fold *f, int64_t t, struct tare_ledger *out)
 {
 	out->pause_nr = (int)f->pause_nr;
 	out->pauses = tare_arena_alloc(out->memory, f->pause_nr * sizeof(*out->pauses) + 1);
 	for (size_t i = 0; i < f->pause_nr; i++)
 		out->pauses[i] = f->pauses[i];
 	for (int i = 0; i < out->host_nr; i++)
-		for (size_t k = 0; k < f->pause_nr; k++)
-			out->hosts[i].tensors.is_partial |=
-				!f->pauses[k].is_stop &&
-				(out->t_ns < 0 || f->pauses[k].from_ns <= out->t_ns);
+		doubt(f, &out->hosts[i], t);
 }

@@ -243,6 +243,7 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 	size_t count = collect(f, d, m, t, &parts), *starts;
 	int *buckets = NULL;
 
+	t = tare_fold_doubt_ns(f, m, t);
 	starts = list_buckets(f, d, m, parts, count, &buckets);
 	out->lines = tare_arena_alloc(memory, (count + 1) * sizeof(*out->lines));
 	out->line_nr = (int)count;

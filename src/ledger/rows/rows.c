@@ -21,6 +21,7 @@ struct build {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
 	enum tare_mark mark;
+	int64_t t; /* what happened until then casts doubt on it */
 	struct tare_arena *memory;
 	struct leaf *leaves;
 	size_t leaf_nr, leaf_cap;
@@ -289,18 +290,22 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	};
 	struct tare_pool_use use =
 		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
+	uint8_t evidence = l->sum.evidence;
 	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly,
 			      use.held };
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
+	/* What is in blocks that were handed out during a pause looks as if it were cached. */
+	if (tare_fold_was_paused(b->f, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
+		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
 		struct tare_amount part = { .bytes = bytes[i],
 					    .low = bytes[i],
 					    .high = bytes[i],
 					    .count = i == LIVE ? use.count : 0,
 					    .ns = i == LIVE ? l->sum.ns : 0,
-					    .evidence = l->sum.evidence };
+					    .evidence = evidence };
 		struct tare_row *r;
 
 		if (!bytes[i] && i != LIVE)
@@ -423,17 +428,19 @@ static void sum_up(struct build *b)
 }
 
 /* Rule "lost" */
-static void doubt(struct build *b, size_t from, int process, int64_t t)
+static void doubt(struct build *b, size_t from, int process)
 {
 	for (size_t i = from; i < b->row_nr; i++)
 		b->rows[i].evidence =
-			tare_fold_loss_evidence(b->f, process, t, b->rows[i].evidence);
+			tare_fold_loss_evidence(b->f, process, b->t, b->rows[i].evidence);
 }
 
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	struct build b = { .f = f, .d = d, .mark = m, .memory = memory };
+	struct build b = {
+		.f = f, .d = d, .mark = m, .t = tare_fold_doubt_ns(f, m, t), .memory = memory
+	};
 	int parent = -1;
 
 	collect(&b, m);
@@ -451,7 +458,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			parent = add_process(&b, l->process);
 		if (l->account != TARE_ACCOUNT_OTHER || d->is_measured)
 			add_account(&b, parent, l, n);
-		doubt(&b, first, l->process, t);
+		doubt(&b, first, l->process);
 	}
 	sum_up(&b);
 	out->row_nr = (int)b.row_nr;
