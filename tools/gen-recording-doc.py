@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/RECORDING.md from src/trace/format.h, record.def and class.def.
+"""Writes the tables of docs/RECORDING.md from src/trace/format.h and the tables *.def.
 
     tools/gen-recording-doc.py            rewrite what stands between the markers
     tools/gen-recording-doc.py --check    exit 1 if that would change anything
@@ -35,29 +35,50 @@ def table(head, rows):
     yield ""
 
 
+def roles():
+    """Role → what stands in the column Means, and its unit."""
+    text = (TRACE / "field_role.def").read_text()
+    return {key: (key.lower().replace("_", " "), unit) for key, unit in
+            re.findall(r'TARE_FIELD_ROLE\((\w+),\s*\w+,\s*"(.*?)"', text)}
+
+
 def record_sections(text):
     """One section per TARE_RECORD, with the comment above it."""
-    pattern = r"/\*((?:(?!\*/).)*)\*/\s*\nTARE_RECORD\((\d+), \w+, (\w+),(.*?)\n(?=\n|/\* clang)"
-    for comment, number, name, body in re.findall(pattern, text, re.S):
+    known = roles()
+    pattern = r"/\*((?:(?!\*/).)*)\*/\s*\nTARE_RECORD\((\d+), \w+, (\w+), (\w+),(.*?)\n(?=\n|/\* clang)"
+    for comment, number, name, kind_class, body in re.findall(pattern, text, re.S):
         tail = re.search(r", (NONE|TEXT|PCS)\)", body).group(1)
-        yield f"### {number} `{name}`\n\n{cell(comment)}\n"
+        yield f"### {number} `{name}`\n\n{cell(comment)} Class: {kind_class.lower()}.\n"
         rows, offset, about = [], 16, ""
         for line in body.split("\n"):
-            field = re.search(r"F\((\w+), (\w+)\)", line)
+            field = re.search(r"F\((\w+), (\w+), (\w+)(?:\(\w+\))?\)", line)
             if not field:
                 continue
+            role, unit = known[field[3]]
             note = re.search(r"/\* (.*?) \*/", line)
             meaning = cell(note and note[1])
-            if tail == "TEXT" and field[2] == "bytes":
+            if tail == "TEXT" and field[3] in ("LENGTH", "PATH"):
                 # The comment at the length is about the text.
                 about, meaning = meaning and meaning + ", ", "length of the text"
-            if field[2].startswith("reserved") and field[2] != "reserved":
+            if field[3] == "RESERVED":
                 meaning = "0"
-            rows.append((offset, short(field[1]), f"`{field[2]}`", meaning))
+            rows.append((offset, short(field[1]), f"`{field[2]}`", role, unit, meaning))
             offset += SIZES[field[1]]
         if tail in TAILS:
-            rows.append((offset, TAILS[tail][0], "", about + TAILS[tail][1]))
-        yield from table(("Offset", "Type", "Field", "Meaning"), rows)
+            rows.append((offset, TAILS[tail][0], "", "", "", about + TAILS[tail][1]))
+        yield from table(("Offset", "Type", "Field", "Role", "Unit", "Meaning"), rows)
+
+
+def row_section(file, macro, title, columns):
+    """The rows of a table of the source, as they stand there."""
+    rows = re.findall(macro + r"\((.*)\)", re.sub(r"/\*.*?\*/", "", (TRACE / file).read_text(), flags=re.S))
+    yield f"{title}\n"
+    yield from table(columns, [columns_of(row) for row in rows])
+
+
+def columns_of(row):
+    *words, meaning = re.findall(r'"[^"]*"|[^\s,][^,]*', row)
+    return [words[0].lower().replace("_", " ")] + [w.strip('"') for w in words[1:]] + [cell(meaning.strip('"'))]
 
 
 def struct_section(text, name, title):
@@ -100,6 +121,11 @@ def generated():
     yield from struct_section(form, "tare_lane", "A lane in the table of a ring")
     yield from struct_section(form, "tare_control", "The page `control`")
     yield "## Records\n"
+    yield from row_section("record_class.def", "TARE_RECORD_CLASS",
+                           "What is done with the records of a kind follows from its class:",
+                           ("Class", "In the order of time", "Copied into checkpoints", "In the schema", "Meaning"))
+    yield from row_section("field_role.def", "TARE_FIELD_ROLE", "What the value of a field means is its role:",
+                           ("Role", "Printed as", "Unit", "If the recording has no such field", "Meaning"))
     yield from record_sections((TRACE / "record.def").read_text())
     yield "## Words\n"
     yield from map_sections(form)

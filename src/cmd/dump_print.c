@@ -14,13 +14,12 @@ static void add_hex(struct tare_str *out, uint64_t value)
 }
 
 /* A word of two words ("driver start") is quoted, so that blanks part fields only. */
-static void add_words(struct tare_str *out, const struct tare_kind_info *info,
-		      const struct tare_field *field, uint64_t value)
+static void add_words(struct tare_str *out, const struct tare_field *field, uint64_t value)
 {
 	struct tare_str words = { 0 };
 	const char *quote;
 
-	tare_decode_words(info, field, value, &words);
+	tare_decode_words(field, value, &words);
 	quote = strchr(tare_str_text(&words), ' ') ? "\"" : "";
 	tare_str_addf(out, "%s%s%s", quote, tare_str_text(&words), quote);
 	tare_str_free(&words);
@@ -122,16 +121,15 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 	tare_str_add_char(out, '\n');
 }
 
-static void field_text(struct tare_str *out, const struct tare_kind_info *info,
-		       const struct tare_field *field, const void *rec)
+static void field_text(struct tare_str *out, const struct tare_field *field, const void *rec)
 {
 	uint64_t value = tare_decode_value(field, rec);
 
 	tare_str_addf(out, " %s=", field->name);
-	switch (tare_decode_look(info, field)) {
+	switch (tare_decode_look(field)) {
 	case TARE_LOOK_WORD:
 	case TARE_LOOK_FLAGS:
-		add_words(out, info, field, value);
+		add_words(out, field, value);
 		break;
 	case TARE_LOOK_HEX:
 		add_hex(out, value);
@@ -150,15 +148,14 @@ static void field_text(struct tare_str *out, const struct tare_kind_info *info,
 	}
 }
 
-static void field_json(struct tare_json *j, const struct tare_kind_info *info,
-		       const struct tare_field *field, const void *rec)
+static void field_json(struct tare_json *j, const struct tare_field *field, const void *rec)
 {
 	uint64_t value = tare_decode_value(field, rec);
-	enum tare_look look = tare_decode_look(info, field);
+	enum tare_look look = tare_decode_look(field);
 	struct tare_str text = { 0 };
 
 	if (look == TARE_LOOK_WORD || look == TARE_LOOK_FLAGS)
-		tare_decode_words(info, field, value, &text);
+		tare_decode_words(field, value, &text);
 	else if (look == TARE_LOOK_HEX)
 		add_hex(&text, value);
 	if (text.len > 0)
@@ -188,7 +185,7 @@ static void record_json(struct tare_json *j, const struct tare_dump_style *style
 	if (rec->is_repaired)
 		tare_json_bool(j, "is_repaired", true);
 	for (int i = 0; rec->info && i < rec->info->field_nr; i++)
-		field_json(j, rec->info, &rec->info->fields[i], rec->rec.head);
+		field_json(j, &rec->info->fields[i], rec->rec.head);
 	if (rec->text)
 		tare_json_str_n(j, "text", rec->text, rec->text_len);
 	if (!rec->pcs)
@@ -225,7 +222,7 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 	if (!rec->info)
 		tare_str_addf(out, " kind=%u", rec->rec.head->kind);
 	for (int i = 0; rec->info && i < rec->info->field_nr; i++)
-		field_text(out, rec->info, &rec->info->fields[i], rec->rec.head);
+		field_text(out, &rec->info->fields[i], rec->rec.head);
 	if (rec->text) {
 		tare_str_add_char(out, ' ');
 		add_quoted(out, rec->text, rec->text_len);

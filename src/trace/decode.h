@@ -10,10 +10,14 @@
 /* What record.def says, as data: one row per kind, one per field. */
 enum tare_tail { TARE_TAIL_NONE, TARE_TAIL_TEXT, TARE_TAIL_PCS };
 
+struct tare_word;
+
 struct tare_field {
 	const char *name;
 	uint16_t offset, size; /* in the record's struct; 1, 2, 4 or 8 bytes */
 	bool is_signed;
+	enum tare_field_role role;
+	const struct tare_word *words; /* of a WORD or FLAGS field; else NULL */
 };
 
 struct tare_kind_info {
@@ -23,6 +27,10 @@ struct tare_kind_info {
 	int field_nr;
 	uint16_t fixed; /* size of the struct: where the tail begins */
 	enum tare_tail tail;
+	enum tare_record_class class;
+	bool is_event;  /* belongs into the order of time, rather than into tables */
+	bool is_kept;   /* a checkpoint has a copy of it */
+	bool is_schema; /* stands in the schema of a recording */
 };
 
 const struct tare_kind_info *tare_decode_kind(uint16_t kind); /* NULL: not known to this version */
@@ -43,14 +51,21 @@ enum tare_look {
 	TARE_LOOK_WORD,  /* one word of an enumeration */
 	TARE_LOOK_FLAGS, /* words of its bits */
 };
-enum tare_look tare_decode_look(const struct tare_kind_info *info, const struct tare_field *field);
+
+/* What field_role.def says of a role. */
+struct tare_role_info {
+	const char *name, *unit;
+	enum tare_look look;
+	uint64_t absent; /* the value of a field that a recording does not have */
+};
+const struct tare_role_info *tare_decode_role(enum tare_field_role role);
+enum tare_look tare_decode_look(const struct tare_field *field);
 
 /*
  * Appends the word of a WORD field ("new"), the words of a FLAGS field ("failed+weighed", "-" for
  * none). A value without a word appears as a number.
  */
-void tare_decode_words(const struct tare_kind_info *info, const struct tare_field *field,
-		       uint64_t value, struct tare_str *out);
+void tare_decode_words(const struct tare_field *field, uint64_t value, struct tare_str *out);
 
 /* Why records were given up (enum tare_lost_reason), as the end of a sentence with "because". */
 const char *tare_lost_meaning(uint32_t reason);

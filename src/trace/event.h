@@ -106,8 +106,8 @@ struct tare_process {
 /* A pointer to the record, under the name it has in record.def. */
 union tare_rec {
 	const struct tare_record *head;
-#define F(type, field)
-#define TARE_RECORD(id, key, name, fields, tail) const struct tare_rec_##name *name;
+#define F(type, field, role)
+#define TARE_RECORD(id, key, name, cls, fields, tail) const struct tare_rec_##name *name;
 #include "record.def"
 #undef TARE_RECORD
 #undef F

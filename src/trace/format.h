@@ -474,6 +474,20 @@ enum tare_node {
 };
 #undef TARE_NODE
 
+/* What is done with records of a kind, and what the value of a field means. */
+#define TARE_RECORD_CLASS(key, is_event, is_kept, is_schema, meaning) TARE_RECORD_CLASS_##key,
+enum tare_record_class {
+#include "record_class.def"
+};
+#undef TARE_RECORD_CLASS
+
+#define TARE_FIELD_ROLE(key, look, unit, absent, meaning) TARE_FIELD_##key,
+enum tare_field_role {
+#include "field_role.def"
+	TARE_FIELD_NR
+};
+#undef TARE_FIELD_ROLE
+
 #define TARE_CLASS(id, key, name, sizing, account) TARE_CLASS_##key = id,
 enum tare_class {
 #include "class.def"
@@ -481,15 +495,15 @@ enum tare_class {
 };
 #undef TARE_CLASS
 
-#define TARE_RECORD(id, key, name, fields, tail) TARE_KIND_##key = id,
-#define F(type, field)
+#define TARE_RECORD(id, key, name, cls, fields, tail) TARE_KIND_##key = id,
+#define F(type, field, role)
 enum tare_kind {
 #include "record.def"
 };
 #undef TARE_RECORD
 
 /* One more than the largest id: the rows are not in its order. */
-#define TARE_RECORD(id, key, name, fields, tail) char name[id + 1];
+#define TARE_RECORD(id, key, name, cls, fields, tail) char name[id + 1];
 union tare_kind_ids {
 #include "record.def"
 };
@@ -498,8 +512,8 @@ enum { TARE_KIND_NR = sizeof(union tare_kind_ids) };
 #undef TARE_RECORD
 
 /* struct tare_rec_event, tare_rec_string, …: head, then the fields in order, without padding. */
-#define F(type, field) type field;
-#define TARE_RECORD(id, key, name, fields, tail)                                                   \
+#define F(type, field, role) type field;
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
 	struct tare_rec_##name {                                                                   \
 		struct tare_record head;                                                           \
 		fields                                                                             \

@@ -10,8 +10,8 @@
 
 union record {
 	struct tare_record head;
-#define F(type, field)
-#define TARE_RECORD(id, key, name, fields, tail) struct tare_rec_##name name;
+#define F(type, field, role)
+#define TARE_RECORD(id, key, name, cls, fields, tail) struct tare_rec_##name name;
 #include "trace/record.def"
 #undef TARE_RECORD
 #undef F

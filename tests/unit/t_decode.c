@@ -76,7 +76,7 @@ static void check_words(const struct tare_kind_info *info, const char *name, uin
 	struct tare_str out = { 0 };
 
 	CHECK(field(info, name));
-	tare_decode_words(info, field(info, name), value, &out);
+	tare_decode_words(field(info, name), value, &out);
 	CHECK_STR(tare_str_text(&out), want);
 	tare_str_free(&out);
 }
@@ -89,9 +89,9 @@ TEST(words_and_values)
 	CHECK_INT(tare_decode_value(field(info, "device"), &e), -1);
 	CHECK_INT(tare_decode_value(field(info, "result"), &e), 65535);
 	CHECK_INT(tare_decode_value(field(info, "asked"), &e), -1);
-	CHECK_INT(tare_decode_look(info, field(info, "asked")), TARE_LOOK_BYTES);
-	CHECK_INT(tare_decode_look(info, field(info, "handle")), TARE_LOOK_HEX);
-	CHECK_INT(tare_decode_look(info, field(info, "tid")), TARE_LOOK_NUMBER);
+	CHECK_INT(tare_decode_look(field(info, "asked")), TARE_LOOK_BYTES);
+	CHECK_INT(tare_decode_look(field(info, "handle")), TARE_LOOK_HEX);
+	CHECK_INT(tare_decode_look(field(info, "tid")), TARE_LOOK_NUMBER);
 	check_words(info, "effect", TARE_EFFECT_DEL, "del");
 	check_words(info, "effect", 77, "77");
 	check_words(info, "class", TARE_CLASS_LAUNCH, "first launch");
@@ -101,4 +101,34 @@ TEST(words_and_values)
 	check_words(tare_decode_kind(TARE_KIND_END), "how", TARE_HOW_QUICK, "_exit");
 	check_words(tare_decode_kind(TARE_KIND_DEVICE), "flags", TARE_DEVICE_MIG, "mig");
 	check_words(tare_decode_kind(TARE_KIND_READING), "source", TARE_SOURCE_CUDA, "cuda");
+}
+
+/* What the rows of record.def must keep to, so that all that is made from the roles can rely on it. */
+TEST(roles)
+{
+	for (uint16_t kind = 0; kind < TARE_KIND_NR; kind++) {
+		const struct tare_kind_info *info = tare_decode_kind(kind);
+
+		for (int i = 0; info && i < info->field_nr; i++) {
+			const struct tare_field *f = &info->fields[i];
+			bool is_last = i == info->field_nr - 1, has_tail = info->tail;
+
+			CHECK_INT(f->words != NULL,
+				  f->role == TARE_FIELD_WORD || f->role == TARE_FIELD_FLAGS);
+			CHECK_INT(f->role == TARE_FIELD_LENGTH || f->role == TARE_FIELD_PATH,
+				  is_last && has_tail);
+			if (f->role == TARE_FIELD_GENERATION || f->role == TARE_FIELD_PID)
+				CHECK(field(info, "pid") && field(info, "generation"));
+			if (f->role == TARE_FIELD_BYTES)
+				CHECK_INT(f->size, 8);
+			if (f->role == TARE_FIELD_DEVICE)
+				CHECK(f->is_signed);
+		}
+	}
+	CHECK_STR(tare_decode_role(TARE_FIELD_LASTED)->unit, "ticks");
+	CHECK_INT(tare_decode_role(TARE_FIELD_DEVICE)->absent, -1);
+	CHECK(tare_decode_role(TARE_FIELD_BYTES)->absent == TARE_NOT_KNOWN);
+	CHECK(tare_decode_kind(TARE_KIND_EVENT)->is_event);
+	CHECK(!tare_decode_kind(TARE_KIND_STRING)->is_event);
+	CHECK(tare_decode_kind(TARE_KIND_STRING)->is_kept);
 }
