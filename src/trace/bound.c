@@ -6,61 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Fields of 8 bytes that are sizes, in whatever record they stand. */
-static const char *const sizes[] = {
-	"active",
-	"after",
-	"allocated",
-	"anon",
-	"asked",
-	"at_destroy",
-	"at_instantiate",
-	"at_launch",
-	"at_update",
-	"at_upload",
-	"before",
-	"by_others",
-	"bytes",
-	"change",
-	"change_max",
-	"change_min",
-	"doubt",
-	"elastic",
-	"file",
-	"free",
-	"granted",
-	"held",
-	"high",
-	"inactive_split",
-	"largest",
-	"limit",
-	"local",
-	"low",
-	"mapped",
-	"memory",
-	"missing",
-	"most",
-	"nested",
-	"others",
-	"own",
-	"own_max",
-	"own_min",
-	"peak",
-	"peak_live",
-	"peers_after",
-	"peers_before",
-	"pss",
-	"requested",
-	"reserved",
-	"shmem",
-	"stuck",
-	"swap",
-	"total",
-	"used",
-	"used_after",
-	"used_before",
-};
-
 enum { SIZES_MAX = 24 }; /* in one kind of record */
 
 /* Where the sizes of each kind are; found the first time that a record of it comes. */
@@ -72,11 +17,9 @@ static struct {
 
 static bool is_size(const struct tare_field *field)
 {
-	for (size_t i = 0; field->size == sizeof(int64_t) && i < sizeof(sizes) / sizeof(sizes[0]);
-	     i++)
-		if (!strcmp(sizes[i], field->name))
-			return true;
-	return false;
+	return field->size == sizeof(int64_t) &&
+	       (field->role == TARE_FIELD_AMOUNT || field->role == TARE_FIELD_SIZE ||
+		field->role == TARE_FIELD_BYTES);
 }
 
 static void find_sizes(const struct tare_kind_info *info)

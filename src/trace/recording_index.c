@@ -350,7 +350,7 @@ static void index_record(struct pass *pass, const struct tare_log_record *rec)
 	default:
 		break;
 	}
-	if (!tare_reorder_is_event(rec->info->kind))
+	if (!rec->info->is_event)
 		return;
 	tare_lag_add(&pass->stream->lag, stamp);
 	if (p->first_stamp == 0 || stamp < p->first_stamp)

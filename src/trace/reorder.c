@@ -56,27 +56,6 @@ void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
 	}
 }
 
-bool tare_reorder_is_event(uint16_t kind)
-{
-	switch (kind) {
-	case TARE_KIND_STRING:
-	case TARE_KIND_STACK:
-	case TARE_KIND_LINE:
-	case TARE_KIND_LINE_STACK:
-	case TARE_KIND_OBJECT:
-	case TARE_KIND_CLOCK:
-	case TARE_KIND_SYMBOL:
-	case TARE_KIND_FOLD:
-	case TARE_KIND_LANE:
-	case TARE_KIND_PAD:
-	case TARE_KIND_LAUNCH:
-	case TARE_KIND_STATUS:
-		return false;
-	default:
-		return tare_decode_kind(kind) != NULL;
-	}
-}
-
 /* The list of free ones of that size; NULL: there is none. */
 static struct held **free_list(struct tare_reorder *r, size_t size)
 {
@@ -292,8 +271,7 @@ static bool next_in_log(struct tare_reorder *r, struct tare_log_record *rec)
 
 	while (r->range < r->range_nr) {
 		while ((step = tare_log_next(r->log, rec)) != TARE_LOG_END)
-			if (step == TARE_LOG_RECORD && rec->info &&
-			    tare_reorder_is_event(rec->info->kind))
+			if (step == TARE_LOG_RECORD && rec->info && rec->info->is_event)
 				return true;
 		if (++r->range < r->range_nr)
 			tare_log_set_range(r->log, r->ranges[r->range].begin,

@@ -22,9 +22,6 @@ struct tare_lag {
 /* Takes the stamp of the next record in; what `high` is afterwards is the time it is now. */
 void tare_lag_add(struct tare_lag *lag, uint64_t stamp);
 
-/* True for kinds that belong into the order of time, rather than into tables. */
-bool tare_reorder_is_event(uint16_t kind);
-
 struct tare_reorder;
 
 /* A part of a log. */
