@@ -128,133 +128,99 @@ static int64_t length_of(const struct tare_recording *r, const struct tare_rproc
 	return ticks ? tare_recording_ns(r, p, stamp + ticks) - tare_recording_ns(r, p, stamp) : 0;
 }
 
-static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
-		  struct tare_event *e)
-{
-	const union tare_rec rec = e->rec;
+/* What a record is of: whose log it stands in, and what is filled in beside it. */
+struct referring {
+	const struct tare_recording *r;
+	const struct tare_rprocess *p;
+	struct tare_event *e;
+	uint32_t pid; /* of the field before `generation` */
+};
 
-	switch (e->kind) {
-	case TARE_KIND_EVENT:
-		set_times(r, p, e, rec.event->ticks, rec.event->effect == TARE_EFFECT_DEL);
-		e->reading_before_ns = length_of(r, p, rec.head->stamp, rec.event->reading_before);
-		e->reading_after_ns = length_of(r, p, rec.head->stamp, rec.event->reading_after);
-		e->device = tare_process_device(&p->public, rec.event->device);
-		e->api = look_up(&p->strings, rec.event->api);
-		e->name = look_up(&p->strings, rec.event->name);
-		e->stack = look_up(&p->stacks, rec.event->stack);
-		e->python = look_up(&p->line_stacks, rec.event->python);
+/*
+ * Fills in what one field of a record refers to. Of each call below the role is a constant, so that of this only
+ * what its role asks for is left.
+ */
+static inline __attribute__((always_inline)) void
+refer_to(struct referring *to, enum tare_field_role role, uint64_t value)
+{
+	const struct tare_rprocess *p = to->p;
+	struct tare_event *e = to->e;
+	uint64_t stamp = e->rec.head->stamp;
+
+	switch (role) {
+	case TARE_FIELD_API:
+		e->api = look_up(&p->strings, (uint32_t)value);
 		break;
-	case TARE_KIND_POOL:
-		set_times(r, p, e, rec.pool->since, false);
-		e->device = tare_process_device(&p->public, rec.pool->device);
-		e->api = look_up(&p->strings, rec.pool->api);
+	case TARE_FIELD_NAME:
+		e->name = look_up(&p->strings, (uint32_t)value);
 		break;
-	case TARE_KIND_LOST:
-		if (rec.lost->first && rec.lost->first <= rec.lost->last) {
-			e->begin_ns = tare_recording_ns(r, p, rec.lost->first);
-			e->end_ns = tare_recording_ns(r, p, rec.lost->last);
-		}
+	case TARE_FIELD_DOMAIN:
+		e->domain = look_up(&p->strings, (uint32_t)value);
 		break;
-	case TARE_KIND_DEVICE:
-		e->device = tare_process_device(&p->public, rec.device->ordinal);
+	case TARE_FIELD_STACK:
+		e->stack = look_up(&p->stacks, (uint32_t)value);
 		break;
-	case TARE_KIND_CARD:
-		e->device = tare_process_device(&p->public, rec.card->device);
+	case TARE_FIELD_PYTHON:
+		e->python = look_up(&p->line_stacks, (uint32_t)value);
 		break;
-	case TARE_KIND_ASIDE:
-		e->device = tare_process_device(&p->public, rec.aside->device);
+	case TARE_FIELD_ORDINAL:
+	case TARE_FIELD_DEVICE:
+		e->device = tare_process_device(&p->public, (int)value);
 		break;
-	case TARE_KIND_REFUSALS:
-		e->device = tare_process_device(&p->public, rec.refusals->device);
-		e->api = look_up(&p->strings, rec.refusals->api);
-		e->name = look_up(&p->strings, rec.refusals->owner);
+	case TARE_FIELD_PID:
+		to->pid = (uint32_t)value;
 		break;
-	case TARE_KIND_TENSOR:
-		e->device = tare_process_device(&p->public, rec.tensor->device);
-		e->stack = look_up(&p->stacks, rec.tensor->stack);
-		e->python = look_up(&p->line_stacks, rec.tensor->python);
+	case TARE_FIELD_GENERATION:
+		e->about = about(p, to->pid, (uint32_t)value);
 		break;
-	case TARE_KIND_STREAM:
-		e->device = tare_process_device(&p->public, rec.stream->device);
+	case TARE_FIELD_LAST_PID:
+		e->about = about_pid(p, (uint32_t)value, e->at_ns);
 		break;
-	case TARE_KIND_PROBE:
-		e->name = look_up(&p->strings, rec.probe->name);
+	case TARE_FIELD_LASTED:
+		set_times(to->r, p, e, value,
+			  e->kind == TARE_KIND_EVENT && e->rec.event->effect == TARE_EFFECT_DEL);
 		break;
-	case TARE_KIND_POOL_WITNESS:
-		e->device = tare_process_device(&p->public, rec.pool_witness->device);
+	case TARE_FIELD_FIRST:
+		e->begin_ns = value ? tare_recording_ns(to->r, p, value) : e->at_ns;
 		break;
-	case TARE_KIND_OOM:
-		e->device = tare_process_device(&p->public, rec.oom->device);
-		e->stack = look_up(&p->stacks, rec.oom->stack);
-		e->python = look_up(&p->line_stacks, rec.oom->python);
-		e->api = look_up(&p->strings, rec.oom->api);
-		e->name = look_up(&p->strings, rec.oom->owner);
+	case TARE_FIELD_LAST:
+		e->end_ns = value ? tare_recording_ns(to->r, p, value) : e->at_ns;
+		if (e->end_ns < e->begin_ns) /* damage */
+			e->begin_ns = e->end_ns = e->at_ns;
 		break;
-	case TARE_KIND_READING:
-		set_times(r, p, e, rec.reading->took, false);
-		e->device = tare_process_device(&p->public, rec.reading->device);
+	case TARE_FIELD_READING_BEFORE:
+		e->reading_before_ns = length_of(to->r, p, stamp, (uint16_t)value);
 		break;
-	case TARE_KIND_PEER:
-		e->device = tare_process_device(&p->public, rec.peer->device);
-		break;
-	case TARE_KIND_BLOCK_SUM:
-		e->about = about(p, rec.block_sum->pid, rec.block_sum->generation);
-		e->device = tare_process_device(&p->public, rec.block_sum->device);
-		e->api = look_up(&p->strings, rec.block_sum->rule);
-		e->name = look_up(&p->strings, rec.block_sum->owner);
-		break;
-	case TARE_KIND_HOST_TENSORS:
-		e->about = about(p, rec.host_tensors->pid, rec.host_tensors->generation);
-		break;
-	case TARE_KIND_HOST:
-		e->about = about(p, rec.host->pid, rec.host->generation);
-		break;
-	case TARE_KIND_EXIT:
-		e->about = about_pid(p, rec.exit->pid, e->at_ns);
-		break;
-	case TARE_KIND_GRAPH_ROW:
-		e->about = about(p, rec.graph_row->pid, rec.graph_row->generation);
-		e->device = tare_process_device(&p->public, rec.graph_row->device);
-		e->name = look_up(&p->strings, rec.graph_row->phase);
-		e->stack = look_up(&p->stacks, rec.graph_row->stack);
-		e->python = look_up(&p->line_stacks, rec.graph_row->python);
-		break;
-	case TARE_KIND_GRAPH_PART:
-		e->about = about(p, rec.graph_part->pid, rec.graph_part->generation);
-		e->name = look_up(&p->strings, rec.graph_part->owner);
-		break;
-	case TARE_KIND_CARRY:
-		e->about = about(p, rec.carry->pid, rec.carry->generation);
-		e->device = tare_process_device(&p->public, rec.carry->device);
-		e->name = look_up(&p->strings, (uint32_t)rec.carry->owner);
-		e->stack = look_up(&p->stacks, rec.carry->stack);
-		e->python = look_up(&p->line_stacks, rec.carry->python);
-		break;
-	case TARE_KIND_RSS:
-		e->api = look_up(&p->strings, rec.rss->api);
-		e->stack = look_up(&p->stacks, rec.rss->stack);
-		e->python = look_up(&p->line_stacks, rec.rss->python);
-		break;
-	case TARE_KIND_PHASE:
-		e->name = look_up(&p->strings, rec.phase->name);
-		e->domain = look_up(&p->strings, rec.phase->domain);
-		break;
-	case TARE_KIND_PHASE_SUM:
-		e->about = about(p, rec.phase_sum->pid, rec.phase_sum->generation);
-		e->device = tare_process_device(&p->public, rec.phase_sum->device);
-		e->name = look_up(&p->strings, rec.phase_sum->name);
-		e->domain = look_up(&p->strings, rec.phase_sum->domain);
-		break;
-	case TARE_KIND_PHASE_PART:
-		e->about = about(p, rec.phase_part->pid, rec.phase_part->generation);
-		e->device = tare_process_device(&p->public, rec.phase_part->device);
-		break;
-	case TARE_KIND_PHASE_OPEN:
-		e->about = about(p, rec.phase_open->pid, rec.phase_open->generation);
-		e->device = tare_process_device(&p->public, rec.phase_open->device);
+	case TARE_FIELD_READING_AFTER:
+		e->reading_after_ns = length_of(to->r, p, stamp, (uint16_t)value);
 		break;
 	default:
 		break;
+	}
+}
+
+static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
+		  struct tare_event *e)
+{
+	struct referring to = { r, p, e, 0 };
+
+	switch (e->kind) {
+#define TARE_FIELD_WORD(words)  TARE_FIELD_WORD
+#define TARE_FIELD_FLAGS(words) TARE_FIELD_FLAGS
+#define F(type, field, role)    refer_to(&to, TARE_FIELD_##role, (uint64_t)rec->field);
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
+	case TARE_KIND_##key: {                                                                    \
+		const struct tare_rec_##name *rec = e->rec.name;                                   \
+                                                                                                   \
+		(void)rec;                                                                         \
+		fields;                                                                            \
+		break;                                                                             \
+	}
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
+#undef TARE_FIELD_FLAGS
+#undef TARE_FIELD_WORD
 	}
 }
 
