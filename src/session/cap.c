@@ -128,34 +128,6 @@ static void write_record(struct cap *c, const void *rec, size_t fixed, const voi
 		c->error = rc;
 }
 
-static bool is_table(uint16_t kind)
-{
-	switch (kind) {
-	case TARE_KIND_STRING:
-	case TARE_KIND_STACK:
-	case TARE_KIND_LINE:
-	case TARE_KIND_LINE_STACK:
-	case TARE_KIND_OBJECT:
-	case TARE_KIND_DEVICE:
-	case TARE_KIND_CARD:
-	case TARE_KIND_CLOCK:
-	case TARE_KIND_SYMBOL:
-	case TARE_KIND_DEGRADED:
-	case TARE_KIND_LOST:
-	case TARE_KIND_LAUNCH:
-	case TARE_KIND_STATUS:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Those that say where others lie have no meaning elsewhere. */
-static bool is_layout(uint16_t kind)
-{
-	return kind == TARE_KIND_LANE || kind == TARE_KIND_PAD;
-}
-
 static void write_raw(struct cap *c, const struct tare_log_record *rec)
 {
 	const void *tail = rec->text ? (const void *)rec->text : rec->pcs;
@@ -245,7 +217,7 @@ static void write_tables_of(struct cap *c, struct part *part, const char *path, 
 		if (!is_here || (!is_checkpoint && rec.position >= part->position))
 			continue;
 		learn_string(part, &rec);
-		if (is_table(rec.info->kind))
+		if (rec.info->is_kept)
 			write_raw(c, &rec);
 	}
 	if (log)
@@ -280,104 +252,49 @@ static int ordinal_of(const struct tare_process *process, const struct tare_devi
 	return -1;
 }
 
-static void write_kept(struct cap *c, struct part *part, struct kept *k)
+/* Ids, ordinals and pids of a record that checkpoint.c made: those of the log which this part stands for. */
+static void name_in_part(struct cap *c, struct part *part, struct kept *k,
+			 const struct tare_field *field)
 {
-	const struct tare_kind_info *info = tare_decode_kind((uint16_t)k->event.kind);
-	int ordinal = ordinal_of(part->process, k->event.device);
-	size_t tail = 0;
+	const struct tare_event *e = &k->event;
+	const struct tare_process *about = e->about ? e->about : part->process;
 
-	k->rec.head.stamp = tare_recording_stamp(c->recording, part->process, k->at_ns);
-	switch (k->event.kind) {
-	case TARE_KIND_EVENT: {
-		struct tare_rec_event *event = (struct tare_rec_event *)&k->rec;
-
-		event->api = string_id(c, part, k->event.api);
-		event->name = string_id(c, part, k->event.name);
-		event->device = (int16_t)ordinal;
+	switch (field->role) {
+	case TARE_FIELD_API:
+		tare_encode_value(field, &k->rec, string_id(c, part, e->api));
 		break;
-	}
-	case TARE_KIND_RSS:
-		((struct tare_rec_rss *)&k->rec)->api = 0;
+	case TARE_FIELD_NAME:
+		tare_encode_value(field, &k->rec, string_id(c, part, e->name));
 		break;
-	case TARE_KIND_CARRY: {
-		struct tare_rec_carry *carry = (struct tare_rec_carry *)&k->rec;
-		const struct tare_process *about = k->event.about ? k->event.about : part->process;
-
-		carry->owner = string_id(c, part, k->event.name);
-		carry->device = (int16_t)ordinal;
-		carry->pid = about->pid;
-		carry->generation = about->generation;
+	case TARE_FIELD_DOMAIN:
+		tare_encode_value(field, &k->rec, string_id(c, part, e->domain));
 		break;
-	}
-	case TARE_KIND_ASIDE:
-		((struct tare_rec_aside *)&k->rec)->device = ordinal;
+	case TARE_FIELD_DEVICE:
+		tare_encode_value(field, &k->rec, (uint64_t)ordinal_of(part->process, e->device));
 		break;
-	case TARE_KIND_REFUSALS: {
-		struct tare_rec_refusals *refusals = (struct tare_rec_refusals *)&k->rec;
-
-		refusals->api = string_id(c, part, k->event.api);
-		refusals->owner = string_id(c, part, k->event.name);
-		refusals->device = ordinal;
+	case TARE_FIELD_PID:
+		tare_encode_value(field, &k->rec, about->pid);
 		break;
-	}
-	case TARE_KIND_TENSOR:
-		((struct tare_rec_tensor *)&k->rec)->device = (int16_t)ordinal;
-		break;
-	case TARE_KIND_STREAM:
-		((struct tare_rec_stream *)&k->rec)->device = (int16_t)ordinal;
-		break;
-	case TARE_KIND_OOM: {
-		struct tare_rec_oom *oom = (struct tare_rec_oom *)&k->rec;
-
-		oom->api = string_id(c, part, k->event.api);
-		oom->owner = string_id(c, part, k->event.name);
-		oom->device = (int16_t)ordinal;
-		break;
-	}
-	case TARE_KIND_BLOCK_SUM: {
-		struct tare_rec_block_sum *sum = (struct tare_rec_block_sum *)&k->rec;
-
-		sum->rule = string_id(c, part, k->event.api);
-		sum->owner = string_id(c, part, k->event.name);
-		sum->device = (int16_t)ordinal;
-		break;
-	}
-	case TARE_KIND_PHASE_SUM:
-		((struct tare_rec_phase_sum *)&k->rec)->name = string_id(c, part, k->event.name);
-		((struct tare_rec_phase_sum *)&k->rec)->domain =
-			string_id(c, part, k->event.domain);
-		((struct tare_rec_phase_sum *)&k->rec)->device = (int16_t)ordinal;
-		break;
-	case TARE_KIND_PHASE_PART:
-		((struct tare_rec_phase_part *)&k->rec)->device = (int16_t)ordinal;
-		break;
-	case TARE_KIND_PHASE_OPEN:
-		((struct tare_rec_phase_open *)&k->rec)->device = (int16_t)ordinal;
-		break;
-	case TARE_KIND_GRAPH_ROW: {
-		struct tare_rec_graph_row *row = (struct tare_rec_graph_row *)&k->rec;
-
-		row->phase = string_id(c, part, k->event.name);
-		row->device = ordinal;
-		break;
-	}
-	case TARE_KIND_GRAPH_PART:
-		((struct tare_rec_graph_part *)&k->rec)->owner = string_id(c, part, k->event.name);
-		break;
-	case TARE_KIND_PROBE:
-		((struct tare_rec_probe *)&k->rec)->name = string_id(c, part, k->event.name);
-		break;
-	case TARE_KIND_READING:
-		((struct tare_rec_reading *)&k->rec)->device = ordinal;
-		break;
-	case TARE_KIND_PEER:
-		((struct tare_rec_peer *)&k->rec)->device = ordinal;
+	case TARE_FIELD_GENERATION:
+		tare_encode_value(field, &k->rec, about->generation);
 		break;
 	default:
 		break;
 	}
-	if (info->tail == TARE_TAIL_TEXT)
+}
+
+static void write_kept(struct cap *c, struct part *part, struct kept *k)
+{
+	const struct tare_kind_info *info = tare_decode_kind((uint16_t)k->event.kind);
+	size_t tail = 0;
+
+	k->rec.head.stamp = tare_recording_stamp(c->recording, part->process, k->at_ns);
+	for (int i = 0; i < info->field_nr; i++)
+		name_in_part(c, part, k, &info->fields[i]);
+	if (info->tail == TARE_TAIL_TEXT) {
 		tail = strlen(k->text);
+		tare_encode_value(&info->fields[info->field_nr - 1], &k->rec, tail);
+	}
 	write_record(c, &k->rec, info->fixed, k->text, tail);
 }
 
@@ -391,7 +308,7 @@ static void write_late(struct cap *c, struct part *part)
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END &&
 	       rec.position < part->position)
 		if (step == TARE_LOG_RECORD && rec.info && rec.rec.head->stamp > part->until &&
-		    !is_table(rec.info->kind) && !is_layout(rec.info->kind))
+		    rec.info->is_event && !rec.info->is_kept)
 			write_raw(c, &rec);
 	tare_log_close(log);
 }

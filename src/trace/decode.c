@@ -127,6 +127,27 @@ uint64_t tare_decode_value(const struct tare_field *field, const void *rec)
 	}
 }
 
+void tare_encode_value(const struct tare_field *field, void *rec, uint64_t value)
+{
+	uint8_t *at = (uint8_t *)rec + field->offset;
+	uint32_t u32 = (uint32_t)value;
+	uint16_t u16 = (uint16_t)value;
+
+	switch (field->size) {
+	case 1:
+		*at = (uint8_t)value;
+		break;
+	case 2:
+		memcpy(at, &u16, sizeof(u16));
+		break;
+	case 4:
+		memcpy(at, &u32, sizeof(u32));
+		break;
+	default:
+		memcpy(at, &value, sizeof(value));
+	}
+}
+
 uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec)
 {
 	return tare_decode_value(&info->fields[info->field_nr - 1], rec);

@@ -39,6 +39,8 @@ const char *tare_record_name(uint16_t kind);                           /* "event
 
 /* The value of a field; of a signed one the bits of its int64_t. pre: rec is the whole struct. */
 uint64_t tare_decode_value(const struct tare_field *field, const void *rec);
+/* Makes a field have that value: its low bytes, if it is narrower. */
+void tare_encode_value(const struct tare_field *field, void *rec, uint64_t value);
 
 /* The value of the last field, which is the length of the tail: bytes, or program counters. */
 uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec);

@@ -213,3 +213,36 @@ TEST(a_checkpoint_is_never_replaced_by_an_earlier_one)
 	make_log_free(&m);
 	make_log_free(&t);
 }
+
+/* A text of a record that a checkpoint is made of has its length with it: here the program of another process. */
+TEST(texts_survive_a_fold)
+{
+	struct tare_recording *r;
+	struct tare_event e;
+	int found = 0;
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	add_reading(1 * S, 1u << 20);
+	MAKE_TEXT(&t, peer, PEER, "neighbour", .pid = 77, .used = 1u << 19, .list = 1);
+	for (int i = 2; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	fold(5 * S);
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	while (tare_recording_next(r, &e))
+		if (e.kind == TARE_KIND_PEER && e.rec.peer->pid == 77) {
+			CHECK_STR(e.text, "neighbour");
+			CHECK(e.process->folded > 0);
+			found++;
+		}
+	CHECK_INT(found, 1);
+	tare_recording_close(r);
+	make_log_free(&m);
+	make_log_free(&t);
+}
