@@ -41,6 +41,7 @@ struct part {
 	uint64_t until;             /* the last stamp that is folded; 0: none is */
 	uint64_t records;           /* how many are */
 	uint64_t position;          /* below it, the checkpoint speaks */
+	uint32_t header_bytes;      /* where position 0 lies in the file; 0: it cannot be read */
 	struct tare_strmap strings; /* text → id, of the log's own records */
 	uint32_t next_string;       /* ids of our own, far from those the process still gives out */
 };
@@ -165,6 +166,7 @@ static void find_position(struct part *part)
 
 	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
 	part->position = part->process->fold_position;
+	part->header_bytes = log ? tare_log_info(log)->header.header_bytes : 0;
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
 		if (step == TARE_LOG_RECORD && !rec.is_in_ring &&
 		    rec.rec.head->stamp <= part->until)
@@ -339,8 +341,8 @@ static void give_back(const struct part *part)
 
 	if (fd < 0)
 		return;
-	if (part->position > 0)
-		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, TARE_HEADER_BYTES,
+	if (part->position > 0 && part->header_bytes > 0)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, part->header_bytes,
 			  (off_t)part->position);
 	close(fd);
 }

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "session/bus_guard.h"
 #include "trace/lane.h"
+#include "trace/schema_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,8 @@ static bool map(struct tare_lanes *l, int fd)
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)TARE_RING_LANES_AT ||
 	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0 ||
-	    head.version > TARE_FORMAT_VERSION || !tare_lane_bytes_are_sane(head.lane_bytes))
+	    head.version > TARE_FORMAT_VERSION || !tare_lane_bytes_are_sane(head.lane_bytes) ||
+	    !tare_schema_is_begin(head.file.header_bytes))
 		return false;
 	l->header = head.file;
 	l->lane_bytes = head.lane_bytes;
@@ -98,7 +100,7 @@ const struct tare_file_header *tare_lanes_header(const struct tare_lanes *l)
 static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t position)
 {
 	struct tare_lanes *l = arg;
-	uint64_t offset = TARE_HEADER_BYTES + position;
+	uint64_t offset = l->header.header_bytes + position;
 	const uint8_t *at = bytes;
 
 	if (l->fd < 0)

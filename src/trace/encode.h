@@ -12,7 +12,7 @@
 #ifndef TARE_TRACE_ENCODE_H
 #define TARE_TRACE_ENCODE_H
 
-#include "trace/format.h"
+#include "trace/schema_text.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ static inline void tare_encode(void *bytes, uint64_t ring_bytes, uint64_t positi
 	tare_encode_seal(at, position);
 }
 
-/* What is the same in every file header; the rest is zero. */
+/* What is the same in every file header; the rest is zero. tare_schema_text follows it in the file. */
 static inline void tare_encode_header(struct tare_file_header *h, enum tare_role role,
 				      enum tare_clock clock)
 {
@@ -77,7 +77,8 @@ static inline void tare_encode_header(struct tare_file_header *h, enum tare_role
 	memcpy(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic));
 	h->endian = TARE_ENDIAN_MARK;
 	h->version = TARE_FORMAT_VERSION;
-	h->header_bytes = TARE_HEADER_BYTES;
+	h->header_bytes = TARE_LOG_BEGIN;
+	h->schema = tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1);
 	h->role = role;
 	h->clock = clock;
 	memcpy(h->tool, TARE_VERSION,

@@ -44,7 +44,9 @@
  *   54 41 52 45  02 00 02 00  .. .. .. .. .. .. .. ..    seal("TARE" at position 0), 2, 2 cells, stamp
  *   01 00 00 00  06 00 00 00  63 75 49 6e 69 74 00 00    id 1, 6 bytes, "cuInit", padding
  *
- * record.def lists every record with its fields; the structs below are generated from it.
+ * record.def lists every record with its fields; the structs below are generated from it. Between the header of
+ * P-G.events and position 0 stands the schema (schema_text.h): the same list, as the version that wrote the log has
+ * it. By it every other version finds the fields, by name.
  *
  * Version 0 may still change. A reader refuses a newer version with a sentence, and damage anywhere
  * costs only what is damaged.
@@ -141,7 +143,8 @@ struct tare_file_header {
 	char program[128];   /* basename of the executable */
 	uint32_t has_lanes;  /* 1: the log is a row of blocks; 0: of records */
 	char script[64]; /* of a Python program: what it is called, as trace/script.h finds it */
-	uint8_t reserved[108];
+	uint32_t schema; /* sum of the text behind this header; 0: there is none, as in 0.1.0 */
+	uint8_t reserved[104];
 };
 _Static_assert(sizeof(struct tare_file_header) == TARE_HEADER_BYTES, "file header layout");
 

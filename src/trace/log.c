@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "trace/log_private.h"
+#include "trace/schema_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,6 +51,43 @@ static bool begins_with(const struct tare_log *log, uint64_t header_bytes, uint6
 	       seal == tare_seal(position);
 }
 
+/* The first record lies right behind a header of this size: that of position 0, or of `base`. */
+static bool is_begin(const struct tare_log *log, uint64_t header_bytes)
+{
+	return begins_with(log, header_bytes, 0) ||
+	       begins_with(log, header_bytes, log->info.header.base);
+}
+
+/* Where position 0 lies if that is not where the header says. */
+static uint32_t usual_begin(const struct tare_log *log)
+{
+	char head[sizeof(TARE_SCHEMA_HEAD) - 1];
+
+	if (is_begin(log, TARE_HEADER_BYTES) ||
+	    tare_log_pread(log->fd, head, sizeof(head), TARE_HEADER_BYTES) != sizeof(head) ||
+	    memcmp(head, TARE_SCHEMA_HEAD, sizeof(head)) != 0)
+		return TARE_HEADER_BYTES;
+	return TARE_LOG_BEGIN;
+}
+
+/* Where which position lies. Damage of the two fields is noticed by the seal of the first record. */
+static void check_layout(struct tare_log *log)
+{
+	struct tare_file_header *h = &log->info.header;
+	uint32_t usual = usual_begin(log), said = h->header_bytes;
+	bool is_sane = tare_schema_is_begin(said);
+
+	if (said != usual && (!is_sane || (!is_begin(log, said) && is_begin(log, usual)))) {
+		log->info.is_header_damaged = true;
+		h->header_bytes = usual;
+	}
+	if (h->base != 0 && (begins_with(log, h->header_bytes, 0) || h->base % TARE_CELL != 0 ||
+			     h->base > INT64_MAX)) {
+		log->info.is_header_damaged = true;
+		h->base = 0;
+	}
+}
+
 static int check_header(struct tare_log *log, struct tare_err *err)
 {
 	struct tare_file_header *h = &log->info.header;
@@ -59,8 +97,7 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	make_printable(h->program, sizeof(h->program));
 	make_printable(h->script, sizeof(h->script));
 	if (memcmp(h->magic, TARE_FORMAT_MAGIC, sizeof(h->magic)) != 0) {
-		if (!begins_with(log, TARE_HEADER_BYTES, 0) &&
-		    !begins_with(log, TARE_HEADER_BYTES, h->base))
+		if (!is_begin(log, h->header_bytes))
 			return tare_err_set(
 				err, TARE_E_FORMAT,
 				"%s is not a recording of Tare; give a folder NAME.tare "
@@ -83,24 +120,6 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	if (h->endian != TARE_ENDIAN_MARK)
 		log->info.is_header_damaged = true;
 	return 0;
-}
-
-/* Where which position lies. Damage of the two fields is noticed by the seal of the first record. */
-static void check_layout(struct tare_log *log)
-{
-	struct tare_file_header *h = &log->info.header;
-	bool is_usual = begins_with(log, TARE_HEADER_BYTES, 0);
-
-	if (h->header_bytes != TARE_HEADER_BYTES &&
-	    (is_usual || h->header_bytes < TARE_HEADER_BYTES || h->header_bytes % TARE_CELL != 0 ||
-	     begins_with(log, TARE_HEADER_BYTES, h->base))) {
-		log->info.is_header_damaged = true;
-		h->header_bytes = TARE_HEADER_BYTES;
-	}
-	if (h->base != 0 && (is_usual || h->base % TARE_CELL != 0 || h->base > INT64_MAX)) {
-		log->info.is_header_damaged = true;
-		h->base = 0;
-	}
 }
 
 /* The number of bytes behind the header. */
@@ -197,6 +216,8 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 	if (!info->has_file && !info->has_ring)
 		return no_header(log, err);
 	rc = check_header(log, err);
+	if (!rc)
+		rc = tare_log_load_schema(log, err);
 	if (rc)
 		return rc;
 	/* Again: what left the ring while it was copied is in the file by now. */
@@ -241,6 +262,7 @@ struct tare_log *tare_log_share(struct tare_log *log)
 	other->whole = log;
 	other->ring = log->ring;
 	other->ring_end = log->ring_end;
+	other->schema = log->schema;
 	tare_log_rewind(other, 0);
 	return other;
 }
@@ -267,6 +289,7 @@ void tare_log_close(struct tare_log *log)
 		free(log->expected);
 		free(log->ring);
 		free(log->path);
+		tare_schema_free(log->schema);
 	}
 	free(log);
 }

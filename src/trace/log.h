@@ -55,6 +55,8 @@ struct tare_log_record {
 	bool is_in_ring;          /* found only there */
 	bool is_repaired;
 	const struct tare_kind_info *info; /* NULL: of a kind this version does not know */
+	const struct tare_kind_info
+		*said;      /* how it lies in the log; NULL: that does not say either */
 	union tare_rec rec; /* the whole struct: fields that the record lacks are 0 */
 	const char *text;   /* TEXT tail: not NUL-terminated; else NULL */
 	size_t text_len;

@@ -70,11 +70,22 @@ static bool is_sealed(const struct tare_log *log, uint64_t position)
 	       head.cells <= TARE_MAX_CELLS;
 }
 
-/* How long a record with these fields is today; 0 where that is not known. */
+/* How the records of a kind lie in this log; NULL: nobody knows. */
+static const struct tare_kind_info *layout_of(const struct tare_log *log, uint16_t kind)
+{
+	const struct tare_schema_kind *said;
+
+	if (!log->schema)
+		return tare_decode_kind(kind);
+	said = tare_schema_kind(log->schema, kind);
+	return said ? &said->said : NULL;
+}
+
+/* How long a record with these fields is as a rule; 0 where that is not known. */
 static uint64_t usual_size(const struct tare_log *log, uint64_t position,
 			   const struct tare_record *head)
 {
-	const struct tare_kind_info *info = tare_decode_kind(head->kind);
+	const struct tare_kind_info *info = layout_of(log, head->kind);
 	const uint8_t *bytes = bytes_at(log, position);
 
 	if (!info || head->kind == TARE_KIND_PAD || log->window_end - position < info->fixed)
@@ -109,11 +120,12 @@ static uint64_t end_of(const struct tare_log *log, uint64_t position,
 }
 
 /* A length that cannot be stands for all there is, without the zeros that fill the last cell. */
-static uint64_t tail_length(struct tare_log_record *rec, const uint8_t *tail, uint64_t item_size)
+static uint64_t tail_length(struct tare_log_record *rec, const struct tare_record *head,
+			    const uint8_t *tail, uint64_t item_size)
 {
 	static const uint8_t zero[sizeof(uint64_t)];
-	uint64_t room = rec->bytes > rec->info->fixed ? rec->bytes - rec->info->fixed : 0;
-	uint64_t said = tare_decode_tail_length(rec->info, rec->rec.head);
+	uint64_t room = rec->bytes > rec->said->fixed ? rec->bytes - rec->said->fixed : 0;
+	uint64_t said = tare_decode_tail_length(rec->said, head);
 
 	room /= item_size;
 	if (said <= room)
@@ -124,17 +136,40 @@ static uint64_t tail_length(struct tare_log_record *rec, const uint8_t *tail, ui
 	return room;
 }
 
-static void find_tail(struct tare_log_record *rec, const uint8_t *bytes)
+/* `head`: of the record as it lies in the log, `bytes` all of it. */
+static void find_tail(struct tare_log_record *rec, const struct tare_record *head,
+		      const uint8_t *bytes)
 {
-	const uint8_t *tail = bytes + rec->info->fixed;
+	const uint8_t *tail = bytes + rec->said->fixed;
 
-	if (rec->info->tail == TARE_TAIL_TEXT) {
+	if (rec->said->tail == TARE_TAIL_TEXT) {
 		rec->text = (const char *)tail;
-		rec->text_len = tail_length(rec, tail, 1);
-	} else if (rec->info->tail == TARE_TAIL_PCS) {
+		rec->text_len = tail_length(rec, head, tail, 1);
+	} else if (rec->said->tail == TARE_TAIL_PCS) {
 		rec->pcs = (const uint64_t *)(const void *)tail;
-		rec->depth = (uint32_t)tail_length(rec, tail, sizeof(uint64_t));
+		rec->depth = (uint32_t)tail_length(rec, head, tail, sizeof(uint64_t));
 	}
+}
+
+/* From another version: the fields into the struct of this one, and the tail that this one expects. */
+static void translate(struct tare_log *log, struct tare_log_record *rec)
+{
+	static const uint64_t no_pcs[1];
+	const struct tare_schema_kind *kind = tare_schema_kind(log->schema, rec->said->kind);
+
+	rec->info = kind->info;
+	if (!kind->info || kind->is_same)
+		return;
+	tare_schema_read(kind, rec->rec.head, log->scratch);
+	rec->rec.head = (const struct tare_record *)(const void *)log->scratch;
+	if (kind->info->tail != TARE_TAIL_TEXT)
+		rec->text = NULL;
+	else if (!rec->text)
+		rec->text = "";
+	if (kind->info->tail != TARE_TAIL_PCS)
+		rec->pcs = NULL;
+	else if (!rec->pcs)
+		rec->pcs = no_pcs;
 }
 
 static bool take_record(struct tare_log *log, struct tare_log_record *rec)
@@ -154,19 +189,21 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 	rec->bytes = end - position;
 	rec->is_repaired = rec->bytes != (uint64_t)head.cells * TARE_CELL;
 	rec->is_in_ring = position >= log->info.file_end;
-	rec->info = tare_decode_kind(head.kind);
+	rec->info = rec->said = layout_of(log, head.kind);
 	rec->rec.head = (const struct tare_record *)(const void *)bytes;
-	if (rec->info && rec->bytes < rec->info->fixed) {
-		memset(log->scratch, 0, sizeof(log->scratch));
-		memcpy(log->scratch, bytes, rec->bytes);
-		rec->rec.head = (const struct tare_record *)(const void *)log->scratch;
+	if (rec->said && rec->bytes < rec->said->fixed) {
+		memset(log->said, 0, sizeof(log->said));
+		memcpy(log->said, bytes, rec->bytes);
+		rec->rec.head = (const struct tare_record *)(const void *)log->said;
 	}
-	if (rec->info)
-		find_tail(rec, bytes);
+	if (rec->said)
+		find_tail(rec, rec->rec.head, bytes);
+	if (log->schema && rec->said)
+		translate(log, rec);
 	log->counts.records++;
 	log->counts.unknown += !rec->info;
 	log->counts.repaired += rec->is_repaired;
-	if (head.kind == TARE_KIND_LOST)
+	if (rec->info && rec->info->kind == TARE_KIND_LOST)
 		log->counts.lost += rec->rec.lost->records;
 	log->position = end;
 	return true;

@@ -4,6 +4,7 @@
 #define TARE_TRACE_LOG_PRIVATE_H
 
 #include "trace/log.h"
+#include "trace/schema.h"
 
 enum {
 	LOG_RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
@@ -48,7 +49,10 @@ struct tare_log {
 		uint64_t begin, end;
 	} left_out; /* of the file, ahead; end 0: nothing */
 	bool is_cut_told;
-	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record shorter than its struct */
+	struct tare_schema *schema; /* of another version; NULL: records lie as in the structs */
+	uint8_t said[1024]
+		__attribute__((aligned(16))); /* a record that is cut off in its fields */
+	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record as this version has it */
 };
 
 /*
@@ -65,6 +69,9 @@ void tare_log_file_drop(struct tare_log *log);
 void tare_log_load_ring(struct tare_log *log, const char *ring_path);
 /* After info.file_end is known: makes log->ring of them. */
 void tare_log_place_ring(struct tare_log *log);
+
+/* trace/log_schema.c: after the header is known. Without an error log->schema says how records lie. */
+int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
 
 /* Reads up to size bytes; the number of bytes got, fewer only at the end or after an error. */
 size_t tare_log_pread(int fd, void *to, size_t size, uint64_t offset);

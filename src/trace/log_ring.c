@@ -178,10 +178,24 @@ void tare_log_load_ring(struct tare_log *log, const char *ring_path)
 	close(ring.fd);
 }
 
-static uint64_t space_of(const struct tare_log_lane *lane)
+/* How a LOST record lies in this log; NULL: its version had none. */
+static const struct tare_schema_kind *lost_kind(const struct tare_log *log)
+{
+	return tare_schema_kind_of(log->schema, tare_decode_kind(TARE_KIND_LOST));
+}
+
+static uint64_t lost_size(const struct tare_log *log)
+{
+	const struct tare_schema_kind *kind = log->schema ? lost_kind(log) : NULL;
+	uint64_t size = kind ? kind->said.fixed : log->schema ? 0 : sizeof(struct tare_rec_lost);
+
+	return (size + TARE_CELL - 1) / TARE_CELL * TARE_CELL;
+}
+
+static uint64_t space_of(const struct tare_log *log, const struct tare_log_lane *lane)
 {
 	return (lane->to > lane->from ? TARE_LANE_HEAD + lane->to - lane->from : 0) +
-	       (lane->lost.records ? sizeof(lane->lost) : 0);
+	       (lane->lost.records ? lost_size(log) : 0);
 }
 
 /* As a drainer would have written it, at `position`. */
@@ -206,18 +220,25 @@ static uint64_t place_block(uint8_t *to, const struct tare_log_lane *lane, uint6
 	return TARE_LANE_HEAD + head.bytes;
 }
 
-static uint64_t place_lost(uint8_t *to, const struct tare_log_lane *lane, uint64_t position)
+/* As the thread would have written it, had it had room. */
+static uint64_t place_lost(const struct tare_log *log, uint8_t *to,
+			   const struct tare_log_lane *lane, uint64_t position)
 {
+	uint64_t size = lost_size(log);
 	struct tare_rec_lost rec = lane->lost;
+	struct tare_record head = { .seal = tare_seal(position),
+				    .kind = TARE_KIND_LOST,
+				    .cells = (uint16_t)(size / TARE_CELL),
+				    .stamp = rec.last };
 
-	if (!rec.records)
+	if (!rec.records || !size)
 		return 0;
-	rec.head = (struct tare_record){ .seal = tare_seal(position),
-					 .kind = TARE_KIND_LOST,
-					 .cells = sizeof(rec) / TARE_CELL,
-					 .stamp = rec.last };
-	memcpy(to, &rec, sizeof(rec));
-	return sizeof(rec);
+	rec.head = head;
+	if (log->schema)
+		tare_schema_write(lost_kind(log), &rec, to);
+	else
+		memcpy(to, &rec, sizeof(rec));
+	return size;
 }
 
 void tare_log_place_ring(struct tare_log *log)
@@ -225,11 +246,11 @@ void tare_log_place_ring(struct tare_log *log)
 	uint64_t size = 0, at = 0;
 
 	for (size_t i = 0; i < log->lane_nr; i++)
-		size += space_of(&log->lanes[i]);
+		size += space_of(log, &log->lanes[i]);
 	log->ring = tare_xcalloc(1, size + TARE_CELL);
 	for (size_t i = 0; i < log->lane_nr; i++) {
 		at += place_block(log->ring + at, &log->lanes[i], log->info.file_end + at);
-		at += place_lost(log->ring + at, &log->lanes[i], log->info.file_end + at);
+		at += place_lost(log, log->ring + at, &log->lanes[i], log->info.file_end + at);
 	}
 	log->ring_end = log->info.file_end + at;
 }

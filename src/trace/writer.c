@@ -47,7 +47,7 @@ int tare_writer_flush(struct tare_writer *w)
 
 		if (size > GATHER - at)
 			size = GATHER - at;
-		errnum = write_all(w->fd, w->gathered + at, size, TARE_HEADER_BYTES + w->written,
+		errnum = write_all(w->fd, w->gathered + at, size, TARE_LOG_BEGIN + w->written,
 				   &done);
 		w->written += done;
 		if (errnum)
@@ -125,6 +125,9 @@ int tare_writer_open(struct tare_writer **out, const char *path,
 	if (fd < 0)
 		return tare_err_set_errno(err, errno, "%s", path);
 	errnum = write_all(fd, (const uint8_t *)header, sizeof(*header), 0, &done);
+	if (!errnum)
+		errnum = write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
+				   TARE_HEADER_BYTES, &done);
 	if (errnum) {
 		close(fd);
 		unlink(path);

@@ -18,6 +18,8 @@ void make_log_init(struct make_log *m, uint32_t pid, uint32_t generation)
 {
 	memset(m, 0, sizeof(*m));
 	tare_encode_header(&m->header, TARE_ROLE_PROGRAM, TARE_CLOCK_MONOTONIC_NS);
+	/* Of this version's schema, which its sum says: the text may be missing. */
+	m->header.header_bytes = TARE_HEADER_BYTES;
 	m->header.pid = pid;
 	m->header.generation = generation;
 	m->header.ppid = 1;
@@ -137,6 +139,26 @@ static void write_file(const char *path, const void *bytes, size_t size)
 
 	if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
 		die(path);
+}
+
+void make_log_write_schema(const struct make_log *m, const char *path, const char *text)
+{
+	size_t room = (strlen(text) + TARE_CELL) / TARE_CELL * TARE_CELL;
+	struct tare_file_header header = m->header;
+	FILE *f = fopen(path, "wb");
+	char *padded = calloc(1, room);
+
+	if (!f || !padded)
+		die(path);
+	memcpy(padded, text, strlen(text));
+	header.header_bytes = (uint32_t)(TARE_HEADER_BYTES + room);
+	if (header.schema == tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1))
+		header.schema = tare_schema_sum(text, strlen(text));
+	if (fwrite(&header, 1, sizeof(header), f) != sizeof(header) ||
+	    fwrite(padded, 1, room, f) != room || fwrite(m->bytes, 1, m->size, f) != m->size ||
+	    fclose(f))
+		die(path);
+	free(padded);
 }
 
 void make_log_write_ring(const struct make_log *m, const char *path, uint64_t tail,

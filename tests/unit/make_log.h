@@ -49,6 +49,12 @@ void make_log_program(struct make_log *m);
 /* The first `size` bytes of the file (header included); SIZE_MAX: all. */
 void make_log_write(const struct make_log *m, const char *path, size_t size);
 
+/*
+ * The file, with this schema; the records of m lie as that says. The sum in the header is that of the text, unless
+ * m->header has one that is not of this version.
+ */
+void make_log_write_schema(const struct make_log *m, const char *path, const char *text);
+
 enum { MAKE_LANE_BYTES = TARE_LANE_BYTES_MIN };
 
 /*

@@ -25,6 +25,7 @@ static void fold(int64_t keep_ns)
 	struct tare_file_header header = t.header;
 
 	header.role = TARE_ROLE_CHECKPOINT;
+	header.header_bytes = TARE_LOG_BEGIN;
 	CHECK_INT(tare_cap_fold(make_dir(), &header, keep_ns), 0);
 }
 

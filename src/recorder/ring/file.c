@@ -57,13 +57,17 @@ static int write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t offse
 	return 0;
 }
 
+/* The header last: where there is one, the schema is there. */
 static int write_header(const struct tare_file_header *header)
 {
 	int fd = open_file(".events", O_WRONLY), rc;
 
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
+	rc = write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
+		       TARE_HEADER_BYTES);
+	if (rc == 0)
+		rc = write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
 	tare_sys_close(fd);
 	return rc;
 }
@@ -79,7 +83,7 @@ static int write_block(uint32_t block_epoch, const void *bytes, uint64_t size, u
 	if (fd < 0)
 		return fd;
 	if (block_epoch == tare_ring_epoch())
-		rc = write_all(fd, bytes, size, TARE_HEADER_BYTES + position);
+		rc = write_all(fd, bytes, size, TARE_LOG_BEGIN + position);
 	tare_sys_close(fd);
 	return rc;
 }

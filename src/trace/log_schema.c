@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which schema a log has: see schema_text.h. */
+#include "trace/log_private.h"
+
+#include "base/xalloc.h"
+#include "trace/schema_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text between the header and position 0, with a NUL behind it; its length without that one. */
+static char *read_text(struct tare_log *log, size_t *size)
+{
+	size_t most = log->info.header.header_bytes - TARE_HEADER_BYTES;
+	char *text = tare_xcalloc(1, most + 1);
+
+	if (log->info.has_file)
+		tare_log_pread(log->fd, text, most, TARE_HEADER_BYTES);
+	*size = strlen(text);
+	return text;
+}
+
+static bool is_ours(const char *text, size_t size)
+{
+	return size == sizeof(tare_schema_text) - 1 && !memcmp(text, tare_schema_text, size);
+}
+
+static int no_schema(const struct tare_log *log, struct tare_err *err)
+{
+	const struct tare_file_header *h = &log->info.header;
+
+	return tare_err_set(err, TARE_E_FORMAT,
+			    "%s was written by Tare %s, whose records lie otherwise than those of "
+			    "Tare %s, and the schema that says how is missing or damaged; open it "
+			    "with Tare %s",
+			    log->path, h->tool, TARE_VERSION, h->tool);
+}
+
+static int load_text(struct tare_log *log, struct tare_err *err)
+{
+	struct tare_file_header *h = &log->info.header;
+	size_t size;
+	char *text = read_text(log, &size);
+	bool is_whole = size > 0 && tare_schema_sum(text, size) == h->schema;
+	int rc = 0;
+
+	if (is_ours(text, size))
+		log->info.is_header_damaged = true; /* only the sum is wrong */
+	else if (is_whole || (size > 0 && log->info.is_header_damaged))
+		rc = tare_schema_parse(&log->schema, text, size, log->path, err);
+	else if (!strcmp(h->tool, TARE_VERSION))
+		log->info.is_header_damaged = true; /* as this version writes them, most likely */
+	else
+		rc = no_schema(log, err);
+	free(text);
+	return rc;
+}
+
+int tare_log_load_schema(struct tare_log *log, struct tare_err *err)
+{
+	static uint32_t sum;
+	const struct tare_file_header *h = &log->info.header;
+	const char *old = tare_schema_of_0_1_0();
+
+	if (!sum)
+		sum = tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1);
+	if (h->schema == sum)
+		return 0;
+	if (h->schema == 0 && h->header_bytes == TARE_HEADER_BYTES)
+		return tare_schema_parse(&log->schema, old, strlen(old), log->path, err);
+	return load_text(log, err);
+}

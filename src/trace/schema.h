@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_SCHEMA_H
+#define TARE_TRACE_SCHEMA_H
+
+#include "base/err.h"
+#include "trace/decode.h"
+
+/*
+ * How the records of a log lie that another version of Tare wrote. A record is brought into the structs of this
+ * version field by field, by name: what this version does not know is left out, what the log lacks is what the
+ * role of the field says (field_role.def). schema_text.h has the form of the text.
+ */
+struct tare_schema;
+
+/* One field that both versions have, or that the log lacks. */
+struct tare_schema_field {
+	const struct tare_field *from; /* in the log; NULL: it has none */
+	const struct tare_field *to;   /* in the struct */
+};
+
+struct tare_schema_kind {
+	struct tare_kind_info said; /* as the log has it: id, name, fields, size */
+	const struct tare_kind_info
+		*info; /* the kind of that name in this version; NULL: there is none */
+	bool is_same;  /* the fields lie as in the struct: nothing is to be done */
+	struct tare_schema_field *fields; /* info->field_nr of them */
+};
+
+/* `size` bytes of text, without the NUL. `path`: of the log, for errors. FORMAT: it says why. */
+int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, const char *path,
+		      struct tare_err *err);
+void tare_schema_free(struct tare_schema *schema); /* NULL is fine */
+
+/* That of logs without a schema, as 0.1.0 wrote them. */
+const char *tare_schema_of_0_1_0(void);
+
+/* NULL: the schema has no such kind. Of a kind that is part of the format what this version knows. */
+const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind);
+
+/* The kind that this version knows under that id; NULL: the log has none of that name. */
+const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,
+						   const struct tare_kind_info *info);
+
+/* Makes of the whole fields of a record of the log those of the struct, or the other way round. Tails are not touched. */
+void tare_schema_read(const struct tare_schema_kind *kind, const void *said, void *rec);
+void tare_schema_write(const struct tare_schema_kind *kind, const void *rec, void *said);
+
+#endif
