@@ -169,9 +169,22 @@ static void field_json(struct tare_json *j, const struct tare_field *field, cons
 	tare_str_free(&text);
 }
 
+/* How a record is shown: as this version has it; of a kind that only its writer knows, as the log's schema says. */
+static const struct tare_kind_info *shown(const struct tare_log_record *rec)
+{
+	return rec->info ? rec->info : rec->said;
+}
+
+static const char *name_of(const struct tare_log_record *rec)
+{
+	return shown(rec) ? shown(rec)->name : "unknown";
+}
+
 static void record_json(struct tare_json *j, const struct tare_dump_style *style,
 			const struct tare_log_info *info, const struct tare_log_record *rec)
 {
+	const struct tare_kind_info *kind = shown(rec);
+
 	tare_json_u64(j, "position", rec->position);
 	if (style->offsets) {
 		tare_json_u64(j, "offset", tare_log_offset(info, rec->position));
@@ -179,13 +192,13 @@ static void record_json(struct tare_json *j, const struct tare_dump_style *style
 		tare_json_bool(j, "is_in_ring", rec->is_in_ring);
 	}
 	tare_json_u64(j, "stamp", rec->rec.head->stamp);
-	tare_json_str(j, "kind", tare_record_name(rec->rec.head->kind));
+	tare_json_str(j, "kind", name_of(rec));
 	if (!rec->info)
 		tare_json_u64(j, "kind_id", rec->rec.head->kind);
 	if (rec->is_repaired)
 		tare_json_bool(j, "is_repaired", true);
-	for (int i = 0; rec->info && i < rec->info->field_nr; i++)
-		field_json(j, &rec->info->fields[i], rec->rec.head);
+	for (int i = 0; kind && i < kind->field_nr; i++)
+		field_json(j, &kind->fields[i], rec->rec.head);
 	if (rec->text)
 		tare_json_str_n(j, "text", rec->text, rec->text_len);
 	if (!rec->pcs)
@@ -203,6 +216,8 @@ static void record_json(struct tare_json *j, const struct tare_dump_style *style
 void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style, const char *name,
 		      const struct tare_log_info *info, const struct tare_log_record *rec)
 {
+	const struct tare_kind_info *kind = shown(rec);
+
 	if (style->json) {
 		struct tare_json j = { .out = out };
 
@@ -217,12 +232,11 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 			      rec->is_in_ring ? rec->position
 					      : tare_log_offset(info, rec->position),
 			      rec->bytes);
-	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp,
-		      tare_record_name(rec->rec.head->kind));
+	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp, name_of(rec));
 	if (!rec->info)
 		tare_str_addf(out, " kind=%u", rec->rec.head->kind);
-	for (int i = 0; rec->info && i < rec->info->field_nr; i++)
-		field_text(out, &rec->info->fields[i], rec->rec.head);
+	for (int i = 0; kind && i < kind->field_nr; i++)
+		field_text(out, &kind->fields[i], rec->rec.head);
 	if (rec->text) {
 		tare_str_add_char(out, ' ');
 		add_quoted(out, rec->text, rec->text_len);

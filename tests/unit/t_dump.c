@@ -110,6 +110,28 @@ TEST(every_field_is_printed)
 	make_log_free(&m);
 }
 
+/* A kind that only a newer version knows: as the schema of the log says. */
+TEST(unknown_kinds)
+{
+	struct tare_rec_string flux = { .head = { .kind = 900 }, .id = 7, .bytes = 4 };
+	char *text;
+
+	make_log_init(&m, 431, 0);
+	make_log_add(&m, &flux, sizeof(flux), "flow", 4);
+	make_log_write_schema(&m, make_path(make_dir(), "431-0.events"),
+			      "tare schema 1\n"
+			      "900 flux TEXT EVENT flow:u32:HANDLE bytes:u32:LENGTH\n");
+	text = dump(false, false);
+	CHECK_HAS(text, " flux kind=900 flow=0x7 bytes=4 \"flow\"\n");
+	CHECK_HAS(text, "1 record, 1 of unknown kind");
+	free(text);
+	text = dump(true, false);
+	CHECK_HAS(text, "\"kind\": \"flux\"");
+	CHECK_HAS(text, "\"flow\": \"0x7\"");
+	free(text);
+	make_log_free(&m);
+}
+
 TEST(words_of_two_words_stay_one_field)
 {
 	char *text;
