@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of other versions: one of each that was released, and those of one to come."""
+
+import glob
+import json
+import os
+import shutil
+import struct
+import tarfile
+
+from harness import WRAPPER, Skip, case, check, check_equal, check_says, fixture, main, needs_exec
+from other_version import AT_SCHEMA, translate_all
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
+# More than a cap of 2 MiB holds.
+STEPS = b"alloc 900000000\nfree\nstorm 20000\nalloc 5000000\nstorm 20000\nalloc 3000\nquit\n"
+VIEWS = (["--at", "peak", "--at", "end"], ["--by", "library"], ["--by", "phase"], ["--by", "graph"], ["--by", "line"])
+
+
+def check_within(was, now, path=""):
+    """What the older report says is said by the newer one; that may say more."""
+    if isinstance(was, dict):
+        for key in was:
+            check(key in now, "%s/%s is gone" % (path, key))
+            check_within(was[key], now[key], "%s/%s" % (path, key))
+    elif isinstance(was, list):
+        check_equal(len(now), len(was), path)
+        for i, item in enumerate(was):
+            check_within(item, now[i], "%s/%d" % (path, i))
+    else:
+        check_equal(now, was, path)
+
+
+def books(report):
+    """Numbers and names; sentences may be worded otherwise."""
+    return {key: report[key] for key in ("at", "devices", "host", "out_of_memory", "training")}
+
+
+@case
+def recording_of_0_1_0(box):
+    """Its report is the one that 0.1.0 itself made of it. Beside the logs of five programs it has the schema of none."""
+    with tarfile.open(os.path.join(GOLDEN, "recording-0.1.0.tar.xz")) as packed:
+        packed.extractall(box.dir)
+    done = box.tare("report", "recording-0.1.0.tare", "--at", "peak", "--at", "end", "--json")
+    check_equal(done.code, 0, done)
+    with open(os.path.join(GOLDEN, "recording-0.1.0.json"), encoding="utf-8") as text:
+        was = json.load(text)
+    now = json.loads(done.out)
+    check_within(books(was), books(now))
+    check_equal(now["degraded"], was["degraded"])
+    dump = box.tare("dump", "recording-0.1.0.tare").out
+    check_equal(dump.count(" tensor "), 4004)
+    check("unknown" not in dump, dump[-2000:])
+
+
+def reports(box, rec):
+    for view in VIEWS:
+        done = box.tare("report", rec, *view, "--json")
+        check_equal(done.code, 0, done)
+        yield view, json.loads(done.out)
+
+
+def check_same_reports(box, rec):
+    """By a version that has moved, widened, added and removed fields, and has kinds of its own."""
+    ours, theirs = rec + ".tare", rec + "-newer.tare"
+    shutil.copytree(box.path(ours), box.path(theirs))
+    check(translate_all(box.path(theirs)) > 50)
+    for (view, was), (_, now) in zip(reports(box, ours), reports(box, theirs)):
+        notes = [note for note in now.pop("degraded") if "does not know" not in note]
+        check_equal([n.replace(ours, "") for n in was.pop("degraded")], [n.replace(theirs, "") for n in notes])
+        for report in was, now:
+            report.pop("also", None)
+        check_equal(json.dumps(now).replace(theirs, ours), json.dumps(was), view)
+    done = box.tare("report", theirs)
+    check_says(done.out + done.err, "of a kind that Tare", "open it with Tare 9.8.7")
+    check_says(box.tare("dump", theirs).out, " flux kind=900 a=7 bytes=4 \"flow\"")
+
+
+@case
+def a_newer_version_reads_the_same(box):
+    needs_exec()
+    commands = [" ".join(fixture(name)) for name in ("e2e_phases", "e2e_graphs", "e2e_tensors new", "e2e_vmm")]
+    box.record(["sh", "-c", "; ".join(commands)], rec="rec.tare", exit_code=None)
+    check_same_reports(box, "rec")
+
+
+@case
+def a_newer_version_has_folded(box):
+    if WRAPPER:
+        raise Skip("an emulated program takes minutes to outgrow a cap")
+    box.record(fixture("e2e_steps"), options=["--cap", "2MiB"], input=STEPS)
+    check("checkpoint.events" in os.listdir(box.path("rec.tare")), "nothing was folded")
+    check_same_reports(box, "rec")
+
+
+@case
+def a_schema_that_is_missing(box):
+    """A sentence for that log; what the others say is told."""
+    box.record(fixture("e2e_alloc"))
+    translate_all(box.path("rec.tare"))
+    log, = [p for p in glob.glob(box.path("rec.tare", "*.events")) if os.path.basename(p)[0].isdigit()]
+    with open(log, "r+b") as data:
+        data.seek(AT_SCHEMA)
+        data.write(struct.pack("=I", 12345))
+    check_says("\n".join(box.report()["degraded"]), "was written by Tare 9.8.7", "missing or damaged", "open it with Tare 9.8.7")
+
+
+main()
