@@ -70,18 +70,19 @@ static uint32_t new_id(void)
 	return __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
 }
 
-/* A record with a text behind its fields. `fields` has everything but the head. */
-static bool write_text(enum tare_kind kind, const void *fields, uint32_t size, const char *text,
-		       uint32_t bytes)
+/* A record with a text behind its fields, the last of which is how long that is. */
+static bool write_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
+		       const char *text, uint32_t bytes)
 {
 	struct tare_put put;
-	struct tare_record *rec = tare_ring_begin(&put, kind, size + bytes);
+	struct tare_record *to = tare_ring_begin(&put, kind, size + bytes);
 
-	if (!rec)
+	if (!to)
 		return false;
-	rec->stamp = tare_clock_ticks();
-	memcpy(rec + 1, (const struct tare_record *)fields + 1, size - sizeof(*rec));
-	memcpy((uint8_t *)rec + size, text, bytes);
+	to->stamp = tare_clock_ticks();
+	memcpy(to + 1, rec + 1, size - sizeof(*to));
+	memcpy((uint8_t *)to + size - sizeof(bytes), &bytes, sizeof(bytes));
+	memcpy((uint8_t *)to + size, text, bytes);
 	tare_ring_end(&put);
 	return true;
 }
@@ -91,6 +92,12 @@ static uint32_t text_bytes(const char *text)
 	size_t n = strlen(text);
 
 	return n < TEXT_LIMIT ? (uint32_t)n : TEXT_LIMIT;
+}
+
+bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
+		    const char *text)
+{
+	return write_text(kind, rec, size, text, text_bytes(text));
 }
 
 uint32_t tare_emit_string(const char *text)
@@ -107,8 +114,7 @@ uint32_t tare_emit_string(const char *text)
 	if (id)
 		return id;
 	rec.id = id = new_id();
-	rec.bytes = bytes;
-	if (!write_text(TARE_KIND_STRING, &rec, sizeof(rec), text, bytes))
+	if (!write_text(TARE_KIND_STRING, &rec.head, sizeof(rec), text, bytes))
 		return 0;
 	known_add(hash, tare_ring_epoch(), id); /* the first record opens the log: a new epoch */
 	return id;
@@ -121,7 +127,7 @@ uint32_t tare_emit_path(const char *path)
 
 static void emit_object_of(uint64_t pc)
 {
-	uint32_t epoch = tare_ring_epoch(), bytes;
+	uint32_t epoch = tare_ring_epoch();
 	struct tare_elf_object object;
 	struct tare_rec_object rec;
 	const char *path;
@@ -135,14 +141,12 @@ static void emit_object_of(uint64_t pc)
 	if (known_find(hash, epoch))
 		return;
 	path = tare_paths_of_log(object.path);
-	bytes = text_bytes(path);
 	memset(&rec, 0, sizeof(rec));
 	rec.base = object.base;
 	rec.begin = object.begin;
 	rec.end = object.end;
 	memcpy(&rec.build_id_0, object.build_id, 16);
-	rec.bytes = bytes;
-	if (!write_text(TARE_KIND_OBJECT, &rec, sizeof(rec), path, bytes))
+	if (!tare_emit_text(TARE_KIND_OBJECT, &rec.head, sizeof(rec), path))
 		return;
 	known_add(hash, epoch, 1);
 	if (tare_config.no_paths)
@@ -199,19 +203,6 @@ uint32_t tare_emit_stack(void)
 	return id;
 }
 
-static bool emit_plain(enum tare_kind kind, const void *fields, uint32_t size, uint64_t stamp)
-{
-	struct tare_put put;
-	struct tare_record *rec = tare_ring_begin(&put, kind, size);
-
-	if (!rec)
-		return false;
-	rec->stamp = stamp;
-	memcpy(rec + 1, (const struct tare_record *)fields + 1, size - sizeof(*rec));
-	tare_ring_end(&put);
-	return true;
-}
-
 uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 {
 	const uint32_t key[4] = { TARE_KIND_LINE, file, function, line };
@@ -259,111 +250,23 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	return id;
 }
 
-void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_EVENT, event, sizeof(*event), stamp);
-}
-
-void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_POOL, pool, sizeof(*pool), stamp);
-}
-
-void tare_emit_mempool(const struct tare_rec_mempool *pool)
-{
-	emit_plain(TARE_KIND_MEMPOOL, pool, sizeof(*pool), tare_clock_ticks());
-}
-
-void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_GRAPH, graph, sizeof(*graph), stamp);
-}
-
-void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_RSS, rss, sizeof(*rss), stamp);
-}
-
-void tare_emit_tensor(const struct tare_rec_tensor *tensor, uint64_t stamp)
-{
-	struct tare_put put;
-	struct tare_rec_tensor *rec =
-		(struct tare_rec_tensor *)tare_ring_begin(&put, TARE_KIND_TENSOR, sizeof(*rec));
-
-	if (!rec)
-		return;
-	rec->head.stamp = stamp;
-	/* There are more of these than of all others: no calls. */
-	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
-	tare_ring_end(&put);
-}
-
-bool tare_emit_stream(const struct tare_rec_stream *stream)
-{
-	return emit_plain(TARE_KIND_STREAM, stream, sizeof(*stream), tare_clock_ticks());
-}
-
-void tare_emit_oom(const struct tare_rec_oom *oom)
-{
-	emit_plain(TARE_KIND_OOM, oom, sizeof(*oom), tare_clock_ticks());
-}
-
-void tare_emit_probe(const struct tare_rec_probe *probe)
-{
-	emit_plain(TARE_KIND_PROBE, probe, sizeof(*probe), tare_clock_ticks());
-}
-
-void tare_emit_pool_witness(const struct tare_rec_pool_witness *said, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_POOL_WITNESS, said, sizeof(*said), stamp);
-}
-
-void tare_emit_sweep(const struct tare_rec_sweep *sweep)
-{
-	emit_plain(TARE_KIND_SWEEP, sweep, sizeof(*sweep), tare_clock_ticks());
-}
-
-void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp)
-{
-	emit_plain(TARE_KIND_PHASE, phase, sizeof(*phase), stamp);
-}
-
-void tare_emit_device(const struct tare_rec_device *device, const char *name)
-{
-	struct tare_rec_device rec = *device;
-
-	rec.bytes = text_bytes(name);
-	write_text(TARE_KIND_DEVICE, &rec, sizeof(rec), name, rec.bytes);
-}
-
-void tare_emit_card(const struct tare_rec_card *card, const char *name)
-{
-	struct tare_rec_card rec = *card;
-
-	rec.bytes = text_bytes(name);
-	write_text(TARE_KIND_CARD, &rec, sizeof(rec), name, rec.bytes);
-}
-
-void tare_emit_aside(int device, int64_t bytes)
-{
-	struct tare_rec_aside rec = { .device = device, .bytes = bytes };
-
-	emit_plain(TARE_KIND_ASIDE, &rec, sizeof(rec), tare_clock_ticks());
-}
-
-void tare_emit_degraded(const char *sentence)
-{
-	struct tare_rec_degraded rec = { .bytes = 0 };
-
-	rec.bytes = text_bytes(sentence);
-	write_text(TARE_KIND_DEGRADED, &rec, sizeof(rec), sentence, rec.bytes);
-}
-
 void tare_emit_launch(const char *text, uint32_t bytes)
 {
-	struct tare_rec_launch rec = { .bytes = bytes };
+	struct tare_rec_launch rec = { .reserved0 = 0 };
 
-	write_text(TARE_KIND_LAUNCH, &rec, sizeof(rec), text, bytes);
+	write_text(TARE_KIND_LAUNCH, &rec.head, sizeof(rec), text, bytes);
+}
+
+static void write_table(enum tare_kind kind, const struct tare_record *rec, uint32_t size)
+{
+	struct tare_put put;
+	struct tare_record *to = tare_ring_begin(&put, kind, size);
+
+	if (!to)
+		return;
+	to->stamp = rec->stamp;
+	memcpy(to + 1, rec + 1, size - sizeof(*to));
+	tare_ring_end(&put);
 }
 
 void tare_emit_status(int status)
@@ -371,18 +274,19 @@ void tare_emit_status(int status)
 	struct tare_rec_status rec;
 
 	memset(&rec, 0, sizeof(rec));
+	rec.head.stamp = tare_clock_ticks();
 	rec.pid = tare_sys_getpid();
 	rec.generation = TARE_LAST_GENERATION;
 	rec.status = (uint32_t)(status & 0xff) << 8;
-	emit_plain(TARE_KIND_STATUS, &rec, sizeof(rec), tare_clock_ticks());
+	write_table(TARE_KIND_STATUS, &rec.head, sizeof(rec));
 }
 
-void tare_emit_reading(struct tare_rec_reading *reading, uint64_t since)
+void tare_emit_reading_since(struct tare_rec_reading *reading, uint64_t since)
 {
 	uint64_t now = tare_clock_ticks();
 
 	reading->took = now - since;
-	emit_plain(TARE_KIND_READING, reading, sizeof(*reading), now);
+	tare_emit_reading(reading, now);
 }
 
 void tare_emit_clock(void)
@@ -391,12 +295,12 @@ void tare_emit_clock(void)
 
 	memset(&rec, 0, sizeof(rec));
 	rec.monotonic_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
-	rec.ticks = tare_clock_ticks();
+	rec.head.stamp = rec.ticks = tare_clock_ticks();
 	rec.realtime_ns = tare_sys_now_ns(CLOCK_REALTIME);
-	emit_plain(TARE_KIND_CLOCK, &rec, sizeof(rec), rec.ticks);
+	write_table(TARE_KIND_CLOCK, &rec.head, sizeof(rec));
 }
 
-void tare_emit_end(uint32_t how)
+void tare_emit_end_of_log(uint32_t how)
 {
 	struct tare_rec_end rec;
 
@@ -404,5 +308,5 @@ void tare_emit_end(uint32_t how)
 	rec.tid = tare_sys_gettid();
 	rec.how = how;
 	tare_weigh_account(&rec.weigh_ticks, &rec.run_ticks);
-	emit_plain(TARE_KIND_END, &rec, sizeof(rec), tare_clock_ticks());
+	tare_emit_end(&rec, tare_clock_ticks());
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/ring/ring.h"
 #include "trace/format.h"
 
 /* The id under which a text stands in the log; writes it the first time. 0: nothing is recorded. */
@@ -27,30 +28,54 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line);
 uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t depth);
 uint32_t tare_emit_line_stack_known(uint64_t hash); /* 0: the log does not have it */
 
-/* Copies `event` (all but its head) into the log with this stamp. */
-void tare_emit_event(const struct tare_rec_event *event, uint64_t stamp);
+/*
+ * tare_emit_event(&rec, stamp), tare_emit_pool(&rec, stamp), …: one function for each kind of the class EVENT without a
+ * tail, which copies the record, all but its head, into the log. False: it is not in the log. They are inline because
+ * of TENSOR: there are more of these than of all others, and a copy of known size is no call.
+ */
+#define TARE_EMIT_EVENT_NONE(name, key)                                                            \
+	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, uint64_t stamp)     \
+	{                                                                                          \
+		struct tare_put put;                                                               \
+		struct tare_record *to = tare_ring_begin(&put, TARE_KIND_##key, sizeof(*rec));     \
+                                                                                                   \
+		if (!to)                                                                           \
+			return false;                                                              \
+		to->stamp = stamp;                                                                 \
+		__builtin_memcpy(to + 1, &rec->head + 1, sizeof(*rec) - sizeof(*to));              \
+		tare_ring_end(&put);                                                               \
+		return true;                                                                       \
+	}
 
-void tare_emit_pool(const struct tare_rec_pool *pool, uint64_t stamp);
-void tare_emit_rss(const struct tare_rec_rss *rss, uint64_t stamp);
-void tare_emit_tensor(const struct tare_rec_tensor *tensor, uint64_t stamp);
-bool tare_emit_stream(const struct tare_rec_stream *stream); /* false: it is not in the log */
-void tare_emit_oom(const struct tare_rec_oom *oom);
-void tare_emit_probe(const struct tare_rec_probe *probe);
-void tare_emit_pool_witness(const struct tare_rec_pool_witness *said, uint64_t stamp);
-void tare_emit_sweep(const struct tare_rec_sweep *sweep);
+/* tare_emit_device(&rec, text), …: the same for kinds with a text, which is cut if it is very long. Stamped with now. */
+#define TARE_EMIT_KEPT_TEXT(name, key)                                                             \
+	static inline bool tare_emit_##name(const struct tare_rec_##name *rec, const char *text)   \
+	{                                                                                          \
+		return tare_emit_text(TARE_KIND_##key, &rec->head, sizeof(*rec), text);            \
+	}
+#define TARE_EMIT_EVENT_TEXT(name, key) TARE_EMIT_KEPT_TEXT(name, key)
+bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
+		    const char *text);
 
-void tare_emit_phase(const struct tare_rec_phase *phase, uint64_t stamp);
-void tare_emit_mempool(const struct tare_rec_mempool *pool);
-void tare_emit_graph(const struct tare_rec_graph *graph, uint64_t stamp);
-void tare_emit_device(const struct tare_rec_device *device, const char *name);
-void tare_emit_card(const struct tare_rec_card *card, const char *name);
-void tare_emit_aside(int device, int64_t bytes);
-void tare_emit_degraded(const char *sentence);
+/* Tables have functions of their own, above; the others are not written by the recorder, or by its ring. */
+#define TARE_EMIT_KEPT_NONE(name, key)
+#define TARE_EMIT_TABLE_NONE(name, key)
+#define TARE_EMIT_TABLE_TEXT(name, key)
+#define TARE_EMIT_TABLE_PCS(name, key)
+#define TARE_EMIT_PART_NONE(name, key)
+#define TARE_EMIT_FRAME_NONE(name, key)
+
+#define F(type, field, role)
+#define TARE_RECORD(id, key, name, cls, fields, tail) TARE_EMIT_##cls##_##tail(name, key)
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
+
 void tare_emit_launch(const char *text, uint32_t bytes);
 void tare_emit_status(int status); /* as exit() was given it */
-void tare_emit_reading(struct tare_rec_reading *reading,
-		       uint64_t since); /* since: before it was taken */
+/* Stamped with now, which is as long after `since`, before the reading, as it `took`. */
+void tare_emit_reading_since(struct tare_rec_reading *reading, uint64_t since);
 void tare_emit_clock(void);
-void tare_emit_end(uint32_t how);
+void tare_emit_end_of_log(uint32_t how);
 
 #endif

@@ -127,7 +127,7 @@ void tare_finish(uint32_t how)
 	if (tare_depth == 0 && tare_ring_command() == TARE_COMMAND_RECORD)
 		tare_devices_read_last();
 	tare_execs_report();
-	tare_emit_end(how);
+	tare_emit_end_of_log(how);
 	tare_ring_finish();
 }
 
@@ -174,6 +174,6 @@ void tare_degraded(const char *sentence, const char *subject)
 	tare_plib_format(text, TEXT, "%s%s%s", subject ? subject : "", subject ? ": " : "",
 			 sentence);
 	if (is_said_first(text))
-		tare_emit_degraded(text);
+		tare_emit_degraded(&(struct tare_rec_degraded){ 0 }, text);
 	tare_scratch_give(text, TEXT);
 }

@@ -156,6 +156,6 @@ void tare_devices_read_last(void)
 		rec.used = memory.used;
 		rec.reserved = memory.reserved;
 		rec.total = memory.total;
-		tare_emit_reading(&rec, since);
+		tare_emit_reading_since(&rec, since);
 	}
 }

@@ -17,6 +17,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
+#include "trace/clock.h"
 
 /* Mangled. With a capture mode since 2.1, without one from 1.10 on. */
 #define BEGIN_MODE _ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode
@@ -101,7 +102,7 @@ TARE_EXPORT struct pool_id POOL(void *graph) {
 	rec.object = (uint64_t)(uintptr_t)graph;
 	rec.first = pool.first;
 	rec.second = pool.second;
-	tare_emit_mempool(&rec);
+	tare_emit_mempool(&rec, tare_clock_ticks());
 	tare_depth--;
 	return pool;
 }

@@ -14,6 +14,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
+#include "trace/clock.h"
 
 enum { CUDA = 1 /* c10::DeviceType, also of HIP builds; the low byte of a c10::Device */ };
 
@@ -44,7 +45,7 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 	rec.device = (int8_t)(device >> 8);
 	rec.python = tare_python_stack();
 	rec.stack = tare_emit_stack();
-	tare_emit_oom(&rec);
+	tare_emit_oom(&rec, tare_clock_ticks());
 	tare_depth--;
 }
 

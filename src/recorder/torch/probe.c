@@ -56,7 +56,7 @@ static void sweep(void)
 				       .flags = result.flags,
 				       .ticks = tare_clock_ticks() - begin };
 	if (is_done)
-		tare_emit_sweep(&rec);
+		tare_emit_sweep(&rec, tare_clock_ticks());
 	tare_depth--;
 	the.last = tare_clock_ticks() - begin;
 	the.spent += the.last;

@@ -6,6 +6,7 @@
 #include "recorder/emit.h"
 #include "recorder/python/code.h"
 #include "recorder/recorder.h"
+#include "trace/clock.h"
 
 enum { ENTRIES_MAX = 20000, NAME_BYTES = 256 };
 
@@ -55,7 +56,7 @@ static void emit(struct tare_probe_sweep *s, uint64_t at, uint64_t of, uint32_t 
 	rec.role = (uint16_t)role;
 	rec.flags = (uint16_t)flags;
 	rec.name = name;
-	tare_emit_probe(&rec);
+	tare_emit_probe(&rec, tare_clock_ticks());
 	s->result->entries++;
 }
 

@@ -23,6 +23,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"
+#include "trace/clock.h"
 
 /*
  * Mangled; a DeviceIndex is a signed char. The last is there since streams have more than two priorities
@@ -94,7 +95,7 @@ static bool tell(int device, uint64_t id)
 				       .ids = (uint16_t)__atomic_load_n(&torch.ids,
 									__ATOMIC_RELAXED) };
 
-	if (!tare_emit_stream(&rec))
+	if (!tare_emit_stream(&rec, tare_clock_ticks()))
 		return false;
 	said.id = id;
 	said.device = device;

@@ -12,6 +12,7 @@
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "recorder/weigh.h"
+#include "trace/clock.h"
 
 enum { ABSENT = -1, UNKNOWN = 0 }; /* else 1 + the card */
 
@@ -204,7 +205,8 @@ void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes
 		return;
 	sum = __atomic_add_fetch(&slot->parts[number_of(card)].aside, bytes, __ATOMIC_ACQ_REL);
 	if (tare_depth > 0)
-		tare_emit_aside(ordinal, sum);
+		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum },
+				tare_clock_ticks());
 }
 
 void tare_vram_describe(int ordinal)
