@@ -42,6 +42,7 @@ need build meson has meson
 need build ninja-build has ninja
 need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
+need build libzstd-dev test -e /usr/include/zstd.h
 need test g++ has g++
 need test clang has clang
 need test clang-format-14 has clang-format-14

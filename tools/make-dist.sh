@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=${TARE_DIST_BUILD:-build-dist}
 if [ "${1:-}" = --arch ] && [ "$2" != "$(uname -m)" ]; then
 	build=$build-$2
-	set -- --cross-file "tools/cross/$2-linux-gnu.ini" -Dsqlite_folder="$(tools/foreign-sqlite.sh "$2")"
+	set -- --cross-file "tools/cross/$2-linux-gnu.ini" -Dlibraries_folder="$(tools/foreign-libraries.sh "$2")"
 else
 	set --
 fi
@@ -29,6 +29,6 @@ out=${TARE_DIST_DIR:-dist}/$name
 rm -rf "$out"
 mkdir -p "$out"
 DESTDIR=$(realpath "$out") meson install -C "$build" --no-rebuild --strip >/dev/null
-cp README.md LICENSE CHANGELOG.md "$out"
+cp README.md LICENSE LICENSE.zstd CHANGELOG.md "$out"
 tools/check-symbol-versions.sh "$out" >&2
 echo "$out"

@@ -152,7 +152,7 @@ fi
 
 if has aarch64-linux-gnu-gcc && has qemu-aarch64-static; then
 	if step 'build for aarch64' setup_and_build build-aarch64 \
-		--cross-file tools/cross/aarch64-linux-gnu.ini -Dsqlite_folder="$(tools/foreign-sqlite.sh aarch64 2>"$log")"; then
+		--cross-file tools/cross/aarch64-linux-gnu.ini -Dlibraries_folder="$(tools/foreign-libraries.sh aarch64 2>"$log")"; then
 		step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
 			build-aarch64/src/recorder build-aarch64/simgpu
 		run_tests 'tests on aarch64 (qemu)' build-aarch64

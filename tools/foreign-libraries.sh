@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# SQLite for another machine than this one: unpacks sqlite3.h and libsqlite3.a of the distribution's own package,
-# without adding that architecture to this system. Needs apt and, the first time, a network; no root.
-#   tools/foreign-sqlite.sh aarch64        The last line of output is the folder that has both.
+# SQLite and zstd for another machine than this one: unpacks the headers and the static libraries of the
+# distribution's own packages, without adding that architecture to this system. Needs apt and, the first time, a
+# network; no root.
+#   tools/foreign-libraries.sh aarch64        The last line of output is the folder that has them.
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -10,8 +11,8 @@ cd "$(dirname "$0")/.."
 machine=$1
 declare -A debian=([aarch64]=arm64 [x86_64]=amd64)
 arch=${debian[$machine]}
-folder=$PWD/build-deps/sqlite-$machine
-if [ ! -e "$folder/libsqlite3.a" ]; then
+folder=$PWD/build-deps/$machine
+if [ ! -e "$folder/libzstd.a" ]; then
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	chmod 755 "$work" # apt reads it as a user of its own
@@ -29,9 +30,11 @@ if [ ! -e "$folder/libsqlite3.a" ]; then
 		-o Dir::Cache="$work/cache" -o APT::Sandbox::User=root)
 	: >"$work/parts/none"
 	apt-get "${apt[@]}" update >&2
-	(cd "$work" && apt-get "${apt[@]}" download libsqlite3-dev >&2)
-	dpkg-deb --fsys-tarfile "$work"/libsqlite3-dev_*.deb | tar -x -C "$work" ./usr
-	mv "$work/usr/include/sqlite3.h" "$folder"
-	mv "$work"/usr/lib/*/libsqlite3.a "$folder" # last: it says that all is there
+	(cd "$work" && apt-get "${apt[@]}" download libsqlite3-dev libzstd-dev >&2)
+	for package in "$work"/*.deb; do
+		dpkg-deb --fsys-tarfile "$package" | tar -x -C "$work" ./usr
+	done
+	mv "$work"/usr/include/{sqlite3,zstd,zstd_errors}.h "$work"/usr/lib/*/libsqlite3.a "$folder"
+	mv "$work"/usr/lib/*/libzstd.a "$folder" # last: it says that all is there
 fi
 echo "$folder"
