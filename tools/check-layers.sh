@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.." || exit 2
 declare -A may=(
 	[base]='base/'
 	[profile]='profile/' # libc only: the simulated driver has it too
-	[trace]='(trace|base)/'
+	[store]='(store|trace|base)/'
+	[trace]='(trace|base)/|store/store\.h$'
 	[witness]='(witness|base)/|trace/format\.h$'
 	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/sim_(abi\.h|extra\.def)$'
 	[session]='(session|witness|ledger|profile|trace|base)/'

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_BLOCK_H
+#define TARE_STORE_BLOCK_H
+
+#include "store/form.h"
+
+/*
+ * Records of one log as a block of a segment, and back. A block stands on its own: it names nothing outside of itself.
+ * What comes back is byte for byte what was given, its seal included.
+ *
+ *   A block is: the number of records; which forms there are (a kind, and whether its fields are columns or it is
+ *   raw bytes, as of a kind that this version does not know); the form of each record; stamps; positions;
+ *   then the columns of each form.
+ */
+struct tare_block_record {
+	const uint8_t *data; /* the record, aligned to 16 */
+	uint64_t position;
+	uint32_t bytes; /* in the log */
+};
+
+enum {
+	TARE_BLOCK_RECORDS = 32768, /* a block has no more of them, */
+	TARE_BLOCK_BYTES = 8 << 20, /* and none is begun in one that has more than these */
+};
+
+void tare_block_encode(struct tare_pack *out, const struct tare_block_record *records, size_t n);
+
+struct tare_block {
+	struct tare_block_record *records; /* in the order in which they were given */
+	size_t n, cap;
+	struct tare_block_memory *memory;
+};
+void tare_block_free(struct tare_block *b); /* b is empty afterwards */
+
+/*
+ * Into `b`, whose former content is dropped. Without positions `position` and the seals are 0, which is quicker.
+ * `data` has room for all fields that this version knows of the kind; those that the record lacks are 0. False:
+ * damage; then the block has no records.
+ */
+bool tare_block_decode(struct tare_block *b, const void *bytes, size_t size, bool has_positions);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/array.h"
+#include "store/block_private.h"
+#include "trace/encode.h"
+
+#include <stdlib.h>
+
+enum {
+	BYTES_MAX = 64 << 20, /* of the records of a block that can be believed */
+	RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
+};
+
+struct form {
+	const struct tare_kind_info *info; /* NULL: raw */
+	bool is_raw;
+	size_t first, n;       /* its records, among those sorted by form */
+	struct tare_pack data; /* of all its records; kept for the next block */
+};
+
+/* Kept from block to block. */
+struct tare_block_memory {
+	struct tare_form_scratch fields;
+	struct form forms[FORMS_MAX];
+	uint64_t form_nr;
+	struct expected expected;
+	struct tare_pack text, heads; /* tails of a form; the fields of records that have tails */
+	uint64_t *which, *stamps, *column, *words;
+	size_t which_cap, stamp_cap, column_cap, word_cap;
+	uint8_t **records; /* sorted by form */
+	size_t record_cap;
+	uint32_t *bytes; /* in the same order */
+	size_t byte_cap;
+	size_t sum; /* of the memory that the records take */
+};
+
+void tare_block_free(struct tare_block *b)
+{
+	struct tare_block_memory *m = b->memory;
+
+	if (m) {
+		tare_form_scratch_free(&m->fields);
+		for (int i = 0; i < FORMS_MAX; i++)
+			tare_pack_free(&m->forms[i].data);
+		tare_pack_free(&m->text);
+		tare_pack_free(&m->heads);
+		free(m->which);
+		free(m->stamps);
+		free(m->column);
+		free(m->words);
+		free(m->records);
+		free(m->bytes);
+		free(m);
+	}
+	free(b->records);
+	*b = (struct tare_block){ 0 };
+}
+
+static size_t whole_cells(size_t size)
+{
+	return (size + TARE_CELL - 1) / TARE_CELL * TARE_CELL;
+}
+
+static void reserve(struct tare_block *b, size_t n)
+{
+	struct tare_block_memory *m = b->memory;
+
+	b->records = tare_array_reserve(b->records, &b->cap, n, sizeof(*b->records));
+	m->which = tare_array_reserve(m->which, &m->which_cap, n, sizeof(uint64_t));
+	m->stamps = tare_array_reserve(m->stamps, &m->stamp_cap, n, sizeof(uint64_t));
+	m->column = tare_array_reserve(m->column, &m->column_cap, n, sizeof(uint64_t));
+	m->records = tare_array_reserve(m->records, &m->record_cap, n, sizeof(uint8_t *));
+	m->bytes = tare_array_reserve(m->bytes, &m->byte_cap, n, sizeof(uint32_t));
+}
+
+static bool read_forms(struct tare_block *b, struct tare_unpack *in, size_t n)
+{
+	struct tare_block_memory *m = b->memory;
+	size_t first = 0;
+
+	m->form_nr = tare_unpack_number(in);
+	if (in->is_bad || m->form_nr == 0 || m->form_nr > FORMS_MAX)
+		return false;
+	for (uint64_t i = 0; i < m->form_nr; i++) {
+		uint64_t kind = tare_unpack_number(in);
+		struct form *f = &m->forms[i];
+
+		f->info = kind <= UINT16_MAX ? tare_decode_kind((uint16_t)kind) : NULL;
+		f->is_raw = kind == 0;
+		f->n = 0;
+		if (!f->info && !f->is_raw)
+			return false; /* its columns can only be read by whom knows the kind */
+	}
+	if (!tare_column_decode(in, &m->fields.column, m->which, n, NULL))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (m->which[i] >= m->form_nr)
+			return false;
+		m->forms[m->which[i]].n++;
+	}
+	for (uint64_t i = 0; i < m->form_nr; i++) {
+		m->forms[i].first = first;
+		first += m->forms[i].n;
+	}
+	return true;
+}
+
+/* Memory for so much more, aligned, as zeros; NULL: more than a block can have. */
+static uint8_t *memory_for(struct tare_block_memory *m, struct tare_pack *p, size_t size)
+{
+	m->sum += size;
+	if (m->sum > BYTES_MAX)
+		return NULL;
+	p->len = 0;
+	return memset(tare_pack_room(p, size + TARE_CELL), 0, size);
+}
+
+static bool read_columns(struct tare_block *b, struct tare_unpack *in, struct form *f)
+{
+	struct tare_block_memory *m = b->memory;
+	size_t size = whole_cells(f->info->fixed);
+	bool has_tail = f->info->tail != TARE_TAIL_NONE;
+	uint8_t *at = memory_for(m, has_tail ? &m->heads : &f->data, size * f->n);
+
+	if (!at)
+		return false;
+	for (size_t i = 0; i < f->n; i++, at += size) {
+		m->records[f->first + i] = at;
+		m->bytes[f->first + i] = (uint32_t)size;
+	}
+	return tare_form_decode(in, &m->fields, f->info, m->records + f->first, f->n);
+}
+
+/* Their fields are there, and say how long they are: now every record gets its own memory. */
+static bool read_tails(struct tare_block *b, struct tare_unpack *in, struct form *f)
+{
+	struct tare_block_memory *m = b->memory;
+	size_t item = f->info->tail == TARE_TAIL_PCS ? sizeof(uint64_t) : 1, tails = 0, sum = 0;
+	const uint8_t *tail;
+	uint8_t *at;
+
+	for (size_t i = f->first; i < f->first + f->n; i++) {
+		uint64_t length = tare_decode_tail_length(f->info, m->records[i]);
+		size_t size =
+			length <= RECORD_MAX ? tare_encode_size(f->info->fixed, length * item) : 0;
+
+		if (!size)
+			return false;
+		m->bytes[i] = (uint32_t)size;
+		tails += length * item;
+		sum += size;
+	}
+	at = memory_for(m, &f->data, sum);
+	if (!at)
+		return false;
+	if (item == 1) {
+		if (!tare_unpack_zipped(in, &m->text, tails) || m->text.len != tails)
+			return false;
+		tail = m->text.data;
+	} else {
+		m->words = tare_array_reserve(m->words, &m->word_cap, tails / item + 1, item);
+		if (!tare_column_decode(in, &m->fields.column, m->words, tails / item, NULL))
+			return false;
+		tail = (const uint8_t *)m->words;
+	}
+	for (size_t i = f->first; i < f->first + f->n; i++) {
+		size_t length = tare_decode_tail_length(f->info, m->records[i]) * item;
+
+		memcpy(at, m->records[i], f->info->fixed);
+		memcpy(at + f->info->fixed, tail, length);
+		m->records[i] = at;
+		tail += length;
+		at += m->bytes[i];
+	}
+	return true;
+}
+
+static size_t room_of_raw(const uint8_t *raw, size_t bytes)
+{
+	const struct tare_kind_info *info;
+	uint16_t kind;
+
+	memcpy(&kind, raw, sizeof(kind));
+	info = tare_decode_kind(kind);
+	return whole_cells(info && info->fixed > bytes ? info->fixed : bytes);
+}
+
+static bool read_raw(struct tare_block *b, struct tare_unpack *in, struct form *f)
+{
+	struct tare_block_memory *m = b->memory;
+	size_t sum = 0, room = 0;
+	const uint8_t *raw;
+	uint8_t *at;
+
+	if (!tare_column_decode(in, &m->fields.column, m->column, f->n, NULL))
+		return false;
+	for (size_t i = 0; i < f->n; i++) {
+		if (m->column[i] < sizeof(struct tare_record) || m->column[i] > BYTES_MAX)
+			return false;
+		m->bytes[f->first + i] = (uint32_t)m->column[i];
+		sum += m->column[i] - sizeof(uint32_t);
+	}
+	if (sum > BYTES_MAX || !tare_unpack_zipped(in, &m->text, sum) || m->text.len != sum)
+		return false;
+	raw = m->text.data;
+	for (size_t i = 0; i < f->n; i++) {
+		room += room_of_raw(raw, m->column[i]);
+		raw += m->column[i] - sizeof(uint32_t);
+	}
+	at = memory_for(m, &f->data, room);
+	raw = m->text.data;
+	for (size_t i = 0; i < f->n && at; i++) {
+		memcpy(at + sizeof(uint32_t), raw, m->column[i] - sizeof(uint32_t));
+		m->records[f->first + i] = at;
+		at += room_of_raw(raw, m->column[i]);
+		raw += m->column[i] - sizeof(uint32_t);
+	}
+	return at != NULL;
+}
+
+static bool read_form(struct tare_block *b, struct tare_unpack *in, struct form *f)
+{
+	if (f->n == 0)
+		return false;
+	if (f->is_raw)
+		return read_raw(b, in, f);
+	if (!read_columns(b, in, f))
+		return false;
+	return f->info->tail == TARE_TAIL_NONE || read_tails(b, in, f);
+}
+
+/* The heads, and the order in which the records were given. */
+static void put_together(struct tare_block *b, size_t n)
+{
+	struct tare_block_memory *m = b->memory;
+	uint64_t stamp = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct form *f = &m->forms[m->which[i]];
+		size_t at = f->first++;
+		struct tare_record *head = (struct tare_record *)(void *)m->records[at];
+
+		stamp += tare_unzigzag(m->stamps[i]);
+		if (!f->is_raw) {
+			head->kind = f->info->kind;
+			head->cells = (uint16_t)(m->bytes[at] / TARE_CELL);
+			head->stamp = stamp;
+		}
+		b->records[i] =
+			(struct tare_block_record){ .data = m->records[at], .bytes = m->bytes[at] };
+	}
+	b->n = n;
+}
+
+static bool read_positions(struct tare_block *b, struct tare_unpack *in, size_t n)
+{
+	struct tare_block_memory *m = b->memory;
+	struct expected *e = &m->expected;
+	const struct tare_field *tid[FORMS_MAX];
+
+	memset(e, 0, sizeof(*e));
+	for (uint64_t i = 0; i < m->form_nr; i++)
+		tid[i] = m->forms[i].is_raw ? NULL : tid_field(m->forms[i].info);
+	if (!tare_column_decode(in, &m->fields.column, m->column, n, NULL))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct tare_block_record *r = &b->records[i];
+		uint64_t *next = expected_of(e, tid[m->which[i]], r->data);
+
+		r->position = *next + tare_unzigzag(m->column[i]) * TARE_CELL;
+		*next = e->last = r->position + r->bytes;
+		tare_encode_seal((struct tare_record *)(uintptr_t)r->data, r->position);
+	}
+	return true;
+}
+
+bool tare_block_decode(struct tare_block *b, const void *bytes, size_t size, bool has_positions)
+{
+	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false }, positions;
+	struct tare_block_memory *m;
+	size_t n = tare_unpack_number(&in);
+
+	b->n = 0;
+	if (in.is_bad || n == 0 || n > TARE_BLOCK_RECORDS)
+		return false;
+	if (!b->memory)
+		b->memory = tare_xcalloc(1, sizeof(*b->memory));
+	m = b->memory;
+	m->sum = 0;
+	reserve(b, n);
+	if (!read_forms(b, &in, n) ||
+	    !tare_column_decode(&in, &m->fields.column, m->stamps, n, NULL))
+		return false;
+	positions = in;
+	tare_column_skip(&in);
+	for (uint64_t i = 0; i < m->form_nr; i++)
+		if (in.is_bad || !read_form(b, &in, &m->forms[i]))
+			return false;
+	put_together(b, n);
+	if (has_positions && !read_positions(b, &positions, n))
+		b->n = 0;
+	return b->n > 0;
+}

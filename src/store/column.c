@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/column.h"
+
+#include "base/array.h"
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum how { SAME, NUMBERS, NAMED };
+
+static size_t length_of(uint64_t v)
+{
+	return v ? (size_t)(70 - __builtin_clzll(v)) / 7 : 1;
+}
+
+/* The different values in the order in which they appear, and which of them each value is. */
+struct names {
+	struct tare_map map; /* value → its number */
+	uint64_t *words;
+	uint32_t *ids;
+	size_t word_nr, word_cap;
+};
+
+static void free_names(struct names *names)
+{
+	tare_map_free(&names->map);
+	free(names->words);
+	free(names->ids);
+}
+
+/* False: there are more than `limit` different ones. */
+static bool find_names(struct names *names, const uint64_t *values, size_t n, size_t limit)
+{
+	names->ids = tare_xmalloc(n * sizeof(*names->ids));
+	for (size_t i = 0; i < n; i++) {
+		bool is_new;
+		uint64_t *id = tare_map_put(&names->map, values[i], &is_new);
+
+		if (is_new) {
+			if (names->word_nr == limit)
+				return false;
+			names->words = tare_array_reserve(names->words, &names->word_cap,
+							  names->word_nr + 1, sizeof(uint64_t));
+			*id = names->word_nr;
+			names->words[names->word_nr++] = values[i];
+		}
+		names->ids[i] = (uint32_t)*id;
+	}
+	return true;
+}
+
+static size_t cost_of_names(const struct names *names, size_t n)
+{
+	size_t cost = 0;
+
+	for (size_t i = 0; i < names->word_nr; i++)
+		cost += length_of(tare_zigzag(names->words[i] - (i ? names->words[i - 1] : 0)));
+	for (size_t i = 0; i < n; i++)
+		cost += length_of(names->ids[i]);
+	return cost;
+}
+
+static void put_numbers(struct tare_pack *out, const uint64_t *values, size_t n, size_t size)
+{
+	uint8_t *bytes = tare_xmalloc(size), *at = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		at = tare_varint_put(at, values[i]);
+	tare_pack_zipped(out, bytes, size);
+	free(bytes);
+}
+
+static void put_named(struct tare_pack *out, const struct names *names, size_t n)
+{
+	struct tare_pack words = { 0 };
+	uint8_t *bytes = tare_xmalloc(n * TARE_VARINT_MAX), *at = bytes;
+
+	for (size_t i = 0; i < names->word_nr; i++)
+		tare_pack_number(&words,
+				 tare_zigzag(names->words[i] - (i ? names->words[i - 1] : 0)));
+	for (size_t i = 0; i < n; i++)
+		at = tare_varint_put(at, names->ids[i]);
+	tare_pack_number(out, names->word_nr);
+	tare_pack_zipped(out, words.data, words.len);
+	tare_pack_zipped(out, bytes, (size_t)(at - bytes));
+	tare_pack_free(&words);
+	free(bytes);
+}
+
+bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
+{
+	struct names names = { 0 };
+	size_t same = 1, cost = 0;
+	bool is_named;
+
+	while (same < n && values[same] == values[0])
+		same++;
+	if (same >= n) {
+		tare_pack_number(out, SAME);
+		tare_pack_number(out, n ? values[0] : 0);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		cost += length_of(values[i]);
+	/* Numbers of one byte each are as short as their names would be. */
+	is_named =
+		cost > n && find_names(&names, values, n, n / 2) && cost_of_names(&names, n) < cost;
+	if (is_named) {
+		tare_pack_number(out, NAMED);
+		put_named(out, &names, n);
+	} else {
+		tare_pack_number(out, NUMBERS);
+		put_numbers(out, values, n, cost);
+	}
+	free_names(&names);
+	return is_named;
+}
+
+void tare_column_scratch_free(struct tare_column_scratch *s)
+{
+	tare_pack_free(&s->bytes);
+	free(s->words);
+	*s = (struct tare_column_scratch){ 0 };
+}
+
+/* What is longer than its bytes reads as zeros, and is then seen to be too long. */
+static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
+			uint64_t *values, size_t n)
+{
+	const uint8_t *at, *end;
+	size_t i;
+
+	if (!tare_unpack_zipped(in, &scratch->bytes, n * TARE_VARINT_MAX))
+		return false;
+	at = scratch->bytes.data;
+	end = at + scratch->bytes.len;
+	for (i = 0; i < n && at < end; i++)
+		at = tare_varint_get(at, &values[i]);
+	in->is_bad |= i != n || at != end;
+	return !in->is_bad;
+}
+
+static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values,
+		      size_t n, struct tare_column_ids *ids)
+{
+	size_t word_nr = tare_unpack_number(in);
+	uint64_t most = 0, before = 0;
+
+	if (in->is_bad || word_nr == 0 || word_nr > n) {
+		in->is_bad = true;
+		return false;
+	}
+	scratch->words =
+		tare_array_reserve(scratch->words, &scratch->word_cap, word_nr, sizeof(uint64_t));
+	if (!get_numbers(in, scratch, scratch->words, word_nr) ||
+	    !get_numbers(in, scratch, values, n))
+		return false;
+	for (size_t i = 0; i < word_nr; i++)
+		before = scratch->words[i] = before + tare_unzigzag(scratch->words[i]);
+	for (size_t i = 0; i < n; i++)
+		most = values[i] > most ? values[i] : most;
+	if (most >= word_nr) {
+		in->is_bad = true;
+		return false;
+	}
+	if (ids) {
+		ids->ids = tare_array_reserve(ids->ids, &ids->cap, n, sizeof(uint32_t));
+		ids->id_nr = word_nr;
+		for (size_t i = 0; i < n; i++)
+			ids->ids[i] = (uint32_t)values[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		values[i] = scratch->words[values[i]];
+	return true;
+}
+
+bool tare_column_decode(struct tare_unpack *in, struct tare_column_scratch *scratch,
+			uint64_t *values, size_t n, struct tare_column_ids *ids)
+{
+	uint64_t how = tare_unpack_number(in), value;
+
+	if (ids)
+		ids->id_nr = 0;
+	switch (how) {
+	case SAME:
+		value = tare_unpack_number(in);
+		for (size_t i = 0; i < n; i++)
+			values[i] = value;
+		return !in->is_bad;
+	case NUMBERS:
+		return get_numbers(in, scratch, values, n);
+	case NAMED:
+		return get_named(in, scratch, values, n, ids);
+	default:
+		in->is_bad = true;
+		return false;
+	}
+}
+
+void tare_column_skip(struct tare_unpack *in)
+{
+	uint64_t how = tare_unpack_number(in);
+
+	if (how == SAME || how == NAMED)
+		tare_unpack_number(in);
+	if (how == NAMED)
+		tare_unpack_skip_zipped(in);
+	if (how == NUMBERS || how == NAMED)
+		tare_unpack_skip_zipped(in);
+	in->is_bad |= how > NAMED;
+}

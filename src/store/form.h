@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_FORM_H
+#define TARE_STORE_FORM_H
+
+#include "store/column.h"
+#include "trace/decode.h"
+
+/*
+ * The fields of many records of one kind, as columns. Which columns are worth having is seen from the records:
+ *
+ *   Fields that have few values, such as threads, stacks and flags, are one column together: which combination
+ *   of them a record has. (Few lines of a program make all of its records.)
+ *   Every other field is a column of its own: what it differs by from another number that is known by then,
+ *   which is that field of the record before, or another field of this one, of the one before or of the next. What a
+ *   device had in use before a call is what it had after the last one, for example.
+ *   What was taken back is as large as it was when it was handed out: a signed size is told once (PAIR).
+ */
+void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info,
+		      const uint8_t *const *records, size_t n);
+
+/* Memory that decoding uses, again for each block. {0} to begin with. */
+struct tare_form_scratch {
+	struct tare_column_scratch column;
+	struct tare_column_ids ids;
+	uint64_t *values, *last;
+	size_t value_cap, last_cap;
+	struct tare_pack combinations;
+};
+void tare_form_scratch_free(struct tare_form_scratch *s);
+
+/*
+ * Writes the fields of n records; each has room for all of info->fixed, and their heads are left as they are. False:
+ * damage; the fields are anything then.
+ */
+bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
+		      const struct tare_kind_info *info, uint8_t *const *records, size_t n);
+
+#endif

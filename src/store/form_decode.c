@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/array.h"
+#include "store/form_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct decoder {
+	struct tare_unpack *in;
+	struct tare_form_scratch *scratch;
+	const struct tare_kind_info *info;
+	uint8_t *const *records;
+	size_t n;
+	int named; /* the field that scratch->ids are of; -1: none */
+};
+
+void tare_form_scratch_free(struct tare_form_scratch *s)
+{
+	tare_column_scratch_free(&s->column);
+	free(s->ids.ids);
+	free(s->values);
+	free(s->last);
+	tare_pack_free(&s->combinations);
+	*s = (struct tare_form_scratch){ 0 };
+}
+
+#define STORE(type)                                                                                \
+	do {                                                                                       \
+		for (size_t i = 0; i < n; i++) {                                                   \
+			type v = (type)values[i];                                                  \
+			memcpy(records[i] + field->offset, &v, sizeof(v));                         \
+		}                                                                                  \
+	} while (0)
+
+static void store(const struct tare_field *field, uint8_t *const *records, const uint64_t *values,
+		  size_t n)
+{
+	switch (field->size) {
+	case 1:
+		STORE(uint8_t);
+		break;
+	case 2:
+		STORE(uint16_t);
+		break;
+	case 4:
+		STORE(uint32_t);
+		break;
+	default:
+		STORE(uint64_t);
+		break;
+	}
+}
+
+/* Adds what a reference stands for to the values. */
+static void add_referred(const struct decoder *d, int field, unsigned number, uint64_t *values)
+{
+	int of = (int)((number - REFERENCES) / REFERENCE_NR);
+	enum reference which = (enum reference)((number - REFERENCES) % REFERENCE_NR);
+	const struct tare_field *other = &d->info->fields[of];
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		uint64_t v = tare_unzigzag(values[i]);
+
+		if (of == field)
+			v += before;
+		else if (which == OF_THIS)
+			v += tare_decode_value(other, d->records[i]);
+		else if (which == OF_LAST && i > 0)
+			v += tare_decode_value(other, d->records[i - 1]);
+		else if (which == OF_NEXT && i + 1 < d->n)
+			v += tare_decode_value(other, d->records[i + 1]);
+		values[i] = before = v;
+	}
+}
+
+static bool add_paired(const struct decoder *d, int by, uint64_t *values)
+{
+	struct tare_form_scratch *s = d->scratch;
+
+	if (by != d->named)
+		return false;
+	s->last = tare_array_reserve(s->last, &s->last_cap, s->ids.id_nr, sizeof(uint64_t));
+	memset(s->last, 0, s->ids.id_nr * sizeof(uint64_t));
+	for (size_t i = 0; i < d->n; i++) {
+		uint64_t *last = &s->last[s->ids.ids[i]];
+		uint64_t v = tare_unzigzag(values[i]) - *last;
+
+		values[i] = v;
+		*last = (int64_t)v > 0 ? v : 0;
+	}
+	return true;
+}
+
+static bool decode_field(struct decoder *d, int field)
+{
+	uint64_t number = tare_unpack_number(d->in), *values = d->scratch->values;
+	uint64_t of = (number - REFERENCES) / REFERENCE_NR;
+	struct tare_column_ids *ids = number == PLAIN ? &d->scratch->ids : NULL;
+
+	if ((number != PLAIN && of >= (uint64_t)d->info->field_nr) ||
+	    !tare_column_decode(d->in, &d->scratch->column, values, d->n, ids))
+		return false;
+	if (number == PLAIN) {
+		d->named = d->scratch->ids.id_nr ? field : -1;
+		for (size_t i = 0; i < d->n && d->info->fields[field].is_signed; i++)
+			values[i] = tare_unzigzag(values[i]);
+	} else if ((number - REFERENCES) % REFERENCE_NR != PAIR) {
+		add_referred(d, field, (unsigned)number, values);
+	} else if (!add_paired(d, (int)of, values)) {
+		return false;
+	}
+	store(&d->info->fields[field], d->records, values, d->n);
+	return true;
+}
+
+static bool decode_combined(struct decoder *d, uint64_t combined)
+{
+	const struct tare_kind_info *info = d->info;
+	struct tare_form_scratch *s = d->scratch;
+	size_t nr = tare_unpack_number(d->in), size = info->fixed - sizeof(struct tare_record);
+	uint8_t *table;
+
+	if (d->in->is_bad || nr == 0 || nr > d->n)
+		return false;
+	s->combinations.len = 0;
+	table = tare_pack_room(&s->combinations, nr * info->fixed);
+	memset(table, 0, nr * info->fixed);
+	for (int f = 0; f < COMBINED_MAX; f++) {
+		if (!(combined >> f & 1))
+			continue;
+		if (f >= info->field_nr) {
+			tare_column_skip(d->in);
+			continue;
+		}
+		if (!tare_column_decode(d->in, &s->column, s->values, nr, NULL))
+			return false;
+		for (size_t i = 0; i < nr; i++) {
+			uint8_t *one = table + i * info->fixed;
+
+			store(&info->fields[f], &one, &s->values[i], 1);
+		}
+	}
+	if (!tare_column_decode(d->in, &s->column, s->values, d->n, NULL))
+		return false;
+	for (size_t i = 0; i < d->n; i++) {
+		if (s->values[i] >= nr)
+			return false;
+		memcpy(d->records[i] + sizeof(struct tare_record),
+		       table + s->values[i] * info->fixed + sizeof(struct tare_record), size);
+	}
+	return true;
+}
+
+bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
+		      const struct tare_kind_info *info, uint8_t *const *records, size_t n)
+{
+	struct decoder d = { in, scratch, info, records, n, -1 };
+	uint64_t field_nr = tare_unpack_number(in), combined = tare_unpack_number(in);
+
+	scratch->values =
+		tare_array_reserve(scratch->values, &scratch->value_cap, n, sizeof(uint64_t));
+	if (!decode_combined(&d, combined))
+		in->is_bad = true;
+	/* Fields that this version does not know are skipped, those that the segment does not have are 0. */
+	for (uint64_t f = 0; f < field_nr && !in->is_bad; f++) {
+		if (f < COMBINED_MAX && combined >> f & 1)
+			continue;
+		if (f < (uint64_t)info->field_nr) {
+			in->is_bad = !decode_field(&d, (int)f);
+		} else {
+			tare_unpack_number(in);
+			tare_column_skip(in);
+		}
+	}
+	return !in->is_bad;
+}

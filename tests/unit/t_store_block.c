@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/block.h"
+
+#include "make_log.h"
+#include "store/pack.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static uint64_t state = 1;
+
+static uint64_t number(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % below;
+}
+
+/* Records one behind the other, as a log has them. */
+struct world {
+	struct make_log log;
+	struct tare_block_record *records;
+	size_t n;
+};
+
+static void begin(struct world *w)
+{
+	*w = (struct world){ 0 };
+	make_log_init(&w->log, 431, 0);
+}
+
+/* What was made, as records. */
+static void end(struct world *w)
+{
+	size_t at = 0;
+
+	w->records = calloc(w->log.size / TARE_CELL + 1, sizeof(*w->records));
+	while (at < w->log.size) {
+		struct tare_record head;
+
+		memcpy(&head, w->log.bytes + at, sizeof(head));
+		w->records[w->n++] =
+			(struct tare_block_record){ w->log.bytes + at, at, head.cells * TARE_CELL };
+		at += head.cells * TARE_CELL;
+	}
+}
+
+static void free_world(struct world *w)
+{
+	free(w->records);
+	make_log_free(&w->log);
+}
+
+/* Returns how long the block was. */
+static size_t check_comes_back(const struct tare_block_record *records, size_t n)
+{
+	struct tare_pack pack = { 0 };
+	struct tare_block block = { 0 };
+	size_t size;
+
+	tare_block_encode(&pack, records, n);
+	for (int has_positions = 0; has_positions < 2; has_positions++) {
+		CHECK(tare_block_decode(&block, pack.data, pack.len, has_positions));
+		CHECK_INT(block.n, n);
+		for (size_t i = 0; i < n; i++) {
+			size_t skip = has_positions ? 0 : sizeof(uint32_t);
+
+			CHECK_INT(block.records[i].bytes, records[i].bytes);
+			CHECK_INT(block.records[i].position,
+				  has_positions ? records[i].position : 0);
+			CHECK(!memcmp(block.records[i].data + skip, records[i].data + skip,
+				      records[i].bytes - skip));
+		}
+	}
+	size = pack.len;
+	tare_block_free(&block);
+	tare_pack_free(&pack);
+	return size;
+}
+
+static void shuffle(struct world *w)
+{
+	for (size_t i = w->n; i > 1; i--) {
+		size_t k = number(i);
+		struct tare_block_record other = w->records[i - 1];
+
+		w->records[i - 1] = w->records[k];
+		w->records[k] = other;
+	}
+}
+
+TEST(every_kind_comes_back_byte_for_byte)
+{
+	struct world w;
+
+	begin(&w);
+	for (int i = 0; i < 40; i++)
+		make_log_every_kind(&w.log);
+	end(&w);
+	check_comes_back(w.records, w.n);
+	shuffle(&w);
+	check_comes_back(w.records, w.n);
+	free_world(&w);
+}
+
+TEST(one_record_comes_back)
+{
+	struct world w;
+
+	begin(&w);
+	make_log_every_kind(&w.log);
+	end(&w);
+	for (size_t i = 0; i < w.n; i++)
+		check_comes_back(w.records + i, 1);
+	free_world(&w);
+}
+
+/* As if a bit of every field may be anything: noise, small numbers and edges. */
+static uint64_t any(void)
+{
+	static const uint64_t edges[] = { 0, 1, 127, 128, INT64_MAX, UINT64_MAX, 1ull << 63 };
+
+	switch (number(3)) {
+	case 0:
+		return state;
+	case 1:
+		return number(4);
+	default:
+		return edges[number(sizeof(edges) / sizeof(edges[0]))];
+	}
+}
+
+TEST(fields_of_any_values_come_back)
+{
+	for (int round = 0; round < 30; round++) {
+		struct world w;
+
+		begin(&w);
+		for (int i = 0; i < 300; i++) {
+			MAKE(&w.log, tensor, TENSOR, .block = number(9) ? number(50) << 9 : any(),
+			     .bytes = (int64_t)any(), .tid = (uint32_t)any(),
+			     .device = (int16_t)any(), .flags = (uint16_t)number(2),
+			     .python = (uint32_t)number(5));
+			MAKE(&w.log, event, EVENT, .tid = (uint32_t)number(3), .handle = any(),
+			     .before = any(), .after = any(), .ticks = number(9999),
+			     .effect = (uint8_t)any(), .result = (uint16_t)any());
+			MAKE(&w.log, phase, PHASE, .id = any(), .what = (uint8_t)any());
+			w.log.stamp = any();
+		}
+		end(&w);
+		check_comes_back(w.records, w.n);
+		free_world(&w);
+	}
+}
+
+/* What a record of an older or a newer Tare is like, and what damage is like. */
+TEST(records_that_are_not_as_they_should_be_come_back)
+{
+	struct world w;
+	struct tare_record head;
+
+	begin(&w);
+	for (int i = 0; i < 3; i++)
+		make_log_every_kind(&w.log);
+	end(&w);
+	for (size_t i = 0; i < w.n; i++) {
+		uint8_t *data = (uint8_t *)(uintptr_t)w.records[i].data;
+
+		memcpy(&head, data, sizeof(head));
+		if (i % 4 == 0)
+			head.kind = (uint16_t)(1000 + i % 7);
+		else if (i % 4 == 1)
+			w.records[i].bytes = TARE_CELL;
+		else if (i % 4 == 2)
+			data[w.records[i].bytes - 1] = 0xee;
+		else
+			head.cells = 4095;
+		memcpy(data, &head, sizeof(head));
+	}
+	check_comes_back(w.records, w.n);
+	free_world(&w);
+}
+
+/* What is read is the whole struct, whatever the record has of it. */
+TEST(a_record_that_is_too_short_has_room_for_all_fields)
+{
+	struct tare_rec_event event = { .head = { .kind = TARE_KIND_EVENT, .cells = 2 }, .tid = 7 };
+	struct tare_block_record record = { (const uint8_t *)&event, 64, 32 };
+	struct tare_pack pack = { 0 };
+	struct tare_block block = { 0 };
+	const struct tare_rec_event *got;
+
+	event.head.seal = tare_seal(64);
+	tare_block_encode(&pack, &record, 1);
+	CHECK(tare_block_decode(&block, pack.data, pack.len, true));
+	got = (const struct tare_rec_event *)(const void *)block.records[0].data;
+	CHECK_INT(got->tid, 7);
+	CHECK_INT(got->handle, 0);
+	CHECK_INT(got->reading_after, 0);
+	CHECK_INT(block.records[0].bytes, 32);
+	tare_block_free(&block);
+	tare_pack_free(&pack);
+}
+
+/* Steps of a program that allocates and frees in the same order each time: a record of 48 bytes takes less than 5. */
+TEST(tensors_of_repeated_steps_take_few_bytes)
+{
+	struct world w;
+	size_t size;
+
+	begin(&w);
+	for (int step = 0; step < 100; step++)
+		for (int i = 0; i < 300; i++) {
+			int k = i / 2;
+
+			w.log.stamp += 300 + number(200);
+			if (i % 2 == 0)
+				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u,
+				     .bytes = 512 * (1 + k % 9), .tid = 431,
+				     .python = (uint32_t)(1 + k % 40));
+			else
+				MAKE(&w.log, tensor, TENSOR, .block = 0x7f0000000000 + k * 4096u,
+				     .bytes = -512 * (1 + k % 9), .tid = 431);
+		}
+	end(&w);
+	size = check_comes_back(w.records, w.n);
+	CHECK(size < 5 * w.n);
+	free_world(&w);
+}
+
+/* Positions of several threads, whose records take turns, cost next to nothing. */
+TEST(positions_follow_from_those_of_the_thread)
+{
+	struct world w;
+	size_t many, one;
+
+	begin(&w);
+	for (int i = 0; i < 8000; i++)
+		MAKE(&w.log, tensor, TENSOR, .block = 4096, .bytes = 1, .tid = 1 + i / 2000u);
+	end(&w);
+	one = check_comes_back(w.records, w.n);
+	/* The order of time: the four threads in turn. */
+	for (size_t i = 0; i < w.n; i++)
+		w.records[i].position = i % 4 * 96000 + i / 4 * 48;
+	for (size_t i = 0; i < w.n; i++) {
+		size_t from = i % 4 * 2000 + i / 4;
+		struct tare_rec_tensor *t =
+			(struct tare_rec_tensor *)(void *)(w.log.bytes + from * 48);
+
+		w.records[i].data = (const uint8_t *)t;
+		t->head.seal = tare_seal(w.records[i].position);
+		t->head.stamp = i;
+	}
+	many = check_comes_back(w.records, w.n);
+	CHECK(many < one + 200);
+	free_world(&w);
+}
+
+TEST(no_damage_does_harm)
+{
+	struct tare_pack pack = { 0 };
+	struct tare_block block = { 0 };
+	struct world w;
+	uint8_t *copy;
+
+	begin(&w);
+	for (int i = 0; i < 8; i++)
+		make_log_every_kind(&w.log);
+	end(&w);
+	tare_block_encode(&pack, w.records, w.n);
+	copy = malloc(pack.len);
+	for (size_t i = 0; i < 40000; i++) {
+		memcpy(copy, pack.data, pack.len);
+		for (uint64_t k = 1 + number(4); k > 0; k--)
+			copy[number(i % 2 ? pack.len : 200)] = (uint8_t)any();
+		if (tare_block_decode(&block, copy, number(9) ? pack.len : number(pack.len), i % 2))
+			CHECK(block.n > 0 && block.n <= TARE_BLOCK_RECORDS);
+		else
+			CHECK_INT(block.n, 0);
+	}
+	free(copy);
+	tare_block_free(&block);
+	tare_pack_free(&pack);
+	free_world(&w);
+}
+
+TEST(checksums_are_those_of_xxh64)
+{
+	uint8_t bytes[101];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
+	CHECK_INT(tare_checksum("", 0), UINT64_C(0xef46db3751d8e999));
+	CHECK_INT(tare_checksum("a", 1), UINT64_C(0xd24ec4f1a98c6e5b));
+	CHECK_INT(tare_checksum("abc", 3), UINT64_C(0x44bc2cf5ad770999));
+	CHECK_INT(tare_checksum(bytes, sizeof(bytes)), UINT64_C(0xe99038495f85381e));
+}
