@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_LOG_PART_H
+#define TARE_STORE_LOG_PART_H
+
+#include "store/pack.h"
+#include "trace/format.h"
+
+/* What a segment says of a log besides its records: what a reader would have seen in its files. */
+struct tare_log_part {
+	char *name; /* "431-0", "tare": of the files, without .events */
+	struct tare_file_header header;
+	bool has_file, has_ring, is_finished;
+	bool is_header_damaged, is_ring_damaged;
+	uint64_t begin, file_end, end; /* positions, as in struct tare_log_info */
+	uint64_t first_stamp;          /* of what belongs in the order of time; 0: nothing does */
+	uint64_t last_stamp;
+	/* Of the records that this segment has: of kinds that this version did not know, and with lengths that could not be. */
+	uint64_t records, unknown, repaired, lost;
+	/* Places without a whole record: told by one segment of the log. */
+	struct tare_log_hole {
+		uint64_t position, bytes;
+		uint32_t gap; /* enum tare_log_gap */
+	} * holes;
+	size_t hole_nr, hole_cap;
+};
+
+void tare_log_part_free(struct tare_log_part *part);
+void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes,
+			    uint32_t gap);
+void tare_log_part_encode(struct tare_pack *out, const struct tare_log_part *part);
+/* False: damage; there is nothing to free then. */
+bool tare_log_part_decode(struct tare_log_part *part, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/manifest.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MANIFEST_MAX = 64 << 20, NAME_DIGITS = 6 };
+
+#define SUFFIX ".segment"
+
+static char *join(const char *folder, const char *name, const char *suffix)
+{
+	struct tare_str path = { 0 };
+
+	tare_str_addf(&path, "%s/%s%s", folder, name, suffix);
+	return tare_str_steal(&path);
+}
+
+char *tare_manifest_path(const char *folder, uint32_t number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%0*u", NAME_DIGITS, number);
+	return join(folder, name, SUFFIX);
+}
+
+uint32_t tare_manifest_number(const char *name)
+{
+	char *end;
+	unsigned long number = strtoul(name, &end, 10);
+
+	return name[0] >= '0' && name[0] <= '9' && number <= UINT32_MAX && !strcmp(end, SUFFIX)
+		       ? (uint32_t)number
+		       : 0;
+}
+
+static void add(struct tare_manifest *m, uint32_t number)
+{
+	m->numbers = tare_array_reserve(m->numbers, &m->cap, m->nr + 1, sizeof(uint32_t));
+	m->numbers[m->nr++] = number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_all(struct tare_manifest *m, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (tare_manifest_number(entry->d_name))
+			add(m, tare_manifest_number(entry->d_name));
+	if (dir)
+		closedir(dir);
+	if (m->nr)
+		qsort(m->numbers, m->nr, sizeof(*m->numbers), by_number);
+}
+
+static bool take(struct tare_manifest *m, const struct tare_json_value *root)
+{
+	const struct tare_json_value *list = root ? tare_json_get(root, "segments") : NULL;
+
+	if (!list || list->type != TARE_JSON_ARRAY)
+		return false;
+	for (const struct tare_json_value *item = list->first; item; item = item->next) {
+		const char *name = tare_json_get_str(item, "file");
+
+		if (!name || !tare_manifest_number(name))
+			return false;
+		add(m, tare_manifest_number(name));
+	}
+	return true;
+}
+
+int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
+{
+	char *path = join(folder, TARE_STORE_MANIFEST, "");
+	const struct tare_json_value *root = NULL;
+	struct tare_arena arena = { 0 };
+	struct tare_str text = { 0 }, fault = { 0 };
+	uint64_t version = 0;
+	int rc = 0;
+
+	*out = (struct tare_manifest){ 0 };
+	if (access(path, F_OK) != 0)
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such file", path);
+	else if (!tare_file_read(&text, path, MANIFEST_MAX, NULL) && text.len)
+		tare_json_parse(&arena, text.data, text.len, &root, NULL);
+	if (root && tare_json_get_u64(root, "version", &version) && version > TARE_SEGMENT_VERSION)
+		rc = tare_err_set(err, TARE_E_NEWER,
+				  "%s is of a newer Tare than this one, which is Tare %s; open it "
+				  "with a newer one",
+				  path, TARE_VERSION);
+	if (!rc && !take(out, root)) {
+		tare_manifest_free(out);
+		add_all(out, folder);
+		tare_str_addf(
+			&fault,
+			"%s is damaged; the segments that lie beside it are read all the same",
+			path);
+		out->fault = tare_str_steal(&fault);
+	}
+	tare_str_free(&text);
+	tare_arena_free(&arena);
+	free(path);
+	return rc;
+}
+
+static int write_synced(const char *path, const struct tare_str *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = 0;
+	size_t at = 0;
+
+	if (fd < 0)
+		return errno;
+	while (at < text->len && !rc) {
+		ssize_t n = write(fd, text->data + at, text->len - at);
+
+		if (n > 0)
+			at += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			rc = n < 0 ? errno : EIO;
+	}
+	if (!rc && fsync(fd) < 0)
+		rc = errno;
+	if (close(fd) < 0 && !rc)
+		rc = errno;
+	return rc;
+}
+
+int tare_manifest_sync_folder(const char *folder)
+{
+	int fd = open(folder, O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	/* A file system that cannot do that for folders has nothing better. */
+	if (fsync(fd) < 0 && errno != EINVAL)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static void describe(struct tare_str *out, const struct tare_manifest *m)
+{
+	struct tare_json j = { .out = out, .is_pretty = true };
+
+	tare_json_open(&j, NULL, '{');
+	tare_json_u64(&j, "version", TARE_SEGMENT_VERSION);
+	tare_json_str(&j, "tool", TARE_VERSION);
+	tare_json_open(&j, "segments", '[');
+	for (size_t i = 0; i < m->nr; i++) {
+		char *path = tare_manifest_path("", m->numbers[i]);
+
+		tare_json_open(&j, NULL, '{');
+		tare_json_str(&j, "file", path + 1);
+		tare_json_close(&j);
+		free(path);
+	}
+	tare_json_close(&j);
+	tare_json_close(&j);
+	tare_str_add_char(out, '\n');
+}
+
+int tare_manifest_write(const struct tare_manifest *m, const char *folder, struct tare_err *err)
+{
+	char *path = join(folder, TARE_STORE_MANIFEST, "");
+	char *fresh = join(folder, TARE_STORE_MANIFEST, ".new");
+	struct tare_str text = { 0 };
+	int rc;
+
+	describe(&text, m);
+	rc = write_synced(fresh, &text);
+	if (!rc && rename(fresh, path) < 0)
+		rc = errno;
+	if (rc)
+		unlink(fresh);
+	else
+		rc = -tare_manifest_sync_folder(folder);
+	if (rc)
+		rc = tare_err_set_errno(err, rc, "%s", path);
+	tare_str_free(&text);
+	free(fresh);
+	free(path);
+	return rc;
+}
+
+void tare_manifest_free(struct tare_manifest *m)
+{
+	free(m->numbers);
+	free(m->fault);
+	*m = (struct tare_manifest){ 0 };
+}

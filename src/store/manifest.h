@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_MANIFEST_H
+#define TARE_STORE_MANIFEST_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * segments.json: which segments a recording has, in their order. It is replaced by rename, so there is always one that is
+ * whole, and what it names is on the disk.
+ */
+struct tare_manifest {
+	uint32_t *numbers;
+	size_t nr, cap;
+	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
+};
+
+/* NOT_FOUND: there is none; NEWER. */
+int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err);
+int tare_manifest_write(const struct tare_manifest *m, const char *folder, struct tare_err *err);
+void tare_manifest_free(struct tare_manifest *m);
+
+char *tare_manifest_path(const char *folder,
+			 uint32_t number); /* "…/000001.segment"; the caller frees it */
+/* The number of a file of that name; 0: it is no segment. */
+uint32_t tare_manifest_number(const char *name);
+
+/* Names in a folder are on the disk after this. 0 or -errno. */
+int tare_manifest_sync_folder(const char *folder);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/segment.h"
+
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tare_segment_writer {
+	char *path;
+	int fd;
+	int error; /* errno of the first that failed */
+	uint64_t size;
+	struct tare_pack block, footer;
+	size_t block_nr;
+};
+
+static void write_all(struct tare_segment_writer *w, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size > 0 && !w->error) {
+		ssize_t n = write(w->fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			w->error = n < 0 ? errno : EIO;
+			return;
+		}
+		at += n;
+		size -= (size_t)n;
+		w->size += (uint64_t)n;
+	}
+}
+
+int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number,
+			struct tare_err *err)
+{
+	struct tare_segment_header h = { .magic = TARE_SEGMENT_MAGIC,
+					 .endian = TARE_ENDIAN_MARK,
+					 .version = TARE_SEGMENT_VERSION,
+					 .header_bytes = sizeof(h),
+					 .number = number };
+	struct tare_segment_writer *w;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return tare_err_set_errno(err, errno, "%s", path);
+	w = tare_xcalloc(1, sizeof(*w));
+	w->path = tare_xstrdup(path);
+	w->fd = fd;
+	memcpy(h.tool, TARE_VERSION,
+	       sizeof(TARE_VERSION) < sizeof(h.tool) ? sizeof(TARE_VERSION) : sizeof(h.tool) - 1);
+	write_all(w, &h, sizeof(h));
+	*out = w;
+	return 0;
+}
+
+/* The head, what w->block has, and zeros. */
+static void write_block(struct tare_segment_writer *w, struct tare_segment_block *head)
+{
+	static const uint8_t zero[16];
+
+	head->magic = TARE_SEGMENT_BLOCK;
+	head->bytes = w->block.len;
+	head->sum = tare_checksum(w->block.data, w->block.len);
+	head->head_sum = tare_checksum(head, offsetof(struct tare_segment_block, head_sum));
+	write_all(w, head, sizeof(*head));
+	if (head->kind != TARE_SEGMENT_FOOTER) {
+		tare_pack_number(&w->footer, w->size);
+		tare_pack_bytes(&w->footer, head, sizeof(*head));
+		w->block_nr++;
+	}
+	write_all(w, w->block.data, w->block.len);
+	write_all(w, zero, (16 - w->size % 16) % 16);
+	w->block.len = 0;
+}
+
+void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
+			  const struct tare_log_part *part)
+{
+	struct tare_segment_block head = { .kind = TARE_SEGMENT_LOG,
+					   .log = log,
+					   .first = part->first_stamp,
+					   .last = part->last_stamp };
+
+	tare_log_part_encode(&w->block, part);
+	write_block(w, &head);
+}
+
+void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
+		      const struct tare_block_record *records, size_t n)
+{
+	struct tare_segment_block head = { .kind = kind,
+					   .log = log,
+					   .records = (uint32_t)n,
+					   .first = UINT64_MAX,
+					   .position_first = UINT64_MAX };
+
+	if (n == 0 || w->error)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t stamp = ((const struct tare_record *)(const void *)records[i].data)->stamp;
+		uint64_t position = records[i].position;
+
+		head.first = stamp < head.first ? stamp : head.first;
+		head.last = stamp > head.last ? stamp : head.last;
+		if (position < head.position_first)
+			head.position_first = position;
+		if (position > head.position_last)
+			head.position_last = position;
+	}
+	tare_block_encode(&w->block, records, n);
+	write_block(w, &head);
+}
+
+uint64_t tare_segment_bytes(const struct tare_segment_writer *w)
+{
+	return w->size;
+}
+
+static void write_footer(struct tare_segment_writer *w)
+{
+	struct tare_segment_trailer t = { .magic = TARE_SEGMENT_END, .footer = w->size };
+	struct tare_segment_block head = { .kind = TARE_SEGMENT_FOOTER };
+
+	tare_pack_number(&w->block, w->block_nr);
+	tare_pack_zipped(&w->block, w->footer.data, w->footer.len);
+	write_block(w, &head);
+	t.sum = tare_checksum(&t, offsetof(struct tare_segment_trailer, sum));
+	write_all(w, &t, sizeof(t));
+}
+
+int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err)
+{
+	int rc = 0;
+
+	write_footer(w);
+	if (!w->error && fsync(w->fd) < 0)
+		w->error = errno;
+	if (close(w->fd) < 0 && !w->error)
+		w->error = errno;
+	if (w->error) {
+		rc = tare_err_set_errno(err, w->error, "%s", w->path);
+		unlink(w->path);
+	}
+	tare_pack_free(&w->block);
+	tare_pack_free(&w->footer);
+	free(w->path);
+	free(w);
+	return rc;
+}

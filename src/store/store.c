@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "store/manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_fault(struct tare_store *s, const char *text)
+{
+	s->faults = tare_array_reserve(s->faults, &s->fault_cap, s->fault_nr + 1, sizeof(char *));
+	s->faults[s->fault_nr++] = tare_xstrdup(text);
+}
+
+const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name)
+{
+	for (size_t i = 0; i < s->log_nr; i++)
+		if (!strcmp(s->logs[i].part.name, name))
+			return &s->logs[i];
+	return NULL;
+}
+
+static void sum_up(struct tare_log_part *sum, const struct tare_log_part *part)
+{
+	sum->records += part->records;
+	sum->unknown += part->unknown;
+	sum->repaired += part->repaired;
+	sum->lost += part->lost;
+	for (size_t i = 0; i < part->hole_nr; i++)
+		tare_log_part_add_hole(sum, part->holes[i].position, part->holes[i].bytes,
+				       part->holes[i].gap);
+}
+
+/* The number of the log that a part is of; the first part of a log makes it one. */
+static size_t log_of(struct tare_store *s, struct tare_log_part *part)
+{
+	const struct tare_stored_log *known = tare_store_find(s, part->name);
+
+	if (known) {
+		sum_up(&s->logs[known - s->logs].part, part);
+		tare_log_part_free(part);
+		return (size_t)(known - s->logs);
+	}
+	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
+	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part };
+	return s->log_nr++;
+}
+
+static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment,
+		      size_t entry)
+{
+	*blocks = tare_array_reserve(*blocks, cap, *nr + 1, sizeof(**blocks));
+	(*blocks)[(*nr)++] = (struct tare_stored_block){ segment, (uint32_t)entry };
+}
+
+static const struct tare_segment_block *head_of(const struct tare_store *s,
+						const struct tare_stored_block *block)
+{
+	return &s->segments[block->segment].entries[block->entry].head;
+}
+
+/* Which of the logs a number of this segment stands for. */
+struct numbers {
+	uint32_t *number;
+	size_t *log;
+	size_t nr, number_cap, log_cap;
+};
+
+static bool find_number(const struct numbers *n, uint32_t number, size_t *log)
+{
+	for (size_t i = n->nr; i-- > 0;)
+		if (n->number[i] == number) {
+			*log = n->log[i];
+			return true;
+		}
+	return false;
+}
+
+static void add_number(struct numbers *n, uint32_t number, size_t log)
+{
+	n->number = tare_array_reserve(n->number, &n->number_cap, n->nr + 1, sizeof(uint32_t));
+	n->log = tare_array_reserve(n->log, &n->log_cap, n->nr + 1, sizeof(size_t));
+	n->number[n->nr] = number;
+	n->log[n->nr++] = log;
+}
+
+/* A segment tells of each log twice, so that one damaged place does not cost a log. */
+static void find_logs(struct tare_store *s, const struct tare_segment *segment,
+		      struct numbers *numbers, struct tare_pack *bytes)
+{
+	for (size_t i = 0; i < segment->entry_nr; i++) {
+		const struct tare_segment_block *head = &segment->entries[i].head;
+		struct tare_log_part part;
+		size_t log;
+
+		if (head->kind == TARE_SEGMENT_LOG && !find_number(numbers, head->log, &log) &&
+		    tare_segment_read(segment, i, bytes) &&
+		    tare_log_part_decode(&part, bytes->data, bytes->len))
+			add_number(numbers, head->log, log_of(s, &part));
+	}
+}
+
+static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers,
+		       struct tare_pack *bytes)
+{
+	const struct tare_segment *segment = &s->segments[number];
+
+	for (size_t i = 0; i < segment->entry_nr; i++) {
+		const struct tare_segment_block *head = &segment->entries[i].head;
+		struct tare_stored_log *log;
+		size_t n;
+
+		if ((head->kind != TARE_SEGMENT_TABLES && head->kind != TARE_SEGMENT_EVENTS) ||
+		    !find_number(numbers, head->log, &n))
+			continue;
+		log = &s->logs[n];
+		if (!tare_segment_read(segment, i, bytes)) {
+			log->damaged_blocks++;
+			log->damaged_records += head->records;
+		} else if (head->kind == TARE_SEGMENT_TABLES) {
+			add_block(&log->tables, &log->table_nr, &log->table_cap, number, i);
+		} else {
+			add_block(&log->events, &log->event_nr, &log->event_cap, number, i);
+		}
+	}
+}
+
+static void add_segment(struct tare_store *s, const struct tare_segment *segment)
+{
+	struct numbers numbers = { 0 };
+	struct tare_pack bytes = { 0 };
+	struct tare_str text = { 0 };
+
+	s->segments = tare_array_reserve(s->segments, &s->segment_cap, s->segment_nr + 1,
+					 sizeof(*s->segments));
+	s->segments[s->segment_nr] = *segment;
+	find_logs(s, segment, &numbers, &bytes);
+	add_blocks(s, (uint32_t)s->segment_nr, &numbers, &bytes);
+	if (segment->damaged_bytes) {
+		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found",
+			      segment->path, (unsigned long long)segment->damaged_bytes);
+		add_fault(s, text.data);
+	}
+	s->segment_nr++;
+	tare_str_free(&text);
+	tare_pack_free(&bytes);
+	free(numbers.number);
+	free(numbers.log);
+}
+
+static bool is_of_another_kind(int code)
+{
+	return code == TARE_E_NEWER || code == TARE_E_UNSUPPORTED;
+}
+
+int tare_store_open(struct tare_store **out, const char *folder, struct tare_err *err)
+{
+	struct tare_store *s = tare_xcalloc(1, sizeof(*s));
+	struct tare_manifest manifest = { 0 };
+	int rc = tare_manifest_read(&manifest, folder, err);
+
+	s->folder = tare_xstrdup(folder);
+	if (manifest.fault)
+		add_fault(s, manifest.fault);
+	for (size_t i = 0; i < manifest.nr && !rc; i++) {
+		char *path = tare_manifest_path(folder, manifest.numbers[i]);
+		struct tare_segment segment;
+		struct tare_err fault = { 0 };
+		int failed = tare_segment_open(&segment, path, &fault);
+
+		if (!failed)
+			add_segment(s, &segment);
+		else if (is_of_another_kind(failed))
+			rc = tare_err_set(err, failed, "%s", fault.text);
+		else
+			add_fault(s, fault.text);
+		free(path);
+	}
+	tare_manifest_free(&manifest);
+	if (rc) {
+		tare_store_close(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void tare_store_close(struct tare_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->segment_nr; i++)
+		tare_segment_free(&s->segments[i]);
+	for (size_t i = 0; i < s->log_nr; i++) {
+		tare_log_part_free(&s->logs[i].part);
+		free(s->logs[i].tables);
+		free(s->logs[i].events);
+	}
+	for (size_t i = 0; i < s->fault_nr; i++)
+		free(s->faults[i]);
+	free(s->segments);
+	free(s->logs);
+	free(s->faults);
+	free(s->folder);
+	free(s);
+}
+
+void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions)
+{
+	c->is_events = is_events;
+	c->has_positions = has_positions;
+	c->next = c->at = c->block.n = 0;
+	c->damaged = 0;
+}
+
+const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
+{
+	const struct tare_stored_block *blocks = c->is_events ? c->log->events : c->log->tables;
+	size_t nr = c->is_events ? c->log->event_nr : c->log->table_nr;
+
+	while (c->at == c->block.n) {
+		const struct tare_stored_block *block;
+
+		if (c->next == nr)
+			return NULL;
+		block = &blocks[c->next++];
+		c->at = 0;
+		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
+				       &c->bytes) ||
+		    !tare_block_decode(&c->block, c->bytes.data, c->bytes.len, c->has_positions)) {
+			c->block.n = 0;
+			c->damaged += head_of(c->store, block)->records;
+		}
+	}
+	return &c->block.records[c->at++];
+}
+
+void tare_store_cursor_free(struct tare_store_cursor *c)
+{
+	tare_block_free(&c->block);
+	tare_pack_free(&c->bytes);
+	*c = (struct tare_store_cursor){ 0 };
+}

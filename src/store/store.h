@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_STORE_H
+#define TARE_STORE_STORE_H
+
+#include "store/segment.h"
+
+/*
+ * The segments of a recording, as its manifest names them: a folder has segments if it has a manifest, and what the
+ * manifest does not name does not count. A log that the segments have is only there: files of it that may still lie
+ * beside them were copied, and not removed yet.
+ */
+#define TARE_STORE_MANIFEST "segments.json"
+
+struct tare_stored_block {
+	uint32_t segment, entry;
+};
+
+/* A log, as all segments together have it. */
+struct tare_stored_log {
+	struct tare_log_part part; /* sums and holes are of all segments */
+	struct tare_stored_block *tables, *events;
+	size_t table_nr, table_cap, event_nr, event_cap;
+	uint64_t damaged_blocks, damaged_records;
+};
+
+struct tare_store {
+	char *folder;
+	struct tare_segment *segments;
+	size_t segment_nr, segment_cap;
+	struct tare_stored_log *logs;
+	size_t log_nr, log_cap;
+	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
+	size_t fault_nr, fault_cap;
+};
+
+/* NOT_FOUND: the folder has no manifest; NEWER, UNSUPPORTED. Damage is no error. */
+int tare_store_open(struct tare_store **out, const char *folder, struct tare_err *err);
+void tare_store_close(struct tare_store *s); /* NULL is fine */
+const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name);
+
+/* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
+struct tare_store_cursor {
+	const struct tare_store *store;
+	const struct tare_stored_log *log;
+	bool is_events;     /* else tables */
+	bool has_positions; /* `position` and the seals are told, which takes time */
+	size_t next, at;
+	struct tare_block block;
+	struct tare_pack bytes;
+	uint64_t damaged; /* records of blocks that turned out to be damaged only now */
+};
+
+void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions);
+/* Good until the next call; NULL: no more. */
+const struct tare_block_record *tare_store_next(struct tare_store_cursor *c);
+void tare_store_cursor_free(struct tare_store_cursor *c);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "make_log.h"
+#include "store/manifest.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCKS = 6, IN_BLOCK = 50, SEGMENTS = 3 };
+
+static struct tare_rec_tensor tensors[BLOCKS * IN_BLOCK * SEGMENTS];
+
+/* Records of a log whose stamps are 1000, 1001, … */
+static void make_records(struct tare_block_record *records, size_t first, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct tare_rec_tensor *t = &tensors[first + i];
+
+		*t = (struct tare_rec_tensor){ .head = { tare_seal((first + i) * sizeof(*t)),
+							 TARE_KIND_TENSOR, sizeof(*t) / TARE_CELL,
+							 1000 + first + i },
+					       .block = 0x7f00 + i,
+					       .bytes = 512,
+					       .tid = 431 };
+		records[i] = (struct tare_block_record){ (const uint8_t *)t,
+							 (first + i) * sizeof(*t), sizeof(*t) };
+	}
+}
+
+static struct tare_log_part part_of(const char *name)
+{
+	struct tare_log_part part = { .name = (char *)(uintptr_t)name, .has_file = true };
+
+	part.header.pid = 431;
+	part.records = BLOCKS * IN_BLOCK;
+	part.first_stamp = 1000;
+	return part;
+}
+
+static void make_segment(const char *folder, uint32_t number)
+{
+	struct tare_log_part part = part_of("431-0"), other = part_of("tare");
+	struct tare_block_record records[IN_BLOCK];
+	struct tare_segment_writer *w;
+	char *path = tare_manifest_path(folder, number);
+
+	tare_log_part_add_hole(&part, 4096 * number, 32, 2);
+	CHECK_INT(tare_segment_create(&w, path, number, NULL), 0);
+	tare_segment_add_log(w, 0, &part);
+	tare_segment_add_log(w, 7, &other);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		make_records(records, ((number - 1) * BLOCKS + i) * IN_BLOCK, IN_BLOCK);
+		tare_segment_add(w, TARE_SEGMENT_EVENTS, 0, records, IN_BLOCK);
+	}
+	tare_segment_add_log(w, 0, &part);
+	tare_segment_add_log(w, 7, &other);
+	CHECK_INT(tare_segment_close(w, NULL), 0);
+	free(part.holes);
+	free(path);
+}
+
+static const char *make_store(void)
+{
+	const char *folder = make_dir();
+	uint32_t numbers[SEGMENTS];
+	struct tare_manifest m = { .numbers = numbers, .nr = SEGMENTS };
+
+	for (uint32_t i = 0; i < SEGMENTS; i++) {
+		make_segment(folder, i + 1);
+		numbers[i] = i + 1;
+	}
+	CHECK_INT(tare_manifest_write(&m, folder, NULL), 0);
+	return folder;
+}
+
+static struct tare_store *open_store(const char *folder)
+{
+	struct tare_store *store;
+
+	CHECK_INT(tare_store_open(&store, folder, NULL), 0);
+	return store;
+}
+
+/* How many records of 431-0 can be read; they must be in order, and each as it was made. */
+static size_t count_records(const struct tare_store *store)
+{
+	const struct tare_stored_log *log = tare_store_find(store, "431-0");
+	struct tare_store_cursor cursor = { .store = store, .log = log };
+	const struct tare_block_record *r;
+	uint64_t before = 0;
+	size_t n = 0;
+
+	if (!log)
+		return 0;
+	for (tare_store_begin(&cursor, true, true); (r = tare_store_next(&cursor)); n++) {
+		struct tare_rec_tensor t;
+
+		memcpy(&t, r->data, sizeof(t));
+		CHECK(t.head.stamp > before);
+		CHECK(!memcmp(&t, &tensors[t.head.stamp - 1000], sizeof(t)));
+		before = t.head.stamp;
+	}
+	tare_store_cursor_free(&cursor);
+	return n;
+}
+
+static void write_at(const char *path, off_t at, const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0 && pwrite(fd, bytes, n, at) == (ssize_t)n);
+	close(fd);
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	CHECK_INT(stat(path, &st), 0);
+	return st.st_size;
+}
+
+TEST(what_was_written_is_read_in_order)
+{
+	struct tare_store *store = open_store(make_store());
+	const struct tare_stored_log *log = tare_store_find(store, "431-0");
+
+	CHECK_INT(store->segment_nr, SEGMENTS);
+	CHECK_INT(store->log_nr, 2);
+	CHECK_INT(store->fault_nr, 0);
+	CHECK_INT(log->part.header.pid, 431);
+	CHECK_INT(log->part.records, SEGMENTS * BLOCKS * IN_BLOCK);
+	CHECK_INT(log->part.hole_nr, SEGMENTS);
+	CHECK_INT(log->part.holes[1].position, 8192);
+	CHECK_INT(count_records(store), SEGMENTS * BLOCKS * IN_BLOCK);
+	CHECK(tare_store_find(store, "tare"));
+	CHECK(!tare_store_find(store, "431-1"));
+	tare_store_close(store);
+}
+
+TEST(a_folder_without_a_manifest_has_no_segments)
+{
+	const char *folder = make_dir();
+	struct tare_store *store;
+
+	make_segment(folder, 1);
+	CHECK_INT(tare_store_open(&store, folder, NULL), TARE_E_NOT_FOUND);
+}
+
+TEST(the_footer_tells_of_every_block)
+{
+	char *path = tare_manifest_path(make_store(), 1);
+	struct tare_segment segment;
+
+	CHECK_INT(tare_segment_open(&segment, path, NULL), 0);
+	CHECK(!segment.is_scanned);
+	CHECK_INT(segment.entry_nr, BLOCKS + 4);
+	CHECK_INT(segment.entries[2].head.records, IN_BLOCK);
+	CHECK_INT(segment.entries[2].head.first, 1000);
+	CHECK_INT(segment.entries[2].head.last, 1049);
+	CHECK_INT(segment.entries[2].head.position_last, 49 * 48);
+	tare_segment_free(&segment);
+	free(path);
+}
+
+TEST(a_damaged_footer_costs_no_record)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 2);
+	struct tare_segment segment;
+	struct tare_store *store;
+
+	write_at(path, size_of(path) - 100, "xxxxxxxx", 8);
+	CHECK_INT(tare_segment_open(&segment, path, NULL), 0);
+	CHECK(segment.is_scanned);
+	CHECK_INT(segment.entry_nr, BLOCKS + 4);
+	tare_segment_free(&segment);
+	store = open_store(folder);
+	CHECK_INT(count_records(store), SEGMENTS * BLOCKS * IN_BLOCK);
+	tare_store_close(store);
+	free(path);
+}
+
+/* Wherever the file is cut, what lies before the cut is read. */
+TEST(a_segment_that_was_cut_has_what_is_left)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, SEGMENTS);
+	size_t before = SEGMENTS * BLOCKS * IN_BLOCK, n = 0;
+
+	for (off_t size = size_of(path); size >= 0; size -= 40) {
+		struct tare_store *store;
+
+		CHECK_INT(truncate(path, size), 0);
+		store = open_store(folder);
+		n = count_records(store);
+		CHECK(n <= before && n >= (SEGMENTS - 1) * BLOCKS * IN_BLOCK);
+		before = n;
+		tare_store_close(store);
+	}
+	CHECK_INT(n, (SEGMENTS - 1) * BLOCKS * IN_BLOCK);
+	free(path);
+}
+
+/* One block of one log is the most that a damaged byte can cost, and what it costs is counted. */
+TEST(a_damaged_byte_costs_its_block)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 1);
+	off_t size = size_of(path);
+
+	for (off_t at = 64; at < size; at += 7) {
+		struct tare_store *store;
+		const struct tare_stored_log *log;
+		uint8_t was, is;
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		size_t n;
+
+		CHECK_INT(pread(fd, &was, 1, at), 1);
+		close(fd);
+		is = (uint8_t)~was;
+		write_at(path, at, &is, 1);
+		store = open_store(folder);
+		log = tare_store_find(store, "431-0");
+		n = count_records(store);
+		CHECK(n == SEGMENTS * BLOCKS * IN_BLOCK ||
+		      n == SEGMENTS * BLOCKS * IN_BLOCK - IN_BLOCK);
+		CHECK_INT(n + log->damaged_records, SEGMENTS * BLOCKS * IN_BLOCK);
+		CHECK_INT(log->part.records, SEGMENTS * BLOCKS * IN_BLOCK);
+		tare_store_close(store);
+		write_at(path, at, &was, 1);
+	}
+	free(path);
+}
+
+TEST(a_segment_that_is_missing_is_told)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 2);
+	struct tare_store *store;
+
+	CHECK_INT(unlink(path), 0);
+	store = open_store(folder);
+	CHECK_INT(store->fault_nr, 1);
+	CHECK_HAS(store->faults[0], "000002.segment");
+	CHECK_INT(count_records(store), (SEGMENTS - 1) * BLOCKS * IN_BLOCK);
+	tare_store_close(store);
+	free(path);
+}
+
+TEST(with_a_damaged_manifest_all_segments_that_are_there_are_read)
+{
+	const char *folder = make_store();
+	struct tare_store *store;
+
+	write_at(make_path(folder, TARE_STORE_MANIFEST), 0, "]]]", 3);
+	store = open_store(folder);
+	CHECK_INT(store->fault_nr, 1);
+	CHECK_HAS(store->faults[0], TARE_STORE_MANIFEST " is damaged");
+	CHECK_INT(count_records(store), SEGMENTS * BLOCKS * IN_BLOCK);
+	tare_store_close(store);
+}
+
+TEST(a_segment_of_a_newer_tare_is_refused)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 1);
+	uint32_t version = TARE_SEGMENT_VERSION + 1;
+	struct tare_store *store;
+	struct tare_err err = { 0 };
+
+	write_at(path, offsetof(struct tare_segment_header, version), &version, sizeof(version));
+	CHECK_INT(tare_store_open(&store, folder, &err), TARE_E_NEWER);
+	CHECK_HAS(err.text, "or newer");
+	free(path);
+}
+
+TEST(the_name_of_a_log_is_never_a_path)
+{
+	static const char *const names[] = { "../431-0", "a/b", "" };
+	struct tare_pack bytes = { 0 };
+	struct tare_log_part got;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct tare_log_part part = part_of(names[i]);
+
+		bytes.len = 0;
+		tare_log_part_encode(&bytes, &part);
+		CHECK(!tare_log_part_decode(&got, bytes.data, bytes.len));
+	}
+	tare_pack_free(&bytes);
+}
+
+TEST(what_is_there_already_is_not_written_over)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 1);
+	struct tare_segment_writer *w;
+
+	CHECK_INT(tare_segment_create(&w, path, 1, NULL), TARE_E_EXISTS);
+	free(path);
+}
+
+TEST(names_of_segments_are_told_from_others)
+{
+	CHECK_INT(tare_manifest_number("000012.segment"), 12);
+	CHECK_INT(tare_manifest_number("12.segment.new"), 0);
+	CHECK_INT(tare_manifest_number("-1.segment"), 0);
+	CHECK_INT(tare_manifest_number("a.segment"), 0);
+	CHECK_INT(tare_manifest_number("99999999999.segment"), 0);
+}
