@@ -231,7 +231,42 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 	return 0;
 }
 
-int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
+/* "431-0" of "…/431-0.events". */
+static char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	return tare_xstrndup(name, dot ? (size_t)(dot - name) : strlen(name));
+}
+
+/* 0: segments have the log; NOT_FOUND: they do not. */
+static int open_stored(struct tare_log *log, const struct tare_store *store)
+{
+	char *name = name_of(log->path);
+	const struct tare_stored_log *stored = store ? tare_store_find(store, name) : NULL;
+
+	free(name);
+	if (!stored)
+		return TARE_E_NOT_FOUND;
+	tare_log_stored_open(log, store, stored);
+	return 0;
+}
+
+/* The segments beside the log, if there are any. */
+static int open_own_store(struct tare_log *log, struct tare_err *err)
+{
+	const char *slash = strrchr(log->path, '/');
+	char *folder = slash ? tare_xstrndup(log->path, (size_t)(slash - log->path) + 1)
+			     : tare_xstrdup(".");
+	int rc = tare_store_open(&log->own_store, folder, err);
+
+	free(folder);
+	return rc == TARE_E_NOT_FOUND ? 0 : rc;
+}
+
+static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
+		    const char *path, struct tare_err *err)
 {
 	struct tare_log *log = tare_xcalloc(1, sizeof(*log));
 	struct tare_str ring_path = { 0 };
@@ -241,16 +276,30 @@ int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 	log->cut = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->cut));
 	log->expected = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->expected));
 	name_files(log, path, &ring_path);
-	rc = open_log(log, tare_str_text(&ring_path), err);
+	rc = has_store ? 0 : open_own_store(log, err);
+	if (!rc && open_stored(log, has_store ? store : log->own_store))
+		rc = open_log(log, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log);
 		return rc;
 	}
-	tare_log_file_keep(log);
+	if (!log->stored)
+		tare_log_file_keep(log);
 	tare_log_rewind(log, 0);
 	*out = log;
 	return 0;
+}
+
+int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
+{
+	return open_any(out, NULL, false, path, err);
+}
+
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const char *path,
+		     struct tare_err *err)
+{
+	return open_any(out, store, true, path, err);
 }
 
 struct tare_log *tare_log_share(struct tare_log *log)
@@ -269,6 +318,10 @@ struct tare_log *tare_log_share(struct tare_log *log)
 
 void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end)
 {
+	if (log->stored) {
+		tare_log_read_events(log);
+		return;
+	}
 	log->position = begin;
 	log->limit = end < log->info.end ? end : log->info.end;
 	/* Nothing that lay behind the range before is in the window. */
@@ -280,8 +333,10 @@ void tare_log_close(struct tare_log *log)
 	if (!log)
 		return;
 	free(log->window);
+	tare_store_cursor_free(&log->cursor);
 	if (!log->whole) {
 		tare_log_file_drop(log);
+		tare_store_close(log->own_store);
 		for (size_t i = 0; i < log->lane_nr; i++)
 			free(log->lanes[i].bytes);
 		free(log->lanes);
@@ -311,6 +366,10 @@ uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position)
 
 void tare_log_rewind(struct tare_log *log, uint64_t position)
 {
+	if (log->stored) {
+		tare_log_stored_rewind(log);
+		return;
+	}
 	memset(&log->counts, 0, sizeof(log->counts));
 	log->position = position > log->info.begin ? position : log->info.begin;
 	/* All lanes begin at 0; where they are at another position of the log is not known. */

@@ -15,6 +15,7 @@
  * cut while it is read would be a SIGBUS.
  */
 struct tare_log;
+struct tare_store;
 
 struct tare_log_info {
 	const char *path;               /* of the .events file, even where only the ring is there */
@@ -26,6 +27,13 @@ struct tare_log_info {
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end;    /* positions below are in the file */
 	uint64_t end;         /* positions from file_end to here are in the ring */
+
+	/* What follows is of a log that segments have; the flags above are as its files were. */
+	bool is_stored;
+	uint64_t
+		first_stamp; /* of its records that belong in the order of time; 0: there are none */
+	uint64_t last_stamp;
+	uint64_t damaged_blocks, damaged_records;
 };
 
 /* Of one pass; complete when tare_log_next() has answered END. */
@@ -64,8 +72,14 @@ struct tare_log_record {
 	uint32_t depth;
 };
 
-/* `path`: P-G.events or P-G.ring. NOT_FOUND, FORMAT, NEWER, EMPTY, TRUNCATED, UNSUPPORTED, …; */
+/*
+ * `path`: P-G.events or P-G.ring, which need not be there if segments beside them have the log. NOT_FOUND, FORMAT, NEWER,
+ * EMPTY, TRUNCATED, UNSUPPORTED, …
+ */
 int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err);
+/* The same of `store`, which must live longer and may be NULL: then it is not looked for either. */
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const char *path,
+		     struct tare_err *err);
 void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);
@@ -77,11 +91,22 @@ uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position);
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec);
 
 /*
+ * Of a log that segments have, the next steps are places without a record, then tables (records that belong in no order
+ * of time, and those of tare_log_is_table()), in the order of the log, then the end; without this call all other records
+ * follow, in the order of time. Of another log all records come, as ever.
+ */
+void tare_log_read_tables(struct tare_log *log);
+/* A kind that the first pass of a reader needs. Segments have it among their tables, whatever else it is. */
+bool tare_log_is_table(uint16_t kind);
+
+/*
  * Another reader of the same log, which must live longer. It reads what tare_log_set_range() names, and is as cheap as
  * that is short.
  */
 struct tare_log *tare_log_share(struct tare_log *log);
 void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end);
+/* Of a log that segments have: all that belongs in the order of time, in that order, positions not told. */
+void tare_log_read_events(struct tare_log *log);
 
 /* The next step is the first again, from `position` on if that is more than info.begin. */
 void tare_log_rewind(struct tare_log *log, uint64_t position);

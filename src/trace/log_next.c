@@ -172,6 +172,25 @@ static void translate(struct tare_log *log, struct tare_log_record *rec)
 		rec->pcs = no_pcs;
 }
 
+void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes)
+{
+	const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
+
+	rec->is_repaired = rec->bytes != (uint64_t)head->cells * TARE_CELL;
+	rec->info = rec->said = layout_of(log, head->kind);
+	rec->rec.head = head;
+	/* What segments have has room for all of it. */
+	if (rec->said && rec->bytes < rec->said->fixed && !log->stored) {
+		memset(log->said, 0, sizeof(log->said));
+		memcpy(log->said, bytes, rec->bytes);
+		rec->rec.head = (const struct tare_record *)(const void *)log->said;
+	}
+	if (rec->said)
+		find_tail(rec, rec->rec.head, bytes);
+	if (log->schema && rec->said)
+		translate(log, rec);
+}
+
 static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 {
 	uint64_t position = log->position, end;
@@ -187,19 +206,8 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 		return false;
 	rec->position = position;
 	rec->bytes = end - position;
-	rec->is_repaired = rec->bytes != (uint64_t)head.cells * TARE_CELL;
 	rec->is_in_ring = position >= log->info.file_end;
-	rec->info = rec->said = layout_of(log, head.kind);
-	rec->rec.head = (const struct tare_record *)(const void *)bytes;
-	if (rec->said && rec->bytes < rec->said->fixed) {
-		memset(log->said, 0, sizeof(log->said));
-		memcpy(log->said, bytes, rec->bytes);
-		rec->rec.head = (const struct tare_record *)(const void *)log->said;
-	}
-	if (rec->said)
-		find_tail(rec, rec->rec.head, bytes);
-	if (log->schema && rec->said)
-		translate(log, rec);
+	tare_log_fill(log, rec, bytes);
 	log->counts.records++;
 	log->counts.unknown += !rec->info;
 	log->counts.repaired += rec->is_repaired;
@@ -346,6 +354,8 @@ enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *r
 {
 	uint64_t missing;
 
+	if (log->stored)
+		return tare_log_stored_next(log, rec);
 	for (;;) {
 		*rec = (struct tare_log_record){ 0 };
 		if (log->left_out.end && log->position >= log->left_out.begin) {

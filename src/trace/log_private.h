@@ -3,6 +3,7 @@
 #ifndef TARE_TRACE_LOG_PRIVATE_H
 #define TARE_TRACE_LOG_PRIVATE_H
 
+#include "store/store.h"
 #include "trace/log.h"
 #include "trace/schema.h"
 
@@ -28,6 +29,14 @@ struct tare_log {
 	struct tare_log *newer, *older;
 	uint64_t cut_bytes;     /* after the last whole cell of the file, if the ring has no more */
 	struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
+
+	/* Segments have the log: what is read comes from there, and all that follows is unused. */
+	const struct tare_stored_log *stored;
+	struct tare_store *own_store; /* that was opened for this log */
+	struct tare_store_cursor cursor;
+	enum { STORED_HOLES, STORED_TABLES, STORED_EVENTS } stored_at;
+	bool has_tables_only, has_events_only;
+	size_t hole;
 
 	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
 	struct tare_log_lane *lanes;
@@ -72,6 +81,14 @@ void tare_log_place_ring(struct tare_log *log);
 
 /* trace/log_schema.c: after the header is known. Without an error log->schema says how records lie. */
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
+/* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
+void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
+
+/* trace/log_stored.c */
+void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
+			  const struct tare_stored_log *stored);
+void tare_log_stored_rewind(struct tare_log *log);
+enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec);
 
 /* Reads up to size bytes; the number of bytes got, fewer only at the end or after an error. */
 size_t tare_log_pread(int fd, void *to, size_t size, uint64_t offset);

@@ -2,6 +2,7 @@
 #include "trace/recording.h"
 
 #include "base/array.h"
+#include "store/store.h"
 #include "trace/recording_private.h"
 
 #include <stdlib.h>
@@ -156,6 +157,8 @@ void tare_recording_close(struct tare_recording *r)
 	for (size_t i = 0; i < r->folder_nr; i++) {
 		tare_map_free(&r->folders[i]->processes);
 		tare_map_free(&r->folders[i]->newest);
+		tare_store_close(r->folders[i]->store);
+		tare_store_close(r->folders[i]->spool_store);
 	}
 	for (size_t i = 0; i < r->clock_nr; i++)
 		tare_clockmap_free(r->clocks[i]);
@@ -235,6 +238,15 @@ int64_t tare_recording_started_realtime_ns(const struct tare_recording *r)
 int64_t tare_recording_last_ns(const struct tare_recording *r)
 {
 	return r->last_ns;
+}
+
+void tare_recording_stamps(const struct tare_process *process, uint64_t *first, uint64_t *last)
+{
+	const struct tare_rprocess *p =
+		(const struct tare_rprocess *)process; /* its first member */
+
+	*first = p->first_stamp;
+	*last = p->last_stamp;
 }
 
 bool tare_recording_is_open(const struct tare_recording *r)

@@ -46,6 +46,11 @@ void tare_recording_close(struct tare_recording *r); /* NULL is fine */
  * LAUNCH and STATUS, whose content is in struct tare_process and struct tare_event already. False at the end.
  */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
+/* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
+struct tare_log_record;
+struct tare_log_info;
+bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
+				const struct tare_log_info **log, struct tare_log_record *rec);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
 
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */
@@ -81,6 +86,9 @@ int64_t tare_recording_last_ns(const struct tare_recording *r);
 /* The first stamp of this process's log that is not before `ns`. */
 uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process,
 			      int64_t ns);
+
+/* The first and the last stamp of a process's records that belong in the order of time; 0: it has none. */
+void tare_recording_stamps(const struct tare_process *process, uint64_t *first, uint64_t *last);
 
 /* It was never closed in order: being written now, or `tare` was killed. */
 bool tare_recording_is_open(const struct tare_recording *r);

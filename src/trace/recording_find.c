@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "store/store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -196,6 +197,29 @@ static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
 					folder->path, spool);
 }
 
+/* The segments in a folder, and the logs in them. Without any nothing happens. */
+static struct tare_store *open_store(struct tare_recording *r, const char *folder,
+				     struct names *logs)
+{
+	struct tare_store *store = NULL;
+	struct tare_err err = { 0 };
+	int rc = tare_store_open(&store, folder, &err);
+
+	if (rc && rc != TARE_E_NOT_FOUND)
+		tare_recording_add_unread(r, &err);
+	for (size_t i = 0; store && i < store->fault_nr; i++)
+		tare_recording_add_note(r, "%s", store->faults[i]);
+	for (size_t i = 0; store && i < store->log_nr; i++)
+		add_name(logs, store->logs[i].part.name, strlen(store->logs[i].part.name));
+	return store;
+}
+
+static bool has_log(const char *folder, const struct tare_store *store, const char *name)
+{
+	return (store && tare_store_find(store, name)) || is_there(folder, name, ".events") ||
+	       is_there(folder, name, ".ring");
+}
+
 /* One recording: the logs of the spool, and those of the folder that the spool does not have. */
 static int find_in(struct tare_recording *r, const char *path, struct tare_err *err)
 {
@@ -215,16 +239,17 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 	rc = list(path, &logs, NULL, err);
 	if (!rc && folder->spool)
 		rc = list(folder->spool, &logs, NULL, err);
+	folder->store = open_store(r, path, &logs);
+	if (folder->spool)
+		folder->spool_store = open_store(r, folder->spool, &logs);
 	sort_names(&logs);
 	for (size_t i = 0; i < logs.count; i++) {
-		const char *at =
-			folder->spool && (is_there(folder->spool, logs.items[i], ".events") ||
-					  is_there(folder->spool, logs.items[i], ".ring"))
-				? folder->spool
-				: path;
-		char *log = join(at, logs.items[i], ".events");
+		bool is_spooled =
+			folder->spool && has_log(folder->spool, folder->spool_store, logs.items[i]);
+		char *log = join(is_spooled ? folder->spool : path, logs.items[i], ".events");
 
-		tare_recording_add_log(r, folder, log);
+		tare_recording_add_log(r, folder, is_spooled ? folder->spool_store : folder->store,
+				       log);
 		free(log);
 	}
 	free_names(&logs);
@@ -249,7 +274,8 @@ static void add_recordings_below(struct names *out, const char *path, const stru
 		struct names logs = { 0 };
 
 		if (is_folder(below) && !list(below, &logs, NULL, NULL) &&
-		    (logs.count > 0 || is_there(below, "recording.json", "")))
+		    (logs.count > 0 || is_there(below, "recording.json", "") ||
+		     is_there(below, TARE_STORE_MANIFEST, "")))
 			add_name(out, below, strlen(below));
 		free_names(&logs);
 		free(below);
@@ -274,7 +300,7 @@ static int add_recordings(struct names *out, const char *path, struct tare_err *
 		rc = list(path, &logs, &others, err);
 	sort_names(&others);
 	if (!S_ISDIR(st.st_mode) || logs.count > 0 || is_there(path, "recording.json", "") ||
-	    is_there(path, "control", ""))
+	    is_there(path, "control", "") || is_there(path, TARE_STORE_MANIFEST, ""))
 		add_name(out, path, strlen(path));
 	else if (!rc)
 		add_recordings_below(out, path, &others);
@@ -294,7 +320,7 @@ static void find_one_log(struct tare_recording *r, const char *path)
 	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
 			  : tare_xstrdup(".");
 
-	tare_recording_add_log(r, add_folder(r, dir), path);
+	tare_recording_add_log(r, add_folder(r, dir), NULL, path);
 	free(dir);
 }
 

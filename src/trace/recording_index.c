@@ -124,7 +124,7 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 {
 	uint64_t begin = rec->position + rec->bytes, left = tare_log_info(pass->log)->end - begin;
 
-	if (!tare_log_info(pass->log)->header.has_lanes)
+	if (!tare_log_info(pass->log)->header.has_lanes || tare_log_info(pass->log)->is_stored)
 		return;
 	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
 	    rec->rec.lane->lane < TARE_LANES_MAX) {
@@ -400,6 +400,12 @@ static void note_damage(const struct pass *pass)
 					"open it with Tare %s, which wrote it",
 					path, counts->unknown, plural(counts->unknown),
 					TARE_VERSION, info->header.tool);
+	if (info->damaged_blocks > 0)
+		tare_recording_add_note(pass->r,
+					"%s: %" PRIu64 " record%s lost with %" PRIu64
+					" damaged block%s of the segments beside it",
+					path, info->damaged_records, plural(info->damaged_records),
+					info->damaged_blocks, plural(info->damaged_blocks));
 	if (lost > 0)
 		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s",
 					path, lost, plural(lost),
@@ -435,7 +441,7 @@ static void read_log(struct pass *pass)
 	public->skipped_bytes = tare_log_counts(pass->log)->gap_bytes - pass->fresh_bytes;
 }
 
-static void add_unread(struct tare_recording *r, const struct tare_err *err)
+void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err)
 {
 	tare_recording_add_note(r, "%s", err->text);
 	r->unread = tare_array_reserve(r->unread, &r->unread_cap, r->unread_nr + 1,
@@ -445,16 +451,28 @@ static void add_unread(struct tare_recording *r, const struct tare_err *err)
 		r->first_err = *err;
 }
 
-void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder, const char *path)
+/* In segments it is in order, and they say of the whole log what a pass over its records finds out. */
+static void take_stored(struct pass *pass)
+{
+	const struct tare_log_info *info = tare_log_info(pass->log);
+	struct tare_rprocess *p = pass->owner;
+
+	pass->stream->lag = (struct tare_lag){ .high = info->last_stamp };
+	if (info->first_stamp && (p->first_stamp == 0 || info->first_stamp < p->first_stamp))
+		p->first_stamp = info->first_stamp;
+}
+
+void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
+			    const struct tare_store *store, const char *path)
 {
 	struct pass pass = { .r = r, .folder = folder };
 	const struct tare_log_info *info;
 	struct tare_err err = { 0 };
 
-	if (tare_log_open(&pass.log, path, &err)) {
+	if (tare_log_open_in(&pass.log, store, path, &err)) {
 		if (tare_log_files_are_short())
 			r->short_err = err;
-		add_unread(r, &err);
+		tare_recording_add_unread(r, &err);
 		return;
 	}
 	info = tare_log_info(pass.log);
@@ -469,12 +487,15 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	pass.owner->public.is_ended = info->is_finished;
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
 	pass.stream = pass.outside = add_stream(r, pass.log, pass.owner);
-	if (!info->header.has_lanes)
+	if (!info->header.has_lanes || info->is_stored)
 		add_range(pass.stream, info->begin, UINT64_MAX);
 	/* What lies below was given back to the disk and reads as zeros. */
 	if (pass.owner->fold_position > info->begin)
 		tare_log_rewind(pass.log, pass.owner->fold_position);
+	tare_log_read_tables(pass.log);
 	read_log(&pass);
+	if (info->is_stored)
+		take_stored(&pass);
 	if (pass.owner->public.is_ended)
 		pass.owner->public.is_open = false;
 	note_damage(&pass);

@@ -3,6 +3,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "trace/bound.h"
 
 #include <string.h>
 
@@ -224,10 +225,9 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	}
 }
 
-bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
+/* The stream whose record is next; NULL: there is none. */
+static struct tare_rstream *step(struct tare_recording *r)
 {
-	struct tare_rstream *s;
-
 	if (!r->is_started) {
 		start(r);
 	} else if (r->heap_nr > 0) {
@@ -237,9 +237,30 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 		if (r->heap_nr > 0)
 			sift_down(r, 0);
 	}
-	if (r->heap_nr == 0)
+	return r->heap_nr ? r->heap[0] : NULL;
+}
+
+bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
+				const struct tare_log_info **log, struct tare_log_record *rec)
+{
+	struct tare_rstream *s = step(r);
+
+	if (!s)
 		return false;
-	s = r->heap[0];
+	*process = &s->process->public;
+	*log = tare_log_info(s->log);
+	*rec = s->next;
+	return true;
+}
+
+bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
+{
+	struct tare_rstream *s = step(r);
+
+	if (!s)
+		return false;
+	/* The memory is that of a reader of the log, which reads it from the file again if it needs it again. */
+	tare_bound_sizes(s->next.info, (void *)(uintptr_t)s->next.rec.head);
 	/* Time never runs backwards for a consumer, and never past the end, whatever is damaged. */
 	if (s->next_ns > r->now_ns)
 		r->now_ns = s->next_ns < r->last_ns ? s->next_ns : r->last_ns;

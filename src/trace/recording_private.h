@@ -13,11 +13,12 @@
 
 /* One recording folder; a folder of folders has several. */
 struct tare_rfolder {
-	const char *path;                   /* as the user gave it, or below it */
-	const char *spool;                  /* where its logs really lie, or NULL */
-	const struct tare_json_value *json; /* recording.json, or NULL */
-	struct tare_map processes;          /* generation << 32 | pid → struct tare_rprocess */
-	struct tare_map newest;             /* pid → 1 + its highest generation */
+	const char *path;                       /* as the user gave it, or below it */
+	const char *spool;                      /* where its logs really lie, or NULL */
+	const struct tare_json_value *json;     /* recording.json, or NULL */
+	struct tare_store *store, *spool_store; /* the segments in either, or NULL */
+	struct tare_map processes; /* generation << 32 | pid → struct tare_rprocess */
+	struct tare_map newest;    /* pid → 1 + its highest generation */
 };
 
 struct tare_rdevice {
@@ -153,7 +154,10 @@ int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t pat
 
 /* recording_index.c: the first pass. */
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
-			    const char *path);
+			    const struct tare_store *store, const char *path);
+
+/* What could not be opened at all. */
+void tare_recording_add_unread(struct tare_recording *r, const struct tare_err *err);
 
 /* recording_settle.c: after the last log, before the first event. */
 void tare_recording_settle(struct tare_recording *r);

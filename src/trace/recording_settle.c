@@ -271,6 +271,8 @@ static void leave_out_folded(struct tare_rstream *s)
 
 	if (s->fold_position > 0 && s->fold_position < until)
 		s->range_nr = 0;
+	if (tare_log_info(s->log)->is_stored)
+		return; /* segments begin where the checkpoint ended when they were made */
 	for (size_t i = 0; s->fold_position == 0 && i < s->range_nr; i++) {
 		struct tare_range *range = &s->ranges[i];
 

@@ -2,7 +2,6 @@
 #include "trace/reorder.h"
 
 #include "base/array.h"
-#include "trace/bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,14 +143,10 @@ struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_ra
 /* A copy with pointers into itself: the log's memory is good for one step only. */
 static struct held *copy(struct tare_reorder *r, const struct tare_log_record *rec)
 {
-	size_t fixed = rec->info->fixed, tail = 0, size;
+	const uint8_t *from = (const uint8_t *)rec->rec.head;
+	size_t used = rec->bytes > rec->info->fixed ? rec->bytes : rec->info->fixed, size = used;
 	struct held **list, *held;
 
-	if (rec->text)
-		tail = rec->text_len;
-	else if (rec->pcs)
-		tail = rec->depth * sizeof(uint64_t);
-	size = fixed + tail;
 	if (size <= USUAL_BYTES)
 		size = size > SMALL_BYTES ? USUAL_BYTES : SMALL_BYTES;
 	list = free_list(r, size);
@@ -163,16 +158,12 @@ static struct held *copy(struct tare_reorder *r, const struct tare_log_record *r
 	held->size = size;
 	r->held_bytes += sizeof(*held) + size;
 	held->rec = *rec;
-	memcpy(held->bytes, rec->rec.head, fixed);
-	tare_bound_sizes(rec->info, held->bytes);
+	memcpy(held->bytes, from, used);
 	held->rec.rec.head = (const struct tare_record *)(const void *)held->bytes;
-	if (rec->text) {
-		memcpy(held->bytes + fixed, rec->text, tail);
-		held->rec.text = (const char *)held->bytes + fixed;
-	} else if (rec->pcs) {
-		memcpy(held->bytes + fixed, rec->pcs, tail);
-		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + fixed);
-	}
+	if (rec->text)
+		held->rec.text = (const char *)held->bytes + rec->info->fixed;
+	else if (rec->pcs)
+		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + rec->info->fixed);
 	held->stamp = rec->rec.head->stamp;
 	held->number = r->number++;
 	return held;

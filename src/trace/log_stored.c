@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A log that segments have: the same steps as of its files, in an order that needs no sorting. */
+#include "trace/log_private.h"
+
+#include "trace/reorder.h"
+
+bool tare_log_is_table(uint16_t kind)
+{
+	const struct tare_kind_info *info = tare_decode_kind(kind);
+
+	switch (kind) {
+	case TARE_KIND_DEVICE:
+	case TARE_KIND_DEGRADED:
+	case TARE_KIND_CONTROL:
+	case TARE_KIND_END:
+	case TARE_KIND_LOST:
+		return true;
+	default:
+		return !info || !info->is_event;
+	}
+}
+
+void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
+			  const struct tare_stored_log *stored)
+{
+	const struct tare_log_part *part = &stored->part;
+
+	log->stored = stored;
+	log->cursor.store = store;
+	log->cursor.log = stored;
+	log->info = (struct tare_log_info){
+		.path = log->path,
+		.header = part->header,
+		.has_file = part->has_file,
+		.has_ring = part->has_ring,
+		.is_finished = part->is_finished,
+		.is_header_damaged = part->is_header_damaged,
+		.is_ring_damaged = part->is_ring_damaged,
+		.begin = part->begin,
+		.file_end = part->file_end,
+		.end = part->end,
+		.is_stored = true,
+		.first_stamp = part->first_stamp,
+		.last_stamp = part->last_stamp,
+		.damaged_blocks = stored->damaged_blocks,
+		.damaged_records = stored->damaged_records,
+	};
+}
+
+static void begin(struct tare_log *log, bool has_tables, bool has_events)
+{
+	const struct tare_log_part *part = &log->stored->part;
+
+	log->has_tables_only = !has_events;
+	log->has_events_only = !has_tables;
+	log->stored_at = has_tables ? STORED_HOLES : STORED_EVENTS;
+	log->hole = 0;
+	log->counts = (struct tare_log_counts){ .records = part->records,
+						.unknown = part->unknown,
+						.repaired = part->repaired,
+						.lost = part->lost };
+	tare_store_begin(&log->cursor, !has_tables, has_tables);
+}
+
+void tare_log_stored_rewind(struct tare_log *log)
+{
+	begin(log, true, true);
+}
+
+void tare_log_read_tables(struct tare_log *log)
+{
+	if (log->stored)
+		begin(log, true, false);
+}
+
+void tare_log_read_events(struct tare_log *log)
+{
+	if (log->stored)
+		begin(log, false, true);
+}
+
+static enum tare_log_step next_hole(struct tare_log *log, struct tare_log_record *rec)
+{
+	const struct tare_log_hole *hole = &log->stored->part.holes[log->hole++];
+
+	rec->position = hole->position;
+	rec->bytes = hole->bytes;
+	rec->gap = (enum tare_log_gap)hole->gap;
+	log->counts.gaps++;
+	log->counts.gap_bytes += hole->bytes;
+	return TARE_LOG_GAP;
+}
+
+enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec)
+{
+	const struct tare_block_record *next;
+
+	*rec = (struct tare_log_record){ 0 };
+	if (log->stored_at == STORED_HOLES && log->hole < log->stored->part.hole_nr)
+		return next_hole(log, rec);
+	if (log->stored_at == STORED_HOLES)
+		log->stored_at = STORED_TABLES;
+	for (;;) {
+		next = tare_store_next(&log->cursor);
+		if (!next && log->stored_at == STORED_TABLES && !log->has_tables_only) {
+			log->stored_at = STORED_EVENTS;
+			tare_store_begin(&log->cursor, true, true);
+			continue;
+		}
+		if (!next)
+			return TARE_LOG_END;
+		*rec = (struct tare_log_record){ .position = next->position, .bytes = next->bytes };
+		tare_log_fill(log, rec, next->data);
+		/* Some records are among the tables and among the events, and are told once. */
+		if (log->has_events_only || log->stored_at == STORED_TABLES || !rec->info ||
+		    !tare_log_is_table(rec->info->kind))
+			return TARE_LOG_RECORD;
+	}
+}
