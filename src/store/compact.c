@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/compact.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "store/manifest.h"
+#include "store/store.h"
+#include "trace/log.h"
+#include "trace/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SEGMENT_RECORDS = 1 << 20, /* a segment is closed after so many, */
+	SEGMENT_BYTES = 64 << 20,  /* or so many bytes of records */
+};
+
+/* Records of one log that wait for their block to be full. */
+struct gathered {
+	struct tare_pack bytes;
+	struct tare_block_record *records; /* data: not known before the block is written */
+	size_t *at;                        /* where each lies in `bytes` */
+	size_t n, record_cap, at_cap;
+};
+
+struct log {
+	const struct tare_process *process;
+	struct tare_log_part part;
+	struct gathered events;
+	bool is_told; /* the segment that is being written has its LOG block */
+};
+
+struct compaction {
+	const char *folder;
+	struct tare_recording *recording;
+	struct log *logs; /* by the index of the process; name NULL: not to be compacted */
+	int log_nr;
+	struct tare_segment_writer *writer; /* NULL: none is begun */
+	uint64_t records, bytes;            /* of the segment that is being written */
+	struct tare_manifest named; /* by the manifest that was there, and those made since */
+	uint32_t number;            /* of the next segment */
+	struct tare_compacted *result;
+	struct tare_err *err;
+	int rc;
+};
+
+/* "431-0" of "…/431-0.events". */
+static char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return tare_xstrndup(name, strlen(name) - strlen(".events"));
+}
+
+static void gather(struct gathered *g, const struct tare_log_record *rec)
+{
+	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
+	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
+	g->records[g->n] = (struct tare_block_record){ .position = rec->position,
+						       .bytes = (uint32_t)rec->bytes };
+	g->at[g->n++] = g->bytes.len;
+	tare_pack_bytes(&g->bytes, rec->rec.head, rec->bytes);
+}
+
+static bool is_full(const struct gathered *g)
+{
+	return g->n == TARE_BLOCK_RECORDS || g->bytes.len >= TARE_BLOCK_BYTES;
+}
+
+static void free_gathered(struct gathered *g)
+{
+	tare_pack_free(&g->bytes);
+	free(g->records);
+	free(g->at);
+	*g = (struct gathered){ 0 };
+}
+
+/* The final name, and the one that a segment has until it is whole. */
+static char *segment_path(const struct compaction *c, uint32_t number, bool is_whole)
+{
+	char *path = tare_manifest_path(c->folder, number), *fresh;
+	struct tare_str text = { 0 };
+
+	if (is_whole)
+		return path;
+	tare_str_addf(&text, "%s.new", path);
+	fresh = tare_str_steal(&text);
+	free(path);
+	return fresh;
+}
+
+static void begin_segment(struct compaction *c)
+{
+	char *path = segment_path(c, c->number, false);
+
+	unlink(path); /* of a compaction that was interrupted */
+	c->rc = tare_segment_create(&c->writer, path, c->number, c->err);
+	c->records = c->bytes = 0;
+	for (int i = 0; i < c->log_nr; i++)
+		c->logs[i].is_told = false;
+	free(path);
+}
+
+/* What is told once of a log is told by its first segment. */
+static void forget_sums(struct tare_log_part *part)
+{
+	part->records = part->unknown = part->repaired = part->lost = 0;
+	part->hole_nr = 0;
+}
+
+/* Before the first block of a log in a segment. */
+static void tell_log(struct compaction *c, int index)
+{
+	struct log *log = &c->logs[index];
+
+	if (!c->writer)
+		begin_segment(c);
+	if (c->rc || log->is_told)
+		return;
+	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
+	log->is_told = true;
+}
+
+static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
+			struct gathered *g)
+{
+	tell_log(c, index);
+	for (size_t i = 0; i < g->n; i++)
+		g->records[i].data = g->bytes.data + g->at[i];
+	if (!c->rc)
+		tare_segment_add(c->writer, kind, (uint32_t)index, g->records, g->n);
+	g->n = g->bytes.len = 0;
+}
+
+static void end_segment(struct compaction *c)
+{
+	char *fresh = segment_path(c, c->number, false), *path = segment_path(c, c->number, true);
+
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].events.n)
+			write_block(c, TARE_SEGMENT_EVENTS, i, &c->logs[i].events);
+	/* Once more, so that no damaged place costs a log. */
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].is_told) {
+			tare_segment_add_log(c->writer, (uint32_t)i, &c->logs[i].part);
+			forget_sums(&c->logs[i].part);
+		}
+	c->rc = tare_segment_close(c->writer, c->err);
+	c->writer = NULL;
+	if (!c->rc && rename(fresh, path) < 0)
+		c->rc = tare_err_set_errno(c->err, errno, "%s", path);
+	if (!c->rc) {
+		c->named.numbers = tare_array_reserve(c->named.numbers, &c->named.cap,
+						      c->named.nr + 1, sizeof(uint32_t));
+		c->named.numbers[c->named.nr++] = c->number++;
+	}
+	free(fresh);
+	free(path);
+}
+
+static void describe(struct log *log, const struct tare_log_info *info,
+		     const struct tare_log_counts *counts, uint64_t begin)
+{
+	struct tare_log_part *part = &log->part;
+
+	part->header = info->header;
+	part->has_file = info->has_file;
+	part->has_ring = info->has_ring;
+	part->is_finished = info->is_finished;
+	part->is_header_damaged = info->is_header_damaged;
+	part->is_ring_damaged = info->is_ring_damaged;
+	part->begin = begin;
+	part->file_end = info->file_end;
+	part->end = info->end;
+	part->records = counts->records;
+	part->unknown = counts->unknown;
+	part->repaired = counts->repaired;
+	part->lost = counts->lost;
+	tare_recording_stamps(log->process, &part->first_stamp, &part->last_stamp);
+}
+
+/* How many records from `first` on go into one block. */
+static size_t fits_in_block(const struct gathered *g, size_t first)
+{
+	size_t n = 1;
+
+	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
+	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
+		n++;
+	return n;
+}
+
+/* Tables, places without a record and counts: what a reader's first pass takes. */
+static void write_tables(struct compaction *c, int index)
+{
+	struct log *log = &c->logs[index];
+	struct gathered tables = { 0 };
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	struct tare_log *reader;
+	uint64_t begin;
+
+	c->rc = tare_log_open(&reader, log->process->log, c->err);
+	if (c->rc)
+		return;
+	begin = tare_log_info(reader)->begin;
+	if (log->process->fold_position > begin) {
+		begin = log->process->fold_position;
+		tare_log_rewind(reader, begin);
+	}
+	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
+		if (step == TARE_LOG_GAP)
+			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
+		else if (tare_log_is_table(rec.rec.head->kind))
+			gather(&tables, &rec);
+	}
+	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
+	c->result->records += log->part.records;
+	c->result->raw_bytes += log->part.end - begin;
+	tell_log(c, index);
+	for (size_t i = 0, n; i < tables.n && !c->rc; i += n) {
+		struct gathered some = tables;
+
+		n = fits_in_block(&tables, i);
+		some.records += i;
+		some.at += i;
+		some.n = n;
+		write_block(c, TARE_SEGMENT_TABLES, index, &some);
+	}
+	free_gathered(&tables);
+	tare_log_close(reader);
+}
+
+static void write_events(struct compaction *c)
+{
+	const struct tare_process *process;
+	const struct tare_log_info *info;
+	struct tare_log_record rec;
+
+	tare_recording_rewind(c->recording);
+	while (!c->rc && tare_recording_next_record(c->recording, &process, &info, &rec)) {
+		struct log *log = &c->logs[process->index];
+
+		if (!log->part.name || info->header.role == TARE_ROLE_CHECKPOINT)
+			continue;
+		if (!c->writer)
+			begin_segment(c);
+		gather(&log->events, &rec);
+		c->records++;
+		c->bytes += rec.bytes;
+		if (is_full(&log->events))
+			write_block(c, TARE_SEGMENT_EVENTS, process->index, &log->events);
+		if (!c->rc && (c->records >= SEGMENT_RECORDS || c->bytes >= SEGMENT_BYTES))
+			end_segment(c);
+	}
+}
+
+static void write_segments(struct compaction *c)
+{
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].part.name)
+			write_tables(c, i);
+	if (!c->rc)
+		write_events(c);
+	if (!c->rc && c->writer)
+		end_segment(c);
+	if (!c->rc && tare_manifest_sync_folder(c->folder) < 0)
+		c->rc = tare_err_set_errno(c->err, errno, "%s", c->folder);
+	if (c->writer) {
+		char *fresh = segment_path(c, c->number, false);
+
+		tare_segment_close(c->writer, NULL);
+		unlink(fresh);
+		free(fresh);
+	}
+}
+
+/* Everything that was made, while no manifest names it. */
+static void remove_made(const struct compaction *c, size_t old)
+{
+	for (size_t i = old; i < c->named.nr; i++) {
+		char *path = segment_path(c, c->named.numbers[i], true);
+
+		unlink(path);
+		free(path);
+	}
+}
+
+/* What was written is read before what it was written from is removed. */
+static int check_made(const struct compaction *c, size_t old, struct tare_err *err)
+{
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	for (size_t i = old; i < c->named.nr && !rc; i++) {
+		char *path = segment_path(c, c->named.numbers[i], true);
+		struct tare_segment segment;
+		struct tare_pack block = { 0 };
+		struct stat st;
+
+		rc = tare_segment_open(&segment, path, err);
+		for (size_t k = 0; !rc && k < segment.entry_nr; k++)
+			if (segment.is_scanned || !tare_segment_read(&segment, k, &block))
+				rc = tare_err_set(err, TARE_E_IO,
+						  "%s cannot be read as it was written, so the "
+						  "recording stays as it was; check the disk",
+						  path);
+		if (!rc || segment.path)
+			tare_segment_free(&segment);
+		bytes += stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+		tare_pack_free(&block);
+		free(path);
+	}
+	c->result->segment_bytes = bytes;
+	return rc;
+}
+
+static bool is_named(const struct tare_manifest *m, uint32_t number)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* Files of logs that the segments have, and segments that the manifest does not name. */
+static void remove_rest(const char *folder, bool keeps_raw)
+{
+	struct tare_manifest manifest = { 0 };
+	struct tare_store *store;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (tare_store_open(&store, folder, NULL))
+		return;
+	/* Of a damaged manifest it is not known what it named. */
+	if (tare_manifest_read(&manifest, folder, NULL) || manifest.fault) {
+		tare_manifest_free(&manifest);
+		tare_store_close(store);
+		return;
+	}
+	dir = opendir(folder);
+	while (dir && (entry = readdir(dir))) {
+		const char *dot = strchr(entry->d_name, '.');
+		char *stem = dot ? tare_xstrndup(entry->d_name, (size_t)(dot - entry->d_name))
+				 : tare_xstrdup("");
+		uint32_t number = tare_manifest_number(entry->d_name);
+		bool is_raw = dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring"));
+		bool is_new = dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".json.new"));
+
+		if ((is_raw && !keeps_raw && tare_store_find(store, stem)) ||
+		    (number && !is_named(&manifest, number)) ||
+		    (is_new && strcmp(stem, "recording") != 0))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+		free(stem);
+	}
+	if (dir)
+		closedir(dir);
+	tare_manifest_free(&manifest);
+	tare_store_close(store);
+}
+
+static uint32_t highest_number(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint32_t high = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		uint32_t number = tare_manifest_number(entry->d_name);
+
+		high = number > high ? number : high;
+	}
+	if (dir)
+		closedir(dir);
+	return high;
+}
+
+/* Logs that are not in segments yet; returns how many there are. */
+static int find_logs(struct compaction *c)
+{
+	struct tare_store *store = NULL;
+	int found = 0;
+
+	tare_store_open(&store, c->folder, NULL);
+	c->log_nr = tare_recording_process_nr(c->recording);
+	c->logs = tare_xcalloc((size_t)c->log_nr, sizeof(*c->logs));
+	for (int i = 0; i < c->log_nr; i++) {
+		const struct tare_process *p = tare_recording_process(c->recording, i);
+		char *name = p->log[0] && p->role != TARE_ROLE_CHECKPOINT ? name_of(p->log) : NULL;
+
+		c->logs[i].process = p;
+		if (name && !(store && tare_store_find(store, name))) {
+			c->logs[i].part.name = name;
+			found++;
+		} else {
+			free(name);
+		}
+	}
+	tare_store_close(store);
+	return found;
+}
+
+static void make_segments(struct compaction *c)
+{
+	size_t old;
+
+	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
+	if (c->rc == TARE_E_NOT_FOUND)
+		c->rc = 0;
+	old = c->named.nr;
+	c->number = highest_number(c->folder) + 1;
+	if (!c->rc)
+		write_segments(c);
+	if (!c->rc)
+		c->rc = check_made(c, old, c->err);
+	if (!c->rc)
+		c->rc = tare_manifest_write(&c->named, c->folder, c->err);
+	if (c->rc)
+		remove_made(c, old);
+	c->result->segments = (uint32_t)(c->named.nr - old);
+}
+
+static int check_is_closed(const struct compaction *c, bool is_forced)
+{
+	const char *folder = c->folder;
+	size_t n = strlen(folder);
+
+	for (int i = 0; i < tare_recording_process_nr(c->recording); i++) {
+		const char *log = tare_recording_process(c->recording, i)->log;
+
+		if (log[0] &&
+		    (strncmp(log, folder, n) != 0 || log[n] != '/' || strchr(log + n + 1, '/')))
+			return tare_err_set(c->err, TARE_E_USAGE,
+					    "%s: %s is not in it; give the folder of one recording",
+					    folder, log);
+	}
+	if (tare_recording_is_open(c->recording) && !is_forced)
+		return tare_err_set(
+			c->err, TARE_E_USAGE,
+			"%s was not closed in order: it may still be written, here or on another "
+			"machine; if Tare or the program was killed, say --force",
+			folder);
+	return 0;
+}
+
+int tare_compact(const char *folder, const struct tare_compact_options *o,
+		 struct tare_compacted *out, struct tare_err *err)
+{
+	struct compaction c = { .folder = folder, .result = out, .err = err };
+
+	*out = (struct tare_compacted){ 0 };
+	c.rc = tare_recording_open(&c.recording, folder, err);
+	if (c.rc)
+		return c.rc;
+	c.rc = check_is_closed(&c, o->is_forced);
+	out->was_done = !c.rc && !find_logs(&c);
+	if (!c.rc && !out->was_done)
+		make_segments(&c);
+	if (!c.rc)
+		remove_rest(folder, o->keeps_raw);
+	for (int i = 0; i < c.log_nr; i++) {
+		tare_log_part_free(&c.logs[i].part);
+		free_gathered(&c.logs[i].events);
+	}
+	free(c.logs);
+	tare_manifest_free(&c.named);
+	tare_recording_close(c.recording);
+	return c.rc;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_COMPACT_H
+#define TARE_STORE_COMPACT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Makes segments of the logs of a recording that nobody writes, and removes the files of those logs. A reader reads the
+ * same before, meanwhile and afterwards, wherever it is interrupted:
+ *
+ *   1. the segments are written under other names, and on the disk before they get their own;
+ *   2. the manifest that names them replaces the one before by rename: from here on they count;
+ *   3. the files of the logs go, and segments that no manifest names.
+ *
+ * Where there is nothing left to do only the third step is done, so what was interrupted is finished by doing it again.
+ */
+struct tare_compacted {
+	uint64_t records;
+	uint64_t raw_bytes; /* of the logs, as they were */
+	uint64_t segment_bytes;
+	uint32_t segments;
+	bool was_done; /* all logs were in segments already */
+};
+
+struct tare_compact_options {
+	bool keeps_raw; /* leave step 3 out */
+	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
+};
+
+/* `folder`: of one recording, without a slash at its end. Before step 2 the recording stays as it is on any error, a full disk for example. */
+int tare_compact(const char *folder, const struct tare_compact_options *o,
+		 struct tare_compacted *out, struct tare_err *err);
+
+#endif

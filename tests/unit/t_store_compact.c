@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/compact.h"
+
+#include "make_log.h"
+#include "store/manifest.h"
+#include "store/store.h"
+#include "test.h"
+#include "trace/log.h"
+#include "trace/recording.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct make_log m, t; /* a program's log, and that of `tare` */
+
+static void init_both(void)
+{
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	MAKE(&t, clock, CLOCK, .ticks = 1000000000, .monotonic_ns = 1000000000,
+	     .realtime_ns = 1700000000000000000);
+	MAKE(&t, reading, READING, .used = 77, .total = 99);
+}
+
+static void write_both(void)
+{
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+}
+
+static void add_names(struct tare_str *out, const struct tare_event *e)
+{
+	tare_str_addf(out, " api=%s name=%s domain=%s text=%s about=%d device=%d",
+		      e->api ? e->api : "-", e->name ? e->name : "-", e->domain ? e->domain : "-",
+		      e->text, e->about ? e->about->index : -1, e->device ? e->device->index : -1);
+	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++)
+		tare_str_addf(out, " %llx", (unsigned long long)e->stack->pcs[i]);
+	for (uint32_t i = 0; e->python && i < e->python->depth; i++)
+		tare_str_addf(out, " %s:%u", e->python->lines[i].file, e->python->lines[i].line);
+}
+
+static void add_process(struct tare_str *out, const struct tare_process *p)
+{
+	tare_str_addf(out, "process %d %d %u %u %s %s %s %lld %lld %d%d%d %u %lld %llu %llu %llu\n",
+		      p->index, p->role, p->pid, p->generation, p->program, p->host, p->log,
+		      (long long)p->first_ns, (long long)p->last_ns, p->is_ended, p->is_open,
+		      p->is_status_known, p->status, (long long)p->status_ns,
+		      (unsigned long long)p->lost, (unsigned long long)p->unfinished,
+		      (unsigned long long)p->skipped_bytes);
+	for (int i = 0; i < p->device_nr; i++)
+		tare_str_addf(out, " device %d %d\n", p->devices[i].ordinal,
+			      p->devices[i].device->index);
+	for (int i = 0; i < p->object_nr; i++)
+		tare_str_addf(out, " object %llx %s\n", (unsigned long long)p->objects[i].begin,
+			      p->objects[i].path);
+	for (int i = 0; i < p->symbol_nr; i++)
+		tare_str_addf(out, " symbol %llx %s\n", (unsigned long long)p->symbols[i].address,
+			      p->symbols[i].name);
+}
+
+/* All that a reader of the recording gets. */
+static char *all_of(const char *folder)
+{
+	struct tare_recording *r;
+	struct tare_str out = { 0 };
+	struct tare_event e;
+
+	CHECK_INT(tare_recording_open(&r, folder, NULL), 0);
+	tare_str_addf(&out, "%d %lld %lld\n", tare_recording_is_open(r),
+		      (long long)tare_recording_last_ns(r),
+		      (long long)tare_recording_started_realtime_ns(r));
+	for (int i = 0; i < tare_recording_process_nr(r); i++)
+		add_process(&out, tare_recording_process(r, i));
+	for (int i = 0; i < tare_recording_device_nr(r); i++)
+		tare_str_addf(&out, "device %s\n", tare_recording_device(r, i)->name);
+	for (int i = 0; i < tare_recording_note_nr(r); i++)
+		tare_str_addf(&out, "note %s\n", tare_recording_note(r, i));
+	for (int i = 0; i < tare_recording_snapshot_nr(r); i++)
+		tare_str_addf(&out, "snapshot %s\n", tare_recording_snapshot(r, i)->name);
+	for (int pass = 0; pass < 2; pass++, tare_recording_rewind(r))
+		while (tare_recording_next(r, &e)) {
+			const struct tare_kind_info *info = tare_decode_kind((uint16_t)e.kind);
+
+			tare_str_addf(&out, "%lld %lld %lld %d %s", (long long)e.at_ns,
+				      (long long)e.begin_ns, (long long)e.end_ns, e.process->index,
+				      info->name);
+			for (int i = 0; i < info->field_nr; i++)
+				tare_str_addf(&out, " %llx",
+					      (unsigned long long)
+						      tare_decode_value(&info->fields[i],
+									e.rec.head));
+			add_names(&out, &e);
+			tare_str_add_char(&out, '\n');
+		}
+	tare_recording_close(r);
+	return tare_str_steal(&out);
+}
+
+struct raw {
+	uint64_t position, bytes;
+	uint8_t *data;
+};
+
+static int by_position(const void *a, const void *b)
+{
+	const struct raw *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Every record of a log with its bytes, in the order of the log; ends with one of no bytes. */
+static struct raw *records_of(const char *path)
+{
+	struct raw *all = calloc(100000, sizeof(*all));
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	struct tare_log *log;
+	size_t n = 0;
+
+	CHECK_INT(tare_log_open(&log, path, NULL), 0);
+	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
+		all[n] = (struct raw){ rec.position, rec.bytes, NULL };
+		if (step == TARE_LOG_RECORD) {
+			all[n].data = malloc(rec.bytes);
+			memcpy(all[n].data, rec.rec.head, rec.bytes);
+		}
+		n++;
+	}
+	tare_log_close(log);
+	qsort(all, n, sizeof(*all), by_position);
+	return all;
+}
+
+static void check_same_records(const struct raw *a, const struct raw *b)
+{
+	for (; a->bytes || b->bytes; a++, b++) {
+		CHECK_INT(b->position, a->position);
+		CHECK_INT(b->bytes, a->bytes);
+		CHECK(!a->data == !b->data);
+		CHECK(!a->data || !memcmp(a->data, b->data, a->bytes));
+	}
+}
+
+static bool is_there(const char *name)
+{
+	return access(make_path(make_dir(), name), F_OK) == 0;
+}
+
+static struct tare_compacted compact(bool is_forced)
+{
+	struct tare_compact_options o = { .is_forced = is_forced };
+	struct tare_compacted done;
+	struct tare_err err = { 0 };
+
+	if (tare_compact(make_dir(), &o, &done, &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	return done;
+}
+
+/* The reader says the same, every record has the same bytes, and the logs are gone. */
+static void check_compacts(bool is_forced)
+{
+	char *before = all_of(make_dir()), *after;
+	struct raw *own = records_of(make_path(make_dir(), "431-0.events"));
+	struct raw *tares = records_of(make_path(make_dir(), "tare.events"));
+
+	CHECK(!compact(is_forced).was_done);
+	CHECK(!is_there("431-0.events"));
+	CHECK(!is_there("431-0.ring"));
+	CHECK(!is_there("tare.events"));
+	CHECK(is_there("000001.segment"));
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+	check_same_records(own, records_of(make_path(make_dir(), "431-0.events")));
+	check_same_records(tares, records_of(make_path(make_dir(), "tare.events")));
+	CHECK(compact(is_forced).was_done);
+	free(before);
+	free(after);
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+TEST(a_small_program_reads_the_same)
+{
+	init_both();
+	make_log_program(&m);
+	write_both();
+	check_compacts(false);
+}
+
+TEST(every_kind_of_record_reads_the_same)
+{
+	init_both();
+	make_log_every_kind(&m);
+	make_log_every_kind(&t);
+	write_both();
+	check_compacts(false);
+}
+
+TEST(records_of_several_threads_come_in_the_same_order)
+{
+	init_both();
+	m.header.has_lanes = 1;
+	for (uint64_t i = 0; i < 12; i++) {
+		MAKE(&m, lane, LANE, .lane = i % 3, .bytes = 40 * 48, .from = i / 3 * 40 * 48);
+		for (uint64_t k = 0; k < 40; k++) {
+			m.stamp = 2000000000 + i / 3 * 4000 + k * 100 + i % 3 * (k % 2);
+			MAKE(&m, tensor, TENSOR, .block = 4096 + i, .bytes = 512,
+			     .tid = (uint32_t)(431 + i % 3));
+		}
+	}
+	write_both();
+	check_compacts(false);
+}
+
+TEST(stamps_that_run_backwards_come_in_the_same_order)
+{
+	init_both();
+	for (uint64_t i = 0; i < 40000; i++) { /* more than one block */
+		m.stamp = 2000000000 + i * 50 - i % 7 * 120;
+		if (i == 100 || i == 30000)
+			m.stamp = UINT64_MAX / 2; /* damage */
+		MAKE(&m, event, EVENT, .tid = 431, .ticks = i, .handle = i);
+	}
+	write_both();
+	check_compacts(false);
+}
+
+TEST(sizes_that_cannot_be_are_bounded_as_before)
+{
+	init_both();
+	MAKE(&m, event, EVENT, .tid = 431, .granted = UINT64_MAX - 9, .after = TARE_NOT_KNOWN);
+	MAKE(&m, tensor, TENSOR, .block = 1, .bytes = INT64_MIN);
+	write_both();
+	check_compacts(false);
+}
+
+TEST(damage_stays_told)
+{
+	init_both();
+	make_log_program(&m);
+	make_log_every_kind(&m);
+	memset(m.bytes + m.records[5].position, 0xee, m.records[5].size);
+	memset(m.bytes + m.records[9].position, 0, m.records[9].size);
+	m.bytes[m.records[12].position + 6] ^= 3;  /* its length */
+	m.bytes[m.records[14].position + 4] = 250; /* its kind */
+	m.bytes[m.records[14].position + 5] = 250;
+	write_both();
+	check_compacts(false);
+}
+
+TEST(what_is_only_in_the_ring_of_a_killed_program_goes_into_segments)
+{
+	struct tare_compact_options o = { 0 };
+	struct tare_compacted done;
+	struct tare_err err = { 0 };
+
+	init_both();
+	m.header.has_lanes = 1;
+	for (int i = 0; i < 20; i++)
+		MAKE(&m, tensor, TENSOR, .block = 4096 + i, .bytes = 512, .tid = 431);
+	make_log_write_block(&m, make_path(make_dir(), "431-0.events"), m.records[6].position,
+			     SIZE_MAX);
+	make_log_write_ring(&m, make_path(make_dir(), "431-0.ring"), m.records[6].position, false);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	CHECK_INT(tare_compact(make_dir(), &o, &done, &err), TARE_E_USAGE);
+	CHECK_HAS(err.text, "--force");
+	CHECK(is_there("431-0.ring"));
+	check_compacts(true);
+}
+
+/* Logs that came later are added, and what was there is left alone. */
+TEST(a_log_that_came_later_gets_a_segment_of_its_own)
+{
+	struct stat st, later;
+	char *before, *after;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	compact(false);
+	CHECK_INT(stat(make_path(make_dir(), "000001.segment"), &st), 0);
+	m.header.pid = 500;
+	make_log_write(&m, make_path(make_dir(), "500-0.events"), SIZE_MAX);
+	before = all_of(make_dir());
+	CHECK(!compact(false).was_done);
+	CHECK(!is_there("500-0.events"));
+	CHECK(is_there("000002.segment"));
+	CHECK_INT(stat(make_path(make_dir(), "000001.segment"), &later), 0);
+	CHECK_INT(later.st_ino, st.st_ino);
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+}
+
+TEST(kept_logs_are_not_read_twice_and_go_the_next_time)
+{
+	struct tare_compact_options o = { .keeps_raw = true };
+	struct tare_compacted done;
+	char *before, *after;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	before = all_of(make_dir());
+	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+	CHECK(is_there("431-0.events"));
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+	CHECK(compact(false).was_done);
+	CHECK(!is_there("431-0.events"));
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+}
+
+/* A log that cannot be read stays, and is told of as before. */
+TEST(a_log_that_cannot_be_read_stays)
+{
+	char *before, *after;
+	int fd;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	fd = open(make_path(make_dir(), "77-0.events"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	before = all_of(make_dir());
+	compact(false);
+	CHECK(is_there("77-0.events"));
+	CHECK(!is_there("431-0.events"));
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+	CHECK_HAS(after, "77-0.events is empty");
+}
+
+/* Files as large as the limit cannot be written: as if the disk were full, wherever that happens. */
+TEST(a_full_disk_leaves_the_recording_as_it_was)
+{
+	struct tare_compact_options o = { 0 };
+	struct tare_compacted done;
+	char *before, *after;
+	int failed = 0;
+
+	init_both();
+	for (int i = 0; i < 20; i++)
+		make_log_every_kind(&m);
+	write_both();
+	before = all_of(make_dir());
+	signal(SIGXFSZ, SIG_IGN);
+	for (rlim_t limit = 0;; limit += 100) {
+		struct rlimit old, less;
+		struct tare_err err = { 0 };
+		int rc;
+
+		getrlimit(RLIMIT_FSIZE, &old);
+		less = (struct rlimit){ limit, old.rlim_max };
+		setrlimit(RLIMIT_FSIZE, &less);
+		rc = tare_compact(make_dir(), &o, &done, &err);
+		setrlimit(RLIMIT_FSIZE, &old);
+		after = all_of(make_dir());
+		CHECK_STR(after, before);
+		free(after);
+		if (!rc)
+			break;
+		failed++;
+		CHECK(err.text[0]);
+		CHECK(is_there("431-0.events"));
+		CHECK(!is_there("000001.segment"));
+		CHECK(!is_there("000001.segment.new"));
+		CHECK(!is_there(TARE_STORE_MANIFEST));
+	}
+	CHECK(failed > 10);
+	CHECK(!is_there("431-0.events"));
+}
+
+TEST(what_an_interrupted_compaction_left_goes)
+{
+	static const char *const left[] = { "000001.segment", "000007.segment",
+					    "000001.segment.new", "segments.json.new" };
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		close(open(make_path(make_dir(), left[i]), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	compact(false);
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		CHECK(!is_there(left[i]));
+	CHECK(is_there("000008.segment"));
+	CHECK(is_there(TARE_STORE_MANIFEST));
+}
