@@ -119,10 +119,11 @@ static char *in_folder(const char *folder, const char *name)
 /* Only what a recording consists of is ever deleted, so a wrong -o -f costs nobody his files. */
 static bool is_recording_file(const char *name)
 {
-	static const char *const ends[] = { ".events", ".ring", ".new" };
+	static const char *const ends[] = { ".events", ".ring", ".new", ".segment" };
 	size_t i, n = strlen(name);
 
-	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0)
+	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 ||
+	    strcmp(name, "segments.json") == 0)
 		return true;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)

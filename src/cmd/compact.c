@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/compact.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xalloc.h"
+#include "cmd/cmd.h"
+#include "cmd/write_file.h"
+#include "session/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	bool keep_raw, force;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(
+		options, keep_raw, "keep-raw", 0, FLAG, NULL,
+		"leave the logs there that are in segments now; tare compact without it removes them"),
+	TARE_OPT(
+		options, force, "force", 'f', FLAG, NULL,
+		"also a recording that was not closed in order, because Tare or the program was killed"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_compact = {
+	.name = "compact",
+	.synopsis = "make a recording smaller, without losing anything of it",
+	.operands = "REC",
+	.description =
+		"Puts the logs of a recording that has ended into compressed segments, and removes the logs. Every "
+		"command reads the recording as before and says the same: every record is there, with its stamp and its "
+		"position. A record of PyTorch's allocator takes 3 to 4 bytes instead of 48.\n\n"
+		"It may be interrupted at any time, also by a full disk: until all segments are on the disk the recording "
+		"stays as it was, and after that tare compact again removes what is left to remove.\n\n"
+		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
+		"not be done.",
+	.examples = "tare compact train.tare\n"
+		    "tare compact --keep-raw train.tare",
+	.opts = opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = tare_cmd_compact,
+};
+
+static int check_nobody_writes(const char *folder, struct tare_err *err)
+{
+	struct tare_controlled c;
+
+	if (tare_control_open(&c, folder, NULL) != 0)
+		return 0;
+	tare_control_close(&c);
+	return tare_err_set(err, TARE_E_USAGE,
+			    "%s is still being written; compact it when its programs have ended",
+			    folder);
+}
+
+static int tell(const char *folder, const struct tare_compacted *done, struct tare_err *err)
+{
+	char records[TARE_UNITS_TEXT_MAX], raw[TARE_UNITS_TEXT_MAX], now[TARE_UNITS_TEXT_MAX];
+	struct tare_str text = { 0 };
+	int rc;
+
+	tare_text_add_name(&text, folder);
+	if (done->was_done)
+		tare_str_add(&text, ": is in segments already\n");
+	else
+		tare_str_addf(&text, ": %s records, %s → %s in %u segment%s\n",
+			      tare_units_count(records, done->records),
+			      tare_units_human(raw, done->raw_bytes),
+			      tare_units_human(now, done->segment_bytes), done->segments,
+			      done->segments == 1 ? "" : "s");
+	rc = tare_cmd_write_file("-", &text, err);
+	tare_str_free(&text);
+	return rc;
+}
+
+int tare_cmd_compact(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct tare_operands rest;
+	struct tare_err err = { 0 };
+	struct tare_compacted done;
+	int code = tare_cmd_parse(&tare_command_compact, argc, argv, &o, &rest), rc;
+	size_t n;
+	char *folder;
+
+	if (code >= 0)
+		return code;
+	n = strlen(rest.items[0]);
+	while (n > 1 && rest.items[0][n - 1] == '/')
+		n--;
+	folder = tare_xstrndup(rest.items[0], n);
+	rc = check_nobody_writes(folder, &err);
+	if (!rc)
+		rc = tare_compact(folder,
+				  &(struct tare_compact_options){ .keeps_raw = o.keep_raw,
+								  .is_forced = o.force },
+				  &done, &err);
+	if (!rc)
+		rc = tell(folder, &done, &err);
+	free(folder);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}

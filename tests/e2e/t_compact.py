@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tare compact: a recording in segments reads as it did before, wherever compacting was interrupted."""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from harness import (BUILD, case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk,
+                     record_args, tare_argv)
+
+VIEWS = ([], ["--json"], ["--at", "end", "--csv"], ["--by", "stack"], ["--by", "phase", "--json"],
+         ["--by", "graph"], ["--by", "pool"], ["--by", "category", "--json"], ["--by", "process"],
+         ["--svg", "-"])
+
+
+def views(box, rec="rec.tare"):
+    """What every kind of report says of it."""
+    said = [(view, box.tare("report", rec, *view)) for view in VIEWS]
+    for view, done in said:
+        check_equal(done.code, 0, view, done)
+    return [(view, done.out, done.err) for view, done in said]
+
+
+def dumped(box, rec="rec.tare"):
+    """Its records, in any order: what follows # and ! is about files."""
+    done = box.tare("dump", rec)
+    check_equal(done.code, 0, done)
+    return sorted(done.out.splitlines())
+
+
+def names(box, rec="rec.tare"):
+    return sorted(os.listdir(box.path(rec)))
+
+
+def check_compacts(box, rec="rec.tare"):
+    before, records = views(box, rec), dumped(box, rec)
+    done = box.tare("compact", rec)
+    check_equal(done.code, 0, done)
+    check_equal([n for n in names(box, rec) if n.endswith((".events", ".ring", ".new"))], [])
+    for was, now in zip(before, views(box, rec)):
+        check_equal(now, was)
+    check_equal(dumped(box, rec), records)
+
+
+def compacts(program):
+    def run(box):
+        box.record(fixture("e2e_" + program), exit_code=None)
+        check_compacts(box)
+    run.__name__ = "recording_of_%s_reads_the_same" % program
+    return case(run)
+
+
+for _program in ("alloc", "threads", "fork", "exec", "graphs", "pools", "tensors", "cpu_tensors",
+                 "torch_streams", "phases", "oom", "vmm", "torch_graphs"):
+    compacts(_program)
+
+
+@case
+def killed_program_reads_the_same(box):
+    box.record(fixture("e2e_ends", "kill"), exit_code=137)
+    check_compacts(box)
+
+
+@case
+def python_program_reads_the_same(box):
+    needs_exec()
+    box.record([sys.executable, os.path.join(os.path.dirname(__file__), "python", "program.py")],
+               exit_code=None)
+    check_compacts(box)
+
+
+@case
+def compacting_twice_changes_nothing(box):
+    box.record(fixture("e2e_alloc"))
+    check_equal(box.tare("compact", "rec.tare/").code, 0)
+    before = names(box)
+    done = box.tare("compact", "rec.tare")
+    check_equal(done.code, 0, done)
+    check_says(done.out, "rec.tare", "in segments already")
+    check_equal(names(box), before)
+
+
+@case
+def ranks_of_a_job_are_compacted_one_by_one(box):
+    os.mkdir(box.path("job"))
+    for rank in "01":
+        env = {"RANK": rank, "WORLD_SIZE": "2", "LOCAL_RANK": rank, "MASTER_ADDR": "here",
+               "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "job7"}
+        box.record(fixture("e2e_alloc"), rec="job/%s.tare" % rank, env=env)
+    before = box.tare("report", "job", "--by", "rank")
+    check_equal(before.code, 0, before)
+    done = box.tare("compact", "job")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "give the folder of one recording")
+    for rank in "01":
+        check_equal(box.tare("compact", "job/%s.tare" % rank).code, 0)
+    check_equal(box.tare("report", "job", "--by", "rank").out, before.out)
+
+
+@case
+def recording_that_is_replaced_may_be_compacted(box):
+    box.record(fixture("e2e_alloc"))
+    check_equal(box.tare("compact", "rec.tare").code, 0)
+    box.record(fixture("e2e_idle"), options=["-f"])
+    check("segments.json" not in names(box), names(box))
+
+
+@case
+def recording_that_runs_is_refused(box):
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), sim=True,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not os.path.exists(box.path("rec.tare", "tare.events")):
+        time.sleep(0.01)
+    done = box.tare("compact", "rec.tare", "--force")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "rec.tare", "still being written")
+    check("tare.events" in names(box) and "segments.json" not in names(box), names(box))
+    running.stdin.close()
+    running.wait()
+
+
+@case
+def recording_of_a_killed_tare_is_compacted_when_one_says_so(box):
+    needs_exec()
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), sim=True,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not glob.glob(box.path("rec.tare", "*-0.events")):
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    running.stdin.close()
+    running.wait()
+    for _ in range(500):
+        done = box.tare("compact", "rec.tare")
+        if "still being written" not in done.err:
+            break
+        time.sleep(0.02)
+    check_equal(done.code, 2, done)
+    check_says(done.err, "not closed in order", "--force")
+    before = views(box)
+    check_equal(box.tare("compact", "rec.tare", "--force").code, 0)
+    for was, now in zip(before, views(box)):
+        check_equal(now, was)
+
+
+def kill_at(box, n, *args):
+    done = box.run(fixture("e2e_kill_at", str(n), os.path.join(BUILD, "tare"), *args))
+    check(done.code in (0, 3), done)
+    return done.code == 0
+
+
+def check_reads_as(box, before, *what):
+    done = box.tare("report", "killed.tare", "--json")
+    check_equal(done.code, 0, done, *what)
+    check_equal(done.out.replace("killed.tare", "rec.tare"), before, *what)
+
+
+@case
+def killed_at_any_system_call_the_recording_reads_the_same(box):
+    needs_exec()
+    box.record(fixture("e2e_tensors"), exit_code=None)
+    before = box.tare("report", "rec.tare", "--json").out
+    states, n, more = set(), 0, True
+    while more:
+        n += 1
+        shutil.rmtree(box.path("killed.tare"), ignore_errors=True)
+        shutil.copytree(box.path("rec.tare"), box.path("killed.tare"))
+        more = kill_at(box, n, "compact", box.path("killed.tare"))
+        left = tuple(names(box, "killed.tare"))
+        check_reads_as(box, before, n, left)
+        if left in states and more:
+            continue
+        states.add(left)
+        check_equal(box.tare("compact", "killed.tare").code, 0, n, left)
+        check_reads_as(box, before, n, left)
+        check_equal([name for name in names(box, "killed.tare")
+                     if name not in ("control", "recording.json", "segments.json", "000001.segment",
+                                     "000002.segment")], [], n, left)
+    print("# %d system calls, %d different folders" % (n - 1, len(states)))
+    check(n > 50 and len(states) > 4, n, states)
+
+
+@case
+def disk_that_is_full_leaves_the_recording_as_it_was(box):
+    box.record(fixture("e2e_alloc"))
+    before = names(box), box.tare("report", "rec.tare", "--json").out
+    done = on_small_disk(box, "1m", "; ".join([
+        "cp -r rec.tare $disk",
+        "head -c 1048576 /dev/zero >$disk/full 2>/dev/null",
+        " ".join(tare_argv("compact", "$disk/rec.tare")),
+        "echo code $?",
+        "ls $disk/rec.tare | sort | tr '\\n' ' '",
+        " ".join(tare_argv("report", "$disk/rec.tare", "--json"))]))
+    check_says(done.out, "code 125")
+    check_says(done.err, "No space left")
+    check_says(done.out, " ".join(before[0]))
+    report = json.loads(done.out[done.out.index("{"):])
+    check_equal(report["devices"], json.loads(before[1])["devices"])
+
+
+if __name__ == "__main__":
+    main()
