@@ -20,7 +20,7 @@ void tare_pack_free(struct tare_pack *p)
 
 uint8_t *tare_pack_room(struct tare_pack *p, size_t size)
 {
-	p->data = tare_array_reserve(p->data, &p->cap, p->len + size, 1);
+	p->data = tare_array_reserve(p->data, &p->cap, p->len + size + 1, 1); /* never NULL */
 	return p->data + p->len;
 }
 
