@@ -19,7 +19,7 @@ struct tare_block_record {
 };
 
 enum {
-	TARE_BLOCK_RECORDS = 32768, /* a block has no more of them, */
+	TARE_BLOCK_RECORDS = 16384, /* a block has no more of them, */
 	TARE_BLOCK_BYTES = 8 << 20, /* and none is begun in one that has more than these */
 };
 

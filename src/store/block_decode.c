@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 enum {
-	BYTES_MAX = 64 << 20, /* of the records of a block that can be believed */
+	RECORDS_MAX = 1 << 16, /* more than a block gets today */
+	BYTES_MAX = 64 << 20,  /* of the records of a block that can be believed */
 	RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
 };
 
@@ -72,6 +73,16 @@ static void reserve(struct tare_block *b, size_t n)
 	m->bytes = tare_array_reserve(m->bytes, &m->byte_cap, n, sizeof(uint32_t));
 }
 
+/* Records of one form often follow each other: behind the last of those from `begin` on. */
+static size_t end_of_run(const uint64_t *which, size_t begin, size_t n)
+{
+	size_t end = begin + 1;
+
+	while (end < n && which[end] == which[begin])
+		end++;
+	return end;
+}
+
 static bool read_forms(struct tare_block *b, struct tare_unpack *in, size_t n)
 {
 	struct tare_block_memory *m = b->memory;
@@ -92,10 +103,11 @@ static bool read_forms(struct tare_block *b, struct tare_unpack *in, size_t n)
 	}
 	if (!tare_column_decode(in, &m->fields.column, m->which, n, NULL))
 		return false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, end; i < n; i = end) {
 		if (m->which[i] >= m->form_nr)
 			return false;
-		m->forms[m->which[i]].n++;
+		end = end_of_run(m->which, i, n);
+		m->forms[m->which[i]].n += end - i;
 	}
 	for (uint64_t i = 0; i < m->form_nr; i++) {
 		m->forms[i].first = first;
@@ -104,14 +116,21 @@ static bool read_forms(struct tare_block *b, struct tare_unpack *in, size_t n)
 	return true;
 }
 
-/* Memory for so much more, aligned, as zeros; NULL: more than a block can have. */
+/* Memory for so much more, aligned; NULL: more than a block can have. */
 static uint8_t *memory_for(struct tare_block_memory *m, struct tare_pack *p, size_t size)
 {
 	m->sum += size;
 	if (m->sum > BYTES_MAX)
 		return NULL;
 	p->len = 0;
-	return memset(tare_pack_room(p, size + TARE_CELL), 0, size);
+	return tare_pack_room(p, size + TARE_CELL);
+}
+
+static uint8_t *zeros_for(struct tare_block_memory *m, struct tare_pack *p, size_t size)
+{
+	uint8_t *at = memory_for(m, p, size);
+
+	return at ? memset(at, 0, size) : NULL;
 }
 
 static bool read_columns(struct tare_block *b, struct tare_unpack *in, struct form *f)
@@ -124,6 +143,7 @@ static bool read_columns(struct tare_block *b, struct tare_unpack *in, struct fo
 	if (!at)
 		return false;
 	for (size_t i = 0; i < f->n; i++, at += size) {
+		memset(at + f->info->fixed, 0, size - f->info->fixed);
 		m->records[f->first + i] = at;
 		m->bytes[f->first + i] = (uint32_t)size;
 	}
@@ -149,7 +169,7 @@ static bool read_tails(struct tare_block *b, struct tare_unpack *in, struct form
 		tails += length * item;
 		sum += size;
 	}
-	at = memory_for(m, &f->data, sum);
+	at = zeros_for(m, &f->data, sum);
 	if (!at)
 		return false;
 	if (item == 1) {
@@ -206,7 +226,7 @@ static bool read_raw(struct tare_block *b, struct tare_unpack *in, struct form *
 		room += room_of_raw(raw, m->column[i]);
 		raw += m->column[i] - sizeof(uint32_t);
 	}
-	at = memory_for(m, &f->data, room);
+	at = zeros_for(m, &f->data, room);
 	raw = m->text.data;
 	for (size_t i = 0; i < f->n && at; i++) {
 		memcpy(at + sizeof(uint32_t), raw, m->column[i] - sizeof(uint32_t));
@@ -228,25 +248,39 @@ static bool read_form(struct tare_block *b, struct tare_unpack *in, struct form 
 	return f->info->tail == TARE_TAIL_NONE || read_tails(b, in, f);
 }
 
-/* The heads, and the order in which the records were given. */
-static void put_together(struct tare_block *b, size_t n)
+/* Records begin .. end, which are of one form: their heads, but for the seal. */
+static uint64_t put_run(struct tare_block *b, size_t begin, size_t end, uint64_t stamp)
 {
 	struct tare_block_memory *m = b->memory;
-	uint64_t stamp = 0;
+	struct form *f = &m->forms[m->which[begin]];
+	uint16_t kind = f->is_raw ? 0 : f->info->kind;
+	size_t at = f->first;
 
-	for (size_t i = 0; i < n; i++) {
-		struct form *f = &m->forms[m->which[i]];
-		size_t at = f->first++;
+	f->first += end - begin;
+	for (size_t i = begin; i < end; i++, at++) {
 		struct tare_record *head = (struct tare_record *)(void *)m->records[at];
 
 		stamp += tare_unzigzag(m->stamps[i]);
-		if (!f->is_raw) {
-			head->kind = f->info->kind;
+		head->seal = 0;
+		if (kind) {
+			head->kind = kind;
 			head->cells = (uint16_t)(m->bytes[at] / TARE_CELL);
 			head->stamp = stamp;
 		}
 		b->records[i] =
 			(struct tare_block_record){ .data = m->records[at], .bytes = m->bytes[at] };
+	}
+	return stamp;
+}
+
+/* In the order in which they were given. */
+static void put_together(struct tare_block *b, size_t n)
+{
+	uint64_t stamp = 0;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		end = end_of_run(b->memory->which, i, n);
+		stamp = put_run(b, i, end, stamp);
 	}
 	b->n = n;
 }
@@ -280,7 +314,7 @@ bool tare_block_decode(struct tare_block *b, const void *bytes, size_t size, boo
 	size_t n = tare_unpack_number(&in);
 
 	b->n = 0;
-	if (in.is_bad || n == 0 || n > TARE_BLOCK_RECORDS)
+	if (in.is_bad || n == 0 || n > RECORDS_MAX)
 		return false;
 	if (!b->memory)
 		b->memory = tare_xcalloc(1, sizeof(*b->memory));

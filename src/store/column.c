@@ -135,6 +135,16 @@ static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scra
 		return false;
 	at = scratch->bytes.data;
 	end = at + scratch->bytes.len;
+	if (scratch->bytes.len == n) { /* of one byte each, or damage */
+		uint8_t all = 0;
+
+		for (i = 0; i < n; i++)
+			all |= at[i];
+		for (i = 0; i < n && all < 128; i++)
+			values[i] = at[i];
+		in->is_bad |= all >= 128;
+		return !in->is_bad;
+	}
 	for (i = 0; i < n && at < end; i++)
 		at = tare_varint_get(at, &values[i]);
 	in->is_bad |= i != n || at != end;
