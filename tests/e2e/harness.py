@@ -204,18 +204,25 @@ def fixture(name, *args):
     return WRAPPER + [os.path.join(FIXTURES, name)] + list(args)
 
 
+def in_world(box, script, *options, **more):
+    """A shell script in the box, with mounts of its own; `options` are of unshare. The world is closed at the mount
+    that the box is on, not at /: in a chroot that is none. What the script cannot mount, it ends with 77 for."""
+    needs_exec()
+    close = 'mount --make-private "$(findmnt -n -o TARGET -T .)" || exit 77\n'
+    world = "-m" if os.getuid() == 0 else "-rm"
+    done = box.run(["unshare", world, "--propagation", "unchanged"] + list(options) +
+                   ["/bin/sh", "-c", close + script], **more)
+    if done.code == 77 or done.err.startswith("unshare: "):
+        raise Skip("nothing can be mounted here: " + done.err.strip())
+    return done
+
+
 def on_small_disk(box, size, commands, **more):
     """Shell commands in the box, in a world of their own in which $disk, its folder "disk", is a file system of
-    `size`. The world is closed at the mount that the box is on, not at /: in a chroot that is none."""
-    needs_exec()
+    `size`."""
     os.mkdir(box.path("disk"))
-    script = ("set -u; disk=$PWD/disk; mount --make-private \"$(findmnt -n -o TARGET -T .)\" && "
-              "mount -t tmpfs -o size=%s,mode=700 tmpfs \"$disk\" || exit 77; %s" % (size, commands))
-    world = "-m" if os.getuid() == 0 else "-rm"
-    done = box.run(["unshare", world, "--propagation", "unchanged", "/bin/sh", "-c", script], **more)
-    if done.code == 77 or done.err.startswith("unshare: "):
-        raise Skip("no file system can be mounted here: " + done.err.strip())
-    return done
+    return in_world(box, "set -u; disk=$PWD/disk; mount -t tmpfs -o size=%s,mode=700 tmpfs \"$disk\" || exit 77; %s"
+                    % (size, commands), **more)
 
 
 # ---- terminals ----

@@ -11,7 +11,7 @@ import time
 from harness import (FIXTURES, Expectations, Skip, case, check, check_equal, check_recording, fixture, main, needs_exec,
                      needs_root, record_args, row_of, show, tare_argv)
 
-UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc"]
+UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--propagation", "unchanged"]  # in a chroot / is no mount
 ORPHANS = """
 import os, subprocess, time
 for _ in range(5):
