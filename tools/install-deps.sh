@@ -58,7 +58,6 @@ need test python3-ipykernel /usr/bin/python3 -c 'import ipykernel'
 need test gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
 need test libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
 need test qemu-user-static has qemu-aarch64-static
-need test procps has ps
 need test munge test -e /usr/sbin/munged
 need test slurm-wlm test -e /usr/sbin/slurmctld
 need long stress-ng has stress-ng
