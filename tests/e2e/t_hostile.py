@@ -21,6 +21,7 @@ PROGRAMS = [
     fixture("e2e_phases"), fixture("e2e_tensors"), fixture("e2e_training"), fixture("e2e_stack"), fixture("e2e_torch_graphs"),
     fixture("e2e_torch_streams"), fixture("e2e_oom"), fixture("e2e_vmm"), fixture("e2e_cell", "mib=16"),
 ]
+NEED_CXX = [fixture("e2e_torch_graphs")]  # built where there is a C++ compiler
 
 
 def commands(box):
@@ -34,9 +35,7 @@ def options(box, command):
 
 def poisoned(box, program):
     """A recording of a program whose every text is hostile; its path."""
-    done = box.record(program, exit_code=None, options=("-f",))
-    if done.code == 127:
-        return None
+    box.record(program, exit_code=None, options=("-f",))
     check(poison(box, "rec.tare") > 3, "%s: no texts" % program)
     shutil.rmtree(os.path.join(os.fsencode(box.dir), REC), ignore_errors=True)
     os.rename(box.path("rec.tare"), os.path.join(os.fsencode(box.dir), REC))
@@ -69,13 +68,9 @@ def show(box, rec):
 @case
 def recordings_whose_every_text_is_hostile(box):
     needs_exec()
-    shown = 0
     for program in PROGRAMS:
-        rec = poisoned(box, program) if os.path.exists(program[-1]) else None
-        if rec:
-            show(box, rec)
-            shown += 1
-    check(shown >= 8, shown)
+        if os.path.exists(program[0]) or program not in NEED_CXX:
+            show(box, poisoned(box, program))
 
 
 @case
