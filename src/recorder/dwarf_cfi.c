@@ -231,9 +231,10 @@ static bool execute(struct execution *x, struct tare_dwarf d)
 	return !d.is_bad;
 }
 
+/* Not on the stack of a thread, which may be small: it is the largest part of a walk. */
 bool tare_cfi_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_cfi_row *row)
 {
-	struct execution x;
+	static struct execution x;
 	struct tare_fde fde;
 
 	if (!tare_fde_find(obj, ip, &fde))

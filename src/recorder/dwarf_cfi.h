@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call frame information (.eh_frame): how to find the caller's registers at one instruction. The
- * object must stay loaded meanwhile: call under tare_objects_with().
+ * object must stay loaded meanwhile, and one thread does this at a time: call under tare_objects_with().
  */
 #ifndef TARE_RECORDER_DWARF_CFI_H
 #define TARE_RECORDER_DWARF_CFI_H

@@ -26,12 +26,11 @@ struct frame {
 };
 
 struct walk {
-	struct tare_regs start;
+	struct tare_regs regs; /* where the walk starts; full way: of the frame that it is at */
 	struct tare_unwind_stack stack;
 	struct tare_row_salt salt;
 	unsigned int count; /* frames stepped through */
 	bool is_full;
-	struct tare_regs regs; /* full way: of the frame that the walk is at */
 };
 
 /* By the frame pointer. It must lie in the stack, and above sp. */
@@ -87,12 +86,12 @@ struct job {
 	bool has_object;
 };
 
-/* Under the linker's lock: nothing that this reads can be unmapped meanwhile. */
+/* Under the linker's lock: nothing that this reads can be unmapped meanwhile, and one thread is here at a time. */
 static void examine(const struct tare_elf_object *obj, void *arg)
 {
+	static struct tare_cfi_row full; /* stacks may be small */
 	struct job *job = arg;
 	struct walk *w = job->w;
-	struct tare_cfi_row full;
 	const uint8_t *begin, *end;
 
 	job->has_object = obj;
@@ -172,8 +171,7 @@ static bool advance_full(struct walk *w)
 __attribute__((noinline)) static bool replay_full(struct walk *w)
 {
 	w->is_full = true;
-	w->regs = w->start;
-	if (!tare_stack_enter(&w->stack, w->start.r[TARE_REG_SP]))
+	if (!tare_stack_enter(&w->stack, w->regs.r[TARE_REG_SP]))
 		return false;
 	for (unsigned int i = 0; i < w->count; i++)
 		if (!advance_full(w))
@@ -221,17 +219,17 @@ static inline uintptr_t next_pc(struct walk *w, struct frame *f)
 	return pc;
 }
 
-/* `start` has been captured. Steps out of the function that did so. */
+/* `regs` have been captured. Steps out of the function that did so. */
 static inline bool begin(struct walk *w, struct frame *f)
 {
-	w->start.known = TARE_REG_SAVED;
-	w->start.is_exact = false;
+	w->regs.known = TARE_REG_SAVED;
+	w->regs.is_exact = false;
 	w->salt = tare_row_salt(tare_objects_epoch());
 	w->count = 0;
 	w->is_full = false;
-	f->pc = w->start.pc;
-	f->sp = w->start.r[TARE_REG_SP];
-	f->fp = w->start.r[TARE_REG_FP];
+	f->pc = w->regs.pc;
+	f->sp = w->regs.r[TARE_REG_SP];
+	f->fp = w->regs.r[TARE_REG_FP];
 	return tare_stack_enter(&w->stack, f->sp) && next_pc(w, f);
 }
 
@@ -242,7 +240,7 @@ __attribute__((noinline)) int tare_unwind(uintptr_t *pcs, int max, const void *f
 	int count = 0;
 
 	tare_objects_poll();
-	tare_unwind_capture(&w.start);
+	tare_unwind_capture(&w.regs);
 	if (!begin(&w, &f))
 		return 0;
 	while (count < max) {
@@ -264,7 +262,7 @@ tare_unwind_first_outside(bool (*inside)(uintptr_t pc, void *arg), void *arg)
 	uintptr_t pc;
 
 	tare_objects_check();
-	tare_unwind_capture(&w.start);
+	tare_unwind_capture(&w.regs);
 	if (!begin(&w, &f))
 		return 0;
 	while ((pc = next_pc(&w, &f)) && inside(pc, arg))

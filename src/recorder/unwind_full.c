@@ -56,7 +56,7 @@ bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,
 		    const struct tare_cfi_row *row)
 {
 	uintptr_t sp = regs->r[TARE_REG_SP], cfa, pc;
-	struct tare_regs next;
+	static struct tare_regs next; /* one thread is here at a time, and its stack may be small */
 
 	if (!find_cfa(regs, stack, row, &cfa) ||
 	    !apply_rule(regs, stack, row, TARE_REG_RA, cfa, &pc))

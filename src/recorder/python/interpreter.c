@@ -12,6 +12,7 @@
 #include "recorder/python/memory.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"
+#include "recorder/scratch.h"
 
 enum { CHECK_FRAMES = 32, LAST_WITHOUT_NUMBERS = 11 };
 
@@ -174,13 +175,13 @@ static bool have_versions(const struct tare_python *p, const struct tare_python_
 }
 
 /* The frames of this thread, each checked. With the GIL and outside of allocations Python is asked too. */
-static uint32_t check_frames(const struct found *f, struct tare_python *p, bool during_import)
+static uint32_t check_frames(const struct found *f, struct tare_python *p,
+			     struct tare_python_frame *frames, bool during_import)
 {
-	struct tare_python_frame frames[CHECK_FRAMES];
 	uintptr_t state = (uintptr_t)p->own_state();
 	int n, i;
 
-	if (!state || (during_import && state != (uintptr_t)p->holder()))
+	if (!frames || !state || (during_import && state != (uintptr_t)p->holder()))
 		return UNKNOWN; /* not on this thread, or not yet */
 	n = tare_python_walk(&p->layout, state, p->code_type, frames, CHECK_FRAMES,
 			     TARE_PYTHON_ASK);
@@ -218,7 +219,9 @@ static unsigned int minor_of(const char *version)
 static uint32_t check(struct found *f, bool during_import)
 {
 	struct tare_python *p = &the.python;
+	struct tare_python_frame *frames;
 	enum tare_python_told told;
+	uint32_t state;
 
 	the.unloads = tare_objects_epoch().unloads;
 	the.base = f->object.base;
@@ -232,7 +235,10 @@ static uint32_t check(struct found *f, bool during_import)
 	told = tare_python_layout_of(minor_of(f->version), f->runtime, &p->layout);
 	if (told != TARE_PYTHON_OK)
 		return refuse(f, reason(told));
-	return check_frames(f, p, during_import);
+	frames = tare_scratch_take(CHECK_FRAMES * sizeof(*frames));
+	state = check_frames(f, p, frames, during_import);
+	tare_scratch_give(frames, CHECK_FRAMES * sizeof(*frames));
+	return state;
 }
 
 /* One thread does it; others have no Python frames meanwhile. */
