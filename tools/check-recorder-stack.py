@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT = 4096
-CALL = 8  # a return address
+CALL = {"x86_64": 8, "aarch64": 0}  # what a call puts on the stack besides the frame
 FOREIGN = "foreign"
 DROP = ("-c", "-MD", "-MMD", "-g")
 DROP_WITH_NEXT = ("-o", "-MQ", "-MF", "-MT")
@@ -57,6 +57,12 @@ def call_graph(row, out):
         return source_of(row), file.read()
 
 
+def machine_of(build):
+    compiler = shlex.split(next(compile_commands(build))["command"])
+    compiler = compiler[os.path.basename(compiler[0]) in ("ccache", "sccache")]
+    return subprocess.check_output([compiler, "-dumpmachine"]).decode().split("-")[0]
+
+
 class Graph:
     """own: bytes of a function's frame; calls: whom it calls; source: its file; dynamic: of no fixed size."""
 
@@ -83,28 +89,31 @@ def short(title):
 
 
 def read_table():
-    """{function or folder: [called …]}, {function: times round}, {function that grows}"""
-    table, again, grows = {}, {}, set()
+    """{function or folder: [called …]}, {function: times round}, {function: bytes of its caller}, {function that grows}"""
+    table, again, behind, grows = {}, {}, {}, set()
     with open(os.path.join(ROOT, "tools", "recorder-indirect.txt"), encoding="utf-8") as file:
         for line in file:
             words = line.split("#")[0].split()
             if words and words[0] == "again":
                 again[words[1].rstrip(":")] = int(words[2])
+            elif words and words[0] == "behind":
+                behind[words[1].rstrip(":")] = int(words[2])
             elif words and words[0] == "grows":
                 grows.add(words[1])
             elif words:
                 table[words[0].rstrip(":")] = words[1:]
-    return table, again, grows
+    return table, again, behind, grows
 
 
 class Depth:
-    def __init__(self, graph):
-        self.graph, self.known, self.mistakes = graph, {}, set()
-        self.table, self.again, self.grows = read_table()
+    def __init__(self, graph, call):
+        self.graph, self.call, self.known, self.mistakes = graph, call, {}, set()
+        self.table, self.again, self.behind, self.grows = read_table()
         self.by_name = {}
         for title in graph.own:
             self.by_name.setdefault(short(title), []).append(title)
-        for name in list(self.again) + sorted(self.grows) + [n for names in self.table.values() for n in names]:
+        named = [name for names in self.table.values() for name in names]
+        for name in list(self.again) + list(self.behind) + sorted(self.grows) + named:
             if name != FOREIGN and name not in self.by_name:
                 self.mistakes.add("tools/recorder-indirect.txt: there is no %s" % name)
 
@@ -125,7 +134,7 @@ class Depth:
                 yield target
 
     def frame(self, title):
-        return CALL + self.graph.own[title]
+        return self.call + self.graph.own[title] + self.behind.get(short(title), 0)
 
     def loop(self, titles):
         """What going round once more takes, as often as the table says it may."""
@@ -153,7 +162,7 @@ def main():
     build = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         graph = Graph(pool.map(lambda row: call_graph(row, folder), list(compile_commands(build))))
-    depth = Depth(graph)
+    depth = Depth(graph, CALL[machine_of(build)])
     for title in graph.own:
         size, path = depth.of(title)
         if short(title) in sys.argv[2:]:

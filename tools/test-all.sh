@@ -155,6 +155,7 @@ if has aarch64-linux-gnu-gcc && has qemu-aarch64-static; then
 		--cross-file tools/cross/aarch64-linux-gnu.ini -Dlibraries_folder="$(tools/foreign-libraries.sh aarch64 2>"$log")"; then
 		step 'glibc versions on aarch64' tools/check-symbol-versions.sh build-aarch64/tare \
 			build-aarch64/src/recorder build-aarch64/simgpu
+		step 'stack of the recorder on aarch64' tools/check-recorder-stack.py build-aarch64
 		run_tests 'tests on aarch64 (qemu)' build-aarch64
 	fi
 else
