@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks on threads with little stack: how deep they go, measured in painted stacks, beside the driver alone."""
 
-from harness import WRAPPER, Skip, case, check, check_equal, fixture, main
+from harness import case, check, check_equal, fixture, main
 
 LIMIT = 4096
-
-
-def needs_own_stack():
-    if WRAPPER:
-        raise Skip("the emulator runs on the program's stacks, too")
 
 
 def depths(done):
@@ -21,7 +16,6 @@ def depths(done):
 @case
 def no_hook_goes_deeper_than_it_may(box):
     """Less than 64 KiB are left, so nothing foreign is called: what goes deeper than the driver is ours."""
-    needs_own_stack()
     alone = depths(box.run(fixture("e2e_small_stack"), sim=True))
     for stacks in ("both", "none"):
         done = box.record(fixture("e2e_small_stack"), rec=stacks + ".tare", options=("--stacks", stacks))
@@ -34,7 +28,6 @@ def no_hook_goes_deeper_than_it_may(box):
 
 @case
 def what_was_done_there_is_recorded(box):
-    needs_own_stack()
     done = box.record(fixture("e2e_small_stack"))
     seen = [event["api"] for event in box.events()]
     for api in ("cuMemAlloc_v2", "cuGraphInstantiateWithFlags", "cuStreamEndCapture"):
