@@ -50,6 +50,17 @@ def a_fork_server(box):
 
 
 @case
+def readings_around_the_start_of_the_driver_say_how_long_they_took(box):
+    """They are long where many processes start at once, and the ledger puts them where they fit."""
+    needs_exec()
+    box.record(fixture("e2e_crowd", "ends", "1", "1", "1"))
+    starts = [event for event in box.events() if event["api"] == "cuInit"]
+    check(starts, "cuInit is not recorded")
+    for event in starts:
+        check(event["reading_before"] > 0 and event["reading_after"] > 0, event)
+
+
+@case
 def few_descriptors(box):
     """More logs than a process may open: those are opened when they are needed."""
     needs_exec()

@@ -31,7 +31,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	struct used {
 		unsigned long long before[64], after[64];
 	} * used;
-	uint64_t begin, end;
+	uint64_t since, begin, end, until;
 	CUresult result;
 	int saved, i, nr, known;
 
@@ -47,6 +47,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	tare_weigh_start();
 	used = tare_scratch_take(sizeof(*used));
 	nr = used ? tare_weigh_nvml_count() : 0;
+	since = tare_clock_ticks();
 	if (used)
 		tare_devices_read_all(used->before);
 	errno = saved;
@@ -56,6 +57,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	saved = errno;
 	if (used)
 		tare_devices_read_all(used->after);
+	until = tare_clock_ticks();
 	tare_devices_start();
 	tare_depth--;
 	known = result == CUDA_SUCCESS ? tare_devices_count() : 0;
@@ -74,6 +76,8 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 			tare_call_saw(i, call.after);
 		}
 		call.begin = begin;
+		call.reading_before = begin - since;
+		call.reading_after = until - end;
 		tare_call_end_at(&call, result, end);
 	}
 	tare_scratch_give(used, sizeof(*used));
