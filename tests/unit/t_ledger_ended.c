@@ -113,6 +113,21 @@ TEST(the_end_is_marked_inside_a_chain_of_frees)
 	world_free(w);
 }
 
+/* The thread had made its call and lost the CPU before it could read what the device had. */
+TEST(an_end_while_the_reading_behind_a_call_is_taken)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 4 * MS, .end = 5 * MS, .handle = BASE, .context = 0xc0, .asked = 2 * MIB,
+	     .weigh = true, .before = 1900 * MIB, .after = 1402 * MIB, .reading_after = 3 * MS);
+	world_end(w, 0, 6 * MS);
+	alloc(w, second, 1, 9, 10, 8, 4, 1402, 1406);
+	check_at(w, "end", 1406, "process:431");
+	world_free(w);
+}
+
 TEST(of_several_that_ended_those_fit_that_add_up)
 {
 	struct world *w = world_new();

@@ -180,7 +180,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
 	if (rest < 0) {
 		d->used = after - rest;
-		tare_fold_take_ended(f, d, s->end, s->effect == TARE_EFFECT_NEW, &rest);
+		tare_fold_take_ended(f, d, s->weigh_end, s->effect == TARE_EFFECT_NEW, &rest);
 	}
 	rest += back_with_context(&a, rest);
 	if (a.takes_rest && !(rest < 0 && only_takes(s))) {
