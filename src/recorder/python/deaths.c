@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Up to 3.11 nothing in a code object tells it from one that was at its address before, and to compare what
- * they contain takes ten times as long as all the rest of a stack. So the type's function that takes code
- * objects down is led through here, where they are counted.
+ * A code object may be at the address of one that has died. Up to 3.11 nothing in it tells the two apart, and from
+ * 3.12 on a number in it does, which costs a cache line, and often a page, of each frame of a stack. So the type's
+ * function that takes code objects down is led through here, where they are counted, and while none has died
+ * nothing of them is read.
  */
 #include "recorder/python/deaths.h"
 

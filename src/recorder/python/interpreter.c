@@ -14,7 +14,7 @@
 #include "recorder/recorder.h"
 #include "recorder/scratch.h"
 
-enum { CHECK_FRAMES = 32, LAST_WITHOUT_NUMBERS = 11 };
+enum { CHECK_FRAMES = 32, LAST_COUNTED = 13 /* whose deaths of code objects are */ };
 
 enum state { UNKNOWN, CHECKING, CHECKED, REFUSED };
 
@@ -203,8 +203,8 @@ static uint32_t check_frames(const struct found *f, struct tare_python *p,
 			    tare_python_code_line(&p->layout, &code, frames[0].at, TARE_PYTHON_ASK))
 			return refuse(f, "it names another line than its frame has");
 	}
-	p->counts_deaths = !p->has_versions && p->layout.minor <= LAST_WITHOUT_NUMBERS &&
-			   tare_python_deaths_start(p->code_type);
+	p->counts_deaths =
+		p->layout.minor <= LAST_COUNTED && tare_python_deaths_start(p->code_type);
 	return CHECKED;
 }
 

@@ -12,24 +12,27 @@
 /* Frames of one thread, those that Python does not show included. */
 enum { TARE_PYTHON_CHAIN = 256 };
 
-/* A frame, word by word as it was: what is compared with what is there now. */
+/*
+ * A frame as it was: what is compared with what is there now. Of each frame of every stack this is read, and nothing
+ * else where no code object has died; so it is as small as can be.
+ */
 struct tare_python_link {
-	uint64_t frame;  /* its address */
-	uint64_t code;   /* … and in it: its code object, with tags */
-	uint64_t at;     /* … and how far it was */
-	uint64_t number; /* of the code object, or one of those below */
+	uint64_t frame; /* its address */
+	uint64_t at;    /* in which code object, and how far: tare_python_at() */
 };
-#define TARE_PYTHON_NO_CODE   UINT64_MAX       /* the interpreter's own, which does not change */
-#define TARE_PYTHON_NO_NUMBER (UINT64_MAX - 1) /* no code object has this one */
 
 /* What was found out about it. */
 struct tare_python_seen {
+	uint64_t code;    /* in the frame: its code object, with tags */
+	uint64_t number;  /* of the code object, or one of those below */
 	uint64_t content; /* what tells its code object from others */
 	uint64_t hash;    /* of the lines from the outermost to this one */
 	uint32_t line;    /* its id in the log; 0: the frame is not shown */
 	uint32_t stack;   /* id of the stack that ends here, 0: never asked for */
 	uint32_t depth;   /* frames that are shown, up to this one */
 };
+#define TARE_PYTHON_NO_CODE   UINT64_MAX       /* the interpreter's own, which does not change */
+#define TARE_PYTHON_NO_NUMBER (UINT64_MAX - 1) /* no code object has this one */
 
 /* Outermost first: what a stack shares with the next one is at its beginning. */
 struct tare_python_memo {

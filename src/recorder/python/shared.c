@@ -24,20 +24,32 @@ static int find(struct tare_python_memo *memo, const struct tare_python_layout *
 	return -1;
 }
 
-static inline __attribute__((always_inline)) bool
-is_unchanged(const struct tare_python_memo *memo, const struct tare_python_layout *l, int place,
-	     uint64_t mask, enum check check, struct tare_python_file_seen *file)
+static inline __attribute__((always_inline)) bool is_same_code(const struct tare_python_memo *memo,
+							       const struct tare_python_layout *l,
+							       int place, enum check check,
+							       struct tare_python_file_seen *file)
+{
+	const struct tare_python_seen *seen = &memo->seen[place];
+	uintptr_t code = tare_python_code_of(seen->code);
+
+	if (tare_python_word(memo->links[place].frame + l->code) != seen->code)
+		return false;
+	if (seen->number == TARE_PYTHON_NO_CODE)
+		return true;
+	return check == NUMBER ? tare_python_half(code + l->version) == seen->number
+			       : tare_python_content(l, code, file) == seen->content;
+}
+
+/* While no code object has died, one address is that of one code object, and a pointer into it tells which. */
+static inline __attribute__((always_inline)) bool is_unchanged(const struct tare_python_memo *memo,
+							       const struct tare_python_layout *l,
+							       int place, enum check check,
+							       struct tare_python_file_seen *file)
 {
 	const struct tare_python_link *link = &memo->links[place];
-	uintptr_t code = tare_python_code_of(link->code);
 
-	if (tare_python_word(link->frame + l->code) != link->code ||
-	    (tare_python_word(link->frame + l->at) & mask) != link->at)
-		return false;
-	if (check == NOTHING || link->number == TARE_PYTHON_NO_CODE)
-		return true;
-	return check == NUMBER ? tare_python_half(code + l->version) == link->number
-			       : tare_python_content(l, code, file) == memo->seen[place].content;
+	return tare_python_at(l, link->frame) == link->at &&
+	       (check == NOTHING || is_same_code(memo, l, place, check, file));
 }
 
 static inline __attribute__((always_inline)) int count(struct tare_python_memo *memo,
@@ -46,12 +58,12 @@ static inline __attribute__((always_inline)) int count(struct tare_python_memo *
 {
 	const struct tare_python_layout l = *layout;
 	struct tare_python_file_seen file = { 0, 0 };
-	uint64_t mask = tare_python_mask(&l), back;
+	uint64_t back;
 	int may_look = 2 * TARE_PYTHON_CHAIN, shared, i;
 
 	while ((i = find(memo, &l, frame, &may_look)) >= 0) {
 		for (shared = i + 1;; i--) {
-			if (unlikely(!is_unchanged(memo, &l, i, mask, check, &file)))
+			if (unlikely(!is_unchanged(memo, &l, i, check, &file)))
 				shared = i;
 			back = tare_python_word(memo->links[i].frame + l.back);
 			if (i == 0)

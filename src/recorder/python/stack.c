@@ -77,48 +77,49 @@ static inline uint64_t content_of(struct job *job, uintptr_t code)
 }
 
 /* One frame as it is; false: it cannot be read. */
-static bool read_link(const struct job *job, uint64_t frame, struct tare_python_link *link,
-		      bool *is_shown)
+static bool read_frame(const struct job *job, uint64_t frame, struct tare_python_link *link,
+		       struct tare_python_seen *seen, bool *is_shown)
 {
 	const struct tare_python_layout *l = &job->p->layout;
 	struct tare_python_frame place;
 
 	link->frame = frame;
-	link->code = tare_python_word(frame + l->code);
-	link->at = tare_python_word(frame + l->at) & tare_python_mask(l);
-	link->number = TARE_PYTHON_NO_CODE;
+	link->at = tare_python_at(l, frame);
+	seen->code = tare_python_word(frame + l->code);
+	seen->number = TARE_PYTHON_NO_CODE;
 	*is_shown = false;
 	if (tare_python_is_internal(l, frame))
 		return true;
-	place.code = tare_python_code_of(link->code);
+	place.code = tare_python_code_of(seen->code);
 	if (!place.code)
 		return false;
 	if (l->owner != TARE_PYTHON_NONE &&
 	    tare_python_word(place.code + TARE_PYTHON_TYPE) != job->p->code_type)
 		return true;
-	place.at = tare_python_offset(l, place.code, link->at);
+	place.at = tare_python_offset(l, frame, place.code);
 	*is_shown = tare_python_is_shown(l, &place, job->p->code_type);
-	link->number = job->p->has_versions ? tare_python_half(place.code + l->version) : 0;
-	if (!link->number)
-		link->number = TARE_PYTHON_NO_NUMBER;
+	seen->number = job->p->has_versions ? tare_python_half(place.code + l->version) : 0;
+	if (!seen->number)
+		seen->number = TARE_PYTHON_NO_NUMBER;
 	return true;
 }
 
 /* The id of a line that is shown; 0: nothing can be written. */
-static uint32_t line_of(struct job *job, const struct tare_python_link *link, uint64_t *content)
+static uint32_t line_of(struct job *job, const struct tare_python_link *link,
+			struct tare_python_seen *seen)
 {
 	const struct tare_python_layout *l = &job->p->layout;
-	struct tare_python_frame frame = { .code = tare_python_code_of(link->code) };
+	struct tare_python_frame frame = { .code = tare_python_code_of(seen->code) };
 	struct tare_python_code code;
 	uint32_t id;
 
-	frame.at = tare_python_offset(l, frame.code, link->at);
-	id = tare_python_id_alive(&frame, job->deaths, content);
+	frame.at = tare_python_offset(l, link->frame, frame.code);
+	id = tare_python_id_alive(&frame, job->deaths, &seen->content);
 	if (likely(id))
 		return id;
-	*content = content_of(job, frame.code);
+	seen->content = content_of(job, frame.code);
 	tare_python_code_load(l, frame.code, &code, TARE_PYTHON_TRUST);
-	return tare_python_id(l, &frame, &code, *content, job->deaths);
+	return tare_python_id(l, &frame, &code, seen->content, job->deaths);
 }
 
 /* A stack that the log does not have: its lines are those of the links up to `top`. */
@@ -137,18 +138,19 @@ __attribute__((noinline)) static uint32_t write_stack(const struct tare_python_m
 /* A thread that remembers nothing. */
 __attribute__((noinline)) static uint32_t id_without_memo(struct job *job, uint64_t frame)
 {
-	uint64_t lines[TARE_PYTHON_FRAMES], content, hash = TARE_KIND_LINE_STACK;
+	uint64_t lines[TARE_PYTHON_FRAMES], hash = TARE_KIND_LINE_STACK;
 	struct tare_python_link link;
+	struct tare_python_seen seen;
 	uint32_t n = 0, i, id;
 	bool is_shown;
 
 	for (; frame && n < TARE_PYTHON_FRAMES;
 	     frame = tare_python_word(frame + job->p->layout.back)) {
-		if (!read_link(job, frame, &link, &is_shown))
+		if (!read_frame(job, frame, &link, &seen, &is_shown))
 			return 0;
 		if (!is_shown)
 			continue;
-		lines[n] = line_of(job, &link, &content);
+		lines[n] = line_of(job, &link, &seen);
 		if (!lines[n++])
 			return 0;
 	}
@@ -172,7 +174,10 @@ static int read_links(struct job *job, uint64_t *frame, int shared)
 	bool is_shown;
 
 	while (*frame && *frame != until && shown < TARE_PYTHON_FRAMES) {
-		if (at == shared || !read_link(job, *frame, &memo->links[--at], &is_shown))
+		if (at == shared)
+			return -1;
+		at--;
+		if (!read_frame(job, *frame, &memo->links[at], &memo->seen[at], &is_shown))
 			return -1;
 		memo->seen[at].line = is_shown;
 		memo->seen[at].depth = shown += is_shown;
@@ -192,12 +197,12 @@ static bool remember(struct job *job, int place)
 	seen->hash = outer ? outer->hash : TARE_KIND_LINE_STACK;
 	seen->stack = 0;
 	if (seen->line) {
-		seen->line = line_of(job, link, &seen->content);
+		seen->line = line_of(job, link, seen);
 		if (unlikely(!seen->line))
 			return false;
 		seen->hash = tare_python_mix(seen->hash, seen->line);
-	} else if (link->number != TARE_PYTHON_NO_CODE) {
-		seen->content = content_of(job, tare_python_code_of(link->code));
+	} else if (seen->number != TARE_PYTHON_NO_CODE) {
+		seen->content = content_of(job, tare_python_code_of(seen->code));
 	}
 	*tare_python_place(memo, link->frame) = (uint8_t)place;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
@@ -241,6 +246,8 @@ static int follow(struct job *job, uint64_t innermost, int shared)
 		memo->is_cut = frame != 0;
 	for (i = shared; at < TARE_PYTHON_CHAIN; i++, at++) {
 		memo->links[i] = memo->links[at];
+		memo->seen[i].code = memo->seen[at].code;
+		memo->seen[i].number = memo->seen[at].number;
 		memo->seen[i].line = memo->seen[at].line;
 		if (!remember(job, i))
 			return -1;

@@ -21,17 +21,25 @@ static inline uintptr_t tare_python_code_of(uint64_t word)
 	return word & ~(uint64_t)7;
 }
 
-/* How far a frame is: an int in its word, or a pointer into its code object. */
-static inline uint64_t tare_python_mask(const struct tare_python_layout *l)
+/*
+ * Where a frame is, as a word: a pointer into its code object; or where the frame has an int, that and the code
+ * object's address, mixed.
+ */
+static inline uint64_t tare_python_at(const struct tare_python_layout *l, uint64_t frame)
 {
-	return l->instructions == TARE_PYTHON_NONE ? UINT32_MAX : UINT64_MAX;
+	return l->instructions == TARE_PYTHON_NONE
+		       ? tare_python_word(frame + l->code) +
+				 tare_python_half(frame + l->at) * 0x9e3779b97f4a7c15u
+		       : tare_python_word(frame + l->at);
 }
 
-static inline int tare_python_offset(const struct tare_python_layout *l, uintptr_t code,
-				     uint64_t at)
+/* The byte of its code that it is at. */
+static inline int tare_python_offset(const struct tare_python_layout *l, uint64_t frame,
+				     uintptr_t code)
 {
-	return l->instructions == TARE_PYTHON_NONE ? (int)at * l->unit
-						   : (int)(at - (code + l->instructions));
+	return l->instructions == TARE_PYTHON_NONE
+		       ? (int)tare_python_half(frame + l->at) * l->unit
+		       : (int)(tare_python_word(frame + l->at) - (code + l->instructions));
 }
 
 /* The innermost frame of a layout that was checked. */
