@@ -30,7 +30,7 @@ struct known {
 static struct known known[KNOWN_SLOTS];
 static uint32_t next_id;
 
-static uint32_t known_find(uint64_t hash, uint32_t epoch)
+TARE_HOT static uint32_t known_find(uint64_t hash, uint32_t epoch)
 {
 	uint32_t i;
 
@@ -226,7 +226,7 @@ uint32_t tare_emit_line(uint32_t file, uint32_t function, uint32_t line)
 	return id;
 }
 
-uint32_t tare_emit_line_stack_known(uint64_t hash)
+TARE_HOT uint32_t tare_emit_line_stack_known(uint64_t hash)
 {
 	return known_find(hash | 2, tare_ring_epoch());
 }
@@ -248,6 +248,20 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 	tare_ring_end(&put);
 	known_add(hash | 2, tare_ring_epoch(), id);
 	return id;
+}
+
+TARE_HOT void tare_emit_block(const struct tare_rec_tensor *tensor, uint64_t stamp)
+{
+	struct tare_put put;
+	struct tare_rec_tensor *rec =
+		(struct tare_rec_tensor *)tare_ring_begin(&put, TARE_KIND_TENSOR, sizeof(*rec));
+
+	if (!rec)
+		return;
+	rec->head.stamp = stamp;
+	/* There are more of these than of all others: no calls. */
+	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
+	tare_ring_end(&put);
 }
 
 void tare_emit_launch(const char *text, uint32_t bytes)

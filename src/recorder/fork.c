@@ -34,8 +34,7 @@
 
 /* The page; where the kernel is too old for it, a word that fork copies, and getpid decides. */
 static uint32_t fallback_owner;
-static uint32_t *owner = &fallback_owner;
-static bool is_wiped_on_fork;
+struct tare_fork tare_fork TARE_HOT_DATA = { .owner = &fallback_owner };
 
 /* Where it is too old: a page that is not there in a copy, so that who finds it has the owner's own memory. */
 #define KEPT_MARK 0x6e6f742063706965u
@@ -73,50 +72,47 @@ void tare_fork_start(void)
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page && tare_sys6(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0) == 0) {
-		owner = page;
-		is_wiped_on_fork = true;
+		tare_fork.owner = page;
+		tare_fork.is_wiped = true;
 	} else {
 		keep_page();
 	}
-	*owner = tare_sys_getpid();
+	*tare_fork.owner = tare_sys_getpid();
 	if (tare_libc()->register_atfork)
 		tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
 }
 
 bool tare_is_vfork_child(void)
 {
-	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
+	uint32_t pid = __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
 
 	return pid != 0 && tare_may_syscall() && tare_sys_getpid() != pid &&
-	       (is_wiped_on_fork || has_kept_page());
+	       (tare_fork.is_wiped || has_kept_page());
 }
 
 uint32_t tare_fork_owner(void)
 {
-	return __atomic_load_n(owner, __ATOMIC_RELAXED);
+	return __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
 }
 
-static TARE_TLS uint32_t own_tid;
-
-uint32_t tare_fork_tid(void)
+uint32_t tare_fork_ask_tid(void)
 {
-	if (unlikely(!own_tid))
-		own_tid = tare_sys_gettid();
-	return own_tid;
+	return tare_thread.tid = tare_sys_gettid();
 }
 
-void tare_fork_check(void)
+void tare_fork_look(void)
 {
-	uint32_t pid = __atomic_load_n(owner, __ATOMIC_RELAXED);
+	uint32_t pid = __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
 
-	if (likely(is_wiped_on_fork ? pid != 0 : pid == tare_sys_getpid() || has_kept_page()))
+	if (likely(tare_fork.is_wiped ? pid != 0 : pid == tare_sys_getpid() || has_kept_page()))
 		return;
-	if (!is_wiped_on_fork)
+	if (!tare_fork.is_wiped)
 		keep_page();
 	pid = tare_sys_getpid();
-	__atomic_store_n(owner, pid || !is_wiped_on_fork ? pid : NOT_KNOWN, __ATOMIC_RELAXED);
-	tare_depth = 0;
-	own_tid = 0;
+	__atomic_store_n(tare_fork.owner, pid || !tare_fork.is_wiped ? pid : NOT_KNOWN,
+			 __ATOMIC_RELAXED);
+	tare_thread.depth = 0;
+	tare_thread.tid = 0;
 	tare_ring_forget();
 	tare_weigh_forget();
 	tare_devices_forget();

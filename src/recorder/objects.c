@@ -37,7 +37,7 @@ struct snapshot {
 static struct snapshot snapshots[2];
 static _Atomic(struct snapshot *) current = &snapshots[0];
 
-static _Atomic uint64_t unload_epoch = 1, change_epoch = 1;
+static _Atomic uint64_t unload_epoch TARE_HOT_DATA = 1, change_epoch TARE_HOT_DATA = 1;
 static _Atomic uint32_t visitors; /* threads inside the linker on our behalf */
 static _Atomic bool is_frozen;
 static TARE_TLS bool is_visiting;
@@ -259,7 +259,7 @@ bool tare_elf_object_at(const void *addr, struct tare_elf_object *out)
 	return true;
 }
 
-struct tare_objects_epoch tare_objects_epoch(void)
+TARE_HOT struct tare_objects_epoch tare_objects_epoch(void)
 {
 	struct tare_objects_epoch epoch;
 

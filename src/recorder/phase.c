@@ -27,16 +27,8 @@ static struct early {
 static uint32_t early_lock;
 uint32_t tare_phase_waiting;
 
-static TARE_TLS uint32_t own_tid; /* 0: not asked for yet */
 static uint64_t next_id;
 static uint64_t last_used[TARE_WEIGH_DEVICES]; /* as last read here */
-
-static uint32_t tid(void)
-{
-	if (unlikely(!own_tid))
-		own_tid = tare_sys_gettid();
-	return own_tid;
-}
 
 uint64_t tare_phase_new_id(void)
 {
@@ -45,7 +37,6 @@ uint64_t tare_phase_new_id(void)
 
 void tare_phase_forget(void)
 {
-	own_tid = 0;
 	early_lock = 0;
 	tare_phase_waiting = 0;
 	memset(last_used, 0, sizeof(last_used));
@@ -77,8 +68,9 @@ static bool ends(const struct early *e, const struct tare_phase *phase)
 	if (e->source != phase->source ||
 	    !tare_plib_equal(e->domain, phase->domain ? phase->domain : ""))
 		return false;
-	return phase->what == TARE_PHASE_POP ? e->what == TARE_PHASE_PUSH && e->tid == tid()
-					     : e->what == TARE_PHASE_BEGIN && e->id == phase->id;
+	return phase->what == TARE_PHASE_POP
+		       ? e->what == TARE_PHASE_PUSH && e->tid == tare_fork_tid()
+		       : e->what == TARE_PHASE_BEGIN && e->id == phase->id;
 }
 
 static void remove_early(const struct tare_phase *phase)
@@ -101,7 +93,7 @@ static void add_early(const struct tare_phase *phase)
 
 	if (nr == EARLY_NR)
 		return; /* deeper than anybody nests; their pops will have no push */
-	*e = (struct early){ .tid = tid(),
+	*e = (struct early){ .tid = tare_fork_tid(),
 			     .what = (uint8_t)phase->what,
 			     .source = (uint8_t)phase->source };
 	e->id = phase->id;
@@ -190,21 +182,21 @@ static void read_counter(void)
 
 void tare_phase_add(const struct tare_phase *phase)
 {
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop)
 		return;
 	tare_fork_check();
 	/* While it is paused phases go on: one that is open now ends some time. */
 	if (tare_ring_is_open() && tare_ring_command() == TARE_COMMAND_STOP)
 		return;
-	tare_depth++;
+	tare_thread.depth++;
 	if (unlikely(!tare_ring_is_open())) {
 		wait_for_log(phase);
 	} else {
 		tare_phase_log_opens();
 		read_counter();
-		emit(phase, tid());
+		emit(phase, tare_fork_tid());
 	}
-	tare_depth--;
+	tare_thread.depth--;
 }
 
 /*

@@ -17,30 +17,54 @@
 #define TARE_EXPORT __attribute__((visibility("default")))
 #define TARE_TLS    __thread __attribute__((tls_model("initial-exec")))
 
+/*
+ * What is read or written at every block of a tensor lies together, data (HOT_DATA) as well as code (HOT): in the step
+ * of a model nothing of it is in the caches when a block comes, and each cache line and page more costs more than what
+ * is done with it (tests/bench/bench_tensors.py, cold).
+ */
+#define TARE_HOT      __attribute__((hot))
+#define TARE_HOT_DATA __attribute__((section("tare_hot")))
+
 /* Set once, before any thread of the program runs, from the environment. */
 struct tare_config {
 	bool enabled;
-	char folder[4000]; /* of the recording, absolute */
-	char library
-		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
-	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
-	uint32_t stacks;           /* of driver calls, enum tare_stacks: TARE_STACKS */
-	uint32_t tensor_stacks;    /* of the blocks of tensors */
-	bool no_weigh;             /* TARE_TEST_NO_WEIGH */
 	bool nop;        /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
-	bool simulated;
-	bool no_tensors;            /* TARE_TENSORS=off */
-	const char *no_paths;       /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
+	bool no_tensors; /* TARE_TENSORS=off */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
-};
+	bool no_weigh;              /* TARE_TEST_NO_WEIGH */
+	bool simulated;
+	uint32_t stacks;           /* of driver calls, enum tare_stacks: TARE_STACKS */
+	uint32_t tensor_stacks;    /* of the blocks of tensors */
+	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
+	const char *no_paths;      /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
+	char folder[4000];         /* of the recording, absolute */
+	char library
+		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
+} __attribute__((aligned(64)));
 extern struct tare_config tare_config;
 
 /* Which stacks an event gets. */
 enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
 
-/* 0 outside; > 0 inside a hooked call or inside our own work: nested calls pass straight through. */
-extern TARE_TLS int tare_depth;
+struct tare_place;
+struct tare_python_memo;
+
+/* What is known of the calling thread at every record, in one cache line. Each is for the file that is named. */
+struct tare_thread {
+	int depth; /* 0 outside; > 0 inside a hooked call or our own work: nested calls pass straight through */
+	uint32_t tid;                    /* fork.h */
+	struct tare_place *place;        /* ring/place.c: NULL: none yet, or a writing has it */
+	uint32_t serial;                 /* ring/place.c: 0: not given yet */
+	uint32_t unasked;                /* torch/stream.c: blocks that are not asked about */
+	uint32_t backward;               /* torch/autograd.c: nodes at work, one in another */
+	bool has_no_memo;                /* python/memo.c: there are too many threads … */
+	struct tare_python_memo *memo;   /* … else its last stack */
+	uintptr_t collector_interpreter; /* python/collector.c: where it was looked for … */
+	const int *collecting;           /* … and found; or NULL */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct tare_thread) == 64, "one cache line");
+extern TARE_TLS struct tare_thread tare_thread;
 
 /* start.c */
 void tare_start_once(

@@ -87,7 +87,7 @@ static TARE_TLS struct {
 
 static bool may_record(void)
 {
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop ||
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
 	    !(tare_config.stacks & TARE_STACKS_PYTHON) || tare_is_vfork_child())
 		return false;
 	tare_fork_check();
@@ -138,10 +138,10 @@ static void end(const struct tare_rss *before, const char *name)
 	if (changed(before, &now) < (tare_ring_is_own() ? SMALL : LARGE))
 		return;
 	take_from_outer(before, &now);
-	tare_depth++;
+	tare_thread.depth++;
 	tare_rss_record(before, &now, tare_emit_string(name), tare_python_stack(), 0,
 			tare_clock_ticks());
-	tare_depth--;
+	tare_thread.depth--;
 }
 
 void tare_rss_loaded(uintptr_t frame)

@@ -21,7 +21,7 @@
 #define DEGRADED_MAX 32
 
 struct tare_config tare_config;
-TARE_TLS int tare_depth;
+TARE_TLS struct tare_thread tare_thread;
 
 /*
  * What is asked for; if nothing is, both for driver calls and only lines for tensors: of those there
@@ -124,7 +124,7 @@ void tare_finish(uint32_t how)
 {
 	if (!tare_ring_is_own())
 		return;
-	if (tare_depth == 0 && tare_ring_command() == TARE_COMMAND_RECORD)
+	if (tare_thread.depth == 0 && tare_ring_command() == TARE_COMMAND_RECORD)
 		tare_devices_read_last();
 	tare_execs_report();
 	tare_emit_end_of_log(how);

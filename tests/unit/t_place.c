@@ -40,9 +40,11 @@ uint32_t tare_ring_epoch(void)
 	return EPOCH;
 }
 
-uint32_t tare_fork_tid(void)
+TARE_TLS struct tare_thread tare_thread;
+
+uint32_t tare_fork_ask_tid(void)
 {
-	return tare_sys_gettid();
+	return tare_thread.tid = tare_sys_gettid();
 }
 
 /* The thread that stops at a step, once. */

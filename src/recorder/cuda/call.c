@@ -169,7 +169,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 {
 	enum tare_control_command command;
 
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop)
 		return false;
 	tare_fork_check();
 	if (tare_is_vfork_child())
@@ -180,7 +180,7 @@ static bool begin(struct tare_call *call, enum tare_api api, enum tare_class cla
 	if (unlikely(tare_config.disabled_hook) &&
 	    strcmp(tare_config.disabled_hook, tare_api_rows[api].symbol) == 0)
 		return false;
-	tare_depth++;
+	tare_thread.depth++;
 	memset(call, 0, sizeof(*call));
 	call->saved_errno = errno;
 	call->api = api;
@@ -247,7 +247,7 @@ void tare_call_drop(struct tare_call *call)
 {
 	tare_pools_ended(call->end);
 	errno = call->saved_errno;
-	tare_depth--;
+	tare_thread.depth--;
 }
 
 bool tare_call_begin_on(struct tare_call *call, enum tare_api api, enum tare_class class,

@@ -38,10 +38,10 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	if (IS_MISSING(cuInit))
 		return CUDA_ERROR_NO_DEVICE;
 	tare_fork_check(); /* before anything is opened for the parent's log */
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_devices_count() > 0 ||
-	    tare_ring_command() != TARE_COMMAND_RECORD)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
+	    tare_devices_count() > 0 || tare_ring_command() != TARE_COMMAND_RECORD)
 		return tare_real.cuInit(Flags);
-	tare_depth++;
+	tare_thread.depth++;
 	saved = errno;
 	tare_phase_log_opens();
 	tare_weigh_start();
@@ -59,7 +59,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 		tare_devices_read_all(used->after);
 	until = tare_clock_ticks();
 	tare_devices_start();
-	tare_depth--;
+	tare_thread.depth--;
 	known = result == CUDA_SUCCESS ? tare_devices_count() : 0;
 	for (i = 0; i < known; i++) {
 		int index = tare_devices_nvml_index(i);
@@ -260,7 +260,7 @@ static void swap_answer(const char *symbol, void **pfn, CUresult result)
 {
 	void *found = TARE_ANSWER(result, pfn);
 
-	if (found && tare_depth == 0)
+	if (found && tare_thread.depth == 0)
 		*pfn = tare_real_swap(symbol, found, true);
 }
 

@@ -108,7 +108,8 @@ static bool begin(struct tare_call *call, const char *name)
 	CUcontext context;
 	int device;
 
-	if (tare_depth > 0 || !tare_config.enabled || !tare_real.cuInit || !tare_context_count())
+	if (tare_thread.depth > 0 || !tare_config.enabled || !tare_real.cuInit ||
+	    !tare_context_count())
 		return false;
 	context = tare_context_current();
 	device = device_here(&context);

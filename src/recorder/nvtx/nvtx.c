@@ -38,7 +38,7 @@ void tare_nvtx_add(enum tare_phase_what what, nvtx_domain domain, struct tare_nv
 	struct tare_phase phase = { .what = what, .source = TARE_PHASE_BY_NVTX, .id = id };
 	char scratch[TARE_NVTX_TEXT_MAX];
 
-	if (tare_depth > 0)
+	if (tare_thread.depth > 0)
 		return;
 	phase.name = tare_nvtx_text(text, scratch);
 	if (phase.name)

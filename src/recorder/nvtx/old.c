@@ -66,20 +66,20 @@ static void find_real(void)
 		if (unlikely(!real.name))                                                          \
 			find_real();                                                               \
 		real_ = real.name;                                                                 \
-		tare_depth++;                                                                      \
+		tare_thread.depth++;                                                               \
 		if (real_)                                                                         \
 			answer_ = real_ args;                                                      \
-		tare_depth--;                                                                      \
+		tare_thread.depth--;                                                               \
 		answer_;                                                                           \
 	})
 #define PASS_ON(name, args)                                                                        \
 	do {                                                                                       \
 		if (unlikely(!real.name))                                                          \
 			find_real();                                                               \
-		tare_depth++;                                                                      \
+		tare_thread.depth++;                                                               \
 		if (real.name)                                                                     \
 			real.name args;                                                            \
-		tare_depth--;                                                                      \
+		tare_thread.depth--;                                                               \
 	} while (0)
 #define BODY_MARK(name, args, domain, text, range)                                                 \
 	tare_nvtx_add(TARE_PHASE_MARK, domain, text, 0);                                           \

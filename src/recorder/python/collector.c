@@ -88,12 +88,7 @@ static const int *find(const struct tare_python *python, uintptr_t interpreter)
 }
 
 /* Looked for once in each interpreter that this thread meets: one that was taken down is not read any more. */
-static TARE_TLS struct {
-	uintptr_t interpreter;
-	const int *collecting;
-} last;
-
-bool tare_python_is_collecting(void)
+TARE_HOT bool tare_python_is_collecting(void)
 {
 	const struct tare_python *python = tare_python_interpreter();
 	uintptr_t interpreter = python ? (uintptr_t)python->first_interpreter() : 0;
@@ -101,11 +96,12 @@ bool tare_python_is_collecting(void)
 
 	if (!interpreter)
 		return false;
-	if (unlikely(last.interpreter != interpreter)) {
-		last.collecting = find(python, interpreter);
-		last.interpreter = interpreter;
+	if (unlikely(tare_thread.collector_interpreter != interpreter)) {
+		tare_thread.collecting = find(python, interpreter);
+		tare_thread.collector_interpreter = interpreter;
 	}
-	if (likely(!last.collecting || !__atomic_load_n(last.collecting, __ATOMIC_RELAXED)))
+	if (likely(!tare_thread.collecting ||
+		   !__atomic_load_n(tare_thread.collecting, __ATOMIC_RELAXED)))
 		return false;
 	own = python->own_state();
 	return own && own == python->holder();

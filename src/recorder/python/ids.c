@@ -34,7 +34,7 @@ static struct slot *slot_of(const struct tare_python_frame *frame, uint32_t prob
 }
 
 /* A copy of the slot of that code at that place, whatever it contained. */
-static bool find(const struct tare_python_frame *frame, struct slot *out)
+TARE_HOT static bool find(const struct tare_python_frame *frame, struct slot *out)
 {
 	uint32_t i, epoch = tare_ring_epoch();
 
@@ -104,8 +104,8 @@ __attribute__((noinline)) static uint32_t write_line(const struct tare_python_la
 							      TARE_PYTHON_TRUST));
 }
 
-uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
-			      uint64_t *content)
+TARE_HOT uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
+				       uint64_t *content)
 {
 	struct slot slot;
 
@@ -115,8 +115,10 @@ uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t de
 	return slot.id;
 }
 
-uint32_t tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
-			const struct tare_python_code *code, uint64_t content, uint64_t deaths)
+TARE_HOT uint32_t tare_python_id(const struct tare_python_layout *l,
+				 const struct tare_python_frame *frame,
+				 const struct tare_python_code *code, uint64_t content,
+				 uint64_t deaths)
 {
 	struct slot slot;
 	uint32_t id;

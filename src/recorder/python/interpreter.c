@@ -329,7 +329,7 @@ __attribute__((noinline)) static const struct tare_python *look(uint64_t unloads
 	return __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == CHECKED ? &the.python : NULL;
 }
 
-const struct tare_python *tare_python_interpreter(void)
+TARE_HOT const struct tare_python *tare_python_interpreter(void)
 {
 	uint64_t unloads = tare_objects_epoch().unloads;
 

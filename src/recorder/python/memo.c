@@ -11,8 +11,6 @@
  */
 enum { MEMOS = 128 };
 static struct tare_python_memo memos[MEMOS];
-static TARE_TLS struct tare_python_memo *own;
-static TARE_TLS bool has_none;
 
 __attribute__((noinline)) static struct tare_python_memo *claim(void)
 {
@@ -21,18 +19,19 @@ __attribute__((noinline)) static struct tare_python_memo *claim(void)
 	for (i = 0; i < MEMOS; i++) {
 		const void *owner = __atomic_load_n(&memos[i].owner, __ATOMIC_RELAXED);
 
-		if (owner == &own ||
-		    (!owner && __atomic_compare_exchange_n(&memos[i].owner, &owner, &own, false,
-							   __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		if (owner == &tare_thread ||
+		    (!owner &&
+		     __atomic_compare_exchange_n(&memos[i].owner, &owner, &tare_thread, false,
+						 __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
 			return &memos[i];
 	}
-	has_none = true;
+	tare_thread.has_no_memo = true;
 	return NULL;
 }
 
-struct tare_python_memo *tare_python_memo(void)
+TARE_HOT struct tare_python_memo *tare_python_memo(void)
 {
-	if (unlikely(!own) && !has_none)
-		own = claim();
-	return own;
+	if (unlikely(!tare_thread.memo) && !tare_thread.has_no_memo)
+		tare_thread.memo = claim();
+	return tare_thread.memo;
 }

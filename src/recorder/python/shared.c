@@ -76,8 +76,8 @@ static inline __attribute__((always_inline)) int count(struct tare_python_memo *
 	return 0;
 }
 
-int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
-		       uint64_t frame, bool is_alive)
+TARE_HOT int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
+				uint64_t frame, bool is_alive)
 {
 	if (is_alive)
 		return count(memo, &python->layout, frame, NOTHING);

@@ -77,8 +77,9 @@ static inline uint64_t content_of(struct job *job, uintptr_t code)
 }
 
 /* One frame as it is; false: it cannot be read. */
-static bool read_frame(const struct job *job, uint64_t frame, struct tare_python_link *link,
-		       struct tare_python_seen *seen, bool *is_shown)
+TARE_HOT static bool read_frame(const struct job *job, uint64_t frame,
+				struct tare_python_link *link, struct tare_python_seen *seen,
+				bool *is_shown)
 {
 	const struct tare_python_layout *l = &job->p->layout;
 	struct tare_python_frame place;
@@ -105,8 +106,8 @@ static bool read_frame(const struct job *job, uint64_t frame, struct tare_python
 }
 
 /* The id of a line that is shown; 0: nothing can be written. */
-static uint32_t line_of(struct job *job, const struct tare_python_link *link,
-			struct tare_python_seen *seen)
+TARE_HOT static uint32_t line_of(struct job *job, const struct tare_python_link *link,
+				 struct tare_python_seen *seen)
 {
 	const struct tare_python_layout *l = &job->p->layout;
 	struct tare_python_frame frame = { .code = tare_python_code_of(seen->code) };
@@ -165,7 +166,7 @@ __attribute__((noinline)) static uint32_t id_without_memo(struct job *job, uint6
  * end of the links, as the innermost comes first. Returns where they begin; -1: they cannot be read, or are
  * too many to be remembered. What a frame's `line` says is whether it is shown.
  */
-static int read_links(struct job *job, uint64_t *frame, int shared)
+TARE_HOT static int read_links(struct job *job, uint64_t *frame, int shared)
 {
 	struct tare_python_memo *memo = job->memo;
 	uint64_t until = shared ? memo->links[shared - 1].frame : 0;
@@ -187,7 +188,7 @@ static int read_links(struct job *job, uint64_t *frame, int shared)
 }
 
 /* A signal handler may leave by longjmp at any point of this; then the link does not count. */
-static bool remember(struct job *job, int place)
+TARE_HOT static bool remember(struct job *job, int place)
 {
 	struct tare_python_memo *memo = job->memo;
 	const struct tare_python_link *link = &memo->links[place];
@@ -222,7 +223,7 @@ static bool is_whole(const struct tare_python_memo *memo, int shared, uint32_t m
  * Makes the memo hold the stack, of which it shares so many links. Returns how many the stack has; 0: it has
  * none or is too long; -1: nothing can be written.
  */
-static int follow(struct job *job, uint64_t innermost, int shared)
+TARE_HOT static int follow(struct job *job, uint64_t innermost, int shared)
 {
 	struct tare_python_memo *memo = job->memo;
 	uint64_t frame = innermost;
@@ -274,7 +275,7 @@ static int count_shared(struct job *job, uint64_t frame)
 	return shared;
 }
 
-static uint32_t id_of(struct job *job, uint64_t frame)
+TARE_HOT static uint32_t id_of(struct job *job, uint64_t frame)
 {
 	struct tare_python_memo *memo = job->memo;
 	struct tare_python_seen *seen;
@@ -293,7 +294,7 @@ static uint32_t id_of(struct job *job, uint64_t frame)
 	return seen->stack;
 }
 
-uint32_t tare_python_stack(void)
+TARE_HOT uint32_t tare_python_stack(void)
 {
 	const struct tare_python *p;
 	uintptr_t state;

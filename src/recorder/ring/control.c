@@ -10,7 +10,7 @@
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 
 static struct tare_control nobody;
-static struct tare_control *page; /* NULL: not looked for yet */
+static struct tare_control *page TARE_HOT_DATA; /* NULL: not looked for yet */
 
 /* By the folder, not by a path: a path has no room on a small stack. */
 int tare_control_open(const char *name, int flags, int mode)
@@ -68,7 +68,7 @@ bool tare_control_has_drainer(void)
 		       HEARTBEAT_LIMIT_NS;
 }
 
-enum tare_control_command tare_ring_command(void)
+TARE_HOT enum tare_control_command tare_ring_command(void)
 {
 	return (enum tare_control_command)TARE_COMMAND_OF(
 		__atomic_load_n(&tare_control_page()->command, __ATOMIC_RELAXED));

@@ -23,15 +23,12 @@
 
 /* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
 static struct tare_place both_places[2][TARE_LANES_MAX];
-static struct tare_place *places = both_places[0];
+static struct tare_place *places TARE_HOT_DATA = both_places[0];
 /* By lane: serial number of the thread << 32 | its tid. Dense, because new threads look through it. */
 #define NOT_MADE 0u /* it has no bytes yet, or could not have any: nobody may take it */
 #define FREE     1u /* given back */
 static uint64_t owners[TARE_LANES_MAX];
 static uint32_t next_index, next_serial, next_asked;
-
-static TARE_TLS struct tare_place *own; /* NULL: none yet, or a writing has it */
-static TARE_TLS uint32_t own_serial;    /* 0: not given yet */
 
 /* Atomic for a thread and its signal handlers; other threads never see these words. So no bus lock is needed. */
 static inline bool swap_own(struct tare_place *from, struct tare_place *to)
@@ -39,12 +36,15 @@ static inline bool swap_own(struct tare_place *from, struct tare_place *to)
 #if defined(__x86_64__)
 	struct tare_place *seen = from;
 
-	__asm__ volatile("cmpxchgq %2, %1" : "+a"(seen), "+m"(own) : "r"(to) : "cc", "memory");
+	__asm__ volatile("cmpxchgq %2, %1"
+			 : "+a"(seen), "+m"(tare_thread.place)
+			 : "r"(to)
+			 : "cc", "memory");
 	return seen == from;
 #else
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool is_done = __atomic_compare_exchange_n(&own, &from, to, false, __ATOMIC_RELAXED,
-						   __ATOMIC_RELAXED);
+	bool is_done = __atomic_compare_exchange_n(&tare_thread.place, &from, to, false,
+						   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 
 	__atomic_signal_fence(
 		__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
@@ -54,9 +54,9 @@ static inline bool swap_own(struct tare_place *from, struct tare_place *to)
 
 static uint64_t own_word(void)
 {
-	if (!own_serial)
-		own_serial = __atomic_add_fetch(&next_serial, 1, __ATOMIC_RELAXED);
-	return (uint64_t)own_serial << 32 | tare_fork_tid();
+	if (!tare_thread.serial)
+		tare_thread.serial = __atomic_add_fetch(&next_serial, 1, __ATOMIC_RELAXED);
+	return (uint64_t)tare_thread.serial << 32 | tare_fork_tid();
 }
 
 static bool is_gone(uint64_t owner)
@@ -212,9 +212,9 @@ static struct tare_place *find_undisturbed(uint32_t epoch, uintptr_t frame)
 	return place;
 }
 
-struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
+TARE_HOT struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
 {
-	struct tare_place *place = own;
+	struct tare_place *place = tare_thread.place;
 
 	if (unlikely(!place || place->epoch != epoch || !swap_own(place, NULL)))
 		return find_undisturbed(epoch, frame);
@@ -222,7 +222,7 @@ struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
 	return place;
 }
 
-void tare_place_return(struct tare_place *place, uint32_t epoch)
+TARE_HOT void tare_place_return(struct tare_place *place, uint32_t epoch)
 {
 	if (unlikely(place->epoch != epoch))
 		return; /* a child that was forked in the middle of this: the lane is its parent's */
@@ -238,7 +238,8 @@ bool tare_place_is_in_use(void)
 	uint32_t i;
 
 	for (i = 0; i < next_index; i++)
-		if (&places[i] != own && own_serial && owners[i] >> 32 == own_serial)
+		if (&places[i] != tare_thread.place && tare_thread.serial &&
+		    owners[i] >> 32 == tare_thread.serial)
 			return true;
 	return false;
 }
@@ -251,8 +252,8 @@ void tare_place_forget(void)
 	memset(places, 0, next_index * sizeof(places[0]));
 	memset(owners, 0, next_index * sizeof(owners[0]));
 	next_index = next_asked = 0;
-	own = NULL;
-	own_serial = 0;
+	tare_thread.place = NULL;
+	tare_thread.serial = 0;
 }
 
 struct tare_place *tare_place_at(uint32_t index)

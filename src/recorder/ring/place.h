@@ -23,7 +23,8 @@ struct tare_place {
 	uint32_t epoch;  /* of the log */
 	uint32_t tid;    /* whose it is */
 	uintptr_t frame; /* stack address of the writing that has it */
-};
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct tare_place) == 64, "one cache line");
 
 /*
  * The lane of the calling thread, which it gives away until tare_place_return(); NULL: there are more threads than

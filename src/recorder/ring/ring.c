@@ -18,7 +18,7 @@
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
-static uint32_t state, epoch;
+static uint32_t state TARE_HOT_DATA, epoch TARE_HOT_DATA;
 
 bool tare_ring_is_open(void)
 {
@@ -30,7 +30,7 @@ bool tare_ring_is_own(void)
 	return tare_ring_is_open() && tare_ring.pid == tare_sys_getpid();
 }
 
-uint32_t tare_ring_epoch(void)
+TARE_HOT uint32_t tare_ring_epoch(void)
 {
 	return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
 }
@@ -218,7 +218,8 @@ static void clear_last_cell(const struct tare_put *put)
 		end[-1] = end[-2] = 0;
 }
 
-struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, uint32_t size)
+TARE_HOT struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind,
+					     uint32_t size)
 {
 	struct tare_place *place;
 
@@ -248,7 +249,7 @@ struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, u
 	return put->rec;
 }
 
-void tare_ring_end(struct tare_put *put)
+TARE_HOT void tare_ring_end(struct tare_put *put)
 {
 	if (unlikely(put->epoch != tare_ring_epoch()))
 		return; /* forked in the middle of it: the lane is the parent's */

@@ -31,8 +31,6 @@ typedef bool grad_mode_fn(void);
 
 evaluate_fn EVALUATE;
 
-static TARE_TLS unsigned int backward_depth;
-
 /* Of the unwinder's interface, which every C++ library on this ABI shares. */
 enum { UNWIND_CLEANUP_PHASE = 2, UNWIND_CONTINUE = 8 };
 
@@ -43,8 +41,8 @@ __attribute__((used)) int tare_autograd_personality(int version, int actions, ui
 						    void *exception, void *context)
 {
 	(void)version, (void)class, (void)exception, (void)context;
-	if (actions & UNWIND_CLEANUP_PHASE && backward_depth > 0)
-		backward_depth--;
+	if (actions & UNWIND_CLEANUP_PHASE && tare_thread.backward > 0)
+		tare_thread.backward--;
 	return UNWIND_CONTINUE;
 }
 
@@ -57,27 +55,27 @@ TARE_EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, vo
 		return;
 	/* Of this function: relative to the place, four bytes. */
 	__asm__ volatile(".cfi_personality 0x1b, tare_autograd_personality");
-	backward_depth++;
+	tare_thread.backward++;
 	real(engine, task, node, inputs, queue);
-	if (backward_depth > 0)
-		backward_depth--;
+	if (tare_thread.backward > 0)
+		tare_thread.backward--;
 }
 
 /* False where it is not known. */
 static bool is_grad_enabled(void)
 {
-	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(GRAD_MODE);
+	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_AT_HOME(GRAD_MODE);
 	grad_mode_fn *ask = (grad_mode_fn *)tare_torch_real(&torch);
 
 	return likely(ask != NULL) && ask();
 }
 
-uint32_t tare_autograd_backward(void)
+TARE_HOT uint32_t tare_autograd_backward(void)
 {
-	return backward_depth > 0 ? TARE_TENSOR_BACKWARD : 0;
+	return tare_thread.backward > 0 ? TARE_TENSOR_BACKWARD : 0;
 }
 
-uint32_t tare_autograd_flags(void)
+TARE_HOT uint32_t tare_autograd_flags(void)
 {
 	return tare_autograd_backward() | (is_grad_enabled() ? TARE_TENSOR_GRAD : 0);
 }

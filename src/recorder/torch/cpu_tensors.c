@@ -30,14 +30,14 @@ delete_fn DELETE;
 /* What the reporter is told of: with torch's profiler on it passes that on to tensors.c. */
 static TARE_TLS const void *told;
 
-bool tare_cpu_tensor_is_known(const void *block)
+TARE_HOT bool tare_cpu_tensor_is_known(const void *block)
 {
 	return block == told;
 }
 
-TARE_EXPORT void NEW(void *reporter, void *block, size_t bytes)
+TARE_HOT TARE_EXPORT void NEW(void *reporter, void *block, size_t bytes)
 {
-	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(NEW);
+	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_ANYWHERE(NEW);
 	new_fn *real = (new_fn *)tare_torch_real(&torch);
 
 	if (block && bytes && bytes <= INT64_MAX)
@@ -50,9 +50,9 @@ TARE_EXPORT void NEW(void *reporter, void *block, size_t bytes)
 }
 
 /* Before the memory is freed: nobody can have been given it again yet. */
-TARE_EXPORT void DELETE(void *reporter, void *block)
+TARE_HOT TARE_EXPORT void DELETE(void *reporter, void *block)
 {
-	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(DELETE);
+	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_ANYWHERE(DELETE);
 	delete_fn *real = (delete_fn *)tare_torch_real(&torch);
 
 	if (block)

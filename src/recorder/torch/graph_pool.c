@@ -92,17 +92,17 @@ TARE_EXPORT struct pool_id POOL(void *graph) {
 	if (unlikely(!real))
 		return pool;
 	pool = real(graph);
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop)
 		return pool;
 	tare_fork_check();
 	if (tare_is_vfork_child() || tare_ring_command() != TARE_COMMAND_RECORD)
 		return pool;
-	tare_depth++;
+	tare_thread.depth++;
 	memset(&rec, 0, sizeof(rec));
 	rec.object = (uint64_t)(uintptr_t)graph;
 	rec.first = pool.first;
 	rec.second = pool.second;
 	tare_emit_mempool(&rec, tare_clock_ticks());
-	tare_depth--;
+	tare_thread.depth--;
 	return pool;
 }

@@ -30,13 +30,13 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 {
 	struct tare_rec_oom rec;
 
-	if ((device & 0xff) != CUDA || tare_depth > 0 || !tare_config.enabled || tare_config.nop ||
-	    tare_config.no_tensors)
+	if ((device & 0xff) != CUDA || tare_thread.depth > 0 || !tare_config.enabled ||
+	    tare_config.nop || tare_config.no_tensors)
 		return;
 	tare_fork_check();
 	if (tare_ring_command() != TARE_COMMAND_RECORD)
 		return;
-	tare_depth++;
+	tare_thread.depth++;
 	memset(&rec, 0, sizeof(rec));
 	rec.asked = asked > 0 ? (uint64_t)asked : 0;
 	rec.allocated = allocated;
@@ -46,7 +46,7 @@ static void record(int64_t asked, uint64_t allocated, uint64_t reserved, uint16_
 	rec.python = tare_python_stack();
 	rec.stack = tare_emit_stack();
 	tare_emit_oom(&rec, tare_clock_ticks());
-	tare_depth--;
+	tare_thread.depth--;
 }
 
 static void pass_on(struct tare_torch_real *torch, int64_t asked, uint64_t allocated,

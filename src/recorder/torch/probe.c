@@ -49,7 +49,7 @@ static void sweep(void)
 	struct tare_rec_sweep rec;
 	bool is_done;
 
-	tare_depth++;
+	tare_thread.depth++;
 	is_done = tare_probe_walk(&result);
 	rec = (struct tare_rec_sweep){ .objects = result.objects,
 				       .entries = result.entries,
@@ -57,7 +57,7 @@ static void sweep(void)
 				       .ticks = tare_clock_ticks() - begin };
 	if (is_done)
 		tare_emit_sweep(&rec, tare_clock_ticks());
-	tare_depth--;
+	tare_thread.depth--;
 	the.last = tare_clock_ticks() - begin;
 	the.spent += the.last;
 	if (!is_done)
@@ -72,7 +72,7 @@ static int on_safe_point(void *arg)
 {
 	(void)arg;
 	__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
-	if (tare_depth > 0 || tare_is_vfork_child() || !tare_stack_has(TARE_STACK_FOREIGN))
+	if (tare_thread.depth > 0 || tare_is_vfork_child() || !tare_stack_has(TARE_STACK_FOREIGN))
 		return 0;
 	tare_fork_check();
 	if (tare_ring_command() == TARE_COMMAND_RECORD)
@@ -112,7 +112,7 @@ static void consider(bool begins_backward, uint64_t now)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
 }
 
-void tare_probe_tensor(uint32_t flags, uint64_t now)
+TARE_HOT void tare_probe_tensor(uint32_t flags, uint64_t now)
 {
 	bool is_backward = flags & TARE_TENSOR_BACKWARD, begins = is_backward && !the.was_backward;
 
@@ -123,7 +123,7 @@ void tare_probe_tensor(uint32_t flags, uint64_t now)
 		return;
 	if (tare_config.eager_probe)
 		the.next = 1;
-	tare_depth++;
+	tare_thread.depth++;
 	consider(begins, now);
-	tare_depth--;
+	tare_thread.depth--;
 }

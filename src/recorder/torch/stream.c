@@ -54,9 +54,6 @@ static TARE_TLS struct {
 	int device;
 } said;
 
-/* Blocks of this thread that are not asked about. */
-static TARE_TLS uint32_t unasked;
-
 static void *find(const char *name)
 {
 	struct tare_torch_real real = { .name = name };
@@ -105,7 +102,7 @@ static bool tell(int device, uint64_t id)
 
 void tare_torch_stream_matters(void)
 {
-	unasked = 0;
+	tare_thread.unasked = 0;
 }
 
 static uint32_t ask(int device)
@@ -127,12 +124,12 @@ static uint32_t ask(int device)
 	return tell(device, id) ? TARE_TENSOR_ON_STREAM : 0;
 }
 
-uint32_t tare_torch_stream(int device)
+TARE_HOT uint32_t tare_torch_stream(int device)
 {
-	if (likely(unasked)) {
-		unasked--;
+	if (likely(tare_thread.unasked)) {
+		tare_thread.unasked--;
 		return 0;
 	}
-	unasked = ASK_EVERY - 1;
+	tare_thread.unasked = ASK_EVERY - 1;
 	return ask(device);
 }

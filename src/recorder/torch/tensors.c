@@ -73,7 +73,7 @@ static int (*find_finalizing(void))(void)
 
 static bool is_finalizing(void)
 {
-	static int (*ask)(void);
+	static int (*ask)(void) TARE_HOT_DATA;
 	int (*fn)(void) = __atomic_load_n(&ask, __ATOMIC_RELAXED);
 
 	if (unlikely(!fn))
@@ -93,21 +93,22 @@ static bool is_wanted(bool is_end)
 {
 	enum tare_control_command command;
 
-	if (tare_depth > 0 || !tare_config.enabled || tare_config.nop || tare_config.no_tensors)
+	if (tare_thread.depth > 0 || !tare_config.enabled || tare_config.nop ||
+	    tare_config.no_tensors)
 		return false;
 	tare_fork_check();
 	command = tare_ring_command();
 	return command == TARE_COMMAND_RECORD || (command == TARE_COMMAND_PAUSE && is_end);
 }
 
-static void record(const void *block, int64_t bytes, int device, uint32_t flags)
+TARE_HOT static void record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	struct tare_rec_tensor rec;
 	uint64_t now;
 
 	if (!is_wanted(bytes <= 0))
 		return;
-	tare_depth++;
+	tare_thread.depth++;
 	rec = (struct tare_rec_tensor){ .block = (uint64_t)(uintptr_t)block,
 					.bytes = bytes,
 					.tid = tare_fork_tid(),
@@ -126,13 +127,13 @@ static void record(const void *block, int64_t bytes, int device, uint32_t flags)
 	}
 	rec.flags = (uint16_t)flags;
 	now = tare_clock_ticks();
-	tare_emit_tensor(&rec, now);
-	tare_depth--;
+	tare_emit_block(&rec, now);
+	tare_thread.depth--;
 	if (bytes > 0)
 		tare_probe_tensor(rec.flags, now);
 }
 
-void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
+TARE_HOT void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)
 {
 	uint64_t begin = tare_cost_begin();
 
@@ -141,7 +142,7 @@ void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t f
 }
 
 /* Of the CPU come only tensors in shared memory and files: the allocator's blocks are recorded already. */
-static void see(const void *block, int64_t bytes, uint16_t device)
+TARE_HOT static void see(const void *block, int64_t bytes, uint16_t device)
 {
 	if ((device & 0xff) == CUDA)
 		tare_tensor_record(block, bytes, (int8_t)(device >> 8), 0);
@@ -150,10 +151,10 @@ static void see(const void *block, int64_t bytes, uint16_t device)
 				   TARE_TENSOR_HOST | TARE_TENSOR_MAPPED);
 }
 
-TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
-			       uint16_t device)
+TARE_HOT TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated,
+					uint64_t reserved, uint16_t device)
 {
-	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT_SIGNED);
+	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_AT_HOME(REPORT_SIGNED);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);
 
 	see(block, bytes, device);
@@ -161,10 +162,10 @@ TARE_EXPORT void REPORT_SIGNED(void *block, int64_t bytes, uint64_t allocated, u
 		real(block, bytes, allocated, reserved, device);
 }
 
-TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
-			uint16_t device)
+TARE_HOT TARE_EXPORT void REPORT(void *block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+				 uint16_t device)
 {
-	static struct tare_torch_real torch = TARE_TORCH_AT_HOME(REPORT);
+	static struct tare_torch_real torch TARE_HOT_DATA = TARE_TORCH_AT_HOME(REPORT);
 	report_fn *real = (report_fn *)tare_torch_real(&torch);
 
 	see(block, bytes, device);

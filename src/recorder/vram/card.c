@@ -204,7 +204,7 @@ void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes
 	if (!slot || !bytes)
 		return;
 	sum = __atomic_add_fetch(&slot->parts[number_of(card)].aside, bytes, __ATOMIC_ACQ_REL);
-	if (tare_depth > 0)
+	if (tare_thread.depth > 0)
 		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum },
 				tare_clock_ticks());
 }

@@ -42,7 +42,7 @@ static void refuse(const struct tare_vram_card *card, uint64_t used, uint64_t by
 {
 	uint64_t room = tare_vram_room(card), left = used < room ? room - used : 0;
 
-	if (tare_depth == 0)
+	if (tare_thread.depth == 0)
 		return; /* nobody records it */
 	refusal.needed = bytes;
 	refusal.missing = bytes - left;

@@ -163,7 +163,7 @@ GRAPH(cuGraphInstantiateWithParams_ptsz,
 		struct tare_limit limit;                                                           \
 		CUresult result;                                                                   \
                                                                                                    \
-		if (likely(tare_depth == 0) || !tare_driver.symbol ||                              \
+		if (likely(tare_thread.depth == 0) || !tare_driver.symbol ||                       \
 		    !tare_driver.cuDeviceGraphMemTrim || tare_ask_is_capturing(stream, is_ptsz))   \
 			return tare_driver.launch(exec, stream);                                   \
 		if (!tare_limit_begin(&limit, HERE, 0, TARE_LIMIT_OPEN))                           \
@@ -348,7 +348,7 @@ static CUresult limit_cuCtxSetLimit(CUlimit which, size_t value)
 		uint64_t stack, growth;                                                            \
 		CUresult result;                                                                   \
                                                                                                    \
-		if (likely(tare_depth == 0))                                                       \
+		if (likely(tare_thread.depth == 0))                                                \
 			return tare_driver.symbol args;                                            \
 		stack = tare_ask_stack(function, HERE);                                            \
 		growth = tare_local_growth(stack);                                                 \

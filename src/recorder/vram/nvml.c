@@ -78,7 +78,7 @@ static const struct tare_vram_card *card_of(nvml_device dev)
 	char text[96];
 	const char *hex;
 
-	if (likely(!tare_vram_is_on) || tare_depth > 0 || !real.uuid ||
+	if (likely(!tare_vram_is_on) || tare_thread.depth > 0 || !real.uuid ||
 	    real.uuid(dev, text, sizeof(text)) != 0)
 		return NULL;
 	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
