@@ -7,7 +7,7 @@
 #include "recorder/paths.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/ring/ring.h"
+#include "recorder/ring/put.h"
 #include "recorder/sys.h"
 #include "recorder/unwind.h"
 #include "recorder/weigh.h"
@@ -253,15 +253,16 @@ uint32_t tare_emit_line_stack(uint64_t hash, const uint64_t *lines, uint32_t dep
 TARE_HOT void tare_emit_block(const struct tare_rec_tensor *tensor, uint64_t stamp)
 {
 	struct tare_put put;
-	struct tare_rec_tensor *rec =
-		(struct tare_rec_tensor *)tare_ring_begin(&put, TARE_KIND_TENSOR, sizeof(*rec));
+	struct tare_rec_tensor *rec;
 
-	if (!rec)
+	_Static_assert(sizeof(*rec) % TARE_CELL == 0, "whole cells");
+	if (!tare_put_begin(&put, sizeof(*rec)))
 		return;
+	rec = (struct tare_rec_tensor *)(void *)put.rec;
 	rec->head.stamp = stamp;
 	/* There are more of these than of all others: no calls. */
 	__builtin_memcpy(&rec->head + 1, &tensor->head + 1, sizeof(*rec) - sizeof(rec->head));
-	tare_ring_end(&put);
+	tare_put_end(&put, TARE_KIND_TENSOR);
 }
 
 void tare_emit_launch(const char *text, uint32_t bytes)

@@ -12,8 +12,8 @@ extern struct tare_fork {
 	bool is_wiped; /* in copies */
 } tare_fork;
 
-void tare_fork_look(void);
-uint32_t tare_fork_ask_tid(void);
+TARE_COLD void tare_fork_look(void);
+TARE_COLD uint32_t tare_fork_ask_tid(void);
 
 /* Notices that this is a forked child, and makes it a process of its own. Costs two loads. */
 static inline void tare_fork_check(void)

@@ -37,7 +37,7 @@ struct snapshot {
 static struct snapshot snapshots[2];
 static _Atomic(struct snapshot *) current = &snapshots[0];
 
-static _Atomic uint64_t unload_epoch TARE_HOT_DATA = 1, change_epoch TARE_HOT_DATA = 1;
+struct tare_objects_epoch tare_objects_now TARE_HOT_DATA = { 1, 1 };
 static _Atomic uint32_t visitors; /* threads inside the linker on our behalf */
 static _Atomic bool is_frozen;
 static TARE_TLS bool is_visiting;
@@ -149,8 +149,8 @@ static void refresh(uint64_t adds, uint64_t subs)
 	sort_list();
 	publish();
 	if (loader.subs != subs)
-		atomic_fetch_add_explicit(&unload_epoch, 1, memory_order_release);
-	atomic_fetch_add_explicit(&change_epoch, 1, memory_order_release);
+		__atomic_fetch_add(&tare_objects_now.unloads, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tare_objects_now.changes, 1, __ATOMIC_RELEASE);
 	loader.adds = adds;
 	loader.subs = subs;
 }
@@ -259,19 +259,10 @@ bool tare_elf_object_at(const void *addr, struct tare_elf_object *out)
 	return true;
 }
 
-TARE_HOT struct tare_objects_epoch tare_objects_epoch(void)
-{
-	struct tare_objects_epoch epoch;
-
-	epoch.unloads = atomic_load_explicit(&unload_epoch, memory_order_acquire);
-	epoch.changes = atomic_load_explicit(&change_epoch, memory_order_relaxed);
-	return epoch;
-}
-
 void tare_objects_changed(void)
 {
-	atomic_fetch_add_explicit(&unload_epoch, 1, memory_order_release);
-	atomic_fetch_add_explicit(&change_epoch, 1, memory_order_release);
+	__atomic_fetch_add(&tare_objects_now.unloads, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tare_objects_now.changes, 1, __ATOMIC_RELEASE);
 	tare_objects_check();
 }
 

@@ -52,7 +52,16 @@ struct tare_objects_epoch {
 	uint64_t unloads; /* moves when an object has gone */
 	uint64_t changes; /* moves when any has come or gone */
 };
-struct tare_objects_epoch tare_objects_epoch(void);
+extern struct tare_objects_epoch tare_objects_now;
+
+static inline struct tare_objects_epoch tare_objects_epoch(void)
+{
+	struct tare_objects_epoch epoch;
+
+	epoch.unloads = __atomic_load_n(&tare_objects_now.unloads, __ATOMIC_ACQUIRE);
+	epoch.changes = __atomic_load_n(&tare_objects_now.changes, __ATOMIC_RELAXED);
+	return epoch;
+}
 
 /* Call from a hook of dlclose, after the real one: everything remembered is forgotten at once. */
 void tare_objects_changed(void);

@@ -23,6 +23,7 @@
  * is done with it (tests/bench/bench_tensors.py, cold).
  */
 #define TARE_HOT      __attribute__((hot))
+#define TARE_COLD     __attribute__((cold, noinline)) /* … and what is rarely called, elsewhere */
 #define TARE_HOT_DATA __attribute__((section("tare_hot")))
 
 /* Set once, before any thread of the program runs, from the environment. */

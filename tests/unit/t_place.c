@@ -30,15 +30,7 @@ uint8_t *tare_ring_file_lane(uint32_t index)
 	return (uint8_t *)&lanes[index]; /* nobody writes there */
 }
 
-bool tare_ring_is_open(void)
-{
-	return true;
-}
-
-uint32_t tare_ring_epoch(void)
-{
-	return EPOCH;
-}
+struct tare_ring_state tare_ring_state = { TARE_RING_OPEN, EPOCH };
 
 TARE_TLS struct tare_thread tare_thread;
 

@@ -72,7 +72,7 @@ static const int *search(uintptr_t from, uintptr_t list_type)
 }
 
 /* From 3.9 on in the interpreter, before that in the runtime. */
-static const int *find(const struct tare_python *python, uintptr_t interpreter)
+TARE_COLD static const int *find(const struct tare_python *python, uintptr_t interpreter)
 {
 	struct tare_elf_object object;
 	uintptr_t list_type, runtime;

@@ -83,9 +83,9 @@ static void keep(const struct tare_python_frame *frame, uint64_t content, uint64
 	__atomic_store_n(&s->turn, turn + 2, __ATOMIC_RELEASE);
 }
 
-__attribute__((noinline)) static uint32_t write_line(const struct tare_python_layout *l,
-						     const struct tare_python_frame *frame,
-						     const struct tare_python_code *code)
+TARE_COLD static uint32_t write_line(const struct tare_python_layout *l,
+				     const struct tare_python_frame *frame,
+				     const struct tare_python_code *code)
 {
 	char *text = tare_scratch_take(NAME_BYTES);
 	uint32_t file, function;

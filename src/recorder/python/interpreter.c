@@ -318,7 +318,7 @@ static bool is_worth_a_check(void)
 	return the.searched != tare_objects_epoch().changes + 1;
 }
 
-__attribute__((noinline)) static const struct tare_python *look(uint64_t unloads)
+TARE_COLD static const struct tare_python *look(uint64_t unloads)
 {
 	if (__atomic_load_n(&the.unloads, __ATOMIC_RELAXED) != unloads)
 		check_still_there(unloads);

@@ -12,7 +12,7 @@
 enum { MEMOS = 128 };
 static struct tare_python_memo memos[MEMOS];
 
-__attribute__((noinline)) static struct tare_python_memo *claim(void)
+TARE_COLD static struct tare_python_memo *claim(void)
 {
 	size_t i;
 

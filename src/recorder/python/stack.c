@@ -124,7 +124,7 @@ TARE_HOT static uint32_t line_of(struct job *job, const struct tare_python_link 
 }
 
 /* A stack that the log does not have: its lines are those of the links up to `top`. */
-__attribute__((noinline)) static uint32_t write_stack(const struct tare_python_memo *memo, int top)
+TARE_COLD static uint32_t write_stack(const struct tare_python_memo *memo, int top)
 {
 	uint64_t lines[TARE_PYTHON_FRAMES];
 	uint32_t n = 0;
@@ -137,7 +137,7 @@ __attribute__((noinline)) static uint32_t write_stack(const struct tare_python_m
 }
 
 /* A thread that remembers nothing. */
-__attribute__((noinline)) static uint32_t id_without_memo(struct job *job, uint64_t frame)
+TARE_COLD static uint32_t id_without_memo(struct job *job, uint64_t frame)
 {
 	uint64_t lines[TARE_PYTHON_FRAMES], hash = TARE_KIND_LINE_STACK;
 	struct tare_python_link link;

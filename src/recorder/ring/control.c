@@ -10,7 +10,7 @@
 #define HEARTBEAT_LIMIT_NS 1000000000u /* `tare` drains every few milliseconds; then it is gone */
 
 static struct tare_control nobody;
-static struct tare_control *page TARE_HOT_DATA; /* NULL: not looked for yet */
+struct tare_control *tare_control TARE_HOT_DATA;
 
 /* By the folder, not by a path: a path has no room on a small stack. */
 int tare_control_open(const char *name, int flags, int mode)
@@ -45,12 +45,13 @@ static struct tare_control *map_control(void)
 /* Its first caller maps it; a forked child has the parent's mapping, which is as good. */
 struct tare_control *tare_control_page(void)
 {
-	struct tare_control *control = __atomic_load_n(&page, __ATOMIC_ACQUIRE), *none = NULL;
+	struct tare_control *control = __atomic_load_n(&tare_control, __ATOMIC_ACQUIRE),
+			    *none = NULL;
 
 	if (likely(control))
 		return control;
 	control = map_control();
-	if (__atomic_compare_exchange_n(&page, &none, control, false, __ATOMIC_ACQ_REL,
+	if (__atomic_compare_exchange_n(&tare_control, &none, control, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return control;
 	if (control != &nobody)
@@ -66,10 +67,4 @@ bool tare_control_has_drainer(void)
 	       tare_sys_now_ns(CLOCK_MONOTONIC) -
 			       __atomic_load_n(&control->heartbeat_ns, __ATOMIC_RELAXED) <
 		       HEARTBEAT_LIMIT_NS;
-}
-
-TARE_HOT enum tare_control_command tare_ring_command(void)
-{
-	return (enum tare_control_command)TARE_COMMAND_OF(
-		__atomic_load_n(&tare_control_page()->command, __ATOMIC_RELAXED));
 }

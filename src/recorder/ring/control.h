@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "recorder/recorder.h"
+
+extern struct tare_control *tare_control; /* NULL: not looked for yet */
 
 /* Never NULL: without a `tare` a page of this process alone, in which nobody commands and nobody counts. */
-struct tare_control *tare_control_page(void);
+TARE_COLD struct tare_control *tare_control_page(void);
 
 /* False: nobody drains. */
 bool tare_control_has_drainer(void);

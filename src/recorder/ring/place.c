@@ -19,7 +19,6 @@
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
 #define ABANDONED_MAX                                                                              \
 	8u /* writings that one thread may have left by longjmp until it takes a lane of theirs */
-#define AT_REST UINTPTR_MAX /* frame of no writing: never deeper than another */
 
 /* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
 static struct tare_place both_places[2][TARE_LANES_MAX];
@@ -29,28 +28,6 @@ static struct tare_place *places TARE_HOT_DATA = both_places[0];
 #define FREE     1u /* given back */
 static uint64_t owners[TARE_LANES_MAX];
 static uint32_t next_index, next_serial, next_asked;
-
-/* Atomic for a thread and its signal handlers; other threads never see these words. So no bus lock is needed. */
-static inline bool swap_own(struct tare_place *from, struct tare_place *to)
-{
-#if defined(__x86_64__)
-	struct tare_place *seen = from;
-
-	__asm__ volatile("cmpxchgq %2, %1"
-			 : "+a"(seen), "+m"(tare_thread.place)
-			 : "r"(to)
-			 : "cc", "memory");
-	return seen == from;
-#else
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool is_done = __atomic_compare_exchange_n(&tare_thread.place, &from, to, false,
-						   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-
-	__atomic_signal_fence(
-		__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
-	return is_done;
-#endif
-}
 
 static uint64_t own_word(void)
 {
@@ -74,7 +51,7 @@ static struct tare_place *begin_owning(uint32_t index, uint64_t me, uint32_t epo
 	place->size = tare_lane_bytes(tare_ring.lane_bytes, index);
 	place->index = index;
 	place->epoch = epoch;
-	place->frame = AT_REST;
+	place->frame = TARE_PLACE_AT_REST;
 	place->owner = me;
 	place->tid = lane->tid = (uint32_t)me;
 	place->head = __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
@@ -195,7 +172,7 @@ static void count_lost(void)
 }
 
 /* With all signals blocked: no handler forks half-way, leaves by longjmp, or finds the same lane. */
-static struct tare_place *find_undisturbed(uint32_t epoch, uintptr_t frame)
+struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame)
 {
 	uint64_t all = ~0ull, before = 0;
 	struct tare_place *place = NULL;
@@ -212,24 +189,10 @@ static struct tare_place *find_undisturbed(uint32_t epoch, uintptr_t frame)
 	return place;
 }
 
-TARE_HOT struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
+/* In a child forked just now it is another's. */
+void tare_place_free(struct tare_place *place)
 {
-	struct tare_place *place = tare_thread.place;
-
-	if (unlikely(!place || place->epoch != epoch || !swap_own(place, NULL)))
-		return find_undisturbed(epoch, frame);
-	place->frame = frame;
-	return place;
-}
-
-TARE_HOT void tare_place_return(struct tare_place *place, uint32_t epoch)
-{
-	if (unlikely(place->epoch != epoch))
-		return; /* a child that was forked in the middle of this: the lane is its parent's */
-	place->frame = AT_REST;
-	if (unlikely(!swap_own(NULL, place))) /* a handler left one here */
-		claim(place->index, place->owner,
-		      FREE); /* in a child forked just now it is another's */
+	claim(place->index, place->owner, FREE);
 }
 
 /* Asked in a forked child, where this thread is the only one left, and has another tid. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "recorder/recorder.h"
 
 /* A lane of this process's ring, and what only its owner needs to know of it. */
 struct tare_place {
@@ -26,12 +26,14 @@ struct tare_place {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct tare_place) == 64, "one cache line");
 
+#define TARE_PLACE_AT_REST UINTPTR_MAX /* frame of no writing: never deeper than another */
+
 /*
  * The lane of the calling thread, which it gives away until tare_place_return(); NULL: there are more threads than
  * lanes, which is counted as a loss, or this is a child forked since `epoch` was asked for. `frame`: where the caller's stack is.
  */
-struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame);
-void tare_place_return(struct tare_place *place, uint32_t epoch);
+static inline struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame);
+static inline void tare_place_return(struct tare_place *place, uint32_t epoch);
 
 /* Is this thread in the middle of a record, here or in what it interrupted? */
 bool tare_place_is_in_use(void);
@@ -41,5 +43,50 @@ void tare_place_forget(void);
 
 /* Lane `index`, if it was ever used; for who drains all of them. */
 struct tare_place *tare_place_at(uint32_t index);
+
+/* What a thread does that has no lane, and with one too many. */
+TARE_COLD struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame);
+TARE_COLD void tare_place_free(struct tare_place *place);
+
+/* Atomic for a thread and its signal handlers; other threads never see these words. So no bus lock is needed. */
+static inline bool tare_place_swap(struct tare_place *from, struct tare_place *to)
+{
+#if defined(__x86_64__)
+	struct tare_place *seen = from;
+
+	__asm__ volatile("cmpxchgq %2, %1"
+			 : "+a"(seen), "+m"(tare_thread.place)
+			 : "r"(to)
+			 : "cc", "memory");
+	return seen == from;
+#else
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool is_done = __atomic_compare_exchange_n(&tare_thread.place, &from, to, false,
+						   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+
+	__atomic_signal_fence(
+		__ATOMIC_SEQ_CST); /* what a handler left in the lane is read after it */
+	return is_done;
+#endif
+}
+
+static inline struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame)
+{
+	struct tare_place *place = tare_thread.place;
+
+	if (unlikely(!place || place->epoch != epoch || !tare_place_swap(place, NULL)))
+		return tare_place_find(epoch, frame);
+	place->frame = frame;
+	return place;
+}
+
+static inline void tare_place_return(struct tare_place *place, uint32_t epoch)
+{
+	if (unlikely(place->epoch != epoch))
+		return; /* a child that was forked in the middle of this: the lane is its parent's */
+	place->frame = TARE_PLACE_AT_REST;
+	if (unlikely(!tare_place_swap(NULL, place))) /* a handler left one here */
+		tare_place_free(place);
+}
 
 #endif

@@ -9,6 +9,7 @@
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/place.h"
+#include "recorder/ring/put.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
 #include "trace/lane.h"
@@ -16,23 +17,11 @@
 #define OPEN_LIMIT_NS 1000000000u
 #define BLOCKS        4 /* memory for threads that drain at the same time; beyond, each maps its own */
 
-enum { CLOSED, OPENING, OPEN, FAILED };
-
-static uint32_t state TARE_HOT_DATA, epoch TARE_HOT_DATA;
-
-bool tare_ring_is_open(void)
-{
-	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == OPEN;
-}
+struct tare_ring_state tare_ring_state TARE_HOT_DATA;
 
 bool tare_ring_is_own(void)
 {
 	return tare_ring_is_open() && tare_ring.pid == tare_sys_getpid();
-}
-
-TARE_HOT uint32_t tare_ring_epoch(void)
-{
-	return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
 }
 
 /* Opens the log with all signals blocked: nothing can interrupt this thread, or take it out, half-way. */
@@ -43,12 +32,13 @@ static uint32_t open_log(void)
 
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
 	is_open = tare_ring_file_open();
-	__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&state, is_open ? OPEN : FAILED, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&tare_ring_state.opened, is_open ? TARE_RING_OPEN : TARE_RING_FAILED,
+			 __ATOMIC_RELEASE);
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
 	if (is_open)
 		tare_launch_emit();
-	return is_open ? OPEN : FAILED;
+	return is_open ? TARE_RING_OPEN : TARE_RING_FAILED;
 }
 
 /* Another thread opens the log, which takes a millisecond; on a disk that hangs, programs do not hang with it. */
@@ -57,24 +47,26 @@ static uint32_t wait_for_open(void)
 	uint64_t until_ns = tare_sys_now_ns(CLOCK_MONOTONIC) + OPEN_LIMIT_NS;
 	uint32_t seen;
 
-	while ((seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE)) == OPENING &&
+	while ((seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE)) ==
+		       TARE_RING_OPENING &&
 	       tare_sys_now_ns(CLOCK_MONOTONIC) < until_ns)
 		tare_sys6(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	return seen;
 }
 
-static bool ensure_open(void)
+bool tare_put_open(void)
 {
-	uint32_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	uint32_t seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE);
 
-	if (likely(seen == OPEN))
+	if (likely(seen == TARE_RING_OPEN))
 		return true;
-	if (seen == FAILED || !tare_config.enabled || tare_is_vfork_child())
+	if (seen == TARE_RING_FAILED || !tare_config.enabled || tare_is_vfork_child())
 		return false;
-	if (seen == CLOSED && __atomic_compare_exchange_n(&state, &seen, OPENING, false,
-							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return open_log() == OPEN;
-	return wait_for_open() == OPEN;
+	if (seen == TARE_RING_CLOSED &&
+	    __atomic_compare_exchange_n(&tare_ring_state.opened, &seen, TARE_RING_OPENING, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return open_log() == TARE_RING_OPEN;
+	return wait_for_open() == TARE_RING_OPEN;
 }
 
 /* Room for a block: one of ours that nobody uses, else a mapping. */
@@ -148,22 +140,6 @@ static bool make_room(struct tare_place *place, uint32_t size)
 	return true;
 }
 
-static void publish(struct tare_place *place, struct tare_record *rec, enum tare_kind kind,
-		    uint32_t size)
-{
-	rec->kind = (uint16_t)kind;
-	rec->cells = (uint16_t)(size / TARE_CELL);
-	rec->seal = tare_seal(place->head);
-	TARE_STEP("whole");
-	place->head += size;
-	__atomic_store_n(&place->lane->head, place->head, __ATOMIC_RELEASE);
-}
-
-static struct tare_record *at_head(const struct tare_place *place)
-{
-	return (struct tare_record *)(void *)(place->bytes + (place->head & (place->size - 1)));
-}
-
 /* No record is broken in two at the lane's end: what is left there is filled. */
 static struct tare_record *find_room(struct tare_place *place, uint32_t size)
 {
@@ -172,12 +148,12 @@ static struct tare_record *find_room(struct tare_place *place, uint32_t size)
 	if (unlikely(left < size)) {
 		if (!make_room(place, left + size))
 			return NULL;
-		at_head(place)->stamp = 0;
-		publish(place, at_head(place), TARE_KIND_PAD, left);
+		tare_put_at_head(place)->stamp = 0;
+		tare_put_publish(place, tare_put_at_head(place), TARE_KIND_PAD, left);
 	} else if (!has_room(place, size) && !make_room(place, size)) {
 		return NULL;
 	}
-	return at_head(place);
+	return tare_put_at_head(place);
 }
 
 /* The first record that finds room after a loss says how many found none. */
@@ -196,7 +172,7 @@ static void tell_lost(struct tare_place *place)
 	rec->tid = place->tid;
 	rec->reason = lane->lost_reason;
 	lane->lost_told = lane->lost;
-	publish(place, &rec->head, TARE_KIND_LOST, sizeof(*rec));
+	tare_put_publish(place, &rec->head, TARE_KIND_LOST, sizeof(*rec));
 }
 
 static void count_lost(struct tare_lane *lane)
@@ -209,6 +185,21 @@ static void count_lost(struct tare_lane *lane)
 	__atomic_store_n(&lane->lost, lane->lost + 1, __ATOMIC_RELEASE);
 }
 
+struct tare_record *tare_put_make_room(struct tare_place *place, uint32_t size)
+{
+	struct tare_record *rec = NULL;
+
+	if (place->lane->lost != place->lane->lost_told)
+		tell_lost(place);
+	if (size > TARE_RING_RECORD_MAX)
+		place->lane->lost_reason = TARE_LOST_TOO_LONG;
+	else
+		rec = find_room(place, size);
+	if (!rec)
+		count_lost(place->lane);
+	return rec;
+}
+
 /* There may be room behind the record's end. */
 static void clear_last_cell(const struct tare_put *put)
 {
@@ -218,43 +209,18 @@ static void clear_last_cell(const struct tare_put *put)
 		end[-1] = end[-2] = 0;
 }
 
-TARE_HOT struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind,
-					     uint32_t size)
+struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, uint32_t size)
 {
-	struct tare_place *place;
-
-	if (unlikely(!ensure_open()))
+	if (!tare_put_begin(put, (size + TARE_CELL - 1) & ~(TARE_CELL - 1)))
 		return NULL;
-	put->epoch = tare_ring_epoch();
-	put->size = (size + TARE_CELL - 1) & ~(TARE_CELL - 1);
-	place = tare_place_take(put->epoch, (uintptr_t)__builtin_frame_address(0));
-	if (unlikely(!place))
-		return NULL;
-	put->place = place;
-	put->rec = NULL;
-	if (unlikely(place->lane->lost != place->lane->lost_told))
-		tell_lost(place);
-	if (unlikely(put->size > TARE_RING_RECORD_MAX))
-		place->lane->lost_reason = TARE_LOST_TOO_LONG;
-	else
-		put->rec = find_room(place, put->size);
-	if (unlikely(!put->rec)) {
-		count_lost(place->lane);
-		tare_place_return(place, put->epoch);
-		return NULL;
-	}
 	put->rec->kind = (uint16_t)kind;
 	clear_last_cell(put);
-	TARE_STEP("begun");
 	return put->rec;
 }
 
-TARE_HOT void tare_ring_end(struct tare_put *put)
+void tare_ring_end(struct tare_put *put)
 {
-	if (unlikely(put->epoch != tare_ring_epoch()))
-		return; /* forked in the middle of it: the lane is the parent's */
-	publish(put->place, put->rec, (enum tare_kind)put->rec->kind, put->size);
-	tare_place_return(put->place, put->epoch);
+	tare_put_end(put, (enum tare_kind)put->rec->kind);
 }
 
 /* What memory that nobody else can see takes with it. */
@@ -300,14 +266,14 @@ void tare_ring_finish(void)
 
 void tare_ring_forget(void)
 {
-	uint32_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	uint32_t seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE);
 
-	if (seen == OPEN)
+	if (seen == TARE_RING_OPEN)
 		tare_ring_file_leave(tare_place_is_in_use());
 	tare_place_forget();
 	memset(is_taken, 0, sizeof(is_taken));
-	if (seen != FAILED || tare_sys_getpid() != tare_ring.pid)
-		__atomic_store_n(&state, CLOSED, __ATOMIC_RELEASE);
+	if (seen != TARE_RING_FAILED || tare_sys_getpid() != tare_ring.pid)
+		__atomic_store_n(&tare_ring_state.opened, TARE_RING_CLOSED, __ATOMIC_RELEASE);
 	/* What the parent's log explains, this one's does not, also before it is open. */
-	__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
 }

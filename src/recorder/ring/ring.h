@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "recorder/recorder.h"
+#include "recorder/ring/control.h"
 
 /* A record that is being written; lives on the stack of who writes it. */
 struct tare_put {
 	struct tare_place *place; /* belongs to this writing until it ends */
 	struct tare_record *rec;
-	uint64_t position;
 	uint32_t size, epoch;
 };
 
@@ -27,13 +27,31 @@ struct tare_put {
 struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, uint32_t size);
 void tare_ring_end(struct tare_put *put);
 
+enum tare_ring_opened { TARE_RING_CLOSED, TARE_RING_OPENING, TARE_RING_OPEN, TARE_RING_FAILED };
+extern struct tare_ring_state {
+	uint32_t opened; /* enum tare_ring_opened */
+	uint32_t epoch;
+} tare_ring_state;
+
 /* True once this process has a log. Opening happens at the first record. */
-bool tare_ring_is_open(void);
+static inline bool tare_ring_is_open(void)
+{
+	return __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE) == TARE_RING_OPEN;
+}
+
 /* The same, and it is this process's: a child of fork or vfork has its parent's in memory. */
 bool tare_ring_is_own(void);
 
 /* The control word: record, pause or stop. Asked for by every hook: one load once it is mapped. */
-enum tare_control_command tare_ring_command(void);
+static inline enum tare_control_command tare_ring_command(void)
+{
+	const struct tare_control *control = __atomic_load_n(&tare_control, __ATOMIC_ACQUIRE);
+
+	if (unlikely(!control))
+		control = tare_control_page();
+	return (enum tare_control_command)TARE_COMMAND_OF(
+		__atomic_load_n(&control->command, __ATOMIC_RELAXED));
+}
 
 /* Nothing will be written any more, or not by us: in order. Drains if nobody else does. */
 void tare_ring_finish(void);
@@ -42,6 +60,9 @@ void tare_ring_finish(void);
 void tare_ring_forget(void);
 
 /* Goes up each time a log is opened: what was interned in an older log is not known in this one. */
-uint32_t tare_ring_epoch(void);
+static inline uint32_t tare_ring_epoch(void)
+{
+	return __atomic_load_n(&tare_ring_state.epoch, __ATOMIC_ACQUIRE);
+}
 
 #endif

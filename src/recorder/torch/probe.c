@@ -91,7 +91,7 @@ static bool may_ask(const struct tare_python *python)
 		!*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
 }
 
-static void consider(bool begins_backward, uint64_t now)
+TARE_COLD static void consider(bool begins_backward, uint64_t now)
 {
 	uint64_t asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
 	const struct tare_probe_api *py;

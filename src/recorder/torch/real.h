@@ -32,7 +32,7 @@ struct tare_torch_real {
 		.name = TARE_TORCH_NAME(function)                                                  \
 	}
 
-void *tare_torch_look(struct tare_torch_real *real);
+TARE_COLD void *tare_torch_look(struct tare_torch_real *real);
 
 /*
  * NULL: there is none. What was found is kept for good: no library of C++ with symbols that are unique to a process,

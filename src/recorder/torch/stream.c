@@ -72,7 +72,7 @@ static uint32_t find_ids(void)
  * Where blocks are reported before the library is there, or without it, it is looked for again after
  * twice as many. Several threads may look at once, and find the same.
  */
-static current_fn *find_current(void)
+TARE_COLD static current_fn *find_current(void)
 {
 	uint32_t misses = __atomic_add_fetch(&torch.misses, 1, __ATOMIC_RELAXED);
 	current_fn *found = (misses & (misses - 1)) ? NULL : (current_fn *)find(CURRENT);
@@ -84,7 +84,7 @@ static current_fn *find_current(void)
 	return found;
 }
 
-static bool tell(int device, uint64_t id)
+TARE_COLD static bool tell(int device, uint64_t id)
 {
 	struct tare_rec_stream rec = { .id = id,
 				       .tid = tare_fork_tid(),
