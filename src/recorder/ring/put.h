@@ -33,7 +33,7 @@ static inline bool tare_put_has_room(const struct tare_place *place, uint32_t si
 /* The next records' lines, for writing: they were read by who drains, on another processor. */
 static inline void tare_put_fetch_next(const struct tare_place *place)
 {
-	const uint8_t *next = place->bytes + ((place->head + 64) & (place->size - 1));
+	const uint8_t *next = place->bytes + ((place->head + 192) & (place->size - 1));
 
 #if defined(__x86_64__)
 	__asm__ volatile("prefetchw %0" : : "m"(*next));
