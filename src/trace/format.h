@@ -212,7 +212,7 @@ struct tare_ring_header {
 };
 _Static_assert(sizeof(struct tare_ring_header) <= TARE_RING_HEADER_BYTES, "ring header page");
 
-/* A few large lanes for the threads that come first and, as a rule, record most; then small ones for any number. */
+/* A few large lanes for the threads that record most; then small ones for any number. */
 #define TARE_LANES_LARGE  4u
 #define TARE_LANES_MIDDLE 12u
 

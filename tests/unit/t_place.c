@@ -19,10 +19,12 @@ static struct tare_ring_header header;
 static struct tare_lane lanes[TARE_LANES_MAX];
 static bool is_made[TARE_LANES_MAX], is_disk_full;
 
-bool tare_ring_file_add_lane(uint32_t index)
+bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file)
 {
-	is_made[index] = !is_disk_full;
-	return is_made[index];
+	(void)in_file;
+	for (uint32_t i = first; i < first + nr; i++)
+		is_made[i] = !is_disk_full;
+	return !is_disk_full;
 }
 
 uint8_t *tare_ring_file_lane(uint32_t index)
@@ -81,13 +83,13 @@ TEST(place_a_lane_that_is_being_made_is_nobodys)
 	second = tare_place_take(EPOCH, FRAME - 1); /* in a signal handler */
 	third = tare_place_take(EPOCH, FRAME - 2);
 	CHECK(first && second && third);
-	CHECK_INT(first->index, 1);
-	CHECK_INT(second->index, 2);
-	CHECK_INT(third->index, 3);
+	CHECK_INT(first->index, SMALL_FROM);
+	CHECK_INT(second->index, SMALL_FROM + 1);
+	CHECK_INT(third->index, SMALL_FROM + 2);
 	sem_post(&may_go_on);
 	pthread_join(slow, &got);
 	CHECK_INT(((struct tare_place *)got)->index, 0);
-	CHECK(is_made[0] && is_made[1] && is_made[2] && is_made[3]);
+	CHECK(is_made[0] && !is_made[1] && is_made[SMALL_FROM] && is_made[SMALL_FROM + 2]);
 }
 
 /* One that could have no bytes is never given to anybody. */
@@ -101,12 +103,12 @@ TEST(place_a_lane_without_bytes_is_nobodys)
 	is_disk_full = true;
 	pthread_create(&thread, NULL, take, NULL);
 	pthread_join(thread, &got);
-	CHECK(!got);
+	CHECK(!got); /* tried were the first lane, a small one and a large one */
 	is_disk_full = false;
 	place = tare_place_take(EPOCH, FRAME);
-	CHECK(place && place->index == 1);
-	place = tare_place_take(EPOCH, FRAME - 1); /* the first one's thread has ended */
-	CHECK(place && place->index == 2);
+	CHECK(place && place->index == SMALL_FROM + SMALL_AT_ONCE);
+	place = tare_place_take(EPOCH, FRAME - 1);
+	CHECK(place && place->index == SMALL_FROM + SMALL_AT_ONCE + 1);
 }
 
 /* Of a thread that has ended: to the next one that comes. */
@@ -119,7 +121,54 @@ TEST(place_a_lane_goes_on_with_another_thread)
 	for (int i = 0; i < 20; i++) {
 		pthread_create(&thread, NULL, take, NULL);
 		pthread_join(thread, &got);
-		CHECK(got && ((struct tare_place *)got)->index <
-				     2); /* the kernel may be late to forget a thread */
+		CHECK(got); /* the kernel may be late to forget a thread */
+		CHECK(((struct tare_place *)got)->index == 0 ||
+		      ((struct tare_place *)got)->index == SMALL_FROM);
 	}
+}
+
+/* A thread whose lane is full; the next one that comes takes what it gave back. */
+TEST(place_a_full_lane_makes_way_for_a_larger_one)
+{
+	struct tare_place *first, *small, *large, *other;
+
+	start();
+	first = tare_place_take(EPOCH, FRAME); /* made with the ring, as large as can be */
+	CHECK(first && tare_place_widen(first) == first);
+	small = tare_place_take(EPOCH, FRAME - 1);
+	CHECK(small);
+	CHECK_INT(small->size, TARE_LANE_BYTES_MIN);
+	large = tare_place_widen(small);
+	CHECK_INT(large->index, 1);
+	CHECK_INT(large->size, 1 << 20);
+	CHECK(large->owner == small->owner && large->frame == FRAME - 1);
+	other = tare_place_take(EPOCH, FRAME - 2);
+	CHECK_INT(other->index, small->index);
+	tare_place_free(large); /* as a thread does that has one too many */
+	CHECK_INT(tare_place_widen(other)->index, 1);
+}
+
+TEST(place_where_no_larger_one_is_left_the_lane_stays)
+{
+	struct tare_place *place;
+	int i;
+
+	start();
+	for (i = 0; i < (int)SMALL_FROM; i++) {
+		place = tare_place_take(EPOCH, FRAME - (uintptr_t)i);
+		CHECK_INT(tare_place_widen(place)->index, i);
+	}
+	place = tare_place_take(EPOCH, FRAME - (uintptr_t)i);
+	CHECK(place && tare_place_widen(place) == place);
+}
+
+TEST(place_where_the_disk_is_full_the_lane_stays)
+{
+	struct tare_place *place;
+
+	start();
+	tare_place_take(EPOCH, FRAME);
+	place = tare_place_take(EPOCH, FRAME - 1);
+	is_disk_full = true;
+	CHECK(place && tare_place_widen(place) == place);
 }

@@ -169,6 +169,8 @@ static bool map_ring(int fd)
 	tare_ring.has_no_file = fd < 0;
 	if (!tare_ring.base)
 		return false;
+	/* Else a fault at a lane's first page brings in all that the file has around it: 0.1 to 0.4 ms on ext4. */
+	tare_sys6(SYS_madvise, (long)tare_ring.base, (long)tare_ring.span, MADV_RANDOM, 0, 0, 0);
 	/* The first lane at once, rather than page by page while the program works. */
 	tare_sys6(SYS_madvise, (long)tare_ring.base,
 		  (long)tare_lane_offset(tare_ring.lane_bytes, 1), MADV_POPULATE_WRITE, 0, 0, 0);
@@ -251,16 +253,19 @@ static bool extend_file(uint64_t offset, uint64_t size)
 	return rc == 0;
 }
 
-bool tare_ring_file_add_lane(uint32_t index)
+bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file)
 {
-	uint32_t size = tare_lane_bytes(tare_ring.lane_bytes, index);
+	uint64_t begin = tare_lane_offset(tare_ring.lane_bytes, first),
+		 size = tare_lane_offset(tare_ring.lane_bytes, first + nr) - begin;
+	bool has_file = !tare_ring.has_no_file && (first == 0 || extend_file(begin, size));
+	uint32_t i;
 
-	tare_ring.lanes[index].has_no_file = tare_ring.has_no_file;
-	if (tare_ring.has_no_file || index == 0 ||
-	    extend_file(tare_lane_offset(tare_ring.lane_bytes, index), size))
-		return true;
-	tare_ring.lanes[index].has_no_file = 1;
-	return tare_sys_mmap(tare_ring_file_lane(index), size, PROT_READ | PROT_WRITE,
+	if (in_file && !has_file)
+		return false;
+	for (i = first; i < first + nr; i++)
+		tare_ring.lanes[i].has_no_file = !has_file;
+	return has_file || tare_ring.has_no_file ||
+	       tare_sys_mmap(tare_ring.base + begin, size, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != NULL;
 }
 

@@ -24,8 +24,11 @@ extern struct tare_ring tare_ring;
 /* Makes both files and maps the ring. False: no log can be opened here. */
 bool tare_ring_file_open(void);
 
-/* Gives lane `index` its bytes: room on the disk, or where there is none, memory. One thread per lane calls it. */
-bool tare_ring_file_add_lane(uint32_t index);
+/*
+ * Gives `nr` lanes from `first` on their bytes: room on the disk, or where there is none, memory, if they need not be in
+ * the file. One thread per lane calls it.
+ */
+bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file);
 uint8_t *tare_ring_file_lane(uint32_t index);
 
 /* As a tare_lane_write, `arg` the epoch of the log that the block is of: to the log, unless a limit or a full disk was met less than 0.1 s ago. */

@@ -27,7 +27,15 @@ static struct tare_place *places TARE_HOT_DATA = both_places[0];
 #define NOT_MADE 0u /* it has no bytes yet, or could not have any: nobody may take it */
 #define FREE     1u /* given back */
 static uint64_t owners[TARE_LANES_MAX];
-static uint32_t next_index, next_serial, next_asked;
+static uint32_t made, next_serial, next_asked; /* made: lanes up to here may be somebody's */
+
+/*
+ * Lanes that are made next: the first one, which is made with the ring; a small one for each thread more, for the room
+ * of a large one takes a thread as long as a hundred records; a large one for a thread whose lane was full.
+ */
+enum { SMALL_FROM = TARE_LANES_LARGE + TARE_LANES_MIDDLE, SMALL_AT_ONCE = 8 };
+_Static_assert((TARE_LANES_MAX - SMALL_FROM) % SMALL_AT_ONCE == 0, "all are made");
+static uint32_t next_first, next_small = SMALL_FROM, next_large = 1;
 
 static uint64_t own_word(void)
 {
@@ -109,39 +117,76 @@ static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
 /* The lane of a thread that has ended, among the next `most`. */
 static int find_gone(uint32_t nr, uint64_t me, uint32_t most)
 {
-	uint32_t i, first = __atomic_fetch_add(&next_asked, most, __ATOMIC_RELAXED);
+	uint32_t i, asked = 0, first = __atomic_fetch_add(&next_asked, most, __ATOMIC_RELAXED);
 
-	for (i = 0; i < most && i < nr; i++) {
+	for (i = 0; i < nr && asked < most; i++) {
 		uint32_t index = (first + i) % nr;
 		uint64_t owner = __atomic_load_n(&owners[index], __ATOMIC_RELAXED);
 
-		if (owner > FREE && (uint32_t)owner != (uint32_t)me && is_gone(owner) &&
-		    claim(index, owner, me))
+		if (owner <= FREE || (uint32_t)owner == (uint32_t)me)
+			continue;
+		asked++;
+		if (is_gone(owner) && claim(index, owner, me))
 			return (int)index;
 	}
 	return -1;
 }
 
-/* One more lane; -1: there are as many as there can be. */
-static int add(uint64_t me)
+static void raise_to(uint32_t *word, uint32_t least)
 {
-	uint32_t index = __atomic_load_n(&next_index, __ATOMIC_RELAXED), nr;
+	uint32_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false,
+							    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		continue;
+}
+
+/*
+ * Makes lanes from `*next` on, as many as one call makes of their kind, and takes the first of them; the others are
+ * free. -1: there are as many as there can be, or they could have no bytes.
+ */
+static int add_some(uint32_t *next, uint32_t end, uint32_t nr, uint64_t me, bool in_file)
+{
+	uint32_t first = __atomic_load_n(next, __ATOMIC_RELAXED), i;
 
 	do {
-		if (index >= TARE_LANES_MAX)
+		if (first + nr > end)
 			return -1;
-	} while (!__atomic_compare_exchange_n(&next_index, &index, index + 1, false,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(next, &first, first + nr, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	raise_to(&made, first + nr);
 	TARE_STEP("counted");
-	if (!tare_ring_file_add_lane(index))
-		return -1; /* it is never made */
-	__atomic_store_n(&owners[index], me, __ATOMIC_RELEASE);
-	nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_RELAXED);
-	while (nr <= index &&
-	       !__atomic_compare_exchange_n(&tare_ring.header->lane_nr, &nr, index + 1, false,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		continue;
-	return (int)index;
+	if (!tare_ring_file_add_lanes(first, nr, in_file))
+		return -1; /* they are never made */
+	__atomic_store_n(&owners[first], me, __ATOMIC_RELEASE);
+	raise_to(&tare_ring.header->lane_nr, first + nr);
+	for (i = 1; i < nr; i++)
+		__atomic_store_n(&owners[first + i], FREE, __ATOMIC_RELEASE);
+	return (int)first;
+}
+
+/* One more lane for one more thread. */
+static int add(uint64_t me)
+{
+	int index = add_some(&next_first, 1, 1, me, false);
+
+	if (index < 0)
+		index = add_some(&next_small, TARE_LANES_MAX, SMALL_AT_ONCE, me, false);
+	return index < 0 ? add_some(&next_large, SMALL_FROM, 1, me, false) : index;
+}
+
+/* A lane that is larger than `size`: one that was given back, or one more. */
+static int find_larger(uint32_t size, uint64_t me)
+{
+	uint32_t i;
+
+	for (i = 0; i < SMALL_FROM && tare_lane_bytes(tare_ring.lane_bytes, i) > size; i++)
+		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == FREE && claim(i, FREE, me))
+			return (int)i;
+	i = __atomic_load_n(&next_large, __ATOMIC_RELAXED);
+	return tare_lane_bytes(tare_ring.lane_bytes, i) > size
+		       ? add_some(&next_large, SMALL_FROM, 1, me, true)
+		       : -1;
 }
 
 static struct tare_place *find(uint32_t epoch, uintptr_t frame)
@@ -171,6 +216,32 @@ static void count_lost(void)
 	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELEASE);
 }
 
+/* In a child forked just now it is another's. */
+void tare_place_free(struct tare_place *place)
+{
+	claim(place->index, place->owner, FREE);
+}
+
+/* With all signals blocked, as below. */
+struct tare_place *tare_place_widen(struct tare_place *place)
+{
+	uint64_t all = ~0ull, before = 0;
+	struct tare_place *larger = place;
+	int index;
+
+	if (place->size >= tare_lane_bytes(tare_ring.lane_bytes, SMALL_FROM - 1))
+		return place;
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
+	if (tare_ring_is_open() && place->epoch == tare_ring_epoch() &&
+	    (index = find_larger(place->size, place->owner)) >= 0) {
+		larger = begin_owning((uint32_t)index, place->owner, place->epoch);
+		larger->frame = place->frame;
+		tare_place_free(place);
+	}
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
+	return larger;
+}
+
 /* With all signals blocked: no handler forks half-way, leaves by longjmp, or finds the same lane. */
 struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame)
 {
@@ -189,18 +260,12 @@ struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame)
 	return place;
 }
 
-/* In a child forked just now it is another's. */
-void tare_place_free(struct tare_place *place)
-{
-	claim(place->index, place->owner, FREE);
-}
-
 /* Asked in a forked child, where this thread is the only one left, and has another tid. */
 bool tare_place_is_in_use(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < next_index; i++)
+	for (i = 0; i < made; i++)
 		if (&places[i] != tare_thread.place && tare_thread.serial &&
 		    owners[i] >> 32 == tare_thread.serial)
 			return true;
@@ -209,12 +274,14 @@ bool tare_place_is_in_use(void)
 
 void tare_place_forget(void)
 {
-	if (next_index == 0)
+	if (made == 0)
 		return; /* forgotten already */
 	places = both_places[places == both_places[0]];
-	memset(places, 0, next_index * sizeof(places[0]));
-	memset(owners, 0, next_index * sizeof(owners[0]));
-	next_index = next_asked = 0;
+	memset(places, 0, made * sizeof(places[0]));
+	memset(owners, 0, made * sizeof(owners[0]));
+	made = next_asked = next_first = 0;
+	next_small = SMALL_FROM;
+	next_large = 1;
 	tare_thread.place = NULL;
 	tare_thread.serial = 0;
 }

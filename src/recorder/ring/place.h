@@ -48,6 +48,12 @@ struct tare_place *tare_place_at(uint32_t index);
 TARE_COLD struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame);
 TARE_COLD void tare_place_free(struct tare_place *place);
 
+/*
+ * A larger lane in place of one that is full, which is given back as it is; or the same, if there is none. Each thread
+ * begins with a small lane, because to make a large one takes longer.
+ */
+TARE_COLD struct tare_place *tare_place_widen(struct tare_place *place);
+
 /* Atomic for a thread and its signal handlers; other threads never see these words. So no bus lock is needed. */
 static inline bool tare_place_swap(struct tare_place *from, struct tare_place *to)
 {

@@ -12,8 +12,8 @@
 
 /* Opens the log. False: nothing is recorded here. */
 TARE_COLD bool tare_put_open(void);
-/* Room in a lane that is full or at its end, or has to tell of a loss; NULL: the record is lost, which was counted. */
-TARE_COLD struct tare_record *tare_put_make_room(struct tare_place *place, uint32_t size);
+/* Room in a lane that is full or at its end, or has to tell of a loss, or in a larger one. False: the record is lost. */
+TARE_COLD bool tare_put_make_room(struct tare_put *put);
 
 static inline struct tare_record *tare_put_at_head(const struct tare_place *place)
 {
@@ -67,10 +67,7 @@ static inline bool tare_put_begin(struct tare_put *put, uint32_t size)
 		put->rec = tare_put_at_head(put->place);
 		return true;
 	}
-	put->rec = tare_put_make_room(put->place, size);
-	if (!put->rec)
-		tare_place_return(put->place, put->epoch);
-	return put->rec != NULL;
+	return tare_put_make_room(put);
 }
 
 static inline void tare_put_end(struct tare_put *put, enum tare_kind kind)

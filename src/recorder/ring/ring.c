@@ -185,19 +185,24 @@ static void count_lost(struct tare_lane *lane)
 	__atomic_store_n(&lane->lost, lane->lost + 1, __ATOMIC_RELEASE);
 }
 
-struct tare_record *tare_put_make_room(struct tare_place *place, uint32_t size)
+bool tare_put_make_room(struct tare_put *put)
 {
-	struct tare_record *rec = NULL;
+	struct tare_place *place = put->place;
 
 	if (place->lane->lost != place->lane->lost_told)
 		tell_lost(place);
-	if (size > TARE_RING_RECORD_MAX)
+	else if (!has_room(place, put->size))
+		put->place = place = tare_place_widen(place);
+	put->rec = NULL;
+	if (put->size > TARE_RING_RECORD_MAX)
 		place->lane->lost_reason = TARE_LOST_TOO_LONG;
 	else
-		rec = find_room(place, size);
-	if (!rec)
-		count_lost(place->lane);
-	return rec;
+		put->rec = find_room(place, put->size);
+	if (put->rec)
+		return true;
+	count_lost(place->lane);
+	tare_place_return(place, put->epoch);
+	return false;
 }
 
 /* There may be room behind the record's end. */
