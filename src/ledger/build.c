@@ -3,7 +3,7 @@
 #include "ledger/build.h"
 
 #include "base/xalloc.h"
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +105,7 @@ static void finish_phases(struct tare_fold *f)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_fold_phase_advance(f, f->devices[i], INT64_MAX);
+	tare_parts_phases(f);
 }
 
 static void finish_notes(const struct tare_fold *f, const struct tare_instant *at, bool is_there,
@@ -127,7 +128,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 	tare_fold_control_finish(f);
 	tare_fold_watch_finish(f);
 	tare_fold_notes(f);
-	tare_fold_training_finish(f);
+	tare_parts_finish(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
 		bool is_there = true;
@@ -146,7 +147,9 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_fold_snapshot_pauses(f, t, l);
 		tare_fold_snapshot_losses(f, l);
 		tare_fold_snapshot_ooms(f, l);
-		tare_fold_training_rows(f, l);
+		tare_parts_rows(f, l);
+		for (int k = 0; k < l->training_nr; k++)
+			tare_tensor_most(f, &l->trainings[k]);
 	}
 }
 
@@ -165,11 +168,15 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
+	f->course = opts->course;
+	f->course_by_category = opts->course_by_category;
+	f->parts = tare_parts_new();
 	f->watches = opts->watches;
 	f->watch_nr = opts->watch_nr;
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	tare_fold_look_ahead(f);
+	tare_parts_begin(f);
 }
 
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
@@ -178,13 +185,13 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	struct tare_fold f;
 
 	tare_fold_begin(&f, source, opts);
-	tare_fold_course_begin(&f, opts ? opts->course : NULL,
-			       opts ? opts->course_by_category : NULL);
+	tare_tensor_kinds_begin(&f);
 	prepare(&f, instants, instant_nr, out);
 	tare_fold_run(&f);
 	f.is_over = true;
 	finish_phases(&f);
 	finish(&f, instants, instant_nr, out);
-	tare_fold_course_finish(&f);
+	tare_tensor_kinds_finish(&f);
+	tare_parts_close(&f);
 	tare_fold_end(&f);
 }

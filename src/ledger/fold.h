@@ -5,12 +5,8 @@
 
 #include "ledger/category.h"
 #include "ledger/fold_state.h"
-#include "ledger/training/training.h"
 
 #include <string.h>
-
-void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
-			struct tare_timeline *out); /* history.c */
 
 /* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
@@ -137,6 +133,9 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
+/* Is it the process of that pid, of the machine that the device is in? */
+bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+		       uint32_t pid);
 /* It ended in order, or nothing more can come from its log; and did any? */
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
@@ -230,6 +229,8 @@ struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
 struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
 bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
 void tare_work_free(struct tare_work *w);
+void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
+		      struct tare_block_change *c);
 /* What can be said of a block as if it went now. */
 void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 		   struct tare_use *use);
@@ -246,6 +247,12 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_li
 void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			   enum tare_mark m, struct tare_arena *memory,
 			   struct tare_device_ledger *out);
+/* What there was when there was most. */
+void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
+/* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
+void tare_tensor_kinds_begin(struct tare_fold *f);
+void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+void tare_tensor_kinds_finish(struct tare_fold *f);
 /* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
@@ -317,12 +324,14 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 
 /* host_tensor.c: tensors in the memory of the CPU */
 void tare_host_wait(struct tare_fold *f, const struct tare_event *e);
-/* Takes in the next that waits, of those before t; false: there is none. `made`: the block, NULL: one went. */
-bool tare_host_next(struct tare_fold *f, int64_t t, struct tare_live_block **made);
+/* Does one wait that is before t? When it is; and takes it in: the block, NULL: one went. */
+bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at);
+struct tare_live_block *tare_host_take(struct tare_fold *f);
 void tare_host_show(struct tare_fold *f, int64_t t); /* instants before t see what there is now */
 void tare_host_mark_end(struct tare_fold *f, int64_t t);
 void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t); /* a device came to it */
-void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p, int64_t t);
+void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p);
+void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 
 /* waiting.c: the same, when the calls before are settled */
@@ -333,7 +342,7 @@ void tare_fold_host_settle(struct tare_fold *f);
 void tare_fold_host_finish(struct tare_fold *f);
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
 			       int64_t t); /* of them all */
-void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
@@ -430,8 +439,6 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 
 /* other_process.c: processes that are not recorded */
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
-		       uint32_t pid);
 bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
 				uint32_t pid);
 int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
@@ -513,24 +520,13 @@ void tare_fold_rss(struct tare_fold *f, const struct tare_event *e);
 size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t until,
 			     struct tare_rss_change **out);
 
-/* lines.c: the same sums as in the rows, by site; what of no site is called after its account */
+/* line_name.c: what of no site is called after its account */
 void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
 			 struct tare_arena *memory, struct tare_ledger_line *l);
+
+/* lines.c: the same sums as in the rows, by site */
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
-
-/* training.c: steps of training. A block was handed out (device -1: by the CPU); `used` has moved */
-void tare_fold_training_block(struct tare_fold *f, struct tare_work *w, int device,
-			      const struct tare_live_block *b);
-void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d);
-void tare_fold_training_call(const struct tare_fold *f,
-			     const struct tare_step *s); /* pre: f->ops are its */
-void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
-			      const struct tare_phase_frame *frame, int64_t at, bool is_end);
-void tare_fold_training_finish(struct tare_fold *f); /* all events are in */
-bool tare_training_is_step(const char *name);        /* of a phase */
-void tare_fold_training_rows(const struct tare_fold *f, struct tare_ledger *out);
-void tare_training_free(struct tare_training_fold *t);
 
 /* oom.c: moments at which memory ran out: 1 + the row of one that is to be looked at, 0: none is */
 typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e,

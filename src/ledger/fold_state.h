@@ -15,7 +15,8 @@
 #include "ledger/build.h"
 #include "ledger/phases/phase.h"
 #include "ledger/tensors/training_section.h"
-#include "ledger/course_fold.h"
+#include "ledger/core/change.h"
+#include "ledger/core/samples.h"
 
 #define TARE_MIB (INT64_C(1) << 20)
 
@@ -797,8 +798,10 @@ struct tare_fold {
 	struct tare_rss_change *rss; /* by t */
 	size_t rss_nr, rss_cap;
 
+	struct tare_parts *parts; /* parts.h; the books do not look inside */
+	struct tare_phase_changes phase_changes;
 	struct tare_course *course; /* that was asked for, or NULL */
-	struct tare_spans spans;
+	const struct tare_course *course_by_category;
 	struct tare_phases phases;
 	const char *lines; /* of tare_ledger_opts */
 	struct tare_phase_watch *watches;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a fold. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include <stdlib.h>
 
@@ -47,6 +47,8 @@ static void free_device(struct tare_device_fold *d)
 	free(d->cluster.items);
 	free(d->threads);
 	free(d->late.items);
+	tare_samples_free(&d->samples);
+	free(d->kinds.change);
 	free(d->reads);
 	free(d->peers);
 	free(d->blocks);
@@ -60,7 +62,8 @@ static void free_device(struct tare_device_fold *d)
 void tare_fold_end(struct tare_fold *f)
 {
 	tare_fold_phase_free(f);
-	tare_fold_course_end(f);
+	tare_parts_free(f->parts);
+	free(f->phase_changes.items);
 	for (int i = 0; i < f->device_nr; i++)
 		free_device(f->devices[i]);
 	for (int i = 0; i < f->process_nr; i++)
@@ -88,6 +91,8 @@ void tare_fold_end(struct tare_fold *f)
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		free(f->host.kept[m].items);
 	free(f->host.queue);
+	tare_samples_free(&f->host.samples);
+	free(f->host.kinds.change);
 	free(f->devices);
 	free(f->ends);
 	free(f->losses);

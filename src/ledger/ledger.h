@@ -396,7 +396,7 @@ struct tare_graph {
 /* What could be saved on a device, from what was measured. */
 #define TARE_GRAPH_SAVING(KEY, key, advice) TARE_GRAPH_SAVING_##KEY,
 enum tare_graph_saving_kind {
-#include "ledger/graphs/graph_savings.def"
+#include "ledger/advice/graph_savings.def"
 	TARE_GRAPH_SAVING_NR
 };
 #undef TARE_GRAPH_SAVING
@@ -455,6 +455,8 @@ struct tare_training {
 	int64_t most_ns;
 	/* nothing where the blocks of then are not known */
 	struct tare_category_sum most[TARE_CATEGORY_NR];
+	int process,
+		memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
 };
 
 struct tare_ledger {

@@ -7,7 +7,7 @@
  * began before something that was seen earlier ("late") and keeps only those; the second takes each
  * of them in where it belongs. In a program with one thread nothing is late.
  */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 
@@ -334,6 +334,7 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	take_all_late(f, t);
 	tare_fold_process_end(f, p->index, t);
 	tare_fold_phase_end_all(f, p->index, t);
+	tare_parts_phases(f);
 }
 
 /* When the calls before it are settled; 1 + the places of what is then looked at, 0: of nothing. */
@@ -465,6 +466,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	switch (e->kind) {
 	case TARE_KIND_PHASE:
 		tare_fold_phase(f, e);
+		tare_parts_phases(f);
 		return;
 	case TARE_KIND_EVENT:
 		s = step_of(f, e, -1);
@@ -480,7 +482,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_host_tensor(f, e);
 		return;
 	case TARE_KIND_HOST_TENSORS:
-		tare_fold_host_tensor_carry(f, e);
+		tare_fold_host_load(f, e);
 		return;
 	case TARE_KIND_PROBE:
 		tare_fold_probe(f, e);

@@ -8,58 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARE_ADVICE(KEY, key, account, share, known, finding, less)                                \
-	{ key, TARE_ACCOUNT_##account, share, TARE_KNOWN_##known, finding, less },
-const struct tare_advice_info tare_advices[TARE_ADVICE_NR] = {
-#include "ledger/advice/advice.def"
-};
-#undef TARE_ADVICE
-
-const char *tare_known_name(enum tare_known known)
-{
-	static const char *const names[] = { "measured", "computed", "at most" };
-
-	return names[known];
-}
-
-const char *tare_finding_less(const struct tare_finding *finding)
-{
-	const char *own = tare_advices[finding->advice].less;
-
-	return own[0] ? own : tare_accounts[finding->account].less;
-}
-
-static struct tare_finding *same(struct tare_advise *a, enum tare_advice advice, const char *name)
-{
-	for (size_t i = 0; i < a->count; i++)
-		if (a->findings[i].advice == advice && !strcmp(a->findings[i].name, name))
-			return &a->findings[i];
-	return NULL;
-}
-
-void tare_fold_find(struct tare_advise *a, enum tare_advice advice,
-		    const struct tare_finding *finding, int process)
-{
-	struct tare_finding *f = same(a, advice, finding->name);
-	int64_t pid = process < 0 ? -1 : (int64_t)a->f->processes[process]->process->pid;
-
-	if (finding->bytes <= 0)
-		return;
-	if (f) {
-		f->bytes += finding->bytes;
-		f->count += finding->count;
-		f->pid = f->pid == pid ? pid : -1;
-		return;
-	}
-	a->findings = tare_array_reserve(a->findings, &a->cap, a->count + 1, sizeof(*a->findings));
-	f = &a->findings[a->count++];
-	*f = *finding;
-	f->advice = advice;
-	f->account = finding->account ? finding->account : tare_advices[advice].account;
-	f->pid = pid;
-	f->name = tare_arena_strdup(a->memory, finding->name);
-}
-
 /* ---- from the rows ---- */
 
 static const struct tare_amount *amount_of(const struct tare_advise *a, const struct tare_bucket *b)

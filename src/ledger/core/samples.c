@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of time: of each the moment with least and with most. */
-#include "ledger/course_fold.h"
+#include "ledger/core/samples.h"
 
+#include "base/arena.h"
 #include "base/xalloc.h"
+#include "ledger/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,4 +111,31 @@ void tare_samples_free(struct tare_samples *s)
 	free(s->items);
 	free(s->parts);
 	*s = (struct tare_samples){ 0 };
+}
+
+int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point)
+{
+	return point < k->panel->point_nr
+		       ? k->change[(size_t)category * (k->panel->point_nr + 1) + point]
+		       : k->peak[category];
+}
+
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
+			struct tare_timeline *out)
+{
+	int first = 0, last = -1;
+
+	for (int i = 0; s->width && i < TARE_COURSE_COLUMNS; i++)
+		if (s->items[i][TARE_SAMPLE_MOST].is_there)
+			last = i;
+	while (first < last && !s->items[first][TARE_SAMPLE_MOST].is_there)
+		first++;
+	if (last < first)
+		return;
+	*out = (struct tare_timeline){ .from_ns = s->start + first * s->width,
+				       .to_ns = s->until,
+				       .nr = last - first + 1 };
+	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
+	for (int i = first; i <= last; i++)
+		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].used;
 }

@@ -8,34 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARE_GRAPH_SAVING(KEY, key, advice) { key, TARE_ADVICE_##advice },
-static const struct {
-	const char *key;
-	enum tare_advice advice;
-} savings[] = {
-#include "ledger/graphs/graph_savings.def"
-};
-#undef TARE_GRAPH_SAVING
-
-const char *tare_graph_saving_key(enum tare_graph_saving_kind kind)
-{
-	return savings[kind].key;
-}
-
-struct tare_finding tare_graph_saving_finding(const struct tare_graph_saving *saving)
-{
-	enum tare_advice advice = savings[saving->kind].advice;
-
-	return (struct tare_finding){ .advice = advice,
-				      .account = tare_advices[advice].account,
-				      .bytes = saving->have - saving->need,
-				      .pid = -1,
-				      .name = "",
-				      .count = saving->count,
-				      .each = saving->have,
-				      .next = saving->need };
-}
-
 const char *tare_graph_state_name(enum tare_graph_state state)
 {
 	switch (state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From samples to a course: what the moments that were kept are made up of. */
-#include "ledger/course.h"
+#include "ledger/history/history.h"
 
 #include "ledger/fold.h"
 
@@ -85,18 +85,27 @@ static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64
 	}
 }
 
-void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
+			  struct tare_device_fold *d, int64_t t)
 {
+	(void)p;
 	if (!d->samples.width || t <= f->known_ns || (d->will_be_measured && !d->is_measured))
 		return;
 	tare_samples_hold(&d->samples, t < f->seen_ns ? t : f->seen_ns, d->used, d->live,
 			  d->account_now);
 }
 
-void tare_fold_course_host(struct tare_fold *f, int64_t t)
+void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		       int64_t t)
+{
+	tare_history_advance(p, f, d, t);
+}
+
+void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t)
 {
 	struct tare_host_fold *h = &f->host;
 
+	(void)p;
 	if (h->samples.width && t > f->known_ns)
 		tare_samples_hold(&h->samples, t < f->seen_ns ? t : f->seen_ns, h->live, 0,
 				  h->parts);
@@ -112,14 +121,12 @@ static int64_t start_of(const struct tare_fold *f)
 	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
 }
 
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
-			    const struct tare_course *first)
+void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 {
+	const struct tare_course *out = f->course;
 	int64_t start;
 
-	if (first)
-		tare_fold_course_kinds_begin(f, first);
-	f->course = out;
+	(void)p;
 	f->known_ns = INT64_MIN;
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->known_ns < f->processes[i]->process->fold_ns)
@@ -136,26 +143,6 @@ void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
 }
 
 /* ---- what is shown of it ---- */
-
-void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
-			struct tare_timeline *out)
-{
-	int first = 0, last = -1;
-
-	for (int i = 0; s->width && i < TARE_COURSE_COLUMNS; i++)
-		if (s->items[i][TARE_SAMPLE_MOST].is_there)
-			last = i;
-	while (first < last && !s->items[first][TARE_SAMPLE_MOST].is_there)
-		first++;
-	if (last < first)
-		return;
-	*out = (struct tare_timeline){ .from_ns = s->start + first * s->width,
-				       .to_ns = s->until,
-				       .nr = last - first + 1 };
-	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
-	for (int i = first; i <= last; i++)
-		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].used;
-}
 
 /* One panel in the making: all bands of all its points. */
 struct sheet {
@@ -257,7 +244,6 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 	for (int i = 0; i < BAND_NR; i++)
 		s->bands[i] = band_of(i);
 	start_sheet(s, places);
-	tare_fold_course_kinds_finish(f, d->index);
 	for (size_t i = 0; i < p->point_nr; i++) {
 		const int64_t *now = tare_sample_parts(s->samples, places[i]);
 		int64_t *cells = s->cells + i * BAND_NR;
@@ -330,7 +316,6 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		s->bands[TARE_HOST_PARTS + c] = category_band(c);
 	start_sheet(s, places);
-	tare_fold_course_kinds_finish(f, -1);
 	for (size_t i = 0; i < p->point_nr; i++) {
 		fill_host(h, s, i, i, tare_sample_parts(s->samples, places[i]));
 		if (p->points[i].used > p->points[most].used)
@@ -346,7 +331,7 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 	finish_sheet(s);
 }
 
-void tare_fold_course_finish(struct tare_fold *f)
+void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 {
 	struct tare_course *out = f->course;
 	struct tare_arena *memory;
@@ -376,21 +361,27 @@ void tare_fold_course_finish(struct tare_fold *f)
 
 		add_host(f, &s, places);
 	}
-	tare_fold_course_spans(f, out);
+	tare_history_spans(p, out);
 	free(places);
 }
 
-void tare_fold_course_end(struct tare_fold *f)
+/* Time goes forward: no span ends before it begins, and the samples reach no further than the recording. */
+const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f)
 {
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].end < p->items[i].begin || !p->items[i].count)
+			return "a phase ends before it begins";
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			tare_samples_free(&f->devices[i]->samples);
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			free(f->devices[i]->kinds.change);
-	tare_samples_free(&f->host.samples);
-	free(f->host.kinds.change);
-	tare_spans_free(&f->spans);
+		if (f->devices[i] && f->devices[i]->samples.width &&
+		    f->devices[i]->samples.until > f->seen_ns && f->seen_ns > f->known_ns)
+			return "the samples of a device reach behind the last event";
+	return NULL;
+}
+
+void tare_history_free(struct tare_history_part *p)
+{
+	free(p->items);
+	tare_map_free(&p->last_of);
 }
 
 void tare_course_free(struct tare_course *course)

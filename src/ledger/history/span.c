@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When phases were open. Of a hundred thousand short ones in a row a picture shows one strip. */
+#include "ledger/history/history.h"
+
+#include "ledger/core/change.h"
 #include "ledger/fold.h"
 
 #include "base/array.h"
@@ -9,35 +12,35 @@
 enum { SPANS_MAX = 4096 };
 
 /* Do both lie so near each other that a picture would not show them as two? */
-static bool is_near(const struct tare_span_fold *a, int64_t begin, int64_t end, int64_t width)
+static bool is_near(const struct tare_history_span *a, int64_t begin, int64_t end, int64_t width)
 {
 	return begin - a->end <= width && end - begin < 2 * width &&
 	       (a->count > 1 || a->end - a->begin < 2 * width);
 }
 
-static bool merge(struct tare_fold *f, struct tare_spans *s, int known, int64_t begin, int64_t end)
+static bool merge(struct tare_history_part *s, const struct tare_phase_change *c, int64_t width)
 {
-	const uint64_t *last = tare_map_get(&s->last_of, (uint64_t)known);
-	struct tare_span_fold *span = last ? &s->items[*last - 1] : NULL;
+	const uint64_t *last = tare_map_get(&s->last_of, c->known);
+	struct tare_history_span *span = last ? &s->items[*last - 1] : NULL;
 
-	if (!span || begin < span->begin || !is_near(span, begin, end, f->host.samples.width))
+	if (!span || c->begin_ns < span->begin || !is_near(span, c->begin_ns, c->t, width))
 		return false;
-	if (span->end < end)
-		span->end = end;
+	if (span->end < c->t)
+		span->end = c->t;
 	span->count++;
 	return true;
 }
 
 static int by_length(const void *a, const void *b)
 {
-	const struct tare_span_fold *x = a, *y = b;
+	const struct tare_history_span *x = a, *y = b;
 	int64_t n = x->end - x->begin, m = y->end - y->begin;
 
 	return n != m ? (n < m ? 1 : -1) : x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 /* There is room for the longer half. */
-static void shorten(struct tare_spans *s)
+static void shorten(struct tare_history_part *s)
 {
 	qsort(s->items, s->count, sizeof(*s->items), by_length);
 	while (s->count > SPANS_MAX / 2)
@@ -45,17 +48,21 @@ static void shorten(struct tare_spans *s)
 	tare_map_free(&s->last_of);
 }
 
-void tare_fold_course_span(struct tare_fold *f, int known, int64_t begin, int64_t end)
+void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
+			const struct tare_phase_change *c)
 {
-	struct tare_spans *s = &f->spans;
-
-	if (!f->course || merge(f, s, known, begin, end))
+	if (!f->course || c->device >= 0 || merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)
 		shorten(s);
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
-	s->items[s->count++] = (struct tare_span_fold){ known, begin, end, 1 };
-	*tare_map_put(&s->last_of, (uint64_t)known, NULL) = s->count;
+	s->items[s->count++] = (struct tare_history_span){ .known = c->known,
+							   .name = c->name,
+							   .is_mark = c->is_mark,
+							   .begin = c->begin_ns,
+							   .end = c->t,
+							   .count = 1 };
+	*tare_map_put(&s->last_of, c->known, NULL) = s->count;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -67,28 +74,18 @@ static int by_begin(const void *a, const void *b)
 	return x->end_ns != y->end_ns ? (x->end_ns < y->end_ns ? 1 : -1) : 0;
 }
 
-void tare_fold_course_spans(struct tare_fold *f, struct tare_course *out)
+void tare_history_spans(const struct tare_history_part *s, struct tare_course *out)
 {
-	out->spans = tare_arena_alloc(out->memory, f->spans.count * sizeof(*out->spans) + 1);
-	out->dropped = f->spans.dropped;
-	for (size_t i = 0; i < f->spans.count; i++) {
-		const struct tare_span_fold *from = &f->spans.items[i];
-		const struct tare_phase_known *k = &f->phases.known[from->known];
-
+	out->spans = tare_arena_alloc(out->memory, s->count * sizeof(*out->spans) + 1);
+	out->dropped = s->dropped;
+	for (size_t i = 0; i < s->count; i++)
 		out->spans[out->span_nr++] = (struct tare_course_span){
-			.name = tare_arena_strdup(out->memory, k->name),
-			.begin_ns = from->begin,
-			.end_ns = from->end,
-			.count = from->count,
-			.is_mark = k->what == TARE_PHASE_MARK,
+			.name = tare_arena_strdup(out->memory, s->items[i].name),
+			.begin_ns = s->items[i].begin,
+			.end_ns = s->items[i].end,
+			.count = s->items[i].count,
+			.is_mark = s->items[i].is_mark,
 		};
-	}
 	if (out->span_nr)
 		qsort(out->spans, out->span_nr, sizeof(*out->spans), by_begin);
-}
-
-void tare_spans_free(struct tare_spans *s)
-{
-	free(s->items);
-	tare_map_free(&s->last_of);
 }

@@ -274,6 +274,24 @@ static void begin(struct tare_fold *f, const struct tare_event *e, bool is_range
 	tare_fold_phase_queue(f, e->at_ns, frame, -1);
 }
 
+void tare_fold_phase_change(struct tare_fold *f, int known, uint32_t tid, int device,
+			    int64_t begin_ns, int64_t t, bool is_end)
+{
+	const struct tare_phase_known *k = &f->phases.known[known];
+	struct tare_phase_changes *c = &f->phase_changes;
+
+	c->items = tare_array_reserve(c->items, &c->cap, c->count + 1, sizeof(*c->items));
+	c->items[c->count++] = (struct tare_phase_change){ .process = k->process,
+							   .device = device,
+							   .tid = tid,
+							   .known = (uint64_t)known,
+							   .name = k->name,
+							   .is_end = is_end,
+							   .is_mark = k->what == TARE_PHASE_MARK,
+							   .begin_ns = begin_ns,
+							   .t = t };
+}
+
 static void end_frame(struct tare_fold *f, int frame, int64_t t, bool is_unclosed)
 {
 	struct tare_phase_frame *x = &f->phases.frames[frame];
@@ -281,7 +299,7 @@ static void end_frame(struct tare_fold *f, int frame, int64_t t, bool is_unclose
 
 	unlink_frame(f, frame);
 	x->is_ended = true;
-	tare_fold_course_span(f, x->known, x->begin_ns, t);
+	tare_fold_phase_change(f, x->known, x->tid, -1, x->begin_ns, t, true);
 	k->unclosed += is_unclosed;
 	k->ns += t - x->begin_ns;
 	if (k->last_ns < t)
@@ -341,7 +359,7 @@ static void mark(struct tare_fold *f, const struct tare_event *e)
 	count_thread(f, known, r->tid);
 	frame = since ? (int)*since - 1 : look_back(f, e->process);
 	p->frames[frame].known = known;
-	tare_fold_course_span(f, known, e->at_ns, e->at_ns);
+	tare_fold_phase_change(f, known, e->rec.phase->tid, -1, e->at_ns, e->at_ns, true);
 	watch_begin(f, &p->frames[frame]);
 	watch_end(f, &p->frames[frame], e->at_ns);
 	p->frames[frame].is_ended = true;

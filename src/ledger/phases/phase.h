@@ -113,6 +113,9 @@ int tare_fold_phase_frame(struct tare_fold *f, int known, int process, uint32_t 
 			  int64_t t);
 void tare_fold_phase_link(struct tare_fold *f, int frame); /* puts it where its end looks for it */
 void tare_fold_phase_free_frame(struct tare_fold *f, int frame);
+/* Tells the others; device -1: it has ended, whatever devices have settled. */
+void tare_fold_phase_change(struct tare_fold *f, int known, uint32_t tid, int device,
+			    int64_t begin_ns, int64_t t, bool is_end);
 bool tare_fold_phase_is_watched(const struct tare_fold *f, int known, int watch);
 
 /* phase_device.c: something is about to happen on the device at t; and its `used` has moved */

@@ -41,6 +41,13 @@ void tare_fold_phase_peaks(struct tare_fold *f, struct tare_device_fold *d)
 	d->phase_peak = (struct tare_most){ now_of(d), d->live, 0 };
 }
 
+static void tell(struct tare_fold *f, const struct tare_device_fold *d,
+		 const struct tare_phase_frame *x, int64_t t, bool is_end)
+{
+	if (x->known >= 0)
+		tare_fold_phase_change(f, x->known, x->tid, d->index, x->begin_ns, t, is_end);
+}
+
 static void begin(struct tare_fold *f, struct tare_device_fold *d,
 		  const struct tare_phase_boundary *b)
 {
@@ -51,7 +58,7 @@ static void begin(struct tare_fold *f, struct tare_device_fold *d,
 	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
 					   sizeof(*d->phase_open));
 	d->phase_open[d->phase_open_nr++] = b->frame;
-	tare_fold_training_phase(f, d, &f->phases.frames[b->frame], b->t, false);
+	tell(f, d, &f->phases.frames[b->frame], b->t, false);
 }
 
 static void close_open(struct tare_device_fold *d, int frame)
@@ -95,7 +102,7 @@ static void end(struct tare_fold *f, struct tare_device_fold *d,
 	bool is_first = !total->seen;
 	int64_t change = now_of(d) - l->before;
 
-	tare_fold_training_phase(f, d, x, b->t, true);
+	tell(f, d, x, b->t, true);
 	if (l->from_start)
 		look_back(d, l);
 	close_open(d, b->frame);

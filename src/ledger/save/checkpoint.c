@@ -11,10 +11,9 @@
  * Not carried: which of several overlapping calls an unweighed one belongs to, if that is still open
  * where the cut is, and the times of what is in `unexplained`.
  */
-#include "ledger/checkpoint.h"
-
-#include "base/array.h"
 #include "ledger/save/checkpoint_private.h"
+
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -531,7 +530,7 @@ static void tell_processes(struct checkpoint *c)
 	}
 }
 
-static void tell_all(struct checkpoint *c)
+void tare_checkpoint_fill(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 	struct tare_amount *own;
@@ -557,83 +556,4 @@ static void tell_all(struct checkpoint *c)
 	tell_processes(c);
 	tell_controls(c);
 	free(own);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	if (x->event.at_ns != y->event.at_ns)
-		return x->event.at_ns < y->event.at_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* ---- the prefix ---- */
-
-struct prefix {
-	const struct tare_ledger_source *source;
-	int64_t cut;
-};
-
-static bool next_of_prefix(void *arg, struct tare_event *e)
-{
-	struct prefix *p = arg;
-
-	while (p->source->next(p->source->arg, e))
-		if (e->at_ns <= p->cut)
-			return true;
-	return false;
-}
-
-static void rewind_prefix(void *arg)
-{
-	struct prefix *p = arg;
-
-	p->source->rewind(p->source->arg);
-}
-
-/* Witnesses go into the part of `tare` itself; a recording without one has them with a program. */
-static const struct tare_process *part_of_tare(const struct tare_fold *f)
-{
-	const struct tare_process *first = NULL;
-
-	for (int i = 0; i < f->process_nr; i++) {
-		const struct tare_process *p = f->processes[i] ? f->processes[i]->process : NULL;
-
-		if (p && p->role == TARE_ROLE_TARE)
-			return p;
-		if (p && !first)
-			first = p;
-	}
-	return first;
-}
-
-int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
-			       const struct tare_ledger_opts *opts, int64_t until_ns,
-			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
-{
-	struct prefix prefix = { source, tare_fold_cut(source, until_ns) };
-	struct tare_ledger_source cut_source = { next_of_prefix, rewind_prefix, &prefix };
-	struct tare_fold f;
-	struct checkpoint c = { .f = &f, .cut = prefix.cut };
-
-	tare_fold_begin(&f, &cut_source, opts);
-	tare_fold_run(&f);
-	c.tare = part_of_tare(&f);
-	c.told = tare_xcalloc(f.bucket_nr, sizeof(*c.told));
-	c.is_told = tare_xcalloc(f.context_nr, sizeof(*c.is_told));
-	c.told_at = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.told_at));
-	tell_all(&c);
-	if (c.item_nr)
-		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);
-	for (size_t i = 0; i < c.item_nr; i++) {
-		c.items[i].event.rec.head = &c.items[i].rec.head;
-		emit(arg, &c.items[i].event);
-	}
-	free(c.items);
-	free(c.told);
-	free(c.is_told);
-	free(c.told_at);
-	tare_fold_end(&f);
-	return prefix.cut;
 }

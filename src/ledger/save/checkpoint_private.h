@@ -50,6 +50,9 @@ struct checkpoint {
 	int64_t *told_at;         /* by device and mark: where its group stands */
 };
 
+/* checkpoint.c: everything */
+void tare_checkpoint_fill(struct checkpoint *c);
+
 /* checkpoint_add.c: one more record of it */
 union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
 				  const struct tare_process *process,

@@ -3,7 +3,7 @@
  * The known part of a step: what it does to the live set, and the changes of buckets that follow
  * from that alone. It leaves them in f->ops; the caller books them when it has placed them in time.
  */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 
@@ -264,7 +264,7 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 					       f->ops.items[i].by.bytes);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
-	tare_fold_training_call(f, s);
+	tare_parts_call(f, s);
 	a->known = known_bytes(f);
 	if (!(s->flags & TARE_EVENT_WEIGHED) || s->device < 0)
 		a->takes_rest = false;

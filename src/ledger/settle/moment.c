@@ -3,7 +3,7 @@
  * Moments of a device, in order of time: something is about to happen at one, or has happened by then. The books
  * decide whether it is a peak; everybody else is told.
  */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 			  struct tare_ledger *out)
@@ -21,7 +21,8 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
 		return;
 	tare_fold_phase_advance(f, d, t);
-	tare_fold_course_advance(f, d, t);
+	tare_parts_phases(f);
+	tare_parts_advance(f, d, t);
 	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
 		const struct tare_timed *at = &f->timed[d->instant_next++];
 
@@ -48,8 +49,7 @@ static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	look_for_peak(f, d, t);
-	tare_fold_training_used(f, d);
-	tare_fold_course_advance(f, d, t);
+	tare_parts_used(f, d, t);
 }
 
 /* The device is at its maximum still, or again, and more of it is in use. */

@@ -12,14 +12,6 @@
 /* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
 #define APPEAR_BYTES (16 * TARE_MIB)
 
-/* A pid of the machine the device is in: another machine gives the same numbers to others. */
-bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
-		       uint32_t pid)
-{
-	return p && p->process->role == TARE_ROLE_PROGRAM && p->process->pid == pid &&
-	       p->process->machine == d->device->machine;
-}
-
 bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
 				uint32_t pid)
 {

@@ -3,7 +3,7 @@
  * Blocks of tensors, and moments to be looked at, wait for the calls before them to be settled: the segment of a
  * block may be among those. What waits is taken in in order, and everybody is told of it.
  */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 
@@ -32,6 +32,15 @@ static void look(struct tare_fold *f, struct tare_device_fold *d, const struct t
 	tare_ledger_free(&ledger);
 }
 
+static void tell(struct tare_fold *f, const struct tare_device_fold *d,
+		 const struct tare_live_block *made)
+{
+	struct tare_block_change c = { .device = d->index, .used = d->used, .live = d->live };
+
+	tare_work_change(&tare_fold_place(f, made->process, d->index)->blocks.work, made, &c);
+	tare_parts_block(f, &c);
+}
+
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	const struct tare_live_block *made;
@@ -49,8 +58,7 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
 	made = tare_tensor_take(f, d, b);
 	if (made)
-		tare_fold_training_block(f, &tare_fold_place(f, b->process, d->index)->blocks.work,
-					 d->index, made);
+		tell(f, d, made);
 	if (b->bytes <= 0)
 		return; /* that is no peak */
 	tare_fold_plateau(f, d, b->t);

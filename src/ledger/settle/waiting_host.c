@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks in the memory of the CPU are taken in: everybody is told of each. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
+
+/* Instants before t, and what is kept over time, have what there is now. */
+static void show(struct tare_fold *f, int64_t t)
+{
+	tare_host_show(f, t);
+	tare_parts_host(f, t);
+}
+
+static void tell(struct tare_fold *f, const struct tare_live_block *made)
+{
+	const struct tare_process_fold *p = f->processes[made->process];
+	struct tare_block_change c = { .device = -1, .live = p->host.tensors.bytes };
+
+	tare_work_change(&p->host_blocks.work, made, &c);
+	tare_parts_block(f, &c);
+}
 
 /* Takes in those before t. */
 void tare_fold_host_until(struct tare_fold *f, int64_t t)
 {
-	struct tare_live_block *made;
+	const struct tare_live_block *made;
+	int64_t at;
 
-	while (tare_host_next(f, t, &made))
+	while (tare_host_next(f, t, &at)) {
+		show(f, at);
+		made = tare_host_take(f);
 		if (made)
-			tare_fold_training_block(f, &f->processes[made->process]->host_blocks.work,
-						 -1, made);
+			tell(f, made);
+	}
 }
 
 /* Rule "end", for the host alone: as long as nobody makes tensors any more. */
@@ -23,11 +42,20 @@ void tare_fold_host_end(struct tare_fold *f, int64_t t)
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
 {
 	tare_fold_host_until(f, INT64_MAX);
-	tare_host_forget(f, p, t);
+	show(f, t);
+	tare_host_forget(f, p);
+}
+
+void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e)
+{
+	struct tare_process_fold *p = tare_fold_process(f, e->about ? e->about : e->process);
+
+	tare_fold_host_tensor_end(f, p, e->at_ns);
+	tare_host_load(f, p, e);
 }
 
 void tare_fold_host_finish(struct tare_fold *f)
 {
 	tare_fold_host_until(f, INT64_MAX);
-	tare_host_show(f, INT64_MAX);
+	show(f, INT64_MAX);
 }

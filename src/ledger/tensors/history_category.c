@@ -3,8 +3,6 @@
  * Live tensors over time by category. What a block is for is known when it is gone, so this is a second
  * pass: the moments that the first one kept are given, and each block is added to those that it was there at.
  */
-#include "ledger/course.h"
-
 #include "ledger/fold.h"
 
 #include "base/xalloc.h"
@@ -55,7 +53,7 @@ static struct tare_kinds *kinds_of(struct tare_fold *f, int device)
 	return device < 0 ? &f->host.kinds : &f->devices[device]->kinds;
 }
 
-void tare_fold_course_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
+void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device)
 {
 	struct tare_kinds *k = kinds_of(f, device);
 	const struct tare_samples *s = device < 0 ? &f->host.samples : &f->devices[device]->samples;
@@ -74,8 +72,12 @@ static void begin(struct tare_kinds *k, const struct tare_course *c, int device)
 					 sizeof(*k->change));
 }
 
-void tare_fold_course_kinds_begin(struct tare_fold *f, const struct tare_course *first)
+void tare_tensor_kinds_begin(struct tare_fold *f)
 {
+	const struct tare_course *first = f->course_by_category;
+
+	if (!first)
+		return;
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			begin(&f->devices[i]->kinds, first,
@@ -100,7 +102,7 @@ static void add_peak(struct tare_fold *f, struct tare_kinds *k, struct tare_bloc
 	free(list->items);
 }
 
-void tare_fold_course_kinds_finish(struct tare_fold *f, int device)
+static void finish(struct tare_fold *f, int device)
 {
 	struct tare_kinds *k = kinds_of(f, device);
 	size_t stride = k->panel ? k->panel->point_nr + 1 : 0;
@@ -128,9 +130,10 @@ void tare_fold_course_kinds_finish(struct tare_fold *f, int device)
 			k->change[c * stride + i] += k->change[c * stride + i - 1];
 }
 
-int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point)
+void tare_tensor_kinds_finish(struct tare_fold *f)
 {
-	return point < k->panel->point_nr
-		       ? k->change[(size_t)category * (k->panel->point_nr + 1) + point]
-		       : k->peak[category];
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			finish(f, i);
+	finish(f, -1);
 }

@@ -89,7 +89,7 @@ static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t
 		return;
 	count(f, p, block, -1);
 	tare_fold_block_gone(f, block);
-	tare_fold_course_gone(f, block, -1);
+	tare_tensor_kinds_gone(f, block, -1);
 	tare_blocks_release(&p->host_blocks, block);
 }
 
@@ -122,7 +122,7 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 }
 
 /* Instants before t see what there is now. */
-static void show_instants(struct tare_fold *f, int64_t t)
+void tare_host_show(struct tare_fold *f, int64_t t)
 {
 	while (f->host.timed_next < f->timed_nr && f->timed[f->host.timed_next].t_ns < t) {
 		struct tare_ledger *out = f->timed[f->host.timed_next++].out;
@@ -136,19 +136,12 @@ static void show_instants(struct tare_fold *f, int64_t t)
 	}
 }
 
-void tare_host_show(struct tare_fold *f, int64_t t)
+struct tare_live_block *tare_host_take(struct tare_fold *f)
 {
-	show_instants(f, t);
-	tare_fold_course_host(f, t);
-}
-
-/* The block that was handed out; NULL: one was taken back. */
-static struct tare_live_block *take(struct tare_fold *f, const struct tare_block *b)
-{
+	const struct tare_block *b = &f->host.queue[f->host.queue_at++];
 	struct tare_process_fold *p = f->processes[b->process];
 	struct tare_taking by = { b->tid, b->flags };
 
-	tare_host_show(f, b->t);
 	if (b->flags & TARE_TENSOR_FINALIZING)
 		tear_down(f, p, b->t);
 	if (b->bytes > 0) /* what is handed out again: its end was not seen */
@@ -178,12 +171,12 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 	h->queue[h->queue_nr++] = b;
 }
 
-bool tare_host_next(struct tare_fold *f, int64_t t, struct tare_live_block **made)
+bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at)
 {
 	struct tare_host_fold *h = &f->host;
 
 	if (h->queue_at < h->queue_nr && h->queue[h->queue_at].t < t) {
-		*made = take(f, &h->queue[h->queue_at++]);
+		*at = h->queue[h->queue_at].t;
 		return true;
 	}
 	if (h->queue_at == h->queue_nr)
@@ -200,11 +193,10 @@ static void forget(struct tare_fold *f, struct tare_process_fold *p)
 			take_back(f, p, p->host_blocks.items[i].address, end);
 }
 
-void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p, int64_t t)
+void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 
-	tare_host_show(f, t);
 	forget(f, p);
 	tare_fold_host_keep(f, p);
 	if (now->bytes)
@@ -213,12 +205,10 @@ void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 }
 
 /* A checkpoint tells sums, whose blocks are not known. */
-void tare_fold_host_tensor_carry(struct tare_fold *f, const struct tare_event *e)
+void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e)
 {
 	const struct tare_rec_host_tensors *r = e->rec.host_tensors;
-	struct tare_process_fold *p = tare_fold_process(f, e->about ? e->about : e->process);
 
-	tare_host_forget(f, p, e->at_ns);
 	p->host.tensors = (struct tare_host_tensors){ .is_known = true,
 						      .bytes = r->bytes,
 						      .count = r->count,

@@ -74,7 +74,7 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
 	spread(f, &p->segments, segment_of(&p->segments, block->address, block->bytes), block,
 	       NULL);
 	tare_fold_block_gone(f, block);
-	tare_fold_course_gone(f, block, d->index);
+	tare_tensor_kinds_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
 }
 

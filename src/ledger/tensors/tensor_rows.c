@@ -331,3 +331,30 @@ void tare_fold_watch_finish(struct tare_fold *f)
 						  f, f->devices[first->device])]);
 	}
 }
+
+/* What there was of its tensors when there was most on that device, or CPU. */
+void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
+{
+	enum tare_mark m = row->memory < 0 ? TARE_MARK_HOST : TARE_MARK_TENSORS;
+	const struct tare_process_fold *p = f->processes[row->process];
+	const struct tare_work *work;
+	struct tare_block_list list;
+
+	row->most_at = tare_mark_name(m);
+	row->most_ns = row->memory < 0 ? f->host.mark_ns[m] : f->devices[row->memory]->mark_ns[m];
+	if (row->memory >= p->place_nr || (row->memory >= 0 && !p->places[row->memory]))
+		return;
+	work = row->memory < 0 ? &p->host_blocks.work : &p->places[row->memory]->blocks.work;
+	if (row->memory < 0)
+		tare_fold_host_blocks_at(f, row->process, m, &list);
+	else
+		tare_fold_blocks_at(f, f->devices[row->memory], m, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct tare_live_block *b = list.items[i];
+
+		if (b->process == row->process && !(b->flags & TARE_TENSOR_MAPPED))
+			tare_category_sums_add(row->most, tare_fold_rule_of(f, b, work), b->bytes,
+					       1);
+	}
+	free(list.items);
+}

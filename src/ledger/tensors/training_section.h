@@ -17,8 +17,6 @@
 enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
 #undef TARE_MAKER_KEY
 
-enum tare_work_kind { TARE_WORK_OTHER, TARE_WORK_FORWARD, TARE_WORK_BACKWARD, TARE_WORK_OPTIMIZER };
-
 /* Of a block. */
 struct tare_use {
 	uint32_t worker; /* 1 + place of the thread that it was handed out to */
@@ -90,7 +88,6 @@ struct tare_worker {
 	uint64_t last_address;
 	struct tare_passes passes;
 	struct tare_map fates;
-	struct tare_training_fold *training; /* NULL: none was seen */
 };
 
 /* Of the blocks of one process in one memory. */
@@ -103,8 +100,6 @@ struct tare_work {
 	uint32_t starter; /* that began a backward pass by its last block */
 	uint32_t grad;    /* that autograd recorded last */
 	uint32_t last;    /* whose block was the last */
-	struct tare_training_fold **trainings;
-	size_t training_nr, training_cap;
 };
 
 #endif

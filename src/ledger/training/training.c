@@ -5,6 +5,7 @@
  */
 #include "ledger/training/training.h"
 
+#include "ledger/core/change.h"
 #include "ledger/fold.h"
 
 #include "base/array.h"
@@ -17,141 +18,147 @@
 
 enum { THREADS = 1024 /* whose steps are told apart, of a process in a memory */ };
 
-static void add(struct tare_training_fold *t, enum tare_training_figure what, int64_t by)
+/* ---- threads ---- */
+
+void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f)
+{
+	p->process_nr = f->process_nr;
+	p->device_nr = f->device_nr;
+	p->places = tare_xcalloc((size_t)p->process_nr * ((size_t)p->device_nr + 1) + 1,
+				 sizeof(*p->places));
+}
+
+struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
+					       int device)
+{
+	if (process < 0 || process >= p->process_nr || device >= p->device_nr)
+		return NULL;
+	return &p->places[(size_t)process * ((size_t)p->device_nr + 1) + (size_t)(device + 1)];
+}
+
+static struct tare_training_thread *thread_of(struct tare_training_threads *at, uint32_t tid)
+{
+	const uint64_t *known;
+
+	if (at->last && at->items[at->last - 1].tid == tid)
+		return &at->items[at->last - 1];
+	known = at->count ? tare_map_get(&at->of_tid, tid) : NULL;
+	if (!known)
+		return NULL;
+	at->last = (size_t)*known;
+	return &at->items[at->last - 1];
+}
+
+/* NULL: there are too many already. */
+static struct tare_training_thread *made_of(struct tare_training_threads *at, uint32_t tid)
+{
+	struct tare_training_thread *t = thread_of(at, tid);
+
+	if (t || at->count == THREADS)
+		return t;
+	at->items = tare_array_reserve(at->items, &at->cap, at->count + 1, sizeof(*at->items));
+	t = &at->items[at->count++];
+	*t = (struct tare_training_thread){ .tid = tid };
+	*tare_map_put(&at->of_tid, tid, NULL) = at->count;
+	return t;
+}
+
+/* ---- what happens ---- */
+
+static void add(struct tare_training_thread *t, enum tare_training_figure what, int64_t by)
 {
 	for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
 		if (t->lists[i].is_open)
 			t->lists[i].open.figures[what] += by;
 }
 
-/* ---- what happens ---- */
-
-static int64_t live_of(const struct tare_fold *f, const struct tare_training_fold *t)
+static void next_step(struct tare_training_thread *t, enum tare_training_by by,
+		      const struct tare_block_change *c)
 {
-	return t->device < 0 ? f->processes[t->process]->host.tensors.bytes
-			     : f->devices[t->device]->live;
-}
-
-static int64_t used_of(const struct tare_fold *f, const struct tare_training_fold *t)
-{
-	return t->device < 0 ? 0 : f->devices[t->device]->used;
-}
-
-/* NULL: there are too many already. */
-static struct tare_training_fold *training_of(struct tare_work *work, struct tare_worker *w,
-					      int process, int device)
-{
-	struct tare_training_fold *t;
-
-	if (w->training || work->training_nr == THREADS)
-		return w->training;
-	t = w->training = tare_xcalloc(1, sizeof(*t));
-	t->process = process;
-	t->device = device;
-	t->tid = w->tid;
-	t->section = w->section;
-	t->backwards = w->backwards;
-	work->trainings = tare_array_reserve(work->trainings, &work->training_cap,
-					     work->training_nr + 1, sizeof(*work->trainings));
-	work->trainings[work->training_nr++] = t;
-	return t;
-}
-
-static void next_step(const struct tare_fold *f, struct tare_training_fold *t,
-		      enum tare_training_by by, int64_t at)
-{
-	tare_training_end(&t->lists[by], at);
-	tare_training_begin(&t->lists[by], at, used_of(f, t), live_of(f, t));
+	tare_training_end_step(&t->lists[by], c->born_ns);
+	tare_training_begin_step(&t->lists[by], c->born_ns, c->used, c->live);
 }
 
 /* The thread has begun something else. */
-static void see_section(const struct tare_fold *f, struct tare_training_fold *t,
-			const struct tare_worker *w, int64_t at)
+static void see_section(struct tare_training_thread *t, const struct tare_block_change *c)
 {
-	t->has_backward |= w->backwards != t->backwards;
-	t->has_optimizer |= w->kind == TARE_WORK_OPTIMIZER && t->has_backward;
-	t->section = w->section;
-	t->backwards = w->backwards;
-	if (w->kind == TARE_WORK_BACKWARD || w->kind == TARE_WORK_OPTIMIZER)
+	t->has_backward |= c->backwards != t->backwards;
+	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && t->has_backward;
+	t->section = c->section;
+	t->backwards = c->backwards;
+	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER)
 		return;
 	if (t->has_backward)
-		next_step(f, t, TARE_TRAINING_BACKWARDS, at);
+		next_step(t, TARE_TRAINING_BACKWARDS, c);
 	if (t->has_optimizer)
-		next_step(f, t, TARE_TRAINING_OPTIMIZER, at);
+		next_step(t, TARE_TRAINING_OPTIMIZER, c);
 	t->has_backward = t->has_optimizer = false;
 }
 
-static bool is_begun(const struct tare_training_fold *t)
+static bool is_begun(const struct tare_training_thread *t)
 {
 	return t && (t->lists[TARE_TRAINING_BACKWARDS].is_open ||
 		     t->lists[TARE_TRAINING_BACKWARDS].count);
 }
 
 /* The first step begins with the first forward that a backward pass can go back from. */
-static void begin_first(struct tare_fold *f, struct tare_training_fold *t,
-			const struct tare_worker *w, int64_t at)
+static void begin_first(struct tare_training_thread *t, const struct tare_block_change *c)
 {
-	next_step(f, t, TARE_TRAINING_BACKWARDS, at);
-	next_step(f, t, TARE_TRAINING_OPTIMIZER, at);
-	t->section = w->section;
-	t->backwards = w->backwards;
+	next_step(t, TARE_TRAINING_BACKWARDS, c);
+	next_step(t, TARE_TRAINING_OPTIMIZER, c);
+	t->section = c->section;
+	t->backwards = c->backwards;
 }
 
 /* What a backward pass, or an optimizer, made last. */
-static void note_last(struct tare_training_fold *t, const struct tare_worker *w,
-		      const struct tare_live_block *b)
+static void note_last(struct tare_training_thread *t, const struct tare_block_change *c)
 {
-	struct tare_training_last *last = &t->lasts[w->kind == TARE_WORK_OPTIMIZER];
+	struct tare_training_last *last = &t->lasts[c->work == TARE_WORK_OPTIMIZER];
 
-	if (w->kind != TARE_WORK_BACKWARD && w->kind != TARE_WORK_OPTIMIZER)
+	if (c->work != TARE_WORK_BACKWARD && c->work != TARE_WORK_OPTIMIZER)
 		return;
-	if (last->section != w->section) {
+	if (last->section != c->section) {
 		last->before_site = last->site;
 		last->before_bytes = last->bytes;
 	}
-	last->section = w->section;
-	last->site = b->site;
-	last->bytes = b->bytes;
-	t->last_ns = b->born_ns;
+	last->section = c->section;
+	last->site = c->site;
+	last->bytes = c->bytes;
+	t->last_ns = c->born_ns;
 }
 
-void tare_fold_training_block(struct tare_fold *f, struct tare_work *work, int device,
-			      const struct tare_live_block *b)
+void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
+			 const struct tare_block_change *c)
 {
-	struct tare_worker *w = &work->workers[b->use.worker - 1];
-	struct tare_training_fold *t = w->training;
+	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
+	struct tare_training_thread *t = at ? thread_of(at, c->tid) : NULL;
 
-	if (b->born_ns < 0)
+	(void)f;
+	if (!at || c->born_ns < 0)
 		return;
-	if (is_begun(t) && w->section != t->section)
-		see_section(f, t, w, b->born_ns);
-	else if (!is_begun(t) && w->kind == TARE_WORK_FORWARD && b->flags & TARE_TENSOR_GRAD &&
-		 (t = training_of(work, w, b->process, device)))
-		begin_first(f, t, w, b->born_ns);
+	if (is_begun(t) && c->section != t->section)
+		see_section(t, c);
+	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD &&
+		 (t = made_of(at, c->tid)))
+		begin_first(t, c);
 	if (t)
-		note_last(t, w, b);
-	for (size_t k = 0; k < work->training_nr; k++)
+		note_last(t, c);
+	for (size_t k = 0; k < at->count; k++)
 		for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
-			tare_training_most(&work->trainings[k]->lists[i], TARE_TRAINING_LIVE,
-					   live_of(f, work->trainings[k]));
+			tare_training_most(&at->items[k].lists[i], TARE_TRAINING_LIVE, c->live);
 }
 
-static struct tare_work *at_place(const struct tare_fold *f, int process, int device)
+void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
+			const struct tare_device_fold *d, int64_t t)
 {
-	const struct tare_process_fold *p = process < 0 ? NULL : f->processes[process];
+	(void)f;
+	(void)t;
+	for (int i = 0; i < p->process_nr; i++) {
+		struct tare_training_threads *at = tare_training_at(p, i, d->index);
 
-	return p && device < p->place_nr && p->places[device] ? &p->places[device]->blocks.work
-							      : NULL;
-}
-
-void tare_fold_training_used(struct tare_fold *f, const struct tare_device_fold *d)
-{
-	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_work *w = at_place(f, i, d->index);
-
-		for (size_t n = 0; w && n < w->training_nr; n++)
+		for (size_t n = 0; n < at->count; n++)
 			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
-				tare_training_most(&w->trainings[n]->lists[k], TARE_TRAINING_USED,
+				tare_training_most(&at->items[n].lists[k], TARE_TRAINING_USED,
 						   d->used);
 	}
 }
@@ -166,7 +173,7 @@ static bool asks(const struct tare_step *s)
 		tare_classes[s->class].sizing == TARE_SIZING_PAGES);
 }
 
-static void add_trials(const struct tare_fold *f, struct tare_training_fold *t)
+static void add_trials(const struct tare_fold *f, struct tare_training_thread *t)
 {
 	for (size_t i = 0; i < f->ops.count; i++) {
 		const struct tare_op *op = &f->ops.items[i];
@@ -177,7 +184,7 @@ static void add_trials(const struct tare_fold *f, struct tare_training_fold *t)
 	}
 }
 
-static void add_call(const struct tare_fold *f, struct tare_training_fold *t,
+static void add_call(const struct tare_fold *f, struct tare_training_thread *t,
 		     const struct tare_step *s)
 {
 	if (!tare_step_is_sync(s))
@@ -192,26 +199,25 @@ static void add_call(const struct tare_fold *f, struct tare_training_fold *t,
 }
 
 /* Of several threads that train, a call is that of the one that made it; other threads work for the only one. */
-static bool is_for(const struct tare_work *w, const struct tare_training_fold *t,
+static bool is_for(const struct tare_training_threads *at, const struct tare_training_thread *t,
 		   const struct tare_step *s)
 {
-	return w->training_nr == 1 || t->tid == s->tid;
+	return at->count == 1 || t->tid == s->tid;
 }
 
 /* A call of no device is of all that the process trains on. */
-void tare_fold_training_call(const struct tare_fold *f, const struct tare_step *s)
+void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
+			const struct tare_step *s)
 {
-	const struct tare_process_fold *p = f->processes[s->process];
-
 	if (s->is_folded || s->effect == TARE_EFFECT_UNDO)
 		return;
-	for (int i = 0; i < p->place_nr; i++) {
-		struct tare_work *w =
-			s->device < 0 || s->device == i ? at_place(f, s->process, i) : NULL;
+	for (int i = 0; i < p->device_nr; i++) {
+		struct tare_training_threads *at =
+			s->device < 0 || s->device == i ? tare_training_at(p, s->process, i) : NULL;
 
-		for (size_t n = 0; w && n < w->training_nr; n++)
-			if (is_for(w, w->trainings[n], s))
-				add_call(f, w->trainings[n], s);
+		for (size_t n = 0; at && n < at->count; n++)
+			if (is_for(at, &at->items[n], s))
+				add_call(f, &at->items[n], s);
 	}
 }
 
@@ -236,32 +242,25 @@ bool tare_training_is_step(const char *name)
 	return false;
 }
 
-void tare_fold_training_phase(struct tare_fold *f, const struct tare_device_fold *d,
-			      const struct tare_phase_frame *frame, int64_t at, bool is_end)
+void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
+			 const struct tare_phase_change *c)
 {
-	const struct tare_phase_known *k = frame->known < 0 ? NULL : &f->phases.known[frame->known];
+	struct tare_training_threads *at =
+		c->device < 0 ? NULL : tare_training_at(p, c->process, c->device);
+	struct tare_training_thread *t;
 	struct tare_training_list *l;
-	struct tare_training_fold *t;
-	struct tare_work *w;
 
-	if (!k || !tare_training_is_step(k->name))
+	if (!at || !tare_training_is_step(c->name))
 		return;
-	w = &tare_fold_place(f, k->process, d->index)->blocks.work;
-	t = training_of(w, tare_work_thread(w, frame->tid), k->process, d->index);
+	t = made_of(at, c->tid);
 	if (!t)
 		return;
 	l = &t->lists[TARE_TRAINING_PHASES];
-	if (!is_end && !l->depth++)
-		tare_training_begin(l, at, d->used, d->live);
-	else if (is_end && l->depth && !--l->depth)
-		tare_training_end(l, at);
-}
-
-void tare_training_free(struct tare_training_fold *t)
-{
-	for (int i = 0; t && i < TARE_TRAINING_BY_NR; i++)
-		free(t->lists[i].items);
-	free(t);
+	if (!c->is_end && !l->depth++)
+		tare_training_begin_step(l, c->t, f->devices[c->device]->used,
+					 f->devices[c->device]->live);
+	else if (c->is_end && l->depth && !--l->depth)
+		tare_training_end_step(l, c->t);
 }
 
 /* ---- the end ---- */
@@ -273,29 +272,50 @@ static bool is_like_before(const struct tare_training_last *l)
 }
 
 /* After its last step a program makes nothing any more; one that was killed, or still runs, may be in the middle. */
-static void end_last(struct tare_training_fold *t, bool is_in_order)
+static void end_last(struct tare_training_thread *t, bool is_in_order)
 {
 	if (t->has_backward && (is_in_order || is_like_before(&t->lasts[0])))
-		tare_training_end(&t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
+		tare_training_end_step(&t->lists[TARE_TRAINING_BACKWARDS], t->last_ns);
 	if (t->has_optimizer && (is_in_order || is_like_before(&t->lasts[1])))
-		tare_training_end(&t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
+		tare_training_end_step(&t->lists[TARE_TRAINING_OPTIMIZER], t->last_ns);
 }
 
-static void end_all(struct tare_work *w, bool is_in_order)
+void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f)
 {
-	for (size_t i = 0; i < w->training_nr; i++)
-		end_last(w->trainings[i], is_in_order);
+	for (int i = 0; i < p->process_nr; i++)
+		for (int d = -1; d < p->device_nr; d++) {
+			struct tare_training_threads *at = tare_training_at(p, i, d);
+
+			for (size_t n = 0; n < at->count; n++)
+				end_last(&at->items[n], f->processes[i]->process->is_ended);
+		}
 }
 
-void tare_fold_training_finish(struct tare_fold *f)
+/* A step that is open has begun, and of phases there are as many open as began. */
+const char *tare_training_check(const struct tare_training_part *p, const struct tare_fold *f)
 {
-	for (int i = 0; i < f->process_nr; i++) {
-		struct tare_process_fold *p = f->processes[i];
+	(void)f;
+	for (size_t i = 0; i < (size_t)p->process_nr * ((size_t)p->device_nr + 1); i++)
+		for (size_t n = 0; n < p->places[i].count; n++) {
+			const struct tare_training_list *l =
+				&p->places[i].items[n].lists[TARE_TRAINING_PHASES];
 
-		for (int k = 0; p && k < p->place_nr; k++)
-			if (p->places[k])
-				end_all(&p->places[k]->blocks.work, p->process->is_ended);
-		if (p)
-			end_all(&p->host_blocks.work, p->process->is_ended);
+			if (l->depth < 0 || l->is_open != (l->depth > 0))
+				return "a step of training is open without a phase, or the other way round";
+		}
+	return NULL;
+}
+
+void tare_training_free(struct tare_training_part *p)
+{
+	for (size_t i = 0; i < (size_t)p->process_nr * ((size_t)p->device_nr + 1); i++) {
+		struct tare_training_threads *at = &p->places[i];
+
+		for (size_t n = 0; n < at->count; n++)
+			for (int k = 0; k < TARE_TRAINING_BY_NR; k++)
+				free(at->items[n].lists[k].items);
+		free(at->items);
+		tare_map_free(&at->of_tid);
 	}
+	free(p->places);
 }

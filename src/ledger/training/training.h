@@ -6,7 +6,14 @@
 #ifndef TARE_LEDGER_TRAINING_H
 #define TARE_LEDGER_TRAINING_H
 
+#include "base/map.h"
 #include "ledger/ledger.h"
+
+struct tare_block_change;
+struct tare_device_fold;
+struct tare_fold;
+struct tare_phase_change;
+struct tare_step;
 
 /* Steps of one kind. Of many, every `stride`-th is kept: medians need no more. */
 struct tare_training_list {
@@ -21,8 +28,8 @@ struct tare_training_list {
 };
 
 /* training_list.c. An end of what is not open is none. */
-void tare_training_begin(struct tare_training_list *l, int64_t t, int64_t used, int64_t live);
-void tare_training_end(struct tare_training_list *l, int64_t t);
+void tare_training_begin_step(struct tare_training_list *l, int64_t t, int64_t used, int64_t live);
+void tare_training_end_step(struct tare_training_list *l, int64_t t);
 void tare_training_most(struct tare_training_list *l, enum tare_training_figure what, int64_t now);
 
 /* What a piece of work of one kind made last, and what the piece of that kind before it did. */
@@ -31,8 +38,8 @@ struct tare_training_last {
 	int64_t bytes, before_bytes; /* 0: nothing */
 };
 
-struct tare_training_fold {
-	int process, device; /* -1: in the memory of the CPU */
+/* A thread that trains, by its blocks in one memory. */
+struct tare_training_thread {
 	uint32_t tid;
 	uint32_t section, backwards;
 	bool has_backward, has_optimizer;   /* since the last step of that kind ended */
@@ -40,5 +47,39 @@ struct tare_training_fold {
 	int64_t last_ns;                    /* when one of these made its last block */
 	struct tare_training_list lists[TARE_TRAINING_BY_NR];
 };
+
+/* All of one process in one memory. */
+struct tare_training_threads {
+	struct tare_training_thread *items;
+	size_t count, cap;
+	size_t last;            /* 1 + the place of the one that was looked for last */
+	struct tare_map of_tid; /* → 1 + place */
+};
+
+/* The part. By process and memory: those of CPUs stand before the devices. */
+struct tare_training_part {
+	struct tare_training_threads *places;
+	int process_nr, device_nr;
+};
+
+void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f);
+void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
+			const struct tare_step *s); /* f->ops are its */
+void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
+			 const struct tare_block_change *c);
+void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
+			const struct tare_device_fold *d, int64_t t);
+void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
+			 const struct tare_phase_change *c);
+void tare_training_finish(struct tare_training_part *p, const struct tare_fold *f);
+void tare_training_rows(const struct tare_training_part *p, const struct tare_fold *f,
+			struct tare_ledger *out);
+const char *tare_training_check(const struct tare_training_part *p, const struct tare_fold *f);
+void tare_training_free(struct tare_training_part *p);
+
+/* Those of a process (device -1: in the memory of the CPU); NULL: it is none of the recording's. */
+struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
+					       int device);
+bool tare_training_is_step(const char *name); /* of a phase */
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { KEPT = 2048 /* steps of a list */ };
 
-void tare_training_begin(struct tare_training_list *l, int64_t t, int64_t used, int64_t live)
+void tare_training_begin_step(struct tare_training_list *l, int64_t t, int64_t used, int64_t live)
 {
 	l->is_open = true;
 	l->begin_ns = t;
@@ -23,7 +23,7 @@ static void thin_out(struct tare_training_list *l)
 	l->stride *= 2;
 }
 
-void tare_training_end(struct tare_training_list *l, int64_t t)
+void tare_training_end_step(struct tare_training_list *l, int64_t t)
 {
 	if (!l->is_open)
 		return;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns while they are being filled; see course.h. */
-#ifndef TARE_LEDGER_COURSE_FOLD_H
-#define TARE_LEDGER_COURSE_FOLD_H
+/* What is in use over time, column by column; see course.h. */
+#ifndef TARE_LEDGER_CORE_SAMPLES_H
+#define TARE_LEDGER_CORE_SAMPLES_H
 
-#include "base/map.h"
 #include "ledger/category.h"
 #include "ledger/course.h"
-
-struct tare_fold;
-struct tare_device_fold;
 
 /* One moment of a column. Of two with as much in use, that with more in tensors is the larger. */
 struct tare_sample {
@@ -30,19 +26,7 @@ struct tare_samples {
 	int64_t *parts;
 };
 
-/* Phases as they end. */
-struct tare_spans {
-	struct tare_span_fold {
-		int known; /* of the fold's phases */
-		int64_t begin, end;
-		uint64_t count;
-	} * items;
-	size_t count, cap;
-	struct tare_map last_of; /* known → 1 + the last span of it */
-	uint64_t dropped;
-};
-
-/* Tensors by category at the points of a panel; tensors/history_category.c. No panel: they are not asked for. */
+/* Tensors by category at the points of a panel; No panel: they are not asked for. */
 struct tare_kinds {
 	const struct tare_course_panel *panel;
 	int64_t *change; /* by category and point; once it is finished: how much there is */
@@ -78,26 +62,14 @@ void tare_samples_shift(struct tare_samples *s, int part, int64_t by);
 size_t tare_samples_list(const struct tare_samples *s, size_t *out);
 const struct tare_sample *tare_sample_at(const struct tare_samples *s, size_t place);
 const int64_t *tare_sample_parts(const struct tare_samples *s, size_t place);
+/* The most of every column. */
+struct tare_arena;
+struct tare_timeline;
+void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
+			struct tare_timeline *out);
 void tare_samples_free(struct tare_samples *s);
 
-/* history/span.c */
-void tare_fold_course_span(struct tare_fold *f, int known, int64_t begin, int64_t end);
-void tare_fold_course_spans(struct tare_fold *f, struct tare_course *out);
-void tare_spans_free(struct tare_spans *s);
-
-/* history/history.c: something is about to happen at t; it has happened; and its `used` has moved */
-void tare_fold_course_begin(struct tare_fold *f, struct tare_course *out,
-			    const struct tare_course *first);
-void tare_fold_course_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-void tare_fold_course_host(struct tare_fold *f, int64_t t); /* the same for tensors on the CPU */
-void tare_fold_course_finish(struct tare_fold *f);
-void tare_fold_course_end(struct tare_fold *f);
-
-/* tensors/history_category.c: device -1: the memory of CPUs. Points count from 0; the one behind the last is the peak. */
-struct tare_live_block;
-void tare_fold_course_kinds_begin(struct tare_fold *f, const struct tare_course *first);
-void tare_fold_course_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
-void tare_fold_course_kinds_finish(struct tare_fold *f, int device);
+/* Tensors of a category at a point; points count from 0, and the one behind the last is the peak. */
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point);
 
 #endif

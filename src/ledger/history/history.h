@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory over time, as the samples that the books keep make it up, and when phases were open. */
+#ifndef TARE_LEDGER_HISTORY_H
+#define TARE_LEDGER_HISTORY_H
+
+#include "base/map.h"
+#include "ledger/course.h"
+
+struct tare_device_fold;
+struct tare_fold;
+struct tare_phase_change;
+
+/* A phase while it was open, or repeats that a picture would not show apart. */
+struct tare_history_span {
+	uint64_t known; /* the same for repeats of one phase */
+	const char *name;
+	bool is_mark;
+	int64_t begin, end;
+	uint64_t count;
+};
+
+/* The part. */
+struct tare_history_part {
+	struct tare_history_span *items;
+	size_t count, cap;
+	struct tare_map last_of; /* known → 1 + the last span of it */
+	uint64_t dropped;
+};
+
+void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
+void tare_history_phase(struct tare_history_part *p, const struct tare_fold *f,
+			const struct tare_phase_change *c);
+/* The state has held up to t: it is about to change, or it has and what is in use too. */
+void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
+			  struct tare_device_fold *d, int64_t t);
+void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		       int64_t t);
+void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t t);
+void tare_history_close(struct tare_history_part *p, struct tare_fold *f);
+const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f);
+void tare_history_free(struct tare_history_part *p);
+
+/* span.c */
+void tare_history_spans(const struct tare_history_part *p, struct tare_course *out);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts/parts.h"
+
+#include "base/print.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+struct tare_parts *tare_parts_new(void)
+{
+	return tare_xcalloc(1, sizeof(struct tare_parts));
+}
+
+void tare_parts_free(struct tare_parts *p)
+{
+#define TARE_PART(name) tare_##name##_free(&p->name);
+#include "ledger/parts/parts.def"
+	free(p);
+}
+
+void tare_parts_begin(struct tare_fold *f)
+{
+#define TARE_PART_BEGINS(name) tare_##name##_begin(&f->parts->name, f);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_call(struct tare_fold *f, const struct tare_step *s)
+{
+#define TARE_PART_CALL(name) tare_##name##_call(&f->parts->name, f, s);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c)
+{
+#define TARE_PART_BLOCK(name) tare_##name##_block(&f->parts->name, f, c);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_phases(struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->phase_changes.count; i++) {
+		const struct tare_phase_change *c = &f->phase_changes.items[i];
+
+#define TARE_PART_PHASE(name) tare_##name##_phase(&f->parts->name, f, c);
+#include "ledger/parts/parts.def"
+	}
+	f->phase_changes.count = 0;
+}
+
+void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+#define TARE_PART_ADVANCE(name) tare_##name##_advance(&f->parts->name, f, d, t);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_host(struct tare_fold *f, int64_t t)
+{
+#define TARE_PART_HOST(name) tare_##name##_host(&f->parts->name, f, t);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+#define TARE_PART_USED(name) tare_##name##_used(&f->parts->name, f, d, t);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_finish(struct tare_fold *f)
+{
+#define TARE_PART_FINISH(name) tare_##name##_finish(&f->parts->name, f);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_close(struct tare_fold *f)
+{
+#define TARE_PART_CLOSE(name) tare_##name##_close(&f->parts->name, f);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out)
+{
+#define TARE_PART_ROWS(name) tare_##name##_rows(&f->parts->name, f, out);
+#include "ledger/parts/parts.def"
+}
+
+#ifdef TARE_CHECK
+static void check(const char *part, const char *wrong)
+{
+	if (!wrong)
+		return;
+	tare_say("the ledger is wrong: %s: %s", part, wrong);
+	abort();
+}
+
+void tare_parts_check(const struct tare_fold *f)
+{
+#define TARE_PART_CHECK(name) check(#name, tare_##name##_check(&f->parts->name, f));
+#include "ledger/parts/parts.def"
+}
+#endif

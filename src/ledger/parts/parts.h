@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens, as all parts that take it are told: parts.def, spelled out when this is compiled. */
+#ifndef TARE_LEDGER_PARTS_H
+#define TARE_LEDGER_PARTS_H
+
+#include "ledger/core/change.h"
+#include "ledger/fold.h"
+#include "ledger/history/history.h"
+#include "ledger/training/training.h"
+
+struct tare_parts {
+#define TARE_PART(name) struct tare_##name##_part name;
+#include "ledger/parts/parts.def"
+};
+
+struct tare_parts *tare_parts_new(void);
+void tare_parts_free(struct tare_parts *p);
+void tare_parts_begin(struct tare_fold *f);
+void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
+void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c);
+void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
+void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_parts_host(struct tare_fold *f, int64_t t);
+void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_parts_finish(struct tare_fold *f);
+void tare_parts_close(struct tare_fold *f);
+void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
+
+/* After every event, where it is asked for: ends the program with a sentence if a part is wrong. */
+#ifdef TARE_CHECK
+void tare_parts_check(const struct tare_fold *f);
+#else
+static inline void tare_parts_check(const struct tare_fold *f)
+{
+	(void)f;
+}
+#endif
+
+#endif
