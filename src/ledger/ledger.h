@@ -341,8 +341,9 @@ struct tare_loss {
 	uint32_t tid;     /* 0: of several threads, or not known */
 	uint64_t records; /* 0: nobody knows how many */
 	int64_t from_ns, to_ns;
-	uint32_t reason; /* enum tare_lost_reason */
-	bool is_of_tare; /* readings of `tare` itself: what programs did is known all the same */
+	const char *reason; /* "disk-full" */
+	const char *why;    /* the end of a sentence with "because" */
+	bool is_of_tare;    /* readings of `tare` itself: what programs did is known all the same */
 };
 
 /* When nothing but ends of objects was recorded, or after a stop nothing at all. */

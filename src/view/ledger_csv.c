@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_csv.h"
 
-#include "trace/decode.h"
+#include "trace/format.h"
 
 static const struct tare_column columns[] = {
 	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
@@ -86,7 +86,7 @@ static void add_losses(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_emit_cell_unknown(e);
 		tare_emit_cell_text(e, "lost");
 		tare_emit_cell_unknown(e);
-		tare_emit_cell_text(e, tare_lost_meaning(l->reason));
+		tare_emit_cell_text(e, l->why);
 		for (int k = 0; k < 5; k++) /* bytes to elastic */
 			tare_emit_cell_unknown(e);
 		if (l->records)

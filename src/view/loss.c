@@ -3,7 +3,6 @@
 
 #include "base/sat.h"
 #include "base/units.h"
-#include "trace/decode.h"
 
 #include <inttypes.h>
 
@@ -11,7 +10,7 @@
 struct sum {
 	uint64_t records, most; /* most: of one row, whose reason is told */
 	int64_t from_ns, to_ns;
-	uint32_t reason;
+	const char *why;
 	int row_nr;
 };
 
@@ -30,7 +29,7 @@ static struct sum sum_up(const struct tare_ledger *ledger, bool is_counted)
 			s.to_ns = l->to_ns;
 		if (!s.row_nr++ || l->records > s.most) {
 			s.most = l->records;
-			s.reason = l->reason;
+			s.why = l->why;
 		}
 		s.records = tare_sat_addu(s.records, l->records);
 	}
@@ -51,7 +50,7 @@ static void add(struct tare_str *out, const struct sum *s, size_t width)
 		tare_str_add(&line, "! Records are missing");
 	tare_str_addf(&line, ", from %s to %s, because %s; nothing after that is exact",
 		      tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns),
-		      tare_lost_meaning(s->reason));
+		      s->why);
 	tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
 	tare_str_add_char(out, '\n');
 	tare_str_free(&line);
@@ -85,8 +84,8 @@ void tare_loss_json(struct tare_json *j, const struct tare_ledger *ledger)
 			tare_json_null(j, "records");
 		tare_json_i64(j, "from_ns", l->from_ns);
 		tare_json_i64(j, "to_ns", l->to_ns);
-		tare_json_str(j, "reason", tare_lost_word(l->reason));
-		tare_json_str(j, "why", tare_lost_meaning(l->reason));
+		tare_json_str(j, "reason", l->reason);
+		tare_json_str(j, "why", l->why);
 		tare_json_close(j);
 	}
 	tare_json_close(j);

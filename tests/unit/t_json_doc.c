@@ -112,7 +112,12 @@ TEST(every_block_of_the_page_is_json)
 
 TEST(a_ledger_has_the_documented_keys)
 {
-	struct tare_loss loss = { .pid = 431, .program = "train", .tid = 432, .records = 17 };
+	struct tare_loss loss = { .pid = 431,
+				  .program = "train",
+				  .tid = 432,
+				  .records = 17,
+				  .reason = "disk-full",
+				  .why = "" };
 	struct tare_ledger ledger = *sample_card();
 	struct tare_str out = { 0 };
 	struct tare_emit e;

@@ -261,7 +261,7 @@ TEST(nothing_of_a_process_is_exact_from_its_first_lost_record_on)
 	CHECK_INT(l.losses[0].records, 17);
 	CHECK_INT(l.losses[0].from_ns, 8 * MS);
 	CHECK_INT(l.losses[0].to_ns, 10 * MS);
-	CHECK_INT(l.losses[0].reason, TARE_LOST_DISK_FULL);
+	CHECK_STR(l.losses[0].reason, "disk-full");
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -288,7 +288,7 @@ TEST(nothing_of_a_process_is_exact_behind_damage_of_its_log)
 	CHECK_INT(l.losses[0].records, 0);
 	CHECK_INT(l.losses[0].from_ns, 8 * MS);
 	CHECK_INT(l.losses[0].to_ns, 10 * MS);
-	CHECK_INT(l.losses[0].reason, TARE_LOST_DAMAGED);
+	CHECK_STR(l.losses[0].reason, "damaged");
 	for (int i = 0; i < l.host_nr; i++)
 		CHECK_INT(l.hosts[i].evidence,
 			  l.hosts[i].pid == 500 ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_EXACT);
@@ -317,7 +317,7 @@ TEST(losses_are_told_by_process_thread_and_reason)
 	CHECK_INT(l.losses[0].to_ns, 11 * MS);
 	CHECK_INT(l.losses[1].tid, 77);
 	CHECK_INT(l.losses[1].records, 1);
-	CHECK_INT(l.losses[1].reason, TARE_LOST_NO_LANE);
+	CHECK_STR(l.losses[1].reason, "no-lane");
 	/* Nothing that was recorded came later: what was lost did. */
 	CHECK_INT(world_row(&l, 0, "process:431/allocations")->evidence, TARE_EVIDENCE_INFERRED);
 	tare_ledger_free(&l);

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/sat.h"
-#include "base/xalloc.h"
+#include "trace/decode.h"
 
 #include <stdlib.h>
 
@@ -136,7 +136,8 @@ void tare_fold_snapshot_losses(const struct tare_fold *f, struct tare_ledger *ou
 			.records = l->records,
 			.from_ns = l->from_ns,
 			.to_ns = l->to_ns,
-			.reason = l->reason,
+			.reason = tare_lost_word(l->reason),
+			.why = tare_lost_meaning(l->reason),
 			.is_of_tare = p->role != TARE_ROLE_PROGRAM,
 		};
 	}
