@@ -251,6 +251,7 @@ static void *resolve_indirect(uintptr_t resolver)
 
 void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const char *version)
 {
+	const uint8_t *begin, *end;
 	const ElfW(Sym) * sym;
 	struct tables t;
 	struct search s;
@@ -266,7 +267,10 @@ void *tare_elf_symbol(const struct tare_elf_object *obj, const char *name, const
 	if (!sym)
 		return NULL;
 	addr = sym->st_value + (sym->st_shndx == SHN_ABS ? 0 : obj->base);
-	return ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? resolve_indirect(addr) : (void *)addr;
+	if (ELF64_ST_TYPE(sym->st_info) != STT_GNU_IFUNC)
+		return (void *)addr;
+	/* It is called, so it is code of the object, whatever the table says. */
+	return tare_elf_segment(obj, addr, PF_X, &begin, &end) ? resolve_indirect(addr) : NULL;
 }
 
 bool tare_elf_needs(const struct tare_elf_object *obj, const char *soname)

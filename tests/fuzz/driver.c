@@ -102,6 +102,19 @@ static int write_input(const char *path, const uint8_t *bytes, size_t size)
 	return f && fwrite(bytes, 1, size, f) == size && fclose(f) == 0 ? 0 : 1;
 }
 
+/* A sanitizer ends with a signal, too, so that the input is left. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "abort_on_error=1";
+}
+
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "abort_on_error=1:print_stacktrace=1";
+}
+
 static char crash_path[64];
 
 /* The input is all in memory still; nothing else is needed here. */
