@@ -60,7 +60,14 @@ bool tare_db_is_null(const struct tare_db_rows *rows, int column);
 int64_t tare_db_int(const struct tare_db_rows *rows, int column);
 double tare_db_real(const struct tare_db_rows *rows, int column); /* NaN: null */
 const char *tare_db_text(const struct tare_db_rows *rows,
-			 int column);         /* NULL: null; until the next row */
+			 int column); /* NULL: null; until the next row */
+/* What should never be null, and in a damaged file is: then "". */
+static inline const char *tare_db_name(const struct tare_db_rows *rows, int column)
+{
+	const char *text = tare_db_text(rows, column);
+
+	return text ? text : "";
+}
 void tare_db_done(struct tare_db_rows *rows); /* NULL is fine */
 
 #endif

@@ -49,7 +49,7 @@ static int say_names(struct tare_db *db, const char *phase, struct tare_err *err
 	while (!rc && (rc = tare_db_next(rows, err)) > 0) {
 		rc = 0;
 		if (names.len < NAMES_LENGTH)
-			add_name(&names, tare_db_text(rows, 0));
+			add_name(&names, tare_db_name(rows, 0));
 	}
 	tare_db_done(rows);
 	if (!rc)
@@ -73,7 +73,7 @@ static int check(struct tare_db *db, struct tare_err *err)
 	if (!rc)
 		rc = tare_db_next(rows, err);
 	if (rc > 0)
-		rc = say_names(db, tare_db_text(rows, 0), err);
+		rc = say_names(db, tare_db_name(rows, 0), err);
 	tare_db_done(rows);
 	return rc;
 }

@@ -38,7 +38,7 @@ static int set_params(struct reading *r, struct tare_series *s, int64_t run)
 		"i", run);
 
 	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
-		tare_series_set(r->list, s, tare_db_text(rows, 0), tare_db_text(rows, 1));
+		tare_series_set(r->list, s, tare_db_name(rows, 0), tare_db_name(rows, 1));
 		rc = 0;
 	}
 	tare_db_done(rows);
@@ -53,8 +53,8 @@ static int set_phase_params(struct reading *r, struct tare_series *s, int64_t ru
 			       run, phase);
 
 	while (!rc && (rc = tare_db_next(rows, r->err)) > 0) {
-		if (strcmp(tare_db_text(rows, 0), s->name))
-			tare_series_set(r->list, s, tare_db_text(rows, 0), tare_db_text(rows, 1));
+		if (strcmp(tare_db_name(rows, 0), s->name))
+			tare_series_set(r->list, s, tare_db_name(rows, 0), tare_db_name(rows, 1));
 		rc = 0;
 	}
 	tare_db_done(rows);
@@ -95,7 +95,7 @@ static int each_phase(struct reading *r, struct tare_db_rows *rows)
 	struct tare_str name = { 0 };
 	int rc;
 
-	tare_str_addf(&name, "phase %s", tare_series_phase_name(r->list, tare_db_text(rows, 2)));
+	tare_str_addf(&name, "phase %s", tare_series_phase_name(r->list, tare_db_name(rows, 2)));
 	s = tare_series_get(r->list, TARE_SERIES_PHASE, tare_str_text(&name));
 	tare_str_free(&name);
 	s->is_outer = tare_db_int(rows, 3) == 0;
@@ -110,13 +110,13 @@ static int each_phase(struct reading *r, struct tare_db_rows *rows)
 /* run, phase, path, count, account ("": all of them), bytes */
 static int each_change(struct reading *r, struct tare_db_rows *rows)
 {
-	const char *account = tare_db_text(rows, 4);
+	const char *account = tare_db_name(rows, 4);
 	int64_t repeats = tare_db_int(rows, 3);
 	struct tare_series *s;
 	struct tare_str name = { 0 };
 	int rc;
 
-	tare_str_addf(&name, "%s%s%s", tare_series_phase_name(r->list, tare_db_text(rows, 2)),
+	tare_str_addf(&name, "%s%s%s", tare_series_phase_name(r->list, tare_db_name(rows, 2)),
 		      *account ? ": " : "", account);
 	s = tare_series_get(r->list, TARE_SERIES_CHANGE, tare_str_text(&name));
 	tare_str_free(&name);
@@ -164,9 +164,9 @@ static int each_account(struct reading *r, struct tare_db_rows *rows)
 	struct tare_str name = { 0 };
 	int rc;
 
-	tare_str_add(&name, tare_db_text(rows, 1));
-	if (*tare_db_text(rows, 2))
-		tare_str_addf(&name, "/%s", tare_db_text(rows, 2));
+	tare_str_add(&name, tare_db_name(rows, 1));
+	if (*tare_db_name(rows, 2))
+		tare_str_addf(&name, "/%s", tare_db_name(rows, 2));
 	rc = add(r, TARE_SERIES_ACCOUNT, tare_str_text(&name), tare_db_int(rows, 0),
 		 tare_db_real(rows, 3));
 	tare_str_free(&name);
