@@ -155,24 +155,41 @@ static const struct tare_json_value *read_json(struct tare_recording *r, const c
 	return value;
 }
 
-static void read_control(struct tare_recording *r, const char *folder)
+static bool read_page(struct tare_control *control, const char *folder)
 {
 	char *path = join(folder, "control", "");
 	struct tare_str text = { 0 };
-	struct tare_control control;
+	bool is_read =
+		!tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(*control);
 
-	if (!tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(control)) {
-		memcpy(&control, text.data, sizeof(control));
-		if (!memcmp(control.magic, TARE_CONTROL_MAGIC, sizeof(control.magic)) &&
-		    control.version <= TARE_FORMAT_VERSION && control.degraded > 0)
-			tare_recording_add_note(
-				r,
-				"%llu of the processes could not open a log in %s and are "
-				"not in this recording: the disk was full or not writable",
-				(unsigned long long)control.degraded, folder);
-	}
+	if (is_read)
+		memcpy(control, text.data, sizeof(*control));
 	tare_str_free(&text);
 	free(path);
+	return is_read && !memcmp(control->magic, TARE_CONTROL_MAGIC, sizeof(control->magic)) &&
+	       control->version <= TARE_FORMAT_VERSION;
+}
+
+/* What processes could say nowhere else. */
+static void read_control(struct tare_recording *r, struct tare_rfolder *folder)
+{
+	const char *path = folder->spool ? folder->spool : folder->path;
+	struct tare_control control;
+
+	if (!read_page(&control, path))
+		return;
+	if (control.degraded > 0)
+		tare_recording_add_note(r,
+					"%llu of the processes could not open a log in %s and are "
+					"not in this recording: the disk was full or not writable",
+					(unsigned long long)control.degraded, path);
+	folder->lost_in_memory = control.lost_records;
+	if (control.lost_records > 0)
+		tare_recording_add_note(r,
+					"%llu records in %s given up because %s; nobody knows of "
+					"which process",
+					(unsigned long long)control.lost_records, path,
+					tare_lost_meaning(TARE_LOST_IN_MEMORY));
 }
 
 /* `tare` records to a local spool when the target is a network folder, and copies at the end. */
@@ -235,7 +252,7 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 	state = tare_json_get_str(folder->json, "state");
 	if (state && !strcmp(state, "recording"))
 		r->is_open = true;
-	read_control(r, folder->spool ? folder->spool : path);
+	read_control(r, folder);
 	rc = list(path, &logs, NULL, err);
 	if (!rc && folder->spool)
 		rc = list(folder->spool, &logs, NULL, err);

@@ -254,6 +254,21 @@ static void spread_damage(struct tare_recording *r)
 	}
 }
 
+/* So is what went with a ring that had no file. */
+static void spread_lost(struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->process_nr; i++) {
+		struct tare_process *p = &r->processes[i]->public;
+
+		if (p->role != TARE_ROLE_PROGRAM || !r->processes[i]->folder ||
+		    !r->processes[i]->folder->lost_in_memory)
+			continue;
+		p->is_damaged = true;
+		p->damage_from_ns = p->first_ns;
+		p->damage_to_ns = p->last_ns;
+	}
+}
+
 static int by_first(const void *a, const void *b)
 {
 	const struct tare_process *x = &(*(struct tare_rprocess *const *)a)->public;
@@ -301,6 +316,7 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
 	spread_damage(r);
+	spread_lost(r);
 	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;

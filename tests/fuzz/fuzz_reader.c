@@ -202,7 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	at += head.ring;
 	write_file("tare.events", at, head.tare);
 	at += head.tare;
-	write_file("recording.json", at, left);
+	write_file("recording.json", at, head.flags & FUZZ_CONTROL ? 0 : left);
+	write_file("control", at, head.flags & FUZZ_CONTROL ? left : 0);
 	if (tare_recording_open(&r, make_dir(), NULL))
 		return 0;
 	read_events(r);

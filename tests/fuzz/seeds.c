@@ -75,6 +75,10 @@ static void fill_checkpoint(struct make_log *t, const struct make_log *m)
 size_t fuzz_seed(int n, uint8_t *out)
 {
 	static struct make_log m, t;
+	static const struct tare_control control = { .magic = TARE_CONTROL_MAGIC,
+						     .version = TARE_FORMAT_VERSION,
+						     .degraded = 2,
+						     .lost_records = 3 };
 	struct fuzz_head head = { .flags = n % 2 ? FUZZ_RESEAL : 0 };
 	size_t at = sizeof(head), body;
 
@@ -99,7 +103,12 @@ size_t fuzz_seed(int n, uint8_t *out)
 	head.ring = (uint32_t)(at - sizeof(head)) - head.events;
 	at = put_log(out, at, &t, t.size);
 	head.tare = (uint32_t)(at - sizeof(head)) - head.events - head.ring;
-	at = put(out, at, json, sizeof(json) - 1);
+	if (n == 6) {
+		head.flags |= FUZZ_CONTROL;
+		at = put(out, at, &control, sizeof(control));
+	} else {
+		at = put(out, at, json, sizeof(json) - 1);
+	}
 	memcpy(out, &head, sizeof(head));
 	make_log_free(&m);
 	make_log_free(&t);
@@ -108,5 +117,5 @@ size_t fuzz_seed(int n, uint8_t *out)
 
 int fuzz_seed_nr(void)
 {
-	return 6;
+	return 7;
 }

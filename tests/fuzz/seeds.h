@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * An input of the fuzz target is a whole recording: a head, then four files one after another. What
+ * An input of fuzz_reader is a whole recording: a head, then four files one after another. What
  * the sizes leave over belongs to the last one. Of the ring there are only the parts that are not empty:
  * FUZZ_RING_HEAD bytes of its header, FUZZ_LANES lanes of its table, then what lies behind the table.
  */
@@ -19,6 +19,7 @@ struct fuzz_head {
 enum {
 	/* Before reading, give every record the seal of its place: so that damage gets past the seal. */
 	FUZZ_RESEAL = 1,
+	FUZZ_CONTROL = 2, /* the last file is `control`, not recording.json */
 	FUZZ_MAX = 1 << 17,
 	FUZZ_RING_HEAD = 640,
 	FUZZ_LANES = 2,

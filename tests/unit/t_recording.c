@@ -599,6 +599,27 @@ TEST(a_whole_log_is_not_damaged)
 	free_both();
 }
 
+/* Whose they were nobody knows: any of the programs'. */
+TEST(records_that_went_with_a_ring_without_a_file)
+{
+	struct tare_control control = { .magic = TARE_CONTROL_MAGIC, .lost_records = 3 };
+	struct tare_recording *r;
+	FILE *f;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	f = fopen(make_path(make_dir(), "control"), "w");
+	CHECK(f && fwrite(&control, sizeof(control), 1, f) == 1 && fclose(f) == 0);
+	r = open_ok(make_dir());
+	CHECK(has_note(r, "3 records in"));
+	CHECK(process_of(r, 431)->is_damaged);
+	CHECK_INT(process_of(r, 431)->damage_from_ns, process_of(r, 431)->first_ns);
+	CHECK(!process_of(r, 400)->is_damaged);
+	tare_recording_close(r);
+	free_both();
+}
+
 TEST(a_checkpoint_stands_for_what_was_folded)
 {
 	struct make_log *c = calloc(1, sizeof(*c));
