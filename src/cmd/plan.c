@@ -141,8 +141,10 @@ static int find_unit(const struct options *o, const struct tare_fit_source *sour
 	if (*unit > 0)
 		return 0;
 	rc = tare_problem_make(&source->table, fit, &arena, &problem, err);
-	if (rc)
+	if (rc) {
+		tare_arena_free(&arena);
 		return rc;
+	}
 	found = tare_unit_of(&problem);
 	if (found.is_bytes)
 		*unit = 1;
