@@ -41,34 +41,30 @@ static inline __attribute__((always_inline)) bool is_same_code(const struct tare
 }
 
 /* While no code object has died, one address is that of one code object, and a pointer into it tells which. */
-static inline __attribute__((always_inline)) bool is_unchanged(const struct tare_python_memo *memo,
-							       const struct tare_python_layout *l,
-							       int place, enum check check,
-							       struct tare_python_file_seen *file)
-{
-	const struct tare_python_link *link = &memo->links[place];
-
-	return tare_python_at(l, link->frame) == link->at &&
-	       (check == NOTHING || is_same_code(memo, l, place, check, file));
-}
-
 static inline __attribute__((always_inline)) int count(struct tare_python_memo *memo,
-						       const struct tare_python_layout *layout,
-						       uint64_t frame, enum check check)
+						       const struct tare_python_layout *l,
+						       uint64_t innermost, enum check check)
 {
-	const struct tare_python_layout l = *layout;
+	const struct tare_python_link *first = memo->links, *link;
+	const size_t to_back = l->back, to_at = l->at;
+	const bool is_pointer = l->instructions != TARE_PYTHON_NONE;
 	struct tare_python_file_seen file = { 0, 0 };
-	uint64_t back;
 	int may_look = 2 * TARE_PYTHON_CHAIN, shared, i;
+	uint64_t frame = innermost, at, back;
 
-	while ((i = find(memo, &l, frame, &may_look)) >= 0) {
-		for (shared = i + 1;; i--) {
-			if (unlikely(!is_unchanged(memo, &l, i, check, &file)))
-				shared = i;
-			back = tare_python_word(memo->links[i].frame + l.back);
-			if (i == 0)
+	while ((i = find(memo, l, frame, &may_look)) >= 0) {
+		for (shared = i + 1, link = first + i;; link--) {
+			frame = link->frame;
+			at = likely(is_pointer) ? tare_python_word(frame + to_at)
+						: tare_python_at(l, frame);
+			if (unlikely(at != link->at) ||
+			    (check != NOTHING &&
+			     !is_same_code(memo, l, (int)(link - first), check, &file)))
+				shared = (int)(link - first);
+			back = tare_python_word(frame + to_back);
+			if (link == first)
 				return back && !memo->is_cut ? 0 : shared;
-			if (unlikely(back != memo->links[i - 1].frame))
+			if (unlikely(back != link[-1].frame))
 				break;
 		}
 		frame = back; /* has another caller than it had: perhaps further out there is one that has not */
@@ -79,7 +75,7 @@ static inline __attribute__((always_inline)) int count(struct tare_python_memo *
 TARE_HOT int tare_python_shared(struct tare_python_memo *memo, const struct tare_python *python,
 				uint64_t frame, bool is_alive)
 {
-	if (is_alive)
+	if (likely(is_alive))
 		return count(memo, &python->layout, frame, NOTHING);
 	return python->has_versions ? count(memo, &python->layout, frame, NUMBER)
 				    : count(memo, &python->layout, frame, CONTENT);
