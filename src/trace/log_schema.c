@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text between the header and position 0, with a NUL behind it; its length without that one. */
+/* The text between the header and position 0, with a NUL behind it; its length without that one. A ring has none. */
 static char *read_text(struct tare_log *log, size_t *size)
 {
-	size_t most = log->info.header.header_bytes - TARE_HEADER_BYTES;
+	uint32_t begin = log->info.header.header_bytes;
+	bool is_there = log->info.has_file && tare_schema_is_begin(begin);
+	size_t most = is_there ? begin - TARE_HEADER_BYTES : 0;
 	char *text = tare_xcalloc(1, most + 1);
 
-	if (log->info.has_file)
+	if (is_there)
 		tare_log_pread(log->fd, text, most, TARE_HEADER_BYTES);
 	*size = strlen(text);
 	return text;

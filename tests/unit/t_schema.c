@@ -5,7 +5,9 @@
 #include "test.h"
 #include "trace/log.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct make_log m, other; /* a log of this version, and the same as another writes it */
 
@@ -358,6 +360,63 @@ TEST(a_schema_that_is_lost)
 	make_log_write(&m, path, SIZE_MAX);
 	log = open_ok(path);
 	CHECK(tare_log_info(log)->is_header_damaged);
+	tare_log_close(log);
+	free(text);
+}
+
+/* Of a ring without its file the schema is known by its sum only. Its header may be anything. */
+TEST(a_ring_alone)
+{
+	const char *path = make_path(make_dir(), "3-0.ring");
+	struct tare_err err = { 0 };
+	struct tare_log_record rec;
+	struct tare_log *log;
+
+	make_log_init(&m, 3, 0);
+	make_log_program(&m);
+	m.header.header_bytes = TARE_LOG_BEGIN;
+	make_log_write_ring(&m, path, 0, true);
+	log = open_ok(path);
+	CHECK_INT(tare_log_next(log, &rec), TARE_LOG_RECORD);
+	CHECK_INT(tare_log_next(log, &rec), TARE_LOG_RECORD);
+	CHECK_STR(rec.info->name, "string");
+	tare_log_close(log);
+	strcpy(m.header.tool, "9.8.7");
+	m.header.schema = 77;
+	for (uint32_t begin = 0; begin < 2000; begin += 500) {
+		m.header.header_bytes = begin;
+		make_log_write_ring(&m, path, 0, true);
+		CHECK_INT(tare_log_open(&log, path, &err), TARE_E_FORMAT);
+		CHECK_HAS(err.text, "open it with Tare 9.8.7");
+	}
+}
+
+/* What a lane of another version's ring lost is told as its own records are. */
+TEST(a_ring_of_a_newer_version)
+{
+	const char *path = make_path(make_dir(), "2-0.events"),
+		   *ring = make_path(make_dir(), "2-0.ring");
+	struct tare_log_record rec;
+	char *text = newer();
+	struct tare_log *log;
+	int at, fd, n = 0;
+
+	make_log_init(&m, 2, 0);
+	make_log_program(&m);
+	write_other(text, path);
+	other.header.schema = tare_schema_sum(text, strlen(text));
+	make_log_write_ring(&other, ring, 0, false);
+	fd = open(ring, O_WRONLY);
+	at = TARE_RING_HEADER_BYTES + (int)offsetof(struct tare_lane, lost);
+	CHECK(pwrite(fd, &(uint64_t){ 12 }, 8, at) == 8);
+	close(fd);
+	CHECK(truncate(path, (off_t)(TARE_HEADER_BYTES + (strlen(text) + 16) / 16 * 16)) == 0);
+	log = open_ok(path);
+	while (tare_log_next(log, &rec) == TARE_LOG_RECORD)
+		n += rec.info->kind == TARE_KIND_EVENT;
+	CHECK_INT(n, 3);
+	CHECK_INT(tare_log_counts(log)->lost, 12);
+	CHECK_INT(tare_log_counts(log)->gaps, 0);
 	tare_log_close(log);
 	free(text);
 }
