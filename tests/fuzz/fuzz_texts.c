@@ -19,6 +19,7 @@
 #include "simgpu/sim_script.h"
 #include "sweep/grid.h"
 #include "trace/rank.h"
+#include "trace/schema.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -174,6 +175,26 @@ static void read_rank(char *text, size_t size)
 	tare_rank_of_text(&rank, text, size);
 }
 
+/* A schema that is one brings any bytes into the structs of this version, and back. */
+static void read_schema(char *text, size_t size)
+{
+	struct tare_schema *schema;
+	uint64_t said[128], rec[128];
+
+	if (tare_schema_parse(&schema, text, size, "log", NULL))
+		return;
+	memset(said, 0xa5, sizeof(said));
+	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+		const struct tare_schema_kind *kind = tare_schema_kind(schema, (uint16_t)id);
+
+		if (!kind || !kind->info)
+			continue;
+		tare_schema_read(kind, said, rec);
+		tare_schema_write(kind, rec, said);
+	}
+	tare_schema_free(schema);
+}
+
 static void read_size(char *text, size_t size)
 {
 	char shown[TARE_UNITS_TEXT_MAX];
@@ -235,6 +256,9 @@ static const struct {
 	{ read_grid, "{\"batch\": [1, 2], \"m\": [\"a\", -3.5e200]}" },
 	{ read_phases, "train.py:87-90" },
 	{ read_rank, "RANK=3\nWORLD_SIZE=8\nLOCAL_RANK=3\nSLURM_PROCID=4\n" },
+	{ read_schema,
+	  "tare schema 1\n4 event NONE EVENT tid:u64:TID device:i8:DEVICE before:u32:BYTES\n"
+	  "2 string TEXT TABLE id:u16:ID bytes:u32:LENGTH\n900 flux PCS X depth:u32:LENGTH\n" },
 	{ read_size, "7.5GiB" },
 	{ read_elf, "\177ELF\2\1\1" },
 	{ print_it, "=x\033[2J\xc2\x9b\xe2\x80\xae\xff,\"<&>'|" },
