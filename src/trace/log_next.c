@@ -83,12 +83,11 @@ static const struct tare_kind_info *layout_of(const struct tare_log *log, uint16
 
 /* How long a record with these fields is as a rule; 0 where that is not known. */
 static uint64_t usual_size(const struct tare_log *log, uint64_t position,
-			   const struct tare_record *head)
+			   const struct tare_kind_info *info)
 {
-	const struct tare_kind_info *info = layout_of(log, head->kind);
 	const uint8_t *bytes = bytes_at(log, position);
 
-	if (!info || head->kind == TARE_KIND_PAD || log->window_end - position < info->fixed)
+	if (!info || info->kind == TARE_KIND_PAD || log->window_end - position < info->fixed)
 		return 0;
 	if (info->tail == TARE_TAIL_NONE)
 		return tare_encode_size(info->fixed, 0);
@@ -102,9 +101,9 @@ static uint64_t usual_size(const struct tare_log *log, uint64_t position,
  * tail would end.
  */
 static uint64_t end_of(const struct tare_log *log, uint64_t position,
-		       const struct tare_record *head)
+		       const struct tare_record *head, const struct tare_kind_info *info)
 {
-	uint64_t size = usual_size(log, position, head);
+	uint64_t size = usual_size(log, position, info);
 	uint64_t said = position + (uint64_t)head->cells * TARE_CELL, usual = position + size;
 
 	if (said > usual)
@@ -152,7 +151,7 @@ static void find_tail(struct tare_log_record *rec, const struct tare_record *hea
 }
 
 /* From another version: the fields into the struct of this one, and the tail that this one expects. */
-static void translate(struct tare_log *log, struct tare_log_record *rec)
+static __attribute__((noinline)) void translate(struct tare_log *log, struct tare_log_record *rec)
 {
 	static const uint64_t no_pcs[1];
 	const struct tare_schema_kind *kind = tare_schema_kind(log->schema, rec->said->kind);
@@ -172,28 +171,48 @@ static void translate(struct tare_log *log, struct tare_log_record *rec)
 		rec->pcs = no_pcs;
 }
 
-void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes)
+/* The fields that a record lacks are 0. */
+static __attribute__((noinline)) void complete(struct tare_log *log, struct tare_log_record *rec,
+					       const uint8_t *bytes)
+{
+	memset(log->said, 0, sizeof(log->said));
+	memcpy(log->said, bytes, rec->bytes);
+	rec->rec.head = (const struct tare_record *)(const void *)log->said;
+}
+
+/* `said`: how a record of its kind lies in this log. Inline, because every record of a file comes through here. */
+static inline __attribute__((always_inline)) void fill(struct tare_log *log,
+						       struct tare_log_record *rec,
+						       const struct tare_kind_info *said,
+						       const uint8_t *bytes)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
 
 	rec->is_repaired = rec->bytes != (uint64_t)head->cells * TARE_CELL;
-	rec->info = rec->said = layout_of(log, head->kind);
+	rec->info = rec->said = said;
 	rec->rec.head = head;
+	if (!said)
+		return;
 	/* What segments have has room for all of it. */
-	if (rec->said && rec->bytes < rec->said->fixed && !log->stored) {
-		memset(log->said, 0, sizeof(log->said));
-		memcpy(log->said, bytes, rec->bytes);
-		rec->rec.head = (const struct tare_record *)(const void *)log->said;
-	}
-	if (rec->said)
+	if (rec->bytes < said->fixed && !log->stored)
+		complete(log, rec, bytes);
+	if (said->tail != TARE_TAIL_NONE)
 		find_tail(rec, rec->rec.head, bytes);
-	if (log->schema && rec->said)
+	if (log->schema)
 		translate(log, rec);
+}
+
+void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes)
+{
+	const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
+
+	fill(log, rec, layout_of(log, head->kind), bytes);
 }
 
 static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 {
 	uint64_t position = log->position, end;
+	const struct tare_kind_info *said;
 	struct tare_record head;
 	const uint8_t *bytes;
 
@@ -201,13 +220,14 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 		return false;
 	bytes = bytes_at(log, position);
 	memcpy(&head, bytes, sizeof(head));
-	end = end_of(log, position, &head);
+	said = layout_of(log, head.kind);
+	end = end_of(log, position, &head, said);
 	if (!end)
 		return false;
 	rec->position = position;
 	rec->bytes = end - position;
 	rec->is_in_ring = position >= log->info.file_end;
-	tare_log_fill(log, rec, bytes);
+	fill(log, rec, said, bytes);
 	log->counts.records++;
 	log->counts.unknown += !rec->info;
 	log->counts.repaired += rec->is_repaired;
