@@ -91,7 +91,7 @@ static void follow(const struct tare_cfi_row *row, struct tare_cfi_rule rule,
 		   const struct tare_regs *regs)
 {
 	const uint8_t *begin, *end;
-	struct tare_stack stack;
+	struct tare_unwind_stack stack;
 	uintptr_t out, first = 1;
 	int64_t offset;
 
