@@ -144,8 +144,10 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
-		      int64_t fall);
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
+			 int64_t beyond);
+int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int process);
 bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
 			      int64_t t);
 

@@ -465,6 +465,13 @@ static inline bool tare_step_is_sync(const struct tare_step *s)
 	       !s->parent && !s->asked;
 }
 
+/* Rule "taking": what makes something gives nothing back, so a fall inside is somebody else's. */
+static inline bool tare_step_only_takes(const struct tare_step *s)
+{
+	return !(s->flags & TARE_EVENT_FAILED) &&
+	       (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
+}
+
 /* What cuCtxSetLimit calls them. */
 enum { TARE_LIMIT_STACK_SIZE = 0, TARE_LIMIT_MALLOC_HEAP_SIZE = 2 };
 

@@ -65,6 +65,23 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 	return &d->threads[d->thread_nr++];
 }
 
+/*
+ * Two readings of a thread, one behind the other, that seem to overlap, for how long a reading took is rounded up:
+ * of the longer one more.
+ */
+static void part(struct tare_step *before, struct tare_step *own)
+{
+	int64_t at = before->weigh_end - before->end > own->begin - own->weigh_begin
+			     ? own->weigh_begin
+			     : before->weigh_end;
+
+	if (at < before->end)
+		at = before->end;
+	if (at > own->begin)
+		at = own->begin;
+	before->weigh_end = own->weigh_begin = at;
+}
+
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_step *s)
 {
@@ -92,12 +109,9 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 	if (t->last != SIZE_MAX && d->cluster.items[t->last].end <= s->begin) {
 		/* The thread's own calls are in order, readings included. */
 		struct tare_step *before = &d->cluster.items[t->last];
-		int64_t between = own->weigh_begin + (before->weigh_end - own->weigh_begin) / 2;
 
 		if (before->weigh_end > own->weigh_begin)
-			before->weigh_end = own->weigh_begin = between < before->end ? before->end
-							       : between > s->begin  ? s->begin
-										     : between;
+			part(before, own);
 	}
 	if (!d->cluster.count)
 		d->weighed_until = d->unweighed_until = INT64_MIN;
@@ -142,13 +156,6 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 		tare_fold_graph_used(f, &a, d->used);
 }
 
-/* Rule "taking": what makes something gives nothing back, so a fall inside is somebody else's. */
-static bool only_takes(const struct tare_step *s)
-{
-	return !(s->flags & TARE_EVENT_FAILED) &&
-	       (s->effect == TARE_EFFECT_NEW || s->class == TARE_CLASS_DRIVER);
-}
-
 /* What was unexplained in a context goes with it, and is nothing that the context had beyond what is booked. */
 static int64_t back_with_context(const struct tare_applied *a, int64_t rest)
 {
@@ -183,7 +190,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		tare_fold_take_ended(f, d, s->weigh_end, s->effect == TARE_EFFECT_NEW, &rest);
 	}
 	rest += back_with_context(&a, rest);
-	if (a.takes_rest && !(rest < 0 && only_takes(s))) {
+	if (a.takes_rest && !(rest < 0 && tare_step_only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	} else if (a.takes_rest) {
 		d->quiet_open += rest; /* a list may tell who it was */

@@ -249,11 +249,11 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 	return fall;
 }
 
-/* One that was killed has no END record: this is when its end is seen. */
+/* One that was killed has no END record: this is when its end is seen. Rule "end": nobody works behind it. */
 static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
 		     int64_t t)
 {
-	for (int i = 0; i < l->count && !d->is_marked[TARE_MARK_END]; i++)
+	for (int i = 0; i < l->count && t >= d->worked_ns && !d->is_marked[TARE_MARK_END]; i++)
 		if (l->items[i].is_chosen && !f->processes[l->items[i].process]->is_ending)
 			tare_fold_mark(f, d, TARE_MARK_END, t);
 }
@@ -284,15 +284,45 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 	}
 }
 
-/* Are there processes that are over and have that much together? */
-bool tare_fold_is_end(const struct tare_fold *f, const struct tare_device_fold *d, int64_t t,
-		      int64_t fall)
+/*
+ * This one went, and `beyond` it the device fell too: that is what starting the driver took, if it is as much.
+ * Returns by how much the books fell. d->used is as in tare_fold_take_ended().
+ */
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
+			 int64_t beyond)
 {
-	struct leavers l = find_leavers(f, d, t);
-	bool is = choose_exact(&l, fall);
+	struct leavers l;
+	int64_t fall = 0;
 
+	tare_fold_share_end(f, process);
+	l = find_leavers(f, d, t);
+	for (int i = 0; i < l.count; i++) {
+		struct leaver *own = &l.items[i];
+
+		if (own->process != process)
+			continue;
+		own->is_chosen = true;
+		fall = own->bytes;
+		if (llabs(beyond - own->driver) > TARE_COUNTER_STEP)
+			fall -= own->driver;
+	}
+	mark_end(f, d, &l, t);
+	if (fall)
+		fall = remove_chosen(f, d, &l, t, fall);
 	free(l.items);
-	return is;
+	return fall;
+}
+
+/* When the process was over, if it is still in the books of the device; INT64_MAX: it is not, or not yet over. */
+int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int process)
+{
+	const struct tare_process_fold *p = f->processes[process];
+
+	if (!tare_fold_is_over(p, INT64_MAX) || d->index >= p->place_nr || !p->places[d->index] ||
+	    p->places[d->index]->is_removed)
+		return INT64_MAX;
+	return p->is_ending ? p->end_ns : p->process->last_ns;
 }
 
 /* Is there anybody whose end could be a fall of the device at that time? */

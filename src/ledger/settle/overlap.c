@@ -103,6 +103,18 @@ static void make_points(struct tare_overlap *o)
 		now = o->points[k].used;
 	}
 	tare_overlap_order(o);
+	for (size_t k = 0; k < o->point_nr; k++) {
+		struct tare_point *p = &o->points[k];
+
+		p->since = k && p[-1].since > p->earliest ? p[-1].since : p->earliest;
+	}
+	for (size_t k = o->point_nr; k-- > 0;) {
+		struct tare_point *p = &o->points[k];
+
+		p->until = p->step == TARE_NOBODY ? p->t : p->latest;
+		if (k + 1 < o->point_nr && p->until > p[1].until)
+			p->until = p[1].until;
+	}
 }
 
 static void sort_by_stamp(struct tare_overlap *o)
@@ -153,35 +165,59 @@ static void apply_all(struct tare_overlap *o)
 	}
 }
 
-/*
- * Which stretches an unweighed call may touch: it has no readings of its own, and those of others were
- * taken at some time between two.
- */
+/* Readings of others tell which stretches a call may touch: each of them was taken at some time between two. */
+static size_t first_stretch(const struct tare_overlap *o, const struct tare_step *s)
+{
+	size_t from = 0, to = o->point_nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (o->points[middle].until <= s->begin)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static size_t end_stretch(const struct tare_overlap *o, const struct tare_step *s, size_t from)
+{
+	size_t to = o->point_nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (o->points[middle].since < s->end)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < o->point_nr ? from + 1 : from;
+}
+
 static void place_unweighed(const struct tare_overlap *o, const struct tare_step *s,
 			    struct tare_member *m)
 {
-	m->from = 0;
-	while (m->from < o->point_nr && o->points[m->from].latest <= s->begin)
-		m->from++;
-	m->to = m->from;
-	while (m->to < o->point_nr && (m->to == m->from || o->points[m->to - 1].earliest < s->end))
-		m->to++;
+	m->from = first_stretch(o, s);
+	m->to = end_stretch(o, s, m->from);
 	m->may_be_later = !o->point_nr || o->points[o->point_nr - 1].earliest < s->end;
 }
 
-/* A reading that was taken long before it, or after: those of others tell between which it was. */
-static void narrow(const struct tare_overlap *o, const struct tare_step *s, struct tare_member *m)
+/* It lies between its own readings; of one that took long those of others tell more. */
+static void place_weighed(const struct tare_overlap *o, const struct tare_step *s,
+			  struct tare_member *m)
 {
 	size_t from = m->from, to = m->to;
 
-	for (size_t k = m->from; k + 1 < m->to && s->begin - s->weigh_begin > TARE_WIDE_NS; k++)
-		if (o->points[k].latest <= s->begin)
-			from = k + 1;
-	while (to - 1 > from && s->weigh_end - s->end > TARE_WIDE_NS &&
-	       o->points[to - 2].earliest >= s->end)
-		to--;
-	m->from = from;
-	m->to = to;
+	if (!from || s->begin - s->weigh_begin > TARE_WIDE_NS)
+		from = first_stretch(o, s);
+	if (!to || s->weigh_end - s->end > TARE_WIDE_NS)
+		to = end_stretch(o, s, from);
+	m->from = m->from > from ? m->from : from;
+	m->to = m->to && m->to < to ? m->to : to;
+	if (m->to <= m->from) /* its readings contradict each other */
+		m->to = m->from < o->point_nr ? m->from + 1 : m->from;
 }
 
 /* Who was under way in which stretch. */
@@ -190,7 +226,7 @@ static void count_member(struct tare_overlap *o, size_t i)
 	const struct tare_member *m = &o->members[i];
 	int64_t known = m->applied.known;
 
-	for (size_t k = m->from; k < m->to && !m->is_floating; k++) {
+	for (size_t k = m->from; k < m->to; k++) {
 		struct tare_stretch *s = &o->stretches[k];
 
 		if (m->applied.takes_rest)
@@ -203,6 +239,15 @@ static void count_member(struct tare_overlap *o, size_t i)
 		o->unknown_nr++;
 		o->unknown = i;
 	}
+}
+
+/* It turned out to be one of them. */
+void tare_overlap_count_unknown(struct tare_overlap *o, size_t i)
+{
+	for (size_t k = o->members[i].from; k < o->members[i].to; k++)
+		o->stretches[k].unknowns++;
+	o->unknown_nr++;
+	o->unknown = i;
 }
 
 /* Between which bounds the known calls under way can have moved the device. */
@@ -238,7 +283,7 @@ static void make_stretches(struct tare_overlap *o)
 		if (!is_weighed(&o->steps[i]))
 			place_unweighed(o, &o->steps[i], &o->members[i]);
 		else
-			narrow(o, &o->steps[i], &o->members[i]);
+			place_weighed(o, &o->steps[i], &o->members[i]);
 		add_bounds(o, &o->members[i]);
 	}
 }
@@ -251,7 +296,7 @@ static void count_members(struct tare_overlap *o)
 	for (size_t k = 0; k < o->point_nr; k++)
 		o->stretches[k].has_leaver =
 			o->stretches[k].rest < o->stretches[k].lowest &&
-			tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[k]));
+			tare_fold_is_any_leaving(o->f, o->d, o->points[k].until);
 }
 
 /* One unknown call: it gets all that the known ones leave, wherever in the cluster it showed. */
@@ -309,6 +354,7 @@ static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t
 		high = !is_shared ? part : s->rest > 0 ? s->rest : 0;
 		tare_fold_weigh(o->f, &o->steps[active[i]], &m->applied, part, low - m->low,
 				high + m->high);
+		m->given += part;
 		m->low = m->high = 0; /* once is enough */
 	}
 }
@@ -348,6 +394,57 @@ static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, si
 	tare_fold_unexplained(o->f, o->d, s, context, rest);
 }
 
+static bool is_any_giving(const struct tare_overlap *o, size_t k, const size_t *active,
+			  size_t active_nr)
+{
+	for (size_t i = 0; i < active_nr; i++)
+		if (has_share(o, k, active[i]) && !tare_step_only_takes(&o->steps[active[i]]))
+			return true;
+	return false;
+}
+
+/* A call that only takes gives back no more than it was taken to have, before it was known better. */
+static void take_back(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
+{
+	struct tare_stretch *s = &o->stretches[k];
+
+	for (size_t i = 0; i < active_nr && s->rest < 0; i++) {
+		struct tare_member *m = &o->members[active[i]];
+		int64_t part = -s->rest < m->given ? s->rest : -m->given;
+
+		if (!has_share(o, k, active[i]) || part >= 0)
+			continue;
+		tare_fold_weigh(o->f, &o->steps[active[i]], &m->applied, part, part, part);
+		m->given += part;
+		s->rest -= part;
+	}
+}
+
+/* What undoes an earlier change that nobody had is nobody's. Returns that part. */
+static int64_t owed_part(const struct tare_overlap *o, int64_t rest)
+{
+	if (!o->owed || (rest > 0) == (o->owed > 0))
+		return 0;
+	return llabs(rest) < llabs(o->owed) ? rest : -o->owed;
+}
+
+/* What is left of a stretch: of the unknown calls that were under way, if there were any, and they can have it. */
+static void settle_rest(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
+{
+	struct tare_stretch *s = &o->stretches[k];
+	int64_t nobodys = owed_part(o, s->rest);
+
+	s->rest -= nobodys;
+	if ((s->unknowns || s->syncs) && (s->rest >= 0 || is_any_giving(o, k, active, active_nr))) {
+		share(o, k, active, active_nr);
+	} else {
+		take_back(o, k, active, active_nr);
+		nobodys += s->rest;
+	}
+	o->owed += nobodys;
+	leave(o, nobodys, active, active_nr);
+}
+
 /* A fall that is the end of processes is nobody's who was under way. */
 static void take_ended(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
@@ -359,7 +456,7 @@ static void take_ended(struct tare_overlap *o, size_t k, const size_t *active, s
 	for (size_t i = 0; i < active_nr; i++)
 		is_sure &= o->steps[active[i]].effect == TARE_EFFECT_NEW;
 	o->d->used = o->points[k].used - s->rest;
-	tare_fold_take_ended(o->f, o->d, tare_point_until(&o->points[k]), is_sure, &s->rest);
+	tare_fold_take_ended(o->f, o->d, o->points[k].until, is_sure, &s->rest);
 }
 
 static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
@@ -367,24 +464,21 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	const struct tare_stretch *s = &o->stretches[k];
 	const struct tare_point *p = &o->points[k];
 	struct tare_device_fold *d = o->d;
-	int64_t peers = 0;
+	int64_t peers = 0, used = d->used, ended;
 
 	tare_fold_ends_pass(o->f, d, p->t);
 	tare_fold_advance(o->f, d, p->t);
 	book_known(o, k);
 	if (p->level >= 0)
 		peers = tare_fold_peer_level(o->f, d, (uint64_t)p->level);
+	d->used += s->known + peers;
+	ended = tare_overlap_end(o, k);
+	d->used = used;
 	if (!k || p->step == TARE_NOBODY) {
-		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + peers);
+		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + peers + ended);
 	} else {
-		for (size_t i = 0; i < active_nr; i++)
-			if (o->members[active[i]].is_floating)
-				tare_overlap_settle_floating(o, k, active[i]);
 		take_ended(o, k, active, active_nr);
-		if (s->unknowns || s->syncs)
-			share(o, k, active, active_nr);
-		else
-			leave(o, s->rest, active, active_nr);
+		settle_rest(o, k, active, active_nr);
 		d->used = p->used;
 	}
 	tare_fold_peak(o->f, d, p->t);
@@ -424,8 +518,9 @@ static void walk(struct tare_overlap *o)
 			else
 				i++;
 		settle_stretch(o, k, active, active_nr);
-		if (p->is_after && p->step != TARE_NOBODY)
-			tare_fold_graph_used(o->f, &o->members[p->step].applied, p->used);
+		for (size_t i = 0; i < active_nr; i++)
+			if (o->members[active[i]].to == k + 1)
+				tare_fold_graph_used(o->f, &o->members[active[i]].applied, p->used);
 	}
 	free(active);
 	free(list);
@@ -449,9 +544,10 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	apply_all(&o);
 	o.stretches = tare_xcalloc(o.point_nr + 1, sizeof(*o.stretches));
 	make_stretches(&o);
-	tare_overlap_place_contexts(&o);
 	count_members(&o);
+	tare_overlap_find_leavers(&o);
 	tare_overlap_place(&o);
+	tare_overlap_forget_contexts(&o);
 	if (o.unknown_nr == 1)
 		collect(&o);
 	walk(&o);
@@ -469,5 +565,6 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	free(o.order);
 	free(o.points);
 	free(o.stretches);
+	free(o.leavers);
 	free(o.ops.items);
 }

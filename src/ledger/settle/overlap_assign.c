@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives every known change of a cluster the stretch it happened in. Where only one known call was
- * under way, the stretch tells. Elsewhere the best guess is taken, and unknown calls that the guess
- * may have wronged lie between bounds.
+ * Gives every change of a cluster whose size is known the stretch it happened in. Where only one known call was
+ * under way, the stretch tells. The others, contexts, and the ends of processes are planned together (plan.h), and
+ * unknown calls that the plan may have wronged lie between bounds.
  */
 #include "ledger/settle/overlap.h"
 
+#include "ledger/settle/plan.h"
+
 #include "base/xalloc.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static bool is_known_only(const struct tare_stretch *s)
 {
 	return !s->unknowns && !s->syncs;
-}
-
-static int64_t fit(const struct tare_stretch *s, int64_t want)
-{
-	if ((s->rest > 0) != (want > 0))
-		return 0;
-	return llabs(s->rest) < llabs(want) ? s->rest : want;
 }
 
 static void give(struct tare_stretch *s, int64_t bytes)
@@ -62,142 +56,106 @@ static size_t find_sure(const struct tare_overlap *o, const struct tare_member *
 	return count + m->may_be_later == 1 ? open : TARE_NOBODY;
 }
 
-/* Where an exact fit is, else where most of it fits. For more calls at once than `trail` can follow. */
-static size_t guess(const struct tare_overlap *o, const struct tare_member *m)
-{
-	size_t best = m->may_be_later ? o->point_nr : m->to - 1;
-
-	for (size_t k = m->from; k < m->to; k++) {
-		if (o->stretches[k].rest == m->applied.known)
-			return k;
-		if (llabs(fit(&o->stretches[k], m->applied.known)) >
-		    llabs(fit(&o->stretches[best], m->applied.known)))
-			best = k;
-	}
-	return best;
-}
-
-/*
- * The cheapest way to let every unsure call happen in one of its stretches, found by going through
- * them once: a state says which of the calls under way have happened already. A change that only
- * known calls can have made and that they do not add up to costs much, as it would be unexplained;
- * what is left to unknown calls costs little.
- */
-enum { SLOTS = 6, STATES = 1 << SLOTS };
-
-struct trail {
-	uint32_t calls[SLOTS];      /* under way, and not sure */
-	uint8_t under_way, leaving; /* masks of slots; leaving: for the last time here */
-	uint8_t came_from[STATES];  /* state before, by state behind */
-};
-
-static double cost_of(const struct tare_stretch *s, int64_t change)
-{
-	double left = (double)llabs(s->rest - change);
-
-	if (s->has_leaver) /* any change may be in there, but rather where it can be seen */
-		return (double)llabs(change);
-	return is_known_only(s) ? left * 1e6 : left;
-}
-
-static void step_trail(const struct tare_overlap *o, const struct tare_stretch *s, struct trail *t,
-		       double *cost)
-{
-	int64_t sums[STATES] = { 0 };
-	double next[STATES];
-
-	for (unsigned mask = 1; mask < STATES; mask++) {
-		unsigned slot = (unsigned)__builtin_ctz(mask);
-
-		next[mask] = INFINITY;
-		if (t->under_way >> slot & 1)
-			sums[mask] =
-				sums[mask & (mask - 1)] + o->members[t->calls[slot]].applied.known;
-	}
-	next[0] = INFINITY;
-	for (unsigned state = 0; state < STATES; state++) {
-		unsigned open = t->under_way & ~state, now = open;
-
-		if (cost[state] == (double)INFINITY)
-			continue;
-		for (;; now = (now - 1) & open) {
-			double sum = cost[state] + cost_of(s, sums[now]);
-
-			if (sum < next[state | now]) {
-				next[state | now] = sum;
-				t->came_from[state | now] = (uint8_t)state;
-			}
-			if (!now)
-				break;
-		}
-	}
-	/* A call that leaves must have happened; its slot is free then. */
-	for (unsigned state = 0; state < STATES; state++)
-		cost[state] = (double)INFINITY;
-	for (unsigned state = 0; state < STATES; state++)
-		if ((state & t->leaving) == t->leaving)
-			cost[state & ~t->leaving] = next[state];
-}
-
-static void follow_back(struct tare_overlap *o, const struct trail *trails, const double *cost)
-{
-	unsigned state = 0;
-
-	for (unsigned i = 1; i < STATES; i++)
-		if (cost[i] < cost[state])
-			state = i;
-	for (size_t k = o->point_nr; k-- > 0;) {
-		const struct trail *t = &trails[k];
-		unsigned behind = state | t->leaving, now;
-
-		state = t->came_from[behind];
-		now = behind & ~state;
-		for (unsigned slot = 0; slot < SLOTS; slot++)
-			if (now >> slot & 1)
-				o->members[t->calls[slot]].at = k;
-	}
-}
-
 struct unsure {
 	size_t from, step;
 };
 
-/* `list`: unsure calls by `from`. */
-static void follow(struct tare_overlap *o, const struct unsure *list, size_t count)
+/* A change of the plan: the context or the known change of a call, or the end of a process. */
+struct entry {
+	struct tare_plan_item item;
+	size_t step;             /* TARE_NOBODY: … */
+	struct tare_leaver *end; /* … this */
+};
+
+static int by_item(const void *a, const void *b)
 {
-	struct trail *trails = tare_xcalloc(o->point_nr, sizeof(*trails)), now = { 0 };
-	double cost[STATES];
-	size_t next = 0;
+	const struct entry *x = a, *y = b;
 
-	for (unsigned i = 0; i < STATES; i++)
-		cost[i] = i ? (double)INFINITY : 0;
-	for (size_t k = 0; k < o->point_nr; k++) {
-		for (; next < count && list[next].from <= k; next++) {
-			struct tare_member *m = &o->members[list[next].step];
-			unsigned slot = (unsigned)__builtin_ctz(~(unsigned)now.under_way);
+	if (x->item.from != y->item.from)
+		return x->item.from < y->item.from ? -1 : 1;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
 
-			if (slot >= SLOTS) {
-				m->at = guess(o, m);
-				m->is_given = true;
-				give(&o->stretches[m->at], m->applied.known);
-				continue;
-			}
-			now.calls[slot] = (uint32_t)list[next].step;
-			now.under_way |= (uint8_t)(1u << slot);
-		}
-		now.leaving = 0;
-		for (unsigned slot = 0; slot < SLOTS; slot++) {
-			const struct tare_member *m = &o->members[now.calls[slot]];
+static bool is_planned(const struct tare_member *m)
+{
+	return !m->is_given && (m->is_context || !m->is_sure);
+}
 
-			if ((now.under_way >> slot & 1) && m->to == k + 1 && !m->may_be_later)
-				now.leaving |= (uint8_t)(1u << slot);
-		}
-		trails[k] = now;
-		step_trail(o, &o->stretches[k], &trails[k], cost);
-		now.under_way &= (uint8_t)~now.leaving;
+static size_t find_entries(struct tare_overlap *o, struct entry *entries)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < o->step_nr; i++) {
+		const struct tare_member *m = &o->members[i];
+
+		if (is_planned(m))
+			entries[count++] =
+				(struct entry){ .item = { .bytes = m->applied.known,
+							  .from = m->from,
+							  .to = m->to,
+							  .may_be_missing = m->may_be_later },
+						.step = i };
 	}
-	follow_back(o, trails, cost);
-	free(trails);
+	for (size_t i = 0; i < o->leaver_nr; i++)
+		entries[count++] = (struct entry){ .item = { .bytes = -o->leavers[i].bytes,
+							     .slack = o->leavers[i].driver,
+							     .from = o->leavers[i].from,
+							     .to = o->point_nr,
+							     .may_be_missing = true,
+							     .is_end = true },
+						   .step = TARE_NOBODY,
+						   .end = &o->leavers[i] };
+	qsort(entries, count, sizeof(*entries), by_item);
+	return count;
+}
+
+/* What only known calls can have made must be what they add up to; unknown calls may have had a part in it. */
+static struct tare_plan_stretch *planned_stretches(const struct tare_overlap *o)
+{
+	struct tare_plan_stretch *stretches = tare_xcalloc(o->point_nr, sizeof(*stretches));
+
+	for (size_t k = 0; k < o->point_nr; k++)
+		stretches[k] =
+			(struct tare_plan_stretch){ .change = o->stretches[k].rest,
+						    .weight = is_known_only(&o->stretches[k]) ? 1e6
+											      : 1,
+						    .has_leaver = o->stretches[k].has_leaver };
+	return stretches;
+}
+
+static void take_answer(struct tare_overlap *o, const struct entry *e)
+{
+	size_t at = e->item.at;
+
+	if (e->end) {
+		e->end->at = at;
+		if (at != TARE_PLAN_NOWHERE)
+			o->stretches[at].rest += e->end->bytes;
+	} else if (at != TARE_PLAN_NOWHERE) {
+		o->members[e->step].at = at;
+	}
+}
+
+static void plan(struct tare_overlap *o)
+{
+	struct entry *entries = tare_xcalloc(o->step_nr + o->leaver_nr + 1, sizeof(*entries));
+	size_t count = find_entries(o, entries);
+	struct tare_plan_stretch *stretches = count ? planned_stretches(o) : NULL;
+	struct tare_plan_item *items = tare_xcalloc(count + 1, sizeof(*items));
+
+	for (size_t i = 0; i < count; i++)
+		items[i] = entries[i].item;
+	if (count)
+		tare_plan(items, count, stretches, o->point_nr);
+	for (size_t i = 0; i < count; i++) {
+		entries[i].item = items[i];
+		take_answer(o, &entries[i]);
+	}
+	free(items);
+	free(stretches);
+	free(entries);
 }
 
 /* Adds it to the calls of its stretch, in the order of stamps. */
@@ -206,8 +164,6 @@ static void settle_member(struct tare_overlap *o, size_t i)
 	struct tare_member *m = &o->members[i];
 	struct tare_stretch *s = &o->stretches[m->at];
 
-	if (m->is_floating)
-		return;
 	if (!m->is_given)
 		give(s, m->applied.known);
 	m->next = TARE_NOBODY;
@@ -223,8 +179,11 @@ static void place_sure(struct tare_overlap *o, struct tare_member *m)
 {
 	size_t sure;
 
-	if (m->is_given)
+	if (m->is_context) {
+		m->at = m->to - 1;
+		m->is_sure = true;
 		return;
+	}
 	sure = m->applied.known ? find_sure(o, m) : TARE_NOBODY;
 
 	m->at = m->to > m->from && !m->may_be_later ? m->to - 1 : o->point_nr;
@@ -270,36 +229,44 @@ static void doubt(const struct tare_overlap *o, const struct tare_member *known,
 	m->high += llabs(known->applied.known);
 }
 
+/* Drops those that are over before stretch k. */
+static size_t drop_over(const struct tare_overlap *o, size_t *list, size_t count, size_t k)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (o->members[list[i]].to > k)
+			list[left++] = list[i];
+	return left;
+}
+
 /* Every pair of a known call of which we are not sure and an unknown one that overlap. */
 static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t count)
 {
+	struct unsure *others = tare_xcalloc(o->step_nr, sizeof(*others));
 	size_t *known = tare_xcalloc(o->step_nr, sizeof(*known)), known_nr = 0, next = 0;
-	size_t *unknown = tare_xcalloc(o->step_nr, sizeof(*unknown)), unknown_nr = 0;
+	size_t *unknown = tare_xcalloc(o->step_nr, sizeof(*unknown)), unknown_nr = 0, other = 0;
+	size_t other_nr = 0;
 
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (tare_member_is_unknown(o, i))
+			others[other_nr++] = (struct unsure){ o->members[i].from, i };
+	qsort(others, other_nr, sizeof(*others), by_from);
 	for (size_t k = 0; k < o->point_nr; k++) {
-		const struct tare_point *p = &o->points[k];
-
+		known_nr = drop_over(o, known, known_nr, k);
+		unknown_nr = drop_over(o, unknown, unknown_nr, k);
+		for (; other < other_nr && others[other].from <= k; other++) {
+			for (size_t i = 0; i < known_nr; i++)
+				doubt(o, &o->members[known[i]], &o->members[others[other].step]);
+			unknown[unknown_nr++] = others[other].step;
+		}
 		for (; next < count && list[next].from <= k; next++) {
-			known[known_nr++] = list[next].step;
 			for (size_t i = 0; i < unknown_nr; i++)
 				doubt(o, &o->members[list[next].step], &o->members[unknown[i]]);
+			known[known_nr++] = list[next].step;
 		}
-		for (size_t i = 0; i < known_nr;)
-			if (o->members[known[i]].to <= k)
-				known[i] = known[--known_nr];
-			else
-				i++;
-		if (p->step == TARE_NOBODY || !tare_member_is_unknown(o, p->step))
-			continue;
-		for (size_t i = 0; p->is_after && i < unknown_nr; i++)
-			if (unknown[i] == p->step)
-				unknown[i] = unknown[--unknown_nr];
-		for (size_t i = 0; !p->is_after && i < known_nr; i++)
-			if (o->members[known[i]].to > k + 1)
-				doubt(o, &o->members[known[i]], &o->members[p->step]);
-		if (!p->is_after)
-			unknown[unknown_nr++] = p->step;
 	}
+	free(others);
 	free(known);
 	free(unknown);
 }
@@ -315,8 +282,7 @@ void tare_overlap_place(struct tare_overlap *o)
 		if (!o->members[i].is_sure)
 			list[count++] = (struct unsure){ o->members[i].from, i };
 	qsort(list, count, sizeof(*list), by_from);
-	if (count)
-		follow(o, list, count);
+	plan(o);
 	for (size_t i = 0; i < o->step_nr; i++)
 		settle_member(o, o->order[i]);
 	if (o->unknown_nr)

@@ -59,16 +59,26 @@ static int64_t usual_change(const struct tare_overlap *o)
 	return best;
 }
 
+/* Only weighing tells what it took, so that it shares what was measured with a context that is made meanwhile. */
+static bool is_weighed_only(const struct tare_step *s)
+{
+	return (s->flags & TARE_EVENT_WEIGHED) && !is_making(s) && !tare_step_is_sync(s) &&
+	       tare_classes[s->class].sizing == TARE_SIZING_WEIGHED;
+}
+
 void tare_overlap_contexts(struct tare_overlap *o)
 {
-	size_t making = 0;
+	size_t making = 0, others = 0;
 
-	for (size_t i = 0; i < o->step_nr; i++)
+	for (size_t i = 0; i < o->step_nr; i++) {
 		making += is_making(&o->steps[i]);
-	if (making < 2 && !(making && tare_fold_is_any_leaving(o->f, o->d, INT64_MAX)))
+		others += is_weighed_only(&o->steps[i]);
+	}
+	if (!making)
 		return;
-	o->context_bytes = weighed_before(o->f, o->d);
-	if (!o->context_bytes)
+	if (making > 1 || others || tare_fold_is_any_leaving(o->f, o->d, INT64_MAX))
+		o->context_bytes = weighed_before(o->f, o->d);
+	if (!o->context_bytes && (making > 1 || tare_fold_is_any_leaving(o->f, o->d, INT64_MAX)))
 		o->context_bytes = usual_change(o);
 }
 
@@ -94,52 +104,7 @@ void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, str
 	m->is_context = true;
 }
 
-/* How far a change is from what the other calls that were under way can have made of the device. */
-static int64_t misfit(const struct tare_stretch *s, int64_t change)
-{
-	return change < s->lowest    ? s->lowest - change
-	       : change > s->highest ? change - s->highest
-				     : 0;
-}
-
-/* Did the device grow by contexts? If processes end meanwhile, it may be by less. */
-static bool has_context(const struct tare_overlap *o, size_t k)
-{
-	const struct tare_stretch *s = &o->stretches[k];
-	int64_t count = (s->rest + o->context_bytes / 2) / o->context_bytes;
-
-	if (count > 0 && misfit(s, s->rest - count * o->context_bytes) <= TARE_COUNTER_STEP)
-		return true;
-	return misfit(s, s->rest - o->context_bytes) < misfit(s, s->rest) &&
-	       tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[k]));
-}
-
-/* Of those that are under way and have no stretch yet, the one that ends first. */
-static struct tare_member *next_to_end(const struct tare_overlap *o, size_t k)
-{
-	struct tare_member *best = NULL;
-
-	for (size_t i = 0; i < o->step_nr; i++) {
-		struct tare_member *m = &o->members[i];
-
-		if (m->is_context && !m->is_given && m->from <= k && k < m->to &&
-		    (!best || m->to < best->to))
-			best = m;
-	}
-	return best;
-}
-
-static void put(struct tare_overlap *o, struct tare_member *m, size_t k)
-{
-	struct tare_stretch *s = &o->stretches[k];
-
-	m->at = k;
-	m->is_given = m->is_sure = true;
-	s->rest -= m->applied.known;
-	s->known += m->applied.known;
-}
-
-/* Nothing there looks like a context: it took what was measured. */
+/* It is not what others took: it took what was measured. */
 static void forget(struct tare_overlap *o, struct tare_member *m)
 {
 	for (size_t i = m->op_first; i < m->op_first + m->op_nr; i++)
@@ -147,60 +112,46 @@ static void forget(struct tare_overlap *o, struct tare_member *m)
 		    o->ops.items[i].bucket == m->applied.bucket)
 			o->ops.items[i].by.bytes = o->ops.items[i].by.low =
 				o->ops.items[i].by.high = 0;
+	o->stretches[m->at].rest += m->applied.known;
+	o->stretches[m->at].known -= m->applied.known;
 	m->applied.known = 0;
 	m->applied.takes_rest = true;
-	m->is_context = m->is_floating = false;
+	m->is_context = false;
+	tare_overlap_count_unknown(o, m - o->members);
 }
 
-/* Gives every context a stretch in which the device grew by as much. */
-void tare_overlap_place_contexts(struct tare_overlap *o)
+/* How far a change is from what the known calls that were under way can have made of the device. */
+static int64_t misfit(const struct tare_stretch *s, int64_t change)
 {
-	bool is_any = false;
-
-	for (size_t i = 0; i < o->step_nr && !is_any; i++)
-		is_any = o->members[i].is_context;
-	if (!is_any)
-		return;
-	for (size_t k = 0; k < o->point_nr; k++) {
-		struct tare_member *m;
-
-		while ((m = next_to_end(o, k)) && has_context(o, k))
-			put(o, m, k);
-	}
-	for (size_t i = 0; i < o->step_nr; i++) {
-		struct tare_member *m = &o->members[i];
-
-		if (!m->is_context || m->is_given)
-			continue;
-		if (tare_fold_is_any_leaving(o->f, o->d, tare_point_until(&o->points[m->to - 1])))
-			m->is_floating = m->is_given = m->is_sure = true;
-		else
-			forget(o, m);
-	}
+	return change < s->lowest    ? s->lowest - change
+	       : change > s->highest ? change - s->highest
+				     : 0;
 }
 
-/* A context and an end of processes in one stretch show as their difference: so what is left there tells. */
-void tare_overlap_settle_floating(struct tare_overlap *o, size_t k, size_t member)
+static int64_t contexts_in(const struct tare_overlap *o, size_t k)
 {
-	struct tare_member *m = &o->members[member];
-	struct tare_stretch *s = &o->stretches[k];
-	int64_t until = tare_point_until(&o->points[k]);
-	bool is_last = k + 1 == m->to;
-	bool is_here =
-		(is_last || (s->rest < 0 && !tare_fold_is_end(o->f, o->d, until, -s->rest))) &&
-		tare_fold_is_end(o->f, o->d, until, m->applied.known - s->rest);
+	int64_t bytes = 0;
 
-	if (!is_here && !is_last)
-		return;
-	if (!is_here)
-		forget(o, m);
-	m->is_floating = false;
-	s->rest -= m->applied.known;
-	s->known += m->applied.known;
-	s->has_leaver |= is_here;
-	tare_fold_book_ops(o->f, o->ops.items + m->op_first, m->op_nr);
-	if (!is_here && s->rest) {
-		tare_fold_weigh(o->f, &o->steps[member], &m->applied, s->rest, s->rest, s->rest);
-		s->rest = 0;
-	}
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (o->members[i].is_context && o->members[i].at == k)
+			bytes += o->members[i].applied.known;
+	return bytes;
+}
+
+/* A context is never more than the device grew by, and no less where nobody else can have had the rest. */
+static bool is_other(const struct tare_overlap *o, const struct tare_member *m)
+{
+	const struct tare_stretch *s = &o->stretches[m->at];
+	int64_t others = s->rest + s->known - contexts_in(o, m->at);
+
+	if (misfit(s, others) <= TARE_COUNTER_STEP)
+		return false;
+	return others < s->lowest ? !s->has_leaver : !s->unknowns;
+}
+
+void tare_overlap_forget_contexts(struct tare_overlap *o)
+{
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (o->members[i].is_context && is_other(o, &o->members[i]))
+			forget(o, &o->members[i]);
 }

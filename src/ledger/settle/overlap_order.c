@@ -2,7 +2,8 @@
 /*
  * The readings of a cluster in the order in which they were taken. Each was taken at some time between two:
  * mostly within some microseconds, but a thread that lost the CPU, or waited for the driver, may have read
- * the counter many milliseconds before it could say when. Those are put in where the counter fits.
+ * the counter many milliseconds before it could say when. Those are left out where others were taken meanwhile, and
+ * else put in where the counter fits.
  */
 #include "ledger/settle/overlap.h"
 
@@ -108,6 +109,12 @@ static void insert(struct line *l, size_t point, size_t at)
 	struct place best = { at, INT64_MAX, 0, 0 };
 	int64_t steps = 0;
 
+	/* Those that were surely taken before it are, and those that were surely taken behind it. */
+	while (l->prev[at] != l->count && l->points[l->prev[at]].earliest >= p->latest)
+		at = l->prev[at];
+	while (at != l->count && l->points[at].latest <= p->earliest)
+		at = l->next[at];
+	best.at = at;
 	try_place(l, p, at, 0, &best);
 	for (size_t k = at; l->prev[k] != l->count && l->points[l->prev[k]].latest > p->earliest &&
 			    l->points[l->prev[k]].step != p->step;
@@ -137,14 +144,6 @@ static size_t find(const struct tare_point *points, size_t count, int64_t t)
 	return from;
 }
 
-static int by_width(const void *a, const void *b)
-{
-	const struct tare_point *p = a, *q = b;
-	int64_t x = p->latest - p->earliest, y = q->latest - q->earliest;
-
-	return x != y ? (x < y ? -1 : 1) : by_time(a, b);
-}
-
 static void write_back(struct tare_overlap *o, const struct line *l)
 {
 	struct tare_point *sorted = tare_xcalloc(l->count, sizeof(*sorted));
@@ -170,6 +169,51 @@ static void write_back(struct tare_overlap *o, const struct line *l)
 
 enum { TURNS = 3 };
 
+static bool is_beside(const struct tare_point *a, const struct tare_point *b)
+{
+	return a->latest > b->earliest && a->earliest < b->latest && a->step != b->step;
+}
+
+/* May one of the first that are known better have been taken at the same time? `sure_nr` are in order. */
+static bool is_beside_better(const struct tare_point *points, size_t sure_nr, size_t count,
+			     const struct tare_point *p)
+{
+	for (size_t k = find(points, sure_nr, p->earliest - TARE_WIDE_NS);
+	     k < sure_nr && points[k].t <= p->latest + TARE_WIDE_NS; k++)
+		if (is_beside(&points[k], p))
+			return true;
+	for (size_t k = sure_nr; k < count; k++)
+		if (is_beside(&points[k], p))
+			return true;
+	return false;
+}
+
+static int by_width(const void *a, const void *b)
+{
+	const struct tare_point *p = a, *q = b;
+	int64_t x = p->latest - p->earliest, y = q->latest - q->earliest;
+
+	return x != y ? (x < y ? -1 : 1) : by_time(a, b);
+}
+
+/*
+ * One that took long says less than one that was taken meanwhile and is known better; and put where it was not
+ * taken, it says what is not so. Returns how many are left.
+ */
+static size_t drop_wide(struct tare_point *points, size_t sure_nr, size_t n)
+{
+	size_t count = sure_nr;
+
+	qsort(points + sure_nr, n - sure_nr, sizeof(*points), by_width);
+	for (size_t k = sure_nr; k < n; k++) {
+		const struct tare_point p = points[k];
+
+		if (!is_beside_better(points, sure_nr, count, &p))
+			points[count++] = p;
+	}
+	return count;
+}
+
 /* Those that are known best first, then the others by how well they are known. */
 static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 {
@@ -180,7 +224,6 @@ static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 	l.next[n] = l.prev[n] = n;
 	for (size_t k = 0; k < sure_nr; k++)
 		put_before(&l, k, n);
-	qsort(o->points + sure_nr, n - sure_nr, sizeof(*o->points), by_width);
 	for (size_t k = sure_nr; k < n; k++) {
 		size_t at = find(o->points, sure_nr, o->points[k].t);
 
@@ -209,7 +252,7 @@ static void keep_in_order(struct tare_point *points, size_t count)
 
 void tare_overlap_order(struct tare_overlap *o)
 {
-	size_t count = o->point_nr, sure_nr = 0;
+	size_t count = o->point_nr, sure_nr = 0, left;
 
 	if (count && o->points[count - 1].step == TARE_NOBODY) /* behind all of them */
 		count--;
@@ -217,6 +260,11 @@ void tare_overlap_order(struct tare_overlap *o)
 		sure_nr++;
 	order_neighbours(o, o->points, sure_nr);
 	keep_in_order(o->points, sure_nr);
+	left = drop_wide(o->points, sure_nr, count);
+	if (count < o->point_nr)
+		o->points[left] = o->points[count];
+	o->point_nr -= count - left;
+	count = left;
 	if (sure_nr < count)
 		insert_wide(o, sure_nr, count);
 	keep_in_order(o->points, o->point_nr);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that end while calls of others overlap: what each had, and when it can have gone. */
+#include "ledger/settle/overlap.h"
+
+#include "base/xalloc.h"
+
+/* What it has, once all its calls are booked. */
+static struct tare_leaver leaver_of(const struct tare_overlap *o, int process)
+{
+	struct tare_leaver l = { .process = process, .at = TARE_NOBODY };
+
+	for (int i = o->d->buckets; i >= 0; i = o->f->buckets[i].next_of_device) {
+		const struct tare_bucket *b = &o->f->buckets[i];
+
+		if (b->process != process || !tare_bucket_is_device(b))
+			continue;
+		l.bytes += b->now.bytes;
+		if (b->account == TARE_ACCOUNT_DRIVER)
+			l.driver += b->now.bytes;
+	}
+	for (size_t i = 0; i < o->step_nr; i++)
+		for (size_t k = 0; o->steps[i].process == process && k < o->members[i].op_nr; k++) {
+			const struct tare_op *op = &o->ops.items[o->members[i].op_first + k];
+
+			if (tare_bucket_is_device(&o->f->buckets[op->bucket]))
+				l.bytes += op->by.bytes;
+		}
+	if (l.driver < 0)
+		l.driver = 0;
+	l.bytes -= l.driver;
+	return l;
+}
+
+void tare_overlap_find_leavers(struct tare_overlap *o)
+{
+	int64_t until = o->point_nr ? o->points[o->point_nr - 1].until : INT64_MIN;
+
+	o->leavers = tare_xcalloc((size_t)o->f->process_nr + 1, sizeof(*o->leavers));
+	for (int i = 0; i < o->f->process_nr; i++) {
+		int64_t over = tare_fold_leaves_at(o->f, o->d, i);
+		struct tare_leaver l;
+
+		if (over >= until)
+			continue;
+		l = leaver_of(o, i);
+		while (l.from < o->point_nr && o->points[l.from].until <= over)
+			l.from++;
+		if (l.bytes > 0 && l.from < o->point_nr)
+			o->leavers[o->leaver_nr++] = l;
+	}
+}
+
+/* Takes those out of the books that went in this stretch. Returns what the device has more, which is less. */
+int64_t tare_overlap_end(struct tare_overlap *o, size_t k)
+{
+	struct tare_stretch *s = &o->stretches[k];
+	int64_t change = 0;
+
+	for (size_t i = 0; i < o->leaver_nr; i++) {
+		const struct tare_leaver *l = &o->leavers[i];
+		int64_t gone;
+
+		if (l->at != k)
+			continue;
+		gone = tare_fold_end_of(o->f, o->d, o->points[k].until, l->process,
+					s->rest < 0 ? -s->rest : 0);
+		s->rest += gone - l->bytes;
+		change -= gone;
+	}
+	return change;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where in a row of readings each of many changes happened, whose sizes are known and whose times are not. Every
+ * change lies between two neighbouring readings, in a stretch of time; a stretch in which the changes that were put
+ * there do not add up to what the readings say costs what is missing. plan.c looks for the cheapest plan.
+ */
+#ifndef TARE_LEDGER_SETTLE_PLAN_H
+#define TARE_LEDGER_SETTLE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TARE_PLAN_NOWHERE SIZE_MAX
+
+/* One change. */
+struct tare_plan_item {
+	int64_t bytes;
+	int64_t slack;       /* of a fall: by how much it may be larger */
+	size_t from, to;     /* the stretches in which it can have been */
+	bool may_be_missing; /* it need not be in any of them, and `to` is behind the last */
+	bool is_end;         /* of a process */
+	size_t at;           /* the answer: its stretch, or TARE_PLAN_NOWHERE */
+};
+
+/* What the readings say of one stretch. */
+struct tare_plan_stretch {
+	int64_t change;
+	double weight;   /* what a byte costs that is missing, or too much */
+	bool has_leaver; /* it may hold the end of a process of which no item is known */
+};
+
+/* `items` by `from`. The same input has the same answer. */
+void tare_plan(struct tare_plan_item *items, size_t item_nr,
+	       const struct tare_plan_stretch *stretches, size_t stretch_nr);
+
+/* ---- plan_options.c: which of the changes that are waiting may be in one stretch ---- */
+
+enum { TARE_PLAN_WORDS = 8, TARE_PLAN_SLOTS = 64 * TARE_PLAN_WORDS, TARE_PLAN_OPTIONS = 64 };
+
+/* Of slots: a change has one from the first stretch in which it can be to the last. */
+struct tare_plan_set {
+	uint64_t words[TARE_PLAN_WORDS];
+};
+
+static inline bool tare_plan_has(const struct tare_plan_set *s, unsigned slot)
+{
+	return s->words[slot / 64] >> slot % 64 & 1;
+}
+
+static inline void tare_plan_put(struct tare_plan_set *s, unsigned slot)
+{
+	s->words[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static inline void tare_plan_take(struct tare_plan_set *s, unsigned slot)
+{
+	s->words[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+/* The slots that are in use, those first that are to be taken first of several alike. */
+struct tare_plan_waiting {
+	const struct tare_plan_item *items;
+	uint32_t item_of[TARE_PLAN_SLOTS];
+	unsigned order[TARE_PLAN_SLOTS], count;
+};
+
+struct tare_plan_option {
+	struct tare_plan_set chosen;
+	double cost;
+};
+
+struct tare_plan_options {
+	struct tare_plan_option items[TARE_PLAN_OPTIONS];
+	unsigned count;
+};
+
+/* Of those that are `open`, those with `must` have to be in this stretch. */
+void tare_plan_find_options(const struct tare_plan_waiting *w, const struct tare_plan_set *open,
+			    const struct tare_plan_set *must, const struct tare_plan_stretch *s,
+			    struct tare_plan_options *out);
+
+#endif

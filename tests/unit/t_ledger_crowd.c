@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that start, make contexts and end at the same time: times in ms, sizes in MiB. */
+#include "ledger_world.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define BASE UINT64_C(0x7f0000000000)
+
+static void start(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
+		  int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
+	     .begin = begin * MS, .end = end * MS, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+static void context(struct world *w, int process, int64_t begin, int64_t end, int64_t before,
+		    int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+	     .begin = begin * MS, .end = end * MS, .handle = 0xc0, .context = 0xc0,
+	     .flags = TARE_EVENT_PRIMARY, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+static void alloc(struct world *w, int process, int64_t begin, int64_t end, int page, int64_t size,
+		  int64_t before, int64_t after)
+{
+	CALL(w, .process = process, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
+	     .context = 0xc0, .asked = (uint64_t)(size * MIB), .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
+}
+
+/* The driver takes 3, and a context of the first process 500: what others take is known from then on. */
+static struct world *one_process(int others, int *process)
+{
+	static const char *const names[] = { "b", "c", "d", "e" };
+	struct world *w = world_new();
+
+	for (int i = 0; i < others; i++)
+		process[i] = world_process(w, (uint32_t)(500 + 100 * i), 0, names[i]);
+	start(w, 0, 1, 2, 1000, 1003);
+	context(w, 0, 3, 4, 1003, 1503);
+	return w;
+}
+
+static void check_at(struct world *w, const char *at, int64_t used)
+{
+	struct tare_ledger l = world_ledger(w, at);
+
+	CHECK_INT(l.devices[0].used, used * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+}
+
+static void check_row(struct world *w, const char *path, int64_t bytes)
+{
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(world_bytes(&l, 0, path), bytes * MIB);
+	tare_ledger_free(&l);
+}
+
+TEST(a_context_inside_the_start_of_another_process_is_there_once)
+{
+	int p[2];
+	struct world *w = one_process(2, p);
+
+	start(w, p[0], 10, 11, 1503, 1503);
+	start(w, p[1], 12, 20, 1503, 2003);
+	context(w, p[0], 13, 15, 1503, 2003);
+	check_row(w, "process:500/context", 500);
+	check_row(w, "process:600/driver", 0);
+	check_at(w, "end", 2003);
+	check_at(w, "peak", 2003);
+	world_free(w);
+}
+
+/* The start of the driver took 3 beside: nothing else can have been that. */
+TEST(what_a_context_leaves_is_of_the_start_beside_it)
+{
+	struct world *w = world_new();
+	int second = world_process(w, 500, 0, "b");
+
+	context(w, 0, 1, 2, 1000, 1500);
+	start(w, second, 5, 9, 1500, 2003);
+	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW,
+	     .begin = 6 * MS, .end = 8 * MS, .handle = 0xc1, .context = 0xc1, .weigh = true,
+	     .before = 1500 * MIB, .after = 2003 * MIB);
+	start(w, second, 20, 21, 2003, 2003);
+	check_row(w, "process:500/driver", 3);
+	check_row(w, "process:431/context", 1000);
+	check_at(w, "end", 2003);
+	world_free(w);
+}
+
+TEST(two_contexts_and_two_starts_that_cross)
+{
+	int p[4];
+	struct world *w = one_process(4, p);
+
+	start(w, p[2], 10, 20, 1503, 2503);
+	start(w, p[3], 12, 22, 1503, 2503);
+	context(w, p[0], 11, 17, 1503, 2503);
+	context(w, p[1], 14, 19, 2003, 2503);
+	alloc(w, p[1], 24, 25, 0, 2, 2503, 2505);
+	check_row(w, "process:500/context", 500);
+	check_row(w, "process:600/context", 500);
+	check_row(w, "process:700/driver", 0);
+	check_row(w, "process:800/driver", 0);
+	for (int t = 12; t <= 24; t += 2) {
+		char at[16];
+
+		snprintf(at, sizeof(at), "%dms", t);
+		check_at(w, at, t < 14 ? 1503 : t < 17 ? 2003 : 2503);
+	}
+	check_at(w, "end", 2505);
+	world_free(w);
+}
+
+/* Its call is in no log; what it had goes while another process starts and a third one makes a context. */
+TEST(a_process_that_is_killed_while_others_start)
+{
+	int p[3];
+	struct world *w = one_process(3, p);
+
+	context(w, p[0], 5, 6, 1503, 2003);
+	world_process_at(w, p[0])->last_ns = 6 * MS;
+	start(w, p[1], 10, 20, 2003, 2005);
+	context(w, p[2], 11, 18, 2003, 2003);
+	alloc(w, p[2], 19, 22, 0, 2, 2003, 2005);
+	check_row(w, "process:600/driver", 0);
+	check_row(w, "process:700/context", 500);
+	check_at(w, "end", 2005);
+	world_free(w);
+}
+
+/* One killed inside cuInit has nothing in the books, and what it took was nobody's: it goes as it came. */
+TEST(a_process_that_is_killed_inside_its_start)
+{
+	int p[2];
+	struct world *w = one_process(2, p);
+	struct tare_ledger l;
+
+	world_process_at(w, p[0])->last_ns = 10 * MS;
+	alloc(w, 0, 9, 12, 0, 2, 1503, 1507); /* 2 of the process that starts meanwhile */
+	CALL(w, .process = 0, .tid = 2, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 11 * MS, .end = 14 * MS, .handle = BASE + 64 * MIB, .context = 0xc0,
+	     .asked = 4 * MIB, .weigh = true, .before = 1507 * MIB, .after = 1511 * MIB);
+	start(w, p[1], 20, 30, 1511, 2009);
+	context(w, p[1], 31, 32, 2009, 2009);
+	l = world_ledger(w, "15ms");
+	CHECK_INT(l.devices[0].used, 1511 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 2 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A process ends, and another makes a context, while two that start look at the device. */
+TEST(an_end_and_a_context_in_one_stretch)
+{
+	int p[3];
+	struct world *w = one_process(3, p);
+
+	alloc(w, 0, 5, 6, 0, 6, 1503, 1509);
+	start(w, p[0], 7, 8, 1509, 1509);
+	world_end(w, 0, 9 * MS);
+	context(w, p[0], 10, 18, 1509, 1503);
+	start(w, p[1], 11, 19, 1509, 1503);
+	start(w, p[2], 12, 20, 1509, 1503);
+	alloc(w, p[0], 22, 23, 0, 2, 1503, 1505);
+	check_row(w, "process:500/context", 500);
+	check_at(w, "end", 1505);
+	world_free(w);
+}
+
+/* A thread read the counter and lost the CPU: others that were taken meanwhile say more. */
+TEST(readings_that_are_kept_are_exact)
+{
+	int p[1];
+	struct world *w = one_process(1, p);
+
+	context(w, p[0], 5, 6, 1503, 2003);
+	for (int i = 0; i < 10; i++)
+		alloc(w, 0, 10 + 2 * i, 11 + 2 * i, 8 + 8 * i, 4, 2003 + 4 * i + (i >= 6 ? 2 : 0),
+		      2007 + 4 * i + (i >= 6 ? 2 : 0));
+	CALL(w, .process = p[0], .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 21 * MS + MS / 2, .end = 21 * MS + 3 * MS / 4, .handle = BASE,
+	     .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = 2007 * MIB,
+	     .after = 2037 * MIB, .reading_before = 10 * MS, .reading_after = 7 * MS);
+	for (int i = 0; i < 10; i++) {
+		char at[16];
+
+		snprintf(at, sizeof(at), "%d500us", 11 + 2 * i);
+		check_at(w, at, 2007 + 4 * i + (i >= 6 ? 2 : 0));
+	}
+	check_at(w, "peak", 2045);
+	check_at(w, "end", 2045);
+	world_free(w);
+}
