@@ -15,6 +15,7 @@ struct form {
 };
 
 struct encoder {
+	const struct tare_schema *schema;
 	const struct tare_block_record *records;
 	size_t n;
 	struct form forms[FORMS_MAX];
@@ -32,10 +33,11 @@ static size_t tail_bytes(const struct tare_kind_info *info, const uint8_t *recor
 }
 
 /* Its kind, if its fields, its tail and zeros up to the next cell are all that it is; else NULL. */
-static const struct tare_kind_info *regular(const struct tare_block_record *r)
+static const struct tare_kind_info *regular(const struct encoder *e,
+					    const struct tare_block_record *r)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)r->data;
-	const struct tare_kind_info *info = tare_decode_kind(head->kind);
+	const struct tare_kind_info *info = tare_schema_layout(e->schema, head->kind);
 	size_t used;
 
 	if (!info || r->bytes < info->fixed || head->cells * TARE_CELL != r->bytes)
@@ -53,7 +55,7 @@ static const struct tare_kind_info *regular(const struct tare_block_record *r)
 static int form_of(struct encoder *e, const struct tare_block_record *r)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)r->data;
-	const struct tare_kind_info *info = regular(r);
+	const struct tare_kind_info *info = regular(e, r);
 	uint16_t kind = info ? head->kind : 0;
 
 	for (int i = 0; i < e->form_nr; i++)
@@ -165,10 +167,12 @@ static void put_form(struct tare_pack *out, const struct encoder *e, const struc
 		put_words(out, f);
 }
 
-void tare_block_encode(struct tare_pack *out, const struct tare_block_record *records, size_t n)
+void tare_block_encode(struct tare_pack *out, const struct tare_schema *schema,
+		       const struct tare_block_record *records, size_t n)
 {
 	struct encoder *e = tare_xcalloc(1, sizeof(*e));
 
+	e->schema = schema;
 	e->records = records;
 	e->n = n;
 	e->which = tare_xmalloc(n * sizeof(uint64_t));

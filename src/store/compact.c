@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "trace/log.h"
 #include "trace/recording.h"
+#include "trace/schema_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ struct gathered {
 struct log {
 	const struct tare_process *process;
 	struct tare_log_part part;
+	const struct tare_schema *schema; /* of its events; NULL: of this version */
 	struct gathered events;
 	bool is_told; /* the segment that is being written has its LOG block */
 };
@@ -43,6 +45,12 @@ struct compaction {
 	int log_nr;
 	struct tare_segment_writer *writer; /* NULL: none is begun */
 	uint64_t records, bytes;            /* of the segment that is being written */
+	struct schema_text {
+		uint32_t sum;
+		char *text;
+		bool is_told; /* as of a log */
+	} * schemas;
+	size_t schema_nr, schema_cap;
 	struct tare_manifest named; /* by the manifest that was there, and those made since */
 	uint32_t number;            /* of the next segment */
 	struct tare_compacted *result;
@@ -65,7 +73,7 @@ static void gather(struct gathered *g, const struct tare_log_record *rec)
 	g->records[g->n] = (struct tare_block_record){ .position = rec->position,
 						       .bytes = (uint32_t)rec->bytes };
 	g->at[g->n++] = g->bytes.len;
-	tare_pack_bytes(&g->bytes, rec->rec.head, rec->bytes);
+	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
 }
 
 static bool is_full(const struct gathered *g)
@@ -104,7 +112,34 @@ static void begin_segment(struct compaction *c)
 	c->records = c->bytes = 0;
 	for (int i = 0; i < c->log_nr; i++)
 		c->logs[i].is_told = false;
+	for (size_t i = 0; i < c->schema_nr; i++)
+		c->schemas[i].is_told = false;
 	free(path);
+}
+
+/* That of 0.1.0, whose sum is 0, every version knows. */
+static uint32_t keep_schema(struct compaction *c, const struct tare_schema *schema)
+{
+	const char *text = tare_schema_text_of(schema);
+	uint32_t sum =
+		strcmp(text, tare_schema_of_0_1_0()) ? tare_schema_sum(text, strlen(text)) : 0;
+
+	for (size_t i = 0; i < c->schema_nr; i++)
+		if (c->schemas[i].sum == sum)
+			return sum;
+	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1,
+					sizeof(*c->schemas));
+	c->schemas[c->schema_nr++] = (struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
+	return sum;
+}
+
+static void tell_schema(struct compaction *c, uint32_t sum)
+{
+	for (size_t i = 0; i < c->schema_nr; i++)
+		if (c->schemas[i].sum == sum && sum && !c->schemas[i].is_told) {
+			tare_segment_add_schema(c->writer, sum, c->schemas[i].text);
+			c->schemas[i].is_told = true;
+		}
 }
 
 /* What is told once of a log is told by its first segment. */
@@ -123,18 +158,19 @@ static void tell_log(struct compaction *c, int index)
 		begin_segment(c);
 	if (c->rc || log->is_told)
 		return;
+	tell_schema(c, log->part.header.schema);
 	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
 	log->is_told = true;
 }
 
 static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
-			struct gathered *g)
+			const struct tare_schema *schema, struct gathered *g)
 {
 	tell_log(c, index);
 	for (size_t i = 0; i < g->n; i++)
 		g->records[i].data = g->bytes.data + g->at[i];
 	if (!c->rc)
-		tare_segment_add(c->writer, kind, (uint32_t)index, g->records, g->n);
+		tare_segment_add(c->writer, kind, (uint32_t)index, schema, g->records, g->n);
 	g->n = g->bytes.len = 0;
 }
 
@@ -144,8 +180,12 @@ static void end_segment(struct compaction *c)
 
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].events.n)
-			write_block(c, TARE_SEGMENT_EVENTS, i, &c->logs[i].events);
+			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema,
+				    &c->logs[i].events);
 	/* Once more, so that no damaged place costs a log. */
+	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
+		if (c->schemas[i].is_told)
+			tare_segment_add_schema(c->writer, c->schemas[i].sum, c->schemas[i].text);
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].is_told) {
 			tare_segment_add_log(c->writer, (uint32_t)i, &c->logs[i].part);
@@ -217,10 +257,11 @@ static void write_tables(struct compaction *c, int index)
 	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
 		if (step == TARE_LOG_GAP)
 			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
-		else if (tare_log_is_table(rec.rec.head->kind))
+		else if (!rec.info || tare_log_is_table(rec.info->kind))
 			gather(&tables, &rec);
 	}
 	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
+	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
 	c->result->records += log->part.records;
 	c->result->raw_bytes += log->part.end - begin;
 	tell_log(c, index);
@@ -231,7 +272,7 @@ static void write_tables(struct compaction *c, int index)
 		some.records += i;
 		some.at += i;
 		some.n = n;
-		write_block(c, TARE_SEGMENT_TABLES, index, &some);
+		write_block(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &some);
 	}
 	free_gathered(&tables);
 	tare_log_close(reader);
@@ -240,22 +281,24 @@ static void write_tables(struct compaction *c, int index)
 static void write_events(struct compaction *c)
 {
 	const struct tare_process *process;
-	const struct tare_log_info *info;
+	const struct tare_log *from;
 	struct tare_log_record rec;
 
 	tare_recording_rewind(c->recording);
-	while (!c->rc && tare_recording_next_record(c->recording, &process, &info, &rec)) {
+	while (!c->rc && tare_recording_next_record(c->recording, &process, &from, &rec)) {
 		struct log *log = &c->logs[process->index];
 
-		if (!log->part.name || info->header.role == TARE_ROLE_CHECKPOINT)
+		if (!log->part.name || tare_log_info(from)->header.role == TARE_ROLE_CHECKPOINT)
 			continue;
 		if (!c->writer)
 			begin_segment(c);
+		log->schema = tare_log_schema(from);
 		gather(&log->events, &rec);
 		c->records++;
 		c->bytes += rec.bytes;
 		if (is_full(&log->events))
-			write_block(c, TARE_SEGMENT_EVENTS, process->index, &log->events);
+			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema,
+				    &log->events);
 		if (!c->rc && (c->records >= SEGMENT_RECORDS || c->bytes >= SEGMENT_BYTES))
 			end_segment(c);
 	}
@@ -469,6 +512,9 @@ int tare_compact(const char *folder, const struct tare_compact_options *o,
 		tare_log_part_free(&c.logs[i].part);
 		free_gathered(&c.logs[i].events);
 	}
+	for (size_t i = 0; i < c.schema_nr; i++)
+		free(c.schemas[i].text);
+	free(c.schemas);
 	free(c.logs);
 	tare_manifest_free(&c.named);
 	tare_recording_close(c.recording);

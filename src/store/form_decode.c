@@ -126,13 +126,9 @@ static bool decode_combined(struct decoder *d, uint64_t combined)
 	s->combinations.len = 0;
 	table = tare_pack_room(&s->combinations, nr * info->fixed);
 	memset(table, 0, nr * info->fixed);
-	for (int f = 0; f < COMBINED_MAX; f++) {
+	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++) {
 		if (!(combined >> f & 1))
 			continue;
-		if (f >= info->field_nr) {
-			tare_column_skip(d->in);
-			continue;
-		}
 		if (!tare_column_decode(d->in, &s->column, s->values, nr, NULL))
 			return false;
 		for (size_t i = 0; i < nr; i++) {
@@ -156,22 +152,14 @@ bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
 		      const struct tare_kind_info *info, uint8_t *const *records, size_t n)
 {
 	struct decoder d = { in, scratch, info, records, n, -1 };
-	uint64_t field_nr = tare_unpack_number(in), combined = tare_unpack_number(in);
+	uint64_t combined = tare_unpack_number(in);
 
 	scratch->values =
 		tare_array_reserve(scratch->values, &scratch->value_cap, n, sizeof(uint64_t));
 	if (!decode_combined(&d, combined))
 		in->is_bad = true;
-	/* Fields that this version does not know are skipped, those that the segment does not have are 0. */
-	for (uint64_t f = 0; f < field_nr && !in->is_bad; f++) {
-		if (f < COMBINED_MAX && combined >> f & 1)
-			continue;
-		if (f < (uint64_t)info->field_nr) {
-			in->is_bad = !decode_field(&d, (int)f);
-		} else {
-			tare_unpack_number(in);
-			tare_column_skip(in);
-		}
-	}
+	for (int f = 0; f < info->field_nr && !in->is_bad; f++)
+		if ((f >= COMBINED_MAX || !(combined >> f & 1)) && !decode_field(&d, f))
+			in->is_bad = true;
 	return !in->is_bad;
 }

@@ -244,7 +244,6 @@ void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info,
 		for (size_t i = 0; i < n; i++)
 			e.values[f][i] = tare_decode_value(&info->fields[f], records[i]);
 	}
-	tare_pack_number(out, (uint64_t)info->field_nr);
 	encode_combined(out, &e);
 	for (int f = 0; f < info->field_nr; f++)
 		if (f >= COMBINED_MAX || !(e.combined >> f & 1))

@@ -12,6 +12,7 @@
  *
  *   header   struct tare_segment_header
  *   blocks   each a struct tare_segment_block and its bytes, which are zeros up to a multiple of 16:
+ *            SCHEMA blocks, the text of schemas that logs have (trace/schema_text.h);
  *            of each log that the segment has records of a LOG block (log_part.h), TABLES blocks (what other records
  *            name, in the order of the log), EVENTS blocks (everything else, in the order of time)
  *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, so that a reader reads
@@ -42,6 +43,7 @@ enum tare_segment_kind {
 	TARE_SEGMENT_TABLES = 2,
 	TARE_SEGMENT_EVENTS = 3,
 	TARE_SEGMENT_FOOTER = 4,
+	TARE_SEGMENT_SCHEMA = 5, /* `log` is its sum, as in the header of a log */
 };
 
 struct tare_segment_block {
@@ -72,8 +74,10 @@ int tare_segment_create(struct tare_segment_writer **out, const char *path, uint
 			struct tare_err *err);
 void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
 			  const struct tare_log_part *part);
+void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const char *text);
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_block_record *records, size_t n);
+		      const struct tare_schema *schema, const struct tare_block_record *records,
+		      size_t n);
 uint64_t tare_segment_bytes(const struct tare_segment_writer *w); /* written so far */
 /* With its footer the file is on the disk afterwards (fsync), or there is an error and it is removed. */
 int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err);

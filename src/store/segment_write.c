@@ -92,8 +92,17 @@ void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
 	write_block(w, &head);
 }
 
+void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const char *text)
+{
+	struct tare_segment_block head = { .kind = TARE_SEGMENT_SCHEMA, .log = sum };
+
+	tare_pack_zipped(&w->block, text, strlen(text));
+	write_block(w, &head);
+}
+
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_block_record *records, size_t n)
+		      const struct tare_schema *schema, const struct tare_block_record *records,
+		      size_t n)
 {
 	struct tare_segment_block head = { .kind = kind,
 					   .log = log,
@@ -114,7 +123,7 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 		if (position > head.position_last)
 			head.position_last = position;
 	}
-	tare_block_encode(&w->block, records, n);
+	tare_block_encode(&w->block, schema, records, n);
 	write_block(w, &head);
 }
 

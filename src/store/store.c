@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SCHEMA_MAX = 1 << 20 };
+
 static void add_fault(struct tare_store *s, const char *text)
 {
 	s->faults = tare_array_reserve(s->faults, &s->fault_cap, s->fault_nr + 1, sizeof(char *));
@@ -22,6 +24,49 @@ const struct tare_stored_log *tare_store_find(const struct tare_store *s, const 
 	return NULL;
 }
 
+static bool find_schema(const struct tare_store *s, uint32_t sum, const struct tare_schema **out)
+{
+	*out = NULL;
+	if (sum == tare_schema_own_sum())
+		return true;
+	for (size_t i = 0; i < s->schema_nr && !*out; i++)
+		if (s->schemas[i].sum == sum)
+			*out = s->schemas[i].schema;
+	return *out != NULL;
+}
+
+static void add_schema(struct tare_store *s, uint32_t sum, const char *text, size_t size)
+{
+	struct tare_schema *schema;
+
+	if (tare_schema_parse(&schema, text, size, s->folder, NULL))
+		return;
+	s->schemas = tare_array_reserve(s->schemas, &s->schema_cap, s->schema_nr + 1,
+					sizeof(*s->schemas));
+	s->schemas[s->schema_nr++] = (struct tare_stored_schema){ sum, schema };
+}
+
+/* Each is there twice, too. That of this version need not be looked at. */
+static void find_schemas(struct tare_store *s, const struct tare_segment *segment,
+			 struct tare_pack *bytes)
+{
+	const struct tare_schema *known;
+	struct tare_pack text = { 0 };
+
+	for (size_t i = 0; i < segment->entry_nr; i++) {
+		const struct tare_segment_block *head = &segment->entries[i].head;
+		struct tare_unpack in;
+
+		if (head->kind != TARE_SEGMENT_SCHEMA || find_schema(s, head->log, &known) ||
+		    !tare_segment_read(segment, i, bytes))
+			continue;
+		in = (struct tare_unpack){ bytes->data, bytes->data + bytes->len, false };
+		if (tare_unpack_zipped(&in, &text, SCHEMA_MAX))
+			add_schema(s, head->log, (const char *)text.data, text.len);
+	}
+	tare_pack_free(&text);
+}
+
 static void sum_up(struct tare_log_part *sum, const struct tare_log_part *part)
 {
 	sum->records += part->records;
@@ -33,19 +78,39 @@ static void sum_up(struct tare_log_part *sum, const struct tare_log_part *part)
 				       part->holes[i].gap);
 }
 
-/* The number of the log that a part is of; the first part of a log makes it one. */
-static size_t log_of(struct tare_store *s, struct tare_log_part *part)
+static void add_unreadable(struct tare_store *s, const struct tare_log_part *part)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_addf(&text,
+		      "%s/%s.events: the schema of the log, which says how its records lie, is "
+		      "damaged in the segments, so nothing of it can be read",
+		      s->folder, part->name);
+	add_fault(s, text.data);
+	tare_str_free(&text);
+}
+
+/* The number of the log that a part is of; the first part of a log makes it one. False: it cannot be read. */
+static bool log_of(struct tare_store *s, struct tare_log_part *part, size_t *number)
 {
 	const struct tare_stored_log *known = tare_store_find(s, part->name);
+	const struct tare_schema *schema;
 
 	if (known) {
 		sum_up(&s->logs[known - s->logs].part, part);
 		tare_log_part_free(part);
-		return (size_t)(known - s->logs);
+		*number = (size_t)(known - s->logs);
+		return true;
+	}
+	if (!find_schema(s, part->header.schema, &schema)) {
+		add_unreadable(s, part);
+		tare_log_part_free(part);
+		return false;
 	}
 	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
-	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part };
-	return s->log_nr++;
+	s->logs[s->log_nr] = (struct tare_stored_log){ .schema = schema, .part = *part };
+	*number = s->log_nr++;
+	return true;
 }
 
 static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment,
@@ -97,8 +162,8 @@ static void find_logs(struct tare_store *s, const struct tare_segment *segment,
 
 		if (head->kind == TARE_SEGMENT_LOG && !find_number(numbers, head->log, &log) &&
 		    tare_segment_read(segment, i, bytes) &&
-		    tare_log_part_decode(&part, bytes->data, bytes->len))
-			add_number(numbers, head->log, log_of(s, &part));
+		    tare_log_part_decode(&part, bytes->data, bytes->len) && log_of(s, &part, &log))
+			add_number(numbers, head->log, log);
 	}
 }
 
@@ -136,6 +201,7 @@ static void add_segment(struct tare_store *s, const struct tare_segment *segment
 	s->segments = tare_array_reserve(s->segments, &s->segment_cap, s->segment_nr + 1,
 					 sizeof(*s->segments));
 	s->segments[s->segment_nr] = *segment;
+	find_schemas(s, segment, &bytes);
 	find_logs(s, segment, &numbers, &bytes);
 	add_blocks(s, (uint32_t)s->segment_nr, &numbers, &bytes);
 	if (segment->damaged_bytes) {
@@ -162,6 +228,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	int rc = tare_manifest_read(&manifest, folder, err);
 
 	s->folder = tare_xstrdup(folder);
+	add_schema(s, 0, tare_schema_of_0_1_0(), strlen(tare_schema_of_0_1_0()));
 	if (manifest.fault)
 		add_fault(s, manifest.fault);
 	for (size_t i = 0; i < manifest.nr && !rc; i++) {
@@ -198,8 +265,11 @@ void tare_store_close(struct tare_store *s)
 		free(s->logs[i].tables);
 		free(s->logs[i].events);
 	}
+	for (size_t i = 0; i < s->schema_nr; i++)
+		tare_schema_free(s->schemas[i].schema);
 	for (size_t i = 0; i < s->fault_nr; i++)
 		free(s->faults[i]);
+	free(s->schemas);
 	free(s->segments);
 	free(s->logs);
 	free(s->faults);
@@ -229,7 +299,8 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 		c->at = 0;
 		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
 				       &c->bytes) ||
-		    !tare_block_decode(&c->block, c->bytes.data, c->bytes.len, c->has_positions)) {
+		    !tare_block_decode(&c->block, c->log->schema, c->bytes.data, c->bytes.len,
+				       c->has_positions)) {
 			c->block.n = 0;
 			c->damaged += head_of(c->store, block)->records;
 		}

@@ -17,7 +17,8 @@ struct tare_stored_block {
 
 /* A log, as all segments together have it. */
 struct tare_stored_log {
-	struct tare_log_part part; /* sums and holes are of all segments */
+	const struct tare_schema *schema; /* how its records lie; NULL: as those of this version */
+	struct tare_log_part part;        /* sums and holes are of all segments */
 	struct tare_stored_block *tables, *events;
 	size_t table_nr, table_cap, event_nr, event_cap;
 	uint64_t damaged_blocks, damaged_records;
@@ -29,6 +30,11 @@ struct tare_store {
 	size_t segment_nr, segment_cap;
 	struct tare_stored_log *logs;
 	size_t log_nr, log_cap;
+	struct tare_stored_schema {
+		uint32_t sum;
+		struct tare_schema *schema;
+	} * schemas; /* of other versions */
+	size_t schema_nr, schema_cap;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
 };

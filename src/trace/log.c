@@ -344,7 +344,7 @@ void tare_log_close(struct tare_log *log)
 		free(log->expected);
 		free(log->ring);
 		free(log->path);
-		tare_schema_free(log->schema);
+		tare_schema_free(log->own_schema);
 	}
 	free(log);
 }
@@ -352,6 +352,11 @@ void tare_log_close(struct tare_log *log)
 const struct tare_log_info *tare_log_info(const struct tare_log *log)
 {
 	return &log->info;
+}
+
+const struct tare_schema *tare_log_schema(const struct tare_log *log)
+{
+	return log->schema;
 }
 
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log)

@@ -65,6 +65,7 @@ struct tare_log_record {
 	const struct tare_kind_info *info; /* NULL: of a kind this version does not know */
 	const struct tare_kind_info
 		*said;      /* how it lies in the log; NULL: that does not say either */
+	const uint8_t *raw; /* `bytes` of it, as it lies there */
 	union tare_rec rec; /* the whole struct: fields that the record lacks are 0 */
 	const char *text;   /* TEXT tail: not NUL-terminated; else NULL */
 	size_t text_len;
@@ -83,6 +84,9 @@ int tare_log_open_in(struct tare_log **out, const struct tare_store *store, cons
 void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);
+/* How its records lie; NULL: as those of this version do. */
+struct tare_schema;
+const struct tare_schema *tare_log_schema(const struct tare_log *log);
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
 
 /* Where a position lies in the .events file. */

@@ -70,17 +70,6 @@ static bool is_sealed(const struct tare_log *log, uint64_t position)
 	       head.cells <= TARE_MAX_CELLS;
 }
 
-/* How the records of a kind lie in this log; NULL: nobody knows. */
-static const struct tare_kind_info *layout_of(const struct tare_log *log, uint16_t kind)
-{
-	const struct tare_schema_kind *said;
-
-	if (!log->schema)
-		return tare_decode_kind(kind);
-	said = tare_schema_kind(log->schema, kind);
-	return said ? &said->said : NULL;
-}
-
 /* How long a record with these fields is as a rule; 0 where that is not known. */
 static uint64_t usual_size(const struct tare_log *log, uint64_t position,
 			   const struct tare_kind_info *info)
@@ -191,6 +180,7 @@ static inline __attribute__((always_inline)) void fill(struct tare_log *log,
 	rec->is_repaired = rec->bytes != (uint64_t)head->cells * TARE_CELL;
 	rec->info = rec->said = said;
 	rec->rec.head = head;
+	rec->raw = bytes;
 	if (!said)
 		return;
 	/* What segments have has room for all of it. */
@@ -206,7 +196,7 @@ void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)bytes;
 
-	fill(log, rec, layout_of(log, head->kind), bytes);
+	fill(log, rec, tare_schema_layout(log->schema, head->kind), bytes);
 }
 
 static bool take_record(struct tare_log *log, struct tare_log_record *rec)
@@ -220,7 +210,7 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 		return false;
 	bytes = bytes_at(log, position);
 	memcpy(&head, bytes, sizeof(head));
-	said = layout_of(log, head.kind);
+	said = tare_schema_layout(log->schema, head.kind);
 	end = end_of(log, position, &head, said);
 	if (!end)
 		return false;
@@ -315,6 +305,7 @@ static bool leave_out(struct tare_log *log, struct tare_log_record *rec, uint64_
 	}
 	block->bytes = (uint32_t)(cut - block->from);
 	rec->rec.lane = block;
+	rec->raw = (const uint8_t *)block;
 	log->left_out.begin = log->position + block->bytes;
 	log->left_out.end = end;
 	return true;

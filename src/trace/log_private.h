@@ -58,7 +58,9 @@ struct tare_log {
 		uint64_t begin, end;
 	} left_out; /* of the file, ahead; end 0: nothing */
 	bool is_cut_told;
-	struct tare_schema *schema; /* of another version; NULL: records lie as in the structs */
+	const struct tare_schema
+		*schema; /* of another version; NULL: records lie as in the structs */
+	struct tare_schema *own_schema; /* that was made for this log */
 	uint8_t said[1024]
 		__attribute__((aligned(16))); /* a record that is cut off in its fields */
 	uint8_t scratch[1024] __attribute__((aligned(16))); /* a record as this version has it */

@@ -49,7 +49,7 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 	if (is_ours(text, size))
 		log->info.is_header_damaged = true; /* only the sum is wrong */
 	else if (is_whole || (size > 0 && log->info.is_header_damaged))
-		rc = tare_schema_parse(&log->schema, text, size, log->path, err);
+		rc = tare_schema_parse(&log->own_schema, text, size, log->path, err);
 	else if (!strcmp(h->tool, TARE_VERSION))
 		log->info.is_header_damaged = true; /* as this version writes them, most likely */
 	else
@@ -60,15 +60,16 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err)
 {
-	static uint32_t sum;
 	const struct tare_file_header *h = &log->info.header;
 	const char *old = tare_schema_of_0_1_0();
+	int rc;
 
-	if (!sum)
-		sum = tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1);
-	if (h->schema == sum)
+	if (h->schema == tare_schema_own_sum())
 		return 0;
 	if (h->schema == 0 && h->header_bytes == TARE_HEADER_BYTES)
-		return tare_schema_parse(&log->schema, old, strlen(old), log->path, err);
-	return load_text(log, err);
+		rc = tare_schema_parse(&log->own_schema, old, strlen(old), log->path, err);
+	else
+		rc = load_text(log, err);
+	log->schema = log->own_schema;
+	return rc;
 }

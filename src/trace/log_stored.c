@@ -26,6 +26,7 @@ void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 	const struct tare_log_part *part = &stored->part;
 
 	log->stored = stored;
+	log->schema = stored->schema;
 	log->cursor.store = store;
 	log->cursor.log = stored;
 	log->info = (struct tare_log_info){

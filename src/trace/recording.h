@@ -48,9 +48,9 @@ void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
 struct tare_log_record;
-struct tare_log_info;
+struct tare_log;
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
-				const struct tare_log_info **log, struct tare_log_record *rec);
+				const struct tare_log **log, struct tare_log_record *rec);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
 
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */

@@ -241,14 +241,14 @@ static struct tare_rstream *step(struct tare_recording *r)
 }
 
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
-				const struct tare_log_info **log, struct tare_log_record *rec)
+				const struct tare_log **log, struct tare_log_record *rec)
 {
 	struct tare_rstream *s = step(r);
 
 	if (!s)
 		return false;
 	*process = &s->process->public;
-	*log = tare_log_info(s->log);
+	*log = s->log;
 	*rec = s->next;
 	return true;
 }

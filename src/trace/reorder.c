@@ -140,11 +140,15 @@ struct tare_reorder *tare_reorder_new(struct tare_log *log, const struct tare_ra
 	return r;
 }
 
-/* A copy with pointers into itself: the log's memory is good for one step only. */
+/*
+ * A copy with pointers into itself: the log's memory is good for one step only. Behind the record as it lies in the log
+ * stands the one that this version makes of it, where that is another.
+ */
 static struct held *copy(struct tare_reorder *r, const struct tare_log_record *rec)
 {
-	const uint8_t *from = (const uint8_t *)rec->rec.head;
-	size_t used = rec->bytes > rec->info->fixed ? rec->bytes : rec->info->fixed, size = used;
+	const uint8_t *head = (const uint8_t *)rec->rec.head;
+	size_t made = head != rec->raw || rec->bytes < rec->info->fixed ? rec->info->fixed : 0;
+	size_t at = (rec->bytes + TARE_CELL - 1) / TARE_CELL * TARE_CELL, size = at + made;
 	struct held **list, *held;
 
 	if (size <= USUAL_BYTES)
@@ -158,12 +162,15 @@ static struct held *copy(struct tare_reorder *r, const struct tare_log_record *r
 	held->size = size;
 	r->held_bytes += sizeof(*held) + size;
 	held->rec = *rec;
-	memcpy(held->bytes, from, used);
-	held->rec.rec.head = (const struct tare_record *)(const void *)held->bytes;
-	if (rec->text)
-		held->rec.text = (const char *)held->bytes + rec->info->fixed;
-	else if (rec->pcs)
-		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + rec->info->fixed);
+	memcpy(held->bytes, rec->raw, rec->bytes);
+	memcpy(held->bytes + at, head, made);
+	held->rec.raw = held->bytes;
+	held->rec.rec.head =
+		(const struct tare_record *)(const void *)(held->bytes + (made ? at : 0));
+	if (rec->text && rec->text_len)
+		held->rec.text = (const char *)held->bytes + rec->said->fixed;
+	else if (rec->pcs && rec->depth)
+		held->rec.pcs = (const uint64_t *)(const void *)(held->bytes + rec->said->fixed);
 	held->stamp = rec->rec.head->stamp;
 	held->number = r->number++;
 	return held;

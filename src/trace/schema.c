@@ -17,6 +17,7 @@ enum {
 
 struct tare_schema {
 	struct tare_arena arena;
+	const char *text;
 	struct tare_schema_kind *kinds;
 	size_t kind_nr, kind_cap;
 	uint16_t place[UINT16_MAX + 1]; /* by id: 1 + index in `kinds`, 0: none */
@@ -269,6 +270,7 @@ int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, c
 			path, wrong);
 	}
 	add_frames(schema);
+	schema->text = tare_arena_strndup(&schema->arena, text, size);
 	*out = schema;
 	return 0;
 }
@@ -282,6 +284,20 @@ void tare_schema_free(struct tare_schema *schema)
 	free(schema);
 }
 
+const char *tare_schema_text_of(const struct tare_schema *schema)
+{
+	return schema ? schema->text : tare_schema_text;
+}
+
+uint32_t tare_schema_own_sum(void)
+{
+	static uint32_t sum;
+
+	if (!sum)
+		sum = tare_schema_sum(tare_schema_text, sizeof(tare_schema_text) - 1);
+	return sum;
+}
+
 const char *tare_schema_of_0_1_0(void)
 {
 	return TARE_SCHEMA_HEAD
@@ -292,6 +308,16 @@ const char *tare_schema_of_0_1_0(void)
 const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind)
 {
 	return schema->place[kind] ? &schema->kinds[schema->place[kind] - 1] : NULL;
+}
+
+const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind)
+{
+	const struct tare_schema_kind *said;
+
+	if (!schema)
+		return tare_decode_kind(kind);
+	said = tare_schema_kind(schema, kind);
+	return said ? &said->said : NULL;
 }
 
 const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,

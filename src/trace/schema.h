@@ -31,11 +31,18 @@ int tare_schema_parse(struct tare_schema **out, const char *text, size_t size, c
 		      struct tare_err *err);
 void tare_schema_free(struct tare_schema *schema); /* NULL is fine */
 
+/* The text that a schema was made of; NULL: the one of this version. */
+const char *tare_schema_text_of(const struct tare_schema *schema);
+uint32_t tare_schema_own_sum(void); /* of this version's text */
+
 /* That of logs without a schema, as 0.1.0 wrote them. */
 const char *tare_schema_of_0_1_0(void);
 
 /* NULL: the schema has no such kind. Of a kind that is part of the format what this version knows. */
 const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema, uint16_t kind);
+
+/* How the records of a kind lie; NULL: nobody knows. Without a schema as in this version. */
+const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind);
 
 /* The kind that this version knows under that id; NULL: the log has none of that name. */
 const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,

@@ -59,7 +59,7 @@ static void encode(struct blocks *b, const struct kind *k)
 		size_t left = k->n - i;
 
 		b->at[b->nr++] = b->bytes.len;
-		tare_block_encode(&b->bytes, k->records + i,
+		tare_block_encode(&b->bytes, NULL, k->records + i,
 				  left < TARE_BLOCK_RECORDS ? left : TARE_BLOCK_RECORDS);
 	}
 	b->at[b->nr] = b->bytes.len;
@@ -68,8 +68,8 @@ static void encode(struct blocks *b, const struct kind *k)
 static void decode(const struct blocks *b, struct tare_block *block)
 {
 	for (size_t i = 0; i < b->nr; i++)
-		if (!tare_block_decode(block, b->bytes.data + b->at[i], b->at[i + 1] - b->at[i],
-				       false))
+		if (!tare_block_decode(block, NULL, b->bytes.data + b->at[i],
+				       b->at[i + 1] - b->at[i], false))
 			exit(1);
 }
 
@@ -101,7 +101,7 @@ static void measure(const char *name, const struct kind *k)
 static void read_records(struct tare_recording *r, struct kind *all, struct kind *kinds)
 {
 	const struct tare_process *process;
-	const struct tare_log_info *log;
+	const struct tare_log *log;
 	struct tare_log_record rec;
 
 	while (tare_recording_next_record(r, &process, &log, &rec)) {

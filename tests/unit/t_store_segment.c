@@ -36,6 +36,7 @@ static struct tare_log_part part_of(const char *name)
 	struct tare_log_part part = { .name = (char *)(uintptr_t)name, .has_file = true };
 
 	part.header.pid = 431;
+	part.header.schema = tare_schema_own_sum();
 	part.records = BLOCKS * IN_BLOCK;
 	part.first_stamp = 1000;
 	return part;
@@ -54,7 +55,7 @@ static void make_segment(const char *folder, uint32_t number)
 	tare_segment_add_log(w, 7, &other);
 	for (size_t i = 0; i < BLOCKS; i++) {
 		make_records(records, ((number - 1) * BLOCKS + i) * IN_BLOCK, IN_BLOCK);
-		tare_segment_add(w, TARE_SEGMENT_EVENTS, 0, records, IN_BLOCK);
+		tare_segment_add(w, TARE_SEGMENT_EVENTS, 0, NULL, records, IN_BLOCK);
 	}
 	tare_segment_add_log(w, 0, &part);
 	tare_segment_add_log(w, 7, &other);
