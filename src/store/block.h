@@ -28,19 +28,19 @@ enum {
 void tare_block_encode(struct tare_pack *out, const struct tare_schema *schema,
 		       const struct tare_block_record *records, size_t n);
 
-struct tare_block {
+struct tare_record_block {
 	struct tare_block_record *records; /* in the order in which they were given */
 	size_t n, cap;
 	struct tare_block_memory *memory;
 };
-void tare_block_free(struct tare_block *b); /* b is empty afterwards */
+void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
 
 /*
  * Into `b`, whose former content is dropped. Without positions `position` and the seals are 0, which is quicker.
  * `data` has room for all fields that the schema has of the kind; those that the record lacks are 0. False:
  * damage; then the block has no records.
  */
-bool tare_block_decode(struct tare_block *b, const struct tare_schema *schema, const void *bytes,
-		       size_t size, bool has_positions);
+bool tare_block_decode(struct tare_record_block *b, const struct tare_schema *schema,
+		       const void *bytes, size_t size, bool has_positions);
 
 #endif

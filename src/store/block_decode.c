@@ -35,7 +35,7 @@ struct tare_block_memory {
 	size_t sum; /* of the memory that the records take */
 };
 
-void tare_block_free(struct tare_block *b)
+void tare_block_free(struct tare_record_block *b)
 {
 	struct tare_block_memory *m = b->memory;
 
@@ -54,7 +54,7 @@ void tare_block_free(struct tare_block *b)
 		free(m);
 	}
 	free(b->records);
-	*b = (struct tare_block){ 0 };
+	*b = (struct tare_record_block){ 0 };
 }
 
 static size_t whole_cells(size_t size)
@@ -62,7 +62,7 @@ static size_t whole_cells(size_t size)
 	return (size + TARE_CELL - 1) / TARE_CELL * TARE_CELL;
 }
 
-static void reserve(struct tare_block *b, size_t n)
+static void reserve(struct tare_record_block *b, size_t n)
 {
 	struct tare_block_memory *m = b->memory;
 
@@ -84,7 +84,7 @@ static size_t end_of_run(const uint64_t *which, size_t begin, size_t n)
 	return end;
 }
 
-static bool read_forms(struct tare_block *b, struct tare_unpack *in, size_t n)
+static bool read_forms(struct tare_record_block *b, struct tare_unpack *in, size_t n)
 {
 	struct tare_block_memory *m = b->memory;
 	size_t first = 0;
@@ -134,7 +134,7 @@ static uint8_t *zeros_for(struct tare_block_memory *m, struct tare_pack *p, size
 	return at ? memset(at, 0, size) : NULL;
 }
 
-static bool read_columns(struct tare_block *b, struct tare_unpack *in, struct form *f)
+static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
 {
 	struct tare_block_memory *m = b->memory;
 	size_t size = whole_cells(f->info->fixed);
@@ -152,7 +152,7 @@ static bool read_columns(struct tare_block *b, struct tare_unpack *in, struct fo
 }
 
 /* Their fields are there, and say how long they are: now every record gets its own memory. */
-static bool read_tails(struct tare_block *b, struct tare_unpack *in, struct form *f)
+static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
 {
 	struct tare_block_memory *m = b->memory;
 	size_t item = f->info->tail == TARE_TAIL_PCS ? sizeof(uint64_t) : 1, tails = 0, sum = 0;
@@ -205,7 +205,7 @@ static size_t room_of_raw(const struct tare_schema *schema, const uint8_t *raw, 
 	return whole_cells(info && info->fixed > bytes ? info->fixed : bytes);
 }
 
-static bool read_raw(struct tare_block *b, struct tare_unpack *in, struct form *f)
+static bool read_raw(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
 {
 	struct tare_block_memory *m = b->memory;
 	size_t sum = 0, room = 0;
@@ -238,7 +238,7 @@ static bool read_raw(struct tare_block *b, struct tare_unpack *in, struct form *
 	return at != NULL;
 }
 
-static bool read_form(struct tare_block *b, struct tare_unpack *in, struct form *f)
+static bool read_form(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
 {
 	if (f->n == 0)
 		return false;
@@ -250,7 +250,7 @@ static bool read_form(struct tare_block *b, struct tare_unpack *in, struct form 
 }
 
 /* Records begin .. end, which are of one form: their heads, but for the seal. */
-static uint64_t put_run(struct tare_block *b, size_t begin, size_t end, uint64_t stamp)
+static uint64_t put_run(struct tare_record_block *b, size_t begin, size_t end, uint64_t stamp)
 {
 	struct tare_block_memory *m = b->memory;
 	struct form *f = &m->forms[m->which[begin]];
@@ -275,7 +275,7 @@ static uint64_t put_run(struct tare_block *b, size_t begin, size_t end, uint64_t
 }
 
 /* In the order in which they were given. */
-static void put_together(struct tare_block *b, size_t n)
+static void put_together(struct tare_record_block *b, size_t n)
 {
 	uint64_t stamp = 0;
 
@@ -286,7 +286,7 @@ static void put_together(struct tare_block *b, size_t n)
 	b->n = n;
 }
 
-static bool read_positions(struct tare_block *b, struct tare_unpack *in, size_t n)
+static bool read_positions(struct tare_record_block *b, struct tare_unpack *in, size_t n)
 {
 	struct tare_block_memory *m = b->memory;
 	struct expected *e = &m->expected;
@@ -308,8 +308,8 @@ static bool read_positions(struct tare_block *b, struct tare_unpack *in, size_t 
 	return true;
 }
 
-bool tare_block_decode(struct tare_block *b, const struct tare_schema *schema, const void *bytes,
-		       size_t size, bool has_positions)
+bool tare_block_decode(struct tare_record_block *b, const struct tare_schema *schema,
+		       const void *bytes, size_t size, bool has_positions)
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false }, positions;
 	struct tare_block_memory *m;

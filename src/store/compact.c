@@ -343,7 +343,7 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 
 	for (size_t i = old; i < c->named.nr && !rc; i++) {
 		char *path = segment_path(c, c->named.numbers[i], true);
-		struct tare_segment segment;
+		struct tare_segment_file segment;
 		struct tare_pack block = { 0 };
 		struct stat st;
 

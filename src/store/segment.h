@@ -88,7 +88,7 @@ struct tare_segment_entry {
 	uint64_t at; /* where its bytes lie in the file */
 };
 
-struct tare_segment {
+struct tare_segment_file {
 	char *path;
 	struct tare_segment_entry *entries; /* in the order of the file, the footer left out */
 	size_t entry_nr, entry_cap;
@@ -97,10 +97,10 @@ struct tare_segment {
 };
 
 /* NOT_FOUND, FORMAT, NEWER, UNSUPPORTED; damage behind the header is no error. */
-int tare_segment_open(struct tare_segment *out, const char *path, struct tare_err *err);
-void tare_segment_free(struct tare_segment *s);
+int tare_segment_open(struct tare_segment_file *out, const char *path, struct tare_err *err);
+void tare_segment_free(struct tare_segment_file *s);
 
 /* The bytes of a block into `to`. False: they are damaged, or cannot be read. */
-bool tare_segment_read(const struct tare_segment *s, size_t entry, struct tare_pack *to);
+bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to);
 
 #endif

@@ -53,7 +53,8 @@ static bool read_head(const struct file *f, struct tare_segment_block *head, uin
 	       read_at(f, head, sizeof(*head), at) && is_head(f, head, at + sizeof(*head));
 }
 
-static void add_entry(struct tare_segment *s, const struct tare_segment_block *head, uint64_t at)
+static void add_entry(struct tare_segment_file *s, const struct tare_segment_block *head,
+		      uint64_t at)
 {
 	s->entries =
 		tare_array_reserve(s->entries, &s->entry_cap, s->entry_nr + 1, sizeof(*s->entries));
@@ -71,7 +72,7 @@ static bool read_bytes(const struct file *f, const struct tare_segment_block *he
 	return true;
 }
 
-static bool unpack_footer(struct tare_segment *s, const struct file *f,
+static bool unpack_footer(struct tare_segment_file *s, const struct file *f,
 			  const struct tare_pack *bytes)
 {
 	struct tare_unpack in = { bytes->data, bytes->data + bytes->len, false };
@@ -98,7 +99,7 @@ static bool unpack_footer(struct tare_segment *s, const struct file *f,
 	return !in.is_bad;
 }
 
-static bool read_footer(struct tare_segment *s, const struct file *f)
+static bool read_footer(struct tare_segment_file *s, const struct file *f)
 {
 	struct tare_segment_trailer t;
 	struct tare_segment_block head;
@@ -119,7 +120,7 @@ static bool read_footer(struct tare_segment *s, const struct file *f)
 }
 
 /* Every block that there is, where the footer does not tell. */
-static void scan(struct tare_segment *s, const struct file *f)
+static void scan(struct tare_segment_file *s, const struct file *f)
 {
 	uint64_t at = sizeof(struct tare_segment_header);
 	struct tare_segment_block head;
@@ -161,7 +162,7 @@ static int read_header(const struct file *f, const char *path, struct tare_err *
 	return 0;
 }
 
-int tare_segment_open(struct tare_segment *out, const char *path, struct tare_err *err)
+int tare_segment_open(struct tare_segment_file *out, const char *path, struct tare_err *err)
 {
 	struct file f = { .fd = tare_file_open(path, err) };
 	struct stat st;
@@ -172,7 +173,7 @@ int tare_segment_open(struct tare_segment *out, const char *path, struct tare_er
 	f.size = fstat(f.fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	rc = read_header(&f, path, err);
 	if (!rc) {
-		*out = (struct tare_segment){ .path = tare_xstrdup(path) };
+		*out = (struct tare_segment_file){ .path = tare_xstrdup(path) };
 		if (!read_footer(out, &f))
 			scan(out, &f);
 	}
@@ -180,14 +181,14 @@ int tare_segment_open(struct tare_segment *out, const char *path, struct tare_er
 	return rc;
 }
 
-void tare_segment_free(struct tare_segment *s)
+void tare_segment_free(struct tare_segment_file *s)
 {
 	free(s->path);
 	free(s->entries);
-	*s = (struct tare_segment){ 0 };
+	*s = (struct tare_segment_file){ 0 };
 }
 
-bool tare_segment_read(const struct tare_segment *s, size_t entry, struct tare_pack *to)
+bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to)
 {
 	const struct tare_segment_entry *e = &s->entries[entry];
 	struct file f = { .fd = tare_file_open(s->path, NULL) };

@@ -47,7 +47,7 @@ static void add_schema(struct tare_store *s, uint32_t sum, const char *text, siz
 }
 
 /* Each is there twice, too. That of this version need not be looked at. */
-static void find_schemas(struct tare_store *s, const struct tare_segment *segment,
+static void find_schemas(struct tare_store *s, const struct tare_segment_file *segment,
 			 struct tare_pack *bytes)
 {
 	const struct tare_schema *known;
@@ -152,7 +152,7 @@ static void add_number(struct numbers *n, uint32_t number, size_t log)
 }
 
 /* A segment tells of each log twice, so that one damaged place does not cost a log. */
-static void find_logs(struct tare_store *s, const struct tare_segment *segment,
+static void find_logs(struct tare_store *s, const struct tare_segment_file *segment,
 		      struct numbers *numbers, struct tare_pack *bytes)
 {
 	for (size_t i = 0; i < segment->entry_nr; i++) {
@@ -170,7 +170,7 @@ static void find_logs(struct tare_store *s, const struct tare_segment *segment,
 static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers,
 		       struct tare_pack *bytes)
 {
-	const struct tare_segment *segment = &s->segments[number];
+	const struct tare_segment_file *segment = &s->segments[number];
 
 	for (size_t i = 0; i < segment->entry_nr; i++) {
 		const struct tare_segment_block *head = &segment->entries[i].head;
@@ -192,7 +192,7 @@ static void add_blocks(struct tare_store *s, uint32_t number, const struct numbe
 	}
 }
 
-static void add_segment(struct tare_store *s, const struct tare_segment *segment)
+static void add_segment(struct tare_store *s, const struct tare_segment_file *segment)
 {
 	struct numbers numbers = { 0 };
 	struct tare_pack bytes = { 0 };
@@ -233,7 +233,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 		add_fault(s, manifest.fault);
 	for (size_t i = 0; i < manifest.nr && !rc; i++) {
 		char *path = tare_manifest_path(folder, manifest.numbers[i]);
-		struct tare_segment segment;
+		struct tare_segment_file segment;
 		struct tare_err fault = { 0 };
 		int failed = tare_segment_open(&segment, path, &fault);
 

@@ -26,7 +26,7 @@ struct tare_stored_log {
 
 struct tare_store {
 	char *folder;
-	struct tare_segment *segments;
+	struct tare_segment_file *segments;
 	size_t segment_nr, segment_cap;
 	struct tare_stored_log *logs;
 	size_t log_nr, log_cap;
@@ -51,7 +51,7 @@ struct tare_store_cursor {
 	bool is_events;     /* else tables */
 	bool has_positions; /* `position` and the seals are told, which takes time */
 	size_t next, at;
-	struct tare_block block;
+	struct tare_record_block block;
 	struct tare_pack bytes;
 	uint64_t damaged; /* records of blocks that turned out to be damaged only now */
 };

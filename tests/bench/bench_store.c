@@ -65,7 +65,7 @@ static void encode(struct blocks *b, const struct kind *k)
 	b->at[b->nr] = b->bytes.len;
 }
 
-static void decode(const struct blocks *b, struct tare_block *block)
+static void decode(const struct blocks *b, struct tare_record_block *block)
 {
 	for (size_t i = 0; i < b->nr; i++)
 		if (!tare_block_decode(block, NULL, b->bytes.data + b->at[i],
@@ -76,7 +76,7 @@ static void decode(const struct blocks *b, struct tare_block *block)
 static void measure(const char *name, const struct kind *k)
 {
 	double encoding = 1e9, decoding = 1e9, begin, took;
-	struct tare_block block = { 0 };
+	struct tare_record_block block = { 0 };
 	struct blocks b = { 0 };
 
 	b.at = tare_xcalloc(k->n / TARE_BLOCK_RECORDS + 2, sizeof(*b.at));

@@ -101,7 +101,7 @@ static void check_comes_back(const uint8_t *bytes, size_t size)
 	static uint8_t copy[FUZZ_MAX] __attribute__((aligned(16)));
 	static struct tare_block_record records[FUZZ_MAX / TARE_CELL];
 	struct tare_pack pack = { 0 };
-	struct tare_block block = { 0 };
+	struct tare_record_block block = { 0 };
 	size_t n = 0, at = 0;
 
 	memcpy(copy, bytes, size);

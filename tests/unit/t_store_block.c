@@ -56,7 +56,7 @@ static void free_world(struct world *w)
 static size_t check_comes_back(const struct tare_block_record *records, size_t n)
 {
 	struct tare_pack pack = { 0 };
-	struct tare_block block = { 0 };
+	struct tare_record_block block = { 0 };
 	size_t size;
 
 	tare_block_encode(&pack, NULL, records, n);
@@ -188,7 +188,7 @@ TEST(a_record_that_is_too_short_has_room_for_all_fields)
 	struct tare_rec_event event = { .head = { .kind = TARE_KIND_EVENT, .cells = 2 }, .tid = 7 };
 	struct tare_block_record record = { (const uint8_t *)&event, 64, 32 };
 	struct tare_pack pack = { 0 };
-	struct tare_block block = { 0 };
+	struct tare_record_block block = { 0 };
 	const struct tare_rec_event *got;
 
 	event.head.seal = tare_seal(64);
@@ -260,7 +260,7 @@ TEST(positions_follow_from_those_of_the_thread)
 TEST(no_damage_does_harm)
 {
 	struct tare_pack pack = { 0 };
-	struct tare_block block = { 0 };
+	struct tare_record_block block = { 0 };
 	struct world w;
 	uint8_t *copy;
 

@@ -155,7 +155,7 @@ TEST(a_folder_without_a_manifest_has_no_segments)
 TEST(the_footer_tells_of_every_block)
 {
 	char *path = tare_manifest_path(make_store(), 1);
-	struct tare_segment segment;
+	struct tare_segment_file segment;
 
 	CHECK_INT(tare_segment_open(&segment, path, NULL), 0);
 	CHECK(!segment.is_scanned);
@@ -172,7 +172,7 @@ TEST(a_damaged_footer_costs_no_record)
 {
 	const char *folder = make_store();
 	char *path = tare_manifest_path(folder, 2);
-	struct tare_segment segment;
+	struct tare_segment_file segment;
 	struct tare_store *store;
 
 	write_at(path, size_of(path) - 100, "xxxxxxxx", 8);
