@@ -366,17 +366,6 @@ static void read_devices(struct tare_witness *w, bool always)
 	}
 }
 
-static void add_load(struct tare_witness *w)
-{
-	struct tare_rec_load rec = { .head = head_of(TARE_KIND_LOAD) };
-	double load;
-
-	if (getloadavg(&load, 1) != 1)
-		return;
-	rec.hundredths = (uint32_t)(100 * load);
-	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
-}
-
 void tare_witness_sample(struct tare_witness *w, const struct tare_drain_process *processes,
 			 size_t count)
 {
@@ -391,8 +380,6 @@ static void sample(struct tare_witness *w, const struct tare_drain *drain, bool 
 	if (is_stopped(w))
 		return;
 	read_devices(w, last);
-	if (last)
-		add_load(w);
 	add_hosts(w, processes, tare_drain_processes(drain, processes, PROCESSES_MAX));
 }
 
@@ -407,7 +394,6 @@ void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
 	if (now - w->clocked_ns >= CLOCK_NS) {
 		w->clocked_ns = now;
 		add_clock(w);
-		add_load(w);
 	}
 	tare_writer_flush(w->writer);
 }

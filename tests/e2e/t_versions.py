@@ -95,16 +95,6 @@ def a_newer_version_has_folded(box):
 
 
 @case
-def a_record_is_said_once(box):
-    """LOAD has its row in record.def and the line that writes it; all the rest is made from the row."""
-    box.record(fixture("e2e_alloc"))
-    done = box.tare("dump", "rec.tare", "--kind", "load", "--json")
-    loads = [json.loads(line) for line in done.out.splitlines() if '"hundredths"' in line]
-    check(loads and all(load["hundredths"] >= 0 for load in loads), done)
-    check_says(box.tare("dump", "rec.tare", "--kind", "load").out, " load hundredths=")
-
-
-@case
 def a_schema_that_is_missing(box):
     """A sentence for that log; what the others say is told."""
     box.record(fixture("e2e_alloc"))
