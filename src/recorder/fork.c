@@ -7,24 +7,17 @@
  */
 #include "recorder/fork.h"
 
-#include "recorder/cuda/call.h"
-#include "recorder/cuda/devices.h"
-#include "recorder/cuda/handles.h"
-#include "recorder/cuda/pools.h"
-#include "recorder/cuda/graphs.h"
+#include <string.h>
+
 #include "recorder/libc.h"
 #include "recorder/objects.h"
-#include "recorder/phase.h"
-#include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
 #include "recorder/unwind_stack.h"
-#include "recorder/vram/kept.h"
-#include "recorder/vram/local.h"
-#include "recorder/weigh.h"
+#include "trace/clock.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */
@@ -77,6 +70,7 @@ void tare_fork_start(void)
 	} else {
 		keep_page();
 	}
+	tare_fork_now.born = tare_clock_ticks();
 	*tare_fork.owner = tare_sys_getpid();
 	if (tare_libc()->register_atfork)
 		tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
@@ -100,6 +94,20 @@ uint32_t tare_fork_ask_tid(void)
 	return tare_thread.tid = tare_sys_gettid();
 }
 
+struct tare_fork_now tare_fork_now;
+
+/* Whoever has such memory, all of it is in one section, and fork.c needs to know nobody. */
+extern const struct tare_of_process __start_tare_of_process[] __attribute__((visibility("hidden")));
+extern const struct tare_of_process __stop_tare_of_process[] __attribute__((visibility("hidden")));
+
+static void wipe(void)
+{
+	const struct tare_of_process *row;
+
+	for (row = __start_tare_of_process; row < __stop_tare_of_process; row++)
+		memset(row->at, 0, row->size);
+}
+
 void tare_fork_look(void)
 {
 	uint32_t pid = __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED);
@@ -114,20 +122,9 @@ void tare_fork_look(void)
 	tare_thread.depth = 0;
 	tare_thread.tid = 0;
 	tare_ring_forget();
-	tare_weigh_forget();
-	tare_devices_forget();
-	tare_contexts_forget();
 	tare_objects_after_fork();
-	tare_python_after_fork();
-	tare_first_rearm();
-	tare_pools_forget();
-	tare_async_forget();
-	tare_execs_forget();
-	tare_handles_forget();
-	tare_call_forget();
-	tare_vram_forget();
-	tare_kept_forget();
-	tare_local_forget();
-	tare_phase_forget();
 	tare_scratch_forget();
+	wipe();
+	tare_fork_now.generation++;
+	tare_fork_now.born = tare_clock_ticks();
 }

@@ -2,6 +2,7 @@
 #ifndef TARE_RECORDER_FORK_H
 #define TARE_RECORDER_FORK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "recorder/recorder.h"
@@ -31,5 +32,24 @@ static inline uint32_t tare_fork_tid(void)
 {
 	return likely(tare_thread.tid) ? tare_thread.tid : tare_fork_ask_tid();
 }
+
+/*
+ * What says something of this process alone, and is 0 at its start: a forked child sets it to 0 again, without a word
+ * to whose it is.
+ */
+struct tare_of_process {
+	void *at;
+	size_t size;
+};
+#define TARE_OF_PROCESS(variable)                                                                  \
+	static struct tare_of_process of_process_##variable                                        \
+		__attribute__((section("tare_of_process"), used)) = { &(variable),                 \
+								      sizeof(variable) }
+
+/* For what is not 0 then. */
+extern struct tare_fork_now {
+	uint64_t born;       /* ticks: when this process began, as far as we know */
+	uint32_t generation; /* one more in every forked child */
+} tare_fork_now;
 
 #endif

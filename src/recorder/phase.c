@@ -25,21 +25,17 @@ static struct early {
 	char domain[32], name[EARLY_NAME];
 } early[EARLY_NR];
 static uint32_t early_lock;
+TARE_OF_PROCESS(early_lock);
 uint32_t tare_phase_waiting;
+TARE_OF_PROCESS(tare_phase_waiting);
 
 static uint64_t next_id;
 static uint64_t last_used[TARE_WEIGH_DEVICES]; /* as last read here */
+TARE_OF_PROCESS(last_used);
 
 uint64_t tare_phase_new_id(void)
 {
 	return __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
-}
-
-void tare_phase_forget(void)
-{
-	early_lock = 0;
-	tare_phase_waiting = 0;
-	memset(last_used, 0, sizeof(last_used));
 }
 
 static bool lock(void)

@@ -38,6 +38,4 @@ static inline void tare_phase_log_opens(void)
 		tare_phase_flush();
 }
 
-void tare_phase_forget(void); /* in a forked child */
-
 #endif

@@ -6,6 +6,7 @@
 
 #include "recorder/confine.h"
 #include "recorder/cuda/real.h"
+#include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/resolve.h"
@@ -37,9 +38,11 @@ static struct {
 	uint32_t own_pid;                 /* ours, as NVML names it; 0: not known */
 	uint32_t before[PEERS_MAX];       /* pids listed before our context was made */
 	uint32_t before_nr;
-	uint64_t first_ticks, us_ticks;
 	uint64_t spent_ticks, charged_ticks, driver_ticks;
 } weigh;
+TARE_OF_PROCESS(weigh); /* the handles, too, are the parent's */
+
+static uint64_t us_ticks;
 
 static void add_device(nvml_device handle)
 {
@@ -83,9 +86,8 @@ void tare_weigh_birth(void)
 {
 	uint64_t ticks_per_s = tare_clock_ticks_per_s();
 
-	weigh.first_ticks = tare_clock_ticks();
 	/* A TSC does not say its rate; 3 GHz is near enough for this. */
-	weigh.us_ticks = (ticks_per_s ? ticks_per_s : 3000000000u) / 1000000;
+	us_ticks = (ticks_per_s ? ticks_per_s : 3000000000u) / 1000000;
 }
 
 /* NVML makes system calls, and takes more stack than we do. */
@@ -128,12 +130,6 @@ void tare_weigh_start(void)
 	list_devices();
 }
 
-void tare_weigh_forget(void)
-{
-	memset(&weigh, 0, sizeof(weigh));
-	tare_weigh_birth();
-}
-
 int tare_weigh_nvml_count(void)
 {
 	return weigh.nr;
@@ -161,7 +157,7 @@ int tare_weigh_map(int ordinal, const uint8_t uuid[16])
  */
 bool tare_weigh_allowed(enum tare_weigh_need need)
 {
-	uint64_t elapsed = tare_clock_ticks() - weigh.first_ticks;
+	uint64_t elapsed = tare_clock_ticks() - tare_fork_now.born;
 	uint64_t charged = __atomic_load_n(&weigh.charged_ticks, __ATOMIC_RELAXED);
 	uint64_t allowed =
 		elapsed / TARE_WEIGH_SHARE +
@@ -172,7 +168,7 @@ bool tare_weigh_allowed(enum tare_weigh_need need)
 	if (tare_config.simulated || need == TARE_WEIGH_ALWAYS)
 		return true; /* a simulated call takes no time that a share could be taken of */
 	if (need == TARE_WEIGH_NEEDED)
-		allowed += 1000 * DEBT_MS * weigh.us_ticks;
+		allowed += 1000 * DEBT_MS * us_ticks;
 	else
 		allowed /= need == TARE_WEIGH_USEFUL ? 2 : 4;
 	return charged <= allowed;
@@ -185,13 +181,13 @@ void tare_weigh_driver_took(uint64_t ticks)
 
 bool tare_weigh_is_short(uint64_t ticks)
 {
-	return ticks < SHORT_US * weigh.us_ticks && !tare_config.simulated;
+	return ticks < SHORT_US * us_ticks && !tare_config.simulated;
 }
 
 void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks)
 {
 	*spent_ticks = __atomic_load_n(&weigh.spent_ticks, __ATOMIC_RELAXED);
-	*run_ticks = tare_clock_ticks() - weigh.first_ticks;
+	*run_ticks = tare_clock_ticks() - tare_fork_now.born;
 }
 
 /*
@@ -200,7 +196,7 @@ void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks)
  */
 void tare_weigh_spend(uint64_t since)
 {
-	uint64_t ticks = tare_clock_ticks() - since, most = READ_MOST_US * weigh.us_ticks;
+	uint64_t ticks = tare_clock_ticks() - since, most = READ_MOST_US * us_ticks;
 
 	__atomic_fetch_add(&weigh.spent_ticks, ticks, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&weigh.charged_ticks, ticks < most ? ticks : most, __ATOMIC_RELAXED);

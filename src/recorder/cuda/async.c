@@ -8,6 +8,7 @@
 #include "recorder/cuda/custom.h"
 #include "recorder/cuda/handles.h"
 #include "recorder/emit.h"
+#include "recorder/fork.h"
 #include "recorder/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
@@ -20,13 +21,9 @@ static struct {
 	int device;
 	uint64_t context;
 } waiting[WAITING];
+TARE_OF_PROCESS(waiting);
 static uint32_t waiting_nr;
-
-void tare_async_forget(void)
-{
-	memset(waiting, 0, sizeof(waiting));
-	waiting_nr = 0;
-}
+TARE_OF_PROCESS(waiting_nr);
 
 /* When the thread's last call ended: what began before is not of its next one. */
 static TARE_TLS uint64_t last_end;

@@ -59,6 +59,7 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
 static struct {
 	uint64_t used, peers;
 } last[TARE_WEIGH_DEVICES];
+TARE_OF_PROCESS(last);
 
 uint64_t tare_call_last_used(int device)
 {
@@ -68,11 +69,6 @@ uint64_t tare_call_last_used(int device)
 void tare_call_saw(int device, uint64_t used)
 {
 	__atomic_store_n(&last[device].used, used, __ATOMIC_RELAXED);
-}
-
-void tare_call_forget(void)
-{
-	memset(last, 0, sizeof(last));
 }
 
 static uint64_t peers_before(int device, uint64_t used)

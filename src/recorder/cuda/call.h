@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/real.h"
+#include "recorder/fork.h"
 #include "recorder/rss.h"
 #include "trace/format.h"
 
@@ -66,16 +67,15 @@ void tare_call_drop(struct tare_call *call);
 /* What a device had in use when we last read it, 0: never; and a reading taken elsewhere. */
 uint64_t tare_call_last_used(int device);
 void tare_call_saw(int device, uint64_t used);
-void tare_call_forget(void); /* in a forked child */
 
 /* first.c: true once for each (handle, context) since the last tare_first_rearm(). */
 bool tare_first_time(const void *handle);
 bool tare_first_time_with(const void *handle, uint64_t what);
 void tare_first_rearm(void);
-extern uint64_t tare_first_epoch_now; /* moves with each rearming, from 1 */
+extern uint64_t tare_first_epoch_now; /* moves with each rearming, from 1; and in a forked child */
 static inline uint64_t tare_first_epoch(void)
 {
-	return __atomic_load_n(&tare_first_epoch_now, __ATOMIC_RELAXED);
+	return __atomic_load_n(&tare_first_epoch_now, __ATOMIC_RELAXED) + tare_fork_now.generation;
 }
 void tare_first_forget(const void *handle);
 
@@ -93,7 +93,6 @@ void tare_context_remove(CUcontext context);
 int tare_context_device(CUcontext context); /* -1: not known */
 CUcontext tare_context_current(void);
 int tare_context_count(void);               /* made so far */
-void tare_contexts_forget(void);            /* in a forked child */
 CUcontext tare_context_primary(int device); /* NULL: none that we saw */
 void tare_context_set_primary(int device, CUcontext context);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
+#include "recorder/fork.h"
 
 #define SLOTS 256 /* contexts alive at once; further ones are asked of the driver each time */
 
@@ -10,8 +11,11 @@ static struct {
 	CUcontext context;
 	int device;
 } contexts[SLOTS];
+TARE_OF_PROCESS(contexts);
 static int made;
+TARE_OF_PROCESS(made);
 static CUcontext primary[64];
+TARE_OF_PROCESS(primary);
 
 void tare_context_add(CUcontext context, int device)
 {
@@ -80,11 +84,4 @@ void tare_context_set_primary(int device, CUcontext context)
 {
 	if (device >= 0 && device < 64)
 		primary[device] = context;
-}
-
-void tare_contexts_forget(void)
-{
-	memset(contexts, 0, sizeof(contexts));
-	memset(primary, 0, sizeof(primary));
-	made = 0;
 }

@@ -7,6 +7,7 @@
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/real.h"
 #include "recorder/emit.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/vram/card.h"
@@ -19,6 +20,7 @@ static struct {
 	uint32_t epoch; /* of the log that has their records */
 	int nvml_index[TARE_WEIGH_DEVICES];
 } devices;
+TARE_OF_PROCESS(devices);
 
 int tare_devices_count(void)
 {
@@ -28,11 +30,6 @@ int tare_devices_count(void)
 int tare_devices_nvml_index(int ordinal)
 {
 	return ordinal >= 0 && ordinal < devices.nr ? devices.nvml_index[ordinal] : -1;
-}
-
-void tare_devices_forget(void)
-{
-	memset(&devices, 0, sizeof(devices));
 }
 
 void tare_devices_read_all(unsigned long long used[64])

@@ -8,7 +8,6 @@ int tare_devices_count(void);
 void tare_devices_uuid(int ordinal,
 		       unsigned char uuid[16]); /* zeros where the driver does not tell */
 int tare_devices_nvml_index(int ordinal);       /* -1: NVML does not know it */
-void tare_devices_forget(void);                 /* in a forked child */
 
 /* Bytes in use on each NVML device right now, for a call that touches all of them (cuInit). */
 void tare_devices_read_all(unsigned long long used[64]);

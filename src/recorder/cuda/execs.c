@@ -3,6 +3,7 @@
 
 #include "recorder/cuda/graphs.h"
 #include "recorder/emit.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
@@ -12,6 +13,7 @@
 #define GONE   ((const void *)1) /* a slot that was used: looking goes on behind it */
 
 static struct tare_exec execs[SLOTS];
+TARE_OF_PROCESS(execs);
 
 static uint32_t slot_of(const void *handle)
 {
@@ -91,9 +93,4 @@ void tare_execs_report(void)
 		rec.launches = __atomic_load_n(&execs[i].launches, __ATOMIC_RELAXED);
 		tare_emit_graph(&rec, tare_clock_ticks());
 	}
-}
-
-void tare_execs_forget(void)
-{
-	memset(execs, 0, sizeof(execs));
 }

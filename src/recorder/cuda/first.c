@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 
 #define SLOTS  65536u /* a power of two */
 #define PROBES 32u
 
 static uint64_t seen[SLOTS];
+TARE_OF_PROCESS(seen);
 uint64_t tare_first_epoch_now = 1;
 
 static uint64_t key_of(const void *handle, uint64_t what)

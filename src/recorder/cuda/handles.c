@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
+#include "recorder/fork.h"
 
 #define SLOTS  32768u /* a power of two; what does not fit is looked for on the current device */
 #define PROBES 16u
@@ -13,7 +14,9 @@ static struct {
 	uint64_t handle;
 	int device;
 } handles[SLOTS];
+TARE_OF_PROCESS(handles);
 bool tare_handles_shared;
+TARE_OF_PROCESS(tare_handles_shared);
 
 static uint32_t slot_of(uint64_t handle)
 {
@@ -53,10 +56,4 @@ int tare_handle_device(uint64_t handle)
 			return handles[at].device;
 	}
 	return -1;
-}
-
-void tare_handles_forget(void)
-{
-	memset(handles, 0, sizeof(handles));
-	tare_handles_shared = false;
 }

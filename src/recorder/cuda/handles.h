@@ -15,7 +15,6 @@
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */
-void tare_handles_forget(void);          /* in a forked child */
 
 /* Memory was exported or imported: what goes, and when, is no longer this process's to say alone. */
 extern bool tare_handles_shared;

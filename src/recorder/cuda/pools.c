@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/real.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
 #include "trace/clock.h"
@@ -26,10 +27,14 @@ static struct pool {
 	bool is_stale;                  /* that is not known */
 	uint64_t reserved, used, stamp; /* stamp: when it was asked last */
 } pools[SLOTS];
+TARE_OF_PROCESS(pools);
 
 static CUmemoryPool current[DEVICES];
+TARE_OF_PROCESS(current);
 static uint32_t made;
+TARE_OF_PROCESS(made);
 uint32_t tare_pools_watched;
+TARE_OF_PROCESS(tare_pools_watched);
 
 static struct pool *find(CUmemoryPool handle)
 {
@@ -343,12 +348,4 @@ void tare_pools_refresh(CUmemoryPool only, uint64_t since)
 			look(NULL, false, only, since);
 			return;
 		}
-}
-
-void tare_pools_forget(void)
-{
-	memset(pools, 0, sizeof(pools));
-	memset(current, 0, sizeof(current));
-	made = 0;
-	tare_pools_watched = 0;
 }

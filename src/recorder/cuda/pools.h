@@ -73,11 +73,8 @@ void tare_pool_emit(const struct tare_call *call, bool is_recorded, CUmemoryPool
 void tare_async_settle(const struct tare_call *call);
 /* cuMemAlloc has given the address of such a one again: its free was before. */
 void tare_async_given(const struct tare_call *call);
-void tare_async_forget(void);                 /* in a forked child */
 void tare_pools_wait(struct tare_call *call); /* it begins */
 void tare_pools_waited(struct tare_call *call, CUresult result);
 void tare_pools_ended(uint64_t end); /* a call of this thread */
-
-void tare_pools_forget(void); /* in a forked child */
 
 #endif

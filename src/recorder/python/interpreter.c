@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 
 #include "recorder/elfsym.h"
+#include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/python/code.h"
 #include "recorder/python/deaths.h"
@@ -20,6 +21,7 @@ enum state { UNKNOWN, CHECKING, CHECKED, REFUSED };
 
 static struct {
 	uint32_t state;
+	uint32_t generation; /* of tare_fork_now, when it was looked at */
 	bool is_said;
 	uint64_t searched; /* what was loaded when nothing was found, plus 1 */
 	uint64_t unloads;  /* libraries that had gone when its object was last seen there … */
@@ -241,6 +243,19 @@ static uint32_t check(struct found *f, bool during_import)
 	return state;
 }
 
+/* In a forked child nobody is checking any more. */
+static void notice_fork(void)
+{
+	uint32_t checking = CHECKING;
+
+	if (likely(the.generation == tare_fork_now.generation))
+		return;
+	the.generation = tare_fork_now.generation;
+	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
+	the.is_said = false;
+}
+
 /* One thread does it; others have no Python frames meanwhile. */
 static void check_once(uintptr_t caller)
 {
@@ -264,18 +279,10 @@ static void check_once(uintptr_t caller)
 
 void tare_python_imports(uintptr_t caller)
 {
+	notice_fork();
 	if (tare_config.enabled && (tare_config.stacks & TARE_STACKS_PYTHON) &&
 	    __atomic_load_n(&the.state, __ATOMIC_RELAXED) == UNKNOWN)
 		check_once(caller);
-}
-
-void tare_python_after_fork(void)
-{
-	uint32_t checking = CHECKING;
-
-	__atomic_compare_exchange_n(&the.state, &checking, UNKNOWN, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_RELAXED);
-	the.is_said = false;
 }
 
 static void say_refusal(void)
@@ -320,6 +327,7 @@ static bool is_worth_a_check(void)
 
 TARE_COLD static const struct tare_python *look(uint64_t unloads)
 {
+	notice_fork();
 	if (__atomic_load_n(&the.unloads, __ATOMIC_RELAXED) != unloads)
 		check_still_there(unloads);
 	if (__atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == UNKNOWN && is_worth_a_check())

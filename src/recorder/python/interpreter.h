@@ -34,7 +34,4 @@ const struct tare_python *tare_python_interpreter(void);
  */
 void tare_python_imports(uintptr_t caller);
 
-/* In a forked child: a check that another thread of the parent was at is nobody's. */
-void tare_python_after_fork(void);
-
 #endif

@@ -7,6 +7,7 @@
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/real.h"
 #include "recorder/emit.h"
+#include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/proc.h"
 #include "recorder/recorder.h"
@@ -21,11 +22,16 @@ bool tare_vram_is_on;
 static struct {
 	uint32_t state; /* 0: not mapped yet, 1: mapped, 2: cannot be */
 	struct tare_vram_file *file;
-	/* ours; NULL: none was free, and nobody can give our bytes back */
+} vram;
+
+/* Of this process. */
+static struct {
+	/* NULL: none was free, and nobody can give our bytes back */
 	struct tare_vram_slot *slot;
 	int slot_state; /* 0: not taken yet */
 	int8_t card_of[TARE_WEIGH_DEVICES];
-} vram;
+} mine;
+TARE_OF_PROCESS(mine);
 
 static struct tare_vram_file *map_file(void)
 {
@@ -108,7 +114,7 @@ static void reclaim_slot(struct tare_vram_file *file, struct tare_vram_slot *slo
 {
 	uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 
-	if (slot == vram.slot || !is_gone(slot, namespace))
+	if (slot == mine.slot || !is_gone(slot, namespace))
 		return;
 	slot->start_ticks = 0; /* whoever looks now leaves it alone */
 	give_back(file, slot);
@@ -164,22 +170,15 @@ static struct tare_vram_slot *own_slot(void)
 	struct tare_vram_file *file = file_of_recording();
 	int none = 0;
 
-	if (likely(__atomic_load_n(&vram.slot_state, __ATOMIC_ACQUIRE) == 2))
-		return vram.slot;
-	if (!file || !__atomic_compare_exchange_n(&vram.slot_state, &none, 1, false,
+	if (likely(__atomic_load_n(&mine.slot_state, __ATOMIC_ACQUIRE) == 2))
+		return mine.slot;
+	if (!file || !__atomic_compare_exchange_n(&mine.slot_state, &none, 1, false,
 						  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread takes it right now: this one call goes without */
-	vram.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()),
+	mine.slot = find_slot(file, tare_sys_getpid(), start_ticks_of(tare_sys_getpid()),
 			      tare_proc_pid_namespace());
-	__atomic_store_n(&vram.slot_state, 2, __ATOMIC_RELEASE);
-	return vram.slot;
-}
-
-void tare_vram_forget(void)
-{
-	vram.slot = NULL;
-	vram.slot_state = 0;
-	memset(vram.card_of, 0, sizeof(vram.card_of));
+	__atomic_store_n(&mine.slot_state, 2, __ATOMIC_RELEASE);
+	return mine.slot;
 }
 
 static int number_of(const struct tare_vram_card *card)
@@ -282,7 +281,7 @@ struct tare_vram_card *tare_vram_card(int ordinal)
 
 	if (!file || ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES)
 		return NULL;
-	known = __atomic_load_n(&vram.card_of[ordinal], __ATOMIC_RELAXED);
+	known = __atomic_load_n(&mine.card_of[ordinal], __ATOMIC_RELAXED);
 	if (likely(known > 0))
 		return &file->cards[known - 1];
 	if (known == ABSENT || tare_devices_count() == 0)
@@ -290,7 +289,7 @@ struct tare_vram_card *tare_vram_card(int ordinal)
 	card = find_card(file, ordinal);
 	if (card && !is_smaller(card, ordinal))
 		card = NULL;
-	__atomic_store_n(&vram.card_of[ordinal],
+	__atomic_store_n(&mine.card_of[ordinal],
 			 card ? (int8_t)(number_of(card) + 1) : (int8_t)ABSENT, __ATOMIC_RELAXED);
 	return card;
 }
@@ -308,7 +307,7 @@ static int64_t set_aside(const struct tare_vram_card *card)
 		int64_t part = __atomic_load_n(&slot->parts[n].aside, __ATOMIC_ACQUIRE);
 
 		/* The device forgets a process that is killed, and so must this sum. */
-		if (unlikely(part && slot != vram.slot) &&
+		if (unlikely(part && slot != mine.slot) &&
 		    is_gone(slot, tare_proc_pid_namespace())) {
 			reclaim_slot(file, slot, tare_proc_pid_namespace());
 			continue;

@@ -39,6 +39,4 @@ void tare_vram_under_way(struct tare_vram_card *card, int64_t units);
 /* Gives back what processes that are gone had under way. */
 void tare_vram_reclaim(void);
 
-void tare_vram_forget(void); /* in a forked child */
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "recorder/fork.h"
 #include "recorder/vram/local.h"
 
 /* Room for as many objects as ever lived at once stays with the context; more of them need more. */
@@ -10,6 +11,7 @@ static struct kept {
 	uint64_t bytes;
 	int live, most;
 } table[TARE_LOCAL_CONTEXTS][TARE_KEPT_NR];
+TARE_OF_PROCESS(table);
 
 /* NULL: of a context that is not known nothing is set aside. */
 static struct kept *here(enum tare_kept kind)
@@ -77,9 +79,4 @@ void tare_kept_end(struct tare_vram_card *card, int device, int context)
 		count_again(card, device, &table[context][kind]);
 		table[context][kind].live = table[context][kind].most = 0;
 	}
-}
-
-void tare_kept_forget(void)
-{
-	memset(table, 0, sizeof(table));
 }

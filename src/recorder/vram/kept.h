@@ -23,6 +23,5 @@ void tare_kept_keep(const struct tare_limit *limit, enum tare_kept kind);
 void tare_kept_drop(enum tare_kept kind);
 /* The context (its number in local.c) ended, and all that was kept in it. */
 void tare_kept_end(struct tare_vram_card *card, int device, int context);
-void tare_kept_forget(void); /* in a forked child */
 
 #endif

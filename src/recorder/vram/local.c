@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"
@@ -19,6 +20,7 @@ static struct context {
 	uint64_t stack; /* bytes per thread that local memory has room for */
 	int64_t aside;
 } contexts[TARE_LOCAL_CONTEXTS];
+TARE_OF_PROCESS(contexts);
 
 static struct context *find(CUcontext handle)
 {
@@ -157,9 +159,4 @@ void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limi
 	there = (int64_t)(need_there(limit->card, context->device, stack) -
 			  need_there(limit->card, context->device, old));
 	set_aside(limit->card, context, here - there);
-}
-
-void tare_local_forget(void)
-{
-	memset(contexts, 0, sizeof(contexts));
 }

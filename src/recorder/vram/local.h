@@ -28,6 +28,5 @@ void tare_local_end_primary(int device); /* if it is not active any more */
 uint64_t tare_local_growth(uint64_t stack);
 /* It did. `is_limit`: it may also have become less. */
 void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limit);
-void tare_local_forget(void); /* in a forked child */
 
 #endif
