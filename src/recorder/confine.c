@@ -15,7 +15,7 @@
 #include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 #include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 

@@ -10,7 +10,6 @@
 #include "recorder/ring/put.h"
 #include "recorder/sys.h"
 #include "recorder/unwind.h"
-#include "recorder/weigh.h"
 #include "trace/clock.h"
 
 #define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */
@@ -315,13 +314,14 @@ void tare_emit_clock(void)
 	write_table(TARE_KIND_CLOCK, &rec.head, sizeof(rec));
 }
 
-void tare_emit_end_of_log(uint32_t how)
+void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks)
 {
 	struct tare_rec_end rec;
 
 	tare_emit_clock();
 	rec.tid = tare_sys_gettid();
 	rec.how = how;
-	tare_weigh_account(&rec.weigh_ticks, &rec.run_ticks);
+	rec.weigh_ticks = weigh_ticks;
+	rec.run_ticks = run_ticks;
 	tare_emit_end(&rec, tare_clock_ticks());
 }

@@ -13,7 +13,7 @@
 
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 #include "recorder/sys.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);

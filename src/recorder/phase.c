@@ -162,7 +162,7 @@ static void read_counter(void)
 	if (device >= 0 && device < TARE_WEIGH_DEVICES) {
 		since = tare_clock_ticks();
 		used = tare_weigh_used(device, &by_cuda);
-		if (used != TARE_NOT_KNOWN && !by_cuda && used != tare_call_last_used(device) &&
+		if (used != TARE_NOT_KNOWN && !by_cuda && used != tare_weigh_last_used(device) &&
 		    used != __atomic_load_n(&last_used[device], __ATOMIC_RELAXED)) {
 			__atomic_store_n(&last_used[device], used, __ATOMIC_RELAXED);
 			memset(&rec, 0, sizeof(rec));
@@ -193,25 +193,4 @@ void tare_phase_add(const struct tare_phase *phase)
 		emit(phase, tare_fork_tid());
 	}
 	tare_thread.depth--;
-}
-
-/*
- * What tare.h and the Python module look for. `what` is one of enum tare_phase_what; the answer is the
- * id of a range that begins, 0 otherwise. Unknown values of a newer header do nothing.
- */
-TARE_EXPORT uint64_t tare_phase_record(uint32_t what, uint64_t id, const char *name);
-
-uint64_t tare_phase_record(uint32_t what, uint64_t id, const char *name)
-{
-	struct tare_phase phase = { .source = TARE_PHASE_BY_TARE_H, .name = name ? name : "" };
-
-	tare_start_once();
-	if (what < TARE_PHASE_PUSH || what > TARE_PHASE_MARK)
-		return 0;
-	phase.what = (enum tare_phase_what)what;
-	phase.id = what == TARE_PHASE_BEGIN ? tare_phase_new_id() : id;
-	if (what == TARE_PHASE_POP || what == TARE_PHASE_END)
-		phase.name = NULL;
-	tare_phase_add(&phase);
-	return what == TARE_PHASE_BEGIN ? phase.id : 0;
 }

@@ -32,6 +32,7 @@ struct tare_config {
 	bool nop;        /* TARE_TEST_NOP: hooks forward at once, to measure interposition alone */
 	bool may_switch; /* TARE_TEST_NOP=switch: while the program says so, by tare_test_nop() */
 	bool no_tensors; /* TARE_TENSORS=off */
+	bool has_limit;  /* TARE_VRAM: the card is smaller than it is */
 	bool no_probe, eager_probe; /* TARE_PROBE=off, =eager: for tests, at every block */
 	bool no_weigh;              /* TARE_TEST_NO_WEIGH */
 	bool simulated;
@@ -44,6 +45,7 @@ struct tare_config {
 		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
 } __attribute__((aligned(64)));
 extern struct tare_config tare_config;
+void tare_configure(char **envp); /* config.c */
 
 /* Which stacks an event gets. */
 enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
@@ -79,7 +81,7 @@ void tare_exec_start(void); /* exec.c */
 void tare_launch_start(char **envp);
 void tare_launch_emit(void);
 
-/* start.c: one sentence for the report, said once; at most a few dozen per process. */
+/* degraded.c: one sentence for the report, said once; at most a few dozen per process. */
 void tare_degraded(const char *sentence, const char *subject);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/resolve.h"
+/* dlsym and dlvsym, which the recorder owns: by them, and by the driver's own cuGetProcAddress, programs reach the driver. */
+#include "recorder/libdl.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/cuda/real.h"
+#include "recorder/cuda/hooks.h"
 #include "recorder/cupti/cupti.h"
 #include "recorder/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
@@ -16,75 +17,6 @@
 #include "recorder/recorder.h"
 #include "recorder/rss.h"
 #include "recorder/vram/nvml.h"
-
-/*
- * What the stubs below pass on to: the next dlsym behind us, which is libc's unless the program
- * preloads one of its own. Found before anything else, because dlsym may be called from constructors
- * that run before ours.
- */
-__attribute__((visibility("hidden"))) void *(*tare_real_dlsym)(void *, const char *);
-__attribute__((visibility("hidden"))) void *(*tare_real_dlvsym)(void *, const char *, const char *);
-
-static void *(*libc_dlsym)(void *, const char *);
-
-/* libc has had the functions of libdl since 2.34; before, libdl has them if it is loaded. */
-void *tare_resolve_libc(const char *name)
-{
-	struct tare_elf_object object;
-	void *found = NULL;
-
-	if (tare_elf_find_object("libc.so", &object))
-		found = tare_elf_symbol(&object, name, NULL);
-	if (!found && tare_elf_find_object("libdl.so", &object))
-		found = tare_elf_symbol(&object, name, NULL);
-	return found;
-}
-
-static bool find_real(void)
-{
-	void *next;
-
-	if (likely(tare_real_dlsym))
-		return true;
-	libc_dlsym = (void *(*)(void *, const char *))tare_resolve_libc("dlsym");
-	if (!libc_dlsym)
-		return false;
-	next = libc_dlsym(RTLD_NEXT, "dlvsym");
-	tare_real_dlvsym = (void *(*)(void *, const char *, const char *))(
-		next ? next : tare_resolve_libc("dlvsym"));
-	next = libc_dlsym(RTLD_NEXT, "dlsym");
-	tare_real_dlsym = next ? (void *(*)(void *, const char *))next : libc_dlsym;
-	return true;
-}
-
-/* From here: the global scope behind us. */
-void *tare_resolve_next(const char *name)
-{
-	void *found = tare_resolve_libc(name), *next = NULL;
-
-	if (found &&
-	    find_real()) /* what is not there would be dlerror()'s for the program to see */
-		next = libc_dlsym(RTLD_NEXT, name);
-	return next ? next : found;
-}
-
-void *tare_resolve_dlopen(const char *path, int flags)
-{
-	void *(*real)(const char *, int) =
-		(void *(*)(const char *, int))tare_resolve_libc("dlopen");
-
-	/* A program of old that never loaded libdl: libc has its own way in. */
-	if (!real)
-		real = (void *(*)(const char *, int))tare_resolve_libc("__libc_dlopen_mode");
-	return real ? real(path, flags) : NULL;
-}
-
-void *tare_resolve_dlsym(void *handle, const char *name)
-{
-	if (find_real())
-		return libc_dlsym(handle, name);
-	return NULL;
-}
 
 /* Two registers: is it answered, and with what. */
 struct answer {
@@ -101,7 +33,7 @@ static bool is_hooked(const char *name)
 	if (name[0] != 'c' || name[1] != 'u')
 		return tare_vram_nvml_is_hooked(name);
 	for (i = 0; i < CU_API_NR; i++)
-		if (tare_api_rows[i].hook && strcmp(tare_api_rows[i].symbol, name) == 0)
+		if (tare_api_hooks[i] && strcmp(tare_api_rows[i].symbol, name) == 0)
 			return true;
 	return tare_cupti_is_hooked(name);
 }
@@ -147,7 +79,7 @@ static struct answer answer_scope(const char *name, const char *version, uintptr
 	struct answer answer = { 1, NULL };
 	/* From here: the global scope behind us. */
 	void *found = version && tare_real_dlvsym ? tare_real_dlvsym(RTLD_NEXT, name, version)
-						  : libc_dlsym(RTLD_NEXT, name);
+						  : tare_libdl_dlsym(RTLD_NEXT, name);
 
 	if (!found && !version)
 		found = find_needed(name, caller);
@@ -164,7 +96,8 @@ static struct answer answer_nvtx(void *handle, const char *name, const char *ver
 	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
 						   : tare_real_dlsym(handle, name);
 	if (is_own(answer.value))
-		answer.value = libc_dlsym(RTLD_NEXT, name); /* behind us in the global scope */
+		answer.value =
+			tare_libdl_dlsym(RTLD_NEXT, name); /* behind us in the global scope */
 	if (answer.value)
 		answer.value = tare_nvtx_swap(name, answer.value);
 	return answer;
@@ -180,7 +113,7 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 	struct tare_elf_object object;
 	struct answer answer = { 1, NULL };
 
-	if (!find_real() || !name)
+	if (!tare_libdl_find() || !name)
 		return not_ours;
 	if (unlikely(tare_nvtx_is_name(name)))
 		return answer_nvtx(handle, name, version);

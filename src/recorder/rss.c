@@ -10,7 +10,7 @@
 #include "recorder/plib.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 #include "recorder/ring/ring.h"
 #include "recorder/sys.h"
 #include "recorder/weigh.h"

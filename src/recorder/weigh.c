@@ -9,7 +9,7 @@
 #include "recorder/fork.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
 #include "recorder/unwind_stack.h"
@@ -182,6 +182,19 @@ void tare_weigh_driver_took(uint64_t ticks)
 bool tare_weigh_is_short(uint64_t ticks)
 {
 	return ticks < SHORT_US * us_ticks && !tare_config.simulated;
+}
+
+static uint64_t last_used[TARE_WEIGH_DEVICES];
+TARE_OF_PROCESS(last_used);
+
+uint64_t tare_weigh_last_used(int device)
+{
+	return __atomic_load_n(&last_used[device], __ATOMIC_RELAXED);
+}
+
+void tare_weigh_saw(int device, uint64_t used)
+{
+	__atomic_store_n(&last_used[device], used, __ATOMIC_RELAXED);
 }
 
 void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks)

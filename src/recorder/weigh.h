@@ -39,6 +39,10 @@ bool tare_weigh_allowed(enum tare_weigh_need need);
 void tare_weigh_spend(uint64_t since); /* ticks; on a reading */
 void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks);
 
+/* What a device had in use when we last read it, 0: never; and a reading taken elsewhere. */
+uint64_t tare_weigh_last_used(int device);
+void tare_weigh_saw(int device, uint64_t used);
+
 /* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */
 uint64_t tare_weigh_used(int ordinal, bool *by_cuda);
 uint64_t tare_weigh_used_by_index(int nvml_index);

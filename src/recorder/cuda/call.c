@@ -56,26 +56,14 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
  * rest: before a call, when something changed since our last call on the device; after it, when
  * something changed inside it.
  */
-static struct {
-	uint64_t used, peers;
-} last[TARE_WEIGH_DEVICES];
-TARE_OF_PROCESS(last);
-
-uint64_t tare_call_last_used(int device)
-{
-	return __atomic_load_n(&last[device].used, __ATOMIC_RELAXED);
-}
-
-void tare_call_saw(int device, uint64_t used)
-{
-	__atomic_store_n(&last[device].used, used, __ATOMIC_RELAXED);
-}
+static uint64_t last_peers[TARE_WEIGH_DEVICES];
+TARE_OF_PROCESS(last_peers);
 
 static uint64_t peers_before(int device, uint64_t used)
 {
-	if (tare_call_last_used(device) != used)
-		__atomic_store_n(&last[device].peers, tare_weigh_peers(device), __ATOMIC_RELAXED);
-	return __atomic_load_n(&last[device].peers, __ATOMIC_RELAXED);
+	if (tare_weigh_last_used(device) != used)
+		__atomic_store_n(&last_peers[device], tare_weigh_peers(device), __ATOMIC_RELAXED);
+	return __atomic_load_n(&last_peers[device], __ATOMIC_RELAXED);
 }
 
 static void weigh_before(struct tare_call *call)
@@ -95,7 +83,7 @@ static void weigh_before(struct tare_call *call)
 	}
 	call->before = tare_weigh_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
-	call->is_news = call->is_weighed && call->before != tare_call_last_used(call->device);
+	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
 	if (call->is_weighed && need >= TARE_WEIGH_NEEDED)
 		call->peers_before = peers_before(call->device, call->before);
 	if (by_cuda)
@@ -127,13 +115,13 @@ static void weigh_after(struct tare_call *call)
 		return;
 	}
 	call->flags |= TARE_EVENT_WEIGHED;
-	tare_call_saw(call->device, call->after);
+	tare_weigh_saw(call->device, call->after);
 	if (call->peers_before == TARE_NOT_KNOWN)
 		return;
 	call->peers_after = call->peers_before;
 	if (call->after != call->before) {
 		call->peers_after = tare_weigh_peers(call->device);
-		__atomic_store_n(&last[call->device].peers, call->peers_after, __ATOMIC_RELAXED);
+		__atomic_store_n(&last_peers[call->device], call->peers_after, __ATOMIC_RELAXED);
 	}
 	if (call->peers_after != TARE_NOT_KNOWN)
 		call->flags |= TARE_EVENT_PEERS;

@@ -64,10 +64,6 @@ void tare_call_emit(struct tare_call *call, CUresult result);
 /* Instead of tare_call_end(): the call is not recorded. */
 void tare_call_drop(struct tare_call *call);
 
-/* What a device had in use when we last read it, 0: never; and a reading taken elsewhere. */
-uint64_t tare_call_last_used(int device);
-void tare_call_saw(int device, uint64_t used);
-
 /* first.c: true once for each (handle, context) since the last tare_first_rearm(). */
 bool tare_first_time(const void *handle);
 bool tare_first_time_with(const void *handle, uint64_t what);

@@ -7,6 +7,7 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
+#include "recorder/cuda/hooks.h"
 #include "recorder/cuda/pools.h"
 #include "recorder/fork.h"
 #include "recorder/peek.h"
@@ -73,7 +74,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 			call.before = used->before[index];
 			call.after = used->after[index];
 			call.flags = TARE_EVENT_WEIGHED;
-			tare_call_saw(i, call.after);
+			tare_weigh_saw(i, call.after);
 		}
 		call.begin = begin;
 		call.reading_before = begin - since;

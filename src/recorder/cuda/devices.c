@@ -145,7 +145,7 @@ void tare_devices_read_last(void)
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
 		since = tare_clock_ticks();
 		if (!tare_weigh_memory(devices.nvml_index[i], &memory) ||
-		    memory.used <= tare_call_last_used(i))
+		    memory.used <= tare_weigh_last_used(i))
 			continue;
 		memset(&rec, 0, sizeof(rec));
 		rec.device = i;

@@ -5,6 +5,8 @@
  * Every body forwards the program's arguments untouched, hands back the driver's result bit for
  * bit, and records only what the driver said it did.
  */
+#include "recorder/cuda/hooks.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -202,14 +204,9 @@ enum { BEFORE, KNOWN, AFTER, REFUSED };
 #define HOOK_CUSTOM(symbol) (void *)tare_hook_##symbol
 #define HOOK_ANSWER         HOOK_CUSTOM
 #define HOOK_CALL(symbol)   NULL
-#define CU_API(symbol_, name_, version_, ptsz_, shape, class, params, args, sets)                  \
-	[CU_API_##symbol_] = { #symbol_,                                                           \
-			       #name_,                                                             \
-			       version_,                                                           \
-			       ptsz_,                                                              \
-			       (void **)&tare_real.symbol_,                                        \
-			       HOOK_##shape(symbol_) },
-const struct tare_api_row tare_api_rows[CU_API_NR] = {
+#define CU_API(symbol, name, version, ptsz, shape, class, params, args, sets)                      \
+	[CU_API_##symbol] = HOOK_##shape(symbol),
+void *const tare_api_hooks[CU_API_NR] = {
 #include "recorder/cuda/cuda_api.def"
 };
 #undef CU_API

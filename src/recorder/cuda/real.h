@@ -34,9 +34,10 @@ struct tare_api_row {
 	int version;
 	bool ptsz;
 	void **real; /* into tare_real */
-	void *hook;  /* NULL: shape CALL */
 };
 extern const struct tare_api_row tare_api_rows[CU_API_NR];
+/* Where the driver's own function of a row is kept: in tare_driver. */
+void **tare_real_own(const struct tare_api_row *row);
 
 /* Any function of the driver, of the table or not. NULL: there is none, or no driver. */
 void *tare_real_symbol(const char *symbol);
@@ -51,8 +52,5 @@ bool tare_real_resolve(void);
 bool tare_real_is_missing(void **real);
 #define IS_MISSING(symbol)                                                                         \
 	(unlikely(!tare_real.symbol) && tare_real_is_missing((void **)&tare_real.symbol))
-
-/* The hook to hand out instead of `found`, which the driver's resolver gave for `name`; or `found`. */
-void *tare_real_swap(const char *name, void *found, bool by_version);
 
 #endif

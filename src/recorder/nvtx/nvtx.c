@@ -8,7 +8,7 @@
 #include "recorder/environment.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 
 /* PyTorch numbers its operators in their names: without it every call would be a phase of its own. */
 static const char *const numbered[] = { ", seq = ", ", op_id = " };

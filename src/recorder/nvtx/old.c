@@ -11,7 +11,7 @@
 #include "recorder/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 
 #define LIBRARY "libnvToolsExt.so"
 

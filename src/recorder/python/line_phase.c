@@ -11,7 +11,7 @@
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind_stack.h"
-#include "recorder/resolve.h"
+#include "recorder/libdl.h"
 
 #define SPECS_MAX     64
 #define PY_FILE_INPUT 257

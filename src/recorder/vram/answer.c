@@ -34,7 +34,7 @@ CUresult tare_hook_cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 	if (IS_MISSING(cuMemGetInfo_v2))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	result = tare_real.cuMemGetInfo_v2(free_bytes, total);
-	if (likely(!tare_vram_is_on) || result != CUDA_SUCCESS || tare_thread.depth > 0)
+	if (likely(!tare_config.has_limit) || result != CUDA_SUCCESS || tare_thread.depth > 0)
 		return result;
 	card = card_here(&left);
 	/* The driver takes NULL for what the program does not want to know, and so do programs. */
@@ -53,7 +53,7 @@ CUresult tare_hook_cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 	if (IS_MISSING(cuDeviceTotalMem_v2))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	result = tare_real.cuDeviceTotalMem_v2(bytes, dev);
-	if (likely(!tare_vram_is_on) || result != CUDA_SUCCESS || tare_thread.depth > 0)
+	if (likely(!tare_config.has_limit) || result != CUDA_SUCCESS || tare_thread.depth > 0)
 		return result;
 	card = tare_vram_card(dev);
 	if (card && bytes)

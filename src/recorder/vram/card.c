@@ -17,8 +17,6 @@
 
 enum { ABSENT = -1, UNKNOWN = 0 }; /* else 1 + the card */
 
-bool tare_vram_is_on;
-
 static struct {
 	uint32_t state; /* 0: not mapped yet, 1: mapped, 2: cannot be */
 	struct tare_vram_file *file;
@@ -56,7 +54,7 @@ static struct tare_vram_file *file_of_recording(void)
 {
 	struct tare_vram_file *file = __atomic_load_n(&vram.file, __ATOMIC_ACQUIRE), *none = NULL;
 
-	if (likely(file) || !tare_vram_is_on || vram.state == 2)
+	if (likely(file) || !tare_config.has_limit || vram.state == 2)
 		return file;
 	file = map_file();
 	if (!file) {

@@ -9,8 +9,6 @@
 #include "trace/vram.h"
 
 /* --vram or --card was given. Set once, before any thread of the program runs. */
-extern bool tare_vram_is_on;
-
 /* The card that a device of this process stands for, NULL: itself. */
 struct tare_vram_card *tare_vram_card(int ordinal);
 struct tare_vram_card *tare_vram_card_of_uuid(const uint8_t uuid[16]);

@@ -448,5 +448,5 @@ static void *const limits[CU_API_NR] = {
 
 void *tare_limit_of(enum tare_api api)
 {
-	return tare_vram_is_on ? limits[api] : NULL;
+	return tare_config.has_limit ? limits[api] : NULL;
 }

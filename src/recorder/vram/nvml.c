@@ -50,7 +50,7 @@ void *tare_vram_nvml_real(const char *name)
 
 void *tare_vram_nvml_swap(const char *name, void *found)
 {
-	return tare_vram_is_on && found == tare_vram_nvml_real(name) ? hook_of(name) : found;
+	return tare_config.has_limit && found == tare_vram_nvml_real(name) ? hook_of(name) : found;
 }
 
 static struct {
@@ -78,7 +78,7 @@ static const struct tare_vram_card *card_of(nvml_device dev)
 	char text[96];
 	const char *hex;
 
-	if (likely(!tare_vram_is_on) || tare_thread.depth > 0 || !real.uuid ||
+	if (likely(!tare_config.has_limit) || tare_thread.depth > 0 || !real.uuid ||
 	    real.uuid(dev, text, sizeof(text)) != 0)
 		return NULL;
 	hex = tare_plib_first(text, '-'); /* "GPU-…", "MIG-…" */
