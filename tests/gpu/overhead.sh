@@ -6,7 +6,8 @@
 #   processes in turn, with the recorder loaded but off, and without it
 #     tests/gpu/overhead.sh TARE_FOLDER OUTPUT_FOLDER [COST_LIBRARY [WORKLOAD…]]
 # TARE_FOLDER: a dist folder (make dist). COST_LIBRARY: ninja -C build-dist src/recorder/libtare_recorder_cost.so.
-# PYTHON, SECONDS_EACH (60), TURNS (3), TURN_SECONDS (3); APART=1: tare alone on the first CPU.
+# PYTHON, SECONDS_EACH (60), TURNS (3), TURN_SECONDS (3); APART=1: tare alone on the first CPU;
+# RECORD_OPTIONS: of tare record, to see what of it costs (--no-probe, --stacks none, --no-tensors).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dist=$(cd "${1:?usage: overhead.sh TARE_FOLDER OUTPUT_FOLDER [COST_LIBRARY [WORKLOAD…]]}" && pwd) || exit 2
@@ -38,7 +39,7 @@ keep() { # NAME COMMAND…
 recorded() { # TARE NOP MODE WORKLOAD SECONDS
 	local tare=$1 nop=$2
 	shift 2
-	TARE_TEST_NOP=$nop keep "$2-$1" ${APART:+taskset -c 0} "$tare" record -f -o "$work/rec.tare" -- \
+	TARE_TEST_NOP=$nop keep "$2-$1" ${APART:+taskset -c 0} "$tare" record ${RECORD_OPTIONS:-} -f -o "$work/rec.tare" -- \
 		"$python" "$measure" "$@"
 }
 
