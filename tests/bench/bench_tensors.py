@@ -140,4 +140,5 @@ def main():
             measure(tare, library, depth, stacks)
 
 
-main()
+if __name__ == "__main__":
+    main()
