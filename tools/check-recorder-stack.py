@@ -89,8 +89,8 @@ def short(title):
 
 
 def read_table():
-    """{function or folder: [called …]}, {function: times round}, {function: bytes of its caller}, {function that grows}"""
-    table, again, behind, grows = {}, {}, {}, set()
+    """{function or folder: [called …]}, {function: times round}, {function: bytes of its caller}, what grows, what is early"""
+    table, again, behind, grows, early = {}, {}, {}, set(), set()
     with open(os.path.join(ROOT, "tools", "recorder-indirect.txt"), encoding="utf-8") as file:
         for line in file:
             words = line.split("#")[0].split()
@@ -100,20 +100,22 @@ def read_table():
                 behind[words[1].rstrip(":")] = int(words[2])
             elif words and words[0] == "grows":
                 grows.add(words[1])
+            elif words and words[0] == "early":
+                early.add(words[1])
             elif words:
                 table[words[0].rstrip(":")] = words[1:]
-    return table, again, behind, grows
+    return table, again, behind, grows, early
 
 
 class Depth:
     def __init__(self, graph, call):
         self.graph, self.call, self.known, self.mistakes = graph, call, {}, set()
-        self.table, self.again, self.behind, self.grows = read_table()
+        self.table, self.again, self.behind, self.grows, self.early = read_table()
         self.by_name = {}
         for title in graph.own:
             self.by_name.setdefault(short(title), []).append(title)
         named = [name for names in self.table.values() for name in names]
-        for name in list(self.again) + list(self.behind) + sorted(self.grows) + named:
+        for name in list(self.again) + list(self.behind) + sorted(self.grows | self.early) + named:
             if name != FOREIGN and name not in self.by_name:
                 self.mistakes.add("tools/recorder-indirect.txt: there is no %s" % name)
 
@@ -130,7 +132,7 @@ class Depth:
             if target == "__indirect_call":
                 for name in self.indirect(title):
                     yield from self.by_name.get(name, ())
-            elif target in self.graph.own:
+            elif target in self.graph.own and short(target) not in self.early:
                 yield target
 
     def frame(self, title):

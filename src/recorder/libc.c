@@ -74,7 +74,7 @@ static void *or_nothing(void *function, void *otherwise)
 }
 
 /* Threads that come at once find the same. */
-static const struct tare_libc *look(void)
+static const struct tare_libc *look_for_libc(void)
 {
 	struct tare_elf_object object;
 	bool is_there = find_libc(&object);
@@ -96,7 +96,7 @@ const struct tare_libc *tare_libc(void)
 {
 	const struct tare_libc *known = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 
-	return likely(known != NULL) ? known : look();
+	return likely(known != NULL) ? known : look_for_libc();
 }
 
 int *tare_libc_errno(void)
