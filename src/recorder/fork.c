@@ -51,7 +51,7 @@ static bool has_kept_page(void)
 
 /*
  * In a child, before the signal handler that forked goes on: what it interrupted must not end its record in the
- * parent's lane. (A fork without libc in a handler is seen only at the next record.)
+ * parent's lane. (A fork without libc in a handler is seen only at the next record; until then nothing is published.)
  */
 static void in_child(void)
 {

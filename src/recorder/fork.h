@@ -2,6 +2,7 @@
 #ifndef TARE_RECORDER_FORK_H
 #define TARE_RECORDER_FORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,12 @@ static inline void tare_fork_check(void)
 	if (unlikely(!tare_fork.is_wiped ||
 		     __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED) == 0))
 		tare_fork_look();
+}
+
+/* Is this a forked child that nothing has noticed yet: of clone() itself, or of _Fork()? */
+static inline bool tare_fork_is_copy(void)
+{
+	return tare_fork.is_wiped && __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED) == 0;
 }
 
 void tare_fork_start(void); /* once, at the start */

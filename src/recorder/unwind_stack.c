@@ -84,6 +84,13 @@ bool tare_stack_enter(struct tare_unwind_stack *stack, uintptr_t sp)
 	return stack->end > page;
 }
 
+bool tare_stack_is_own(uintptr_t addr)
+{
+	struct tare_unwind_stack stack;
+
+	return tare_stack_enter(&stack, addr) && stack.end == own.end;
+}
+
 bool tare_stack_grow(struct tare_unwind_stack *stack, uintptr_t addr)
 {
 	uintptr_t limit = page_of(addr) + PAGE;
@@ -121,12 +128,9 @@ bool tare_stack_has(size_t bytes)
 	enum { ON_IT = 1 }; /* SS_ONSTACK */
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	struct alternate alternate = { 0, 0, 0 };
-	struct tare_unwind_stack stack;
 
 	if (tare_sys6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) == 0 &&
 	    (alternate.flags & ON_IT))
 		return here - alternate.at >= bytes && here - alternate.at <= alternate.size;
-	if (!tare_stack_enter(&stack, here) || stack.end != own.end)
-		return false;
-	return here > bytes && reaches(page_of(here - bytes));
+	return tare_stack_is_own(here) && here > bytes && reaches(page_of(here - bytes));
 }

@@ -21,6 +21,9 @@ struct tare_unwind_stack {
 /* Starts at the page of `sp`. Returns false when it is not readable. */
 bool tare_stack_enter(struct tare_unwind_stack *stack, uintptr_t sp);
 
+/* Is it in the thread's own stack? Of an address in another one below it that nothing divides from it, also yes. */
+bool tare_stack_is_own(uintptr_t addr);
+
 /* Makes [addr, addr + 8) part of the stack. */
 bool tare_stack_grow(struct tare_unwind_stack *stack, uintptr_t addr);
 

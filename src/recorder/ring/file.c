@@ -78,13 +78,14 @@ static int write_header(const struct tare_file_header *header)
  */
 static int write_block(uint32_t block_epoch, const void *bytes, uint64_t size, uint64_t position)
 {
-	int fd = open_file(".events", O_WRONLY), rc = -ECANCELED;
+	int fd = open_file(".events", O_WRONLY), rc = fd;
 
-	if (fd < 0)
-		return fd;
-	if (block_epoch == tare_ring_epoch())
+	if (block_epoch != tare_ring_epoch())
+		rc = -ECANCELED; /* whatever was opened, or was not there */
+	else if (fd >= 0)
 		rc = write_all(fd, bytes, size, TARE_LOG_BEGIN + position);
-	tare_sys_close(fd);
+	if (fd >= 0)
+		tare_sys_close(fd);
 	return rc;
 }
 

@@ -10,19 +10,16 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
 #include "recorder/sys.h"
+#include "recorder/unwind_stack.h"
 #include "trace/clock.h"
-
-#ifndef TARE_STEP
-#define TARE_STEP(name) ((void)0)
-#endif
 
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
 #define ABANDONED_MAX                                                                              \
 	8u /* writings that one thread may have left by longjmp until it takes a lane of theirs */
 
-/* Two, for a child that was forked in the middle of a record: what it returns to still has its parent's. */
-static struct tare_place both_places[2][TARE_LANES_MAX];
-static struct tare_place *places TARE_HOT_DATA = both_places[0];
+/* A child that was forked in the middle of a record gets others: what it returns to still has its parent's. */
+static struct tare_place first_places[TARE_LANES_MAX];
+static struct tare_place *places TARE_HOT_DATA = first_places;
 /* By lane: serial number of the thread << 32 | its tid. Dense, because new threads look through it. */
 #define NOT_MADE 0u /* it has no bytes yet, or could not have any: nobody may take it */
 #define FREE     1u /* given back */
@@ -80,38 +77,53 @@ static bool own_tid_is_known(uint64_t me)
 	return (uint32_t)me != 0;
 }
 
-/* A signal handler's own stack lies anywhere: what is deeper than it tells nothing. */
-static bool is_on_signal_stack(void)
+/*
+ * Can a writing at `other` not go on, because its thread is at `frame` now? An address tells what is deeper on the
+ * thread's own stack, and on a signal handler's; of two stacks that lie anywhere it tells nothing. The kernel does
+ * not tell of a stack that it has disarmed (SS_AUTODISARM). On one that is armed and that it does not tell of, nobody is.
+ */
+static bool is_left(uintptr_t other, uintptr_t frame)
 {
 	stack_t stack;
+	bool is_there;
 
-	return tare_sys6(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0 ||
-	       (stack.ss_flags & SS_ONSTACK);
+	if (tare_sys6(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) != 0)
+		return false;
+	is_there = !(stack.ss_flags & SS_DISABLE) && other - (uintptr_t)stack.ss_sp < stack.ss_size;
+	if (stack.ss_flags & SS_ONSTACK)
+		return is_there && other <= frame;
+	return is_there || (other <= frame && tare_stack_is_own(frame) && tare_stack_is_own(other));
 }
 
-/*
- * A lane that nobody has: one that was given back, or that of a thread which had our tid and therefore is gone. A
- * thread that leaves many writings by longjmp takes the lane of one that cannot go on: it began deeper in the stack.
- */
-static int find_free(uint32_t nr, uint64_t me, uintptr_t frame)
+/* A thread that leaves many writings by longjmp takes the lane of one that cannot go on. */
+static int find_left(uint32_t nr, uint64_t me, uintptr_t frame)
 {
-	uint32_t i, abandoned = 0;
-	int deepest = -1;
+	uint32_t i, count = 0;
+
+	for (i = 0; i < nr; i++)
+		count += __atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me;
+	for (i = 0; i < nr && count >= ABANDONED_MAX; i++)
+		if (__atomic_load_n(&owners[i], __ATOMIC_RELAXED) == me &&
+		    is_left(places[i].frame, frame))
+			return (int)i;
+	return -1;
+}
+
+/* A lane that nobody has: one that was given back, or that of a thread which had our tid and therefore is gone. */
+static int find_free(uint32_t nr, uint64_t me)
+{
+	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
 		uint64_t owner = __atomic_load_n(&owners[i], __ATOMIC_RELAXED);
 
-		if (owner == me) {
-			abandoned++;
-			if (places[i].frame < frame)
-				deepest = (int)i;
-		} else if ((owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) &&
-					      (uint32_t)owner == (uint32_t)me)) &&
-			   claim(i, owner, me)) {
+		if (owner != me &&
+		    (owner == FREE || (owner != NOT_MADE && own_tid_is_known(me) &&
+				       (uint32_t)owner == (uint32_t)me)) &&
+		    claim(i, owner, me))
 			return (int)i;
-		}
 	}
-	return abandoned >= ABANDONED_MAX && !is_on_signal_stack() ? deepest : -1;
+	return -1;
 }
 
 /* The lane of a thread that has ended, among the next `most`. */
@@ -193,8 +205,10 @@ static struct tare_place *find(uint32_t epoch, uintptr_t frame)
 {
 	uint32_t nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_ACQUIRE);
 	uint64_t me = own_word();
-	int index = find_free(nr, me, frame);
+	int index = find_free(nr, me);
 
+	if (index < 0)
+		index = find_left(nr, me, frame);
 	if (index < 0)
 		index = find_gone(nr, me, ASKED_AT_ONCE);
 	if (index < 0)
@@ -248,6 +262,7 @@ struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame)
 	uint64_t all = ~0ull, before = 0;
 	struct tare_place *place = NULL;
 
+	TARE_STEP("looking");
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
 	if (tare_ring_is_open() && epoch == tare_ring_epoch()) { /* else: forked meanwhile */
 		place = find(epoch, frame);
@@ -272,18 +287,35 @@ bool tare_place_is_in_use(void)
 	return false;
 }
 
-void tare_place_forget(void)
+/* Nobody returns to places that are not in use. */
+static bool take_fresh_places(bool is_in_use)
+{
+	size_t size = TARE_LANES_MAX * sizeof(places[0]);
+	struct tare_place *fresh = places;
+
+	if (is_in_use)
+		fresh = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else
+		memset(places, 0, made * sizeof(places[0]));
+	if (fresh)
+		places = fresh;
+	return fresh != NULL;
+}
+
+bool tare_place_forget(void)
 {
 	if (made == 0)
-		return; /* forgotten already */
-	places = both_places[places == both_places[0]];
-	memset(places, 0, made * sizeof(places[0]));
+		return true; /* forgotten already */
+	if (!take_fresh_places(tare_place_is_in_use()))
+		return false;
 	memset(owners, 0, made * sizeof(owners[0]));
 	made = next_asked = next_first = 0;
 	next_small = SMALL_FROM;
 	next_large = 1;
 	tare_thread.place = NULL;
 	tare_thread.serial = 0;
+	return true;
 }
 
 struct tare_place *tare_place_at(uint32_t index)

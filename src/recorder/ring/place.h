@@ -26,6 +26,10 @@ struct tare_place {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct tare_place) == 64, "one cache line");
 
+#ifndef TARE_STEP
+#define TARE_STEP(name) ((void)0) /* where tests stop */
+#endif
+
 #define TARE_PLACE_AT_REST UINTPTR_MAX /* frame of no writing: never deeper than another */
 
 /*
@@ -38,8 +42,8 @@ static inline void tare_place_return(struct tare_place *place, uint32_t epoch);
 /* Is this thread in the middle of a record, here or in what it interrupted? */
 bool tare_place_is_in_use(void);
 
-/* In a forked child: no lane is anybody's. */
-void tare_place_forget(void);
+/* In a forked child: no lane is anybody's. False: there is no memory for that, so the child may not record. */
+bool tare_place_forget(void);
 
 /* Lane `index`, if it was ever used; for who drains all of them. */
 struct tare_place *tare_place_at(uint32_t index);
@@ -80,8 +84,10 @@ static inline struct tare_place *tare_place_take(uint32_t epoch, uintptr_t frame
 {
 	struct tare_place *place = tare_thread.place;
 
+	TARE_STEP("seen");
 	if (unlikely(!place || place->epoch != epoch || !tare_place_swap(place, NULL)))
 		return tare_place_find(epoch, frame);
+	TARE_STEP("taken");
 	place->frame = frame;
 	return place;
 }
@@ -91,6 +97,7 @@ static inline void tare_place_return(struct tare_place *place, uint32_t epoch)
 	if (unlikely(place->epoch != epoch))
 		return; /* a child that was forked in the middle of this: the lane is its parent's */
 	place->frame = TARE_PLACE_AT_REST;
+	TARE_STEP("returning");
 	if (unlikely(!tare_place_swap(NULL, place))) /* a handler left one here */
 		tare_place_free(place);
 }

@@ -6,6 +6,7 @@
 #ifndef TARE_RECORDER_RING_PUT_H
 #define TARE_RECORDER_RING_PUT_H
 
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"
@@ -49,8 +50,10 @@ static inline void tare_put_publish(struct tare_place *place, struct tare_record
 	__atomic_store_n(&rec->kind, (uint16_t)kind, __ATOMIC_RELAXED);
 	__atomic_store_n(&rec->cells, (uint16_t)(size / TARE_CELL), __ATOMIC_RELAXED);
 	rec->seal = tare_seal(place->head);
+	TARE_STEP("whole");
 	place->head += size;
-	__atomic_store_n(&place->lane->head, place->head, __ATOMIC_RELEASE);
+	if (likely(!tare_fork_is_copy())) /* else it is the parent's, who may be further by now */
+		__atomic_store_n(&place->lane->head, place->head, __ATOMIC_RELEASE);
 }
 
 /* Room at put->rec for `size` bytes, whole cells, in which anything may be. False as tare_ring_begin()'s NULL. */

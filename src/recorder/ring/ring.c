@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "recorder/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
@@ -149,6 +150,7 @@ static struct tare_record *find_room(struct tare_place *place, uint32_t size)
 		if (!make_room(place, left + size))
 			return NULL;
 		tare_put_at_head(place)->stamp = 0;
+		TARE_STEP("padded");
 		tare_put_publish(place, tare_put_at_head(place), TARE_KIND_PAD, left);
 	} else if (!has_room(place, size) && !make_room(place, size)) {
 		return NULL;
@@ -220,6 +222,7 @@ struct tare_record *tare_ring_begin(struct tare_put *put, enum tare_kind kind, u
 		return NULL;
 	put->rec->kind = (uint16_t)kind;
 	clear_last_cell(put);
+	TARE_STEP("begun");
 	return put->rec;
 }
 
@@ -275,9 +278,10 @@ void tare_ring_forget(void)
 
 	if (seen == TARE_RING_OPEN)
 		tare_ring_file_leave(tare_place_is_in_use());
-	tare_place_forget();
 	memset(is_taken, 0, sizeof(is_taken));
-	if (seen != TARE_RING_FAILED || tare_sys_getpid() != tare_ring.pid)
+	if (!tare_place_forget())
+		__atomic_store_n(&tare_ring_state.opened, TARE_RING_FAILED, __ATOMIC_RELEASE);
+	else if (seen != TARE_RING_FAILED || tare_sys_getpid() != tare_ring.pid)
 		__atomic_store_n(&tare_ring_state.opened, TARE_RING_CLOSED, __ATOMIC_RELEASE);
 	/* What the parent's log explains, this one's does not, also before it is open. */
 	__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
