@@ -54,6 +54,24 @@ def recording_of_0_1_0(box):
     check("unknown" not in dump, dump[-2000:])
 
 
+def compact(box, rec):
+    done = box.tare("compact", rec)
+    check_equal(done.code, 0, done)
+    check(glob.glob(box.path(rec, "*.segment")), os.listdir(box.path(rec)))
+
+
+@case
+def segments_of_0_1_0(box):
+    """Segments bring along as which version's their records lie."""
+    with tarfile.open(os.path.join(GOLDEN, "recording-0.1.0.tar.xz")) as packed:
+        packed.extractall(box.dir)
+    rec = "recording-0.1.0.tare"
+    was, dump = list(reports(box, rec)), box.tare("dump", rec, "--json").out.splitlines()
+    compact(box, rec)
+    check_equal(list(reports(box, rec)), was)
+    check_equal(len(box.tare("dump", rec, "--json").out.splitlines()), len(dump))
+
+
 def reports(box, rec):
     for view in VIEWS:
         done = box.tare("report", rec, *view, "--json")
@@ -74,6 +92,10 @@ def check_same_reports(box, rec):
         check_equal(json.dumps(now).replace(theirs, ours), json.dumps(was), view)
     done = box.tare("report", theirs)
     check_says(done.out + done.err, "of a kind that Tare", "open it with Tare 9.8.7")
+    check_says(box.tare("dump", theirs).out, " flux kind=900 a=7 bytes=4 \"flow\"")
+    was = list(reports(box, theirs))
+    compact(box, theirs)
+    check_equal(list(reports(box, theirs)), was)
     check_says(box.tare("dump", theirs).out, " flux kind=900 a=7 bytes=4 \"flow\"")
 
 
