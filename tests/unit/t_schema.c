@@ -353,6 +353,7 @@ TEST(a_schema_that_is_lost)
 	make_log_write_schema(&other, path, text);
 	CHECK_INT(tare_log_open(&log, path, &err), TARE_E_FORMAT);
 	CHECK_HAS(err.text, "open it with Tare 9.8.7");
+	make_log_free(&m);
 	make_log_init(&m, 1, 0); /* the same of a log of this version: its sum was damaged */
 	make_log_program(&m);
 	strcpy(m.header.tool, TARE_VERSION);
