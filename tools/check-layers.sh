@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- trace <- ledger <- view <- cmd <- main; witness, ledger <- session <- cmd;
+#   base <- store <- trace <- ledger <- view <- cmd <- main; witness, ledger <- session <- cmd;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
@@ -12,8 +12,9 @@ cd "$(dirname "$0")/.." || exit 2
 declare -A may=(
 	[base]='base/'
 	[profile]='profile/' # libc only: the simulated driver has it too
-	[store]='(store|trace|base)/'
+	[store]='(store|base)/|trace/(format|decode|encode)\.h$' # headers only
 	[trace]='(trace|base)/|store/store\.h$'
+	[compact]='(compact|store|trace|base)/'
 	[witness]='(witness|base)/|trace/format\.h$'
 	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/sim_(abi\.h|extra\.def)$'
 	[session]='(session|witness|ledger|profile|trace|base)/'
@@ -22,7 +23,7 @@ declare -A may=(
 	[ledger]='(ledger|trace|base)/'
 	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
 	[fit]='(fit|db|base)/'
-	[cmd]='(cmd|fit|view|sweep|db|ledger|session|store|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[cmd]='(cmd|fit|view|sweep|db|ledger|session|compact|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/compact.h"
+#include "compact/compact.h"
 
 #include "base/text.h"
 #include "base/units.h"

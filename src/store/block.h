@@ -3,14 +3,13 @@
 #define TARE_STORE_BLOCK_H
 
 #include "store/form.h"
-#include "trace/schema.h"
 
 /*
  * Records of one log as a block of a segment, and back. A block stands on its own: it names nothing outside of itself.
  * What comes back is byte for byte what was given, its seal included.
  *
  *   A block is: the number of records; which forms there are (a kind, and whether its fields are columns or it is
- *   raw bytes, as of a kind that the schema does not have); the form of each record; stamps; positions;
+ *   raw bytes, as of a kind without a layout); the form of each record; stamps; positions;
  *   then the columns of each form.
  */
 struct tare_block_record {
@@ -24,8 +23,13 @@ enum {
 	TARE_BLOCK_BYTES = 8 << 20, /* and none is begun in one that has more than these */
 };
 
-/* `schema`: how the records lie (trace/schema.h); NULL: as those of this version. */
-void tare_block_encode(struct tare_pack *out, const struct tare_schema *schema,
+/* How the records of a log lie, by their kind: of() of a kind that nobody knows is NULL. */
+struct tare_layouts {
+	const struct tare_kind_info *(*of)(const void *arg, uint16_t kind);
+	const void *arg;
+};
+
+void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
 		       const struct tare_block_record *records, size_t n);
 
 struct tare_record_block {
@@ -37,10 +41,10 @@ void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
 
 /*
  * Into `b`, whose former content is dropped. Without positions `position` and the seals are 0, which is quicker.
- * `data` has room for all fields that the schema has of the kind; those that the record lacks are 0. False:
+ * `data` has room for all fields that the layout of the kind has; those that the record lacks are 0. False:
  * damage; then the block has no records.
  */
-bool tare_block_decode(struct tare_record_block *b, const struct tare_schema *schema,
+bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
 		       const void *bytes, size_t size, bool has_positions);
 
 #endif

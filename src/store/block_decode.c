@@ -20,7 +20,7 @@ struct form {
 
 /* Kept from block to block. */
 struct tare_block_memory {
-	const struct tare_schema *schema;
+	const struct tare_layouts *layouts;
 	struct tare_form_scratch fields;
 	struct form forms[FORMS_MAX];
 	uint64_t form_nr;
@@ -96,7 +96,8 @@ static bool read_forms(struct tare_record_block *b, struct tare_unpack *in, size
 		uint64_t kind = tare_unpack_number(in);
 		struct form *f = &m->forms[i];
 
-		f->info = kind <= UINT16_MAX ? tare_schema_layout(m->schema, (uint16_t)kind) : NULL;
+		f->info =
+			kind <= UINT16_MAX ? m->layouts->of(m->layouts->arg, (uint16_t)kind) : NULL;
 		f->is_raw = kind == 0;
 		f->n = 0;
 		if (!f->info && !f->is_raw)
@@ -195,13 +196,13 @@ static bool read_tails(struct tare_record_block *b, struct tare_unpack *in, stru
 	return true;
 }
 
-static size_t room_of_raw(const struct tare_schema *schema, const uint8_t *raw, size_t bytes)
+static size_t room_of_raw(const struct tare_layouts *layouts, const uint8_t *raw, size_t bytes)
 {
 	const struct tare_kind_info *info;
 	uint16_t kind;
 
 	memcpy(&kind, raw, sizeof(kind));
-	info = tare_schema_layout(schema, kind);
+	info = layouts->of(layouts->arg, kind);
 	return whole_cells(info && info->fixed > bytes ? info->fixed : bytes);
 }
 
@@ -224,7 +225,7 @@ static bool read_raw(struct tare_record_block *b, struct tare_unpack *in, struct
 		return false;
 	raw = m->text.data;
 	for (size_t i = 0; i < f->n; i++) {
-		room += room_of_raw(m->schema, raw, m->column[i]);
+		room += room_of_raw(m->layouts, raw, m->column[i]);
 		raw += m->column[i] - sizeof(uint32_t);
 	}
 	at = zeros_for(m, &f->data, room);
@@ -232,7 +233,7 @@ static bool read_raw(struct tare_record_block *b, struct tare_unpack *in, struct
 	for (size_t i = 0; i < f->n && at; i++) {
 		memcpy(at + sizeof(uint32_t), raw, m->column[i] - sizeof(uint32_t));
 		m->records[f->first + i] = at;
-		at += room_of_raw(m->schema, raw, m->column[i]);
+		at += room_of_raw(m->layouts, raw, m->column[i]);
 		raw += m->column[i] - sizeof(uint32_t);
 	}
 	return at != NULL;
@@ -308,7 +309,7 @@ static bool read_positions(struct tare_record_block *b, struct tare_unpack *in, 
 	return true;
 }
 
-bool tare_block_decode(struct tare_record_block *b, const struct tare_schema *schema,
+bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
 		       const void *bytes, size_t size, bool has_positions)
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false }, positions;
@@ -321,7 +322,7 @@ bool tare_block_decode(struct tare_record_block *b, const struct tare_schema *sc
 	if (!b->memory)
 		b->memory = tare_xcalloc(1, sizeof(*b->memory));
 	m = b->memory;
-	m->schema = schema;
+	m->layouts = layouts;
 	m->sum = 0;
 	reserve(b, n);
 	if (!read_forms(b, &in, n) ||

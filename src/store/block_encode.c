@@ -15,7 +15,7 @@ struct form {
 };
 
 struct encoder {
-	const struct tare_schema *schema;
+	const struct tare_layouts *layouts;
 	const struct tare_block_record *records;
 	size_t n;
 	struct form forms[FORMS_MAX];
@@ -37,7 +37,7 @@ static const struct tare_kind_info *regular(const struct encoder *e,
 					    const struct tare_block_record *r)
 {
 	const struct tare_record *head = (const struct tare_record *)(const void *)r->data;
-	const struct tare_kind_info *info = tare_schema_layout(e->schema, head->kind);
+	const struct tare_kind_info *info = e->layouts->of(e->layouts->arg, head->kind);
 	size_t used;
 
 	if (!info || r->bytes < info->fixed || head->cells * TARE_CELL != r->bytes)
@@ -167,12 +167,12 @@ static void put_form(struct tare_pack *out, const struct encoder *e, const struc
 		put_words(out, f);
 }
 
-void tare_block_encode(struct tare_pack *out, const struct tare_schema *schema,
+void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
 		       const struct tare_block_record *records, size_t n)
 {
 	struct encoder *e = tare_xcalloc(1, sizeof(*e));
 
-	e->schema = schema;
+	e->layouts = layouts;
 	e->records = records;
 	e->n = n;
 	e->which = tare_xmalloc(n * sizeof(uint64_t));

@@ -76,7 +76,7 @@ void tare_segment_add_log(struct tare_segment_writer *w, uint32_t log,
 			  const struct tare_log_part *part);
 void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const char *text);
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_schema *schema, const struct tare_block_record *records,
+		      const struct tare_layouts *layouts, const struct tare_block_record *records,
 		      size_t n);
 uint64_t tare_segment_bytes(const struct tare_segment_writer *w); /* written so far */
 /* With its footer the file is on the disk afterwards (fsync), or there is an error and it is removed. */

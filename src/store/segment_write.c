@@ -101,7 +101,7 @@ void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const 
 }
 
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
-		      const struct tare_schema *schema, const struct tare_block_record *records,
+		      const struct tare_layouts *layouts, const struct tare_block_record *records,
 		      size_t n)
 {
 	struct tare_segment_block head = { .kind = kind,
@@ -123,7 +123,7 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 		if (position > head.position_last)
 			head.position_last = position;
 	}
-	tare_block_encode(&w->block, schema, records, n);
+	tare_block_encode(&w->block, layouts, records, n);
 	write_block(w, &head);
 }
 

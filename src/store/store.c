@@ -24,45 +24,39 @@ const struct tare_stored_log *tare_store_find(const struct tare_store *s, const 
 	return NULL;
 }
 
-static bool find_schema(const struct tare_store *s, uint32_t sum, const struct tare_schema **out)
+const char *tare_store_schema(const struct tare_store *s, uint32_t sum)
 {
-	*out = NULL;
-	if (sum == tare_schema_own_sum())
-		return true;
-	for (size_t i = 0; i < s->schema_nr && !*out; i++)
+	for (size_t i = 0; i < s->schema_nr; i++)
 		if (s->schemas[i].sum == sum)
-			*out = s->schemas[i].schema;
-	return *out != NULL;
+			return s->schemas[i].text;
+	return NULL;
 }
 
-static void add_schema(struct tare_store *s, uint32_t sum, const char *text, size_t size)
+static void add_schema(struct tare_store *s, uint32_t sum, const struct tare_pack *text)
 {
-	struct tare_schema *schema;
-
-	if (tare_schema_parse(&schema, text, size, s->folder, NULL))
-		return;
 	s->schemas = tare_array_reserve(s->schemas, &s->schema_cap, s->schema_nr + 1,
 					sizeof(*s->schemas));
-	s->schemas[s->schema_nr++] = (struct tare_stored_schema){ sum, schema };
+	s->schemas[s->schema_nr++] =
+		(struct tare_stored_schema){ sum,
+					     tare_xstrndup((const char *)text->data, text->len) };
 }
 
-/* Each is there twice, too. That of this version need not be looked at. */
+/* Each is there twice, too. */
 static void find_schemas(struct tare_store *s, const struct tare_segment_file *segment,
 			 struct tare_pack *bytes)
 {
-	const struct tare_schema *known;
 	struct tare_pack text = { 0 };
 
 	for (size_t i = 0; i < segment->entry_nr; i++) {
 		const struct tare_segment_block *head = &segment->entries[i].head;
 		struct tare_unpack in;
 
-		if (head->kind != TARE_SEGMENT_SCHEMA || find_schema(s, head->log, &known) ||
+		if (head->kind != TARE_SEGMENT_SCHEMA || tare_store_schema(s, head->log) ||
 		    !tare_segment_read(segment, i, bytes))
 			continue;
 		in = (struct tare_unpack){ bytes->data, bytes->data + bytes->len, false };
 		if (tare_unpack_zipped(&in, &text, SCHEMA_MAX))
-			add_schema(s, head->log, (const char *)text.data, text.len);
+			add_schema(s, head->log, &text);
 	}
 	tare_pack_free(&text);
 }
@@ -78,39 +72,19 @@ static void sum_up(struct tare_log_part *sum, const struct tare_log_part *part)
 				       part->holes[i].gap);
 }
 
-static void add_unreadable(struct tare_store *s, const struct tare_log_part *part)
-{
-	struct tare_str text = { 0 };
-
-	tare_str_addf(&text,
-		      "%s/%s.events: the schema of the log, which says how its records lie, is "
-		      "damaged in the segments, so nothing of it can be read",
-		      s->folder, part->name);
-	add_fault(s, text.data);
-	tare_str_free(&text);
-}
-
-/* The number of the log that a part is of; the first part of a log makes it one. False: it cannot be read. */
-static bool log_of(struct tare_store *s, struct tare_log_part *part, size_t *number)
+/* The number of the log that a part is of; the first part of a log makes it one. */
+static size_t log_of(struct tare_store *s, struct tare_log_part *part)
 {
 	const struct tare_stored_log *known = tare_store_find(s, part->name);
-	const struct tare_schema *schema;
 
 	if (known) {
 		sum_up(&s->logs[known - s->logs].part, part);
 		tare_log_part_free(part);
-		*number = (size_t)(known - s->logs);
-		return true;
-	}
-	if (!find_schema(s, part->header.schema, &schema)) {
-		add_unreadable(s, part);
-		tare_log_part_free(part);
-		return false;
+		return (size_t)(known - s->logs);
 	}
 	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
-	s->logs[s->log_nr] = (struct tare_stored_log){ .schema = schema, .part = *part };
-	*number = s->log_nr++;
-	return true;
+	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part };
+	return s->log_nr++;
 }
 
 static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment,
@@ -162,8 +136,8 @@ static void find_logs(struct tare_store *s, const struct tare_segment_file *segm
 
 		if (head->kind == TARE_SEGMENT_LOG && !find_number(numbers, head->log, &log) &&
 		    tare_segment_read(segment, i, bytes) &&
-		    tare_log_part_decode(&part, bytes->data, bytes->len) && log_of(s, &part, &log))
-			add_number(numbers, head->log, log);
+		    tare_log_part_decode(&part, bytes->data, bytes->len))
+			add_number(numbers, head->log, log_of(s, &part));
 	}
 }
 
@@ -228,7 +202,6 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	int rc = tare_manifest_read(&manifest, folder, err);
 
 	s->folder = tare_xstrdup(folder);
-	add_schema(s, 0, tare_schema_of_0_1_0(), strlen(tare_schema_of_0_1_0()));
 	if (manifest.fault)
 		add_fault(s, manifest.fault);
 	for (size_t i = 0; i < manifest.nr && !rc; i++) {
@@ -266,7 +239,7 @@ void tare_store_close(struct tare_store *s)
 		free(s->logs[i].events);
 	}
 	for (size_t i = 0; i < s->schema_nr; i++)
-		tare_schema_free(s->schemas[i].schema);
+		free(s->schemas[i].text);
 	for (size_t i = 0; i < s->fault_nr; i++)
 		free(s->faults[i]);
 	free(s->schemas);
@@ -299,7 +272,7 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 		c->at = 0;
 		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
 				       &c->bytes) ||
-		    !tare_block_decode(&c->block, c->log->schema, c->bytes.data, c->bytes.len,
+		    !tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len,
 				       c->has_positions)) {
 			c->block.n = 0;
 			c->damaged += head_of(c->store, block)->records;

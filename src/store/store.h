@@ -17,8 +17,7 @@ struct tare_stored_block {
 
 /* A log, as all segments together have it. */
 struct tare_stored_log {
-	const struct tare_schema *schema; /* how its records lie; NULL: as those of this version */
-	struct tare_log_part part;        /* sums and holes are of all segments */
+	struct tare_log_part part; /* sums and holes are of all segments */
 	struct tare_stored_block *tables, *events;
 	size_t table_nr, table_cap, event_nr, event_cap;
 	uint64_t damaged_blocks, damaged_records;
@@ -32,8 +31,8 @@ struct tare_store {
 	size_t log_nr, log_cap;
 	struct tare_stored_schema {
 		uint32_t sum;
-		struct tare_schema *schema;
-	} * schemas; /* of other versions */
+		char *text;
+	} * schemas;
 	size_t schema_nr, schema_cap;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
@@ -42,12 +41,15 @@ struct tare_store {
 /* NOT_FOUND: the folder has no manifest; NEWER, UNSUPPORTED. Damage is no error. */
 int tare_store_open(struct tare_store **out, const char *folder, struct tare_err *err);
 void tare_store_close(struct tare_store *s); /* NULL is fine */
+/* The text of the schema of that sum; NULL: there is none. */
+const char *tare_store_schema(const struct tare_store *s, uint32_t sum);
 const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name);
 
 /* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
 struct tare_store_cursor {
 	const struct tare_store *store;
 	const struct tare_stored_log *log;
+	struct tare_layouts layouts;
 	bool is_events;     /* else tables */
 	bool has_positions; /* `position` and the seals are told, which takes time */
 	size_t next, at;

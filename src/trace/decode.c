@@ -105,28 +105,6 @@ const char *tare_record_name(uint16_t kind)
 	return info ? info->name : "unknown";
 }
 
-uint64_t tare_decode_value(const struct tare_field *field, const void *rec)
-{
-	const uint8_t *at = (const uint8_t *)rec + field->offset;
-	uint64_t u64;
-	uint32_t u32;
-	uint16_t u16;
-
-	switch (field->size) {
-	case 1:
-		return field->is_signed ? (uint64_t)(int8_t)*at : *at;
-	case 2:
-		memcpy(&u16, at, sizeof(u16));
-		return field->is_signed ? (uint64_t)(int16_t)u16 : u16;
-	case 4:
-		memcpy(&u32, at, sizeof(u32));
-		return field->is_signed ? (uint64_t)(int32_t)u32 : u32;
-	default:
-		memcpy(&u64, at, sizeof(u64));
-		return u64;
-	}
-}
-
 void tare_encode_value(const struct tare_field *field, void *rec, uint64_t value)
 {
 	uint8_t *at = (uint8_t *)rec + field->offset;
@@ -146,11 +124,6 @@ void tare_encode_value(const struct tare_field *field, void *rec, uint64_t value
 	default:
 		memcpy(at, &value, sizeof(value));
 	}
-}
-
-uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec)
-{
-	return tare_decode_value(&info->fields[info->field_nr - 1], rec);
 }
 
 static const char *word_of(const struct tare_word *words, uint64_t value)

@@ -6,6 +6,7 @@
 #include "trace/format.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* What record.def says, as data: one row per kind, one per field. */
 enum tare_tail { TARE_TAIL_NONE, TARE_TAIL_TEXT, TARE_TAIL_PCS };
@@ -38,12 +39,36 @@ const struct tare_kind_info *tare_decode_kind_named(const char *name); /* NULL: 
 const char *tare_record_name(uint16_t kind);                           /* "event"; "unknown" */
 
 /* The value of a field; of a signed one the bits of its int64_t. pre: rec is the whole struct. */
-uint64_t tare_decode_value(const struct tare_field *field, const void *rec);
+static inline uint64_t tare_decode_value(const struct tare_field *field, const void *rec)
+{
+	const uint8_t *at = (const uint8_t *)rec + field->offset;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (field->size) {
+	case 1:
+		return field->is_signed ? (uint64_t)(int8_t)*at : *at;
+	case 2:
+		memcpy(&u16, at, sizeof(u16));
+		return field->is_signed ? (uint64_t)(int16_t)u16 : u16;
+	case 4:
+		memcpy(&u32, at, sizeof(u32));
+		return field->is_signed ? (uint64_t)(int32_t)u32 : u32;
+	default:
+		memcpy(&u64, at, sizeof(u64));
+		return u64;
+	}
+}
+
 /* Makes a field have that value: its low bytes, if it is narrower. */
 void tare_encode_value(const struct tare_field *field, void *rec, uint64_t value);
 
 /* The value of the last field, which is the length of the tail: bytes, or program counters. */
-uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec);
+static inline uint64_t tare_decode_tail_length(const struct tare_kind_info *info, const void *rec)
+{
+	return tare_decode_value(&info->fields[info->field_nr - 1], rec);
+}
 
 /* How a value is best read. */
 enum tare_look {

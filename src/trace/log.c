@@ -240,17 +240,14 @@ static char *name_of(const char *path)
 	return tare_xstrndup(name, dot ? (size_t)(dot - name) : strlen(name));
 }
 
-/* 0: segments have the log; NOT_FOUND: they do not. */
-static int open_stored(struct tare_log *log, const struct tare_store *store)
+static const struct tare_stored_log *find_stored(const struct tare_log *log,
+						 const struct tare_store *store)
 {
 	char *name = name_of(log->path);
 	const struct tare_stored_log *stored = store ? tare_store_find(store, name) : NULL;
 
 	free(name);
-	if (!stored)
-		return TARE_E_NOT_FOUND;
-	tare_log_stored_open(log, store, stored);
-	return 0;
+	return stored;
 }
 
 /* The segments beside the log, if there are any. */
@@ -269,6 +266,7 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 		    const char *path, struct tare_err *err)
 {
 	struct tare_log *log = tare_xcalloc(1, sizeof(*log));
+	const struct tare_stored_log *stored;
 	struct tare_str ring_path = { 0 };
 	int rc;
 
@@ -277,8 +275,11 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 	log->expected = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->expected));
 	name_files(log, path, &ring_path);
 	rc = has_store ? 0 : open_own_store(log, err);
-	if (!rc && open_stored(log, has_store ? store : log->own_store))
-		rc = open_log(log, tare_str_text(&ring_path), err);
+	store = has_store ? store : log->own_store;
+	stored = find_stored(log, store);
+	if (!rc)
+		rc = stored ? tare_log_stored_open(log, store, stored, err)
+			    : open_log(log, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log);

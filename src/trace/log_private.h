@@ -83,12 +83,14 @@ void tare_log_place_ring(struct tare_log *log);
 
 /* trace/log_schema.c: after the header is known. Without an error log->schema says how records lie. */
 int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
+int tare_log_load_stored_schema(struct tare_log *log,
+				struct tare_err *err); /* of a log in segments */
 /* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
 
 /* trace/log_stored.c */
-void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			  const struct tare_stored_log *stored);
+int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
+			 const struct tare_stored_log *stored, struct tare_err *err);
 void tare_log_stored_rewind(struct tare_log *log);
 enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec);
 

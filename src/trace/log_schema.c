@@ -58,18 +58,34 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 	return rc;
 }
 
-int tare_log_load_schema(struct tare_log *log, struct tare_err *err)
+/* `text`: what the log has, if that is neither this version's nor that of 0.1.0; NULL: it is to be read from the file. */
+static int load(struct tare_log *log, const char *text, struct tare_err *err)
 {
 	const struct tare_file_header *h = &log->info.header;
-	const char *old = tare_schema_of_0_1_0();
+	bool is_old = h->schema == 0 && h->header_bytes == TARE_HEADER_BYTES;
 	int rc;
 
 	if (h->schema == tare_schema_own_sum())
 		return 0;
-	if (h->schema == 0 && h->header_bytes == TARE_HEADER_BYTES)
-		rc = tare_schema_parse(&log->own_schema, old, strlen(old), log->path, err);
-	else
-		rc = load_text(log, err);
+	if (is_old)
+		text = tare_schema_of_0_1_0();
+	rc = text ? tare_schema_parse(&log->own_schema, text, strlen(text), log->path, err)
+		  : load_text(log, err);
 	log->schema = log->own_schema;
 	return rc;
+}
+
+int tare_log_load_schema(struct tare_log *log, struct tare_err *err)
+{
+	return load(log, NULL, err);
+}
+
+int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err)
+{
+	uint32_t sum = log->info.header.schema;
+	const char *text = tare_store_schema(log->cursor.store, sum);
+
+	if (!text && sum && sum != tare_schema_own_sum())
+		return no_schema(log, err);
+	return load(log, text, err);
 }

@@ -20,13 +20,13 @@ bool tare_log_is_table(uint16_t kind)
 	}
 }
 
-void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
-			  const struct tare_stored_log *stored)
+int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
+			 const struct tare_stored_log *stored, struct tare_err *err)
 {
 	const struct tare_log_part *part = &stored->part;
+	int rc;
 
 	log->stored = stored;
-	log->schema = stored->schema;
 	log->cursor.store = store;
 	log->cursor.log = stored;
 	log->info = (struct tare_log_info){
@@ -46,6 +46,9 @@ void tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.damaged_blocks = stored->damaged_blocks,
 		.damaged_records = stored->damaged_records,
 	};
+	rc = tare_log_load_stored_schema(log, err);
+	tare_schema_layouts(log->schema, &log->cursor.layouts);
+	return rc;
 }
 
 static void begin(struct tare_log *log, bool has_tables, bool has_events)

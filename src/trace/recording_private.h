@@ -17,7 +17,8 @@ struct tare_rfolder {
 	const char *spool;                      /* where its logs really lie, or NULL */
 	const struct tare_json_value *json;     /* recording.json, or NULL */
 	struct tare_store *store, *spool_store; /* the segments in either, or NULL */
-	uint64_t lost_in_memory; /* records that went with rings without a file; nobody knows whose */
+	uint64_t
+		lost_in_memory; /* records that went with rings without a file; nobody knows whose */
 	struct tare_map processes; /* generation << 32 | pid → struct tare_rprocess */
 	struct tare_map newest;    /* pid → 1 + its highest generation */
 };

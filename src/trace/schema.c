@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "store/store.h"
 #include "trace/schema_text.h"
 
 #include <stdlib.h>
@@ -318,6 +319,16 @@ const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema
 		return tare_decode_kind(kind);
 	said = tare_schema_kind(schema, kind);
 	return said ? &said->said : NULL;
+}
+
+static const struct tare_kind_info *layout(const void *arg, uint16_t kind)
+{
+	return tare_schema_layout(arg, kind);
+}
+
+void tare_schema_layouts(const struct tare_schema *schema, struct tare_layouts *out)
+{
+	*out = (struct tare_layouts){ layout, schema };
 }
 
 const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,

@@ -44,6 +44,10 @@ const struct tare_schema_kind *tare_schema_kind(const struct tare_schema *schema
 /* How the records of a kind lie; NULL: nobody knows. Without a schema as in this version. */
 const struct tare_kind_info *tare_schema_layout(const struct tare_schema *schema, uint16_t kind);
 
+/* The same for whom gets no schema; it is to live as long. */
+struct tare_layouts;
+void tare_schema_layouts(const struct tare_schema *schema, struct tare_layouts *out);
+
 /* The kind that this version knows under that id; NULL: the log has none of that name. */
 const struct tare_schema_kind *tare_schema_kind_of(const struct tare_schema *schema,
 						   const struct tare_kind_info *info);

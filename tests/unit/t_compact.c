@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/compact.h"
+#include "compact/compact.h"
 
 #include "make_log.h"
 #include "store/manifest.h"

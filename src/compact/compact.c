@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/compact.h"
+#include "compact/compact.h"
 
 #include "base/array.h"
 #include "base/str.h"
@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "trace/log.h"
 #include "trace/recording.h"
+#include "trace/schema.h"
 #include "trace/schema_text.h"
 
 #include <dirent.h>
@@ -166,11 +167,14 @@ static void tell_log(struct compaction *c, int index)
 static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
 			const struct tare_schema *schema, struct gathered *g)
 {
+	struct tare_layouts layouts;
+
+	tare_schema_layouts(schema, &layouts);
 	tell_log(c, index);
 	for (size_t i = 0; i < g->n; i++)
 		g->records[i].data = g->bytes.data + g->at[i];
 	if (!c->rc)
-		tare_segment_add(c->writer, kind, (uint32_t)index, schema, g->records, g->n);
+		tare_segment_add(c->writer, kind, (uint32_t)index, &layouts, g->records, g->n);
 	g->n = g->bytes.len = 0;
 }
 

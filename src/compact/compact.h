@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_STORE_COMPACT_H
-#define TARE_STORE_COMPACT_H
+#ifndef TARE_COMPACT_COMPACT_H
+#define TARE_COMPACT_COMPACT_H
 
 #include "base/err.h"
 
