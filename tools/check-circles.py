@@ -28,21 +28,24 @@ def sources(build):
     return found
 
 
-def symbols(obj):
-    defined, needed = set(), set()
-    nm = subprocess.run(["nm", obj], capture_output=True, text=True, check=True)
+def symbols(objects):
+    """Object → (symbols that it defines, symbols that it needs), by one call of nm."""
+    found = {obj: (set(), set()) for obj in objects}
+    nm = subprocess.run(["nm", "-A", *found], capture_output=True, text=True, check=True)
     for line in nm.stdout.splitlines():
-        kind, name = line.split()[-2:]
+        obj, rest = line.rsplit(":", 1)
+        kind, name = rest.split()[-2:]
         if kind in DEFINED:
-            defined.add(name)
+            found[obj][0].add(name)
         elif kind == "U" and name != "main":  # a start file calls the program that it is linked to
-            needed.add(name)
-    return defined, needed
+            found[obj][1].add(name)
+    return found
 
 
 def arrows(objects):
     """Source → the sources whose symbols it needs."""
-    known = {source: symbols(obj) for source, obj in objects.items()}
+    found = symbols(objects.values())
+    known = {source: found[obj] for source, obj in objects.items()}
     home = {}
     for source, (defined, _) in sorted(known.items()):
         for name in defined:
@@ -110,18 +113,18 @@ def by_folder(graph, folder):
 
 
 def read_table(wrong):
-    """tools/circles.txt: folder → (most files of a circle, may its folders be in circles?), and src for its folders."""
+    """tools/circles.txt: folder → (most files of a circle or None, may its folders be in circles?)."""
     asked = {}
     with open(os.path.join(ROOT, "tools", "circles.txt"), encoding="utf-8") as f:
         for line in f:
             words = line.split("#")[0].split()
             if words:
-                asked[words[0]] = (int(words[1]), words[2] == "yes")
+                asked[words[0]] = (None if words[1] == "-" else int(words[1]), words[2] == "yes")
     for name in sorted(os.listdir(os.path.join(ROOT, "src"))):
         folder = f"src/{name}"
         if os.path.isdir(os.path.join(ROOT, folder)) and folder not in asked:
             wrong.append(f"tools/circles.txt: no row for {folder}")
-    return {**asked, "src": (None, False)}
+    return asked
 
 
 def included():
