@@ -6,7 +6,8 @@
 
 Of the files below each FOLDER no more than N (8) may be in one circle, and no circle may go through the folders
 directly below it, the files in FOLDER itself being one of them. With --folders only the latter is asked of a folder.
-Without a FOLDER it is asked of all folders in src/, as tools/circles.txt says, and whether these are in circles.
+Without a FOLDER it is asked of all folders in src/, and whether these are in circles; exceptions are in
+tools/circles.txt.
 One C file that includes another hides a circle, so that is an error too; and so is a FOLDER of which no object is read.
 Exit 1: something is wrong."""
 import argparse, collections, json, os, re, subprocess, sys
@@ -112,18 +113,16 @@ def by_folder(graph, folder):
     return out, why
 
 
-def read_table(wrong):
-    """tools/circles.txt: folder → (most files of a circle or None, may its folders be in circles?)."""
-    asked = {}
+def read_table(most):
+    """Every folder of src/, and src for its folders → (most files of a circle or None, may its folders be in circles?)."""
+    folders = [f"src/{name}" for name in sorted(os.listdir(os.path.join(ROOT, "src")))]
+    asked = {f: (most, False) for f in folders if os.path.isdir(os.path.join(ROOT, f))}
+    asked["src"] = (None, False)
     with open(os.path.join(ROOT, "tools", "circles.txt"), encoding="utf-8") as f:
         for line in f:
             words = line.split("#")[0].split()
             if words:
                 asked[words[0]] = (None if words[1] == "-" else int(words[1]), words[2] == "yes")
-    for name in sorted(os.listdir(os.path.join(ROOT, "src"))):
-        folder = f"src/{name}"
-        if os.path.isdir(os.path.join(ROOT, folder)) and folder not in asked:
-            wrong.append(f"tools/circles.txt: no row for {folder}")
     return asked
 
 
@@ -150,7 +149,7 @@ def main():
     asked = {f.rstrip("/"): (args.max, False) for f in args.folder}
     asked.update({f.rstrip("/"): (None, False) for f in args.folders})
     if not asked:
-        asked = read_table(wrong)
+        asked = read_table(args.max)
     for folder, (most, may_circle) in asked.items():
         part = inside(graph, folder)
         if not part:
@@ -164,7 +163,7 @@ def main():
                 if len(c) > most:
                     wrong.append(f"{folder}: {len(c)} files call each other in a circle, at most {most} may: "
                                  + ", ".join(c))
-            if not args.folder and most > max(sizes, default=1):
+            if most > args.max and most > max(sizes, default=1):
                 wrong.append(f"tools/circles.txt: {folder} has no circle of more than {max(sizes, default=1)} files")
         between, why = by_folder(part, folder)
         found = circles(between)
