@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/paths.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/put.h"
 #include "recorder/sys.h"
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "trace/clock.h"
 
 #define KNOWN_SLOTS  16384u /* a power of two; when a set is full, texts are merely written again */

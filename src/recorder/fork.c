@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "recorder/libc.h"
-#include "recorder/objects.h"
+#include "recorder/elf/objects.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 
 #ifndef MADV_WIPEONFORK

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 
 struct tare_guest {
 	uintptr_t page; /* asked for last, plus 1 */

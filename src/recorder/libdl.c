@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 
 /*

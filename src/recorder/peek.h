@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 
 /* 0 where the driver did not say success, and where the program did not want the answer. */
 #define TARE_ANSWER(result, out) ((result) == 0 && (out) ? *(out) : (__typeof__(*(out)))0)

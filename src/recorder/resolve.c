@@ -9,7 +9,7 @@
 
 #include "recorder/cuda/hooks.h"
 #include "recorder/cupti/cupti.h"
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/plib.h"
 #include "recorder/python/interpreter.h"

@@ -12,7 +12,7 @@
 #include "recorder/libdl.h"
 #include "recorder/scratch.h"
 #include "recorder/sys.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 #include "trace/format.h"
 #include "witness/nvml_abi.h"

@@ -6,9 +6,9 @@
  */
 #include "seeds.h"
 
-#include "recorder/dwarf_cfi.h"
-#include "recorder/dwarf_expr.h"
-#include "recorder/elfsym.h"
+#include "recorder/unwind/dwarf_cfi.h"
+#include "recorder/unwind/dwarf_expr.h"
+#include "recorder/elf/elfsym.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the driver, and decides what hooks call: its functions, or those of vram/limits.c. */
 #include "recorder/cuda/real.h"
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/limit.h"
 

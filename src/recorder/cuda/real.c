@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/cuda/real.h"
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 
 struct tare_real tare_real, tare_driver;
 

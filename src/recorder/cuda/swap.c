@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/real.h"
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh.h"
 

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/libdl.h"

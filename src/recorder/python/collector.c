@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"

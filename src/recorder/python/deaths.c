@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
 #include "recorder/sys.h"

@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/environment.h"
 #include "recorder/phase.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 #include "recorder/libdl.h"
 
 #define SPECS_MAX     64

@@ -7,7 +7,7 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/probe_api.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 

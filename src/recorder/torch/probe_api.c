@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 
 /* Found by one thread; found again when something was unloaded, for it may have been the interpreter. */

@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 
 #include "recorder/cost.h"
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/emit.h"
 #include "recorder/fork.h"
 #include "recorder/python/collector.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/card.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 #include "../test.h"
 
 #include <dlfcn.h>

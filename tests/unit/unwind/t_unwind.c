@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "../test.h"
 #include "code.h"
-#include "recorder/objects.h"
+#include "recorder/elf/objects.h"
 #include "walk.h"
 
 #include <dlfcn.h>

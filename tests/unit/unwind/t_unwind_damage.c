@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks that are damaged: a walk may end anywhere, but never faults. */
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "../test.h"
 #include "code.h"
 #include "walk.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/objects.h"
+#include "recorder/elf/objects.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "recorder/object_record.h"
+#include "recorder/elf/object_record.h"
 #include "recorder/recorder.h"
 
 enum {

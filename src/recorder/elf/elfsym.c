@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/elfsym.h"
+#include "recorder/elf/elfsym.h"
 
 #include <string.h>
 #include <sys/auxv.h>

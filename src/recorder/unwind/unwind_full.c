@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/unwind_full.h"
+#include "recorder/unwind/unwind_full.h"
 
 #include <sys/auxv.h>
 
-#include "recorder/dwarf_expr.h"
+#include "recorder/unwind/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */
 static bool apply_rule(const struct tare_regs *regs, struct tare_unwind_stack *stack,

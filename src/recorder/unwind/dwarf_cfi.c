@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/dwarf_cfi.h"
+#include "recorder/unwind/dwarf_cfi.h"
 
 #include <string.h>
 
-#include "recorder/dwarf_fde.h"
+#include "recorder/unwind/dwarf_fde.h"
 
 enum { REMEMBER_DEPTH = 4 }; /* compilers use one, nested in hand-written code two */
 

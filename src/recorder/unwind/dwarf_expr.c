@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/dwarf_expr.h"
+#include "recorder/unwind/dwarf_expr.h"
 
-#include "recorder/dwarf_read.h"
+#include "recorder/unwind/dwarf_read.h"
 
 enum {
 	DEPTH = 32,

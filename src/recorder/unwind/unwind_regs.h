@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-#include "recorder/unwind_regs_x86_64.h"
+#include "recorder/unwind/unwind_regs_x86_64.h"
 #elif defined(__aarch64__)
-#include "recorder/unwind_regs_aarch64.h"
+#include "recorder/unwind/unwind_regs_aarch64.h"
 #else
 #error "Tare's recorder knows x86_64 and aarch64"
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/row_cache.h"
+#include "recorder/unwind/row_cache.h"
 
-#include "recorder/dwarf_expr.h"
+#include "recorder/unwind/dwarf_expr.h"
 
 enum { WORD = sizeof(uintptr_t) };
 

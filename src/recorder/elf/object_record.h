@@ -7,7 +7,7 @@
 #ifndef TARE_RECORDER_OBJECT_RECORD_H
 #define TARE_RECORDER_OBJECT_RECORD_H
 
-#include "recorder/objects.h"
+#include "recorder/elf/objects.h"
 
 /* NULL for an object without memory, and when there is no more room. */
 const struct tare_elf_object *tare_object_record(const struct dl_phdr_info *info, bool is_main);

@@ -3,9 +3,9 @@
 #ifndef TARE_RECORDER_UNWIND_FULL_H
 #define TARE_RECORDER_UNWIND_FULL_H
 
-#include "recorder/dwarf_cfi.h"
-#include "recorder/unwind_regs.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/dwarf_cfi.h"
+#include "recorder/unwind/unwind_regs.h"
+#include "recorder/unwind/unwind_stack.h"
 
 /* Returns false when there is no way on; the registers are then of no use. */
 bool tare_full_step(struct tare_regs *regs, struct tare_unwind_stack *stack,

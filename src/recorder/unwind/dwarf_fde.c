@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/dwarf_fde.h"
+#include "recorder/unwind/dwarf_fde.h"
 
 #include <string.h>
 
-#include "recorder/unwind_regs.h"
+#include "recorder/unwind/unwind_regs.h"
 
 /* How a pointer is written. */
 enum {

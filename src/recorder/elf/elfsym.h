@@ -7,7 +7,7 @@
 #ifndef TARE_RECORDER_ELFSYM_H
 #define TARE_RECORDER_ELFSYM_H
 
-#include "recorder/objects.h"
+#include "recorder/elf/objects.h"
 
 /* The first object in load order whose file name (without folder) starts with `prefix`. */
 bool tare_elf_find_object(const char *prefix, struct tare_elf_object *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/object_record.h"
+#include "recorder/elf/object_record.h"
 
 #include <string.h>
 

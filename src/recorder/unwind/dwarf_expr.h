@@ -3,8 +3,8 @@
 #ifndef TARE_RECORDER_DWARF_EXPR_H
 #define TARE_RECORDER_DWARF_EXPR_H
 
-#include "recorder/unwind_regs.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_regs.h"
+#include "recorder/unwind/unwind_stack.h"
 
 /*
  * Evaluates begin ≤ code < end. `initial` (NULL for none) is pushed first. Memory is read from the

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
 
 #include "recorder/recorder.h"
 #include "recorder/sys.h"
-#include "recorder/unwind_regs.h"
+#include "recorder/unwind/unwind_regs.h"
 
 enum {
 	PAGE = 4096, /* the smallest there is; larger ones are asked about more often than needed */

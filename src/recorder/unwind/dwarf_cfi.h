@@ -6,8 +6,8 @@
 #ifndef TARE_RECORDER_DWARF_CFI_H
 #define TARE_RECORDER_DWARF_CFI_H
 
-#include "recorder/objects.h"
-#include "recorder/unwind_regs.h"
+#include "recorder/elf/objects.h"
+#include "recorder/unwind/unwind_regs.h"
 
 enum tare_cfi_rule_kind {
 	TARE_RULE_SAME, /* also: nothing was said */
