@@ -34,8 +34,7 @@ enum {
 	AFTER = 20,
 	NUMBERS = 1 << 13,
 	JUMPS = 40,
-	LANES_REUSED =
-		24, /* eight are made at once, and eight may be left before one is used again */
+	LANES_REUSED = 40, /* small ones begin at 16, in eights; with none used again: 56 */
 	STACK = 256 << 10,
 	LIMIT_S = 120
 };

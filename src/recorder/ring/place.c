@@ -10,7 +10,7 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
 #include "recorder/sys.h"
-#include "recorder/unwind_stack.h"
+#include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 
 #define ASKED_AT_ONCE 16u /* lanes whose threads a new thread asks for, before it makes one more */
