@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum how { SAME, NUMBERS, NAMED };
+enum { PLANES_MIN = 64, PLANES_MAX = 8 };
 
 static size_t length_of(uint64_t v)
 {
@@ -61,31 +62,55 @@ static size_t cost_of_names(const struct names *names, size_t n)
 	return cost;
 }
 
-static void put_numbers(struct tare_pack *out, const uint64_t *values, size_t n, size_t size)
+/*
+ * Numbers: how many planes, then the planes: the lowest bytes of all, the bytes above … Each plane is zipped on its own, for
+ * low bytes are noise and high ones mostly 0. No plane: varints, which are shorter for a few numbers.
+ */
+static void put_planes(struct tare_pack *out, const uint64_t *values, size_t n, unsigned planes)
 {
-	uint8_t *bytes = tare_xmalloc(size), *at = bytes;
+	uint8_t *bytes = tare_xmalloc(n);
+
+	for (unsigned p = 0; p < planes; p++) {
+		for (size_t i = 0; i < n; i++)
+			bytes[i] = (uint8_t)(values[i] >> 8 * p);
+		tare_pack_zipped(out, bytes, n);
+	}
+	free(bytes);
+}
+
+static void put_numbers(struct tare_pack *out, const uint64_t *values, size_t n)
+{
+	struct tare_pack varints = { 0 };
+	uint64_t all = 0;
+	unsigned planes;
 
 	for (size_t i = 0; i < n; i++)
-		at = tare_varint_put(at, values[i]);
-	tare_pack_zipped(out, bytes, size);
-	free(bytes);
+		all |= values[i];
+	planes = all ? (unsigned)(71 - __builtin_clzll(all)) / 8 : 1;
+	if (n >= PLANES_MIN) {
+		tare_pack_number(out, planes);
+		put_planes(out, values, n, planes);
+		return;
+	}
+	tare_pack_number(out, 0);
+	for (size_t i = 0; i < n; i++)
+		tare_pack_number(&varints, values[i]);
+	tare_pack_zipped(out, varints.data, varints.len);
+	tare_pack_free(&varints);
 }
 
 static void put_named(struct tare_pack *out, const struct names *names, size_t n)
 {
-	struct tare_pack words = { 0 };
-	uint8_t *bytes = tare_xmalloc(n * TARE_VARINT_MAX), *at = bytes;
+	uint64_t *numbers = tare_xmalloc(n * sizeof(*numbers));
 
 	for (size_t i = 0; i < names->word_nr; i++)
-		tare_pack_number(&words,
-				 tare_zigzag(names->words[i] - (i ? names->words[i - 1] : 0)));
-	for (size_t i = 0; i < n; i++)
-		at = tare_varint_put(at, names->ids[i]);
+		numbers[i] = tare_zigzag(names->words[i] - (i ? names->words[i - 1] : 0));
 	tare_pack_number(out, names->word_nr);
-	tare_pack_zipped(out, words.data, words.len);
-	tare_pack_zipped(out, bytes, (size_t)(at - bytes));
-	tare_pack_free(&words);
-	free(bytes);
+	put_numbers(out, numbers, names->word_nr);
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = names->ids[i];
+	put_numbers(out, numbers, n);
+	free(numbers);
 }
 
 bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
@@ -111,7 +136,7 @@ bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
 		put_named(out, &names, n);
 	} else {
 		tare_pack_number(out, NUMBERS);
-		put_numbers(out, values, n, cost);
+		put_numbers(out, values, n);
 	}
 	free_names(&names);
 	return is_named;
@@ -125,7 +150,7 @@ void tare_column_scratch_free(struct tare_column_scratch *s)
 }
 
 /* What is longer than its bytes reads as zeros, and is then seen to be too long. */
-static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
+static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scratch,
 			uint64_t *values, size_t n)
 {
 	const uint8_t *at, *end;
@@ -135,20 +160,41 @@ static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scra
 		return false;
 	at = scratch->bytes.data;
 	end = at + scratch->bytes.len;
-	if (scratch->bytes.len == n) { /* of one byte each, or damage */
-		uint8_t all = 0;
-
-		for (i = 0; i < n; i++)
-			all |= at[i];
-		for (i = 0; i < n && all < 128; i++)
-			values[i] = at[i];
-		in->is_bad |= all >= 128;
-		return !in->is_bad;
-	}
 	for (i = 0; i < n && at < end; i++)
 		at = tare_varint_get(at, &values[i]);
 	in->is_bad |= i != n || at != end;
 	return !in->is_bad;
+}
+
+static bool get_numbers(struct tare_unpack *in, struct tare_column_scratch *scratch,
+			uint64_t *values, size_t n)
+{
+	uint64_t planes = tare_unpack_number(in);
+
+	if (planes == 0)
+		return get_varints(in, scratch, values, n);
+	in->is_bad |= planes > PLANES_MAX;
+	for (unsigned p = 0; p < planes && !in->is_bad; p++) {
+		const uint8_t *bytes;
+
+		if (!tare_unpack_zipped(in, &scratch->bytes, n) || scratch->bytes.len != n) {
+			in->is_bad = true;
+			break;
+		}
+		bytes = scratch->bytes.data;
+		for (size_t i = 0; i < n; i++)
+			values[i] = (p ? values[i] : 0) | (uint64_t)bytes[i] << 8 * p;
+	}
+	return !in->is_bad;
+}
+
+static void skip_numbers(struct tare_unpack *in)
+{
+	uint64_t planes = tare_unpack_number(in);
+
+	in->is_bad |= planes > PLANES_MAX;
+	for (uint64_t p = 0; p < (planes ? planes : 1) && !in->is_bad; p++)
+		tare_unpack_skip_zipped(in);
 }
 
 static bool get_named(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values,
@@ -215,8 +261,8 @@ void tare_column_skip(struct tare_unpack *in)
 	if (how == SAME || how == NAMED)
 		tare_unpack_number(in);
 	if (how == NAMED)
-		tare_unpack_skip_zipped(in);
+		skip_numbers(in);
 	if (how == NUMBERS || how == NAMED)
-		tare_unpack_skip_zipped(in);
+		skip_numbers(in);
 	in->is_bad |= how > NAMED;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-	SAMPLE = 512,    /* records from which a reference is chosen */
+	SAMPLE = 2048,   /* records from which a reference is chosen, */
+	PARTS = 4,       /* in so many places */
 	NEW_VALUE = 32,  /* bits that a value costs where it appears first */
 	FEW_OF = 16,     /* a field has few values: a 16th of the records, */
 	COMBINED_OF = 8, /* and all combinations an 8th */
@@ -134,24 +135,36 @@ static unsigned bits_of(uint64_t v)
 	return v ? (unsigned)(64 - __builtin_clzll(v)) : 0;
 }
 
-/* About so many bits, whether written as numbers or named. */
+/* The number of records of the sample, and which one is the ith. */
+static size_t sample_size(const struct encoder *e)
+{
+	return e->n < SAMPLE ? e->n : SAMPLE;
+}
+
+static size_t sampled(const struct encoder *e, size_t i)
+{
+	size_t part = i / (SAMPLE / PARTS);
+
+	return e->n < SAMPLE ? i : part * (e->n / PARTS) + i % (SAMPLE / PARTS);
+}
+
+/* About so many bits of the sample, whether written as numbers or named. */
 static uint64_t cost_of(const struct encoder *e, int field, unsigned number)
 {
-	uint64_t seen[4 * SAMPLE] = { 0 }, written = 0, different = 0;
-	size_t begin = e->n > SAMPLE ? (e->n - SAMPLE) / 2 : 0;
-	size_t end = e->n > SAMPLE ? begin + SAMPLE : e->n;
+	uint64_t seen[2 * SAMPLE] = { 0 }, written = 0, different = 0;
+	size_t n = sample_size(e);
 
-	for (size_t i = begin; i < end; i++) {
-		uint64_t v = difference(e, field, number, i);
-		size_t at = (v * UINT64_C(0x9e3779b97f4a7c15)) >> 53;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = difference(e, field, number, sampled(e, i));
+		size_t at = (v * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
 
 		written += bits_of(v);
 		while (seen[at] && seen[at] != v + 1)
-			at = (at + 1) % (4 * SAMPLE);
+			at = (at + 1) % (2 * SAMPLE);
 		different += !seen[at];
 		seen[at] = v + 1;
 	}
-	different = different * NEW_VALUE + (end - begin) * bits_of(different ? different - 1 : 0);
+	different = different * NEW_VALUE + n * bits_of(different ? different - 1 : 0);
 	return written < different ? written : different;
 }
 
