@@ -87,9 +87,9 @@ static enum tare_log_step next_hole(struct tare_log *log, struct tare_log_record
 {
 	const struct tare_log_hole *hole = &log->stored->part.holes[log->hole++];
 
-	rec->position = hole->position;
-	rec->bytes = hole->bytes;
-	rec->gap = (enum tare_log_gap)hole->gap;
+	*rec = (struct tare_log_record){ .position = hole->position,
+					 .bytes = hole->bytes,
+					 .gap = (enum tare_log_gap)hole->gap };
 	log->counts.gaps++;
 	log->counts.gap_bytes += hole->bytes;
 	return TARE_LOG_GAP;
@@ -99,7 +99,6 @@ enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_re
 {
 	const struct tare_block_record *next;
 
-	*rec = (struct tare_log_record){ 0 };
 	if (log->stored_at == STORED_HOLES && log->hole < log->stored->part.hole_nr)
 		return next_hole(log, rec);
 	if (log->stored_at == STORED_HOLES)
