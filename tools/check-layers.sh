@@ -28,8 +28,6 @@ declare -A may=(
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
 )
-# Headers that only one folder may see, however it is spelled.
-ncurses_owner='^src/view/tui_(draw|keys)\.c$'
 
 fail=0
 violation() {
@@ -44,9 +42,6 @@ while IFS=: read -r file line text; do
 	src/*) folder=${file#src/} folder=${folder%%/*} ;;
 	*) folder=${file%%/*} ;;
 	esac
-	if [[ $header == *curses* && ! $file =~ $ncurses_owner ]]; then
-		violation "$file:$line: $header belongs to the drawing half of the TUI"
-	fi
 	[[ $text == *'"'* ]] || continue
 	case $header in
 	*/*) ;;
@@ -63,6 +58,13 @@ while IFS=: read -r file line text; do
 		violation "$file:$line: $folder may not include $header"
 	fi
 done < <(grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' src simgpu)
+
+# The recorder's floor knows nobody above it.
+floor='recorder/((base|elf|ring|unwind)/|recorder\.h$)|trace/|witness/'
+while IFS=: read -r file line text; do
+	header=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$text")
+	[[ $header =~ ^($floor) ]] || violation "$file:$line: the recorder's floor may not include $header"
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src/recorder/{base,elf,ring,unwind})
 
 # foo.c includes foo.h first: proves that the header stands on its own.
 while read -r file; do

@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
-#include "recorder/environment.h"
-#include "recorder/fork.h"
-#include "recorder/plib.h"
+#include "recorder/base/environment.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 typedef long syscall_fn(long n, long a, long b, long c, long d, long e, long f);
 typedef int prctl_fn(int option, long a, long b, long c, long d);

@@ -13,8 +13,8 @@
 
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
-#include "recorder/sys.h"
+#include "recorder/base/libdl.h"
+#include "recorder/base/sys.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,

@@ -5,12 +5,12 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "recorder/confine.h"
-#include "recorder/environment.h"
+#include "recorder/base/confined.h"
+#include "recorder/base/environment.h"
 #include "recorder/guest.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/room.h"
+#include "recorder/base/room.h"
 
 #define PRELOAD  "LD_PRELOAD="
 #define LIST_MAX (128u << 10) /* the kernel takes no longer text */

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "recorder/guest.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/room.h"
-#include "recorder/sys.h"
+#include "recorder/base/room.h"
+#include "recorder/base/sys.h"
 
 #define LINE         256 /* what the kernel reads of a script */
 #define SCRIPTS_MAX  5   /* so many of them may name one another */

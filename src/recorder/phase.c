@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
-#include "recorder/plib.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dlsym and dlvsym, which the recorder owns: by them, and by the driver's own cuGetProcAddress, programs reach the driver. */
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "recorder/cupti/cupti.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "recorder/emit.h"
-#include "recorder/fork.h"
-#include "recorder/plib.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 

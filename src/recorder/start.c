@@ -5,12 +5,12 @@
 #include "recorder/confine.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/graphs.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/weigh.h"
 
 static uint32_t started; /* 0, 1 while one thread does it, 2 */

@@ -4,14 +4,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "recorder/confine.h"
+#include "recorder/base/confined.h"
 #include "recorder/cuda/real.h"
-#include "recorder/fork.h"
-#include "recorder/plib.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
-#include "recorder/scratch.h"
-#include "recorder/sys.h"
+#include "recorder/base/libdl.h"
+#include "recorder/base/scratch.h"
+#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 #include "trace/format.h"

@@ -17,7 +17,7 @@ int own_strcmp(const char *a, const char *b);
 char *own_strncat(char *to, const char *from, size_t n);
 char *own_strrchr(const char *text, int c);
 char *own_strstr(const char *text, const char *part);
-#include "../../src/recorder/bytes.c"
+#include "../../src/recorder/base/bytes.c"
 
 enum { SIZES = 300, BIG = 70000, EDGE = 64 };
 

@@ -7,11 +7,11 @@
 
 #include "recorder/cuda/custom.h"
 #include "recorder/cuda/handles.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/peek.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 
 /* Plain allocations that a stream is to free: they are there until the program waits. */

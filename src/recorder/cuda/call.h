@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/real.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/rss.h"
 #include "trace/format.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 
 #define SLOTS 256 /* contexts alive at once; further ones are asked of the driver each time */
 

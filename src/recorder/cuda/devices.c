@@ -6,8 +6,8 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/real.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/vram/card.h"

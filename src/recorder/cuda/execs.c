@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "recorder/cuda/graphs.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 
 #define SLOTS  16384u /* a power of two; further ones are weighed like functions, and not counted */

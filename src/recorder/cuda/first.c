@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 
 #define SLOTS  65536u /* a power of two */

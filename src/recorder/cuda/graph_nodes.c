@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "recorder/cuda/graphs.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 
 #define NODES_MAX 16384u

@@ -7,7 +7,7 @@
 #include "recorder/cuda/custom.h"
 #include "recorder/peek.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/torch/graph_pool.h"
 
 #define BEGIN(symbol, class, effect)                                                               \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 
 #define SLOTS  32768u /* a power of two; what does not fit is looked for on the current device */
 #define PROBES 16u

@@ -11,7 +11,7 @@
 
 #include "recorder/cuda/cuda_abi.h"
 #include "recorder/peek.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "recorder/cuda/real.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 
 #define SLOTS   64 /* pools at once; further ones are weighed */

@@ -6,7 +6,7 @@
 
 #include "recorder/cuda/real.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 
 /* What the driver's resolver gives for exactly this row. */

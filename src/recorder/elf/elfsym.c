@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "recorder/scratch.h"
+#include "recorder/base/scratch.h"
 
 enum {
 	VERSION_MASK = 0x7fff,

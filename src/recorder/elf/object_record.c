@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 enum {
 	BUCKETS = 256,

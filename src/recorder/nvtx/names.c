@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 #define DOMAINS      128
 #define STRING_SLOTS 8192u /* a power of two */

@@ -5,10 +5,10 @@
 #include <link.h>
 #include <string.h>
 
-#include "recorder/environment.h"
-#include "recorder/plib.h"
+#include "recorder/base/environment.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 
 /* PyTorch numbers its operators in their names: without it every call would be a phase of its own. */
 static const char *const numbered[] = { ", seq = ", ", op_id = " };

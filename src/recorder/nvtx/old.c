@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 
 #define LIBRARY "libnvToolsExt.so"
 

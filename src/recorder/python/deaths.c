@@ -14,7 +14,7 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 /* Of a PyTypeObject, in every version. */
 enum { TYPE_NAME = 24, TYPE_DEALLOC = 48 };

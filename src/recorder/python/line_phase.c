@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/environment.h"
+#include "recorder/base/environment.h"
 #include "recorder/phase.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 
 #define SPECS_MAX     64
 #define PY_FILE_INPUT 257

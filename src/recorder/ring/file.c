@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/plib.h"
-#include "recorder/proc.h"
+#include "recorder/base/plib.h"
+#include "recorder/base/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
 

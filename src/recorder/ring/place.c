@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <string.h>
 
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/sys.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
-#include "recorder/sys.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 

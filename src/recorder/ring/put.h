@@ -6,7 +6,7 @@
 #ifndef TARE_RECORDER_RING_PUT_H
 #define TARE_RECORDER_RING_PUT_H
 
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"

@@ -5,13 +5,13 @@
 #include <signal.h>
 #include <string.h>
 
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/put.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/clock.h"
 #include "trace/lane.h"
 

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"

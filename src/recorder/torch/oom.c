@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

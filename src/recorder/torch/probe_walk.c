@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "recorder/recorder.h"
-#include "recorder/scratch.h"
+#include "recorder/base/scratch.h"
 #include "recorder/torch/probe.h"
 #include "recorder/torch/probe_say.h"
 

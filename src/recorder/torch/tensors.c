@@ -14,8 +14,8 @@
 
 #include "recorder/cost.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
 #include "recorder/python/collector.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"

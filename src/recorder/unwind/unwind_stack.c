@@ -5,7 +5,7 @@
 #include <sys/auxv.h>
 
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind_regs.h"
 
 enum {

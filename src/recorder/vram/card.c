@@ -6,12 +6,12 @@
 
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/real.h"
-#include "recorder/emit.h"
-#include "recorder/fork.h"
-#include "recorder/plib.h"
-#include "recorder/proc.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
+#include "recorder/base/proc.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/weigh.h"
 #include "trace/clock.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/vram/local.h"
 
 /* Room for as many objects as ever lived at once stays with the context; more of them need more. */

@@ -5,9 +5,9 @@
 
 #include "recorder/cuda/call.h"
 #include "recorder/cuda/devices.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 /* How long a call waits for others that are under way, before it is told that there is no room. */
 #define PATIENCE_NS 5000000u

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "recorder/cuda/call.h"
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/card.h"
 #include "witness/nvml_abi.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "recorder/environment.h"
-#include "recorder/plib.h"
+#include "recorder/base/environment.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 
 struct tare_config tare_config;

@@ -3,7 +3,7 @@
  * The string functions that the compiler calls by itself and that the recorder calls by name. They are
  * hidden, so that nobody's function of the same name is called instead, nor this one by anybody else.
  */
-#include "recorder/bytes.h"
+#include "recorder/base/bytes.h"
 
 #include <stdint.h>
 

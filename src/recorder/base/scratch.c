@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/scratch.h"
+#include "recorder/base/scratch.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 /* What a signal handler left by longjmp does not come back; then there is a mapping. */
 enum { PIECES = 8, PIECE = 10 << 10 };

@@ -4,14 +4,14 @@
  * free when that process has ended: the kernel knows. So there are never more of them than threads
  * and children that live at once.
  */
-#include "recorder/room.h"
+#include "recorder/base/room.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 
 #define LEAST    (16u << 10)
 #define NOBODY   0u

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "recorder/emit.h"
-#include "recorder/paths.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/paths.h"
 #include "recorder/recorder.h"
 
 enum { TEXT_MAX = 2048, VALUE_MAX = 255 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/libc.h"
+#include "recorder/base/libc.h"
 
 #include <link.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "recorder/scratch.h"
-#include "recorder/sys.h"
+#include "recorder/base/scratch.h"
+#include "recorder/base/sys.h"
 
 static size_t put_number(char *out, uint64_t value, unsigned int base)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/environment.h"
+#include "recorder/base/environment.h"
 
 #include <stddef.h>
 
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 
 #define LINE_MAX (1024 + 32)
 

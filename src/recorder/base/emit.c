@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/emit.h"
+#include "recorder/base/emit.h"
 
 #include <string.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/paths.h"
-#include "recorder/plib.h"
+#include "recorder/base/paths.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/put.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind.h"
 #include "trace/clock.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/proc.h"
+#include "recorder/base/proc.h"
 
-#include "recorder/plib.h"
-#include "recorder/scratch.h"
+#include "recorder/base/plib.h"
+#include "recorder/base/scratch.h"
 #include "trace/script.h"
 
 enum { START_TICKS = 22 }; /* of the fields in /proc/PID/stat, counted from 1 */

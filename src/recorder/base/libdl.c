@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/libdl.h"
+#include "recorder/base/libdl.h"
 
 #include <dlfcn.h>
 

@@ -5,17 +5,17 @@
  * pass through a function of ours (raw clone), so the kernel is asked: a page that it wipes on fork
  * tells a copy, and the kernel's own getpid tells a vfork child.
  */
-#include "recorder/fork.h"
+#include "recorder/base/fork.h"
 
 #include <string.h>
 
-#include "recorder/libc.h"
+#include "recorder/base/libc.h"
 #include "recorder/elf/objects.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/ring.h"
-#include "recorder/scratch.h"
-#include "recorder/sys.h"
+#include "recorder/base/scratch.h"
+#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 

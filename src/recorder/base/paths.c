@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/paths.h"
+#include "recorder/base/paths.h"
 
 #include <string.h>
 
-#include "recorder/plib.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/sys.h"
+#include "recorder/base/sys.h"
 #include "trace/path.h"
 
 #define TOLD_MAX   (16u << 20) /* it is memory */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "recorder/emit.h"
-#include "recorder/plib.h"
+#include "recorder/base/emit.h"
+#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/scratch.h"
+#include "recorder/base/scratch.h"
 
 #define DEGRADED_MAX 32
 

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "recorder/confine.h"
+#include "recorder/base/confined.h"
 
 /* What the program would itself do now: end, execute. */
 static inline long tare_sys_always(long n, long a, long b, long c, long d, long e, long f)
