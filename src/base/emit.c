@@ -2,9 +2,9 @@
 #include "base/emit.h"
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/emit_table.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,6 +22,22 @@ void tare_emit_end(struct tare_emit *e)
 	tare_emit_close(e);
 }
 
+static const struct tare_renderer *renderer(const struct tare_emit *e)
+{
+	static const struct tare_renderer *const renderers[] = {
+		[TARE_EMIT_TEXT] = &tare_render_text,
+		[TARE_EMIT_JSON] = &tare_render_json,
+		[TARE_EMIT_CSV] = &tare_render_csv,
+	};
+
+	return renderers[e->format];
+}
+
+static struct tare_cell *cells_for(struct tare_emit_table *t)
+{
+	return tare_arena_alloc(&t->arena, t->column_count * sizeof(struct tare_cell));
+}
+
 void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 		     const struct tare_column *columns, size_t count)
 {
@@ -31,26 +47,131 @@ void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 	t->column_count = count;
 	t->key = key;
 	t->title = title ? tare_arena_strdup(&t->arena, title) : NULL;
+	t->cells = cells_for(t);
+	t->rest = cells_for(t);
+	t->sums = cells_for(t);
+	t->outer = e->table;
 	e->table = t;
+	renderer(e)->table(e, t);
 }
+
+void tare_emit_table_end(struct tare_emit *e)
+{
+	struct tare_emit_table *t = e->table;
+
+	tare_emit_row(e);
+	renderer(e)->end(e, t);
+	e->has_table = true;
+	e->table = t->outer;
+	tare_arena_free(&t->arena);
+	free(t);
+}
+
+/* ---- rows that are bound ---- */
+
+static void fill(struct tare_cell *cells, const struct tare_column *columns, size_t count,
+		 const void *row)
+{
+	for (size_t i = 0; i < count; i++)
+		cells[i] = tare_cell_of(&columns[i], row);
+}
+
+static void sum_up(const struct tare_emit_table *t, struct tare_cell *sums)
+{
+	for (size_t i = 0; i < t->column_count; i++)
+		if (t->columns[i].is_sum)
+			tare_cell_sum(&sums[i], &t->cells[i]);
+}
+
+void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level)
+{
+	struct tare_emit_table *t = e->table;
+
+	fill(t->cells, t->columns, t->column_count, row);
+	sum_up(t, t->sums);
+	renderer(e)->row(e, t,
+			 &(struct tare_emit_row){ .cells = t->cells, .row = row, .indent = level });
+}
+
+void tare_emit_add(struct tare_emit *e, const void *row)
+{
+	tare_emit_add_indented(e, row, 0);
+}
+
+void tare_emit_leave_out(struct tare_emit *e, const void *row)
+{
+	struct tare_emit_table *t = e->table;
+
+	fill(t->cells, t->columns, t->column_count, row);
+	sum_up(t, t->sums);
+	sum_up(t, t->rest);
+}
+
+/* The label, the sums, and nothing in between. */
+static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *label)
+{
+	struct tare_emit_table *t = e->table;
+	bool has_label = false;
+
+	if (e->format != TARE_EMIT_TEXT)
+		return;
+	for (size_t i = 0; i < t->column_count; i++) {
+		if (t->columns[i].is_sum || !t->columns[i].head)
+			continue;
+		sums[i] = (struct tare_cell){ .type = TARE_CELL_TEXT,
+					      .text = has_label ? "" : label };
+		has_label = true;
+	}
+	tare_render_text.row(e, t, &(struct tare_emit_row){ .cells = sums });
+}
+
+void tare_emit_rest(struct tare_emit *e, const char *label)
+{
+	add_sums(e, e->table->rest, label);
+}
+
+void tare_emit_sum(struct tare_emit *e, const char *label)
+{
+	tare_emit_rule(e);
+	add_sums(e, e->table->sums, label);
+}
+
+void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
+		       const void *row)
+{
+	struct tare_cell *cells;
+
+	if (e->format != TARE_EMIT_JSON)
+		return;
+	cells = tare_xcalloc(count, sizeof(*cells));
+	fill(cells, columns, count, row);
+	tare_emit_json_members(e, columns, count, cells, row);
+	free(cells);
+}
+
+void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
+		      size_t count, const void *row)
+{
+	if (!row) {
+		tare_emit_null(e, key);
+		return;
+	}
+	tare_emit_open(e, key, '{');
+	tare_emit_members(e, columns, count, row);
+	tare_emit_close(e);
+}
+
+/* ---- rows of loose columns ---- */
 
 static struct tare_cell *next_cell(struct tare_emit_table *t)
 {
-	struct tare_emit_row *row;
-
 	if (!t->is_row_open) {
-		t->rows = tare_array_reserve(t->rows, &t->row_cap, t->row_count + 1,
-					     sizeof(*t->rows));
-		t->rows[t->row_count++] = (struct tare_emit_row){
-			.cells = tare_arena_alloc(&t->arena,
-						  t->column_count * sizeof(struct tare_cell)),
-		};
+		memset(t->cells, 0, t->column_count * sizeof(*t->cells));
 		t->is_row_open = true;
-		t->cell_at = 0;
+		t->cell_at = t->indent = 0;
 	}
-	row = &t->rows[t->row_count - 1];
 	/* One cell too many is a mistake in a view; it must not become a write past the row. */
-	return t->cell_at < t->column_count ? &row->cells[t->cell_at++] : NULL;
+	return t->cell_at < t->column_count ? &t->cells[t->cell_at++] : NULL;
 }
 
 void tare_emit_cell_text(struct tare_emit *e, const char *text)
@@ -105,26 +226,24 @@ void tare_emit_cell_unknown(struct tare_emit *e)
 
 void tare_emit_row(struct tare_emit *e)
 {
-	e->table->is_row_open = false;
+	struct tare_emit_table *t = e->table;
+
+	if (t->is_row_open)
+		renderer(e)->row(e, t,
+				 &(struct tare_emit_row){ .cells = t->cells, .indent = t->indent });
+	t->is_row_open = false;
 }
 
 void tare_emit_indent(struct tare_emit *e, size_t level)
 {
-	struct tare_emit_table *t = e->table;
-
-	if (t->is_row_open)
-		t->rows[t->row_count - 1].indent = level;
+	if (e->table->is_row_open)
+		e->table->indent = level;
 }
 
 void tare_emit_line(struct tare_emit *e, const char *text)
 {
-	struct tare_emit_table *t = e->table;
-
-	t->is_row_open = false;
-	t->rows = tare_array_reserve(t->rows, &t->row_cap, t->row_count + 1, sizeof(*t->rows));
-	t->rows[t->row_count++] = (struct tare_emit_row){
-		.line = tare_arena_strdup(&t->arena, text),
-	};
+	tare_emit_row(e);
+	renderer(e)->line(e, e->table, text);
 }
 
 void tare_emit_rule(struct tare_emit *e)
@@ -132,29 +251,7 @@ void tare_emit_rule(struct tare_emit *e)
 	tare_emit_line(e, "");
 }
 
-void tare_emit_table_end(struct tare_emit *e)
-{
-	struct tare_emit_table *t = e->table;
-
-	switch (e->format) {
-	case TARE_EMIT_TEXT:
-		tare_emit_table_text(t, e->out);
-		break;
-	case TARE_EMIT_JSON:
-		tare_emit_table_json(t, &e->json);
-		break;
-	case TARE_EMIT_CSV:
-		if (e->has_table)
-			tare_str_add_char(e->out, '\n');
-		tare_emit_table_csv(t, e->out);
-		break;
-	}
-	e->has_table = true;
-	e->table = NULL;
-	tare_arena_free(&t->arena);
-	free(t->rows);
-	free(t);
-}
+/* ---- around tables ---- */
 
 void tare_emit_open(struct tare_emit *e, const char *key, char bracket)
 {

@@ -2,9 +2,10 @@
 #ifndef TARE_BASE_EMIT_TABLE_H
 #define TARE_BASE_EMIT_TABLE_H
 
+#include "base/arena.h"
 #include "base/emit.h"
 
-/* The cells of an open table and its three renderings; only emit.c uses this. */
+/* Cells, the open table and what renders both; only emit*.c use this. */
 enum tare_cell_type {
 	TARE_CELL_UNKNOWN, /* zero, so that a fresh row is unknown throughout */
 	TARE_CELL_TEXT,
@@ -24,8 +25,8 @@ struct tare_cell {
 };
 
 struct tare_emit_row {
-	struct tare_cell *cells; /* NULL: a line of text, or a rule when that is empty */
-	const char *line;
+	const struct tare_cell *cells;
+	const void *row; /* what the columns are bound to; NULL: they are loose */
 	size_t indent;
 };
 
@@ -33,14 +34,35 @@ struct tare_emit_table {
 	const struct tare_column *columns;
 	size_t column_count;
 	const char *key, *title;
-	struct tare_emit_row *rows;
-	size_t row_count, row_cap, cell_at;
+	struct tare_cell *cells, *rest,
+		*sums; /* of the row being built, of those left out, of all */
+	size_t cell_at, indent;
 	bool is_row_open;
+	struct tare_emit_text_rows *text; /* emit_text.c: what waits for the widths */
+	struct tare_emit_table *outer;    /* in whose row this one lies, or NULL */
 	struct tare_arena arena;
 };
 
-void tare_emit_table_text(const struct tare_emit_table *t, struct tare_str *out);
-void tare_emit_table_json(const struct tare_emit_table *t, struct tare_json *json);
-void tare_emit_table_csv(const struct tare_emit_table *t, struct tare_str *out);
+/* One per format. Every table is begun and ended; cells are good during the call. */
+struct tare_renderer {
+	void (*table)(struct tare_emit *e, struct tare_emit_table *t);
+	void (*row)(struct tare_emit *e, struct tare_emit_table *t,
+		    const struct tare_emit_row *row);
+	void (*line)(struct tare_emit *e, struct tare_emit_table *t, const char *line);
+	void (*end)(struct tare_emit *e, struct tare_emit_table *t);
+};
+extern const struct tare_renderer tare_render_text, tare_render_json, tare_render_csv;
+
+/* emit_cell.c: the value of a bound column, and sums of them. */
+struct tare_cell tare_cell_of(const struct tare_column *column, const void *row);
+void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell);
+
+/* What an address looks like everywhere. */
+enum { TARE_ADDRESS_MAX = 24 };
+const char *tare_cell_address(char text[static TARE_ADDRESS_MAX], const struct tare_cell *cell);
+
+/* emit_json.c: the members of one row. */
+void tare_emit_json_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
+			    const struct tare_cell *cells, const void *row);
 
 #endif

@@ -106,9 +106,9 @@ static void write_text(struct tare_str *out, const struct tare_doctor *d,
 static void write_json(struct tare_str *out, const struct tare_doctor *d)
 {
 	static const struct tare_column columns[] = {
-		{ "status", "", TARE_COL_TEXT },
-		{ "check", "", TARE_COL_TEXT },
-		{ "text", "", TARE_COL_TEXT },
+		TARE_LOOSE("status", "", TEXT),
+		TARE_LOOSE("check", "", TEXT),
+		TARE_LOOSE("text", "", TEXT),
 	};
 	struct tare_emit e;
 

@@ -112,10 +112,10 @@ static void short_law(const struct tare_fit_report *told, struct tare_str *out)
 static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "WHAT", TARE_COL_TEXT },
-		{ NULL, "CELLS", TARE_COL_COUNT },
-		{ NULL, "ERROR", TARE_COL_PERCENT },
-		{ NULL, "LAW", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "WHAT", TEXT),
+		TARE_LOOSE(NULL, "CELLS", COUNT),
+		TARE_LOOSE(NULL, "ERROR", PERCENT),
+		TARE_LOOSE(NULL, "LAW", TEXT),
 	};
 
 	tare_emit_table(e, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
@@ -246,17 +246,19 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
 		if (is_ours(cells->columns[c]))
 			continue;
 		is_number[c] = is_numeric(cells, c);
-		columns[used++] = (struct tare_column){ NULL, cells->columns[c], TARE_COL_TEXT };
-		columns[used++] =
-			(struct tare_column){ cells->columns[c], NULL,
-					      is_number[c] ? TARE_COL_NUMBER : TARE_COL_TEXT };
+		columns[used++] = (struct tare_column)TARE_LOOSE(NULL, cells->columns[c], TEXT);
+		columns[used] = (struct tare_column)TARE_LOOSE(cells->columns[c], NULL, TEXT);
+		if (is_number[c])
+			columns[used].kind = TARE_COL_NUMBER;
+		used++;
 	}
 	for (size_t i = 0; i < 3; i++) {
-		columns[used++] = (struct tare_column){ NULL, ours[i], TARE_COL_TEXT };
-		columns[used++] = (struct tare_column){ ours[i], NULL, TARE_COL_NUMBER };
+		columns[used++] = (struct tare_column)TARE_LOOSE(NULL, ours[i], TEXT);
+		columns[used++] = (struct tare_column)TARE_LOOSE(ours[i], NULL, NUMBER);
 	}
-	columns[used++] = (struct tare_column){ e->format == TARE_EMIT_JSON ? "assumes" : NULL, "",
-						TARE_COL_TEXT };
+	columns[used++] =
+		(struct tare_column)TARE_LOOSE(e->format == TARE_EMIT_JSON ? "assumes" : NULL, "",
+					       TEXT);
 	tare_emit_table(e, "rows", NULL, columns, used);
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
@@ -285,9 +287,9 @@ void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p,
 			  const struct tare_fitted *f)
 {
 	static const struct tare_column columns[] = {
-		{ "target", NULL, TARE_COL_TEXT },        { "law", NULL, TARE_COL_COUNT },
-		{ "coefficient", NULL, TARE_COL_NUMBER }, { "of", NULL, TARE_COL_TEXT },
-		{ "only", NULL, TARE_COL_TEXT },
+		TARE_LOOSE("target", NULL, TEXT),        TARE_LOOSE("law", NULL, COUNT),
+		TARE_LOOSE("coefficient", NULL, NUMBER), TARE_LOOSE("of", NULL, TEXT),
+		TARE_LOOSE("only", NULL, TEXT),
 	};
 
 	tare_emit_table(e, "terms", NULL, columns, sizeof(columns) / sizeof(*columns));

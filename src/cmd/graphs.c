@@ -224,11 +224,11 @@ static void show(const struct options *o, const struct sizes *sizes,
 		 const struct tare_choose_plan *plans, size_t count, struct tare_str *out)
 {
 	static const struct tare_column columns[] = {
-		{ "graphs", "graphs", TARE_COL_COUNT },
-		{ "mean_cost", "mean cost", TARE_COL_NUMBER },
-		{ "above_all", "above all sizes", TARE_COL_PERCENT },
-		{ "padding", "rows padded", TARE_COL_PERCENT },
-		{ "is_chosen", "chosen", TARE_COL_FLAG },
+		TARE_LOOSE("graphs", "graphs", COUNT),
+		TARE_LOOSE("mean_cost", "mean cost", NUMBER),
+		TARE_LOOSE("above_all", "above all sizes", PERCENT),
+		TARE_LOOSE("padding", "rows padded", PERCENT),
+		TARE_LOOSE("is_chosen", "chosen", FLAG),
 	};
 	double all = cost_of_all(sizes);
 	size_t chosen = pick(plans, count, o, all), i;

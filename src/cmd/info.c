@@ -54,12 +54,9 @@ static const struct hook {
 static void write_hooks(struct tare_emit *e)
 {
 	static const struct tare_column columns[] = {
-		{ "symbol", "SYMBOL", TARE_COL_TEXT },
-		{ "name", NULL, TARE_COL_TEXT },
-		{ "version", "CUDA", TARE_COL_TEXT },
-		{ "per_thread_stream", "PTSZ", TARE_COL_FLAG },
-		{ "shape", "SHAPE", TARE_COL_TEXT },
-		{ "class", "CLASS", TARE_COL_TEXT },
+		TARE_LOOSE("symbol", "SYMBOL", TEXT), TARE_LOOSE("name", NULL, TEXT),
+		TARE_LOOSE("version", "CUDA", TEXT),  TARE_LOOSE("per_thread_stream", "PTSZ", FLAG),
+		TARE_LOOSE("shape", "SHAPE", TEXT),   TARE_LOOSE("class", "CLASS", TEXT),
 	};
 
 	tare_emit_table(e, "hooks", NULL, columns, sizeof(columns) / sizeof(columns[0]));

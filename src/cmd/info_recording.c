@@ -90,10 +90,10 @@ static void write_totals(struct tare_emit *e, const struct tare_recording *recor
 static void write_devices(struct tare_emit *e, const struct tare_recording *recording)
 {
 	static const struct tare_column columns[] = {
-		{ "index", "GPU", TARE_COL_COUNT },
-		{ "name", "NAME", TARE_COL_TEXT },
-		{ "uuid", "UUID", TARE_COL_TEXT },
-		{ "total_bytes", "TOTAL", TARE_COL_BYTES },
+		TARE_LOOSE("index", "GPU", COUNT),
+		TARE_LOOSE("name", "NAME", TEXT),
+		TARE_LOOSE("uuid", "UUID", TEXT),
+		TARE_LOOSE("total_bytes", "TOTAL", BYTES),
 	};
 
 	if (!tare_recording_device_nr(recording) && e->format == TARE_EMIT_TEXT)
@@ -123,10 +123,10 @@ static const char *state_of(const struct tare_process *p)
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
 {
 	static const struct tare_column columns[] = {
-		{ "pid", "PID", TARE_COL_TEXT },         { "generation", "EXEC", TARE_COL_COUNT },
-		{ "program", "PROGRAM", TARE_COL_TEXT }, { "first_ns", "FROM", TARE_COL_DURATION },
-		{ "last_ns", "TO", TARE_COL_DURATION },  { "state", "STATE", TARE_COL_TEXT },
-		{ "lost", "LOST", TARE_COL_COUNT },      { "folded", "FOLDED", TARE_COL_COUNT },
+		TARE_LOOSE("pid", "PID", TEXT),         TARE_LOOSE("generation", "EXEC", COUNT),
+		TARE_LOOSE("program", "PROGRAM", TEXT), TARE_LOOSE("first_ns", "FROM", DURATION),
+		TARE_LOOSE("last_ns", "TO", DURATION),  TARE_LOOSE("state", "STATE", TEXT),
+		TARE_LOOSE("lost", "LOST", COUNT),      TARE_LOOSE("folded", "FOLDED", COUNT),
 	};
 
 	tare_emit_note(e, "%s", "");

@@ -139,11 +139,11 @@ static void add_line(struct tare_str *out, size_t number, const struct sum *s, c
 /* ---- all formats ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },       { "device", "", TARE_COL_COUNT },
-	{ "line", "", TARE_COL_COUNT },    { "host_bytes", "", TARE_COL_BYTES },
-	{ "bytes", "", TARE_COL_BYTES },   { "tensor_bytes", "", TARE_COL_BYTES },
-	{ "tensors", "", TARE_COL_COUNT }, { "handed_bytes", "", TARE_COL_BYTES },
-	{ "handed", "", TARE_COL_COUNT },  { "source", "", TARE_COL_TEXT },
+	TARE_LOOSE("at", "", TEXT),       TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("line", "", COUNT),    TARE_LOOSE("host_bytes", "", BYTES),
+	TARE_LOOSE("bytes", "", BYTES),   TARE_LOOSE("tensor_bytes", "", BYTES),
+	TARE_LOOSE("tensors", "", COUNT), TARE_LOOSE("handed_bytes", "", BYTES),
+	TARE_LOOSE("handed", "", COUNT),  TARE_LOOSE("source", "", TEXT),
 };
 
 static void add_row(struct tare_emit *e, const struct tare_ledger *l,

@@ -168,11 +168,11 @@ static void add_sum(struct tare_emit *e, const struct lines *lines)
 static void add_table(struct tare_emit *e, const char *title, const struct lines *lines)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "GRAPH", TARE_COL_TEXT },     { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "NODES", TARE_COL_COUNT },    { NULL, "EXEC", TARE_COL_BYTES },
-		{ NULL, "MEMORY", TARE_COL_BYTES },   { NULL, "ALLOCATED", TARE_COL_BYTES },
-		{ NULL, "POOL", TARE_COL_TEXT },      { NULL, "USED AFTER", TARE_COL_BYTES },
-		{ NULL, "LAUNCHES", TARE_COL_COUNT }, { NULL, "WHERE", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "GRAPH", TEXT),     TARE_LOOSE(NULL, "NR", COUNT),
+		TARE_LOOSE(NULL, "NODES", COUNT),    TARE_LOOSE(NULL, "EXEC", BYTES),
+		TARE_LOOSE(NULL, "MEMORY", BYTES),   TARE_LOOSE(NULL, "ALLOCATED", BYTES),
+		TARE_LOOSE(NULL, "POOL", TEXT),      TARE_LOOSE(NULL, "USED AFTER", BYTES),
+		TARE_LOOSE(NULL, "LAUNCHES", COUNT), TARE_LOOSE(NULL, "WHERE", TEXT),
 	};
 	bool is_long = lines->count > SCREEN_ROWS;
 	size_t head = is_long ? HEAD_ROWS : lines->count;

@@ -4,14 +4,14 @@
 #include "trace/format.h"
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
-	{ "kind", "", TARE_COL_TEXT },        { "path", "", TARE_COL_TEXT },
-	{ "label", "", TARE_COL_TEXT },       { "bytes", "", TARE_COL_BYTES },
-	{ "low", "", TARE_COL_BYTES },        { "high", "", TARE_COL_BYTES },
-	{ "evidence", "", TARE_COL_TEXT },    { "elastic", "", TARE_COL_FLAG },
-	{ "count", "", TARE_COL_COUNT },      { "driver_ns", "", TARE_COL_DURATION },
-	{ "pid", "", TARE_COL_COUNT },        { "rank", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT },
+	TARE_LOOSE("at", "", TEXT),          TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("kind", "", TEXT),        TARE_LOOSE("path", "", TEXT),
+	TARE_LOOSE("label", "", TEXT),       TARE_LOOSE("bytes", "", BYTES),
+	TARE_LOOSE("low", "", BYTES),        TARE_LOOSE("high", "", BYTES),
+	TARE_LOOSE("evidence", "", TEXT),    TARE_LOOSE("elastic", "", FLAG),
+	TARE_LOOSE("count", "", COUNT),      TARE_LOOSE("driver_ns", "", DURATION),
+	TARE_LOOSE("pid", "", COUNT),        TARE_LOOSE("rank", "", COUNT),
+	TARE_LOOSE("generation", "", COUNT),
 };
 
 static void add_key(struct tare_emit *e, const struct tare_ledger *ledger,

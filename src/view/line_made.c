@@ -9,10 +9,10 @@
 #include <string.h>
 
 static const struct tare_column columns[] = {
-	{ "at", NULL, TARE_COL_TEXT },        { "device", NULL, TARE_COL_COUNT },
-	{ "pid", NULL, TARE_COL_COUNT },      { "category", "tensors made here", TARE_COL_TEXT },
-	{ "count", "count", TARE_COL_COUNT }, { "bytes", "size", TARE_COL_BYTES },
-	{ "evidence", NULL, TARE_COL_TEXT },  { NULL, "known by", TARE_COL_TEXT },
+	TARE_LOOSE("at", NULL, TEXT),        TARE_LOOSE("device", NULL, COUNT),
+	TARE_LOOSE("pid", NULL, COUNT),      TARE_LOOSE("category", "tensors made here", TEXT),
+	TARE_LOOSE("count", "count", COUNT), TARE_LOOSE("bytes", "size", BYTES),
+	TARE_LOOSE("evidence", NULL, TEXT),  TARE_LOOSE(NULL, "known by", TEXT),
 };
 
 enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };

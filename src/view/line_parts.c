@@ -77,15 +77,15 @@ static void collect(struct parts *p, const struct tare_device_ledger *d,
 }
 
 static const struct tare_column columns[] = {
-	{ "at", NULL, TARE_COL_TEXT },
-	{ "device", NULL, TARE_COL_COUNT },
-	{ "part", "", TARE_COL_TEXT },
-	{ "label", NULL, TARE_COL_TEXT },
-	{ "host_bytes", "host", TARE_COL_CHANGE },
-	{ "device_bytes", "device", TARE_COL_BYTES },
-	{ "count", "count", TARE_COL_COUNT },
-	{ "evidence", "evidence", TARE_COL_TEXT },
-	{ "owner", NULL, TARE_COL_TEXT },
+	TARE_LOOSE("at", NULL, TEXT),
+	TARE_LOOSE("device", NULL, COUNT),
+	TARE_LOOSE("part", "", TEXT),
+	TARE_LOOSE("label", NULL, TEXT),
+	TARE_LOOSE("host_bytes", "host", CHANGE),
+	TARE_LOOSE("device_bytes", "device", BYTES),
+	TARE_LOOSE("count", "count", COUNT),
+	TARE_LOOSE("evidence", "evidence", TEXT),
+	TARE_LOOSE("owner", NULL, TEXT),
 };
 
 enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };

@@ -124,49 +124,49 @@ bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
 /* ---- for scripts ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },          { "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },       { "pid", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT }, { "expandable", "", TARE_COL_FLAG },
-	{ "trial", "", TARE_COL_FLAG },       { "for_graphs", "", TARE_COL_FLAG },
-	{ "graph_pool", "", TARE_COL_COUNT }, { "first_graph", "", TARE_COL_COUNT },
-	{ "last_graph", "", TARE_COL_COUNT }, TARE_SEGMENT_SUM_DATA,
+	TARE_LOOSE("at", "", TEXT),          TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("label", "", TEXT),       TARE_LOOSE("pid", "", COUNT),
+	TARE_LOOSE("generation", "", COUNT), TARE_LOOSE("expandable", "", FLAG),
+	TARE_LOOSE("trial", "", FLAG),       TARE_LOOSE("for_graphs", "", FLAG),
+	TARE_LOOSE("graph_pool", "", COUNT), TARE_LOOSE("first_graph", "", COUNT),
+	TARE_LOOSE("last_graph", "", COUNT), TARE_SEGMENT_SUM_DATA,
 };
 
 static const struct tare_column segment_columns[] = {
-	{ "at", "", TARE_COL_TEXT },           { "device", "", TARE_COL_COUNT },
-	{ "pid", "", TARE_COL_COUNT },         { "address", "", TARE_COL_TEXT },
-	{ "bytes", "", TARE_COL_BYTES },       { "live_bytes", "", TARE_COL_BYTES },
-	{ "stuck_bytes", "", TARE_COL_BYTES }, { "blocks", "", TARE_COL_COUNT },
-	{ "expandable", "", TARE_COL_FLAG },   { "trial", "", TARE_COL_FLAG },
-	{ "for_graphs", "", TARE_COL_FLAG },   { "held", "", TARE_COL_FLAG },
-	{ "graph_pool", "", TARE_COL_COUNT },  { "pin_address", "", TARE_COL_TEXT },
-	{ "pin_bytes", "", TARE_COL_BYTES },   { "pin_age_ns", "", TARE_COL_DURATION },
-	{ "pin_source", "", TARE_COL_TEXT },   { "stream", "", TARE_COL_TEXT },
+	TARE_LOOSE("at", "", TEXT),           TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("pid", "", COUNT),         TARE_LOOSE("address", "", TEXT),
+	TARE_LOOSE("bytes", "", BYTES),       TARE_LOOSE("live_bytes", "", BYTES),
+	TARE_LOOSE("stuck_bytes", "", BYTES), TARE_LOOSE("blocks", "", COUNT),
+	TARE_LOOSE("expandable", "", FLAG),   TARE_LOOSE("trial", "", FLAG),
+	TARE_LOOSE("for_graphs", "", FLAG),   TARE_LOOSE("held", "", FLAG),
+	TARE_LOOSE("graph_pool", "", COUNT),  TARE_LOOSE("pin_address", "", TEXT),
+	TARE_LOOSE("pin_bytes", "", BYTES),   TARE_LOOSE("pin_age_ns", "", DURATION),
+	TARE_LOOSE("pin_source", "", TEXT),   TARE_LOOSE("stream", "", TEXT),
 };
 
 static const struct tare_column collected_columns[] = {
-	{ "at", "", TARE_COL_TEXT },
-	{ "device", "", TARE_COL_COUNT },
-	{ "blocks", "", TARE_COL_COUNT },
-	{ "bytes", "", TARE_COL_BYTES },
-	{ "waiting_bytes", "", TARE_COL_BYTES },
+	TARE_LOOSE("at", "", TEXT),
+	TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("blocks", "", COUNT),
+	TARE_LOOSE("bytes", "", BYTES),
+	TARE_LOOSE("waiting_bytes", "", BYTES),
 };
 
 static const struct tare_column witness_columns[] = {
-	{ "at", "", TARE_COL_TEXT },
-	{ "device", "", TARE_COL_COUNT },
-	{ "pid", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT },
-	{ "t_ns", "", TARE_COL_DURATION },
-	{ "allocated_bytes", "", TARE_COL_BYTES },
-	{ "reserved_bytes", "", TARE_COL_BYTES },
-	{ "active_bytes", "", TARE_COL_BYTES },
-	{ "requested_bytes", "", TARE_COL_BYTES },
-	{ "inactive_split_bytes", "", TARE_COL_BYTES },
-	{ "rounding_bytes", "", TARE_COL_BYTES },
-	{ "live_bytes", "", TARE_COL_BYTES },
-	{ "segment_bytes", "", TARE_COL_BYTES },
-	{ "evidence", "", TARE_COL_TEXT },
+	TARE_LOOSE("at", "", TEXT),
+	TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("pid", "", COUNT),
+	TARE_LOOSE("generation", "", COUNT),
+	TARE_LOOSE("t_ns", "", DURATION),
+	TARE_LOOSE("allocated_bytes", "", BYTES),
+	TARE_LOOSE("reserved_bytes", "", BYTES),
+	TARE_LOOSE("active_bytes", "", BYTES),
+	TARE_LOOSE("requested_bytes", "", BYTES),
+	TARE_LOOSE("inactive_split_bytes", "", BYTES),
+	TARE_LOOSE("rounding_bytes", "", BYTES),
+	TARE_LOOSE("live_bytes", "", BYTES),
+	TARE_LOOSE("segment_bytes", "", BYTES),
+	TARE_LOOSE("evidence", "", TEXT),
 };
 
 static void cell_known(struct tare_emit *e, int64_t v)

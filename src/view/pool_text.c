@@ -19,7 +19,7 @@ static void add_groups(struct tare_emit *e, const char *title,
 		       const struct tare_pool_groups *groups)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "PYTORCH'S", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "PYTORCH'S", TEXT),
 		TARE_SEGMENT_SUM_SHOWN,
 	};
 	struct tare_segment_sum all = { 0 };
@@ -105,9 +105,9 @@ static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, 
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "STUCK", TARE_COL_BYTES },  { NULL, "OF", TARE_COL_BYTES },
-		{ NULL, "BLOCKS", TARE_COL_COUNT }, { NULL, "OLDEST", TARE_COL_TEXT },
-		{ NULL, "AGE", TARE_COL_DURATION }, { NULL, "FROM", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "STUCK", BYTES),  TARE_LOOSE(NULL, "OF", BYTES),
+		TARE_LOOSE(NULL, "BLOCKS", COUNT), TARE_LOOSE(NULL, "OLDEST", TEXT),
+		TARE_LOOSE(NULL, "AGE", DURATION), TARE_LOOSE(NULL, "FROM", TEXT),
 	};
 	int64_t rest = 0;
 	int n = 0;

@@ -16,22 +16,18 @@ void tare_segment_sum_join(struct tare_segment_sum *all, const struct tare_segme
 
 /* On the screen: what stands behind the first column, and its cells. */
 #define TARE_SEGMENT_SUM_SHOWN                                                                     \
-	{ NULL, "NR", TARE_COL_COUNT }, { NULL, "BLOCKS", TARE_COL_COUNT },                        \
-		{ NULL, "LIVE", TARE_COL_BYTES }, { NULL, "CACHED", TARE_COL_BYTES },              \
-		{ NULL, "STUCK", TARE_COL_BYTES }, { NULL, "FOR GRAPHS", TARE_COL_BYTES },         \
-	{                                                                                          \
-		NULL, "ALL", TARE_COL_BYTES                                                        \
-	}
+	TARE_LOOSE(NULL, "NR", COUNT), TARE_LOOSE(NULL, "BLOCKS", COUNT),                          \
+		TARE_LOOSE(NULL, "LIVE", BYTES), TARE_LOOSE(NULL, "CACHED", BYTES),                \
+		TARE_LOOSE(NULL, "STUCK", BYTES), TARE_LOOSE(NULL, "FOR GRAPHS", BYTES),           \
+		TARE_LOOSE(NULL, "ALL", BYTES)
 void tare_segment_sum_show(struct tare_emit *e, const struct tare_segment_sum *sum);
 
 /* The same for scripts. */
 #define TARE_SEGMENT_SUM_DATA                                                                      \
-	{ "segments", "", TARE_COL_COUNT }, { "blocks", "", TARE_COL_COUNT },                      \
-		{ "bytes", "", TARE_COL_BYTES }, { "live_bytes", "", TARE_COL_BYTES },             \
-		{ "cached_bytes", "", TARE_COL_BYTES }, { "stuck_bytes", "", TARE_COL_BYTES },     \
-	{                                                                                          \
-		"held_bytes", "", TARE_COL_BYTES                                                   \
-	}
+	TARE_LOOSE("segments", "", COUNT), TARE_LOOSE("blocks", "", COUNT),                        \
+		TARE_LOOSE("bytes", "", BYTES), TARE_LOOSE("live_bytes", "", BYTES),               \
+		TARE_LOOSE("cached_bytes", "", BYTES), TARE_LOOSE("stuck_bytes", "", BYTES),       \
+		TARE_LOOSE("held_bytes", "", BYTES)
 void tare_segment_sum_emit(struct tare_emit *e, const struct tare_segment_sum *sum);
 
 #endif

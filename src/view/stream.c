@@ -115,17 +115,17 @@ bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr
 /* ---- for scripts ---- */
 
 static const struct tare_column columns[] = {
-	{ "at", "", TARE_COL_TEXT },
-	{ "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },
-	{ "pid", "", TARE_COL_COUNT },
-	{ "generation", "", TARE_COL_COUNT },
-	{ "kind", "", TARE_COL_TEXT },
-	{ "id", "", TARE_COL_TEXT },
-	{ "number", "", TARE_COL_COUNT },
-	{ "priority", "", TARE_COL_COUNT },
+	TARE_LOOSE("at", "", TEXT),
+	TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("label", "", TEXT),
+	TARE_LOOSE("pid", "", COUNT),
+	TARE_LOOSE("generation", "", COUNT),
+	TARE_LOOSE("kind", "", TEXT),
+	TARE_LOOSE("id", "", TEXT),
+	TARE_LOOSE("number", "", COUNT),
+	TARE_LOOSE("priority", "", COUNT),
 	TARE_SEGMENT_SUM_DATA,
-	{ "blocks_otherwise", "", TARE_COL_COUNT },
+	TARE_LOOSE("blocks_otherwise", "", COUNT),
 };
 
 static const char *const kinds[] = {

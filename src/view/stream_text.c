@@ -71,7 +71,7 @@ static void add_table(struct tare_emit *e, const char *title,
 		      struct tare_segment_sum *all)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "STREAM", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "STREAM", TEXT),
 		TARE_SEGMENT_SUM_SHOWN,
 	};
 

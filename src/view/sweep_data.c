@@ -8,27 +8,27 @@
 
 /* Behind the columns of parameters and works, which each sweep has of its own. */
 static const struct tare_column fixed[] = {
-	{ "status", NULL, TARE_COL_TEXT },
-	{ "runs", NULL, TARE_COL_COUNT },
-	{ "ok", NULL, TARE_COL_COUNT },
-	{ "oom", NULL, TARE_COL_COUNT },
-	{ "failed", NULL, TARE_COL_COUNT },
-	{ "timeout", NULL, TARE_COL_COUNT },
-	{ "seconds", NULL, TARE_COL_NUMBER },
-	{ "seconds_sd", NULL, TARE_COL_NUMBER },
-	{ "whole_seconds", NULL, TARE_COL_NUMBER },
-	{ "peak_bytes", NULL, TARE_COL_BYTES },
-	{ "need_bytes", NULL, TARE_COL_BYTES },
-	{ "elastic_bytes", NULL, TARE_COL_BYTES },
-	{ "left_bytes", NULL, TARE_COL_BYTES },
-	{ "unexplained_bytes", NULL, TARE_COL_BYTES },
-	{ "refused", NULL, TARE_COL_COUNT },
-	{ "retries", NULL, TARE_COL_COUNT },
-	{ "retry_seconds", NULL, TARE_COL_NUMBER },
-	{ "driver_seconds", NULL, TARE_COL_NUMBER },
-	{ "rate", NULL, TARE_COL_NUMBER },
-	{ "speedup", NULL, TARE_COL_NUMBER },
-	{ "hours", NULL, TARE_COL_NUMBER },
+	TARE_LOOSE("status", NULL, TEXT),
+	TARE_LOOSE("runs", NULL, COUNT),
+	TARE_LOOSE("ok", NULL, COUNT),
+	TARE_LOOSE("oom", NULL, COUNT),
+	TARE_LOOSE("failed", NULL, COUNT),
+	TARE_LOOSE("timeout", NULL, COUNT),
+	TARE_LOOSE("seconds", NULL, NUMBER),
+	TARE_LOOSE("seconds_sd", NULL, NUMBER),
+	TARE_LOOSE("whole_seconds", NULL, NUMBER),
+	TARE_LOOSE("peak_bytes", NULL, BYTES),
+	TARE_LOOSE("need_bytes", NULL, BYTES),
+	TARE_LOOSE("elastic_bytes", NULL, BYTES),
+	TARE_LOOSE("left_bytes", NULL, BYTES),
+	TARE_LOOSE("unexplained_bytes", NULL, BYTES),
+	TARE_LOOSE("refused", NULL, COUNT),
+	TARE_LOOSE("retries", NULL, COUNT),
+	TARE_LOOSE("retry_seconds", NULL, NUMBER),
+	TARE_LOOSE("driver_seconds", NULL, NUMBER),
+	TARE_LOOSE("rate", NULL, NUMBER),
+	TARE_LOOSE("speedup", NULL, NUMBER),
+	TARE_LOOSE("hours", NULL, NUMBER),
 };
 enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
@@ -85,9 +85,9 @@ void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
 	struct tare_column *columns = tare_xcalloc(s->param_nr + FIXED + 1, sizeof(*columns));
 	size_t n = 0;
 
-	columns[n++] = (struct tare_column){ "label", NULL, TARE_COL_TEXT };
+	columns[n++] = (struct tare_column)TARE_LOOSE("label", NULL, TEXT);
 	for (size_t i = 0; i < s->param_nr; i++)
-		columns[n++] = (struct tare_column){ s->params[i].name, NULL, TARE_COL_TEXT };
+		columns[n++] = (struct tare_column)TARE_LOOSE(s->params[i].name, NULL, TEXT);
 	for (size_t i = 0; i < FIXED; i++)
 		columns[n++] = fixed[i];
 	tare_emit_uint(e, "tare", 1);

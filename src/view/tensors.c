@@ -69,19 +69,19 @@ int tare_category_sums(const struct tare_tensor_rows *rows,
 /* ---- for scripts ---- */
 
 static const struct tare_column category_columns[] = {
-	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },  { "bytes", "", TARE_COL_BYTES },
-	{ "count", "", TARE_COL_COUNT }, { "evidence", "", TARE_COL_TEXT },
-	{ "pid", "", TARE_COL_COUNT },   { "parameters_ratio", "", TARE_COL_NUMBER },
+	TARE_LOOSE("at", "", TEXT),     TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("label", "", TEXT),  TARE_LOOSE("bytes", "", BYTES),
+	TARE_LOOSE("count", "", COUNT), TARE_LOOSE("evidence", "", TEXT),
+	TARE_LOOSE("pid", "", COUNT),   TARE_LOOSE("parameters_ratio", "", NUMBER),
 };
 
 static const struct tare_column tensor_columns[] = {
-	{ "at", "", TARE_COL_TEXT },     { "device", "", TARE_COL_COUNT },
-	{ "label", "", TARE_COL_TEXT },  { "bytes", "", TARE_COL_BYTES },
-	{ "count", "", TARE_COL_COUNT }, { "evidence", "", TARE_COL_TEXT },
-	{ "pid", "", TARE_COL_COUNT },   { "category", "", TARE_COL_TEXT },
-	{ "rule", "", TARE_COL_TEXT },   { "name", "", TARE_COL_TEXT },
-	{ "line", "", TARE_COL_TEXT },   { "born_ns", "", TARE_COL_DURATION },
+	TARE_LOOSE("at", "", TEXT),     TARE_LOOSE("device", "", COUNT),
+	TARE_LOOSE("label", "", TEXT),  TARE_LOOSE("bytes", "", BYTES),
+	TARE_LOOSE("count", "", COUNT), TARE_LOOSE("evidence", "", TEXT),
+	TARE_LOOSE("pid", "", COUNT),   TARE_LOOSE("category", "", TEXT),
+	TARE_LOOSE("rule", "", TEXT),   TARE_LOOSE("name", "", TEXT),
+	TARE_LOOSE("line", "", TEXT),   TARE_LOOSE("born_ns", "", DURATION),
 };
 
 static void add_head(struct tare_emit *e, const struct place *p, const char *label, int64_t bytes,
@@ -185,9 +185,9 @@ static void show_categories(struct tare_emit *e, const char *title,
 			    const struct tare_tensor_rows *rows)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "TENSORS", TARE_COL_TEXT },        { NULL, "NR", TARE_COL_COUNT },
-		{ NULL, "MiB", TARE_COL_BYTES },           { NULL, "%", TARE_COL_PERCENT },
-		{ NULL, "× parameters", TARE_COL_NUMBER }, { NULL, "known by", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "TENSORS", TEXT),        TARE_LOOSE(NULL, "NR", COUNT),
+		TARE_LOOSE(NULL, "MiB", BYTES),           TARE_LOOSE(NULL, "%", PERCENT),
+		TARE_LOOSE(NULL, "× parameters", NUMBER), TARE_LOOSE(NULL, "known by", TEXT),
 	};
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(rows, sums);
@@ -223,10 +223,10 @@ static void show_tensors(struct tare_emit *e, const char *title,
 			 const struct tare_tensor_rows *rows)
 {
 	static const struct tare_column columns[] = {
-		{ NULL, "TENSOR", TARE_COL_TEXT },
-		{ NULL, "MiB", TARE_COL_BYTES },
-		{ NULL, "for", TARE_COL_TEXT },
-		{ NULL, "made at", TARE_COL_TEXT },
+		TARE_LOOSE(NULL, "TENSOR", TEXT),
+		TARE_LOOSE(NULL, "MiB", BYTES),
+		TARE_LOOSE(NULL, "for", TEXT),
+		TARE_LOOSE(NULL, "made at", TEXT),
 	};
 	int64_t rest = 0;
 

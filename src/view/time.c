@@ -4,10 +4,10 @@
 enum { SCREEN_ROWS = 12 };
 
 static const struct tare_column columns[] = {
-	{ "account", "ACCOUNT", TARE_COL_TEXT },        { "call", "CALL", TARE_COL_TEXT },
-	{ "calls", "CALLS", TARE_COL_COUNT },           { "driver_ns", "TIME", TARE_COL_DURATION },
-	{ "longest_ns", "LONGEST", TARE_COL_DURATION }, { "longest_t_ns", "AT", TARE_COL_DURATION },
-	{ "longest_name", NULL, TARE_COL_TEXT },
+	TARE_LOOSE("account", "ACCOUNT", TEXT),        TARE_LOOSE("call", "CALL", TEXT),
+	TARE_LOOSE("calls", "CALLS", COUNT),           TARE_LOOSE("driver_ns", "TIME", DURATION),
+	TARE_LOOSE("longest_ns", "LONGEST", DURATION), TARE_LOOSE("longest_t_ns", "AT", DURATION),
+	TARE_LOOSE("longest_name", NULL, TEXT),
 };
 
 static void add_row(struct tare_emit *e, const struct tare_time_row *row)

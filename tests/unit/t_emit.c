@@ -5,9 +5,9 @@
 #include <math.h>
 
 static const struct tare_column columns[] = {
-	{ NULL, "ACCOUNT", TARE_COL_TEXT },        { "label", NULL, TARE_COL_TEXT },
-	{ "bytes", "AT PEAK", TARE_COL_BYTES },    { "count", "count", TARE_COL_COUNT },
-	{ "evidence", "evidence", TARE_COL_TEXT }, { "elastic", NULL, TARE_COL_FLAG },
+	TARE_LOOSE(NULL, "ACCOUNT", TEXT),        TARE_LOOSE("label", NULL, TEXT),
+	TARE_LOOSE("bytes", "AT PEAK", BYTES),    TARE_LOOSE("count", "count", COUNT),
+	TARE_LOOSE("evidence", "evidence", TEXT), TARE_LOOSE("elastic", NULL, FLAG),
 };
 
 static void ledger(enum tare_emit_format format, struct tare_str *out)
@@ -104,9 +104,9 @@ TEST(one_ledger_as_csv)
 static void kinds(enum tare_emit_format format, struct tare_str *out)
 {
 	static const struct tare_column all[] = {
-		{ "c", "change", TARE_COL_CHANGE }, { "d", "time", TARE_COL_DURATION },
-		{ "n", "number", TARE_COL_NUMBER }, { "p", "share", TARE_COL_PERCENT },
-		{ "f", "on", TARE_COL_FLAG },
+		TARE_LOOSE("c", "change", CHANGE), TARE_LOOSE("d", "time", DURATION),
+		TARE_LOOSE("n", "number", NUMBER), TARE_LOOSE("p", "share", PERCENT),
+		TARE_LOOSE("f", "on", FLAG),
 	};
 	struct tare_emit e;
 
@@ -157,5 +157,145 @@ TEST(every_kind_as_data)
 	CHECK_HAS(tare_str_text(&s), "\"c\": -2097152,\n      \"d\": 0,\n      \"n\": null,\n"
 				     "      \"p\": 0,\n      \"f\": false\n");
 	CHECK_HAS(tare_str_text(&s), "\"more\": []\n}\n");
+	tare_str_free(&s);
+}
+
+/* ---- columns bound to fields ---- */
+
+enum state { RUNS, ENDED };
+
+static const char *state_name(unsigned state)
+{
+	return state == RUNS ? "runs" : "ended";
+}
+
+struct bound {
+	const char *label;
+	struct tare_str made;
+	enum state state;
+	bool is_on, has_pin;
+	int rank;
+	unsigned number;
+	int64_t pid, bytes;
+	uint64_t total, pin;
+	double rate;
+};
+
+static void add_nested(struct tare_emit *e, const char *key, const void *row)
+{
+	static const struct tare_column inner[] = {
+		TARE_COLUMN(bound, rank, "rank", NULL, COUNT),
+	};
+
+	tare_emit_table(e, key, NULL, TARE_COLUMNS(inner));
+	tare_emit_add(e, row);
+	tare_emit_table_end(e);
+}
+
+static const struct tare_column bound_columns[] = {
+	TARE_COLUMN(bound, label, "label", "NAME", TEXT),
+	TARE_COLUMN(bound, made, "made", NULL, TEXT),
+	TARE_COLUMN(bound, state, "state", "STATE", TEXT, .name = state_name),
+	TARE_COLUMN(bound, is_on, "on", NULL, FLAG),
+	TARE_COLUMN(bound, rank, "rank", NULL, COUNT),
+	TARE_NESTED("ranks", add_nested),
+	TARE_COLUMN(bound, number, "number", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(bound, pid, "pid", "PID", COUNT, .unknown = TARE_UNKNOWN_NEGATIVE,
+		    .is_blank = true),
+	TARE_COLUMN(bound, bytes, "bytes", "OWN", BYTES, .is_sum = true),
+	TARE_COLUMN(bound, total, "total", "OF", BYTES, .unknown = TARE_UNKNOWN_HUGE,
+		    .is_sum = true),
+	TARE_COLUMN(bound, pin, "pin", NULL, ADDRESS, .when = TARE_WHEN(bound, has_pin)),
+	TARE_COLUMN(bound, rate, "rate", NULL, NUMBER),
+};
+
+static void bound(enum tare_emit_format format, struct tare_str *out)
+{
+	struct bound a = { .label = "a",
+			   .state = ENDED,
+			   .is_on = true,
+			   .rank = -2,
+			   .number = 7,
+			   .pid = 431,
+			   .bytes = 1 << 20,
+			   .total = 3 << 20,
+			   .pin = 0x7f00,
+			   .has_pin = true,
+			   .rate = .5 };
+	struct bound none = { .pid = -1, .bytes = 2 << 20, .total = UINT64_MAX, .rate = NAN };
+	struct tare_emit e;
+
+	tare_str_add(&a.made, "by hand");
+	tare_emit_begin(&e, format, out);
+	tare_emit_table(&e, "rows", "title", TARE_COLUMNS(bound_columns));
+	tare_emit_add(&e, &a);
+	tare_emit_add_indented(&e, &none, 1);
+	tare_emit_leave_out(&e, &none);
+	tare_emit_rest(&e, "1 more");
+	tare_emit_sum(&e, "all");
+	tare_emit_table_end(&e);
+	tare_emit_object(&e, "none", TARE_COLUMNS(bound_columns), NULL);
+	tare_emit_end(&e);
+	tare_str_free(&a.made);
+}
+
+TEST(bound_fields_as_text)
+{
+	struct tare_str s = { 0 };
+
+	bound(TARE_EMIT_TEXT, &s);
+	CHECK_STR(tare_str_text(&s), "title                    MiB\n"
+				     "NAME    STATE  PID  OWN   OF\n"
+				     "a       ended  431  1.0  3.0\n"
+				     "  –     runs        2.0    –\n"
+				     "1 more              2.0  0.0\n"
+				     "────────────────────────────\n"
+				     "all                 5.0  3.0\n");
+	tare_str_free(&s);
+}
+
+TEST(bound_fields_as_csv)
+{
+	struct tare_str s = { 0 };
+
+	bound(TARE_EMIT_CSV, &s);
+	CHECK_STR(tare_str_text(&s), "label,made,state,on,rank,number,pid,bytes,total,pin,rate\n"
+				     "a,by hand,ended,1,-2,7,431,1048576,3145728,0x7f00,0.5\n"
+				     ",,runs,0,0,,,2097152,,,\n");
+	tare_str_free(&s);
+}
+
+TEST(bound_fields_as_json)
+{
+	struct tare_str s = { 0 };
+
+	bound(TARE_EMIT_JSON, &s);
+	CHECK_HAS(tare_str_text(&s), "\"label\": \"a\",\n"
+				     "      \"made\": \"by hand\",\n"
+				     "      \"state\": \"ended\",\n"
+				     "      \"on\": true,\n"
+				     "      \"rank\": -2,\n"
+				     "      \"ranks\": [\n"
+				     "        {\n"
+				     "          \"rank\": -2\n"
+				     "        }\n"
+				     "      ],\n"
+				     "      \"number\": 7,\n"
+				     "      \"pid\": 431,\n"
+				     "      \"bytes\": 1048576,\n"
+				     "      \"total\": 3145728,\n"
+				     "      \"pin\": \"0x7f00\",\n"
+				     "      \"rate\": 0.5\n");
+	CHECK_HAS(tare_str_text(&s), "\"label\": null,\n"
+				     "      \"made\": \"\",\n"
+				     "      \"state\": \"runs\",\n"
+				     "      \"on\": false,\n");
+	CHECK_HAS(tare_str_text(&s), "\"number\": null,\n"
+				     "      \"pid\": null,\n"
+				     "      \"bytes\": 2097152,\n"
+				     "      \"total\": null,\n"
+				     "      \"pin\": null,\n"
+				     "      \"rate\": null\n");
+	CHECK_HAS(tare_str_text(&s), "  ],\n  \"none\": null\n}\n");
 	tare_str_free(&s);
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table as lines of comma-separated values below their keys, row by row. */
+#include "base/emit_table.h"
+
+#include "base/text.h"
+
+#include <math.h>
+
+static void add_cell(struct tare_str *out, const struct tare_column *column,
+		     const struct tare_cell *c)
+{
+	char address[TARE_ADDRESS_MAX];
+
+	switch (c->type) {
+	case TARE_CELL_TEXT:
+		tare_text_add_csv(out, c->text);
+		break;
+	case TARE_CELL_INT:
+		tare_str_addf(out, "%lld", (long long)c->i);
+		break;
+	case TARE_CELL_UINT:
+		if (column->kind == TARE_COL_ADDRESS)
+			tare_text_add_csv(out, tare_cell_address(address, c));
+		else
+			tare_str_addf(out, "%llu", (unsigned long long)c->u);
+		break;
+	case TARE_CELL_NUMBER:
+		if (isfinite(c->number))
+			tare_str_addf(out, "%.12g", c->number);
+		break;
+	case TARE_CELL_UNKNOWN:
+		break;
+	}
+}
+
+/* Without cells, the keys. */
+static void add_line_of(struct tare_str *out, const struct tare_emit_table *t,
+			const struct tare_cell *cells)
+{
+	bool is_first = true;
+
+	for (size_t c = 0; c < t->column_count; c++) {
+		if (!t->columns[c].key || t->columns[c].nested)
+			continue;
+		if (!is_first)
+			tare_str_add_char(out, ',');
+		is_first = false;
+		if (cells)
+			add_cell(out, &t->columns[c], &cells[c]);
+		else
+			tare_text_add_csv(out, t->columns[c].key);
+	}
+	tare_str_add_char(out, '\n');
+}
+
+static void begin(struct tare_emit *e, struct tare_emit_table *t)
+{
+	if (e->has_table)
+		tare_str_add_char(e->out, '\n');
+	add_line_of(e->out, t, NULL);
+}
+
+static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
+{
+	add_line_of(e->out, t, row->cells);
+}
+
+static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
+{
+	(void)e, (void)t, (void)line;
+}
+
+static void end(struct tare_emit *e, struct tare_emit_table *t)
+{
+	(void)e, (void)t;
+}
+
+const struct tare_renderer tare_render_csv = { begin, add_row, add_line, end };
