@@ -13,7 +13,6 @@
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
 #include "view/loss.h"
-#include "view/phase.h"
 #include "view/time.h"
 
 #include <stdlib.h>
@@ -60,17 +59,28 @@ static void discard(struct ledgers *l)
 	free(l->shown);
 }
 
-static bool is_by_phase(const struct ledgers *l, const struct tare_report_options *o,
-			struct tare_phase_view *view)
+static struct tare_by_ask ask_of(const struct ledgers *l, const struct tare_report_options *o)
 {
-	*view = (struct tare_phase_view){ &l->whole[0], o->pid };
-	return o->by == TARE_BY_PHASE && tare_phase_is_any(view);
+	return (struct tare_by_ask){
+		.by = (enum tare_by)o->by, .ledgers = l->shown, .ledger_nr = l->count, .pid = o->pid
+	};
+}
+
+/* What is the same at every instant stands only in the first ledger. */
+static void write_json_by(struct tare_emit *e, const struct ledgers *l,
+			  const struct tare_report_options *o, int i)
+{
+	struct tare_by_ask ask = ask_of(l, o);
+
+	ask.ledgers = &l->shown[i];
+	ask.ledger_nr = 1;
+	if (!i || !(tare_by_infos[o->by].flags & TARE_BY_OF_RECORDING) || !tare_by_is_any(&ask))
+		tare_by_show(e, &ask);
 }
 
 static void write_json(struct tare_str *out, const struct ledgers *l,
 		       const struct tare_report_options *o)
 {
-	struct tare_phase_view phases;
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, out);
@@ -80,12 +90,8 @@ static void write_json(struct tare_str *out, const struct ledgers *l,
 		if (i)
 			tare_emit_open(&e, NULL, '{');
 		tare_ledger_json(&e.json, l->shown[i]);
-		if (is_by_phase(l, o, &phases)) {
-			if (!i)
-				tare_phase_show(&e, &phases);
-		} else if (o->by >= 0) {
-			tare_by_data(&e, (enum tare_by)o->by, &l->shown[i], 1);
-		}
+		if (o->by >= 0)
+			write_json_by(&e, l, o, i);
 		if (i)
 			tare_emit_close(&e);
 	}
@@ -98,56 +104,45 @@ static void write_json(struct tare_str *out, const struct ledgers *l,
 static void write_csv(struct tare_str *out, const struct ledgers *l,
 		      const struct tare_report_options *o)
 {
-	struct tare_phase_view phases;
+	struct tare_by_ask ask = ask_of(l, o);
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_CSV, out);
-	if (is_by_phase(l, o, &phases))
-		tare_phase_show(&e, &phases);
-	else if (o->by >= 0)
-		tare_by_data(&e, (enum tare_by)o->by, l->shown, l->count);
+	if (o->by >= 0)
+		tare_by_show(&e, &ask);
 	else
 		tare_ledger_csv(&e, l->shown, l->count);
 	tare_emit_end(&e);
 }
 
-/* Phases are of the whole recording: the instant of a ledger is no matter. */
-static void write_phases(FILE *out, struct tare_str *text, const struct tare_phase_view *view)
+static void write_by(struct tare_str *out, const struct ledgers *l,
+		     const struct tare_report_options *o, const struct tare_text_style *style)
 {
+	const struct tare_ledger *last = l->shown[l->count - 1];
+	struct tare_by_ask ask = ask_of(l, o);
+	size_t begin = out->len;
 	struct tare_emit e;
 
-	tare_emit_begin(&e, TARE_EMIT_TEXT, text);
-	tare_phase_show(&e, view);
+	ask.style = style;
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	tare_by_show(&e, &ask);
 	tare_emit_end(&e);
-	if (!tare_terminal_style(out).is_utf8)
-		tare_text_to_ascii(text, 0);
-}
-
-/* Tables of phases and of ranks say themselves what was not recorded as it should be. */
-static bool has_own_notes(const struct ledgers *l, const struct tare_report_options *o)
-{
-	struct tare_phase_view phases;
-
-	return is_by_phase(l, o, &phases) ||
-	       (o->by == TARE_BY_RANK && l->shown[l->count - 1]->rank_nr > 0);
+	if (out->len > begin &&
+	    !(tare_by_infos[o->by].flags & TARE_BY_OWN_NOTES && tare_by_is_any(&ask)))
+		tare_degraded_text(out, last, style);
 }
 
 static void write_text(FILE *out, struct tare_str *text, const struct ledgers *l,
 		       const struct tare_report_options *o)
 {
 	struct tare_text_style style = tare_terminal_style(out);
-	struct tare_phase_view phases;
 	size_t begin;
 
 	tare_loss_text(text, l->shown[l->count - 1], (size_t)style.width);
 	begin = text->len;
-	if (is_by_phase(l, o, &phases))
-		write_phases(out, text, &phases);
-	else if (o->by >= 0)
-		tare_by_text(text, (enum tare_by)o->by, l->shown, l->count, &style);
+	if (o->by >= 0)
+		write_by(text, l, o, &style);
 	if (text->len > begin) {
-		if (!has_own_notes(l, o))
-			tare_degraded_text(text, l->shown[l->count - 1], &style);
 		if (!style.is_utf8)
 			tare_text_to_ascii(text, begin);
 		return;
@@ -358,7 +353,9 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 	if (!o.instant_nr) {
 		asked = peak_and_end;
 		/* Of ranks the peak says it all: at the end most have given back what they held. */
-		o.instant_nr = o.by == TARE_BY_RANK || o.is_time ? 1 : 2;
+		o.instant_nr =
+			o.is_time || (o.by >= 0 && tare_by_infos[o.by].flags & TARE_BY_AT_PEAK) ? 1
+												: 2;
 	}
 	instants = tare_xcalloc((size_t)o.instant_nr, sizeof(*instants));
 	memcpy(instants, asked, (size_t)o.instant_nr * sizeof(*instants));

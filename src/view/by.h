@@ -7,8 +7,8 @@
 #include "view/columns.h"
 #include "view/text_table.h"
 
-#define TARE_BY(KEY, NAME, HELP)                TARE_BY_##KEY,
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, HELP) TARE_BY_##KEY,
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                TARE_BY_##KEY,
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) TARE_BY_##KEY,
 enum tare_by {
 #include "view/by.def"
 	TARE_BY_NR
@@ -20,10 +20,43 @@ enum tare_by {
 extern const char tare_by_names_with_bar[];
 #define TARE_BY_NAMES (tare_by_names_with_bar + 1)
 
+/* What a report is asked for. */
+struct tare_by_ask {
+	enum tare_by by;
+	const struct tare_ledger *const *ledgers; /* of one recording at several instants */
+	int ledger_nr;
+	int64_t pid;                         /* only this process; -1: all */
+	const struct tare_text_style *style; /* of text */
+};
+
+enum tare_by_flag {
+	TARE_BY_OF_RECORDING = 1, /* the same at every instant: shown once */
+	TARE_BY_OWN_NOTES = 2,    /* its text says what was not recorded as it should be */
+	TARE_BY_AT_PEAK = 4,      /* one instant is enough where none was asked for */
+};
+
 struct tare_by_info {
 	const char *name, *help;
 	const char *events; /* what a recording must hold for it; NULL: nothing special */
+	int flags;
+	/* Is there anything to show, else the table is empty? */
+	bool (*is_any)(const struct tare_by_ask *ask);
+	/* Text: a table per device, a column or a table per ledger. CSV: tables of all ledgers. JSON: members,
+	 * "by" and "rows" and what else there is, of ledgers[0]. */
+	void (*show)(struct tare_emit *e, const struct tare_by_ask *ask);
 };
+
+#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
+	bool VIEW##_is_any(const struct tare_by_ask *ask);                                         \
+	void VIEW##_show(struct tare_emit *e, const struct tare_by_ask *ask);
+#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)
+#include "view/by.def"
+#undef TARE_BY_EVENTS
+#undef TARE_BY
+
+/* The view that was asked for, or an empty table that says why it is empty. */
+void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask);
+bool tare_by_is_any(const struct tare_by_ask *ask);
 extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
 
 /* One group of one device. */
@@ -60,9 +93,9 @@ bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr);
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);
 
-/* Text: a table per device, a column per ledger. CSV: one table. JSON: "by" and "rows" of ledgers[0]. */
-void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
-		  int ledger_nr, const struct tare_text_style *style);
+/* by_text.c and by_data.c: groups of rows of ledgers. */
+void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask);
+void tare_by_rows_data(struct tare_emit *e, const struct tare_by_ask *ask);
 /* Of LINE and STACK: the label without folders. */
 const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
@@ -75,8 +108,5 @@ void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
 void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr,
 		       const struct tare_text_style *style);
-
-void tare_by_data(struct tare_emit *e, enum tare_by by, const struct tare_ledger *const *ledgers,
-		  int ledger_nr);
 
 #endif

@@ -7,11 +7,6 @@
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
-#include "view/graph.h"
-#include "view/pool.h"
-#include "view/rank.h"
-#include "view/stream.h"
-#include "view/tensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,56 +132,34 @@ static void add_device(struct tare_str *out, const struct tare_by_rows *all,
 	tare_columns_free(&c);
 }
 
-void tare_by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
-		  int ledger_nr, const struct tare_text_style *style)
+void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *last = ledgers[ledger_nr - 1];
-	bool is_lines = tare_by_is_line(by) && tare_by_has_more(ledgers, ledger_nr);
+	const struct tare_ledger *const *ledgers = ask->ledgers, *last;
+	const struct tare_text_style *style = ask->style;
+	bool is_lines = tare_by_is_line(ask->by) && tare_by_has_more(ledgers, ask->ledger_nr);
 	struct tare_by_rows *all;
-	size_t start = out->len;
+	int n = ask->ledger_nr;
 
-	if (by == TARE_BY_RANK && last->rank_nr) {
-		tare_rank_text(out, ledgers, ledger_nr, style);
-		return;
-	}
-	if (by == TARE_BY_GRAPH) {
-		tare_graph_text(out, last, style);
-		return;
-	}
-	if (by == TARE_BY_POOL && tare_pool_is_any(ledgers, ledger_nr)) {
-		tare_pool_text(out, ledgers, ledger_nr, style);
-		return;
-	}
-	if (by == TARE_BY_STREAM && tare_streams_is_any(ledgers, ledger_nr)) {
-		tare_streams_text(out, ledgers, ledger_nr, style);
-		return;
-	}
-	if ((by == TARE_BY_CATEGORY || by == TARE_BY_TENSOR) &&
-	    tare_tensors_is_any(ledgers, ledger_nr)) {
-		tare_tensors_text(out, by == TARE_BY_TENSOR, ledgers, ledger_nr, style);
-		return;
-	}
-	if (tare_by_why_empty(by)) {
-		tare_str_add_wrapped(out, tare_by_why_empty(by), 0, 0, (size_t)style->width);
+	if (tare_by_why_empty(ask->by)) {
+		tare_str_add_wrapped(out, tare_by_why_empty(ask->by), 0, 0, (size_t)style->width);
 		tare_str_add_char(out, '\n');
 		return;
 	}
-	all = tare_xcalloc((size_t)ledger_nr, sizeof(*all));
-	for (int i = 0; i < ledger_nr; i++)
-		tare_by_build(&all[i], by, ledgers[i]);
+	last = ledgers[n - 1];
+	all = tare_xcalloc((size_t)n, sizeof(*all));
+	for (int i = 0; i < n; i++)
+		tare_by_build(&all[i], ask->by, ledgers[i]);
 	for (int i = 0; i < last->device_nr; i++) {
-		if (!tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
+		if (!tare_device_text_is_touched(ledgers, n, &last->devices[i]))
 			continue;
 		if (is_lines)
-			tare_by_lines_text(out, all, ledgers, ledger_nr, &last->devices[i], style);
+			tare_by_lines_text(out, all, ledgers, n, &last->devices[i], style);
 		else
-			add_device(out, all, ledgers, ledger_nr, &last->devices[i], style);
+			add_device(out, all, ledgers, n, &last->devices[i], style);
 	}
-	if (tare_by_is_line(by))
-		tare_by_host_text(out, all, ledgers, ledger_nr, style);
-	for (int i = 0; i < ledger_nr; i++)
+	if (tare_by_is_line(ask->by))
+		tare_by_host_text(out, all, ledgers, n, style);
+	for (int i = 0; i < n; i++)
 		tare_by_free(&all[i]);
 	free(all);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
 }

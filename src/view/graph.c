@@ -4,6 +4,7 @@
 #include "base/sat.h"
 #include "base/units.h"
 #include "view/advice.h"
+#include "view/by.h"
 
 #include <string.h>
 
@@ -202,12 +203,22 @@ static void add_savings(struct tare_emit *e, const struct tare_ledger *ledger)
 	tare_emit_table_end(e);
 }
 
-void tare_graph_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
+bool tare_graph_is_any(const struct tare_by_ask *ask)
+{
+	(void)ask;
+	return true; /* that there is none is worth a line */
+}
+
+void tare_graph_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	/* At `peak` and at `end` they are the same, of the whole recording. */
-	const struct tare_ledger *last = ledgers[ledger_nr - 1];
+	const struct tare_ledger *last = ask->ledgers[ask->ledger_nr - 1];
 	struct tare_graph_counts n;
 
+	if (e->format == TARE_EMIT_TEXT) {
+		tare_graph_text(e, last, (size_t)ask->style->width);
+		return;
+	}
 	tare_graph_count(&n, last);
 	tare_emit_str(e, "by", "graph");
 	tare_emit_uint(e, "graphs_captured", n.captured);

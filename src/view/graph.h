@@ -4,7 +4,6 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 /* `--by graph`: what every graph cost, and what could be saved. */
 
@@ -22,8 +21,6 @@ void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, siz
 void tare_graph_saving_text(struct tare_str *out, const struct tare_graph_saving *saving);
 
 /* Text: a table per device, at most a screen of it. Data: a row for each graph, and the savings. */
-void tare_graph_text(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_text_style *style);
-void tare_graph_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
+void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger, size_t width);
 
 #endif

@@ -3,6 +3,7 @@
 #include "view/graph.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -246,26 +247,17 @@ static void add_savings(struct tare_str *out, const struct tare_ledger *ledger, 
 	}
 }
 
-void tare_graph_text(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_text_style *style)
+void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger, size_t width)
 {
-	size_t start = out->len;
-
 	if (!ledger->graph_nr)
-		tare_graph_line(out, ledger, (size_t)style->width);
+		tare_graph_line(e->out, ledger, width);
 	for (int i = 0, n; i < ledger->graph_nr; i += n) {
-		struct tare_emit e;
-
 		for (n = 1; i + n < ledger->graph_nr &&
 			    ledger->graphs[i + n].device == ledger->graphs[i].device;)
 			n++;
 		if (i)
-			tare_str_add_char(out, '\n');
-		tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-		add_device(&e, ledger, &ledger->graphs[i], (size_t)n);
-		tare_emit_end(&e);
-		add_savings(out, ledger, ledger->graphs[i].device, (size_t)style->width);
+			tare_str_add_char(e->out, '\n');
+		add_device(e, ledger, &ledger->graphs[i], (size_t)n);
+		add_savings(e->out, ledger, ledger->graphs[i].device, width);
 	}
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `--by phase`: a line per phase, in the order in which they began, those inside one below it. Phases are those of
+ * the whole recording, at whichever instant its ledger is.
+ */
 #include "view/phase.h"
 
 #include "base/emit_table.h"
@@ -49,15 +53,15 @@ static const struct tare_column data[] = {
 };
 enum { DATA = sizeof(data) / sizeof(data[0]) };
 
-static bool is_shown(const struct tare_phase_view *view, const struct tare_phase_row *row)
+static bool is_shown(const struct tare_by_ask *ask, const struct tare_phase_row *row)
 {
-	return view->pid < 0 || row->pid == view->pid;
+	return ask->pid < 0 || row->pid == ask->pid;
 }
 
-bool tare_phase_is_any(const struct tare_phase_view *view)
+bool tare_phase_is_any(const struct tare_by_ask *ask)
 {
-	for (int i = 0; i < view->ledger->phase_nr; i++)
-		if (is_shown(view, &view->ledger->phases[i]))
+	for (int i = 0; i < ask->ledgers[0]->phase_nr; i++)
+		if (is_shown(ask, &ask->ledgers[0]->phases[i]))
 			return true;
 	return false;
 }
@@ -77,19 +81,20 @@ static const struct tare_phase_on_device *on_device(const struct tare_phase_row 
 
 /* ---- text ---- */
 
-static bool has_repeats(const struct tare_phase_view *view)
+static bool has_repeats(const struct tare_by_ask *ask)
 {
-	for (int i = 0; i < view->ledger->phase_nr; i++)
-		if (is_shown(view, &view->ledger->phases[i]) && view->ledger->phases[i].repeats > 1)
+	for (int i = 0; i < ask->ledgers[0]->phase_nr; i++)
+		if (is_shown(ask, &ask->ledgers[0]->phases[i]) &&
+		    ask->ledgers[0]->phases[i].repeats > 1)
 			return true;
 	return false;
 }
 
-static bool has_processes(const struct tare_phase_view *view)
+static bool has_processes(const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *l = view->ledger;
+	const struct tare_ledger *l = ask->ledgers[0];
 
-	for (int i = 1; view->pid < 0 && i < l->phase_nr; i++)
+	for (int i = 1; ask->pid < 0 && i < l->phase_nr; i++)
 		if (l->phases[i].pid != l->phases[0].pid ||
 		    l->phases[i].generation != l->phases[0].generation)
 			return true;
@@ -144,13 +149,13 @@ static void add_text_row(struct tare_emit *e, const struct tare_phase_row *row, 
 	tare_emit_row(e);
 }
 
-static void add_before(struct tare_emit *e, const struct tare_phase_view *view, int device)
+static void add_before(struct tare_emit *e, const struct tare_by_ask *ask, int device)
 {
 	const struct tare_phase_on_device *d = NULL;
 
-	for (int i = 0; !d && i < view->ledger->phase_nr; i++)
-		if (is_shown(view, &view->ledger->phases[i]))
-			d = on_device(&view->ledger->phases[i], device);
+	for (int i = 0; !d && i < ask->ledgers[0]->phase_nr; i++)
+		if (is_shown(ask, &ask->ledgers[0]->phases[i]))
+			d = on_device(&ask->ledgers[0]->phases[i], device);
 	if (!d)
 		return;
 	tare_emit_cell_text(e, "(before)");
@@ -171,24 +176,24 @@ static void add_process(struct tare_emit *e, const struct tare_phase_row *row)
 	tare_str_free(&line);
 }
 
-static void add_table(struct tare_emit *e, const struct tare_phase_view *view,
+static void add_table(struct tare_emit *e, const struct tare_by_ask *ask,
 		      const struct tare_device_ledger *device)
 {
-	const struct tare_ledger *l = view->ledger;
+	const struct tare_ledger *l = ask->ledgers[0];
 	const struct tare_phase_row *last = NULL;
-	bool is_several = has_processes(view);
+	bool is_several = has_processes(ask);
 	struct tare_str title = { 0 };
 
 	tare_str_addf(&title, "GPU %d  ", device->index);
 	tare_text_add_name(&title, device->name);
 	tare_emit_table(e, "rows", tare_str_text(&title), columns,
-			has_repeats(view) ? COLUMNS : COLUMNS_ONCE);
+			has_repeats(ask) ? COLUMNS : COLUMNS_ONCE);
 	if (!is_several)
-		add_before(e, view, device->index);
+		add_before(e, ask, device->index);
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(view, row) || (row->device_nr && !on_device(row, device->index)))
+		if (!is_shown(ask, row) || (row->device_nr && !on_device(row, device->index)))
 			continue;
 		if (is_several &&
 		    (!last || last->pid != row->pid || last->generation != row->generation))
@@ -200,14 +205,14 @@ static void add_table(struct tare_emit *e, const struct tare_phase_view *view,
 	tare_str_free(&title);
 }
 
-static void show_text(struct tare_emit *e, const struct tare_phase_view *view)
+static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *l = view->ledger;
+	const struct tare_ledger *l = ask->ledgers[0];
 	int shown = 0;
 
 	for (int i = 0; i < l->device_nr; i++)
 		if (tare_device_text_is_touched(&l, 1, &l->devices[i])) {
-			add_table(e, view, &l->devices[i]);
+			add_table(e, ask, &l->devices[i]);
 			shown++;
 		}
 	if (!shown)
@@ -282,15 +287,15 @@ static void add_parameters(struct tare_emit *e, const struct tare_phase_row *row
 	tare_emit_close(e);
 }
 
-static void show_details(struct tare_emit *e, const struct tare_phase_view *view)
+static void show_details(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *l = view->ledger;
+	const struct tare_ledger *l = ask->ledgers[0];
 
 	tare_emit_open(e, "phases", '[');
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(view, row))
+		if (!is_shown(ask, row))
 			continue;
 		tare_emit_open(e, NULL, '{');
 		tare_emit_str(e, "path", row->path);
@@ -313,16 +318,16 @@ static void show_details(struct tare_emit *e, const struct tare_phase_view *view
 	tare_emit_close(e);
 }
 
-static void show_data(struct tare_emit *e, const struct tare_phase_view *view)
+static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *l = view->ledger;
+	const struct tare_ledger *l = ask->ledgers[0];
 
 	tare_emit_str(e, "by", tare_by_infos[TARE_BY_PHASE].name);
 	tare_emit_table(e, "rows", NULL, data, DATA);
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(view, row))
+		if (!is_shown(ask, row))
 			continue;
 		for (int d = 0; d < row->device_nr; d++)
 			add_data_row(e, row, &row->devices[d]);
@@ -331,13 +336,13 @@ static void show_data(struct tare_emit *e, const struct tare_phase_view *view)
 	}
 	tare_emit_table_end(e);
 	if (e->format == TARE_EMIT_JSON)
-		show_details(e, view);
+		show_details(e, ask);
 }
 
-void tare_phase_show(struct tare_emit *e, const struct tare_phase_view *view)
+void tare_phase_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	if (e->format == TARE_EMIT_TEXT)
-		show_text(e, view);
+		show_text(e, ask);
 	else
-		show_data(e, view);
+		show_data(e, ask);
 }

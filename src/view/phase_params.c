@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/phase.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static bool is_letter(char c)

@@ -112,11 +112,11 @@ bool tare_pool_is_there(const struct tare_device_ledger *device)
 	return device->segment_nr > 0;
 }
 
-bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
+bool tare_pool_is_any(const struct tare_by_ask *ask)
 {
-	for (int i = 0; i < ledger_nr; i++)
-		for (int k = 0; k < ledgers[i]->device_nr; k++)
-			if (tare_pool_is_there(&ledgers[i]->devices[k]))
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < ask->ledgers[i]->device_nr; k++)
+			if (tare_pool_is_there(&ask->ledgers[i]->devices[k]))
 				return true;
 	return false;
 }
@@ -302,10 +302,15 @@ static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger)
 	}
 }
 
-void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
+void tare_pool_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
+	const struct tare_ledger *const *ledgers = ask->ledgers;
+	int n = ask->ledger_nr;
 
+	if (e->format == TARE_EMIT_TEXT) {
+		tare_pool_text(e, ask);
+		return;
+	}
 	tare_emit_str(e, "by", "pool");
 	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < n; i++)
@@ -319,7 +324,7 @@ void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledger
 				add_segment(e, ledgers[i]->at, &ledgers[i]->devices[d],
 					    &ledgers[i]->devices[d].segments[k]);
 	tare_emit_table_end(e);
-	tare_streams_rows(e, "streams", ledgers, ledger_nr);
+	tare_streams_rows(e, "streams", ask);
 	tare_emit_table(e, "collected", NULL, collected_columns,
 			sizeof(collected_columns) / sizeof(collected_columns[0]));
 	for (int i = 0; i < n; i++)

@@ -5,8 +5,8 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "view/by.h"
 #include "view/segment_sum.h"
-#include "view/text_table.h"
 
 /* Segments of one kind of one process. */
 struct tare_pool_group {
@@ -32,7 +32,6 @@ void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
 
 /* Does anything of the device lie in segments whose blocks were reported? Also of a span that was folded. */
 bool tare_pool_is_there(const struct tare_device_ledger *device);
-bool tare_pool_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
 
 /*
  * pool_text.c, for tables of the same segments: the head of one, why there is none, what the columns are, each device
@@ -42,13 +41,11 @@ void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
 		     const struct tare_device_ledger *device);
 const char *tare_pool_why_empty(const struct tare_device_ledger *device);
 void tare_pool_legend(struct tare_emit *e);
-void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
 		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
 				 const struct tare_device_ledger *d));
 
 /* A table per ledger and device, and the segments in which most is stuck. */
-void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style);
-void tare_pool_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
+void tare_pool_text(struct tare_emit *e, const struct tare_by_ask *ask);
 
 #endif

@@ -174,18 +174,19 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_str_free(&title);
 }
 
-void tare_pool_each(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
+void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
 		    void (*show)(struct tare_emit *e, const struct tare_ledger *ledger,
 				 const struct tare_device_ledger *d))
 {
+	const struct tare_ledger *const *ledgers = ask->ledgers;
 	bool is_any = false;
 
 	for (int d = 0; d < ledgers[0]->device_nr; d++) {
 		bool is_there = false;
 
-		for (int i = 0; i < ledger_nr; i++)
+		for (int i = 0; i < ask->ledger_nr; i++)
 			is_there |= tare_pool_is_there(&ledgers[i]->devices[d]);
-		for (int i = 0; is_there && i < ledger_nr; i++) {
+		for (int i = 0; is_there && i < ask->ledger_nr; i++) {
 			if (is_any)
 				tare_str_add_char(e->out, '\n');
 			show(e, ledgers[i], &ledgers[i]->devices[d]);
@@ -202,17 +203,9 @@ void tare_pool_legend(struct tare_emit *e)
 	tare_emit_note(e, "FOR GRAPHS is cached too, but replays of CUDA graphs use it.");
 }
 
-void tare_pool_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style)
+void tare_pool_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	size_t start = out->len;
-	struct tare_emit e;
-
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_pool_each(&e, ledgers, ledger_nr, add_device);
-	tare_str_add_char(out, '\n');
-	tare_pool_legend(&e);
-	tare_emit_end(&e);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
+	tare_pool_each(e, ask, add_device);
+	tare_str_add_char(e->out, '\n');
+	tare_pool_legend(e);
 }

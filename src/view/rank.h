@@ -63,8 +63,4 @@ void tare_rank_end_text(struct tare_str *out, const struct tare_rank_ledger *ran
 void tare_rank_notes(struct tare_str *out, const struct tare_ledger *ledger,
 		     const struct tare_rank_rows *rows, size_t width);
 
-void tare_rank_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style);
-void tare_rank_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
-
 #endif

@@ -244,19 +244,19 @@ static void add_spread(struct tare_emit *e, const struct tare_rank_rows *rows)
 	tare_emit_close(e);
 }
 
-void tare_rank_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
+static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr, chosen[COLUMN_NR];
 	struct tare_column shown[COLUMN_NR];
 	struct tare_rank_rows rows = { 0 };
+	int chosen[COLUMN_NR];
 	size_t column_nr = choose(chosen, shown, e->format, &rows);
 
 	tare_emit_str(e, "by", tare_by_infos[TARE_BY_RANK].name);
 	tare_emit_table(e, "rows", NULL, shown, column_nr);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < ask->ledger_nr; i++) {
 		tare_rank_rows_free(&rows);
-		tare_rank_rows_build(&rows, ledgers[i]);
-		add_rows(e, ledgers[i], &rows, chosen, column_nr);
+		tare_rank_rows_build(&rows, ask->ledgers[i]);
+		add_rows(e, ask->ledgers[i], &rows, chosen, column_nr);
 	}
 	tare_emit_table_end(e);
 	add_spread(e, &rows);
@@ -274,41 +274,43 @@ static void add_title(struct tare_str *title, const struct tare_ledger *ledger)
 		tare_str_addf(title, " · job %s", first->job);
 }
 
-static void add_table(struct tare_str *out, const struct tare_ledger *ledger,
+static void add_table(struct tare_emit *e, const struct tare_ledger *ledger,
 		      const struct tare_rank_rows *rows)
 {
 	struct tare_column shown[COLUMN_NR];
 	struct tare_str title = { 0 };
 	int chosen[COLUMN_NR];
-	struct tare_emit e;
 	size_t n;
 
 	add_title(&title, ledger);
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
 	n = choose(chosen, shown, TARE_EMIT_TEXT, rows);
-	tare_emit_table(&e, "rows", tare_str_text(&title), shown, n);
-	add_rows(&e, ledger, rows, chosen, n);
-	tare_emit_table_end(&e);
-	tare_emit_end(&e);
+	tare_emit_table(e, "rows", tare_str_text(&title), shown, n);
+	add_rows(e, ledger, rows, chosen, n);
+	tare_emit_table_end(e);
 	tare_str_free(&title);
 }
 
-void tare_rank_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style)
+static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	size_t start = out->len;
-
-	for (int i = 0; i < ledger_nr; i++) {
+	for (int i = 0; i < ask->ledger_nr; i++) {
 		struct tare_rank_rows rows;
 
-		tare_rank_rows_build(&rows, ledgers[i]);
+		tare_rank_rows_build(&rows, ask->ledgers[i]);
 		if (i)
-			tare_str_add_char(out, '\n');
-		add_table(out, ledgers[i], &rows);
-		if (i == ledger_nr - 1)
-			tare_rank_notes(out, ledgers[i], &rows, (size_t)style->width);
+			tare_str_add_char(e->out, '\n');
+		add_table(e, ask->ledgers[i], &rows);
+		if (i == ask->ledger_nr - 1)
+			tare_rank_notes(e->out, ask->ledgers[i], &rows, (size_t)ask->style->width);
 		tare_rank_rows_free(&rows);
 	}
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
+}
+
+bool tare_rank_is_any(const struct tare_by_ask *ask)
+{
+	return ask->ledgers[ask->ledger_nr - 1]->rank_nr > 0;
+}
+
+void tare_rank_show(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	(e->format == TARE_EMIT_TEXT ? show_text : show_data)(e, ask);
 }

@@ -103,11 +103,12 @@ static bool is_known(const struct tare_device_ledger *d)
 	return !d->segment_nr && tare_pool_is_there(d);
 }
 
-bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
+/* Also true where the segments were folded, and nobody knows. */
+bool tare_streams_is_any(const struct tare_by_ask *ask)
 {
-	for (int i = 0; i < ledger_nr; i++)
-		for (int k = 0; k < ledgers[i]->device_nr; k++)
-			if (is_known(&ledgers[i]->devices[k]))
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < ask->ledgers[i]->device_nr; k++)
+			if (is_known(&ask->ledgers[i]->devices[k]))
 				return true;
 	return false;
 }
@@ -168,13 +169,12 @@ static void add_row(struct tare_emit *e, const char *at, const struct tare_devic
 	tare_str_free(&name);
 }
 
-void tare_streams_rows(struct tare_emit *e, const char *name,
-		       const struct tare_ledger *const *ledgers, int ledger_nr)
+void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_by_ask *ask)
 {
-	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
+	const struct tare_ledger *const *ledgers = ask->ledgers;
 
 	tare_emit_table(e, name, NULL, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < ask->ledger_nr; i++)
 		for (int d = 0; d < ledgers[i]->device_nr; d++) {
 			struct tare_stream_groups groups;
 
@@ -187,8 +187,12 @@ void tare_streams_rows(struct tare_emit *e, const char *name,
 	tare_emit_table_end(e);
 }
 
-void tare_streams_data(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
+void tare_streams_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
+	if (e->format == TARE_EMIT_TEXT) {
+		tare_streams_text(e, ask);
+		return;
+	}
 	tare_emit_str(e, "by", "stream");
-	tare_streams_rows(e, "rows", ledgers, ledger_nr);
+	tare_streams_rows(e, "rows", ask);
 }

@@ -5,8 +5,8 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
+#include "view/by.h"
 #include "view/segment_sum.h"
-#include "view/text_table.h"
 
 /* Segments of one stream of one process. */
 struct tare_stream_group {
@@ -28,18 +28,11 @@ int tare_streams_compare(const void *a, const void *b); /* in that order */
 void tare_streams_free(struct tare_stream_groups *groups);
 void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
 
-/* Is the stream of any segment known? Also true where the segments were folded, and nobody knows. */
-bool tare_streams_is_any(const struct tare_ledger *const *ledgers, int ledger_nr);
-
 /* stream_text.c. The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
 void tare_streams_table(struct tare_emit *e, const char *title,
 			const struct tare_device_ledger *device, bool is_asked);
-void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers,
-		       int ledger_nr, const struct tare_text_style *style);
+void tare_streams_text(struct tare_emit *e, const struct tare_by_ask *ask);
 /* The table `name` of --by pool and --by stream. */
-void tare_streams_rows(struct tare_emit *e, const char *name,
-		       const struct tare_ledger *const *ledgers, int ledger_nr);
-void tare_streams_data(struct tare_emit *e, const struct tare_ledger *const *ledgers,
-		       int ledger_nr);
+void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_by_ask *ask);
 
 #endif

@@ -122,17 +122,9 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_str_free(&title);
 }
 
-void tare_streams_text(struct tare_str *out, const struct tare_ledger *const *ledgers,
-		       int ledger_nr, const struct tare_text_style *style)
+void tare_streams_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	size_t start = out->len;
-	struct tare_emit e;
-
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_pool_each(&e, ledgers, ledger_nr, add_device);
-	tare_str_add_char(out, '\n');
-	tare_pool_legend(&e);
-	tare_emit_end(&e);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
+	tare_pool_each(e, ask, add_device);
+	tare_str_add_char(e->out, '\n');
+	tare_pool_legend(e);
 }

@@ -2,6 +2,7 @@
 #include "view/tensors.h"
 
 #include "base/xalloc.h"
+#include "view/by.h"
 #include "view/device_text.h"
 
 #include <stdlib.h>
@@ -32,11 +33,11 @@ static struct place place_of(const struct tare_ledger *l, int i)
 	return (struct place){ l, NULL, host, &host->blocks };
 }
 
-bool tare_tensors_is_any(const struct tare_ledger *const *ledgers, int ledger_nr)
+bool tare_tensors_is_any(const struct tare_by_ask *ask)
 {
-	for (int i = 0; i < ledger_nr; i++)
-		for (int k = 0; k < place_nr(ledgers[i]); k++)
-			if (place_of(ledgers[i], k).rows->count)
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < place_nr(ask->ledgers[i]); k++)
+			if (place_of(ask->ledgers[i], k).rows->count)
 				return true;
 	return false;
 }
@@ -158,21 +159,18 @@ static void add_tensors(struct tare_emit *e, const struct place *p)
 	}
 }
 
-void tare_tensors_data(struct tare_emit *e, bool is_each, const struct tare_ledger *const *ledgers,
-		       int ledger_nr)
+static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	int n = e->format == TARE_EMIT_JSON ? 1 : ledger_nr;
+	bool is_each = ask->by == TARE_BY_TENSOR;
 
-	tare_emit_str(e, "by", is_each ? "tensor" : "category");
+	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	if (is_each)
-		tare_emit_table(e, "rows", NULL, tensor_columns,
-				(int)(sizeof(tensor_columns) / sizeof(tensor_columns[0])));
+		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(tensor_columns));
 	else
-		tare_emit_table(e, "rows", NULL, category_columns,
-				(int)(sizeof(category_columns) / sizeof(category_columns[0])));
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < place_nr(ledgers[i]); k++) {
-			struct place p = place_of(ledgers[i], k);
+		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(category_columns));
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < place_nr(ask->ledgers[i]); k++) {
+			struct place p = place_of(ask->ledgers[i], k);
 
 			(is_each ? add_tensors : add_categories)(e, &p);
 		}
@@ -278,20 +276,17 @@ static void show(struct tare_emit *e, bool is_each, const struct place *p)
 	tare_str_free(&title);
 }
 
-void tare_tensors_text(struct tare_str *out, bool is_each, const struct tare_ledger *const *ledgers,
-		       int ledger_nr, const struct tare_text_style *style)
+static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	size_t start = out->len;
-	struct tare_emit e;
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < place_nr(ask->ledgers[i]); k++) {
+			struct place p = place_of(ask->ledgers[i], k);
 
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	for (int i = 0; i < ledger_nr; i++)
-		for (int k = 0; k < place_nr(ledgers[i]); k++) {
-			struct place p = place_of(ledgers[i], k);
-
-			show(&e, is_each, &p);
+			show(e, ask->by == TARE_BY_TENSOR, &p);
 		}
-	tare_emit_end(&e);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
+}
+
+void tare_tensors_show(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	(e->format == TARE_EMIT_TEXT ? show_text : show_data)(e, ask);
 }

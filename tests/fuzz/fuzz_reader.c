@@ -14,7 +14,6 @@
 #include "view/ledger_csv.h"
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
-#include "view/phase.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -130,23 +129,19 @@ static void print(const char *path)
 static void show(const struct tare_ledger *const *ledgers, int n)
 {
 	static const struct tare_text_style style = { .width = 80 };
-	struct tare_phase_view phases = { ledgers[0], -1 };
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 
 	tare_ledger_text(&out, ledgers, n, &style);
-	for (int by = 0; by < TARE_BY_NR; by++)
-		tare_by_text(&out, (enum tare_by)by, ledgers, n, &style);
 	for (int format = TARE_EMIT_TEXT; format <= TARE_EMIT_CSV; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
 		if (format == TARE_EMIT_JSON)
 			tare_ledger_json(&e.json, ledgers[0]);
 		else if (format == TARE_EMIT_CSV)
 			tare_ledger_csv(&e, ledgers, n);
-		if (tare_phase_is_any(&phases))
-			tare_phase_show(&e, &phases);
-		for (int by = 0; by < TARE_BY_NR && format != TARE_EMIT_TEXT; by++)
-			tare_by_data(&e, (enum tare_by)by, ledgers, n);
+		for (int by = 0; by < TARE_BY_NR; by++)
+			tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1,
+								&style });
 		tare_emit_end(&e);
 	}
 	tare_str_free(&out);

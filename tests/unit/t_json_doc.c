@@ -6,7 +6,6 @@
 #include "test.h"
 #include "view/by.h"
 #include "view/ledger_json.h"
-#include "view/phase.h"
 #include "view/time.h"
 
 #include <stdlib.h>
@@ -137,7 +136,7 @@ static void check_by(enum tare_by by, int n, const struct tare_ledger *ledger)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_by_data(&e, by, &ledger, 1);
+	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1, NULL });
 	tare_emit_end(&e);
 	check_block(n, &out);
 	tare_str_free(&out);
@@ -177,15 +176,8 @@ TEST(phases_have_the_documented_keys)
 				      .devices = &device,
 				      .device_nr = 1 };
 	const struct tare_ledger ledger = { .phases = &row, .phase_nr = 1 };
-	const struct tare_phase_view view = { &ledger, -1 };
-	struct tare_str out = { 0 };
-	struct tare_emit e;
 
-	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_phase_show(&e, &view);
-	tare_emit_end(&e);
-	check_block(BY_PHASE, &out);
-	tare_str_free(&out);
+	check_by(TARE_BY_PHASE, BY_PHASE, &ledger);
 }
 
 TEST(time_has_the_documented_keys)

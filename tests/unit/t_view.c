@@ -117,14 +117,29 @@ TEST(screen_and_csv_balance)
 		}
 }
 
+static void by_text(struct tare_str *out, enum tare_by by, const struct tare_ledger *const *ledgers,
+		    int n)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	tare_by_show(&e, &(struct tare_by_ask){ by, ledgers, n, -1, &terminal });
+	tare_emit_end(&e);
+}
+
+static void graph_text(struct tare_str *out, const struct tare_ledger *ledger)
+{
+	by_text(out, TARE_BY_GRAPH, &ledger, 1);
+}
+
 TEST(graphs_that_look_alike_are_one_line)
 {
 	struct tare_str out = { 0 };
 
-	tare_graph_text(&out, sample_graphs(), &terminal);
+	graph_text(&out, sample_graphs());
 	golden_check("graphs.txt", tare_str_text(&out));
 	tare_str_cut(&out, 0);
-	tare_graph_text(&out, sample_train_end(), &terminal);
+	graph_text(&out, sample_train_end());
 	CHECK_STR(tare_str_text(&out), "graphs captured: 0\n");
 	tare_str_free(&out);
 }
@@ -144,7 +159,7 @@ TEST(graphs_keep_to_a_screen)
 	}
 	ledger.graphs = graphs;
 	ledger.graph_nr = 500;
-	tare_graph_text(&out, &ledger, &terminal);
+	graph_text(&out, &ledger);
 	for (const char *at = tare_str_text(&out); *at; at++)
 		lines += *at == '\n';
 	CHECK(lines <= 24);
@@ -175,7 +190,7 @@ static void check_json(const char *name, const struct tare_ledger *ledger, int b
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
 	tare_ledger_json(&e.json, ledger);
 	if (by >= 0)
-		tare_by_data(&e, (enum tare_by)by, &ledger, 1);
+		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1, NULL });
 	tare_emit_end(&e);
 	tare_str_add_char(&out, '\n');
 	golden_check(name, tare_str_text(&out));
@@ -215,11 +230,11 @@ TEST(by_on_the_screen)
 	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
 	struct tare_str out = { 0 };
 
-	tare_by_text(&out, TARE_BY_OWNER, both, 2, &terminal);
-	tare_by_text(&out, TARE_BY_ACCOUNT, both, 2, &terminal);
-	tare_by_text(&out, TARE_BY_LINE, both, 2, &terminal);
-	tare_by_text(&out, TARE_BY_STACK, both, 2, &terminal);
-	tare_by_text(&out, TARE_BY_TENSOR, both, 2, &terminal);
+	by_text(&out, TARE_BY_OWNER, both, 2);
+	by_text(&out, TARE_BY_ACCOUNT, both, 2);
+	by_text(&out, TARE_BY_LINE, both, 2);
+	by_text(&out, TARE_BY_STACK, both, 2);
+	by_text(&out, TARE_BY_TENSOR, both, 2);
 	golden_check("train.by.txt", tare_str_text(&out));
 	tare_str_free(&out);
 }
@@ -269,7 +284,7 @@ static void check_weakest(enum tare_evidence first, enum tare_evidence second)
 	CHECK_HAS(row, "inferred");
 	free(row);
 	tare_str_cut(&out, 0);
-	tare_by_text(&out, TARE_BY_ACCOUNT, both, 2, &terminal);
+	by_text(&out, TARE_BY_ACCOUNT, both, 2);
 	row = row_of(tare_str_text(&out), "streams");
 	CHECK_HAS(row, "inferred");
 	free(row);
@@ -289,7 +304,7 @@ TEST(pool_with_what_pins_it)
 	struct tare_str out = { 0 };
 	int64_t sum = 0;
 
-	tare_by_text(&out, TARE_BY_POOL, &ledger, 1, &terminal);
+	by_text(&out, TARE_BY_POOL, &ledger, 1);
 	golden_check("pool.txt", tare_str_text(&out));
 	tare_str_free(&out);
 	tare_pool_build(&groups, ledger, &ledger->devices[0]);
@@ -309,16 +324,16 @@ TEST(pool_by_stream)
 	const struct tare_ledger *ledger = sample_streams(), *plain;
 	struct tare_str out = { 0 };
 
-	tare_by_text(&out, TARE_BY_STREAM, &ledger, 1, &terminal);
+	by_text(&out, TARE_BY_STREAM, &ledger, 1);
 	golden_check("streams.txt", tare_str_text(&out));
 	tare_str_cut(&out, 0);
-	tare_by_text(&out, TARE_BY_POOL, &ledger, 1, &terminal);
+	by_text(&out, TARE_BY_POOL, &ledger, 1);
 	CHECK_HAS(tare_str_text(&out), "by stream");
 	CHECK_HAS(tare_str_text(&out),
 		  "cached on stream 0 (pool, high priority): 11.0 MiB, which the other");
 	tare_str_cut(&out, 0);
 	plain = sample_pool(); /* of no segment it is known */
-	tare_by_text(&out, TARE_BY_STREAM, &plain, 1, &terminal);
+	by_text(&out, TARE_BY_STREAM, &plain, 1);
 	CHECK_HAS(tare_str_text(&out), "holds no stream events");
 	tare_str_free(&out);
 }
@@ -335,11 +350,11 @@ TEST(pool_that_is_not_known)
 	const struct tare_ledger *one = &ledger;
 	struct tare_str out = { 0 };
 
-	tare_by_text(&out, TARE_BY_POOL, &one, 1, &terminal);
+	by_text(&out, TARE_BY_POOL, &one, 1);
 	CHECK_HAS(tare_str_text(&out), "folded");
 	tare_str_cut(&out, 0);
 	device.row_nr = 0;
-	tare_by_text(&out, TARE_BY_POOL, &one, 1, &terminal);
+	by_text(&out, TARE_BY_POOL, &one, 1);
 	CHECK_HAS(tare_str_text(&out), "holds no tensor events");
 	tare_str_free(&out);
 }
@@ -349,7 +364,7 @@ TEST(ranks_side_by_side)
 	const struct tare_ledger *ledger = sample_ranks();
 	struct tare_str out = { 0 };
 
-	tare_by_text(&out, TARE_BY_RANK, &ledger, 1, &terminal);
+	by_text(&out, TARE_BY_RANK, &ledger, 1);
 	golden_check("ranks.txt", tare_str_text(&out));
 	tare_str_free(&out);
 }
