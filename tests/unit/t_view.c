@@ -239,6 +239,25 @@ TEST(by_on_the_screen)
 	tare_str_free(&out);
 }
 
+/* Where every device has a counter, what is explained and what is not sum to what is used. */
+TEST(devices_line_by_line)
+{
+	const struct tare_ledger *ledger = sample_pair();
+	struct tare_ledger end = *ledger;
+	struct tare_str out = { 0 };
+
+	by_text(&out, TARE_BY_DEVICE, &ledger, 1);
+	CHECK_HAS(tare_str_text(&out), "EXPLAINED  UNEXPLAINED");
+	CHECK(!strstr(tare_str_text(&out), "all"));
+	tare_str_cut(&out, 0);
+	end.at = "end";
+	end.t_ns = 7;
+	ledger = &end;
+	by_text(&out, TARE_BY_DEVICE, &ledger, 1);
+	CHECK_HAS(tare_str_text(&out), "\nall");
+	tare_str_free(&out);
+}
+
 /* The row of `label`, up to its end. */
 static char *row_of(const char *text, const char *label)
 {
