@@ -107,7 +107,7 @@ void tare_emit_leave_out(struct tare_emit *e, const void *row)
 	sum_up(t, t->rest);
 }
 
-/* The label, the sums, and nothing in between. */
+/* The label, the sums, and nothing in between. A sum of no rows is 0. */
 static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *label)
 {
 	struct tare_emit_table *t = e->table;
@@ -116,7 +116,11 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 	if (e->format != TARE_EMIT_TEXT)
 		return;
 	for (size_t i = 0; i < t->column_count; i++) {
-		if (t->columns[i].is_sum || !t->columns[i].head)
+		if (t->columns[i].is_sum) {
+			sums[i].type = TARE_CELL_INT;
+			continue;
+		}
+		if (!t->columns[i].head)
 			continue;
 		sums[i] = (struct tare_cell){ .type = TARE_CELL_TEXT,
 					      .text = has_label ? "" : label };

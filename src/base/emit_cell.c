@@ -76,7 +76,7 @@ struct tare_cell tare_cell_of(const struct tare_column *c, const void *row)
 	return (struct tare_cell){ 0 };
 }
 
-/* What is not known adds nothing, and a sum of nothing is 0. */
+/* What is not known adds nothing. */
 void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell)
 {
 	int64_t more = 0;

@@ -123,220 +123,191 @@ bool tare_pool_is_any(const struct tare_by_ask *ask)
 
 /* ---- for scripts ---- */
 
-static const struct tare_column columns[] = {
-	TARE_LOOSE("at", "", TEXT),          TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("label", "", TEXT),       TARE_LOOSE("pid", "", COUNT),
-	TARE_LOOSE("generation", "", COUNT), TARE_LOOSE("expandable", "", FLAG),
-	TARE_LOOSE("trial", "", FLAG),       TARE_LOOSE("for_graphs", "", FLAG),
-	TARE_LOOSE("graph_pool", "", COUNT), TARE_LOOSE("first_graph", "", COUNT),
-	TARE_LOOSE("last_graph", "", COUNT), TARE_SEGMENT_SUM_DATA,
+void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *g,
+			 bool has_pid)
+{
+	struct tare_pool_row row = {
+		.at = at, .device = g->device->index, .of = *g, .sum = g->sum
+	};
+
+	tare_pool_label(&row.label, g);
+	if (has_pid)
+		tare_str_addf(&row.label, ", pid %lld", (long long)g->pid);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.label);
+}
+
+const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR] = {
+	TARE_COLUMN(tare_pool_row, at, "at", NULL, TEXT),
+	TARE_COLUMN(tare_pool_row, device, "device", NULL, COUNT),
+	TARE_COLUMN(tare_pool_row, label, "label", "PYTORCH'S", TEXT),
+	TARE_COLUMN(tare_pool_row, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_pool_row, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_pool_row, of.is_expandable, "expandable", NULL, FLAG),
+	TARE_COLUMN(tare_pool_row, of.is_trial, "trial", NULL, FLAG),
+	TARE_COLUMN(tare_pool_row, of.is_of_graph, "for_graphs", NULL, FLAG),
+	TARE_COLUMN(tare_pool_row, of.graph_pool, "graph_pool", NULL, COUNT,
+		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_pool_row, of.first_graph, "first_graph", NULL, COUNT,
+		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_pool_row, of.last_graph, "last_graph", NULL, COUNT,
+		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_SEGMENT_SUM_COLUMNS(tare_pool_row),
 };
 
+struct segment {
+	const char *at;
+	int device;
+	int64_t stuck, pin_age_ns;
+	bool has_pin, has_stream, has_age;
+	struct tare_str stream;
+	struct tare_pool_segment of;
+};
+
+#define PIN .when = TARE_WHEN(segment, has_pin)
+
 static const struct tare_column segment_columns[] = {
-	TARE_LOOSE("at", "", TEXT),           TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("pid", "", COUNT),         TARE_LOOSE("address", "", TEXT),
-	TARE_LOOSE("bytes", "", BYTES),       TARE_LOOSE("live_bytes", "", BYTES),
-	TARE_LOOSE("stuck_bytes", "", BYTES), TARE_LOOSE("blocks", "", COUNT),
-	TARE_LOOSE("expandable", "", FLAG),   TARE_LOOSE("trial", "", FLAG),
-	TARE_LOOSE("for_graphs", "", FLAG),   TARE_LOOSE("held", "", FLAG),
-	TARE_LOOSE("graph_pool", "", COUNT),  TARE_LOOSE("pin_address", "", TEXT),
-	TARE_LOOSE("pin_bytes", "", BYTES),   TARE_LOOSE("pin_age_ns", "", DURATION),
-	TARE_LOOSE("pin_source", "", TEXT),   TARE_LOOSE("stream", "", TEXT),
+	TARE_COLUMN(segment, at, "at", NULL, TEXT),
+	TARE_COLUMN(segment, device, "device", NULL, COUNT),
+	TARE_COLUMN(segment, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(segment, of.address, "address", NULL, ADDRESS),
+	TARE_COLUMN(segment, of.bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(segment, of.live, "live_bytes", NULL, BYTES),
+	TARE_COLUMN(segment, stuck, "stuck_bytes", NULL, BYTES),
+	TARE_COLUMN(segment, of.blocks, "blocks", NULL, COUNT),
+	TARE_COLUMN(segment, of.is_expandable, "expandable", NULL, FLAG),
+	TARE_COLUMN(segment, of.is_trial, "trial", NULL, FLAG),
+	TARE_COLUMN(segment, of.is_of_graph, "for_graphs", NULL, FLAG),
+	TARE_COLUMN(segment, of.is_held, "held", NULL, FLAG),
+	TARE_COLUMN(segment, of.graph_pool, "graph_pool", NULL, COUNT,
+		    .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(segment, of.pin_address, "pin_address", NULL, ADDRESS, PIN),
+	TARE_COLUMN(segment, of.pin_bytes, "pin_bytes", NULL, BYTES, PIN),
+	TARE_COLUMN(segment, pin_age_ns, "pin_age_ns", NULL, DURATION,
+		    .when = TARE_WHEN(segment, has_age)),
+	TARE_COLUMN(segment, of.pin_line, "pin_source", NULL, TEXT, PIN),
+	TARE_COLUMN(segment, stream, "stream", NULL, TEXT, .when = TARE_WHEN(segment, has_stream)),
+};
+
+struct collected {
+	const char *at;
+	int device;
+	struct tare_collected_ledger of;
 };
 
 static const struct tare_column collected_columns[] = {
-	TARE_LOOSE("at", "", TEXT),
-	TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("blocks", "", COUNT),
-	TARE_LOOSE("bytes", "", BYTES),
-	TARE_LOOSE("waiting_bytes", "", BYTES),
+	TARE_COLUMN(collected, at, "at", NULL, TEXT),
+	TARE_COLUMN(collected, device, "device", NULL, COUNT),
+	TARE_COLUMN(collected, of.blocks, "blocks", NULL, COUNT),
+	TARE_COLUMN(collected, of.bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(collected, of.waiting, "waiting_bytes", NULL, BYTES,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
 };
+
+struct witness {
+	const char *at;
+	int device;
+	int64_t rounding;
+	enum tare_evidence evidence;
+	struct tare_pool_witness of;
+};
+
+#define SAID     .unknown = TARE_UNKNOWN_NEGATIVE
+#define COMPARED .unknown = TARE_UNKNOWN_NEGATIVE, .when = TARE_WHEN(witness, of.is_compared)
 
 static const struct tare_column witness_columns[] = {
-	TARE_LOOSE("at", "", TEXT),
-	TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("pid", "", COUNT),
-	TARE_LOOSE("generation", "", COUNT),
-	TARE_LOOSE("t_ns", "", DURATION),
-	TARE_LOOSE("allocated_bytes", "", BYTES),
-	TARE_LOOSE("reserved_bytes", "", BYTES),
-	TARE_LOOSE("active_bytes", "", BYTES),
-	TARE_LOOSE("requested_bytes", "", BYTES),
-	TARE_LOOSE("inactive_split_bytes", "", BYTES),
-	TARE_LOOSE("rounding_bytes", "", BYTES),
-	TARE_LOOSE("live_bytes", "", BYTES),
-	TARE_LOOSE("segment_bytes", "", BYTES),
-	TARE_LOOSE("evidence", "", TEXT),
+	TARE_COLUMN(witness, at, "at", NULL, TEXT),
+	TARE_COLUMN(witness, device, "device", NULL, COUNT),
+	TARE_COLUMN(witness, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(witness, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(witness, of.t_ns, "t_ns", NULL, DURATION),
+	TARE_COLUMN(witness, of.allocated, "allocated_bytes", NULL, BYTES),
+	TARE_COLUMN(witness, of.reserved, "reserved_bytes", NULL, BYTES),
+	TARE_COLUMN(witness, of.active, "active_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(witness, of.requested, "requested_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(witness, of.inactive_split, "inactive_split_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(witness, rounding, "rounding_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(witness, of.live, "live_bytes", NULL, BYTES, COMPARED),
+	TARE_COLUMN(witness, of.segments, "segment_bytes", NULL, BYTES, COMPARED),
+	TARE_COLUMN(witness, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 };
 
-static void cell_known(struct tare_emit *e, int64_t v)
+static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
 {
-	if (v >= 0)
-		tare_emit_cell_int(e, v);
-	else
-		tare_emit_cell_unknown(e);
+	struct tare_pool_groups groups;
+
+	tare_pool_build(&groups, ledger, d);
+	for (size_t k = 0; k < groups.count; k++)
+		tare_pool_add_group(e, ledger->at, &groups.items[k], false);
+	tare_pool_free(&groups);
 }
 
-static void add_witness(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
-			const struct tare_pool_witness *s)
+static void add_segments(struct tare_emit *e, const struct tare_ledger *ledger,
+			 const struct tare_device_ledger *d)
 {
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_int(e, s->pid);
-	tare_emit_cell_int(e, s->generation);
-	tare_emit_cell_int(e, s->t_ns);
-	tare_emit_cell_int(e, s->allocated);
-	tare_emit_cell_int(e, s->reserved);
-	cell_known(e, s->active);
-	cell_known(e, s->requested);
-	cell_known(e, s->inactive_split);
-	cell_known(e, s->requested < 0 ? -1 : s->allocated - s->requested);
-	cell_known(e, s->is_compared ? s->live : -1);
-	cell_known(e, s->is_compared ? s->segments : -1);
-	tare_emit_cell_text(e, tare_evidence_name(TARE_EVIDENCE_WITNESS));
-	tare_emit_row(e);
-}
+	for (int i = 0; i < d->segment_nr; i++) {
+		const struct tare_pool_segment *s = &d->segments[i];
+		struct segment row = { .at = ledger->at,
+				       .device = d->index,
+				       .stuck = tare_pool_stuck(s),
+				       .pin_age_ns = d->t_ns - s->pin_born_ns,
+				       .has_pin = s->pin_bytes != 0,
+				       .has_age = s->pin_bytes && s->pin_born_ns >= 0,
+				       .has_stream = s->stream.kind != TARE_STREAM_NOT_KNOWN,
+				       .of = *s };
 
-static void cell_if(struct tare_emit *e, uint64_t v)
-{
-	if (v)
-		tare_emit_cell_uint(e, v);
-	else
-		tare_emit_cell_unknown(e);
-}
-
-static void add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *g)
-{
-	struct tare_str label = { 0 };
-
-	tare_pool_label(&label, g);
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, g->device->index);
-	tare_emit_cell_text(e, tare_str_text(&label));
-	tare_emit_cell_int(e, g->pid);
-	tare_emit_cell_int(e, g->generation);
-	tare_emit_cell_int(e, g->is_expandable);
-	tare_emit_cell_int(e, g->is_trial);
-	tare_emit_cell_int(e, g->is_of_graph);
-	cell_if(e, g->graph_pool);
-	cell_if(e, g->first_graph);
-	cell_if(e, g->last_graph);
-	tare_segment_sum_emit(e, &g->sum);
-	tare_emit_row(e);
-	tare_str_free(&label);
-}
-
-static void add_pin(struct tare_emit *e, const struct tare_device_ledger *d,
-		    const struct tare_pool_segment *s)
-{
-	if (!s->pin_bytes) {
-		for (int i = 0; i < 4; i++)
-			tare_emit_cell_unknown(e);
-		return;
+		tare_stream_label(&row.stream, &s->stream);
+		tare_emit_add(e, &row);
+		tare_str_free(&row.stream);
 	}
-	tare_emit_cell_textf(e, "0x%llx", (unsigned long long)s->pin_address);
-	tare_emit_cell_int(e, s->pin_bytes);
-	if (s->pin_born_ns < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, d->t_ns - s->pin_born_ns);
-	tare_emit_cell_text(e, s->pin_line);
 }
 
-static void add_stream(struct tare_emit *e, const struct tare_stream *stream)
+static void add_collected(struct tare_emit *e, const struct tare_ledger *ledger,
+			  const struct tare_device_ledger *d)
 {
-	struct tare_str name = { 0 };
-
-	if (stream->kind == TARE_STREAM_NOT_KNOWN)
-		return; /* missing cells are unknown */
-	tare_stream_label(&name, stream);
-	tare_emit_cell_text(e, tare_str_text(&name));
-	tare_str_free(&name);
+	if (d->segment_nr)
+		tare_emit_add(e, &(struct collected){ ledger->at, d->index, d->collected });
 }
 
-static void add_segment(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
-			const struct tare_pool_segment *s)
+static void add_witnesses(struct tare_emit *e, const struct tare_ledger *ledger,
+			  const struct tare_device_ledger *d)
 {
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_int(e, s->pid);
-	tare_emit_cell_textf(e, "0x%llx", (unsigned long long)s->address);
-	tare_emit_cell_int(e, s->bytes);
-	tare_emit_cell_int(e, s->live);
-	tare_emit_cell_int(e, s->live ? s->bytes - s->live : 0);
-	tare_emit_cell_uint(e, s->blocks);
-	tare_emit_cell_int(e, s->is_expandable);
-	tare_emit_cell_int(e, s->is_trial);
-	tare_emit_cell_int(e, s->is_of_graph);
-	tare_emit_cell_int(e, s->is_held);
-	cell_if(e, s->graph_pool);
-	add_pin(e, d, s);
-	add_stream(e, &s->stream);
-	tare_emit_row(e);
-}
+	for (int i = 0; i < d->pool_witness_nr; i++) {
+		const struct tare_pool_witness *s = &d->pool_witnesses[i];
 
-static void add_collected(struct tare_emit *e, const char *at, const struct tare_device_ledger *d)
-{
-	if (!d->segment_nr)
-		return;
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_uint(e, d->collected.blocks);
-	tare_emit_cell_int(e, d->collected.bytes);
-	if (d->collected.waiting < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, d->collected.waiting);
-	tare_emit_row(e);
-}
-
-static void add_groups(struct tare_emit *e, const struct tare_ledger *ledger)
-{
-	for (int i = 0; i < ledger->device_nr; i++) {
-		struct tare_pool_groups groups;
-
-		tare_pool_build(&groups, ledger, &ledger->devices[i]);
-		for (size_t k = 0; k < groups.count; k++)
-			add_group(e, ledger->at, &groups.items[k]);
-		tare_pool_free(&groups);
+		tare_emit_add(e, &(struct witness){
+					 .at = ledger->at,
+					 .device = d->index,
+					 .rounding = s->requested < 0 ? -1
+								      : s->allocated - s->requested,
+					 .evidence = TARE_EVIDENCE_WITNESS,
+					 .of = *s });
 	}
+}
+
+static void show_table(struct tare_emit *e, const char *name, const struct tare_column *columns,
+		       size_t count, const struct tare_by_ask *ask,
+		       void (*add)(struct tare_emit *e, const struct tare_ledger *ledger,
+				   const struct tare_device_ledger *d))
+{
+	tare_emit_table(e, name, NULL, columns, count);
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int d = 0; d < ask->ledgers[i]->device_nr; d++)
+			add(e, ask->ledgers[i], &ask->ledgers[i]->devices[d]);
+	tare_emit_table_end(e);
 }
 
 void tare_pool_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *const *ledgers = ask->ledgers;
-	int n = ask->ledger_nr;
-
 	if (e->format == TARE_EMIT_TEXT) {
 		tare_pool_text(e, ask);
 		return;
 	}
-	tare_emit_str(e, "by", "pool");
-	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < n; i++)
-		add_groups(e, ledgers[i]);
-	tare_emit_table_end(e);
-	tare_emit_table(e, "segments", NULL, segment_columns,
-			sizeof(segment_columns) / sizeof(segment_columns[0]));
-	for (int i = 0; i < n; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			for (int k = 0; k < ledgers[i]->devices[d].segment_nr; k++)
-				add_segment(e, ledgers[i]->at, &ledgers[i]->devices[d],
-					    &ledgers[i]->devices[d].segments[k]);
-	tare_emit_table_end(e);
+	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
+	show_table(e, "rows", TARE_COLUMNS(tare_pool_columns), ask, add_groups);
+	show_table(e, "segments", TARE_COLUMNS(segment_columns), ask, add_segments);
 	tare_streams_rows(e, "streams", ask);
-	tare_emit_table(e, "collected", NULL, collected_columns,
-			sizeof(collected_columns) / sizeof(collected_columns[0]));
-	for (int i = 0; i < n; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			add_collected(e, ledgers[i]->at, &ledgers[i]->devices[d]);
-	tare_emit_table_end(e);
-	tare_emit_table(e, "witness", NULL, witness_columns,
-			sizeof(witness_columns) / sizeof(witness_columns[0]));
-	for (int i = 0; i < n; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			for (int k = 0; k < ledgers[i]->devices[d].pool_witness_nr; k++)
-				add_witness(e, ledgers[i]->at, &ledgers[i]->devices[d],
-					    &ledgers[i]->devices[d].pool_witnesses[k]);
-	tare_emit_table_end(e);
+	show_table(e, "collected", TARE_COLUMNS(collected_columns), ask, add_collected);
+	show_table(e, "witness", TARE_COLUMNS(witness_columns), ask, add_witnesses);
 }

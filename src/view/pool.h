@@ -30,6 +30,22 @@ void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *led
 void tare_pool_free(struct tare_pool_groups *groups);
 void tare_pool_label(struct tare_str *out, const struct tare_pool_group *group);
 
+/* What is free beside live blocks of a segment. */
+int64_t tare_pool_stuck(const struct tare_pool_segment *segment);
+
+/* A row of groups, its columns, and how it is added; in a label the process stands only where there are several. */
+struct tare_pool_row {
+	const char *at;
+	int device;
+	struct tare_str label;
+	struct tare_pool_group of;
+	struct tare_segment_sum sum;
+};
+enum { TARE_POOL_COLUMN_NR = 19 };
+extern const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR];
+void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_pool_group *group,
+			 bool has_pid);
+
 /* Does anything of the device lie in segments whose blocks were reported? Also of a span that was folded. */
 bool tare_pool_is_there(const struct tare_device_ledger *device);
 

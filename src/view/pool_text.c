@@ -18,55 +18,45 @@ static bool is_of_several(const struct tare_pool_groups *groups)
 static void add_groups(struct tare_emit *e, const char *title,
 		       const struct tare_pool_groups *groups)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "PYTORCH'S", TEXT),
-		TARE_SEGMENT_SUM_SHOWN,
-	};
-	struct tare_segment_sum all = { 0 };
-	bool has_pids = is_of_several(groups);
-
-	tare_emit_table(e, "pool", title, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < groups->count; i++) {
-		struct tare_str label = { 0 };
-
-		tare_pool_label(&label, &groups->items[i]);
-		if (has_pids)
-			tare_str_addf(&label, ", pid %lld", (long long)groups->items[i].pid);
-		tare_emit_cell_text(e, tare_str_text(&label));
-		tare_segment_sum_show(e, &groups->items[i].sum);
-		tare_emit_row(e);
-		tare_segment_sum_join(&all, &groups->items[i].sum);
-		tare_str_free(&label);
-	}
-	if (groups->count > 1) {
-		tare_emit_rule(e);
-		tare_emit_cell_text(e, "all");
-		tare_segment_sum_show(e, &all);
-		tare_emit_row(e);
-	}
+	tare_emit_table(e, "pool", title, TARE_COLUMNS(tare_pool_columns));
+	for (size_t i = 0; i < groups->count; i++)
+		tare_pool_add_group(e, NULL, &groups->items[i], is_of_several(groups));
+	if (groups->count > 1)
+		tare_emit_sum(e, "all");
 	tare_emit_table_end(e);
 }
 
-static int64_t stuck(const struct tare_pool_segment *s)
+int64_t tare_pool_stuck(const struct tare_pool_segment *s)
 {
 	return s->live ? s->bytes - s->live : 0;
 }
+
+struct stuck {
+	int64_t bytes, age_ns;
+	bool has_age;
+	const char *oldest;
+	struct tare_pool_segment of;
+};
+
+static const struct tare_column stuck_columns[] = {
+	TARE_COLUMN(stuck, bytes, NULL, "STUCK", BYTES),
+	TARE_COLUMN(stuck, of.bytes, NULL, "OF", BYTES),
+	TARE_COLUMN(stuck, of.blocks, NULL, "BLOCKS", COUNT),
+	TARE_COLUMN(stuck, oldest, NULL, "OLDEST", TEXT),
+	TARE_COLUMN(stuck, age_ns, NULL, "AGE", DURATION, .when = TARE_WHEN(stuck, has_age)),
+	TARE_COLUMN(stuck, of.pin_short_line, NULL, "FROM", TEXT),
+};
 
 static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d,
 			const struct tare_pool_segment *s)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_emit_cell_int(e, stuck(s));
-	tare_emit_cell_int(e, s->bytes);
-	tare_emit_cell_uint(e, s->blocks);
-	tare_emit_cell_text(e, tare_units_human(text, (uint64_t)s->pin_bytes));
-	if (s->pin_born_ns < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, d->t_ns - s->pin_born_ns);
-	tare_emit_cell_text(e, s->pin_short_line);
-	tare_emit_row(e);
+	tare_emit_add(e, &(struct stuck){ .bytes = tare_pool_stuck(s),
+					  .age_ns = d->t_ns - s->pin_born_ns,
+					  .has_age = s->pin_born_ns >= 0,
+					  .oldest = tare_units_human(text, (uint64_t)s->pin_bytes),
+					  .of = *s });
 }
 
 /* Objects in a cycle stay until Python looks for cycles, and with them the tensors that they have. */
@@ -104,26 +94,21 @@ static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, 
 /* They come with most stuck in them first. */
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "STUCK", BYTES),  TARE_LOOSE(NULL, "OF", BYTES),
-		TARE_LOOSE(NULL, "BLOCKS", COUNT), TARE_LOOSE(NULL, "OLDEST", TEXT),
-		TARE_LOOSE(NULL, "AGE", DURATION), TARE_LOOSE(NULL, "FROM", TEXT),
-	};
 	int64_t rest = 0;
 	int n = 0;
 
-	while (n < d->segment_nr && stuck(&d->segments[n]))
+	while (n < d->segment_nr && tare_pool_stuck(&d->segments[n]))
 		n++;
 	if (!n)
 		return;
 	tare_str_add_char(e->out, '\n');
 	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first",
-			columns, sizeof(columns) / sizeof(columns[0]));
+			TARE_COLUMNS(stuck_columns));
 	for (int i = 0; i < n && i < SCREEN_SEGMENTS; i++)
 		add_segment(e, d, &d->segments[i]);
 	tare_emit_table_end(e);
 	for (int i = SCREEN_SEGMENTS; i < n; i++)
-		rest += stuck(&d->segments[i]);
+		rest += tare_pool_stuck(&d->segments[i]);
 	if (n > SCREEN_SEGMENTS) {
 		char text[TARE_UNITS_TEXT_MAX];
 

@@ -12,22 +12,16 @@ struct tare_segment_sum {
 };
 
 void tare_segment_sum_take(struct tare_segment_sum *sum, const struct tare_pool_segment *segment);
-void tare_segment_sum_join(struct tare_segment_sum *all, const struct tare_segment_sum *sum);
 
-/* On the screen: what stands behind the first column, and its cells. */
-#define TARE_SEGMENT_SUM_SHOWN                                                                     \
-	TARE_LOOSE(NULL, "NR", COUNT), TARE_LOOSE(NULL, "BLOCKS", COUNT),                          \
-		TARE_LOOSE(NULL, "LIVE", BYTES), TARE_LOOSE(NULL, "CACHED", BYTES),                \
-		TARE_LOOSE(NULL, "STUCK", BYTES), TARE_LOOSE(NULL, "FOR GRAPHS", BYTES),           \
-		TARE_LOOSE(NULL, "ALL", BYTES)
-void tare_segment_sum_show(struct tare_emit *e, const struct tare_segment_sum *sum);
-
-/* The same for scripts. */
-#define TARE_SEGMENT_SUM_DATA                                                                      \
-	TARE_LOOSE("segments", "", COUNT), TARE_LOOSE("blocks", "", COUNT),                        \
-		TARE_LOOSE("bytes", "", BYTES), TARE_LOOSE("live_bytes", "", BYTES),               \
-		TARE_LOOSE("cached_bytes", "", BYTES), TARE_LOOSE("stuck_bytes", "", BYTES),       \
-		TARE_LOOSE("held_bytes", "", BYTES)
-void tare_segment_sum_emit(struct tare_emit *e, const struct tare_segment_sum *sum);
+/* Columns of a row's struct with a field `sum`. */
+#define TARE_SEGMENT_SUM_COLUMNS(ROW)                                                              \
+	TARE_COLUMN(ROW, sum.segments, "segments", "NR", COUNT, .is_sum = true),                   \
+		TARE_COLUMN(ROW, sum.blocks, "blocks", "BLOCKS", COUNT, .is_sum = true),           \
+		TARE_COLUMN(ROW, sum.bytes, "bytes", NULL, BYTES),                                 \
+		TARE_COLUMN(ROW, sum.live, "live_bytes", "LIVE", BYTES, .is_sum = true),           \
+		TARE_COLUMN(ROW, sum.cached, "cached_bytes", "CACHED", BYTES, .is_sum = true),     \
+		TARE_COLUMN(ROW, sum.stuck, "stuck_bytes", "STUCK", BYTES, .is_sum = true),        \
+		TARE_COLUMN(ROW, sum.held, "held_bytes", "FOR GRAPHS", BYTES, .is_sum = true),     \
+		TARE_COLUMN(ROW, sum.bytes, NULL, "ALL", BYTES, .is_sum = true)
 
 #endif

@@ -2,9 +2,12 @@
 #include "view/stream.h"
 
 #include "base/array.h"
+#include "base/units.h"
 #include "view/pool.h"
 
 #include <stdlib.h>
+
+enum { SCREEN_NOTES = 5 };
 
 static bool is_alike(const struct tare_stream_group *g, const struct tare_pool_segment *s)
 {
@@ -113,86 +116,186 @@ bool tare_streams_is_any(const struct tare_by_ask *ask)
 	return false;
 }
 
-/* ---- for scripts ---- */
+/* ---- the table ---- */
+
+struct row {
+	const char *at;
+	int device;
+	struct tare_str label;
+	bool is_known, is_of_pool;
+	int64_t pid, generation;
+	struct tare_stream stream;
+	struct tare_segment_sum sum;
+};
+
+static const char *kind_name(unsigned kind)
+{
+	static const char *const kinds[] = {
+		[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default",
+		[TARE_STREAM_OF_POOL] = "pool",        [TARE_STREAM_EXTERNAL] = "external",
+		[TARE_STREAM_OTHER] = "other",
+	};
+
+	return kinds[kind];
+}
+
+#define OF_POOL .when = TARE_WHEN(row, is_of_pool)
 
 static const struct tare_column columns[] = {
-	TARE_LOOSE("at", "", TEXT),
-	TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("label", "", TEXT),
-	TARE_LOOSE("pid", "", COUNT),
-	TARE_LOOSE("generation", "", COUNT),
-	TARE_LOOSE("kind", "", TEXT),
-	TARE_LOOSE("id", "", TEXT),
-	TARE_LOOSE("number", "", COUNT),
-	TARE_LOOSE("priority", "", COUNT),
-	TARE_SEGMENT_SUM_DATA,
-	TARE_LOOSE("blocks_otherwise", "", COUNT),
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, device, "device", NULL, COUNT),
+	TARE_COLUMN(row, label, "label", "STREAM", TEXT),
+	TARE_COLUMN(row, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(row, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, stream.kind, "kind", NULL, TEXT, .name = kind_name),
+	TARE_COLUMN(row, stream.id, "id", NULL, ADDRESS, .when = TARE_WHEN(row, is_known)),
+	TARE_COLUMN(row, stream.number, "number", NULL, COUNT, OF_POOL),
+	TARE_COLUMN(row, stream.priority, "priority", NULL, COUNT, OF_POOL),
+	TARE_SEGMENT_SUM_COLUMNS(row),
+	TARE_COLUMN(row, sum.otherwise, "blocks_otherwise", NULL, COUNT),
 };
 
-static const char *const kinds[] = {
-	[TARE_STREAM_NOT_KNOWN] = "not known", [TARE_STREAM_DEFAULT] = "default",
-	[TARE_STREAM_OF_POOL] = "pool",        [TARE_STREAM_EXTERNAL] = "external",
-	[TARE_STREAM_OTHER] = "other",
-};
-
-static void add_stream(struct tare_emit *e, const struct tare_stream *s)
+static void add_label(struct tare_str *out, const struct tare_stream_group *g, bool has_pid)
 {
-	tare_emit_cell_text(e, kinds[s->kind]);
-	if (s->kind == TARE_STREAM_NOT_KNOWN)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_textf(e, "0x%llx", (unsigned long long)s->id);
-	if (s->kind == TARE_STREAM_OF_POOL) {
-		tare_emit_cell_uint(e, s->number);
-		tare_emit_cell_int(e, s->priority);
-	} else {
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
+	tare_stream_label(out, &g->stream);
+	if (has_pid)
+		tare_str_addf(out, ", pid %lld", (long long)g->pid);
+}
+
+static void add_rows(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
+		     const struct tare_stream_groups *groups)
+{
+	bool has_pids = groups->has_pids && e->format == TARE_EMIT_TEXT;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct tare_stream_group *g = &groups->items[i];
+		struct row row = { .at = at,
+				   .device = d->index,
+				   .is_known = g->stream.kind != TARE_STREAM_NOT_KNOWN,
+				   .is_of_pool = g->stream.kind == TARE_STREAM_OF_POOL,
+				   .pid = g->pid,
+				   .generation = g->generation,
+				   .stream = g->stream,
+				   .sum = g->sum };
+
+		add_label(&row.label, g, has_pids);
+		tare_emit_add(e, &row);
+		tare_str_free(&row.label);
 	}
 }
 
-static void add_row(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
-		    const struct tare_stream_group *g)
-{
-	struct tare_str name = { 0 };
-
-	tare_stream_label(&name, &g->stream);
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_text(e, tare_str_text(&name));
-	tare_emit_cell_int(e, g->pid);
-	tare_emit_cell_int(e, g->generation);
-	add_stream(e, &g->stream);
-	tare_segment_sum_emit(e, &g->sum);
-	tare_emit_cell_uint(e, g->sum.otherwise);
-	tare_emit_row(e);
-	tare_str_free(&name);
-}
+/* ---- for scripts ---- */
 
 void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_by_ask *ask)
 {
-	const struct tare_ledger *const *ledgers = ask->ledgers;
-
-	tare_emit_table(e, name, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, name, NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ask->ledger_nr; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++) {
+		for (int k = 0; k < ask->ledgers[i]->device_nr; k++) {
+			const struct tare_device_ledger *d = &ask->ledgers[i]->devices[k];
 			struct tare_stream_groups groups;
 
-			tare_streams_build(&groups, &ledgers[i]->devices[d]);
-			for (size_t k = 0; k < groups.count; k++)
-				add_row(e, ledgers[i]->at, &ledgers[i]->devices[d],
-					&groups.items[k]);
+			tare_streams_build(&groups, d);
+			add_rows(e, ask->ledgers[i]->at, d, &groups);
 			tare_streams_free(&groups);
 		}
 	tare_emit_table_end(e);
 }
 
+/* ---- for people ---- */
+
+static int64_t unused(const struct tare_stream_group *g)
+{
+	return g->sum.cached + g->sum.stuck;
+}
+
+static int by_unused(const void *a, const void *b)
+{
+	const struct tare_stream_group *x = a, *y = b;
+	int64_t more = unused(y) - unused(x);
+
+	return more ? (more > 0) - (more < 0) : tare_streams_compare(a, b);
+}
+
+/* What is cached for one stream is nothing to the others, however much they need. Changes the order. */
+static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	qsort(groups->items, groups->count, sizeof(*groups->items), by_unused);
+	for (size_t i = 0; i < groups->count && i < SCREEN_NOTES; i++) {
+		const struct tare_stream_group *g = &groups->items[i];
+		struct tare_str name = { 0 };
+
+		if (unused(g) == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
+			continue;
+		add_label(&name, g, groups->has_pids);
+		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use",
+			       tare_str_text(&name), tare_units_mib(text, unused(g)));
+		tare_str_free(&name);
+	}
+}
+
+static void add_otherwise(struct tare_emit *e, uint64_t blocks)
+{
+	if (blocks)
+		tare_emit_note(
+			e,
+			"%llu block%s came while another stream was current than that of %s segment: "
+			"whoever asked named the stream",
+			(unsigned long long)blocks, blocks == 1 ? "" : "s",
+			blocks == 1 ? "its" : "their");
+}
+
+void tare_streams_table(struct tare_emit *e, const char *title,
+			const struct tare_device_ledger *device, bool is_asked)
+{
+	struct tare_stream_groups groups;
+	uint64_t otherwise = 0;
+
+	tare_streams_build(&groups, device);
+	if (groups.is_several || (is_asked && groups.count)) {
+		if (!is_asked)
+			tare_str_add_char(e->out, '\n');
+		tare_emit_table(e, "streams", title, TARE_COLUMNS(columns));
+		add_rows(e, NULL, device, &groups);
+		if (is_asked && groups.count > 1)
+			tare_emit_sum(e, "all");
+		tare_emit_table_end(e);
+		for (size_t i = 0; i < groups.count; i++)
+			otherwise += groups.items[i].sum.otherwise;
+		if (groups.is_several)
+			add_notes(e, &groups);
+		add_otherwise(e, otherwise);
+	}
+	tare_streams_free(&groups);
+}
+
+static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
+		       const struct tare_device_ledger *d)
+{
+	struct tare_str title = { 0 };
+
+	tare_pool_title(&title, ledger, d);
+	if (d->segment_nr)
+		tare_streams_table(e, tare_str_text(&title), d, true);
+	else
+		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
+	tare_str_free(&title);
+}
+
+static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	tare_pool_each(e, ask, add_device);
+	tare_str_add_char(e->out, '\n');
+	tare_pool_legend(e);
+}
+
 void tare_streams_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	if (e->format == TARE_EMIT_TEXT) {
-		tare_streams_text(e, ask);
+		show_text(e, ask);
 		return;
 	}
-	tare_emit_str(e, "by", "stream");
+	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	tare_streams_rows(e, "rows", ask);
 }

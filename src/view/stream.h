@@ -28,10 +28,9 @@ int tare_streams_compare(const void *a, const void *b); /* in that order */
 void tare_streams_free(struct tare_stream_groups *groups);
 void tare_stream_label(struct tare_str *out, const struct tare_stream *stream);
 
-/* stream_text.c. The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
+/* The table of a device, and what is cached where; nothing where there is only one stream, unless it is asked for. */
 void tare_streams_table(struct tare_emit *e, const char *title,
 			const struct tare_device_ledger *device, bool is_asked);
-void tare_streams_text(struct tare_emit *e, const struct tare_by_ask *ask);
 /* The table `name` of --by pool and --by stream. */
 void tare_streams_rows(struct tare_emit *e, const char *name, const struct tare_by_ask *ask);
 

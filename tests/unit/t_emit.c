@@ -299,3 +299,17 @@ TEST(bound_fields_as_json)
 	CHECK_HAS(tare_str_text(&s), "  ],\n  \"none\": null\n}\n");
 	tare_str_free(&s);
 }
+
+TEST(a_sum_of_no_rows_is_zero)
+{
+	struct tare_str s = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, &s);
+	tare_emit_table(&e, "rows", NULL, TARE_COLUMNS(bound_columns));
+	tare_emit_sum(&e, "all");
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+	CHECK_HAS(tare_str_text(&s), "\nall                   0.0     0.0\n");
+	tare_str_free(&s);
+}
