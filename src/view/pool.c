@@ -251,12 +251,13 @@ static void add_segments(struct tare_emit *e, const struct tare_ledger *ledger,
 		struct segment row = { .at = ledger->at,
 				       .device = d->index,
 				       .stuck = tare_pool_stuck(s),
-				       .pin_age_ns = d->t_ns - s->pin_born_ns,
 				       .has_pin = s->pin_bytes != 0,
 				       .has_age = s->pin_bytes && s->pin_born_ns >= 0,
 				       .has_stream = s->stream.kind != TARE_STREAM_NOT_KNOWN,
 				       .of = *s };
 
+		if (row.has_age)
+			row.pin_age_ns = d->t_ns - s->pin_born_ns;
 		tare_stream_label(&row.stream, &s->stream);
 		tare_emit_add(e, &row);
 		tare_str_free(&row.stream);

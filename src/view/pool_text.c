@@ -52,11 +52,12 @@ static void add_segment(struct tare_emit *e, const struct tare_device_ledger *d,
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_emit_add(e, &(struct stuck){ .bytes = tare_pool_stuck(s),
-					  .age_ns = d->t_ns - s->pin_born_ns,
-					  .has_age = s->pin_born_ns >= 0,
-					  .oldest = tare_units_human(text, (uint64_t)s->pin_bytes),
-					  .of = *s });
+	tare_emit_add(e,
+		      &(struct stuck){ .bytes = tare_pool_stuck(s),
+				       .age_ns = s->pin_born_ns < 0 ? 0 : d->t_ns - s->pin_born_ns,
+				       .has_age = s->pin_born_ns >= 0,
+				       .oldest = tare_units_human(text, (uint64_t)s->pin_bytes),
+				       .of = *s });
 }
 
 /* Objects in a cycle stay until Python looks for cycles, and with them the tensors that they have. */
