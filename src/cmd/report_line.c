@@ -94,7 +94,7 @@ int tare_report_line(struct tare_str *text, const struct tare_ledger *const *led
 			tare_loss_text(text, ledgers[0], WIDTH);
 		tare_emit_uint(&e, "tare", 1);
 		if (o->format == TARE_EMIT_JSON)
-			tare_loss_json(&e.json, ledgers[0]);
+			tare_loss_json(&e, ledgers[0]);
 		for (int i = 0; i < ledger_nr; i++) {
 			if (i == 1)
 				tare_emit_open(&e, "also", '[');

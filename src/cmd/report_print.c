@@ -89,7 +89,7 @@ static void write_json(struct tare_str *out, const struct ledgers *l,
 			tare_emit_open(&e, "also", '[');
 		if (i)
 			tare_emit_open(&e, NULL, '{');
-		tare_ledger_json(&e.json, l->shown[i]);
+		tare_ledger_json(&e, l->shown[i]);
 		if (o->by >= 0)
 			write_json_by(&e, l, o, i);
 		if (i)

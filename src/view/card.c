@@ -137,47 +137,42 @@ void tare_card_text(struct tare_str *out, const struct tare_device_ledger *devic
 }
 
 /* ---- JSON ---- */
-static void add_bytes(struct tare_json *j, const char *key, uint64_t bytes)
-{
-	if (bytes == TARE_NOT_KNOWN)
-		tare_json_null(j, key);
-	else
-		tare_json_u64(j, key, bytes);
-}
+struct card {
+	const char *profile;
+	uint64_t free;
+	struct tare_card_ledger of;
+};
 
-static void add_card_json(struct tare_json *j, const struct tare_card_ledger *card)
-{
-	tare_json_open(j, "card", '{');
-	tare_json_u64(j, "total_bytes", card->total);
-	tare_json_u64(j, "reserved_bytes", card->reserved);
-	add_bytes(j, "used_bytes", card->used);
-	add_bytes(j, "free_bytes", free_of(card));
-	tare_json_str(j, "profile", *card->name ? card->name : NULL);
-	if (card->has_profile)
-		tare_json_u64(j, "context_bytes", card->context);
-	else
-		tare_json_null(j, "context_bytes");
-	tare_json_close(j);
-}
+static const struct tare_column card_columns[] = {
+	TARE_COLUMN(card, of.total, "total_bytes", NULL, BYTES),
+	TARE_COLUMN(card, of.reserved, "reserved_bytes", NULL, BYTES),
+	TARE_COLUMN(card, of.used, "used_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(card, free, "free_bytes", NULL, BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(card, profile, "profile", NULL, TEXT),
+	TARE_COLUMN(card, of.context, "context_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(card, of.has_profile)),
+};
 
-void tare_card_json(struct tare_json *j, const struct tare_device_ledger *d)
-{
-	if (d->card.is_there)
-		add_card_json(j, &d->card);
-	else
-		tare_json_null(j, "card");
-	tare_json_open(j, "refused", '[');
-	for (int i = 0; i < d->refusal_nr; i++) {
-		const struct tare_refusal *r = &d->refusals[i];
+static const struct tare_column refused_columns[] = {
+	TARE_COLUMN(tare_refusal, api, "api", NULL, TEXT),
+	TARE_COLUMN(tare_refusal, owner, "owner", NULL, TEXT),
+	TARE_COLUMN(tare_refusal, count, "count", NULL, COUNT),
+	TARE_COLUMN(tare_refusal, largest, "largest_bytes", NULL, BYTES),
+	TARE_COLUMN(tare_refusal, missing, "missing_bytes", NULL, BYTES),
+	TARE_COLUMN(tare_refusal, first_ns, "first_t_ns", NULL, DURATION),
+};
 
-		tare_json_open(j, NULL, '{');
-		tare_json_str(j, "api", r->api);
-		tare_json_str(j, "owner", r->owner);
-		tare_json_u64(j, "count", r->count);
-		tare_json_u64(j, "largest_bytes", r->largest);
-		tare_json_u64(j, "missing_bytes", r->missing);
-		tare_json_i64(j, "first_t_ns", r->first_ns);
-		tare_json_close(j);
+void tare_card_json(struct tare_emit *e, const struct tare_device_ledger *d)
+{
+	struct card card = { .of = d->card };
+
+	if (d->card.is_there) {
+		card.profile = *d->card.name ? d->card.name : NULL;
+		card.free = free_of(&d->card);
 	}
-	tare_json_close(j);
+	tare_emit_object(e, "card", TARE_COLUMNS(card_columns), d->card.is_there ? &card : NULL);
+	tare_emit_table(e, "refused", NULL, TARE_COLUMNS(refused_columns));
+	for (int i = 0; i < d->refusal_nr; i++)
+		tare_emit_add(e, &d->refusals[i]);
+	tare_emit_table_end(e);
 }

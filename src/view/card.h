@@ -3,7 +3,7 @@
 #ifndef TARE_VIEW_CARD_H
 #define TARE_VIEW_CARD_H
 
-#include "base/json.h"
+#include "base/emit.h"
 #include "view/columns.h"
 #include "view/text_table.h"
 
@@ -15,6 +15,6 @@ void tare_card_rows(struct tare_text_table *t, const struct tare_columns *c,
 /* Below the table: what was refused, and which rows are the GPU's own. */
 void tare_card_text(struct tare_str *out, const struct tare_device_ledger *device,
 		    const struct tare_text_style *style);
-void tare_card_json(struct tare_json *j, const struct tare_device_ledger *d);
+void tare_card_json(struct tare_emit *e, const struct tare_device_ledger *d);
 
 #endif

@@ -55,92 +55,81 @@ static const struct part parts[PART_NR] = {
 
 /* Asked for, not resident: no leaf, so it enters no sum. */
 struct account {
-	const struct part *part;
-	const char *name, *label;   /* name: of the category below it, or NULL */
+	struct tare_str path;
+	const char *label, *account;
+	int64_t pid, generation;
+	bool is_leaf, is_known;     /* known: else there may be some, and nothing says how much */
 	int64_t bytes, most, count; /* most: -1, not kept */
 	enum tare_evidence evidence;
 };
 
-static void add_path(struct tare_json *j, const struct tare_host_ledger *h, const struct account *a)
-{
-	struct tare_str path = { 0 };
+#define KNOWN .when = TARE_WHEN(account, is_known)
 
-	tare_str_addf(&path, "process:%lld", (long long)h->pid);
+static const struct tare_column columns[] = {
+	TARE_COLUMN(account, path, "path", NULL, TEXT),
+	TARE_COLUMN(account, label, "label", NULL, TEXT),
+	TARE_COLUMN(account, account, "account", NULL, TEXT),
+	TARE_COLUMN(account, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(account, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(account, is_leaf, "leaf", NULL, FLAG),
+	TARE_COLUMN(account, bytes, "bytes", NULL, BYTES, KNOWN),
+	TARE_COLUMN(account, most, "most_bytes", NULL, BYTES, KNOWN,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(account, count, "count", NULL, COUNT, KNOWN),
+	TARE_COLUMN(account, evidence, "evidence", NULL, TEXT, KNOWN, .name = tare_evidence_name),
+};
+
+/* `name`: of the category below the account, or NULL. */
+static void add_account(struct tare_emit *e, const struct tare_host_ledger *h, const char *name,
+			struct account a)
+{
+	a.pid = h->pid;
+	a.generation = h->generation;
+	tare_str_addf(&a.path, "process:%lld", (long long)h->pid);
 	if (h->generation)
-		tare_str_addf(&path, ".%lld", (long long)h->generation);
-	tare_str_addf(&path, "/%s", a->part->key);
-	if (a->name)
-		tare_row_path_add(&path, a->name);
-	tare_json_str(j, "path", tare_str_text(&path));
-	tare_str_free(&path);
+		tare_str_addf(&a.path, ".%lld", (long long)h->generation);
+	tare_str_addf(&a.path, "/%s", a.account);
+	if (name)
+		tare_row_path_add(&a.path, name);
+	tare_emit_add(e, &a);
+	tare_str_free(&a.path);
 }
 
-static void add_account(struct tare_json *j, const struct tare_host_ledger *h,
-			const struct account *a)
+static void add_part(struct tare_emit *e, const struct tare_host_ledger *h, const struct part *part)
 {
-	tare_json_open(j, NULL, '{');
-	add_path(j, h, a);
-	tare_json_str(j, "label", a->label);
-	tare_json_str(j, "account", a->part->key);
-	tare_json_i64(j, "pid", h->pid);
-	tare_json_i64(j, "generation", h->generation);
-	tare_json_bool(j, "leaf", false);
-	tare_json_i64(j, "bytes", a->bytes);
-	if (a->most < 0)
-		tare_json_null(j, "most_bytes");
-	else
-		tare_json_i64(j, "most_bytes", a->most);
-	tare_json_i64(j, "count", a->count);
-	tare_json_str(j, "evidence", tare_evidence_name(a->evidence));
-	tare_json_close(j);
-}
-
-static void add_part(struct tare_json *j, const struct tare_host_ledger *h, const struct part *part)
-{
-	add_account(j, h,
-		    &(struct account){ part, NULL, part->label, part->bytes(&h->tensors),
-				       part->most ? part->most(&h->tensors) : -1,
-				       part->count(&h->tensors), h->evidence });
+	add_account(e, h, NULL,
+		    (struct account){ .account = part->key,
+				      .label = part->label,
+				      .is_known = true,
+				      .bytes = part->bytes(&h->tensors),
+				      .most = part->most ? part->most(&h->tensors) : -1,
+				      .count = part->count(&h->tensors),
+				      .evidence = h->evidence });
 	for (int i = 0; part == &parts[BLOCKS] && i < h->category_nr; i++) {
 		const struct tare_category_sum *c = &h->categories[i];
 		const char *name = tare_category_name(c->category);
 
-		add_account(j, h,
-			    &(struct account){ part, name, name, c->bytes, -1, (int64_t)c->count,
-					       c->evidence });
+		add_account(e, h, name,
+			    (struct account){ .account = part->key,
+					      .label = name,
+					      .is_known = true,
+					      .bytes = c->bytes,
+					      .most = -1,
+					      .count = (int64_t)c->count,
+					      .evidence = c->evidence });
 	}
 }
 
-static const struct part paused = { "paused", "tensors made while recording was paused", NULL, NULL,
-				    NULL };
-
-/* There may be some, and nothing says how much. */
-static void add_unknown(struct tare_json *j, const struct tare_host_ledger *h)
+void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host)
 {
-	struct account a = { .part = &paused };
-
-	tare_json_open(j, NULL, '{');
-	add_path(j, h, &a);
-	tare_json_str(j, "label", paused.label);
-	tare_json_str(j, "account", paused.key);
-	tare_json_i64(j, "pid", h->pid);
-	tare_json_i64(j, "generation", h->generation);
-	tare_json_bool(j, "leaf", false);
-	tare_json_null(j, "bytes");
-	tare_json_null(j, "most_bytes");
-	tare_json_null(j, "count");
-	tare_json_null(j, "evidence");
-	tare_json_close(j);
-}
-
-void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host)
-{
-	tare_json_open(j, "accounts", '[');
+	tare_emit_table(e, "accounts", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; host->tensors.is_known && i < PART_NR; i++)
-		add_part(j, host, &parts[i]);
+		add_part(e, host, &parts[i]);
 	if (host->tensors.is_known && host->tensors.is_partial)
-		add_unknown(j, host);
-	tare_json_close(j);
+		add_account(e, host, NULL,
+			    (struct account){ .account = "paused",
+					      .label = "tensors made while recording was paused" });
+	tare_emit_table_end(e);
 }
 
 /* ---- on a screen ---- */

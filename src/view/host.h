@@ -3,12 +3,12 @@
 #ifndef TARE_VIEW_HOST_H
 #define TARE_VIEW_HOST_H
 
-#include "base/json.h"
+#include "base/emit.h"
 #include "ledger/ledger.h"
 #include "view/text_table.h"
 
 /* The member `accounts` of a process. */
-void tare_host_json(struct tare_json *j, const struct tare_host_ledger *host);
+void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host);
 
 /* A table of the processes with most in tensors, and an empty line; nothing where there are none. */
 void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/ledger_json.h"
 
-#include "trace/bytes.h"
+#include "trace/format.h"
 #include "view/advice.h"
 #include "view/card.h"
 #include "view/host.h"
@@ -12,131 +12,200 @@
 /* The version of the contract: 1 for as long as members are only added. */
 enum { CONTRACT = 1 };
 
-static void add_bytes(struct tare_json *j, const char *key, uint64_t bytes)
+struct at {
+	const char *label;
+	int64_t t_ns;
+};
+
+static const struct tare_column at_columns[] = {
+	TARE_COLUMN(at, label, "label", NULL, TEXT),
+	TARE_COLUMN(at, t_ns, "t_ns", NULL, DURATION, .unknown = TARE_UNKNOWN_NEGATIVE),
+};
+
+static const char *account_key(unsigned account)
 {
-	if (tare_bytes_are_known(bytes))
-		tare_json_u64(j, key, bytes);
-	else
-		tare_json_null(j, key);
+	return tare_accounts[account].key;
 }
 
-/* Ids and times are negative where there is none. */
-static void add_if_known(struct tare_json *j, const char *key, int64_t v)
+#define HUGE .unknown = TARE_UNKNOWN_HUGE
+#define SAID .unknown = TARE_UNKNOWN_NEGATIVE
+
+/* Low and high are those of a row that is not contended too. */
+static const struct tare_column row_columns[] = {
+	TARE_COLUMN(tare_row, path, "path", NULL, TEXT),
+	TARE_COLUMN(tare_row, label, "label", NULL, TEXT),
+	TARE_COLUMN(tare_row, account, "account", NULL, TEXT, .name = account_key),
+	TARE_COLUMN(tare_row, pid, "pid", NULL, COUNT, SAID),
+	TARE_COLUMN(tare_row, rank, "rank", NULL, COUNT, SAID),
+	TARE_COLUMN(tare_row, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_row, leaf, "leaf", NULL, FLAG),
+	TARE_COLUMN(tare_row, bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(tare_row, low, "low", NULL, BYTES),
+	TARE_COLUMN(tare_row, high, "high", NULL, BYTES),
+	TARE_COLUMN(tare_row, contended, "contended", NULL, FLAG),
+	TARE_COLUMN(tare_row, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	TARE_COLUMN(tare_row, elastic, "elastic", NULL, FLAG),
+	TARE_COLUMN(tare_row, count, "count", NULL, COUNT),
+	TARE_COLUMN(tare_row, driver_ns, "driver_ns", NULL, DURATION),
+};
+
+struct device {
+	const char *uuid;
+	int64_t need;
+	bool is_known, is_counted; /* used: at all, by a counter */
+	struct tare_device_ledger of;
+};
+
+static void add_card(struct tare_emit *e, const char *key, const void *row)
 {
-	if (v < 0)
-		tare_json_null(j, key);
-	else
-		tare_json_i64(j, key, v);
+	const struct device *d = row;
+
+	(void)key; /* `card` and `refused` */
+	tare_card_json(e, &d->of);
 }
 
-static void add_row(struct tare_json *j, const struct tare_row *row)
+static void add_accounts(struct tare_emit *e, const char *key, const void *row)
 {
-	tare_json_open(j, NULL, '{');
-	tare_json_str(j, "path", row->path);
-	tare_json_str(j, "label", row->label);
-	tare_json_str(j, "account", tare_accounts[row->account].key);
-	add_if_known(j, "pid", row->pid);
-	add_if_known(j, "rank", row->rank);
-	tare_json_i64(j, "generation", row->generation);
-	tare_json_bool(j, "leaf", row->leaf);
-	tare_json_i64(j, "bytes", row->bytes);
-	tare_json_i64(j, "low", row->contended ? row->low : row->bytes);
-	tare_json_i64(j, "high", row->contended ? row->high : row->bytes);
-	tare_json_bool(j, "contended", row->contended);
-	tare_json_str(j, "evidence", tare_evidence_name(row->evidence));
-	tare_json_bool(j, "elastic", row->elastic);
-	tare_json_u64(j, "count", row->count);
-	tare_json_u64(j, "driver_ns", row->driver_ns);
-	tare_json_close(j);
+	const struct device *d = row;
+
+	tare_emit_table(e, key, NULL, TARE_COLUMNS(row_columns));
+	for (int i = 0; i < d->of.row_nr; i++) {
+		struct tare_row account = d->of.rows[i];
+
+		if (!account.contended)
+			account.low = account.high = account.bytes;
+		tare_emit_add(e, &account);
+	}
+	tare_emit_table_end(e);
 }
 
-static void add_device(struct tare_json *j, const struct tare_device_ledger *d)
-{
-	bool is_counted = d->used != TARE_NOT_KNOWN && d->used_by != TARE_EVIDENCE_INFERRED;
+static const struct tare_column device_columns[] = {
+	TARE_COLUMN(device, of.index, "index", NULL, COUNT),
+	TARE_COLUMN(device, of.host, "host", NULL, TEXT),
+	TARE_COLUMN(device, of.name, "name", NULL, TEXT),
+	TARE_COLUMN(device, uuid, "uuid", NULL, TEXT),
+	TARE_COLUMN(device, of.total, "total_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(device, of.used, "used_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(device, of.reserved, "reserved_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(device, of.used_start, "used_start_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(device, need, "need_bytes", NULL, BYTES, .when = TARE_WHEN(device, is_known)),
+	TARE_COLUMN(device, of.elastic, "elastic_bytes", NULL, BYTES),
+	TARE_COLUMN(device, of.t_ns, "t_ns", NULL, DURATION, SAID),
+	TARE_COLUMN(device, of.peak_t_ns, "peak_t_ns", NULL, DURATION, SAID),
+	TARE_COLUMN(device, of.peak_used, "peak_used_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(device, of.used_by, "used_evidence", NULL, TEXT, .name = tare_evidence_name),
+	TARE_COLUMN(device, of.nvml, "nvml", NULL, FLAG),
+	TARE_COLUMN(device, of.integrated, "integrated", NULL, FLAG),
+	TARE_COLUMN(device, of.simulated, "simulated", NULL, FLAG),
+	TARE_NESTED("card", add_card),
+	TARE_NESTED("accounts", add_accounts),
+	TARE_COLUMN(device, of.unexplained, "unexplained_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(device, is_counted)),
+};
 
-	tare_json_open(j, NULL, '{');
-	tare_json_i64(j, "index", d->index);
-	tare_json_str(j, "host", d->host);
-	tare_json_str(j, "name", d->name);
-	tare_json_str(j, "uuid", d->uuid[0] ? d->uuid : NULL);
-	add_bytes(j, "total_bytes", d->total);
-	add_bytes(j, "used_bytes", d->used);
-	add_bytes(j, "reserved_bytes", d->reserved);
-	add_bytes(j, "used_start_bytes", d->used_start);
-	if (d->used == TARE_NOT_KNOWN)
-		tare_json_null(j, "need_bytes");
-	else
-		tare_json_i64(j, "need_bytes", (int64_t)d->used - d->elastic);
-	tare_json_i64(j, "elastic_bytes", d->elastic);
-	add_if_known(j, "t_ns", d->t_ns);
-	add_if_known(j, "peak_t_ns", d->peak_t_ns);
-	add_bytes(j, "peak_used_bytes", d->peak_used);
-	tare_json_str(j, "used_evidence", tare_evidence_name(d->used_by));
-	tare_json_bool(j, "nvml", d->nvml);
-	tare_json_bool(j, "integrated", d->integrated);
-	tare_json_bool(j, "simulated", d->simulated);
-	tare_card_json(j, d);
-	tare_json_open(j, "accounts", '[');
-	for (int i = 0; i < d->row_nr; i++)
-		add_row(j, &d->rows[i]);
-	tare_json_close(j);
-	if (is_counted)
-		tare_json_i64(j, "unexplained_bytes", d->unexplained);
-	else
-		tare_json_null(j, "unexplained_bytes");
-	tare_json_close(j);
+static void add_devices(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "devices", NULL, TARE_COLUMNS(device_columns));
+	for (int i = 0; i < ledger->device_nr; i++) {
+		const struct tare_device_ledger *d = &ledger->devices[i];
+		struct device device = { .uuid = d->uuid[0] ? d->uuid : NULL, .of = *d };
+
+		device.is_known = d->used != TARE_NOT_KNOWN;
+		device.is_counted = device.is_known && d->used_by != TARE_EVIDENCE_INFERRED;
+		device.need = (int64_t)d->used - d->elastic;
+		tare_emit_add(e, &device);
+	}
+	tare_emit_table_end(e);
 }
 
-static void add_host(struct tare_json *j, const struct tare_host_ledger *h)
+static void add_host_accounts(struct tare_emit *e, const char *key, const void *row)
 {
-	tare_json_open(j, NULL, '{');
-	tare_json_i64(j, "pid", h->pid);
-	tare_json_str(j, "name", h->name);
-	tare_json_i64(j, "generation", h->generation);
-	add_bytes(j, "pss_bytes", h->pss);
-	add_bytes(j, "rss_bytes", h->rss);
-	add_bytes(j, "anon_bytes", h->anon);
-	add_bytes(j, "file_bytes", h->file);
-	add_bytes(j, "shmem_bytes", h->shmem);
-	add_bytes(j, "swap_bytes", h->swap);
-	add_bytes(j, "peak_rss_bytes", h->peak_rss);
-	add_bytes(j, "pinned_bytes", h->pinned);
-	add_bytes(j, "registered_bytes", h->registered);
-	tare_host_json(j, h);
-	/* What was asked for is no leaf: the law still holds, with all that is resident unexplained. */
-	add_bytes(j, "unexplained_bytes", h->pss);
-	tare_json_close(j);
+	(void)key; /* `accounts` */
+	tare_host_json(e, row);
 }
 
-static void add_finding(struct tare_json *j, const struct tare_device_ledger *d,
+/* What was asked for is no leaf: the law still holds, with all that is resident unexplained. */
+static const struct tare_column host_columns[] = {
+	TARE_COLUMN(tare_host_ledger, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_host_ledger, name, "name", NULL, TEXT),
+	TARE_COLUMN(tare_host_ledger, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_host_ledger, pss, "pss_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, rss, "rss_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, anon, "anon_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, file, "file_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, shmem, "shmem_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, swap, "swap_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, peak_rss, "peak_rss_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, pinned, "pinned_bytes", NULL, BYTES, HUGE),
+	TARE_COLUMN(tare_host_ledger, registered, "registered_bytes", NULL, BYTES, HUGE),
+	TARE_NESTED("accounts", add_host_accounts),
+	TARE_COLUMN(tare_host_ledger, pss, "unexplained_bytes", NULL, BYTES, HUGE),
+};
+
+static void add_hosts(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "host", NULL, TARE_COLUMNS(host_columns));
+	for (int i = 0; i < ledger->host_nr; i++)
+		tare_emit_add(e, &ledger->hosts[i]);
+	tare_emit_table_end(e);
+}
+
+struct finding {
+	const char *advice, *known, *name, *less;
+	struct tare_str text;
+	int device;
+	struct tare_finding of;
+};
+
+static const struct tare_column finding_columns[] = {
+	TARE_COLUMN(finding, advice, "advice", NULL, TEXT),
+	TARE_COLUMN(finding, device, "device", NULL, COUNT),
+	TARE_COLUMN(finding, of.account, "account", NULL, TEXT, .name = account_key),
+	TARE_COLUMN(finding, of.pid, "pid", NULL, COUNT, SAID),
+	TARE_COLUMN(finding, of.bytes, "saves_bytes", NULL, BYTES),
+	TARE_COLUMN(finding, known, "known", NULL, TEXT),
+	TARE_COLUMN(finding, name, "name", NULL, TEXT),
+	TARE_COLUMN(finding, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(finding, text, "finding", NULL, TEXT),
+	TARE_COLUMN(finding, less, "less", NULL, TEXT),
+};
+
+static void add_finding(struct tare_emit *e, const struct tare_device_ledger *d,
 			const struct tare_finding *f)
 {
-	const struct tare_advice_info *info = &tare_advices[f->advice];
-	struct tare_str text = { 0 };
+	struct finding row = { .advice = tare_advices[f->advice].key,
+			       .known = tare_known_name(tare_advices[f->advice].known),
+			       .name = f->name[0] ? f->name : NULL,
+			       .less = tare_finding_less(f),
+			       .device = d->index,
+			       .of = *f };
 
-	tare_advice_finding(&text, f);
-	tare_json_open(j, NULL, '{');
-	tare_json_str(j, "advice", info->key);
-	tare_json_i64(j, "device", d->index);
-	tare_json_str(j, "account", tare_accounts[f->account].key);
-	add_if_known(j, "pid", f->pid);
-	tare_json_i64(j, "saves_bytes", f->bytes);
-	tare_json_str(j, "known", tare_known_name(info->known));
-	tare_json_str(j, "name", f->name[0] ? f->name : NULL);
-	tare_json_u64(j, "count", f->count);
-	tare_json_str(j, "finding", tare_str_text(&text));
-	tare_json_str(j, "less", tare_finding_less(f));
-	tare_json_close(j);
-	tare_str_free(&text);
+	tare_advice_finding(&row.text, f);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.text);
 }
 
-static void add_advice(struct tare_json *j, const struct tare_ledger *ledger)
+static void add_advice(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_json_open(j, "advice", '[');
+	tare_emit_table(e, "advice", NULL, TARE_COLUMNS(finding_columns));
 	for (int i = 0; i < ledger->device_nr; i++)
 		for (int k = 0; k < ledger->devices[i].finding_nr; k++)
-			add_finding(j, &ledger->devices[i], &ledger->devices[i].findings[k]);
-	tare_json_close(j);
+			add_finding(e, &ledger->devices[i], &ledger->devices[i].findings[k]);
+	tare_emit_table_end(e);
+}
+
+static const struct tare_column pause_columns[] = {
+	TARE_COLUMN(tare_pause_ledger, from_ns, "from_ns", NULL, DURATION),
+	TARE_COLUMN(tare_pause_ledger, to_ns, "to_ns", NULL, DURATION, SAID),
+	TARE_COLUMN(tare_pause_ledger, is_stop, "stop", NULL, FLAG),
+};
+
+static void add_pauses(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "pauses", NULL, TARE_COLUMNS(pause_columns));
+	for (int i = 0; i < ledger->pause_nr; i++)
+		tare_emit_add(e, &ledger->pauses[i]);
+	tare_emit_table_end(e);
 }
 
 /* At `peak` every device has a time of its own; with one device that is the ledger's time too. */
@@ -147,37 +216,21 @@ static int64_t time_of(const struct tare_ledger *ledger)
 	return ledger->t_ns;
 }
 
-void tare_ledger_json(struct tare_json *j, const struct tare_ledger *ledger)
+void tare_ledger_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_json_u64(j, "tare", CONTRACT);
-	tare_json_open(j, "at", '{');
-	tare_json_str(j, "label", ledger->at);
-	add_if_known(j, "t_ns", time_of(ledger));
-	tare_json_close(j);
-	tare_json_bool(j, "opened_gpu", ledger->opened_gpu);
-	tare_json_open(j, "devices", '[');
-	for (int i = 0; i < ledger->device_nr; i++)
-		add_device(j, &ledger->devices[i]);
-	tare_json_close(j);
-	tare_oom_json(j, ledger);
-	tare_training_json(j, ledger);
-	tare_json_open(j, "host", '[');
-	for (int i = 0; i < ledger->host_nr; i++)
-		add_host(j, &ledger->hosts[i]);
-	tare_json_close(j);
-	add_advice(j, ledger);
-	tare_loss_json(j, ledger);
-	tare_json_open(j, "pauses", '[');
-	for (int i = 0; i < ledger->pause_nr; i++) {
-		tare_json_open(j, NULL, '{');
-		tare_json_i64(j, "from_ns", ledger->pauses[i].from_ns);
-		add_if_known(j, "to_ns", ledger->pauses[i].to_ns);
-		tare_json_bool(j, "stop", ledger->pauses[i].is_stop);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
-	tare_json_open(j, "degraded", '[');
+	tare_emit_uint(e, "tare", CONTRACT);
+	tare_emit_object(e, "at", TARE_COLUMNS(at_columns),
+			 &(struct at){ ledger->at, time_of(ledger) });
+	tare_emit_flag(e, "opened_gpu", ledger->opened_gpu);
+	add_devices(e, ledger);
+	tare_oom_json(e, ledger);
+	tare_training_json(e, ledger);
+	add_hosts(e, ledger);
+	add_advice(e, ledger);
+	tare_loss_json(e, ledger);
+	add_pauses(e, ledger);
+	tare_emit_open(e, "degraded", '[');
 	for (int i = 0; i < ledger->degraded_nr; i++)
-		tare_json_str(j, NULL, ledger->degraded[i]);
-	tare_json_close(j);
+		tare_emit_str(e, NULL, ledger->degraded[i]);
+	tare_emit_close(e);
 }

@@ -64,29 +64,22 @@ void tare_loss_text(struct tare_str *out, const struct tare_ledger *ledger, size
 	add(out, &others, width);
 }
 
-void tare_loss_json(struct tare_json *j, const struct tare_ledger *ledger)
-{
-	tare_json_open(j, "losses", '[');
-	for (int i = 0; i < ledger->loss_nr; i++) {
-		const struct tare_loss *l = &ledger->losses[i];
+static const struct tare_column columns[] = {
+	TARE_COLUMN(tare_loss, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_loss, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_loss, program, "program", NULL, TEXT),
+	TARE_COLUMN(tare_loss, tid, "tid", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_loss, records, "records", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tare_loss, from_ns, "from_ns", NULL, DURATION),
+	TARE_COLUMN(tare_loss, to_ns, "to_ns", NULL, DURATION),
+	TARE_COLUMN(tare_loss, reason, "reason", NULL, TEXT),
+	TARE_COLUMN(tare_loss, why, "why", NULL, TEXT),
+};
 
-		tare_json_open(j, NULL, '{');
-		tare_json_i64(j, "pid", l->pid);
-		tare_json_i64(j, "generation", l->generation);
-		tare_json_str(j, "program", l->program);
-		if (l->tid)
-			tare_json_u64(j, "tid", l->tid);
-		else
-			tare_json_null(j, "tid");
-		if (l->records)
-			tare_json_u64(j, "records", l->records);
-		else
-			tare_json_null(j, "records");
-		tare_json_i64(j, "from_ns", l->from_ns);
-		tare_json_i64(j, "to_ns", l->to_ns);
-		tare_json_str(j, "reason", l->reason);
-		tare_json_str(j, "why", l->why);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
+void tare_loss_json(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "losses", NULL, TARE_COLUMNS(columns));
+	for (int i = 0; i < ledger->loss_nr; i++)
+		tare_emit_add(e, &ledger->losses[i]);
+	tare_emit_table_end(e);
 }

@@ -2,7 +2,7 @@
 #include "view/oom.h"
 
 #include "base/units.h"
-#include "trace/bytes.h"
+#include "trace/format.h"
 
 enum { MAX_OOMS = 4 };
 
@@ -105,43 +105,46 @@ void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
 			      ledger->oom_nr - MAX_OOMS);
 }
 
-static void add_if_known(struct tare_json *j, const char *key, uint64_t bytes)
-{
-	if (tare_bytes_are_known(bytes))
-		tare_json_u64(j, key, bytes);
-	else
-		tare_json_null(j, key);
-}
+struct row {
+	const char *by;
+	struct tare_oom of;
+};
 
-void tare_oom_json(struct tare_json *j, const struct tare_ledger *ledger)
+#define KNOWN .unknown = TARE_UNKNOWN_HUGE
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, of.number, "number", NULL, COUNT),
+	TARE_COLUMN(row, of.device, "device", NULL, COUNT),
+	TARE_COLUMN(row, of.t_ns, "t_ns", NULL, DURATION),
+	TARE_COLUMN(row, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(row, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, of.program, "program", NULL, TEXT),
+	TARE_COLUMN(row, by, "by", NULL, TEXT),
+	TARE_COLUMN(row, of.api, "api", NULL, TEXT),
+	TARE_COLUMN(row, of.owner, "owner", NULL, TEXT),
+	TARE_COLUMN(row, of.source, "source", NULL, TEXT),
+	TARE_COLUMN(row, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(row, of.asked, "asked_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.segment, "driver_asked_bytes", NULL, BYTES, KNOWN),
+	TARE_COLUMN(row, of.allocated, "allocated_bytes", NULL, BYTES, KNOWN),
+	TARE_COLUMN(row, of.reserved, "reserved_bytes", NULL, BYTES, KNOWN),
+	TARE_COLUMN(row, of.free, "free_bytes", NULL, BYTES, KNOWN),
+	TARE_COLUMN(row, of.elastic, "elastic_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.stuck, "stuck_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.held, "held_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.others, "others_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.verdict, "verdict", NULL, TEXT, .name = tare_oom_verdict_name),
+};
+
+void tare_oom_json(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_json_open(j, "out_of_memory", '[');
+	tare_emit_table(e, "out_of_memory", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->oom_nr; i++) {
-		const struct tare_oom *o = &ledger->ooms[i];
+		struct row row = { ledger->ooms[i].is_torch ? "torch" : "driver", ledger->ooms[i] };
 
-		tare_json_open(j, NULL, '{');
-		tare_json_i64(j, "number", o->number);
-		tare_json_i64(j, "device", o->device);
-		tare_json_i64(j, "t_ns", o->t_ns);
-		tare_json_i64(j, "pid", o->pid);
-		tare_json_i64(j, "generation", o->generation);
-		tare_json_str(j, "program", o->program);
-		tare_json_str(j, "by", o->is_torch ? "torch" : "driver");
-		tare_json_str(j, "api", o->api);
-		tare_json_str(j, "owner", o->owner);
-		tare_json_str(j, "source", o->source);
-		tare_json_u64(j, "count", o->count);
-		tare_json_u64(j, "asked_bytes", o->asked);
-		add_if_known(j, "driver_asked_bytes", o->segment ? o->segment : TARE_NOT_KNOWN);
-		add_if_known(j, "allocated_bytes", o->allocated);
-		add_if_known(j, "reserved_bytes", o->reserved);
-		add_if_known(j, "free_bytes", o->free);
-		tare_json_i64(j, "elastic_bytes", o->elastic);
-		tare_json_i64(j, "stuck_bytes", o->stuck);
-		tare_json_i64(j, "held_bytes", o->held);
-		tare_json_i64(j, "others_bytes", o->others);
-		tare_json_str(j, "verdict", tare_oom_verdict_name(o->verdict));
-		tare_json_close(j);
+		if (!row.of.segment) /* the driver was not asked */
+			row.of.segment = TARE_NOT_KNOWN;
+		tare_emit_add(e, &row);
 	}
-	tare_json_close(j);
+	tare_emit_table_end(e);
 }

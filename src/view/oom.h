@@ -3,7 +3,7 @@
 #ifndef TARE_VIEW_OOM_H
 #define TARE_VIEW_OOM_H
 
-#include "base/json.h"
+#include "base/emit.h"
 #include "ledger/ledger.h"
 #include "view/text_table.h"
 
@@ -12,7 +12,7 @@ const char *tare_oom_verdict_name(enum tare_oom_verdict verdict); /* for scripts
 /* Nothing where memory never ran out. */
 void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
 		   const struct tare_text_style *style);
-void tare_oom_json(struct tare_json *j,
+void tare_oom_json(struct tare_emit *e,
 		   const struct tare_ledger *ledger); /* the member "out_of_memory" */
 
 #endif

@@ -3,16 +3,18 @@
 
 #include "base/units.h"
 
+#include <math.h>
+
 enum { MAX_TRAININGS = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
 
 enum unit { TIME, COUNT, BYTES };
 
 static const struct figure {
-	const char *key, *label;
+	const char *label;
 	enum unit unit;
 	bool is_gpu; /* means nothing on the CPU */
 } figures[TARE_TRAINING_NR] = {
-#define TARE_TRAINING(KEY, key, unit, is_gpu, label) { key, label, unit, is_gpu },
+#define TARE_TRAINING(KEY, key, unit, is_gpu, label) { label, unit, is_gpu },
 #include "ledger/training/training.def"
 #undef TARE_TRAINING
 };
@@ -59,78 +61,112 @@ static int64_t parameters_of(const struct tare_training *t)
 
 /* ---- for scripts ---- */
 
-static void add_step(struct tare_json *j, const char *key, const struct tare_training *t,
+struct step {
+	bool is_on_gpu;
+	struct tare_training_step of;
+};
+
+static const struct tare_column step_columns[] = {
+#define TARE_TRAINING(KEY, key, unit, is_gpu, label)                                               \
+	TARE_COLUMN(step, of.figures[TARE_TRAINING_##KEY], key, NULL, COUNT,                       \
+		    .when = (is_gpu) ? TARE_WHEN(step, is_on_gpu) : 0),
+#include "ledger/training/training.def"
+#undef TARE_TRAINING
+};
+
+struct most {
+	const char *at;
+	int64_t t_ns, bytes, parameters, batch, other;
+	double parameters_ratio, input_ratio;
+};
+
+static const struct tare_column most_columns[] = {
+	TARE_COLUMN(most, at, "at", NULL, TEXT),
+	TARE_COLUMN(most, t_ns, "t_ns", NULL, DURATION),
+	TARE_COLUMN(most, bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(most, parameters, "parameter_bytes", NULL, BYTES),
+	TARE_COLUMN(most, parameters_ratio, "parameters_ratio", NULL, NUMBER),
+	TARE_COLUMN(most, batch, "batch_bytes", NULL, BYTES),
+	TARE_COLUMN(most, input_ratio, "input_ratio", NULL, NUMBER),
+	TARE_COLUMN(most, other, "other_bytes", NULL, BYTES),
+};
+
+static double ratio(int64_t bytes, int64_t of)
+{
+	return of > 0 ? (double)bytes / (double)of : NAN;
+}
+
+static void add_step(struct tare_emit *e, const char *key, const struct tare_training *t,
 		     const struct tare_training_step *step)
 {
-	tare_json_open(j, key, '{');
-	for (int i = 0; i < TARE_TRAINING_NR; i++) {
-		if (figures[i].is_gpu && t->device < 0)
-			tare_json_null(j, figures[i].key);
-		else
-			tare_json_i64(j, figures[i].key, step->figures[i]);
-	}
-	tare_json_close(j);
+	tare_emit_object(e, key, TARE_COLUMNS(step_columns),
+			 &(struct step){ .is_on_gpu = t->device >= 0, .of = *step });
 }
 
-static void add_ratio(struct tare_json *j, const char *key, int64_t bytes, int64_t of)
+static void add_first(struct tare_emit *e, const char *key, const void *row)
 {
-	if (of > 0)
-		tare_json_number(j, key, (double)bytes / (double)of);
-	else
-		tare_json_null(j, key);
+	const struct tare_training *t = row;
+
+	add_step(e, key, t, &t->first);
 }
 
-static void add_most(struct tare_json *j, const struct tare_training *t)
+static void add_steady(struct tare_emit *e, const char *key, const void *row)
 {
+	const struct tare_training *t = row;
+
+	add_step(e, key, t, &t->steady);
+}
+
+static void add_most(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct tare_training *t = row;
 	int64_t model = sum_of(t, MODEL), batch = sum_of(t, BATCH), other = sum_of(t, OTHER);
+	struct most most = { .at = t->most_at,
+			     .t_ns = t->most_ns,
+			     .bytes = model + batch + other,
+			     .parameters = parameters_of(t),
+			     .parameters_ratio = ratio(model, parameters_of(t)),
+			     .batch = batch,
+			     .input_ratio = ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes),
+			     .other = other };
 
-	if (!parameters_of(t)) {
-		tare_json_null(j, "most");
-		return;
-	}
-	tare_json_open(j, "most", '{');
-	tare_json_str(j, "at", t->most_at);
-	tare_json_i64(j, "t_ns", t->most_ns);
-	tare_json_i64(j, "bytes", model + batch + other);
-	tare_json_i64(j, "parameter_bytes", parameters_of(t));
-	add_ratio(j, "parameters_ratio", model, parameters_of(t));
-	tare_json_i64(j, "batch_bytes", batch);
-	add_ratio(j, "input_ratio", batch, t->most[TARE_CATEGORY_INPUT].bytes);
-	tare_json_i64(j, "other_bytes", other);
-	tare_json_close(j);
+	tare_emit_object(e, key, TARE_COLUMNS(most_columns), most.parameters ? &most : NULL);
 }
 
-static void add_counts(struct tare_json *j, const struct tare_training *t)
+static void add_counts(struct tare_emit *e, const char *key, const void *row)
 {
-	tare_json_open(j, "steps_of_threads", '[');
+	const struct tare_training *t = row;
+
+	tare_emit_open(e, key, '[');
 	for (size_t i = 0; i < t->thread_nr; i++)
-		tare_json_u64(j, NULL, t->counts[i]);
-	tare_json_close(j);
+		tare_emit_uint(e, NULL, t->counts[i]);
+	tare_emit_close(e);
 }
 
-void tare_training_json(struct tare_json *j, const struct tare_ledger *ledger)
+static const char *by_name(unsigned by)
 {
-	tare_json_open(j, "training", '[');
-	for (int i = 0; i < ledger->training_nr; i++) {
-		const struct tare_training *t = &ledger->trainings[i];
+	return by_names[by];
+}
 
-		tare_json_open(j, NULL, '{');
-		tare_json_i64(j, "pid", t->pid);
-		tare_json_i64(j, "generation", t->generation);
-		tare_json_str(j, "program", t->program);
-		if (t->device < 0)
-			tare_json_null(j, "device");
-		else
-			tare_json_i64(j, "device", t->device);
-		tare_json_str(j, "steps_by", by_names[t->by]);
-		tare_json_u64(j, "steps", t->count);
-		add_counts(j, t);
-		add_step(j, "first", t, &t->first);
-		add_step(j, "steady", t, &t->steady);
-		add_most(j, t);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
+static const struct tare_column columns[] = {
+	TARE_COLUMN(tare_training, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_training, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_training, program, "program", NULL, TEXT),
+	TARE_COLUMN(tare_training, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_training, by, "steps_by", NULL, TEXT, .name = by_name),
+	TARE_COLUMN(tare_training, count, "steps", NULL, COUNT),
+	TARE_NESTED("steps_of_threads", add_counts),
+	TARE_NESTED("first", add_first),
+	TARE_NESTED("steady", add_steady),
+	TARE_NESTED("most", add_most),
+};
+
+void tare_training_json(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "training", NULL, TARE_COLUMNS(columns));
+	for (int i = 0; i < ledger->training_nr; i++)
+		tare_emit_add(e, &ledger->trainings[i]);
+	tare_emit_table_end(e);
 }
 
 /* ---- for people ---- */

@@ -136,7 +136,7 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 	for (int format = TARE_EMIT_TEXT; format <= TARE_EMIT_CSV; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
 		if (format == TARE_EMIT_JSON)
-			tare_ledger_json(&e.json, ledgers[0]);
+			tare_ledger_json(&e, ledgers[0]);
 		else if (format == TARE_EMIT_CSV)
 			tare_ledger_csv(&e, ledgers, n);
 		for (int by = 0; by < TARE_BY_NR; by++)

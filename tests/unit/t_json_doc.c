@@ -125,7 +125,7 @@ TEST(a_ledger_has_the_documented_keys)
 	ledger.losses = &loss;
 	ledger.loss_nr = 1;
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_ledger_json(&e.json, &ledger);
+	tare_ledger_json(&e, &ledger);
 	tare_emit_end(&e);
 	check_block(LEDGER, &out);
 	tare_str_free(&out);
@@ -210,7 +210,7 @@ TEST(a_ledger_read_back_balances)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_ledger_json(&e.json, sample_pair());
+	tare_ledger_json(&e, sample_pair());
 	tare_emit_end(&e);
 	CHECK_INT(tare_json_parse(&arena, out.data, out.len, &root, NULL), 0);
 	for (device = tare_json_get(root, "devices")->first; device; device = device->next) {

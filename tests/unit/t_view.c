@@ -188,7 +188,7 @@ static void check_json(const char *name, const struct tare_ledger *ledger, int b
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_ledger_json(&e.json, ledger);
+	tare_ledger_json(&e, ledger);
 	if (by >= 0)
 		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1, NULL });
 	tare_emit_end(&e);
