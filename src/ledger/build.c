@@ -125,10 +125,9 @@ static void finish_notes(const struct tare_fold *f, const struct tare_instant *a
 static void finish(struct tare_fold *f, const struct tare_instant *instants, int nr,
 		   struct tare_ledger *out)
 {
-	tare_fold_control_finish(f);
+	tare_parts_finish(f);
 	tare_fold_watch_finish(f);
 	tare_fold_notes(f);
-	tare_parts_finish(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
 		bool is_there = true;
@@ -140,13 +139,9 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		l->opened_gpu = f->opened_gpu;
 		finish_notes(f, &instants[i], is_there, l);
 		t = tare_fold_doubt_ns_of(&instants[i], l);
-		tare_fold_loss_hosts(f, t, l);
+		tare_parts_doubt(f, t, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
-		tare_fold_snapshot_ranks(f, l);
 		tare_fold_phase_rows(f, l);
-		tare_fold_snapshot_pauses(f, t, l);
-		tare_fold_snapshot_losses(f, l);
-		tare_fold_snapshot_ooms(f, l);
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
 			tare_tensor_most(f, &l->trainings[k]);

@@ -76,22 +76,6 @@ void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 
-/* card.c: --vram and --card */
-void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_aside_end(struct tare_device_fold *d, int process);
-void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d,
-			const struct tare_event *e);
-void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_arena *memory,
-			 struct tare_device_ledger *out);
-/* Into a checkpoint that tells the device's marks at `marked`, and what is now at `t`. */
-void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d,
-			 const int64_t marked[TARE_MARK_NR], int64_t t,
-			 tare_fold_phase_teller *teller, void *arg);
-void tare_fold_card_free(struct tare_device_fold *d);
-
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
 int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);
 int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
@@ -516,12 +500,6 @@ static inline bool tare_bucket_is_device(const struct tare_bucket *b)
 	return b->account < TARE_ACCOUNT_NR;
 }
 
-/* rss.c: host memory that became resident inside calls */
-void tare_fold_rss(struct tare_fold *f, const struct tare_event *e);
-/* Sums by process and site, without times; the caller frees them. */
-size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t until,
-			     struct tare_rss_change **out);
-
 /* line_name.c: what of no site is called after its account */
 void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
 			 struct tare_arena *memory, struct tare_ledger_line *l);
@@ -529,16 +507,6 @@ void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_acc
 /* lines.c: the same sums as in the rows, by site */
 void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
-
-/* oom.c: moments at which memory ran out: 1 + the row of one that is to be looked at, 0: none is */
-typedef void tare_fold_oom_teller(void *arg, const struct tare_event *e,
-				  const struct tare_rec_oom *rec, uint32_t site);
-size_t tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
-			   const struct tare_event *e);
-void tare_fold_oom_look(struct tare_fold *f, int oom, const struct tare_ledger *ledger);
-void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg);
-void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out);
 
 /* stream.c: on which streams PyTorch's segments are */
 void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
@@ -567,6 +535,13 @@ void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_de
 				 enum tare_mark m, int64_t t, struct tare_arena *memory,
 				 struct tare_device_ledger *out);
 
+/*
+ * snapshot.c: what happened up to when casts doubt on what is shown: at the end everything, however long before the
+ * device changed last.
+ */
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t);
+int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l);
+
 /* rows.c, snapshot.c */
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
 		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
@@ -583,35 +558,9 @@ int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_devi
 int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 				int64_t change);
 
-/* pause.c: what was not recorded because nobody wanted it to be */
-bool tare_fold_was_paused(const struct tare_fold *f, int64_t t); /* … or is, at or before t */
-bool tare_pause_begins(struct tare_fold *f, const struct tare_event *e);
-bool tare_pause_take(struct tare_fold *f, const struct tare_event *e); /* is it a stop? */
-void tare_fold_control_finish(struct tare_fold *f);
-void tare_fold_notes_of_pauses(struct tare_fold *f);
-void tare_fold_snapshot_pauses(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
-
-/* loss.c: records that were given up */
-void tare_fold_loss_see(struct tare_fold *f, const struct tare_event *e);
-void tare_fold_loss_damage(struct tare_fold *f);
-bool tare_fold_is_lost(const struct tare_fold *f, int process, int64_t t);
-/* As sure as `evidence`, and at most inferred where records of the process are missing. process: -1: nobody's. */
-enum tare_evidence tare_fold_loss_evidence(const struct tare_fold *f, int process, int64_t t,
-					   enum tare_evidence evidence);
-/*
- * What happened up to when casts doubt on what is shown: at the end everything, however long before the device changed
- * last.
- */
-int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t);
-int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l);
-void tare_fold_loss_hosts(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
-void tare_fold_snapshot_losses(const struct tare_fold *f, struct tare_ledger *out);
-
-/* rank.c: which processes make up a rank, and how it ended */
-void tare_fold_ranks(struct tare_fold *f);
-void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out);
-
-/* owner.c: who asked and where, from the stacks */
+/* owner.c: who asked and where, from the stacks. A record of a checkpoint gets the ids of its place. */
+void tare_site_save(const struct tare_fold *f, uint32_t site, struct tare_event *e,
+		    uint32_t *python, uint32_t *stack);
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
 /* "train.py:87 in forward"; NULL: not known */

@@ -308,25 +308,6 @@ struct tare_block {
 	int witness;              /* the same of `pool_witnesses` */
 };
 
-/* What the driver refused PyTorch last on a device. */
-struct tare_oom_refused {
-	int process;
-	uint32_t tid;
-	uint64_t asked; /* 0: nothing */
-};
-
-struct tare_oom_fold {
-	int process, device;
-	int64_t t; /* of the first */
-	uint64_t count;
-	bool is_torch;
-	uint32_t site;
-	uint64_t owner;
-	const char *api;
-	uint64_t asked, segment, allocated, reserved;
-	int64_t free, elastic, stuck, held, others; /* free -1: not known */
-};
-
 /* What PyTorch's allocator said of itself on a device, and what the books had then. */
 struct tare_pool_witness_fold {
 	int process, device;
@@ -420,7 +401,6 @@ struct tare_process_fold {
 	size_t stream_nr, stream_cap;
 	struct tare_probes probes;
 	int64_t end_ns;                 /* of is_ending */
-	int rank_at;                    /* in `ranks`, -1: none */
 	bool is_torn_down;              /* Python frees what is left of it */
 	struct tare_blocks host_blocks; /* in the memory of the CPU */
 	int host_row;                   /* in `hosts` of every ledger, -1: none */
@@ -571,45 +551,7 @@ struct tare_peer_read {
 	uint64_t used;
 };
 
-/* The control word of one recording, as its records tell it. */
-struct tare_paused {
-	const char *folder;
-	uint32_t number; /* of the last change */
-	int64_t since;   /* -1: not paused */
-	bool is_stopped;
-};
-
-struct tare_control_seen {
-	const struct tare_process *process;
-	uint32_t what, number, pid;
-	const char *name;
-	int64_t t;
-};
-
-struct tare_refusal_fold {
-	uint64_t owner;
-	const char *api;
-	uint64_t count, largest, missing;
-	int64_t first_ns;
-};
-
-/* The smaller card that a device stands for. */
-struct tare_card_fold {
-	bool is_there, has_profile;
-	const char *name;
-	uint64_t total, reserved, context;
-	uint32_t multiprocessors, threads_per_multiprocessor;
-	int64_t *asides; /* by process: what does not count */
-	size_t aside_nr, aside_cap;
-	int64_t aside;               /* their sum */
-	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
-	int64_t kept[TARE_MARK_NR];
-	struct tare_refusal_fold *refusals;
-	size_t refusal_nr, refusal_cap;
-};
-
 struct tare_device_fold {
-	struct tare_card_fold *card; /* NULL: itself */
 	const struct tare_device *device;
 	int index;
 	bool is_measured;              /* a reading came */
@@ -661,7 +603,6 @@ struct tare_device_fold {
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
 	struct tare_kept_segments kept_segments[TARE_MARK_NR];
-	struct tare_oom_refused refused;
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
@@ -686,24 +627,10 @@ struct tare_device_fold {
 	size_t phase_open_nr, phase_open_cap;
 };
 
-/* Host memory that became resident inside a call. */
-struct tare_rss_change {
-	int process;
-	uint32_t site;
-	int64_t t, anon, file;
-};
-
 struct tare_timed {
 	int64_t t_ns;
 	int device; /* only this one is at its instant then; -1: all are */
 	struct tare_ledger *out;
-};
-
-struct tare_loss_fold {
-	int process;
-	uint32_t tid, reason;
-	uint64_t records;
-	int64_t from_ns, to_ns;
 };
 
 struct tare_fold {
@@ -766,8 +693,6 @@ struct tare_fold {
 		int part_nr;
 	} host;
 	int64_t max_begin_all;
-	struct tare_loss_fold *losses;
-	size_t loss_nr, loss_cap;
 	struct tare_end *ends;
 	size_t end_nr, end_cap, end_next;
 	int64_t worked_ns; /* the last of all devices */
@@ -777,16 +702,8 @@ struct tare_fold {
 	int64_t known_ns; /* up to which everything was folded */
 	bool opened_gpu;
 
-	bool is_paused;                     /* recording, for the moment */
-	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
-	size_t control_nr, control_cap;
-	struct tare_paused *paused; /* by recording */
-	size_t paused_nr, paused_cap;
-	struct tare_pause_ledger *pauses;
-	size_t pause_nr, pause_cap;
-
-	struct tare_rank_ledger *ranks;
-	int rank_nr;
+	bool is_paused;  /* recording, for the moment */
+	size_t pause_nr; /* that are over, or were never */
 
 	struct tare_timed *timed; /* by t_ns */
 	int timed_nr;
@@ -800,10 +717,6 @@ struct tare_fold {
 	struct tare_told *told;
 	size_t told_nr, told_cap;
 	int64_t told_ns; /* until when it was folded */
-	struct tare_oom_fold *ooms;
-	size_t oom_nr, oom_cap;
-	struct tare_rss_change *rss; /* by t */
-	size_t rss_nr, rss_cap;
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;

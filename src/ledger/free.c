@@ -43,7 +43,6 @@ static void free_device(struct tare_device_fold *d)
 {
 	if (!d)
 		return;
-	tare_fold_card_free(d);
 	free(d->cluster.items);
 	free(d->threads);
 	free(d->late.items);
@@ -95,7 +94,6 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->host.kinds.change);
 	free(f->devices);
 	free(f->ends);
-	free(f->losses);
 	free(f->processes);
 	free(f->buckets);
 	free(f->contexts);
@@ -109,14 +107,8 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->origins);
 	free(f->grave_items);
 	free(f->ops.items);
-	free(f->rss);
 	free(f->timed);
-	free(f->ranks);
-	free(f->controls);
-	free(f->paused);
-	free(f->pauses);
 	free(f->notes);
-	free(f->ooms);
 	free(f->told);
 	free(f->pool_witnesses);
 	tare_map_free(&f->graves);

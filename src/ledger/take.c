@@ -247,8 +247,7 @@ static void see_other(struct tare_fold *f, const struct tare_event *e)
 	if (device >= 0 && is_reading(e))
 		f->devices[device]->will_be_measured = true;
 	tare_fold_elastic_see(f, e);
-	if (e->kind == TARE_KIND_LOST && e->process)
-		tare_fold_loss_see(f, e);
+	tare_parts_see(f, e);
 	if (!is_late(f, e, device))
 		return;
 	late = &f->devices[device]->late;
@@ -265,7 +264,6 @@ static void find_late(struct tare_fold *f)
 		if (!see_block(f, &e))
 			see_other(f, &e);
 	f->source->rewind(f->source->arg);
-	tare_fold_loss_damage(f);
 	tare_fold_elastic_decide(f);
 }
 
@@ -388,15 +386,6 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_PEER:
 		tare_fold_peer(f, d, e);
 		return;
-	case TARE_KIND_CARD:
-		tare_fold_card(f, d, e);
-		return;
-	case TARE_KIND_ASIDE:
-		tare_fold_aside(f, d, e);
-		return;
-	case TARE_KIND_REFUSALS:
-		tare_fold_refusals(f, d, e);
-		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
 		return;
@@ -407,9 +396,10 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		look_later(f, d, e->at_ns, 0, tare_fold_pool_witness(f, d, e));
 		return;
 	case TARE_KIND_OOM:
-		look_later(f, d, e->at_ns, tare_fold_oom(f, d, e), 0);
+		look_later(f, d, e->at_ns, tare_oom_event(&f->parts->oom, f, d, e), 0);
 		return;
 	default:
+		tare_parts_event(f, d, e);
 		return;
 	}
 }
@@ -423,9 +413,9 @@ static void take_hosts(struct tare_fold *f, int64_t t)
 /* After its step, so that its readings count. */
 static void take_oom(struct tare_fold *f, const struct tare_event *e, int device)
 {
-	if (e->kind == TARE_KIND_EVENT && !tare_fold_is_folded(e))
+	if (e->kind == TARE_KIND_EVENT)
 		look_later(f, f->devices[device], e->end_ns,
-			   tare_fold_oom_event(f, f->devices[device], e), 0);
+			   tare_oom_event(&f->parts->oom, f, f->devices[device], e), 0);
 }
 
 static void take(struct tare_fold *f, const struct tare_event *e)
@@ -438,7 +428,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
 	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
-		tare_fold_refused(f, f->devices[device], e);
+		tare_cards_refused(&f->parts->cards, f, f->devices[device], e);
 	if (is_late(f, e, device)) {
 		take_oom(f, e, device);
 		return;
@@ -471,9 +461,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	case TARE_KIND_EVENT:
 		s = step_of(f, e, -1);
 		take_step(f, &s);
-		return;
-	case TARE_KIND_RSS:
-		tare_fold_rss(f, e);
 		return;
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
@@ -513,6 +500,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 			tare_fold_note(f, "%s", e->text);
 		return;
 	default:
+		tare_parts_event(f, NULL, e);
 		return;
 	}
 }
@@ -550,7 +538,6 @@ static void finish_devices(struct tare_fold *f)
 void tare_fold_look_ahead(struct tare_fold *f)
 {
 	find_late(f);
-	tare_fold_ranks(f);
 	forget_pass(f);
 }
 

@@ -3,7 +3,7 @@
  * The smaller card that a device stands for (--vram, --card): what of the device counts on it, and the
  * calls that it had no room for. The rows are the device's own: nothing here changes one.
  */
-#include "ledger/fold.h"
+#include "ledger/cards/cards.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"
@@ -11,17 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct tare_card_fold *card_of(struct tare_device_fold *d)
+void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f)
 {
-	if (!d->card)
-		d->card = tare_xcalloc(1, sizeof(*d->card));
-	return d->card;
+	p->device_nr = f->device_nr;
+	p->items = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*p->items));
 }
 
-void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static void take_card(struct tare_card_fold *card, struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_card *r = e->rec.card;
-	struct tare_card_fold *card = card_of(d);
 
 	if (r->reserved >= r->total)
 		return; /* damage */
@@ -35,27 +33,24 @@ void tare_fold_card(struct tare_fold *f, struct tare_device_fold *d, const struc
 	card->name = tare_arena_strdup(&f->arena, e->text ? e->text : "");
 }
 
-static int64_t aside_at(const struct tare_device_fold *d, enum tare_mark m)
+static int64_t aside_at(const struct tare_card_fold *card, const struct tare_device_fold *d,
+			enum tare_mark m)
 {
-	const struct tare_card_fold *card = d->card;
-
 	return m == TARE_MARK_NOW || card->mark[m] != d->mark_nr[m] ? card->aside : card->kept[m];
 }
 
 /* It is about to change: what it was at marks since it did so last stays known. */
-static void keep(const struct tare_device_fold *d)
+static void keep(struct tare_card_fold *card, const struct tare_device_fold *d)
 {
-	struct tare_card_fold *card = d->card;
-
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		if (card->mark[m] != d->mark_nr[m])
 			card->kept[m] = card->aside;
 	memcpy(card->mark, d->mark_nr, sizeof(card->mark));
 }
 
-static void set_aside(const struct tare_device_fold *d, int process, int64_t bytes)
+static void set_aside(struct tare_card_fold *card, const struct tare_device_fold *d, int process,
+		      int64_t bytes)
 {
-	struct tare_card_fold *card = d->card;
 	size_t n = (size_t)process + 1, old = card->aside_nr;
 
 	if (n > old) {
@@ -66,26 +61,26 @@ static void set_aside(const struct tare_device_fold *d, int process, int64_t byt
 		memset(card->asides + old, 0, (n - old) * sizeof(*card->asides));
 		card->aside_nr = n;
 	}
-	keep(d);
+	keep(card, d);
 	card->aside += bytes - card->asides[process];
 	card->asides[process] = bytes;
 }
 
-void tare_fold_aside(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static void take_aside(struct tare_card_fold *card, struct tare_fold *f,
+		       const struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
 
-	if (!p || bytes <= -most || bytes >= most)
-		return;
-	card_of(d);
-	set_aside(d, e->process->index, bytes);
+	if (p && bytes > -most && bytes < most)
+		set_aside(card, d, e->process->index, bytes);
 }
 
-void tare_fold_aside_end(struct tare_device_fold *d, int process)
+void tare_cards_left(struct tare_cards_part *t, const struct tare_fold *f,
+		     const struct tare_device_fold *d, int process)
 {
-	if (d->card)
-		set_aside(d, process, 0);
+	(void)f;
+	set_aside(&t->items[d->index], d, process, 0);
 }
 
 /* ---- refusals ---- */
@@ -113,24 +108,39 @@ static void add(struct tare_refusal_fold *r, uint64_t count, uint64_t largest, u
 	r->count += count;
 }
 
-void tare_fold_refused(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f,
+			const struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
 	if (p)
-		add(refusal_of(card_of(d), tare_fold_origin(f, p, e).owner, api), 1,
+		add(refusal_of(&t->items[d->index], tare_fold_origin(f, p, e).owner, api), 1,
 		    e->rec.event->asked, e->rec.event->missing, e->end_ns);
 }
 
 /* Of a span that was folded into a checkpoint. */
-void tare_fold_refusals(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static void take_refusals(struct tare_card_fold *card, struct tare_fold *f,
+			  const struct tare_event *e)
 {
 	const struct tare_rec_refusals *r = e->rec.refusals;
 	const char *api = tare_arena_strdup(&f->arena, e->api ? e->api : "");
 
-	add(refusal_of(card_of(d), e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count,
+	add(refusal_of(card, e->name ? tare_fold_owner_named(f, e->name) : 0, api), r->count,
 	    r->largest, r->missing, r->first_ns);
+}
+
+void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tare_device_fold *d,
+		      const struct tare_event *e)
+{
+	if (!d)
+		return;
+	if (e->kind == TARE_KIND_CARD)
+		take_card(&t->items[d->index], f, e);
+	else if (e->kind == TARE_KIND_ASIDE)
+		take_aside(&t->items[d->index], f, d, e);
+	else
+		take_refusals(&t->items[d->index], f, e);
 }
 
 static int by_size(const void *a, const void *b)
@@ -142,16 +152,16 @@ static int by_size(const void *a, const void *b)
 	return strcmp(x->api, y->api);
 }
 
-void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_arena *memory,
-			 struct tare_device_ledger *out)
+void tare_cards_device_rows(const struct tare_cards_part *t, const struct tare_fold *f,
+			    const struct tare_device_fold *d, enum tare_mark m,
+			    struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	const struct tare_card_fold *card = d->card;
+	const struct tare_card_fold *card = &t->items[d->index];
 	int64_t aside;
 
-	if (!card || !card->is_there)
+	if (!card->is_there)
 		return;
-	aside = aside_at(d, m);
+	aside = aside_at(card, d, m);
 	out->card = (struct tare_card_ledger){
 		.is_there = true,
 		.has_profile = card->has_profile,
@@ -186,8 +196,8 @@ void tare_fold_card_rows(const struct tare_fold *f, const struct tare_device_fol
 struct tell {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
-	tare_fold_phase_teller *teller;
-	void *arg;
+	const struct tare_card_fold *card;
+	const struct tare_save *to;
 };
 
 static void tell(const struct tell *to, int process, enum tare_kind kind,
@@ -205,7 +215,7 @@ static void tell(const struct tell *to, int process, enum tare_kind kind,
 				.name = name,
 				.text = "" };
 
-	to->teller(to->arg, &e, rec, size);
+	to->to->add(to->to->arg, &e, rec, size);
 }
 
 static void tell_aside(const struct tell *to, int process, int64_t bytes, int64_t t)
@@ -242,20 +252,21 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 static bool tell_peaks(const struct tell *to, int process, const int64_t marked[TARE_MARK_NR])
 {
 	const struct tare_device_fold *d = to->d;
+	const struct tare_card_fold *card = to->card;
 	bool is_any = false;
 
 	for (int m = 0; m < TARE_MARK_NR; m++)
-		is_any |= tare_mark_is_peak(m) && d->is_marked[m] && aside_at(d, m);
+		is_any |= tare_mark_is_peak(m) && d->is_marked[m] && aside_at(card, d, m);
 	for (int m = 0; is_any && m < TARE_MARK_NR; m++)
 		if (tare_mark_is_peak(m) && d->is_marked[m])
-			tell_aside(to, process, aside_at(d, m), marked[m] - 1);
+			tell_aside(to, process, aside_at(card, d, m), marked[m] - 1);
 	return is_any;
 }
 
 static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR], int64_t t)
 {
 	const struct tare_device_fold *d = to->d;
-	const struct tare_card_fold *card = d->card;
+	const struct tare_card_fold *card = to->card;
 	int any = some_process(to->f, d);
 
 	if (any < 0)
@@ -263,8 +274,8 @@ static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR
 	if (tell_peaks(to, any, marked) && ((size_t)any >= card->aside_nr || !card->asides[any]))
 		tell_aside(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
-	if (d->is_marked[TARE_MARK_END] && aside_at(d, TARE_MARK_END))
-		tell_aside(to, any, aside_at(d, TARE_MARK_END), t);
+	if (d->is_marked[TARE_MARK_END] && aside_at(card, d, TARE_MARK_END))
+		tell_aside(to, any, aside_at(card, d, TARE_MARK_END), t);
 	for (size_t i = 0; !d->is_marked[TARE_MARK_END] && i < card->aside_nr; i++)
 		if (card->asides[i])
 			tell_aside(to, (int)i, card->asides[i], t);
@@ -272,19 +283,33 @@ static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR
 		tell_refusal(to, any, &card->refusals[i], t);
 }
 
-void tare_fold_card_tell(struct tare_fold *f, struct tare_device_fold *d,
-			 const int64_t marked[TARE_MARK_NR], int64_t t,
-			 tare_fold_phase_teller *teller, void *arg)
+void tare_cards_save(struct tare_cards_part *t, struct tare_fold *f, const struct tare_save *to)
 {
-	if (d->card)
-		tell_device(&(struct tell){ f, d, teller, arg }, marked, t);
+	for (int i = 0; i < t->device_nr; i++)
+		if (f->devices[i])
+			tell_device(&(struct tell){ f, f->devices[i], &t->items[i], to },
+				    to->marked + i * TARE_MARK_NR, to->t);
 }
 
-void tare_fold_card_free(struct tare_device_fold *d)
+const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_fold *f)
 {
-	if (!d->card)
-		return;
-	free(d->card->asides);
-	free(d->card->refusals);
-	free(d->card);
+	(void)f;
+	for (int i = 0; i < t->device_nr; i++) {
+		int64_t sum = 0;
+
+		for (size_t k = 0; k < t->items[i].aside_nr; k++)
+			sum += t->items[i].asides[k];
+		if (sum != t->items[i].aside)
+			return "what does not count on a smaller card is not the sum of its processes";
+	}
+	return NULL;
+}
+
+void tare_cards_free(struct tare_cards_part *t)
+{
+	for (int i = 0; i < t->device_nr; i++) {
+		free(t->items[i].asides);
+		free(t->items[i].refusals);
+	}
+	free(t->items);
 }

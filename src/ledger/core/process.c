@@ -20,7 +20,6 @@ struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struc
 		f->processes[i] = tare_xcalloc(1, sizeof(*f->processes[i]));
 		f->processes[i]->process = p;
 		f->processes[i]->host_row = -1;
-		f->processes[i]->rank_at = -1;
 		for (int m = 0; m < TARE_MARK_NR; m++)
 			f->processes[i]->host_mark[m] = f->host_mark_nr[m];
 	}

@@ -3,26 +3,28 @@
  * Rule "host increments": what became resident inside calls, by where they were made. They are few, and
  * belong to no device, so they are kept with their times.
  */
-#include "ledger/fold.h"
+#include "ledger/host/increments.h"
 
 #include "base/array.h"
 
 #include <stdlib.h>
 
-void tare_fold_rss(struct tare_fold *f, const struct tare_event *e)
+void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f,
+			   struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_rss *r = e->rec.rss;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	const int64_t most = INT64_C(1) << 44;
 
+	(void)d;
 	if (r->anon > most || r->anon < -most || r->file > most || r->file < -most)
 		return; /* damage */
-	f->rss = tare_array_reserve(f->rss, &f->rss_cap, f->rss_nr + 1, sizeof(*f->rss));
-	f->rss[f->rss_nr++] = (struct tare_rss_change){ .process = e->process->index,
-							.site = tare_fold_site(f, p, e),
-							.t = e->at_ns,
-							.anon = r->anon,
-							.file = r->file };
+	t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
+	t->items[t->count++] = (struct tare_rss_change){ .process = e->process->index,
+							 .site = tare_fold_site(f, p, e),
+							 .t = e->at_ns,
+							 .anon = r->anon,
+							 .file = r->file };
 }
 
 static int by_site(const void *a, const void *b)
@@ -34,16 +36,16 @@ static int by_site(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t until,
-			     struct tare_rss_change **out)
+size_t tare_increments_between(const struct tare_increments_part *t, int64_t after, int64_t until,
+			       struct tare_rss_change **out)
 {
 	size_t count = 0, kept = 0;
-	struct tare_rss_change *sums = tare_xcalloc(f->rss_nr + 1, sizeof(*sums));
+	struct tare_rss_change *sums = tare_xcalloc(t->count + 1, sizeof(*sums));
 
 	*out = sums;
-	for (size_t i = 0; i < f->rss_nr; i++)
-		if (f->rss[i].t > after && f->rss[i].t <= until)
-			sums[count++] = f->rss[i];
+	for (size_t i = 0; i < t->count; i++)
+		if (t->items[i].t > after && t->items[i].t <= until)
+			sums[count++] = t->items[i];
 	if (!count)
 		return 0;
 	qsort(sums, count, sizeof(*sums), by_site);
@@ -56,4 +58,79 @@ size_t tare_fold_rss_between(const struct tare_fold *f, int64_t after, int64_t u
 		sums[kept].file += sums[i].file;
 	}
 	return kept + 1;
+}
+
+/* ---- checkpoints ---- */
+
+enum { BEFORE_NS = 3000 /* of the reading that ends a group */ };
+
+static void save_between(const struct tare_increments_part *p, const struct tare_fold *f,
+			 const struct tare_save *to, int64_t after, int64_t until, int64_t t)
+{
+	struct tare_rss_change *sums;
+	size_t n = tare_increments_between(p, after, until, &sums);
+
+	for (size_t i = 0; i < n; i++) {
+		struct tare_rec_rss r = { .head = { .kind = TARE_KIND_RSS },
+					  .anon = sums[i].anon,
+					  .file = sums[i].file };
+		struct tare_event e = { .kind = TARE_KIND_RSS,
+					.process = f->processes[sums[i].process]->process,
+					.at_ns = t,
+					.begin_ns = t,
+					.end_ns = t,
+					.text = "" };
+
+		tare_site_save(f, sums[i].site, &e, &r.python, &r.stack);
+		to->add(to->arg, &e, &r.head, sizeof(r));
+	}
+	free(sums);
+}
+
+/* The first peak of any device behind a moment, and where its group stands; false: there is none. */
+static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int64_t after,
+		      int64_t *mark, int64_t *told)
+{
+	bool is_any = false;
+
+	*mark = INT64_MAX;
+	*told = to->t;
+	for (int i = 0; i < f->device_nr; i++) {
+		const struct tare_device_fold *d = f->devices[i];
+
+		for (int m = 0; d && m < TARE_MARK_NR; m++) {
+			if (!tare_mark_is_peak(m) || !d->is_marked[m] || d->mark_ns[m] <= after ||
+			    d->mark_ns[m] >= *mark)
+				continue;
+			is_any = true;
+			*mark = d->mark_ns[m];
+			*told = to->marked[i * TARE_MARK_NR + m];
+		}
+	}
+	return is_any;
+}
+
+/* Their sums at every peak, before the witnesses of its group. */
+void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
+			  const struct tare_save *to)
+{
+	int64_t after = INT64_MIN, mark, told;
+
+	for (; next_peak(f, to, after, &mark, &told); after = mark)
+		save_between(p, f, to, after, mark, told - BEFORE_NS);
+	save_between(p, f, to, after, to->t, to->t);
+}
+
+/* None can have come before the one before it. */
+const char *tare_increments_check(const struct tare_increments_part *p, const struct tare_fold *f)
+{
+	(void)f;
+	return p->count > 1 && p->items[p->count - 2].t > p->items[p->count - 1].t
+		       ? "host increments are out of order"
+		       : NULL;
+}
+
+void tare_increments_free(struct tare_increments_part *p)
+{
+	free(p->items);
 }

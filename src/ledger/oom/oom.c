@@ -4,9 +4,10 @@
  * memory is one. What there was at that moment is kept, for the program may catch the error and go on.
  * Those of one line of one process are one row, the first of them in full.
  */
-#include "ledger/fold.h"
+#include "ledger/oom/oom.h"
 
 #include "base/array.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,16 @@ static bool is_alike(const struct tare_oom_fold *a, const struct tare_oom_fold *
 }
 
 /* The row of the first of its kind, made for it; NULL: there was one before, or there are too many. */
-static struct tare_oom_fold *first_of(struct tare_fold *f, const struct tare_oom_fold *like)
+static struct tare_oom_fold *first_of(struct tare_oom_part *t, const struct tare_oom_fold *like)
 {
-	for (size_t i = 0; i < f->oom_nr; i++)
-		if (is_alike(&f->ooms[i], like) || f->oom_nr == ROWS_MAX) {
-			f->ooms[i].count++;
+	for (size_t i = 0; i < t->count; i++)
+		if (is_alike(&t->items[i], like) || t->count == ROWS_MAX) {
+			t->items[i].count++;
 			return NULL;
 		}
-	f->ooms = tare_array_reserve(f->ooms, &f->oom_cap, f->oom_nr + 1, sizeof(*f->ooms));
-	f->ooms[f->oom_nr] = *like;
-	return &f->ooms[f->oom_nr++];
+	t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
+	t->items[t->count] = *like;
+	return &t->items[t->count++];
 }
 
 static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t tid)
@@ -37,7 +38,7 @@ static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t
 	return r->process == process && r->tid == (tid & 0x7fffffff);
 }
 
-size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
+static size_t refused_call(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_event *e)
 {
 	const struct tare_rec_event *r = e->rec.event;
@@ -52,11 +53,11 @@ size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
 	origin = tare_fold_origin(f, p, e);
 	if (origin.owner && tare_fold_tensor_is_pool(f, origin.owner)) {
 		/* It may still find memory of its own; if not it says so. */
-		d->refused = (struct tare_oom_refused){ e->process->index, r->tid & 0x7fffffff,
-							r->asked };
+		t->refused[d->index] = (struct tare_oom_refused){ e->process->index,
+								  r->tid & 0x7fffffff, r->asked };
 		return 0;
 	}
-	row = first_of(f, &(struct tare_oom_fold){
+	row = first_of(t, &(struct tare_oom_fold){
 				  .process = e->process->index,
 				  .device = d->index,
 				  .t = e->end_ns,
@@ -66,7 +67,7 @@ size_t tare_fold_oom_event(struct tare_fold *f, struct tare_device_fold *d,
 				  .api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL,
 				  .asked = r->asked,
 				  .segment = r->asked });
-	return row ? (size_t)(row - f->ooms) + 1 : 0;
+	return row ? (size_t)(row - t->items) + 1 : 0;
 }
 
 static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
@@ -82,7 +83,8 @@ static void carry(struct tare_oom_fold *o, const struct tare_rec_oom *r)
 	o->others = r->others;
 }
 
-size_t tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
+		       const struct tare_event *e)
 {
 	const struct tare_rec_oom *r = e->rec.oom;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -102,14 +104,22 @@ size_t tare_fold_oom(struct tare_fold *f, struct tare_device_fold *d, const stru
 		o.owner = e->name ? tare_fold_owner_named(f, e->name) : 0;
 		o.api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL;
 		carry(&o, r);
-		first_of(f, &o);
+		first_of(t, &o);
 		return 0;
 	}
-	if (is_of_caller(&d->refused, o.process, r->tid))
-		o.segment = d->refused.asked;
-	d->refused = (struct tare_oom_refused){ 0 };
-	row = first_of(f, &o);
-	return row ? (size_t)(row - f->ooms) + 1 : 0;
+	if (is_of_caller(&t->refused[d->index], o.process, r->tid))
+		o.segment = t->refused[d->index].asked;
+	t->refused[d->index] = (struct tare_oom_refused){ 0 };
+	row = first_of(t, &o);
+	return row ? (size_t)(row - t->items) + 1 : 0;
+}
+
+size_t tare_oom_event(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
+		      const struct tare_event *e)
+{
+	if (e->kind == TARE_KIND_OOM)
+		return given_up(t, f, d, e);
+	return e->kind == TARE_KIND_EVENT && !tare_fold_is_folded(e) ? refused_call(t, f, d, e) : 0;
 }
 
 /* ---- what there was ---- */
@@ -136,9 +146,10 @@ static int64_t free_of(const struct tare_device_ledger *l)
 	return used + reserved < total ? (int64_t)(total - reserved - used) : 0;
 }
 
-void tare_fold_oom_look(struct tare_fold *f, int oom, const struct tare_ledger *ledger)
+void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t place,
+		   const struct tare_ledger *ledger)
 {
-	struct tare_oom_fold *o = &f->ooms[oom];
+	struct tare_oom_fold *o = &t->items[place];
 	const struct tare_process *p = f->processes[o->process]->process;
 
 	for (int i = 0; i < ledger->device_nr; i++) {
@@ -183,12 +194,13 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 								    : TARE_OOM_NEED;
 }
 
-void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
+void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
+		   struct tare_ledger *out)
 {
-	out->ooms = tare_arena_alloc(out->memory, (f->oom_nr + 1) * sizeof(*out->ooms));
-	out->oom_nr = (int)f->oom_nr;
-	for (size_t i = 0; i < f->oom_nr; i++) {
-		const struct tare_oom_fold *o = &f->ooms[i];
+	out->ooms = tare_arena_alloc(out->memory, (t->count + 1) * sizeof(*out->ooms));
+	out->oom_nr = (int)t->count;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tare_oom_fold *o = &t->items[i];
 		const struct tare_process *p = f->processes[o->process]->process;
 		const char *owner = tare_fold_text_of(f, o->owner);
 		const struct tare_device *device = f->devices[o->device]->device;
@@ -221,10 +233,10 @@ void tare_fold_snapshot_ooms(const struct tare_fold *f, struct tare_ledger *out)
 	}
 }
 
-void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *teller, void *arg)
+void tare_oom_save(struct tare_oom_part *t, struct tare_fold *f, const struct tare_save *to)
 {
-	for (size_t i = 0; i < f->oom_nr; i++) {
-		const struct tare_oom_fold *o = &f->ooms[i];
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tare_oom_fold *o = &t->items[i];
 		struct tare_rec_oom r = { .head = { .kind = TARE_KIND_OOM },
 					  .asked = o->asked,
 					  .allocated = o->allocated,
@@ -241,13 +253,35 @@ void tare_fold_oom_tell(struct tare_fold *f, int64_t t, tare_fold_oom_teller *te
 		struct tare_event e = { .kind = TARE_KIND_OOM,
 					.process = f->processes[o->process]->process,
 					.device = f->devices[o->device]->device,
-					.at_ns = t,
-					.begin_ns = t,
-					.end_ns = t,
+					.at_ns = to->t,
+					.begin_ns = to->t,
+					.end_ns = to->t,
 					.api = o->api,
 					.name = tare_fold_text_of(f, o->owner),
 					.text = "" };
 
-		teller(arg, &e, &r, o->site);
+		tare_site_save(f, o->site, &e, &r.python, &r.stack);
+		to->add(to->arg, &e, &r.head, sizeof(r));
 	}
+}
+
+const char *tare_oom_check(const struct tare_oom_part *t, const struct tare_fold *f)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (!t->items[i].count || t->items[i].process >= f->process_nr ||
+		    t->items[i].device >= f->device_nr)
+			return "memory ran out for nobody, or nowhere";
+	return NULL;
+}
+
+void tare_oom_begin(struct tare_oom_part *t, const struct tare_fold *f)
+{
+	t->device_nr = f->device_nr;
+	t->refused = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*t->refused));
+}
+
+void tare_oom_free(struct tare_oom_part *t)
+{
+	free(t->items);
+	free(t->refused);
 }

@@ -24,6 +24,26 @@ void tare_parts_begin(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
+void tare_parts_see(struct tare_fold *f, const struct tare_event *e)
+{
+#define TARE_PART_SEES(name) tare_##name##_see(&f->parts->name, f, e);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+{
+#define TARE_PART_TAKES(name, KIND)                                                                \
+	if (e->kind == TARE_KIND_##KIND)                                                           \
+		tare_##name##_event(&f->parts->name, f, d, e);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process)
+{
+#define TARE_PART_LEFT(name) tare_##name##_left(&f->parts->name, f, d, process);
+#include "ledger/parts/parts.def"
+}
+
 void tare_parts_call(struct tare_fold *f, const struct tare_step *s)
 {
 #define TARE_PART_CALL(name) tare_##name##_call(&f->parts->name, f, s);
@@ -74,6 +94,27 @@ void tare_parts_finish(struct tare_fold *f)
 void tare_parts_close(struct tare_fold *f)
 {
 #define TARE_PART_CLOSE(name) tare_##name##_close(&f->parts->name, f);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_save(struct tare_fold *f, const struct tare_save *to)
+{
+#define TARE_PART_SAVE(name) tare_##name##_save(&f->parts->name, f, to);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			    enum tare_mark m, struct tare_arena *memory,
+			    struct tare_device_ledger *out)
+{
+#define TARE_PART_DEVICE_ROWS(name)                                                                \
+	tare_##name##_device_rows(&f->parts->name, f, d, m, memory, out);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out)
+{
+#define TARE_PART_DOUBTS(name) tare_##name##_doubt(&f->parts->name, f, t, out);
 #include "ledger/parts/parts.def"
 }
 

@@ -3,9 +3,16 @@
 #ifndef TARE_LEDGER_PARTS_H
 #define TARE_LEDGER_PARTS_H
 
+#include "ledger/cards/cards.h"
 #include "ledger/core/change.h"
+#include "ledger/core/save.h"
 #include "ledger/fold.h"
 #include "ledger/history/history.h"
+#include "ledger/host/increments.h"
+#include "ledger/losses/losses.h"
+#include "ledger/oom/oom.h"
+#include "ledger/pauses/pauses.h"
+#include "ledger/ranks/ranks.h"
 #include "ledger/training/training.h"
 
 struct tare_parts {
@@ -16,6 +23,9 @@ struct tare_parts {
 struct tare_parts *tare_parts_new(void);
 void tare_parts_free(struct tare_parts *p);
 void tare_parts_begin(struct tare_fold *f);
+void tare_parts_see(struct tare_fold *f, const struct tare_event *e);
+void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);
 void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
 void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
@@ -24,6 +34,11 @@ void tare_parts_host(struct tare_fold *f, int64_t t);
 void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
+void tare_parts_save(struct tare_fold *f, const struct tare_save *to);
+void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			    enum tare_mark m, struct tare_arena *memory,
+			    struct tare_device_ledger *out);
+void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
 
 /* After every event, where it is asked for: ends the program with a sentence if a part is wrong. */

@@ -4,7 +4,7 @@
  * loses beyond those, up to the first reading behind the pause, was measured and is nobody's in
  * particular: one row of the device.
  */
-#include "ledger/fold.h"
+#include "ledger/pauses/pauses.h"
 
 #include "base/array.h"
 #include "base/units.h"
@@ -12,50 +12,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct tare_paused *state_of(struct tare_fold *f, const char *folder)
+static struct tare_paused *state_of(struct tare_pauses_part *p, const char *folder)
 {
-	for (size_t i = 0; i < f->paused_nr; i++)
-		if (!strcmp(f->paused[i].folder, folder))
-			return &f->paused[i];
-	f->paused =
-		tare_array_reserve(f->paused, &f->paused_cap, f->paused_nr + 1, sizeof(*f->paused));
-	f->paused[f->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
-	return &f->paused[f->paused_nr++];
+	for (size_t i = 0; i < p->paused_nr; i++)
+		if (!strcmp(p->paused[i].folder, folder))
+			return &p->paused[i];
+	p->paused =
+		tare_array_reserve(p->paused, &p->paused_cap, p->paused_nr + 1, sizeof(*p->paused));
+	p->paused[p->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
+	return &p->paused[p->paused_nr++];
 }
 
-static bool is_any_paused(const struct tare_fold *f)
+static bool is_any_paused(const struct tare_pauses_part *p)
 {
-	for (size_t i = 0; i < f->paused_nr; i++)
-		if (f->paused[i].since >= 0)
+	for (size_t i = 0; i < p->paused_nr; i++)
+		if (p->paused[i].since >= 0)
 			return true;
 	return false;
 }
 
-bool tare_fold_was_paused(const struct tare_fold *f, int64_t t)
+/* Or is, at or before t? */
+bool tare_pauses_was(const struct tare_pauses_part *p, int64_t t)
 {
-	for (size_t i = 0; i < f->paused_nr; i++)
-		if (f->paused[i].since >= 0 && !f->paused[i].is_stopped && f->paused[i].since <= t)
+	for (size_t i = 0; i < p->paused_nr; i++)
+		if (p->paused[i].since >= 0 && !p->paused[i].is_stopped && p->paused[i].since <= t)
 			return true;
-	for (size_t i = 0; i < f->pause_nr; i++)
-		if (!f->pauses[i].is_stop && f->pauses[i].from_ns <= t)
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->items[i].is_stop && p->items[i].from_ns <= t)
 			return true;
 	return false;
 }
 
-static void add_pause(struct tare_fold *f, int64_t from, int64_t to, bool is_stop)
+static void add_pause(struct tare_pauses_part *p, struct tare_fold *f, int64_t from, int64_t to,
+		      bool is_stop)
 {
-	f->pauses =
-		tare_array_reserve(f->pauses, &f->pause_cap, f->pause_nr + 1, sizeof(*f->pauses));
-	f->pauses[f->pause_nr++] = (struct tare_pause_ledger){ from, to, is_stop };
+	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
+	p->items[p->count++] = (struct tare_pause_ledger){ from, to, is_stop };
+	f->pause_nr = p->count;
 }
 
-static void remember(struct tare_fold *f, const struct tare_event *e)
+static void remember(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
 
-	f->controls = tare_array_reserve(f->controls, &f->control_cap, f->control_nr + 1,
-					 sizeof(*f->controls));
-	f->controls[f->control_nr++] = (struct tare_control_seen){
+	p->controls = tare_array_reserve(p->controls, &p->control_cap, p->control_nr + 1,
+					 sizeof(*p->controls));
+	p->controls[p->control_nr++] = (struct tare_control_seen){
 		.process = e->process,
 		.what = r->what,
 		.number = r->number,
@@ -66,51 +68,51 @@ static void remember(struct tare_fold *f, const struct tare_event *e)
 }
 
 /* The state that a record changes; NULL: it changes none. */
-static struct tare_paused *changed_by(struct tare_fold *f, const struct tare_event *e)
+static struct tare_paused *changed_by(struct tare_pauses_part *p, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
-	struct tare_paused *p;
+	struct tare_paused *of;
 
 	if (r->what == TARE_ACT_SNAPSHOT)
 		return NULL;
-	p = state_of(f, e->process->folder ? e->process->folder : "");
-	return r->number > p->number ? p : NULL; /* two at once: what was done first is told last */
+	of = state_of(p, e->process->folder ? e->process->folder : "");
+	return r->number > of->number ? of
+				      : NULL; /* two at once: what was done first is told last */
 }
 
-bool tare_pause_begins(struct tare_fold *f, const struct tare_event *e)
+bool tare_pauses_begin_at(struct tare_pauses_part *p, const struct tare_event *e)
 {
-	return e->rec.control->what != TARE_ACT_RESUME && changed_by(f, e);
+	return e->rec.control->what != TARE_ACT_RESUME && changed_by(p, e);
 }
 
-bool tare_pause_take(struct tare_fold *f, const struct tare_event *e)
+bool tare_pauses_take(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
-	struct tare_paused *p = changed_by(f, e);
+	struct tare_paused *of = changed_by(p, e);
 
-	remember(f, e);
-	if (!p)
+	remember(p, f, e);
+	if (!of)
 		return false;
-	p->number = r->number;
+	of->number = r->number;
 	if (r->what == TARE_ACT_RESUME) {
-		if (p->since >= 0)
-			add_pause(f, p->since, e->at_ns, false);
-		p->since = -1;
-		f->is_paused = is_any_paused(f);
-		return false;
+		if (of->since >= 0)
+			add_pause(p, f, of->since, e->at_ns, false);
+		of->since = -1;
+	} else {
+		if (of->since < 0)
+			of->since = e->at_ns;
+		of->is_stopped = r->what == TARE_ACT_STOP;
 	}
-	if (p->since < 0)
-		p->since = e->at_ns;
-	f->is_paused = true;
-	p->is_stopped = r->what == TARE_ACT_STOP;
-	return p->is_stopped;
+	f->is_paused = is_any_paused(p);
+	return r->what == TARE_ACT_STOP;
 }
 
 /* Those that never ended. */
-void tare_fold_control_finish(struct tare_fold *f)
+void tare_pauses_finish(struct tare_pauses_part *p, struct tare_fold *f)
 {
-	for (size_t i = 0; i < f->paused_nr; i++)
-		if (f->paused[i].since >= 0)
-			add_pause(f, f->paused[i].since, -1, f->paused[i].is_stopped);
+	for (size_t i = 0; i < p->paused_nr; i++)
+		if (p->paused[i].since >= 0)
+			add_pause(p, f, p->paused[i].since, -1, p->paused[i].is_stopped);
 }
 
 /* Does any process have blocks of a framework's pool on a GPU? */
@@ -141,50 +143,91 @@ static const char *what_is_known(const struct tare_fold *f)
 		       : "what changed then is in the row \"while recording was paused\"";
 }
 
-void tare_fold_notes_of_pauses(struct tare_fold *f)
+void tare_pauses_notes(const struct tare_pauses_part *p, struct tare_fold *f)
 {
 	enum { SHOWN = 3 };
 	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
 
-	for (size_t i = 0; i < f->pause_nr && i < SHOWN; i++) {
-		const struct tare_pause_ledger *p = &f->pauses[i];
+	for (size_t i = 0; i < p->count && i < SHOWN; i++) {
+		const struct tare_pause_ledger *own = &p->items[i];
 
-		tare_units_duration(from, p->from_ns);
-		if (p->is_stop)
+		tare_units_duration(from, own->from_ns);
+		if (own->is_stop)
 			tare_fold_note(
 				f,
 				"recording was stopped at %s: what came then is not in this report",
 				from);
-		else if (p->to_ns < 0)
+		else if (own->to_ns < 0)
 			tare_fold_note(f, "recording was paused at %s and not resumed: %s", from,
 				       what_is_known(f));
 		else
 			tare_fold_note(f, "recording was paused from %s to %s: %s", from,
-				       tare_units_duration(to, p->to_ns), what_is_known(f));
+				       tare_units_duration(to, own->to_ns), what_is_known(f));
 	}
-	if (f->pause_nr > SHOWN)
-		tare_fold_note(f, "recording was paused %zu more times", f->pause_nr - SHOWN);
+	if (p->count > SHOWN)
+		tare_fold_note(f, "recording was paused %zu more times", p->count - SHOWN);
 }
 
 /* Tensors that were made in a pause are in no figure. */
-static void doubt(const struct tare_fold *f, struct tare_host_ledger *h, int64_t t)
+void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold *f, int64_t t,
+		       struct tare_ledger *out)
 {
-	if (!tare_fold_was_paused(f, t))
-		return;
-	h->tensors.is_partial = true;
-	if (h->evidence < TARE_EVIDENCE_INFERRED)
-		h->evidence = TARE_EVIDENCE_INFERRED;
-	for (int i = 0; i < h->line_nr; i++)
-		if (h->lines[i].evidence < TARE_EVIDENCE_INFERRED)
-			h->lines[i].evidence = TARE_EVIDENCE_INFERRED;
+	(void)f;
+	for (int k = 0; tare_pauses_was(p, t) && k < out->host_nr; k++) {
+		struct tare_host_ledger *h = &out->hosts[k];
+
+		h->tensors.is_partial = true;
+		if (h->evidence < TARE_EVIDENCE_INFERRED)
+			h->evidence = TARE_EVIDENCE_INFERRED;
+		for (int i = 0; i < h->line_nr; i++)
+			if (h->lines[i].evidence < TARE_EVIDENCE_INFERRED)
+				h->lines[i].evidence = TARE_EVIDENCE_INFERRED;
+	}
 }
 
-void tare_fold_snapshot_pauses(const struct tare_fold *f, int64_t t, struct tare_ledger *out)
+void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *f,
+		      struct tare_ledger *out)
 {
-	out->pause_nr = (int)f->pause_nr;
-	out->pauses = tare_arena_alloc(out->memory, f->pause_nr * sizeof(*out->pauses) + 1);
-	for (size_t i = 0; i < f->pause_nr; i++)
-		out->pauses[i] = f->pauses[i];
-	for (int i = 0; i < out->host_nr; i++)
-		doubt(f, &out->hosts[i], t);
+	(void)f;
+	out->pause_nr = (int)p->count;
+	out->pauses = tare_arena_alloc(out->memory, p->count * sizeof(*out->pauses) + 1);
+	for (size_t i = 0; i < p->count; i++)
+		out->pauses[i] = p->items[i];
+}
+
+/* What was paused then stays so, and snapshots keep their times. */
+void tare_pauses_save(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_save *to)
+{
+	(void)f;
+	for (size_t i = 0; i < p->control_nr; i++) {
+		const struct tare_control_seen *seen = &p->controls[i];
+		struct tare_rec_control r = { .head = { .kind = TARE_KIND_CONTROL },
+					      .what = seen->what,
+					      .number = seen->number,
+					      .pid = seen->pid,
+					      .bytes = (uint32_t)strlen(seen->name) };
+		struct tare_event e = { .kind = TARE_KIND_CONTROL,
+					.process = seen->process,
+					.at_ns = seen->t,
+					.begin_ns = seen->t,
+					.end_ns = seen->t,
+					.text = seen->name,
+					.text_len = r.bytes };
+
+		to->add(to->arg, &e, &r.head, sizeof(r));
+	}
+}
+
+const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tare_fold *f)
+{
+	if (f->is_paused != is_any_paused(p))
+		return "recording is paused for the books and not by its records, or the other way round";
+	return f->pause_nr == p->count ? NULL : "pauses were counted that are none";
+}
+
+void tare_pauses_free(struct tare_pauses_part *p)
+{
+	free(p->controls);
+	free(p->paused);
+	free(p->items);
 }

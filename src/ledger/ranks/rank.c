@@ -3,7 +3,7 @@
  * Ranks: which processes make one up, how it ended, and which of a job failed first. All of it is in
  * what the reader says of processes; no event is needed.
  */
-#include "ledger/fold.h"
+#include "ledger/ranks/ranks.h"
 
 #include "base/xalloc.h"
 
@@ -108,23 +108,23 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* The index of a process's rank, -1: not there yet. */
-static int find(const struct tare_fold *f, const struct tare_process *p)
+static int find(const struct tare_ranks_part *t, const struct tare_process *p)
 {
-	for (int i = 0; i < f->rank_nr; i++)
-		if (f->ranks[i].rank == p->rank.rank && f->ranks[i].attempt == p->rank.attempt &&
-		    !strcmp(f->ranks[i].job, p->rank.job))
+	for (int i = 0; i < t->count; i++)
+		if (t->items[i].rank == p->rank.rank && t->items[i].attempt == p->rank.attempt &&
+		    !strcmp(t->items[i].job, p->rank.job))
 			return i;
 	return -1;
 }
 
-static void add(struct tare_fold *f, const struct tare_process *p)
+static void add(struct tare_ranks_part *t, const struct tare_fold *f, const struct tare_process *p)
 {
-	struct tare_rank_ledger *r = &f->ranks[f->rank_nr];
+	struct tare_rank_ledger *r = &t->items[t->count];
 	const struct tare_process *root;
 
-	if (find(f, p) >= 0)
+	if (find(t, p) >= 0)
 		return;
-	f->rank_nr++;
+	t->count++;
 	root = find_root(f, p);
 	*r = (struct tare_rank_ledger){ .rank = p->rank.rank,
 					.local = p->rank.local,
@@ -150,45 +150,71 @@ static bool fails_before(const struct tare_rank_ledger *a, const struct tare_ran
 	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->rank < b->rank;
 }
 
-static void find_first_failures(struct tare_fold *f)
+static void find_first_failures(struct tare_ranks_part *t)
 {
-	for (int i = 0; i < f->rank_nr; i++) {
-		struct tare_rank_ledger *r = &f->ranks[i];
+	for (int i = 0; i < t->count; i++) {
+		struct tare_rank_ledger *r = &t->items[i];
 
 		r->is_first = r->is_failed;
-		for (int k = 0; k < f->rank_nr && r->is_first; k++)
-			r->is_first = k == i || !fails_before(&f->ranks[k], r);
+		for (int k = 0; k < t->count && r->is_first; k++)
+			r->is_first = k == i || !fails_before(&t->items[k], r);
 	}
 }
 
-void tare_fold_ranks(struct tare_fold *f)
+void tare_ranks_begin(struct tare_ranks_part *t, const struct tare_fold *f)
 {
-	f->ranks = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*f->ranks));
+	t->items = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->items));
+	t->of = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*t->of));
+	t->process_nr = f->process_nr;
 	for (int i = 0; i < f->process_nr; i++)
 		if (is_member(process_at(f, i)))
-			add(f, process_at(f, i));
-	qsort(f->ranks, (size_t)f->rank_nr, sizeof(*f->ranks), by_rank);
-	find_first_failures(f);
+			add(t, f, process_at(f, i));
+	qsort(t->items, (size_t)t->count, sizeof(*t->items), by_rank);
+	find_first_failures(t);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process *p = process_at(f, i);
 		struct tare_rank_ledger *r;
 
-		if (!is_member(p))
+		t->of[i] = is_member(p) ? find(t, p) : -1;
+		if (t->of[i] < 0)
 			continue;
-		f->processes[i]->rank_at = find(f, p);
-		r = &f->ranks[f->processes[i]->rank_at];
+		r = &t->items[t->of[i]];
 		r->process_nr++;
 		r->first_ns = p->first_ns < r->first_ns ? p->first_ns : r->first_ns;
 	}
 }
 
-void tare_fold_snapshot_ranks(const struct tare_fold *f, struct tare_ledger *out)
+int tare_ranks_of(const struct tare_ranks_part *t, int process)
 {
-	out->rank_nr = f->rank_nr;
-	out->ranks = tare_arena_alloc(out->memory, (size_t)f->rank_nr * sizeof(*out->ranks) + 1);
-	for (int i = 0; i < f->rank_nr; i++) {
-		out->ranks[i] = f->ranks[i];
-		out->ranks[i].job = tare_arena_strdup(out->memory, f->ranks[i].job);
-		out->ranks[i].host = tare_arena_strdup(out->memory, f->ranks[i].host);
+	return process < t->process_nr ? t->of[process] : -1;
+}
+
+void tare_ranks_rows(const struct tare_ranks_part *t, const struct tare_fold *f,
+		     struct tare_ledger *out)
+{
+	(void)f;
+	out->rank_nr = t->count;
+	out->ranks = tare_arena_alloc(out->memory, (size_t)t->count * sizeof(*out->ranks) + 1);
+	for (int i = 0; i < t->count; i++) {
+		out->ranks[i] = t->items[i];
+		out->ranks[i].job = tare_arena_strdup(out->memory, t->items[i].job);
+		out->ranks[i].host = tare_arena_strdup(out->memory, t->items[i].host);
 	}
+}
+
+const char *tare_ranks_check(const struct tare_ranks_part *t, const struct tare_fold *f)
+{
+	int members = 0, known = 0;
+
+	for (int i = 0; i < t->process_nr; i++)
+		members += is_member(process_at(f, i));
+	for (int i = 0; i < t->count; i++)
+		known += t->items[i].process_nr;
+	return known == members ? NULL : "a process is in no rank, or in two";
+}
+
+void tare_ranks_free(struct tare_ranks_part *t)
+{
+	free(t->items);
+	free(t->of);
 }

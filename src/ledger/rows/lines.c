@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From buckets to the lines of one device: what every place in the program holds. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 #include "ledger/line.h"
@@ -71,7 +71,7 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 		     struct part **parts, size_t *count, size_t *cap)
 {
 	struct tare_rss_change *changes;
-	size_t n = tare_fold_rss_between(f, INT64_MIN, t, &changes);
+	size_t n = tare_increments_between(&f->parts->increments, INT64_MIN, t, &changes);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct tare_process_fold *p = f->processes[changes[i].process];
@@ -134,7 +134,7 @@ static enum tare_evidence evidence_of(const struct tare_fold *f, int process, in
 	enum tare_evidence own =
 		a->evidence ? (enum tare_evidence)(a->evidence - 1) : TARE_EVIDENCE_EXACT;
 
-	return tare_fold_loss_evidence(f, process, t, own);
+	return tare_losses_evidence(&f->parts->losses, process, t, own);
 }
 
 /* The buckets of one line: `in` has them all, those of one site together. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reader of the ledger must know before trusting it, in sentences. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/units.h"
 
@@ -122,7 +122,7 @@ static void note_streams(struct tare_fold *f)
 
 void tare_fold_notes(struct tare_fold *f)
 {
-	tare_fold_notes_of_pauses(f);
+	tare_pauses_notes(&f->parts->pauses, f);
 	tare_fold_notes_of_calls(f);
 	note_streams(f);
 	tare_fold_phase_notes(f);

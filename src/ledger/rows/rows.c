@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From buckets to the rows of one device, in display order. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 #include "base/str.h"
@@ -297,7 +297,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
 	/* What is in blocks that were handed out during a pause looks as if it were cached. */
-	if (tare_fold_was_paused(b->f, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
+	if (tare_pauses_was(&b->f->parts->pauses, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
 		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
 		struct tare_amount part = { .bytes = bytes[i],
@@ -401,7 +401,7 @@ static int add_process(struct build *b, int process)
 	r->pid = p->pid;
 	r->generation = p->generation;
 	r->rank = p->rank.rank;
-	r->rank_at = b->f->processes[process]->rank_at;
+	r->rank_at = tare_ranks_of(&b->f->parts->ranks, process);
 	tare_str_free(&segment);
 	tare_str_free(&label);
 	return (int)b->row_nr - 1;
@@ -431,8 +431,8 @@ static void sum_up(struct build *b)
 static void doubt(struct build *b, size_t from, int process)
 {
 	for (size_t i = from; i < b->row_nr; i++)
-		b->rows[i].evidence =
-			tare_fold_loss_evidence(b->f, process, b->t, b->rows[i].evidence);
+		b->rows[i].evidence = tare_losses_evidence(&b->f->parts->losses, process, b->t,
+							   b->rows[i].evidence);
 }
 
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,

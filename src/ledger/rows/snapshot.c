@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ledgers: where the state of the fold is copied out. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/xalloc.h"
 #include "trace/bytes.h"
@@ -65,7 +65,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
 	tare_fold_pool_witness_rows(f, d, m, t, out->memory, l);
-	tare_fold_card_rows(f, d, m, out->memory, l);
+	tare_parts_device_rows(f, d, m, out->memory, l);
 	if (f->is_over)
 		tare_fold_tensor_rows(f, d, m, out->memory, l);
 	tare_fold_graph_rows(f, d, m, out);
@@ -178,4 +178,21 @@ void tare_ledger_free(struct tare_ledger *ledger)
 		tare_arena_free(ledger->memory);
 	free(ledger->memory);
 	*ledger = (struct tare_ledger){ 0 };
+}
+
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t)
+{
+	return f->is_over && (m == TARE_MARK_NOW || m == TARE_MARK_END) ? INT64_MAX : t;
+}
+
+/* What is of several instants is as sure as at the last of them. */
+int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l)
+{
+	int64_t t = l->t_ns;
+
+	if (at->kind == TARE_INSTANT_MARK && at->mark == TARE_MARK_END)
+		return INT64_MAX;
+	for (int i = 0; l->t_ns < 0 && i < l->device_nr; i++)
+		t = l->devices[i].t_ns > t ? l->devices[i].t_ns : t;
+	return t < 0 ? INT64_MAX : t;
 }

@@ -14,6 +14,7 @@
 #include "ledger/save/checkpoint_private.h"
 
 #include "base/xalloc.h"
+#include "ledger/parts/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -483,41 +484,11 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
 }
 
-static void add_oom(void *arg, const struct tare_event *e, const struct tare_rec_oom *rec,
-		    uint32_t site)
-{
-	struct tare_rec_oom *r =
-		&tare_checkpoint_add(arg, e->kind, e->process, e->device, e->at_ns)->oom;
-
-	*r = *rec;
-	*tare_checkpoint_last(arg) = *e;
-	tare_checkpoint_site(arg, site, &r->python, &r->stack);
-}
-
-/* What was paused then stays so, and snapshots keep their times. */
-static void tell_controls(struct checkpoint *c)
-{
-	for (size_t i = 0; i < c->f->control_nr; i++) {
-		const struct tare_control_seen *seen = &c->f->controls[i];
-		struct tare_rec_control *r =
-			&tare_checkpoint_add(c, TARE_KIND_CONTROL, seen->process, NULL, seen->t)
-				 ->control;
-
-		r->what = seen->what;
-		r->number = seen->number;
-		r->pid = seen->pid;
-		r->bytes = (uint32_t)strlen(seen->name);
-		tare_checkpoint_last(c)->text = seen->name;
-		tare_checkpoint_last(c)->text_len = r->bytes;
-	}
-}
-
 static void tell_processes(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 
 	tell_hosts(c, TARE_MARK_NOW, c->cut);
-	tare_checkpoint_rss(c);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
 			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
@@ -533,6 +504,9 @@ static void tell_processes(struct checkpoint *c)
 void tare_checkpoint_fill(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
+	const struct tare_save to = {
+		.t = c->cut, .marked = c->told_at, .add = add_record, .arg = c
+	};
 	struct tare_amount *own;
 
 	for (int i = 0; i < f->device_nr; i++)
@@ -548,12 +522,7 @@ void tare_checkpoint_fill(struct checkpoint *c)
 	tare_checkpoint_blocks(c);
 	tell_live(c, c->cut);
 	tare_fold_phase_tell(f, c->cut, add_record, c);
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			tare_fold_card_tell(f, f->devices[i], c->told_at + i * TARE_MARK_NR, c->cut,
-					    add_record, c);
-	tare_fold_oom_tell(f, c->cut, add_oom, c);
+	tare_parts_save(f, &to);
 	tell_processes(c);
-	tell_controls(c);
 	free(own);
 }

@@ -34,12 +34,5 @@ struct tare_event *tare_checkpoint_last(struct checkpoint *c)
 
 void tare_checkpoint_site(struct checkpoint *c, uint32_t at, uint32_t *python, uint32_t *stack)
 {
-	const struct tare_site *site = at ? &c->f->sites[at] : NULL;
-
-	if (!site)
-		return;
-	tare_checkpoint_last(c)->python = site->python;
-	tare_checkpoint_last(c)->stack = site->stack;
-	*python = site->is_backward ? TARE_PYTHON_BACKWARD : site->python ? site->python->id : 0;
-	*stack = site->stack ? site->stack->id : 0;
+	tare_site_save(c->f, at, tare_checkpoint_last(c), python, stack);
 }

@@ -70,9 +70,6 @@ void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold 
 /* checkpoint_blocks.c: blocks at peaks */
 void tare_checkpoint_blocks(struct checkpoint *c);
 
-/* checkpoint_rss.c: host increments */
-void tare_checkpoint_rss(struct checkpoint *c);
-
 /* checkpoint_vmm.c: memory with references, and what it brings along in buckets */
 void tare_checkpoint_vmm(struct checkpoint *c, int64_t t);
 void tare_checkpoint_vmm_own(const struct tare_fold *f, struct tare_amount *own);

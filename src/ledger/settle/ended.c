@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of processes that have ended leaves the books, and when. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/xalloc.h"
 
@@ -9,7 +9,7 @@
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_place(f, process, d->index)->is_removed = true;
-	tare_fold_aside_end(d, process);
+	tare_parts_left(f, d, process);
 	tare_fold_take_back_blocks(f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
 		struct tare_context *c = &f->contexts[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes that begin and end: when each device, and then all of them, have passed the end of one. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 
@@ -54,7 +54,7 @@ static void end_now(struct tare_fold *f, int process, int64_t t)
 
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_fold_aside_end(f->devices[i], process);
+			tare_parts_left(f, f->devices[i], process);
 	tare_fold_host_until(f, INT64_MAX);
 	if (p->host.tensors.count && t >= f->worked_ns)
 		tare_fold_host_end(f, t);
@@ -151,8 +151,8 @@ static void end_work(struct tare_fold *f, int64_t t)
 
 void tare_fold_control(struct tare_fold *f, const struct tare_event *e)
 {
-	if (tare_pause_begins(f, e))
+	if (tare_pauses_begin_at(&f->parts->pauses, e))
 		begin_pause(f);
-	if (tare_pause_take(f, e))
+	if (tare_pauses_take(&f->parts->pauses, f, e))
 		end_work(f, e->at_ns);
 }

@@ -28,7 +28,7 @@ static void look(struct tare_fold *f, struct tare_device_fold *d, const struct t
 
 	tare_fold_snapshot_begin(f, "oom", &ledger);
 	tare_fold_snapshot(f, d, TARE_MARK_NOW, b->t, &ledger);
-	tare_fold_oom_look(f, b->oom - 1, &ledger);
+	tare_oom_look(&f->parts->oom, f, (size_t)b->oom - 1, &ledger);
 	tare_ledger_free(&ledger);
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The smaller cards that devices stand for (--vram, --card). */
+#ifndef TARE_LEDGER_CARDS_H
+#define TARE_LEDGER_CARDS_H
+
+#include "ledger/core/save.h"
+#include "ledger/fold.h"
+
+struct tare_refusal_fold {
+	uint64_t owner;
+	const char *api;
+	uint64_t count, largest, missing;
+	int64_t first_ns;
+};
+
+/* The smaller card that a device stands for. */
+struct tare_card_fold {
+	bool is_there, has_profile;
+	const char *name;
+	uint64_t total, reserved, context;
+	uint32_t multiprocessors, threads_per_multiprocessor;
+	int64_t *asides; /* by process: what does not count */
+	size_t aside_nr, aside_cap;
+	int64_t aside;               /* their sum */
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	int64_t kept[TARE_MARK_NR];
+	struct tare_refusal_fold *refusals;
+	size_t refusal_nr, refusal_cap;
+};
+
+/* The part. */
+struct tare_cards_part {
+	struct tare_card_fold *items; /* by device */
+	int device_nr;
+};
+
+void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f);
+void tare_cards_event(struct tare_cards_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		      const struct tare_event *e);
+/* A call had no room; in the order in which calls ended, whenever they are settled. */
+void tare_cards_refused(struct tare_cards_part *p, struct tare_fold *f,
+			const struct tare_device_fold *d, const struct tare_event *e);
+/* A process has left the books of a device. */
+void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f,
+		     const struct tare_device_fold *d, int process);
+void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
+			    const struct tare_device_fold *d, enum tare_mark m,
+			    struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_cards_save(struct tare_cards_part *p, struct tare_fold *f, const struct tare_save *to);
+const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);
+void tare_cards_free(struct tare_cards_part *p);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that are missing. */
+#ifndef TARE_LEDGER_LOSSES_H
+#define TARE_LEDGER_LOSSES_H
+
+#include "ledger/fold.h"
+
+struct tare_loss_fold {
+	int process;
+	uint32_t tid, reason;
+	uint64_t records;
+	int64_t from_ns, to_ns;
+};
+
+/* The part. */
+struct tare_losses_part {
+	struct tare_loss_fold *items;
+	size_t count, cap;
+};
+
+void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
+		     const struct tare_event *e);
+/* What the reader found missing, which no record tells of. */
+void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
+bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t); /* up to then */
+/* As sure as `evidence`, and at most inferred where records of the process are missing. process: -1: nobody's. */
+enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int process, int64_t t,
+					enum tare_evidence evidence);
+void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t,
+		       struct tare_ledger *out);
+void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f,
+		      struct tare_ledger *out);
+const char *tare_losses_check(const struct tare_losses_part *p, const struct tare_fold *f);
+void tare_losses_free(struct tare_losses_part *p);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moments at which memory ran out. */
+#ifndef TARE_LEDGER_OOM_H
+#define TARE_LEDGER_OOM_H
+
+#include "ledger/core/save.h"
+#include "ledger/fold.h"
+
+/* What the driver refused PyTorch last on a device. */
+struct tare_oom_refused {
+	int process;
+	uint32_t tid;
+	uint64_t asked; /* 0: nothing */
+};
+
+struct tare_oom_fold {
+	int process, device;
+	int64_t t; /* of the first */
+	uint64_t count;
+	bool is_torch;
+	uint32_t site;
+	uint64_t owner;
+	const char *api;
+	uint64_t asked, segment, allocated, reserved;
+	int64_t free, elastic, stuck, held, others; /* free -1: not known */
+};
+
+/* The part. */
+struct tare_oom_part {
+	struct tare_oom_fold *items;
+	size_t count, cap;
+	struct tare_oom_refused *refused; /* by device */
+	int device_nr;
+};
+
+void tare_oom_begin(struct tare_oom_part *p, const struct tare_fold *f);
+/* 1 + the place of a moment to be looked at when what came before is settled, 0: of none; and the look. */
+size_t tare_oom_event(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		      const struct tare_event *e);
+void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t place,
+		   const struct tare_ledger *ledger);
+void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f,
+		   struct tare_ledger *out);
+void tare_oom_save(struct tare_oom_part *p, struct tare_fold *f, const struct tare_save *to);
+const char *tare_oom_check(const struct tare_oom_part *p, const struct tare_fold *f);
+void tare_oom_free(struct tare_oom_part *p);
+
+#endif

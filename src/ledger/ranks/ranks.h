@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which processes make up a rank, and how it ended. */
+#ifndef TARE_LEDGER_RANKS_H
+#define TARE_LEDGER_RANKS_H
+
+#include "ledger/fold.h"
+
+/* The part: all of it is made when the first pass is over. */
+struct tare_ranks_part {
+	struct tare_rank_ledger *items;
+	int count;
+	int *of; /* by process: place in items, -1: none */
+	int process_nr;
+};
+
+void tare_ranks_begin(struct tare_ranks_part *p, const struct tare_fold *f);
+int tare_ranks_of(const struct tare_ranks_part *p, int process);
+void tare_ranks_rows(const struct tare_ranks_part *p, const struct tare_fold *f,
+		     struct tare_ledger *out);
+const char *tare_ranks_check(const struct tare_ranks_part *p, const struct tare_fold *f);
+void tare_ranks_free(struct tare_ranks_part *p);
+
+#endif
