@@ -101,10 +101,10 @@ static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 /* What is open where the recording ends, ends there. */
 static void finish_phases(struct tare_fold *f)
 {
-	tare_fold_phase_end_all(f, -1, f->last_ns);
+	tare_phases_end_all(&f->parts->phases, f, -1, f->last_ns);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_fold_phase_advance(f, f->devices[i], INT64_MAX);
+			tare_phases_advance(&f->parts->phases, f, f->devices[i], INT64_MAX);
 	tare_parts_phases(f);
 }
 
@@ -141,7 +141,6 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		t = tare_fold_doubt_ns_of(&instants[i], l);
 		tare_parts_doubt(f, t, l);
 		tare_fold_snapshot_end(f, &instants[i], l);
-		tare_fold_phase_rows(f, l);
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
 			tare_tensor_most(f, &l->trainings[k]);

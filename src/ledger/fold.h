@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* A record of a checkpoint; it lives until the teller returns. */
+typedef void tare_fold_teller(void *arg, const struct tare_event *e, const struct tare_record *rec,
+			      size_t size);
+
 /* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
 int tare_fold_device_place(const struct tare_fold *f,
@@ -365,8 +369,7 @@ void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fo
 			  enum tare_mark m, struct tare_ledger *out);
 void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e);
 struct tare_graph_now *tare_fold_graph_row(struct tare_fold *f, size_t row); /* made if new */
-void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
-			  void *arg);
+void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_teller *teller, void *arg);
 
 /* vmm.c: physical memory by its references */
 void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
@@ -517,7 +520,7 @@ struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
 			  const struct tare_on_stream *on);
 struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
-void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_teller *teller,
 			   void *arg);
 
 /* pool_rows.c: PyTorch's segments, one by one */

@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ledger/build.h"
-#include "ledger/phases/phase.h"
 #include "ledger/tensors/training_section.h"
 #include "ledger/core/change.h"
 #include "ledger/core/samples.h"
@@ -84,6 +83,14 @@ static inline void tare_amount_add(struct tare_amount *sum, const struct tare_am
 	if (sum->evidence < by->evidence)
 		sum->evidence = by->evidence;
 }
+
+/* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
+struct tare_most {
+	int64_t used, live, ns;
+};
+
+/* Takes `now` if it is more. */
+bool tare_most_take(struct tare_most *most, const struct tare_most *now);
 
 struct tare_bucket {
 	struct tare_amount now;
@@ -431,7 +438,7 @@ struct tare_step {
 	int64_t begin, end;
 	int64_t reading_before, reading_after; /* how far off its readings may be; 0: not told */
 	int64_t weigh_begin, weigh_end;        /* between which they are */
-	int phase;            /* 1 + the one that was open around it; 0: none, not known */
+	const char *phase;    /* path of the one that was open around it; NULL: none, not known */
 	int64_t local_growth; /* LAUNCH: not yet booked; -1: not computed yet */
 	uint64_t context, handle, parent, asked, granted, before, after, peers_before, peers_after;
 	uint64_t local, limit;
@@ -618,13 +625,9 @@ struct tare_device_fold {
 	struct tare_samples samples;
 	struct tare_kinds kinds;
 
-	/* phases, see phase.h */
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
-	size_t phase_next;                /* boundary, counted from the first ever */
-	bool phase_has_peak;              /* it was at phase_peak since the last boundary */
-	struct tare_most phase_peak;      /* beyond used_start */
-	int *phase_open;                  /* frames that are open here */
-	size_t phase_open_nr, phase_open_cap;
+	bool has_recent;                  /* it was at `recent` since somebody looked */
+	struct tare_most recent;          /* beyond used_start */
 };
 
 struct tare_timed {
@@ -722,7 +725,6 @@ struct tare_fold {
 	struct tare_phase_changes phase_changes;
 	struct tare_course *course; /* that was asked for, or NULL */
 	const struct tare_course *course_by_category;
-	struct tare_phases phases;
 	const char *lines; /* of tare_ledger_opts */
 	struct tare_phase_watch *watches;
 	int watch_nr;

@@ -60,7 +60,6 @@ static void free_device(struct tare_device_fold *d)
 
 void tare_fold_end(struct tare_fold *f)
 {
-	tare_fold_phase_free(f);
 	tare_parts_free(f->parts);
 	free(f->phase_changes.items);
 	for (int i = 0; i < f->device_nr; i++)

@@ -331,7 +331,7 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_fold_process(f, p);
 	take_all_late(f, t);
 	tare_fold_process_end(f, p->index, t);
-	tare_fold_phase_end_all(f, p->index, t);
+	tare_phases_end_all(&f->parts->phases, f, p->index, t);
 	tare_parts_phases(f);
 }
 
@@ -360,7 +360,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 			f->opened_gpu = true;
 			tare_fold_carry_step(f, d, &s);
 		} else {
-			s.phase = tare_fold_phase_now(f, s.process, s.tid) + 1;
+			s.phase = tare_phases_now(&f->parts->phases, s.process, s.tid);
 			take_step(f, &s);
 		}
 		return;
@@ -437,7 +437,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
 	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
 	    e->kind == TARE_KIND_PHASE_OPEN) {
-		tare_fold_phase_carry(f, e);
+		tare_parts_event(f, NULL, e);
 		return;
 	}
 	if (e->kind == TARE_KIND_GRAPH_ROW) {
@@ -454,10 +454,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	}
 	switch (e->kind) {
-	case TARE_KIND_PHASE:
-		tare_fold_phase(f, e);
-		tare_parts_phases(f);
-		return;
 	case TARE_KIND_EVENT:
 		s = step_of(f, e, -1);
 		take_step(f, &s);
@@ -501,6 +497,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	default:
 		tare_parts_event(f, NULL, e);
+		tare_parts_phases(f);
 		return;
 	}
 }

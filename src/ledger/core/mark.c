@@ -53,15 +53,15 @@ bool tare_most_take(struct tare_most *most, const struct tare_most *now)
 	return true;
 }
 
-/* The same for phases, and for what the recorded processes have. */
+/* The same since somebody looked, and for what the recorded processes have. */
 static void take_most(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used - d->used_start, d->live, t };
 	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]),
 				       d->live, t };
 
-	if (tare_most_take(&d->phase_peak, &now))
-		d->phase_has_peak = true;
+	if (tare_most_take(&d->recent, &now))
+		d->has_recent = true;
 	tare_most_take(&d->own_peak, &own);
 }
 

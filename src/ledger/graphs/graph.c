@@ -86,7 +86,7 @@ static int new_row(struct tare_fold *f, const struct tare_step *s, enum tare_gra
 		now->process = s->process;
 		now->device = s->device;
 		now->site = s->site;
-		now->phase = s->phase ? tare_fold_text(f, f->phases.known[s->phase - 1].path) : 0;
+		now->phase = tare_fold_text(f, s->phase);
 		now->row.begin_ns = s->begin;
 	}
 	now->row.state = state;

@@ -89,7 +89,7 @@ void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e)
 struct tell {
 	struct tare_fold *f;
 	int64_t t;
-	tare_fold_phase_teller *emit;
+	tare_fold_teller *emit;
 	void *arg;
 };
 
@@ -184,7 +184,7 @@ static void tell_words(const struct tell *c)
 	}
 }
 
-void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg)
+void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_teller *teller, void *arg)
 {
 	struct tell c = { f, t, teller, arg };
 

@@ -73,6 +73,12 @@ void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t
 #include "ledger/parts/parts.def"
 }
 
+void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift)
+{
+#define TARE_PART_REBASE(name) tare_##name##_rebase(&f->parts->name, d, shift);
+#include "ledger/parts/parts.def"
+}
+
 void tare_parts_host(struct tare_fold *f, int64_t t)
 {
 #define TARE_PART_HOST(name) tare_##name##_host(&f->parts->name, f, t);

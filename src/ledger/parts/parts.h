@@ -12,6 +12,7 @@
 #include "ledger/losses/losses.h"
 #include "ledger/oom/oom.h"
 #include "ledger/pauses/pauses.h"
+#include "ledger/phases/phase.h"
 #include "ledger/ranks/ranks.h"
 #include "ledger/training/training.h"
 
@@ -30,6 +31,7 @@ void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
 void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
 void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
 void tare_parts_host(struct tare_fold *f, int64_t t);
 void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_parts_finish(struct tare_fold *f);
@@ -40,6 +42,16 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 			    struct tare_device_ledger *out);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
+
+/* Does anything wait for the device to advance? */
+static inline bool tare_parts_wait(const struct tare_fold *f, const struct tare_device_fold *d)
+{
+#define TARE_PART_WAITS(name)                                                                      \
+	if (tare_##name##_wait(&f->parts->name, d))                                                \
+		return true;
+#include "ledger/parts/parts.def"
+	return false;
+}
 
 /* After every event, where it is asked for: ends the program with a sentence if a part is wrong. */
 #ifdef TARE_CHECK

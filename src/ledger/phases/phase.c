@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
-#include "ledger/fold.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,40 +23,40 @@ static uint64_t range_key(int process, uint8_t source, uint64_t id)
 	return (id * 0x9e3779b97f4a7c15u) ^ ((uint64_t)process << 8 | source);
 }
 
-static const char *path_of(struct tare_fold *f, int parent, const char *name)
+static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent,
+			   const char *name)
 {
 	struct tare_str path = { 0 };
 	const char *kept;
 
 	if (parent >= 0)
-		tare_str_addf(&path, "%s/", f->phases.known[parent].path);
+		tare_str_addf(&path, "%s/", phases->known[parent].path);
 	tare_str_add(&path, name);
 	kept = tare_arena_strdup(&f->arena, tare_str_text(&path));
 	tare_str_free(&path);
 	return kept;
 }
 
-int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const char *name,
-			  const char *domain, uint8_t source, uint8_t what)
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
+		     const char *name, const char *domain, uint8_t source, uint8_t what)
 {
-	struct tare_phases *p = &f->phases;
 	struct tare_str key = { 0 };
 	uint64_t *place;
 	bool is_new;
 
-	if (parent >= 0 && p->known[parent].depth + 1 >= DEPTH_MAX)
-		parent = p->known[parent].parent; /* beside it: a recursion, most likely */
-	if (p->known_nr >= KNOWN_MAX && !p->is_full) {
-		p->is_full = true;
+	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
+		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
+	if (phases->known_nr >= KNOWN_MAX && !phases->is_full) {
+		phases->is_full = true;
 		tare_fold_note(f,
 			       "there are more than %d different phases; the further ones are "
 			       "together in rows called (further phases)",
 			       KNOWN_MAX);
 	}
-	if (p->is_full) {
+	if (phases->is_full) {
 		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain,
 			      name);
-		place = tare_strmap_get(&p->known_of, tare_str_text(&key));
+		place = tare_strmap_get(&phases->known_of, tare_str_text(&key));
 		if (place) {
 			tare_str_free(&key);
 			return (int)*place - 1;
@@ -67,51 +67,51 @@ int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const ch
 		domain = "";
 	}
 	tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain, name);
-	place = tare_strmap_put(&p->known_of, tare_str_text(&key), &is_new);
+	place = tare_strmap_put(&phases->known_of, tare_str_text(&key), &is_new);
 	tare_str_free(&key);
 	if (!is_new)
 		return (int)*place - 1;
-	*place = p->known_nr + 1;
-	p->known = tare_array_reserve(p->known, &p->known_cap, p->known_nr + 1, sizeof(*p->known));
-	p->known[p->known_nr] = (struct tare_phase_known){
+	*place = phases->known_nr + 1;
+	phases->known = tare_array_reserve(phases->known, &phases->known_cap, phases->known_nr + 1,
+					   sizeof(*phases->known));
+	phases->known[phases->known_nr] = (struct tare_phase_known){
 		.process = process,
 		.parent = parent,
-		.depth = parent < 0 ? 0 : p->known[parent].depth + 1,
+		.depth = parent < 0 ? 0 : phases->known[parent].depth + 1,
 		.name = tare_arena_strdup(&f->arena, name),
 		.domain = tare_arena_strdup(&f->arena, domain),
-		.path = path_of(f, parent, name),
+		.path = path_of(phases, f, parent, name),
 		.source = source,
 		.what = what,
 		.first_ns = INT64_MAX,
 		.totals = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_total)),
 	};
-	return (int)p->known_nr++;
+	return (int)phases->known_nr++;
 }
 
-int tare_fold_phase_frame(struct tare_fold *f, int known, int process, uint32_t tid, uint64_t id,
-			  int64_t t)
+int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,
+		     uint32_t tid, uint64_t id, int64_t t)
 {
-	struct tare_phases *p = &f->phases;
 	struct tare_phase_frame *frame;
 	struct tare_phase_level *levels;
-	int i = p->frame_free - 1;
+	int i = phases->frame_free - 1;
 
 	if (i >= 0) {
-		p->frame_free = p->frames[i].below + 1;
-		levels = p->frames[i].levels;
+		phases->frame_free = phases->frames[i].below + 1;
+		levels = phases->frames[i].levels;
 	} else {
-		p->frames = tare_array_reserve(p->frames, &p->frame_cap, p->frame_nr + 1,
-					       sizeof(*p->frames));
-		i = (int)p->frame_nr++;
+		phases->frames = tare_array_reserve(phases->frames, &phases->frame_cap,
+						    phases->frame_nr + 1, sizeof(*phases->frames));
+		i = (int)phases->frame_nr++;
 		levels = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*levels));
 	}
-	frame = &p->frames[i];
+	frame = &phases->frames[i];
 	*frame = (struct tare_phase_frame){ .known = known,
 					    .is_used = true,
 					    .process = process,
 					    .tid = tid,
 					    .id = id,
-					    .serial = ++p->serial,
+					    .serial = ++phases->serial,
 					    .begin_ns = t,
 					    .below = -1,
 					    .parent = -1,
@@ -119,111 +119,112 @@ int tare_fold_phase_frame(struct tare_fold *f, int known, int process, uint32_t 
 	return i;
 }
 
-void tare_fold_phase_free_frame(struct tare_fold *f, int frame)
+void tare_phase_free_frame(struct tare_phases_part *phases, int frame)
 {
-	struct tare_phase_frame *x = &f->phases.frames[frame];
+	struct tare_phase_frame *x = &phases->frames[frame];
 
 	x->is_used = false;
-	x->below = f->phases.frame_free - 1;
-	f->phases.frame_free = frame + 1;
+	x->below = phases->frame_free - 1;
+	phases->frame_free = frame + 1;
 }
 
-static int top_of(const struct tare_fold *f, int process, uint32_t tid)
+static int top_of(const struct tare_phases_part *phases, int process, uint32_t tid)
 {
-	uint64_t *top = tare_map_get(&f->phases.top_of, thread_key(process, tid));
+	uint64_t *top = tare_map_get(&phases->top_of, thread_key(process, tid));
 
 	return top ? (int)*top - 1 : -1;
 }
 
-static void set_top(struct tare_fold *f, int process, uint32_t tid, int frame)
+static void set_top(struct tare_phases_part *phases, int process, uint32_t tid, int frame)
 {
-	*tare_map_put(&f->phases.top_of, thread_key(process, tid), NULL) = (uint64_t)(frame + 1);
+	*tare_map_put(&phases->top_of, thread_key(process, tid), NULL) = (uint64_t)(frame + 1);
 }
 
 /*
  * In which open phase of the thread the next one stands. The program's own are not inside those of a
  * library (NVTX domains): NCCL leaves phases open whose ends it tells in another way.
  */
-static int around(const struct tare_fold *f, int process, uint32_t tid, const char *domain)
+static int around(const struct tare_phases_part *phases, int process, uint32_t tid,
+		  const char *domain)
 {
-	int i = top_of(f, process, tid);
+	int i = top_of(phases, process, tid);
 
-	while (i >= 0 && !*domain && *f->phases.known[f->phases.frames[i].known].domain)
-		i = f->phases.frames[i].below;
+	while (i >= 0 && !*domain && *phases->known[phases->frames[i].known].domain)
+		i = phases->frames[i].below;
 	return i;
 }
 
-int tare_fold_phase_now(const struct tare_fold *f, int process, uint32_t tid)
+const char *tare_phases_now(const struct tare_phases_part *phases, int process, uint32_t tid)
 {
-	int frame = f->phases.open_nr ? around(f, process, tid, "") : -1;
+	int frame = phases->open_nr ? around(phases, process, tid, "") : -1;
 
-	if (frame < 0 && f->phases.open_nr)
-		frame = top_of(f, process, tid);
-	return frame < 0 ? -1 : f->phases.frames[frame].known;
+	if (frame < 0 && phases->open_nr)
+		frame = top_of(phases, process, tid);
+	return frame < 0 ? NULL : phases->known[phases->frames[frame].known].path;
 }
 
-void tare_fold_phase_link(struct tare_fold *f, int frame)
+void tare_phase_link(struct tare_phases_part *phases, int frame)
 {
-	struct tare_phases *p = &f->phases;
-	struct tare_phase_frame *x = &p->frames[frame];
+	struct tare_phase_frame *x = &phases->frames[frame];
 	const struct tare_phase_known *k;
 
-	p->open_nr += x->known >= 0;
+	phases->open_nr += x->known >= 0;
 	if (x->known < 0) {
-		*tare_map_put(&p->mark_of, (uint64_t)x->process, NULL) = (uint64_t)frame + 1;
+		*tare_map_put(&phases->mark_of, (uint64_t)x->process, NULL) = (uint64_t)frame + 1;
 		return;
 	}
-	k = &p->known[x->known];
+	k = &phases->known[x->known];
 	if (k->what == TARE_PHASE_BEGIN) {
-		*tare_map_put(&p->range_of, range_key(x->process, k->source, x->id), NULL) =
+		*tare_map_put(&phases->range_of, range_key(x->process, k->source, x->id), NULL) =
 			(uint64_t)frame + 1;
 		return;
 	}
-	x->below = top_of(f, x->process, x->tid);
-	x->parent = around(f, x->process, x->tid, k->domain);
+	x->below = top_of(phases, x->process, x->tid);
+	x->parent = around(phases, x->process, x->tid, k->domain);
 	if (x->parent >= 0)
-		x->parent_serial = p->frames[x->parent].serial;
-	set_top(f, x->process, x->tid, frame);
+		x->parent_serial = phases->frames[x->parent].serial;
+	set_top(phases, x->process, x->tid, frame);
 }
 
-static void unlink_frame(struct tare_fold *f, int frame)
+static void unlink_frame(struct tare_phases_part *phases, int frame)
 {
-	struct tare_phases *p = &f->phases;
-	struct tare_phase_frame *x = &p->frames[frame];
-	const struct tare_phase_known *k = &p->known[x->known];
+	struct tare_phase_frame *x = &phases->frames[frame];
+	const struct tare_phase_known *k = &phases->known[x->known];
 	int at;
 
-	p->open_nr--;
+	phases->open_nr--;
 	if (k->what == TARE_PHASE_BEGIN) {
-		tare_map_remove(&p->range_of, range_key(x->process, k->source, x->id), NULL);
+		tare_map_remove(&phases->range_of, range_key(x->process, k->source, x->id), NULL);
 		return;
 	}
-	at = top_of(f, x->process, x->tid);
+	at = top_of(phases, x->process, x->tid);
 	if (at == frame) {
-		set_top(f, x->process, x->tid, x->below);
+		set_top(phases, x->process, x->tid, x->below);
 		return;
 	}
-	while (at >= 0 && p->frames[at].below != frame)
-		at = p->frames[at].below;
+	while (at >= 0 && phases->frames[at].below != frame)
+		at = phases->frames[at].below;
 	if (at >= 0)
-		p->frames[at].below = x->below;
+		phases->frames[at].below = x->below;
 }
 
 /* ---- what somebody asked for by name ---- */
 
-bool tare_fold_phase_is_watched(const struct tare_fold *f, int known, int watch)
+bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
+			   int known, int watch)
 {
-	const struct tare_phase_known *k = &f->phases.known[known];
+	const struct tare_phase_known *k = &phases->known[known];
 
 	return !strcmp(f->watches[watch].name, k->name) || !strcmp(f->watches[watch].name, k->path);
 }
 
-static void watch_begin(struct tare_fold *f, struct tare_phase_frame *x)
+static void watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
+			struct tare_phase_frame *x)
 {
 	for (int i = 0; i < f->watch_nr; i++) {
 		struct tare_phase_watch *w = &f->watches[i];
 
-		if (!tare_fold_phase_is_watched(f, x->known, i) || ++w->seen != w->nth)
+		if (!tare_phase_is_watched(phases, f, x->known, i) || ++w->seen != w->nth)
 			continue;
 		w->is_found = true;
 		w->begin_ns = x->begin_ns;
@@ -241,43 +242,43 @@ static void watch_end(struct tare_fold *f, const struct tare_phase_frame *x, int
 
 /* ---- beginnings and ends ---- */
 
-static void count_thread(struct tare_fold *f, int known, uint32_t tid)
+static void count_thread(struct tare_phases_part *phases, int known, uint32_t tid)
 {
 	bool is_new;
 
-	tare_map_put(&f->phases.threads_seen, (uint64_t)known << 32 | tid, &is_new);
-	f->phases.known[known].threads += is_new;
+	tare_map_put(&phases->threads_seen, (uint64_t)known << 32 | tid, &is_new);
+	phases->known[known].threads += is_new;
 }
 
-static void begin(struct tare_fold *f, const struct tare_event *e, bool is_range)
+static void begin(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_event *e,
+		  bool is_range)
 {
-	struct tare_phases *p = &f->phases;
 	const struct tare_rec_phase *r = e->rec.phase;
 	const char *domain = e->domain ? e->domain : "";
 	int process = e->process->index, outer = -1, known, frame;
 
 	if (!is_range)
-		outer = around(f, process, r->tid, domain);
-	known = tare_fold_phase_known(f, process, outer < 0 ? -1 : p->frames[outer].known,
-				      e->name ? e->name : "", domain, r->source, r->what);
-	p->known[known].repeats++;
-	if (p->known[known].first_ns > e->at_ns)
-		p->known[known].first_ns = e->at_ns;
-	count_thread(f, known, r->tid);
-	if (p->open_nr >= OPEN_MAX) {
-		p->dropped++;
+		outer = around(phases, process, r->tid, domain);
+	known = tare_phase_known(phases, f, process, outer < 0 ? -1 : phases->frames[outer].known,
+				 e->name ? e->name : "", domain, r->source, r->what);
+	phases->known[known].repeats++;
+	if (phases->known[known].first_ns > e->at_ns)
+		phases->known[known].first_ns = e->at_ns;
+	count_thread(phases, known, r->tid);
+	if (phases->open_nr >= OPEN_MAX) {
+		phases->dropped++;
 		return;
 	}
-	frame = tare_fold_phase_frame(f, known, process, r->tid, r->id, e->at_ns);
-	tare_fold_phase_link(f, frame);
-	watch_begin(f, &p->frames[frame]);
-	tare_fold_phase_queue(f, e->at_ns, frame, -1);
+	frame = tare_phase_frame(phases, f, known, process, r->tid, r->id, e->at_ns);
+	tare_phase_link(phases, frame);
+	watch_begin(phases, f, &phases->frames[frame]);
+	tare_phase_queue(phases, f, e->at_ns, frame, -1);
 }
 
-void tare_fold_phase_change(struct tare_fold *f, int known, uint32_t tid, int device,
-			    int64_t begin_ns, int64_t t, bool is_end)
+void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int known,
+		       uint32_t tid, int device, int64_t begin_ns, int64_t t, bool is_end)
 {
-	const struct tare_phase_known *k = &f->phases.known[known];
+	const struct tare_phase_known *k = &phases->known[known];
 	struct tare_phase_changes *c = &f->phase_changes;
 
 	c->items = tare_array_reserve(c->items, &c->cap, c->count + 1, sizeof(*c->items));
@@ -292,137 +293,138 @@ void tare_fold_phase_change(struct tare_fold *f, int known, uint32_t tid, int de
 							   .t = t };
 }
 
-static void end_frame(struct tare_fold *f, int frame, int64_t t, bool is_unclosed)
+static void end_frame(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t,
+		      bool is_unclosed)
 {
-	struct tare_phase_frame *x = &f->phases.frames[frame];
-	struct tare_phase_known *k = &f->phases.known[x->known];
+	struct tare_phase_frame *x = &phases->frames[frame];
+	struct tare_phase_known *k = &phases->known[x->known];
 
-	unlink_frame(f, frame);
+	unlink_frame(phases, frame);
 	x->is_ended = true;
-	tare_fold_phase_change(f, x->known, x->tid, -1, x->begin_ns, t, true);
+	tare_phase_change(phases, f, x->known, x->tid, -1, x->begin_ns, t, true);
 	k->unclosed += is_unclosed;
 	k->ns += t - x->begin_ns;
 	if (k->last_ns < t)
 		k->last_ns = t;
 	watch_end(f, x, t);
-	tare_fold_phase_queue(f, t, frame, x->known);
+	tare_phase_queue(phases, f, t, frame, x->known);
 }
 
 /* Each source, and each domain of NVTX, has stacks of its own: its pop ends its own innermost one. */
-static int find_open(struct tare_fold *f, const struct tare_event *e)
+static int find_open(struct tare_phases_part *phases, const struct tare_event *e)
 {
 	const struct tare_rec_phase *r = e->rec.phase;
 	const char *domain = e->domain ? e->domain : "";
 	int i;
 
 	if (r->what == TARE_PHASE_END) {
-		uint64_t *range = tare_map_get(&f->phases.range_of,
+		uint64_t *range = tare_map_get(&phases->range_of,
 					       range_key(e->process->index, r->source, r->id));
 
 		return range ? (int)*range - 1 : -1;
 	}
-	for (i = top_of(f, e->process->index, r->tid); i >= 0; i = f->phases.frames[i].below) {
-		const struct tare_phase_known *k = &f->phases.known[f->phases.frames[i].known];
+	for (i = top_of(phases, e->process->index, r->tid); i >= 0; i = phases->frames[i].below) {
+		const struct tare_phase_known *k = &phases->known[phases->frames[i].known];
 
-		if (k->source == r->source && (!strcmp(k->domain, domain) || f->phases.is_full))
+		if (k->source == r->source && (!strcmp(k->domain, domain) || phases->is_full))
 			break;
 	}
 	return i;
 }
 
 /* Since the recording began: what the first mark of a process ends. */
-static int look_back(struct tare_fold *f, const struct tare_process *process)
+static int look_back(struct tare_phases_part *phases, struct tare_fold *f,
+		     const struct tare_process *process)
 {
-	int frame = tare_fold_phase_frame(f, -1, process->index, 0, 0, process->first_ns);
+	int frame = tare_phase_frame(phases, f, -1, process->index, 0, 0, process->first_ns);
 
 	for (int i = 0; i < f->device_nr; i++)
-		f->phases.frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
+		phases->frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
 	return frame;
 }
 
 /* A mark ends what began with the one before, or with the recording. */
-static void mark(struct tare_fold *f, const struct tare_event *e)
+static void mark(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_event *e)
 {
-	struct tare_phases *p = &f->phases;
 	const struct tare_rec_phase *r = e->rec.phase;
 	const char *domain = e->domain ? e->domain : "";
 	int process = e->process->index, known, frame;
-	int outer = around(f, process, r->tid, domain);
-	uint64_t *since = tare_map_get(&p->mark_of, (uint64_t)process);
+	int outer = around(phases, process, r->tid, domain);
+	uint64_t *since = tare_map_get(&phases->mark_of, (uint64_t)process);
 
-	known = tare_fold_phase_known(f, process, outer < 0 ? -1 : p->frames[outer].known,
-				      e->name ? e->name : "", domain, r->source, r->what);
-	p->known[known].repeats++;
-	p->known[known].last_ns = e->at_ns;
-	if (p->known[known].first_ns > e->at_ns)
-		p->known[known].first_ns = e->at_ns;
-	count_thread(f, known, r->tid);
-	frame = since ? (int)*since - 1 : look_back(f, e->process);
-	p->frames[frame].known = known;
-	tare_fold_phase_change(f, known, e->rec.phase->tid, -1, e->at_ns, e->at_ns, true);
-	watch_begin(f, &p->frames[frame]);
-	watch_end(f, &p->frames[frame], e->at_ns);
-	p->frames[frame].is_ended = true;
-	tare_fold_phase_queue(f, e->at_ns, frame, known);
-	frame = tare_fold_phase_frame(f, -1, process, 0, 0, e->at_ns);
-	tare_fold_phase_link(f, frame);
-	tare_fold_phase_queue(f, e->at_ns, frame, -1);
+	known = tare_phase_known(phases, f, process, outer < 0 ? -1 : phases->frames[outer].known,
+				 e->name ? e->name : "", domain, r->source, r->what);
+	phases->known[known].repeats++;
+	phases->known[known].last_ns = e->at_ns;
+	if (phases->known[known].first_ns > e->at_ns)
+		phases->known[known].first_ns = e->at_ns;
+	count_thread(phases, known, r->tid);
+	frame = since ? (int)*since - 1 : look_back(phases, f, e->process);
+	phases->frames[frame].known = known;
+	tare_phase_change(phases, f, known, e->rec.phase->tid, -1, e->at_ns, e->at_ns, true);
+	watch_begin(phases, f, &phases->frames[frame]);
+	watch_end(f, &phases->frames[frame], e->at_ns);
+	phases->frames[frame].is_ended = true;
+	tare_phase_queue(phases, f, e->at_ns, frame, known);
+	frame = tare_phase_frame(phases, f, -1, process, 0, 0, e->at_ns);
+	tare_phase_link(phases, frame);
+	tare_phase_queue(phases, f, e->at_ns, frame, -1);
 }
 
-void tare_fold_phase(struct tare_fold *f, const struct tare_event *e)
+static void take(struct tare_phases_part *phases, struct tare_fold *f, const struct tare_event *e)
 {
 	int frame;
 
 	switch ((enum tare_phase_what)e->rec.phase->what) {
 	case TARE_PHASE_PUSH:
-		begin(f, e, false);
+		begin(phases, f, e, false);
 		return;
 	case TARE_PHASE_BEGIN:
-		begin(f, e, true);
+		begin(phases, f, e, true);
 		return;
 	case TARE_PHASE_POP:
 	case TARE_PHASE_END:
-		frame = find_open(f, e);
+		frame = find_open(phases, e);
 		if (frame >= 0)
-			end_frame(f, frame, e->at_ns, false);
+			end_frame(phases, f, frame, e->at_ns, false);
 		else
-			f->phases.stray++;
+			phases->stray++;
 		return;
 	case TARE_PHASE_MARK:
-		mark(f, e);
+		mark(phases, f, e);
 		return;
 	}
 }
 
-void tare_fold_phase_end_all(struct tare_fold *f, int process, int64_t t)
+void tare_phases_end_all(struct tare_phases_part *phases, struct tare_fold *f, int process,
+			 int64_t t)
 {
-	for (size_t i = f->phases.frame_nr; i-- > 0;) {
-		struct tare_phase_frame *x = &f->phases.frames[i];
+	for (size_t i = phases->frame_nr; i-- > 0;) {
+		struct tare_phase_frame *x = &phases->frames[i];
 
 		if (x->is_used && !x->is_ended && x->known >= 0 &&
 		    (process < 0 || x->process == process))
-			end_frame(f, (int)i, t, true);
+			end_frame(phases, f, (int)i, t, true);
 	}
 }
 
-void tare_fold_phase_note_strays(struct tare_fold *f)
+void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f)
 {
-	if (f->phases.dropped)
+	if (phases->dropped)
 		tare_fold_note(
 			f,
 			"%llu phases began while %d were open, and were only counted; does the "
 			"program end those that it begins?",
-			(unsigned long long)f->phases.dropped, OPEN_MAX);
-	if (f->phases.stray)
+			(unsigned long long)phases->dropped, OPEN_MAX);
+	if (phases->stray)
 		tare_fold_note(f, "%llu phase%s ended that had not begun; they were ignored",
-			       (unsigned long long)f->phases.stray,
-			       f->phases.stray == 1 ? "" : "s");
+			       (unsigned long long)phases->stray, phases->stray == 1 ? "" : "s");
 }
 
-static bool has_line(const struct tare_fold *f, const char *line, size_t len)
+static bool has_line(const struct tare_phases_part *phases, const char *line, size_t len)
 {
-	for (size_t i = 0; i < f->phases.known_nr; i++) {
-		const struct tare_phase_known *k = &f->phases.known[i];
+	for (size_t i = 0; i < phases->known_nr; i++) {
+		const struct tare_phase_known *k = &phases->known[i];
 
 		if (k->source == TARE_PHASE_BY_LINE && !strncmp(k->name, line, len) &&
 		    !k->name[len])
@@ -432,12 +434,12 @@ static bool has_line(const struct tare_fold *f, const char *line, size_t len)
 }
 
 /* Asked for by --phase and never seen: a typing error, as a rule. */
-static void note_lines(struct tare_fold *f)
+static void note_lines(struct tare_phases_part *phases, struct tare_fold *f)
 {
 	for (const char *at = f->lines; at && *at;) {
 		size_t len = strcspn(at, "\n");
 
-		if (!has_line(f, at, len))
+		if (!has_line(phases, at, len))
 			tare_fold_note(
 				f,
 				"--phase %.*s: no recorded Python program came to that line "
@@ -448,13 +450,13 @@ static void note_lines(struct tare_fold *f)
 	}
 }
 
-void tare_fold_phase_notes(struct tare_fold *f)
+void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f)
 {
 	uint64_t unclosed = 0;
 
-	note_lines(f);
-	for (size_t i = 0; i < f->phases.known_nr; i++)
-		unclosed += f->phases.known[i].unclosed;
+	note_lines(phases, f);
+	for (size_t i = 0; i < phases->known_nr; i++)
+		unclosed += phases->known[i].unclosed;
 	if (unclosed)
 		tare_fold_note(f,
 			       "%llu phase%s did not end before the program or the recording did; "
@@ -462,25 +464,56 @@ void tare_fold_phase_notes(struct tare_fold *f)
 			       (unsigned long long)unclosed, unclosed == 1 ? "" : "s");
 }
 
-void tare_fold_phase_free(struct tare_fold *f)
+void tare_phases_free(struct tare_phases_part *phases)
 {
-	struct tare_phases *p = &f->phases;
+	for (size_t i = 0; i < phases->known_nr; i++)
+		free(phases->known[i].totals);
+	for (size_t i = 0; i < phases->frame_nr; i++)
+		free(phases->frames[i].levels);
+	for (int i = 0; i < phases->device_nr; i++)
+		free(phases->devices[i].open);
+	free(phases->devices);
+	free(phases->known);
+	free(phases->frames);
+	free(phases->queue);
+	tare_strmap_free(&phases->known_of);
+	tare_map_free(&phases->threads_seen);
+	tare_map_free(&phases->top_of);
+	tare_map_free(&phases->range_of);
+	tare_map_free(&phases->mark_of);
+	tare_map_free(&phases->number_of);
+	tare_map_free(&phases->open_of);
+}
 
-	for (size_t i = 0; i < p->known_nr; i++)
-		free(p->known[i].totals);
-	for (size_t i = 0; i < p->frame_nr; i++)
-		free(p->frames[i].levels);
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			free(f->devices[i]->phase_open);
-	free(p->known);
-	free(p->frames);
-	free(p->queue);
-	tare_strmap_free(&p->known_of);
-	tare_map_free(&p->threads_seen);
-	tare_map_free(&p->top_of);
-	tare_map_free(&p->range_of);
-	tare_map_free(&p->mark_of);
-	tare_map_free(&p->number_of);
-	tare_map_free(&p->open_of);
+void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f)
+{
+	phases->device_nr = f->device_nr;
+	phases->devices = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*phases->devices));
+}
+
+void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
+		       struct tare_device_fold *d, const struct tare_event *e)
+{
+	(void)d;
+	if (e->kind == TARE_KIND_PHASE)
+		take(phases, f, e);
+	else
+		tare_phases_load(phases, f, e);
+}
+
+/* As many frames are open as were begun and have not ended; no device is ahead of the boundaries. */
+const char *tare_phases_check(const struct tare_phases_part *phases, const struct tare_fold *f)
+{
+	size_t open = 0;
+
+	(void)f;
+	for (size_t i = 0; i < phases->frame_nr; i++)
+		open += phases->frames[i].is_used && !phases->frames[i].is_ended &&
+			phases->frames[i].known >= 0;
+	if (open != phases->open_nr)
+		return "more phases are open than began and did not end, or fewer";
+	for (int i = 0; i < phases->device_nr; i++)
+		if (phases->devices[i].next > phases->queue_base + phases->queue_nr)
+			return "a device has seen phases begin that did not";
+	return NULL;
 }

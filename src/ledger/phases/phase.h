@@ -2,26 +2,15 @@
 /*
  * Phases inside the fold, shared by phase*.c. What the threads push and pop is known when a record
  * comes; what a device had in use then is known only when every call before has been settled. So a
- * boundary waits in a queue, and each device takes it when it gets there (tare_fold_phase_advance).
+ * boundary waits in a queue, and each device takes it when it gets there (tare_phases_advance).
  *
  * Amounts of a device are kept relative to what it had in use at the start, which may still move.
  */
 #ifndef TARE_LEDGER_PHASE_H
 #define TARE_LEDGER_PHASE_H
 
-#include "base/map.h"
-#include "ledger/build.h"
-
-struct tare_fold;
-struct tare_device_fold;
-
-/* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
-struct tare_most {
-	int64_t used, live, ns;
-};
-
-/* Takes `now` if it is more. */
-bool tare_most_take(struct tare_most *most, const struct tare_most *now);
+#include "ledger/core/save.h"
+#include "ledger/fold.h"
 
 /* All repeats of a phase on one device. */
 struct tare_phase_total {
@@ -75,7 +64,17 @@ struct tare_phase_boundary {
 	int into; /* what its end is booked to; -1: it begins */
 };
 
-struct tare_phases {
+/* What a device has taken of them. */
+struct tare_phases_device {
+	size_t next; /* boundary, counted from the first ever */
+	int *open;   /* frames that are open here */
+	size_t open_nr, open_cap;
+};
+
+/* The part. */
+struct tare_phases_part {
+	struct tare_phases_device *devices;
+	int device_nr;
 	struct tare_phase_known *known;
 	size_t known_nr, known_cap;
 	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
@@ -99,41 +98,58 @@ struct tare_phases {
 };
 
 /* phase.c */
-void tare_fold_phase(struct tare_fold *f, const struct tare_event *e);
+void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f);
+void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
+		       struct tare_device_fold *d, const struct tare_event *e);
 /* Ends what is open in a process (-1: in all) as if it had ended now. */
-void tare_fold_phase_end_all(struct tare_fold *f, int process, int64_t t);
-void tare_fold_phase_note_strays(struct tare_fold *f);
-void tare_fold_phase_notes(struct tare_fold *f);
-void tare_fold_phase_free(struct tare_fold *f);
-/* The innermost that the program has open on a thread, else that a library has; -1: none. */
-int tare_fold_phase_now(const struct tare_fold *f, int process, uint32_t tid);
-int tare_fold_phase_known(struct tare_fold *f, int process, int parent, const char *name,
-			  const char *domain, uint8_t source, uint8_t what);
-int tare_fold_phase_frame(struct tare_fold *f, int known, int process, uint32_t tid, uint64_t id,
-			  int64_t t);
-void tare_fold_phase_link(struct tare_fold *f, int frame); /* puts it where its end looks for it */
-void tare_fold_phase_free_frame(struct tare_fold *f, int frame);
+void tare_phases_end_all(struct tare_phases_part *phases, struct tare_fold *f, int process,
+			 int64_t t);
+void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f);
+void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f);
+void tare_phases_free(struct tare_phases_part *phases);
+/* The innermost that the program has open on a thread, else that a library has: its path; NULL: none. */
+const char *tare_phases_now(const struct tare_phases_part *phases, int process, uint32_t tid);
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
+		     const char *name, const char *domain, uint8_t source, uint8_t what);
+int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,
+		     uint32_t tid, uint64_t id, int64_t t);
+void tare_phase_link(struct tare_phases_part *phases,
+		     int frame); /* puts it where its end looks for it */
+void tare_phase_free_frame(struct tare_phases_part *phases, int frame);
 /* Tells the others; device -1: it has ended, whatever devices have settled. */
-void tare_fold_phase_change(struct tare_fold *f, int known, uint32_t tid, int device,
-			    int64_t begin_ns, int64_t t, bool is_end);
-bool tare_fold_phase_is_watched(const struct tare_fold *f, int known, int watch);
+void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int known,
+		       uint32_t tid, int device, int64_t begin_ns, int64_t t, bool is_end);
+bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
+			   int known, int watch);
+
+/* Does a boundary wait for the device? */
+static inline bool tare_phases_wait(const struct tare_phases_part *phases,
+				    const struct tare_device_fold *d)
+{
+	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr;
+}
 
 /* phase_device.c: something is about to happen on the device at t; and its `used` has moved */
-void tare_fold_phase_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-void tare_fold_phase_rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shift);
-void tare_fold_phase_queue(struct tare_fold *f, int64_t t, int frame, int into);
-void tare_fold_phase_peaks(struct tare_fold *f, struct tare_device_fold *d);
+void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
+			 struct tare_device_fold *d, int64_t t);
+void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_device_fold *d,
+			int64_t shift);
+void tare_phase_queue(struct tare_phases_part *phases, struct tare_fold *f, int64_t t, int frame,
+		      int into);
+void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *d);
 
 /* phase_rows.c */
-void tare_fold_phase_rows(const struct tare_fold *f, struct tare_ledger *out);
+void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
+		      struct tare_ledger *out);
 
 /* phase_load.c: the records of a checkpoint on their way in */
-void tare_fold_phase_carry(struct tare_fold *f, const struct tare_event *e);
+void tare_phases_load(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_event *e);
 
-/* phase_save.c: … and on their way out. The record lives until the teller returns. */
-typedef void tare_fold_phase_teller(void *arg, const struct tare_event *e,
-				    const struct tare_record *rec, size_t size);
-void tare_fold_phase_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
-			  void *arg);
+/* phase_save.c: … and on their way out */
+void tare_phases_save(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_save *to);
+
+const char *tare_phases_check(const struct tare_phases_part *phases, const struct tare_fold *f);
 
 #endif

@@ -3,7 +3,6 @@
 #include "ledger/phases/phase.h"
 
 #include "base/array.h"
-#include "ledger/fold.h"
 
 /* No device has more, and no recording lasts longer; damage must not overflow the sums. */
 static int64_t sane(int64_t bytes)
@@ -39,17 +38,18 @@ static int device_of(const struct tare_fold *f, const struct tare_event *e)
 	return i >= 0 && i < f->device_nr && f->devices[i] ? i : -1;
 }
 
-static void carry_sum(struct tare_fold *f, const struct tare_event *e, int process)
+static void carry_sum(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_event *e, int process)
 {
 	const struct tare_rec_phase_sum *r = e->rec.phase_sum;
-	int parent = find(&f->phases.number_of, process, r->parent), device = device_of(f, e);
-	int known = tare_fold_phase_known(f, process, parent, e->name ? e->name : "",
-					  e->domain ? e->domain : "", r->source, r->what);
-	struct tare_phase_known *k = &f->phases.known[known];
+	int parent = find(&phases->number_of, process, r->parent), device = device_of(f, e);
+	int known = tare_phase_known(phases, f, process, parent, e->name ? e->name : "",
+				     e->domain ? e->domain : "", r->source, r->what);
+	struct tare_phase_known *k = &phases->known[known];
 	int64_t start = device < 0 ? 0 : f->devices[device]->used_start;
 	bool is_new;
 
-	*tare_map_put(&f->phases.number_of, key_of(process, r->number), &is_new) =
+	*tare_map_put(&phases->number_of, key_of(process, r->number), &is_new) =
 		(uint64_t)known + 1;
 	if (is_new) {
 		k->repeats += r->repeats;
@@ -59,7 +59,7 @@ static void carry_sum(struct tare_fold *f, const struct tare_event *e, int proce
 		k->first_ns = sane_ns(r->first_ns);
 		k->last_ns = sane_ns(r->last_ns);
 		for (int i = 0; i < f->watch_nr; i++)
-			if (tare_fold_phase_is_watched(f, known, i))
+			if (tare_phase_is_watched(phases, f, known, i))
 				f->watches[i].seen += r->repeats;
 	}
 	if (device < 0 || !r->seen)
@@ -79,70 +79,76 @@ static void carry_sum(struct tare_fold *f, const struct tare_event *e, int proce
 }
 
 /* One that is open was pushed in the order in which it is told here. */
-static int open_frame(struct tare_fold *f, const struct tare_rec_phase_open *r, int process)
+static int open_frame(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_rec_phase_open *r, int process)
 {
-	int frame = find(&f->phases.open_of, process, r->open), known;
+	int frame = find(&phases->open_of, process, r->open), known;
 
 	if (frame >= 0)
 		return frame;
-	known = find(&f->phases.number_of, process, r->number);
+	known = find(&phases->number_of, process, r->number);
 	if (r->number && known < 0)
 		return -1; /* damage */
-	frame = tare_fold_phase_frame(f, known, process, r->tid, r->id, sane_ns(r->begin_ns));
+	frame = tare_phase_frame(phases, f, known, process, r->tid, r->id, sane_ns(r->begin_ns));
 	for (int i = 0; i < f->device_nr; i++)
-		f->phases.frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
-	tare_fold_phase_link(f, frame);
-	*tare_map_put(&f->phases.open_of, key_of(process, r->open), NULL) = (uint64_t)frame + 1;
+		phases->frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
+	tare_phase_link(phases, frame);
+	*tare_map_put(&phases->open_of, key_of(process, r->open), NULL) = (uint64_t)frame + 1;
 	return frame;
 }
 
-static void carry_open(struct tare_fold *f, const struct tare_event *e, int process)
+static void carry_open(struct tare_phases_part *phases, struct tare_fold *f,
+		       const struct tare_event *e, int process)
 {
 	const struct tare_rec_phase_open *r = e->rec.phase_open;
-	int frame = open_frame(f, r, process), device = device_of(f, e);
+	int frame = open_frame(phases, f, r, process), device = device_of(f, e);
+	struct tare_phases_device *own;
 	struct tare_device_fold *d;
 
 	if (frame < 0 || device < 0)
 		return;
 	d = f->devices[device];
-	f->phases.frames[frame].levels[device] = (struct tare_phase_level){
+	own = &phases->devices[device];
+	phases->frames[frame].levels[device] = (struct tare_phase_level){
 		.before = sane(r->used_before) - d->used_start,
 		.nested = sane(r->nested),
 		.peak = { sane(r->peak) - d->used_start, sane(r->peak_live), sane_ns(r->peak_ns) },
 	};
-	d->phase_open = tare_array_reserve(d->phase_open, &d->phase_open_cap, d->phase_open_nr + 1,
-					   sizeof(*d->phase_open));
-	d->phase_open[d->phase_open_nr++] = frame;
+	own->open =
+		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
+	own->open[own->open_nr++] = frame;
 }
 
-static void carry_part(struct tare_fold *f, const struct tare_event *e, int process)
+static void carry_part(struct tare_phases_part *phases, struct tare_fold *f,
+		       const struct tare_event *e, int process)
 {
 	const struct tare_rec_phase_part *r = e->rec.phase_part;
 	int device = device_of(f, e), place;
 
-	place = find(r->is_open ? &f->phases.open_of : &f->phases.number_of, process, r->number);
+	place = find(r->is_open ? &phases->open_of : &phases->number_of, process, r->number);
 	if (device < 0 || place < 0 || r->account >= TARE_ACCOUNT_NR)
 		return;
 	if (r->is_open)
-		f->phases.frames[place].levels[device].accounts[r->account] = sane(r->bytes);
+		phases->frames[place].levels[device].accounts[r->account] = sane(r->bytes);
 	else
-		f->phases.known[place].totals[device].parts[r->account] = sane(r->bytes);
+		phases->known[place].totals[device].parts[r->account] = sane(r->bytes);
 }
 
-void tare_fold_phase_carry(struct tare_fold *f, const struct tare_event *e)
+void tare_phases_load(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_event *e)
 {
 	const struct tare_process *process = e->about ? e->about : e->process;
 
 	tare_fold_process(f, process);
 	switch (e->kind) {
 	case TARE_KIND_PHASE_SUM:
-		carry_sum(f, e, process->index);
+		carry_sum(phases, f, e, process->index);
 		return;
 	case TARE_KIND_PHASE_PART:
-		carry_part(f, e, process->index);
+		carry_part(phases, f, e, process->index);
 		return;
 	case TARE_KIND_PHASE_OPEN:
-		carry_open(f, e, process->index);
+		carry_open(phases, f, e, process->index);
 		return;
 	default:
 		return;

@@ -3,7 +3,6 @@
 #include "ledger/phases/phase.h"
 
 #include "base/xalloc.h"
-#include "ledger/fold.h"
 
 #include <stdlib.h>
 
@@ -139,7 +138,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Children by their parent: first_of[1 + parent], then next_of[child], in order. */
-static void link_children(const struct tare_phases *p, int *first_of, int *next_of)
+static void link_children(const struct tare_phases_part *p, int *first_of, int *next_of)
 {
 	struct order *order = tare_xcalloc(p->known_nr, sizeof(*order));
 
@@ -157,29 +156,29 @@ static void link_children(const struct tare_phases *p, int *first_of, int *next_
 	free(order);
 }
 
-void tare_fold_phase_rows(const struct tare_fold *f, struct tare_ledger *out)
+void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
+		      struct tare_ledger *out)
 {
-	const struct tare_phases *p = &f->phases;
 	int *first_of, *next_of, *row_of, at;
 
-	if (!p->known_nr)
+	if (!phases->known_nr)
 		return;
-	first_of = tare_xcalloc(p->known_nr + 1, sizeof(*first_of));
-	next_of = tare_xcalloc(p->known_nr, sizeof(*next_of));
-	row_of = tare_xcalloc(p->known_nr, sizeof(*row_of));
-	link_children(p, first_of, next_of);
-	out->phases = tare_arena_alloc(out->memory, p->known_nr * sizeof(*out->phases));
+	first_of = tare_xcalloc(phases->known_nr + 1, sizeof(*first_of));
+	next_of = tare_xcalloc(phases->known_nr, sizeof(*next_of));
+	row_of = tare_xcalloc(phases->known_nr, sizeof(*row_of));
+	link_children(phases, first_of, next_of);
+	out->phases = tare_arena_alloc(out->memory, phases->known_nr * sizeof(*out->phases));
 	for (at = first_of[0]; at >= 0;) {
-		int parent = p->known[at].parent;
+		int parent = phases->known[at].parent;
 
 		row_of[at] = out->phase_nr;
-		add_row(f, &p->known[at], parent < 0 ? -1 : row_of[parent], out);
+		add_row(f, &phases->known[at], parent < 0 ? -1 : row_of[parent], out);
 		if (first_of[1 + at] >= 0) {
 			at = first_of[1 + at];
 			continue;
 		}
 		while (at >= 0 && next_of[at] < 0)
-			at = p->known[at].parent;
+			at = phases->known[at].parent;
 		at = at < 0 ? -1 : next_of[at];
 	}
 	free(first_of);

@@ -3,15 +3,13 @@
 #include "ledger/phases/phase.h"
 
 #include "base/xalloc.h"
-#include "ledger/fold.h"
 
 #include <stdlib.h>
 
 struct tell {
+	const struct tare_phases_part *phases;
 	const struct tare_fold *f;
-	int64_t t;
-	tare_fold_phase_teller *emit;
-	void *arg;
+	const struct tare_save *to;
 	uint32_t *numbers; /* by known: of its process, from 1 */
 };
 
@@ -22,16 +20,16 @@ static void emit(const struct tell *c, enum tare_kind kind, int process, int dev
 				.process = c->f->processes[process]->process,
 				.about = c->f->processes[process]->process,
 				.device = device < 0 ? NULL : c->f->devices[device]->device,
-				.at_ns = c->t,
-				.begin_ns = c->t,
-				.end_ns = c->t,
+				.at_ns = c->to->t,
+				.begin_ns = c->to->t,
+				.end_ns = c->to->t,
 				.text = "" };
 
 	if (k) {
 		e.name = k->name;
 		e.domain = k->domain[0] ? k->domain : NULL;
 	}
-	c->emit(c->arg, &e, rec, size);
+	c->to->add(c->to->arg, &e, rec, size);
 }
 
 static void tell_parts(const struct tell *c, int process, int device, uint32_t number, bool is_open,
@@ -55,7 +53,7 @@ static void tell_parts(const struct tell *c, int process, int device, uint32_t n
 
 static void tell_sum(const struct tell *c, size_t known, int device)
 {
-	const struct tare_phase_known *k = &c->f->phases.known[known];
+	const struct tare_phase_known *k = &c->phases->known[known];
 	const struct tare_process *p = c->f->processes[k->process]->process;
 	struct tare_rec_phase_sum r = {
 		.head = { .kind = TARE_KIND_PHASE_SUM },
@@ -101,11 +99,11 @@ static void tell_known(struct tell *c)
 	const struct tare_fold *f = c->f;
 	uint32_t *used = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*used));
 
-	for (size_t i = 0; i < f->phases.known_nr; i++) {
-		c->numbers[i] = ++used[f->phases.known[i].process];
+	for (size_t i = 0; i < c->phases->known_nr; i++) {
+		c->numbers[i] = ++used[c->phases->known[i].process];
 		tell_sum(c, i, -1);
 		for (int d = 0; d < f->device_nr; d++)
-			if (f->devices[d] && f->phases.known[i].totals[d].seen)
+			if (f->devices[d] && c->phases->known[i].totals[d].seen)
 				tell_sum(c, i, d);
 	}
 	free(used);
@@ -152,7 +150,7 @@ static int by_serial(const void *a, const void *b)
 /* In the order in which they began, so that stacks come out as they were. */
 static void tell_frames(const struct tell *c)
 {
-	const struct tare_phases *p = &c->f->phases;
+	const struct tare_phases_part *p = c->phases;
 	const struct tare_phase_frame **open = tare_xcalloc(p->frame_nr + 1, sizeof(*open));
 	uint32_t count = 0;
 
@@ -170,14 +168,15 @@ static void tell_frames(const struct tell *c)
 	free(open);
 }
 
-void tare_fold_phase_tell(struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller, void *arg)
+void tare_phases_save(struct tare_phases_part *phases, struct tare_fold *f,
+		      const struct tare_save *to)
 {
-	struct tell c = { .f = f, .t = t, .emit = teller, .arg = arg };
+	struct tell c = { .phases = phases, .f = f, .to = to };
 
-	c.numbers = tare_xcalloc(f->phases.known_nr + 1, sizeof(*c.numbers));
+	c.numbers = tare_xcalloc(phases->known_nr + 1, sizeof(*c.numbers));
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_fold_phase_peaks(f, f->devices[i]);
+			tare_phase_peaks(phases, f->devices[i]);
 	tell_known(&c);
 	tell_frames(&c);
 	free(c.numbers);

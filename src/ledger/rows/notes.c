@@ -106,7 +106,7 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 			"%llu allocation%s came back at an address still in use: as many frees "
 			"were not seen",
 			(unsigned long long)f->missed_frees, plural(f->missed_frees));
-	tare_fold_phase_note_strays(f);
+	tare_phases_note_strays(&f->parts->phases, f);
 }
 
 static void note_streams(struct tare_fold *f)
@@ -125,7 +125,7 @@ void tare_fold_notes(struct tare_fold *f)
 	tare_pauses_notes(&f->parts->pauses, f);
 	tare_fold_notes_of_calls(f);
 	note_streams(f);
-	tare_fold_phase_notes(f);
+	tare_phases_notes(&f->parts->phases, f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			note_device(f, f->devices[i]);

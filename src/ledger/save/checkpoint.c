@@ -521,7 +521,6 @@ void tare_checkpoint_fill(struct checkpoint *c)
 	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
 	tare_checkpoint_blocks(c);
 	tell_live(c, c->cut);
-	tare_fold_phase_tell(f, c->cut, add_record, c);
 	tare_parts_save(f, &to);
 	tell_processes(c);
 	free(own);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readings, and what changes between calls: nobody's, but for three rules. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/sat.h"
 
@@ -25,7 +25,8 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 		before->kept[m].high += shift;
 		d->mark_used[m] += shift;
 	}
-	tare_fold_phase_rebase(f, d, shift);
+	d->account_now[TARE_ACCOUNT_OTHER] += shift;
+	tare_parts_rebase(f, d, shift);
 	if (d->samples.width)
 		tare_samples_shift(&d->samples, TARE_ACCOUNT_OTHER, shift);
 	d->used += shift;

@@ -20,9 +20,8 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 {
 	if (d->will_be_measured && !d->is_measured && t != INT64_MAX)
 		return;
-	tare_fold_phase_advance(f, d, t);
-	tare_parts_phases(f);
 	tare_parts_advance(f, d, t);
+	tare_parts_phases(f);
 	while (d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t) {
 		const struct tare_timed *at = &f->timed[d->instant_next++];
 

@@ -11,7 +11,7 @@
 static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	bool is_unread = d->will_be_measured && !d->is_measured;
-	bool is_phase = d->phase_next < f->phases.queue_base + f->phases.queue_nr;
+	bool is_phase = tare_parts_wait(f, d);
 	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
 
 	if (is_unread || is_phase || is_instant || t <= f->known_ns ||

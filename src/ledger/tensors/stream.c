@@ -113,7 +113,7 @@ struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on)
 
 static void tell(const struct tare_fold *f, const struct tare_process_fold *p, int device,
 		 int64_t t, struct tare_rec_stream *r, const struct tare_on_stream *on,
-		 tare_fold_phase_teller *teller, void *arg)
+		 tare_fold_teller *teller, void *arg)
 {
 	struct tare_event e = { .kind = TARE_KIND_STREAM,
 				.process = p->process,
@@ -130,7 +130,7 @@ static void tell(const struct tare_fold *f, const struct tare_process_fold *p, i
 }
 
 /* After the segments, before the blocks. */
-void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_phase_teller *teller,
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_teller *teller,
 			   void *arg)
 {
 	for (int i = 0; i < f->process_nr; i++) {
