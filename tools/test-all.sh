@@ -99,7 +99,7 @@ sanitized() {
 	local dir=build-san-${1//,/-}
 	local target=product # the tests build what they need besides
 	step "build with $1 sanitizer" setup_and_build "$dir" -Db_sanitize="$1" -Db_lundef=false \
-		-Dbuildtype=debug || return
+		-Dbuildtype=debug -Dcheck=true || return
 	run_tests "unit tests with $1 sanitizer" "$dir" --suite unit
 	[ "$1" = thread ] || run_tests "fuzzing with $1 sanitizer" "$dir" --suite fuzz
 }

@@ -542,9 +542,12 @@ void tare_fold_run(struct tare_fold *f)
 {
 	struct tare_event e;
 
-	while (f->source->next(f->source->arg, &e))
+	while (f->source->next(f->source->arg, &e)) {
 		if (!take_block(f, &e))
 			take(f, &e);
+		tare_parts_check(f);
+	}
 	tare_fold_tensor_catch_up(f);
 	finish_devices(f);
+	tare_parts_check(f);
 }
