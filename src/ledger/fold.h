@@ -345,32 +345,6 @@ uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t numb
 void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
 			struct tare_amount *own);
-/* graph.c: captures and executable graphs; the graph part of apply and of weigh */
-void tare_fold_graph_said(struct tare_fold *f, const struct tare_event *e);
-void tare_fold_graph_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
-void tare_fold_graph_weighed(struct tare_fold *f, const struct tare_step *s,
-			     const struct tare_applied *a, int64_t bytes, int64_t low,
-			     int64_t high);
-void tare_fold_graph_used(struct tare_fold *f, const struct tare_applied *a, int64_t used);
-void tare_fold_graph_end(struct tare_fold *f, int process);
-
-/* graph_capture.c: what is allocated while a stream is captured, and from which pool */
-int tare_fold_capture_of(const struct tare_fold *f, const struct tare_step *s); /* row, -1 */
-void tare_fold_capture_took(struct tare_fold *f, const struct tare_step *s, int capture, int bucket,
-			    int64_t bytes);
-void tare_fold_capture_gave(struct tare_fold *f, const struct tare_object_live *o);
-void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s,
-			    struct tare_graph_now *g);
-void tare_fold_capture_resolve_pools(struct tare_fold *f);
-bool tare_fold_is_allocation(const struct tare_bucket *b);
-
-/* graph_rows.c: the rows of a ledger; graph_save.c: of a checkpoint */
-void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			  enum tare_mark m, struct tare_ledger *out);
-void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e);
-struct tare_graph_now *tare_fold_graph_row(struct tare_fold *f, size_t row); /* made if new */
-void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_teller *teller, void *arg);
-
 /* vmm.c: physical memory by its references */
 void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_vmm_import(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);

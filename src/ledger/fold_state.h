@@ -402,7 +402,6 @@ struct tare_process_fold {
 	} site_memo[TARE_SITE_MEMO]; /* of stacks that came lately, by the low bits of their ids */
 	struct tare_map origins;     /* function → kernel or module, kernel → library */
 	struct tare_map large_open, held_sizes, xla_devices, elastic; /* elastic.c */
-	struct tare_map graphs;         /* handle of a graph → 1 + row */
 	struct tare_map thread_streams; /* thread → place in streams */
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
@@ -475,52 +474,11 @@ struct tare_applied {
 	bool sets_used;            /* what is in use after it is shown with the graph */
 };
 
-/* ---- graphs ---- */
-
-/* A row, and what is known of it beyond what is shown. Texts are ids until the end. */
-struct tare_graph_now {
-	struct tare_graph row;
-	int process, device; /* device: tare_device.index, -1: none */
-	uint32_t tid;        /* that captures it; 0: nobody any more */
-	uint64_t handle, phase;
-	uint32_t site; /* where it was begun; 0: not known */
-	uint64_t told; /* of its execs: for how many the launches are known */
-	struct tare_graph_owner {
-		uint64_t owner;
-		int64_t bytes;
-	} * owners;
-	size_t owner_nr, owner_cap;
-};
-
-/* A framework's pool for captures. */
-struct tare_graph_pool {
+/* A graph, as others need to know it. */
+struct tare_group {
 	int process;
-	bool has_id;
-	uint64_t object, first, second; /* object: that began it, 0: none */
-	int64_t begin_ns;
-};
-
-/* A GRAPH or MEMPOOL record whose event has not been taken in yet. */
-struct tare_graph_word {
-	int process;
-	int64_t at_ns;
-	struct tare_rec_graph graph;
-	struct tare_rec_mempool mempool;
-};
-
-struct tare_graph_words {
-	struct tare_graph_word *items;
-	size_t count, cap;
-};
-
-struct tare_graphs {
-	struct tare_graph_now *rows;
-	size_t row_nr, row_cap;
-	int *capturing; /* rows */
-	size_t capturing_nr, capturing_cap;
-	struct tare_graph_pool *pools;
-	size_t pool_nr, pool_cap;
-	struct tare_graph_words said, mempools;
+	uint32_t pool; /* of the framework, from 1; 0: of none */
+	bool is_there; /* what is held for it may be used */
 };
 
 /* A process ended; it waits until every device has settled the calls that were under way. */
@@ -679,7 +637,10 @@ struct tare_fold {
 	struct tare_ops ops; /* scratch of one step */
 	/* its blocks wait for nothing but the memory that they need */
 	struct tare_device_fold *ahead;
-	struct tare_graphs graphs;
+	struct tare_group
+		*groups; /* rows of graphs: what is taken while one is captured is theirs */
+	size_t group_nr, group_cap;
+	size_t group_pool_nr;
 	uint32_t host_mark_nr[TARE_MARK_NR];
 	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */

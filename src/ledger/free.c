@@ -31,7 +31,6 @@ static void free_process(struct tare_process_fold *p)
 	tare_map_free(&p->held_sizes);
 	tare_map_free(&p->xla_devices);
 	tare_map_free(&p->elastic);
-	tare_map_free(&p->graphs);
 	tare_map_free(&p->thread_streams);
 	free(p->streams);
 	tare_blocks_free(&p->host_blocks);
@@ -74,18 +73,12 @@ void tare_fold_end(struct tare_fold *f)
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
 	}
-	for (size_t i = 0; i < f->graphs.row_nr; i++)
-		free(f->graphs.rows[i].owners);
 	free(f->watched.items);
 	free(f->watched.gone);
 	tare_map_free(&f->watched.gone_at);
 	free(f->calls);
 	tare_map_free(&f->call_of);
-	free(f->graphs.rows);
-	free(f->graphs.capturing);
-	free(f->graphs.pools);
-	free(f->graphs.said.items);
-	free(f->graphs.mempools.items);
+	free(f->groups);
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		free(f->host.kept[m].items);
 	free(f->host.queue);

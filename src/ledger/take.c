@@ -436,12 +436,8 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	if (e->process)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
 	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
-	    e->kind == TARE_KIND_PHASE_OPEN) {
+	    e->kind == TARE_KIND_PHASE_OPEN || e->kind == TARE_KIND_GRAPH_ROW) {
 		tare_parts_event(f, NULL, e);
-		return;
-	}
-	if (e->kind == TARE_KIND_GRAPH_ROW) {
-		tare_fold_graph_carry(f, e);
 		return;
 	}
 	if (e->kind == TARE_KIND_BLOCK_SUM) {
@@ -473,13 +469,6 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	case TARE_KIND_SWEEP:
 		tare_fold_sweep_settle(f, e);
 		tare_fold_sweep(f, e);
-		return;
-	case TARE_KIND_GRAPH:
-	case TARE_KIND_MEMPOOL:
-		tare_fold_graph_said(f, e);
-		return;
-	case TARE_KIND_GRAPH_PART:
-		tare_fold_graph_carry(f, e);
 		return;
 	case TARE_KIND_END:
 		end_process(f, e->process, e->at_ns);

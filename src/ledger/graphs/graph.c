@@ -4,9 +4,10 @@
  * was built by hand. What its calls were weighed with is booked in accounts like that of any other
  * call; the row remembers which part was whose.
  */
-#include "ledger/fold.h"
+#include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,29 +25,31 @@ static uint32_t tid_of(uint32_t tid)
 
 /* ---- what the driver said ---- */
 
-static struct tare_graph_word *add_word(struct tare_graph_words *w, const struct tare_event *e)
+static struct tare_pending_graph_record *add_pending(struct tare_pending_graph_records *w,
+						     const struct tare_event *e)
 {
 	if (w->count >= WORDS_MAX) { /* their events were lost */
 		memmove(w->items, w->items + WORDS_MAX / 2, WORDS_MAX / 2 * sizeof(*w->items));
 		w->count = WORDS_MAX / 2;
 	}
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count] =
-		(struct tare_graph_word){ .process = e->process->index, .at_ns = e->at_ns };
+	w->items[w->count] = (struct tare_pending_graph_record){ .process = e->process->index,
+								 .at_ns = e->at_ns };
 	return &w->items[w->count++];
 }
 
-void tare_fold_graph_said(struct tare_fold *f, const struct tare_event *e)
+void tare_graphs_said(struct tare_graphs_part *part, const struct tare_event *e)
 {
 	if (e->kind == TARE_KIND_GRAPH)
-		add_word(&f->graphs.said, e)->graph = *e->rec.graph;
+		add_pending(&part->said, e)->graph = *e->rec.graph;
 	else
-		add_word(&f->graphs.mempools, e)->mempool = *e->rec.mempool;
+		add_pending(&part->mempools, e)->mempool = *e->rec.mempool;
 }
 
-static bool take_said(struct tare_fold *f, const struct tare_step *s, struct tare_rec_graph *out)
+static bool take_said(struct tare_graphs_part *part, const struct tare_step *s,
+		      struct tare_rec_graph *out)
 {
-	struct tare_graph_words *w = &f->graphs.said;
+	struct tare_pending_graph_records *w = &part->said;
 	int64_t at = s->effect == TARE_EFFECT_DEL ? s->begin : s->end;
 
 	for (size_t i = w->count; i-- > 0;) {
@@ -62,25 +65,40 @@ static bool take_said(struct tare_fold *f, const struct tare_step *s, struct tar
 
 /* ---- rows ---- */
 
-struct tare_graph_now *tare_fold_graph_row(struct tare_fold *f, size_t row)
+struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part, size_t row)
 {
-	struct tare_graphs *g = &f->graphs;
-
-	g->rows = tare_array_reserve(g->rows, &g->row_cap, row + 1, sizeof(*g->rows));
-	while (g->row_nr <= row) {
-		struct tare_graph_now *fresh = &g->rows[g->row_nr++];
+	part->rows = tare_array_reserve(part->rows, &part->row_cap, row + 1, sizeof(*part->rows));
+	while (part->row_nr <= row) {
+		struct tare_graph_now *fresh = &part->rows[part->row_nr++];
 
 		*fresh = (struct tare_graph_now){ .process = -1, .device = -1 };
-		fresh->row.number = g->row_nr;
+		fresh->row.number = part->row_nr;
 		fresh->row.used_after = TARE_NOT_KNOWN;
 	}
-	return &g->rows[row];
+	return &part->rows[row];
 }
 
-static int new_row(struct tare_fold *f, const struct tare_step *s, enum tare_graph_state state)
+/* One that was captured and never instantiated may still be; a capture that failed keeps its pool. */
+static bool is_there(const struct tare_graph *g)
 {
-	size_t row = f->graphs.row_nr < ROWS_MAX ? f->graphs.row_nr : ROWS_MAX - 1;
-	struct tare_graph_now *now = tare_fold_graph_row(f, row);
+	return g->alive || !g->execs;
+}
+
+void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f, size_t row)
+{
+	f->groups = tare_array_reserve(f->groups, &f->group_cap, part->row_nr, sizeof(*f->groups));
+	while (f->group_nr < part->row_nr)
+		f->groups[f->group_nr++] = (struct tare_group){ .process = -1 };
+	f->group_pool_nr = part->pool_nr;
+	f->groups[row] = (struct tare_group){ part->rows[row].process, part->rows[row].row.pool,
+					      is_there(&part->rows[row].row) };
+}
+
+static int new_row(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+		   enum tare_graph_state state)
+{
+	size_t row = part->row_nr < ROWS_MAX ? part->row_nr : ROWS_MAX - 1;
+	struct tare_graph_now *now = tare_graph_row(part, row);
 
 	if (!now->row.count++) {
 		now->process = s->process;
@@ -94,87 +112,90 @@ static int new_row(struct tare_fold *f, const struct tare_step *s, enum tare_gra
 	return (int)row;
 }
 
-static int row_of_graph(struct tare_fold *f, const struct tare_step *s, uint64_t graph)
+static int row_of_graph(struct tare_graphs_part *part, const struct tare_step *s, uint64_t graph)
 {
-	uint64_t *row = tare_map_get(&f->processes[s->process]->graphs, graph);
+	uint64_t *row = tare_map_get(&part->of_handle[s->process], graph);
 
 	return row ? (int)*row - 1 : -1;
 }
 
-static void name_graph(struct tare_fold *f, const struct tare_step *s, uint64_t graph, int row)
+static void name_graph(struct tare_graphs_part *part, const struct tare_step *s, uint64_t graph,
+		       int row)
 {
-	struct tare_map *graphs = &f->processes[s->process]->graphs;
+	struct tare_map *graphs = &part->of_handle[s->process];
 
 	if (row < 0) {
 		tare_map_remove(graphs, graph, NULL);
 		return;
 	}
 	*tare_map_put(graphs, graph, NULL) = (uint64_t)row + 1;
-	f->graphs.rows[row].handle = graph;
+	part->rows[row].handle = graph;
 }
 
 /* ---- captures ---- */
 
-static void begin_capture(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+static void begin_capture(struct tare_graphs_part *part, struct tare_fold *f,
+			  const struct tare_step *s, struct tare_applied *a)
 {
-	struct tare_graphs *g = &f->graphs;
 	struct tare_graph_now *now;
 
-	a->graph = new_row(f, s, TARE_GRAPH_STATE_CAPTURING);
-	now = &g->rows[a->graph];
+	a->graph = new_row(part, f, s, TARE_GRAPH_STATE_CAPTURING);
+	now = &part->rows[a->graph];
 	now->tid = tid_of(s->tid);
 	now->row.stream = s->handle;
-	tare_fold_capture_pool(f, s, now);
+	tare_capture_pool(part, s, now);
 	a->changes_graphs = true;
-	g->capturing = tare_array_reserve(g->capturing, &g->capturing_cap, g->capturing_nr + 1,
-					  sizeof(*g->capturing));
-	g->capturing[g->capturing_nr++] = a->graph;
+	part->capturing = tare_array_reserve(part->capturing, &part->capturing_cap,
+					     part->capturing_nr + 1, sizeof(*part->capturing));
+	part->capturing[part->capturing_nr++] = a->graph;
 }
 
-static void end_capture(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
+			const struct tare_step *s, struct tare_applied *a)
 {
-	struct tare_graphs *g = &f->graphs;
 	bool is_failed = s->flags & TARE_EVENT_FAILED;
 	struct tare_graph_now *now;
 
-	for (size_t i = g->capturing_nr; i-- > 0 && a->graph < 0;) {
-		now = &g->rows[g->capturing[i]];
+	for (size_t i = part->capturing_nr; i-- > 0 && a->graph < 0;) {
+		now = &part->rows[part->capturing[i]];
 		if (now->process != s->process || now->row.stream != s->handle)
 			continue;
-		a->graph = g->capturing[i];
-		memmove(&g->capturing[i], &g->capturing[i + 1],
-			(--g->capturing_nr - i) * sizeof(*g->capturing));
+		a->graph = part->capturing[i];
+		memmove(&part->capturing[i], &part->capturing[i + 1],
+			(--part->capturing_nr - i) * sizeof(*part->capturing));
 	}
 	if (a->graph < 0 && is_failed)
 		return;
 	if (a->graph < 0) { /* it began before the recording */
-		a->graph = new_row(f, s, TARE_GRAPH_STATE_CAPTURED);
-		g->rows[a->graph].row.stream = s->handle;
+		a->graph = new_row(part, f, s, TARE_GRAPH_STATE_CAPTURED);
+		part->rows[a->graph].row.stream = s->handle;
 	}
-	now = &g->rows[a->graph];
+	now = &part->rows[a->graph];
 	now->tid = 0;
 	now->row.end_ns = s->end;
 	now->row.state = is_failed ? TARE_GRAPH_STATE_INVALID : TARE_GRAPH_STATE_CAPTURED;
 	a->sets_used = true;
 	if (!is_failed && s->parent) /* else it was captured into a graph, and nobody says which */
-		name_graph(f, s, s->parent, a->graph);
+		name_graph(part, s, s->parent, a->graph);
 }
 
-static void apply_capture(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+static void apply_capture(struct tare_graphs_part *part, struct tare_fold *f,
+			  const struct tare_step *s, struct tare_applied *a)
 {
 	bool is_failed = s->flags & TARE_EVENT_FAILED;
 
 	switch ((uint32_t)s->limit) {
 	case TARE_GRAPH_CALL_BEGIN:
 		if (!is_failed)
-			begin_capture(f, s, a);
+			begin_capture(part, f, s, a);
 		return;
 	case TARE_GRAPH_CALL_END:
-		end_capture(f, s, a);
+		end_capture(part, f, s, a);
 		return;
 	case TARE_GRAPH_CALL_CREATE: /* a clone counts as its original */
 		if (!is_failed)
-			name_graph(f, s, s->handle, s->parent ? row_of_graph(f, s, s->parent) : -1);
+			name_graph(part, s, s->handle,
+				   s->parent ? row_of_graph(part, s, s->parent) : -1);
 		return;
 	default:
 		return;
@@ -229,19 +250,20 @@ static void count_exec(struct tare_fold *f, int context, const struct tare_graph
 		c->exec_nodes += nodes;
 }
 
-static void instantiate(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+static void instantiate(struct tare_graphs_part *part, struct tare_fold *f,
+			const struct tare_step *s, struct tare_applied *a,
 			const struct tare_rec_graph *said)
 {
 	struct tare_graph *row;
 
-	a->graph = row_of_graph(f, s, s->parent);
+	a->graph = row_of_graph(part, s, s->parent);
 	if (s->flags & TARE_EVENT_FAILED)
 		return;
 	if (a->graph < 0) {
-		a->graph = new_row(f, s, TARE_GRAPH_STATE_BUILT);
-		name_graph(f, s, s->parent, a->graph);
+		a->graph = new_row(part, f, s, TARE_GRAPH_STATE_BUILT);
+		name_graph(part, s, s->parent, a->graph);
 	}
-	row = &f->graphs.rows[a->graph].row;
+	row = &part->rows[a->graph].row;
 	a->sets_used = !row->execs;
 	row->execs++;
 	row->alive++;
@@ -258,9 +280,10 @@ static void instantiate(struct tare_fold *f, const struct tare_step *s, struct t
 		count_exec(f, a->context, row, 1);
 }
 
-static void count_launches(struct tare_fold *f, struct tare_object_live *o, uint64_t launches)
+static void count_launches(struct tare_graphs_part *part, struct tare_object_live *o,
+			   uint64_t launches)
 {
-	struct tare_graph_now *now = &f->graphs.rows[o->graph];
+	struct tare_graph_now *now = &part->rows[o->graph];
 
 	if (o->asked) /* told before */
 		return;
@@ -269,28 +292,28 @@ static void count_launches(struct tare_fold *f, struct tare_object_live *o, uint
 	now->row.launches += launches;
 }
 
-static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-		    const struct tare_rec_graph *said, int object)
+static void destroy(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,
+		    struct tare_applied *a, const struct tare_rec_graph *said, int object)
 {
 	struct tare_object_live *o = &f->objects[object];
 	struct tare_graph *row;
 
 	if (a->graph < 0 || s->flags & TARE_EVENT_FAILED)
 		return;
-	row = &f->graphs.rows[a->graph].row;
+	row = &part->rows[a->graph].row;
 	row->alive -= row->alive > 0;
 	a->changes_graphs |= !row->alive;
 	if (said && said->flags & TARE_GRAPH_FLAG_LAUNCHES)
-		count_launches(f, o, said->launches);
+		count_launches(part, o, said->launches);
 	if (o->context >= 0)
 		count_exec(f, o->context, row, -1);
 }
 
 /* The executable graph of a row is to do what another graph does: the two are one group from now on. */
-static void update(struct tare_fold *f, const struct tare_step *s, int row)
+static void update(struct tare_graphs_part *part, const struct tare_step *s, int row)
 {
-	struct tare_graph *of = &f->graphs.rows[row].row;
-	int other = row_of_graph(f, s, s->parent);
+	struct tare_graph *of = &part->rows[row].row;
+	int other = row_of_graph(part, s, s->parent);
 
 	if (s->flags & TARE_EVENT_FAILED) {
 		of->refused++;
@@ -298,12 +321,12 @@ static void update(struct tare_fold *f, const struct tare_step *s, int row)
 	}
 	of->updates++;
 	if (other >= 0 && other != row)
-		f->graphs.rows[other].row.in_exec_of = (uint32_t)of->number;
+		part->rows[other].row.in_exec_of = (uint32_t)of->number;
 }
 
 /* Rule "graph memory": the driver tells how large the pool of allocation nodes is. */
-static void set_reserved(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
-			 uint64_t reserved)
+static void set_reserved(struct tare_graphs_part *part, struct tare_fold *f,
+			 const struct tare_step *s, struct tare_applied *a, uint64_t reserved)
 {
 	const struct tare_device_fold *d = f->devices[s->device];
 	int64_t change = reserved < (1ull << 44) ? (int64_t)reserved : 0;
@@ -320,55 +343,60 @@ static void set_reserved(struct tare_fold *f, const struct tare_step *s, struct 
 					    .high = change,
 					    .evidence = 1 + TARE_EVIDENCE_EXACT });
 	if (a->graph >= 0)
-		f->graphs.rows[a->graph].row.memory += change;
+		part->rows[a->graph].row.memory += change;
 }
 
-static void apply_exec(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
+		       const struct tare_step *s, struct tare_applied *a)
 {
 	int object = tare_fold_object_find(f, s->process, s->class, s->handle);
 	struct tare_rec_graph said;
-	bool is_said = take_said(f, s, &said);
+	bool is_said = take_said(part, s, &said);
 
 	if (object >= 0 && s->effect != TARE_EFFECT_NEW)
 		a->graph = f->objects[object].graph;
 	if (s->effect == TARE_EFFECT_NEW)
-		instantiate(f, s, a, is_said ? &said : NULL);
+		instantiate(part, f, s, a, is_said ? &said : NULL);
 	else if (s->effect == TARE_EFFECT_DEL && object >= 0)
-		destroy(f, s, a, is_said ? &said : NULL, object);
+		destroy(part, f, s, a, is_said ? &said : NULL, object);
 	else if ((uint32_t)s->limit == TARE_GRAPH_CALL_UPDATE && s->parent && a->graph >= 0)
-		update(f, s, a->graph);
+		update(part, s, a->graph);
 	if (a->graph >= 0)
-		f->graphs.rows[a->graph].row.unweighed += !!(s->flags & TARE_EVENT_UNWEIGHED);
+		part->rows[a->graph].row.unweighed += !!(s->flags & TARE_EVENT_UNWEIGHED);
 	if (is_said && said.flags & TARE_GRAPH_FLAG_RESERVED && a->context >= 0)
-		set_reserved(f, s, a, said.reserved);
+		set_reserved(part, f, s, a, said.reserved);
 	if (a->context >= 0)
 		balance_kept(f, a->context);
 }
 
 /* Out of a checkpoint: the row is named, and everything booked is carried. */
-static void apply_folded(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+static void apply_folded(struct tare_graphs_part *part, struct tare_fold *f,
+			 const struct tare_step *s, struct tare_applied *a)
 {
 	if (s->effect == TARE_EFFECT_CHANGE && s->class == TARE_CLASS_GRAPH && a->context >= 0)
 		f->contexts[a->context].exec_nodes_high = s->asked;
-	if (s->effect != TARE_EFFECT_NEW || s->limit < 1 || s->limit > f->graphs.row_nr ||
+	if (s->effect != TARE_EFFECT_NEW || s->limit < 1 || s->limit > part->row_nr ||
 	    (s->class != TARE_CLASS_GRAPH && tare_classes[s->class].sizing != TARE_SIZING_PAGES))
 		return;
 	a->graph = (int)s->limit - 1;
 	if (s->class == TARE_CLASS_GRAPH && a->context >= 0)
-		count_exec(f, a->context, &f->graphs.rows[a->graph].row, 1);
+		count_exec(f, a->context, &part->rows[a->graph].row, 1);
 }
 
-void tare_fold_graph_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
+void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
+		       const struct tare_step *s, struct tare_applied *a)
 {
 	a->graph = a->capture = -1;
 	if (s->is_folded)
-		apply_folded(f, s, a);
+		apply_folded(part, f, s, a);
 	else if (s->class == TARE_CLASS_CAPTURE)
-		apply_capture(f, s, a);
+		apply_capture(part, f, s, a);
 	else if (s->class == TARE_CLASS_GRAPH || s->class == TARE_CLASS_GRAPHMEM)
-		apply_exec(f, s, a);
+		apply_exec(part, f, s, a);
 	else
-		a->capture = tare_fold_capture_of(f, s);
+		a->capture = tare_capture_of(part, s);
+	if (a->graph >= 0)
+		tare_graph_publish(part, f, (size_t)a->graph);
 }
 
 /* ---- what was measured ---- */
@@ -389,17 +417,18 @@ static int64_t *bytes_at(struct tare_graph *row, uint64_t call)
 	}
 }
 
-void tare_fold_graph_weighed(struct tare_fold *f, const struct tare_step *s,
-			     const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high)
+void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f,
+			 const struct tare_step *s, const struct tare_applied *a, int64_t bytes,
+			 int64_t low, int64_t high)
 {
 	if (s->class == TARE_CLASS_GRAPH && a->graph >= 0) {
-		struct tare_graph *row = &f->graphs.rows[a->graph].row;
+		struct tare_graph *row = &part->rows[a->graph].row;
 
 		*bytes_at(row, s->limit) += bytes;
 		row->doubt += bytes - low > high - bytes ? bytes - low : high - bytes;
 	}
 	if (a->capture >= 0)
-		tare_fold_capture_took(f, s, a->capture, a->bucket, bytes);
+		tare_capture_took(part, f, s, a->capture, a->bucket, bytes);
 	if (s->class != TARE_CLASS_GRAPH || a->context < 0)
 		return;
 	/* It had to grow, so nothing was left of those that went. */
@@ -408,33 +437,93 @@ void tare_fold_graph_weighed(struct tare_fold *f, const struct tare_step *s,
 	balance_kept(f, a->context);
 }
 
-void tare_fold_graph_used(struct tare_fold *f, const struct tare_applied *a, int64_t used)
+void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_applied *a, int64_t used)
 {
 	if (a->graph >= 0 && a->sets_used && used >= 0)
-		f->graphs.rows[a->graph].row.used_after = (uint64_t)used;
+		part->rows[a->graph].row.used_after = (uint64_t)used;
 }
 
 /* The process ended: it said how often those that are still there were launched. */
-void tare_fold_graph_end(struct tare_fold *f, int process)
+void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int process)
 {
-	struct tare_graphs *g = &f->graphs;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < g->said.count; i++) {
-		const struct tare_rec_graph *said = &g->said.items[i].graph;
+	for (size_t i = 0; i < part->said.count; i++) {
+		const struct tare_rec_graph *said = &part->said.items[i].graph;
 		int object = -1;
 
-		if (g->said.items[i].process == process && said->flags == TARE_GRAPH_FLAG_LAUNCHES)
+		if (part->said.items[i].process == process &&
+		    said->flags == TARE_GRAPH_FLAG_LAUNCHES)
 			object = tare_fold_object_find(f, process, TARE_CLASS_GRAPH, said->exec);
 		if (object >= 0 && f->objects[object].graph >= 0)
-			count_launches(f, &f->objects[object], said->launches);
-		else if (g->said.items[i].process != process)
-			g->said.items[kept++] = g->said.items[i];
+			count_launches(part, &f->objects[object], said->launches);
+		else if (part->said.items[i].process != process)
+			part->said.items[kept++] = part->said.items[i];
 	}
-	g->said.count = kept;
+	part->said.count = kept;
 	kept = 0;
-	for (size_t i = 0; i < g->capturing_nr; i++)
-		if (g->rows[g->capturing[i]].process != process)
-			g->capturing[kept++] = g->capturing[i];
-	g->capturing_nr = kept;
+	for (size_t i = 0; i < part->capturing_nr; i++)
+		if (part->rows[part->capturing[i]].process != process)
+			part->capturing[kept++] = part->capturing[i];
+	part->capturing_nr = kept;
+}
+
+/* ---- the part ---- */
+
+void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f)
+{
+	part->process_nr = f->process_nr;
+	part->of_handle = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*part->of_handle));
+}
+
+void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,
+		       struct tare_device_fold *d, const struct tare_event *e)
+{
+	(void)d;
+	if (e->kind == TARE_KIND_GRAPH || e->kind == TARE_KIND_MEMPOOL)
+		tare_graphs_said(part, e);
+	else
+		tare_graphs_load(part, f, e);
+}
+
+void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,
+			 const struct tare_step *s, const struct tare_applied *a)
+{
+	for (size_t i = 0; a->capture >= 0 && s->effect != TARE_EFFECT_DEL && i < f->ops.count; i++)
+		tare_capture_took(part, f, s, a->capture, f->ops.items[i].bucket,
+				  f->ops.items[i].by.bytes);
+}
+
+/* It was allocated for a graph. */
+void tare_graphs_made(struct tare_graphs_part *part, const struct tare_object_live *o)
+{
+	if (o->graph >= 0 && o->class != TARE_CLASS_GRAPH)
+		part->rows[o->graph].row.held += (int64_t)o->granted;
+}
+
+/* No more are alive than were made, and others see each row as it is. */
+const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f)
+{
+	for (size_t i = 0; i < part->row_nr; i++)
+		if (part->rows[i].row.alive > part->rows[i].row.execs)
+			return "more executable graphs are alive than were made";
+	for (size_t i = 0; i < f->group_nr && i < part->row_nr; i++)
+		if (f->groups[i].process >= 0 &&
+		    f->groups[i].is_there != is_there(&part->rows[i].row))
+			return "a graph is there for others and is not, or the other way round";
+	return NULL;
+}
+
+void tare_graphs_free(struct tare_graphs_part *part)
+{
+	for (size_t i = 0; i < part->row_nr; i++)
+		free(part->rows[i].owners);
+	for (int i = 0; i < part->process_nr; i++)
+		tare_map_free(&part->of_handle[i]);
+	free(part->of_handle);
+	free(part->rows);
+	free(part->capturing);
+	free(part->pools);
+	free(part->said.items);
+	free(part->mempools.items);
 }

@@ -4,29 +4,28 @@
  * graph. If it is the only capture of the process, so does what other threads allocate meanwhile: a
  * framework's backward pass is such a thread.
  */
-#include "ledger/fold.h"
+#include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
 
-int tare_fold_capture_of(const struct tare_fold *f, const struct tare_step *s)
+int tare_capture_of(const struct tare_graphs_part *part, const struct tare_step *s)
 {
-	const struct tare_graphs *g = &f->graphs;
 	int only = -1, count = 0;
 
-	for (size_t i = g->capturing_nr; i-- > 0;) {
-		const struct tare_graph_now *now = &g->rows[g->capturing[i]];
+	for (size_t i = part->capturing_nr; i-- > 0;) {
+		const struct tare_graph_now *now = &part->rows[part->capturing[i]];
 
 		if (now->process != s->process)
 			continue;
 		if (now->tid == (s->tid & 0x7fffffff))
-			return g->capturing[i];
+			return part->capturing[i];
 		count++;
-		only = g->capturing[i];
+		only = part->capturing[i];
 	}
 	return count == 1 ? only : -1;
 }
 
-bool tare_fold_is_allocation(const struct tare_bucket *b)
+bool tare_capture_is_allocation(const struct tare_bucket *b)
 {
 	switch (b->account) {
 	case TARE_ACCOUNT_NONE:
@@ -70,12 +69,12 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_bucket *b)
 	return tare_fold_text(f, tare_accounts[b->account].label);
 }
 
-void tare_fold_capture_took(struct tare_fold *f, const struct tare_step *s, int capture, int bucket,
-			    int64_t bytes)
+void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
+		       const struct tare_step *s, int capture, int bucket, int64_t bytes)
 {
-	struct tare_graph_now *now = &f->graphs.rows[capture];
+	struct tare_graph_now *now = &part->rows[capture];
 
-	if (!bytes || bucket < 0 || !tare_fold_is_allocation(&f->buckets[bucket]))
+	if (!bytes || bucket < 0 || !tare_capture_is_allocation(&f->buckets[bucket]))
 		return;
 	now->row.allocated += bytes;
 	if (now->tid != (s->tid & 0x7fffffff))
@@ -84,13 +83,14 @@ void tare_fold_capture_took(struct tare_fold *f, const struct tare_step *s, int 
 }
 
 /* Freed: during the same capture it was never needed for longer than that. */
-void tare_fold_capture_gave(struct tare_fold *f, const struct tare_object_live *o)
+void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f,
+		      const struct tare_object_live *o)
 {
 	struct tare_graph_now *now;
 
 	if (o->graph < 0 || o->class == TARE_CLASS_GRAPH)
 		return;
-	now = &f->graphs.rows[o->graph];
+	now = &part->rows[o->graph];
 	now->row.held -= (int64_t)o->granted;
 	if (!now->tid || o->bucket < 0)
 		return;
@@ -100,30 +100,27 @@ void tare_fold_capture_gave(struct tare_fold *f, const struct tare_object_live *
 
 /* ---- pools of a framework ---- */
 
-static int add_pool(struct tare_fold *f, const struct tare_step *s, bool has_id)
+static int add_pool(struct tare_graphs_part *part, const struct tare_step *s, bool has_id)
 {
-	struct tare_graphs *g = &f->graphs;
-
-	g->pools = tare_array_reserve(g->pools, &g->pool_cap, g->pool_nr + 1, sizeof(*g->pools));
-	g->pools[g->pool_nr++] = (struct tare_graph_pool){ .process = s->process,
-							   .has_id = has_id,
-							   .object = s->parent,
-							   .first = has_id ? s->asked : 0,
-							   .second = has_id ? s->granted : 0,
-							   .begin_ns = s->begin };
-	return (int)g->pool_nr;
+	part->pools = tare_array_reserve(part->pools, &part->pool_cap, part->pool_nr + 1,
+					 sizeof(*part->pools));
+	part->pools[part->pool_nr++] = (struct tare_graph_pool){ .process = s->process,
+								 .has_id = has_id,
+								 .object = s->parent,
+								 .first = has_id ? s->asked : 0,
+								 .second = has_id ? s->granted : 0,
+								 .begin_ns = s->begin };
+	return (int)part->pool_nr;
 }
 
 /* A pool that was begun without an id has the one that its graph object was asked for later. */
-void tare_fold_capture_resolve_pools(struct tare_fold *f)
+void tare_capture_resolve_pools(struct tare_graphs_part *part)
 {
-	struct tare_graphs *g = &f->graphs;
+	for (size_t i = 0; i < part->mempools.count; i++) {
+		const struct tare_pending_graph_record *word = &part->mempools.items[i];
 
-	for (size_t i = 0; i < g->mempools.count; i++) {
-		const struct tare_graph_word *word = &g->mempools.items[i];
-
-		for (size_t k = g->pool_nr; k-- > 0;) {
-			struct tare_graph_pool *pool = &g->pools[k];
+		for (size_t k = part->pool_nr; k-- > 0;) {
+			struct tare_graph_pool *pool = &part->pools[k];
 
 			if (pool->process != word->process || pool->begin_ns > word->at_ns ||
 			    pool->object != word->mempool.object)
@@ -136,26 +133,24 @@ void tare_fold_capture_resolve_pools(struct tare_fold *f)
 			break;
 		}
 	}
-	g->mempools.count = 0;
+	part->mempools.count = 0;
 }
 
-void tare_fold_capture_pool(struct tare_fold *f, const struct tare_step *s,
-			    struct tare_graph_now *now)
+void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
+		       struct tare_graph_now *now)
 {
-	struct tare_graphs *g = &f->graphs;
-
 	if (!(s->flags & TARE_EVENT_POOL_TOLD))
 		return;
 	if (!s->asked && !s->granted) {
-		now->row.pool = (uint32_t)add_pool(f, s, false);
+		now->row.pool = (uint32_t)add_pool(part, s, false);
 		return;
 	}
-	tare_fold_capture_resolve_pools(f);
-	for (size_t i = 0; i < g->pool_nr; i++)
-		if (g->pools[i].process == s->process && g->pools[i].has_id &&
-		    g->pools[i].first == s->asked && g->pools[i].second == s->granted) {
+	tare_capture_resolve_pools(part);
+	for (size_t i = 0; i < part->pool_nr; i++)
+		if (part->pools[i].process == s->process && part->pools[i].has_id &&
+		    part->pools[i].first == s->asked && part->pools[i].second == s->granted) {
 			now->row.pool = (uint32_t)i + 1;
 			return;
 		}
-	now->row.pool = (uint32_t)add_pool(f, s, true);
+	now->row.pool = (uint32_t)add_pool(part, s, true);
 }

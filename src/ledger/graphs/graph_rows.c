@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the fold's graphs to those of a ledger, and what could be saved on them. */
-#include "ledger/fold.h"
+#include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
 #include "ledger/line.h"
@@ -289,16 +289,17 @@ static struct tare_graph *grow(struct tare_ledger *out, size_t more)
 	return all + out->graph_nr;
 }
 
-void tare_fold_graph_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			  enum tare_mark m, struct tare_ledger *out)
+void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
+			 const struct tare_device_fold *d, enum tare_mark m,
+			 struct tare_ledger *out)
 {
 	int device = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;
-	struct tare_graph *own = grow(out, f->graphs.row_nr);
+	struct tare_graph *own = grow(out, part->row_nr);
 	size_t count = 0;
 
-	for (size_t i = 0; i < f->graphs.row_nr; i++)
-		if (f->graphs.rows[i].device == d->index && f->graphs.rows[i].process >= 0)
-			fill(f, &f->graphs.rows[i], out->memory, device, &own[count++]);
+	for (size_t i = 0; i < part->row_nr; i++)
+		if (part->rows[i].device == d->index && part->rows[i].process >= 0)
+			fill(f, &part->rows[i], out->memory, device, &own[count++]);
 	if (!count)
 		return;
 	number_streams(own, count);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of graphs into a checkpoint and out of it. */
-#include "ledger/fold.h"
+#include "ledger/graphs/graphs.h"
 
 #include "base/array.h"
 
 /* No recording has more rows than this. */
 enum { NUMBERS_MAX = 1 << 16 };
 
-static void carry_pool(struct tare_fold *f, const struct tare_rec_graph_row *r, int process)
+static void carry_pool(struct tare_graphs_part *part, const struct tare_rec_graph_row *r,
+		       int process)
 {
-	struct tare_graphs *g = &f->graphs;
-
 	if (!r->pool || r->pool > NUMBERS_MAX)
 		return;
-	g->pools = tare_array_reserve(g->pools, &g->pool_cap, r->pool, sizeof(*g->pools));
-	while (g->pool_nr < r->pool)
-		g->pools[g->pool_nr++] = (struct tare_graph_pool){ .process = -1 };
-	g->pools[r->pool - 1] =
+	part->pools =
+		tare_array_reserve(part->pools, &part->pool_cap, r->pool, sizeof(*part->pools));
+	while (part->pool_nr < r->pool)
+		part->pools[part->pool_nr++] = (struct tare_graph_pool){ .process = -1 };
+	part->pools[r->pool - 1] =
 		(struct tare_graph_pool){ .process = process,
 					  .has_id = r->flags & TARE_GRAPH_FLAG_POOL_ID,
 					  .object = r->pool_object,
@@ -25,7 +25,8 @@ static void carry_pool(struct tare_fold *f, const struct tare_rec_graph_row *r, 
 					  .begin_ns = r->begin_ns };
 }
 
-static void carry_row(struct tare_fold *f, const struct tare_event *e, int process)
+static void carry_row(struct tare_graphs_part *part, struct tare_fold *f,
+		      const struct tare_event *e, int process)
 {
 	const struct tare_rec_graph_row *r = e->rec.graph_row;
 	struct tare_graph_now *now;
@@ -33,7 +34,7 @@ static void carry_row(struct tare_fold *f, const struct tare_event *e, int proce
 
 	if (!number || number > NUMBERS_MAX)
 		return;
-	now = tare_fold_graph_row(f, number - 1);
+	now = tare_graph_row(part, number - 1);
 	now->process = process;
 	now->device = e->device ? tare_fold_device(f, e->device)->index : -1;
 	now->tid = r->tid;
@@ -54,43 +55,45 @@ static void carry_row(struct tare_fold *f, const struct tare_event *e, int proce
 #include "ledger/graphs/graph_saved.def"
 #undef CARRY
 	if (r->graph)
-		*tare_map_put(&f->processes[process]->graphs, r->graph, NULL) = number;
-	carry_pool(f, r, process);
+		*tare_map_put(&part->of_handle[process], r->graph, NULL) = number;
+	carry_pool(part, r, process);
+	tare_graph_publish(part, f, number - 1);
 	if (r->state != TARE_GRAPH_STATE_CAPTURING || !r->tid)
 		return;
-	f->graphs.capturing =
-		tare_array_reserve(f->graphs.capturing, &f->graphs.capturing_cap,
-				   f->graphs.capturing_nr + 1, sizeof(*f->graphs.capturing));
-	f->graphs.capturing[f->graphs.capturing_nr++] = (int)number - 1;
+	part->capturing = tare_array_reserve(part->capturing, &part->capturing_cap,
+					     part->capturing_nr + 1, sizeof(*part->capturing));
+	part->capturing[part->capturing_nr++] = (int)number - 1;
 }
 
-void tare_fold_graph_carry(struct tare_fold *f, const struct tare_event *e)
+void tare_graphs_load(struct tare_graphs_part *part, struct tare_fold *f,
+		      const struct tare_event *e)
 {
 	const struct tare_process *p = e->about ? e->about : e->process;
-	const struct tare_rec_graph_part *part = e->rec.graph_part;
+	const struct tare_rec_graph_part *of = e->rec.graph_part;
 	struct tare_graph_now *now;
 
 	tare_fold_process(f, p);
 	if (e->kind == TARE_KIND_GRAPH_ROW) {
-		carry_row(f, e, p->index);
+		carry_row(part, f, e, p->index);
 		return;
 	}
-	if (!part->number || part->number > f->graphs.row_nr)
+	if (!of->number || of->number > part->row_nr)
 		return;
-	now = &f->graphs.rows[part->number - 1];
+	now = &part->rows[of->number - 1];
 	now->owners = tare_array_reserve(now->owners, &now->owner_cap, now->owner_nr + 1,
 					 sizeof(*now->owners));
 	now->owners[now->owner_nr++] =
-		(struct tare_graph_owner){ tare_fold_text(f, e->name), part->bytes };
+		(struct tare_graph_owner){ tare_fold_text(f, e->name), of->bytes };
 }
 
 /* ---- into one ---- */
 
+enum { BEFORE_NS = 12000 /* before contexts that come and go */ };
+
 struct tell {
+	const struct tare_graphs_part *part;
 	struct tare_fold *f;
-	int64_t t;
-	tare_fold_teller *emit;
-	void *arg;
+	const struct tare_save *to;
 };
 
 static struct tare_event event_of(const struct tell *c, enum tare_kind kind, int process)
@@ -100,13 +103,13 @@ static struct tare_event event_of(const struct tell *c, enum tare_kind kind, int
 	return (struct tare_event){ .kind = kind,
 				    .process = p,
 				    .about = p,
-				    .at_ns = c->t,
-				    .begin_ns = c->t,
-				    .end_ns = c->t,
+				    .at_ns = c->to->t - BEFORE_NS,
+				    .begin_ns = c->to->t - BEFORE_NS,
+				    .end_ns = c->to->t - BEFORE_NS,
 				    .text = "" };
 }
 
-static void fill_pool(const struct tare_fold *f, const struct tare_graph_now *now,
+static void fill_pool(const struct tell *c, const struct tare_graph_now *now,
 		      struct tare_rec_graph_row *r)
 {
 	const struct tare_graph_pool *pool;
@@ -114,7 +117,7 @@ static void fill_pool(const struct tare_fold *f, const struct tare_graph_now *no
 	r->pool = now->row.pool;
 	if (!r->pool)
 		return;
-	pool = &f->graphs.pools[r->pool - 1];
+	pool = &c->part->pools[r->pool - 1];
 	r->flags |= pool->has_id ? TARE_GRAPH_FLAG_POOL_ID : 0;
 	r->pool_object = pool->object;
 	r->pool_first = pool->first;
@@ -125,7 +128,7 @@ static void tell_row(const struct tell *c, const struct tare_graph_now *now)
 {
 	const struct tare_fold *f = c->f;
 	struct tare_event e = event_of(c, TARE_KIND_GRAPH_ROW, now->process);
-	const uint64_t *named = tare_map_get(&f->processes[now->process]->graphs, now->handle);
+	const uint64_t *named = tare_map_get(&c->part->of_handle[now->process], now->handle);
 	struct tare_rec_graph_row r = { .head = { .kind = TARE_KIND_GRAPH_ROW },
 					.pid = e.process->pid,
 					.generation = e.process->generation,
@@ -145,14 +148,14 @@ static void tell_row(const struct tell *c, const struct tare_graph_now *now)
 	}
 	if (named && *named == now->row.number)
 		r.graph = now->handle;
-	fill_pool(f, now, &r);
+	fill_pool(c, now, &r);
 #define TARE_NODE(key, field, name) r.field = now->row.kinds[TARE_NODE_##key];
 #include "trace/node.def"
 #undef TARE_NODE
 #define CARRY(field) r.field = now->row.field;
 #include "ledger/graphs/graph_saved.def"
 #undef CARRY
-	c->emit(c->arg, &e, &r.head, sizeof(r));
+	c->to->add(c->to->arg, &e, &r.head, sizeof(r));
 }
 
 static void tell_parts(const struct tell *c, const struct tare_graph_now *now)
@@ -166,34 +169,35 @@ static void tell_parts(const struct tell *c, const struct tare_graph_now *now)
 						 .bytes = now->owners[i].bytes };
 
 		e.name = tare_fold_text_of(c->f, now->owners[i].owner);
-		c->emit(c->arg, &e, &r.head, sizeof(r));
+		c->to->add(c->to->arg, &e, &r.head, sizeof(r));
 	}
 }
 
 /* Launches of those that are still there, told before the process says that it ends. */
 static void tell_words(const struct tell *c)
 {
-	const struct tare_graph_words *said = &c->f->graphs.said;
+	const struct tare_pending_graph_records *said = &c->part->said;
 
 	for (size_t i = 0; i < said->count; i++) {
 		struct tare_event e = event_of(c, TARE_KIND_GRAPH, said->items[i].process);
 		struct tare_rec_graph r = said->items[i].graph;
 
 		r.head.kind = TARE_KIND_GRAPH;
-		c->emit(c->arg, &e, &r.head, sizeof(r));
+		c->to->add(c->to->arg, &e, &r.head, sizeof(r));
 	}
 }
 
-void tare_fold_graph_tell(struct tare_fold *f, int64_t t, tare_fold_teller *teller, void *arg)
+void tare_graphs_save(struct tare_graphs_part *part, struct tare_fold *f,
+		      const struct tare_save *to)
 {
-	struct tell c = { f, t, teller, arg };
+	struct tell c = { part, f, to };
 
-	tare_fold_capture_resolve_pools(f);
-	for (size_t i = 0; i < f->graphs.row_nr; i++) {
-		if (f->graphs.rows[i].process < 0)
+	tare_capture_resolve_pools(part);
+	for (size_t i = 0; i < part->row_nr; i++) {
+		if (part->rows[i].process < 0)
 			continue;
-		tell_row(&c, &f->graphs.rows[i]);
-		tell_parts(&c, &f->graphs.rows[i]);
+		tell_row(&c, &part->rows[i]);
+		tell_parts(&c, &part->rows[i]);
 	}
 	tell_words(&c);
 }

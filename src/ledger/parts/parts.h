@@ -7,6 +7,7 @@
 #include "ledger/core/change.h"
 #include "ledger/core/save.h"
 #include "ledger/fold.h"
+#include "ledger/graphs/graphs.h"
 #include "ledger/history/history.h"
 #include "ledger/host/increments.h"
 #include "ledger/losses/losses.h"
@@ -27,6 +28,15 @@ void tare_parts_begin(struct tare_fold *f);
 void tare_parts_see(struct tare_fold *f, const struct tare_event *e);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);
+void tare_parts_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_parts_applied(struct tare_fold *f, const struct tare_step *s,
+			const struct tare_applied *a);
+void tare_parts_made(struct tare_fold *f, const struct tare_object_live *o);
+void tare_parts_gone(struct tare_fold *f, const struct tare_object_live *o);
+void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
+			const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
+void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used);
+void tare_parts_ended(struct tare_fold *f, int process);
 void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
 void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */

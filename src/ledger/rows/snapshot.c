@@ -68,7 +68,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_parts_device_rows(f, d, m, out->memory, l);
 	if (f->is_over)
 		tare_fold_tensor_rows(f, d, m, out->memory, l);
-	tare_fold_graph_rows(f, d, m, out);
+	tare_graphs_rows_of(&f->parts->graphs, f, d, m, out);
 	add_pinned(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
 		if (!l->rows[i].leaf)

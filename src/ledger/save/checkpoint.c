@@ -517,7 +517,6 @@ void tare_checkpoint_fill(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tell_now(c, f->devices[i], own);
-	tare_fold_graph_tell(f, c->cut - AT_GRAPH * US, add_record, c);
 	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
 	tare_checkpoint_blocks(c);
 	tell_live(c, c->cut);

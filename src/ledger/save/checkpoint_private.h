@@ -10,7 +10,6 @@
 /* When the parts of a group are stamped, before its reading. */
 enum {
 	AT_START = 24,
-	AT_GRAPH = 12,
 	AT_CONTEXT_END = 11,
 	AT_CONTEXT_NEW = 10,
 	AT_FALL = 9,

@@ -104,8 +104,8 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
 					    o.granted);
 	op_object(f, &o, pages, 1);
-	if (o.graph >= 0 && !s->is_folded && o.class != TARE_CLASS_GRAPH)
-		f->graphs.rows[o.graph].row.held += (int64_t)o.granted;
+	if (!s->is_folded)
+		tare_parts_made(f, &o);
 }
 
 /* What the ops of this step come to so far. */
@@ -138,7 +138,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 	op_object(f, &o, tare_fold_object_remove(f, found), -1);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
 		tare_fold_share_freed(f, s, o.handle, -known_bytes(f));
-	tare_fold_capture_gave(f, &o);
+	tare_parts_gone(f, &o);
 	if (o.bucket >= 0 && o.device == s->device)
 		a->bucket = o.bucket;
 	a->takes_rest = !is_known(tare_classes[o.class].sizing);
@@ -253,15 +253,12 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 	f->ops.count = 0;
 	if (s->device >= 0)
 		find_bucket(f, s, a);
-	tare_fold_graph_apply(f, s, a);
+	tare_parts_apply(f, s, a);
 	if (a->changes_graphs)
 		tare_fold_segment_hold(f, s->process);
 	apply_effect(f, s, a);
 	tare_facts_note_call(f, s, a->context);
-	if (a->capture >= 0 && s->effect != TARE_EFFECT_DEL)
-		for (size_t i = 0; i < f->ops.count; i++)
-			tare_fold_capture_took(f, s, a->capture, f->ops.items[i].bucket,
-					       f->ops.items[i].by.bytes);
+	tare_parts_applied(f, s, a);
 	if (a->bucket >= 0 && s->effect != TARE_EFFECT_UNDO && !tare_step_is_sync(s))
 		tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .ns = s->end - s->begin });
 	tare_parts_call(f, s);

@@ -4,7 +4,7 @@
  * together, when the last of them has ended. Calls of one thread never overlap, so in a program with
  * one thread every call is alone.
  */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/array.h"
 #include "base/sat.h"
@@ -153,7 +153,7 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 	tare_fold_book_ops(f, f->ops.items, f->ops.count);
 	d->used += a.known;
 	if (d->is_measured)
-		tare_fold_graph_used(f, &a, d->used);
+		tare_parts_measured(f, &a, d->used);
 }
 
 /* What was unexplained in a context goes with it, and is nothing that the context had beyond what is booked. */
@@ -199,7 +199,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 		tare_fold_unexplained(f, d, s, a.context, rest);
 	}
 	d->used = after;
-	tare_fold_graph_used(f, &a, after);
+	tare_parts_measured(f, &a, after);
 }
 
 bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t)

@@ -59,7 +59,7 @@ static void end_now(struct tare_fold *f, int process, int64_t t)
 	if (p->host.tensors.count && t >= f->worked_ns)
 		tare_fold_host_end(f, t);
 	tare_fold_host_tensor_end(f, p, t);
-	tare_fold_graph_end(f, process);
+	tare_parts_ended(f, process);
 	p->is_ended = true;
 	tare_fold_share_end(f, process);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the measured change of a call goes. */
-#include "ledger/fold.h"
+#include "ledger/parts/parts.h"
 
 #include "base/sat.h"
 #include "trace/bound.h"
@@ -202,5 +202,5 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 		context_of(f, a)->local_held += bytes;
 	tare_facts_note_bytes(f, s, a->context, bytes);
 	book_weighed(f, a->bucket, bytes, low, high);
-	tare_fold_graph_weighed(f, s, a, bytes, low, high);
+	tare_parts_weighed(f, s, a, bytes, low, high);
 }

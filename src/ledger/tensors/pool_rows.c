@@ -201,7 +201,9 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			.is_of_graph = s->graph >= 0,
 			.stream = tare_fold_stream_named(&s->on),
 			.otherwise = s->otherwise,
-			.graph_pool = s->graph >= 0 ? f->graphs.rows[s->graph].row.pool : 0,
+			.graph_pool = s->graph >= 0 && (size_t)s->graph < f->group_nr
+					      ? f->groups[s->graph].pool
+					      : 0,
 		};
 		pin(f, &found[i], memory, &out->segments[i]);
 	}

@@ -95,35 +95,28 @@ int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t
 
 /* ---- held for graphs ---- */
 
-/* One that was captured and never instantiated may still be; a capture that failed keeps its pool. */
-static bool is_there(const struct tare_graph *g)
-{
-	return g->alive || !g->execs;
-}
-
 /* By pool of the framework: does a graph of this process need it? The caller frees it. */
 static bool *needed_pools(const struct tare_fold *f, int process)
 {
-	bool *needed = tare_xcalloc(f->graphs.pool_nr + 1, sizeof(*needed));
+	bool *needed = tare_xcalloc(f->group_pool_nr + 1, sizeof(*needed));
 
-	for (size_t i = 0; i < f->graphs.row_nr; i++) {
-		const struct tare_graph_now *now = &f->graphs.rows[i];
+	for (size_t i = 0; i < f->group_nr; i++) {
+		const struct tare_group *g = &f->groups[i];
 
-		if (now->process == process && now->row.pool <= f->graphs.pool_nr &&
-		    is_there(&now->row))
-			needed[now->row.pool] = true;
+		if (g->process == process && g->pool <= f->group_pool_nr && g->is_there)
+			needed[g->pool] = true;
 	}
 	return needed;
 }
 
 static bool is_needed(const struct tare_fold *f, const bool *pools, int graph)
 {
-	const struct tare_graph *row;
+	const struct tare_group *g;
 
-	if (graph < 0 || (size_t)graph >= f->graphs.row_nr)
+	if (graph < 0 || (size_t)graph >= f->group_nr)
 		return false;
-	row = &f->graphs.rows[graph].row;
-	return row->pool && row->pool <= f->graphs.pool_nr ? pools[row->pool] : is_there(row);
+	g = &f->groups[graph];
+	return g->pool && g->pool <= f->group_pool_nr ? pools[g->pool] : g->is_there;
 }
 
 /* ---- marks ---- */
