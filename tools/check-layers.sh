@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
-#   base <- store <- trace <- ledger <- view <- cmd <- main; witness, ledger <- session <- cmd;
+#   base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
+#   witness, ledger <- session <- cmd;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
@@ -27,6 +28,16 @@ declare -A may=(
 	[recorder]='recorder/|trace/(format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
+)
+# The floors of the ledger: what the files of a folder in it may include of it. A folder without a row is a part, which
+# may include the books and itself. Above all are the files of src/ledger itself.
+ledger_open='ledger/(account|build|category|checkpoint|course|driver_time|ledger|line|owner|pressure)\.(h|def)$'
+declare -A ledger_may=(
+	[core]='core/'
+	[parts]='([a-z]+)/[a-z_]+\.(h|def)$' # the table includes every part
+	[rows]='(rows|parts|core)/'
+	[settle]='(settle|rows|parts|core)/'
+	[save]='(save|settle|rows|parts|core)/'
 )
 
 fail=0
@@ -65,6 +76,17 @@ while IFS=: read -r file line text; do
 	header=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$text")
 	[[ $header =~ ^($floor) ]] || violation "$file:$line: the recorder's floor may not include $header"
 done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src/recorder/{base,elf,ring,unwind})
+# The floors of the ledger. What all include is told by the table of parts, so a part hears of no other.
+while IFS=: read -r file line text; do
+	header=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$text")
+	part=${file#src/ledger/} part=${part%%/*}
+	[[ $header =~ ^$ledger_open ]] && continue
+	[[ $header =~ ^ledger/(${ledger_may[$part]:-(core|$part)/}) ]] ||
+		violation "$file:$line: src/ledger/$part may not include $header"
+done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"ledger/' src/ledger/*/*.[ch] src/ledger/*/*.def)
+for part in $(sed -nE 's/^TARE_PART\(([a-z]+)\)/\1/p' src/ledger/parts/parts.def); do
+	grep -qE "^struct tare_${part}_part \{" src/ledger/*/*.h || violation "parts.def: $part has no struct of its own"
+done
 
 # foo.c includes foo.h first: proves that the header stands on its own.
 while read -r file; do

@@ -3,7 +3,7 @@
 #include "ledger/build.h"
 
 #include "base/xalloc.h"
-#include "ledger/parts/parts.h"
+#include "ledger/run.h"
 
 #include <stdlib.h>
 #include <string.h>

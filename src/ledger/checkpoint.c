@@ -3,6 +3,7 @@
 #include "ledger/checkpoint.h"
 
 #include "base/xalloc.h"
+#include "ledger/run.h"
 #include "ledger/save/checkpoint_private.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "ledger/driver_time.h"
 
 #include "base/array.h"
-#include "ledger/fold.h"
+#include "ledger/run.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a fold. */
-#include "ledger/parts/parts.h"
+#include "ledger/run.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * began before something that was seen earlier ("late") and keeps only those; the second takes each
  * of them in where it belongs. In a program with one thread nothing is late.
  */
-#include "ledger/parts/parts.h"
+#include "ledger/run.h"
 
 #include "base/array.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Live blocks, and those that were live at a mark. */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_FACTS_H
 #define TARE_LEDGER_FACTS_H
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 struct tare_advise {
 	const struct tare_fold *f;
@@ -25,5 +25,17 @@ void tare_fold_find(struct tare_advise *a, enum tare_advice advice,
 
 /* facts.c */
 void tare_facts_find(struct tare_advise *a);
+
+/* facts.c: what advice needs and rows do not tell. `bytes`: what the call was measured to take */
+void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int context);
+void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context,
+			   int64_t bytes);
+void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t);
+const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *local);
+void tare_facts_free(struct tare_facts *facts);
+
+/* advise.c: what can be done about a device */
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out);
 
 #endif

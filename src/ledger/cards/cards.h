@@ -4,7 +4,7 @@
 #define TARE_LEDGER_CARDS_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 struct tare_refusal_fold {
 	uint64_t owner;

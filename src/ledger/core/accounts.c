@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/ledger.h"
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #define TARE_ACCOUNT(id, key, path, label, parent, evidence, elastic, why, less)                   \
 	[id] = { path, label, why, less, TARE_ACCOUNT_##parent, TARE_EVIDENCE_##evidence, elastic },

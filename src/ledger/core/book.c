@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buckets: how changes are booked, and how the state at a mark survives what follows it. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 #include "base/sat.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts by their handles. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 

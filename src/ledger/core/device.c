@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices of a fold, and their order in a ledger. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/xalloc.h"
 

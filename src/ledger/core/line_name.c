@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a line of a ledger is called: after its place in the program, or after an account that has none. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/str.h"
 #include "ledger/line.h"

@@ -5,7 +5,7 @@
  * 8448 MiB; 264 MiB, 1 KiB for each, were there before, and +8184 MiB is what was measured. Sixteen
  * measured sizes (tests/gpu/facts) fix the rounding.
  */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/sat.h"
 #include "trace/bound.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marks of a device: what the books hold at one is kept from then on, and which moment is a peak. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/sat.h"
 

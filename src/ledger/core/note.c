@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences that a reader of the ledger has to know, each once. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 #include "base/str.h"

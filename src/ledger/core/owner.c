@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 #include "ledger/line.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * is held as long as one live allocation touches it. A page that an allocation covers whole cannot
  * be shared, so only the pages at its two edges are counted in a map, however large it is.
  */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/sat.h"
 

@@ -3,7 +3,7 @@
  * Rule "paused", the books: what a device gains or loses while recording is paused, beyond what is recorded, up to
  * the first reading behind the pause, is measured and nobody's in particular: one row of the device.
  */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d)
 {

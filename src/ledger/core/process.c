@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes: where they are, when they end, and their host memory. */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/xalloc.h"
 #include "trace/bytes.h"

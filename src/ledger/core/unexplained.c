@@ -3,7 +3,7 @@
  * Rule "line, unexplained": what changed inside a call, and no account explains, stays unexplained; but it is
  * known at which line. It is kept by context and line, beside the accounts, and enters no sum of a device.
  */
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/sat.h"
 

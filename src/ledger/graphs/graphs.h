@@ -4,7 +4,7 @@
 #define TARE_LEDGER_GRAPHS_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* A row, and what is known of it beyond what is shown. Texts are ids until the end. */
 struct tare_graph_now {

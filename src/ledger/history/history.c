@@ -2,7 +2,7 @@
 /* From samples to a course: what the moments that were kept are made up of. */
 #include "ledger/history/history.h"
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/str.h"
 #include "base/xalloc.h"

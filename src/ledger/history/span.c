@@ -3,7 +3,7 @@
 #include "ledger/history/history.h"
 
 #include "ledger/core/change.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 

@@ -4,7 +4,7 @@
 #define TARE_LEDGER_INCREMENTS_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* Host memory that became resident inside a call. */
 struct tare_rss_change {

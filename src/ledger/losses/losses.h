@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_LOSSES_H
 #define TARE_LEDGER_LOSSES_H
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 struct tare_loss_fold {
 	int process;

@@ -4,7 +4,7 @@
 #define TARE_LEDGER_OOM_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* What the driver refused PyTorch last on a device. */
 struct tare_oom_refused {

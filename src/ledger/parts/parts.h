@@ -3,10 +3,11 @@
 #ifndef TARE_LEDGER_PARTS_H
 #define TARE_LEDGER_PARTS_H
 
+#include "ledger/advice/facts.h"
 #include "ledger/cards/cards.h"
 #include "ledger/core/change.h"
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 #include "ledger/graphs/graphs.h"
 #include "ledger/history/history.h"
 #include "ledger/host/increments.h"
@@ -15,6 +16,7 @@
 #include "ledger/pauses/pauses.h"
 #include "ledger/phases/phase.h"
 #include "ledger/ranks/ranks.h"
+#include "ledger/tensors/tensors.h"
 #include "ledger/training/training.h"
 
 struct tare_parts {

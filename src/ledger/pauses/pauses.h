@@ -4,7 +4,7 @@
 #define TARE_LEDGER_PAUSES_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* The control word of one recording, as its records tell it. */
 struct tare_paused {

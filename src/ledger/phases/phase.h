@@ -10,7 +10,7 @@
 #define TARE_LEDGER_PHASE_H
 
 #include "ledger/core/save.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* All repeats of a phase on one device. */
 struct tare_phase_total {

@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_RANKS_H
 #define TARE_LEDGER_RANKS_H
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 /* The part: all of it is made when the first pass is over. */
 struct tare_ranks_part {

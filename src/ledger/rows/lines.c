@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From buckets to the lines of one device: what every place in the program holds. */
-#include "ledger/parts/parts.h"
+#include "ledger/rows/rows.h"
 
 #include "base/array.h"
 #include "ledger/line.h"

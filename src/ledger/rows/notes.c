@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reader of the ledger must know before trusting it, in sentences. */
-#include "ledger/parts/parts.h"
+#include "ledger/rows/rows.h"
 
 #include "base/units.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From buckets to the rows of one device, in display order. */
-#include "ledger/parts/parts.h"
+#include "ledger/rows/rows.h"
 
 #include "base/array.h"
 #include "base/str.h"

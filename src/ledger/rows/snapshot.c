@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ledgers: where the state of the fold is copied out. */
-#include "ledger/parts/parts.h"
+#include "ledger/rows/rows.h"
 
 #include "base/xalloc.h"
 #include "trace/bytes.h"

@@ -14,7 +14,6 @@
 #include "ledger/save/checkpoint_private.h"
 
 #include "base/xalloc.h"
-#include "ledger/parts/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a recording can be cut in two without losing what connects the parts. */
-#include "ledger/fold.h"
+#include "ledger/save/save.h"
 
 #include "base/map.h"
 

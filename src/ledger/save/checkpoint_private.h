@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_CHECKPOINT_PRIVATE_H
 #define TARE_LEDGER_CHECKPOINT_PRIVATE_H
 
-#include "ledger/fold.h"
+#include "ledger/save/save.h"
 
 #define US INT64_C(1000)
 

@@ -3,7 +3,7 @@
  * The records of a checkpoint on their way in: they say what is booked, so none of the rules that
  * explain a change is asked.
  */
-#include "ledger/fold.h"
+#include "ledger/save/save.h"
 
 static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {

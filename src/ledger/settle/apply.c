@@ -3,7 +3,7 @@
  * The known part of a step: what it does to the live set, and the changes of buckets that follow
  * from that alone. It leaves them in f->ops; the caller books them when it has placed them in time.
  */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

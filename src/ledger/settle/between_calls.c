@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readings, and what changes between calls: nobody's, but for three rules. */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/sat.h"
 

@@ -4,7 +4,7 @@
  * together, when the last of them has ended. Calls of one thread never overlap, so in a program with
  * one thread every call is alone.
  */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 #include "base/sat.h"

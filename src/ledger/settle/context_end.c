@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts come and go, and what belongs to one goes with it. */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 static uint64_t handle_of(const struct tare_step *s)
 {

@@ -11,7 +11,7 @@
  * Rule "preallocation": XLA takes its share of the card before anything needs it: the first request of
  * a hundredth of the device or more, if it is for a quarter or more.
  */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of processes that have ended leaves the books, and when. */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/xalloc.h"
 

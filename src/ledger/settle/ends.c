@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes that begin and end: when each device, and then all of them, have passed the end of one. */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

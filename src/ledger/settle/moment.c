@@ -3,7 +3,7 @@
  * Moments of a device, in order of time: something is about to happen at one, or has happened by then. The books
  * decide whether it is a peak; everybody else is told.
  */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 			  struct tare_ledger *out)

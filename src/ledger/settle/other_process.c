@@ -3,7 +3,7 @@
  * Rule "peers": processes that are not recorded, as NVML lists them. Their memory is in the books as
  * `other`: at first what was in use before the recording began, then what the lists say has changed.
  */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

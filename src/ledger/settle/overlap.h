@@ -3,7 +3,7 @@
 #ifndef TARE_LEDGER_OVERLAP_H
 #define TARE_LEDGER_OVERLAP_H
 
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #define TARE_NOBODY SIZE_MAX
 

@@ -2,7 +2,7 @@
 /* Which of the changes that are waiting may explain what one stretch shows. */
 #include "ledger/settle/plan.h"
 
-#include "ledger/fold_state.h"
+#include "ledger/core/fold_state.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Rule "pools": an asynchronous pool says itself what it has reserved of the device and how much of
  * that is in use. Its two rows are what it said last.
  */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readings of a device and lists of its processes between calls: they wait for each other, and close clusters. */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

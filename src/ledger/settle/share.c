@@ -8,7 +8,7 @@
  * is matched by device, size and order; handles of legacy IPC and of fabrics by their bytes. Where
  * several exports fit, nothing is guessed: the counter around the calls tells what went.
  */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
  * however often it is mapped. Both are counted here as the driver does, so what the last call of them
  * gives back is exact, whichever it was.
  */
-#include "ledger/fold.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

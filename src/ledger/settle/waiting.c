@@ -3,7 +3,7 @@
  * Blocks of tensors, and moments to be looked at, wait for the calls before them to be settled: the segment of a
  * block may be among those. What waits is taken in in order, and everybody is told of it.
  */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/array.h"
 

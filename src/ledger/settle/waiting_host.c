@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks in the memory of the CPU are taken in: everybody is told of each. */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 /* Instants before t, and what is kept over time, have what there is now. */
 static void show(struct tare_fold *f, int64_t t)

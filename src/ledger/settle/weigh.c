@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the measured change of a call goes. */
-#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
 
 #include "base/sat.h"
 #include "trace/bound.h"

@@ -3,7 +3,7 @@
  * What backward passes leave behind. Gradients of one pass go together; what libraries take for themselves in
  * it stays. A pass is known as long as a block of it is there, so there are never more of them than blocks.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

@@ -3,7 +3,7 @@
  * Live blocks of PyTorch's allocators, and those that were live at a mark. A block that goes is kept for
  * every mark at which it was there, so no mark keeps more than was live then.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

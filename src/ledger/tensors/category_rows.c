@@ -3,7 +3,7 @@
  * Below the row of a pool's live tensors, a row for each category. Where the blocks do not come to what is
  * booked, because they were folded away or reported wrongly, that row stays whole.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"

@@ -4,7 +4,7 @@
  * of one: as many of what is there are taken to go yet as went in the piece of that kind before, of the same line
  * and size.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 enum { KEYS = 4096 };
 

@@ -3,7 +3,7 @@
  * Blocks that were there at an instant (marks.def) inside a span that was folded: a checkpoint tells how many bytes of them each
  * rule of category.def held for, as far as that was known then. They count until that instant is another one.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

@@ -3,7 +3,7 @@
  * Live tensors over time by category. What a block is for is known when it is gone, so this is a second
  * pass: the moments that the first one kept are given, and each block is added to those that it was there at.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/xalloc.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From live blocks of CPU memory to lines: what every place in the program has there. */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

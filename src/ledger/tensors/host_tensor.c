@@ -3,7 +3,7 @@
  * Rule "host tensors": what PyTorch asked for in the memory of the CPU, by process. It says nothing of
  * what is resident, so it enters no sum.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

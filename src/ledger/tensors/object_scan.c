@@ -3,7 +3,7 @@
  * What a look through the program's objects found (PROBE, SWEEP) becomes roles and names of blocks.
  * Modules and their members are told one by one; paths like layer4.2.conv3.weight are made here.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 #include "base/str.h"

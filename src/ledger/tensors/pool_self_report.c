@@ -3,7 +3,7 @@
  * PyTorch's allocator is asked at safe points what it counts itself (POOL_WITNESS). It knows what of a block
  * is rounding, which it tells nobody else; and what it has in blocks and segments must be what the books have.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 #include "base/units.h"

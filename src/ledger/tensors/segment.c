@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments of PyTorch's allocator: which there are, now and at marks, and what of them is cached how. */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"

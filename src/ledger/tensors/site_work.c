@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where in PyTorch a stack is: what makes the tensors there, and in which call of a module. */
-#include "ledger/tensors/training_section.h"
 
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

@@ -3,7 +3,7 @@
  * Rule "streams": PyTorch's allocator keeps what is cached for each stream apart. A segment is of one stream, that
  * of the first block in it whose stream was said. A block that says another one is counted, and moves nothing.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

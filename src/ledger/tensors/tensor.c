@@ -8,7 +8,7 @@
  * The bytes of segments are in the books already; what is kept here says how they are made up, and
  * enters no sum.
  */
-#include "ledger/fold.h"
+#include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 

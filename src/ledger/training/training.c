@@ -6,7 +6,7 @@
 #include "ledger/training/training.h"
 
 #include "ledger/core/change.h"
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"

@@ -2,7 +2,7 @@
 /* Rule "steps": the steps of all threads of a process in one memory become a row. */
 #include "ledger/training/training.h"
 
-#include "ledger/fold.h"
+#include "ledger/core/fold.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"

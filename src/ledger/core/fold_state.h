@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ledger/build.h"
-#include "ledger/tensors/training_section.h"
+#include "ledger/core/block_use.h"
 #include "ledger/core/change.h"
 #include "ledger/core/samples.h"
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tensors are for, and the rules that tell, as tables. */
+#include "ledger/category.h"
+
+#define TARE_CATEGORY(KEY, name, what) { name, what },
+#define TARE_RULE(KEY, category, evidence, name, sentence)
+static const struct {
+	const char *name, *what;
+} categories[TARE_CATEGORY_NR] = {
+#include "ledger/category.def"
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+#define TARE_CATEGORY(KEY, name, what)
+#define TARE_RULE(KEY, category, evidence, name, sentence)                                         \
+	{ name, sentence, TARE_CATEGORY_##category, TARE_EVIDENCE_##evidence },
+const struct tare_rule_info tare_rules[TARE_RULE_NR] = {
+#include "ledger/category.def"
+};
+#undef TARE_RULE
+#undef TARE_CATEGORY
+
+const char *tare_category_name(enum tare_category category)
+{
+	return categories[category].name;
+}
+
+const char *tare_category_evidence(enum tare_evidence evidence)
+{
+	return evidence == TARE_EVIDENCE_WITNESS ? "the program" : tare_evidence_name(evidence);
+}
+
+const char *tare_category_what(enum tare_category category)
+{
+	return categories[category].what;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The books: what everybody may ask of the state of a fold, and change in it. */
+#ifndef TARE_LEDGER_CORE_FOLD_H
+#define TARE_LEDGER_CORE_FOLD_H
+
+#include "ledger/category.h"
+#include "ledger/core/fold_state.h"
+
+#include <string.h>
+
+/* A record of a checkpoint; it lives until the teller returns. */
+typedef void tare_fold_teller(void *arg, const struct tare_event *e, const struct tare_record *rec,
+			      size_t size);
+
+/* device.c */
+struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
+int tare_fold_device_place(const struct tare_fold *f,
+			   const struct tare_device_fold *d); /* in a ledger */
+
+/* book.c: buckets */
+int tare_fold_bucket(struct tare_fold *f, int context, int account, uint64_t owner);
+int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t owner,
+			uint32_t site);
+/* A bucket of no process: OTHER, by `owner`, or PAUSED. */
+int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
+void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
+/* It is about to change: what it was at marks since it did so last stays known. */
+static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_device_fold *d)
+{
+	if (!memcmp(b->mark, d->mark_nr, sizeof(b->mark)))
+		return;
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (b->mark[m] != d->mark_nr[m])
+			b->kept[m] = b->now;
+	memcpy(b->mark, d->mark_nr, sizeof(b->mark));
+}
+
+/* Books blocks, exact, in a bucket of theirs that enters no sum of a device and is no trial. */
+static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_t bytes,
+					 int64_t count)
+{
+	struct tare_bucket *b = &f->buckets[bucket];
+	struct tare_device_fold *d = f->devices[b->device];
+
+	tare_bucket_keep(b, d);
+	b->now.bytes += bytes;
+	b->now.low += bytes;
+	b->now.high += bytes;
+	b->now.count += count;
+	if (b->now.evidence < 1 + TARE_EVIDENCE_EXACT)
+		b->now.evidence = 1 + TARE_EVIDENCE_EXACT;
+	d->account_now[b->account] += bytes;
+	if (b->account == TARE_BUCKET_TENSOR)
+		d->live += bytes;
+}
+
+void tare_fold_book_bytes(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
+/* What all sites of the bucket's account and owner in its context hold together. */
+int64_t tare_fold_held(const struct tare_fold *f, int bucket);
+/*
+ * Rule "line falls": what goes without an object that says whose it was is taken from the bucket itself,
+ * then from the sites of its account that hold most; what is left makes the bucket negative.
+ */
+void tare_fold_book_fall(struct tare_fold *f, int bucket, int64_t bytes, enum tare_evidence how);
+void tare_fold_book_ops(struct tare_fold *f, const struct tare_op *ops, size_t count);
+void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by);
+void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
+			enum tare_evidence how); /* into f->ops */
+const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
+					   enum tare_mark m);
+
+/* mark.c: from here on every bucket of the device keeps what it is now, the moment it changes */
+void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+bool tare_device_peak(struct tare_device_fold *d, int64_t t); /* is this moment its maximum? */
+
+/* pages.c: address space → physical pages. Both return the change of physical bytes. */
+int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);
+int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
+			       uint64_t size);
+
+/* Every device and process that an event names, the first pass has seen. */
+static inline struct tare_device_fold *tare_fold_known_device(const struct tare_fold *f,
+							      const struct tare_device *device)
+{
+	return device->index < f->device_nr ? f->devices[device->index] : NULL;
+}
+
+static inline struct tare_process_fold *tare_fold_known_process(const struct tare_fold *f,
+								const struct tare_process *p)
+{
+	return p->index < f->process_nr ? f->processes[p->index] : NULL;
+}
+
+/* process.c: processes and their places */
+struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struct tare_process *p);
+static inline struct tare_process_fold *tare_fold_process(struct tare_fold *f,
+							  const struct tare_process *p)
+{
+	struct tare_process_fold *known = tare_fold_known_process(f, p);
+
+	return known ? known : tare_fold_process_new(f, p);
+}
+struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device);
+static inline struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
+{
+	const struct tare_process_fold *p = f->processes[process];
+
+	return device < p->place_nr && p->places[device] ? p->places[device]
+							 : tare_fold_place_new(f, process, device);
+}
+int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
+				int process);
+void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
+const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
+					      const struct tare_process_fold *p, enum tare_mark m);
+/* Is it the process of that pid, of the machine that the device is in? */
+bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+		       uint32_t pid);
+/* It ended in order, or nothing more can come from its log; and did any? */
+bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
+bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);
+
+/* context.c */
+int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle);
+
+/* object.c: the live set */
+int tare_object_add(struct tare_fold *f, const struct tare_object_live *o);
+int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
+int tare_fold_object_next(const struct tare_fold *f, int object); /* after it; -1: first, last */
+int64_t tare_object_remove(struct tare_fold *f, int object);      /* physical bytes given back */
+struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made);
+void tare_fold_grave_clear(struct tare_grave *g);
+void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
+/* accounts.c: as tare_row_path_add(); parent NULL: none */
+const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
+
+/* share.c: memory that several processes have */
+#define TARE_OWNER_SHARED "shared" /* row of what its process let go, and somebody unknown holds */
+/* `limit` of an end that a checkpoint tells: somebody has it of whom nothing is known. */
+enum { TARE_TOLD_LENT = 1, TARE_TOLD_ALLOCATION };
+
+/* local.c: local memory of a context, for so much of a thread; and the other way round */
+int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
+			     int64_t local);
+int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
+enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
+static inline bool tare_fold_is_folded(const struct tare_event *e)
+{
+	return e->process && e->process->fold_ns > 0 && e->at_ns <= e->process->fold_ns;
+}
+
+/*
+ * unexplained.c: what changed inside a call, and no account explains, is of the line that called; `context`
+ * -1: of what no line is known
+ */
+void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_step *s, int context, int64_t bytes);
+int64_t tare_fold_unexplained_in(const struct tare_fold *f, int context);
+
+/* Accounts whose rows have names: a bucket for each. The others have one per context. */
+static inline bool tare_account_is_named(int account)
+{
+	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_POOL ||
+	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
+	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
+	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
+	       account == TARE_BUCKET_HANDED || account == TARE_ACCOUNT_TRIAL ||
+	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED;
+}
+
+/* Accounts that have a bucket for each owner: those, and kernel code, of which only a line tells whose it is. */
+static inline bool tare_account_has_owner(int account)
+{
+	return tare_account_is_named(account) || account == TARE_ACCOUNT_CODE;
+}
+
+/* Is it memory of the device? */
+static inline bool tare_bucket_is_device(const struct tare_bucket *b)
+{
+	return b->account < TARE_ACCOUNT_NR;
+}
+
+/* line_name.c: what of no site is called after its account */
+void tare_fold_line_name(const struct tare_fold *f, uint32_t site, enum tare_account account,
+			 struct tare_arena *memory, struct tare_ledger_line *l);
+
+/* paused.c: what came while recording was paused, in the books of a device */
+int tare_fold_paused_bucket(struct tare_fold *f, struct tare_device_fold *d);
+int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_device_fold *d);
+int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				int64_t change);
+
+/* owner.c: who asked and where, from the stacks. A record of a checkpoint gets the ids of its place. */
+void tare_site_save(const struct tare_fold *f, uint32_t site, struct tare_event *e,
+		    uint32_t *python, uint32_t *stack);
+struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_event *e);
+/* "train.py:87 in forward"; NULL: not known */
+/* What stands for a place without a Python line. */
+void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *site);
+const char *tare_fold_site_name(const struct tare_fold *f, uint32_t site, bool is_full,
+				struct tare_arena *memory);
+uint32_t tare_fold_site(struct tare_fold *f, struct tare_process_fold *p,
+			const struct tare_event *e);
+uint32_t tare_fold_site_of_backward(struct tare_fold *f, struct tare_process_fold *p,
+				    const struct tare_process *process);
+bool tare_fold_tensor_is_pool(const struct tare_fold *f, uint64_t owner);
+bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket);
+uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name); /* NULL: not known */
+uint64_t tare_fold_text(struct tare_fold *f,
+			const char *text); /* 0: none; of f->owners: less one */
+const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id); /* NULL: none */
+
+/* note.c */
+void tare_fold_note(struct tare_fold *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

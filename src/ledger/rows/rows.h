@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows, lines and notes of a ledger at an instant. */
+#ifndef TARE_LEDGER_ROWS_H
+#define TARE_LEDGER_ROWS_H
+
+#include "ledger/parts/parts.h"
+
+/* lines.c: the same sums as in the rows, by site */
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
+
+/*
+ * snapshot.c: what happened up to when casts doubt on what is shown: at the end everything, however long before the
+ * device changed last.
+ */
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t);
+int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l);
+
+/* rows.c, snapshot.c */
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+			int64_t t, struct tare_ledger *out);
+void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_ledger *out);
+void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
+			    struct tare_ledger *out);
+/* notes.c: sentences */
+void tare_fold_notes_of_calls(struct tare_fold *f);
+void tare_fold_notes(struct tare_fold *f);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What calls and readings change, in order of time; each change is told to the parts. */
+#ifndef TARE_LEDGER_SETTLE_H
+#define TARE_LEDGER_SETTLE_H
+
+#include "ledger/parts/parts.h"
+#include "ledger/rows/rows.h"
+
+/* moment.c: the same, and everybody is told */
+void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+
+/* ended.c: processes that have ended */
+void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
+			  int64_t *change);
+void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
+			 int64_t beyond);
+int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int process);
+bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
+			      int64_t t);
+
+/* ends.c: processes that begin and end, and pauses */
+void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
+void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
+void tare_fold_ends_lift(struct tare_fold *f,
+			 struct tare_device_fold *d); /* its cluster is about to be settled */
+void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until);
+void tare_fold_ends_finish(struct tare_fold *f); /* what no device has before it any more */
+void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
+
+/* context_end.c */
+void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s,
+			     struct tare_applied *a);
+void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+
+/* live.c: as in object.c, for what may hold blocks */
+int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
+int64_t tare_fold_object_remove(struct tare_fold *f, int object);
+
+void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e); /* waiting.c, first */
+
+/* waiting.c: blocks and moments that wait for calls */
+void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+/* Takes it in when the calls before it are settled. */
+void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
+		    bool is_folded);
+void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
+/* Before anything else than a block is looked at. */
+static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
+{
+	if (f->ahead)
+		tare_fold_tensor_flush(f, f->ahead);
+}
+
+/* waiting.c: the same, when the calls before are settled */
+void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
+/* Blocks wait for calls whose outcome is not known yet: takes in those before t, or all that need not wait. */
+void tare_fold_host_until(struct tare_fold *f, int64_t t);
+void tare_fold_host_settle(struct tare_fold *f);
+void tare_fold_host_finish(struct tare_fold *f);
+void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
+			       int64_t t); /* of them all */
+void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_end(struct tare_fold *f, int64_t t);
+
+/* apply.c: the known part of a step; its ops are in f->ops afterwards */
+void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+
+/* pool.c: asynchronous pools that say what they have */
+uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t number);
+void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
+			struct tare_amount *own);
+/* vmm.c: physical memory by its references */
+void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_import(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_map(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_vmm_forget(struct tare_fold *f, int process);
+int tare_fold_physical_add(struct tare_fold *f, const struct tare_physical *p);
+void tare_fold_physical_remove(struct tare_fold *f, int physical);
+void tare_fold_export(struct tare_fold *f, const struct tare_step *s, int physical);
+void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			    int physical);
+int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t bytes);
+void tare_fold_import_size(struct tare_fold *f, int import, int64_t bytes);
+void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
+			  int import);
+void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
+void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
+			   int64_t bytes);
+void tare_fold_share_given(struct tare_fold *f, const struct tare_step *s);
+int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d,
+			      int64_t change);
+void tare_fold_share_end(struct tare_fold *f, int process);
+
+/* weigh.c: the measured part */
+void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare_applied *a,
+		     int64_t bytes, int64_t low, int64_t high);
+void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
+				const struct tare_applied *a);
+void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
+int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
+				int64_t change);
+
+/* between_calls.c: readings, and what changes between calls */
+int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
+			 int64_t now);
+int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
+void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
+		     int64_t explained);
+void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
+		       uint64_t used,
+		       int source); /* it was taken some time between `from` and `t` */
+void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
+void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_step *s);
+
+/* other_process.c: processes that are not recorded */
+void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				uint32_t pid);
+int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
+bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
+int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
+int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
+bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
+			    const struct tare_step *s);
+
+/* cluster.c: calls that overlap */
+void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
+			   const struct tare_step *s);
+/* Nothing that comes at t can overlap its calls any more, and no reading behind them is needed. */
+bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t);
+void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
+void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+				uint64_t used, int source);
+
+/* overlap.c: a cluster of more than one */
+void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
+
+/* elastic.c: memory taken because the card had room; the first pass sees and then decides */
+void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_elastic_decide(struct tare_fold *f);
+enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);
+
+#endif

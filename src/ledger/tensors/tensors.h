@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PyTorch's segments and blocks: which there are, what each is for, and their rows. */
+#ifndef TARE_LEDGER_TENSORS_H
+#define TARE_LEDGER_TENSORS_H
+
+#include "ledger/core/save.h"
+#include "ledger/core/fold.h"
+
+/* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
+struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
+/* Has fetched what is needed soon: first of all, and when that has come. */
+static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
+{
+	tare_map_prefetch(&b->places, address);
+}
+void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
+/* NULL: there is one at this address. */
+struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
+					const uint32_t mark_nr[TARE_MARK_NR]);
+/* What is returned (NULL: there is none) is to be released before the next is added. */
+struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
+					   struct tare_taking by,
+					   const uint32_t mark_nr[TARE_MARK_NR],
+					   struct tare_kept_blocks kept[TARE_MARK_NR]);
+void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
+void tare_blocks_free(struct tare_blocks *b);
+/*
+ * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
+ * the next event. Of a mark inside a span that was folded, the blocks are not known: there are none.
+ */
+void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_block_list *out);
+
+/* backward_pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
+void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
+void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, uint32_t backwards,
+			bool is_passing);
+bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
+			    uint32_t backwards);
+/* A sweep found it to be a gradient; and was one of its line and size ever? Of what torch.distributed makes. */
+void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b);
+bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
+void tare_passes_free(struct tare_passes *p);
+
+/* fate.c: one went, its use is known; and will one that is there go before its piece of work, which goes on, is over? */
+void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
+bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
+
+/* site_training_section.c: what the stack of a place says of its tensors */
+void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
+
+/* training_section.c: what each thread of the program was doing when blocks came and went */
+void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
+void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
+struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
+struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
+bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
+void tare_work_free(struct tare_work *w);
+void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
+		      struct tare_block_change *c);
+/* What can be said of a block as if it went now. */
+void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
+		   struct tare_use *use);
+
+/* object_scan.c: what the recorder found in the program's objects */
+void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
+
+/* category.c, tensor_rows.c: every block with its category, when all is known */
+enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
+				 const struct tare_work *w);
+void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			   enum tare_mark m, struct tare_arena *memory,
+			   struct tare_device_ledger *out);
+/* What there was when there was most. */
+void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
+/* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
+void tare_tensor_kinds_begin(struct tare_fold *f);
+void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b, int device);
+void tare_tensor_kinds_finish(struct tare_fold *f);
+/* category_rows.c: what the live tensors of each pool are for, as rows below theirs; frees the list */
+uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
+void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
+			    const struct tare_live_block *b, enum tare_rule rule);
+void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t);
+void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
+			     struct tare_device_ledger *out);
+void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
+				  struct tare_host_ledger *out);
+/* folded_sum.c: blocks at a peak that was folded, in sums */
+void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
+const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
+					    size_t *at);
+/* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
+void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
+void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out);
+void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b);
+void tare_fold_watch_finish(struct tare_fold *f);
+
+/* block.c: of the memory of the CPU, of one process */
+void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
+			      struct tare_block_list *out);
+
+/* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
+void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
+void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
+int tare_segments_place(const struct tare_segments *s,
+			uint64_t at); /* of the last that begins there or before, -1 */
+/* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
+int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
+			   int64_t bytes, int64_t count);
+void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
+			      int64_t bytes);
+void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
+void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
+/* As tare_fold_blocks_at(); the segments are copies without `live`. */
+size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
+			     enum tare_mark m, struct tare_segment **out);
+/* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
+void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process,
+				int context);
+void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+			     struct tare_segment *s);
+void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
+		       struct tare_block *out);
+/* The block that was handed out; NULL: one was taken back, or none was. */
+struct tare_live_block *tare_tensor_take(struct tare_fold *f, struct tare_device_fold *d,
+					 const struct tare_block *b);
+struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
+					  const struct tare_device_fold *d, int process,
+					  enum tare_account account, uint64_t owner,
+					  enum tare_mark m);
+
+/* host_tensor.c: tensors in the memory of the CPU */
+void tare_host_wait(struct tare_fold *f, const struct tare_event *e);
+/* Does one wait that is before t? When it is; and takes it in: the block, NULL: one went. */
+bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at);
+struct tare_live_block *tare_host_take(struct tare_fold *f);
+void tare_host_show(struct tare_fold *f, int64_t t); /* instants before t see what there is now */
+void tare_host_mark_end(struct tare_fold *f, int64_t t);
+void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t); /* a device came to it */
+void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p);
+void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
+void tare_fold_peak_host(struct tare_fold *f, int64_t t);
+/* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
+void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+
+/* stream.c: on which streams PyTorch's segments are */
+void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
+		      const struct tare_event *e);
+struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
+					  const struct tare_device_fold *d,
+					  const struct tare_rec_tensor *r);
+void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
+			  const struct tare_on_stream *on);
+struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
+void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_teller *teller,
+			   void *arg);
+
+/* pool_rows.c: PyTorch's segments, one by one */
+void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+			 enum tare_mark m, struct tare_arena *memory,
+			 struct tare_device_ledger *out);
+
+/* pool_self_report.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
+size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
+			      const struct tare_event *e);
+void tare_fold_pool_witness_look(struct tare_fold *f,
+				 int witness); /* the books are as they were then */
+/* Of each process the last before `t`. */
+void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d,
+				 enum tare_mark m, int64_t t, struct tare_arena *memory,
+				 struct tare_device_ledger *out);
+
+#endif
