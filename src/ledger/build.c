@@ -126,7 +126,7 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		   struct tare_ledger *out)
 {
 	tare_parts_finish(f);
-	tare_fold_watch_finish(f);
+	tare_fold_watch_finish(&f->parts->tensors, f);
 	tare_fold_notes(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];

@@ -73,11 +73,6 @@ void tare_fold_end(struct tare_fold *f)
 		free(f->grave_items[i].objects);
 		free(f->grave_items[i].ops.items);
 	}
-	free(f->watched.items);
-	free(f->watched.gone);
-	tare_map_free(&f->watched.gone_at);
-	free(f->calls);
-	tare_map_free(&f->call_of);
 	free(f->groups);
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		free(f->host.kept[m].items);
@@ -101,8 +96,6 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->ops.items);
 	free(f->timed);
 	free(f->notes);
-	free(f->told);
-	free(f->pool_witnesses);
 	tare_map_free(&f->graves);
 	tare_map_free(&f->told_physicals);
 	tare_strmap_free(&f->owner_ids);

@@ -390,10 +390,10 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		tare_fold_tensor(f, d, e);
 		return;
 	case TARE_KIND_STREAM:
-		tare_fold_stream(f, d, e);
+		tare_fold_stream(&f->parts->tensors, f, d, e);
 		return;
 	case TARE_KIND_POOL_WITNESS:
-		look_later(f, d, e->at_ns, 0, tare_fold_pool_witness(f, d, e));
+		look_later(f, d, e->at_ns, 0, tare_fold_pool_witness(&f->parts->tensors, f, d, e));
 		return;
 	case TARE_KIND_OOM:
 		look_later(f, d, e->at_ns, tare_oom_event(&f->parts->oom, f, d, e), 0);
@@ -441,7 +441,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	}
 	if (e->kind == TARE_KIND_BLOCK_SUM) {
-		tare_fold_told(f, e);
+		tare_fold_told(&f->parts->tensors, f, e);
 		return;
 	}
 	if (device >= 0) {

@@ -276,28 +276,6 @@ struct tare_kept_blocks {
 	uint32_t mark;
 };
 
-/* What is in the blocks of one pool (tare_fold_pool_key()), by category. */
-struct tare_pool_sums {
-	uint64_t pool;
-	struct tare_category_sum sums[TARE_CATEGORY_NR];
-};
-
-struct tare_pool_list {
-	struct tare_pool_sums *items;
-	size_t count, cap;
-};
-
-/* Blocks that were there at a peak which was folded; device -1: of the CPU. */
-struct tare_told {
-	int process, device;
-	enum tare_mark mark;
-	enum tare_rule rule;
-	uint64_t owner; /* of their segments, 0: none */
-	bool is_vmm;
-	int64_t bytes;
-	uint64_t count;
-};
-
 struct tare_block_list {
 	const struct tare_live_block **items;
 	size_t count, cap;
@@ -313,17 +291,6 @@ struct tare_block {
 	struct tare_on_stream on; /* handed out */
 	int oom;                  /* it is none: 1 + row, what there was then is to be looked at */
 	int witness;              /* the same of `pool_witnesses` */
-};
-
-/* What PyTorch's allocator said of itself on a device, and what the books had then. */
-struct tare_pool_witness_fold {
-	int process, device;
-	struct tare_pool_witness said;
-};
-
-struct tare_pool_use {
-	bool is_known;
-	int64_t live, partly, held, count;
 };
 
 /* A process on a device. */
@@ -365,21 +332,6 @@ struct tare_probes { /* since the last SWEEP */
 	struct tare_probed *items;
 	size_t count, cap;
 	uint32_t sweeps;
-};
-
-/* A live block at an instant that is no mark: what became of it comes later. */
-struct tare_watched {
-	struct tare_live_block block;
-	struct tare_ledger *out;
-	int device; /* tare_device_fold.index, -1: in the memory of the CPU */
-};
-
-struct tare_watches {
-	struct tare_watched *items;
-	size_t count, cap;
-	struct tare_live_block *gone; /* those that went since */
-	size_t gone_nr, gone_cap;
-	struct tare_map gone_at; /* serial → 1 + place in gone */
 };
 
 enum { TARE_SITE_MEMO = 256 };
@@ -620,12 +572,6 @@ struct tare_fold {
 	const char **owners;
 	size_t owner_nr, owner_cap;
 	struct tare_site no_site;
-	struct tare_map
-		call_of; /* training_section.c: calls of modules, each with the one around it */
-	uint32_t *calls;
-	size_t call_nr, call_cap;
-	uint64_t block_serials;
-	struct tare_watches watched;
 	bool is_over;            /* all events are in */
 	struct tare_site *sites; /* from 1 */
 	size_t site_nr, site_cap;
@@ -676,10 +622,6 @@ struct tare_fold {
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
-	struct tare_pool_witness_fold *pool_witnesses; /* by time */
-	size_t pool_witness_nr, pool_witness_cap;
-	struct tare_told *told;
-	size_t told_nr, told_cap;
 	int64_t told_ns; /* until when it was folded */
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
@@ -692,7 +634,6 @@ struct tare_fold {
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;
-	uint64_t otherwise; /* blocks on another stream than their segment */
 	const char **notes;
 	size_t note_nr, note_cap;
 };

@@ -111,13 +111,14 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 
 static void note_streams(struct tare_fold *f)
 {
-	if (f->otherwise)
+	if (f->parts->tensors.otherwise)
 		tare_fold_note(
 			f,
 			"%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
 			"the first block in the same segment: an allocation that names its stream; by stream their "
 			"segments count as the first block's",
-			(unsigned long long)f->otherwise, plural(f->otherwise));
+			(unsigned long long)f->parts->tensors.otherwise,
+			plural(f->parts->tensors.otherwise));
 }
 
 void tare_fold_notes(struct tare_fold *f)

@@ -47,7 +47,8 @@ static void tell(struct checkpoint *c, struct sums *s, const struct tare_device 
 	struct tare_fold *f = c->f;
 	const struct tare_told *told;
 
-	for (size_t at = 0; (told = tare_fold_told_next(f, device ? device->index : -1, m, &at));)
+	for (size_t at = 0; (told = tare_fold_told_next(&f->parts->tensors, f,
+							device ? device->index : -1, m, &at));)
 		add(s, told);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct tare_told *from = &s->items[i];

@@ -47,7 +47,7 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 
 	advance(f, d, b->t);
 	if (b->witness) {
-		tare_fold_pool_witness_look(f, b->witness - 1);
+		tare_fold_pool_witness_look(&f->parts->tensors, f, b->witness - 1);
 		return;
 	}
 	if (b->oom) {
@@ -56,7 +56,7 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	}
 	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
-	made = tare_tensor_take(f, d, b);
+	made = tare_tensor_take(&f->parts->tensors, f, d, b);
 	if (made)
 		tell(f, d, made);
 	if (b->bytes <= 0)

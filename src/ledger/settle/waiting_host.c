@@ -5,7 +5,7 @@
 /* Instants before t, and what is kept over time, have what there is now. */
 static void show(struct tare_fold *f, int64_t t)
 {
-	tare_host_show(f, t);
+	tare_host_show(&f->parts->tensors, f, t);
 	tare_parts_host(f, t);
 }
 
@@ -26,7 +26,7 @@ void tare_fold_host_until(struct tare_fold *f, int64_t t)
 
 	while (tare_host_next(f, t, &at)) {
 		show(f, at);
-		made = tare_host_take(f);
+		made = tare_host_take(&f->parts->tensors, f);
 		if (made)
 			tell(f, made);
 	}
@@ -43,7 +43,7 @@ void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
 {
 	tare_fold_host_until(f, INT64_MAX);
 	show(f, t);
-	tare_host_forget(f, p);
+	tare_host_forget(&f->parts->tensors, f, p);
 }
 
 void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e)

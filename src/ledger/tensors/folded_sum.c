@@ -25,7 +25,8 @@ static bool *validity(const struct tare_fold *f, int device, enum tare_mark m)
 	return device < 0 ? (bool *)&f->host.is_told[m] : &f->devices[device]->is_told[m];
 }
 
-void tare_fold_told(struct tare_fold *f, const struct tare_event *e)
+void tare_fold_told(struct tare_tensors_part *tensors, struct tare_fold *f,
+		    const struct tare_event *e)
 {
 	const struct tare_rec_block_sum *r = e->rec.block_sum;
 	const struct tare_process *process = e->about ? e->about : e->process;
@@ -34,8 +35,9 @@ void tare_fold_told(struct tare_fold *f, const struct tare_event *e)
 	if (!tare_fold_is_folded(e) || rule < 0 || r->mark >= TARE_MARK_NR)
 		return; /* of a newer version, or damage */
 	tare_fold_process(f, process);
-	f->told = tare_array_reserve(f->told, &f->told_cap, f->told_nr + 1, sizeof(*f->told));
-	f->told[f->told_nr++] =
+	tensors->told = tare_array_reserve(tensors->told, &tensors->told_cap, tensors->told_nr + 1,
+					   sizeof(*tensors->told));
+	tensors->told[tensors->told_nr++] =
 		(struct tare_told){ .process = process->index,
 				    .device = device,
 				    .mark = (enum tare_mark)r->mark,
@@ -51,13 +53,14 @@ void tare_fold_told(struct tare_fold *f, const struct tare_event *e)
 
 /* ---- what there is ---- */
 
-const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
+const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tensors,
+					    const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at)
 {
 	if (m == TARE_MARK_NOW || !*validity(f, device, m))
 		return NULL;
-	while (*at < f->told_nr) {
-		const struct tare_told *told = &f->told[(*at)++];
+	while (*at < tensors->told_nr) {
+		const struct tare_told *told = &tensors->told[(*at)++];
 
 		if (told->device == device && told->mark == m)
 			return told;

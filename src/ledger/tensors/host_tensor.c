@@ -79,8 +79,8 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	move(f, p, sign * b->bytes);
 }
 
-static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t address,
-		      struct tare_taking by)
+static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_process_fold *p, uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->host_blocks, address, by, f->host_mark_nr, f->host.kept);
@@ -88,20 +88,20 @@ static void take_back(struct tare_fold *f, struct tare_process_fold *p, uint64_t
 	if (!block)
 		return;
 	count(f, p, block, -1);
-	tare_fold_block_gone(f, block);
+	tare_fold_block_gone(tensors, f, block);
 	tare_tensor_kinds_gone(f, block, -1);
 	tare_blocks_release(&p->host_blocks, block);
 }
 
-static struct tare_live_block *hand_out(struct tare_fold *f, struct tare_process_fold *p,
-					const struct tare_block *b)
+static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
+					struct tare_process_fold *p, const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b, f->host_mark_nr);
 	bool is_folded = b->born_ns < 0;
 
 	if (!is_folded && !p->is_torn_down)
 		f->host.is_marked[TARE_MARK_END] = false;
-	tare_work_begin(f, &p->host_blocks.work, block);
+	tare_work_begin(tensors, f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
 	if (!is_folded)
 		tare_fold_peak_host(f, b->t);
@@ -122,7 +122,7 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 }
 
 /* Instants before t see what there is now. */
-void tare_host_show(struct tare_fold *f, int64_t t)
+void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f, int64_t t)
 {
 	while (f->host.timed_next < f->timed_nr && f->timed[f->host.timed_next].t_ns < t) {
 		struct tare_ledger *out = f->timed[f->host.timed_next++].out;
@@ -132,11 +132,11 @@ void tare_host_show(struct tare_fold *f, int64_t t)
 				out->hosts[f->processes[i]->host_row].tensors =
 					f->processes[i]->host.tensors;
 		tare_fold_host_lines(f, TARE_MARK_NOW, out);
-		tare_fold_watch_host(f, out);
+		tare_fold_watch_host(tensors, f, out);
 	}
 }
 
-struct tare_live_block *tare_host_take(struct tare_fold *f)
+struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct tare_fold *f)
 {
 	const struct tare_block *b = &f->host.queue[f->host.queue_at++];
 	struct tare_process_fold *p = f->processes[b->process];
@@ -146,8 +146,8 @@ struct tare_live_block *tare_host_take(struct tare_fold *f)
 		tear_down(f, p, b->t);
 	if (b->bytes > 0) /* what is handed out again: its end was not seen */
 		by.flags = 0;
-	take_back(f, p, b->address, by);
-	return b->bytes > 0 ? hand_out(f, p, b) : NULL;
+	take_back(tensors, f, p, b->address, by);
+	return b->bytes > 0 ? hand_out(tensors, f, p, b) : NULL;
 }
 
 void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
@@ -184,20 +184,22 @@ bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at)
 	return false;
 }
 
-static void forget(struct tare_fold *f, struct tare_process_fold *p)
+static void forget(struct tare_tensors_part *tensors, struct tare_fold *f,
+		   struct tare_process_fold *p)
 {
 	static const struct tare_taking end = { .flags = TARE_TENSOR_FINALIZING };
 
 	for (size_t i = 0; i < p->host_blocks.count; i++)
 		if (p->host_blocks.items[i].process >= 0)
-			take_back(f, p, p->host_blocks.items[i].address, end);
+			take_back(tensors, f, p, p->host_blocks.items[i].address, end);
 }
 
-void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p)
+void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_process_fold *p)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 
-	forget(f, p);
+	forget(tensors, f, p);
 	tare_fold_host_keep(f, p);
 	if (now->bytes)
 		move(f, p, -now->bytes); /* what a checkpoint told without its blocks */

@@ -18,8 +18,8 @@ static int64_t known(uint64_t bytes, int64_t most)
 	return bytes <= (uint64_t)most ? (int64_t)bytes : -1;
 }
 
-size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
-			      const struct tare_event *e)
+size_t tare_fold_pool_witness(struct tare_tensors_part *tensors, struct tare_fold *f,
+			      struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_witness_fold *w;
@@ -27,9 +27,10 @@ size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
 	if (r->reserved >= NONSENSE || r->allocated > r->reserved || tare_fold_is_folded(e))
 		return 0;
 	tare_fold_process(f, e->process);
-	f->pool_witnesses = tare_array_reserve(f->pool_witnesses, &f->pool_witness_cap,
-					       f->pool_witness_nr + 1, sizeof(*f->pool_witnesses));
-	w = &f->pool_witnesses[f->pool_witness_nr++];
+	tensors->pool_witnesses =
+		tare_array_reserve(tensors->pool_witnesses, &tensors->pool_witness_cap,
+				   tensors->pool_witness_nr + 1, sizeof(*tensors->pool_witnesses));
+	w = &tensors->pool_witnesses[tensors->pool_witness_nr++];
 	*w = (struct tare_pool_witness_fold){
 		.process = e->process->index,
 		.device = d->index,
@@ -42,7 +43,7 @@ size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
 			  .requested = known(r->requested, (int64_t)r->allocated),
 			  .inactive_split = known(r->inactive_split, (int64_t)r->reserved) },
 	};
-	return f->pool_witness_nr;
+	return tensors->pool_witness_nr;
 }
 
 static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t said)
@@ -66,9 +67,10 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 }
 
 /* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
-void tare_fold_pool_witness_look(struct tare_fold *f, int witness)
+void tare_fold_pool_witness_look(struct tare_tensors_part *tensors, struct tare_fold *f,
+				 int witness)
 {
-	struct tare_pool_witness_fold *w = &f->pool_witnesses[witness];
+	struct tare_pool_witness_fold *w = &tensors->pool_witnesses[witness];
 	struct tare_place *p = tare_fold_place(f, w->process, w->device);
 	struct tare_pool_witness *s = &w->said;
 
@@ -86,24 +88,25 @@ void tare_fold_pool_witness_look(struct tare_fold *f, int witness)
 }
 
 /* The end is when the books changed last: what was said after it is of that state too. */
-void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-				 enum tare_mark m, int64_t t, struct tare_arena *memory,
-				 struct tare_device_ledger *out)
+void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+				 const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+				 struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	int64_t until = f->is_over && m == TARE_MARK_NOW ? INT64_MAX : t;
 	size_t *last;
 
-	if (!f->pool_witness_nr)
+	if (!tensors->pool_witness_nr)
 		return;
 	last = tare_xcalloc((size_t)f->process_nr, sizeof(*last));
-	for (size_t k = 0; k < f->pool_witness_nr && f->pool_witnesses[k].said.t_ns <= until; k++)
-		if (f->pool_witnesses[k].device == d->index)
-			last[f->pool_witnesses[k].process] = k + 1;
+	for (size_t k = 0;
+	     k < tensors->pool_witness_nr && tensors->pool_witnesses[k].said.t_ns <= until; k++)
+		if (tensors->pool_witnesses[k].device == d->index)
+			last[tensors->pool_witnesses[k].process] = k + 1;
 	out->pool_witnesses = tare_arena_alloc(memory, ((size_t)f->process_nr + 1) *
 							       sizeof(*out->pool_witnesses));
 	for (int i = 0; i < f->process_nr; i++)
 		if (last[i] && !(f->processes[i]->is_ended && f->processes[i]->end_ns < t))
 			out->pool_witnesses[out->pool_witness_nr++] =
-				f->pool_witnesses[last[i] - 1].said;
+				tensors->pool_witnesses[last[i] - 1].said;
 	free(last);
 }

@@ -195,7 +195,8 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 }
 
 /* Also of what was no segment, or is booked elsewhere by now. */
-void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at)
+void tare_fold_segment_remove(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
+			      int device, uint64_t at)
 {
 	struct tare_place *p = tare_fold_place(f, process, device);
 	struct tare_segments *s = &p->segments;
@@ -204,7 +205,7 @@ void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint
 	if (i < 0 || s->items[i].at != at)
 		return;
 	if (s->items[i].live)
-		tare_fold_take_back_all(f, f->devices[device], p, &s->items[i]);
+		tare_fold_take_back_all(tensors, f, f->devices[device], p, &s->items[i]);
 	book(f, &s->items[i], TARE_BUCKET_HELD, -held(&s->items[i]), TARE_EVIDENCE_INFERRED);
 	keep(f->devices[device], &s->items[i]);
 	s->count--;

@@ -37,23 +37,24 @@ static uint64_t mix(uint64_t hash, const char *text, uint32_t line)
 }
 
 /* Calls of modules are known by the one around them, the lines between and what is called. */
-static uint32_t call_named(struct tare_fold *f, uint32_t around, uint64_t hash)
+static uint32_t call_named(struct tare_tensors_part *tensors, uint32_t around, uint64_t hash)
 {
 	bool is_new;
-	uint64_t *known = tare_map_put(&f->call_of, mix(hash, "", around), &is_new);
+	uint64_t *known = tare_map_put(&tensors->call_of, mix(hash, "", around), &is_new);
 
 	if (is_new) {
-		if (!f->call_nr)
-			f->call_nr = 1; /* 0 stands for none */
-		f->calls = tare_array_reserve(f->calls, &f->call_cap, f->call_nr + 1,
-					      sizeof(*f->calls));
-		f->calls[f->call_nr] = around;
-		*known = f->call_nr++;
+		if (!tensors->call_nr)
+			tensors->call_nr = 1; /* 0 stands for none */
+		tensors->calls = tare_array_reserve(tensors->calls, &tensors->call_cap,
+						    tensors->call_nr + 1, sizeof(*tensors->calls));
+		tensors->calls[tensors->call_nr] = around;
+		*known = tensors->call_nr++;
 	}
 	return (uint32_t)*known;
 }
 
-static uint32_t innermost_call(struct tare_fold *f, const struct tare_line_stack *stack)
+static uint32_t innermost_call(struct tare_tensors_part *tensors,
+			       const struct tare_line_stack *stack)
 {
 	uint32_t call = 0;
 	uint64_t hash = 0;
@@ -64,13 +65,14 @@ static uint32_t innermost_call(struct tare_fold *f, const struct tare_line_stack
 		hash = mix(mix(hash, line->function, line->line), line->file, 0);
 		if (i == 0 || maker_of(line) != TARE_MAKER_CALL)
 			continue;
-		call = call_named(f, call, mix(mix(hash, line[-1].function, 0), line[-1].file, 0));
+		call = call_named(tensors, call,
+				  mix(mix(hash, line[-1].function, 0), line[-1].file, 0));
 		hash = 0;
 	}
 	return call;
 }
 
-void tare_work_look_at(struct tare_fold *f, struct tare_site *site)
+void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site)
 {
 	site->is_placed = true;
 	site->maker = TARE_MAKER_PROGRAM;
@@ -84,5 +86,5 @@ void tare_work_look_at(struct tare_fold *f, struct tare_site *site)
 		break;
 	}
 	if (site->python)
-		site->call = innermost_call(f, site->python);
+		site->call = innermost_call(tensors, site->python);
 }

@@ -38,8 +38,8 @@ static void say(struct tare_process_fold *p, const struct tare_thread_stream *sa
 	p->streams[*place] = *said;
 }
 
-void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
-		      const struct tare_event *e)
+void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      const struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_stream *r = e->rec.stream;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
@@ -57,10 +57,10 @@ void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
 		return;
 	segments->items[i].on = on;
 	segments->items[i].otherwise = r->otherwise;
-	f->otherwise += r->otherwise;
+	tensors->otherwise += r->otherwise;
 }
 
-void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
+void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,
 			  const struct tare_on_stream *on)
 {
 	if (!on->is_known)
@@ -69,7 +69,7 @@ void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
 		s->on = *on;
 	} else if (s->on.id != on->id) {
 		s->otherwise++;
-		f->otherwise++;
+		tensors->otherwise++;
 	}
 }
 

@@ -12,6 +12,8 @@
 
 #include "base/array.h"
 
+#include <stdlib.h>
+
 /* What of a block lies in a segment. */
 static int64_t part_in(const struct tare_segment *s, const struct tare_live_block *b)
 {
@@ -37,8 +39,9 @@ static struct tare_segment *segment_of(const struct tare_segments *s, uint64_t a
  * Adds a block, or takes it (`on` NULL), which may lie in several mappings side by side, from the first on. NULL:
  * none is there any more.
  */
-static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_segment *first,
-		   struct tare_live_block *b, const struct tare_on_stream *on)
+static void spread(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_segments *s,
+		   struct tare_segment *first, struct tare_live_block *b,
+		   const struct tare_on_stream *on)
 {
 	int sign = on ? 1 : -1;
 	const struct tare_segment *end = s->items + s->count;
@@ -49,7 +52,7 @@ static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_seg
 		int bucket;
 
 		if (on)
-			tare_fold_segment_on(f, g, on);
+			tare_fold_segment_on(tensors, g, on);
 		else if (part > g->live)
 			part = g->live;
 		bucket = tare_fold_segment_move(f, g, b->site, sign * part, g == first ? sign : 0);
@@ -63,17 +66,18 @@ static void spread(struct tare_fold *f, struct tare_segments *s, struct tare_seg
 /* Nobody took it back, as far as is known. */
 static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
 
-static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
-		      uint64_t address, struct tare_taking by)
+static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_device_fold *d, struct tare_place *p, uint64_t address,
+		      struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->blocks, address, by, d->mark_nr, d->kept_blocks);
 
 	if (!block)
 		return;
-	spread(f, &p->segments, segment_of(&p->segments, block->address, block->bytes), block,
-	       NULL);
-	tare_fold_block_gone(f, block);
+	spread(tensors, f, &p->segments, segment_of(&p->segments, block->address, block->bytes),
+	       block, NULL);
+	tare_fold_block_gone(tensors, f, block);
 	tare_tensor_kinds_gone(f, block, d->index);
 	tare_blocks_release(&p->blocks, block);
 }
@@ -82,7 +86,8 @@ static void take_back(struct tare_fold *f, struct tare_device_fold *d, struct ta
  * Blocks of a segment go with it: their ends will not be told, or mean nothing, so they were there to the last. One
  * that begins before it has less from now on.
  */
-void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
+			     struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s)
 {
 	for (size_t i = 0; i < p->blocks.count; i++) {
@@ -91,7 +96,7 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			take_back(f, d, p, b->address, at_end);
+			take_back(tensors, f, d, p, b->address, at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -107,8 +112,8 @@ void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, st
 				       0); /* of reports that contradict each other */
 }
 
-void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process,
-				int context)
+void tare_fold_take_back_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
+				struct tare_device_fold *d, int process, int context)
 {
 	struct tare_place *p = tare_fold_place(f, process, d->index);
 
@@ -118,28 +123,29 @@ void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d,
 
 		if (b->process >= 0 &&
 		    (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
-			take_back(f, d, p, b->address, at_end);
+			take_back(tensors, f, d, p, b->address, at_end);
 	}
 }
 
 /* Outside of any segment it is not known what a block is. */
-static struct tare_live_block *hand_out(struct tare_fold *f, struct tare_device_fold *d,
-					struct tare_place *p, const struct tare_block *b)
+static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
+					struct tare_device_fold *d, struct tare_place *p,
+					const struct tare_block *b)
 {
 	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
 	struct tare_live_block *block;
 
 	if (!segment) {
-		take_back(f, d, p, b->address, unseen);
+		take_back(tensors, f, d, p, b->address, unseen);
 		return NULL;
 	}
 	block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	if (!block) { /* its end was not seen */
-		take_back(f, d, p, b->address, unseen);
+		take_back(tensors, f, d, p, b->address, unseen);
 		block = tare_blocks_add(&p->blocks, b, d->mark_nr);
 	}
-	spread(f, &p->segments, segment, block, &b->on);
-	tare_work_begin(f, &p->blocks.work, block);
+	spread(tensors, f, &p->segments, segment, block, &b->on);
+	tare_work_begin(tensors, f, &p->blocks.work, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
 		tare_fold_segment_handed(f, segment, b->site, b->bytes);
 	return block;
@@ -157,16 +163,16 @@ static void collect(struct tare_fold *f, struct tare_place *p, uint64_t address)
 	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
 }
 
-struct tare_live_block *tare_tensor_take(struct tare_fold *f, struct tare_device_fold *d,
-					 const struct tare_block *b)
+struct tare_live_block *tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
+					 struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
 
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
 	if (b->bytes > 0)
-		return hand_out(f, d, p, b);
-	take_back(f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
+		return hand_out(tensors, f, d, p, b);
+	take_back(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
 	return NULL;
 }
 
@@ -229,4 +235,54 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 		}
 	}
 	return use;
+}
+
+/* ---- the part ---- */
+
+/* What the blocks of a process on a device have that are booked. */
+static int64_t booked(const struct tare_place *p)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < p->blocks.count; i++)
+		if (p->blocks.items[i].process >= 0)
+			bytes += p->blocks.items[i].booked;
+	return bytes;
+}
+
+static int64_t in_segments(const struct tare_place *p)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < p->segments.count; i++)
+		bytes += p->segments.items[i].is_trial ? 0 : p->segments.items[i].live;
+	return bytes;
+}
+
+/* Blocks have what their segments say is live in them, and segments are in order, each beside the next. */
+const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f)
+{
+	(void)tensors;
+	for (int i = 0; i < f->process_nr; i++)
+		for (int d = 0; f->processes[i] && d < f->processes[i]->place_nr; d++) {
+			const struct tare_place *p = f->processes[i]->places[d];
+
+			for (size_t k = 1; p && k < p->segments.count; k++)
+				if (p->segments.items[k - 1].at >= p->segments.items[k].at)
+					return "segments are out of order";
+			if (p && booked(p) != in_segments(p))
+				return "the live blocks are not what their segments hold";
+		}
+	return NULL;
+}
+
+void tare_tensors_free(struct tare_tensors_part *tensors)
+{
+	tare_map_free(&tensors->call_of);
+	free(tensors->calls);
+	free(tensors->watched.items);
+	free(tensors->watched.gone);
+	tare_map_free(&tensors->watched.gone_at);
+	free(tensors->pool_witnesses);
+	free(tensors->told);
 }

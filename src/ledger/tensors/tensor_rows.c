@@ -201,9 +201,9 @@ static void finish_host(struct rows *r, struct tare_host_ledger *out)
 	finish(r, &out->blocks);
 }
 
-void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			   enum tare_mark m, struct tare_arena *memory,
-			   struct tare_device_ledger *out)
+void tare_fold_tensor_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			   const struct tare_device_fold *d, enum tare_mark m,
+			   struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
@@ -213,12 +213,13 @@ void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_f
 	for (size_t i = 0; i < list.count; i++)
 		add(&r, list.items[i], d->index);
 	free(list.items);
-	for (size_t at = 0; (told = tare_fold_told_next(f, d->index, m, &at));)
+	for (size_t at = 0; (told = tare_fold_told_next(tensors, f, d->index, m, &at));)
 		add_told(&r, told);
 	finish_device(&r, out);
 }
 
-void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+void tare_fold_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			 enum tare_mark m, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
@@ -231,7 +232,7 @@ void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tar
 		for (size_t k = 0; k < list.count; k++)
 			add(&r, list.items[k], -1);
 		free(list.items);
-		for (size_t at = 0; (told = tare_fold_told_next(f, -1, m, &at));)
+		for (size_t at = 0; (told = tare_fold_told_next(tensors, f, -1, m, &at));)
 			if (told->process == i)
 				add_told(&r, told);
 		finish_host(&r, &out->hosts[f->processes[i]->host_row]);
@@ -248,7 +249,8 @@ static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare
 	w->items[w->count++] = (struct tare_watched){ *b, out, device };
 }
 
-void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out)
+void tare_fold_watch(struct tare_tensors_part *tensors, struct tare_fold *f,
+		     struct tare_device_fold *d, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *p = f->processes[i];
@@ -258,11 +260,12 @@ void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tar
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
-				watch(&f->watched, &b->items[k], out, d->index);
+				watch(&tensors->watched, &b->items[k], out, d->index);
 	}
 }
 
-void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out)
+void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
+			  struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_blocks *b = f->processes[i] && f->processes[i]->host_row >= 0
@@ -271,13 +274,14 @@ void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out)
 
 		for (size_t k = 0; b && k < b->count; k++)
 			if (b->items[k].process >= 0)
-				watch(&f->watched, &b->items[k], out, -1);
+				watch(&tensors->watched, &b->items[k], out, -1);
 	}
 }
 
-void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b)
+void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
+			  const struct tare_live_block *b)
 {
-	struct tare_watches *w = &f->watched;
+	struct tare_watches *w = &tensors->watched;
 
 	if (b->use.call_depth && b->use.outlived_call)
 		f->sites[b->site].outlived_bytes = b->bytes;
@@ -289,14 +293,15 @@ void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b)
 }
 
 /* As it is known now. */
-static const struct tare_live_block *latest(const struct tare_fold *f, const struct tare_watched *w)
+static const struct tare_live_block *latest(const struct tare_tensors_part *tensors,
+					    const struct tare_fold *f, const struct tare_watched *w)
 {
-	const uint64_t *gone = tare_map_get(&f->watched.gone_at, w->block.use.serial);
+	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->block.use.serial);
 	const struct tare_process_fold *p = f->processes[w->block.process];
 	const struct tare_live_block *b;
 
 	if (gone)
-		return &f->watched.gone[*gone - 1];
+		return &tensors->watched.gone[*gone - 1];
 	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->places[w->device]->blocks,
 			     w->block.address);
 	return b ? b : &w->block;
@@ -312,16 +317,16 @@ static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a
 }
 
 /* Those of one snapshot stand side by side. */
-void tare_fold_watch_finish(struct tare_fold *f)
+void tare_fold_watch_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 {
-	struct tare_watches *w = &f->watched;
+	struct tare_watches *w = &tensors->watched;
 
 	for (size_t i = 0, n; i < w->count; i += n) {
 		const struct tare_watched *first = &w->items[i];
 		struct rows r = { .f = f, .memory = first->out->memory };
 
 		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
-			add(&r, latest(f, &w->items[i + n]), first->device);
+			add(&r, latest(tensors, f, &w->items[i + n]), first->device);
 		if (first->device < 0)
 			finish_host(&r,
 				    &first->out

@@ -6,6 +6,71 @@
 #include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
+/* Blocks that were there at a peak which was folded; device -1: of the CPU. */
+struct tare_told {
+	int process, device;
+	enum tare_mark mark;
+	enum tare_rule rule;
+	uint64_t owner; /* of their segments, 0: none */
+	bool is_vmm;
+	int64_t bytes;
+	uint64_t count;
+};
+
+/* What PyTorch's allocator said of itself on a device, and what the books had then. */
+struct tare_pool_witness_fold {
+	int process, device;
+	struct tare_pool_witness said;
+};
+
+struct tare_pool_use {
+	bool is_known;
+	int64_t live, partly, held, count;
+};
+
+/* A live block at an instant that is no mark: what became of it comes later. */
+struct tare_watched {
+	struct tare_live_block block;
+	struct tare_ledger *out;
+	int device; /* tare_device_fold.index, -1: in the memory of the CPU */
+};
+
+struct tare_watches {
+	struct tare_watched *items;
+	size_t count, cap;
+	struct tare_live_block *gone; /* those that went since */
+	size_t gone_nr, gone_cap;
+	struct tare_map gone_at; /* serial → 1 + place in gone */
+};
+
+/* What is in the blocks of one pool (tare_fold_pool_key()), by category. */
+struct tare_pool_sums {
+	uint64_t pool;
+	struct tare_category_sum sums[TARE_CATEGORY_NR];
+};
+
+struct tare_pool_list {
+	struct tare_pool_sums *items;
+	size_t count, cap;
+};
+
+/* The part. Blocks and segments themselves are in the books: they are what memory is made up of. */
+struct tare_tensors_part {
+	struct tare_map call_of; /* calls of modules, each with the one around it */
+	uint32_t *calls;
+	size_t call_nr, call_cap;
+	uint64_t block_serials;
+	struct tare_watches watched;
+	struct tare_pool_witness_fold *pool_witnesses; /* by time */
+	size_t pool_witness_nr, pool_witness_cap;
+	struct tare_told *told; /* blocks at marks that were folded */
+	size_t told_nr, told_cap;
+	uint64_t otherwise; /* blocks on another stream than their segment */
+};
+
+const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
+void tare_tensors_free(struct tare_tensors_part *tensors);
+
 /* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
 /* Has fetched what is needed soon: first of all, and when that has come. */
@@ -47,10 +112,11 @@ void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
 bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
 
 /* site_training_section.c: what the stack of a place says of its tensors */
-void tare_work_look_at(struct tare_fold *f, struct tare_site *site);
+void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site);
 
 /* training_section.c: what each thread of the program was doing when blocks came and went */
-void tare_work_begin(struct tare_fold *f, struct tare_work *w, struct tare_live_block *b);
+void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *w,
+		     struct tare_live_block *b);
 void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_taking by);
 struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
 struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
@@ -69,9 +135,9 @@ void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
-void tare_fold_tensor_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			   enum tare_mark m, struct tare_arena *memory,
-			   struct tare_device_ledger *out);
+void tare_fold_tensor_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			   const struct tare_device_fold *d, enum tare_mark m,
+			   struct tare_arena *memory, struct tare_device_ledger *out);
 /* What there was when there was most. */
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
 /* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
@@ -88,15 +154,21 @@ void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
 /* folded_sum.c: blocks at a peak that was folded, in sums */
-void tare_fold_told(struct tare_fold *f, const struct tare_event *e);
-const struct tare_told *tare_fold_told_next(const struct tare_fold *f, int device, enum tare_mark m,
+void tare_fold_told(struct tare_tensors_part *tensors, struct tare_fold *f,
+		    const struct tare_event *e);
+const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tensors,
+					    const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
-void tare_fold_watch(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
-void tare_fold_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
-void tare_fold_watch_host(struct tare_fold *f, struct tare_ledger *out);
-void tare_fold_block_gone(struct tare_fold *f, const struct tare_live_block *b);
-void tare_fold_watch_finish(struct tare_fold *f);
+void tare_fold_watch(struct tare_tensors_part *tensors, struct tare_fold *f,
+		     struct tare_device_fold *d, struct tare_ledger *out);
+void tare_fold_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			 enum tare_mark m, struct tare_ledger *out);
+void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
+			  struct tare_ledger *out);
+void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
+			  const struct tare_live_block *b);
+void tare_fold_watch_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
 
 /* block.c: of the memory of the CPU, of one process */
 void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
@@ -104,7 +176,8 @@ void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
-void tare_fold_segment_remove(struct tare_fold *f, int process, int device, uint64_t at);
+void tare_fold_segment_remove(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
+			      int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s,
 			uint64_t at); /* of the last that begins there or before, -1 */
 /* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
@@ -118,15 +191,16 @@ void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came o
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			     enum tare_mark m, struct tare_segment **out);
 /* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
-void tare_fold_take_back_blocks(struct tare_fold *f, struct tare_device_fold *d, int process,
-				int context);
-void tare_fold_take_back_all(struct tare_fold *f, struct tare_device_fold *d, struct tare_place *p,
+void tare_fold_take_back_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
+				struct tare_device_fold *d, int process, int context);
+void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
+			     struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
 		       struct tare_block *out);
 /* The block that was handed out; NULL: one was taken back, or none was. */
-struct tare_live_block *tare_tensor_take(struct tare_fold *f, struct tare_device_fold *d,
-					 const struct tare_block *b);
+struct tare_live_block *tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
+					 struct tare_device_fold *d, const struct tare_block *b);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 					  const struct tare_device_fold *d, int process,
 					  enum tare_account account, uint64_t owner,
@@ -136,23 +210,25 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 void tare_host_wait(struct tare_fold *f, const struct tare_event *e);
 /* Does one wait that is before t? When it is; and takes it in: the block, NULL: one went. */
 bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at);
-struct tare_live_block *tare_host_take(struct tare_fold *f);
-void tare_host_show(struct tare_fold *f, int64_t t); /* instants before t see what there is now */
+struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct tare_fold *f);
+void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f,
+		    int64_t t); /* instants before t see what there is now */
 void tare_host_mark_end(struct tare_fold *f, int64_t t);
 void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t); /* a device came to it */
-void tare_host_forget(struct tare_fold *f, struct tare_process_fold *p);
+void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_process_fold *p);
 void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 
 /* stream.c: on which streams PyTorch's segments are */
-void tare_fold_stream(struct tare_fold *f, const struct tare_device_fold *d,
-		      const struct tare_event *e);
+void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      const struct tare_device_fold *d, const struct tare_event *e);
 struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r);
-void tare_fold_segment_on(struct tare_fold *f, struct tare_segment *s,
+void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,
 			  const struct tare_on_stream *on);
 struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
 void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_teller *teller,
@@ -164,13 +240,13 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			 struct tare_device_ledger *out);
 
 /* pool_self_report.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
-size_t tare_fold_pool_witness(struct tare_fold *f, struct tare_device_fold *d,
-			      const struct tare_event *e);
-void tare_fold_pool_witness_look(struct tare_fold *f,
+size_t tare_fold_pool_witness(struct tare_tensors_part *tensors, struct tare_fold *f,
+			      struct tare_device_fold *d, const struct tare_event *e);
+void tare_fold_pool_witness_look(struct tare_tensors_part *tensors, struct tare_fold *f,
 				 int witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
-void tare_fold_pool_witness_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-				 enum tare_mark m, int64_t t, struct tare_arena *memory,
-				 struct tare_device_ledger *out);
+void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+				 const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+				 struct tare_arena *memory, struct tare_device_ledger *out);
 
 #endif

@@ -24,11 +24,11 @@ static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
 }
 
 /* Leaves the calls that `call` is not in, and enters those that it is in. */
-static void enter(struct tare_worker *w, const struct tare_fold *f, uint32_t call)
+static void enter(struct tare_worker *w, const struct tare_tensors_part *tensors, uint32_t call)
 {
 	uint32_t chain[TARE_CALLS], n = 0, same = 0, at;
 
-	for (at = call; at && n < TARE_CALLS; at = f->calls[at])
+	for (at = call; at && n < TARE_CALLS; at = tensors->calls[at])
 		chain[n++] = at;
 	while (same < n && same < w->call_nr && w->calls[same].call == chain[n - 1 - same])
 		same++;
@@ -168,7 +168,8 @@ static struct tare_use use_of(struct tare_work *w, uint32_t place)
 				  .before = told->before };
 }
 
-void tare_work_begin(struct tare_fold *f, struct tare_work *work, struct tare_live_block *b)
+void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
+		     struct tare_live_block *b)
 {
 	struct tare_site *site = b->site ? &f->sites[b->site] : &f->no_site;
 	enum tare_work_kind kind, own;
@@ -177,7 +178,7 @@ void tare_work_begin(struct tare_fold *f, struct tare_work *work, struct tare_li
 	bool is_in_call;
 
 	if (!site->is_placed)
-		tare_work_look_at(f, site);
+		tare_work_look_at(tensors, site);
 	note_itself(work, b, site);
 	place = worker_at(work, b->tid, b->flags & TARE_TENSOR_BACKWARD);
 	w = &work->workers[place];
@@ -186,7 +187,7 @@ void tare_work_begin(struct tare_fold *f, struct tare_work *work, struct tare_li
 	note_told(work, place);
 	note_starts(work, place, site, b->flags);
 	if (kind != TARE_WORK_BACKWARD && w->call != site->call)
-		enter(w, f, site->call);
+		enter(w, tensors, site->call);
 	own = is_work(site->maker) || b->flags & TARE_TENSOR_BACKWARD ? kind : TARE_WORK_OTHER;
 	is_in_call = own == TARE_WORK_FORWARD && w->call_nr;
 	b->use = use_of(work, place);
@@ -195,7 +196,7 @@ void tare_work_begin(struct tare_fold *f, struct tare_work *work, struct tare_li
 	b->use.kind = (uint8_t)own;
 	b->use.turn = turn_of(w, own);
 	b->use.maker = site->maker;
-	b->use.serial = ++f->block_serials;
+	b->use.serial = ++tensors->block_serials;
 	tare_passes_add(&w->passes, b);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
