@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-	SEGMENT_RECORDS = 1 << 20, /* a segment is closed after so many, */
-	SEGMENT_BYTES = 64 << 20,  /* or so many bytes of records */
+	SEGMENT_RECORDS =
+		1 << 20, /* a segment is closed after so many, unless another number is wanted, */
+	SEGMENT_BYTES = 64 << 20, /* or so many bytes of records */
 };
 
 /* Records of one log that wait for their block to be full. */
@@ -36,7 +37,9 @@ struct log {
 	struct tare_log_part part;
 	const struct tare_schema *schema; /* of its events; NULL: of this version */
 	struct gathered events;
-	bool is_told; /* the segment that is being written has its LOG block */
+	bool is_told;  /* the segment that is being written has its LOG block */
+	bool is_begun; /* an earlier segment has its tables */
+	struct gathered repeated;
 };
 
 struct compaction {
@@ -54,6 +57,7 @@ struct compaction {
 	size_t schema_nr, schema_cap;
 	struct tare_manifest named; /* by the manifest that was there, and those made since */
 	uint32_t number;            /* of the next segment */
+	uint64_t segment_records;
 	struct tare_compacted *result;
 	struct tare_err *err;
 	int rc;
@@ -150,6 +154,59 @@ static void forget_sums(struct tare_log_part *part)
 	part->hole_nr = 0;
 }
 
+/*
+ * What later segments have again, so that each can be read when those before it are gone: whatever other records name, and what
+ * a process was.
+ */
+static bool is_repeated(const struct tare_log_record *rec)
+{
+	switch (rec->info ? rec->info->kind : 0) {
+	case TARE_KIND_STRING:
+	case TARE_KIND_STACK:
+	case TARE_KIND_LINE:
+	case TARE_KIND_LINE_STACK:
+	case TARE_KIND_OBJECT:
+	case TARE_KIND_DEVICE:
+	case TARE_KIND_CLOCK:
+	case TARE_KIND_SYMBOL:
+	case TARE_KIND_LAUNCH:
+	case TARE_KIND_STATUS:
+	case TARE_KIND_DEGRADED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How many records from `first` on go into one block. */
+static size_t fits_in_block(const struct gathered *g, size_t first)
+{
+	size_t n = 1;
+
+	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
+	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
+		n++;
+	return n;
+}
+
+static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
+			const struct tare_schema *schema, struct gathered *g);
+
+/* As many blocks as that takes; they stay gathered. */
+static void write_blocks(struct compaction *c, enum tare_segment_kind kind, int index,
+			 const struct tare_schema *schema, const struct gathered *tables)
+{
+	for (size_t i = 0, n; i < tables->n && !c->rc; i += n) {
+		struct gathered some = *tables;
+
+		n = fits_in_block(tables, i);
+		some.records += i;
+		some.at += i;
+		some.n = n;
+		write_block(c, kind, index, schema, &some);
+	}
+}
+
 /* Before the first block of a log in a segment. */
 static void tell_log(struct compaction *c, int index)
 {
@@ -162,6 +219,9 @@ static void tell_log(struct compaction *c, int index)
 	tell_schema(c, log->part.header.schema);
 	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
 	log->is_told = true;
+	if (log->is_begun)
+		write_blocks(c, TARE_SEGMENT_REPEATED, index, log->schema, &log->repeated);
+	log->is_begun = true;
 }
 
 static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
@@ -199,6 +259,8 @@ static void end_segment(struct compaction *c)
 	c->writer = NULL;
 	if (!c->rc && rename(fresh, path) < 0)
 		c->rc = tare_err_set_errno(c->err, errno, "%s", path);
+	if (c->rc)
+		unlink(fresh);
 	if (!c->rc) {
 		c->named.numbers = tare_array_reserve(c->named.numbers, &c->named.cap,
 						      c->named.nr + 1, sizeof(uint32_t));
@@ -229,17 +291,6 @@ static void describe(struct log *log, const struct tare_log_info *info,
 	tare_recording_stamps(log->process, &part->first_stamp, &part->last_stamp);
 }
 
-/* How many records from `first` on go into one block. */
-static size_t fits_in_block(const struct gathered *g, size_t first)
-{
-	size_t n = 1;
-
-	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
-	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
-		n++;
-	return n;
-}
-
 /* Tables, places without a record and counts: what a reader's first pass takes. */
 static void write_tables(struct compaction *c, int index)
 {
@@ -263,21 +314,15 @@ static void write_tables(struct compaction *c, int index)
 			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
 		else if (!rec.info || tare_log_is_table(rec.info->kind))
 			gather(&tables, &rec);
+		if (step == TARE_LOG_RECORD && is_repeated(&rec))
+			gather(&log->repeated, &rec);
 	}
 	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
 	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
 	c->result->records += log->part.records;
 	c->result->raw_bytes += log->part.end - begin;
 	tell_log(c, index);
-	for (size_t i = 0, n; i < tables.n && !c->rc; i += n) {
-		struct gathered some = tables;
-
-		n = fits_in_block(&tables, i);
-		some.records += i;
-		some.at += i;
-		some.n = n;
-		write_block(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &some);
-	}
+	write_blocks(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
 	free_gathered(&tables);
 	tare_log_close(reader);
 }
@@ -303,13 +348,15 @@ static void write_events(struct compaction *c)
 		if (is_full(&log->events))
 			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema,
 				    &log->events);
-		if (!c->rc && (c->records >= SEGMENT_RECORDS || c->bytes >= SEGMENT_BYTES))
+		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
 			end_segment(c);
 	}
 }
 
 static void write_segments(struct compaction *c)
 {
+	int synced;
+
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].part.name)
 			write_tables(c, i);
@@ -317,8 +364,8 @@ static void write_segments(struct compaction *c)
 		write_events(c);
 	if (!c->rc && c->writer)
 		end_segment(c);
-	if (!c->rc && tare_manifest_sync_folder(c->folder) < 0)
-		c->rc = tare_err_set_errno(c->err, errno, "%s", c->folder);
+	if (!c->rc && (synced = tare_manifest_sync_folder(c->folder)) < 0)
+		c->rc = tare_err_set_errno(c->err, -synced, "%s", c->folder);
 	if (c->writer) {
 		char *fresh = segment_path(c, c->number, false);
 
@@ -347,7 +394,7 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 
 	for (size_t i = old; i < c->named.nr && !rc; i++) {
 		char *path = segment_path(c, c->named.numbers[i], true);
-		struct tare_segment_file segment;
+		struct tare_segment_file segment = { 0 };
 		struct tare_pack block = { 0 };
 		struct stat st;
 
@@ -358,8 +405,7 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 						  "%s cannot be read as it was written, so the "
 						  "recording stays as it was; check the disk",
 						  path);
-		if (!rc || segment.path)
-			tare_segment_free(&segment);
+		tare_segment_free(&segment);
 		bytes += stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 		tare_pack_free(&block);
 		free(path);
@@ -502,6 +548,8 @@ int tare_compact(const char *folder, const struct tare_compact_options *o,
 {
 	struct compaction c = { .folder = folder, .result = out, .err = err };
 
+	c.segment_records = o->segment_records ? o->segment_records : SEGMENT_RECORDS;
+
 	*out = (struct tare_compacted){ 0 };
 	c.rc = tare_recording_open(&c.recording, folder, err);
 	if (c.rc)
@@ -515,6 +563,7 @@ int tare_compact(const char *folder, const struct tare_compact_options *o,
 	for (int i = 0; i < c.log_nr; i++) {
 		tare_log_part_free(&c.logs[i].part);
 		free_gathered(&c.logs[i].events);
+		free_gathered(&c.logs[i].repeated);
 	}
 	for (size_t i = 0; i < c.schema_nr; i++)
 		free(c.schemas[i].text);

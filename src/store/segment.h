@@ -14,7 +14,7 @@
  *   blocks   each a struct tare_segment_block and its bytes, which are zeros up to a multiple of 16:
  *            SCHEMA blocks, the text of schemas that logs have (trace/schema_text.h);
  *            of each log that the segment has records of a LOG block (log_part.h), TABLES blocks (what other records
- *            name, in the order of the log), EVENTS blocks (everything else, in the order of time)
+ *            name, in the order of the log; in later segments REPEATED ones instead), EVENTS blocks (everything else, in the order of time)
  *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, so that a reader reads
  *            no block that it does not need
  *   trailer  struct tare_segment_trailer: where the footer lies
@@ -43,7 +43,8 @@ enum tare_segment_kind {
 	TARE_SEGMENT_TABLES = 2,
 	TARE_SEGMENT_EVENTS = 3,
 	TARE_SEGMENT_FOOTER = 4,
-	TARE_SEGMENT_SCHEMA = 5, /* `log` is its sum, as in the header of a log */
+	TARE_SEGMENT_REPEATED = 6, /* tables of a log that an earlier segment has, too */
+	TARE_SEGMENT_SCHEMA = 5,   /* `log` is its sum, as in the header of a log */
 };
 
 struct tare_segment_block {

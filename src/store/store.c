@@ -83,7 +83,8 @@ static size_t log_of(struct tare_store *s, struct tare_log_part *part)
 		return (size_t)(known - s->logs);
 	}
 	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
-	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part };
+	s->logs[s->log_nr] =
+		(struct tare_stored_log){ .part = *part, .first = (uint32_t)s->segment_nr };
 	return s->log_nr++;
 }
 
@@ -141,6 +142,21 @@ static void find_logs(struct tare_store *s, const struct tare_segment_file *segm
 	}
 }
 
+/* Repeated tables are read where those before them are gone. */
+static bool is_read(const struct tare_stored_log *log, const struct tare_segment_block *head,
+		    uint32_t segment)
+{
+	switch (head->kind) {
+	case TARE_SEGMENT_TABLES:
+	case TARE_SEGMENT_EVENTS:
+		return true;
+	case TARE_SEGMENT_REPEATED:
+		return log->first == segment;
+	default:
+		return false;
+	}
+}
+
 static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers,
 		       struct tare_pack *bytes)
 {
@@ -151,14 +167,13 @@ static void add_blocks(struct tare_store *s, uint32_t number, const struct numbe
 		struct tare_stored_log *log;
 		size_t n;
 
-		if ((head->kind != TARE_SEGMENT_TABLES && head->kind != TARE_SEGMENT_EVENTS) ||
-		    !find_number(numbers, head->log, &n))
+		if (!find_number(numbers, head->log, &n) || !is_read(&s->logs[n], head, number))
 			continue;
 		log = &s->logs[n];
 		if (!tare_segment_read(segment, i, bytes)) {
 			log->damaged_blocks++;
 			log->damaged_records += head->records;
-		} else if (head->kind == TARE_SEGMENT_TABLES) {
+		} else if (head->kind != TARE_SEGMENT_EVENTS) {
 			add_block(&log->tables, &log->table_nr, &log->table_cap, number, i);
 		} else {
 			add_block(&log->events, &log->event_nr, &log->event_cap, number, i);

@@ -21,6 +21,7 @@ struct tare_stored_log {
 	struct tare_stored_block *tables, *events;
 	size_t table_nr, table_cap, event_nr, event_cap;
 	uint64_t damaged_blocks, damaged_records;
+	uint32_t first; /* the segment that has its tables: of those that are there */
 };
 
 struct tare_store {

@@ -339,6 +339,45 @@ TEST(what_is_only_in_the_ring_of_a_killed_program_goes_into_segments)
 	check_compacts(true);
 }
 
+/* A reader of the last segments alone finds the names, stacks and devices that their records have. */
+TEST(a_segment_is_read_without_those_before_it)
+{
+	struct tare_compact_options o = { .segment_records = 50 };
+	struct tare_manifest manifest;
+	struct tare_recording *r;
+	struct tare_compacted done;
+	struct tare_event e;
+	char *before, *after;
+	size_t n = 0;
+
+	init_both();
+	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 1);
+	MAKE_TEXT(&m, device, DEVICE, "H200", .ordinal = 0);
+	for (int i = 0; i < 200; i++)
+		MAKE(&m, event, EVENT, .tid = 431, .api = 1, .effect = TARE_EFFECT_NEW);
+	write_both();
+	before = all_of(make_dir());
+	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+	CHECK(done.segments > 3);
+	after = all_of(make_dir());
+	CHECK_STR(after, before);
+	CHECK_INT(tare_manifest_read(&manifest, make_dir(), NULL), 0);
+	memmove(manifest.numbers, manifest.numbers + 2, (manifest.nr - 2) * sizeof(uint32_t));
+	manifest.nr -= 2;
+	CHECK_INT(tare_manifest_write(&manifest, make_dir(), NULL), 0);
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	while (tare_recording_next(r, &e)) {
+		if (e.kind != TARE_KIND_EVENT)
+			continue;
+		CHECK_STR(e.api, "cuMemAlloc_v2");
+		CHECK(e.device && !strcmp(e.device->name, "H200"));
+		n++;
+	}
+	CHECK(n >= 90 && n < 200);
+	tare_recording_close(r);
+	tare_manifest_free(&manifest);
+}
+
 /* Logs that came later are added, and what was there is left alone. */
 TEST(a_log_that_came_later_gets_a_segment_of_its_own)
 {
