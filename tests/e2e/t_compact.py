@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from harness import (BUILD, case, check, check_equal, check_says, fixture, main, needs_exec, on_small_disk,
-                     record_args, tare_argv)
+from harness import (BUILD, PYTHON, case, check, check_equal, check_says, fixture, main, needs_exec, needs_torch,
+                     on_small_disk, record_args, tare_argv)
 
 VIEWS = ([], ["--json"], ["--at", "end", "--csv"], ["--by", "stack"], ["--by", "phase", "--json"],
          ["--by", "graph"], ["--by", "pool"], ["--by", "category", "--json"], ["--by", "process"],
@@ -72,6 +72,27 @@ def python_program_reads_the_same(box):
     needs_exec()
     box.record([sys.executable, os.path.join(os.path.dirname(__file__), "python", "program.py")],
                exit_code=None)
+    check_compacts(box)
+
+
+@case
+def recording_whose_past_was_folded_reads_the_same(box):
+    needs_exec()
+    box.record(fixture("e2e_steps"), input=b"alloc 900000000\nstorm 20000\nalloc 5000000\nstorm 9000\nquit\n",
+               options=["--cap", "2MiB"])
+    check("checkpoint.events" in names(box), names(box))
+    before = views(box)
+    check_equal(box.tare("compact", "rec.tare").code, 0)
+    check_equal([n for n in names(box) if n.endswith(".events")], ["checkpoint.events"])
+    for was, now in zip(before, views(box)):
+        check_equal(now, was)
+
+
+@case
+def training_with_pytorch_reads_the_same(box):
+    needs_torch()
+    program = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "optimizers.py")
+    box.record([PYTHON, program, "--cpu", "--steps", "5"], timeout=120)
     check_compacts(box)
 
 
