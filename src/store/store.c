@@ -157,8 +157,7 @@ static bool is_read(const struct tare_stored_log *log, const struct tare_segment
 	}
 }
 
-static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers,
-		       struct tare_pack *bytes)
+static void add_blocks(struct tare_store *s, uint32_t number, const struct numbers *numbers)
 {
 	const struct tare_segment_file *segment = &s->segments[number];
 
@@ -170,14 +169,10 @@ static void add_blocks(struct tare_store *s, uint32_t number, const struct numbe
 		if (!find_number(numbers, head->log, &n) || !is_read(&s->logs[n], head, number))
 			continue;
 		log = &s->logs[n];
-		if (!tare_segment_read(segment, i, bytes)) {
-			log->damaged_blocks++;
-			log->damaged_records += head->records;
-		} else if (head->kind != TARE_SEGMENT_EVENTS) {
+		if (head->kind != TARE_SEGMENT_EVENTS)
 			add_block(&log->tables, &log->table_nr, &log->table_cap, number, i);
-		} else {
+		else
 			add_block(&log->events, &log->event_nr, &log->event_cap, number, i);
-		}
 	}
 }
 
@@ -192,7 +187,7 @@ static void add_segment(struct tare_store *s, const struct tare_segment_file *se
 	s->segments[s->segment_nr] = *segment;
 	find_schemas(s, segment, &bytes);
 	find_logs(s, segment, &numbers, &bytes);
-	add_blocks(s, (uint32_t)s->segment_nr, &numbers, &bytes);
+	add_blocks(s, (uint32_t)s->segment_nr, &numbers);
 	if (segment->damaged_bytes) {
 		tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found",
 			      segment->path, (unsigned long long)segment->damaged_bytes);
@@ -265,12 +260,34 @@ void tare_store_close(struct tare_store *s)
 	free(s);
 }
 
+static void count_damaged(const struct tare_store *s, const struct tare_stored_block *blocks,
+			  size_t nr, struct tare_store_damage *damage)
+{
+	struct tare_pack bytes = { 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		if (!tare_segment_read(&s->segments[blocks[i].segment], blocks[i].entry, &bytes)) {
+			damage->blocks++;
+			damage->records += head_of(s, &blocks[i])->records;
+		}
+	tare_pack_free(&bytes);
+}
+
+struct tare_store_damage tare_store_check(const struct tare_store *s,
+					  const struct tare_stored_log *log)
+{
+	struct tare_store_damage damage = { 0 };
+
+	count_damaged(s, log->tables, log->table_nr, &damage);
+	count_damaged(s, log->events, log->event_nr, &damage);
+	return damage;
+}
+
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions)
 {
 	c->is_events = is_events;
 	c->has_positions = has_positions;
 	c->next = c->at = c->block.n = 0;
-	c->damaged = 0;
 }
 
 const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
@@ -290,7 +307,6 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 		    !tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len,
 				       c->has_positions)) {
 			c->block.n = 0;
-			c->damaged += head_of(c->store, block)->records;
 		}
 	}
 	return &c->block.records[c->at++];

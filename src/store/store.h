@@ -20,7 +20,6 @@ struct tare_stored_log {
 	struct tare_log_part part; /* sums and holes are of all segments */
 	struct tare_stored_block *tables, *events;
 	size_t table_nr, table_cap, event_nr, event_cap;
-	uint64_t damaged_blocks, damaged_records;
 	uint32_t first; /* the segment that has its tables: of those that are there */
 };
 
@@ -46,6 +45,13 @@ void tare_store_close(struct tare_store *s); /* NULL is fine */
 const char *tare_store_schema(const struct tare_store *s, uint32_t sum);
 const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name);
 
+/* Reads all blocks of a log: how many of them are damaged, which a cursor passes over, and how many records they have. */
+struct tare_store_damage {
+	uint64_t blocks, records;
+};
+struct tare_store_damage tare_store_check(const struct tare_store *s,
+					  const struct tare_stored_log *log);
+
 /* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
 struct tare_store_cursor {
 	const struct tare_store *store;
@@ -56,7 +62,6 @@ struct tare_store_cursor {
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_pack bytes;
-	uint64_t damaged; /* records of blocks that turned out to be damaged only now */
 };
 
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions);

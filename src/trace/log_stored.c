@@ -24,6 +24,7 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 			 const struct tare_stored_log *stored, struct tare_err *err)
 {
 	const struct tare_log_part *part = &stored->part;
+	struct tare_store_damage damage = tare_store_check(store, stored);
 	int rc;
 
 	log->stored = stored;
@@ -43,8 +44,8 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.is_stored = true,
 		.first_stamp = part->first_stamp,
 		.last_stamp = part->last_stamp,
-		.damaged_blocks = stored->damaged_blocks,
-		.damaged_records = stored->damaged_records,
+		.damaged_blocks = damage.blocks,
+		.damaged_records = damage.records,
 	};
 	rc = tare_log_load_stored_schema(log, err);
 	tare_schema_layouts(log->schema, &log->cursor.layouts);

@@ -6,6 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "store/store.h"
 #include "trace/log.h"
 
 #include <dirent.h>
@@ -47,6 +48,24 @@ static bool peek_in(const char *folder, const char *name, struct tare_rank *out)
 	return is_found;
 }
 
+static bool peek_stored(const char *path, struct tare_rank *out)
+{
+	struct tare_store *store;
+	bool is_found = false;
+
+	if (tare_store_open(&store, path, NULL))
+		return false;
+	for (size_t i = 0; i < store->log_nr && i < LOGS_MAX && !is_found; i++) {
+		struct tare_str name = { 0 };
+
+		tare_str_addf(&name, "%s.events", store->logs[i].part.name);
+		is_found = peek_in(path, name.data, out);
+		tare_str_free(&name);
+	}
+	tare_store_close(store);
+	return is_found;
+}
+
 /* As `tare` was started, else as the first of its processes that says something. */
 static void peek(const char *path, struct tare_rank *out)
 {
@@ -65,6 +84,8 @@ static void peek(const char *path, struct tare_rank *out)
 		logs++;
 		is_found = peek_in(path, entry->d_name, out);
 	}
+	if (dir && !is_found)
+		peek_stored(path, out);
 	if (dir)
 		closedir(dir);
 }

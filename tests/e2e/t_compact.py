@@ -125,6 +125,22 @@ def ranks_of_a_job_are_compacted_one_by_one(box):
 
 
 @case
+def rank_that_only_the_program_was_told_is_found(box):
+    needs_exec()
+    os.mkdir(box.path("job"))
+    for rank in "01":
+        told = ["RANK=" + rank, "WORLD_SIZE=2", "LOCAL_RANK=" + rank, "MASTER_ADDR=here",
+                "MASTER_PORT=29500", "TORCHELASTIC_RUN_ID=job7"]
+        box.record(["/usr/bin/env"] + told + fixture("e2e_alloc"), rec="job/%s.tare" % rank)
+    before = box.tare("report", "job", "--by", "rank")
+    check_equal(before.code, 0, before)
+    for rank in "01":
+        check_equal(box.tare("compact", "job/%s.tare" % rank).code, 0)
+    after = box.tare("report", "job", "--by", "rank")
+    check_equal((after.code, after.out), (0, before.out), after)
+
+
+@case
 def recording_that_is_replaced_may_be_compacted(box):
     box.record(fixture("e2e_alloc"))
     check_equal(box.tare("compact", "rec.tare").code, 0)

@@ -339,6 +339,30 @@ TEST(what_is_only_in_the_ring_of_a_killed_program_goes_into_segments)
 	check_compacts(true);
 }
 
+TEST(what_damage_of_a_segment_costs_is_told)
+{
+	char *segment = tare_manifest_path(make_dir(), 1), *after;
+	struct tare_segment_file file;
+	size_t k = 0;
+	int fd;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	compact(false);
+	CHECK_INT(tare_segment_open(&file, segment, NULL), 0);
+	while (file.entries[k].head.kind != TARE_SEGMENT_EVENTS)
+		k++;
+	fd = open(segment, O_WRONLY | O_CLOEXEC);
+	CHECK_INT(pwrite(fd, "damage", 6, (off_t)file.entries[k].at), 6);
+	close(fd);
+	after = all_of(make_dir());
+	CHECK_HAS(after, " lost with 1 damaged block of the segments beside it");
+	tare_segment_free(&file);
+	free(segment);
+	free(after);
+}
+
 /* A reader of the last segments alone finds the names, stacks and devices that their records have. */
 TEST(a_segment_is_read_without_those_before_it)
 {
