@@ -31,7 +31,9 @@ const struct tare_command tare_command_dump = {
 		"Prints what is in the files, log by log and in the order of the log: position, stamp in "
 		"ticks of the clock, kind, and every field by its name. Nothing is interpreted, so it "
 		"shows what a report was made from, and it works on what a report cannot use: lines that "
-		"begin with # describe the log; lines with ! name places without a whole record.\n\n"
+		"begin with # describe the log; lines with ! name places without a whole record. Of a recording in segments "
+		"come first the records that others name, then the rest in the order of time, each with the position that "
+		"it had in its log.\n\n"
 		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file. "
 		"docs/RECORDING.md explains the records.",
 	.examples = "tare dump train.tare\n"

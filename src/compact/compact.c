@@ -1,63 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compact/compact.h"
 
-#include "base/array.h"
 #include "base/str.h"
-#include "store/manifest.h"
+#include "base/xalloc.h"
+#include "compact/make.h"
 #include "store/store.h"
-#include "trace/log.h"
-#include "trace/recording.h"
-#include "trace/schema.h"
-#include "trace/schema_text.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum {
-	SEGMENT_RECORDS =
-		1 << 20, /* a segment is closed after so many, unless another number is wanted, */
-	SEGMENT_BYTES = 64 << 20, /* or so many bytes of records */
-};
-
-/* Records of one log that wait for their block to be full. */
-struct gathered {
-	struct tare_pack bytes;
-	struct tare_block_record *records; /* data: not known before the block is written */
-	size_t *at;                        /* where each lies in `bytes` */
-	size_t n, record_cap, at_cap;
-};
-
-struct log {
-	const struct tare_process *process;
-	struct tare_log_part part;
-	const struct tare_schema *schema; /* of its events; NULL: of this version */
-	struct gathered events;
-	bool is_told;  /* the segment that is being written has its LOG block */
-	bool is_begun; /* an earlier segment has its tables */
-	struct gathered repeated;
-};
 
 struct compaction {
 	const char *folder;
 	struct tare_recording *recording;
-	struct log *logs; /* by the index of the process; name NULL: not to be compacted */
-	int log_nr;
-	struct tare_segment_writer *writer; /* NULL: none is begun */
-	uint64_t records, bytes;            /* of the segment that is being written */
-	struct schema_text {
-		uint32_t sum;
-		char *text;
-		bool is_told; /* as of a log */
-	} * schemas;
-	size_t schema_nr, schema_cap;
+	char **names; /* of logs that are not in segments yet, by the index of their processes; else NULL */
 	struct tare_manifest named; /* by the manifest that was there, and those made since */
-	uint32_t number;            /* of the next segment */
-	uint64_t segment_records;
 	struct tare_compacted *result;
 	struct tare_err *err;
 	int rc;
@@ -71,319 +33,28 @@ static char *name_of(const char *path)
 	return tare_xstrndup(name, strlen(name) - strlen(".events"));
 }
 
-static void gather(struct gathered *g, const struct tare_log_record *rec)
+static bool is_named(const struct tare_manifest *m, uint32_t number)
 {
-	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
-	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
-	g->records[g->n] = (struct tare_block_record){ .position = rec->position,
-						       .bytes = (uint32_t)rec->bytes };
-	g->at[g->n++] = g->bytes.len;
-	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->numbers[i] == number)
+			return true;
+	return false;
 }
 
-static bool is_full(const struct gathered *g)
-{
-	return g->n == TARE_BLOCK_RECORDS || g->bytes.len >= TARE_BLOCK_BYTES;
-}
-
-static void free_gathered(struct gathered *g)
-{
-	tare_pack_free(&g->bytes);
-	free(g->records);
-	free(g->at);
-	*g = (struct gathered){ 0 };
-}
-
-/* The final name, and the one that a segment has until it is whole. */
-static char *segment_path(const struct compaction *c, uint32_t number, bool is_whole)
-{
-	char *path = tare_manifest_path(c->folder, number), *fresh;
-	struct tare_str text = { 0 };
-
-	if (is_whole)
-		return path;
-	tare_str_addf(&text, "%s.new", path);
-	fresh = tare_str_steal(&text);
-	free(path);
-	return fresh;
-}
-
-static void begin_segment(struct compaction *c)
-{
-	char *path = segment_path(c, c->number, false);
-
-	unlink(path); /* of a compaction that was interrupted */
-	c->rc = tare_segment_create(&c->writer, path, c->number, c->err);
-	c->records = c->bytes = 0;
-	for (int i = 0; i < c->log_nr; i++)
-		c->logs[i].is_told = false;
-	for (size_t i = 0; i < c->schema_nr; i++)
-		c->schemas[i].is_told = false;
-	free(path);
-}
-
-/* That of 0.1.0, whose sum is 0, every version knows. */
-static uint32_t keep_schema(struct compaction *c, const struct tare_schema *schema)
-{
-	const char *text = tare_schema_text_of(schema);
-	uint32_t sum =
-		strcmp(text, tare_schema_of_0_1_0()) ? tare_schema_sum(text, strlen(text)) : 0;
-
-	for (size_t i = 0; i < c->schema_nr; i++)
-		if (c->schemas[i].sum == sum)
-			return sum;
-	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1,
-					sizeof(*c->schemas));
-	c->schemas[c->schema_nr++] = (struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
-	return sum;
-}
-
-static void tell_schema(struct compaction *c, uint32_t sum)
-{
-	for (size_t i = 0; i < c->schema_nr; i++)
-		if (c->schemas[i].sum == sum && sum && !c->schemas[i].is_told) {
-			tare_segment_add_schema(c->writer, sum, c->schemas[i].text);
-			c->schemas[i].is_told = true;
-		}
-}
-
-/* What is told once of a log is told by its first segment. */
-static void forget_sums(struct tare_log_part *part)
-{
-	part->records = part->unknown = part->repaired = part->lost = 0;
-	part->hole_nr = 0;
-}
-
-/*
- * What later segments have again, so that each can be read when those before it are gone: whatever other records name, and what
- * a process was.
- */
-static bool is_repeated(const struct tare_log_record *rec)
-{
-	switch (rec->info ? rec->info->kind : 0) {
-	case TARE_KIND_STRING:
-	case TARE_KIND_STACK:
-	case TARE_KIND_LINE:
-	case TARE_KIND_LINE_STACK:
-	case TARE_KIND_OBJECT:
-	case TARE_KIND_DEVICE:
-	case TARE_KIND_CLOCK:
-	case TARE_KIND_SYMBOL:
-	case TARE_KIND_LAUNCH:
-	case TARE_KIND_STATUS:
-	case TARE_KIND_DEGRADED:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* How many records from `first` on go into one block. */
-static size_t fits_in_block(const struct gathered *g, size_t first)
-{
-	size_t n = 1;
-
-	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
-	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
-		n++;
-	return n;
-}
-
-static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
-			const struct tare_schema *schema, struct gathered *g);
-
-/* As many blocks as that takes; they stay gathered. */
-static void write_blocks(struct compaction *c, enum tare_segment_kind kind, int index,
-			 const struct tare_schema *schema, const struct gathered *tables)
-{
-	for (size_t i = 0, n; i < tables->n && !c->rc; i += n) {
-		struct gathered some = *tables;
-
-		n = fits_in_block(tables, i);
-		some.records += i;
-		some.at += i;
-		some.n = n;
-		write_block(c, kind, index, schema, &some);
-	}
-}
-
-/* Before the first block of a log in a segment. */
-static void tell_log(struct compaction *c, int index)
-{
-	struct log *log = &c->logs[index];
-
-	if (!c->writer)
-		begin_segment(c);
-	if (c->rc || log->is_told)
-		return;
-	tell_schema(c, log->part.header.schema);
-	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
-	log->is_told = true;
-	if (log->is_begun)
-		write_blocks(c, TARE_SEGMENT_REPEATED, index, log->schema, &log->repeated);
-	log->is_begun = true;
-}
-
-static void write_block(struct compaction *c, enum tare_segment_kind kind, int index,
-			const struct tare_schema *schema, struct gathered *g)
-{
-	struct tare_layouts layouts;
-
-	tare_schema_layouts(schema, &layouts);
-	tell_log(c, index);
-	for (size_t i = 0; i < g->n; i++)
-		g->records[i].data = g->bytes.data + g->at[i];
-	if (!c->rc)
-		tare_segment_add(c->writer, kind, (uint32_t)index, &layouts, g->records, g->n);
-	g->n = g->bytes.len = 0;
-}
-
-static void end_segment(struct compaction *c)
-{
-	char *fresh = segment_path(c, c->number, false), *path = segment_path(c, c->number, true);
-
-	for (int i = 0; i < c->log_nr && !c->rc; i++)
-		if (c->logs[i].events.n)
-			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema,
-				    &c->logs[i].events);
-	/* Once more, so that no damaged place costs a log. */
-	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
-		if (c->schemas[i].is_told)
-			tare_segment_add_schema(c->writer, c->schemas[i].sum, c->schemas[i].text);
-	for (int i = 0; i < c->log_nr && !c->rc; i++)
-		if (c->logs[i].is_told) {
-			tare_segment_add_log(c->writer, (uint32_t)i, &c->logs[i].part);
-			forget_sums(&c->logs[i].part);
-		}
-	c->rc = tare_segment_close(c->writer, c->err);
-	c->writer = NULL;
-	if (!c->rc && rename(fresh, path) < 0)
-		c->rc = tare_err_set_errno(c->err, errno, "%s", path);
-	if (c->rc)
-		unlink(fresh);
-	if (!c->rc) {
-		c->named.numbers = tare_array_reserve(c->named.numbers, &c->named.cap,
-						      c->named.nr + 1, sizeof(uint32_t));
-		c->named.numbers[c->named.nr++] = c->number++;
-	}
-	free(fresh);
-	free(path);
-}
-
-static void describe(struct log *log, const struct tare_log_info *info,
-		     const struct tare_log_counts *counts, uint64_t begin)
-{
-	struct tare_log_part *part = &log->part;
-
-	part->header = info->header;
-	part->has_file = info->has_file;
-	part->has_ring = info->has_ring;
-	part->is_finished = info->is_finished;
-	part->is_header_damaged = info->is_header_damaged;
-	part->is_ring_damaged = info->is_ring_damaged;
-	part->begin = begin;
-	part->file_end = info->file_end;
-	part->end = info->end;
-	part->records = counts->records;
-	part->unknown = counts->unknown;
-	part->repaired = counts->repaired;
-	part->lost = counts->lost;
-	tare_recording_stamps(log->process, &part->first_stamp, &part->last_stamp);
-}
-
-/* Tables, places without a record and counts: what a reader's first pass takes. */
-static void write_tables(struct compaction *c, int index)
-{
-	struct log *log = &c->logs[index];
-	struct gathered tables = { 0 };
-	struct tare_log_record rec;
-	enum tare_log_step step;
-	struct tare_log *reader;
-	uint64_t begin;
-
-	c->rc = tare_log_open(&reader, log->process->log, c->err);
-	if (c->rc)
-		return;
-	begin = tare_log_info(reader)->begin;
-	if (log->process->fold_position > begin) {
-		begin = log->process->fold_position;
-		tare_log_rewind(reader, begin);
-	}
-	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
-		if (step == TARE_LOG_GAP)
-			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
-		else if (!rec.info || tare_log_is_table(rec.info->kind))
-			gather(&tables, &rec);
-		if (step == TARE_LOG_RECORD && is_repeated(&rec))
-			gather(&log->repeated, &rec);
-	}
-	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
-	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
-	c->result->records += log->part.records;
-	c->result->raw_bytes += log->part.end - begin;
-	tell_log(c, index);
-	write_blocks(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
-	free_gathered(&tables);
-	tare_log_close(reader);
-}
-
-static void write_events(struct compaction *c)
-{
-	const struct tare_process *process;
-	const struct tare_log *from;
-	struct tare_log_record rec;
-
-	tare_recording_rewind(c->recording);
-	while (!c->rc && tare_recording_next_record(c->recording, &process, &from, &rec)) {
-		struct log *log = &c->logs[process->index];
-
-		if (!log->part.name || tare_log_info(from)->header.role == TARE_ROLE_CHECKPOINT)
-			continue;
-		if (!c->writer)
-			begin_segment(c);
-		log->schema = tare_log_schema(from);
-		gather(&log->events, &rec);
-		c->records++;
-		c->bytes += rec.bytes;
-		if (is_full(&log->events))
-			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema,
-				    &log->events);
-		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
-			end_segment(c);
-	}
-}
-
-static void write_segments(struct compaction *c)
-{
-	int synced;
-
-	for (int i = 0; i < c->log_nr && !c->rc; i++)
-		if (c->logs[i].part.name)
-			write_tables(c, i);
-	if (!c->rc)
-		write_events(c);
-	if (!c->rc && c->writer)
-		end_segment(c);
-	if (!c->rc && (synced = tare_manifest_sync_folder(c->folder)) < 0)
-		c->rc = tare_err_set_errno(c->err, -synced, "%s", c->folder);
-	if (c->writer) {
-		char *fresh = segment_path(c, c->number, false);
-
-		tare_segment_close(c->writer, NULL);
-		unlink(fresh);
-		free(fresh);
-	}
-}
-
-/* Everything that was made, while no manifest names it. */
+/* Everything that was made and that no manifest names. */
 static void remove_made(const struct compaction *c, size_t old)
 {
-	for (size_t i = old; i < c->named.nr; i++) {
-		char *path = segment_path(c, c->named.numbers[i], true);
+	struct tare_manifest there;
+	int rc = tare_manifest_read(&there, c->folder, NULL);
 
-		unlink(path);
+	for (size_t i = old; i < c->named.nr; i++) {
+		char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
+
+		if (rc || !is_named(&there, c->named.numbers[i]))
+			unlink(path);
 		free(path);
 	}
+	tare_manifest_free(&there);
 }
 
 /* What was written is read before what it was written from is removed. */
@@ -393,7 +64,7 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 	int rc = 0;
 
 	for (size_t i = old; i < c->named.nr && !rc; i++) {
-		char *path = segment_path(c, c->named.numbers[i], true);
+		char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
 		struct tare_segment_file segment = { 0 };
 		struct tare_pack block = { 0 };
 		struct stat st;
@@ -414,12 +85,12 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 	return rc;
 }
 
-static bool is_named(const struct tare_manifest *m, uint32_t number)
+/* The segments have the log, and nothing of it is damaged there. */
+static bool is_safe(const struct tare_store *store, const char *name)
 {
-	for (size_t i = 0; i < m->nr; i++)
-		if (m->numbers[i] == number)
-			return true;
-	return false;
+	const struct tare_stored_log *log = tare_store_find(store, name);
+
+	return log && store->fault_nr == 0 && tare_store_check(store, log).blocks == 0;
 }
 
 /* Files of logs that the segments have, and segments that the manifest does not name. */
@@ -447,7 +118,7 @@ static void remove_rest(const char *folder, bool keeps_raw)
 		bool is_raw = dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring"));
 		bool is_new = dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".json.new"));
 
-		if ((is_raw && !keeps_raw && tare_store_find(store, stem)) ||
+		if ((is_raw && !keeps_raw && is_safe(store, stem)) ||
 		    (number && !is_named(&manifest, number)) ||
 		    (is_new && strcmp(stem, "recording") != 0))
 			unlinkat(dirfd(dir), entry->d_name, 0);
@@ -478,19 +149,17 @@ static uint32_t highest_number(const char *folder)
 /* Logs that are not in segments yet; returns how many there are. */
 static int find_logs(struct compaction *c)
 {
+	int nr = tare_recording_process_nr(c->recording), found = 0;
 	struct tare_store *store = NULL;
-	int found = 0;
 
 	tare_store_open(&store, c->folder, NULL);
-	c->log_nr = tare_recording_process_nr(c->recording);
-	c->logs = tare_xcalloc((size_t)c->log_nr, sizeof(*c->logs));
-	for (int i = 0; i < c->log_nr; i++) {
+	c->names = tare_xcalloc((size_t)nr, sizeof(*c->names));
+	for (int i = 0; i < nr; i++) {
 		const struct tare_process *p = tare_recording_process(c->recording, i);
 		char *name = p->log[0] && p->role != TARE_ROLE_CHECKPOINT ? name_of(p->log) : NULL;
 
-		c->logs[i].process = p;
 		if (name && !(store && tare_store_find(store, name))) {
-			c->logs[i].part.name = name;
+			c->names[i] = name;
 			found++;
 		} else {
 			free(name);
@@ -500,17 +169,21 @@ static int find_logs(struct compaction *c)
 	return found;
 }
 
-static void make_segments(struct compaction *c)
+static void make_segments(struct compaction *c, uint64_t segment_records)
 {
+	struct tare_segment_plan plan = { .folder = c->folder,
+					  .recording = c->recording,
+					  .names = c->names,
+					  .number = highest_number(c->folder) + 1,
+					  .segment_records = segment_records };
 	size_t old;
 
 	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
 	if (c->rc == TARE_E_NOT_FOUND)
 		c->rc = 0;
 	old = c->named.nr;
-	c->number = highest_number(c->folder) + 1;
 	if (!c->rc)
-		write_segments(c);
+		c->rc = tare_make_segments(&plan, &c->named, c->result, c->err);
 	if (!c->rc)
 		c->rc = check_made(c, old, c->err);
 	if (!c->rc)
@@ -543,33 +216,49 @@ static int check_is_closed(const struct compaction *c, bool is_forced)
 	return 0;
 }
 
+static void compact(struct compaction *c, const struct tare_compact_options *o)
+{
+	c->rc = tare_recording_open(&c->recording, c->folder, c->err);
+	if (c->rc)
+		return;
+	c->rc = check_is_closed(c, o->is_forced);
+	c->result->was_done = !c->rc && !find_logs(c);
+	if (!c->rc && !c->result->was_done)
+		make_segments(c, o->segment_records);
+	if (!c->rc)
+		remove_rest(c->folder, o->keeps_raw);
+	for (int i = 0; c->names && i < tare_recording_process_nr(c->recording); i++)
+		free(c->names[i]);
+	free(c->names);
+	tare_manifest_free(&c->named);
+	tare_recording_close(c->recording);
+}
+
+/* One at a time. The lock goes with the process; where a file system has none there is none. */
+static int lock(const char *folder, struct tare_err *err)
+{
+	int fd = open(folder, O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		close(fd);
+		return tare_err_set(err, TARE_E_USAGE,
+				    "%s is being compacted by another tare; wait for its end",
+				    folder);
+	}
+	return fd; /* what is no folder is told when it is opened as a recording */
+}
+
 int tare_compact(const char *folder, const struct tare_compact_options *o,
 		 struct tare_compacted *out, struct tare_err *err)
 {
 	struct compaction c = { .folder = folder, .result = out, .err = err };
-
-	c.segment_records = o->segment_records ? o->segment_records : SEGMENT_RECORDS;
+	int fd = lock(folder, err);
 
 	*out = (struct tare_compacted){ 0 };
-	c.rc = tare_recording_open(&c.recording, folder, err);
-	if (c.rc)
-		return c.rc;
-	c.rc = check_is_closed(&c, o->is_forced);
-	out->was_done = !c.rc && !find_logs(&c);
-	if (!c.rc && !out->was_done)
-		make_segments(&c);
-	if (!c.rc)
-		remove_rest(folder, o->keeps_raw);
-	for (int i = 0; i < c.log_nr; i++) {
-		tare_log_part_free(&c.logs[i].part);
-		free_gathered(&c.logs[i].events);
-		free_gathered(&c.logs[i].repeated);
-	}
-	for (size_t i = 0; i < c.schema_nr; i++)
-		free(c.schemas[i].text);
-	free(c.schemas);
-	free(c.logs);
-	tare_manifest_free(&c.named);
-	tare_recording_close(c.recording);
+	if (fd == TARE_E_USAGE)
+		return fd;
+	compact(&c, o);
+	if (fd >= 0)
+		close(fd);
 	return c.rc;
 }

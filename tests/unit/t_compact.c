@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -443,6 +444,51 @@ TEST(kept_logs_are_not_read_twice_and_go_the_next_time)
 	CHECK(!is_there("431-0.events"));
 	after = all_of(make_dir());
 	CHECK_STR(after, before);
+}
+
+TEST(kept_logs_stay_if_their_segments_are_damaged)
+{
+	struct tare_compact_options o = { .keeps_raw = true };
+	char *segment = tare_manifest_path(make_dir(), 1);
+	struct tare_segment_file file;
+	struct tare_compacted done;
+	int fd;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+	CHECK_INT(tare_segment_open(&file, segment, NULL), 0);
+	fd = open(segment, O_WRONLY | O_CLOEXEC);
+	for (size_t i = 0; i < file.entry_nr; i++)
+		if (file.entries[i].head.kind == TARE_SEGMENT_EVENTS)
+			CHECK_INT(pwrite(fd, "damage", 6, (off_t)file.entries[i].at), 6);
+	close(fd);
+	compact(false);
+	CHECK(is_there("431-0.events"));
+	CHECK(is_there("tare.events"));
+	tare_segment_free(&file);
+	free(segment);
+}
+
+TEST(a_recording_is_compacted_by_one_at_a_time)
+{
+	struct tare_compact_options o = { 0 };
+	struct tare_compacted done;
+	struct tare_err err = { 0 };
+	int fd;
+
+	init_both();
+	make_log_program(&m);
+	write_both();
+	fd = open(make_dir(), O_DIRECTORY | O_CLOEXEC);
+	CHECK_INT(flock(fd, LOCK_EX), 0);
+	CHECK_INT(tare_compact(make_dir(), &o, &done, &err), TARE_E_USAGE);
+	CHECK_HAS(err.text, "another tare");
+	CHECK(is_there("431-0.events"));
+	close(fd);
+	compact(false);
+	CHECK(!is_there("431-0.events"));
 }
 
 /* A log that cannot be read stays, and is told of as before. */

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compact/make.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "store/store.h"
+#include "trace/log.h"
+#include "trace/schema.h"
+#include "trace/schema_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SEGMENT_RECORDS =
+		1 << 20, /* a segment is closed after so many, unless another number is wanted, */
+	SEGMENT_BYTES = 64 << 20, /* or so many bytes of records */
+};
+
+/* Records of one log that wait for their block to be full. */
+struct gathered {
+	struct tare_pack bytes;
+	struct tare_block_record *records; /* data: not known before the block is written */
+	size_t *at;                        /* where each lies in `bytes` */
+	size_t n, record_cap, at_cap;
+};
+
+struct log {
+	const struct tare_process *process;
+	struct tare_log_part part;
+	const struct tare_schema *schema; /* of its events; NULL: of this version */
+	struct gathered events;
+	uint64_t wanted; /* records of the log */
+	uint64_t seen;   /* records of the log that were written so far, each once */
+	bool is_told;    /* the segment that is being written has its LOG block */
+	bool is_begun;   /* an earlier segment has its tables */
+	struct gathered repeated;
+};
+
+struct maker {
+	const char *folder;
+	struct tare_recording *recording;
+	struct log *logs; /* by the index of the process; name NULL: not to be compacted */
+	int log_nr;
+	struct tare_segment_writer *writer; /* NULL: none is begun */
+	uint64_t records, bytes;            /* of the segment that is being written */
+	struct schema_text {
+		uint32_t sum;
+		char *text;
+		bool is_told; /* as of a log */
+	} * schemas;
+	size_t schema_nr, schema_cap;
+	struct tare_manifest *named;
+	uint32_t number; /* of the next segment */
+	uint64_t segment_records;
+	struct tare_compacted *result;
+	struct tare_err *err;
+	int rc;
+};
+
+static void gather(struct gathered *g, const struct tare_log_record *rec)
+{
+	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
+	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
+	g->records[g->n] = (struct tare_block_record){ .position = rec->position,
+						       .bytes = (uint32_t)rec->bytes };
+	g->at[g->n++] = g->bytes.len;
+	tare_pack_bytes(&g->bytes, rec->raw, rec->bytes);
+}
+
+static bool is_full(const struct gathered *g)
+{
+	return g->n == TARE_BLOCK_RECORDS || g->bytes.len >= TARE_BLOCK_BYTES;
+}
+
+static void free_gathered(struct gathered *g)
+{
+	tare_pack_free(&g->bytes);
+	free(g->records);
+	free(g->at);
+	*g = (struct gathered){ 0 };
+}
+
+/* The final name, and the one that a segment has until it is whole. */
+static char *segment_path(const struct maker *c, uint32_t number, bool is_whole)
+{
+	char *path = tare_manifest_path(c->folder, number), *fresh;
+	struct tare_str text = { 0 };
+
+	if (is_whole)
+		return path;
+	tare_str_addf(&text, "%s.new", path);
+	fresh = tare_str_steal(&text);
+	free(path);
+	return fresh;
+}
+
+static void begin_segment(struct maker *c)
+{
+	char *path = segment_path(c, c->number, false);
+
+	unlink(path); /* of a compaction that was interrupted */
+	c->rc = tare_segment_create(&c->writer, path, c->number, c->err);
+	c->records = c->bytes = 0;
+	for (int i = 0; i < c->log_nr; i++)
+		c->logs[i].is_told = false;
+	for (size_t i = 0; i < c->schema_nr; i++)
+		c->schemas[i].is_told = false;
+	free(path);
+}
+
+/* That of 0.1.0, whose sum is 0, every version knows. */
+static uint32_t keep_schema(struct maker *c, const struct tare_schema *schema)
+{
+	const char *text = tare_schema_text_of(schema);
+	uint32_t sum =
+		strcmp(text, tare_schema_of_0_1_0()) ? tare_schema_sum(text, strlen(text)) : 0;
+
+	for (size_t i = 0; i < c->schema_nr; i++)
+		if (c->schemas[i].sum == sum)
+			return sum;
+	c->schemas = tare_array_reserve(c->schemas, &c->schema_cap, c->schema_nr + 1,
+					sizeof(*c->schemas));
+	c->schemas[c->schema_nr++] = (struct schema_text){ .sum = sum, .text = tare_xstrdup(text) };
+	return sum;
+}
+
+static void tell_schema(struct maker *c, uint32_t sum)
+{
+	for (size_t i = 0; i < c->schema_nr; i++)
+		if (c->schemas[i].sum == sum && sum && !c->schemas[i].is_told) {
+			tare_segment_add_schema(c->writer, sum, c->schemas[i].text);
+			c->schemas[i].is_told = true;
+		}
+}
+
+/* What is told once of a log is told by its first segment. */
+static void forget_sums(struct tare_log_part *part)
+{
+	part->records = part->unknown = part->repaired = part->lost = 0;
+	part->hole_nr = 0;
+}
+
+/*
+ * What later segments have again, so that each can be read when those before it are gone: whatever other records name, and what
+ * a process was.
+ */
+static bool is_repeated(const struct tare_log_record *rec)
+{
+	switch (rec->info ? rec->info->kind : 0) {
+	case TARE_KIND_STRING:
+	case TARE_KIND_STACK:
+	case TARE_KIND_LINE:
+	case TARE_KIND_LINE_STACK:
+	case TARE_KIND_OBJECT:
+	case TARE_KIND_DEVICE:
+	case TARE_KIND_CLOCK:
+	case TARE_KIND_SYMBOL:
+	case TARE_KIND_LAUNCH:
+	case TARE_KIND_STATUS:
+	case TARE_KIND_DEGRADED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How many records from `first` on go into one block. */
+static size_t fits_in_block(const struct gathered *g, size_t first)
+{
+	size_t n = 1;
+
+	while (n < TARE_BLOCK_RECORDS && first + n < g->n &&
+	       g->at[first + n] - g->at[first] < TARE_BLOCK_BYTES)
+		n++;
+	return n;
+}
+
+static void write_block(struct maker *c, enum tare_segment_kind kind, int index,
+			const struct tare_schema *schema, struct gathered *g);
+
+/* As many blocks as that takes; they stay gathered. */
+static void write_blocks(struct maker *c, enum tare_segment_kind kind, int index,
+			 const struct tare_schema *schema, const struct gathered *tables)
+{
+	for (size_t i = 0, n; i < tables->n && !c->rc; i += n) {
+		struct gathered some = *tables;
+
+		n = fits_in_block(tables, i);
+		some.records += i;
+		some.at += i;
+		some.n = n;
+		write_block(c, kind, index, schema, &some);
+	}
+}
+
+/* Before the first block of a log in a segment. */
+static void tell_log(struct maker *c, int index)
+{
+	struct log *log = &c->logs[index];
+
+	if (!c->writer)
+		begin_segment(c);
+	if (c->rc || log->is_told)
+		return;
+	tell_schema(c, log->part.header.schema);
+	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
+	log->is_told = true;
+	if (log->is_begun)
+		write_blocks(c, TARE_SEGMENT_REPEATED, index, log->schema, &log->repeated);
+	log->is_begun = true;
+}
+
+static void write_block(struct maker *c, enum tare_segment_kind kind, int index,
+			const struct tare_schema *schema, struct gathered *g)
+{
+	struct tare_layouts layouts;
+
+	tare_schema_layouts(schema, &layouts);
+	tell_log(c, index);
+	for (size_t i = 0; i < g->n; i++)
+		g->records[i].data = g->bytes.data + g->at[i];
+	if (!c->rc)
+		tare_segment_add(c->writer, kind, (uint32_t)index, &layouts, g->records, g->n);
+	g->n = g->bytes.len = 0;
+}
+
+static void end_segment(struct maker *c)
+{
+	char *fresh = segment_path(c, c->number, false), *path = segment_path(c, c->number, true);
+
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].events.n)
+			write_block(c, TARE_SEGMENT_EVENTS, i, c->logs[i].schema,
+				    &c->logs[i].events);
+	/* Once more, so that no damaged place costs a log. */
+	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
+		if (c->schemas[i].is_told)
+			tare_segment_add_schema(c->writer, c->schemas[i].sum, c->schemas[i].text);
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].is_told) {
+			tare_segment_add_log(c->writer, (uint32_t)i, &c->logs[i].part);
+			forget_sums(&c->logs[i].part);
+		}
+	c->rc = tare_segment_close(c->writer, c->err);
+	c->writer = NULL;
+	if (!c->rc && rename(fresh, path) < 0)
+		c->rc = tare_err_set_errno(c->err, errno, "%s", path);
+	if (c->rc)
+		unlink(fresh);
+	if (!c->rc) {
+		c->named->numbers = tare_array_reserve(c->named->numbers, &c->named->cap,
+						       c->named->nr + 1, sizeof(uint32_t));
+		c->named->numbers[c->named->nr++] = c->number++;
+	}
+	free(fresh);
+	free(path);
+}
+
+static void describe(struct log *log, const struct tare_log_info *info,
+		     const struct tare_log_counts *counts, uint64_t begin)
+{
+	struct tare_log_part *part = &log->part;
+
+	part->header = info->header;
+	part->has_file = info->has_file;
+	part->has_ring = info->has_ring;
+	part->is_finished = info->is_finished;
+	part->is_header_damaged = info->is_header_damaged;
+	part->is_ring_damaged = info->is_ring_damaged;
+	part->begin = begin;
+	part->file_end = info->file_end;
+	part->end = info->end;
+	part->records = counts->records;
+	part->unknown = counts->unknown;
+	part->repaired = counts->repaired;
+	part->lost = counts->lost;
+	tare_recording_stamps(log->process, &part->first_stamp, &part->last_stamp);
+}
+
+/* Tables, places without a record and counts: what a reader's first pass takes. */
+static void write_tables(struct maker *c, int index)
+{
+	struct log *log = &c->logs[index];
+	struct gathered tables = { 0 };
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	struct tare_log *reader;
+	uint64_t begin;
+
+	c->rc = tare_log_open(&reader, log->process->log, c->err);
+	if (c->rc)
+		return;
+	begin = tare_log_info(reader)->begin;
+	if (log->process->fold_position > begin) {
+		begin = log->process->fold_position;
+		tare_log_rewind(reader, begin);
+	}
+	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {
+		if (step == TARE_LOG_GAP)
+			tare_log_part_add_hole(&log->part, rec.position, rec.bytes, rec.gap);
+		else if (!rec.info || tare_log_is_table(rec.info->kind))
+			gather(&tables, &rec);
+		if (step == TARE_LOG_RECORD && (!rec.info || !rec.info->is_event))
+			log->seen++;
+		if (step == TARE_LOG_RECORD && is_repeated(&rec))
+			gather(&log->repeated, &rec);
+	}
+	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
+	log->wanted = log->part.records;
+	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
+	c->result->records += log->part.records;
+	c->result->raw_bytes += log->part.end - begin;
+	tell_log(c, index);
+	write_blocks(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
+	free_gathered(&tables);
+	tare_log_close(reader);
+}
+
+static void write_events(struct maker *c)
+{
+	const struct tare_process *process;
+	const struct tare_log *from;
+	struct tare_log_record rec;
+
+	tare_recording_rewind(c->recording);
+	while (!c->rc && tare_recording_next_record(c->recording, &process, &from, &rec)) {
+		struct log *log = &c->logs[process->index];
+
+		if (!log->part.name || tare_log_info(from)->header.role == TARE_ROLE_CHECKPOINT)
+			continue;
+		if (!c->writer)
+			begin_segment(c);
+		log->schema = tare_log_schema(from);
+		gather(&log->events, &rec);
+		log->seen++;
+		c->records++;
+		c->bytes += rec.bytes;
+		if (is_full(&log->events))
+			write_block(c, TARE_SEGMENT_EVENTS, process->index, log->schema,
+				    &log->events);
+		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
+			end_segment(c);
+	}
+}
+
+/* A file that could not be read a second time would have cost records. */
+static void check_is_whole(struct maker *c)
+{
+	for (int i = 0; i < c->log_nr && !c->rc; i++) {
+		const struct log *log = &c->logs[i];
+
+		if (log->part.name && log->seen != log->wanted)
+			c->rc = tare_err_set(c->err, TARE_E_IO,
+					     "%s: of its %llu records %llu were read again, so the "
+					     "recording stays as it was; check the disk",
+					     log->process->log, (unsigned long long)log->wanted,
+					     (unsigned long long)log->seen);
+	}
+}
+
+static void sync_names(struct maker *c)
+{
+	int rc = tare_manifest_sync_folder(c->folder);
+
+	if (rc < 0)
+		c->rc = tare_err_set_errno(c->err, -rc, "%s", c->folder);
+}
+
+static void remove_begun(struct maker *c)
+{
+	char *fresh = segment_path(c, c->number, false);
+
+	if (c->writer)
+		tare_segment_close(c->writer, NULL);
+	unlink(fresh);
+	free(fresh);
+}
+
+static void write_segments(struct maker *c)
+{
+	for (int i = 0; i < c->log_nr && !c->rc; i++)
+		if (c->logs[i].part.name)
+			write_tables(c, i);
+	if (!c->rc)
+		write_events(c);
+	if (!c->rc && c->writer)
+		end_segment(c);
+	if (!c->rc)
+		check_is_whole(c);
+	if (!c->rc)
+		sync_names(c);
+	if (c->rc)
+		remove_begun(c);
+}
+
+int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifest *named,
+		       struct tare_compacted *out, struct tare_err *err)
+{
+	struct maker c = { .folder = plan->folder,
+			   .recording = plan->recording,
+			   .number = plan->number,
+			   .segment_records =
+				   plan->segment_records ? plan->segment_records : SEGMENT_RECORDS,
+			   .named = named,
+			   .result = out,
+			   .err = err };
+
+	c.log_nr = tare_recording_process_nr(c.recording);
+	c.logs = tare_xcalloc((size_t)c.log_nr, sizeof(*c.logs));
+	for (int i = 0; i < c.log_nr; i++) {
+		c.logs[i].process = tare_recording_process(c.recording, i);
+		c.logs[i].part.name = plan->names[i] ? tare_xstrdup(plan->names[i]) : NULL;
+	}
+	write_segments(&c);
+	for (int i = 0; i < c.log_nr; i++) {
+		tare_log_part_free(&c.logs[i].part);
+		free_gathered(&c.logs[i].events);
+		free_gathered(&c.logs[i].repeated);
+	}
+	for (size_t i = 0; i < c.schema_nr; i++)
+		free(c.schemas[i].text);
+	free(c.schemas);
+	free(c.logs);
+	return c.rc;
+}
