@@ -292,6 +292,8 @@ static bool is_due(const struct tare_reorder *r)
 
 bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec)
 {
+	if (r->max_lag == 0)
+		return next_in_log(r, rec); /* in order as it is: nothing is ever held back */
 	drop(r, r->given);
 	r->given = NULL;
 	while (!is_due(r)) {
@@ -302,8 +304,6 @@ bool tare_reorder_next(struct tare_reorder *r, struct tare_log_record *rec)
 			continue;
 		}
 		tare_lag_add(&r->now, rec->rec.head->stamp);
-		if (r->max_lag == 0 && !first_of(r))
-			return true; /* a log of one thread: in order as it is */
 		push(r, copy(r, rec));
 	}
 	r->given = pop(r);
