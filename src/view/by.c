@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
-	{ NAME, HELP, NULL, FLAGS, VIEW##_is_any, VIEW##_show },
-#define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP)                                       \
-	{ NAME, HELP, EVENTS, FLAGS, VIEW##_is_any, VIEW##_show },
-const struct tare_by_info tare_by_infos[TARE_BY_NR] = {
-#include "view/by.def"
-};
-#undef TARE_BY_EVENTS
-#undef TARE_BY
-
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP) NULL,
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP)                                       \
 	"this recording holds no " EVENTS " events, so there is nothing to show by " NAME          \
@@ -34,36 +24,6 @@ const char tare_by_names_with_bar[] =
 	;
 #undef TARE_BY_EVENTS
 #undef TARE_BY
-
-bool tare_by_is_any(const struct tare_by_ask *ask)
-{
-	return tare_by_infos[ask->by].is_any(ask);
-}
-
-void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask)
-{
-	struct tare_by_ask first = *ask;
-	size_t start = e->out->len;
-
-	if (e->format == TARE_EMIT_JSON)
-		first.ledger_nr = 1;
-	(tare_by_is_any(ask) ? tare_by_infos[ask->by].show : tare_by_rows_show)(e, &first);
-	if (e->format == TARE_EMIT_TEXT && !ask->style->is_utf8)
-		tare_text_to_ascii(e->out, start);
-}
-
-bool tare_by_rows_is_any(const struct tare_by_ask *ask)
-{
-	return !why_empty[ask->by];
-}
-
-void tare_by_rows_show(struct tare_emit *e, const struct tare_by_ask *ask)
-{
-	if (e->format == TARE_EMIT_TEXT)
-		tare_by_rows_text(e->out, ask);
-	else
-		tare_by_rows_data(e, ask);
-}
 
 const char *tare_by_why_empty(enum tare_by by)
 {

@@ -41,8 +41,8 @@ struct tare_by_info {
 	int flags;
 	/* Is there anything to show, else the table is empty? */
 	bool (*is_any)(const struct tare_by_ask *ask);
-	/* Text: a table per device, a column or a table per ledger. CSV: tables of all ledgers. JSON: members,
-	 * "by" and "rows" and what else there is, of ledgers[0]. */
+	/* Text: a table per device, a column or a table per ledger. CSV: tables of all ledgers. JSON: the member
+	 * "rows" and what else there is, of ledgers[0], behind the member "by". */
 	void (*show)(struct tare_emit *e, const struct tare_by_ask *ask);
 };
 
@@ -54,7 +54,7 @@ struct tare_by_info {
 #undef TARE_BY_EVENTS
 #undef TARE_BY
 
-/* The view that was asked for, or an empty table that says why it is empty. */
+/* by_views.c: the view that was asked for, or an empty table that says why it is empty. */
 void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask);
 bool tare_by_is_any(const struct tare_by_ask *ask);
 extern const struct tare_by_info tare_by_infos[TARE_BY_NR];
@@ -93,9 +93,8 @@ bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr);
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);
 
-/* by_text.c and by_data.c: groups of rows of ledgers. */
+/* by_text.c: groups of rows of ledgers on the screen. */
 void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask);
-void tare_by_rows_data(struct tare_emit *e, const struct tare_by_ask *ask);
 /* Of LINE and STACK: the label without folders. */
 const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */

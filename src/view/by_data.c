@@ -54,9 +54,8 @@ static void add_row(struct tare_emit *e, enum tare_by by, const struct tare_by_r
 	tare_emit_add(e, &row);
 }
 
-void tare_by_rows_data(struct tare_emit *e, const struct tare_by_ask *ask)
+static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	tare_emit_table(e, "rows", NULL, columns,
 			COLUMN_NR - (tare_by_is_line(ask->by) ? 0 : LINE_COLUMN_NR));
 	for (int i = 0; i < ask->ledger_nr; i++) {
@@ -70,4 +69,17 @@ void tare_by_rows_data(struct tare_emit *e, const struct tare_by_ask *ask)
 	tare_emit_table_end(e);
 	if (tare_by_why_empty(ask->by))
 		tare_emit_str(e, "note", tare_by_why_empty(ask->by));
+}
+
+bool tare_by_rows_is_any(const struct tare_by_ask *ask)
+{
+	return !tare_by_why_empty(ask->by);
+}
+
+void tare_by_rows_show(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	if (e->format == TARE_EMIT_TEXT)
+		tare_by_rows_text(e->out, ask);
+	else
+		show_data(e, ask);
 }

@@ -78,7 +78,6 @@ void tare_device_show(struct tare_emit *e, const struct tare_by_ask *ask)
 		}
 		return;
 	}
-	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ask->ledger_nr; i++)
 		for (int d = 0; d < ask->ledgers[i]->device_nr; d++)

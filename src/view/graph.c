@@ -220,7 +220,6 @@ void tare_graph_show(struct tare_emit *e, const struct tare_by_ask *ask)
 		return;
 	}
 	tare_graph_count(&n, last);
-	tare_emit_str(e, "by", "graph");
 	tare_emit_uint(e, "graphs_captured", n.captured);
 	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
 	for (int i = 0; i < last->graph_nr; i++)

@@ -322,7 +322,6 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
 
-	tare_emit_str(e, "by", tare_by_infos[TARE_BY_PHASE].name);
 	tare_emit_table(e, "rows", NULL, data, DATA);
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];

@@ -305,7 +305,6 @@ void tare_pool_show(struct tare_emit *e, const struct tare_by_ask *ask)
 		tare_pool_text(e, ask);
 		return;
 	}
-	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	show_table(e, "rows", TARE_COLUMNS(tare_pool_columns), ask, add_groups);
 	show_table(e, "segments", TARE_COLUMNS(segment_columns), ask, add_segments);
 	tare_streams_rows(e, "streams", ask);

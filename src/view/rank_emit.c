@@ -251,7 +251,6 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 	int chosen[COLUMN_NR];
 	size_t column_nr = choose(chosen, shown, e->format, &rows);
 
-	tare_emit_str(e, "by", tare_by_infos[TARE_BY_RANK].name);
 	tare_emit_table(e, "rows", NULL, shown, column_nr);
 	for (int i = 0; i < ask->ledger_nr; i++) {
 		tare_rank_rows_free(&rows);

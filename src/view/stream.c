@@ -296,6 +296,5 @@ void tare_streams_show(struct tare_emit *e, const struct tare_by_ask *ask)
 		show_text(e, ask);
 		return;
 	}
-	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	tare_streams_rows(e, "rows", ask);
 }

@@ -163,7 +163,6 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	bool is_each = ask->by == TARE_BY_TENSOR;
 
-	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	if (is_each)
 		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(tensor_columns));
 	else
