@@ -5,6 +5,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import struct
 import tarfile
@@ -70,6 +71,36 @@ def segments_of_0_1_0(box):
     compact(box, rec)
     check_equal(list(reports(box, rec)), was)
     check_equal(len(box.tare("dump", rec, "--json").out.splitlines()), len(dump))
+
+
+def has_key(value, path):
+    """".a.b[].c": in what is null or an empty list nothing can be missing."""
+    head, rest = re.match(r"(\.[^.\[]*|\[\])(.*)", path).groups()
+    if value is None:
+        return True
+    if head == "[]":
+        return all(has_key(item, rest) for item in value) if rest else True
+    return head[1:] in value and (not rest or has_key(value[head[1:]], rest))
+
+
+@case
+def commands_have_the_keys_of_0_1_0(box):
+    """Of the commands that need no file of a sweep; the report is looked at above and in tests/unit/t_json_doc.c."""
+    box.record(fixture("e2e_idle"))
+    outputs = {
+        "A ledger": box.tare("report", "rec.tare", "--json"),
+        "`--cost time`": box.tare("report", "rec.tare", "--cost", "time", "--json"),
+                "`tare env --json`": box.tare("env", "--json"),
+        "`tare doctor --json`": box.tare("doctor", "--json"),
+    }
+    with open(os.path.join(GOLDEN, "json-keys-0.1.0.txt"), encoding="utf-8") as text:
+        keys = [line.rstrip("\n").split("\t") for line in text]
+    for heading, done in outputs.items():
+        of_it = [path for known, path in keys if known == heading]
+        check(of_it, heading)
+        now = json.loads(done.out)
+        for path in of_it:
+            check(has_key(now, path), "%s: %s is gone" % (heading, path))
 
 
 def reports(box, rec):

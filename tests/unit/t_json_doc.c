@@ -25,7 +25,8 @@ static void collect(struct tare_strmap *keys, const char *prefix, const struct t
 }
 
 /* The keys of a JSON text, as paths: ".devices[].accounts[].low". */
-static void collect_text(struct tare_strmap *keys, const char *text, size_t len)
+static void collect_text_below(struct tare_strmap *keys, const char *prefix, const char *text,
+			       size_t len)
 {
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
@@ -33,8 +34,13 @@ static void collect_text(struct tare_strmap *keys, const char *text, size_t len)
 
 	if (tare_json_parse(&arena, text, len, &root, &err))
 		test_fail(__FILE__, __LINE__, "%s in\n%.*s", err.text, (int)len, text);
-	collect(keys, "", root);
+	collect(keys, prefix, root);
 	tare_arena_free(&arena);
+}
+
+static void collect_text(struct tare_strmap *keys, const char *text, size_t len)
+{
+	collect_text_below(keys, "", text, len);
 }
 
 /* The n-th ```json block of the page, from 0; NULL after the last. */
@@ -108,6 +114,59 @@ TEST(every_block_of_the_page_is_json)
 	CHECK(n > COST_TIME);
 	tare_strmap_free(&keys);
 	free(page);
+}
+
+/* "## `--by X`": what a line of the page is the heading of, with its end; NULL: of nothing. */
+static const char *heading(const char *line, size_t *len)
+{
+	size_t marks = strspn(line, "#");
+
+	if (!marks || line[marks] != ' ')
+		return NULL;
+	*len = strcspn(line + marks + 1, "\n");
+	return line + marks + 1;
+}
+
+/* Every key of the page as "HEADING\tPATH". */
+static void collect_page(struct tare_strmap *keys, const char *page)
+{
+	const char *at = page;
+	char prefix[256] = "";
+	size_t len = 0;
+	int n = 0;
+
+	for (const char *text; (text = block(page, n, &len)); n++) {
+		for (; at < text; at += strcspn(at, "\n") + 1) {
+			size_t head_len;
+			const char *head = heading(at, &head_len);
+
+			if (head)
+				snprintf(prefix, sizeof(prefix), "%.*s\t", (int)head_len, head);
+		}
+		collect_text_below(keys, prefix, text, len);
+		at = text + len;
+	}
+}
+
+/*
+ * Members are only added: whoever reads a recording's JSON since 0.1.0 still can. The page says what is written, as the
+ * other tests here hold it to.
+ */
+TEST(every_key_of_0_1_0_is_still_there)
+{
+	char *page = golden_read_source("docs/JSON.md");
+	char *old = golden_read_source("tests/golden/json-keys-0.1.0.txt");
+	struct tare_strmap now = { 0 };
+	int count = 0;
+
+	collect_page(&now, page);
+	for (char *line = strtok(old, "\n"); line; line = strtok(NULL, "\n"), count++)
+		if (!tare_strmap_get(&now, line))
+			test_fail(__FILE__, __LINE__, "in 0.1.0, but no more: %s", line);
+	CHECK(count > 600);
+	tare_strmap_free(&now);
+	free(page);
+	free(old);
 }
 
 TEST(a_ledger_has_the_documented_keys)
