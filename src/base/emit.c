@@ -83,19 +83,32 @@ static void sum_up(const struct tare_emit_table *t, struct tare_cell *sums)
 			tare_cell_sum(&sums[i], &t->cells[i]);
 }
 
-void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level)
+static void add_row(struct tare_emit *e, const void *row, size_t level, bool is_blank)
 {
 	struct tare_emit_table *t = e->table;
 
 	fill(t->cells, t->columns, t->column_count, row);
 	sum_up(t, t->sums);
 	renderer(e)->row(e, t,
-			 &(struct tare_emit_row){ .cells = t->cells, .row = row, .indent = level });
+			 &(struct tare_emit_row){ .cells = t->cells,
+						  .row = row,
+						  .indent = level,
+						  .is_blank = is_blank });
 }
 
 void tare_emit_add(struct tare_emit *e, const void *row)
 {
-	tare_emit_add_indented(e, row, 0);
+	add_row(e, row, 0, false);
+}
+
+void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level)
+{
+	add_row(e, row, level, false);
+}
+
+void tare_emit_add_blank(struct tare_emit *e, const void *row)
+{
+	add_row(e, row, 0, true);
 }
 
 void tare_emit_leave_out(struct tare_emit *e, const void *row)

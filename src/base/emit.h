@@ -141,6 +141,8 @@ void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 /* One row of a table whose columns are bound to fields of `row`, which need not live on. */
 void tare_emit_add(struct tare_emit *e, const void *row);
 void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level); /* in text */
+/* Text leaves blank what is not known in this row. */
+void tare_emit_add_blank(struct tare_emit *e, const void *row);
 /* A row that only enters the sums, because the table would be too long; … */
 void tare_emit_leave_out(struct tare_emit *e, const void *row);
 /* … text only: a row with the sums of those that were left out, then one below a line with the sums of all. */

@@ -28,6 +28,7 @@ struct tare_emit_row {
 	const struct tare_cell *cells;
 	const void *row; /* what the columns are bound to; NULL: they are loose */
 	size_t indent;
+	bool is_blank; /* where a cell is not known */
 };
 
 struct tare_emit_table {

@@ -51,13 +51,13 @@ static void add_count(const struct tare_cell *c, struct tare_str *out)
 	tare_str_add(out, tare_units_count(buf, size));
 }
 
-static void add_cell(const struct tare_cell *c, const struct tare_column *column,
+static void add_cell(const struct tare_cell *c, const struct tare_column *column, bool is_blank,
 		     struct tare_str *out)
 {
 	char buf[TARE_UNITS_TEXT_MAX], address[TARE_ADDRESS_MAX];
 
 	if (c->type == TARE_CELL_UNKNOWN || (c->type == TARE_CELL_NUMBER && !isfinite(c->number))) {
-		tare_str_add(out, column->is_blank ? "" : unknown_text);
+		tare_str_add(out, is_blank ? "" : unknown_text);
 		return;
 	}
 	if (c->type == TARE_CELL_TEXT) {
@@ -140,7 +140,8 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 		} else {
 			if (c == 0)
 				tare_str_add_repeat(&text, gap, from->indent);
-			add_cell(&from->cells[c], &t->columns[c], &text);
+			add_cell(&from->cells[c], &t->columns[c],
+				 from->is_blank || t->columns[c].is_blank, &text);
 		}
 		cells[c] = keep(t, c, &text);
 	}

@@ -56,149 +56,119 @@ void tare_graph_saving_text(struct tare_str *out, const struct tare_graph_saving
 
 /* ---- for scripts ---- */
 
-#define TARE_NODE(key, field, name) TARE_LOOSE(name "_nodes", "", COUNT),
+struct row {
+	const char *at, *owner;
+	struct tare_str label;
+	int64_t bytes, exec, owner_bytes;
+	bool has_parts, has_pool, has_nodes, has_launches;
+	bool has_all_kinds; /* its nodes are all told apart */
+	struct tare_graph of;
+};
+
+#define ZERO  .unknown = TARE_UNKNOWN_ZERO
+#define NODES .when = TARE_WHEN(row, has_nodes)
+
+#define TARE_NODE(key, field, name)                                                                \
+	TARE_COLUMN(row, of.kinds[TARE_NODE_##key], name "_nodes", NULL, COUNT, NODES),
 static const struct tare_column columns[] = {
-	TARE_LOOSE("at", "", TEXT),
-	TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("label", "", TEXT),
-	TARE_LOOSE("number", "", COUNT),
-	TARE_LOOSE("count", "", COUNT),
-	TARE_LOOSE("pid", "", COUNT),
-	TARE_LOOSE("generation", "", COUNT),
-	TARE_LOOSE("state", "", TEXT),
-	TARE_LOOSE("begin_ns", "", DURATION),
-	TARE_LOOSE("end_ns", "", DURATION),
-	TARE_LOOSE("bytes", "", BYTES),
-	TARE_LOOSE("exec_bytes", "", BYTES),
-	TARE_LOOSE("at_instantiate_bytes", "", BYTES),
-	TARE_LOOSE("at_upload_bytes", "", BYTES),
-	TARE_LOOSE("at_launch_bytes", "", BYTES),
-	TARE_LOOSE("at_update_bytes", "", BYTES),
-	TARE_LOOSE("at_destroy_bytes", "", BYTES),
-	TARE_LOOSE("doubt_bytes", "", BYTES),
-	TARE_LOOSE("unweighed_calls", "", COUNT),
-	TARE_LOOSE("memory_bytes", "", BYTES),
-	TARE_LOOSE("allocated_bytes", "", BYTES),
-	TARE_LOOSE("allocated_by_others_bytes", "", BYTES),
-	TARE_LOOSE("held_bytes", "", BYTES),
-	TARE_LOOSE("owner", "", TEXT),
-	TARE_LOOSE("owner_bytes", "", BYTES),
-	TARE_LOOSE("pool", "", COUNT),
-	TARE_LOOSE("pool_is_private", "", FLAG),
-	TARE_LOOSE("stream", "", COUNT),
-	TARE_LOOSE("phase", "", TEXT),
-	TARE_LOOSE("source", "", TEXT),
-	TARE_LOOSE("used_after_bytes", "", BYTES),
-	TARE_LOOSE("execs", "", COUNT),
-	TARE_LOOSE("execs_alive", "", COUNT),
-	TARE_LOOSE("updates", "", COUNT),
-	TARE_LOOSE("updates_refused", "", COUNT),
-	TARE_LOOSE("in_exec_of", "", COUNT),
-	TARE_LOOSE("launches", "", COUNT),
-	TARE_LOOSE("nodes", "", COUNT),
-	TARE_LOOSE("nodes_are_all_told_apart", "", FLAG),
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, of.device, "device", NULL, COUNT),
+	TARE_COLUMN(row, label, "label", NULL, TEXT),
+	TARE_COLUMN(row, of.number, "number", NULL, COUNT),
+	TARE_COLUMN(row, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(row, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(row, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, of.state, "state", NULL, TEXT, .name = tare_graph_state_name),
+	TARE_COLUMN(row, of.begin_ns, "begin_ns", NULL, DURATION),
+	TARE_COLUMN(row, of.end_ns, "end_ns", NULL, DURATION),
+	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(row, exec, "exec_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.at_instantiate, "at_instantiate_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.at_upload, "at_upload_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.at_launch, "at_launch_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.at_update, "at_update_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.at_destroy, "at_destroy_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.doubt, "doubt_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.unweighed, "unweighed_calls", NULL, COUNT),
+	TARE_COLUMN(row, of.memory, "memory_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.allocated, "allocated_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.by_others, "allocated_by_others_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.held, "held_bytes", NULL, BYTES),
+	TARE_COLUMN(row, owner, "owner", NULL, TEXT),
+	TARE_COLUMN(row, owner_bytes, "owner_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(row, has_parts)),
+	TARE_COLUMN(row, of.pool, "pool", NULL, COUNT, ZERO),
+	TARE_COLUMN(row, of.is_private, "pool_is_private", NULL, FLAG,
+		    .when = TARE_WHEN(row, has_pool)),
+	TARE_COLUMN(row, of.stream_number, "stream", NULL, COUNT, ZERO),
+	TARE_COLUMN(row, of.phase, "phase", NULL, TEXT),
+	TARE_COLUMN(row, of.source, "source", NULL, TEXT),
+	TARE_COLUMN(row, of.used_after, "used_after_bytes", NULL, BYTES,
+		    .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(row, of.execs, "execs", NULL, COUNT),
+	TARE_COLUMN(row, of.alive, "execs_alive", NULL, COUNT),
+	TARE_COLUMN(row, of.updates, "updates", NULL, COUNT),
+	TARE_COLUMN(row, of.refused, "updates_refused", NULL, COUNT),
+	TARE_COLUMN(row, of.in_exec_of, "in_exec_of", NULL, COUNT, ZERO),
+	TARE_COLUMN(row, of.launches, "launches", NULL, COUNT,
+		    .when = TARE_WHEN(row, has_launches)),
+	TARE_COLUMN(row, of.nodes, "nodes", NULL, COUNT, NODES),
+	TARE_COLUMN(row, has_all_kinds, "nodes_are_all_told_apart", NULL, COUNT, NODES),
 #include "trace/node.def"
-	TARE_LOOSE("count_nodes_ns", "", DURATION),
+	TARE_COLUMN(row, of.ask_ns, "count_nodes_ns", NULL, DURATION, NODES),
 };
 #undef TARE_NODE
 
-static const struct tare_column saving_columns[] = {
-	TARE_LOOSE("saving", "", TEXT),      TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("count", "", COUNT),      TARE_LOOSE("have_bytes", "", BYTES),
-	TARE_LOOSE("need_bytes", "", BYTES), TARE_LOOSE("saves_bytes", "", BYTES),
-	TARE_LOOSE("text", "", TEXT),
+struct saving {
+	int64_t saves;
+	struct tare_str text;
+	struct tare_graph_saving of;
 };
 
-static void cell_if(struct tare_emit *e, bool is_known, uint64_t v)
+static const char *saving_key(unsigned kind)
 {
-	if (is_known)
-		tare_emit_cell_uint(e, v);
-	else
-		tare_emit_cell_unknown(e);
+	return tare_graph_saving_key(kind);
 }
 
-static void add_bytes(struct tare_emit *e, const struct tare_graph *g)
-{
-	int64_t exec = tare_graph_exec_bytes(g);
-
-	tare_emit_cell_int(e, tare_sat_add(tare_sat_add(exec, g->memory), g->allocated));
-	tare_emit_cell_int(e, exec);
-	tare_emit_cell_int(e, g->at_instantiate);
-	tare_emit_cell_int(e, g->at_upload);
-	tare_emit_cell_int(e, g->at_launch);
-	tare_emit_cell_int(e, g->at_update);
-	tare_emit_cell_int(e, g->at_destroy);
-	tare_emit_cell_int(e, g->doubt);
-	tare_emit_cell_uint(e, g->unweighed);
-	tare_emit_cell_int(e, g->memory);
-	tare_emit_cell_int(e, g->allocated);
-	tare_emit_cell_int(e, g->by_others);
-	tare_emit_cell_int(e, g->held);
-}
-
-static void add_nodes(struct tare_emit *e, const struct tare_graph *g)
-{
-	bool is_known = g->flags & TARE_GRAPH_FLAG_NODES;
-
-	cell_if(e, is_known, g->nodes);
-	cell_if(e, is_known, !(g->flags & TARE_GRAPH_FLAG_CAPPED));
-	for (int i = 0; i < TARE_NODE_NR; i++)
-		cell_if(e, is_known, g->kinds[i]);
-	cell_if(e, is_known, (uint64_t)g->ask_ns);
-}
+static const struct tare_column saving_columns[] = {
+	TARE_COLUMN(saving, of.kind, "saving", NULL, TEXT, .name = saving_key),
+	TARE_COLUMN(saving, of.device, "device", NULL, COUNT),
+	TARE_COLUMN(saving, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(saving, of.have, "have_bytes", NULL, BYTES),
+	TARE_COLUMN(saving, of.need, "need_bytes", NULL, BYTES),
+	TARE_COLUMN(saving, saves, "saves_bytes", NULL, BYTES),
+	TARE_COLUMN(saving, text, "text", NULL, TEXT),
+};
 
 static void add_row(struct tare_emit *e, const char *at, const struct tare_graph *g)
 {
-	tare_emit_cell_text(e, at);
-	tare_emit_cell_int(e, g->device);
-	tare_emit_cell_textf(e, "graph %llu", (unsigned long long)g->number);
-	tare_emit_cell_uint(e, g->number);
-	tare_emit_cell_uint(e, g->count);
-	tare_emit_cell_int(e, g->pid);
-	tare_emit_cell_int(e, g->generation);
-	tare_emit_cell_text(e, tare_graph_state_name(g->state));
-	tare_emit_cell_int(e, g->begin_ns);
-	tare_emit_cell_int(e, g->end_ns);
-	add_bytes(e, g);
-	tare_emit_cell_text(e, g->part_nr ? g->parts[0].label : NULL);
-	cell_if(e, g->part_nr, g->part_nr ? (uint64_t)g->parts[0].bytes : 0);
-	cell_if(e, g->pool, g->pool);
-	if (g->pool)
-		tare_emit_cell_int(e, g->is_private);
-	else
-		tare_emit_cell_unknown(e);
-	cell_if(e, g->stream_number, g->stream_number);
-	tare_emit_cell_text(e, g->phase);
-	tare_emit_cell_text(e, g->source);
-	cell_if(e, g->used_after != TARE_NOT_KNOWN, g->used_after);
-	tare_emit_cell_uint(e, g->execs);
-	tare_emit_cell_uint(e, g->alive);
-	tare_emit_cell_uint(e, g->updates);
-	tare_emit_cell_uint(e, g->refused);
-	cell_if(e, g->in_exec_of, g->in_exec_of);
-	cell_if(e, g->flags & TARE_GRAPH_FLAG_LAUNCHES, g->launches);
-	add_nodes(e, g);
-	tare_emit_row(e);
+	struct row row = { .at = at, .of = *g, .exec = tare_graph_exec_bytes(g) };
+
+	row.bytes = tare_sat_add(tare_sat_add(row.exec, g->memory), g->allocated);
+	row.has_pool = g->pool != 0;
+	row.has_nodes = g->flags & TARE_GRAPH_FLAG_NODES;
+	row.has_launches = g->flags & TARE_GRAPH_FLAG_LAUNCHES;
+	row.has_all_kinds = !(g->flags & TARE_GRAPH_FLAG_CAPPED);
+	row.has_parts = g->part_nr > 0;
+	if (row.has_parts) {
+		row.owner = g->parts[0].label;
+		row.owner_bytes = g->parts[0].bytes;
+	}
+	tare_str_addf(&row.label, "graph %llu", (unsigned long long)g->number);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.label);
 }
 
 static void add_savings(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	tare_emit_table(e, "savings", NULL, saving_columns,
-			sizeof(saving_columns) / sizeof(saving_columns[0]));
+	tare_emit_table(e, "savings", NULL, TARE_COLUMNS(saving_columns));
 	for (int i = 0; i < ledger->saving_nr; i++) {
 		const struct tare_graph_saving *s = &ledger->savings[i];
-		struct tare_str text = { 0 };
+		struct saving row = { .saves = s->have - s->need, .of = *s };
 
-		tare_graph_saving_text(&text, s);
-		tare_emit_cell_text(e, tare_graph_saving_key(s->kind));
-		tare_emit_cell_int(e, s->device);
-		tare_emit_cell_uint(e, s->count);
-		tare_emit_cell_int(e, s->have);
-		tare_emit_cell_int(e, s->need);
-		tare_emit_cell_int(e, s->have - s->need);
-		tare_emit_cell_text(e, tare_str_text(&text));
-		tare_emit_row(e);
-		tare_str_free(&text);
+		tare_graph_saving_text(&row.text, s);
+		tare_emit_add(e, &row);
+		tare_str_free(&row.text);
 	}
 	tare_emit_table_end(e);
 }
@@ -221,7 +191,7 @@ void tare_graph_show(struct tare_emit *e, const struct tare_by_ask *ask)
 	}
 	tare_graph_count(&n, last);
 	tare_emit_uint(e, "graphs_captured", n.captured);
-	tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < last->graph_nr; i++)
 		add_row(e, last->at, &last->graphs[i]);
 	tare_emit_table_end(e);

@@ -83,28 +83,45 @@ static void build(struct lines *out, const struct tare_graph *graphs, size_t cou
 	}
 }
 
-static void add_pool(struct tare_emit *e, const struct line *l)
-{
-	const struct tare_graph *g = l->first;
+struct row {
+	struct tare_str label, where, pool;
+	bool has_nodes, has_pool;
+	uint64_t nodes;
+	struct line of;
+};
 
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, label, NULL, "GRAPH", TEXT),
+	TARE_COLUMN(row, of.graphs, NULL, "NR", COUNT, .is_sum = true),
+	TARE_COLUMN(row, nodes, NULL, "NODES", COUNT, .when = TARE_WHEN(row, has_nodes)),
+	TARE_COLUMN(row, of.exec, NULL, "EXEC", BYTES, .is_sum = true),
+	TARE_COLUMN(row, of.memory, NULL, "MEMORY", BYTES, .is_sum = true),
+	TARE_COLUMN(row, of.allocated, NULL, "ALLOCATED", BYTES, .is_sum = true),
+	TARE_COLUMN(row, pool, NULL, "POOL", TEXT, .when = TARE_WHEN(row, has_pool)),
+	TARE_COLUMN(row, of.used_after, NULL, "USED AFTER", BYTES, .unknown = TARE_UNKNOWN_HUGE),
+	TARE_COLUMN(row, of.launches, NULL, "LAUNCHES", COUNT,
+		    .when = TARE_WHEN(row, of.is_launches_known)),
+	TARE_COLUMN(row, where, NULL, "WHERE", TEXT),
+};
+
+static void add_pool(struct tare_str *out, const struct line *l)
+{
 	if (l->is_mixed)
-		tare_emit_cell_text(e, "");
-	else if (!g->pool)
-		tare_emit_cell_unknown(e);
-	else if (g->is_private)
-		tare_emit_cell_text(e, "private");
+		return;
+	if (l->first->is_private)
+		tare_str_add(out, "private");
 	else
-		tare_emit_cell_textf(e, "shared %u", g->pool);
+		tare_str_addf(out, "shared %u", l->first->pool);
 }
 
-static void add_where(struct tare_emit *e, const struct line *l)
+static void add_where(struct tare_str *out, const struct line *l)
 {
 	const struct tare_graph *g = l->first;
 	const char *where = g->phase ? g->phase : g->source, *state = "";
 	char group[48];
 
 	if (l->is_mixed) {
-		tare_emit_cell_text(e, "different ones");
+		tare_str_add(out, "different ones");
 		return;
 	}
 	if (g->state != TARE_GRAPH_STATE_CAPTURED)
@@ -115,71 +132,35 @@ static void add_where(struct tare_emit *e, const struct line *l)
 		snprintf(group, sizeof(group), "in the exec of %u", g->in_exec_of);
 		state = group;
 	}
-	tare_emit_cell_textf(e, "%s%s%s", state, *state && where ? ", " : "", where ? where : "");
+	tare_str_addf(out, "%s%s%s", state, *state && where ? ", " : "", where ? where : "");
 }
 
 static void add_line(struct tare_emit *e, const struct line *l)
 {
 	const struct tare_graph *g = l->first;
+	struct row row = { .nodes = g->nodes,
+			   .has_nodes = !l->is_mixed && g->flags & TARE_GRAPH_FLAG_NODES,
+			   .has_pool = l->is_mixed || g->pool,
+			   .of = *l };
 
-	if (l->last == g)
-		tare_emit_cell_textf(e, "%llu", (unsigned long long)g->number);
-	else
-		tare_emit_cell_textf(e, "%llu–%llu", (unsigned long long)g->number,
-				     (unsigned long long)l->last->number);
-	tare_emit_cell_uint(e, l->graphs);
-	if (l->is_mixed || !(g->flags & TARE_GRAPH_FLAG_NODES))
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_uint(e, g->nodes);
-	tare_emit_cell_int(e, l->exec);
-	tare_emit_cell_int(e, l->memory);
-	tare_emit_cell_int(e, l->allocated);
-	add_pool(e, l);
-	if (l->used_after == TARE_NOT_KNOWN)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_uint(e, l->used_after);
-	if (l->is_launches_known)
-		tare_emit_cell_uint(e, l->launches);
-	else
-		tare_emit_cell_unknown(e);
-	add_where(e, l);
-	tare_emit_row(e);
-}
-
-static void add_sum(struct tare_emit *e, const struct lines *lines)
-{
-	struct line all = { 0 };
-
-	for (size_t i = 0; i < lines->count; i++)
-		join(&all, &lines->items[i]);
-	tare_emit_rule(e);
-	tare_emit_cell_text(e, "all");
-	tare_emit_cell_uint(e, all.graphs);
-	tare_emit_cell_text(e, "");
-	tare_emit_cell_int(e, all.exec);
-	tare_emit_cell_int(e, all.memory);
-	tare_emit_cell_int(e, all.allocated);
-	for (int i = 0; i < 4; i++)
-		tare_emit_cell_text(e, "");
-	tare_emit_row(e);
+	tare_str_addf(&row.label, "%llu", (unsigned long long)g->number);
+	if (l->last != g)
+		tare_str_addf(&row.label, "–%llu", (unsigned long long)l->last->number);
+	add_pool(&row.pool, l);
+	add_where(&row.where, l);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.label);
+	tare_str_free(&row.pool);
+	tare_str_free(&row.where);
 }
 
 static void add_table(struct tare_emit *e, const char *title, const struct lines *lines)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "GRAPH", TEXT),     TARE_LOOSE(NULL, "NR", COUNT),
-		TARE_LOOSE(NULL, "NODES", COUNT),    TARE_LOOSE(NULL, "EXEC", BYTES),
-		TARE_LOOSE(NULL, "MEMORY", BYTES),   TARE_LOOSE(NULL, "ALLOCATED", BYTES),
-		TARE_LOOSE(NULL, "POOL", TEXT),      TARE_LOOSE(NULL, "USED AFTER", BYTES),
-		TARE_LOOSE(NULL, "LAUNCHES", COUNT), TARE_LOOSE(NULL, "WHERE", TEXT),
-	};
 	bool is_long = lines->count > SCREEN_ROWS;
 	size_t head = is_long ? HEAD_ROWS : lines->count;
 	struct line middle = { 0 };
 
-	tare_emit_table(e, "graphs", title, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "graphs", title, TARE_COLUMNS(columns));
 	for (size_t i = 0; i < head; i++)
 		add_line(e, &lines->items[i]);
 	for (size_t i = head; is_long && i < lines->count - TAIL_ROWS; i++)
@@ -190,7 +171,7 @@ static void add_table(struct tare_emit *e, const char *title, const struct lines
 			add_line(e, &lines->items[i]);
 	}
 	if (lines->count > 1)
-		add_sum(e, lines);
+		tare_emit_sum(e, "all");
 	tare_emit_table_end(e);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "view/phase.h"
 
-#include "base/emit_table.h"
 #include "base/units.h"
 #include "view/by.h"
 #include "view/device_text.h"
@@ -15,43 +14,62 @@
 
 enum { PARAMS_MAX = 16 };
 
+struct row {
+	const char *kind;
+	int64_t device;        /* -1: none */
+	struct tare_str label; /* as people read it */
+	bool is_on_device;
+	bool has_own;     /* a mark has no part of its own */
+	bool has_repeats; /* of one alone there is no least and no most */
+	bool has_change;  /* not the row of what was before */
+	struct tare_phase_row phase;
+	struct tare_phase_on_device on;
+};
+
+#define ON     .when = TARE_WHEN(row, is_on_device)
+#define OWN    .when = TARE_WHEN(row, has_own)
+#define SPREAD .when = TARE_WHEN(row, has_repeats), .is_blank = true
+
 /* `once`: no phase has repeats, so there is nothing between least and most. */
 static const struct tare_column columns[] = {
-	TARE_LOOSE(NULL, "PHASE", TEXT),       TARE_LOOSE(NULL, "N", COUNT),
-	TARE_LOOSE(NULL, "USED AFTER", BYTES), TARE_LOOSE(NULL, "CHANGE", CHANGE),
-	TARE_LOOSE(NULL, "OWN PART", CHANGE),  TARE_LOOSE(NULL, "PEAK", BYTES),
-	TARE_LOOSE(NULL, "LEAST", CHANGE),     TARE_LOOSE(NULL, "MOST", CHANGE),
+	TARE_COLUMN(row, label, NULL, "PHASE", TEXT),
+	TARE_COLUMN(row, phase.repeats, NULL, "N", COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(row, on.used_after, NULL, "USED AFTER", BYTES, ON),
+	TARE_COLUMN(row, on.change, NULL, "CHANGE", CHANGE, .when = TARE_WHEN(row, has_change)),
+	TARE_COLUMN(row, on.own, NULL, "OWN PART", CHANGE, OWN),
+	TARE_COLUMN(row, on.peak, NULL, "PEAK", BYTES, .when = TARE_WHEN(row, has_change)),
+	TARE_COLUMN(row, on.change_min, NULL, "LEAST", CHANGE, SPREAD),
+	TARE_COLUMN(row, on.change_max, NULL, "MOST", CHANGE, SPREAD),
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), COLUMNS_ONCE = COLUMNS - 2 };
 
 static const struct tare_column data[] = {
-	TARE_LOOSE("device", NULL, COUNT),
-	TARE_LOOSE("label", NULL, TEXT),
-	TARE_LOOSE("path", NULL, TEXT),
-	TARE_LOOSE("depth", NULL, COUNT),
-	TARE_LOOSE("kind", NULL, TEXT),
-	TARE_LOOSE("source", NULL, TEXT),
-	TARE_LOOSE("domain", NULL, TEXT),
-	TARE_LOOSE("pid", NULL, COUNT),
-	TARE_LOOSE("generation", NULL, COUNT),
-	TARE_LOOSE("count", NULL, COUNT),
-	TARE_LOOSE("unclosed", NULL, COUNT),
-	TARE_LOOSE("threads", NULL, COUNT),
-	TARE_LOOSE("first_t_ns", NULL, DURATION),
-	TARE_LOOSE("last_t_ns", NULL, DURATION),
-	TARE_LOOSE("ns", NULL, DURATION),
-	TARE_LOOSE("used_before_bytes", NULL, BYTES),
-	TARE_LOOSE("used_after_bytes", NULL, BYTES),
-	TARE_LOOSE("bytes", NULL, BYTES),
-	TARE_LOOSE("least_bytes", NULL, BYTES),
-	TARE_LOOSE("most_bytes", NULL, BYTES),
-	TARE_LOOSE("own_bytes", NULL, BYTES),
-	TARE_LOOSE("own_least_bytes", NULL, BYTES),
-	TARE_LOOSE("own_most_bytes", NULL, BYTES),
-	TARE_LOOSE("peak_bytes", NULL, BYTES),
-	TARE_LOOSE("peak_t_ns", NULL, DURATION),
+	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, phase.name, "label", NULL, TEXT),
+	TARE_COLUMN(row, phase.path, "path", NULL, TEXT),
+	TARE_COLUMN(row, phase.depth, "depth", NULL, COUNT),
+	TARE_COLUMN(row, kind, "kind", NULL, TEXT),
+	TARE_COLUMN(row, phase.source, "source", NULL, TEXT),
+	TARE_COLUMN(row, phase.domain, "domain", NULL, TEXT),
+	TARE_COLUMN(row, phase.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(row, phase.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, phase.repeats, "count", NULL, COUNT),
+	TARE_COLUMN(row, phase.unclosed, "unclosed", NULL, COUNT),
+	TARE_COLUMN(row, phase.threads, "threads", NULL, COUNT),
+	TARE_COLUMN(row, phase.first_t_ns, "first_t_ns", NULL, DURATION),
+	TARE_COLUMN(row, phase.last_t_ns, "last_t_ns", NULL, DURATION),
+	TARE_COLUMN(row, phase.ns, "ns", NULL, DURATION),
+	TARE_COLUMN(row, on.used_before, "used_before_bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.used_after, "used_after_bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.change, "bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.change_min, "least_bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.change_max, "most_bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.own, "own_bytes", NULL, BYTES, OWN),
+	TARE_COLUMN(row, on.own_min, "own_least_bytes", NULL, BYTES, OWN),
+	TARE_COLUMN(row, on.own_max, "own_most_bytes", NULL, BYTES, OWN),
+	TARE_COLUMN(row, on.peak, "peak_bytes", NULL, BYTES, ON),
+	TARE_COLUMN(row, on.peak_t_ns, "peak_t_ns", NULL, DURATION, ON),
 };
-enum { DATA = sizeof(data) / sizeof(data[0]) };
 
 static bool is_shown(const struct tare_by_ask *ask, const struct tare_phase_row *row)
 {
@@ -101,69 +119,50 @@ static bool has_processes(const struct tare_by_ask *ask)
 	return false;
 }
 
-static void add_label(struct tare_emit *e, const struct tare_phase_row *row)
+static struct row row_of(const struct tare_phase_row *phase, const struct tare_phase_on_device *d)
 {
-	struct tare_str label = { 0 };
+	struct row row = { .kind = kind_name(phase->kind), .device = -1, .phase = *phase };
 
-	tare_text_add_name(&label, row->name);
-	if (row->domain) {
-		tare_str_add(&label, " [");
-		tare_text_add_name(&label, row->domain);
-		tare_str_add(&label, "]");
-	}
-	if (row->unclosed)
-		tare_str_add(&label, " (not ended)");
-	tare_emit_cell_text(e, tare_str_text(&label));
-	tare_str_free(&label);
+	if (!d)
+		return row;
+	row.device = d->index;
+	row.on = *d;
+	row.is_on_device = row.has_change = true;
+	row.has_own = phase->kind != TARE_PHASE_MOMENT;
+	row.has_repeats = d->repeats > 1;
+	return row;
 }
 
-/* Of one alone there is no least and no most. */
-static void add_bounds(struct tare_emit *e, const struct tare_phase_on_device *d)
+static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase, int device)
 {
-	if (d->repeats > 1) {
-		tare_emit_cell_int(e, d->change_min);
-		tare_emit_cell_int(e, d->change_max);
-	} else if (e->table->column_count > COLUMNS_ONCE) {
-		tare_emit_cell_text(e, "");
-		tare_emit_cell_text(e, "");
-	}
-}
+	struct row row = row_of(phase, on_device(phase, device));
 
-static void add_text_row(struct tare_emit *e, const struct tare_phase_row *row, int device)
-{
-	const struct tare_phase_on_device *d = on_device(row, device);
-
-	add_label(e, row);
-	tare_emit_indent(e, (size_t)row->depth);
-	tare_emit_cell_uint(e, row->repeats);
-	if (d) {
-		tare_emit_cell_int(e, d->used_after);
-		tare_emit_cell_int(e, d->change);
-		if (row->kind == TARE_PHASE_MOMENT)
-			tare_emit_cell_unknown(e);
-		else
-			tare_emit_cell_int(e, d->own);
-		tare_emit_cell_int(e, d->peak);
-		add_bounds(e, d);
+	tare_text_add_name(&row.label, phase->name);
+	if (phase->domain) {
+		tare_str_add(&row.label, " [");
+		tare_text_add_name(&row.label, phase->domain);
+		tare_str_add(&row.label, "]");
 	}
-	tare_emit_row(e);
+	if (phase->unclosed)
+		tare_str_add(&row.label, " (not ended)");
+	tare_emit_add_indented(e, &row, (size_t)phase->depth);
+	tare_str_free(&row.label);
 }
 
 static void add_before(struct tare_emit *e, const struct tare_by_ask *ask, int device)
 {
 	const struct tare_phase_on_device *d = NULL;
+	struct row row = { .is_on_device = true };
 
 	for (int i = 0; !d && i < ask->ledgers[0]->phase_nr; i++)
 		if (is_shown(ask, &ask->ledgers[0]->phases[i]))
 			d = on_device(&ask->ledgers[0]->phases[i], device);
 	if (!d)
 		return;
-	tare_emit_cell_text(e, "(before)");
-	tare_emit_cell_text(e, "");
-	tare_emit_cell_int(e, d->used_before);
-	for (size_t i = 3; i < e->table->column_count; i++)
-		tare_emit_cell_text(e, "");
-	tare_emit_row(e);
+	tare_str_add(&row.label, "(before)");
+	row.on.used_after = d->used_before;
+	tare_emit_add_blank(e, &row);
+	tare_str_free(&row.label);
 }
 
 static void add_process(struct tare_emit *e, const struct tare_phase_row *row)
@@ -223,58 +222,22 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 
 /* ---- data ---- */
 
-static void add_bytes(struct tare_emit *e, const struct tare_phase_row *row,
-		      const struct tare_phase_on_device *d)
-{
-	bool has_own = row->kind != TARE_PHASE_MOMENT;
-
-	tare_emit_cell_int(e, d->used_before);
-	tare_emit_cell_int(e, d->used_after);
-	tare_emit_cell_int(e, d->change);
-	tare_emit_cell_int(e, d->change_min);
-	tare_emit_cell_int(e, d->change_max);
-	for (int i = 0; i < 3; i++)
-		if (has_own)
-			tare_emit_cell_int(e, i == 0 ? d->own : i == 1 ? d->own_min : d->own_max);
-		else
-			tare_emit_cell_unknown(e);
-	tare_emit_cell_int(e, d->peak);
-	tare_emit_cell_int(e, d->peak_t_ns);
-}
-
-static void add_data_row(struct tare_emit *e, const struct tare_phase_row *row,
+static void add_data_row(struct tare_emit *e, const struct tare_phase_row *phase,
 			 const struct tare_phase_on_device *d)
 {
-	if (d)
-		tare_emit_cell_int(e, d->index);
-	else
-		tare_emit_cell_unknown(e);
-	tare_emit_cell_text(e, row->name);
-	tare_emit_cell_text(e, row->path);
-	tare_emit_cell_int(e, row->depth);
-	tare_emit_cell_text(e, kind_name(row->kind));
-	tare_emit_cell_text(e, row->source);
-	tare_emit_cell_text(e, row->domain);
-	tare_emit_cell_int(e, row->pid);
-	tare_emit_cell_int(e, row->generation);
-	tare_emit_cell_uint(e, row->repeats);
-	tare_emit_cell_uint(e, row->unclosed);
-	tare_emit_cell_uint(e, row->threads);
-	tare_emit_cell_int(e, row->first_t_ns);
-	tare_emit_cell_int(e, row->last_t_ns);
-	tare_emit_cell_int(e, row->ns);
-	if (d)
-		add_bytes(e, row, d);
-	tare_emit_row(e);
+	struct row row = row_of(phase, d);
+
+	tare_emit_add(e, &row);
 }
 
 /* What no cell can hold: the parameters of the name, and the change by account. */
-static void add_parameters(struct tare_emit *e, const struct tare_phase_row *row)
+static void add_parameters(struct tare_emit *e, const char *member, const void *of)
 {
+	const struct tare_phase_row *row = of;
 	struct tare_phase_param params[PARAMS_MAX];
 	size_t count = tare_phase_params(row->name, params, PARAMS_MAX);
 
-	tare_emit_open(e, "params", '{');
+	tare_emit_open(e, member, '{');
 	for (size_t i = 0; i < count && i < PARAMS_MAX; i++) {
 		struct tare_str key = { 0 }, value = { 0 };
 
@@ -287,42 +250,57 @@ static void add_parameters(struct tare_emit *e, const struct tare_phase_row *row
 	tare_emit_close(e);
 }
 
+struct change {
+	int device;
+	const char *account;
+	int64_t bytes;
+};
+
+static const struct tare_column change_columns[] = {
+	TARE_COLUMN(change, device, "device", NULL, COUNT),
+	TARE_COLUMN(change, account, "account", NULL, TEXT),
+	TARE_COLUMN(change, bytes, "bytes", NULL, BYTES),
+};
+
+static void add_changes(struct tare_emit *e, const char *key, const void *of)
+{
+	const struct tare_phase_row *row = of;
+
+	tare_emit_table(e, key, NULL, TARE_COLUMNS(change_columns));
+	for (int d = 0; d < row->device_nr; d++)
+		for (int k = 0; k < row->devices[d].part_nr; k++) {
+			const struct tare_phase_part *part = &row->devices[d].parts[k];
+
+			tare_emit_add(e, &(struct change){ row->devices[d].index,
+							   tare_accounts[part->account].key,
+							   part->bytes });
+		}
+	tare_emit_table_end(e);
+}
+
+static const struct tare_column detail_columns[] = {
+	TARE_COLUMN(tare_phase_row, path, "path", NULL, TEXT),
+	TARE_COLUMN(tare_phase_row, pid, "pid", NULL, COUNT),
+	TARE_NESTED("params", add_parameters),
+	TARE_NESTED("changes", add_changes),
+};
+
 static void show_details(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
 
-	tare_emit_open(e, "phases", '[');
-	for (int i = 0; i < l->phase_nr; i++) {
-		const struct tare_phase_row *row = &l->phases[i];
-
-		if (!is_shown(ask, row))
-			continue;
-		tare_emit_open(e, NULL, '{');
-		tare_emit_str(e, "path", row->path);
-		tare_emit_int(e, "pid", row->pid);
-		add_parameters(e, row);
-		tare_emit_open(e, "changes", '[');
-		for (int d = 0; d < row->device_nr; d++)
-			for (int k = 0; k < row->devices[d].part_nr; k++) {
-				const struct tare_phase_part *part = &row->devices[d].parts[k];
-
-				tare_emit_open(e, NULL, '{');
-				tare_emit_int(e, "device", row->devices[d].index);
-				tare_emit_str(e, "account", tare_accounts[part->account].key);
-				tare_emit_int(e, "bytes", part->bytes);
-				tare_emit_close(e);
-			}
-		tare_emit_close(e);
-		tare_emit_close(e);
-	}
-	tare_emit_close(e);
+	tare_emit_table(e, "phases", NULL, TARE_COLUMNS(detail_columns));
+	for (int i = 0; i < l->phase_nr; i++)
+		if (is_shown(ask, &l->phases[i]))
+			tare_emit_add(e, &l->phases[i]);
+	tare_emit_table_end(e);
 }
 
 static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
 
-	tare_emit_table(e, "rows", NULL, data, DATA);
+	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(data));
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 

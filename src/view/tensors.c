@@ -5,6 +5,7 @@
 #include "view/by.h"
 #include "view/device_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,45 +68,61 @@ int tare_category_sums(const struct tare_tensor_rows *rows,
 	return n;
 }
 
-/* ---- for scripts ---- */
+/* ---- the tables ---- */
+
+struct category {
+	const char *at, *label, *known_by;
+	int64_t device, pid; /* -1: none */
+	int64_t bytes;
+	uint64_t count;
+	enum tare_evidence evidence;
+	double share, ratio;
+};
 
 static const struct tare_column category_columns[] = {
-	TARE_LOOSE("at", "", TEXT),     TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("label", "", TEXT),  TARE_LOOSE("bytes", "", BYTES),
-	TARE_LOOSE("count", "", COUNT), TARE_LOOSE("evidence", "", TEXT),
-	TARE_LOOSE("pid", "", COUNT),   TARE_LOOSE("parameters_ratio", "", NUMBER),
+	TARE_COLUMN(category, at, "at", NULL, TEXT),
+	TARE_COLUMN(category, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(category, label, "label", "TENSORS", TEXT),
+	TARE_COLUMN(category, count, NULL, "NR", COUNT),
+	TARE_COLUMN(category, bytes, "bytes", "MiB", BYTES),
+	TARE_COLUMN(category, count, "count", NULL, COUNT),
+	TARE_COLUMN(category, share, NULL, "%", PERCENT),
+	TARE_COLUMN(category, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	TARE_COLUMN(category, pid, "pid", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(category, ratio, "parameters_ratio", "× parameters", NUMBER),
+	TARE_COLUMN(category, known_by, NULL, "known by", TEXT),
+};
+
+struct tensor {
+	const char *at, *label, *shown;
+	int64_t device; /* -1: none */
+	const char *category, *rule;
+	enum tare_evidence evidence;
+	struct tare_tensor_row of;
 };
 
 static const struct tare_column tensor_columns[] = {
-	TARE_LOOSE("at", "", TEXT),     TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("label", "", TEXT),  TARE_LOOSE("bytes", "", BYTES),
-	TARE_LOOSE("count", "", COUNT), TARE_LOOSE("evidence", "", TEXT),
-	TARE_LOOSE("pid", "", COUNT),   TARE_LOOSE("category", "", TEXT),
-	TARE_LOOSE("rule", "", TEXT),   TARE_LOOSE("name", "", TEXT),
-	TARE_LOOSE("line", "", TEXT),   TARE_LOOSE("born_ns", "", DURATION),
+	TARE_COLUMN(tensor, at, "at", NULL, TEXT),
+	TARE_COLUMN(tensor, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tensor, label, "label", NULL, TEXT),
+	TARE_COLUMN(tensor, shown, NULL, "TENSOR", TEXT),
+	TARE_COLUMN(tensor, of.bytes, "bytes", "MiB", BYTES),
+	TARE_COLUMN(tensor, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	TARE_COLUMN(tensor, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tensor, category, "category", "for", TEXT),
+	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
+	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),
+	TARE_COLUMN(tensor, of.line, "line", NULL, TEXT),
+	TARE_COLUMN(tensor, of.short_line, NULL, "made at", TEXT),
+	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, DURATION,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
-static void add_head(struct tare_emit *e, const struct place *p, const char *label, int64_t bytes,
-		     uint64_t count, enum tare_evidence evidence)
-{
-	tare_emit_cell_text(e, p->ledger->at);
-	if (p->device)
-		tare_emit_cell_int(e, p->device->index);
-	else
-		tare_emit_cell_unknown(e);
-	tare_emit_cell_text(e, label);
-	tare_emit_cell_int(e, bytes);
-	tare_emit_cell_uint(e, count);
-	tare_emit_cell_text(e, tare_evidence_name(evidence));
-}
-
 /* What a category takes for each byte of parameters: how training grows with its model. */
-static void add_ratio(struct tare_emit *e, int64_t bytes, int64_t parameters)
+static double ratio(int64_t bytes, int64_t parameters)
 {
-	if (parameters > 0)
-		tare_emit_cell_number(e, (double)bytes / (double)parameters);
-	else
-		tare_emit_cell_unknown(e);
+	return parameters > 0 ? (double)bytes / (double)parameters : NAN;
 }
 
 static int64_t parameters_of(const struct tare_category_sum *sums, int n)
@@ -116,21 +133,39 @@ static int64_t parameters_of(const struct tare_category_sum *sums, int n)
 	return 0;
 }
 
+/* On the screen with their sum. */
 static void add_categories(struct tare_emit *e, const struct place *p)
 {
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(p->rows, sums);
 	int64_t parameters = parameters_of(sums, n);
+	struct category all = { .label = "all tensors", .share = 1 };
 
 	for (int i = 0; i < n; i++) {
-		add_head(e, p, tare_category_name(sums[i].category), sums[i].bytes, sums[i].count,
-			 sums[i].evidence);
-		if (p->host)
-			tare_emit_cell_int(e, p->host->pid);
-		else
-			tare_emit_cell_unknown(e);
-		add_ratio(e, sums[i].bytes, parameters);
-		tare_emit_row(e);
+		all.bytes += sums[i].bytes;
+		all.count += sums[i].count;
+	}
+	all.ratio = ratio(all.bytes, parameters);
+	for (int i = 0; i < n; i++) {
+		const struct tare_category_sum *s = &sums[i];
+		bool is_said = s->evidence == TARE_EVIDENCE_WITNESS;
+
+		tare_emit_add(e,
+			      &(struct category){
+				      .at = p->ledger->at,
+				      .label = tare_category_name(s->category),
+				      .known_by = is_said ? "the program" : "rules",
+				      .device = p->device ? p->device->index : -1,
+				      .pid = p->host ? p->host->pid : -1,
+				      .bytes = s->bytes,
+				      .count = s->count,
+				      .evidence = s->evidence,
+				      .share = all.bytes ? (double)s->bytes / (double)all.bytes : 0,
+				      .ratio = ratio(s->bytes, parameters) });
+	}
+	if (e->format == TARE_EMIT_TEXT) {
+		tare_emit_rule(e);
+		tare_emit_add(e, &all);
 	}
 }
 
@@ -139,25 +174,41 @@ static const char *label_of(const struct tare_tensor_row *t)
 	return t->name ? t->name : t->line ? t->line : t->count > 1 ? "folded away" : "no line";
 }
 
+/* On the screen no more than fit. */
 static void add_tensors(struct tare_emit *e, const struct place *p)
 {
+	bool is_text = e->format == TARE_EMIT_TEXT;
+	struct tensor rest = { 0 };
+	struct tare_str label = { 0 };
+
 	for (int i = 0; i < p->rows->count; i++) {
 		const struct tare_tensor_row *t = &p->rows->items[i];
 		const struct tare_rule_info *rule = &tare_rules[t->rule];
 
-		add_head(e, p, label_of(t), t->bytes, t->count, rule->evidence);
-		tare_emit_cell_int(e, t->pid);
-		tare_emit_cell_text(e, tare_category_name(rule->category));
-		tare_emit_cell_text(e, rule->name);
-		tare_emit_cell_text(e, t->name);
-		tare_emit_cell_text(e, t->line);
-		if (t->born_ns == -1)
-			tare_emit_cell_unknown(e);
-		else
-			tare_emit_cell_int(e, t->born_ns);
-		tare_emit_row(e);
+		if (is_text && i >= SCREEN_TENSORS) {
+			rest.of.bytes += t->bytes;
+			continue;
+		}
+		tare_emit_add(e, &(struct tensor){ .at = p->ledger->at,
+						   .label = label_of(t),
+						   .shown = t->name        ? t->name
+							    : t->count > 1 ? "several, folded away"
+									   : NULL,
+						   .device = p->device ? p->device->index : -1,
+						   .category = tare_category_name(rule->category),
+						   .rule = rule->name,
+						   .evidence = rule->evidence,
+						   .of = *t });
+	}
+	if (is_text && p->rows->count > SCREEN_TENSORS) {
+		tare_str_addf(&label, "%d more", p->rows->count - SCREEN_TENSORS);
+		rest.shown = tare_str_text(&label);
+		tare_emit_add(e, &rest);
+		tare_str_free(&label);
 	}
 }
+
+/* ---- for scripts ---- */
 
 static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
@@ -178,83 +229,6 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 
 /* ---- for people ---- */
 
-static void show_categories(struct tare_emit *e, const char *title,
-			    const struct tare_tensor_rows *rows)
-{
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "TENSORS", TEXT),        TARE_LOOSE(NULL, "NR", COUNT),
-		TARE_LOOSE(NULL, "MiB", BYTES),           TARE_LOOSE(NULL, "%", PERCENT),
-		TARE_LOOSE(NULL, "× parameters", NUMBER), TARE_LOOSE(NULL, "known by", TEXT),
-	};
-	struct tare_category_sum sums[TARE_CATEGORY_NR];
-	int n = tare_category_sums(rows, sums);
-	int64_t all = 0, parameters = parameters_of(sums, n);
-	uint64_t count = 0;
-
-	for (int i = 0; i < n; i++) {
-		all += sums[i].bytes;
-		count += sums[i].count;
-	}
-	tare_emit_table(e, "category", title, columns, (int)(sizeof(columns) / sizeof(columns[0])));
-	for (int i = 0; i < n; i++) {
-		tare_emit_cell_text(e, tare_category_name(sums[i].category));
-		tare_emit_cell_uint(e, sums[i].count);
-		tare_emit_cell_int(e, sums[i].bytes);
-		tare_emit_cell_number(e, all ? (double)sums[i].bytes / (double)all : 0);
-		add_ratio(e, sums[i].bytes, parameters);
-		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program"
-										 : "rules");
-		tare_emit_row(e);
-	}
-	tare_emit_rule(e);
-	tare_emit_cell_text(e, "all tensors");
-	tare_emit_cell_uint(e, count);
-	tare_emit_cell_int(e, all);
-	tare_emit_cell_number(e, 1);
-	add_ratio(e, all, parameters);
-	tare_emit_row(e);
-	tare_emit_table_end(e);
-}
-
-static void show_tensors(struct tare_emit *e, const char *title,
-			 const struct tare_tensor_rows *rows)
-{
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "TENSOR", TEXT),
-		TARE_LOOSE(NULL, "MiB", BYTES),
-		TARE_LOOSE(NULL, "for", TEXT),
-		TARE_LOOSE(NULL, "made at", TEXT),
-	};
-	int64_t rest = 0;
-
-	tare_emit_table(e, "tensor", title, columns, (int)(sizeof(columns) / sizeof(columns[0])));
-	for (int i = 0; i < rows->count; i++) {
-		const struct tare_tensor_row *t = &rows->items[i];
-
-		if (i >= SCREEN_TENSORS) {
-			rest += t->bytes;
-			continue;
-		}
-		tare_emit_cell_text(e, t->name        ? t->name
-				       : t->count > 1 ? "several, folded away"
-						      : "–");
-		tare_emit_cell_int(e, t->bytes);
-		tare_emit_cell_text(e, tare_category_name(tare_rules[t->rule].category));
-		tare_emit_cell_text(e, t->short_line ? t->short_line : "–");
-		tare_emit_row(e);
-	}
-	if (rows->count > SCREEN_TENSORS) {
-		struct tare_str label = { 0 };
-
-		tare_str_addf(&label, "%d more", rows->count - SCREEN_TENSORS);
-		tare_emit_cell_text(e, tare_str_text(&label));
-		tare_emit_cell_int(e, rest);
-		tare_emit_row(e);
-		tare_str_free(&label);
-	}
-	tare_emit_table_end(e);
-}
-
 static void show(struct tare_emit *e, bool is_each, const struct place *p)
 {
 	struct tare_str title = { 0 };
@@ -271,7 +245,13 @@ static void show(struct tare_emit *e, bool is_each, const struct place *p)
 	}
 	tare_str_add(&title, " · ");
 	tare_device_text_instant(&title, p->ledger, p->device ? p->device->t_ns : p->ledger->t_ns);
-	(is_each ? show_tensors : show_categories)(e, tare_str_text(&title), p->rows);
+	if (is_each)
+		tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(tensor_columns));
+	else
+		tare_emit_table(e, "category", tare_str_text(&title),
+				TARE_COLUMNS(category_columns));
+	(is_each ? add_tensors : add_categories)(e, p);
+	tare_emit_table_end(e);
 	tare_str_free(&title);
 }
 
