@@ -138,34 +138,44 @@ static void add_line(struct tare_str *out, size_t number, const struct sum *s, c
 
 /* ---- all formats ---- */
 
+struct row {
+	const char *at;
+	int device;
+	uint64_t line;
+	struct sum of;
+	struct tare_str source;
+	bool has_source; /* the file has the line */
+};
+
 static const struct tare_column columns[] = {
-	TARE_LOOSE("at", "", TEXT),       TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("line", "", COUNT),    TARE_LOOSE("host_bytes", "", BYTES),
-	TARE_LOOSE("bytes", "", BYTES),   TARE_LOOSE("tensor_bytes", "", BYTES),
-	TARE_LOOSE("tensors", "", COUNT), TARE_LOOSE("handed_bytes", "", BYTES),
-	TARE_LOOSE("handed", "", COUNT),  TARE_LOOSE("source", "", TEXT),
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, device, "device", NULL, COUNT),
+	TARE_COLUMN(row, line, "line", NULL, COUNT),
+	TARE_COLUMN(row, of.host, "host_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.tensors.bytes, "tensor_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.tensors.count, "tensors", NULL, COUNT),
+	TARE_COLUMN(row, of.tensors.ever_bytes, "handed_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.tensors.ever, "handed", NULL, COUNT),
+	TARE_COLUMN(row, source, "source", NULL, TEXT, .when = TARE_WHEN(row, has_source)),
 };
 
 static void add_row(struct tare_emit *e, const struct tare_ledger *l,
 		    const struct tare_device_ledger *d, size_t number, const struct sum *s,
 		    const char *line, size_t len)
 {
+	struct row row = {
+		.at = l->at, .device = d->index, .line = number, .of = *s, .has_source = line
+	};
+
 	if (e->format == TARE_EMIT_TEXT) {
 		add_line(e->out, number, s, line ? line : "", len);
 		return;
 	}
-	tare_emit_cell_text(e, l->at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_uint(e, number);
-	tare_emit_cell_int(e, s->host);
-	tare_emit_cell_int(e, s->bytes);
-	tare_emit_cell_int(e, s->tensors.bytes);
-	tare_emit_cell_uint(e, s->tensors.count);
-	tare_emit_cell_int(e, s->tensors.ever_bytes);
-	tare_emit_cell_uint(e, s->tensors.ever);
 	if (line)
-		tare_emit_cell_textf(e, "%.*s", (int)len, line);
-	tare_emit_row(e);
+		tare_str_add_n(&row.source, line, len);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.source);
 }
 
 static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
@@ -205,7 +215,7 @@ void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, c
 	tare_emit_str(e, "file", file);
 	tare_emit_str(e, "note", note);
 	if (!is_text)
-		tare_emit_table(e, "rows", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->device_nr; i++) {
 		struct sums s = collect(&ledger->devices[i], file);
 

@@ -3,63 +3,73 @@
 
 #include "trace/format.h"
 
-static const struct tare_column columns[] = {
-	TARE_LOOSE("at", "", TEXT),          TARE_LOOSE("device", "", COUNT),
-	TARE_LOOSE("kind", "", TEXT),        TARE_LOOSE("path", "", TEXT),
-	TARE_LOOSE("label", "", TEXT),       TARE_LOOSE("bytes", "", BYTES),
-	TARE_LOOSE("low", "", BYTES),        TARE_LOOSE("high", "", BYTES),
-	TARE_LOOSE("evidence", "", TEXT),    TARE_LOOSE("elastic", "", FLAG),
-	TARE_LOOSE("count", "", COUNT),      TARE_LOOSE("driver_ns", "", DURATION),
-	TARE_LOOSE("pid", "", COUNT),        TARE_LOOSE("rank", "", COUNT),
-	TARE_LOOSE("generation", "", COUNT),
+/* A row of a device, a figure of the device itself, or records that are missing. */
+struct row {
+	const char *at, *kind, *path, *label;
+	int64_t device; /* -1: none */
+	bool is_account, has_bytes;
+	int64_t bytes;
+	uint64_t count; /* of what is missing: how many, 0: nobody knows */
+	bool has_count;
+	int64_t pid, generation; /* -1: none */
+	struct tare_row of;      /* is_account */
 };
 
-static void add_key(struct tare_emit *e, const struct tare_ledger *ledger,
-		    const struct tare_device_ledger *d, const char *kind)
-{
-	tare_emit_cell_text(e, ledger->at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_text(e, kind);
-}
+#define SAID    .unknown = TARE_UNKNOWN_NEGATIVE
+#define ACCOUNT .when = TARE_WHEN(row, is_account)
 
-/* A figure of the device itself: no path, and what is not known stays empty. */
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, device, "device", NULL, COUNT, SAID),
+	TARE_COLUMN(row, kind, "kind", NULL, TEXT),
+	TARE_COLUMN(row, path, "path", NULL, TEXT),
+	TARE_COLUMN(row, label, "label", NULL, TEXT),
+	TARE_COLUMN(row, bytes, "bytes", NULL, BYTES, .when = TARE_WHEN(row, has_bytes)),
+	TARE_COLUMN(row, of.low, "low", NULL, BYTES, ACCOUNT),
+	TARE_COLUMN(row, of.high, "high", NULL, BYTES, ACCOUNT),
+	TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, ACCOUNT, .name = tare_evidence_name),
+	TARE_COLUMN(row, of.elastic, "elastic", NULL, FLAG, ACCOUNT),
+	TARE_COLUMN(row, count, "count", NULL, COUNT, .when = TARE_WHEN(row, has_count)),
+	TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION, ACCOUNT),
+	TARE_COLUMN(row, pid, "pid", NULL, COUNT, SAID),
+	TARE_COLUMN(row, of.rank, "rank", NULL, COUNT, ACCOUNT, SAID),
+	TARE_COLUMN(row, generation, "generation", NULL, COUNT, SAID),
+};
+
 static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger,
 		       const struct tare_device_ledger *d, const char *kind, bool is_known,
 		       int64_t bytes)
 {
-	add_key(e, ledger, d, kind);
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_text(e, kind);
-	if (is_known)
-		tare_emit_cell_int(e, bytes);
-	tare_emit_row(e);
-}
-
-static void add_if_known(struct tare_emit *e, int64_t v)
-{
-	if (v < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, v);
+	tare_emit_add(e, &(struct row){ .at = ledger->at,
+					.device = d->index,
+					.kind = kind,
+					.label = kind,
+					.has_bytes = is_known,
+					.bytes = bytes,
+					.pid = -1,
+					.generation = -1 });
 }
 
 static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
-		    const struct tare_device_ledger *d, const struct tare_row *row)
+		    const struct tare_device_ledger *d, const struct tare_row *account)
 {
-	add_key(e, ledger, d, row->leaf ? "leaf" : "parent");
-	tare_emit_cell_text(e, row->path);
-	tare_emit_cell_text(e, row->label);
-	tare_emit_cell_int(e, row->bytes);
-	tare_emit_cell_int(e, row->contended ? row->low : row->bytes);
-	tare_emit_cell_int(e, row->contended ? row->high : row->bytes);
-	tare_emit_cell_text(e, tare_evidence_name(row->evidence));
-	tare_emit_cell_int(e, row->elastic);
-	tare_emit_cell_uint(e, row->count);
-	tare_emit_cell_int(e, (int64_t)row->driver_ns);
-	add_if_known(e, row->pid);
-	add_if_known(e, row->rank);
-	tare_emit_cell_int(e, row->generation);
-	tare_emit_row(e);
+	struct row row = { .at = ledger->at,
+			   .device = d->index,
+			   .kind = account->leaf ? "leaf" : "parent",
+			   .path = account->path,
+			   .label = account->label,
+			   .is_account = true,
+			   .has_bytes = true,
+			   .bytes = account->bytes,
+			   .count = account->count,
+			   .has_count = true,
+			   .pid = account->pid,
+			   .generation = account->generation,
+			   .of = *account };
+
+	if (!account->contended)
+		row.of.low = row.of.high = account->bytes;
+	tare_emit_add(e, &row);
 }
 
 static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
@@ -82,28 +92,20 @@ static void add_losses(struct tare_emit *e, const struct tare_ledger *ledger)
 	for (int i = 0; i < ledger->loss_nr; i++) {
 		const struct tare_loss *l = &ledger->losses[i];
 
-		tare_emit_cell_text(e, ledger->at);
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_text(e, "lost");
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_text(e, l->why);
-		for (int k = 0; k < 5; k++) /* bytes to elastic */
-			tare_emit_cell_unknown(e);
-		if (l->records)
-			tare_emit_cell_uint(e, l->records);
-		else
-			tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_int(e, l->pid);
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_int(e, l->generation);
-		tare_emit_row(e);
+		tare_emit_add(e, &(struct row){ .at = ledger->at,
+						.device = -1,
+						.kind = "lost",
+						.label = l->why,
+						.count = l->records,
+						.has_count = l->records > 0,
+						.pid = l->pid,
+						.generation = l->generation });
 	}
 }
 
 void tare_ledger_csv(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
 {
-	tare_emit_table(e, "accounts", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "accounts", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger_nr; i++)
 		for (int d = 0; d < ledgers[i]->device_nr; d++)
 			add_device(e, ledgers[i], &ledgers[i]->devices[d]);

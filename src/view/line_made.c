@@ -8,14 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tare_column columns[] = {
-	TARE_LOOSE("at", NULL, TEXT),        TARE_LOOSE("device", NULL, COUNT),
-	TARE_LOOSE("pid", NULL, COUNT),      TARE_LOOSE("category", "tensors made here", TEXT),
-	TARE_LOOSE("count", "count", COUNT), TARE_LOOSE("bytes", "size", BYTES),
-	TARE_LOOSE("evidence", NULL, TEXT),  TARE_LOOSE(NULL, "known by", TEXT),
+struct row {
+	const char *at;
+	int64_t device, pid; /* -1: none */
+	const char *category;
+	uint64_t count;
+	int64_t bytes;
+	const char *evidence, *known_by;
 };
 
-enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, pid, "pid", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, category, "category", "tensors made here", TEXT),
+	TARE_COLUMN(row, count, "count", "count", COUNT),
+	TARE_COLUMN(row, bytes, "bytes", "size", BYTES),
+	TARE_COLUMN(row, evidence, "evidence", NULL, TEXT),
+	TARE_COLUMN(row, known_by, NULL, "known by", TEXT),
+};
 
 /* A tensor has the text of its line: "/home/me/train.py:87 in forward". */
 static bool is_made_there(const struct tare_tensor_row *t, const struct tare_line_choice *choice)
@@ -49,21 +60,15 @@ static struct tare_tensor_rows made_there(const struct tare_line_made *made)
 	return found;
 }
 
-static void add_row(struct tare_emit *e, const struct tare_line_made *made, const char *label,
-		    uint64_t count, int64_t bytes)
+static struct row row_of(const struct tare_line_made *made, const char *label, uint64_t count,
+			 int64_t bytes)
 {
-	tare_emit_cell_text(e, made->at);
-	if (made->device < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, made->device);
-	if (made->pid < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, made->pid);
-	tare_emit_cell_text(e, label);
-	tare_emit_cell_uint(e, count);
-	tare_emit_cell_int(e, bytes);
+	return (struct row){ .at = made->at,
+			     .device = made->device,
+			     .pid = made->pid,
+			     .category = label,
+			     .count = count,
+			     .bytes = bytes };
 }
 
 static void add_categories(struct tare_emit *e, const struct tare_line_made *made)
@@ -73,14 +78,23 @@ static void add_categories(struct tare_emit *e, const struct tare_line_made *mad
 	int n = tare_category_sums(&found, sums);
 
 	for (int i = 0; i < n; i++) {
-		add_row(e, made, tare_category_name(sums[i].category), sums[i].count,
-			sums[i].bytes);
-		tare_emit_cell_text(e, tare_evidence_name(sums[i].evidence));
-		tare_emit_cell_text(e, sums[i].evidence == TARE_EVIDENCE_WITNESS ? "the program"
-										 : "rules");
-		tare_emit_row(e);
+		bool is_said = sums[i].evidence == TARE_EVIDENCE_WITNESS;
+		struct row row = row_of(made, tare_category_name(sums[i].category), sums[i].count,
+					sums[i].bytes);
+
+		row.evidence = tare_evidence_name(sums[i].evidence);
+		row.known_by = is_said ? "the program" : "rules";
+		tare_emit_add(e, &row);
 	}
 	free(found.items);
+}
+
+static void add_sum(struct tare_emit *e, const struct tare_line_made *made, const char *label,
+		    uint64_t count, int64_t bytes)
+{
+	struct row row = row_of(made, label, count, bytes);
+
+	tare_emit_add(e, &row);
 }
 
 void tare_line_made_show(struct tare_emit *e, const struct tare_line_made *made)
@@ -90,16 +104,13 @@ void tare_line_made_show(struct tare_emit *e, const struct tare_line_made *made)
 
 	if (is_text && !t->ever && !t->count)
 		return;
-	tare_emit_table(e, "made", made->title, columns, COLUMN_NR);
+	tare_emit_table(e, "made", made->title, TARE_COLUMNS(columns));
 	add_categories(e, made);
 	if (is_text) {
 		tare_emit_rule(e);
-		add_row(e, made, "now", t->count, t->bytes);
-		tare_emit_row(e);
-		if (made->has_ever) {
-			add_row(e, made, "ever", t->ever, t->ever_bytes);
-			tare_emit_row(e);
-		}
+		add_sum(e, made, "now", t->count, t->bytes);
+		if (made->has_ever)
+			add_sum(e, made, "ever", t->ever, t->ever_bytes);
 	}
 	tare_emit_table_end(e);
 }

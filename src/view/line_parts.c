@@ -76,42 +76,45 @@ static void collect(struct parts *p, const struct tare_device_ledger *d,
 		qsort(p->items, p->count, sizeof(*p->items), by_size);
 }
 
-static const struct tare_column columns[] = {
-	TARE_LOOSE("at", NULL, TEXT),
-	TARE_LOOSE("device", NULL, COUNT),
-	TARE_LOOSE("part", "", TEXT),
-	TARE_LOOSE("label", NULL, TEXT),
-	TARE_LOOSE("host_bytes", "host", CHANGE),
-	TARE_LOOSE("device_bytes", "device", BYTES),
-	TARE_LOOSE("count", "count", COUNT),
-	TARE_LOOSE("evidence", "evidence", TEXT),
-	TARE_LOOSE("owner", NULL, TEXT),
+struct row {
+	const char *at, *part, *label; /* the part for scripts, the label for people */
+	int device;
+	bool has_host, has_bytes, has_count;
+	int64_t host, bytes;
+	uint64_t count;
+	const char *evidence, *owner;
 };
 
-enum { COLUMN_NR = sizeof(columns) / sizeof(columns[0]) };
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, at, "at", NULL, TEXT),
+	TARE_COLUMN(row, device, "device", NULL, COUNT),
+	TARE_COLUMN(row, part, "part", NULL, TEXT),
+	TARE_COLUMN(row, label, "label", "", TEXT),
+	TARE_COLUMN(row, host, "host_bytes", "host", CHANGE, .when = TARE_WHEN(row, has_host)),
+	TARE_COLUMN(row, bytes, "device_bytes", "device", BYTES, .when = TARE_WHEN(row, has_bytes)),
+	TARE_COLUMN(row, count, "count", "count", COUNT, .when = TARE_WHEN(row, has_count)),
+	TARE_COLUMN(row, evidence, "evidence", "evidence", TEXT),
+	TARE_COLUMN(row, owner, "owner", NULL, TEXT),
+};
 
-/* What every row starts with. In text the label stands for the key of the part. */
-static void begin_row(struct tare_emit *e, const struct tare_ledger *l,
-		      const struct tare_device_ledger *d, const char *key, const char *label)
+static struct row row_of(const struct tare_ledger *l, const struct tare_device_ledger *d,
+			 const char *part, const char *label)
 {
-	tare_emit_cell_text(e, l->at);
-	tare_emit_cell_int(e, d->index);
-	tare_emit_cell_text(e, e->format == TARE_EMIT_TEXT ? label : key);
-	tare_emit_cell_text(e, label);
+	return (struct row){ .at = l->at, .device = d->index, .part = part, .label = label };
 }
 
 static void add_host(struct tare_emit *e, const struct tare_ledger *l,
 		     const struct tare_device_ledger *d, const char *key, const char *label,
 		     int64_t bytes)
 {
+	struct row row = row_of(l, d, key, label);
+
 	if (!bytes)
 		return;
-	begin_row(e, l, d, key, label);
-	tare_emit_cell_int(e, bytes);
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_text(e, tare_evidence_name(TARE_EVIDENCE_WEIGHED));
-	tare_emit_row(e);
+	row.has_host = true;
+	row.host = bytes;
+	row.evidence = tare_evidence_name(TARE_EVIDENCE_WEIGHED);
+	tare_emit_add(e, &row);
 }
 
 static bool is_pool(const struct tare_line_part *part)
@@ -139,15 +142,16 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l,
 			const struct tare_device_ledger *d, const struct tare_line_part *part)
 {
 	struct tare_str text = { 0 };
+	struct row row;
 
 	add_label(&text, part);
-	begin_row(e, l, d, tare_accounts[part->account].key, tare_str_text(&text));
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_int(e, part->bytes);
-	tare_emit_cell_uint(e, part->count);
-	tare_emit_cell_text(e, tare_evidence_name(part->evidence));
-	tare_emit_cell_text(e, part->owner);
-	tare_emit_row(e);
+	row = row_of(l, d, tare_accounts[part->account].key, tare_str_text(&text));
+	row.has_bytes = row.has_count = true;
+	row.bytes = part->bytes;
+	row.count = part->count;
+	row.evidence = tare_evidence_name(part->evidence);
+	row.owner = part->owner;
+	tare_emit_add(e, &row);
 	tare_str_free(&text);
 }
 
@@ -155,38 +159,45 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l,
 static void add_unexplained(struct tare_emit *e, const struct tare_ledger *l,
 			    const struct tare_device_ledger *d, int64_t bytes)
 {
-	begin_row(e, l, d, "unexplained", "unexplained, inside calls there");
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_int(e, bytes);
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_text(e, tare_evidence_name(TARE_EVIDENCE_WEIGHED));
-	tare_emit_row(e);
+	struct row row = row_of(l, d, "unexplained", "unexplained, inside calls there");
+
+	row.has_bytes = true;
+	row.bytes = bytes;
+	row.evidence = tare_evidence_name(TARE_EVIDENCE_WEIGHED);
+	tare_emit_add(e, &row);
 }
 
 static void add_sum(struct tare_emit *e, const struct tare_ledger *l,
 		    const struct tare_device_ledger *d, const struct parts *p)
 {
-	int64_t bytes = p->unexplained;
+	struct row row = row_of(l, d, "sum", "sum");
 
+	row.has_host = row.has_bytes = true;
+	row.host = p->host_anon + p->host_file;
+	row.bytes = p->unexplained;
 	for (size_t i = 0; i < p->count; i++)
-		bytes += p->items[i].bytes;
+		row.bytes += p->items[i].bytes;
 	tare_emit_rule(e);
-	begin_row(e, l, d, "sum", "sum");
-	tare_emit_cell_int(e, p->host_anon + p->host_file);
-	tare_emit_cell_int(e, bytes);
-	tare_emit_cell_unknown(e);
-	tare_emit_cell_unknown(e);
-	tare_emit_row(e);
+	tare_emit_add(e, &row);
 }
 
-static void add_tensors(struct tare_emit *e, const struct tare_blocks_ledger *t)
+struct tensors {
+	bool has_ever;
+	struct tare_blocks_ledger of;
+};
+
+static const struct tare_column tensor_columns[] = {
+	TARE_COLUMN(tensors, of.bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(tensors, of.count, "count", NULL, COUNT),
+	TARE_COLUMN(tensors, of.ever_bytes, "handed_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(tensors, has_ever)),
+	TARE_COLUMN(tensors, of.ever, "handed", NULL, COUNT, .when = TARE_WHEN(tensors, has_ever)),
+};
+
+static void add_tensors(struct tare_emit *e, const struct tare_blocks_ledger *t, bool has_ever)
 {
-	tare_emit_open(e, "tensors", '{');
-	tare_emit_int(e, "bytes", t->bytes);
-	tare_emit_uint(e, "count", t->count);
-	tare_emit_int(e, "handed_bytes", t->ever_bytes);
-	tare_emit_uint(e, "handed", t->ever);
-	tare_emit_close(e);
+	tare_emit_object(e, "tensors", TARE_COLUMNS(tensor_columns),
+			 &(struct tensors){ has_ever, *t });
 }
 
 static void add_title(struct tare_str *out, const struct tare_line_choice *choice,
@@ -208,7 +219,7 @@ static bool has_rows(const struct parts *p)
 static void show_rows(struct tare_emit *e, const char *title, const struct tare_ledger *l,
 		      const struct tare_device_ledger *d, const struct parts *p)
 {
-	tare_emit_table(e, "rows", title, columns, COLUMN_NR);
+	tare_emit_table(e, "rows", title, TARE_COLUMNS(columns));
 	add_host(e, l, d, "host_anon", "anonymous memory: heaps, what libraries allocate",
 		 p->host_anon);
 	add_host(e, l, d, "host_file", "pages of libraries and files, shared memory", p->host_file);
@@ -246,7 +257,7 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l,
 	tare_emit_null(e, "pid");
 	if (is_shown)
 		show_rows(e, tare_str_text(&title), l, d, p);
-	add_tensors(e, &p->tensors);
+	add_tensors(e, &p->tensors, true);
 	tare_line_made_show(e, &(struct tare_line_made){ .at = l->at,
 							 .title = is_shown ? NULL
 									   : tare_str_text(&title),
@@ -295,25 +306,22 @@ static void show_host(struct tare_emit *e, const struct tare_ledger *l,
 	tare_emit_open(e, NULL, '{');
 	tare_emit_null(e, "device");
 	tare_emit_int(e, "pid", h->pid);
-	tare_emit_open(e, "tensors", '{');
-	tare_emit_int(e, "bytes", made.tensors.bytes);
-	tare_emit_uint(e, "count", made.tensors.count);
-	tare_emit_null(e, "handed_bytes");
-	tare_emit_null(e, "handed");
-	tare_emit_close(e);
+	add_tensors(e, &made.tensors, false);
 	tare_line_made_show(e, &made);
 	tare_emit_note(e, "  asked for by PyTorch, whether resident or not");
 	tare_emit_close(e);
 	tare_str_free(&title);
 }
 
+static const struct tare_column line_columns[] = {
+	TARE_COLUMN(tare_line_choice, file, "file", NULL, TEXT),
+	TARE_COLUMN(tare_line_choice, line, "line", NULL, COUNT),
+};
+
 void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
 			  const struct tare_line_choice *choice)
 {
-	tare_emit_open(e, "line", '{');
-	tare_emit_str(e, "file", choice->file);
-	tare_emit_uint(e, "line", choice->line);
-	tare_emit_close(e);
+	tare_emit_object(e, "line", TARE_COLUMNS(line_columns), choice);
 	tare_emit_open(e, "parts", '[');
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *d = &ledger->devices[i];

@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct row {
+	const char *at, *job, *host;
+	struct tare_str label, shown_end;
+	const char *end;
+	int64_t device, t_ns; /* -1: none */
+	uint64_t used;
+	int64_t need;
+	bool has_ended;
+	struct tare_rank_ledger rank;
+	struct tare_rank_row of;
+};
+
 enum column {
 	AT,
 	RANK,
@@ -25,6 +37,7 @@ enum column {
 	ELASTIC = PART + TARE_RANK_PART_NR,
 	NEED,
 	END,
+	SHOWN_END,
 	CODE,
 	OOM,
 	END_NS,
@@ -35,41 +48,41 @@ enum column {
 	COLUMN_NR
 };
 
+#define SAID .unknown = TARE_UNKNOWN_NEGATIVE
+
 static const struct tare_column columns[COLUMN_NR] = {
-	[AT] = TARE_LOOSE("at", NULL, TEXT),
-	[RANK] = TARE_LOOSE("rank", "RANK", COUNT),
-	[LABEL] = TARE_LOOSE("label", NULL, TEXT),
-	[ATTEMPT] = TARE_LOOSE("attempt", "ATTEMPT", COUNT),
-	[JOB] = TARE_LOOSE("job", "JOB", TEXT),
-	[HOST] = TARE_LOOSE("host", "HOST", TEXT),
-	[LOCAL] = TARE_LOOSE("local_rank", "LOCAL", COUNT),
-	[PID] = TARE_LOOSE("pid", NULL, COUNT),
-	[DEVICE] = TARE_LOOSE("device", "GPU", COUNT),
-	[T] = TARE_LOOSE("t_ns", "AT", DURATION),
-	[USED] = TARE_LOOSE("device_used_bytes", "GPU USED", BYTES),
-	[BYTES] = TARE_LOOSE("bytes", "OWN", BYTES),
-#define X(KEY, NAME, HEAD) [PART + TARE_RANK_PART_##KEY] = TARE_LOOSE(NAME, HEAD, BYTES),
+	[AT] = TARE_COLUMN(row, at, "at", NULL, TEXT),
+	[RANK] = TARE_COLUMN(row, rank.rank, "rank", "RANK", COUNT),
+	[LABEL] = TARE_COLUMN(row, label, "label", NULL, TEXT),
+	[ATTEMPT] = TARE_COLUMN(row, rank.attempt, "attempt", "ATTEMPT", COUNT),
+	[JOB] = TARE_COLUMN(row, job, "job", "JOB", TEXT),
+	[HOST] = TARE_COLUMN(row, host, "host", "HOST", TEXT),
+	[LOCAL] = TARE_COLUMN(row, rank.local, "local_rank", "LOCAL", COUNT, SAID),
+	[PID] = TARE_COLUMN(row, rank.pid, "pid", NULL, COUNT),
+	[DEVICE] = TARE_COLUMN(row, device, "device", "GPU", COUNT, SAID),
+	[T] = TARE_COLUMN(row, t_ns, "t_ns", "AT", DURATION, SAID),
+	[USED] = TARE_COLUMN(row, used, "device_used_bytes", "GPU USED", BYTES,
+			     .unknown = TARE_UNKNOWN_HUGE),
+	[BYTES] = TARE_COLUMN(row, of.bytes, "bytes", "OWN", BYTES),
+#define X(KEY, NAME, HEAD)                                                                         \
+	[PART + TARE_RANK_PART_##KEY] =                                                            \
+		TARE_COLUMN(row, of.part[TARE_RANK_PART_##KEY], NAME, HEAD, BYTES),
 	TARE_RANK_PART_MAP(X)
 #undef X
-		[ELASTIC] = TARE_LOOSE("elastic_bytes", "ELASTIC", BYTES),
-	[NEED] = TARE_LOOSE("need_bytes", "NEED", BYTES),
-	[END] = TARE_LOOSE("end", "END", TEXT),
-	[CODE] = TARE_LOOSE("code", NULL, COUNT),
-	[OOM] = TARE_LOOSE("oom_killer", NULL, FLAG),
-	[END_NS] = TARE_LOOSE("end_ns", NULL, DURATION),
-	[FIRST] = TARE_LOOSE("failed_first", NULL, FLAG),
-	[COUNT] = TARE_LOOSE("count", NULL, COUNT),
-	[EVIDENCE] = TARE_LOOSE("evidence", NULL, TEXT),
-	[DRIVER_NS] = TARE_LOOSE("driver_ns", NULL, DURATION),
+		[ELASTIC] = TARE_COLUMN(row, of.elastic, "elastic_bytes", "ELASTIC", BYTES),
+	[NEED] = TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES),
+	[END] = TARE_COLUMN(row, end, "end", NULL, TEXT),
+	[SHOWN_END] = TARE_COLUMN(row, shown_end, NULL, "END", TEXT),
+	[CODE] = TARE_COLUMN(row, rank.code, "code", NULL, COUNT, SAID),
+	[OOM] = TARE_COLUMN(row, rank.is_oom, "oom_killer", NULL, FLAG),
+	[END_NS] = TARE_COLUMN(row, rank.end_ns, "end_ns", NULL, DURATION,
+			       .when = TARE_WHEN(row, has_ended)),
+	[FIRST] = TARE_COLUMN(row, rank.is_first, "failed_first", NULL, FLAG),
+	[COUNT] = TARE_COLUMN(row, of.count, "count", NULL, COUNT),
+	[EVIDENCE] =
+		TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	[DRIVER_NS] = TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION),
 };
-
-static void add_if_known(struct tare_emit *e, int64_t v)
-{
-	if (v < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, v);
-}
 
 static const char *end_name(enum tare_rank_end end)
 {
@@ -81,102 +94,29 @@ static const char *end_name(enum tare_rank_end end)
 	return names[end];
 }
 
-static void add_end(struct tare_emit *e, const struct tare_rank_ledger *r)
+static void add_row(struct tare_emit *e, const struct tare_ledger *ledger,
+		    const struct tare_rank_row *of)
 {
-	struct tare_str text = { 0 };
+	const struct tare_rank_ledger *r = of->rank;
+	const struct tare_device_ledger *d = of->device;
+	struct row row = { .at = ledger->at,
+			   .job = r->job[0] ? r->job : NULL,
+			   .host = r->host,
+			   .end = end_name(r->end),
+			   .device = d ? d->index : -1,
+			   .t_ns = d ? d->t_ns : -1,
+			   .used = d ? d->used : UINT64_MAX,
+			   .need = of->bytes - of->elastic,
+			   .has_ended = r->end != TARE_RANK_RUNS,
+			   .rank = *r,
+			   .of = *of };
 
-	if (e->format != TARE_EMIT_TEXT) {
-		tare_emit_cell_text(e, end_name(r->end));
-		return;
-	}
-	tare_rank_end_text(&text, r);
-	tare_emit_cell_textf(e, "%s%s", tare_str_text(&text), r->is_first ? "  first" : "");
-	tare_str_free(&text);
-}
-
-static void add_cell(struct tare_emit *e, int column, const struct tare_ledger *ledger,
-		     const struct tare_rank_row *row)
-{
-	const struct tare_rank_ledger *r = row->rank;
-	const struct tare_device_ledger *d = row->device;
-
-	switch (column) {
-	case AT:
-		tare_emit_cell_text(e, ledger->at);
-		return;
-	case RANK:
-		tare_emit_cell_int(e, r->rank);
-		return;
-	case LABEL:
-		tare_emit_cell_textf(e, "rank %d", r->rank);
-		return;
-	case ATTEMPT:
-		tare_emit_cell_int(e, r->attempt);
-		return;
-	case JOB:
-		tare_emit_cell_text(e, r->job[0] ? r->job : NULL);
-		return;
-	case HOST:
-		tare_emit_cell_text(e, r->host);
-		return;
-	case LOCAL:
-		add_if_known(e, r->local);
-		return;
-	case PID:
-		tare_emit_cell_int(e, r->pid);
-		return;
-	case DEVICE:
-		add_if_known(e, d ? d->index : -1);
-		return;
-	case T:
-		add_if_known(e, d ? d->t_ns : -1);
-		return;
-	case USED:
-		if (d && d->used != UINT64_MAX)
-			tare_emit_cell_uint(e, d->used);
-		else
-			tare_emit_cell_unknown(e);
-		return;
-	case BYTES:
-		tare_emit_cell_int(e, row->bytes);
-		return;
-	case ELASTIC:
-		tare_emit_cell_int(e, row->elastic);
-		return;
-	case NEED:
-		tare_emit_cell_int(e, row->bytes - row->elastic);
-		return;
-	case END:
-		add_end(e, r);
-		return;
-	case CODE:
-		add_if_known(e, r->code);
-		return;
-	case OOM:
-		tare_emit_cell_int(e, r->is_oom);
-		return;
-	case END_NS:
-		if (r->end == TARE_RANK_RUNS)
-			tare_emit_cell_unknown(e);
-		else
-			tare_emit_cell_int(e, r->end_ns);
-		return;
-	case FIRST:
-		tare_emit_cell_int(e, r->is_first);
-		return;
-	case COUNT:
-		tare_emit_cell_uint(e, row->count);
-		return;
-	case EVIDENCE:
-		tare_emit_cell_text(e, tare_evidence_name(row->evidence));
-		return;
-	case DRIVER_NS:
-		tare_emit_cell_uint(e, row->driver_ns);
-		return;
-	default:
-		tare_emit_cell_int(e, row->part[column - PART]);
-		return;
-	}
+	tare_str_addf(&row.label, "rank %d", r->rank);
+	tare_rank_end_text(&row.shown_end, r);
+	tare_str_add(&row.shown_end, r->is_first ? "  first" : "");
+	tare_emit_add(e, &row);
+	tare_str_free(&row.label);
+	tare_str_free(&row.shown_end);
 }
 
 /* On the screen a column that says the same of every rank, or nothing, only takes room. */
@@ -197,68 +137,60 @@ static bool is_shown(int column, const struct tare_rank_rows *rows)
 	       (column < PART || column > NEED);
 }
 
-static size_t choose(int *chosen, struct tare_column *out, enum tare_emit_format format,
-		     const struct tare_rank_rows *rows)
+static size_t choose(struct tare_column *out, const struct tare_rank_rows *rows)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < COLUMN_NR; i++) {
-		if (format == TARE_EMIT_TEXT && (!columns[i].head || !is_shown(i, rows)))
-			continue;
-		out[n] = columns[i];
-		chosen[n++] = i;
-	}
+	for (int i = 0; i < COLUMN_NR; i++)
+		if (columns[i].head && is_shown(i, rows))
+			out[n++] = columns[i];
 	return n;
 }
 
-static void add_rows(struct tare_emit *e, const struct tare_ledger *ledger,
-		     const struct tare_rank_rows *rows, const int *chosen, size_t n)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		if (e->format == TARE_EMIT_TEXT && tare_rank_is_aside(rows, i))
-			continue;
-		for (size_t c = 0; c < n; c++)
-			add_cell(e, chosen[c], ledger, &rows->rows[i]);
-		tare_emit_row(e);
-	}
-}
+struct imbalance {
+	int64_t most_rank, least_rank;
+	const char *part;
+	struct tare_rank_spread of;
+};
 
-static void add_spread(struct tare_emit *e, const struct tare_rank_rows *rows)
-{
-	const struct tare_rank_ledger *last = rows->rows[rows->count - 1].rank;
-	struct tare_rank_spread s;
+static const struct tare_column imbalance_columns[] = {
+	TARE_COLUMN(imbalance, most_rank, "most_rank", NULL, COUNT),
+	TARE_COLUMN(imbalance, of.most_bytes, "most_bytes", NULL, BYTES),
+	TARE_COLUMN(imbalance, least_rank, "least_rank", NULL, COUNT),
+	TARE_COLUMN(imbalance, of.least_bytes, "least_bytes", NULL, BYTES),
+	TARE_COLUMN(imbalance, of.median_bytes, "median_bytes", NULL, BYTES),
+	TARE_COLUMN(imbalance, part, "part", NULL, TEXT),
+	TARE_COLUMN(imbalance, of.part_bytes, "part_bytes", NULL, BYTES),
+};
 
-	tare_rank_spread(&s, rows, last);
-	if (!s.most) {
-		tare_emit_null(e, "imbalance");
-		return;
+static void add_imbalance(struct tare_emit *e, const struct tare_rank_rows *rows)
+{
+	struct imbalance i = { 0 };
+	bool is_any;
+
+	tare_rank_spread(&i.of, rows, rows->rows[rows->count - 1].rank);
+	is_any = i.of.most != NULL;
+	if (is_any) {
+		i.most_rank = i.of.most->rank;
+		i.least_rank = i.of.least->rank;
+		i.part = i.of.part_bytes ? columns[PART + i.of.part].key : NULL;
 	}
-	tare_emit_open(e, "imbalance", '{');
-	tare_emit_int(e, "most_rank", s.most->rank);
-	tare_emit_int(e, "most_bytes", s.most_bytes);
-	tare_emit_int(e, "least_rank", s.least->rank);
-	tare_emit_int(e, "least_bytes", s.least_bytes);
-	tare_emit_int(e, "median_bytes", s.median_bytes);
-	tare_emit_str(e, "part", s.part_bytes ? columns[PART + s.part].key : NULL);
-	tare_emit_int(e, "part_bytes", s.part_bytes);
-	tare_emit_close(e);
+	tare_emit_object(e, "imbalance", TARE_COLUMNS(imbalance_columns), is_any ? &i : NULL);
 }
 
 static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	struct tare_column shown[COLUMN_NR];
 	struct tare_rank_rows rows = { 0 };
-	int chosen[COLUMN_NR];
-	size_t column_nr = choose(chosen, shown, e->format, &rows);
 
-	tare_emit_table(e, "rows", NULL, shown, column_nr);
+	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ask->ledger_nr; i++) {
 		tare_rank_rows_free(&rows);
 		tare_rank_rows_build(&rows, ask->ledgers[i]);
-		add_rows(e, ask->ledgers[i], &rows, chosen, column_nr);
+		for (size_t r = 0; r < rows.count; r++)
+			add_row(e, ask->ledgers[i], &rows.rows[r]);
 	}
 	tare_emit_table_end(e);
-	add_spread(e, &rows);
+	add_imbalance(e, &rows);
 	tare_rank_rows_free(&rows);
 }
 
@@ -278,13 +210,12 @@ static void add_table(struct tare_emit *e, const struct tare_ledger *ledger,
 {
 	struct tare_column shown[COLUMN_NR];
 	struct tare_str title = { 0 };
-	int chosen[COLUMN_NR];
-	size_t n;
 
 	add_title(&title, ledger);
-	n = choose(chosen, shown, TARE_EMIT_TEXT, rows);
-	tare_emit_table(e, "rows", tare_str_text(&title), shown, n);
-	add_rows(e, ledger, rows, chosen, n);
+	tare_emit_table(e, "rows", tare_str_text(&title), shown, choose(shown, rows));
+	for (size_t i = 0; i < rows->count; i++)
+		if (!tare_rank_is_aside(rows, i))
+			add_row(e, ledger, &rows->rows[i]);
 	tare_emit_table_end(e);
 	tare_str_free(&title);
 }

@@ -3,81 +3,57 @@
 
 #include "base/xalloc.h"
 
-#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-/* Behind the columns of parameters and works, which each sweep has of its own. */
+struct row {
+	struct tare_str status;
+	struct tare_summary_cell of;
+	const char *values[]; /* of the parameters, which each sweep has of its own */
+};
+
+#define SAID .unknown = TARE_UNKNOWN_NEGATIVE
+
+static const struct tare_column label = TARE_COLUMN(row, of.label, "label", NULL, TEXT);
+
+/* Behind the label and the parameters. */
 static const struct tare_column fixed[] = {
-	TARE_LOOSE("status", NULL, TEXT),
-	TARE_LOOSE("runs", NULL, COUNT),
-	TARE_LOOSE("ok", NULL, COUNT),
-	TARE_LOOSE("oom", NULL, COUNT),
-	TARE_LOOSE("failed", NULL, COUNT),
-	TARE_LOOSE("timeout", NULL, COUNT),
-	TARE_LOOSE("seconds", NULL, NUMBER),
-	TARE_LOOSE("seconds_sd", NULL, NUMBER),
-	TARE_LOOSE("whole_seconds", NULL, NUMBER),
-	TARE_LOOSE("peak_bytes", NULL, BYTES),
-	TARE_LOOSE("need_bytes", NULL, BYTES),
-	TARE_LOOSE("elastic_bytes", NULL, BYTES),
-	TARE_LOOSE("left_bytes", NULL, BYTES),
-	TARE_LOOSE("unexplained_bytes", NULL, BYTES),
-	TARE_LOOSE("refused", NULL, COUNT),
-	TARE_LOOSE("retries", NULL, COUNT),
-	TARE_LOOSE("retry_seconds", NULL, NUMBER),
-	TARE_LOOSE("driver_seconds", NULL, NUMBER),
-	TARE_LOOSE("rate", NULL, NUMBER),
-	TARE_LOOSE("speedup", NULL, NUMBER),
-	TARE_LOOSE("hours", NULL, NUMBER),
+	TARE_COLUMN(row, status, "status", NULL, TEXT),
+	TARE_COLUMN(row, of.runs, "runs", NULL, COUNT),
+	TARE_COLUMN(row, of.ended[TARE_RUN_OK], "ok", NULL, COUNT),
+	TARE_COLUMN(row, of.ended[TARE_RUN_OOM], "oom", NULL, COUNT),
+	TARE_COLUMN(row, of.ended[TARE_RUN_FAILED], "failed", NULL, COUNT),
+	TARE_COLUMN(row, of.ended[TARE_RUN_TIMEOUT], "timeout", NULL, COUNT),
+	TARE_COLUMN(row, of.seconds, "seconds", NULL, NUMBER),
+	TARE_COLUMN(row, of.sd, "seconds_sd", NULL, NUMBER),
+	TARE_COLUMN(row, of.whole, "whole_seconds", NULL, NUMBER),
+	TARE_COLUMN(row, of.peak, "peak_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(row, of.need, "need_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(row, of.elastic, "elastic_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(row, of.left, "left_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(row, of.unexplained, "unexplained_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.refused, "refused", NULL, COUNT),
+	TARE_COLUMN(row, of.retries, "retries", NULL, COUNT),
+	TARE_COLUMN(row, of.retry_seconds, "retry_seconds", NULL, NUMBER),
+	TARE_COLUMN(row, of.driver_seconds, "driver_seconds", NULL, NUMBER),
+	TARE_COLUMN(row, of.rate, "rate", NULL, NUMBER),
+	TARE_COLUMN(row, of.speedup, "speedup", NULL, NUMBER),
+	TARE_COLUMN(row, of.hours, "hours", NULL, NUMBER),
 };
 enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
-
-static void add_number(struct tare_emit *e, double v)
-{
-	if (isnan(v))
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_number(e, v);
-}
-
-static void add_bytes(struct tare_emit *e, int64_t v)
-{
-	if (v < 0)
-		tare_emit_cell_unknown(e);
-	else
-		tare_emit_cell_int(e, v);
-}
 
 static void add_cell(struct tare_emit *e, const struct tare_summary *s,
 		     const struct tare_summary_cell *c)
 {
-	struct tare_str status = { 0 };
+	struct row *row = tare_xcalloc(1, sizeof(*row) + s->param_nr * sizeof(row->values[0]));
 
-	tare_emit_cell_text(e, c->label);
+	row->of = *c;
 	for (size_t i = 0; i < s->param_nr; i++)
-		tare_emit_cell_text(e, c->values[i]);
-	tare_sweep_add_status(&status, c);
-	tare_emit_cell_text(e, tare_str_text(&status));
-	tare_str_free(&status);
-	tare_emit_cell_int(e, c->runs);
-	for (int i = TARE_RUN_OK; i <= TARE_RUN_TIMEOUT; i++)
-		tare_emit_cell_int(e, c->ended[i]);
-	add_number(e, c->seconds);
-	add_number(e, c->sd);
-	add_number(e, c->whole);
-	add_bytes(e, c->peak);
-	add_bytes(e, c->need);
-	add_bytes(e, c->elastic);
-	add_bytes(e, c->left);
-	tare_emit_cell_int(e, c->unexplained);
-	tare_emit_cell_int(e, c->refused);
-	tare_emit_cell_int(e, c->retries);
-	add_number(e, c->retry_seconds);
-	add_number(e, c->driver_seconds);
-	add_number(e, c->rate);
-	add_number(e, c->speedup);
-	add_number(e, c->hours);
-	tare_emit_row(e);
+		row->values[i] = c->values[i];
+	tare_sweep_add_status(&row->status, c);
+	tare_emit_add(e, row);
+	tare_str_free(&row->status);
+	free(row);
 }
 
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
@@ -85,9 +61,14 @@ void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
 	struct tare_column *columns = tare_xcalloc(s->param_nr + FIXED + 1, sizeof(*columns));
 	size_t n = 0;
 
-	columns[n++] = (struct tare_column)TARE_LOOSE("label", NULL, TEXT);
+	columns[n++] = label;
 	for (size_t i = 0; i < s->param_nr; i++)
-		columns[n++] = (struct tare_column)TARE_LOOSE(s->params[i].name, NULL, TEXT);
+		columns[n++] = (struct tare_column){
+			.key = s->params[i].name,
+			.kind = TARE_COL_TEXT,
+			.type = TARE_FIELD_TEXT,
+			.offset = offsetof(struct row, values) + i * sizeof(const char *),
+		};
 	for (size_t i = 0; i < FIXED; i++)
 		columns[n++] = fixed[i];
 	tare_emit_uint(e, "tare", 1);
