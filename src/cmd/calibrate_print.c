@@ -46,99 +46,104 @@ static enum verdict compare(const struct tare_calibrate_shown *shown, enum tare_
 	return value >= c->keys[key].low && value <= c->keys[key].high ? SAME : DIFFERS;
 }
 
-static const struct tare_column columns[] = {
-	TARE_LOOSE("constant", "CONSTANT", TEXT),
-	TARE_LOOSE(NULL, "measured", TEXT),
-	TARE_LOOSE("state", NULL, TEXT),
-	TARE_LOOSE("value", NULL, COUNT),
-	TARE_LOOSE("text", NULL, TEXT),
-	TARE_LOOSE("low", NULL, COUNT),
-	TARE_LOOSE("high", NULL, COUNT),
-	TARE_LOOSE("readings", NULL, COUNT),
-	TARE_LOOSE(NULL, "profile", TEXT),
-	TARE_LOOSE("profile_value", NULL, COUNT),
-	TARE_LOOSE("profile_text", NULL, TEXT),
-	TARE_LOOSE("differs", NULL, FLAG),
-	TARE_LOOSE(NULL, "", TEXT),
-	TARE_LOOSE("why", "by", TEXT),
+struct row {
+	const char *constant, *state;
+	const char *measured, *text; /* as people read it; for scripts, where it is a text */
+	bool has_value, has_range, is_measured;
+	uint64_t value, low, high;
+	int readings;
+	const char *profile, *profile_text;
+	bool has_profile_value, has_verdict, differs;
+	uint64_t profile_value;
+	const char *verdict;
+	struct tare_str why;
 };
 
-static void emit_value(struct tare_emit *e, const struct tare_profile *profile,
-		       enum tare_profile_key key)
-{
-	char text[TARE_PROFILE_TEXT_MAX];
+#define RANGE .when = TARE_WHEN(row, has_range)
 
-	if (is_text(key)) {
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_text(e, tare_profile_format(profile, key, text));
-		return;
-	}
-	tare_emit_cell_uint(e, tare_profile_number(profile, key));
-	tare_emit_cell_unknown(e);
-}
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, constant, "constant", "CONSTANT", TEXT),
+	TARE_COLUMN(row, measured, NULL, "measured", TEXT),
+	TARE_COLUMN(row, state, "state", NULL, TEXT),
+	TARE_COLUMN(row, value, "value", NULL, COUNT, .when = TARE_WHEN(row, has_value)),
+	TARE_COLUMN(row, text, "text", NULL, TEXT),
+	TARE_COLUMN(row, low, "low", NULL, COUNT, RANGE),
+	TARE_COLUMN(row, high, "high", NULL, COUNT, RANGE),
+	TARE_COLUMN(row, readings, "readings", NULL, COUNT, .when = TARE_WHEN(row, is_measured)),
+	TARE_COLUMN(row, profile, NULL, "profile", TEXT),
+	TARE_COLUMN(row, profile_value, "profile_value", NULL, COUNT,
+		    .when = TARE_WHEN(row, has_profile_value)),
+	TARE_COLUMN(row, profile_text, "profile_text", NULL, TEXT),
+	TARE_COLUMN(row, differs, "differs", NULL, FLAG, .when = TARE_WHEN(row, has_verdict)),
+	TARE_COLUMN(row, verdict, NULL, "", TEXT),
+	TARE_COLUMN(row, why, "why", "by", TEXT),
+};
 
-static void emit_measured(struct tare_emit *e, const struct tare_calibration *c,
-			  enum tare_profile_key key)
+static void set_measured(struct row *row, const struct tare_calibration *c,
+			 enum tare_profile_key key, char text[static TARE_PROFILE_TEXT_MAX])
 {
 	const struct tare_calibrate_key *about = &c->keys[key];
-	char text[TARE_PROFILE_TEXT_MAX];
 
-	tare_emit_cell_text(e, is_measured(c, key) ? tare_profile_format(&c->profile, key, text)
-						   : NULL);
-	tare_emit_cell_text(e, states[about->state]);
-	if (!is_measured(c, key)) {
-		for (int i = 0; i < 5; i++)
-			tare_emit_cell_unknown(e);
+	row->state = states[about->state];
+	row->is_measured = is_measured(c, key);
+	if (!row->is_measured)
+		return;
+	row->measured = tare_profile_format(&c->profile, key, text);
+	row->readings = about->readings;
+	if (is_text(key)) {
+		row->text = row->measured;
 		return;
 	}
-	emit_value(e, &c->profile, key);
-	if (is_text(key)) {
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
-	} else {
-		tare_emit_cell_uint(e, about->low);
-		tare_emit_cell_uint(e, about->high);
-	}
-	tare_emit_cell_int(e, about->readings);
+	row->has_value = row->has_range = true;
+	row->value = tare_profile_number(&c->profile, key);
+	row->low = about->low;
+	row->high = about->high;
 }
 
-static void emit_compared(struct tare_emit *e, const struct tare_calibrate_shown *shown,
-			  enum tare_profile_key key)
+static void set_compared(struct row *row, const struct tare_calibrate_shown *shown,
+			 enum tare_profile_key key, char text[static TARE_PROFILE_TEXT_MAX])
 {
 	enum verdict verdict = compare(shown, key);
-	char text[TARE_PROFILE_TEXT_MAX];
 
-	if (!shown->compared || tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN) {
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
-	} else {
-		tare_emit_cell_text(e, tare_profile_format(shown->compared, key, text));
-		emit_value(e, shown->compared, key);
-	}
-	if (verdict == NONE)
-		tare_emit_cell_unknown(e);
+	row->has_verdict = verdict != NONE;
+	row->differs = verdict == DIFFERS;
+	row->verdict = verdict == SAME ? "same" : verdict == DIFFERS ? "DIFFERS" : "";
+	if (!shown->compared || tare_profile_rows[key].how == TARE_PROFILE_HOW_GIVEN)
+		return;
+	row->profile = tare_profile_format(shown->compared, key, text);
+	row->has_profile_value = !is_text(key);
+	if (row->has_profile_value)
+		row->profile_value = tare_profile_number(shown->compared, key);
 	else
-		tare_emit_cell_int(e, verdict == DIFFERS);
-	tare_emit_cell_text(e, verdict == SAME ? "same" : verdict == DIFFERS ? "DIFFERS" : "");
+		row->profile_text = row->profile;
 }
 
 /* "2352 … 2367: 82 graphs …" */
-static void emit_why(struct tare_emit *e, const struct tare_calibration *c,
-		     enum tare_profile_key key)
+static void add_why(struct tare_str *out, const struct tare_calibration *c,
+		    enum tare_profile_key key, bool is_for_people)
 {
 	const struct tare_calibrate_key *about = &c->keys[key];
 	char low[TARE_PROFILE_TEXT_MAX], high[TARE_PROFILE_TEXT_MAX];
 
-	if (e->format == TARE_EMIT_TEXT && is_range(c, key))
-		tare_emit_cell_textf(e, "%s to %s: %s",
-				     tare_profile_format_number(key, about->low, low),
-				     tare_profile_format_number(key, about->high, high),
-				     about->why);
-	else if (e->format == TARE_EMIT_TEXT && about->state > TARE_CALIBRATE_GIVEN)
-		tare_emit_cell_textf(e, "not measured: %s", about->why);
-	else
-		tare_emit_cell_text(e, about->why);
+	if (is_for_people && is_range(c, key))
+		tare_str_addf(out, "%s to %s: ", tare_profile_format_number(key, about->low, low),
+			      tare_profile_format_number(key, about->high, high));
+	else if (is_for_people && about->state > TARE_CALIBRATE_GIVEN)
+		tare_str_add(out, "not measured: ");
+	tare_str_add(out, about->why);
+}
+
+static void add_row(struct tare_emit *e, const struct tare_calibrate_shown *shown,
+		    enum tare_profile_key key)
+{
+	char measured[TARE_PROFILE_TEXT_MAX], profile[TARE_PROFILE_TEXT_MAX];
+	struct row row = { .constant = tare_profile_rows[key].name };
+
+	set_measured(&row, shown->calibration, key, measured);
+	set_compared(&row, shown, key, profile);
+	add_why(&row.why, shown->calibration, key, e->format == TARE_EMIT_TEXT);
+	tare_emit_add(e, &row);
+	tare_str_free(&row.why);
 }
 
 static size_t count_state(const struct tare_calibration *c, enum tare_calibrate_state state)
@@ -181,16 +186,11 @@ void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *show
 	tare_emit_str(&e, "weighed_with", c->scale);
 	tare_emit_int(&e, "duration_ns", c->ns);
 	tare_emit_str(&e, "compared_with", shown->compared ? shown->compared_path : NULL);
-	tare_emit_table(&e, "constants", c->profile.name, columns,
-			sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(&e, "constants", c->profile.name, TARE_COLUMNS(columns));
 	for (int i = 0; i < TARE_PROFILE_KEYS; i++) {
 		enum tare_profile_key key = (enum tare_profile_key)i;
 
-		tare_emit_cell_text(&e, tare_profile_rows[key].name);
-		emit_measured(&e, c, key);
-		emit_compared(&e, shown, key);
-		emit_why(&e, c, key);
-		tare_emit_row(&e);
+		add_row(&e, shown, key);
 		shown->differences += compare(shown, key) == DIFFERS;
 	}
 	tare_emit_table_end(&e);

@@ -103,23 +103,27 @@ static void write_text(struct tare_str *out, const struct tare_doctor *d,
 		tare_text_to_ascii(out, 0);
 }
 
+struct row {
+	const char *status, *check, *text;
+};
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, status, "status", NULL, TEXT),
+	TARE_COLUMN(row, check, "check", NULL, TEXT),
+	TARE_COLUMN(row, text, "text", NULL, TEXT),
+};
+
 static void write_json(struct tare_str *out, const struct tare_doctor *d)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("status", "", TEXT),
-		TARE_LOOSE("check", "", TEXT),
-		TARE_LOOSE("text", "", TEXT),
-	};
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, out);
 	tare_emit_uint(&e, "tare", 1);
-	tare_emit_table(&e, "checks", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(&e, "checks", NULL, TARE_COLUMNS(columns));
 	for (size_t i = 0; i < d->count; i++) {
-		tare_emit_cell_text(&e, names[d->findings[i].status]);
-		tare_emit_cell_text(&e, d->findings[i].check);
-		tare_emit_cell_text(&e, d->findings[i].text);
-		tare_emit_row(&e);
+		const struct tare_doctor_finding *f = &d->findings[i];
+
+		tare_emit_add(&e, &(struct row){ names[f->status], f->check, f->text });
 	}
 	tare_emit_table_end(&e);
 	tare_emit_end(&e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json.h"
+#include "base/emit.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -197,55 +197,73 @@ static size_t mounts_of(const struct environment *env, struct mount mounts[3])
 	return n;
 }
 
-static void write_pod(struct tare_json *j, const struct environment *env)
+static void add_host_path(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct mount *mount = row;
+
+	tare_emit_open(e, key, '{');
+	tare_emit_str(e, "path", mount->outside);
+	tare_emit_close(e);
+}
+
+struct pod_variable {
+	const char *name, *value;
+};
+
+static const struct tare_column variable_columns[] = {
+	TARE_COLUMN(pod_variable, name, "name", NULL, TEXT),
+	TARE_COLUMN(pod_variable, value, "value", NULL, TEXT),
+};
+
+static const struct tare_column mount_columns[] = {
+	TARE_COLUMN(mount, name, "name", NULL, TEXT),
+	TARE_COLUMN(mount, inside, "mountPath", NULL, TEXT),
+	TARE_COLUMN(mount, is_readonly, "readOnly", NULL, FLAG),
+};
+
+static const struct tare_column volume_columns[] = {
+	TARE_COLUMN(mount, name, "name", NULL, TEXT),
+	TARE_NESTED("hostPath", add_host_path),
+};
+
+static void write_mounts(struct tare_emit *e, const char *key, const struct tare_column *columns,
+			 size_t count, const struct environment *env)
 {
 	struct mount mounts[3];
 	size_t n = mounts_of(env, mounts);
 
-	tare_json_open(j, "pod", '{');
-	tare_json_open(j, "env", '[');
-	for (size_t i = 0; i < env->count; i++) {
-		tare_json_open(j, NULL, '{');
-		tare_json_str(j, "name", env->items[i].name);
-		tare_json_str(j, "value", env->items[i].inside);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
-	tare_json_open(j, "volumeMounts", '[');
-	for (size_t i = 0; i < n; i++) {
-		tare_json_open(j, NULL, '{');
-		tare_json_str(j, "name", mounts[i].name);
-		tare_json_str(j, "mountPath", mounts[i].inside);
-		tare_json_bool(j, "readOnly", mounts[i].is_readonly);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
-	tare_json_open(j, "volumes", '[');
-	for (size_t i = 0; i < n; i++) {
-		tare_json_open(j, NULL, '{');
-		tare_json_str(j, "name", mounts[i].name);
-		tare_json_open(j, "hostPath", '{');
-		tare_json_str(j, "path", mounts[i].outside);
-		tare_json_close(j);
-		tare_json_close(j);
-	}
-	tare_json_close(j);
-	tare_json_close(j);
+	tare_emit_table(e, key, NULL, columns, count);
+	for (size_t i = 0; i < n; i++)
+		tare_emit_add(e, &mounts[i]);
+	tare_emit_table_end(e);
+}
+
+static void write_pod(struct tare_emit *e, const struct environment *env)
+{
+	tare_emit_open(e, "pod", '{');
+	tare_emit_table(e, "env", NULL, TARE_COLUMNS(variable_columns));
+	for (size_t i = 0; i < env->count; i++)
+		tare_emit_add(e,
+			      &(struct pod_variable){ env->items[i].name, env->items[i].inside });
+	tare_emit_table_end(e);
+	write_mounts(e, "volumeMounts", TARE_COLUMNS(mount_columns), env);
+	write_mounts(e, "volumes", TARE_COLUMNS(volume_columns), env);
+	tare_emit_close(e);
 }
 
 static void write_json(struct tare_str *out, const struct environment *env)
 {
-	struct tare_json j = { .out = out, .is_pretty = true };
+	struct tare_emit e;
 
-	tare_json_open(&j, NULL, '{');
-	tare_json_u64(&j, "tare", 1);
-	tare_json_str(&j, "recording", env->recording);
-	tare_json_open(&j, "variables", '{');
+	tare_emit_begin(&e, TARE_EMIT_JSON, out);
+	tare_emit_uint(&e, "tare", 1);
+	tare_emit_str(&e, "recording", env->recording);
+	tare_emit_open(&e, "variables", '{');
 	for (size_t i = 0; i < env->count; i++)
-		tare_json_str(&j, env->items[i].name, env->items[i].outside);
-	tare_json_close(&j);
-	write_pod(&j, env);
-	tare_json_close(&j);
+		tare_emit_str(&e, env->items[i].name, env->items[i].outside);
+	tare_emit_close(&e);
+	write_pod(&e, env);
+	tare_emit_end(&e);
 	tare_str_add_char(out, '\n');
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/xalloc.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +55,43 @@ static void print_laws(struct tare_emit *e, const struct tare_problem *p,
 	tare_emit_close(e);
 }
 
+static const struct tare_column error_columns[] = {
+	TARE_COLUMN(tare_fitted, mean_error, "mean_error", NULL, NUMBER),
+	TARE_COLUMN(tare_fitted, error, "error_90", NULL, NUMBER),
+	TARE_COLUMN(tare_fitted, step, "step", NULL, NUMBER),
+	TARE_COLUMN(tare_fitted, is_stairs, "rounded_up", NULL, FLAG),
+};
+
+struct finding {
+	const char *kind, *text;
+	struct tare_fit_finding of;
+};
+
+static const struct tare_column finding_columns[] = {
+	TARE_COLUMN(finding, of.param, "param", NULL, TEXT),
+	TARE_COLUMN(finding, kind, "kind", NULL, TEXT),
+	TARE_COLUMN(finding, of.is_assumed, "assumed", NULL, FLAG),
+	TARE_COLUMN(finding, of.per_step, "per_step", NULL, NUMBER),
+	TARE_COLUMN(finding, text, "text", NULL, TEXT),
+};
+
+/* On the screen a line for each. */
+static void print_findings(struct tare_emit *e, const struct tare_fit_report *told)
+{
+	if (e->format == TARE_EMIT_JSON)
+		tare_emit_table(e, "findings", NULL, TARE_COLUMNS(finding_columns));
+	for (size_t i = 0; i < told->finding_count; i++) {
+		const struct tare_fit_finding *g = &told->findings[i];
+
+		if (e->format == TARE_EMIT_JSON)
+			tare_emit_add(e,
+				      &(struct finding){ tare_finding_name(g->kind), g->text, *g });
+		tare_emit_note(e, "  %s", g->text);
+	}
+	if (e->format == TARE_EMIT_JSON)
+		tare_emit_table_end(e);
+}
+
 void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f)
 {
 	struct tare_fit_report told;
@@ -61,31 +100,12 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 	tare_emit_str(e, "target", p->target);
 	tare_emit_uint(e, "cells", p->data.row_count);
 	print_laws(e, p, f, &told);
-	if (e->format == TARE_EMIT_JSON) {
-		tare_json_number(&e->json, "mean_error", f->mean_error);
-		tare_json_number(&e->json, "error_90", f->error);
-		tare_json_number(&e->json, "step", f->step);
-		tare_emit_flag(e, "rounded_up", f->is_stairs);
-	}
+	tare_emit_members(e, TARE_COLUMNS(error_columns), f);
 	tare_emit_note(
 		e,
 		"%zu cells; each left out and predicted: wrong by %.2f %% on average, 9 of 10 by less than %.2f %%",
 		p->data.row_count, 100 * f->mean_error, 100 * f->error);
-	tare_emit_open(e, "findings", '[');
-	for (size_t i = 0; i < told.finding_count; i++) {
-		const struct tare_fit_finding *g = &told.findings[i];
-
-		tare_emit_open(e, NULL, '{');
-		tare_emit_str(e, "param", g->param);
-		tare_emit_str(e, "kind", tare_finding_name(g->kind));
-		tare_emit_flag(e, "assumed", g->is_assumed);
-		if (e->format == TARE_EMIT_JSON)
-			tare_json_number(&e->json, "per_step", g->per_step);
-		tare_emit_str(e, "text", g->text);
-		tare_emit_close(e);
-		tare_emit_note(e, "  %s", g->text);
-	}
-	tare_emit_close(e);
+	print_findings(e, &told);
 	tare_emit_open(e, "cautions", '[');
 	for (size_t i = 0; i < told.caution_count; i++) {
 		tare_emit_str(e, NULL, told.cautions[i]);
@@ -109,29 +129,34 @@ static void short_law(const struct tare_fit_report *told, struct tare_str *out)
 			      l + 1 == told->law_count ? ")" : "");
 }
 
+struct part {
+	const char *name;
+	uint64_t cells;
+	double error;
+	struct tare_str law;
+};
+
+static const struct tare_column part_columns[] = {
+	TARE_COLUMN(part, name, NULL, "WHAT", TEXT),
+	TARE_COLUMN(part, cells, NULL, "CELLS", COUNT),
+	TARE_COLUMN(part, error, NULL, "ERROR", PERCENT),
+	TARE_COLUMN(part, law, NULL, "LAW", TEXT),
+};
+
 static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE(NULL, "WHAT", TEXT),
-		TARE_LOOSE(NULL, "CELLS", COUNT),
-		TARE_LOOSE(NULL, "ERROR", PERCENT),
-		TARE_LOOSE(NULL, "LAW", TEXT),
-	};
-
-	tare_emit_table(e, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	tare_emit_table(e, NULL, NULL, TARE_COLUMNS(part_columns));
 	for (size_t i = 0; i < f->count; i++) {
 		const struct tare_forecast_part *part = &f->parts[i];
 		struct tare_fit_report told;
-		struct tare_str law = { 0 };
+		struct part row = { .name = part->name,
+				    .cells = part->problem.data.row_count,
+				    .error = part->fitted.mean_error };
 
 		tare_tell(&part->problem, &part->fitted, &told);
-		short_law(&told, &law);
-		tare_emit_cell_text(e, part->name);
-		tare_emit_cell_int(e, (int64_t)part->problem.data.row_count);
-		tare_emit_cell_number(e, part->fitted.mean_error);
-		tare_emit_cell_text(e, tare_str_text(&law));
-		tare_emit_row(e);
-		tare_str_free(&law);
+		short_law(&told, &row.law);
+		tare_emit_add(e, &row);
+		tare_str_free(&row.law);
 		tare_told_free(&told);
 	}
 	tare_emit_table_end(e);
@@ -169,15 +194,29 @@ static bool is_ours(const char *column)
 }
 
 /* A column of the table: its text for people, its value (a number where it is one) for programs. */
-static void print_cell(struct tare_emit *e, const char *text, bool is_number)
-{
-	double v;
+struct cell {
+	const char *text;
+	double number;
+	struct tare_str made; /* of which `text` is, or nothing */
+};
 
-	tare_emit_cell_text(e, text);
-	if (is_number && tare_table_number(text, &v))
-		tare_emit_cell_number(e, v);
-	else
-		tare_emit_cell_text(e, text);
+static struct tare_column column_of(const char *key, const char *head, size_t cell, bool is_number)
+{
+	return (struct tare_column){
+		.key = key,
+		.head = head,
+		.kind = is_number ? TARE_COL_NUMBER : TARE_COL_TEXT,
+		.type = is_number ? TARE_FIELD_DOUBLE : TARE_FIELD_TEXT,
+		.offset = cell * sizeof(struct cell) +
+			  (is_number ? offsetof(struct cell, number) : offsetof(struct cell, text)),
+	};
+}
+
+static void set_cell(struct cell *cell, const char *text)
+{
+	cell->text = text;
+	if (!text || !tare_table_number(text, &cell->number))
+		cell->number = NAN;
 }
 
 static bool is_numeric(const struct tare_table *t, size_t column)
@@ -193,19 +232,12 @@ static bool is_numeric(const struct tare_table *t, size_t column)
 	return true;
 }
 
-static void print_value(struct tare_emit *e, const struct tare_unit *unit, double v, bool is_known)
+static void set_value(struct cell *cell, const struct tare_unit *unit, double v, bool is_known)
 {
-	struct tare_str s = { 0 };
-
-	if (!is_known) {
-		tare_emit_cell_unknown(e);
-		tare_emit_cell_unknown(e);
-		return;
-	}
-	tare_unit_add(unit, v, &s);
-	tare_emit_cell_text(e, tare_str_text(&s));
-	tare_emit_cell_number(e, unit->is_bytes ? (double)(int64_t)(v + 0.5) : v);
-	tare_str_free(&s);
+	tare_str_cut(&cell->made, 0);
+	tare_unit_add(unit, is_known ? v : 0, &cell->made);
+	cell->text = is_known ? tare_str_text(&cell->made) : NULL;
+	cell->number = !is_known ? NAN : unit->is_bytes ? (double)(int64_t)(v + 0.5) : v;
 }
 
 static const char *assumption(const struct tare_problem *p, const struct tare_fitted *f,
@@ -232,34 +264,38 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	return tare_str_text(out);
 }
 
-void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
-			  const struct tare_table *cells)
+static const char *const ours[] = { "predicted", "low", "high" };
+
+/* In pairs: for people, for programs. Behind those of the table are ours, and what is assumed. */
+static size_t columns_of(struct tare_column *columns, const struct tare_table *cells, bool is_json)
 {
-	static const char *const ours[] = { "predicted", "low", "high" };
-	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count, used = 0;
-	struct tare_column *columns = tare_xcalloc(2 * n + 8, sizeof(*columns));
-	bool *is_number = tare_xcalloc(n + 1, sizeof(*is_number));
-	struct tare_str why = { 0 };
 
 	for (size_t c = 0; c < n; c++) {
 		if (is_ours(cells->columns[c]))
 			continue;
-		is_number[c] = is_numeric(cells, c);
-		columns[used++] = (struct tare_column)TARE_LOOSE(NULL, cells->columns[c], TEXT);
-		columns[used] = (struct tare_column)TARE_LOOSE(cells->columns[c], NULL, TEXT);
-		if (is_number[c])
-			columns[used].kind = TARE_COL_NUMBER;
-		used++;
+		columns[used++] = column_of(NULL, cells->columns[c], c, false);
+		columns[used++] = column_of(cells->columns[c], NULL, c, is_numeric(cells, c));
 	}
 	for (size_t i = 0; i < 3; i++) {
-		columns[used++] = (struct tare_column)TARE_LOOSE(NULL, ours[i], TEXT);
-		columns[used++] = (struct tare_column)TARE_LOOSE(ours[i], NULL, NUMBER);
+		columns[used++] = column_of(NULL, ours[i], n + i, false);
+		columns[used++] = column_of(ours[i], NULL, n + i, true);
 	}
-	columns[used++] =
-		(struct tare_column)TARE_LOOSE(e->format == TARE_EMIT_JSON ? "assumes" : NULL, "",
-					       TEXT);
-	tare_emit_table(e, "rows", NULL, columns, used);
+	columns[used++] = column_of(is_json ? "assumes" : NULL, "", n + 3, false);
+	return used;
+}
+
+void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
+			  const struct tare_table *cells)
+{
+	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
+	size_t n = cells->column_count;
+	struct tare_column *columns = tare_xcalloc(2 * n + 8, sizeof(*columns));
+	struct cell *row = tare_xcalloc(n + 4, sizeof(*row));
+	struct tare_str why = { 0 };
+
+	tare_emit_table(e, "rows", NULL, columns,
+			columns_of(columns, cells, e->format == TARE_EMIT_JSON));
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;
@@ -268,47 +304,54 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
 		const struct tare_forecast_part *p = &f->parts[part];
 
 		for (size_t c = 0; c < n; c++)
-			if (!is_ours(cells->columns[c]))
-				print_cell(e, tare_table_cell(cells, r, c), is_number[c]);
-		print_value(e, &unit, got.value, is_known);
-		print_value(e, &unit, got.low, is_known);
-		print_value(e, &unit, got.high, is_known);
-		tare_emit_cell_text(e, is_known ? assumption(&p->problem, &p->fitted, &got, &why)
-						: missing);
-		tare_emit_row(e);
+			set_cell(&row[c], tare_table_cell(cells, r, c));
+		set_value(&row[n], &unit, got.value, is_known);
+		set_value(&row[n + 1], &unit, got.low, is_known);
+		set_value(&row[n + 2], &unit, got.high, is_known);
+		row[n + 3].text =
+			is_known ? assumption(&p->problem, &p->fitted, &got, &why) : missing;
+		tare_emit_add(e, row);
 	}
 	tare_emit_table_end(e);
+	for (size_t i = 0; i < 3; i++)
+		tare_str_free(&row[n + i].made);
 	free(columns);
-	free(is_number);
+	free(row);
 	tare_str_free(&why);
 }
+
+struct term {
+	const char *target;
+	uint64_t law;
+	double coefficient;
+	struct tare_str of, only;
+};
+
+static const struct tare_column term_columns[] = {
+	TARE_COLUMN(term, target, "target", NULL, TEXT),
+	TARE_COLUMN(term, law, "law", NULL, COUNT),
+	TARE_COLUMN(term, coefficient, "coefficient", NULL, NUMBER),
+	TARE_COLUMN(term, of, "of", NULL, TEXT),
+	TARE_COLUMN(term, only, "only", NULL, TEXT),
+};
 
 void tare_fit_print_terms(struct tare_emit *e, const struct tare_problem *p,
 			  const struct tare_fitted *f)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("target", NULL, TEXT),        TARE_LOOSE("law", NULL, COUNT),
-		TARE_LOOSE("coefficient", NULL, NUMBER), TARE_LOOSE("of", NULL, TEXT),
-		TARE_LOOSE("only", NULL, TEXT),
-	};
-
-	tare_emit_table(e, "terms", NULL, columns, sizeof(columns) / sizeof(*columns));
+	tare_emit_table(e, "terms", NULL, TARE_COLUMNS(term_columns));
 	for (size_t l = 0; l < f->laws.count; l++)
 		for (size_t k = 0; k < f->laws.law[l].count; k++) {
 			const struct tare_term *t = &f->terms.items[f->laws.law[l].term[k]];
-			struct tare_str name = { 0 }, level = { 0 };
+			double coef = f->laws.law[l].coef[k];
+			struct term row = { .target = p->target,
+					    .law = l + 1,
+					    .coefficient = t->is_minus ? -coef : coef };
 
-			tare_term_name(&f->data, t, &name);
-			tare_term_levels(&f->data, t, &level);
-			tare_emit_cell_text(e, p->target);
-			tare_emit_cell_int(e, (int64_t)l + 1);
-			tare_emit_cell_number(e, t->is_minus ? -f->laws.law[l].coef[k]
-							     : f->laws.law[l].coef[k]);
-			tare_emit_cell_text(e, tare_str_text(&name));
-			tare_emit_cell_text(e, tare_str_text(&level));
-			tare_emit_row(e);
-			tare_str_free(&name);
-			tare_str_free(&level);
+			tare_term_name(&f->data, t, &row.of);
+			tare_term_levels(&f->data, t, &row.only);
+			tare_emit_add(e, &row);
+			tare_str_free(&row.of);
+			tare_str_free(&row.only);
 		}
 	tare_emit_table_end(e);
 }

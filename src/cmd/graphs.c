@@ -220,16 +220,23 @@ static void show_sizes(struct tare_emit *e, const struct sizes *sizes,
 	tare_str_free(&list);
 }
 
+struct row {
+	double above_all;
+	bool is_chosen;
+	struct tare_choose_plan of;
+};
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, of.graphs, "graphs", "graphs", COUNT),
+	TARE_COLUMN(row, of.cost, "mean_cost", "mean cost", NUMBER),
+	TARE_COLUMN(row, above_all, "above_all", "above all sizes", PERCENT),
+	TARE_COLUMN(row, of.padding, "padding", "rows padded", PERCENT),
+	TARE_COLUMN(row, is_chosen, "is_chosen", "chosen", FLAG),
+};
+
 static void show(const struct options *o, const struct sizes *sizes,
 		 const struct tare_choose_plan *plans, size_t count, struct tare_str *out)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("graphs", "graphs", COUNT),
-		TARE_LOOSE("mean_cost", "mean cost", NUMBER),
-		TARE_LOOSE("above_all", "above all sizes", PERCENT),
-		TARE_LOOSE("padding", "rows padded", PERCENT),
-		TARE_LOOSE("is_chosen", "chosen", FLAG),
-	};
 	double all = cost_of_all(sizes);
 	size_t chosen = pick(plans, count, o, all), i;
 	struct tare_emit e;
@@ -241,16 +248,13 @@ static void show(const struct options *o, const struct sizes *sizes,
 			out);
 	tare_emit_uint(&e, "tare", 1);
 	show_sizes(&e, sizes, &plans[chosen]);
-	tare_emit_table(&e, "plans", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(&e, "plans", NULL, TARE_COLUMNS(columns));
 	for (i = 0; i < count; i++) {
 		if ((i + 1) & i && i != chosen && i != count - 1)
 			continue; /* the curve is smooth: powers of two show it */
-		tare_emit_cell_int(&e, (int64_t)plans[i].graphs);
-		tare_emit_cell_number(&e, plans[i].cost);
-		tare_emit_cell_number(&e, plans[i].cost / all - 1);
-		tare_emit_cell_number(&e, plans[i].padding);
-		tare_emit_cell_int(&e, i == chosen);
-		tare_emit_row(&e);
+		tare_emit_add(&e, &(struct row){ .above_all = plans[i].cost / all - 1,
+						 .is_chosen = i == chosen,
+						 .of = plans[i] });
 	}
 	tare_emit_table_end(&e);
 	tare_emit_end(&e);

@@ -51,24 +51,31 @@ static const struct hook {
 #undef CU_API
 };
 
+struct hook_row {
+	struct tare_str version;
+	bool is_per_thread;
+	struct hook of;
+};
+
+static const struct tare_column hook_columns[] = {
+	TARE_COLUMN(hook_row, of.symbol, "symbol", "SYMBOL", TEXT),
+	TARE_COLUMN(hook_row, of.name, "name", NULL, TEXT),
+	TARE_COLUMN(hook_row, version, "version", "CUDA", TEXT),
+	TARE_COLUMN(hook_row, is_per_thread, "per_thread_stream", "PTSZ", FLAG),
+	TARE_COLUMN(hook_row, of.shape, "shape", "SHAPE", TEXT),
+	TARE_COLUMN(hook_row, of.class, "class", "CLASS", TEXT),
+};
+
 static void write_hooks(struct tare_emit *e)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("symbol", "SYMBOL", TEXT), TARE_LOOSE("name", NULL, TEXT),
-		TARE_LOOSE("version", "CUDA", TEXT),  TARE_LOOSE("per_thread_stream", "PTSZ", FLAG),
-		TARE_LOOSE("shape", "SHAPE", TEXT),   TARE_LOOSE("class", "CLASS", TEXT),
-	};
-
-	tare_emit_table(e, "hooks", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "hooks", NULL, TARE_COLUMNS(hook_columns));
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		tare_emit_cell_text(e, hooks[i].symbol);
-		tare_emit_cell_text(e, hooks[i].name);
-		tare_emit_cell_textf(e, "%d.%d", hooks[i].version / 1000,
-				     hooks[i].version % 1000 / 10);
-		tare_emit_cell_int(e, hooks[i].is_per_thread);
-		tare_emit_cell_text(e, hooks[i].shape);
-		tare_emit_cell_text(e, hooks[i].class);
-		tare_emit_row(e);
+		struct hook_row row = { .is_per_thread = hooks[i].is_per_thread, .of = hooks[i] };
+
+		tare_str_addf(&row.version, "%d.%d", hooks[i].version / 1000,
+			      hooks[i].version % 1000 / 10);
+		tare_emit_add(e, &row);
+		tare_str_free(&row.version);
 	}
 	tare_emit_table_end(e);
 }

@@ -87,64 +87,63 @@ static void write_totals(struct tare_emit *e, const struct tare_recording *recor
 	tare_emit_note(e, "%-14s%s", "size", tare_units_human(text, bytes));
 }
 
+struct device {
+	int index; /* NVML's, else the program's */
+	const char *name, *uuid;
+	uint64_t total;
+};
+
+static const struct tare_column device_columns[] = {
+	TARE_COLUMN(device, index, "index", "GPU", COUNT),
+	TARE_COLUMN(device, name, "name", "NAME", TEXT),
+	TARE_COLUMN(device, uuid, "uuid", "UUID", TEXT),
+	TARE_COLUMN(device, total, "total_bytes", "TOTAL", BYTES, .unknown = TARE_UNKNOWN_HUGE),
+};
+
 static void write_devices(struct tare_emit *e, const struct tare_recording *recording)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("index", "GPU", COUNT),
-		TARE_LOOSE("name", "NAME", TEXT),
-		TARE_LOOSE("uuid", "UUID", TEXT),
-		TARE_LOOSE("total_bytes", "TOTAL", BYTES),
-	};
-
 	if (!tare_recording_device_nr(recording) && e->format == TARE_EMIT_TEXT)
 		return;
 	tare_emit_note(e, "%s", "");
-	tare_emit_table(e, "devices", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "devices", NULL, TARE_COLUMNS(device_columns));
 	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
 		const struct tare_device *d = tare_recording_device(recording, i);
 
-		tare_emit_cell_int(e, d->nvml_index >= 0 ? d->nvml_index : d->index);
-		tare_emit_cell_text(e, d->name);
-		tare_emit_cell_text(e, d->uuid[0] ? d->uuid : NULL);
-		if (d->total == TARE_NOT_KNOWN)
-			tare_emit_cell_unknown(e);
-		else
-			tare_emit_cell_uint(e, d->total);
-		tare_emit_row(e);
+		tare_emit_add(e, &(struct device){ .index = d->nvml_index >= 0 ? d->nvml_index
+									       : d->index,
+						   .name = d->name,
+						   .uuid = d->uuid[0] ? d->uuid : NULL,
+						   .total = d->total });
 	}
 	tare_emit_table_end(e);
 }
 
-static const char *state_of(const struct tare_process *p)
-{
-	return p->is_ended ? "ended" : p->is_open ? "running" : "killed";
-}
+struct process {
+	const char *state;
+	struct tare_process of;
+};
+
+static const struct tare_column process_columns[] = {
+	TARE_COLUMN(process, of.pid, "pid", "PID", TEXT),
+	TARE_COLUMN(process, of.generation, "generation", "EXEC", COUNT),
+	TARE_COLUMN(process, of.program, "program", "PROGRAM", TEXT),
+	TARE_COLUMN(process, of.first_ns, "first_ns", "FROM", DURATION),
+	TARE_COLUMN(process, of.last_ns, "last_ns", "TO", DURATION),
+	TARE_COLUMN(process, state, "state", "STATE", TEXT),
+	TARE_COLUMN(process, of.lost, "lost", "LOST", COUNT),
+	TARE_COLUMN(process, of.folded, "folded", "FOLDED", COUNT),
+};
 
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
 {
-	static const struct tare_column columns[] = {
-		TARE_LOOSE("pid", "PID", TEXT),         TARE_LOOSE("generation", "EXEC", COUNT),
-		TARE_LOOSE("program", "PROGRAM", TEXT), TARE_LOOSE("first_ns", "FROM", DURATION),
-		TARE_LOOSE("last_ns", "TO", DURATION),  TARE_LOOSE("state", "STATE", TEXT),
-		TARE_LOOSE("lost", "LOST", COUNT),      TARE_LOOSE("folded", "FOLDED", COUNT),
-	};
-
 	tare_emit_note(e, "%s", "");
-	tare_emit_table(e, "processes", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	tare_emit_table(e, "processes", NULL, TARE_COLUMNS(process_columns));
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);
+		const char *state = p->is_ended ? "ended" : p->is_open ? "running" : "killed";
 
-		if (p->role != TARE_ROLE_PROGRAM)
-			continue;
-		tare_emit_cell_int(e, p->pid);
-		tare_emit_cell_int(e, p->generation);
-		tare_emit_cell_text(e, p->program);
-		tare_emit_cell_int(e, p->first_ns);
-		tare_emit_cell_int(e, p->last_ns);
-		tare_emit_cell_text(e, state_of(p));
-		tare_emit_cell_uint(e, p->lost);
-		tare_emit_cell_uint(e, p->folded);
-		tare_emit_row(e);
+		if (p->role == TARE_ROLE_PROGRAM)
+			tare_emit_add(e, &(struct process){ state, *p });
 	}
 	tare_emit_table_end(e);
 }
