@@ -8,7 +8,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out)
 {
@@ -59,7 +58,6 @@ void tare_emit_table_end(struct tare_emit *e)
 {
 	struct tare_emit_table *t = e->table;
 
-	tare_emit_row(e);
 	renderer(e)->end(e, t);
 	e->has_table = true;
 	e->table = t->outer;
@@ -67,7 +65,7 @@ void tare_emit_table_end(struct tare_emit *e)
 	free(t);
 }
 
-/* ---- rows that are bound ---- */
+/* ---- rows ---- */
 
 static void fill(struct tare_cell *cells, const struct tare_column *columns, size_t count,
 		 const void *row)
@@ -178,88 +176,8 @@ void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_co
 	tare_emit_close(e);
 }
 
-/* ---- rows of loose columns ---- */
-
-static struct tare_cell *next_cell(struct tare_emit_table *t)
-{
-	if (!t->is_row_open) {
-		memset(t->cells, 0, t->column_count * sizeof(*t->cells));
-		t->is_row_open = true;
-		t->cell_at = t->indent = 0;
-	}
-	/* One cell too many is a mistake in a view; it must not become a write past the row. */
-	return t->cell_at < t->column_count ? &t->cells[t->cell_at++] : NULL;
-}
-
-void tare_emit_cell_text(struct tare_emit *e, const char *text)
-{
-	struct tare_cell *c = next_cell(e->table);
-
-	if (c && text)
-		*c = (struct tare_cell){ .type = TARE_CELL_TEXT,
-					 .text = tare_arena_strdup(&e->table->arena, text) };
-}
-
-void tare_emit_cell_textf(struct tare_emit *e, const char *fmt, ...)
-{
-	struct tare_str s = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	tare_str_vaddf(&s, fmt, ap);
-	va_end(ap);
-	tare_emit_cell_text(e, tare_str_text(&s));
-	tare_str_free(&s);
-}
-
-void tare_emit_cell_int(struct tare_emit *e, int64_t v)
-{
-	struct tare_cell *c = next_cell(e->table);
-
-	if (c)
-		*c = (struct tare_cell){ .type = TARE_CELL_INT, .i = v };
-}
-
-void tare_emit_cell_uint(struct tare_emit *e, uint64_t v)
-{
-	struct tare_cell *c = next_cell(e->table);
-
-	if (c)
-		*c = (struct tare_cell){ .type = TARE_CELL_UINT, .u = v };
-}
-
-void tare_emit_cell_number(struct tare_emit *e, double v)
-{
-	struct tare_cell *c = next_cell(e->table);
-
-	if (c)
-		*c = (struct tare_cell){ .type = TARE_CELL_NUMBER, .number = v };
-}
-
-void tare_emit_cell_unknown(struct tare_emit *e)
-{
-	next_cell(e->table); /* the arena's zeroes mean "unknown" */
-}
-
-void tare_emit_row(struct tare_emit *e)
-{
-	struct tare_emit_table *t = e->table;
-
-	if (t->is_row_open)
-		renderer(e)->row(e, t,
-				 &(struct tare_emit_row){ .cells = t->cells, .indent = t->indent });
-	t->is_row_open = false;
-}
-
-void tare_emit_indent(struct tare_emit *e, size_t level)
-{
-	if (e->table->is_row_open)
-		e->table->indent = level;
-}
-
 void tare_emit_line(struct tare_emit *e, const char *text)
 {
-	tare_emit_row(e);
 	renderer(e)->line(e, e->table, text);
 }
 
@@ -298,6 +216,12 @@ void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v)
 {
 	if (e->format == TARE_EMIT_JSON)
 		tare_json_u64(&e->json, key, v);
+}
+
+void tare_emit_number(struct tare_emit *e, const char *key, double v)
+{
+	if (e->format == TARE_EMIT_JSON)
+		tare_json_number(&e->json, key, v);
 }
 
 void tare_emit_flag(struct tare_emit *e, const char *key, bool v)

@@ -55,7 +55,7 @@ enum tare_column_kind {
 
 /* The C type of a field; TARE_COLUMN finds it out, and a field of any other type does not compile. */
 enum tare_field_type {
-	TARE_FIELD_NONE, /* the column is bound to no field */
+	TARE_FIELD_NONE, /* what is nested has no field */
 	TARE_FIELD_TEXT,
 	TARE_FIELD_STR,
 	TARE_FIELD_BOOL,
@@ -116,11 +116,6 @@ struct tare_column {
 	{                                                                                          \
 		.key = KEY, .nested = FUNCTION                                                     \
 	}
-/* A column that is bound to no field: each row gives its cells one by one, in order. */
-#define TARE_LOOSE(KEY, HEAD, KIND)                                                                \
-	{                                                                                          \
-		.key = KEY, .head = HEAD, .kind = TARE_COL_##KIND                                  \
-	}
 #define TARE_COLUMNS(COLUMNS) (COLUMNS), sizeof(COLUMNS) / sizeof((COLUMNS)[0])
 
 struct tare_emit {
@@ -155,16 +150,6 @@ void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_co
 void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
 		       const void *row);
 
-/* Rows of loose columns. */
-void tare_emit_cell_text(struct tare_emit *e, const char *text); /* NULL: unknown */
-void tare_emit_cell_textf(struct tare_emit *e, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void tare_emit_cell_int(struct tare_emit *e, int64_t v); /* COUNT, BYTES, CHANGE, DURATION, FLAG */
-void tare_emit_cell_uint(struct tare_emit *e, uint64_t v); /* COUNT, BYTES */
-void tare_emit_cell_number(struct tare_emit *e, double v); /* NUMBER, PERCENT */
-void tare_emit_cell_unknown(struct tare_emit *e);
-void tare_emit_row(struct tare_emit *e); /* ends a row; missing cells are unknown */
-void tare_emit_indent(struct tare_emit *e, size_t level); /* of the row being built, text only */
 void tare_emit_rule(struct tare_emit *e); /* text only: a line over the whole width */
 void tare_emit_line(struct tare_emit *e, const char *text); /* text only: a line inside a table */
 void tare_emit_table_end(struct tare_emit *e);
@@ -175,6 +160,7 @@ void tare_emit_close(struct tare_emit *e);
 void tare_emit_str(struct tare_emit *e, const char *key, const char *text); /* NULL: null */
 void tare_emit_int(struct tare_emit *e, const char *key, int64_t v);
 void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v);
+void tare_emit_number(struct tare_emit *e, const char *key, double v);
 void tare_emit_flag(struct tare_emit *e, const char *key, bool v);
 void tare_emit_null(struct tare_emit *e, const char *key);
 

@@ -26,7 +26,7 @@ struct tare_cell {
 
 struct tare_emit_row {
 	const struct tare_cell *cells;
-	const void *row; /* what the columns are bound to; NULL: they are loose */
+	const void *row; /* what the columns are bound to; NULL: sums */
 	size_t indent;
 	bool is_blank; /* where a cell is not known */
 };
@@ -36,9 +36,7 @@ struct tare_emit_table {
 	size_t column_count;
 	const char *key, *title;
 	struct tare_cell *cells, *rest,
-		*sums; /* of the row being built, of those left out, of all */
-	size_t cell_at, indent;
-	bool is_row_open;
+		*sums;                    /* of the row being built, of those left out, of all */
 	struct tare_emit_text_rows *text; /* emit_text.c: what waits for the widths */
 	struct tare_emit_table *outer;    /* in whose row this one lies, or NULL */
 	struct tare_arena arena;

@@ -20,9 +20,7 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 		tare_term_name(&f->data, t, &name);
 		tare_term_levels(&f->data, t, &level);
 		tare_emit_open(e, NULL, '{');
-		if (e->format == TARE_EMIT_JSON)
-			tare_json_number(&e->json, "coefficient",
-					 t->is_minus ? -law->coef[k] : law->coef[k]);
+		tare_emit_number(e, "coefficient", t->is_minus ? -law->coef[k] : law->coef[k]);
 		tare_emit_str(e, "of", tare_str_text(&name));
 		tare_emit_str(e, "only", level.len ? tare_str_text(&level) : NULL);
 		tare_emit_close(e);

@@ -45,12 +45,6 @@ static bool binding(const struct tare_plan *plan, struct tare_series_list *list,
 	return *bytes > 0;
 }
 
-static void number(struct tare_emit *e, const char *key, double v)
-{
-	if (e->format == TARE_EMIT_JSON)
-		tare_json_number(&e->json, key, v);
-}
-
 static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrdiff_t at,
 			 const char *key, bool has_expression, struct tare_series_list *list)
 {
@@ -67,14 +61,14 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 	tare_emit_close(e);
 	tare_emit_flag(e, "measured", c->is_measured);
 	tare_emit_flag(e, "ran_out_of_memory", c->is_failed);
-	number(e, "bytes", c->bytes);
-	number(e, "low", c->low);
-	number(e, "high", c->high);
-	number(e, "margin", margin);
-	number(e, "beyond", c->beyond);
-	number(e, "worth", c->worth);
+	tare_emit_number(e, "bytes", c->bytes);
+	tare_emit_number(e, "low", c->low);
+	tare_emit_number(e, "high", c->high);
+	tare_emit_number(e, "margin", margin);
+	tare_emit_number(e, "beyond", c->beyond);
+	tare_emit_number(e, "worth", c->worth);
 	tare_emit_str(e, "account", has_account ? tare_str_text(&account) : NULL);
-	number(e, "account_bytes", has_account ? most : __builtin_nan(""));
+	tare_emit_number(e, "account_bytes", has_account ? most : __builtin_nan(""));
 	tare_emit_close(e);
 
 	add_cell(plan, c->row, " ", &s);
@@ -119,10 +113,10 @@ static void print_card(struct tare_emit *e, const struct tare_plan *plan,
 {
 	struct tare_str s = { 0 };
 
-	number(e, "card_bytes", card->total);
-	number(e, "used_bytes", card->is_used_known ? card->used : __builtin_nan(""));
-	number(e, "room_bytes", plan->has_room_for);
-	number(e, "context_change_bytes", card->context);
+	tare_emit_number(e, "card_bytes", card->total);
+	tare_emit_number(e, "used_bytes", card->is_used_known ? card->used : __builtin_nan(""));
+	tare_emit_number(e, "room_bytes", plan->has_room_for);
+	tare_emit_number(e, "context_change_bytes", card->context);
 	mib(&s, card->total);
 	if (card->is_used_known) {
 		tare_str_add(&s, " less ");

@@ -4,10 +4,22 @@
 
 #include <math.h>
 
+struct account {
+	const char *name, *label;
+	int64_t bytes;
+	int count;
+	const char *evidence;
+	bool is_elastic, is_known;
+};
+
 static const struct tare_column columns[] = {
-	TARE_LOOSE(NULL, "ACCOUNT", TEXT),        TARE_LOOSE("label", NULL, TEXT),
-	TARE_LOOSE("bytes", "AT PEAK", BYTES),    TARE_LOOSE("count", "count", COUNT),
-	TARE_LOOSE("evidence", "evidence", TEXT), TARE_LOOSE("elastic", NULL, FLAG),
+	TARE_COLUMN(account, name, NULL, "ACCOUNT", TEXT),
+	TARE_COLUMN(account, label, "label", NULL, TEXT),
+	TARE_COLUMN(account, bytes, "bytes", "AT PEAK", BYTES, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(account, count, "count", "count", COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(account, evidence, "evidence", "evidence", TEXT),
+	TARE_COLUMN(account, is_elastic, "elastic", NULL, FLAG,
+		    .when = TARE_WHEN(account, is_known)),
 };
 
 static void ledger(enum tare_emit_format format, struct tare_str *out)
@@ -16,25 +28,23 @@ static void ledger(enum tare_emit_format format, struct tare_str *out)
 
 	tare_emit_begin(&e, format, out);
 	tare_emit_int(&e, "tare", 1);
-	tare_emit_table(&e, "accounts", "GPU 0  NVIDIA H200", columns, 6);
-	tare_emit_cell_text(&e, "context");
-	tare_emit_indent(&e, 1);
-	tare_emit_cell_text(&e, "context");
-	tare_emit_cell_int(&e, INT64_C(549004083));
-	tare_emit_cell_int(&e, 1);
-	tare_emit_cell_text(&e, "weighed");
-	tare_emit_cell_int(&e, 0);
-	tare_emit_row(&e);
-	tare_emit_cell_text(&e, "~ größe, \"cached\"");
-	tare_emit_cell_text(&e, "größe, \"cached\"");
-	tare_emit_cell_uint(&e, UINT64_C(8876002509));
-	tare_emit_cell_unknown(&e);
-	tare_emit_cell_text(&e, NULL);
-	tare_emit_cell_int(&e, 1);
-	tare_emit_row(&e);
+	tare_emit_table(&e, "accounts", "GPU 0  NVIDIA H200", TARE_COLUMNS(columns));
+	tare_emit_add_indented(&e,
+			       &(struct account){ .name = "context",
+						  .label = "context",
+						  .bytes = INT64_C(549004083),
+						  .count = 1,
+						  .evidence = "weighed",
+						  .is_known = true },
+			       1);
+	tare_emit_add(&e, &(struct account){ .name = "~ größe, \"cached\"",
+					     .label = "größe, \"cached\"",
+					     .bytes = INT64_C(8876002509),
+					     .count = -1,
+					     .is_elastic = true,
+					     .is_known = true });
 	tare_emit_rule(&e);
-	tare_emit_cell_text(&e, "unexplained");
-	tare_emit_row(&e);
+	tare_emit_add(&e, &(struct account){ .name = "unexplained", .bytes = -1, .count = -1 });
 	tare_emit_table_end(&e);
 	tare_emit_note(&e, "! %d hints", 2);
 	tare_emit_end(&e);
@@ -101,30 +111,27 @@ TEST(one_ledger_as_csv)
 	tare_str_free(&s);
 }
 
+struct kinds {
+	int64_t change, ns;
+	double number, share;
+	bool is_on;
+};
+
 static void kinds(enum tare_emit_format format, struct tare_str *out)
 {
 	static const struct tare_column all[] = {
-		TARE_LOOSE("c", "change", CHANGE), TARE_LOOSE("d", "time", DURATION),
-		TARE_LOOSE("n", "number", NUMBER), TARE_LOOSE("p", "share", PERCENT),
-		TARE_LOOSE("f", "on", FLAG),
+		TARE_COLUMN(kinds, change, "c", "change", CHANGE),
+		TARE_COLUMN(kinds, ns, "d", "time", DURATION),
+		TARE_COLUMN(kinds, number, "n", "number", NUMBER),
+		TARE_COLUMN(kinds, share, "p", "share", PERCENT),
+		TARE_COLUMN(kinds, is_on, "f", "on", FLAG),
 	};
 	struct tare_emit e;
 
 	tare_emit_begin(&e, format, out);
-	tare_emit_table(&e, "rows", NULL, all, 5);
-	tare_emit_cell_int(&e, 2 << 20);
-	tare_emit_cell_int(&e, 44000000);
-	tare_emit_cell_number(&e, 1.5);
-	tare_emit_cell_number(&e, .828);
-	tare_emit_cell_int(&e, 1);
-	tare_emit_cell_int(&e, 99); /* one too many */
-	tare_emit_row(&e);
-	tare_emit_cell_int(&e, -(2 << 20));
-	tare_emit_cell_int(&e, 0);
-	tare_emit_cell_number(&e, NAN);
-	tare_emit_cell_number(&e, 0);
-	tare_emit_cell_int(&e, 0);
-	tare_emit_row(&e);
+	tare_emit_table(&e, "rows", NULL, TARE_COLUMNS(all));
+	tare_emit_add(&e, &(struct kinds){ 2 << 20, 44000000, 1.5, .828, true });
+	tare_emit_add(&e, &(struct kinds){ -(2 << 20), 0, NAN, 0, false });
 	tare_emit_line(&e, "a line of its own");
 	tare_emit_table_end(&e);
 	tare_emit_table(&e, "more", NULL, all, 1);
