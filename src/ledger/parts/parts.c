@@ -94,12 +94,6 @@ void tare_parts_call(struct tare_fold *f, const struct tare_step *s)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c)
-{
-#define TARE_PART_BLOCK(name) tare_##name##_block(&f->parts->name, f, c);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_phases(struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->phase_changes.count; i++) {

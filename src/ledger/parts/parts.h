@@ -40,7 +40,6 @@ void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
 void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used);
 void tare_parts_ended(struct tare_fold *f, int process);
 void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
-void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
 void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
@@ -54,6 +53,13 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 			    struct tare_device_ledger *out);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
+
+/* Told of every block. */
+static inline void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c)
+{
+#define TARE_PART_BLOCK(name) tare_##name##_block(&f->parts->name, f, c);
+#include "ledger/parts/parts.def"
+}
 
 /* Does anything wait for the device to advance? */
 static inline bool tare_parts_wait(const struct tare_fold *f, const struct tare_device_fold *d)

@@ -32,18 +32,9 @@ static void look(struct tare_fold *f, struct tare_device_fold *d, const struct t
 	tare_ledger_free(&ledger);
 }
 
-static void tell(struct tare_fold *f, const struct tare_device_fold *d,
-		 const struct tare_live_block *made)
-{
-	struct tare_block_change c = { .device = d->index, .used = d->used, .live = d->live };
-
-	tare_work_change(&tare_fold_place(f, made->process, d->index)->blocks.work, made, &c);
-	tare_parts_block(f, &c);
-}
-
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
-	const struct tare_live_block *made;
+	struct tare_block_change c;
 
 	advance(f, d, b->t);
 	if (b->witness) {
@@ -56,9 +47,8 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	}
 	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
 		tare_fold_mark(f, d, TARE_MARK_END, b->t);
-	made = tare_tensor_take(&f->parts->tensors, f, d, b);
-	if (made)
-		tell(f, d, made);
+	if (tare_tensor_take(&f->parts->tensors, f, d, b, &c))
+		tare_parts_block(f, &c);
 	if (b->bytes <= 0)
 		return; /* that is no peak */
 	tare_fold_plateau(f, d, b->t);

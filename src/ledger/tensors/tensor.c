@@ -163,17 +163,27 @@ static void collect(struct tare_fold *f, struct tare_place *p, uint64_t address)
 	tare_fold_segment_collected(f, &p->segments.items[i], block->bytes);
 }
 
-struct tare_live_block *tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
-					 struct tare_device_fold *d, const struct tare_block *b)
+bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_device_fold *d, const struct tare_block *b,
+		      struct tare_block_change *c)
 {
 	struct tare_place *p = tare_fold_place(f, b->process, d->index);
+	struct tare_live_block *made;
 
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
-	if (b->bytes > 0)
-		return hand_out(tensors, f, d, p, b);
-	take_back(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
-	return NULL;
+	if (b->bytes <= 0) {
+		take_back(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
+		return false;
+	}
+	made = hand_out(tensors, f, d, p, b);
+	if (!made)
+		return false;
+	tare_work_change(&p->blocks.work, made, c);
+	c->device = d->index;
+	c->used = d->used;
+	c->live = d->live;
+	return true;
 }
 
 /* Autograd's engine works on threads of its own, which run no Python. */

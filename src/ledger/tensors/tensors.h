@@ -122,8 +122,22 @@ struct tare_worker *tare_work_thread(struct tare_work *w, uint32_t tid);
 struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_live_block *b);
 bool tare_work_has_stayed(const struct tare_work *w, const struct tare_live_block *b);
 void tare_work_free(struct tare_work *w);
-void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
-		      struct tare_block_change *c);
+/* Told of every block. */
+static inline void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
+				    struct tare_block_change *c)
+{
+	const struct tare_worker *w = &work->workers[b->use.worker - 1];
+
+	c->process = b->process;
+	c->tid = w->tid;
+	c->work = w->kind;
+	c->section = w->section;
+	c->backwards = w->backwards;
+	c->flags = b->flags;
+	c->site = b->site;
+	c->bytes = b->bytes;
+	c->born_ns = b->born_ns;
+}
 /* What can be said of a block as if it went now. */
 void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 		   struct tare_use *use);
@@ -198,9 +212,10 @@ void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold
 			     struct tare_segment *s);
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
 		       struct tare_block *out);
-/* The block that was handed out; NULL: one was taken back, or none was. */
-struct tare_live_block *tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
-					 struct tare_device_fold *d, const struct tare_block *b);
+/* Was it handed out? Else one was taken back, or none was. */
+bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      struct tare_device_fold *d, const struct tare_block *b,
+		      struct tare_block_change *c);
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 					  const struct tare_device_fold *d, int process,
 					  enum tare_account account, uint64_t owner,

@@ -288,22 +288,6 @@ bool tare_work_has_stayed(const struct tare_work *work, const struct tare_live_b
 	return tare_passes_has_stayed(&w->passes, b, w->backwards);
 }
 
-void tare_work_change(const struct tare_work *work, const struct tare_live_block *b,
-		      struct tare_block_change *c)
-{
-	const struct tare_worker *w = &work->workers[b->use.worker - 1];
-
-	c->process = b->process;
-	c->tid = w->tid;
-	c->work = w->kind;
-	c->section = w->section;
-	c->backwards = w->backwards;
-	c->flags = b->flags;
-	c->site = b->site;
-	c->bytes = b->bytes;
-	c->born_ns = b->born_ns;
-}
-
 void tare_work_free(struct tare_work *w)
 {
 	for (size_t i = 0; i < w->count; i++) {

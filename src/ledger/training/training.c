@@ -28,14 +28,6 @@ void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f
 				 sizeof(*p->places));
 }
 
-struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
-					       int device)
-{
-	if (process < 0 || process >= p->process_nr || device >= p->device_nr)
-		return NULL;
-	return &p->places[(size_t)process * ((size_t)p->device_nr + 1) + (size_t)(device + 1)];
-}
-
 static struct tare_training_thread *thread_of(struct tare_training_threads *at, uint32_t tid)
 {
 	const uint64_t *known;
@@ -127,14 +119,11 @@ static void note_last(struct tare_training_thread *t, const struct tare_block_ch
 	t->last_ns = c->born_ns;
 }
 
-void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
-			 const struct tare_block_change *c)
+void tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c)
 {
-	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
-	struct tare_training_thread *t = at ? thread_of(at, c->tid) : NULL;
+	struct tare_training_thread *t = thread_of(at, c->tid);
 
-	(void)f;
-	if (!at || c->born_ns < 0)
+	if (c->born_ns < 0)
 		return;
 	if (is_begun(t) && c->section != t->section)
 		see_section(t, c);

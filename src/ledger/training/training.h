@@ -7,9 +7,10 @@
 #define TARE_LEDGER_TRAINING_H
 
 #include "base/map.h"
+#include "ledger/core/change.h"
 #include "ledger/ledger.h"
+#include "trace/format.h"
 
-struct tare_block_change;
 struct tare_device_fold;
 struct tare_fold;
 struct tare_phase_change;
@@ -65,8 +66,6 @@ struct tare_training_part {
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f);
 void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_step *s); /* f->ops are its */
-void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
-			 const struct tare_block_change *c);
 void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_device_fold *d, int64_t t);
 void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
@@ -78,8 +77,26 @@ const char *tare_training_check(const struct tare_training_part *p, const struct
 void tare_training_free(struct tare_training_part *p);
 
 /* Those of a process (device -1: in the memory of the CPU); NULL: it is none of the recording's. */
-struct tare_training_threads *tare_training_at(const struct tare_training_part *p, int process,
-					       int device);
+static inline struct tare_training_threads *tare_training_at(const struct tare_training_part *p,
+							     int process, int device)
+{
+	if (process < 0 || process >= p->process_nr || device >= p->device_nr)
+		return NULL;
+	return &p->places[(size_t)process * ((size_t)p->device_nr + 1) + (size_t)(device + 1)];
+}
+
+/* Most blocks are of nobody who trains. */
+void tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c);
+static inline void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
+				       const struct tare_block_change *c)
+{
+	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
+
+	(void)f;
+	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)))
+		tare_training_take(at, c);
+}
+
 bool tare_training_is_step(const char *name); /* of a phase */
 
 #endif

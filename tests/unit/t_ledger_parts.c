@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every part of the ledger notices a state that cannot be, and finds nothing wrong with none. */
+#include "ledger/parts/parts.h"
+
+#include "base/xalloc.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One process on one device, as the first pass leaves a fold. */
+struct empty {
+	struct tare_process process;
+	struct tare_device device;
+	struct tare_process_fold process_fold;
+	struct tare_device_fold device_fold;
+	struct tare_process_fold *processes[1];
+	struct tare_device_fold *devices[1];
+	struct tare_fold f;
+	struct tare_parts *p;
+};
+
+static void begin(struct empty *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->process_fold.process = &e->process;
+	e->device_fold.device = &e->device;
+	e->processes[0] = &e->process_fold;
+	e->devices[0] = &e->device_fold;
+	e->f.processes = e->processes;
+	e->f.process_nr = 1;
+	e->f.devices = e->devices;
+	e->f.device_nr = 1;
+	e->f.parts = e->p = tare_parts_new();
+	tare_parts_begin(&e->f);
+}
+
+TEST(parts_find_nothing_wrong_where_nothing_is)
+{
+	struct empty e;
+
+	begin(&e);
+#define TARE_PART_CHECK(name)                                                                      \
+	if (tare_##name##_check(&e.p->name, &e.f))                                                 \
+		test_fail(__FILE__, __LINE__, "%s: %s", #name,                                     \
+			  tare_##name##_check(&e.p->name, &e.f));
+#include "ledger/parts/parts.def"
+	tare_parts_free(e.p);
+}
+
+/* Every part has a check, and so a row in `broken` below. */
+TEST(parts_can_all_be_checked)
+{
+	int parts = 0, checked = 0;
+
+#define TARE_PART(name) parts++;
+#include "ledger/parts/parts.def"
+#define TARE_PART_CHECK(name) checked++;
+#include "ledger/parts/parts.def"
+	CHECK_INT(checked, parts);
+}
+
+TEST(phases_notice_one_that_is_open_and_did_not_begin)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->phases.open_nr = 1;
+	CHECK(tare_phases_check(&e.p->phases, &e.f));
+	e.p->phases.open_nr = 0;
+	e.p->phases.devices[0].next = 1; /* of no boundary */
+	CHECK(tare_phases_check(&e.p->phases, &e.f));
+	e.p->phases.devices[0].next = 0;
+	CHECK(!tare_phases_check(&e.p->phases, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
+{
+	struct tare_segment segments[2] = { { .at = 4096, .size = 64, .live = 16 },
+					    { .at = 8192, .size = 64 } };
+	struct tare_live_block block = { .address = 4096, .bytes = 16, .booked = 16 };
+	struct tare_place place = { .segments = { segments, 2, 2 } };
+	struct tare_place *places[1] = { &place };
+	struct empty e;
+
+	begin(&e);
+	place.blocks.items = &block;
+	place.blocks.count = 1;
+	e.process_fold.places = places;
+	e.process_fold.place_nr = 1;
+	CHECK(!tare_tensors_check(&e.p->tensors, &e.f));
+	block.booked = 15;
+	CHECK(tare_tensors_check(&e.p->tensors, &e.f));
+	block.booked = 16;
+	segments[1].at = 4096;
+	CHECK(tare_tensors_check(&e.p->tensors, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(graphs_notice_more_alive_than_made)
+{
+	struct empty e;
+
+	begin(&e);
+	tare_graph_row(&e.p->graphs, 0)->process = 0;
+	e.p->graphs.rows[0].row.execs = 1;
+	tare_graph_publish(&e.p->graphs, &e.f, 0);
+	CHECK(tare_graphs_check(&e.p->graphs, &e.f) == NULL);
+	e.p->graphs.rows[0].row.alive = 2;
+	CHECK(tare_graphs_check(&e.p->graphs, &e.f));
+	e.p->graphs.rows[0].row.alive = 1; /* and others were not told */
+	CHECK(tare_graphs_check(&e.p->graphs, &e.f));
+	free(e.f.groups);
+	tare_parts_free(e.p);
+}
+
+TEST(training_notices_a_step_without_its_phase)
+{
+	struct empty e;
+
+	begin(&e);
+	tare_training_phase(&e.p->training, &e.f,
+			    &(struct tare_phase_change){ .name = "step", .t = 1 });
+	CHECK(!tare_training_check(&e.p->training, &e.f));
+	tare_training_at(&e.p->training, 0, 0)->items[0].lists[TARE_TRAINING_PHASES].depth = 0;
+	CHECK(tare_training_check(&e.p->training, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(history_notices_a_phase_that_ends_before_it_begins)
+{
+	struct tare_course course;
+	struct empty e;
+
+	begin(&e);
+	e.f.course = &course;
+	tare_history_phase(&e.p->history, &e.f,
+			   &(struct tare_phase_change){
+				   .device = -1, .name = "p", .begin_ns = 1, .t = 2 });
+	CHECK(!tare_history_check(&e.p->history, &e.f));
+	e.p->history.items[0].end = 0;
+	CHECK(tare_history_check(&e.p->history, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(cards_notice_a_sum_that_is_none)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->cards.items[0].aside = 1;
+	CHECK(tare_cards_check(&e.p->cards, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(oom_notices_memory_that_ran_out_nowhere)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->oom.items = tare_xcalloc(1, sizeof(*e.p->oom.items));
+	e.p->oom.count = 1;
+	e.p->oom.items[0].count = 1;
+	CHECK(!tare_oom_check(&e.p->oom, &e.f));
+	e.p->oom.items[0].device = 1;
+	CHECK(tare_oom_check(&e.p->oom, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(increments_notice_that_time_went_back)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->increments.items = tare_xcalloc(2, sizeof(*e.p->increments.items));
+	e.p->increments.count = 2;
+	CHECK(!tare_increments_check(&e.p->increments, &e.f));
+	e.p->increments.items[0].t = 1;
+	CHECK(tare_increments_check(&e.p->increments, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(pauses_notice_one_that_no_record_began)
+{
+	struct empty e;
+
+	begin(&e);
+	e.f.is_paused = true;
+	CHECK(tare_pauses_check(&e.p->pauses, &e.f));
+	e.f.is_paused = false;
+	e.f.pause_nr = 1;
+	CHECK(tare_pauses_check(&e.p->pauses, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(losses_notice_one_of_no_process)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->losses.items = tare_xcalloc(1, sizeof(*e.p->losses.items));
+	e.p->losses.count = 1;
+	CHECK(!tare_losses_check(&e.p->losses, &e.f));
+	e.p->losses.items[0].process = 1;
+	CHECK(tare_losses_check(&e.p->losses, &e.f));
+	tare_parts_free(e.p);
+}
+
+TEST(ranks_notice_a_process_in_two)
+{
+	struct empty e;
+
+	begin(&e);
+	e.process.role = TARE_ROLE_PROGRAM; /* rank 0, since it was made */
+	CHECK(tare_ranks_check(&e.p->ranks, &e.f));
+	e.process.rank.rank = -1;
+	CHECK(!tare_ranks_check(&e.p->ranks, &e.f));
+	tare_parts_free(e.p);
+}
