@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a fold, shared by the files of this folder and seen by nobody else.
+ * The state of the books, with what everybody may look at; parts keep theirs in structs of their own.
  *
  * Everything that ends up in a row lives in a bucket: the sum for one (device, process, context,
  * account, owner). A change of buckets is an op. What was true at the peak is kept by copying a

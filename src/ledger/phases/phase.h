@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases inside the fold, shared by phase*.c. What the threads push and pop is known when a record
+ * Phases. What the threads push and pop is known when a record
  * comes; what a device had in use then is known only when every call before has been settled. So a
  * boundary waits in a queue, and each device takes it when it gets there (tare_phases_advance).
  *
