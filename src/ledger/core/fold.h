@@ -5,6 +5,7 @@
 
 #include "ledger/category.h"
 #include "ledger/core/fold_state.h"
+#include "ledger/core/peak.h"
 
 #include <string.h>
 
@@ -71,7 +72,6 @@ const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const stru
 
 /* mark.c: from here on every bucket of the device keeps what it is now, the moment it changes */
 void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
-bool tare_device_peak(struct tare_device_fold *d, int64_t t); /* is this moment its maximum? */
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
 int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);

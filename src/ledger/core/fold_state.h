@@ -89,9 +89,6 @@ struct tare_most {
 	int64_t used, live, ns;
 };
 
-/* Takes `now` if it is more. */
-bool tare_most_take(struct tare_most *most, const struct tare_most *now);
-
 struct tare_bucket {
 	struct tare_amount now;
 	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */

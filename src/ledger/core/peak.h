@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which moment is a peak. Asked for every block. */
+#ifndef TARE_LEDGER_CORE_PEAK_H
+#define TARE_LEDGER_CORE_PEAK_H
+
+#include "base/sat.h"
+#include "ledger/core/fold_state.h"
+
+/*
+ * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
+ * taken for one at which more was in blocks, but the other way round.
+ */
+static inline bool tare_most_is_fuller(const struct tare_most *now, const struct tare_most *most)
+{
+	if (now->live > most->live)
+		return now->used + TARE_COUNTER_STEP >= most->used;
+	return now->used > most->used + (now->live < most->live ? TARE_COUNTER_STEP : 0);
+}
+
+/* Takes `now` if it is more. */
+static inline bool tare_most_take(struct tare_most *most, const struct tare_most *now)
+{
+	if (!tare_most_is_fuller(now, most))
+		return false;
+	*most = *now;
+	return true;
+}
+
+/* The same since somebody looked, and for what the recorded processes have. */
+static inline void tare_device_most(struct tare_device_fold *d, int64_t t)
+{
+	const struct tare_most now = { d->used - d->used_start, d->live, t };
+	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]),
+				       d->live, t };
+
+	if (tare_most_take(&d->recent, &now))
+		d->has_recent = true;
+	tare_most_take(&d->own_peak, &own);
+}
+
+/* Is this moment its maximum? */
+static inline bool tare_device_peak(struct tare_device_fold *d, int64_t t)
+{
+	const struct tare_most now = { d->used, d->live, t };
+	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK],
+					  d->mark_live[TARE_MARK_PEAK], 0 };
+
+	tare_device_most(d, t);
+	return !d->is_marked[TARE_MARK_PEAK] || tare_most_is_fuller(&now, &marked);
+}
+
+#endif
