@@ -44,53 +44,9 @@ void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int 
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
-{
-#define TARE_PART_APPLY(name) tare_##name##_apply(&f->parts->name, f, s, a);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_applied(struct tare_fold *f, const struct tare_step *s,
-			const struct tare_applied *a)
-{
-#define TARE_PART_APPLIED(name) tare_##name##_applied(&f->parts->name, f, s, a);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_made(struct tare_fold *f, const struct tare_object_live *o)
-{
-#define TARE_PART_MADE(name) tare_##name##_made(&f->parts->name, o);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_gone(struct tare_fold *f, const struct tare_object_live *o)
-{
-#define TARE_PART_GONE(name) tare_##name##_gone(&f->parts->name, f, o);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
-			const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high)
-{
-#define TARE_PART_WEIGHED(name) tare_##name##_weighed(&f->parts->name, f, s, a, bytes, low, high);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used)
-{
-#define TARE_PART_MEASURED(name) tare_##name##_measured(&f->parts->name, a, used);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_ended(struct tare_fold *f, int process)
 {
 #define TARE_PART_ENDED(name) tare_##name##_ended(&f->parts->name, f, process);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_call(struct tare_fold *f, const struct tare_step *s)
-{
-#define TARE_PART_CALL(name) tare_##name##_call(&f->parts->name, f, s);
 #include "ledger/parts/parts.def"
 }
 
@@ -105,27 +61,9 @@ void tare_parts_phases(struct tare_fold *f)
 	f->phase_changes.count = 0;
 }
 
-void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-#define TARE_PART_ADVANCE(name) tare_##name##_advance(&f->parts->name, f, d, t);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift)
 {
 #define TARE_PART_REBASE(name) tare_##name##_rebase(&f->parts->name, d, shift);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_host(struct tare_fold *f, int64_t t)
-{
-#define TARE_PART_HOST(name) tare_##name##_host(&f->parts->name, f, t);
-#include "ledger/parts/parts.def"
-}
-
-void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
-{
-#define TARE_PART_USED(name) tare_##name##_used(&f->parts->name, f, d, t);
 #include "ledger/parts/parts.def"
 }
 

@@ -30,21 +30,9 @@ void tare_parts_begin(struct tare_fold *f);
 void tare_parts_see(struct tare_fold *f, const struct tare_event *e);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);
-void tare_parts_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
-void tare_parts_applied(struct tare_fold *f, const struct tare_step *s,
-			const struct tare_applied *a);
-void tare_parts_made(struct tare_fold *f, const struct tare_object_live *o);
-void tare_parts_gone(struct tare_fold *f, const struct tare_object_live *o);
-void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
-			const struct tare_applied *a, int64_t bytes, int64_t low, int64_t high);
-void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a, int64_t used);
 void tare_parts_ended(struct tare_fold *f, int process);
-void tare_parts_call(struct tare_fold *f, const struct tare_step *s);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
-void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
-void tare_parts_host(struct tare_fold *f, int64_t t);
-void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
 void tare_parts_save(struct tare_fold *f, const struct tare_save *to);
@@ -53,6 +41,72 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 			    struct tare_device_ledger *out);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
+
+/* For every call, and every moment of a device. */
+static inline void tare_parts_apply(struct tare_fold *f, const struct tare_step *s,
+				    struct tare_applied *a)
+{
+#define TARE_PART_APPLY(name) tare_##name##_apply(&f->parts->name, f, s, a);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_applied(struct tare_fold *f, const struct tare_step *s,
+				      const struct tare_applied *a)
+{
+#define TARE_PART_APPLIED(name) tare_##name##_applied(&f->parts->name, f, s, a);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_made(struct tare_fold *f, const struct tare_object_live *o)
+{
+#define TARE_PART_MADE(name) tare_##name##_made(&f->parts->name, o);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_gone(struct tare_fold *f, const struct tare_object_live *o)
+{
+#define TARE_PART_GONE(name) tare_##name##_gone(&f->parts->name, f, o);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_weighed(struct tare_fold *f, const struct tare_step *s,
+				      const struct tare_applied *a, int64_t bytes, int64_t low,
+				      int64_t high)
+{
+#define TARE_PART_WEIGHED(name) tare_##name##_weighed(&f->parts->name, f, s, a, bytes, low, high);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_measured(struct tare_fold *f, const struct tare_applied *a,
+				       int64_t used)
+{
+#define TARE_PART_MEASURED(name) tare_##name##_measured(&f->parts->name, a, used);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_call(struct tare_fold *f, const struct tare_step *s)
+{
+#define TARE_PART_CALL(name) tare_##name##_call(&f->parts->name, f, s);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+#define TARE_PART_ADVANCE(name) tare_##name##_advance(&f->parts->name, f, d, t);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_host(struct tare_fold *f, int64_t t)
+{
+#define TARE_PART_HOST(name) tare_##name##_host(&f->parts->name, f, t);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_used(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+#define TARE_PART_USED(name) tare_##name##_used(&f->parts->name, f, d, t);
+#include "ledger/parts/parts.def"
+}
 
 /* Told of every block. */
 static inline void tare_parts_block(struct tare_fold *f, const struct tare_block_change *c)

@@ -13,9 +13,9 @@ int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)
 
 int64_t tare_fold_object_remove(struct tare_fold *f, int object)
 {
-	const struct tare_object_live o = f->objects[object];
+	const struct tare_object_live *o = &f->objects[object];
 
-	if (o.class == TARE_CLASS_DEVICE && o.device >= 0)
-		tare_fold_segment_remove(&f->parts->tensors, f, o.process, o.device, o.handle);
+	if (o->class == TARE_CLASS_DEVICE && o->device >= 0)
+		tare_fold_segment_remove(&f->parts->tensors, f, o->process, o->device, o->handle);
 	return tare_object_remove(f, object);
 }

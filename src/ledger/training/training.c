@@ -194,20 +194,26 @@ static bool is_for(const struct tare_training_threads *at, const struct tare_tra
 	return at->count == 1 || t->tid == s->tid;
 }
 
+static void add_calls(struct tare_training_threads *at, const struct tare_fold *f,
+		      const struct tare_step *s)
+{
+	for (size_t n = 0; at && n < at->count; n++)
+		if (is_for(at, &at->items[n], s))
+			add_call(f, &at->items[n], s);
+}
+
 /* A call of no device is of all that the process trains on. */
 void tare_training_call(struct tare_training_part *p, const struct tare_fold *f,
 			const struct tare_step *s)
 {
 	if (s->is_folded || s->effect == TARE_EFFECT_UNDO)
 		return;
-	for (int i = 0; i < p->device_nr; i++) {
-		struct tare_training_threads *at =
-			s->device < 0 || s->device == i ? tare_training_at(p, s->process, i) : NULL;
-
-		for (size_t n = 0; at && n < at->count; n++)
-			if (is_for(at, &at->items[n], s))
-				add_call(f, &at->items[n], s);
+	if (s->device >= 0) {
+		add_calls(tare_training_at(p, s->process, s->device), f, s);
+		return;
 	}
+	for (int i = 0; i < p->device_nr; i++)
+		add_calls(tare_training_at(p, s->process, i), f, s);
 }
 
 /* ---- phases ---- */
