@@ -111,7 +111,7 @@ void tare_passes_free(struct tare_passes *p);
 void tare_fates_note(struct tare_map *fates, const struct tare_live_block *b);
 bool tare_fates_will_pass(const struct tare_map *fates, const struct tare_live_block *b);
 
-/* site_training_section.c: what the stack of a place says of its tensors */
+/* site_work.c: what the stack of a place says of its tensors */
 void tare_work_look_at(struct tare_tensors_part *tensors, struct tare_site *site);
 
 /* training_section.c: what each thread of the program was doing when blocks came and went */
