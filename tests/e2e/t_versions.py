@@ -94,7 +94,8 @@ def commands_have_the_keys_of_0_1_0(box):
         "`tare doctor --json`": box.tare("doctor", "--json"),
     }
     with open(os.path.join(GOLDEN, "json-keys-0.1.0.txt"), encoding="utf-8") as text:
-        keys = [line.rstrip("\n").split("\t") for line in text]
+        lines = [line.rstrip("\n").split("\t") for line in text]
+    keys = [(heading, "%s.%s" % (below, name)) for heading, below, names in lines for name in names.split()]
     for heading, done in outputs.items():
         of_it = [path for known, path in keys if known == heading]
         check(of_it, heading)
