@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by shape.c, which writes, and shape_load.c. */
+#ifndef TARE_BASE_SHAPE_PRIVATE_H
+#define TARE_BASE_SHAPE_PRIVATE_H
+
+#include "base/shape.h"
+
+struct tare_shapes {
+	const struct tare_shape **items;
+	size_t count, cap;
+};
+
+/* Adds a shape and those that it reaches, each once; returns its place. */
+size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape);
+
+bool tare_field_has_shape(uint8_t kind);
+size_t tare_field_count(const struct tare_field *f, const struct tare_shape_world *world,
+			const void *item);
+
+#endif
