@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Makes room in a growing array, doubling. Never fails. The caller keeps items, count and cap:
@@ -22,6 +23,15 @@ static inline void *tare_array_reserve(void *items, size_t *cap, size_t need, si
 		n = need > SIZE_MAX / 2 ? need : n * 2;
 	*cap = n;
 	return tare_xrealloc(items, n, item_size);
+}
+
+/* `had` items become `need` and one more, the new ones zeros; fewer than `had` never. */
+static inline void *tare_array_widen(void *items, size_t had, size_t need, size_t item_size)
+{
+	need = (need > had ? need : had) + 1;
+	items = tare_xrealloc(items, need, item_size);
+	memset((char *)items + had * item_size, 0, (need - had) * item_size);
+	return items;
 }
 
 #endif

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tare_field_has_shape(uint8_t kind)
+bool tare_shaped_has_shape(uint8_t kind)
 {
-	return kind == TARE_FIELD_STRUCT || kind == TARE_FIELD_ITEM || kind == TARE_FIELD_LIST ||
-	       kind == TARE_FIELD_ITEMS;
+	return kind == TARE_SHAPED_STRUCT || kind == TARE_SHAPED_ITEM || kind == TARE_SHAPED_LIST ||
+	       kind == TARE_SHAPED_ITEMS;
 }
 
 size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape)
@@ -24,8 +24,8 @@ size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape)
 		return at;
 	all->items = tare_array_reserve(all->items, &all->cap, all->count + 1, sizeof(*all->items));
 	all->items[all->count++] = shape;
-	for (const struct tare_field *f = shape->fields; f->name; f++)
-		if (tare_field_has_shape(f->kind))
+	for (const struct tare_shape_field *f = shape->fields; f->name; f++)
+		if (tare_shaped_has_shape(f->kind))
 			tare_shapes_add(all, f->shape);
 	return at;
 }
@@ -49,7 +49,7 @@ static void put_text(struct tare_str *out, const char *text)
 	tare_str_add_n(out, text, len);
 }
 
-static void put_int(struct tare_str *out, const struct tare_field *f, const void *at)
+static void put_int(struct tare_str *out, const struct tare_shape_field *f, const void *at)
 {
 	uint64_t v = 0;
 
@@ -67,19 +67,19 @@ static void put_tables(struct tare_str *out, const struct tare_shapes *all)
 {
 	put(out, all->count);
 	for (size_t i = 0; i < all->count; i++) {
-		const struct tare_field *f;
+		const struct tare_shape_field *f;
 		size_t n = 0;
 
 		for (f = all->items[i]->fields; f->name; f++)
-			n += f->kind != TARE_FIELD_LEFT;
+			n += f->kind != TARE_SHAPED_LEFT;
 		put_text(out, all->items[i]->name);
 		put(out, n);
 		for (f = all->items[i]->fields; f->name; f++) {
-			if (f->kind == TARE_FIELD_LEFT)
+			if (f->kind == TARE_SHAPED_LEFT)
 				continue;
 			put_text(out, f->name);
 			put(out, (uint64_t)f->kind << 1 | f->is_signed);
-			if (tare_field_has_shape(f->kind))
+			if (tare_shaped_has_shape(f->kind))
 				put(out, tare_shapes_add((struct tare_shapes *)all, f->shape));
 		}
 	}
@@ -92,8 +92,8 @@ struct saver {
 
 static void save(const struct saver *s, const struct tare_shape *shape, const char *item);
 
-size_t tare_field_count(const struct tare_field *f, const struct tare_shape_world *world,
-			const void *item)
+size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world,
+			 const void *item)
 {
 	uint64_t n = 0;
 
@@ -140,71 +140,71 @@ static void save_item(const struct saver *s, const struct tare_shape *shape, con
 }
 
 /* `list`: what the pointer of a list points to; no items where it is NULL. */
-static void save_list(const struct saver *s, const struct tare_field *f, const char *list,
+static void save_list(const struct saver *s, const struct tare_shape_field *f, const char *list,
 		      size_t count)
 {
 	count = list ? count : 0;
 	put(s->out, count);
 	for (size_t i = 0; i < count; i++) {
-		if (f->kind == TARE_FIELD_INTS)
+		if (f->kind == TARE_SHAPED_INTS)
 			put_int(s->out, f, list + i * f->int_size);
-		else if (f->kind == TARE_FIELD_LIST)
+		else if (f->kind == TARE_SHAPED_LIST)
 			save(s, f->shape, list + i * f->shape->size);
-		else if (f->kind == TARE_FIELD_ITEMS)
+		else if (f->kind == TARE_SHAPED_ITEMS)
 			save_item(s, f->shape, ((const char *const *)(const void *)list)[i]);
 		else
 			save_text(s, ((const char *const *)(const void *)list)[i]);
 	}
 }
 
-static void save_field(const struct saver *s, const struct tare_field *f, const char *item)
+static void save_field(const struct saver *s, const struct tare_shape_field *f, const char *item)
 {
 	const char *at = item + f->offset;
 
-	switch ((enum tare_field_kind)f->kind) {
-	case TARE_FIELD_INT:
+	switch ((enum tare_shaped_kind)f->kind) {
+	case TARE_SHAPED_INT:
 		put(s->out, f->nr);
 		for (uint32_t i = 0; i < f->nr; i++)
 			put_int(s->out, f, at + i * f->int_size);
 		return;
-	case TARE_FIELD_STRUCT:
+	case TARE_SHAPED_STRUCT:
 		put(s->out, f->nr);
 		for (uint32_t i = 0; i < f->nr; i++)
 			save(s, f->shape, at + i * f->shape->size);
 		return;
-	case TARE_FIELD_ITEM:
+	case TARE_SHAPED_ITEM:
 		save_item(s, f->shape, *(const char *const *)(const void *)at);
 		return;
-	case TARE_FIELD_LIST:
-	case TARE_FIELD_INTS:
-	case TARE_FIELD_ITEMS:
-	case TARE_FIELD_TEXTS:
+	case TARE_SHAPED_LIST:
+	case TARE_SHAPED_INTS:
+	case TARE_SHAPED_ITEMS:
+	case TARE_SHAPED_TEXTS:
 		save_list(s, f, *(const char *const *)(const void *)at,
-			  tare_field_count(f, s->world, item));
+			  tare_shaped_count(f, s->world, item));
 		return;
-	case TARE_FIELD_MAP:
+	case TARE_SHAPED_MAP:
 		put(s->out, f->nr);
 		for (uint32_t i = 0; i < f->nr; i++)
 			save_map(s, &((const struct tare_map *)(const void *)at)[i]);
 		return;
-	case TARE_FIELD_STRMAP:
+	case TARE_SHAPED_STRMAP:
 		save_strmap(s, (const struct tare_strmap *)(const void *)at);
 		return;
-	case TARE_FIELD_TEXT:
+	case TARE_SHAPED_TEXT:
 		save_text(s, *(const char *const *)(const void *)at);
 		return;
-	case TARE_FIELD_OTHER:
+	case TARE_SHAPED_OTHER:
 		put(s->out, s->world->number_of(s->world->arg, f->what,
 						*(const void *const *)(const void *)at));
 		return;
-	case TARE_FIELD_LEFT:
+	case TARE_SHAPED_LEFT:
 		return;
 	}
 }
 
 static void save(const struct saver *s, const struct tare_shape *shape, const char *item)
 {
-	for (const struct tare_field *f = shape->fields; f->name; f++)
+	for (const struct tare_shape_field *f = shape->fields; f->name; f++)
 		save_field(s, f, item);
 }
 

@@ -14,7 +14,7 @@
  * Structs as bytes and back, told by a table of their fields:
  *
  *     #define SELF struct point
- *     static const struct tare_field point_fields[] = { TARE_INT(x), TARE_INT(y), TARE_FIELDS_END };
+ *     static const struct tare_shape_field point_fields[] = { TARE_INT(x), TARE_INT(y), TARE_FIELDS_END };
  *     const struct tare_shape point_shape = TARE_SHAPE(point, point_fields);
  *     #undef SELF
  *
@@ -22,19 +22,19 @@
  * name: one that it does not have is skipped, one that the bytes do not have stays 0. Integers may be of
  * another size. Bytes that make no sense are refused; nothing of them is used without a check.
  */
-enum tare_field_kind {
-	TARE_FIELD_INT,    /* integers, enums, bools; `nr` of them in an array */
-	TARE_FIELD_STRUCT, /* structs that stand in this one, `nr` in an array */
-	TARE_FIELD_ITEM,   /* a pointer to a struct of its own, or NULL */
-	TARE_FIELD_LIST,   /* a pointer to as many structs as another field counts */
-	TARE_FIELD_INTS,   /* the same of integers */
-	TARE_FIELD_ITEMS,  /* the same of pointers to structs, each of which may be NULL */
-	TARE_FIELD_MAP,    /* struct tare_map of numbers; `nr` in an array */
-	TARE_FIELD_STRMAP, /* struct tare_strmap */
-	TARE_FIELD_TEXT,   /* const char *, or NULL; of the loader's arena */
-	TARE_FIELD_TEXTS,  /* a list of these */
-	TARE_FIELD_OTHER,  /* a pointer that the caller makes a number of, and finds again */
-	TARE_FIELD_LEFT,   /* not kept: 0 when it is loaded */
+enum tare_shaped_kind {
+	TARE_SHAPED_INT,    /* integers, enums, bools; `nr` of them in an array */
+	TARE_SHAPED_STRUCT, /* structs that stand in this one, `nr` in an array */
+	TARE_SHAPED_ITEM,   /* a pointer to a struct of its own, or NULL */
+	TARE_SHAPED_LIST,   /* a pointer to as many structs as another field counts */
+	TARE_SHAPED_INTS,   /* the same of integers */
+	TARE_SHAPED_ITEMS,  /* the same of pointers to structs, each of which may be NULL */
+	TARE_SHAPED_MAP,    /* struct tare_map of numbers; `nr` in an array */
+	TARE_SHAPED_STRMAP, /* struct tare_strmap */
+	TARE_SHAPED_TEXT,   /* const char *, or NULL; of the loader's arena */
+	TARE_SHAPED_TEXTS,  /* a list of these */
+	TARE_SHAPED_OTHER,  /* a pointer that the caller makes a number of, and finds again */
+	TARE_SHAPED_LEFT,   /* not kept: 0 when it is loaded */
 };
 
 /* How many a list has where no field of its struct says it: the caller does. */
@@ -42,9 +42,9 @@ enum { TARE_COUNTED = UINT32_MAX };
 
 struct tare_shape;
 
-struct tare_field {
+struct tare_shape_field {
 	const char *name;
-	uint8_t kind;     /* enum tare_field_kind */
+	uint8_t kind;     /* enum tare_shaped_kind */
 	bool is_signed;   /* INT, INTS */
 	bool is_bool;     /* the same: 0 or 1 */
 	uint8_t int_size; /* INT, INTS: of each */
@@ -57,7 +57,7 @@ struct tare_field {
 struct tare_shape {
 	const char *name;
 	uint32_t size;
-	const struct tare_field *fields; /* up to one without a name */
+	const struct tare_shape_field *fields; /* up to one without a name */
 };
 
 #define TARE_OF(field) (((SELF *)0)->field)
@@ -66,46 +66,48 @@ struct tare_shape {
 	.is_bool = __builtin_types_compatible_p(__typeof__(value), bool)
 #define TARE_ARRAY_NR(a, t) (sizeof(a) / sizeof(t))
 
-#define TARE_FIELD(field, k, ...)                                                                  \
+#define TARE_SHAPED(field, k, ...)                                                                 \
 	{                                                                                          \
-		.name = #field, .kind = TARE_FIELD_##k, .offset = offsetof(SELF, field),           \
+		.name = #field, .kind = TARE_SHAPED_##k, .offset = offsetof(SELF, field),          \
 		.size = sizeof(TARE_OF(field)), __VA_ARGS__                                        \
 	}
-#define TARE_INT(field) TARE_FIELD(field, INT, TARE_INT_TYPE(TARE_OF(field)), .nr = 1)
+#define TARE_INT(field) TARE_SHAPED(field, INT, TARE_INT_TYPE(TARE_OF(field)), .nr = 1)
 #define TARE_INT_ARRAY(field)                                                                      \
-	TARE_FIELD(field, INT, TARE_INT_TYPE(TARE_OF(field)[0]),                                   \
-		   .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
-#define TARE_STRUCT(field, of) TARE_FIELD(field, STRUCT, .shape = &of, .nr = 1)
+	TARE_SHAPED(field, INT, TARE_INT_TYPE(TARE_OF(field)[0]),                                  \
+		    .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+#define TARE_STRUCT(field, of) TARE_SHAPED(field, STRUCT, .shape = &of, .nr = 1)
 #define TARE_STRUCT_ARRAY(field, of)                                                               \
-	TARE_FIELD(field, STRUCT, .shape = &of,                                                    \
-		   .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
-#define TARE_ITEM(field, of) TARE_FIELD(field, ITEM, .shape = &of)
+	TARE_SHAPED(field, STRUCT, .shape = &of,                                                   \
+		    .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+#define TARE_ITEM(field, of) TARE_SHAPED(field, ITEM, .shape = &of)
 #define TARE_COUNT_BY(count) .count_at = offsetof(SELF, count), .count_size = sizeof(TARE_OF(count))
 #define TARE_LIST(field, of, count, cap)                                                           \
-	TARE_FIELD(field, LIST, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+	TARE_SHAPED(field, LIST, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+/* As many structs as `count` says, without a capacity. */
+#define TARE_ROW(field, of, count) TARE_SHAPED(field, LIST, .shape = &of, TARE_COUNT_BY(count))
 #define TARE_INTS(field, count, cap)                                                               \
-	TARE_FIELD(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), TARE_COUNT_BY(count),              \
-		   .cap_at = offsetof(SELF, cap))
+	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), TARE_COUNT_BY(count),             \
+		    .cap_at = offsetof(SELF, cap))
 #define TARE_TEXTS(field, count, cap)                                                              \
-	TARE_FIELD(field, TEXTS, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+	TARE_SHAPED(field, TEXTS, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
 #define TARE_LIST_OF(field, of, number)                                                            \
-	TARE_FIELD(field, LIST, .shape = &of, .count_at = TARE_COUNTED, .what = number)
+	TARE_SHAPED(field, LIST, .shape = &of, .count_at = TARE_COUNTED, .what = number)
 #define TARE_INTS_OF(field, number)                                                                \
-	TARE_FIELD(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), .count_at = TARE_COUNTED,          \
-		   .what = number)
+	TARE_SHAPED(field, INTS, TARE_INT_TYPE(*TARE_OF(field)), .count_at = TARE_COUNTED,         \
+		    .what = number)
 /* As many pointers as `count` says, with a capacity or without. */
-#define TARE_ITEMS(field, of, count) TARE_FIELD(field, ITEMS, .shape = &of, TARE_COUNT_BY(count))
+#define TARE_ITEMS(field, of, count) TARE_SHAPED(field, ITEMS, .shape = &of, TARE_COUNT_BY(count))
 #define TARE_ITEMS_IN(field, of, count, cap)                                                       \
-	TARE_FIELD(field, ITEMS, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
-#define TARE_MAP(field) TARE_FIELD(field, MAP, .nr = 1)
+	TARE_SHAPED(field, ITEMS, .shape = &of, TARE_COUNT_BY(count), .cap_at = offsetof(SELF, cap))
+#define TARE_MAP(field) TARE_SHAPED(field, MAP, .nr = 1)
 #define TARE_MAP_ARRAY(field)                                                                      \
-	TARE_FIELD(field, MAP, .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
+	TARE_SHAPED(field, MAP, .nr = TARE_ARRAY_NR(TARE_OF(field), TARE_OF(field)[0]))
 /* A struct whose layout never changes, of 8-byte words. */
-#define TARE_WORDS(field)       TARE_FIELD(field, INT, .int_size = 8, .nr = sizeof(TARE_OF(field)) / 8)
-#define TARE_STRMAP(field)      TARE_FIELD(field, STRMAP, )
-#define TARE_TEXT(field)        TARE_FIELD(field, TEXT, )
-#define TARE_OTHER(field, code) TARE_FIELD(field, OTHER, .what = code)
-#define TARE_LEFT(field)        TARE_FIELD(field, LEFT, )
+#define TARE_WORDS(field)       TARE_SHAPED(field, INT, .int_size = 8, .nr = sizeof(TARE_OF(field)) / 8)
+#define TARE_STRMAP(field)      TARE_SHAPED(field, STRMAP, )
+#define TARE_TEXT(field)        TARE_SHAPED(field, TEXT, )
+#define TARE_OTHER(field, code) TARE_SHAPED(field, OTHER, .what = code)
+#define TARE_LEFT(field)        TARE_SHAPED(field, LEFT, )
 #define TARE_FIELDS_END                                                                            \
 	{                                                                                          \
 		.name = NULL                                                                       \

@@ -18,7 +18,7 @@ struct from_field {
 	uint8_t kind;
 	bool is_signed;
 	size_t shape; /* place in the loader's */
-	const struct tare_field *own;
+	const struct tare_shape_field *own;
 };
 
 struct from_shape {
@@ -95,10 +95,11 @@ static const struct tare_shape *shape_called(const struct tare_shapes *all, cons
 	return NULL;
 }
 
-static const struct tare_field *field_called(const struct tare_shape *shape, const char *text,
-					     size_t len)
+static const struct tare_shape_field *field_called(const struct tare_shape *shape, const char *text,
+						   size_t len)
 {
-	for (const struct tare_field *f = shape ? shape->fields : NULL; f && text && f->name; f++)
+	for (const struct tare_shape_field *f = shape ? shape->fields : NULL; f && text && f->name;
+	     f++)
 		if (is_called(f->name, text, len))
 			return f;
 	return NULL;
@@ -113,11 +114,11 @@ static void get_field(struct loader *l, const struct tare_shape *own, struct fro
 	f->kind = (uint8_t)(kind >> 1);
 	f->is_signed = kind & 1;
 	f->own = field_called(own, name, len);
-	if (kind >> 1 >= TARE_FIELD_LEFT)
+	if (kind >> 1 >= TARE_SHAPED_LEFT)
 		l->is_bad = true;
 	if (f->own && f->own->kind != f->kind)
 		f->own = NULL;
-	if (tare_field_has_shape(f->kind))
+	if (tare_shaped_has_shape(f->kind))
 		f->shape = (size_t)get(l);
 	if (f->shape >= l->shape_nr)
 		l->is_bad = true;
@@ -158,7 +159,7 @@ static void check_shapes(struct loader *l, const struct tare_shape *root)
 		for (size_t k = 0; k < l->shapes[i].count; k++) {
 			struct from_field *f = &l->shapes[i].fields[k];
 
-			if (f->own && tare_field_has_shape(f->kind) &&
+			if (f->own && tare_shaped_has_shape(f->kind) &&
 			    l->shapes[f->shape].own != f->own->shape)
 				f->own = NULL;
 		}
@@ -171,7 +172,7 @@ static void load(struct loader *l, size_t from, char *item);
 /* A number as the bytes have it, into a field of perhaps another size. */
 static void get_int(struct loader *l, const struct from_field *from, char *to)
 {
-	const struct tare_field *f = from->own;
+	const struct tare_shape_field *f = from->own;
 	uint64_t v = get(l), fits;
 	bool is_negative = from->is_signed && v & 1;
 	int bits;
@@ -232,12 +233,12 @@ static const char *load_text(struct loader *l, bool is_wanted)
 	return text && is_wanted ? tare_arena_strndup(l->world->arena, text, len) : NULL;
 }
 
-static size_t item_size(const struct tare_field *f)
+static size_t item_size(const struct tare_shape_field *f)
 {
 	switch (f->kind) {
-	case TARE_FIELD_INTS:
+	case TARE_SHAPED_INTS:
 		return f->int_size;
-	case TARE_FIELD_LIST:
+	case TARE_SHAPED_LIST:
 		return f->shape->size;
 	default:
 		return sizeof(void *);
@@ -247,13 +248,13 @@ static size_t item_size(const struct tare_field *f)
 static void load_one(struct loader *l, const struct from_field *from, char *to)
 {
 	switch (from->kind) {
-	case TARE_FIELD_INTS:
+	case TARE_SHAPED_INTS:
 		get_int(l, from, to);
 		return;
-	case TARE_FIELD_LIST:
+	case TARE_SHAPED_LIST:
 		load(l, from->shape, to);
 		return;
-	case TARE_FIELD_ITEMS: {
+	case TARE_SHAPED_ITEMS: {
 		void *item = load_item(l, from);
 
 		if (to)
@@ -271,7 +272,7 @@ static void load_one(struct loader *l, const struct from_field *from, char *to)
 }
 
 /* Where items are kept, with room for at least n; its count and capacity are set. */
-static char *make_list(struct loader *l, const struct tare_field *f, char *item, size_t n)
+static char *make_list(struct loader *l, const struct tare_shape_field *f, char *item, size_t n)
 {
 	size_t room = n;
 	char *list;
@@ -293,13 +294,13 @@ static char *make_list(struct loader *l, const struct tare_field *f, char *item,
 
 static void load_list(struct loader *l, const struct from_field *from, char *item)
 {
-	const struct tare_field *f = item ? from->own : NULL;
+	const struct tare_shape_field *f = item ? from->own : NULL;
 	struct from_field forgotten = *from;
 	size_t n = get_count(l);
 	char *list;
 
 	/* Every field of every struct takes a byte at least. */
-	if (from->kind == TARE_FIELD_LIST &&
+	if (from->kind == TARE_SHAPED_LIST &&
 	    n > left(l) / (l->shapes[from->shape].count ? l->shapes[from->shape].count : 1))
 		l->is_bad = true;
 	if (f && f->count_at != TARE_COUNTED && f->count_size < sizeof(n) && n > INT32_MAX)
@@ -373,39 +374,39 @@ static void load_field(struct loader *l, const struct from_field *from, char *it
 	forgotten.own = NULL;
 	if (!at)
 		from = &forgotten;
-	switch ((enum tare_field_kind)from->kind) {
-	case TARE_FIELD_INT:
+	switch ((enum tare_shaped_kind)from->kind) {
+	case TARE_SHAPED_INT:
 		load_ints(l, from, at, at ? from->own->nr : 0);
 		return;
-	case TARE_FIELD_STRUCT:
+	case TARE_SHAPED_STRUCT:
 		load_structs(l, from, at);
 		return;
-	case TARE_FIELD_ITEM:
+	case TARE_SHAPED_ITEM:
 		own = load_item(l, from);
 		if (at)
 			memcpy(at, &own, sizeof(own));
 		return;
-	case TARE_FIELD_LIST:
-	case TARE_FIELD_INTS:
-	case TARE_FIELD_ITEMS:
-	case TARE_FIELD_TEXTS:
+	case TARE_SHAPED_LIST:
+	case TARE_SHAPED_INTS:
+	case TARE_SHAPED_ITEMS:
+	case TARE_SHAPED_TEXTS:
 		load_list(l, from, at ? item : NULL);
 		return;
-	case TARE_FIELD_MAP:
+	case TARE_SHAPED_MAP:
 		load_maps(l, from, at);
 		return;
-	case TARE_FIELD_STRMAP:
+	case TARE_SHAPED_STRMAP:
 		load_strmap(l, (struct tare_strmap *)(void *)at);
 		return;
-	case TARE_FIELD_TEXT:
+	case TARE_SHAPED_TEXT:
 		text = load_text(l, at != NULL);
 		if (at)
 			memcpy(at, &text, sizeof(text));
 		return;
-	case TARE_FIELD_OTHER:
+	case TARE_SHAPED_OTHER:
 		load_other(l, from, at ? item : NULL);
 		return;
-	case TARE_FIELD_LEFT:
+	case TARE_SHAPED_LEFT:
 		return;
 	}
 }

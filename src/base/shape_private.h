@@ -13,8 +13,8 @@ struct tare_shapes {
 /* Adds a shape and those that it reaches, each once; returns its place. */
 size_t tare_shapes_add(struct tare_shapes *all, const struct tare_shape *shape);
 
-bool tare_field_has_shape(uint8_t kind);
-size_t tare_field_count(const struct tare_field *f, const struct tare_shape_world *world,
-			const void *item);
+bool tare_shaped_has_shape(uint8_t kind);
+size_t tare_shaped_count(const struct tare_shape_field *f, const struct tare_shape_world *world,
+			 const void *item);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 #include "ledger/run.h"
+#include "ledger/state/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,17 +148,16 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 	}
 }
 
-void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
-		     const struct tare_ledger_opts *opts)
-{
-	static const struct tare_ledger_opts defaults = { 0 };
+static const struct tare_ledger_opts defaults = { 0 };
 
-	if (!opts)
-		opts = &defaults;
+static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
+		   const struct tare_ledger_opts *opts)
+{
 	*f = (struct tare_fold){ .source = source,
 				 .object_free = -1,
 				 .max_begin_all = INT64_MIN,
 				 .worked_ns = INT64_MIN,
+				 .resumed_ns = INT64_MIN,
 				 .first_ns = INT64_MAX };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
@@ -167,10 +167,35 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	f->parts = tare_parts_new();
 	f->watches = opts->watches;
 	f->watch_nr = opts->watch_nr;
+}
+
+static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
+{
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
 	tare_fold_look_ahead(f);
 	tare_parts_begin(f);
+}
+
+void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
+		     const struct tare_ledger_opts *opts)
+{
+	opts = opts ? opts : &defaults;
+	set_up(f, source, opts);
+	look_ahead(f, opts);
+}
+
+static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr,
+		  struct tare_ledger *out)
+{
+	tare_tensor_kinds_begin(f);
+	prepare(f, instants, instant_nr, out);
+	tare_fold_run(f);
+	f->is_over = true;
+	finish_phases(f);
+	finish(f, instants, instant_nr, out);
+	tare_tensor_kinds_finish(f);
+	tare_parts_close(f);
 }
 
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
@@ -179,13 +204,52 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 	struct tare_fold f;
 
 	tare_fold_begin(&f, source, opts);
-	tare_tensor_kinds_begin(&f);
-	prepare(&f, instants, instant_nr, out);
-	tare_fold_run(&f);
-	f.is_over = true;
-	finish_phases(&f);
-	finish(&f, instants, instant_nr, out);
-	tare_tensor_kinds_finish(&f);
-	tare_parts_close(&f);
+	build(&f, instants, instant_nr, out);
 	tare_fold_end(&f);
+}
+
+/* ---- from a state, and to one ---- */
+
+static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,
+		      const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
+		      const struct tare_ledger_names *names, bool keeps_course)
+{
+	opts = opts ? opts : &defaults;
+	set_up(f, source, opts);
+	f->keeps_course = keeps_course;
+	if (from && !tare_fold_state_load(f, names, from)) {
+		tare_fold_end(f);
+		return TARE_E_FORMAT;
+	}
+	look_ahead(f, opts);
+	return 0;
+}
+
+int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+		       const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
+{
+	struct tare_fold f;
+	int rc = begin_from(&f, source, opts, from, names, false);
+
+	if (rc)
+		return rc;
+	build(&f, instants, instant_nr, out);
+	tare_fold_end(&f);
+	return 0;
+}
+
+int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+		     int64_t until_ns, struct tare_str *out)
+{
+	struct tare_fold f;
+	int rc = begin_from(&f, source, opts, from, names, true);
+
+	if (rc)
+		return rc;
+	tare_fold_run_until(&f, until_ns);
+	tare_fold_state_save(&f, names, until_ns, out);
+	tare_fold_end(&f);
+	return 0;
 }

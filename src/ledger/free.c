@@ -45,6 +45,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d->cluster.items);
 	free(d->threads);
 	free(d->late.items);
+	free(d->taken.items);
 	tare_samples_free(&d->samples);
 	free(d->kinds.change);
 	free(d->reads);

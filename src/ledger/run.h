@@ -10,6 +10,7 @@
 /* take.c: the two passes over the events */
 void tare_fold_look_ahead(struct tare_fold *f);
 void tare_fold_run(struct tare_fold *f);
+void tare_fold_run_until(struct tare_fold *f, int64_t until); /* and stops in the middle */
 
 /* build.c: the fold without its last step; the caller frees it */
 void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,

@@ -45,6 +45,21 @@ static int64_t order_of(const struct tare_event *e)
 	return is_step(e) ? e->begin_ns - e->reading_before_ns : e->at_ns;
 }
 
+/* A state that this fold goes on from had it already, for it began before that moment. */
+static bool was_taken(const struct tare_device_fold *d, const struct tare_event *e)
+{
+	uint32_t tid = e->kind == TARE_KIND_POOL ? e->rec.pool->tid : e->rec.event->tid;
+
+	for (size_t i = 0; i < d->taken.count; i++) {
+		const struct tare_step *s = &d->taken.items[i];
+
+		if (s->end == e->end_ns && s->begin == e->begin_ns && s->tid == tid &&
+		    s->process == e->process->index)
+			return true;
+	}
+	return false;
+}
+
 /* Is it to be taken in earlier than it comes? Both passes must answer alike. */
 static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 {
@@ -60,6 +75,8 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 	d = f->devices[device];
 	if (tare_fold_is_folded(e))
 		return false;
+	if (d->taken.count && is_step(e) && was_taken(d, e))
+		return true;
 	if (is_step(e) && (order_of(e) < d->max_begin || order_of(e) < f->max_begin_all))
 		return true;
 	if (d->max_begin < order_of(e))
@@ -248,7 +265,7 @@ static void see_other(struct tare_fold *f, const struct tare_event *e)
 		f->devices[device]->will_be_measured = true;
 	tare_fold_elastic_see(f, e);
 	tare_parts_see(f, e);
-	if (!is_late(f, e, device))
+	if (!is_late(f, e, device) || was_taken(f->devices[device], e))
 		return;
 	late = &f->devices[device]->late;
 	late->items =
@@ -491,15 +508,15 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 	}
 }
 
-static void forget_pass(struct tare_fold *f)
+static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 {
-	f->max_begin_all = INT64_MIN;
+	f->max_begin_all = max_begin_all;
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 
 		if (!d)
 			continue;
-		d->max_begin = INT64_MIN;
+		d->max_begin = d->max_begin_then;
 		if (d->late.count)
 			qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
 	}
@@ -523,8 +540,24 @@ static void finish_devices(struct tare_fold *f)
 
 void tare_fold_look_ahead(struct tare_fold *f)
 {
+	int64_t max_begin_all = f->max_begin_all;
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			f->devices[i]->max_begin_then = f->devices[i]->max_begin;
 	find_late(f);
-	forget_pass(f);
+	forget_pass(f, max_begin_all);
+}
+
+void tare_fold_run_until(struct tare_fold *f, int64_t until)
+{
+	struct tare_event e;
+
+	while (f->source->next(f->source->arg, &e) && e.at_ns <= until) {
+		if (!take_block(f, &e))
+			take(f, &e);
+		tare_parts_check(f);
+	}
 }
 
 void tare_fold_run(struct tare_fold *f)

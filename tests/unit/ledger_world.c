@@ -521,6 +521,26 @@ static void rewind_to_start(void *arg)
 	((struct world *)arg)->at = 0;
 }
 
+size_t world_event_nr(struct world *w)
+{
+	return w->item_nr;
+}
+
+const struct tare_event *world_event(struct world *w, size_t i)
+{
+	return &w->items[i].event;
+}
+
+int world_process_nr(const struct world *w)
+{
+	return w->process_nr;
+}
+
+int world_device_nr(const struct world *w)
+{
+	return w->device_nr;
+}
+
 /* What lines have is what processes have. */
 static void check_host_lines(const struct tare_ledger *l)
 {
@@ -562,6 +582,7 @@ struct tare_ledger world_ledger(struct world *w, const char *at)
 
 	world_build(w, NULL, &at, 1, &l);
 	world_check_checkpoints(w, 3);
+	world_check_states(w, 3);
 	world_check_course(w);
 	return l;
 }

@@ -138,6 +138,14 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
  * from each of them and the rest. world_ledger() does that too.
  */
 void world_check_checkpoints(struct world *w, int cuts);
+
+/* The same of states, which go on from any moment; ledger_world_state.c. */
+void world_check_states(struct world *w, int cuts);
+
+size_t world_event_nr(struct world *w);
+const struct tare_event *world_event(struct world *w, size_t i); /* in order of time */
+int world_process_nr(const struct world *w);
+int world_device_nr(const struct world *w);
 /* Of a checkpoint that goes up to `until` at most, and the rest. */
 struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at);
 /* Up to when a checkpoint folds it that may go up to `until`. */

@@ -106,6 +106,7 @@ TEST(a_checkpoint_keeps_the_names_of_kernels)
 	context(&s, 0xc0, 523 * MIB);
 	launch(&s, "eat", 32768, 31 * 264 * MIB);
 	world_check_checkpoints(s.w, 5);
+	world_check_states(s.w, 7);
 	l = world_ledger(s.w, "end");
 	CHECK_INT(find(&l, TARE_ADVICE_STACK)->bytes, 8184 * MIB);
 	CHECK_INT(find(&l, TARE_ADVICE_STACK)->next, 1024);

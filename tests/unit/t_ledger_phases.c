@@ -314,6 +314,7 @@ TEST(a_checkpoint_anywhere_changes_nothing)
 	}
 	PHASE(w, .what = TARE_PHASE_END, .t = (t += 1) * MS, .id = 1, .tid = 9);
 	world_check_checkpoints(w, 60);
+	world_check_states(w, 60);
 	world_free(w);
 }
 

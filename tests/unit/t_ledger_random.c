@@ -354,6 +354,8 @@ static void try_programs(enum mode mode, int count)
 		world_build(w, NULL, &at, 1, &l);
 		if (i % 10 == 0 && mode != UNWEIGHED_EXACT)
 			world_check_checkpoints(w, 2);
+		if (i % 50 == 0)
+			world_check_states(w, 3);
 		check(s, &l);
 		tare_ledger_free(&l);
 		world_free(w);

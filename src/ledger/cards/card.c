@@ -13,8 +13,9 @@
 
 void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f)
 {
+	p->items = tare_array_widen(p->items, (size_t)p->device_nr, (size_t)f->device_nr,
+				    sizeof(*p->items));
 	p->device_nr = f->device_nr;
-	p->items = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*p->items));
 }
 
 static void take_card(struct tare_card_fold *card, struct tare_fold *f, const struct tare_event *e)

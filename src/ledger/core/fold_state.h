@@ -498,6 +498,9 @@ struct tare_device_fold {
 	int64_t worked_ns; /* until when the program took something here */
 
 	int64_t max_begin;      /* of what came so far, to tell who is late */
+	int64_t max_begin_then; /* the same, where this fold began */
+	struct tare_steps
+		taken; /* steps behind the moment of the state that this fold goes on from */
 	struct tare_steps late; /* by begin */
 	size_t late_next;
 
@@ -623,6 +626,8 @@ struct tare_fold {
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;
+	int64_t resumed_ns; /* everything up to it came out of a state; INT64_MIN: nothing did */
+	bool keeps_course;  /* for a state that is saved */
 	struct tare_course *course; /* that was asked for, or NULL */
 	const struct tare_course *course_by_category;
 	const char *lines; /* of tare_ledger_opts */

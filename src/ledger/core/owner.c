@@ -140,6 +140,8 @@ static uint32_t site_with(struct tare_fold *f, struct tare_process_fold *p, uint
 			f->site_nr = 1; /* 0 stands for none */
 		f->sites = tare_array_reserve(f->sites, &f->site_cap, f->site_nr + 1,
 					      sizeof(*f->sites));
+		if (f->site_nr == 1)
+			f->sites[0] = (struct tare_site){ 0 };
 		f->sites[f->site_nr] = *site;
 		*known = f->site_nr++;
 	}

@@ -17,11 +17,16 @@ static void enter(struct tare_samples *s, size_t column)
 				: s->start + (int64_t)(column + 1) * s->width;
 }
 
+static size_t column_of(const struct tare_samples *s, int64_t t)
+{
+	size_t column = t < s->start ? 0 : (size_t)((t - s->start) / s->width);
+
+	return column < TARE_COURSE_COLUMNS ? column : TARE_COURSE_COLUMNS - 1;
+}
+
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
 			int part_nr)
 {
-	size_t column;
-
 	*s = (struct tare_samples){ .start = start,
 				    .width = (end - start) / TARE_COURSE_COLUMNS + 1,
 				    .part_nr = part_nr };
@@ -30,8 +35,7 @@ void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int6
 		s->parts = tare_xcalloc((size_t)(TARE_COURSE_COLUMNS * TARE_SAMPLE_NR * part_nr),
 					sizeof(*s->parts));
 	s->until = known > start ? known : start;
-	column = (size_t)((s->until - start) / s->width);
-	enter(s, column < TARE_COURSE_COLUMNS ? column : TARE_COURSE_COLUMNS - 1);
+	enter(s, column_of(s, s->until));
 }
 
 static void put(struct tare_samples *s, int which, const struct tare_sample *sample,
@@ -66,6 +70,32 @@ void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t 
 	}
 	if (s->until < t)
 		s->until = t;
+}
+
+static void take_kept(struct tare_samples *s, const struct tare_samples *from, size_t place)
+{
+	const struct tare_sample *old = tare_sample_at(from, place);
+	const struct tare_sample *kept;
+
+	if (!old->is_there)
+		return;
+	s->column = column_of(s, old->t);
+	kept = s->items[s->column];
+	if (!kept[TARE_SAMPLE_LEAST].is_there || is_more(&kept[TARE_SAMPLE_LEAST], old))
+		put(s, TARE_SAMPLE_LEAST, old, tare_sample_parts(from, place));
+	if (!kept[TARE_SAMPLE_MOST].is_there || is_more(old, &kept[TARE_SAMPLE_MOST]))
+		put(s, TARE_SAMPLE_MOST, old, tare_sample_parts(from, place));
+}
+
+void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
+{
+	struct tare_samples old = *s;
+
+	tare_samples_begin(s, start, end, old.until, old.part_nr);
+	for (size_t i = 0; i < (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++)
+		take_kept(s, &old, i);
+	enter(s, column_of(s, s->until));
+	tare_samples_free(&old);
 }
 
 void tare_samples_shift(struct tare_samples *s, int part, int64_t by)

@@ -36,6 +36,8 @@ struct tare_kinds {
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
 			int part_nr);
+/* Columns of another width, from what was kept so far. */
+void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end);
 /* The state has held since the last time that something was said, up to t. */
 void tare_samples_hold(struct tare_samples *s, int64_t t, int64_t used, int64_t live,
 		       const int64_t *parts);

@@ -472,8 +472,9 @@ void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int p
 
 void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f)
 {
+	part->of_handle = tare_array_widen(part->of_handle, (size_t)part->process_nr,
+					   (size_t)f->process_nr, sizeof(*part->of_handle));
 	part->process_nr = f->process_nr;
-	part->of_handle = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*part->of_handle));
 }
 
 void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,

@@ -121,9 +121,19 @@ static int64_t start_of(const struct tare_fold *f)
 	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
 }
 
+/* Of a state there are some already, of fewer or shorter columns. */
+static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int64_t start,
+			  int part_nr)
+{
+	if (s->width)
+		tare_samples_stretch(s, start, f->seen_ns);
+	else
+		tare_samples_begin(s, start, f->seen_ns, f->known_ns,
+				   f->course || f->keeps_course ? part_nr : 0);
+}
+
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 {
-	const struct tare_course *out = f->course;
 	int64_t start;
 
 	(void)p;
@@ -136,10 +146,8 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 	start = start_of(f);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_samples_begin(&f->devices[i]->samples, start, f->seen_ns, f->known_ns,
-					   out ? TARE_NOW_NR : 0);
-	tare_samples_begin(&f->host.samples, start, f->seen_ns, f->known_ns,
-			   out ? TARE_HOST_PARTS : 0);
+			begin_samples(f, &f->devices[i]->samples, start, TARE_NOW_NR);
+	begin_samples(f, &f->host.samples, start, TARE_HOST_PARTS);
 }
 
 /* ---- what is shown of it ---- */

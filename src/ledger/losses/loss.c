@@ -61,6 +61,17 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 	}
 }
 
+/* What lies behind the moment will be seen again, and so will what the reader found missing. */
+void tare_losses_forget(struct tare_losses_part *p, int64_t until)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].to_ns <= until && p->items[i].reason != TARE_LOST_DAMAGED)
+			p->items[n++] = p->items[i];
+	p->count = n;
+}
+
 bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t)
 {
 	for (size_t i = 0; i < p->count; i++)

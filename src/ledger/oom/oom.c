@@ -276,8 +276,9 @@ const char *tare_oom_check(const struct tare_oom_part *t, const struct tare_fold
 
 void tare_oom_begin(struct tare_oom_part *t, const struct tare_fold *f)
 {
+	t->refused = tare_array_widen(t->refused, (size_t)t->device_nr, (size_t)f->device_nr,
+				      sizeof(*t->refused));
 	t->device_nr = f->device_nr;
-	t->refused = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*t->refused));
 }
 
 void tare_oom_free(struct tare_oom_part *t)

@@ -487,8 +487,13 @@ void tare_phases_free(struct tare_phases_part *phases)
 
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f)
 {
+	int had = phases->device_nr;
+
+	phases->devices = tare_array_widen(phases->devices, (size_t)had, (size_t)f->device_nr,
+					   sizeof(*phases->devices));
 	phases->device_nr = f->device_nr;
-	phases->devices = tare_xcalloc((size_t)f->device_nr + 1, sizeof(*phases->devices));
+	for (int i = had; i < phases->device_nr; i++)
+		phases->devices[i].next = phases->queue_base;
 }
 
 void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,

@@ -56,7 +56,7 @@ static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, ui
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	uint64_t total = e->device && e->device->total != TARE_NOT_KNOWN ? e->device->total : 0;
-	uint64_t owner;
+	uint64_t owner, *first;
 	bool is_first;
 
 	if (!total || bytes < total / XLA_FIRST)
@@ -64,7 +64,9 @@ static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, ui
 	owner = tare_fold_origin(f, p, e).owner;
 	if (!owner || strcmp(tare_owner_name(f->owners[owner - 1]), "JAX") != 0)
 		return false;
-	tare_map_put(&p->xla_devices, (uint64_t)e->device->index, &is_first);
+	first = tare_map_put(&p->xla_devices, (uint64_t)e->device->index, &is_first);
+	if (is_first)
+		*first = (uint64_t)e->at_ns;
 	return is_first && bytes >= total / XLA_SHARE;
 }
 
@@ -142,6 +144,80 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 				(uint64_t)account;
 	}
 }
+
+/* ---- a state that is saved ---- */
+
+/* What is known of it from behind the moment is forgotten; false: all of it is. */
+static bool is_known_at(struct tare_large *l, int64_t until)
+{
+	if (l->held_ns >= 0 && l->at + l->held_ns > until)
+		l->held_ns = -1;
+	return l->at <= until;
+}
+
+static bool is_size_known(const struct tare_fold *f, size_t nr, const struct tare_large *l)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (f->large[i].held_ns >= 0 && f->large[i].process == l->process &&
+		    f->large[i].bytes == l->bytes)
+			return true;
+	return false;
+}
+
+/* Of those that went, only the sizes of the ones that were held matter any more. */
+static bool is_kept(const struct tare_fold *f, size_t nr, struct tare_large *l, int64_t until)
+{
+	if (!is_known_at(l, until))
+		return false;
+	return l->held_ns < 0 || (!is_short(l) && !l->is_piece && !is_size_known(f, nr, l));
+}
+
+static void forget_in(struct tare_process_fold *p, int64_t until)
+{
+	struct tare_map kept = { 0 };
+	const struct tare_map_slot *slot;
+
+	for (size_t at = 0; (slot = tare_map_next(&p->xla_devices, &at));)
+		if ((int64_t)slot->value <= until)
+			*tare_map_put(&kept, slot->key, NULL) = slot->value;
+	tare_map_free(&p->xla_devices);
+	p->xla_devices = kept;
+	tare_map_free(&p->held_sizes);
+	tare_map_free(&p->large_open);
+}
+
+void tare_fold_elastic_forget(struct tare_fold *f, int64_t until)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i])
+			forget_in(f->processes[i], until);
+	for (size_t i = 0; i < f->large_nr; i++) {
+		struct tare_large *l = &f->large[i];
+		struct tare_process_fold *p = f->processes[l->process];
+
+		if (!is_kept(f, n, l, until)) {
+			tare_map_remove(&p->elastic, key_of(l->handle, l->at), NULL);
+			continue;
+		}
+		if (l->held_ns < 0)
+			*tare_map_put(&p->large_open,
+				      l->handle ^ (l->is_piece ? UINT64_C(1) << 63 : 0), NULL) = n;
+		f->large[n++] = *l;
+	}
+	f->large_nr = n;
+}
+
+/* clang-format off */
+#define SELF struct tare_large
+static const struct tare_shape_field large_fields[] = {
+	TARE_INT(process), TARE_INT(handle), TARE_INT(bytes), TARE_INT(at), TARE_INT(held_ns), TARE_INT(account),
+	TARE_INT(is_cudnn), TARE_INT(is_piece),
+	TARE_FIELDS_END };
+#undef SELF
+/* clang-format on */
+const struct tare_shape tare_shape_tare_large = TARE_SHAPE(tare_large, large_fields);
 
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s)
 {

@@ -3,6 +3,7 @@
 #ifndef TARE_LEDGER_SETTLE_H
 #define TARE_LEDGER_SETTLE_H
 
+#include "base/shape.h"
 #include "ledger/parts/parts.h"
 #include "ledger/rows/rows.h"
 
@@ -146,6 +147,9 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 /* elastic.c: memory taken because the card had room; the first pass sees and then decides */
 void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_elastic_decide(struct tare_fold *f);
+/* Of a state that is saved: what the first pass knows from behind the moment, it will find out again. */
+void tare_fold_elastic_forget(struct tare_fold *f, int64_t until);
+extern const struct tare_shape tare_shape_tare_large;
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);
 
 #endif

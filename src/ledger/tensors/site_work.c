@@ -47,6 +47,8 @@ static uint32_t call_named(struct tare_tensors_part *tensors, uint32_t around, u
 			tensors->call_nr = 1; /* 0 stands for none */
 		tensors->calls = tare_array_reserve(tensors->calls, &tensors->call_cap,
 						    tensors->call_nr + 1, sizeof(*tensors->calls));
+		if (tensors->call_nr == 1)
+			tensors->calls[0] = 0;
 		tensors->calls[tensors->call_nr] = around;
 		*known = tensors->call_nr++;
 	}

@@ -22,10 +22,16 @@ enum { THREADS = 1024 /* whose steps are told apart, of a process in a memory */
 
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f)
 {
+	struct tare_training_part old = *p;
+
 	p->process_nr = f->process_nr;
 	p->device_nr = f->device_nr;
 	p->places = tare_xcalloc((size_t)p->process_nr * ((size_t)p->device_nr + 1) + 1,
 				 sizeof(*p->places));
+	for (int i = 0; i < old.process_nr; i++)
+		for (int d = -1; d < old.device_nr; d++)
+			*tare_training_at(p, i, d) = *tare_training_at(&old, i, d);
+	free(old.places);
 }
 
 static struct tare_training_thread *thread_of(struct tare_training_threads *at, uint32_t tid)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a fold as bytes, and a fold out of them. */
+#include "ledger/state/state.h"
+
+#include "base/array.h"
+#include "ledger/parts/parts.h"
+#include "ledger/settle/settle.h"
+#include "ledger/state/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct world {
+	const struct tare_fold *f;
+	const struct tare_ledger_names *names;
+};
+
+/* ---- pointers into the recording ---- */
+
+static uint64_t number_of(void *arg, int what, const void *pointer)
+{
+	(void)arg;
+	if (!pointer)
+		return 0;
+	switch (what) {
+	case TARE_STATE_PROCESS:
+		return 1 + (uint64_t)((const struct tare_process *)pointer)->index;
+	case TARE_STATE_DEVICE:
+		return 1 + (uint64_t)((const struct tare_device *)pointer)->index;
+	case TARE_STATE_PYTHON:
+		return 1 + (uint64_t)((const struct tare_line_stack *)pointer)->id;
+	default:
+		return 1 + (uint64_t)((const struct tare_stack *)pointer)->id;
+	}
+}
+
+static bool find_stack(const struct tare_ledger_names *names, int what, uint64_t number,
+		       const struct tare_process *process, const void **pointer)
+{
+	if (!process || number > UINT32_MAX)
+		return false;
+	*pointer = what == TARE_STATE_PYTHON
+			   ? (const void *)names->python(names->arg, process, (uint32_t)number)
+			   : (const void *)names->stack(names->arg, process, (uint32_t)number);
+	return *pointer != NULL;
+}
+
+static bool find(void *arg, int what, uint64_t number, void *item, const void **pointer)
+{
+	const struct world *w = arg;
+
+	if (!number--)
+		return true;
+	switch (what) {
+	case TARE_STATE_PROCESS:
+		if (number >= (uint64_t)w->names->process_nr)
+			return false;
+		*pointer = w->names->process(w->names->arg, (int)number);
+		return true;
+	case TARE_STATE_DEVICE:
+		if (number >= (uint64_t)w->names->device_nr)
+			return false;
+		*pointer = w->names->device(w->names->arg, (int)number);
+		return true;
+	default: /* only sites have them, and their process stands before */
+		return find_stack(w->names, what, number, ((struct tare_site *)item)->process,
+				  pointer);
+	}
+}
+
+static size_t count_of(void *arg, int what, const void *item)
+{
+	const struct world *w = arg;
+	const struct tare_samples *s = item;
+	size_t n = 0;
+
+	switch (what) {
+	case TARE_STATE_DEVICES: /* phases have one more than there are devices */
+		n = (size_t)(w->f->device_nr > w->names->device_nr ? w->f->device_nr
+								   : w->names->device_nr);
+		return n + 1;
+	case TARE_STATE_SAMPLES:
+		return s->width ? (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR : 0;
+	case TARE_STATE_SAMPLE_PARTS:
+		if (s->part_nr < 0 || s->part_nr > TARE_NOW_NR + TARE_HOST_PARTS)
+			return 0;
+		return s->width ? (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR * (size_t)s->part_nr
+				: 0;
+	case TARE_STATE_TRAININGS: {
+		const struct tare_training_part *t = item;
+
+		if (t->process_nr < 0 || t->device_nr < 0)
+			return 0;
+		return (size_t)t->process_nr * ((size_t)t->device_nr + 1);
+	}
+	default:
+		return 0;
+	}
+}
+
+/* ---- what was looked at ahead ---- */
+
+/* Calls that end later and were taken in already, because they begin before; the others are found again. */
+static void keep_taken(struct tare_device_fold *d, int64_t until)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->taken.count; i++)
+		if (d->taken.items[i].end > until)
+			d->taken.items[n++] = d->taken.items[i];
+	for (size_t i = 0; i < d->late_next; i++) {
+		if (d->late.items[i].end <= until)
+			continue;
+		d->taken.items = tare_array_reserve(d->taken.items, &d->taken.cap, n + 1,
+						    sizeof(*d->taken.items));
+		d->taken.items[n++] = d->late.items[i];
+	}
+	d->taken.count = n;
+}
+
+/* What the first pass found out behind the moment it will find out again. */
+static void forget_ahead(struct tare_fold *f, int64_t until)
+{
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i])
+			keep_taken(f->devices[i], until);
+	tare_losses_forget(&f->parts->losses, until);
+	tare_fold_elastic_forget(f, until);
+}
+
+void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *names, int64_t until,
+			  struct tare_str *out)
+{
+	struct world w = { f, names };
+	struct tare_shape_world world = { &w, number_of, find, count_of, NULL };
+
+	tare_fold_tensor_catch_up(f);
+	forget_ahead(f, until);
+	tare_shape_save(&tare_shape_tare_fold, f, &world, out);
+}
+
+/* ---- out of bytes ---- */
+
+bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
+			  const struct tare_ledger_state *from)
+{
+	struct world w = { f, names };
+	struct tare_shape_world world = { &w, number_of, find, count_of, &f->arena };
+
+	f->note_nr = 0; /* those of the caller are in the state */
+	free(f->notes);
+	f->notes = NULL;
+	tare_parts_free(f->parts);
+	f->parts = NULL;
+	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) || !f->parts)
+		return false;
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i])
+			f->processes[i]->host_row = -1;
+	f->resumed_ns = from->until_ns;
+	return true;
+}

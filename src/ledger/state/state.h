@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_LEDGER_STATE_H
+#define TARE_LEDGER_STATE_H
+
+#include "base/str.h"
+#include "ledger/build.h"
+
+/*
+ * A fold that stops at a moment and goes on later, perhaps in another process: its state as bytes. Any
+ * moment will do, also in the middle of calls, phases and captures.
+ *
+ * Saves the fold of all events up to `until_ns` (their at_ns). Events behind it are looked at as far as the
+ * source has them, because calls that end there may begin before. If `from` is not NULL, it is the state of an
+ * earlier moment, and the source gives only what came after that.
+ */
+/*
+ * `bytes` must be what tare_ledger_save() wrote: whoever keeps them keeps a checksum of them. Their form is checked, and
+ * that a later version may have other fields; that a bucket's number is that of a bucket is not.
+ */
+struct tare_ledger_state {
+	const void *bytes;
+	size_t size;
+	int64_t until_ns;
+};
+
+/*
+ * Where a saved state finds what it names again: the processes and devices of the recording, by their index, and
+ * the stacks of a process. NULL for a stack that is not there.
+ */
+struct tare_ledger_names {
+	void *arg;
+	int process_nr, device_nr;
+	const struct tare_process *(*process)(void *arg, int index);
+	const struct tare_device *(*device)(void *arg, int index);
+	const struct tare_line_stack *(*python)(void *arg, const struct tare_process *p,
+						uint32_t id);
+	const struct tare_stack *(*stack)(void *arg, const struct tare_process *p, uint32_t id);
+};
+
+/* Returns 0, or TARE_E_FORMAT if `from` makes no sense. */
+int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+		     int64_t until_ns, struct tare_str *out);
+
+/* tare_ledger_build() of what came after `from`; instants lie behind it. */
+int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
+		       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
+		       const struct tare_instant *instants, int instant_nr,
+		       struct tare_ledger *out);
+
+#endif
