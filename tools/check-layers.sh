@@ -38,6 +38,7 @@ declare -A ledger_may=(
 	[rows]='(rows|parts|core)/'
 	[settle]='(settle|rows|parts|core)/'
 	[save]='(save|settle|rows|parts|core)/'
+	[state]='(state|settle|parts|core)/'
 )
 
 fail=0

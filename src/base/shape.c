@@ -58,7 +58,7 @@ static void put_int(struct tare_str *out, const struct tare_shape_field *f, cons
 		int shift = 64 - 8 * f->int_size;
 		int64_t s = (int64_t)(v << shift) >> shift;
 
-		v = (uint64_t)s << 1 ^ (uint64_t)(s >> 63);
+		v = (uint64_t)s << 1 ^ (s < 0 ? UINT64_MAX : 0);
 	}
 	put(out, v);
 }

@@ -541,24 +541,6 @@ int world_device_nr(const struct world *w)
 	return w->device_nr;
 }
 
-/* What lines have is what processes have. */
-static void check_host_lines(const struct tare_ledger *l)
-{
-	for (int i = 0; i < l->host_nr; i++) {
-		const struct tare_host_ledger *h = &l->hosts[i];
-		int64_t bytes = 0, count = 0;
-
-		for (int k = 0; k < h->line_nr; k++) {
-			bytes += h->lines[k].tensors.bytes;
-			count += (int64_t)h->lines[k].tensors.count;
-			CHECK_INT(h->lines[k].pid, h->pid);
-			CHECK(h->lines[k].label);
-		}
-		CHECK_INT(bytes, h->tensors.bytes);
-		CHECK_INT(count, h->tensors.count);
-	}
-}
-
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out)
 {
@@ -572,7 +554,7 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
 	tare_ledger_build(&source, opts, instants, at_nr, out);
 	for (int i = 0; i < at_nr; i++) {
 		world_check_balance(&out[i]);
-		check_host_lines(&out[i]);
+		world_check_host_lines(&out[i]);
 	}
 }
 
@@ -713,7 +695,7 @@ void world_check_checkpoints(struct world *w, int cuts)
 				printf("# %s with a checkpoint at %lld ns\n", at[k],
 				       (long long)c.cut);
 				world_check_same(&whole[k], &parts[k]);
-				check_host_lines(&parts[k]);
+				world_check_host_lines(&parts[k]);
 				world_check_categories(&parts[k]);
 				if (k == END)
 					world_check_same_stacks(&whole[k], &parts[k]);

@@ -179,6 +179,7 @@ void world_segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_
 
 /* ledger_world_same.c: of the whole recording, and from a checkpoint and the rest. */
 void world_check_same(const struct tare_ledger *whole, const struct tare_ledger *part);
+void world_check_host_lines(const struct tare_ledger *l);
 void world_check_same_stacks(const struct tare_ledger *whole, const struct tare_ledger *part);
 
 #endif

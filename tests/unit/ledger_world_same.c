@@ -177,6 +177,24 @@ void world_check_same(const struct tare_ledger *a, const struct tare_ledger *b)
 	check_same_graphs(a, b);
 }
 
+/* What lines have is what processes have. */
+void world_check_host_lines(const struct tare_ledger *l)
+{
+	for (int i = 0; i < l->host_nr; i++) {
+		const struct tare_host_ledger *h = &l->hosts[i];
+		int64_t bytes = 0, count = 0;
+
+		for (int k = 0; k < h->line_nr; k++) {
+			bytes += h->lines[k].tensors.bytes;
+			count += (int64_t)h->lines[k].tensors.count;
+			CHECK_INT(h->lines[k].pid, h->pid);
+			CHECK(h->lines[k].label);
+		}
+		CHECK_INT(bytes, h->tensors.bytes);
+		CHECK_INT(count, h->tensors.count);
+	}
+}
+
 /* Kernels are told again, with their names; what else advice knows is not. */
 void world_check_same_stacks(const struct tare_ledger *a, const struct tare_ledger *b)
 {

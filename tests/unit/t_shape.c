@@ -34,7 +34,7 @@ struct tree {
 
 #define SELF struct leaf
 static const struct tare_shape_field leaf_fields[] = { TARE_INT(a), TARE_INT(b), TARE_INT(is_c),
-						 TARE_FIELDS_END };
+						       TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape leaf_shape = TARE_SHAPE(leaf, leaf_fields);
 
@@ -175,9 +175,10 @@ struct later {
 };
 
 #define SELF struct later
-static const struct tare_shape_field later_fields[] = { TARE_INT(new_one), TARE_STRUCT(one, leaf_shape),
-						  TARE_INT(below), TARE_TEXT(text),
-						  TARE_FIELDS_END };
+static const struct tare_shape_field later_fields[] = { TARE_INT(new_one),
+							TARE_STRUCT(one, leaf_shape),
+							TARE_INT(below), TARE_TEXT(text),
+							TARE_FIELDS_END };
 static const struct tare_shape_field narrow_fields[] = { TARE_INT(much), TARE_FIELDS_END };
 #undef SELF
 static const struct tare_shape later_shape = { "tree", sizeof(struct later), later_fields };

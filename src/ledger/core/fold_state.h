@@ -424,7 +424,7 @@ struct tare_applied {
 };
 
 /* A graph, as others need to know it. */
-struct tare_group {
+struct tare_capture_group {
 	int process;
 	uint32_t pool; /* of the framework, from 1; 0: of none */
 	bool is_there; /* what is held for it may be used */
@@ -583,7 +583,7 @@ struct tare_fold {
 	struct tare_ops ops; /* scratch of one step */
 	/* its blocks wait for nothing but the memory that they need */
 	struct tare_device_fold *ahead;
-	struct tare_group
+	struct tare_capture_group
 		*groups; /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;

@@ -88,10 +88,11 @@ void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f, size
 {
 	f->groups = tare_array_reserve(f->groups, &f->group_cap, part->row_nr, sizeof(*f->groups));
 	while (f->group_nr < part->row_nr)
-		f->groups[f->group_nr++] = (struct tare_group){ .process = -1 };
+		f->groups[f->group_nr++] = (struct tare_capture_group){ .process = -1 };
 	f->group_pool_nr = part->pool_nr;
-	f->groups[row] = (struct tare_group){ part->rows[row].process, part->rows[row].row.pool,
-					      is_there(&part->rows[row].row) };
+	f->groups[row] =
+		(struct tare_capture_group){ part->rows[row].process, part->rows[row].row.pool,
+					     is_there(&part->rows[row].row) };
 }
 
 static int new_row(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,

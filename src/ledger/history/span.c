@@ -51,7 +51,8 @@ static void shorten(struct tare_history_part *s)
 void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
 			const struct tare_phase_change *c)
 {
-	if ((!f->course && !f->keeps_course) || c->device >= 0 || merge(s, c, f->host.samples.width))
+	if ((!f->course && !f->keeps_course) || c->device >= 0 ||
+	    merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)
 		shorten(s);

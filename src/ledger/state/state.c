@@ -152,7 +152,8 @@ bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *n
 	f->notes = NULL;
 	tare_parts_free(f->parts);
 	f->parts = NULL;
-	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) || !f->parts)
+	if (!tare_shape_load(&tare_shape_tare_fold, f, &world, from->bytes, from->size) ||
+	    !f->parts)
 		return false;
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i])

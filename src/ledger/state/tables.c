@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Longer than 600 lines: one table for each struct, and nothing else.
+ *
  * What of a fold is kept when it is saved: every field of its structs. A field that is not kept stands as
  * TARE_LEFT with the reason; tools/check-state.py compares these tables with the structs.
  */
@@ -773,11 +775,11 @@ static const struct tare_shape_field fields_tare_parts[] = {
 static SHAPE(tare_parts);
 #undef SELF
 
-#define SELF struct tare_group
-static const struct tare_shape_field fields_tare_group[] = {
+#define SELF struct tare_capture_group
+static const struct tare_shape_field fields_tare_capture_group[] = {
 	TARE_INT(process), TARE_INT(pool), TARE_INT(is_there),
 	TARE_FIELDS_END };
-static SHAPE(tare_group);
+static SHAPE(tare_capture_group);
 #undef SELF
 
 #define SELF struct tare_host_fold
@@ -811,7 +813,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(sites, tare_shape_tare_site, site_nr, site_cap),
 	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(graves),
 	TARE_LIST(grave_items, tare_shape_tare_grave, grave_nr, grave_cap),
-	TARE_LIST(groups, tare_shape_tare_group, group_nr, group_cap), TARE_INT(group_pool_nr),
+	TARE_LIST(groups, tare_shape_tare_capture_group, group_nr, group_cap), TARE_INT(group_pool_nr),
 	TARE_INT_ARRAY(host_mark_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
 	TARE_INT(last_ns), TARE_INT(seen_ns), TARE_INT(first_ns), TARE_INT(known_ns), TARE_INT(opened_gpu),

@@ -101,7 +101,7 @@ static bool *needed_pools(const struct tare_fold *f, int process)
 	bool *needed = tare_xcalloc(f->group_pool_nr + 1, sizeof(*needed));
 
 	for (size_t i = 0; i < f->group_nr; i++) {
-		const struct tare_group *g = &f->groups[i];
+		const struct tare_capture_group *g = &f->groups[i];
 
 		if (g->process == process && g->pool <= f->group_pool_nr && g->is_there)
 			needed[g->pool] = true;
@@ -111,7 +111,7 @@ static bool *needed_pools(const struct tare_fold *f, int process)
 
 static bool is_needed(const struct tare_fold *f, const bool *pools, int graph)
 {
-	const struct tare_group *g;
+	const struct tare_capture_group *g;
 
 	if (graph < 0 || (size_t)graph >= f->group_nr)
 		return false;
