@@ -157,7 +157,7 @@ static struct tare_log *open_log(const char *path)
 	return path && path[0] && tare_log_open(&log, path, NULL) == 0 ? log : NULL;
 }
 
-/* Everything up to the last record in the file that belongs before the moment. */
+/* Everything up to the last record in the file that belongs before the moment, but no place that will be written yet. */
 static void find_position(struct part *part)
 {
 	struct tare_log *log = open_log(part->process->log);
@@ -169,7 +169,8 @@ static void find_position(struct part *part)
 	part->header_bytes = log ? tare_log_info(log)->header.header_bytes : 0;
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
 		if (step == TARE_LOG_RECORD && !rec.is_in_ring &&
-		    rec.rec.head->stamp <= part->until)
+		    rec.rec.head->stamp <= part->until &&
+		    rec.position < tare_log_info(log)->planned)
 			part->position = rec.position + rec.bytes;
 	tare_log_close(log);
 }

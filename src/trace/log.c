@@ -198,6 +198,7 @@ static void name_files(struct tare_log *log, const char *path, struct tare_str *
 	}
 	log->path = tare_str_steal(&events);
 	log->info.path = log->path;
+	log->info.planned = UINT64_MAX;
 }
 
 static int open_log(struct tare_log *log, const char *ring_path, struct tare_err *err)

@@ -27,6 +27,8 @@ struct tare_log_info {
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end;    /* positions below are in the file */
 	uint64_t end;         /* positions from file_end to here are in the ring */
+	uint64_t
+		planned; /* the first position of a block that somebody is about to write; UINT64_MAX */
 
 	/* What follows is of a log that segments have; the flags above are as its files were. */
 	bool is_stored;

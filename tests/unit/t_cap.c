@@ -7,7 +7,9 @@
 #include "test.h"
 #include "trace/recording.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define S INT64_C(1000000000)
 
@@ -96,6 +98,60 @@ static void check_losses(const char *want)
 	tare_str_free(&got);
 	tare_ledger_free(&l);
 	tare_recording_close(r);
+}
+
+static uint64_t fold_position(uint32_t pid)
+{
+	struct tare_recording *r;
+	uint64_t position = UINT64_MAX;
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	for (int i = 0; i < tare_recording_process_nr(r); i++)
+		if (tare_recording_process(r, i)->pid == pid)
+			position = tare_recording_process(r, i)->fold_position;
+	tare_recording_close(r);
+	return position;
+}
+
+/*
+ * A thread that drains its own lane was stopped before it wrote: what it will put there is not in the checkpoint, so the
+ * place is not one of which the checkpoint speaks.
+ */
+TEST(a_block_that_is_about_to_be_written_is_not_folded)
+{
+	const char *events = make_path(make_dir(), "431-0.events"),
+		   *ring = make_path(make_dir(), "431-0.ring");
+	uint64_t drained, begin, plan, folded;
+	int fd;
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	make_log_program(&m);
+	m.stamp = m.header.first_stamp + 6 * S;
+	MAKE(&m, end, END, .tid = 12);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	for (int i = 1; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	drained = m.records[m.record_nr - 1].position;
+	begin = m.records[m.record_nr / 2].position;
+	make_log_write(&m, events, sizeof(m.header) + drained);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	make_log_write_ring(&m, ring, drained, false);
+	plan = TARE_PLAN(begin, drained, 64);
+	fd = open(ring, O_WRONLY);
+	CHECK(fd >= 0);
+	CHECK_INT(pwrite(fd, &plan, sizeof(plan),
+			 TARE_RING_HEADER_BYTES + (off_t)offsetof(struct tare_lane, plan)),
+		  sizeof(plan));
+	close(fd);
+	fold(5 * S);
+	folded = fold_position(431);
+	CHECK(folded > 0);
+	CHECK(folded <= begin);
+	make_log_free(&m);
+	make_log_free(&t);
 }
 
 /* Records that were given up, and a part of the log that is damaged, in a span that is folded, and folded again. */
