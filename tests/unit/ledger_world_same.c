@@ -142,15 +142,28 @@ static void check_same_ooms(const struct tare_ledger *a, const struct tare_ledge
 {
 	CHECK_INT(b->oom_nr, a->oom_nr);
 	for (int i = 0; i < a->oom_nr && i < b->oom_nr; i++) {
-		struct tare_oom x = a->ooms[i], y = b->ooms[i];
+		const struct tare_oom *x = &a->ooms[i], *y = &b->ooms[i];
 
-		CHECK_STR(y.api ? y.api : "", x.api ? x.api : "");
-		CHECK_STR(y.owner ? y.owner : "", x.owner ? x.owner : "");
-		CHECK_STR(y.source ? y.source : "", x.source ? x.source : "");
-		x.program = x.api = x.owner = x.source = x.short_source = NULL;
-		y.program = y.api = y.owner = y.source = y.short_source = NULL;
-		if (memcmp(&x, &y, sizeof(x)) != 0)
-			test_fail(__FILE__, __LINE__, "oom#%d is not the same", x.number);
+		CHECK_STR(y->api ? y->api : "", x->api ? x->api : "");
+		CHECK_STR(y->owner ? y->owner : "", x->owner ? x->owner : "");
+		CHECK_STR(y->source ? y->source : "", x->source ? x->source : "");
+		CHECK_INT(y->number, x->number);
+		CHECK_INT(y->device, x->device);
+		CHECK_INT(y->t_ns, x->t_ns);
+		CHECK_INT(y->pid, x->pid);
+		CHECK_INT(y->generation, x->generation);
+		CHECK_INT(y->is_torch, x->is_torch);
+		CHECK_INT((int64_t)y->count, (int64_t)x->count);
+		CHECK_INT((int64_t)y->asked, (int64_t)x->asked);
+		CHECK_INT((int64_t)y->segment, (int64_t)x->segment);
+		CHECK_INT((int64_t)y->allocated, (int64_t)x->allocated);
+		CHECK_INT((int64_t)y->reserved, (int64_t)x->reserved);
+		CHECK_INT((int64_t)y->free, (int64_t)x->free);
+		CHECK_INT(y->elastic, x->elastic);
+		CHECK_INT(y->stuck, x->stuck);
+		CHECK_INT(y->held, x->held);
+		CHECK_INT(y->others, x->others);
+		CHECK_INT(y->verdict, x->verdict);
 	}
 }
 

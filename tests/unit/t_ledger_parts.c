@@ -35,6 +35,13 @@ static void begin(struct empty *e)
 	tare_parts_begin(&e->f);
 }
 
+static void end(struct empty *e)
+{
+	tare_samples_free(&e->device_fold.samples);
+	tare_samples_free(&e->f.host.samples);
+	tare_parts_free(e->p);
+}
+
 TEST(parts_find_nothing_wrong_where_nothing_is)
 {
 	struct empty e;
@@ -45,7 +52,7 @@ TEST(parts_find_nothing_wrong_where_nothing_is)
 		test_fail(__FILE__, __LINE__, "%s: %s", #name,                                     \
 			  tare_##name##_check(&e.p->name, &e.f));
 #include "ledger/parts/parts.def"
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 /* Every part has a check, and so a row in `broken` below. */
@@ -72,7 +79,7 @@ TEST(phases_notice_one_that_is_open_and_did_not_begin)
 	CHECK(tare_phases_check(&e.p->phases, &e.f));
 	e.p->phases.devices[0].next = 0;
 	CHECK(!tare_phases_check(&e.p->phases, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
@@ -95,7 +102,7 @@ TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
 	block.booked = 16;
 	segments[1].at = 4096;
 	CHECK(tare_tensors_check(&e.p->tensors, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(graphs_notice_more_alive_than_made)
@@ -112,7 +119,7 @@ TEST(graphs_notice_more_alive_than_made)
 	e.p->graphs.rows[0].row.alive = 1; /* and others were not told */
 	CHECK(tare_graphs_check(&e.p->graphs, &e.f));
 	free(e.f.groups);
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(training_notices_a_step_without_its_phase)
@@ -125,7 +132,7 @@ TEST(training_notices_a_step_without_its_phase)
 	CHECK(!tare_training_check(&e.p->training, &e.f));
 	tare_training_at(&e.p->training, 0, 0)->items[0].lists[TARE_TRAINING_PHASES].depth = 0;
 	CHECK(tare_training_check(&e.p->training, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(history_notices_a_phase_that_ends_before_it_begins)
@@ -141,7 +148,7 @@ TEST(history_notices_a_phase_that_ends_before_it_begins)
 	CHECK(!tare_history_check(&e.p->history, &e.f));
 	e.p->history.items[0].end = 0;
 	CHECK(tare_history_check(&e.p->history, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(cards_notice_a_sum_that_is_none)
@@ -151,7 +158,7 @@ TEST(cards_notice_a_sum_that_is_none)
 	begin(&e);
 	e.p->cards.items[0].aside = 1;
 	CHECK(tare_cards_check(&e.p->cards, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(oom_notices_memory_that_ran_out_nowhere)
@@ -165,7 +172,7 @@ TEST(oom_notices_memory_that_ran_out_nowhere)
 	CHECK(!tare_oom_check(&e.p->oom, &e.f));
 	e.p->oom.items[0].device = 1;
 	CHECK(tare_oom_check(&e.p->oom, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(increments_notice_that_time_went_back)
@@ -178,7 +185,7 @@ TEST(increments_notice_that_time_went_back)
 	CHECK(!tare_increments_check(&e.p->increments, &e.f));
 	e.p->increments.items[0].t = 1;
 	CHECK(tare_increments_check(&e.p->increments, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(pauses_notice_one_that_no_record_began)
@@ -191,7 +198,7 @@ TEST(pauses_notice_one_that_no_record_began)
 	e.f.is_paused = false;
 	e.f.pause_nr = 1;
 	CHECK(tare_pauses_check(&e.p->pauses, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(losses_notice_one_of_no_process)
@@ -204,7 +211,7 @@ TEST(losses_notice_one_of_no_process)
 	CHECK(!tare_losses_check(&e.p->losses, &e.f));
 	e.p->losses.items[0].process = 1;
 	CHECK(tare_losses_check(&e.p->losses, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }
 
 TEST(ranks_notice_a_process_in_two)
@@ -216,5 +223,5 @@ TEST(ranks_notice_a_process_in_two)
 	CHECK(tare_ranks_check(&e.p->ranks, &e.f));
 	e.process.rank.rank = -1;
 	CHECK(!tare_ranks_check(&e.p->ranks, &e.f));
-	tare_parts_free(e.p);
+	end(&e);
 }

@@ -11,22 +11,24 @@
 
 #include <stdlib.h>
 
-static void add(struct tare_losses_part *p, const struct tare_loss_fold *by)
+static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 {
 	struct tare_loss_fold *l = NULL;
 
+	if (by.to_ns < by.from_ns) /* damage */
+		by.to_ns = by.from_ns;
 	for (size_t i = 0; i < p->count && !l; i++)
-		if (p->items[i].process == by->process && p->items[i].tid == by->tid &&
-		    p->items[i].reason == by->reason)
+		if (p->items[i].process == by.process && p->items[i].tid == by.tid &&
+		    p->items[i].reason == by.reason)
 			l = &p->items[i];
 	if (!l) {
 		p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-		p->items[p->count++] = *by;
+		p->items[p->count++] = by;
 		return;
 	}
-	l->records = tare_sat_addu(l->records, by->records);
-	l->from_ns = l->from_ns < by->from_ns ? l->from_ns : by->from_ns;
-	l->to_ns = l->to_ns > by->to_ns ? l->to_ns : by->to_ns;
+	l->records = tare_sat_addu(l->records, by.records);
+	l->from_ns = l->from_ns < by.from_ns ? l->from_ns : by.from_ns;
+	l->to_ns = l->to_ns > by.to_ns ? l->to_ns : by.to_ns;
 }
 
 /* The first pass: a LOST record stands behind what was lost. */
@@ -39,12 +41,12 @@ void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
 	if (e->kind != TARE_KIND_LOST || !e->process ||
 	    (!r->records && r->reason != TARE_LOST_DAMAGED))
 		return;
-	add(p, &(struct tare_loss_fold){ .process = e->process->index,
-					 .tid = r->tid,
-					 .reason = r->reason,
-					 .records = r->records,
-					 .from_ns = r->first ? e->begin_ns : e->process->first_ns,
-					 .to_ns = e->end_ns });
+	add(p, (struct tare_loss_fold){ .process = e->process->index,
+					.tid = r->tid,
+					.reason = r->reason,
+					.records = r->records,
+					.from_ns = r->first ? e->begin_ns : e->process->first_ns,
+					.to_ns = e->end_ns });
 }
 
 /* … and what the reader found missing, which no record tells of. */
@@ -54,10 +56,10 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 		const struct tare_process *of = f->processes[i] ? f->processes[i]->process : NULL;
 
 		if (of && of->is_damaged)
-			add(p, &(struct tare_loss_fold){ .process = i,
-							 .reason = TARE_LOST_DAMAGED,
-							 .from_ns = of->damage_from_ns,
-							 .to_ns = of->damage_to_ns });
+			add(p, (struct tare_loss_fold){ .process = i,
+							.reason = TARE_LOST_DAMAGED,
+							.from_ns = of->damage_from_ns,
+							.to_ns = of->damage_to_ns });
 	}
 }
 
