@@ -29,7 +29,8 @@ struct layout {
 };
 static struct layout layouts[OBJECT_NR];
 
-static void add_segments(struct layout *l, const uint8_t *file, size_t file_size)
+/* False: it does not fit, as the vdso of an emulator may not. */
+static bool add_segments(struct layout *l, const uint8_t *file, size_t file_size)
 {
 	ElfW(Ehdr) head;
 
@@ -46,11 +47,12 @@ static void add_segments(struct layout *l, const uint8_t *file, size_t file_size
 			continue;
 		if (ph->p_vaddr + ph->p_memsz > sizeof(l->image) ||
 		    ph->p_offset + ph->p_filesz > file_size)
-			abort();
+			return false;
 		memcpy(l->image + ph->p_vaddr, file + ph->p_offset, ph->p_filesz);
 		if (ph->p_vaddr + ph->p_memsz > l->size)
 			l->size = ph->p_vaddr + ph->p_memsz;
 	}
+	return true;
 }
 
 static void load(void)
@@ -67,10 +69,9 @@ static void load(void)
 	if (n <= 0)
 		abort();
 	close(fd);
-	add_segments(&layouts[0], file, (size_t)n);
-	if (vdso)
-		add_segments(&layouts[1], vdso, 8 * PAGE);
-	else
+	if (!add_segments(&layouts[0], file, (size_t)n))
+		abort();
+	if (!vdso || !add_segments(&layouts[1], vdso, 8 * PAGE))
 		layouts[1] = layouts[0];
 }
 
