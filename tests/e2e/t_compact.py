@@ -150,6 +150,7 @@ def recording_that_is_replaced_may_be_compacted(box):
 
 @case
 def recording_that_runs_is_refused(box):
+    needs_exec()
     running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), sim=True,
                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     while not os.path.exists(box.path("rec.tare", "tare.events")):

@@ -5,8 +5,8 @@
 import json
 import os
 
-from harness import (BUILD, MIB, WRAPPER, case, check, check_equal, fixture, leaves, main, row_of, show,
-                     unexplained)
+from harness import (BUILD, MIB, WRAPPER, case, check, check_equal, fixture, leaves, main, needs_own_command, row_of,
+                     show, unexplained)
 
 FIXTURE = "e2e_stubborn_graphs"
 
@@ -122,6 +122,7 @@ def captures_that_share_an_exec_are_one_group(box):
 
 @case
 def a_program_without_graphs_says_so(box):
+    needs_own_command()
     box.record(fixture("e2e_alloc"))
     done = box.tare("report", "rec.tare", "--by", "graph")
     check_equal((done.code, done.out), (0, "graphs captured: 0\n"), done)

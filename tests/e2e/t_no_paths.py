@@ -10,8 +10,8 @@ import shutil
 import signal
 import subprocess
 
-from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, Skip, case, check, check_equal, check_says, fixture, main,
-                     needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
+from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, Skip, case, check, check_equal, check_says, fixture,
+                     main, needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
 from phases import phases_of
 from sweeps import needs_sweeps, query, sweep_argv
 
@@ -103,6 +103,7 @@ def functions(box, rec):
 
 @case
 def a_program_of_c(box):
+    needs_own_command()
     argv = program(box, "e2e_alloc")
     record(box, argv)
     check_no_paths(box, "rec.tare")

@@ -24,6 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM (1u << 31)
 #endif
@@ -278,6 +281,26 @@ static void run(const struct stop *list, int n)
 		_exit(0);
 }
 
+/* An emulator says that it wipes memory in children, and does not; nor does it know SS_AUTODISARM. */
+static void needs_wiping(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
+	pid_t pid;
+
+	CHECK(page != MAP_FAILED);
+	*page = 1;
+	if (madvise(page, 4096, MADV_WIPEONFORK) != 0)
+		return;
+	pid = fork();
+	if (pid == 0)
+		_exit(*page);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	munmap(page, 4096);
+	if (status)
+		SKIP("memory that should be wiped in children is not: an emulator");
+}
+
 static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes_max)
 {
 	int status;
@@ -324,6 +347,7 @@ TEST(ring_a_handler_leaves)
 
 TEST(ring_a_handler_forks)
 {
+	needs_wiping();
 	at_every_step(fork_here);
 	is_quiet = true;
 	at_every_step(fork_here);
@@ -331,12 +355,14 @@ TEST(ring_a_handler_forks)
 
 TEST(ring_a_handler_forks_and_leaves)
 {
+	needs_wiping();
 	at_every_step(fork_and_jump);
 }
 
 /* Forks that nobody is told of are noticed at the child's next record. */
 TEST(ring_a_handler_forks_past_libc)
 {
+	needs_wiping();
 	at_every_step(clone_here);
 	is_quiet = true;
 	at_every_step(clone_here);
@@ -344,6 +370,7 @@ TEST(ring_a_handler_forks_past_libc)
 
 TEST(ring_a_handler_forks_silently)
 {
+	needs_wiping();
 #if __GLIBC_PREREQ(2, 34)
 	at_every_step(fork_silently);
 #else
@@ -354,6 +381,7 @@ TEST(ring_a_handler_forks_silently)
 /* The parent is further by then: what the child still does to the record that it came from takes nothing back. */
 TEST(ring_a_child_goes_on_late)
 {
+	needs_wiping();
 	is_late = true;
 	at_every_step(fork_here);
 	at_every_step(clone_here);
@@ -365,6 +393,7 @@ TEST(ring_a_child_goes_on_late)
 /* … and where libc was asked for the child, nothing of it gets into what the parent has there by then. */
 TEST(ring_a_child_goes_on_much_later)
 {
+	needs_wiping();
 	is_late = is_quiet = true;
 	after = 300; /* three times around in the lane */
 	at_every_step(fork_here);
@@ -384,6 +413,7 @@ TEST(ring_a_child_of_a_handler_forks_in_one)
 	static const char *const again[] = { "seen",   "taken",     "begun",  "whole",
 					     "padded", "head read", "copied", "written" };
 
+	needs_wiping();
 	for (int i = 0; i < STEPS; i++)
 		for (size_t j = 0; j < sizeof(again) / sizeof(again[0]); j++)
 			in_process_of_its_own((struct stop[]){ { steps[i], fork_here },
@@ -467,5 +497,6 @@ TEST(ring_a_signal_stack_is_no_depth)
 /* The kernel does not tell of one that it has disarmed. */
 TEST(ring_a_disarmed_signal_stack_is_none_either)
 {
+	needs_wiping();
 	above_the_stack((int)SS_AUTODISARM);
 }
