@@ -157,7 +157,6 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 				 .object_free = -1,
 				 .max_begin_all = INT64_MIN,
 				 .worked_ns = INT64_MIN,
-				 .resumed_ns = INT64_MIN,
 				 .first_ns = INT64_MAX };
 	f->page = opts->page_bytes ? (int64_t)opts->page_bytes : PAGE_BYTES;
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;

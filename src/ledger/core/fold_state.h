@@ -626,8 +626,7 @@ struct tare_fold {
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;
-	int64_t resumed_ns; /* everything up to it came out of a state; INT64_MIN: nothing did */
-	bool keeps_course;  /* for a state that is saved */
+	bool keeps_course;          /* for a state that is saved */
 	struct tare_course *course; /* that was asked for, or NULL */
 	const struct tare_course *course_by_category;
 	const char *lines; /* of tare_ledger_opts */

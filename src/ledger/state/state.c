@@ -158,6 +158,5 @@ bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *n
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i])
 			f->processes[i]->host_row = -1;
-	f->resumed_ns = from->until_ns;
 	return true;
 }
