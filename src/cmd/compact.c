@@ -12,13 +12,16 @@
 #include <string.h>
 
 struct options {
-	bool keep_raw, force;
+	bool keep_raw, running, force;
 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(
 		options, keep_raw, "keep-raw", 0, FLAG, NULL,
 		"leave the logs there that are in segments now; tare compact without it removes them"),
+	TARE_OPT(
+		options, running, "running", 'r', FLAG, NULL,
+		"of a recording that is still being written what there is so far; its programs go on writing"),
 	TARE_OPT(
 		options, force, "force", 'f', FLAG, NULL,
 		"also a recording that was not closed in order, because Tare or the program was killed"),
@@ -33,12 +36,15 @@ const struct tare_command tare_command_compact = {
 		"Puts the logs of a recording that has ended into compressed segments, and removes the logs. Every "
 		"command reads the recording as before and says the same: every record is there, with its stamp and its "
 		"position. A record of PyTorch's allocator takes 3 to 4 bytes instead of 48.\n\n"
+		"Of a recording that is still being written, --running puts what will not change any more into segments, and gives "
+		"it back to the disk.\n\n"
 		"It may be interrupted at any time, also by a full disk: until all segments are on the disk the recording "
 		"stays as it was, and after that tare compact again removes what is left to remove.\n\n"
 		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
 		"not be done.",
 	.examples = "tare compact train.tare\n"
-		    "tare compact --keep-raw train.tare",
+		    "tare compact --keep-raw train.tare\n"
+		    "tare compact --running train.tare",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -52,9 +58,10 @@ static int check_nobody_writes(const char *folder, struct tare_err *err)
 	if (tare_control_open(&c, folder, NULL) != 0)
 		return 0;
 	tare_control_close(&c);
-	return tare_err_set(err, TARE_E_USAGE,
-			    "%s is still being written; compact it when its programs have ended",
-			    folder);
+	return tare_err_set(
+		err, TARE_E_USAGE,
+		"%s is still being written; compact it when its programs have ended, or say --running",
+		folder);
 }
 
 static int tell(const char *folder, const struct tare_compacted *done, struct tare_err *err)
@@ -65,7 +72,7 @@ static int tell(const char *folder, const struct tare_compacted *done, struct ta
 
 	tare_text_add_name(&text, folder);
 	if (done->was_done)
-		tare_str_add(&text, ": is in segments already\n");
+		tare_str_add(&text, ": there is nothing that is not in segments already\n");
 	else
 		tare_str_addf(&text, ": %s records, %s → %s in %u segment%s\n",
 			      tare_units_count(records, done->records),
@@ -93,10 +100,11 @@ int tare_cmd_compact(int argc, char **argv)
 	while (n > 1 && rest.items[0][n - 1] == '/')
 		n--;
 	folder = tare_xstrndup(rest.items[0], n);
-	rc = check_nobody_writes(folder, &err);
+	rc = o.running ? 0 : check_nobody_writes(folder, &err);
 	if (!rc)
 		rc = tare_compact(folder,
 				  &(struct tare_compact_options){ .keeps_raw = o.keep_raw,
+								  .is_running = o.running,
 								  .is_forced = o.force },
 				  &done, &err);
 	if (!rc)

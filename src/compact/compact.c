@@ -93,6 +93,27 @@ static bool is_safe(const struct tare_store *store, const char *name)
 	return log && store->fault_nr == 0 && tare_store_check(store, log).blocks == 0;
 }
 
+static bool is_begun(const struct tare_store *store, const char *name)
+{
+	const struct tare_stored_log *log = tare_store_find(store, name);
+
+	return log && log->part.is_begun;
+}
+
+/* What segments have of a log that is still written goes back to the disk; what stays keeps its place. */
+static void give_back(int folder, const char *name, const struct tare_log_part *part)
+{
+	int fd = openat(folder, name, O_RDWR | O_CLOEXEC);
+	uint64_t base = part->header.base, bytes = part->end > base ? part->end - base : 0;
+
+	if (fd < 0)
+		return;
+	if (bytes)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, part->header.header_bytes,
+			  (off_t)bytes);
+	close(fd);
+}
+
 /* Files of logs that the segments have, and segments that the manifest does not name. */
 static void remove_rest(const char *folder, bool keeps_raw)
 {
@@ -118,9 +139,13 @@ static void remove_rest(const char *folder, bool keeps_raw)
 		bool is_raw = dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring"));
 		bool is_new = dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".json.new"));
 
-		if ((is_raw && !keeps_raw && is_safe(store, stem)) ||
-		    (number && !is_named(&manifest, number)) ||
-		    (is_new && strcmp(stem, "recording") != 0))
+		if (is_raw && is_begun(store, stem)) {
+			if (!keeps_raw && !strcmp(dot, ".events"))
+				give_back(dirfd(dir), entry->d_name,
+					  &tare_store_find(store, stem)->part);
+		} else if ((is_raw && !keeps_raw && is_safe(store, stem)) ||
+			   (number && !is_named(&manifest, number)) ||
+			   (is_new && strcmp(stem, "recording") != 0))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 		free(stem);
 	}
@@ -146,36 +171,44 @@ static uint32_t highest_number(const char *folder)
 	return high;
 }
 
-/* Logs that are not in segments yet; returns how many there are. */
-static int find_logs(struct compaction *c)
+/* More than the begin of a record that is being written. */
+static bool has_rest(const struct tare_process *p)
+{
+	struct tare_log *log = tare_recording_log(p);
+	struct tare_log_record rec;
+	enum tare_log_step step;
+
+	tare_log_rewind(log, 0);
+	step = tare_log_next(log, &rec);
+	return step == TARE_LOG_RECORD ||
+	       (step == TARE_LOG_GAP && rec.position + rec.bytes < tare_log_info(log)->end);
+}
+
+/* Logs of which something is not in segments yet; returns how many there are. */
+static int find_logs(struct compaction *c, bool is_running)
 {
 	int nr = tare_recording_process_nr(c->recording), found = 0;
-	struct tare_store *store = NULL;
 
-	tare_store_open(&store, c->folder, NULL);
 	c->names = tare_xcalloc((size_t)nr, sizeof(*c->names));
 	for (int i = 0; i < nr; i++) {
 		const struct tare_process *p = tare_recording_process(c->recording, i);
-		char *name = p->log[0] && p->role != TARE_ROLE_CHECKPOINT ? name_of(p->log) : NULL;
 
-		if (name && !(store && tare_store_find(store, name))) {
-			c->names[i] = name;
+		if (p->log[0] && p->role != TARE_ROLE_CHECKPOINT && (!is_running || has_rest(p))) {
+			c->names[i] = name_of(p->log);
 			found++;
-		} else {
-			free(name);
 		}
 	}
-	tare_store_close(store);
 	return found;
 }
 
-static void make_segments(struct compaction *c, uint64_t segment_records)
+static void make_segments(struct compaction *c, const struct tare_compact_options *o)
 {
 	struct tare_segment_plan plan = { .folder = c->folder,
 					  .recording = c->recording,
 					  .names = c->names,
 					  .number = highest_number(c->folder) + 1,
-					  .segment_records = segment_records };
+					  .segment_records = o->segment_records,
+					  .is_begin = o->is_running };
 	size_t old;
 
 	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
@@ -218,13 +251,15 @@ static int check_is_closed(const struct compaction *c, bool is_forced)
 
 static void compact(struct compaction *c, const struct tare_compact_options *o)
 {
-	c->rc = tare_recording_open(&c->recording, c->folder, c->err);
+	enum tare_log_scope scope = o->is_running ? TARE_LOG_FILES : TARE_LOG_REST;
+
+	c->rc = tare_recording_open_scope(&c->recording, c->folder, scope, c->err);
 	if (c->rc)
 		return;
-	c->rc = check_is_closed(c, o->is_forced);
-	c->result->was_done = !c->rc && !find_logs(c);
+	c->rc = check_is_closed(c, o->is_forced || o->is_running);
+	c->result->was_done = !c->rc && !find_logs(c, o->is_running);
 	if (!c->rc && !c->result->was_done)
-		make_segments(c, o->segment_records);
+		make_segments(c, o);
 	if (!c->rc)
 		remove_rest(c->folder, o->keeps_raw);
 	for (int i = 0; c->names && i < tare_recording_process_nr(c->recording); i++)

@@ -28,6 +28,7 @@ struct tare_compacted {
 struct tare_compact_options {
 	bool keeps_raw;           /* leave step 3 out */
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
+	bool is_running; /* the recording is still written: only what of its logs will not change any more */
 	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
 

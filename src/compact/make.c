@@ -56,6 +56,7 @@ struct maker {
 	struct tare_manifest *named;
 	uint32_t number; /* of the next segment */
 	uint64_t segment_records;
+	bool is_begin;
 	struct tare_compacted *result;
 	struct tare_err *err;
 	int rc;
@@ -261,10 +262,11 @@ static void end_segment(struct maker *c)
 }
 
 static void describe(struct log *log, const struct tare_log_info *info,
-		     const struct tare_log_counts *counts, uint64_t begin)
+		     const struct tare_log_counts *counts, uint64_t begin, bool is_begun)
 {
 	struct tare_log_part *part = &log->part;
 
+	part->is_begun = is_begun;
 	part->header = info->header;
 	part->has_file = info->has_file;
 	part->has_ring = info->has_ring;
@@ -281,6 +283,17 @@ static void describe(struct log *log, const struct tare_log_info *info,
 	tare_recording_stamps(log->process, &part->first_stamp, &part->last_stamp);
 }
 
+/* What the log ends with and is no record is one that is being written. */
+static void leave_last_hole(struct tare_log_part *part)
+{
+	const struct tare_log_hole *last = part->holes + part->hole_nr - 1;
+
+	if (part->hole_nr && last->position + last->bytes >= part->end) {
+		part->end = part->file_end = last->position;
+		part->hole_nr--;
+	}
+}
+
 /* Tables, places without a record and counts: what a reader's first pass takes. */
 static void write_tables(struct maker *c, int index)
 {
@@ -288,12 +301,10 @@ static void write_tables(struct maker *c, int index)
 	struct gathered tables = { 0 };
 	struct tare_log_record rec;
 	enum tare_log_step step;
-	struct tare_log *reader;
+	struct tare_log *reader = tare_recording_log(log->process);
 	uint64_t begin;
 
-	c->rc = tare_log_open(&reader, log->process->log, c->err);
-	if (c->rc)
-		return;
+	tare_log_rewind(reader, 0);
 	begin = tare_log_info(reader)->begin;
 	if (log->process->fold_position > begin) {
 		begin = log->process->fold_position;
@@ -308,8 +319,13 @@ static void write_tables(struct maker *c, int index)
 			log->seen++;
 		if (step == TARE_LOG_RECORD && is_repeated(&rec))
 			gather(&log->repeated, &rec);
+		if (step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LANE)
+			tare_log_part_add_lane(&log->part, rec.rec.lane->lane,
+					       rec.rec.lane->from + rec.rec.lane->bytes);
 	}
-	describe(log, tare_log_info(reader), tare_log_counts(reader), begin);
+	describe(log, tare_log_info(reader), tare_log_counts(reader), begin, c->is_begin);
+	if (c->is_begin)
+		leave_last_hole(&log->part);
 	log->wanted = log->part.records;
 	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
 	c->result->records += log->part.records;
@@ -317,7 +333,6 @@ static void write_tables(struct maker *c, int index)
 	tell_log(c, index);
 	write_blocks(c, TARE_SEGMENT_TABLES, index, tare_log_schema(reader), &tables);
 	free_gathered(&tables);
-	tare_log_close(reader);
 }
 
 static void write_events(struct maker *c)
@@ -405,6 +420,7 @@ int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifes
 			   .number = plan->number,
 			   .segment_records =
 				   plan->segment_records ? plan->segment_records : SEGMENT_RECORDS,
+			   .is_begin = plan->is_begin,
 			   .named = named,
 			   .result = out,
 			   .err = err };

@@ -12,6 +12,7 @@ void tare_log_part_free(struct tare_log_part *part)
 {
 	free(part->name);
 	free(part->holes);
+	free(part->lane_ends);
 	*part = (struct tare_log_part){ 0 };
 }
 
@@ -21,6 +22,47 @@ void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint6
 	part->holes = tare_array_reserve(part->holes, &part->hole_cap, part->hole_nr + 1,
 					 sizeof(*part->holes));
 	part->holes[part->hole_nr++] = (struct tare_log_hole){ position, bytes, gap };
+}
+
+void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t position)
+{
+	for (size_t i = 0; i < part->lane_nr; i++)
+		if (part->lane_ends[i].lane == lane) {
+			part->lane_ends[i].position = position;
+			return;
+		}
+	part->lane_ends = tare_array_reserve(part->lane_ends, &part->lane_cap, part->lane_nr + 1,
+					     sizeof(*part->lane_ends));
+	part->lane_ends[part->lane_nr++] = (struct tare_log_lane_end){ lane, position };
+}
+
+static uint64_t first_of(uint64_t a, uint64_t b)
+{
+	return b && (!a || b < a) ? b : a;
+}
+
+void tare_log_part_join(struct tare_log_part *part, const struct tare_log_part *later)
+{
+	part->records += later->records;
+	part->unknown += later->unknown;
+	part->repaired += later->repaired;
+	part->lost += later->lost;
+	for (size_t i = 0; i < later->hole_nr; i++)
+		tare_log_part_add_hole(part, later->holes[i].position, later->holes[i].bytes,
+				       later->holes[i].gap);
+	for (size_t i = 0; i < later->lane_nr; i++)
+		tare_log_part_add_lane(part, later->lane_ends[i].lane,
+				       later->lane_ends[i].position);
+	part->has_ring = later->has_ring;
+	part->is_finished = later->is_finished;
+	part->is_begun = later->is_begun;
+	part->is_header_damaged |= later->is_header_damaged;
+	part->is_ring_damaged |= later->is_ring_damaged;
+	part->first_stamp = first_of(part->first_stamp, later->first_stamp);
+	if (part->last_stamp < later->last_stamp)
+		part->last_stamp = later->last_stamp;
+	part->file_end = later->file_end;
+	part->end = later->end;
 }
 
 /* The numbers in the order in which they are written. */
@@ -39,11 +81,19 @@ void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint6
 	X(1, has_ring)                                                                             \
 	X(2, is_finished)                                                                          \
 	X(3, is_header_damaged)                                                                    \
-	X(4, is_ring_damaged)
+	X(4, is_ring_damaged)                                                                      \
+	X(5, is_begun)
+
+static void encode_list(struct tare_pack *out, struct tare_pack *list, size_t items)
+{
+	tare_pack_number(out, items);
+	tare_pack_zipped(out, list->data, list->len);
+	list->len = 0;
+}
 
 void tare_log_part_encode(struct tare_pack *out, const struct tare_log_part *part)
 {
-	struct tare_pack holes = { 0 };
+	struct tare_pack list = { 0 };
 	uint64_t flags = 0;
 
 #define FLAG(bit, name) flags |= (uint64_t)part->name << bit;
@@ -57,34 +107,61 @@ void tare_log_part_encode(struct tare_pack *out, const struct tare_log_part *par
 	NUMBERS(NUMBER)
 #undef NUMBER
 	for (size_t i = 0; i < part->hole_nr; i++) {
-		tare_pack_number(&holes, part->holes[i].position);
-		tare_pack_number(&holes, part->holes[i].bytes);
-		tare_pack_number(&holes, part->holes[i].gap);
+		tare_pack_number(&list, part->holes[i].position);
+		tare_pack_number(&list, part->holes[i].bytes);
+		tare_pack_number(&list, part->holes[i].gap);
 	}
-	tare_pack_number(out, part->hole_nr);
-	tare_pack_zipped(out, holes.data, holes.len);
-	tare_pack_free(&holes);
+	encode_list(out, &list, part->hole_nr);
+	for (size_t i = 0; i < part->lane_nr; i++) {
+		tare_pack_number(&list, part->lane_ends[i].lane);
+		tare_pack_number(&list, part->lane_ends[i].position);
+	}
+	encode_list(out, &list, part->lane_nr);
+	tare_pack_free(&list);
+}
+
+/* The numbers of a list of items, of which there may be at most `max`; the caller frees `list`. */
+static uint64_t decode_list(struct tare_unpack *in, size_t numbers, uint64_t max,
+			    struct tare_pack *list, struct tare_unpack *items)
+{
+	uint64_t n = tare_unpack_number(in);
+
+	if (n > max || !tare_unpack_zipped(in, list, (size_t)n * numbers * TARE_VARINT_MAX)) {
+		in->is_bad = true;
+		n = 0;
+	}
+	*items = (struct tare_unpack){ list->data, list->data + list->len, false };
+	return n;
 }
 
 static void decode_holes(struct tare_log_part *part, struct tare_unpack *in)
 {
-	uint64_t n = tare_unpack_number(in);
-	struct tare_pack bytes = { 0 };
+	struct tare_pack list = { 0 };
 	struct tare_unpack holes;
+	uint64_t n = decode_list(in, 3, HOLES_MAX, &list, &holes);
 
-	if (n > HOLES_MAX || !tare_unpack_zipped(in, &bytes, (size_t)n * 3 * TARE_VARINT_MAX)) {
-		in->is_bad = true;
-		tare_pack_free(&bytes);
-		return;
-	}
-	holes = (struct tare_unpack){ bytes.data, bytes.data + bytes.len, false };
 	for (uint64_t i = 0; i < n && !holes.is_bad; i++) {
 		uint64_t position = tare_unpack_number(&holes), size = tare_unpack_number(&holes);
 
 		tare_log_part_add_hole(part, position, size, (uint32_t)tare_unpack_number(&holes));
 	}
-	in->is_bad |= holes.is_bad;
-	tare_pack_free(&bytes);
+	in->is_bad |= n && holes.is_bad;
+	tare_pack_free(&list);
+}
+
+static void decode_lanes(struct tare_log_part *part, struct tare_unpack *in)
+{
+	struct tare_pack list = { 0 };
+	struct tare_unpack lanes;
+	uint64_t n = decode_list(in, 2, TARE_LANES_MAX, &list, &lanes);
+
+	for (uint64_t i = 0; i < n && !lanes.is_bad; i++) {
+		uint64_t lane = tare_unpack_number(&lanes);
+
+		tare_log_part_add_lane(part, lane, tare_unpack_number(&lanes));
+	}
+	in->is_bad |= n && lanes.is_bad;
+	tare_pack_free(&list);
 }
 
 bool tare_log_part_decode(struct tare_log_part *part, const void *bytes, size_t size)
@@ -109,6 +186,8 @@ bool tare_log_part_decode(struct tare_log_part *part, const void *bytes, size_t 
 	NUMBERS(NUMBER)
 #undef NUMBER
 	decode_holes(part, &in);
+	if (!in.is_bad)
+		decode_lanes(part, &in);
 	if (in.is_bad)
 		tare_log_part_free(part);
 	return !in.is_bad;

@@ -91,6 +91,7 @@ struct tare_segment_entry {
 
 struct tare_segment_file {
 	char *path;
+	uint32_t number;                    /* as the manifest has it */
 	struct tare_segment_entry *entries; /* in the order of the file, the footer left out */
 	size_t entry_nr, entry_cap;
 	bool is_scanned;        /* the footer was damaged */

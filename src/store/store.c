@@ -61,24 +61,13 @@ static void find_schemas(struct tare_store *s, const struct tare_segment_file *s
 	tare_pack_free(&text);
 }
 
-static void sum_up(struct tare_log_part *sum, const struct tare_log_part *part)
-{
-	sum->records += part->records;
-	sum->unknown += part->unknown;
-	sum->repaired += part->repaired;
-	sum->lost += part->lost;
-	for (size_t i = 0; i < part->hole_nr; i++)
-		tare_log_part_add_hole(sum, part->holes[i].position, part->holes[i].bytes,
-				       part->holes[i].gap);
-}
-
 /* The number of the log that a part is of; the first part of a log makes it one. */
 static size_t log_of(struct tare_store *s, struct tare_log_part *part)
 {
 	const struct tare_stored_log *known = tare_store_find(s, part->name);
 
 	if (known) {
-		sum_up(&s->logs[known - s->logs].part, part);
+		tare_log_part_join(&s->logs[known - s->logs].part, part);
 		tare_log_part_free(part);
 		return (size_t)(known - s->logs);
 	}
@@ -220,6 +209,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 		struct tare_err fault = { 0 };
 		int failed = tare_segment_open(&segment, path, &fault);
 
+		segment.number = manifest.numbers[i];
 		if (!failed)
 			add_segment(s, &segment);
 		else if (is_of_another_kind(failed))
@@ -283,6 +273,21 @@ struct tare_store_damage tare_store_check(const struct tare_store *s,
 	return damage;
 }
 
+uint64_t tare_store_lag(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max)
+{
+	uint64_t high = 0, lag = 0;
+
+	for (size_t i = 0; i < log->event_nr; i++) {
+		const struct tare_segment_block *head = head_of(s, &log->events[i]);
+		uint64_t last = head->last - head->first <= max ? head->last : head->first;
+
+		if (high > head->first && high - head->first > lag && high - head->first <= max)
+			lag = high - head->first;
+		high = last > high ? last : high;
+	}
+	return lag;
+}
+
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions)
 {
 	c->is_events = is_events;
@@ -301,13 +306,15 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 		if (c->next == nr)
 			return NULL;
 		block = &blocks[c->next++];
-		c->at = 0;
+		c->at = c->block.n = 0;
+		if (c->is_events && head_of(c->store, block)->last <= c->after)
+			continue;
+		c->segment = c->store->segments[block->segment].number;
 		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
 				       &c->bytes) ||
 		    !tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len,
-				       c->has_positions)) {
+				       c->has_positions))
 			c->block.n = 0;
-		}
 	}
 	return &c->block.records[c->at++];
 }

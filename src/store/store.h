@@ -52,6 +52,13 @@ struct tare_store_damage {
 struct tare_store_damage tare_store_check(const struct tare_store *s,
 					  const struct tare_stored_log *log);
 
+/*
+ * Within a segment the events of a log are in the order of time. How much older than one before it, in ticks, an event of
+ * a later segment may be; what is older than `max` is damage.
+ */
+uint64_t tare_store_lag(const struct tare_store *s, const struct tare_stored_log *log,
+			uint64_t max);
+
 /* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
 struct tare_store_cursor {
 	const struct tare_store *store;
@@ -59,6 +66,8 @@ struct tare_store_cursor {
 	struct tare_layouts layouts;
 	bool is_events;     /* else tables */
 	bool has_positions; /* `position` and the seals are told, which takes time */
+	uint64_t after;     /* blocks of events with no later stamp are passed over */
+	uint32_t segment;   /* the number of that which the last record was in */
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_pack bytes;

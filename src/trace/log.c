@@ -263,51 +263,140 @@ static int open_own_store(struct tare_log *log, struct tare_err *err)
 	return rc == TARE_E_NOT_FOUND ? 0 : rc;
 }
 
-static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
-		    const char *path, struct tare_err *err)
+static struct tare_log *new_log(const char *path, struct tare_str *ring_path)
 {
 	struct tare_log *log = tare_xcalloc(1, sizeof(*log));
-	const struct tare_stored_log *stored;
-	struct tare_str ring_path = { 0 };
-	int rc;
 
 	log->fd = -1;
 	log->cut = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->cut));
 	log->expected = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->expected));
-	name_files(log, path, &ring_path);
-	rc = has_store ? 0 : open_own_store(log, err);
+	name_files(log, path, ring_path);
+	return log;
+}
+
+/* As if there were no ring, and no byte that may still change. */
+static void leave_ring_out(struct tare_log *log)
+{
+	struct tare_log_info *info = &log->info;
+
+	if (info->file_end > info->planned)
+		info->file_end = info->planned / TARE_CELL * TARE_CELL;
+	if (info->has_ring)
+		log->cut_bytes = 0;
+	info->has_ring = false;
+	info->end = log->ring_end = info->file_end;
+}
+
+/* Of the files what lies behind `stored`, which may be NULL. */
+static int open_files(struct tare_log *log, const struct tare_stored_log *stored,
+		      enum tare_log_scope scope, const char *ring_path, struct tare_err *err)
+{
+	struct tare_log_info *info = &log->info;
+	int rc = open_log(log, ring_path, err);
+
+	if (rc)
+		return rc;
+	if (scope == TARE_LOG_FILES)
+		leave_ring_out(log);
+	log->behind = stored;
+	if (stored && info->begin < stored->part.end)
+		info->begin = stored->part.end < info->end ? stored->part.end : info->end;
+	tare_log_file_keep(log);
+	tare_log_rewind(log, 0);
+	return 0;
+}
+
+/* The files of a log of which segments have the begin. Without them there is no more of it. */
+static int open_rest(struct tare_log *log, const struct tare_stored_log *stored,
+		     struct tare_err *err)
+{
+	struct tare_str ring_path = { 0 };
+	struct tare_err reason = { 0 };
+	int rc;
+
+	log->rest = new_log(log->path, &ring_path);
+	rc = open_files(log->rest, stored, TARE_LOG_WHOLE, tare_str_text(&ring_path), &reason);
+	tare_str_free(&ring_path);
+	if (rc) {
+		tare_log_close(log->rest);
+		log->rest = NULL;
+	} else {
+		tare_log_stored_add_rest(log);
+	}
+	if (rc == TARE_E_NOT_FOUND)
+		return 0;
+	if (rc && err)
+		*err = reason;
+	return rc;
+}
+
+static int open_segments(struct tare_log *log, const struct tare_store *store,
+			 const struct tare_stored_log *stored, enum tare_log_scope scope,
+			 struct tare_err *err)
+{
+	int rc = tare_log_stored_open(log, store, stored, err);
+
+	if (!rc && scope == TARE_LOG_WHOLE && stored->part.is_begun)
+		rc = open_rest(log, stored, err);
+	if (!rc)
+		tare_log_rewind(log, 0);
+	return rc;
+}
+
+static bool is_behind(enum tare_log_scope scope)
+{
+	return scope == TARE_LOG_REST || scope == TARE_LOG_FILES;
+}
+
+static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
+		    enum tare_log_scope scope, const char *path, struct tare_err *err)
+{
+	const struct tare_stored_log *stored;
+	struct tare_str ring_path = { 0 };
+	struct tare_log *log = new_log(path, &ring_path);
+	int rc = has_store ? 0 : open_own_store(log, err);
+
 	store = has_store ? store : log->own_store;
 	stored = find_stored(log, store);
+	if (!rc &&
+	    (stored ? is_behind(scope) && !stored->part.is_begun : scope == TARE_LOG_SEGMENTS))
+		rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: %s", log->path,
+				  stored ? "segments have all of it" : "no segment has it");
 	if (!rc)
-		rc = stored ? tare_log_stored_open(log, store, stored, err)
-			    : open_log(log, tare_str_text(&ring_path), err);
+		rc = stored && !is_behind(scope)
+			     ? open_segments(log, store, stored, scope, err)
+			     : open_files(log, stored, scope, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log);
 		return rc;
 	}
-	if (!log->stored)
-		tare_log_file_keep(log);
-	tare_log_rewind(log, 0);
 	*out = log;
 	return 0;
 }
 
 int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 {
-	return open_any(out, NULL, false, path, err);
+	return open_any(out, NULL, false, TARE_LOG_WHOLE, path, err);
 }
 
-int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const char *path,
-		     struct tare_err *err)
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
+		     enum tare_log_scope scope, const char *path, struct tare_err *err)
 {
-	return open_any(out, store, true, path, err);
+	return open_any(out, store, true, scope, path, err);
+}
+
+struct tare_log *tare_log_rest(struct tare_log *log)
+{
+	return log->rest;
 }
 
 struct tare_log *tare_log_share(struct tare_log *log)
 {
 	struct tare_log *other = tare_xcalloc(1, sizeof(*other));
 
+	if (log->rest)
+		log = log->rest;
 	other->info = log->info;
 	other->fd = -1;
 	other->whole = log;
@@ -335,6 +424,7 @@ void tare_log_close(struct tare_log *log)
 	if (!log)
 		return;
 	free(log->window);
+	tare_log_close(log->rest);
 	tare_store_cursor_free(&log->cursor);
 	if (!log->whole) {
 		tare_log_file_drop(log);
@@ -368,7 +458,22 @@ const struct tare_log_counts *tare_log_counts(const struct tare_log *log)
 
 uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position)
 {
-	return info->header.header_bytes + (position - info->begin);
+	return info->header.header_bytes + (position - info->header.base);
+}
+
+/* All lanes begin at 0; where they are at another position of the log segments may say. */
+static void expect_lanes(struct tare_log *log)
+{
+	const struct tare_stored_log *before = log->behind;
+
+	for (uint32_t i = 0; log->expected && i < TARE_LANES_MAX; i++)
+		log->expected[i] = log->position == 0;
+	if (!log->expected || !before || log->position != before->part.end)
+		return;
+	for (size_t i = 0; i < before->part.lane_nr; i++)
+		if (before->part.lane_ends[i].lane < TARE_LANES_MAX)
+			log->expected[before->part.lane_ends[i].lane] =
+				before->part.lane_ends[i].position + 1;
 }
 
 void tare_log_rewind(struct tare_log *log, uint64_t position)
@@ -379,9 +484,7 @@ void tare_log_rewind(struct tare_log *log, uint64_t position)
 	}
 	memset(&log->counts, 0, sizeof(log->counts));
 	log->position = position > log->info.begin ? position : log->info.begin;
-	/* All lanes begin at 0; where they are at another position of the log is not known. */
-	for (uint32_t i = 0; log->expected && i < TARE_LANES_MAX; i++)
-		log->expected[i] = log->position == 0;
+	expect_lanes(log);
 	log->limit = log->info.end;
 	log->is_cut_told = false;
 }

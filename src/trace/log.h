@@ -27,14 +27,14 @@ struct tare_log_info {
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end;    /* positions below are in the file */
 	uint64_t end;         /* positions from file_end to here are in the ring */
-	uint64_t
-		planned; /* the first position of a block that somebody is about to write; UINT64_MAX */
+	uint64_t planned;     /* from here on somebody may still write; UINT64_MAX: nobody does */
 
 	/* What follows is of a log that segments have; the flags above are as its files were. */
-	bool is_stored;
+	bool is_stored; /* all of it, or what lies before tare_log_rest() */
 	uint64_t
 		first_stamp; /* of its records that belong in the order of time; 0: there are none */
 	uint64_t last_stamp;
+	uint64_t lag; /* how much older than one before it one of its records may be, in ticks */
 	uint64_t damaged_blocks, damaged_records;
 };
 
@@ -63,6 +63,8 @@ struct tare_log_record {
 	uint64_t position, bytes; /* of the record, or of the gap */
 	enum tare_log_gap gap;    /* of a gap; the rest is of a record */
 	bool is_in_ring;          /* found only there */
+	bool is_stored;           /* found in a segment … */
+	uint32_t segment;         /* … of this number; 0: not known, or in none */
 	bool is_repaired;
 	const struct tare_kind_info *info; /* NULL: of a kind this version does not know */
 	const struct tare_kind_info
@@ -80,9 +82,23 @@ struct tare_log_record {
  * EMPTY, TRUNCATED, UNSUPPORTED, …
  */
 int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err);
-/* The same of `store`, which must live longer and may be NULL: then it is not looked for either. */
-int tare_log_open_in(struct tare_log **out, const struct tare_store *store, const char *path,
-		     struct tare_err *err);
+/* Which part of a log is read. */
+enum tare_log_scope {
+	TARE_LOG_WHOLE,
+	TARE_LOG_SEGMENTS, /* what segments have */
+	TARE_LOG_REST,     /* all that segments do not have */
+	/*
+	 * What the .events file has behind the segments and will not change any more: without the ring, and only up to the
+	 * first position where somebody may still write.
+	 */
+	TARE_LOG_FILES,
+};
+/*
+ * The same of `store`, which must live longer and may be NULL: then it is not looked for either. NOT_FOUND: there is nothing
+ * in that scope.
+ */
+int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
+		     enum tare_log_scope scope, const char *path, struct tare_err *err);
 void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);
@@ -106,7 +122,13 @@ void tare_log_read_tables(struct tare_log *log);
 bool tare_log_is_table(uint16_t kind);
 
 /*
- * Another reader of the same log, which must live longer. It reads what tare_log_set_range() names, and is as cheap as
+ * Of a log whose segments are only its begin: what came later, which lies in its files. NULL: there is nothing. It lives
+ * as long as the log. tare_log_next() gives the segments' records, then those of the rest.
+ */
+struct tare_log *tare_log_rest(struct tare_log *log);
+
+/*
+ * Another reader of the same log, of what its files have; the log must live longer. It reads what tare_log_set_range() names, and is as cheap as
  * that is short.
  */
 struct tare_log *tare_log_share(struct tare_log *log);

@@ -37,6 +37,11 @@ struct tare_log {
 	enum { STORED_HOLES, STORED_TABLES, STORED_EVENTS } stored_at;
 	bool has_tables_only, has_events_only;
 	size_t hole;
+	struct tare_log *rest; /* what its files have behind the segments; NULL: nothing */
+	bool is_in_rest;       /* the next step is there */
+	struct tare_log_counts counts_stored; /* what there was before */
+	const struct tare_stored_log
+		*behind; /* where the rest of a log begins; NULL: it is no rest */
 
 	/* The ring: lanes as they were copied, then as blocks at positions info.file_end .. ring_end. */
 	struct tare_log_lane *lanes;
@@ -92,6 +97,7 @@ void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint
 int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 			 const struct tare_stored_log *stored, struct tare_err *err);
 void tare_log_stored_rewind(struct tare_log *log);
+void tare_log_stored_add_rest(struct tare_log *log); /* log->rest is open */
 enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_record *rec);
 
 /* Reads up to size bytes; the number of bytes got, fewer only at the end or after an error. */

@@ -166,6 +166,8 @@ static void take(struct tare_log *log, struct ring *ring)
 	if (!info->has_file)
 		info->header = h.file;
 	ring->lane_bytes = h.lane_bytes;
+	/* Read before the lanes: who takes room from now on takes it behind this. */
+	info->planned = h.log_end;
 	nr = h.lane_nr < TARE_LANES_MAX ? h.lane_nr : TARE_LANES_MAX;
 	for (uint32_t i = 0; i < nr; i++)
 		take_lane(log, ring, i);

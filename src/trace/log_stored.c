@@ -45,6 +45,7 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.planned = UINT64_MAX,
 		.first_stamp = part->first_stamp,
 		.last_stamp = part->last_stamp,
+		.lag = tare_store_lag(store, stored, TARE_REORDER_LAG_MAX),
 		.damaged_blocks = damage.blocks,
 		.damaged_records = damage.records,
 	};
@@ -65,7 +66,48 @@ static void begin(struct tare_log *log, bool has_tables, bool has_events)
 						.unknown = part->unknown,
 						.repaired = part->repaired,
 						.lost = part->lost };
+	log->is_in_rest = false;
 	tare_store_begin(&log->cursor, !has_tables, has_tables);
+}
+
+void tare_log_stored_add_rest(struct tare_log *log)
+{
+	const struct tare_log_info *rest = &log->rest->info;
+
+	log->info.has_file = rest->has_file;
+	log->info.has_ring = rest->has_ring;
+	log->info.is_finished = rest->is_finished;
+	log->info.is_ring_damaged |= rest->is_ring_damaged;
+	log->info.file_end = rest->file_end;
+	log->info.end = rest->end;
+	log->info.planned = rest->planned;
+}
+
+/* Behind the last record of the segments. */
+static enum tare_log_step next_of_rest(struct tare_log *log, struct tare_log_record *rec)
+{
+	enum tare_log_step step;
+
+	if (log->has_events_only || !log->rest)
+		return TARE_LOG_END;
+	if (!log->is_in_rest) {
+		log->is_in_rest = true;
+		log->counts_stored = log->counts;
+		tare_log_rewind(log->rest, 0);
+	}
+	step = tare_log_next(log->rest, rec);
+	if (step == TARE_LOG_END) {
+		const struct tare_log_counts *of_rest = &log->rest->counts;
+
+		log->counts = log->counts_stored;
+		log->counts.records += of_rest->records;
+		log->counts.unknown += of_rest->unknown;
+		log->counts.repaired += of_rest->repaired;
+		log->counts.gaps += of_rest->gaps;
+		log->counts.gap_bytes += of_rest->gap_bytes;
+		log->counts.lost += of_rest->lost;
+	}
+	return step;
 }
 
 void tare_log_stored_rewind(struct tare_log *log)
@@ -101,6 +143,8 @@ enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_re
 {
 	const struct tare_block_record *next;
 
+	if (log->is_in_rest)
+		return next_of_rest(log, rec);
 	if (log->stored_at == STORED_HOLES && log->hole < log->stored->part.hole_nr)
 		return next_hole(log, rec);
 	if (log->stored_at == STORED_HOLES)
@@ -113,8 +157,11 @@ enum tare_log_step tare_log_stored_next(struct tare_log *log, struct tare_log_re
 			continue;
 		}
 		if (!next)
-			return TARE_LOG_END;
-		*rec = (struct tare_log_record){ .position = next->position, .bytes = next->bytes };
+			return next_of_rest(log, rec);
+		*rec = (struct tare_log_record){ .position = next->position,
+						 .bytes = next->bytes,
+						 .is_stored = true,
+						 .segment = log->cursor.segment };
 		tare_log_fill(log, rec, next->data);
 		/* Some records are among the tables and among the events, and are told once. */
 		if (log->has_events_only || log->stored_at == STORED_TABLES || !rec->info ||

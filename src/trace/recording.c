@@ -105,31 +105,62 @@ static int nothing_found(const struct tare_recording *r, const char *path, struc
 		path);
 }
 
-int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
+/* Then a scope may be empty. */
+static bool has_segments(const struct tare_recording *r)
 {
-	return tare_recording_open_all(out, &path, 1, NULL, err);
+	for (size_t i = 0; i < r->folder_nr && r->scope != TARE_LOG_WHOLE; i++)
+		if ((r->folders[i]->store && r->folders[i]->store->log_nr) ||
+		    (r->folders[i]->spool_store && r->folders[i]->spool_store->log_nr))
+			return true;
+	return false;
 }
 
-int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-			    const char *job, struct tare_err *err)
+static int open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
+		    const char *job, enum tare_log_scope scope, struct tare_err *err)
 {
 	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
-	int rc = tare_recording_find_logs(r, paths, path_nr, job, err);
+	int rc;
+
+	r->scope = scope;
+	rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->short_err.code)
 		rc = tare_err_set(
 			err, r->short_err.code,
 			"%s; without it the ledger would be wrong: raise the limit (ulimit -n)",
 			r->short_err.text);
-	if (!rc && r->stream_nr == 0)
+	if (!rc && r->stream_nr == 0 && !has_segments(r))
 		rc = nothing_found(r, paths[0], err);
 	if (rc) {
 		tare_recording_close(r);
 		return rc;
 	}
-	tare_recording_settle(r);
+	if (r->stream_nr > 0)
+		tare_recording_settle(r);
 	*out = r;
 	return 0;
+}
+
+int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
+{
+	return open_all(out, &path, 1, NULL, TARE_LOG_WHOLE, err);
+}
+
+int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
+			    const char *job, struct tare_err *err)
+{
+	return open_all(out, paths, path_nr, job, TARE_LOG_WHOLE, err);
+}
+
+int tare_recording_open_scope(struct tare_recording **out, const char *path,
+			      enum tare_log_scope scope, struct tare_err *err)
+{
+	return open_all(out, &path, 1, NULL, scope, err);
+}
+
+struct tare_log *tare_recording_log(const struct tare_process *process)
+{
+	return ((const struct tare_rprocess *)process)->log; /* its first member */
 }
 
 static void free_process(struct tare_rprocess *p)

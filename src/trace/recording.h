@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "trace/event.h"
+#include "trace/log.h"
 
 /*
  * A recording opened for reading: all its logs in one order of time.
@@ -39,6 +40,9 @@ int tare_recording_open_all(struct tare_recording **out, const char *const *path
  * what is returned how many there are. A program on its own is a group, and so is each run of a job.
  */
 size_t tare_recording_group(const char *const *paths, size_t n, size_t *group);
+/* The same, of its logs only what `scope` says; it may come out without any log that has a record. */
+int tare_recording_open_scope(struct tare_recording **out, const char *path,
+			      enum tare_log_scope scope, struct tare_err *err);
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*
@@ -47,10 +51,10 @@ void tare_recording_close(struct tare_recording *r); /* NULL is fine */
  */
 bool tare_recording_next(struct tare_recording *r, struct tare_event *e);
 /* The same record as its log has it, instead: nothing is looked up. `log` is the one that it stands in. */
-struct tare_log_record;
-struct tare_log;
 bool tare_recording_next_record(struct tare_recording *r, const struct tare_process **process,
 				const struct tare_log **log, struct tare_log_record *rec);
+/* The log of a process, which the recording reads too: after reading it, rewind the recording. NULL: it has none. */
+struct tare_log *tare_recording_log(const struct tare_process *process);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
 
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */

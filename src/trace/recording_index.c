@@ -22,8 +22,9 @@ struct pass {
 	struct tare_rprocess *owner; /* whose log it is */
 	struct tare_rstream *
 		stream; /* where the records belong: a lane, outside of all, or what a FOLD names */
-	struct tare_rstream *outside;
-	struct tare_map lanes; /* number of a lane → its struct tare_rstream */
+	struct tare_rstream *outside; /* what lies in no lane of the files */
+	struct tare_rstream *stored;  /* what segments have; NULL: nothing */
+	struct tare_map lanes;        /* number of a lane → its struct tare_rstream */
 	uint64_t block_end;
 	bool is_checkpoint;
 	uint64_t fresh_gaps,
@@ -124,7 +125,13 @@ static void choose_stream(struct pass *pass, const struct tare_log_record *rec)
 {
 	uint64_t begin = rec->position + rec->bytes, left = tare_log_info(pass->log)->end - begin;
 
-	if (!tare_log_info(pass->log)->header.has_lanes || tare_log_info(pass->log)->is_stored)
+	if (rec->is_stored) {
+		pass->stream = pass->stored;
+		return;
+	}
+	if (pass->stream == pass->stored)
+		pass->stream = pass->outside;
+	if (!tare_log_info(pass->log)->header.has_lanes)
 		return;
 	if (rec->info && rec->info->kind == TARE_KIND_LANE &&
 	    rec->rec.lane->lane < TARE_LANES_MAX) {
@@ -457,9 +464,27 @@ static void take_stored(struct pass *pass)
 	const struct tare_log_info *info = tare_log_info(pass->log);
 	struct tare_rprocess *p = pass->owner;
 
-	pass->stream->lag = (struct tare_lag){ .high = info->last_stamp };
+	pass->stored->lag = (struct tare_lag){ .high = info->last_stamp, .lag = info->lag };
 	if (info->first_stamp && (p->first_stamp == 0 || info->first_stamp < p->first_stamp))
 		p->first_stamp = info->first_stamp;
+}
+
+/* One for what segments have, and one for what lies in no lane of the files. */
+static void add_streams(struct pass *pass)
+{
+	struct tare_log *rest = tare_log_rest(pass->log);
+	const struct tare_log_info *info = tare_log_info(pass->log);
+
+	if (info->is_stored) {
+		pass->stored = add_stream(pass->r, pass->log, pass->owner);
+		add_range(pass->stored, info->begin, UINT64_MAX);
+	}
+	if (!info->is_stored || rest)
+		pass->outside =
+			add_stream(pass->r, rest ? tare_log_share(rest) : pass->log, pass->owner);
+	if (pass->outside && !info->header.has_lanes)
+		add_range(pass->outside, tare_log_info(rest ? rest : pass->log)->begin, UINT64_MAX);
+	pass->stream = pass->stored ? pass->stored : pass->outside;
 }
 
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,
@@ -468,8 +493,12 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	struct pass pass = { .r = r, .folder = folder };
 	const struct tare_log_info *info;
 	struct tare_err err = { 0 };
+	int rc;
 
-	if (tare_log_open_in(&pass.log, store, path, &err)) {
+	rc = tare_log_open_in(&pass.log, store, r->scope, path, &err);
+	if (rc == TARE_E_NOT_FOUND && r->scope != TARE_LOG_WHOLE)
+		return;
+	if (rc) {
 		if (tare_log_files_are_short())
 			r->short_err = err;
 		tare_recording_add_unread(r, &err);
@@ -483,18 +512,17 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	pass.owner->public.folder = folder->path;
 	pass.owner->public.log = tare_arena_strdup(&r->arena, info->path);
 	pass.owner->folder = folder;
+	pass.owner->log = pass.log;
 	take_header(r, pass.owner, &info->header);
 	pass.owner->public.is_ended = info->is_finished;
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
-	pass.stream = pass.outside = add_stream(r, pass.log, pass.owner);
-	if (!info->header.has_lanes || info->is_stored)
-		add_range(pass.stream, info->begin, UINT64_MAX);
+	add_streams(&pass);
 	/* What lies below was given back to the disk and reads as zeros. */
 	if (pass.owner->fold_position > info->begin)
 		tare_log_rewind(pass.log, pass.owner->fold_position);
 	tare_log_read_tables(pass.log);
 	read_log(&pass);
-	if (info->is_stored)
+	if (pass.stored)
 		take_stored(&pass);
 	if (pass.owner->public.is_ended)
 		pass.owner->public.is_open = false;

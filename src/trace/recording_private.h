@@ -57,6 +57,7 @@ struct tare_rprocess {
 	struct tare_rfolder *folder;
 	struct tare_clockmap *clock;
 	struct tare_file_header header;
+	struct tare_log *log;   /* NULL: only a checkpoint knows it */
 	uint64_t fold_position; /* below it the checkpoint speaks */
 	uint64_t fold_until;
 	uint64_t first_stamp, last_stamp;   /* of all records; first 0: none yet */
@@ -117,6 +118,7 @@ struct tare_recording {
 	size_t unread_nr, unread_cap;
 	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
+	enum tare_log_scope scope;
 	bool is_open;
 	int64_t zero_ns;          /* time 0 on the monotonic clock of `zero_clock` … */
 	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */

@@ -164,6 +164,33 @@ def recording_that_runs_is_refused(box):
 
 
 @case
+def recording_that_runs_is_sealed_as_it_grows(box):
+    needs_exec()
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), sim=True, stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE)
+    for i in range(6):
+        running.stdin.write(b"%s %d\nalloc 4096\n" % (b"threads" if i % 2 else b"storm", 300 * (i + 1)))
+        running.stdin.flush()
+        while not running.stdout.readline().startswith(b"took"):
+            pass
+        time.sleep(0.1)  # so that tare drains what there is
+        os.kill(running.pid, signal.SIGSTOP)  # or it would go on reading NVML
+        shutil.copytree(box.path("rec.tare"), box.path("copy.tare"))
+        done = box.tare("compact", "--running", "rec.tare")
+        check_equal(done.code, 0, done)
+        check_says(done.out, "records")
+        for was, now in zip(views(box, "copy.tare"), views(box)):
+            check_equal(now[1].replace("rec.tare", "copy.tare"), was[1])
+        check_equal([line.replace("rec.tare", "copy.tare") for line in dumped(box)], dumped(box, "copy.tare"))
+        shutil.rmtree(box.path("copy.tare"))
+        os.kill(running.pid, signal.SIGCONT)
+    check_equal(len([n for n in names(box) if n.endswith(".segment")]), 6)
+    running.stdin.close()
+    running.wait()
+    check_compacts(box)
+
+
+@case
 def recording_of_a_killed_tare_is_compacted_when_one_says_so(box):
     needs_exec()
     running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), sim=True,
@@ -171,8 +198,11 @@ def recording_of_a_killed_tare_is_compacted_when_one_says_so(box):
     while not glob.glob(box.path("rec.tare", "*-0.events")):
         time.sleep(0.01)
     os.kill(running.pid, signal.SIGKILL)
+    program = int(os.path.basename(glob.glob(box.path("rec.tare", "*-0.events"))[0]).split("-")[0])
     running.stdin.close()
     running.wait()
+    while os.path.exists("/proc/%d" % program):
+        time.sleep(0.01)
     for _ in range(500):
         done = box.tare("compact", "rec.tare")
         if "still being written" not in done.err:

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logs that are still written go into segments piece by piece. */
+#include "compact_logs.h"
+#include "test.h"
+#include "trace/log.h"
+
+static bool compact_begin(void)
+{
+	struct tare_compact_options o = { .is_running = true, .segment_records = 1000 };
+	struct tare_compacted done;
+	struct tare_err err = { 0 };
+
+	if (tare_compact(make_dir(), &o, &done, &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	CHECK(compact_is_there("431-0.events"));
+	return !done.was_done;
+}
+
+/*
+ * The logs grow, and now and then what there is of them goes into segments: the reader says what it says of the logs
+ * alone. Cut anywhere, also in the middle of a record.
+ */
+static void check_grows(int steps)
+{
+	int sealed = 0;
+
+	for (int i = 1; i <= steps; i++) {
+		size_t own = sizeof(compact_program.header) +
+			     compact_program.size * (size_t)i / (size_t)steps;
+		size_t tares =
+			sizeof(compact_tare.header) + compact_tare.size * (size_t)i / (size_t)steps;
+		char *before, *after;
+
+		make_log_write(&compact_program, make_path(make_dir(), "431-0.events"), own);
+		make_log_write(&compact_tare, make_path(make_dir(), "tare.events"), tares);
+		before = compact_all_of(make_dir());
+		sealed += compact_begin();
+		after = compact_all_of(make_dir());
+		CHECK_STR(after, before);
+		CHECK(!compact_begin());
+	}
+	CHECK(sealed > steps / 2);
+	compact_check(false);
+}
+
+TEST(logs_that_grow_read_the_same)
+{
+	compact_init();
+	make_log_program(&compact_program);
+	make_log_every_kind(&compact_program);
+	make_log_every_kind(&compact_tare);
+	check_grows(7);
+}
+
+TEST(threads_that_go_on_are_not_taken_for_lost)
+{
+	compact_init();
+	compact_program.header.has_lanes = 1;
+	compact_make_threads();
+	check_grows(23);
+}
+
+TEST(stamps_that_run_backwards_across_segments_come_in_the_same_order)
+{
+	compact_init();
+	compact_make_backwards(false);
+	check_grows(5);
+}
