@@ -26,7 +26,7 @@ struct tare_lanes {
 	struct tare_lane *table;
 	uint8_t *block;
 	/* Of what is under way, which a truncated ring may end anywhere. */
-	uint64_t bytes, lost;
+	uint64_t bytes, lost, settled;
 	int error;
 	bool is_empty, is_finished;
 };
@@ -142,12 +142,17 @@ static bool is_empty(const struct tare_lane *lane)
 	       __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
 }
 
+static struct tare_lane_drain drain_of(struct tare_lanes *l)
+{
+	return (struct tare_lane_drain){
+		.log_end = &l->ring->log_end, .write = write_log, .arg = l, .block = l->block
+	};
+}
+
 static void drain_lanes(void *arg)
 {
 	struct tare_lanes *l = arg;
-	struct tare_lane_drain drain = {
-		.log_end = &l->ring->log_end, .write = write_log, .arg = l, .block = l->block
-	};
+	struct tare_lane_drain drain = drain_of(l);
 	uint32_t nr = lane_nr(l);
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -186,6 +191,35 @@ int tare_lanes_drain(struct tare_lanes *l, uint64_t *bytes)
 	l->bytes = 0;
 	rc = guarded(l, drain_lanes);
 	*bytes = l->bytes;
+	return rc;
+}
+
+static void settle_lanes(void *arg)
+{
+	struct tare_lanes *l = arg;
+	struct tare_lane_drain drain = drain_of(l);
+	uint64_t below = __atomic_fetch_add(&l->ring->log_end, TARE_CELL, __ATOMIC_ACQ_REL);
+	uint32_t nr = lane_nr(l);
+
+	if (below % TARE_CELL || below >= TARE_PLAN_BEGIN_MAX) {
+		l->error = -EBADMSG;
+		return;
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		struct tare_lane_view view = view_of(l, i);
+
+		below = tare_lane_settle(&view, &drain, below);
+	}
+	l->settled = below;
+}
+
+int tare_lanes_settle(struct tare_lanes *l, uint64_t *below)
+{
+	int rc;
+
+	l->settled = 0;
+	rc = guarded(l, settle_lanes);
+	*below = rc ? 0 : l->settled;
 	return rc;
 }
 

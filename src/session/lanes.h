@@ -29,6 +29,13 @@ bool tare_lanes_are_finished(struct tare_lanes *lanes);
  */
 int tare_lanes_drain(struct tare_lanes *lanes, uint64_t *bytes);
 
+/*
+ * From now on nothing new is written below `below` of the log: what will ever count there is in the file, so it may be
+ * read and given back. Blocks that somebody had begun there are finished first; where one cannot be, `below` is where
+ * it begins. A drainer that was stopped may still write again what was there. 0, or as tare_lanes_drain(); then `below` is 0.
+ */
+int tare_lanes_settle(struct tare_lanes *lanes, uint64_t *below);
+
 /* After the process has ended: says in the log what its lanes lost and could not say themselves. */
 int tare_lanes_tell_lost(struct tare_lanes *lanes);
 

@@ -183,7 +183,8 @@ _Static_assert(sizeof(struct tare_lane) == 128 && offsetof(struct tare_lane, tai
  * A block is shorter than what those 14 bits tell apart, so a plan for another tail is never taken for this one.
  */
 #define TARE_PLAN(begin, tail, size)                                                               \
-	(((begin) / TARE_CELL) << 26 | (((tail) / TARE_CELL) & 0x3fff) << 12 | (size) / TARE_CELL)
+	(((uint64_t)(begin) / TARE_CELL) << 26 | (((tail) / TARE_CELL) & 0x3fff) << 12 |           \
+	 (size) / TARE_CELL)
 #define TARE_PLAN_SIZE(plan)  (((plan)&0xfff) * TARE_CELL)
 #define TARE_PLAN_TAIL(plan)  (((plan) >> 12 & 0x3fff) * TARE_CELL) /* of it, the low bits */
 #define TARE_PLAN_BEGIN(plan) (((plan) >> 26) * TARE_CELL)

@@ -15,12 +15,20 @@
  * A drainer may stop for ever after any step: whoever comes next does the same steps with the same outcome. One that
  * goes on much later either sees that tail has moved, or writes once more what is there already.
  *
+ * Plans of a lane lie in the log in the order in which they are made: who makes one takes its room after it read the
+ * plan that it replaces. So a prefix of the log is settled, and nothing new is ever written there, once the plan of
+ * each lane lies behind it. tare_lane_settle() does that: it finishes the block of a plan that lies before, and puts in
+ * place of a plan whose block is done an empty one that lies behind. A drainer that took room earlier and was stopped
+ * before it made its plan then finds another plan than it read, and the room stays empty. What a late drainer still writes
+ * into a settled prefix is what was there.
+ *
  * Order of memory: the release store of head makes the record visible to whoever loads head with acquire (1). The
  * plan is made after head was loaded, and a drainer that finds a plan loads head after it, so head covers the plan.
  * Whoever makes a plan loaded its tail with acquire before, and stores the plan with release: who reads a plan of a
  * later tail, and loads tail after it, sees that tail or a later one.
  * The thread reuses bytes only after it loaded, with acquire, a tail behind them; that tail was stored with
- * release after the write (3). The fence in tare_lane_copy() keeps the loads of the copy before the load of tail: a
+ * release after the write (3). Room is taken with release, so who takes room later, with acquire, sees how many lanes
+ * there were. The fence in tare_lane_copy() keeps the loads of the copy before the load of tail: a
  * copy that has a byte of the bytes' next use was made after the thread saw tail move. That the drainer then sees
  * tail move as well is not C11's promise but the machine's, where a store that one processor has seen of another,
  * all have (x86, arm64).
@@ -88,31 +96,38 @@ static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint
 	return size;
 }
 
-/* The plan for this tail; 0: tail has moved meanwhile. */
-static inline uint64_t tare_lane_plan(const struct tare_lane_view *v,
-				      const struct tare_lane_drain *d, uint64_t tail, uint64_t head)
+/* The plan for this tail. 0; 1: tail or the plan has changed meanwhile; -EBADMSG: the log's end is none. */
+static inline int tare_lane_plan(const struct tare_lane_view *v, const struct tare_lane_drain *d,
+				 uint64_t tail, uint64_t head, uint64_t *out)
 {
 	uint64_t plan = __atomic_load_n(&v->lane->plan, __ATOMIC_ACQUIRE), mine, size, begin, end;
+	bool is_sane;
 
 	TARE_STEP("plan read");
+	*out = plan;
 	if (plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK))
-		return plan;
+		return 0;
 	/* While tail is ours, the plan read is of an earlier tail. One of a later tail must not be replaced. */
 	if (__atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) != tail)
-		return 0;
+		return 1;
 	size = tare_lane_block_size(v, tail, head);
-	begin = __atomic_fetch_add(d->log_end, TARE_LANE_HEAD + size, __ATOMIC_RELAXED);
+	begin = __atomic_fetch_add(d->log_end, TARE_LANE_HEAD + size, __ATOMIC_RELEASE);
 	end = begin + TARE_LANE_HEAD + size;
+	is_sane = begin % TARE_CELL == 0 && begin < end && end < TARE_PLAN_BEGIN_MAX;
 	mine = TARE_PLAN(begin, tail, size);
 	TARE_STEP("room taken");
-	if (begin % TARE_CELL == 0 && begin < end && end < TARE_PLAN_BEGIN_MAX &&
-	    __atomic_compare_exchange_n(&v->lane->plan, &plan, mine, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
-		return mine;
+	if (is_sane && __atomic_compare_exchange_n(&v->lane->plan, &plan, mine, false,
+						   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		*out = mine;
+		return 0;
+	}
 	/* Another was quicker: the room goes back if nobody took more of it, else it stays empty. */
 	__atomic_compare_exchange_n(d->log_end, &end, begin, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
-	return plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK) ? plan : 0;
+	*out = plan;
+	if (!is_sane)
+		return -EBADMSG;
+	return plan && TARE_PLAN_TAIL(plan) == (tail & TARE_PLAN_TAIL_MASK) ? 0 : 1;
 }
 
 /* Seals of the log's positions instead of the lane's; what is no record stays none. */
@@ -175,12 +190,12 @@ static inline int64_t tare_lane_drain(const struct tare_lane_view *v,
 		return 0;
 	if (!tare_lane_is_sane(v, tail, head))
 		return __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) == tail ? -EBADMSG : 1;
-	plan = tare_lane_plan(v, d, tail, head);
+	rc = tare_lane_plan(v, d, tail, head, &plan);
 	size = TARE_PLAN_SIZE(plan);
 	head = __atomic_load_n(&v->lane->head, __ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) != tail)
+	if (rc > 0 || __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE) != tail)
 		return 1;
-	if (!plan || size == 0 || size > head - tail || size > TARE_BLOCK_MAX - TARE_LANE_HEAD ||
+	if (rc < 0 || size == 0 || size > head - tail || size > TARE_BLOCK_MAX - TARE_LANE_HEAD ||
 	    !tare_lane_is_sane(v, tail, head))
 		return -EBADMSG;
 	if (!tare_lane_copy(v, d->block, tail, size, TARE_PLAN_BEGIN(plan)))
@@ -193,6 +208,36 @@ static inline int64_t tare_lane_drain(const struct tare_lane_view *v,
 	__atomic_compare_exchange_n(&v->lane->tail, &tail, tail + size, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_ACQUIRE);
 	return (int64_t)size;
+}
+
+enum {
+	TARE_LANE_SETTLE_TRIES = 100
+}; /* more only if somebody writes there what no drainer would */
+
+/*
+ * From now on nothing new of this lane is written below the position that this returns, at most `below`: that is room
+ * which the caller took at the log's end and leaves empty. It returns less where a block could not be written.
+ */
+static inline uint64_t tare_lane_settle(const struct tare_lane_view *v,
+					const struct tare_lane_drain *d, uint64_t below)
+{
+	uint64_t plan = 0, tail;
+
+	for (int i = 0; i < TARE_LANE_SETTLE_TRIES; i++) {
+		plan = __atomic_load_n(&v->lane->plan, __ATOMIC_ACQUIRE);
+		TARE_STEP("to be settled");
+		if (plan && TARE_PLAN_BEGIN(plan) >= below)
+			return below;
+		tail = __atomic_load_n(&v->lane->tail, __ATOMIC_ACQUIRE);
+		if (!plan || TARE_PLAN_TAIL(plan) != (tail & TARE_PLAN_TAIL_MASK))
+			/* Its block is done. An empty plan is for no tail that is still to come. */
+			__atomic_compare_exchange_n(&v->lane->plan, &plan,
+						    TARE_PLAN(below, tail - TARE_CELL, 0), false,
+						    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		else if (v->lane->has_no_file || tare_lane_drain(v, d) < 0)
+			break;
+	}
+	return TARE_PLAN_BEGIN(plan);
 }
 
 #endif

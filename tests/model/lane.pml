@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane, as src/trace/lane.h has it: a thread that writes, and drains itself when there is no room, and two drainers.
- * Each of them may stop for ever after any step, or go on much later. A reader looks after every step, as if all had
- * been killed there. A unit stands for a cell; the record of position p is the number p + 1.
+ * A lane, as src/trace/lane.h has it: a thread that writes, and drains itself when there is no room, and two drainers, of
+ * which one settles a prefix of the log once. Each of them may stop for ever after any step, or go on much later. A
+ * reader looks after every step, as if all had been killed there. A unit stands for a cell; the record of position p is the number p + 1.
  *
  * t_model.py runs it, and each of its mutants, which must fail.
  */
@@ -26,13 +26,14 @@ int plan; /* 0: none yet; else as PLAN() packs it */
 
 /* The log; 0: not written. A byte of it has one value for ever. */
 byte file[LOG];
+byte settled; /* nothing new is written below */
 
 inline write_unit(at, value) {
 	atomic {
 #ifdef MUTANT_WRITE_FORGOTTEN
 		if :: skip :: file[at] = value fi
 #else
-		assert(file[at] == 0 || file[at] == value);
+		assert(file[at] == value || (file[at] == 0 && at >= settled));
 		file[at] = value
 #endif
 	}
@@ -117,13 +118,50 @@ drained:
 }
 
 /* Another drainer is `tare`, or the thread that takes what a program left at its end. */
-active [2] proctype drainer() {
+active proctype drainer() {
 	byte t, h, size, begin, copy[2], result;
 	int p;
 	bool is_refused;
 
 end:	do
 	:: drain(); atomic { result = 0; is_refused = false }
+	od
+}
+
+/* Room at the end of the log stays empty, and the plan of the lane shall lie behind it. */
+inline settle() {
+	d_step { below = log_end; log_end++; assert(log_end <= LOG) };
+	do
+	:: p = plan;
+	   if :: p && PLAN_BEGIN(p) >= below -> break :: else fi;
+	   t = tail;
+	   if
+#ifndef MUTANT_SETTLED_UNFINISHED
+	   :: IS_FOR(p, t) ->
+		lies = PLAN_BEGIN(p);
+		drain();
+		if :: result == FAILED -> below = lies; break :: else fi;
+		atomic { result = 0; lies = 0 }
+#endif
+	   :: else ->
+#ifdef MUTANT_SETTLED_WITHOUT_PLAN
+		break
+#else
+		atomic { if :: plan == p -> plan = PLAN(below, t + TAIL_MASK, 0) :: else fi }
+#endif
+	   fi
+	od;
+	atomic { settled = below; t = 0; p = 0; lies = 0; below = 0; result = 0; is_refused = false }
+}
+
+active proctype settler() {
+	byte t, h, size, begin, copy[2], result, below, lies;
+	int p;
+	bool is_refused;
+
+end:	do
+	:: drain(); atomic { result = 0; is_refused = false }
+	:: settle(); break
 	od
 }
 

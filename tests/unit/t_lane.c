@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protocol of a lane, with the code that runs: a thread that writes and drains, and two drainers, are stopped at
- * every step that trace/lane.h names, in every order in which at most PREEMPTIONS of the changes are not asked for.
+ * The protocol of a lane, with the code that runs: a thread that writes and drains, two drainers, and one that settles
+ * what the log has, are stopped at every step that trace/lane.h names, in every order in which at most PREEMPTIONS of the changes are not asked for.
  * After every step a reader must find all that was published, each record once.
  */
 #include <stdbool.h>
@@ -22,7 +22,8 @@ enum {
 	LANE = 64, /* four records */
 	RECORDS = 7,
 	LOG = 4096,
-	ACTORS = 3,
+	ACTORS = 4,
+	SETTLER = 3,
 	PREEMPTIONS = 3,
 	STEPS_MAX = 400,
 	STACK = 64 << 10,
@@ -32,7 +33,7 @@ enum {
 static struct tare_lane lane;
 static uint8_t bytes[LANE], file[LOG];
 static bool is_written[LOG];
-static uint64_t log_end;
+static uint64_t log_end, settled; /* settled: nothing new is written below */
 
 static struct actor {
 	ucontext_t context;
@@ -60,6 +61,7 @@ static int write_file(void *arg, const void *from, uint64_t size, uint64_t posit
 	(void)arg;
 	CHECK(position + size <= LOG);
 	for (uint64_t i = 0; i < size; i++) {
+		CHECK(is_written[position + i] || position + i >= settled);
 		if (is_written[position + i])
 			CHECK_INT(file[position + i], ((const uint8_t *)from)[i]);
 		is_written[position + i] = true;
@@ -70,12 +72,33 @@ static int write_file(void *arg, const void *from, uint64_t size, uint64_t posit
 	return 0;
 }
 
+static int write_nothing(void *arg, const void *from, uint64_t size, uint64_t position)
+{
+	(void)arg;
+	(void)from;
+	(void)size;
+	(void)position;
+	return -ENOSPC;
+}
+
 static int64_t drain(struct actor *actor)
 {
 	struct tare_lane_view view = { &lane, bytes, LANE, 0 };
 	struct tare_lane_drain drain = { &log_end, write_file, NULL, actor->block };
 
 	return tare_lane_drain(&view, &drain);
+}
+
+static void settle(struct actor *actor)
+{
+	struct tare_lane_view view = { &lane, bytes, LANE, 0 };
+	struct tare_lane_drain drain = { &log_end, write_file, NULL, actor->block };
+	uint64_t below = __atomic_fetch_add(&log_end, TARE_CELL, __ATOMIC_ACQ_REL);
+
+	step("end taken");
+	settled = tare_lane_settle(&view, &drain, below);
+	CHECK_INT(settled, below); /* every write succeeds */
+	step("settled");
 }
 
 static void write_records(struct actor *actor)
@@ -104,7 +127,9 @@ static void run_actor(int i)
 {
 	if (i == 0)
 		write_records(&actors[i]);
-	while (i > 0 && actors[i].drains_left-- > 0)
+	if (i == SETTLER)
+		settle(&actors[i]);
+	while (i > 0 && i != SETTLER && actors[i].drains_left-- > 0)
 		CHECK(drain(&actors[i]) >= 0);
 	actors[i].is_done = true;
 	swapcontext(&actors[i].context, &scheduler);
@@ -116,7 +141,7 @@ static void start(void)
 	memset(bytes, 0, sizeof(bytes));
 	memset(file, 0, sizeof(file));
 	memset(is_written, 0, sizeof(is_written));
-	log_end = 0;
+	log_end = settled = 0;
 	for (int i = 0; i < ACTORS; i++) {
 		getcontext(&actors[i].context);
 		actors[i].context.uc_stack =
@@ -291,6 +316,48 @@ TEST(lane_two_take_room_at_once)
 	running = -1;
 	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { OTHER, "room taken" },
 		     { LATE, "half written" }, { OTHER, "written" }, { LATE, "written" }));
+}
+
+/* Room was taken and no plan made: it is not used any more once what lies before the log's end is settled. */
+TEST(lane_settles_room_without_a_plan)
+{
+	running = -1;
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "room taken" }, { SETTLER, "settled" },
+		     { OTHER, "head read" }, { LATE, "written" }, { OTHER, "written" }));
+	CHECK_INT(settled, TARE_LANE_HEAD + TARE_CELL);
+}
+
+/* A plan was made, and who made it stopped: the block is written by who settles. */
+TEST(lane_settles_a_plan_by_its_block)
+{
+	running = -1;
+	CHECK(REPLAY({ THREAD, "published" }, { LATE, "to be written" }, { SETTLER, "settled" },
+		     { LATE, "written" }, { THREAD, "published" }, { OTHER, "written" }));
+	CHECK_INT(lane.tail, TARE_CELL);
+}
+
+/* What cannot be written may be written later. */
+TEST(lane_settles_nothing_behind_a_block_that_is_not_written)
+{
+	struct tare_lane_view view = { &lane, bytes, LANE, 0 };
+	struct tare_lane_drain drain = { &log_end, write_nothing, NULL, actors[0].block };
+
+	running = -1;
+	start();
+	lane.head = 16;
+	lane.plan = TARE_PLAN(160, 0, 16);
+	log_end = 1600;
+	CHECK_INT(tare_lane_settle(&view, &drain, 1600), 160);
+	lane.has_no_file = 1; /* nobody but its own process can */
+	drain.write = write_file;
+	CHECK_INT(tare_lane_settle(&view, &drain, 1600), 160);
+	lane.has_no_file = 0;
+	CHECK_INT(tare_lane_settle(&view, &drain, 1600), 1600);
+	CHECK_INT(tare_lane_settle(&view, &drain, 1600), 1600);
+	CHECK_INT(tare_lane_settle(&view, &drain, 1616), 1616);
+	lane.head = 24; /* damage: no block is ever whole */
+	lane.plan = TARE_PLAN(1616, 16, 16);
+	CHECK_INT(tare_lane_settle(&view, &drain, 3200), 1616);
 }
 
 /* What a program may write into the header by mistake is damage, never followed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A log is read while threads write it and several drainers empty its lanes, and at last all of them are killed. Each
+ * A log is read while threads write it and several drainers empty its lanes, one of which settles what the log has now
+ * and then, and at last all of them are killed. Each
  * record has a number of its lane's own, so a torn, a lost and a doubled one are noticed.
  */
 #include "make_log.h"
@@ -17,13 +18,14 @@
 #include <unistd.h>
 
 /* AHEAD: how much is drained while one reading goes on. However slow the reader is, it comes to an end. */
-enum { THREADS = 3, DRAINERS = 2, ROUNDS = 12, AHEAD = 1 << 20 };
+enum { THREADS = 3, DRAINERS = 2, ROUNDS = 12, AHEAD = 1 << 20, SETTLE_EVERY = 50 };
 
 static struct make_log m; /* for its header */
 static struct tare_ring_header *ring;
 static struct tare_lane *lanes;
 static uint8_t *base;
 static int events_fd;
+static uint64_t settled; /* of the log: nothing new is written below */
 static uint64_t
 	*allowed; /* the position up to which the log may grow, shared by reader and drainers */
 
@@ -52,10 +54,31 @@ static struct tare_lane_view view_of(uint32_t i)
 
 static int write_events(void *arg, const void *from, uint64_t size, uint64_t position)
 {
+	uint64_t below = __atomic_load_n(&settled, __ATOMIC_ACQUIRE);
+	char there[TARE_BLOCK_MAX];
+
 	(void)arg;
+	if (position < below && (pread(events_fd, there, size,
+				       (off_t)(TARE_HEADER_BYTES + position)) != (ssize_t)size ||
+				 memcmp(there, from, size) != 0))
+		abort();
 	return pwrite(events_fd, from, size, (off_t)(TARE_HEADER_BYTES + position)) == (ssize_t)size
 		       ? 0
 		       : -5;
+}
+
+static void settle(const struct tare_lane_drain *drain)
+{
+	uint64_t below = __atomic_fetch_add(&ring->log_end, TARE_CELL, __ATOMIC_ACQ_REL);
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct tare_lane_view view = view_of(i);
+
+		below = tare_lane_settle(&view, drain, below);
+	}
+	if (below < settled)
+		abort();
+	__atomic_store_n(&settled, below, __ATOMIC_RELEASE);
 }
 
 static void *drain_all(void *arg)
@@ -63,7 +86,9 @@ static void *drain_all(void *arg)
 	struct tare_lane_drain drain = { &ring->log_end, write_events, NULL,
 					 malloc(TARE_BLOCK_MAX) };
 
-	for (;;) {
+	for (unsigned turn = 1;; turn++) {
+		if (arg && turn % SETTLE_EVERY == 0)
+			settle(&drain);
 		for (uint32_t i = 0; i < THREADS; i++) {
 			struct tare_lane_view view = view_of(i);
 
@@ -138,7 +163,7 @@ static void run_writers(const char *events)
 {
 	pthread_t thread;
 
-	events_fd = open(events, O_WRONLY);
+	events_fd = open(events, O_RDWR);
 	for (uintptr_t i = 1; i < THREADS; i++)
 		pthread_create(&thread, NULL, write_records, (void *)i);
 	for (uintptr_t i = 0; i < DRAINERS; i++)

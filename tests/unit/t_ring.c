@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recorder's ring, with the code that runs, interrupted at every step that it names: a signal handler records,
- * leaves by siglongjmp, forks. tests/model/signal.pml is the same in Spin. After it the log of each process has
+ * leaves by siglongjmp, forks; `tare` settles the log. tests/model/signal.pml is the same in Spin. After it the log of each process has
  * what that process wrote, each record once and whole, and nothing of another process.
  */
 #include "make_log.h"
@@ -10,6 +10,7 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
 #include "ring_step.h"
+#include "session/lanes.h"
 #include "test.h"
 #include "trace/clock.h"
 #include "trace/log.h"
@@ -215,6 +216,49 @@ static void fork_and_jump(void)
 	jump();
 }
 
+/* What the log of this process has below its first positions: they were settled. */
+static uint8_t *settled;
+static uint64_t settled_bytes;
+
+static uint8_t *read_settled(void)
+{
+	uint8_t *bytes = calloc(1, settled_bytes + 1);
+	char name[40];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d-0.events", getpid());
+	fd = open(make_path(tare_config.folder, name), O_RDONLY);
+	CHECK(fd >= 0 &&
+	      pread(fd, bytes, settled_bytes, (off_t)tare_ring.header->file.header_bytes) >= 0);
+	close(fd);
+	return bytes;
+}
+
+/* As `tare` does it, in another process. */
+static void settle(void)
+{
+	struct tare_lanes *lanes;
+	char name[40];
+
+	if (!tare_ring.header)
+		return; /* the first record makes it */
+	snprintf(name, sizeof(name), "%d-0", getpid());
+	lanes = tare_lanes_open(make_path(tare_config.folder, name));
+	CHECK(lanes != NULL);
+	CHECK_INT(tare_lanes_settle(lanes, &settled_bytes), 0);
+	CHECK_INT(tare_ring.header->log_end, settled_bytes + TARE_CELL);
+	tare_lanes_close(lanes);
+	settled = read_settled();
+}
+
+static void check_settled(void)
+{
+	uint8_t *now = settled ? read_settled() : NULL;
+
+	CHECK(!settled || memcmp(now, settled, settled_bytes) == 0);
+	free(now);
+}
+
 /* Past libc, so that nobody is told. */
 static void clone_here(void)
 {
@@ -277,6 +321,7 @@ static void run(const struct stop *list, int n)
 		wait_for(late_child);
 	}
 	check_log();
+	check_settled();
 	if (book.process > 0)
 		_exit(0);
 }
@@ -309,7 +354,8 @@ static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes
 	if (pid == 0) {
 		start();
 		run(list, n);
-		CHECK(list[n - 1].act == record || list[n - 1].act == jump || children > 0);
+		CHECK(list[n - 1].act == record || list[n - 1].act == jump ||
+		      list[n - 1].act == settle || children > 0);
 		if (lanes_max)
 			CHECK(tare_ring.header->lane_nr <= lanes_max);
 		exit(0);
@@ -343,6 +389,12 @@ TEST(ring_a_handler_records)
 TEST(ring_a_handler_leaves)
 {
 	at_every_step(jump);
+}
+
+/* Nothing new goes where the log is settled, and nothing is lost, at whichever step a drainer was stopped. */
+TEST(ring_is_settled)
+{
+	at_every_step(settle);
 }
 
 TEST(ring_a_handler_forks)
