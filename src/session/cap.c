@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "ledger/checkpoint.h"
+#include "session/settled.h"
 #include "trace/gap.h"
 #include "trace/log.h"
 #include "trace/recording.h"
@@ -48,6 +49,7 @@ struct part {
 
 struct cap {
 	const char *folder;
+	struct tare_settled *settled;
 	struct tare_recording *recording;
 	struct part *parts;
 	int part_nr;
@@ -157,20 +159,23 @@ static struct tare_log *open_log(const char *path)
 	return path && path[0] && tare_log_open(&log, path, NULL) == 0 ? log : NULL;
 }
 
-/* Everything up to the last record in the file that belongs before the moment, but no place that will be written yet. */
-static void find_position(struct part *part)
+/* Everything up to the last record in the file that belongs before the moment, but no place that may be written yet. */
+static void find_position(const struct cap *c, struct part *part)
 {
 	struct tare_log *log = open_log(part->process->log);
 	struct tare_log_record rec;
 	enum tare_log_step step;
+	uint64_t below = 0;
 
 	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
 	part->position = part->process->fold_position;
 	part->header_bytes = log ? tare_log_info(log)->header.header_bytes : 0;
+	if (log)
+		below = tare_settled_below(c->settled, part->process->log,
+					   tare_log_info(log)->has_ring);
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END)
 		if (step == TARE_LOG_RECORD && !rec.is_in_ring &&
-		    rec.rec.head->stamp <= part->until &&
-		    rec.position < tare_log_info(log)->planned)
+		    rec.rec.head->stamp <= part->until && rec.position + rec.bytes <= below)
 			part->position = rec.position + rec.bytes;
 	tare_log_close(log);
 }
@@ -454,39 +459,47 @@ static int fold_until(struct cap *c, int64_t until_ns, const struct tare_file_he
 	find_until(c, until_ns);
 	for (int i = 0; i < c->part_nr; i++)
 		if (c->parts[i].until > 0)
-			find_position(&c->parts[i]);
+			find_position(c, &c->parts[i]);
 	rc = write_checkpoint(c, header);
 	for (int i = 0; rc == 0 && i < c->part_nr; i++)
 		give_back(&c->parts[i]);
 	return rc;
 }
 
-int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns)
+static int fold(struct cap *c, const struct tare_file_header *header, int64_t keep_ns)
 {
-	struct cap c = { .folder = folder };
 	struct tare_ledger_source source = { source_next, source_rewind, NULL };
 	int64_t last, until;
 	int i, rc;
 
-	rc = tare_recording_open(&c.recording, folder, NULL);
+	rc = tare_recording_open(&c->recording, c->folder, NULL);
 	if (rc)
 		return rc;
-	source.arg = c.recording;
-	last = tare_recording_last_ns(c.recording);
-	until = before_rings(c.recording, last - (keep_ns < 0 ? last / 4 : keep_ns));
-	if (is_folded_at(c.recording, until)) {
-		tare_recording_close(c.recording);
+	source.arg = c->recording;
+	last = tare_recording_last_ns(c->recording);
+	until = before_rings(c->recording, last - (keep_ns < 0 ? last / 4 : keep_ns));
+	if (is_folded_at(c->recording, until)) {
+		tare_recording_close(c->recording);
 		return 0;
 	}
-	c.part_nr = tare_recording_process_nr(c.recording);
-	c.parts = tare_xcalloc((size_t)c.part_nr, sizeof(*c.parts));
-	for (i = 0; i < c.part_nr; i++)
-		c.parts[i].process = tare_recording_process(c.recording, i);
-	until = tare_ledger_checkpoint(&source, NULL, until, keep, &c);
+	c->part_nr = tare_recording_process_nr(c->recording);
+	c->parts = tare_xcalloc((size_t)c->part_nr, sizeof(*c->parts));
+	for (i = 0; i < c->part_nr; i++)
+		c->parts[i].process = tare_recording_process(c->recording, i);
+	until = tare_ledger_checkpoint(&source, NULL, until, keep, c);
 	/* Calls without a gap since the last checkpoint: the only cut is before it, and would lose what it says. */
-	if (!is_folded_at(c.recording, until))
-		rc = fold_until(&c, until, header);
-	free_parts(&c);
-	tare_recording_close(c.recording);
+	if (!is_folded_at(c->recording, until))
+		rc = fold_until(c, until, header);
+	free_parts(c);
+	tare_recording_close(c->recording);
+	return rc;
+}
+
+int tare_cap_fold(const char *folder, const struct tare_file_header *header, int64_t keep_ns)
+{
+	struct cap c = { .folder = folder, .settled = tare_settled_new(folder) };
+	int rc = fold(&c, header, keep_ns);
+
+	tare_settled_free(c.settled);
 	return rc;
 }

@@ -13,6 +13,12 @@
 
 #define S INT64_C(1000000000)
 
+enum {
+	PLAN_AT = TARE_RING_HEADER_BYTES + offsetof(struct tare_lane, plan),
+	TAIL_AT = TARE_RING_HEADER_BYTES + offsetof(struct tare_lane, tail),
+	NO_FILE_AT = TARE_RING_HEADER_BYTES + offsetof(struct tare_lane, has_no_file)
+};
+
 static struct make_log m, t; /* a program's log, and that of `tare` */
 
 static void add_reading(int64_t after, uint64_t used)
@@ -113,17 +119,12 @@ static uint64_t fold_position(uint32_t pid)
 	return position;
 }
 
-/*
- * A thread that drains its own lane was stopped before it wrote: what it will put there is not in the checkpoint, so the
- * place is not one of which the checkpoint speaks.
- */
-TEST(a_block_that_is_about_to_be_written_is_not_folded)
-{
-	const char *events = make_path(make_dir(), "431-0.events"),
-		   *ring = make_path(make_dir(), "431-0.ring");
-	uint64_t drained, begin, plan, folded;
-	int fd;
+/* Of what make_last_in_ring() makes: where a record in the middle begins, and the last one, and how long that is. */
+static uint64_t middle, drained, last_bytes;
 
+/* A program whose last record is in its ring alone; readings of the device go on for 8 s. */
+static void make_last_in_ring(void)
+{
 	make_log_init(&m, 431, 0);
 	make_log_init(&t, 400, 0);
 	t.header.role = TARE_ROLE_TARE;
@@ -134,22 +135,77 @@ TEST(a_block_that_is_about_to_be_written_is_not_folded)
 	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
 	for (int i = 1; i <= 8; i++)
 		add_reading(i * S, (uint64_t)i << 20);
+	middle = m.records[m.record_nr / 2].position;
 	drained = m.records[m.record_nr - 1].position;
-	begin = m.records[m.record_nr / 2].position;
-	make_log_write(&m, events, sizeof(m.header) + drained);
+	last_bytes = m.size - drained;
+	make_log_write(&m, make_path(make_dir(), "431-0.events"), sizeof(m.header) + drained);
 	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
-	make_log_write_ring(&m, ring, drained, false);
-	plan = TARE_PLAN(begin, drained, 64);
-	fd = open(ring, O_WRONLY);
+	make_log_write_ring(&m, make_path(make_dir(), "431-0.ring"), drained, false);
+}
+
+static void set_ring(uint64_t plan, uint32_t has_no_file, uint64_t log_end)
+{
+	int fd = open(make_path(make_dir(), "431-0.ring"), O_WRONLY);
+
 	CHECK(fd >= 0);
-	CHECK_INT(pwrite(fd, &plan, sizeof(plan),
-			 TARE_RING_HEADER_BYTES + (off_t)offsetof(struct tare_lane, plan)),
-		  sizeof(plan));
+	CHECK(pwrite(fd, &plan, 8, PLAN_AT) == 8);
+	CHECK(pwrite(fd, &has_no_file, 4, NO_FILE_AT) == 4);
+	CHECK(pwrite(fd, &log_end, 8, offsetof(struct tare_ring_header, log_end)) == 8);
 	close(fd);
+}
+
+static uint64_t plan_in_ring(void)
+{
+	int fd = open(make_path(make_dir(), "431-0.ring"), O_RDONLY);
+	uint64_t plan = 0;
+
+	CHECK(fd >= 0 && pread(fd, &plan, sizeof(plan), PLAN_AT) == sizeof(plan));
+	close(fd);
+	return plan;
+}
+
+/*
+ * A thread was stopped before it wrote a block of a lane that is memory of its process, so nobody else can: what it will
+ * put there is not in the checkpoint, so the place is not one of which the checkpoint speaks.
+ */
+TEST(a_block_that_only_its_process_can_write_is_not_folded)
+{
+	make_last_in_ring();
+	set_ring(TARE_PLAN(middle, drained, last_bytes), 1, drained + 4096);
 	fold(5 * S);
-	folded = fold_position(431);
-	CHECK(folded > 0);
-	CHECK(folded <= begin);
+	CHECK(fold_position(431) > 0);
+	CHECK(fold_position(431) <= middle);
+	CHECK_INT(plan_in_ring(), TARE_PLAN(middle, drained, last_bytes));
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+/* It took room in the log and was stopped before it made its plan: it finds that it has to take room again. */
+TEST(room_that_was_taken_before_a_fold_is_not_used_after_it)
+{
+	make_last_in_ring();
+	set_ring(0, 0, drained + 4096);
+	fold(5 * S);
+	CHECK(fold_position(431) > 0);
+	CHECK(TARE_PLAN_BEGIN(plan_in_ring()) >= drained + 4096);
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+/* It made its plan, and was stopped before it wrote: the fold has the block written before it reads the log. */
+TEST(a_block_that_somebody_was_to_write_is_in_the_log_before_a_fold)
+{
+	uint64_t tail = 0;
+	int fd;
+
+	make_last_in_ring();
+	set_ring(TARE_PLAN(drained, drained, last_bytes), 0, drained + 4096);
+	fold(5 * S);
+	CHECK(TARE_PLAN_BEGIN(plan_in_ring()) >= drained + 4096);
+	fd = open(make_path(make_dir(), "431-0.ring"), O_RDONLY);
+	CHECK(fd >= 0 && pread(fd, &tail, sizeof(tail), TAIL_AT) == sizeof(tail));
+	close(fd);
+	CHECK_INT(tail, drained + last_bytes);
 	make_log_free(&m);
 	make_log_free(&t);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far each log of a folder is settled: nothing new is written below. What is settled may be read and given back. */
+#ifndef TARE_SESSION_SETTLED_H
+#define TARE_SESSION_SETTLED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tare_settled;
+
+/* Settles every log that has a ring now. What was read of these logs before may not be all there is. */
+struct tare_settled *tare_settled_new(const char *folder);
+void tare_settled_free(struct tare_settled *settled); /* NULL is fine */
+
+/* `log`: the path of a log. `has_ring`: it has one, so its process may still write. */
+uint64_t tare_settled_below(const struct tare_settled *settled, const char *log, bool has_ring);
+
+#endif
