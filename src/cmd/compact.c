@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/write_file.h"
 #include "session/control.h"
+#include "session/settled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,26 @@ static int tell(const char *folder, const struct tare_compacted *done, struct ta
 	return rc;
 }
 
+static uint64_t below(void *settled, const char *log, bool has_ring)
+{
+	return tare_settled_below(settled, log, has_ring);
+}
+
+static int compact(const char *folder, const struct options *o, struct tare_compacted *done,
+		   struct tare_err *err)
+{
+	struct tare_compact_options options = { .keeps_raw = o->keep_raw, .is_forced = o->force };
+	int rc;
+
+	if (o->running) {
+		options.below = below;
+		options.arg = tare_settled_new(folder);
+	}
+	rc = tare_compact(folder, &options, done, err);
+	tare_settled_free(options.arg);
+	return rc;
+}
+
 int tare_cmd_compact(int argc, char **argv)
 {
 	struct options o = { 0 };
@@ -102,11 +123,7 @@ int tare_cmd_compact(int argc, char **argv)
 	folder = tare_xstrndup(rest.items[0], n);
 	rc = o.running ? 0 : check_nobody_writes(folder, &err);
 	if (!rc)
-		rc = tare_compact(folder,
-				  &(struct tare_compact_options){ .keeps_raw = o.keep_raw,
-								  .is_running = o.running,
-								  .is_forced = o.force },
-				  &done, &err);
+		rc = compact(folder, &o, &done, &err);
 	if (!rc)
 		rc = tell(folder, &done, &err);
 	free(folder);

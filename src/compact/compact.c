@@ -208,7 +208,7 @@ static void make_segments(struct compaction *c, const struct tare_compact_option
 					  .names = c->names,
 					  .number = highest_number(c->folder) + 1,
 					  .segment_records = o->segment_records,
-					  .is_begin = o->is_running };
+					  .is_begin = o->below != NULL };
 	size_t old;
 
 	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
@@ -251,13 +251,15 @@ static int check_is_closed(const struct compaction *c, bool is_forced)
 
 static void compact(struct compaction *c, const struct tare_compact_options *o)
 {
-	enum tare_log_scope scope = o->is_running ? TARE_LOG_FILES : TARE_LOG_REST;
+	struct tare_log_reach reach = { TARE_LOG_REST, o->below, o->arg };
 
-	c->rc = tare_recording_open_scope(&c->recording, c->folder, scope, c->err);
+	if (o->below)
+		reach.scope = TARE_LOG_SETTLED;
+	c->rc = tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
 	if (c->rc)
 		return;
-	c->rc = check_is_closed(c, o->is_forced || o->is_running);
-	c->result->was_done = !c->rc && !find_logs(c, o->is_running);
+	c->rc = check_is_closed(c, o->is_forced || o->below);
+	c->result->was_done = !c->rc && !find_logs(c, o->below != NULL);
 	if (!c->rc && !c->result->was_done)
 		make_segments(c, o);
 	if (!c->rc)

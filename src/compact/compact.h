@@ -28,7 +28,12 @@ struct tare_compacted {
 struct tare_compact_options {
 	bool keeps_raw;           /* leave step 3 out */
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
-	bool is_running; /* the recording is still written: only what of its logs will not change any more */
+	/*
+	 * Not NULL: the recording is still written, and only the begins of its logs become segments. The position below
+	 * which nobody writes the log of that path any more, found before the log is read.
+	 */
+	uint64_t (*below)(void *arg, const char *log, bool has_ring);
+	void *arg;
 	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
 

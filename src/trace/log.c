@@ -198,7 +198,6 @@ static void name_files(struct tare_log *log, const char *path, struct tare_str *
 	}
 	log->path = tare_str_steal(&events);
 	log->info.path = log->path;
-	log->info.planned = UINT64_MAX;
 }
 
 static int open_log(struct tare_log *log, const char *ring_path, struct tare_err *err)
@@ -274,30 +273,34 @@ static struct tare_log *new_log(const char *path, struct tare_str *ring_path)
 	return log;
 }
 
-/* As if there were no ring, and no byte that may still change. */
-static void leave_ring_out(struct tare_log *log)
+/* As if there were no ring, and nothing in the file that may still change. */
+static void leave_unsettled_out(struct tare_log *log, const struct tare_log_reach *reach)
 {
 	struct tare_log_info *info = &log->info;
+	uint64_t below = reach->below(reach->arg, log->path, info->has_ring);
 
-	if (info->file_end > info->planned)
-		info->file_end = info->planned / TARE_CELL * TARE_CELL;
+	if (info->file_end > below)
+		info->file_end = below / TARE_CELL * TARE_CELL;
 	if (info->has_ring)
 		log->cut_bytes = 0;
 	info->has_ring = false;
 	info->end = log->ring_end = info->file_end;
 }
 
+static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
+
 /* Of the files what lies behind `stored`, which may be NULL. */
 static int open_files(struct tare_log *log, const struct tare_stored_log *stored,
-		      enum tare_log_scope scope, const char *ring_path, struct tare_err *err)
+		      const struct tare_log_reach *reach, const char *ring_path,
+		      struct tare_err *err)
 {
 	struct tare_log_info *info = &log->info;
 	int rc = open_log(log, ring_path, err);
 
 	if (rc)
 		return rc;
-	if (scope == TARE_LOG_FILES)
-		leave_ring_out(log);
+	if (reach->scope == TARE_LOG_SETTLED)
+		leave_unsettled_out(log, reach);
 	log->behind = stored;
 	if (stored && info->begin < stored->part.end)
 		info->begin = stored->part.end < info->end ? stored->part.end : info->end;
@@ -315,7 +318,7 @@ static int open_rest(struct tare_log *log, const struct tare_stored_log *stored,
 	int rc;
 
 	log->rest = new_log(log->path, &ring_path);
-	rc = open_files(log->rest, stored, TARE_LOG_WHOLE, tare_str_text(&ring_path), &reason);
+	rc = open_files(log->rest, stored, &whole, tare_str_text(&ring_path), &reason);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log->rest);
@@ -345,12 +348,13 @@ static int open_segments(struct tare_log *log, const struct tare_store *store,
 
 static bool is_behind(enum tare_log_scope scope)
 {
-	return scope == TARE_LOG_REST || scope == TARE_LOG_FILES;
+	return scope == TARE_LOG_REST || scope == TARE_LOG_SETTLED;
 }
 
 static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
-		    enum tare_log_scope scope, const char *path, struct tare_err *err)
+		    const struct tare_log_reach *reach, const char *path, struct tare_err *err)
 {
+	enum tare_log_scope scope = reach->scope;
 	const struct tare_stored_log *stored;
 	struct tare_str ring_path = { 0 };
 	struct tare_log *log = new_log(path, &ring_path);
@@ -365,7 +369,7 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 	if (!rc)
 		rc = stored && !is_behind(scope)
 			     ? open_segments(log, store, stored, scope, err)
-			     : open_files(log, stored, scope, tare_str_text(&ring_path), err);
+			     : open_files(log, stored, reach, tare_str_text(&ring_path), err);
 	tare_str_free(&ring_path);
 	if (rc) {
 		tare_log_close(log);
@@ -377,13 +381,13 @@ static int open_any(struct tare_log **out, const struct tare_store *store, bool 
 
 int tare_log_open(struct tare_log **out, const char *path, struct tare_err *err)
 {
-	return open_any(out, NULL, false, TARE_LOG_WHOLE, path, err);
+	return open_any(out, NULL, false, &whole, path, err);
 }
 
 int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
-		     enum tare_log_scope scope, const char *path, struct tare_err *err)
+		     const struct tare_log_reach *reach, const char *path, struct tare_err *err)
 {
-	return open_any(out, store, true, scope, path, err);
+	return open_any(out, store, true, reach, path, err);
 }
 
 struct tare_log *tare_log_rest(struct tare_log *log)

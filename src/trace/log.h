@@ -27,7 +27,6 @@ struct tare_log_info {
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
 	uint64_t file_end;    /* positions below are in the file */
 	uint64_t end;         /* positions from file_end to here are in the ring */
-	uint64_t planned;     /* from here on somebody may still write; UINT64_MAX: nobody does */
 
 	/* What follows is of a log that segments have; the flags above are as its files were. */
 	bool is_stored; /* all of it, or what lies before tare_log_rest() */
@@ -87,18 +86,20 @@ enum tare_log_scope {
 	TARE_LOG_WHOLE,
 	TARE_LOG_SEGMENTS, /* what segments have */
 	TARE_LOG_REST,     /* all that segments do not have */
-	/*
-	 * What the .events file has behind the segments and will not change any more: without the ring, and only up to the
-	 * first position where somebody may still write.
-	 */
-	TARE_LOG_FILES,
+	TARE_LOG_SETTLED, /* what the .events file has behind the segments and will not change any more */
+};
+struct tare_log_reach {
+	enum tare_log_scope scope;
+	/* Of SETTLED: the position below which nobody writes `path` any more. */
+	uint64_t (*below)(void *arg, const char *path, bool has_ring);
+	void *arg;
 };
 /*
  * The same of `store`, which must live longer and may be NULL: then it is not looked for either. NOT_FOUND: there is nothing
  * in that scope.
  */
 int tare_log_open_in(struct tare_log **out, const struct tare_store *store,
-		     enum tare_log_scope scope, const char *path, struct tare_err *err);
+		     const struct tare_log_reach *reach, const char *path, struct tare_err *err);
 void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);

@@ -107,16 +107,6 @@ static void salvage(struct tare_log *log, struct tare_log_lane *kept, const stru
 	kept->bytes = copy_lane(ring, kept->index, from, to);
 }
 
-/* A drainer may be stopped between its plan and its writing, for as long as it likes: that place will be filled. */
-static void see_plan(struct tare_log *log, const struct tare_lane *lane)
-{
-	uint64_t begin = TARE_PLAN_BEGIN(lane->plan);
-
-	if (lane->plan && lane->tail < lane->head && begin < log->info.planned &&
-	    TARE_PLAN_TAIL(lane->plan) == (lane->tail & TARE_PLAN_TAIL_MASK))
-		log->info.planned = begin;
-}
-
 /*
  * What the lane has that is not in the file. While it is copied, its thread may go on and a drainer make room; as
  * long as head is not a whole lane beyond the copy's begin, nothing in the copy was overwritten.
@@ -136,7 +126,6 @@ static void take_lane(struct tare_log *log, const struct ring *ring, uint32_t in
 			salvage(log, kept, ring);
 			return;
 		}
-		see_plan(log, &lane);
 		log->cut[index] = lane.tail;
 		kept->from = lane.tail;
 		kept->to = lane.has_no_file ? lane.tail : lane.head;
@@ -166,8 +155,6 @@ static void take(struct tare_log *log, struct ring *ring)
 	if (!info->has_file)
 		info->header = h.file;
 	ring->lane_bytes = h.lane_bytes;
-	/* Read before the lanes: who takes room from now on takes it behind this. */
-	info->planned = h.log_end;
 	nr = h.lane_nr < TARE_LANES_MAX ? h.lane_nr : TARE_LANES_MAX;
 	for (uint32_t i = 0; i < nr; i++)
 		take_lane(log, ring, i);

@@ -42,7 +42,6 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.file_end = part->file_end,
 		.end = part->end,
 		.is_stored = true,
-		.planned = UINT64_MAX,
 		.first_stamp = part->first_stamp,
 		.last_stamp = part->last_stamp,
 		.lag = tare_store_lag(store, stored, TARE_REORDER_LAG_MAX),
@@ -80,7 +79,6 @@ void tare_log_stored_add_rest(struct tare_log *log)
 	log->info.is_ring_damaged |= rest->is_ring_damaged;
 	log->info.file_end = rest->file_end;
 	log->info.end = rest->end;
-	log->info.planned = rest->planned;
 }
 
 /* Behind the last record of the segments. */

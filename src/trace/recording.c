@@ -105,10 +105,12 @@ static int nothing_found(const struct tare_recording *r, const char *path, struc
 		path);
 }
 
+static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
+
 /* Then a scope may be empty. */
 static bool has_segments(const struct tare_recording *r)
 {
-	for (size_t i = 0; i < r->folder_nr && r->scope != TARE_LOG_WHOLE; i++)
+	for (size_t i = 0; i < r->folder_nr && r->reach.scope != TARE_LOG_WHOLE; i++)
 		if ((r->folders[i]->store && r->folders[i]->store->log_nr) ||
 		    (r->folders[i]->spool_store && r->folders[i]->spool_store->log_nr))
 			return true;
@@ -116,12 +118,12 @@ static bool has_segments(const struct tare_recording *r)
 }
 
 static int open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-		    const char *job, enum tare_log_scope scope, struct tare_err *err)
+		    const char *job, const struct tare_log_reach *reach, struct tare_err *err)
 {
 	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
 	int rc;
 
-	r->scope = scope;
+	r->reach = *reach;
 	rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->short_err.code)
@@ -143,19 +145,19 @@ static int open_all(struct tare_recording **out, const char *const *paths, size_
 
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
 {
-	return open_all(out, &path, 1, NULL, TARE_LOG_WHOLE, err);
+	return open_all(out, &path, 1, NULL, &whole, err);
 }
 
 int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
 			    const char *job, struct tare_err *err)
 {
-	return open_all(out, paths, path_nr, job, TARE_LOG_WHOLE, err);
+	return open_all(out, paths, path_nr, job, &whole, err);
 }
 
 int tare_recording_open_scope(struct tare_recording **out, const char *path,
-			      enum tare_log_scope scope, struct tare_err *err)
+			      const struct tare_log_reach *reach, struct tare_err *err)
 {
-	return open_all(out, &path, 1, NULL, scope, err);
+	return open_all(out, &path, 1, NULL, reach, err);
 }
 
 struct tare_log *tare_recording_log(const struct tare_process *process)

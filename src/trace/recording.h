@@ -40,9 +40,9 @@ int tare_recording_open_all(struct tare_recording **out, const char *const *path
  * what is returned how many there are. A program on its own is a group, and so is each run of a job.
  */
 size_t tare_recording_group(const char *const *paths, size_t n, size_t *group);
-/* The same, of its logs only what `scope` says; it may come out without any log that has a record. */
+/* The same, of its logs only what `reach` says; it may come out without any log that has a record. */
 int tare_recording_open_scope(struct tare_recording **out, const char *path,
-			      enum tare_log_scope scope, struct tare_err *err);
+			      const struct tare_log_reach *reach, struct tare_err *err);
 void tare_recording_close(struct tare_recording *r); /* NULL is fine */
 
 /*

@@ -495,8 +495,8 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	struct tare_err err = { 0 };
 	int rc;
 
-	rc = tare_log_open_in(&pass.log, store, r->scope, path, &err);
-	if (rc == TARE_E_NOT_FOUND && r->scope != TARE_LOG_WHOLE)
+	rc = tare_log_open_in(&pass.log, store, &r->reach, path, &err);
+	if (rc == TARE_E_NOT_FOUND && r->reach.scope != TARE_LOG_WHOLE)
 		return;
 	if (rc) {
 		if (tare_log_files_are_short())
