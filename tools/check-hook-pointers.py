@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """No hook looks through a pointer of the program's by itself: only TARE_ANSWER and tare_peek do
-(src/recorder/peek.h), which know what the driver said and what can be read.
+(src/recorder/base/peek.h), which know what the driver said and what can be read.
 
 What counts as such a pointer is every parameter of cuda_api.def that is one, by its name, in all files
 of hooks; and `sets` of a row."""
@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = "src/recorder/cuda/cuda_api.def"
-FOLDERS = ("src/recorder/cuda", "src/recorder/vram")
+FOLDERS = ("src/recorder/cuda", "src/recorder/hooks", "src/recorder/vram")
 HOOKS = re.compile(r"hook_##symbol|tare_hook_|limit_##symbol")
 
 

@@ -5,7 +5,7 @@
     tools/check-paths.py
 
 A path is looked for from the root, beside the file that names it, below src/, and as the end of a file that git knows
-(`phase.h`, `recorder/phase.c`). What is named but is not part of the sources stands in tools/check-paths.txt, a regular
+(`phase.h`, `recorder/phase/phase.c`). What is named but is not part of the sources stands in tools/check-paths.txt, a regular
 expression a line."""
 
 import os

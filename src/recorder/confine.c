@@ -15,7 +15,7 @@
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
 

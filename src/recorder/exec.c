@@ -13,7 +13,7 @@
 
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/base/sys.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);

@@ -7,7 +7,7 @@
 
 #include "recorder/base/confined.h"
 #include "recorder/base/environment.h"
-#include "recorder/guest.h"
+#include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/base/room.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder/guest.h"
+#include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/base/room.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dlsym and dlvsym, which the recorder owns: by them, and by the driver's own cuGetProcAddress, programs reach the driver. */
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/cuda/hooks.h"
+#include "recorder/hooks/hooks.h"
 #include "recorder/cupti/cupti.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/nvtx/nvtx.h"
@@ -15,7 +15,7 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
-#include "recorder/rss.h"
+#include "recorder/weigh/rss.h"
 #include "recorder/vram/nvml.h"
 
 /* Two registers: is it answered, and with what. */

@@ -4,14 +4,14 @@
 
 #include "recorder/confine.h"
 #include "recorder/cuda/devices.h"
-#include "recorder/cuda/graphs.h"
-#include "recorder/base/emit.h"
+#include "recorder/hooks/graphs.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/base/sys.h"
-#include "recorder/weigh.h"
+#include "recorder/weigh/weigh.h"
 
 static uint32_t started; /* 0, 1 while one thread does it, 2 */
 

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/base/libc.h"
+#include "recorder/elf/libc.h"
 
 #undef errno
 #define errno (*tare_libc_errno())

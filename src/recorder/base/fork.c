@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "recorder/base/libc.h"
+#include "recorder/elf/libc.h"
 #include "recorder/elf/objects.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/place.h"

@@ -2,7 +2,7 @@
 /* Contexts this process made, and on which device: a small table, read without a lock. */
 #include <string.h>
 
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/call.h"
 #include "recorder/base/fork.h"
 
 #define SLOTS 256 /* contexts alive at once; further ones are asked of the driver each time */

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/call.h"
 #include "recorder/cuda/real.h"
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/vram/card.h"
-#include "recorder/weigh.h"
+#include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 #include "trace/format.h"
 

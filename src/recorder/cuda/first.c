@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/call.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 

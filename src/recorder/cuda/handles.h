@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "recorder/cuda/cuda_abi.h"
-#include "recorder/peek.h"
+#include "recorder/base/peek.h"
 #include "recorder/base/plib.h"
 
 void tare_handle_add(uint64_t handle, int device);

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/call.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
-#include "recorder/weigh.h"
+#include "recorder/weigh/weigh.h"
 
 /*
  * Their arguments are pointers and integers, at most as many as are passed in registers: so all of these are passed

@@ -8,7 +8,7 @@
 #include "recorder/base/environment.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 
 /* PyTorch numbers its operators in their names: without it every call would be a phase of its own. */
 static const char *const numbered[] = { ", seq = ", ", op_id = " };

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "recorder/nvtx/names.h"
-#include "recorder/phase.h"
+#include "recorder/phase/phase.h"
 
 /* Types of answers, by what a function marks. */
 #define NVTX_ANSWER_MARK  void

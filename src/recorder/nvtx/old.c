@@ -11,7 +11,7 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 
 #define LIBRARY "libnvToolsExt.so"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/python/ids.h"
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/python/content.h"
 #include "recorder/python/deaths.h"
 #include "recorder/recorder.h"

@@ -7,11 +7,11 @@
 
 #include "recorder/elf/elfsym.h"
 #include "recorder/base/environment.h"
-#include "recorder/phase.h"
+#include "recorder/phase/phase.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 
 #define SPECS_MAX     64
 #define PY_FILE_INPUT 257

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/peek.h"
+#include "recorder/base/peek.h"
 
 enum tare_python_trust { TARE_PYTHON_ASK, TARE_PYTHON_TRUST };
 

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/python/content.h"
 #include "recorder/python/deaths.h"
 #include "recorder/python/ids.h"

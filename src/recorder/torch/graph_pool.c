@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

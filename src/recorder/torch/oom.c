@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"

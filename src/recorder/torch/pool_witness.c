@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "recorder/cuda/devices.h"
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/python/code.h"
 #include "recorder/torch/probe_api.h"
 #include "trace/clock.h"

@@ -2,13 +2,13 @@
 /* When to look: rarely, and best right after a backward pass, when everything is there. */
 #include "recorder/torch/probe.h"
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/probe_api.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "recorder/weigh.h"
+#include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/python/code.h"
 #include "recorder/recorder.h"
 #include "trace/clock.h"

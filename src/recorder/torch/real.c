@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "recorder/elf/elfsym.h"
-#include "recorder/base/libdl.h"
+#include "recorder/elf/libdl.h"
 
 /* A build of one piece has all of it in the last. */
 static const char *const homes[] = { "libc10.so", "libc10_cuda.so", "libtorch_cpu.so",

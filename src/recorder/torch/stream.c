@@ -18,7 +18,7 @@
  */
 #include "recorder/torch/stream.h"
 
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

@@ -12,9 +12,9 @@
 
 #include <sys/auxv.h>
 
-#include "recorder/cost.h"
+#include "recorder/base/cost.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/python/collector.h"
 #include "recorder/python/stack.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/vram/ask.h"
 
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/call.h"
 #include "recorder/recorder.h"
 
 enum {

@@ -6,13 +6,13 @@
 
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/real.h"
-#include "recorder/base/emit.h"
+#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/proc.h"
 #include "recorder/recorder.h"
 #include "recorder/base/sys.h"
-#include "recorder/weigh.h"
+#include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 
 enum { ABSENT = -1, UNKNOWN = 0 }; /* else 1 + the card */

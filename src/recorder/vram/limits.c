@@ -3,10 +3,10 @@
  * The driver's functions that take device memory, each within the limit of its card. Where --vram is
  * given, hooks call these instead of the driver's; without it they are never reached.
  */
-#include "recorder/cuda/arrays.h"
-#include "recorder/cuda/call.h"
+#include "recorder/hooks/arrays.h"
+#include "recorder/hooks/call.h"
 #include "recorder/cuda/handles.h"
-#include "recorder/peek.h"
+#include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/log/paths.h"
+
+#include <string.h>
+
+#include "recorder/base/plib.h"
+#include "recorder/recorder.h"
+#include "recorder/base/sys.h"
+#include "trace/path.h"
+
+#define TOLD_MAX   (16u << 20) /* it is memory */
+#define LIMIT_ROOM (1u << 20)  /* others write too: the limit for files must not be near */
+
+const char *tare_paths_of_log(const char *path)
+{
+	return tare_config.no_paths ? tare_path_short(path) : path;
+}
+
+/* The pid in its name may be another's by now, and that file anything. */
+static int open_told(void)
+{
+	char text[64];
+
+	if (!tare_plib_readlink(tare_config.no_paths, text, sizeof(text)) ||
+	    !tare_plib_equal(text, "/memfd:" TARE_TOLD_PATHS " (deleted)"))
+		return -1;
+	return tare_sys_open(tare_config.no_paths, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+void tare_paths_tell(const struct tare_rec_object *object, const char *path, uint32_t bytes)
+{
+	struct tare_rec_object rec = *object;
+	const struct {
+		const void *at;
+		size_t size;
+	} parts[] = { { &rec, sizeof(rec) }, { path, bytes } };
+	int fd = open_told();
+	long size;
+
+	if (fd < 0)
+		return;
+	memset(&rec.head, 0, sizeof(rec.head));
+	rec.head.stamp = tare_sys_getpid(); /* which is all that its head is for here */
+	rec.bytes = bytes;
+	size = tare_sys6(SYS_lseek, fd, 0, 2 /* SEEK_END */, 0, 0, 0);
+	if (size >= 0 && size < (long)TOLD_MAX && tare_sys_may_grow((uint64_t)size + LIMIT_ROOM))
+		tare_sys6(SYS_writev, fd, (long)parts, 2, 0, 0, 0);
+	tare_sys_close(fd);
+}
