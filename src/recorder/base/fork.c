@@ -16,7 +16,6 @@
 #include "recorder/ring/ring.h"
 #include "recorder/base/scratch.h"
 #include "recorder/base/sys.h"
-#include "recorder/unwind/unwind_stack.h"
 #include "trace/clock.h"
 
 #ifndef MADV_WIPEONFORK
@@ -46,7 +45,7 @@ static void keep_page(void)
 /* In a copy something else may have come to lie there. */
 static bool has_kept_page(void)
 {
-	return kept && tare_stack_is_readable((uintptr_t)kept) && *kept == KEPT_MARK;
+	return kept && tare_sys_is_readable((uintptr_t)kept) && *kept == KEPT_MARK;
 }
 
 /*

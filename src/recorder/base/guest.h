@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/unwind/unwind_stack.h"
+#include "recorder/base/sys.h"
 
 struct tare_guest {
 	uintptr_t page; /* asked for last, plus 1 */
@@ -23,7 +23,7 @@ static inline bool tare_guest_can_read(struct tare_guest *guest, const void *at)
 
 	if (guest->page != page + 1) {
 		guest->page = page + 1;
-		guest->is_there = tare_stack_is_readable(page);
+		guest->is_there = tare_sys_is_readable(page);
 	}
 	return guest->is_there;
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/unwind/unwind_stack.h"
+#include "recorder/base/sys.h"
 
 /* 0 where the driver did not say success, and where the program did not want the answer. */
 #define TARE_ANSWER(result, out) ((result) == 0 && (out) ? *(out) : (__typeof__(*(out)))0)
@@ -27,7 +27,7 @@ static inline bool tare_peek_may(const void *from, size_t size)
 	if (!at || at + size < at)
 		return false;
 	for (page = at & ~(uintptr_t)4095; page < at + size; page += 4096)
-		if (!tare_stack_is_readable(page))
+		if (!tare_sys_is_readable(page))
 			return false;
 	return true;
 }

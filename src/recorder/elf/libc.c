@@ -7,7 +7,7 @@
 
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
-#include "recorder/unwind/unwind_stack.h"
+#include "recorder/base/sys.h"
 
 /*
  * The dynamic linker's list of what is loaded, in order of loading. It is read without the linker's
@@ -42,7 +42,7 @@ static bool describe(const struct link_map *map, struct tare_elf_object *out)
 {
 	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
 
-	if (!tare_stack_is_readable((uintptr_t)head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+	if (!tare_sys_is_readable((uintptr_t)head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	*out = (struct tare_elf_object){ .base = map->l_addr,
 					 .begin = map->l_addr,

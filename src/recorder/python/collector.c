@@ -20,6 +20,7 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
+#include "recorder/base/sys.h"
 
 enum {
 	GENERATION = 24,
@@ -57,8 +58,7 @@ static const int *search(uintptr_t from, uintptr_t list_type)
 	uint64_t word;
 
 	for (at = from & ~(uintptr_t)7; at < from + SEARCHED; at += 8) {
-		if ((at == from || at % 4096 == 0) &&
-		    !tare_stack_is_readable(at & ~(uintptr_t)4095))
+		if ((at == from || at % 4096 == 0) && !tare_sys_is_readable(at & ~(uintptr_t)4095))
 			return NULL;
 		word = *(const volatile uint64_t *)at;
 		if (unlikely(word == at - FIRST_TO_POINTER)) {

@@ -7,6 +7,7 @@
 #include "recorder/unwind/unwind_full.h"
 #include "recorder/unwind/unwind_regs.h"
 #include "recorder/unwind/unwind_stack.h"
+#include "recorder/base/sys.h"
 
 enum {
 	LOWEST_PC = 4096,
@@ -129,7 +130,7 @@ __attribute__((noinline)) static enum verdict look(struct walk *w, uintptr_t pc,
 	job.ip = ip;
 	if (pc < LOWEST_PC || !tare_objects_with(ip, examine, &job))
 		return NO_CODE;
-	if (job.verdict == NO_CFI && !job.has_object && !tare_stack_is_readable(ip))
+	if (job.verdict == NO_CFI && !job.has_object && !tare_sys_is_readable(ip))
 		return NO_CODE;
 	if (w->is_full || job.verdict == NO_CODE)
 		return job.verdict;

@@ -3,6 +3,7 @@
 
 #include <sys/auxv.h>
 
+#include "recorder/base/sys.h"
 #include "recorder/unwind/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */
@@ -95,8 +96,8 @@ tare_full_is_sigreturn(const struct tare_elf_object *obj, uintptr_t pc)
 		if (!tare_elf_segment(obj, pc, PF_R | PF_X, &begin, &end) ||
 		    (uintptr_t)end - pc < sizeof(stub))
 			return false;
-	} else if (tare_libc()->auxiliary(AT_SYSINFO_EHDR) || !tare_stack_is_readable(pc) ||
-		   !tare_stack_is_readable(pc + sizeof(stub) - 1)) {
+	} else if (tare_libc()->auxiliary(AT_SYSINFO_EHDR) || !tare_sys_is_readable(pc) ||
+		   !tare_sys_is_readable(pc + sizeof(stub) - 1)) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(stub); i++)

@@ -24,15 +24,6 @@ static uintptr_t page_of(uintptr_t addr)
 }
 
 /*
- * rt_sigprocmask copies the mask in before it looks at an impossible `how`: EFAULT or EINVAL. Any
- * other answer (a sandbox) counts as no.
- */
-bool tare_stack_is_readable(uintptr_t addr)
-{
-	return tare_sys6(SYS_rt_sigprocmask, -1, (long)page_of(addr), 0, 8, 0, 0) == -EINVAL;
-}
-
-/*
  * Something that is surely at the upper end: for the first thread what the kernel put above its
  * stack; for others the thread descriptor, which glibc places on top of a thread's stack.
  */
@@ -51,7 +42,7 @@ static void find_own(void)
 /* How far upwards from `page` can be read; stops at `limit`. */
 static uintptr_t readable_until(uintptr_t page, uintptr_t limit, uint32_t *may_ask)
 {
-	while (page < limit && *may_ask && tare_stack_is_readable(page)) {
+	while (page < limit && *may_ask && tare_sys_is_readable(page)) {
 		page += PAGE;
 		--*may_ask;
 	}
@@ -118,7 +109,7 @@ static bool reaches(uintptr_t low)
 		return true;
 	if (!own.low || own.low > own.begin)
 		own.low = own.begin;
-	while (own.low > low && tare_stack_is_readable(own.low - PAGE))
+	while (own.low > low && tare_sys_is_readable(own.low - PAGE))
 		own.low -= PAGE;
 	return own.low <= low;
 }

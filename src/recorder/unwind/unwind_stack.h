@@ -27,9 +27,6 @@ bool tare_stack_is_own(uintptr_t addr);
 /* Makes [addr, addr + 8) part of the stack. */
 bool tare_stack_grow(struct tare_unwind_stack *stack, uintptr_t addr);
 
-/* Asks the kernel. `addr` and what follows it in the same 4 KiB. */
-bool tare_stack_is_readable(uintptr_t addr);
-
 /*
  * Is there at least so much stack left? For code that is not ours (NVML, Python, the dynamic linker), which
  * may need much more than the program left room for: on a stack that is not known, no. Costs 0.1 us.
