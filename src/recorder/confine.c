@@ -14,6 +14,8 @@
 #include "recorder/base/environment.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
+#include "recorder/base/scratch.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/elf/libdl.h"
 #include "recorder/ring/ring.h"
@@ -31,12 +33,6 @@ static struct {
 	syscall_fn *syscall;
 	prctl_fn *prctl;
 } next;
-
-void tare_confine_find(void)
-{
-	next.syscall = (syscall_fn *)tare_resolve_next("syscall");
-	next.prctl = (prctl_fn *)tare_resolve_next("prctl");
-}
 
 static long call(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -166,13 +162,23 @@ static uint64_t filters(const char *status)
 }
 
 /* Where `tare` has fewer filters, somebody between it and us has restricted what he started. */
-void tare_confine_start(void)
+static void find_filters(void)
 {
+	enum { STATUS = 3072 };
 	const char *of_tare = tare_environment("TARE_FILTERS");
-	char status[3072];
+	char *status = tare_config.enabled && of_tare ? tare_scratch_take(STATUS) : NULL;
 
-	if (tare_config.enabled && of_tare &&
-	    tare_plib_read_file("/proc/self/status", status, sizeof(status)) &&
+	if (!status)
+		return;
+	if (tare_plib_read_file("/proc/self/status", status, STATUS) &&
 	    filters(status) > tare_plib_number(of_tare))
 		__atomic_store_n(&tare_is_confined, 1, __ATOMIC_SEQ_CST);
+	tare_scratch_give(status, STATUS);
+}
+
+void tare_confine_start(void)
+{
+	find_filters();
+	next.syscall = (syscall_fn *)tare_resolve_next("syscall");
+	next.prctl = (prctl_fn *)tare_resolve_next("prctl");
 }

@@ -5,9 +5,7 @@
 
 #include "recorder/base/confined.h"
 
-/* At the start, before any system call but those that a dynamic linker makes itself. */
+/* Is the process restricted already? And finds the functions by which libc's users restrict themselves. */
 void tare_confine_start(void);
-/* The functions by which libc's users restrict themselves, found once. */
-void tare_confine_find(void);
 
 #endif

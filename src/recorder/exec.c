@@ -4,6 +4,8 @@
  * program that we cannot be loaded into must not be asked to, because the dynamic linker says so on its
  * stderr. These hooks may run in a vfork child and on a stack of 16 KiB.
  */
+#include "recorder/exec.h"
+
 #include <alloca.h>
 #include <errno.h>
 #include <spawn.h>
@@ -13,6 +15,7 @@
 
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
+#include "recorder/start.h"
 #include "recorder/elf/libdl.h"
 #include "recorder/base/sys.h"
 

@@ -45,7 +45,7 @@ struct tare_config {
 		[4000]; /* how LD_PRELOAD names us, for children with an environment of their own */
 } __attribute__((aligned(64)));
 extern struct tare_config tare_config;
-void tare_configure(char **envp); /* config.c */
+void tare_config_start(char **envp);
 
 /* Which stacks an event gets. */
 enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
@@ -69,19 +69,10 @@ struct tare_thread {
 _Static_assert(sizeof(struct tare_thread) == 64, "one cache line");
 extern TARE_TLS struct tare_thread tare_thread;
 
-/* start.c */
-void tare_start_once(
-	void); /* reads the environment; safe to call from any hook, any number of times */
-void tare_finish(uint32_t how);    /* the process ends, in a way of enum tare_how */
-void tare_finish_with(int status); /* … and this is its exit code */
-bool tare_is_vfork_child(void);
-void tare_exec_start(void); /* exec.c */
+/* base/start.c: all parts begin (parts.def), once; safe to call from any hook, any number of times. */
+void tare_start_once(void);
+void tare_start_with(char **envp); /* the same, with the environment as it was given */
 
-/* launch.c: which rank of a job this is, from the environment at the start; told in every log */
-void tare_launch_start(char **envp);
-void tare_launch_emit(void);
-
-/* degraded.c: one sentence for the report, said once; at most a few dozen per process. */
-void tare_degraded(const char *sentence, const char *subject);
+bool tare_is_vfork_child(void); /* base/fork.c */
 
 #endif

@@ -6,6 +6,9 @@
  */
 #include "make_log.h"
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
+#include "recorder/base/scratch.h"
+#include "recorder/elf/objects.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
@@ -49,9 +52,19 @@ TARE_TLS struct tare_thread tare_thread;
 static uint32_t wiped;
 TARE_OF_PROCESS(wiped);
 
-void tare_launch_emit(void)
+static void fork_parts(void)
+{
+	tare_ring_forked();
+	tare_objects_forked();
+	tare_scratch_forked();
+}
+
+static void open_parts(void)
 {
 }
+
+static const struct tare_parts parts TARE_PARTS_SECTION = { .forked = fork_parts,
+							    .opened = open_parts };
 
 /* ---- records ---- */
 /* By number: what happened to each that this process began. */
@@ -294,6 +307,7 @@ static void start(void)
 	snprintf(tare_config.folder, sizeof(tare_config.folder), "%s", make_dir());
 	write_control();
 	tare_fork_start();
+	tare_ring_start();
 	sigaction(SIGUSR1, &action, NULL);
 	CHECK(pipe(gate) == 0);
 }

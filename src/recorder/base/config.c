@@ -32,7 +32,7 @@ static void choose_stacks(const char *value)
 			tare_config.stacks = tare_config.tensor_stacks = choices[i].stacks;
 }
 
-void tare_configure(char **envp)
+void tare_config_start(char **envp)
 {
 	const char *folder, *library, *probe, *nop;
 

@@ -9,12 +9,8 @@
 
 #include <string.h>
 
-#include "recorder/elf/libc.h"
-#include "recorder/elf/objects.h"
+#include "recorder/base/parts.h"
 #include "recorder/recorder.h"
-#include "recorder/ring/place.h"
-#include "recorder/ring/ring.h"
-#include "recorder/base/scratch.h"
 #include "recorder/base/sys.h"
 #include "trace/clock.h"
 
@@ -48,16 +44,6 @@ static bool has_kept_page(void)
 	return kept && tare_sys_is_readable((uintptr_t)kept) && *kept == KEPT_MARK;
 }
 
-/*
- * In a child, before the signal handler that forked goes on: what it interrupted must not end its record in the
- * parent's lane. (A fork without libc in a handler is seen only at the next record; until then nothing is published.)
- */
-static void in_child(void)
-{
-	if (tare_place_is_in_use())
-		tare_ring_forget();
-}
-
 void tare_fork_start(void)
 {
 	uint32_t *page = tare_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -71,8 +57,6 @@ void tare_fork_start(void)
 	}
 	tare_fork_now.born = tare_clock_ticks();
 	*tare_fork.owner = tare_sys_getpid();
-	if (tare_libc()->register_atfork)
-		tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
 }
 
 bool tare_is_vfork_child(void)
@@ -120,9 +104,7 @@ void tare_fork_look(void)
 			 __ATOMIC_RELAXED);
 	tare_thread.depth = 0;
 	tare_thread.tid = 0;
-	tare_ring_forget();
-	tare_objects_after_fork();
-	tare_scratch_forget();
+	tare_parts_forked();
 	wipe();
 	tare_fork_now.generation++;
 	tare_fork_now.born = tare_clock_ticks();

@@ -35,7 +35,7 @@ void tare_scratch_give(void *at, size_t size)
 		tare_sys_munmap(at, size);
 }
 
-void tare_scratch_forget(void)
+void tare_scratch_forked(void)
 {
 	memset(is_taken, 0, sizeof(is_taken));
 }

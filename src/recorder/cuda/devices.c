@@ -118,7 +118,7 @@ void tare_devices_start(void)
 
 	if (likely(devices.nr > 0 && devices.epoch == tare_ring_epoch()))
 		return;
-	tare_weigh_start();
+	tare_weigh_open();
 	if (!tare_real.cuDeviceGetCount || tare_real.cuDeviceGetCount(&nr) != CUDA_SUCCESS ||
 	    nr <= 0)
 		return;
@@ -133,15 +133,18 @@ void tare_devices_start(void)
 
 /*
  * Only more than before is believed: the driver itself may have taken down what it had by now, in an
- * exit handler of its own, and that is not what the program had at its end.
+ * exit handler of its own, and that is not what the program had at its end. Inside a driver call (exit in a signal
+ * handler) NVML is left alone: it may hold a lock of ours.
  */
-void tare_devices_read_last(void)
+void tare_devices_end(void)
 {
 	struct tare_weigh_memory memory;
 	struct tare_rec_reading rec;
 	uint64_t since;
 	int i;
 
+	if (tare_thread.depth > 0 || tare_ring_command() != TARE_COMMAND_RECORD)
+		return;
 	for (i = 0; i < devices.nr && devices.epoch == tare_ring_epoch(); i++) {
 		since = tare_clock_ticks();
 		if (!tare_weigh_memory(devices.nvml_index[i], &memory) ||

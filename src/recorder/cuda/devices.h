@@ -13,6 +13,6 @@ int tare_devices_nvml_index(int ordinal);       /* -1: NVML does not know it */
 void tare_devices_read_all(unsigned long long used[64]);
 
 /* The process ends: what changed after its last recorded call would be seen by nobody else. */
-void tare_devices_read_last(void);
+void tare_devices_end(void);
 
 #endif

@@ -281,7 +281,7 @@ void tare_objects_poll(void)
  * The child has one thread. If another thread of the parent was inside the linker on our behalf,
  * the child's copy of the linker's lock may be held for good, and we must not touch it again.
  */
-void tare_objects_after_fork(void)
+void tare_objects_forked(void)
 {
 	if (atomic_load_explicit(&visitors, memory_order_relaxed) != (is_visiting ? 1u : 0u))
 		atomic_store_explicit(&is_frozen, true, memory_order_relaxed);

@@ -73,6 +73,6 @@ void tare_objects_check(void);
 void tare_objects_poll(void);
 
 /* Call in a forked child: see tare_objects_with. */
-void tare_objects_after_fork(void);
+void tare_objects_forked(void);
 
 #endif

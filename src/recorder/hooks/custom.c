@@ -45,7 +45,7 @@ CUresult tare_hook_cuInit(unsigned int Flags)
 	tare_thread.depth++;
 	saved = errno;
 	tare_phase_log_opens();
-	tare_weigh_start();
+	tare_weigh_open();
 	used = tare_scratch_take(sizeof(*used));
 	nr = used ? tare_weigh_nvml_count() : 0;
 	since = tare_clock_ticks();

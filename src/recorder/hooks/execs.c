@@ -76,7 +76,7 @@ void tare_exec_changed(const void *handle)
 		tare_first_forget(handle);
 }
 
-void tare_execs_report(void)
+void tare_execs_end(void)
 {
 	struct tare_rec_graph rec;
 	uint32_t i;

@@ -7,6 +7,7 @@
 #include "recorder/cuda/real.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/base/plib.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 
 /* What the driver's resolver gives for exactly this row. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/log/degraded.h"
+
 #include <string.h>
 
 #include "recorder/log/emit.h"

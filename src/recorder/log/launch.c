@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which rank of a job this process is. What launchers say in the environment is copied at the start,
- * before the program can change it, and told once in every log; readers make a rank of it.
- */
+#include "recorder/log/launch.h"
+
 #include <string.h>
 
 #include "recorder/log/emit.h"
@@ -73,7 +71,7 @@ void tare_launch_start(char **envp)
 	}
 }
 
-void tare_launch_emit(void)
+void tare_launch_opened(void)
 {
 	if (used)
 		tare_emit_launch(text, used);

@@ -7,6 +7,7 @@
 
 #include "recorder/base/environment.h"
 #include "recorder/base/plib.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/elf/libdl.h"
 

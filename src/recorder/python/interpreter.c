@@ -12,6 +12,7 @@
 #include "recorder/python/deaths.h"
 #include "recorder/python/memory.h"
 #include "recorder/python/walk.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/base/scratch.h"
 

@@ -9,6 +9,7 @@
 #include "recorder/base/environment.h"
 #include "recorder/phase/phase.h"
 #include "recorder/base/plib.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "recorder/elf/libdl.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
+#include "recorder/elf/libc.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
@@ -38,7 +40,7 @@ static uint32_t open_log(void)
 			 __ATOMIC_RELEASE);
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
 	if (is_open)
-		tare_launch_emit();
+		tare_parts_opened();
 	return is_open ? TARE_RING_OPEN : TARE_RING_FAILED;
 }
 
@@ -272,7 +274,7 @@ void tare_ring_finish(void)
 	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);
 }
 
-void tare_ring_forget(void)
+void tare_ring_forked(void)
 {
 	uint32_t seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE);
 
@@ -285,4 +287,20 @@ void tare_ring_forget(void)
 		__atomic_store_n(&tare_ring_state.opened, TARE_RING_CLOSED, __ATOMIC_RELEASE);
 	/* What the parent's log explains, this one's does not, also before it is open. */
 	__atomic_fetch_add(&tare_ring_state.epoch, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * In a child, before the signal handler that forked goes on: what it interrupted must not end its record in the
+ * parent's lane. (A fork without libc in a handler is seen only at the next record; until then nothing is published.)
+ */
+static void in_child(void)
+{
+	if (tare_place_is_in_use())
+		tare_ring_forked();
+}
+
+void tare_ring_start(void)
+{
+	if (tare_libc()->register_atfork)
+		tare_libc()->register_atfork(NULL, NULL, in_child, NULL);
 }

@@ -10,6 +10,7 @@
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/proc.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/base/sys.h"
 #include "recorder/weigh/weigh.h"

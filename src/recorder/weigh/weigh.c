@@ -8,6 +8,7 @@
 #include "recorder/cuda/real.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
+#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 #include "recorder/elf/libdl.h"
 #include "recorder/base/scratch.h"
@@ -82,7 +83,7 @@ static void list_devices(void)
 	}
 }
 
-void tare_weigh_birth(void)
+void tare_weigh_start(void)
 {
 	uint64_t ticks_per_s = tare_clock_ticks_per_s();
 
@@ -96,7 +97,7 @@ static bool may_call(void)
 	return tare_may_syscall() && tare_stack_has(TARE_STACK_FOREIGN);
 }
 
-void tare_weigh_start(void)
+void tare_weigh_open(void)
 {
 	void *library;
 	int err;

@@ -20,9 +20,9 @@
 /* SPARE: nothing is lost without it. ALWAYS: the books are worthless without it, and the call slow. */
 enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED, TARE_WEIGH_ALWAYS };
 
-void tare_weigh_birth(void); /* at the start: learns how long a microsecond is */
+void tare_weigh_start(void); /* at the start: learns how long a microsecond is */
 /* Opens NVML in this process, once, and again in a forked child. */
-void tare_weigh_start(void);
+void tare_weigh_open(void);
 
 /* NVML's index of the device with this UUID, -1 if it does not know it. `ordinal` is then weighed by it. */
 int tare_weigh_map(int ordinal, const uint8_t uuid[16]);

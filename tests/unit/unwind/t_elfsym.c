@@ -285,7 +285,7 @@ TEST(frozen_after_fork_still_answers)
 	struct tare_elf_object obj;
 
 	CHECK(tare_elf_object_at((void *)compare_library, &obj));
-	tare_objects_after_fork();
+	tare_objects_forked();
 	CHECK(tare_elf_object_at((void *)compare_library, &obj));
 }
 

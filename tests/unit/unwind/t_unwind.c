@@ -558,7 +558,7 @@ TEST(forked_child)
 	if (!pid) {
 		int frames = 8;
 
-		tare_objects_after_fork();
+		tare_objects_forked();
 		code_registers(5, compare, &frames);
 		_exit(checks == 1 ? 0 : 1);
 	}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/base/parts.h"
+
+/* One in the recorder; in a test of the floor there may be none. */
+extern const struct tare_parts __start_tare_parts[] __attribute__((weak, visibility("hidden")));
+extern const struct tare_parts __stop_tare_parts[] __attribute__((weak, visibility("hidden")));
+
+#define TELL(what, ...)                                                                            \
+	do {                                                                                       \
+		const struct tare_parts *parts;                                                    \
+                                                                                                   \
+		for (parts = __start_tare_parts; parts < __stop_tare_parts; parts++)               \
+			parts->what(__VA_ARGS__);                                                  \
+	} while (0)
+
+void tare_parts_start(char **envp)
+{
+	TELL(start, envp);
+}
+
+void tare_parts_forked(void)
+{
+	TELL(forked, );
+}
+
+void tare_parts_opened(void)
+{
+	TELL(opened, );
+}
+
+void tare_parts_end(void)
+{
+	TELL(end, );
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts that are told what happens to the process: parts.def, spelled out when this is compiled. */
+#include "recorder/base/parts.h"
+
+#include "recorder/base/fork.h"
+#include "recorder/base/scratch.h"
+#include "recorder/confine.h"
+#include "recorder/cuda/devices.h"
+#include "recorder/elf/objects.h"
+#include "recorder/exec.h"
+#include "recorder/hooks/graphs.h"
+#include "recorder/log/launch.h"
+#include "recorder/python/line_phase.h"
+#include "recorder/recorder.h"
+#include "recorder/ring/ring.h"
+#include "recorder/weigh/weigh.h"
+
+static void start_parts(char **envp)
+{
+#define TARE_PART_READS(name) tare_##name##_start(envp);
+#include "recorder/parts.def"
+#define TARE_PART_STARTS(name) tare_##name##_start();
+#include "recorder/parts.def"
+}
+
+static void fork_parts(void)
+{
+#define TARE_PART_FORKED(name) tare_##name##_forked();
+#include "recorder/parts.def"
+}
+
+static void open_parts(void)
+{
+#define TARE_PART_OPENED(name) tare_##name##_opened();
+#include "recorder/parts.def"
+}
+
+static void end_parts(void)
+{
+#define TARE_PART_ENDS(name) tare_##name##_end();
+#include "recorder/parts.def"
+}
+
+static const struct tare_parts parts TARE_PARTS_SECTION = {
+	.start = start_parts, .forked = fork_parts, .opened = open_parts, .end = end_parts
+};
