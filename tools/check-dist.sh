@@ -27,6 +27,5 @@ env -i PATH=/usr/bin:/bin "$dir/root/opt/it/bin/tare" doctor
 env -i "$copy/bin/tare" --version
 # The simulated GPU, so that this needs none.
 env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" demo --sim h200
-# SQLite is inside it, or it says that it is not.
 said=$(env -i HOME="$dir" PATH=/usr/bin:/bin "$copy/bin/tare" sweep --sim h200 -o "$dir/t.db" --grid a=1,2 -- true 2>&1) ||
-	[[ $said == *"built without SQLite"* ]] || { echo "$said"; exit 1; }
+	{ echo "$said"; exit 1; }

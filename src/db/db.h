@@ -23,10 +23,7 @@ enum { TARE_DB_APPLICATION = 0x54415245, TARE_DB_VERSION = 1 };
 /* Is it an SQLite file at all? For commands that take recordings too. */
 bool tare_db_is(const char *path);
 
-/*
- * Fails with NOT_FOUND, EXISTS, FORMAT (not a sweep's), NEWER, DENIED, UNSUPPORTED (built without
- * SQLite), or as a statement does.
- */
+/* Fails with NOT_FOUND, EXISTS, FORMAT (not a sweep's), NEWER, DENIED, or as a statement does. */
 int tare_db_open(struct tare_db **out, const char *path, enum tare_db_mode mode,
 		 struct tare_err *err);
 void tare_db_close(struct tare_db *db); /* NULL is fine */

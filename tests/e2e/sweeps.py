@@ -3,14 +3,7 @@
 
 import sqlite3
 
-from harness import MIB, Skip, check_equal, fixture, needs_exec, tare_argv
-
-
-def needs_sweeps(box):
-    needs_exec()
-    done = box.tare("sweep", "--sim", "h200", "-o", "probe.db", "--grid", "a=1", "--", "true")
-    if "without SQLite" in done.err:
-        raise Skip("this tare was built without SQLite")
+from harness import MIB, check_equal, fixture, tare_argv
 
 
 def sweep_argv(*options, db="t.db", command=(), sim=True):

@@ -5,8 +5,8 @@
 import json
 import sqlite3
 
-from harness import MIB, case, check, check_equal, check_says, main
-from sweeps import cell, needs_sweeps, query, sweep
+from harness import MIB, case, check, check_equal, check_says, main, needs_exec
+from sweeps import cell, query, sweep
 
 
 def fit(box, *args):
@@ -23,7 +23,7 @@ def write_cells(box, text):
 
 @case
 def need_of_a_sweep_is_the_greatest_of_its_phases(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "mib=32,64,128,256", "--grid", "kind=a,b", command=cell("mib={mib}", "mib=96"))
     base = query(box, "SELECT min(need) FROM runs")[0][0] - 96 * MIB
     report = fit(box, box.path("t.db"))
@@ -47,7 +47,7 @@ def need_of_a_sweep_is_the_greatest_of_its_phases(box):
 
 @case
 def sweep_without_a_run_that_ended_well(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "mib=16", command=cell("mib={mib}", "exit=4"))
     done = box.tare("fit", box.path("t.db"))
     check_equal(done.code, 125, done)
@@ -56,7 +56,7 @@ def sweep_without_a_run_that_ended_well(box):
 
 @case
 def what_phases_of_a_sweep_change(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "batch=1,2,3,4", command=cell("keep={batch}00", "keep={batch}0", "mib=64"))
     with sqlite3.connect(box.path("t.db")) as connection:  # what is of others, or next to nothing
         connection.execute("INSERT INTO phase_changes SELECT run,phase,1,'other',run*1e9 FROM phases")
@@ -79,7 +79,7 @@ def what_phases_of_a_sweep_change(box):
 
 @case
 def a_repeat_that_went_astray(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "mib=64,128,256", "--repeat", "3", command=cell("mib={mib}"))
     with sqlite3.connect(box.path("t.db")) as connection:
         connection.execute("UPDATE runs SET need=0 WHERE cell=2 AND repeat=3")

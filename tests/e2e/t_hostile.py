@@ -12,7 +12,7 @@ import sys
 
 from harness import FIXTURES, case, check, check_equal, fixture, main, needs_exec, tare_argv
 from hostile import ALL, SNIPPETS, STEERS, TONES, check_bytes, poison, run
-from sweeps import cell, needs_sweeps, sweep
+from sweeps import cell, sweep
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REC = b"h" + ALL + b".tare"
@@ -166,7 +166,7 @@ def tables_with_hostile_heads_and_cells(box):
 
 @case
 def sweeps_with_hostile_values(box):
-    needs_sweeps(box)
+    needs_exec()
     values = ",".join("v" + text.decode("utf-8", "replace").replace(",", ";") for text in SNIPPETS[:6])
     done = run(box, tare_argv("sweep", "--sim", "h200", "-o", "t.db", "--grid", "word=" + values, "--grid", "n=1,2", "--",
                               *cell("mib={n}")))

@@ -13,7 +13,7 @@ import subprocess
 from harness import (FIXTURES, PYTHON, ROOT, SIMGPU, WRAPPER, Skip, case, check, check_equal, check_says, fixture,
                      main, needs_exec, needs_own_command, needs_torch, program_of, record_args, tare_argv)
 from phases import phases_of
-from sweeps import needs_sweeps, query, sweep_argv
+from sweeps import query, sweep_argv
 
 WORD = "unmistakable"
 LINES = os.path.join(ROOT, "tests", "e2e", "fixtures", "lines.py")
@@ -178,7 +178,7 @@ def installed_modules_stay_libraries(box):
 
 @case
 def a_sweep(box):
-    needs_sweeps(box)
+    needs_exec()
     argv = program(box, "e2e_cell")
     grid = ("--no-paths", "--launcher", "env A=" + box.path(WORD), "--grid")
     done = box.run(sweep_argv(*grid, "n=1,2", command=argv + ["mib={n}"]))

@@ -6,8 +6,8 @@ import json
 import os
 import re
 
-from harness import MIB, ROOT, case, check, check_equal, check_says, main
-from sweeps import cell, needs_sweeps, query, sweep
+from harness import MIB, ROOT, case, check, check_equal, check_says, main, needs_exec
+from sweeps import cell, query, sweep
 
 TABLE = ("batch,precision,peak_mib,seconds\n" +
          "".join("%d,%s,%d,%g\n" % (b, p, 600 + b * k, 0.5 + b * s)
@@ -54,7 +54,7 @@ def nothing_fits(box):
 
 @case
 def best_of_a_sweep(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--vram", "900MiB", "--grid", "mib=32,64,128,256,512", command=cell("mib={mib}"))
     check_equal([row[0] for row in query(box, "SELECT status FROM results")], ["ok"] * 4 + ["oom"])
     base = query(box, "SELECT min(need) FROM runs WHERE status='ok'")[0][0] - 32 * MIB

@@ -4,8 +4,8 @@
 
 import os
 
-from harness import case, check_equal, fixture, main
-from sweeps import cell, needs_sweeps, sweep
+from harness import case, check_equal, fixture, main, needs_exec
+from sweeps import cell, sweep
 
 UMASKS = [0o000, 0o022, 0o077]
 
@@ -43,7 +43,7 @@ def a_umask_that_takes_all_does_not_lock_tare_out(box):
 
 @case
 def sweeps_are_private_whatever_the_umask(box):
-    needs_sweeps(box)
+    needs_exec()
     for mask in UMASKS:
         name = "s%o.db" % mask
         sweep(box, "--grid", "n=1", db=name, command=cell("mib={n}"), **under(mask))

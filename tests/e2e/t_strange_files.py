@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 
 from harness import Skip, case, check, check_equal, fixture, main, needs_exec, tare_argv
-from sweeps import cell, needs_sweeps, sweep
+from sweeps import cell, sweep
 
 SECONDS = 10
 MEMORY = 1 << 30
@@ -130,7 +130,7 @@ def changed(box, sql):
 
 @case
 def sweeps_with_views_without_end(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "n=1,2", command=cell("mib={n}"))
     with sqlite3.connect(box.path("t.db")) as connection:
         tables = [(name, [c[1] for c in connection.execute("PRAGMA table_info(%s)" % name)])

@@ -7,13 +7,13 @@ import os
 import re
 import time
 
-from harness import FIXTURES, MIB, ROOT, case, check, check_equal, check_says, main
-from sweeps import cell, needs_sweeps, query, sweep
+from harness import FIXTURES, MIB, ROOT, case, check, check_equal, check_says, main, needs_exec
+from sweeps import cell, query, sweep
 
 
 @case
 def every_cell_is_run_and_measured(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--grid", "mib=32,64,128", "--grid", "kind=a,b", "--repeat", "2",
                  "--work", "pieces={mib}/16", command=cell("mib={mib}", "print=kind"))
     check_equal(done.out, "")
@@ -32,7 +32,7 @@ def every_cell_is_run_and_measured(box):
 
 @case
 def what_the_file_says_is_what_the_recording_says(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "mib=48", command=cell("mib={mib}"))
     recording, peak = query(box, "SELECT recording,peak FROM runs")[0]
     report = box.report(os.path.join("t.db.d", recording), "peak")
@@ -53,7 +53,7 @@ def what_the_file_says_is_what_the_recording_says(box):
 @case
 def what_others_had_is_not_the_runs(box):
     """When the whole card had most in use, the run had little: somebody else was about to leave."""
-    needs_sweeps(box)
+    needs_exec()
     program = os.path.join(FIXTURES, "e2e_cell")
     holder = box.start(["sh", "-c", "%s cache=2048 touch=there wait=go; touch left" % program], sim=True)
     while not os.path.exists(box.path("there")):
@@ -73,7 +73,7 @@ def what_others_had_is_not_the_runs(box):
 
 @case
 def phases_and_their_parameters_are_rows(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "mib=32,64", command=cell("mib=16", "mib={mib}"))
     for run, mib in ((1, 32), (2, 64)):
         check_equal(query(box, "SELECT path,phase_params.name,number FROM phases JOIN phase_params USING(run,phase) "
@@ -89,7 +89,7 @@ def phases_and_their_parameters_are_rows(box):
 
 @case
 def out_of_memory_is_told_by_the_ledger(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--vram", "1GiB", "--grid", "mib=64,800", "--grid", "cache=0,256",
                  command=["sh", "-c", "test {cache} = 0 && exec %s mib={mib}; exec %s cache={cache} mib={mib}"
                           % ((os.path.join(FIXTURES, "e2e_cell"),) * 2)])
@@ -103,7 +103,7 @@ def out_of_memory_is_told_by_the_ledger(box):
 
 @case
 def words_on_stderr_are_no_out_of_memory(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "code=0,1", command=["sh", "-c", "echo CUDA out of memory >&2; exit {code}"])
     check_equal(query(box, "SELECT status,exit_code,oom FROM runs"), [("ok", 0, None), ("failed", 1, None)])
 
@@ -111,14 +111,14 @@ def words_on_stderr_are_no_out_of_memory(box):
 @case
 def a_program_that_lived_with_a_refusal_failed_otherwise(box):
     """It was refused, got its memory later, and then failed for a reason of its own."""
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--vram", "1GiB", "--grid", "cache=256", command=cell("cache={cache}", "mib=400", "exit=7"))
     check_equal(query(box, "SELECT status,exit_code,refused,retries FROM runs"), [("failed", 7, 1, 1)])
 
 
 @case
 def what_hangs_is_ended(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--timeout", "300ms", "--grid", "path=never", command=cell("wait={path}"))
     check_says(done.err, "path=never: timeout")
     check_equal(query(box, "SELECT status,exit_code FROM runs"), [("timeout", 143)])
@@ -126,7 +126,7 @@ def what_hangs_is_ended(box):
 
 @case
 def parameters_are_environment_variables(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--grid", "SIZE=32,64", command=cell("env=SIZE"))
     check_says(done.err, "{SIZE} is not in the command", "environment variable")
     small, large = [row[0] for row in query(box, "SELECT peak FROM runs ORDER BY cell")]
@@ -136,7 +136,7 @@ def parameters_are_environment_variables(box):
 
 @case
 def braces_of_other_kinds_are_left_alone(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=7", command=["printf", "%s|", "{a}{a}", "{{a}}", "{", "{}", "{\"k\": {a}}", "${x:-1}", "{{"])
     with open(box.path("t.db.d", "cell-1-run-1", "stdout"), encoding="utf-8") as text:
         check_equal(text.read(), "77|{a}|{|{}|{\"k\": 7}|${x:-1}|{|")
@@ -144,7 +144,7 @@ def braces_of_other_kinds_are_left_alone(box):
 
 @case
 def grids_in_json(box):
-    needs_sweeps(box)
+    needs_exec()
     with open(box.path("cells.json"), "w", encoding="utf-8") as text:
         json.dump([{"a": 1, "b": "x y"}, {"a": 2.5, "b": ""}], text)
     sweep(box, "--grid-json", "cells.json", "--grid-json", '{"c": [true]}', command=["true", "{a}"])
@@ -153,7 +153,7 @@ def grids_in_json(box):
 
 @case
 def grids_that_are_none(box):
-    needs_sweeps(box)
+    needs_exec()
     for options, says in (
             (["--grid", "a"], "NAME=VALUE"),
             (["--grid", "a="], "empty"),
@@ -192,7 +192,7 @@ def grids_that_are_none(box):
 
 @case
 def a_file_that_is_there_is_not_touched(box):
-    needs_sweeps(box)
+    needs_exec()
     with open(box.path("t.db"), "w", encoding="utf-8") as text:
         text.write("mine")
     check_says(sweep(box, "--grid", "a=1", command=["true"], code=125).err, "is there already")
@@ -202,7 +202,7 @@ def a_file_that_is_there_is_not_touched(box):
 
 @case
 def a_mistake_in_the_recorders_options_stops_the_sweep(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--vram", "much", "--grid", "a=1,2,3", command=["true"], code=125)
     check_says(done.err, "much")
     check_equal(query(box, "SELECT cell,status FROM runs"), [(1, "interrupted")])
@@ -213,7 +213,7 @@ def a_mistake_in_the_recorders_options_stops_the_sweep(box):
 
 @case
 def the_schema_is_the_one_of_the_docs(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=1", command=["true"])
     with open(os.path.join(ROOT, "docs", "SWEEP.md"), encoding="utf-8") as text:
         docs = text.read()

@@ -6,8 +6,8 @@ import os
 import shutil
 import subprocess
 
-from harness import ROOT, Skip, case, check, check_equal, check_says, main
-from sweeps import needs_sweeps, query, sweep
+from harness import ROOT, Skip, case, check, check_equal, check_says, main, needs_exec
+from sweeps import query, sweep
 
 EXAMPLES = os.path.join(ROOT, "examples")
 
@@ -21,7 +21,7 @@ def python_with_torch():
 
 
 def tiny(box, program, *words, grid, work, cells):
-    needs_sweeps(box)
+    needs_exec()
     command = [python_with_torch(), os.path.join(EXAMPLES, program), "--cpu"] + list(words)
     sweep(box, *grid, "--work", work, command=command, sim=False, timeout=110, env={"OMP_NUM_THREADS": "1"})
     check_equal(query(box, "SELECT count(*) FROM runs WHERE status='ok'"), [(cells,)],

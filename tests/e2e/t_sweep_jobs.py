@@ -5,9 +5,9 @@
 import os
 import time
 
-from harness import MIB, case, check, check_equal, check_says, fixture, main
+from harness import MIB, case, check, check_equal, check_says, fixture, main, needs_exec
 from slurm import Cluster
-from sweeps import cell, needs_sweeps, query, sweep, sweep_argv
+from sweeps import cell, query, sweep, sweep_argv
 
 
 def wait_until(condition):
@@ -25,7 +25,7 @@ def files(box, end):
 @case
 def jobs_have_gpus_of_their_own(box):
     """Each run says that it began and waits until it is let go: the most that run at once are seen."""
-    needs_sweeps(box)
+    needs_exec()
     command = cell("mib=16", "touch=" + box.path("{n}.begun"), "print=CUDA_VISIBLE_DEVICES", "wait=" + box.path("{n}.go"),
                    "touch=" + box.path("{n}.ended"))
     running = box.start(sweep_argv("--jobs", "2", "--grid", "n=1,2,3,4,5", command=command),
@@ -48,7 +48,7 @@ def jobs_have_gpus_of_their_own(box):
 
 @case
 def more_jobs_than_gpus_are_refused(box):
-    needs_sweeps(box)
+    needs_exec()
     for options, env, says in (
             (["--jobs", "2"], {}, "there is 1 GPU here"),
             (["--jobs", "3"], {"TARE_SIM_DEVICES": "2"}, "there are 2 GPUs here"),
@@ -63,7 +63,7 @@ def more_jobs_than_gpus_are_refused(box):
 
 @case
 def gpus_that_the_environment_names_are_used(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--jobs", "2", "--gpus", "2", "--grid", "a=1,2", command=cell("print=CUDA_VISIBLE_DEVICES"),
           env={"TARE_SIM_DEVICES": "8", "CUDA_VISIBLE_DEVICES": "7,5,3,1"})
     check_equal(query(box, "SELECT DISTINCT gpus FROM runs ORDER BY gpus"), [("3,1",), ("7,5",)])
@@ -72,7 +72,7 @@ def gpus_that_the_environment_names_are_used(box):
 @case
 def ranks_inside_a_cell_are_one_run(box):
     """As torchrun and mpirun start them: children with a rank in their environment."""
-    needs_sweeps(box)
+    needs_exec()
     launch = ("for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 TORCHELASTIC_RUN_ID=j \"$0\" mib={mib} & done; wait")
     sweep(box, "--grid", "mib=32,64", command=["sh", "-c", launch] + cell())
     check_equal(query(box, "SELECT count(*),min(status),max(processes) FROM runs"), [(2, "ok", 2)])
@@ -81,7 +81,7 @@ def ranks_inside_a_cell_are_one_run(box):
 
 @case
 def a_launcher_stands_before_every_run(box):
-    needs_sweeps(box)
+    needs_exec()
     with open(box.path("launch"), "w", encoding="utf-8") as script:
         script.write("#!/bin/sh\necho \"$1\" >> %s\nshift\nexec \"$@\"\n" % box.path("launched"))
     os.chmod(box.path("launch"), 0o755)
@@ -96,7 +96,7 @@ def a_launcher_stands_before_every_run(box):
 
 @case
 def slurm_gives_each_run_a_gpu(box):
-    needs_sweeps(box)
+    needs_exec()
     with Cluster(box, gpus=2) as slurm:
         env = dict(slurm.env, TARE_SIM_DEVICES="2")
         sweep(box, "--launcher", "srun --gpus=1 --quiet", "--jobs", "2", "--vram", "1GiB",

@@ -10,15 +10,15 @@ import os
 import re
 import sqlite3
 
-from harness import MIB, case, check, check_equal, check_says, main
-from sweeps import cell, needs_sweeps, query, sweep
+from harness import MIB, case, check, check_equal, check_says, main, needs_exec
+from sweeps import cell, query, sweep
 
 CELLS = '[{"name": "baseline", "batch": 2}, {"name": "batch3", "batch": 3}, {"name": "compile", "batch": 2}]'
 
 
 def note(box):
     """The table of docs/SWEEP.md's example: times are put in, so that they are known."""
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--vram", "1GiB", "--grid-json", CELLS, "--repeat", "3", "--work", "timesteps={batch}*500",
           "--work", "realizations={batch}*5", "--total", "10000",
           command=["sh", "-c", "if [ {name} = compile ]; then mib=900; else mib=$(({batch} * 96)); fi; "
@@ -118,7 +118,7 @@ def what_is_claimed_stands_beside_what_was_measured(box):
 
 @case
 def pressure_is_what_was_refused(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--vram", "1GiB", "--grid", "cache=0,256", "--grid", "mib=64,400,800",
           command=["sh", "-c", "test {cache} = 0 && exec \"$0\" mib={mib}; exec \"$0\" cache={cache} mib={mib}", cell()[-1]])
     done = box.tare("report", "t.db", env={"LANG": "C.UTF-8"})
@@ -131,7 +131,7 @@ def pressure_is_what_was_refused(box):
 
 @case
 def a_parameter_without_effect_is_told(box):
-    needs_sweeps(box)
+    needs_exec()
     done = sweep(box, "--grid", "mib=32,64", "--grid", "max_iter=1,2", command=cell("mib={mib}"))
     check_says(done.err, "tare: max_iter changed neither memory nor driver calls nor output")
     check("mib changed" not in done.err, done)
@@ -162,7 +162,7 @@ class Page(html.parser.HTMLParser):
 
 @case
 def pages_need_nothing_else_and_take_no_markup(box):
-    needs_sweeps(box)
+    needs_exec()
     evil = '<script>alert(1)</script>|`*_"&'
     sweep(box, "--grid-json", json.dumps({"x": [evil, "b"]}), command=["true", "{x}"])
     check_equal(box.tare("report", "t.db", "--html", "t.html").code, 0)
@@ -185,7 +185,7 @@ def pages_need_nothing_else_and_take_no_markup(box):
 
 @case
 def sweeps_that_are_not_done_or_hold_nothing(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=1,2", command=["true"])
     with sqlite3.connect(box.path("t.db")) as connection:
         connection.execute("UPDATE runs SET status='running',ns=NULL,peak=NULL WHERE cell=1")
@@ -201,7 +201,7 @@ def sweeps_that_are_not_done_or_hold_nothing(box):
 
 @case
 def options_of_the_other_kind_are_refused(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=1,2", command=["true"])
     recording = os.path.join("t.db.d", query(box, "SELECT recording FROM runs")[0][0])
     for arguments, says in (

@@ -10,8 +10,8 @@ import signal
 import sqlite3
 import time
 
-from harness import case, check, check_equal, check_says, main, on_small_disk
-from sweeps import cell, needs_sweeps, query, sweep, sweep_argv, table
+from harness import case, check, check_equal, check_says, main, needs_exec, on_small_disk
+from sweeps import cell, query, sweep, sweep_argv, table
 
 GRID = ["--grid", "mib=16,32,64,96,800", "--grid", "kind=a,b", "--repeat", "2", "--vram", "1GiB"]
 
@@ -35,7 +35,7 @@ def lines_of(path):
 @case
 def killed_ten_times_it_gives_the_same_table(box):
     """The order of kills is random, but each comes after a run that is known to have begun."""
-    needs_sweeps(box)
+    needs_exec()
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     command = cell("touch=" + box.path("log"), "mib={mib}")
@@ -60,7 +60,7 @@ def killed_ten_times_it_gives_the_same_table(box):
 
 @case
 def a_run_that_outlived_its_sweep_is_ended_first(box):
-    needs_sweeps(box)
+    needs_exec()
     command = cell("stubborn=1", "touch=" + box.path("log"), "wait={path}")
     running = box.start(sweep_argv("--grid", "path=" + box.path("go"), command=command))
     check(wait_until(lambda: lines_of(box.path("log")) == 1))
@@ -79,7 +79,7 @@ def a_run_that_outlived_its_sweep_is_ended_first(box):
 
 @case
 def an_interrupt_ends_the_runs_and_says_how_to_go_on(box):
-    needs_sweeps(box)
+    needs_exec()
     running = box.start(sweep_argv("--grid", "path=never", command=cell("touch=" + box.path("log"), "wait={path}")))
     check(wait_until(lambda: lines_of(box.path("log")) == 1))
     running.send_signal(signal.SIGINT)
@@ -94,7 +94,7 @@ def an_interrupt_ends_the_runs_and_says_how_to_go_on(box):
 
 @case
 def new_values_add_cells(box):
-    needs_sweeps(box)
+    needs_exec()
     command = cell("touch=" + box.path("log"), "mib={mib}")
     sweep(box, "--grid", "mib=16,32", command=command)
     sweep(box, "--resume", "--grid", "mib=16,64", "--repeat", "2", command=command)
@@ -108,7 +108,7 @@ def new_values_add_cells(box):
 
 @case
 def what_contradicts_the_file_is_refused(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=1", command=["true", "{a}"])
     before = query(box, "SELECT * FROM sweep")
     for options, command, says in (
@@ -124,7 +124,7 @@ def what_contradicts_the_file_is_refused(box):
 
 @case
 def files_that_cannot_be_used(box):
-    needs_sweeps(box)
+    needs_exec()
     sweep(box, "--grid", "a=1", command=["true"])
     with sqlite3.connect(box.path("t.db")) as connection:
         connection.execute("PRAGMA user_version=99")
@@ -143,7 +143,7 @@ def files_that_cannot_be_used(box):
 @case
 def a_full_disk_is_one_sentence_and_loses_nothing(box):
     """Padding takes what the disk has; when it is gone the sweep goes on with what it had not done."""
-    needs_sweeps(box)
+    needs_exec()
     first = shlex.join(sweep_argv("--grid", "mib=16,32,64", db="disk/t.db", command=cell("mib={mib}")))
     again = shlex.join(sweep_argv("--resume", db="disk/t.db"))
     # Runs 1 and 2 are done, then the third finds no room.
@@ -159,7 +159,7 @@ def a_full_disk_is_one_sentence_and_loses_nothing(box):
 
 @case
 def on_a_terminal_there_is_a_line_that_changes(box):
-    needs_sweeps(box)
+    needs_exec()
     leader, follower = pty.openpty()
     running = box.start(sweep_argv("--grid", "path=" + box.path("go"), command=cell("wait={path}")),
                         env={"TERM": "xterm", "LANG": "C.UTF-8"}, stderr=follower)
@@ -185,7 +185,7 @@ def on_a_terminal_there_is_a_line_that_changes(box):
 
 @case
 def two_sweeps_do_not_share_a_file(box):
-    needs_sweeps(box)
+    needs_exec()
     running = box.start(sweep_argv("--grid", "path=" + box.path("go"),
                                    command=cell("touch=" + box.path("log"), "wait={path}")))
     check(wait_until(lambda: lines_of(box.path("log")) == 1))
