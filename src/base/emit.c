@@ -9,27 +9,36 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+static const struct tare_renderer *renderer(const struct tare_emit *e)
+{
+#define TARE_FORMAT(KEY, NAME, RENDERER) [TARE_EMIT_##KEY] = &(RENDERER),
+	static const struct tare_renderer *const renderers[] = {
+#include "base/emit_format.def"
+	};
+#undef TARE_FORMAT
+
+	return renderers[e->format];
+}
+
+/* Can something stand here that is no row of a table? */
+static bool has_members(const struct tare_emit *e)
+{
+	enum tare_members members = renderer(e)->members;
+
+	return members == TARE_MEMBERS_ALL || (members == TARE_MEMBERS_IN_ROWS && e->json.depth);
+}
+
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out)
 {
 	*e = (struct tare_emit){ .format = format, .out = out };
-	e->json = (struct tare_json){ .out = out, .is_pretty = true };
+	e->json = (struct tare_json){ .out = out,
+				      .is_pretty = renderer(e)->members == TARE_MEMBERS_ALL };
 	tare_emit_open(e, NULL, '{');
 }
 
 void tare_emit_end(struct tare_emit *e)
 {
 	tare_emit_close(e);
-}
-
-static const struct tare_renderer *renderer(const struct tare_emit *e)
-{
-	static const struct tare_renderer *const renderers[] = {
-		[TARE_EMIT_TEXT] = &tare_render_text,
-		[TARE_EMIT_JSON] = &tare_render_json,
-		[TARE_EMIT_CSV] = &tare_render_csv,
-	};
-
-	return renderers[e->format];
 }
 
 static struct tare_cell *cells_for(struct tare_emit_table *t)
@@ -156,7 +165,7 @@ void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, s
 {
 	struct tare_cell *cells;
 
-	if (e->format != TARE_EMIT_JSON)
+	if (!has_members(e))
 		return;
 	cells = tare_xcalloc(count, sizeof(*cells));
 	fill(cells, columns, count, row);
@@ -167,18 +176,24 @@ void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, s
 void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
 		      size_t count, const void *row)
 {
+	bool is_line = renderer(e)->members == TARE_MEMBERS_IN_ROWS && !e->json.depth;
+
 	if (!row) {
 		tare_emit_null(e, key);
 		return;
 	}
-	tare_emit_open(e, key, '{');
+	if (is_line)
+		tare_emit_json_line(e, key);
+	else
+		tare_emit_open(e, key, '{');
 	tare_emit_members(e, columns, count, row);
 	tare_emit_close(e);
 }
 
 void tare_emit_line(struct tare_emit *e, const char *text)
 {
-	renderer(e)->line(e, e->table, text);
+	if (renderer(e)->line)
+		renderer(e)->line(e, e->table, text);
 }
 
 void tare_emit_rule(struct tare_emit *e)
@@ -190,49 +205,55 @@ void tare_emit_rule(struct tare_emit *e)
 
 void tare_emit_open(struct tare_emit *e, const char *key, char bracket)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_open(&e->json, key, bracket);
 }
 
 void tare_emit_close(struct tare_emit *e)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_close(&e->json);
 }
 
 void tare_emit_str(struct tare_emit *e, const char *key, const char *text)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_str(&e->json, key, text);
+}
+
+void tare_emit_str_n(struct tare_emit *e, const char *key, const char *text, size_t len)
+{
+	if (has_members(e))
+		tare_json_str_n(&e->json, key, text, len);
 }
 
 void tare_emit_int(struct tare_emit *e, const char *key, int64_t v)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_i64(&e->json, key, v);
 }
 
 void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_u64(&e->json, key, v);
 }
 
 void tare_emit_number(struct tare_emit *e, const char *key, double v)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_number(&e->json, key, v);
 }
 
 void tare_emit_flag(struct tare_emit *e, const char *key, bool v)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_bool(&e->json, key, v);
 }
 
 void tare_emit_null(struct tare_emit *e, const char *key)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (has_members(e))
 		tare_json_null(&e->json, key);
 }
 

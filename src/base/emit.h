@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * One report, three outputs. A view fills a struct per row; a table of columns says once what the fields of that
- * struct are called, and text, JSON and CSV come from the same fields, so they cannot disagree.
+ * One report, many formats (emit_format.def). A view fills a struct per row; a table of columns says once what the
+ * fields of that struct are called, and every format comes from the same fields, so they cannot disagree.
  *
  *     struct row {
  *             const char *label;
@@ -37,9 +37,15 @@
  * In text, sizes are MiB with one decimal and the unit stands once, at the right of the title (or,
  * without a title, behind the column's head). In JSON and CSV they are bytes. A cell that is not
  * known is "–", null, and empty. CSV holds tables only, each with its head, a blank line between.
- * JSON and CSV are written row by row; text waits for the end of a table, for its widths.
+ * JSON and CSV are written row by row; text waits for the end of a table, for its widths. JSON Lines has an object a
+ * line for each row and each object, and nothing of what stands around them.
  */
-enum tare_emit_format { TARE_EMIT_TEXT, TARE_EMIT_JSON, TARE_EMIT_CSV };
+#define TARE_FORMAT(KEY, NAME, RENDERER) TARE_EMIT_##KEY,
+enum tare_emit_format {
+#include "base/emit_format.def"
+	TARE_EMIT_FORMAT_NR
+};
+#undef TARE_FORMAT
 
 enum tare_column_kind {
 	TARE_COL_TEXT,
@@ -57,6 +63,7 @@ enum tare_column_kind {
 enum tare_field_type {
 	TARE_FIELD_NONE, /* what is nested has no field */
 	TARE_FIELD_TEXT,
+	TARE_FIELD_CHARS, /* char[] */
 	TARE_FIELD_STR,
 	TARE_FIELD_BOOL,
 	TARE_FIELD_INT,
@@ -96,6 +103,7 @@ struct tare_column {
 #define TARE_FIELD_TYPE(STRUCT, FIELD)                                                             \
 	_Generic(((struct STRUCT *)0)->FIELD,                                                      \
 		 const char *: TARE_FIELD_TEXT,                                                    \
+		 char *: TARE_FIELD_CHARS,                                                         \
 		 struct tare_str: TARE_FIELD_STR,                                                  \
 		 bool: TARE_FIELD_BOOL,                                                            \
 		 int: TARE_FIELD_INT,                                                              \
@@ -158,6 +166,7 @@ void tare_emit_table_end(struct tare_emit *e);
 void tare_emit_open(struct tare_emit *e, const char *key, char bracket); /* '{' or '[' */
 void tare_emit_close(struct tare_emit *e);
 void tare_emit_str(struct tare_emit *e, const char *key, const char *text); /* NULL: null */
+void tare_emit_str_n(struct tare_emit *e, const char *key, const char *text, size_t len);
 void tare_emit_int(struct tare_emit *e, const char *key, int64_t v);
 void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v);
 void tare_emit_number(struct tare_emit *e, const char *key, double v);

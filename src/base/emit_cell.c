@@ -56,6 +56,8 @@ struct tare_cell tare_cell_of(const struct tare_column *c, const void *row)
 	switch (c->type) {
 	case TARE_FIELD_TEXT:
 		return text_cell(*(const char *const *)field);
+	case TARE_FIELD_CHARS:
+		return text_cell(field);
 	case TARE_FIELD_STR:
 		return text_cell(tare_str_text(field));
 	case TARE_FIELD_BOOL:

@@ -65,14 +65,9 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 	add_line_of(e->out, t, row->cells);
 }
 
-static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
-{
-	(void)e, (void)t, (void)line;
-}
-
 static void end(struct tare_emit *e, struct tare_emit_table *t)
 {
 	(void)e, (void)t;
 }
 
-const struct tare_renderer tare_render_csv = { begin, add_row, add_line, end };
+const struct tare_renderer tare_render_csv = { .table = begin, .row = add_row, .end = end };

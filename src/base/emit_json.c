@@ -54,15 +54,15 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 	tare_json_close(&e->json);
 }
 
-static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
-{
-	(void)e, (void)t, (void)line;
-}
-
 static void end(struct tare_emit *e, struct tare_emit_table *t)
 {
 	(void)t;
 	tare_json_close(&e->json);
 }
 
-const struct tare_renderer tare_render_json = { begin, add_row, add_line, end };
+const struct tare_renderer tare_render_json = {
+	.members = TARE_MEMBERS_ALL,
+	.table = begin,
+	.row = add_row,
+	.end = end,
+};

@@ -42,15 +42,22 @@ struct tare_emit_table {
 	struct tare_arena arena;
 };
 
+/* Whether a format has what stands outside the columns of a table: members, objects, arrays. */
+enum tare_members { TARE_MEMBERS_NONE, TARE_MEMBERS_IN_ROWS, TARE_MEMBERS_ALL };
+
 /* One per format. Every table is begun and ended; cells are good during the call. */
 struct tare_renderer {
+	enum tare_members members;
 	void (*table)(struct tare_emit *e, struct tare_emit_table *t);
 	void (*row)(struct tare_emit *e, struct tare_emit_table *t,
 		    const struct tare_emit_row *row);
-	void (*line)(struct tare_emit *e, struct tare_emit_table *t, const char *line);
+	void (*line)(struct tare_emit *e, struct tare_emit_table *t,
+		     const char *line); /* or NULL */
 	void (*end)(struct tare_emit *e, struct tare_emit_table *t);
 };
-extern const struct tare_renderer tare_render_text, tare_render_json, tare_render_csv;
+#define TARE_FORMAT(KEY, NAME, RENDERER) extern const struct tare_renderer RENDERER;
+#include "base/emit_format.def"
+#undef TARE_FORMAT
 
 /* emit_cell.c: the value of a bound column, and sums of them. */
 struct tare_cell tare_cell_of(const struct tare_column *column, const void *row);
@@ -63,5 +70,8 @@ const char *tare_cell_address(char text[static TARE_ADDRESS_MAX], const struct t
 /* emit_json.c: the members of one row. */
 void tare_emit_json_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
 			    const struct tare_cell *cells, const void *row);
+
+/* emit_json_lines.c: begins the line of a row, which tare_json_close ends. */
+void tare_emit_json_line(struct tare_emit *e, const char *table);
 
 #endif

@@ -245,4 +245,9 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	free(t->text->rows);
 }
 
-const struct tare_renderer tare_render_text = { begin, add_row, add_line, end };
+const struct tare_renderer tare_render_text = {
+	.table = begin,
+	.row = add_row,
+	.line = add_line,
+	.end = end,
+};

@@ -4,49 +4,7 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-static void add_unit(struct tare_str *out, uint32_t unit)
-{
-	tare_str_addf(out, "\\u%04x", (unsigned)unit);
-}
-
-static void add_escape(struct tare_str *out, uint32_t code)
-{
-	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
-	const char *p = code && code < 0x80 ? strchr(from, (int)code) : NULL;
-
-	if (p) {
-		tare_str_addf(out, "\\%c", to[p - from]);
-	} else if (code < 0x10000) {
-		add_unit(out, code);
-	} else {
-		add_unit(out, 0xd800 + ((code - 0x10000) >> 10));
-		add_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
-	}
-}
-
-/* Nothing is lost of what is UTF-8: characters that are not plain are escaped, not replaced. */
-static void add_string(struct tare_str *out, const char *text, size_t len)
-{
-	const char *p = text, *end = p + len;
-
-	tare_str_add_char(out, '"');
-	while (p < end) {
-		uint32_t code;
-		size_t n = tare_text_decode(p, (size_t)(end - p), &code);
-
-		if (n == 0)
-			tare_str_add(out, "\xef\xbf\xbd");
-		else if (code == '"' || code == '\\' || !tare_text_is_plain(code))
-			add_escape(out, code);
-		else
-			tare_str_add_n(out, p, n);
-		p += n ? n : 1;
-	}
-	tare_str_add_char(out, '"');
-}
 
 static void new_line(struct tare_json *j)
 {
@@ -66,7 +24,7 @@ static void lead(struct tare_json *j, const char *key)
 	j->has_item = true;
 	if (!key)
 		return;
-	add_string(j->out, key, strlen(key));
+	tare_text_add_quoted(j->out, key, strlen(key));
 	tare_str_add(j->out, ": ");
 }
 
@@ -94,7 +52,7 @@ void tare_json_close(struct tare_json *j)
 void tare_json_str_n(struct tare_json *j, const char *key, const char *text, size_t len)
 {
 	lead(j, key);
-	add_string(j->out, text, len);
+	tare_text_add_quoted(j->out, text, len);
 }
 
 void tare_json_str(struct tare_json *j, const char *key, const char *text)

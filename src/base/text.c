@@ -133,6 +133,46 @@ void tare_text_add_csv(struct tare_str *out, const char *text)
 	tare_str_free(&cell);
 }
 
+static void add_unit(struct tare_str *out, uint32_t unit)
+{
+	tare_str_addf(out, "\\u%04x", (unsigned)unit);
+}
+
+static void add_escape(struct tare_str *out, uint32_t code)
+{
+	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
+	const char *p = code && code < 0x80 ? strchr(from, (int)code) : NULL;
+
+	if (p) {
+		tare_str_addf(out, "\\%c", to[p - from]);
+	} else if (code < 0x10000) {
+		add_unit(out, code);
+	} else {
+		add_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+		add_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+	}
+}
+
+void tare_text_add_quoted(struct tare_str *out, const char *text, size_t len)
+{
+	const char *p = text, *end = p + len;
+
+	tare_str_add_char(out, '"');
+	while (p < end) {
+		uint32_t code;
+		size_t n = tare_text_decode(p, (size_t)(end - p), &code);
+
+		if (n == 0)
+			tare_str_add(out, replacement);
+		else if (code == '"' || code == '\\' || !tare_text_is_plain(code))
+			add_escape(out, code);
+		else
+			tare_str_add_n(out, p, n);
+		p += n ? n : 1;
+	}
+	tare_str_add_char(out, '"');
+}
+
 static const char *entity(uint32_t code)
 {
 	return code == '<'    ? "&lt;"

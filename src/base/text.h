@@ -36,6 +36,12 @@ void tare_text_add_lines(struct tare_str *out, const char *text, size_t len);
  */
 void tare_text_add_csv(struct tare_str *out, const char *text);
 
+/*
+ * In quotes, as a string of JSON. Nothing is lost of what is UTF-8: characters that are not plain are escaped, not
+ * replaced.
+ */
+void tare_text_add_quoted(struct tare_str *out, const char *text, size_t len);
+
 /* For HTML and SVG, between tags and in quoted attributes. `columns`: cut to so many, with an ellipsis at the end. */
 void tare_text_add_markup(struct tare_str *out, const char *text, size_t columns);
 

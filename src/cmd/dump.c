@@ -87,24 +87,26 @@ static int write_out(struct tare_str *text, struct tare_err *err)
 static int dump_log(const struct options *o, struct tare_log *log, const char *name,
 		    struct tare_err *err)
 {
-	const struct tare_dump_style style = { .json = o->json, .offsets = o->offsets };
-	const struct tare_log_info *info = tare_log_info(log);
 	struct tare_str text = { 0 };
+	struct tare_emit e;
+	const struct tare_dump d = { &e, name, tare_log_info(log), o->offsets };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 	int rc = 0;
 
-	tare_dump_header(&text, &style, name, info);
+	tare_emit_begin(&e, o->json ? TARE_EMIT_JSON_LINES : TARE_EMIT_TEXT, &text);
+	tare_dump_header(&d);
 	while (!rc && (step = tare_log_next(log, &rec)) != TARE_LOG_END) {
 		if (step == TARE_LOG_GAP && o->kinds.count == 0)
-			tare_dump_gap(&text, &style, name, info, &rec);
+			tare_dump_gap(&d, &rec);
 		else if (step == TARE_LOG_RECORD && is_wanted(o, &rec))
-			tare_dump_record(&text, &style, name, info, &rec);
+			tare_dump_record(&d, &rec);
 		if (text.len > 65536)
 			rc = write_out(&text, err);
 	}
 	if (!rc)
-		tare_dump_counts(&text, &style, name, tare_log_counts(log));
+		tare_dump_counts(&d, tare_log_counts(log));
+	tare_emit_end(&e);
 	if (!rc)
 		rc = write_out(&text, err);
 	tare_str_free(&text);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines for people, written here, and objects for scripts: of the log, by columns; of a record, by the fields that
+ * record.def gives it.
+ */
 #include "cmd/dump_print.h"
 
-#include "base/json.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -13,87 +16,77 @@ static void add_hex(struct tare_str *out, uint64_t value)
 	tare_str_addf(out, "0x%" PRIx64, value);
 }
 
-/* A word of two words ("driver start") is quoted, so that blanks part fields only. */
-static void add_words(struct tare_str *out, const struct tare_field *field, uint64_t value)
-{
-	struct tare_str words = { 0 };
-	const char *quote;
-
-	tare_decode_words(field, value, &words);
-	quote = strchr(tare_str_text(&words), ' ') ? "\"" : "";
-	tare_str_addf(out, "%s%s%s", quote, tare_str_text(&words), quote);
-	tare_str_free(&words);
-}
-
-/* In quotes, with everything escaped that could move a terminal's cursor: as JSON does it. */
-static void add_quoted(struct tare_str *out, const char *text, size_t len)
-{
-	struct tare_json j = { .out = out };
-
-	tare_json_str_n(&j, NULL, text, len);
-}
-
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-static void begin_line(struct tare_json *j, const char *name)
+static bool is_data(const struct tare_dump *d)
 {
-	tare_json_open(j, NULL, '{');
-	tare_json_str(j, "log", name);
+	return d->e->format != TARE_EMIT_TEXT;
 }
 
-static void header_json(struct tare_json *j, const struct tare_log_info *info)
-{
-	const struct tare_file_header *h = &info->header;
-	struct tare_str boot = { 0 };
+/* ---- the log ---- */
 
-	for (size_t i = 0; i < sizeof(h->boot_id); i++)
-		tare_str_addf(&boot, "%02x", h->boot_id[i]);
-	tare_json_open(j, "header", '{');
-	tare_json_u64(j, "version", h->version);
-	tare_json_str(j, "role", tare_role_name(h->role));
-	tare_json_str(j, "clock", tare_clock_name(h->clock));
-	tare_json_u64(j, "pid", h->pid);
-	tare_json_u64(j, "ppid", h->ppid);
-	tare_json_u64(j, "generation", h->generation);
-	tare_json_u64(j, "pid_namespace", h->pid_namespace);
-	tare_json_u64(j, "start_ticks", h->start_ticks);
-	tare_json_u64(j, "ticks_per_s", h->ticks_per_s);
-	tare_json_u64(j, "first_stamp", h->first_stamp);
-	tare_json_u64(j, "first_monotonic_ns", h->first_monotonic_ns);
-	tare_json_u64(j, "first_realtime_ns", h->first_realtime_ns);
-	tare_json_u64(j, "base", h->base);
-	tare_json_str(j, "boot_id", tare_str_text(&boot));
-	tare_json_str(j, "tool", h->tool);
-	tare_json_str(j, "host", h->host);
-	tare_json_str(j, "program", h->program);
-	tare_json_close(j);
-	tare_json_u64(j, "file_end", info->file_end);
-	tare_json_u64(j, "end", info->end);
-	tare_json_bool(j, "has_ring", info->has_ring);
-	tare_json_bool(j, "is_finished", info->is_finished);
-	tare_json_bool(j, "is_header_damaged", info->is_header_damaged);
-	tare_json_bool(j, "is_ring_damaged", info->is_ring_damaged);
-	tare_str_free(&boot);
+struct log {
+	const char *name;
+	struct tare_str boot_id;
+	struct tare_log_info info;
+};
+
+static const struct tare_column header_columns[] = {
+	TARE_COLUMN(log, info.header.version, "version", NULL, COUNT),
+	TARE_COLUMN(log, info.header.role, "role", NULL, TEXT, .name = tare_role_name),
+	TARE_COLUMN(log, info.header.clock, "clock", NULL, TEXT, .name = tare_clock_name),
+	TARE_COLUMN(log, info.header.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(log, info.header.ppid, "ppid", NULL, COUNT),
+	TARE_COLUMN(log, info.header.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(log, info.header.pid_namespace, "pid_namespace", NULL, COUNT),
+	TARE_COLUMN(log, info.header.start_ticks, "start_ticks", NULL, COUNT),
+	TARE_COLUMN(log, info.header.ticks_per_s, "ticks_per_s", NULL, COUNT),
+	TARE_COLUMN(log, info.header.first_stamp, "first_stamp", NULL, COUNT),
+	TARE_COLUMN(log, info.header.first_monotonic_ns, "first_monotonic_ns", NULL, COUNT),
+	TARE_COLUMN(log, info.header.first_realtime_ns, "first_realtime_ns", NULL, COUNT),
+	TARE_COLUMN(log, info.header.base, "base", NULL, COUNT),
+	TARE_COLUMN(log, boot_id, "boot_id", NULL, TEXT),
+	TARE_COLUMN(log, info.header.tool, "tool", NULL, TEXT),
+	TARE_COLUMN(log, info.header.host, "host", NULL, TEXT),
+	TARE_COLUMN(log, info.header.program, "program", NULL, TEXT),
+};
+
+static void add_header(struct tare_emit *e, const char *key, const void *row)
+{
+	tare_emit_object(e, key, TARE_COLUMNS(header_columns), row);
 }
 
-void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		      const struct tare_log_info *info)
+static const struct tare_column log_columns[] = {
+	TARE_COLUMN(log, name, "log", NULL, TEXT),
+	TARE_NESTED("header", add_header),
+	TARE_COLUMN(log, info.file_end, "file_end", NULL, COUNT),
+	TARE_COLUMN(log, info.end, "end", NULL, COUNT),
+	TARE_COLUMN(log, info.has_ring, "has_ring", NULL, FLAG),
+	TARE_COLUMN(log, info.is_finished, "is_finished", NULL, FLAG),
+	TARE_COLUMN(log, info.is_header_damaged, "is_header_damaged", NULL, FLAG),
+	TARE_COLUMN(log, info.is_ring_damaged, "is_ring_damaged", NULL, FLAG),
+};
+
+static void header_data(const struct tare_dump *d)
 {
+	struct log row = { .name = d->name, .info = *d->info };
+
+	for (size_t i = 0; i < sizeof(d->info->header.boot_id); i++)
+		tare_str_addf(&row.boot_id, "%02x", d->info->header.boot_id[i]);
+	tare_emit_object(d->e, NULL, TARE_COLUMNS(log_columns), &row);
+	tare_str_free(&row.boot_id);
+}
+
+static void header_text(struct tare_str *out, const struct tare_dump *d)
+{
+	const struct tare_log_info *info = d->info;
 	const struct tare_file_header *h = &info->header;
 
-	if (style->json) {
-		struct tare_json j = { .out = out };
-
-		begin_line(&j, name);
-		header_json(&j, info);
-		tare_json_close(&j);
-		return;
-	}
 	tare_str_add(out, "# ");
-	tare_text_add_name(out, name);
+	tare_text_add_name(out, d->name);
 	tare_str_addf(out, ": %s", tare_role_name(h->role));
 	if (h->role == TARE_ROLE_PROGRAM) {
 		tare_str_add_char(out, ' ');
@@ -119,6 +112,35 @@ void tare_dump_header(struct tare_str *out, const struct tare_dump_style *style,
 	if (info->is_ring_damaged)
 		tare_str_add(out, "; the head of the ring is damaged");
 	tare_str_add_char(out, '\n');
+}
+
+void tare_dump_header(const struct tare_dump *d)
+{
+	if (is_data(d))
+		header_data(d);
+	else
+		header_text(d->e->out, d);
+}
+
+/* ---- records ---- */
+
+struct record {
+	const struct tare_dump *dump;
+	const struct tare_log_record *of;
+	const char *log, *kind;
+	uint64_t position, stamp;
+};
+
+/* A word of two words ("driver start") is quoted, so that blanks part fields only. */
+static void add_words(struct tare_str *out, const struct tare_field *field, uint64_t value)
+{
+	struct tare_str words = { 0 };
+	const char *quote;
+
+	tare_decode_words(field, value, &words);
+	quote = strchr(tare_str_text(&words), ' ') ? "\"" : "";
+	tare_str_addf(out, "%s%s%s", quote, tare_str_text(&words), quote);
+	tare_str_free(&words);
 }
 
 static void field_text(struct tare_str *out, const struct tare_field *field, const void *rec)
@@ -148,7 +170,7 @@ static void field_text(struct tare_str *out, const struct tare_field *field, con
 	}
 }
 
-static void field_json(struct tare_json *j, const struct tare_field *field, const void *rec)
+static void field_data(struct tare_emit *e, const struct tare_field *field, const void *rec)
 {
 	uint64_t value = tare_decode_value(field, rec);
 	enum tare_look look = tare_decode_look(field);
@@ -159,13 +181,13 @@ static void field_json(struct tare_json *j, const struct tare_field *field, cons
 	else if (look == TARE_LOOK_HEX)
 		add_hex(&text, value);
 	if (text.len > 0)
-		tare_json_str(j, field->name, tare_str_text(&text));
+		tare_emit_str(e, field->name, tare_str_text(&text));
 	else if (look == TARE_LOOK_BYTES && value == TARE_NOT_KNOWN)
-		tare_json_null(j, field->name);
+		tare_emit_null(e, field->name);
 	else if (field->is_signed)
-		tare_json_i64(j, field->name, (int64_t)value);
+		tare_emit_int(e, field->name, (int64_t)value);
 	else
-		tare_json_u64(j, field->name, value);
+		tare_emit_uint(e, field->name, value);
 	tare_str_free(&text);
 }
 
@@ -180,57 +202,78 @@ static const char *name_of(const struct tare_log_record *rec)
 	return shown(rec) ? shown(rec)->name : "unknown";
 }
 
-static void record_json(struct tare_json *j, const struct tare_dump_style *style,
-			const struct tare_log_info *info, const struct tare_log_record *rec)
-{
-	const struct tare_kind_info *kind = shown(rec);
+struct place {
+	uint64_t offset, size;
+	bool is_in_ring;
+};
 
-	tare_json_u64(j, "position", rec->position);
-	if (style->offsets) {
-		tare_json_u64(j, "offset", tare_log_offset(info, rec->position));
-		tare_json_u64(j, "size", rec->bytes);
-		tare_json_bool(j, "is_in_ring", rec->is_in_ring);
-	}
-	tare_json_u64(j, "stamp", rec->rec.head->stamp);
-	tare_json_str(j, "kind", name_of(rec));
-	if (!rec->info)
-		tare_json_u64(j, "kind_id", rec->rec.head->kind);
-	if (rec->is_repaired)
-		tare_json_bool(j, "is_repaired", true);
-	for (int i = 0; kind && i < kind->field_nr; i++)
-		field_json(j, &kind->fields[i], rec->rec.head);
-	if (rec->text)
-		tare_json_str_n(j, "text", rec->text, rec->text_len);
-	if (!rec->pcs)
-		return;
-	tare_json_open(j, "pcs", '[');
+static const struct tare_column place_columns[] = {
+	TARE_COLUMN(place, offset, "offset", NULL, COUNT),
+	TARE_COLUMN(place, size, "size", NULL, COUNT),
+	TARE_COLUMN(place, is_in_ring, "is_in_ring", NULL, FLAG),
+};
+
+static void add_place(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct record *r = row;
+	const struct place place = { tare_log_offset(r->dump->info, r->position), r->of->bytes,
+				     r->of->is_in_ring };
+
+	(void)key; /* members of the record */
+	if (r->dump->has_offsets)
+		tare_emit_members(e, TARE_COLUMNS(place_columns), &place);
+}
+
+static void add_pcs(struct tare_emit *e, const struct tare_log_record *rec)
+{
+	tare_emit_open(e, "pcs", '[');
 	for (uint32_t i = 0; i < rec->depth; i++) {
 		char pc[24];
 
 		snprintf(pc, sizeof(pc), "0x%" PRIx64, rec->pcs[i]);
-		tare_json_str(j, NULL, pc);
+		tare_emit_str(e, NULL, pc);
 	}
-	tare_json_close(j);
+	tare_emit_close(e);
 }
 
-void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		      const struct tare_log_info *info, const struct tare_log_record *rec)
+/* What this version does not know of it, its fields, and what stands behind them. */
+static void add_fields(struct tare_emit *e, const char *key, const void *row)
+{
+	const struct tare_log_record *rec = ((const struct record *)row)->of;
+	const struct tare_kind_info *kind = shown(rec);
+
+	(void)key; /* members of the record */
+	if (!rec->info)
+		tare_emit_uint(e, "kind_id", rec->rec.head->kind);
+	if (rec->is_repaired)
+		tare_emit_flag(e, "is_repaired", true);
+	for (int i = 0; kind && i < kind->field_nr; i++)
+		field_data(e, &kind->fields[i], rec->rec.head);
+	if (rec->text)
+		tare_emit_str_n(e, "text", rec->text, rec->text_len);
+	if (rec->pcs)
+		add_pcs(e, rec);
+}
+
+static const struct tare_column record_columns[] = {
+	TARE_COLUMN(record, log, "log", NULL, TEXT),
+	TARE_COLUMN(record, position, "position", NULL, COUNT),
+	TARE_NESTED("place", add_place),
+	TARE_COLUMN(record, stamp, "stamp", NULL, COUNT),
+	TARE_COLUMN(record, kind, "kind", NULL, TEXT),
+	TARE_NESTED("fields", add_fields),
+};
+
+static void record_text(struct tare_str *out, const struct tare_dump *d,
+			const struct tare_log_record *rec)
 {
 	const struct tare_kind_info *kind = shown(rec);
 
-	if (style->json) {
-		struct tare_json j = { .out = out };
-
-		begin_line(&j, name);
-		record_json(&j, style, info, rec);
-		tare_json_close(&j);
-		return;
-	}
 	tare_str_addf(out, "%" PRIu64, rec->position);
-	if (style->offsets)
+	if (d->has_offsets)
 		tare_str_addf(out, " @%s%" PRIu64 "+%" PRIu64, rec->is_in_ring ? "ring:" : "",
 			      rec->is_in_ring ? rec->position
-					      : tare_log_offset(info, rec->position),
+					      : tare_log_offset(d->info, rec->position),
 			      rec->bytes);
 	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp, name_of(rec));
 	if (!rec->info)
@@ -239,7 +282,7 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 		field_text(out, &kind->fields[i], rec->rec.head);
 	if (rec->text) {
 		tare_str_add_char(out, ' ');
-		add_quoted(out, rec->text, rec->text_len);
+		tare_text_add_quoted(out, rec->text, rec->text_len);
 	}
 	for (uint32_t i = 0; rec->pcs && i < rec->depth; i++) {
 		tare_str_add_char(out, ' ');
@@ -250,42 +293,63 @@ void tare_dump_record(struct tare_str *out, const struct tare_dump_style *style,
 	tare_str_add_char(out, '\n');
 }
 
-void tare_dump_gap(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		   const struct tare_log_info *info, const struct tare_log_record *gap)
+void tare_dump_record(const struct tare_dump *d, const struct tare_log_record *rec)
 {
-	if (style->json) {
-		struct tare_json j = { .out = out };
+	if (is_data(d))
+		tare_emit_object(d->e, NULL, TARE_COLUMNS(record_columns),
+				 &(struct record){ d, rec, d->name, name_of(rec), rec->position,
+						   rec->rec.head->stamp });
+	else
+		record_text(d->e->out, d, rec);
+}
 
-		begin_line(&j, name);
-		tare_json_u64(&j, "position", gap->position);
-		tare_json_u64(&j, "size", gap->bytes);
-		tare_json_str(&j, "gap", tare_log_gap_name(gap->gap));
-		tare_json_close(&j);
+/* ---- what is no record ---- */
+
+struct gap {
+	const char *log, *gap;
+	uint64_t position, size;
+};
+
+static const struct tare_column gap_columns[] = {
+	TARE_COLUMN(gap, log, "log", NULL, TEXT),
+	TARE_COLUMN(gap, position, "position", NULL, COUNT),
+	TARE_COLUMN(gap, size, "size", NULL, COUNT),
+	TARE_COLUMN(gap, gap, "gap", NULL, TEXT),
+};
+
+void tare_dump_gap(const struct tare_dump *d, const struct tare_log_record *gap)
+{
+	const struct gap row = { d->name, tare_log_gap_name(gap->gap), gap->position, gap->bytes };
+	struct tare_str *out = d->e->out;
+
+	if (is_data(d)) {
+		tare_emit_object(d->e, NULL, TARE_COLUMNS(gap_columns), &row);
 		return;
 	}
 	tare_str_addf(out, "%" PRIu64, gap->position);
-	if (style->offsets)
-		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64, tare_log_offset(info, gap->position),
-			      gap->bytes);
-	tare_str_addf(out, " ! %" PRIu64 " bytes %s\n", gap->bytes, tare_log_gap_name(gap->gap));
+	if (d->has_offsets)
+		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64,
+			      tare_log_offset(d->info, gap->position), gap->bytes);
+	tare_str_addf(out, " ! %" PRIu64 " bytes %s\n", gap->bytes, row.gap);
 }
 
-void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style, const char *name,
-		      const struct tare_log_counts *counts)
-{
-	if (style->json) {
-		struct tare_json j = { .out = out };
+struct counts {
+	const char *log;
+	struct tare_log_counts of;
+};
 
-		begin_line(&j, name);
-		tare_json_u64(&j, "records", counts->records);
-		tare_json_u64(&j, "unknown", counts->unknown);
-		tare_json_u64(&j, "repaired", counts->repaired);
-		tare_json_u64(&j, "gaps", counts->gaps);
-		tare_json_u64(&j, "gap_bytes", counts->gap_bytes);
-		tare_json_u64(&j, "lost", counts->lost);
-		tare_json_close(&j);
-		return;
-	}
+static const struct tare_column count_columns[] = {
+	TARE_COLUMN(counts, log, "log", NULL, TEXT),
+	TARE_COLUMN(counts, of.records, "records", NULL, COUNT),
+	TARE_COLUMN(counts, of.unknown, "unknown", NULL, COUNT),
+	TARE_COLUMN(counts, of.repaired, "repaired", NULL, COUNT),
+	TARE_COLUMN(counts, of.gaps, "gaps", NULL, COUNT),
+	TARE_COLUMN(counts, of.gap_bytes, "gap_bytes", NULL, COUNT),
+	TARE_COLUMN(counts, of.lost, "lost", NULL, COUNT),
+};
+
+static void counts_text(struct tare_str *out, const struct tare_log_counts *counts)
+{
 	tare_str_addf(out, "# %" PRIu64 " record%s", counts->records, plural(counts->records));
 	if (counts->unknown > 0)
 		tare_str_addf(out, ", %" PRIu64 " of unknown kind", counts->unknown);
@@ -297,4 +361,14 @@ void tare_dump_counts(struct tare_str *out, const struct tare_dump_style *style,
 	if (counts->lost > 0)
 		tare_str_addf(out, ", %" PRIu64 " lost", counts->lost);
 	tare_str_add_char(out, '\n');
+}
+
+void tare_dump_counts(const struct tare_dump *d, const struct tare_log_counts *counts)
+{
+	const struct counts row = { d->name, *counts };
+
+	if (is_data(d))
+		tare_emit_object(d->e, NULL, TARE_COLUMNS(count_columns), &row);
+	else
+		counts_text(d->e->out, counts);
 }

@@ -103,7 +103,9 @@ static uint64_t read_events(struct tare_recording *r)
 
 static void print(const char *path)
 {
-	struct tare_dump_style styles[] = { { .json = true, .offsets = true }, { 0 } };
+	static const enum tare_emit_format formats[] = { TARE_EMIT_JSON_LINES, TARE_EMIT_TEXT };
+	struct tare_emit e;
+	struct tare_dump d = { .e = &e, .name = "log" };
 	struct tare_log_record rec;
 	struct tare_str out = { 0 };
 	enum tare_log_step step;
@@ -112,13 +114,12 @@ static void print(const char *path)
 	if (!path[0] || tare_log_open(&log, path, NULL))
 		return;
 	for (int i = 0; i < 2; i++, tare_log_rewind(log, 0)) {
-		const struct tare_log_info *info = tare_log_info(log);
-
-		tare_dump_header(&out, &styles[i], "log", info);
+		tare_emit_begin(&e, formats[i], &out);
+		d.info = tare_log_info(log);
+		d.has_offsets = !i;
+		tare_dump_header(&d);
 		while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
-			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &styles[i],
-										  "log", info,
-										  &rec);
+			(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&d, &rec);
 			tare_str_cut(&out, 0);
 		}
 	}
@@ -133,7 +134,7 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 	struct tare_emit e;
 
 	tare_ledger_text(&out, ledgers, n, &style);
-	for (int format = TARE_EMIT_TEXT; format <= TARE_EMIT_CSV; format++) {
+	for (int format = TARE_EMIT_TEXT; format < TARE_EMIT_FORMAT_NR; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
 		if (format == TARE_EMIT_JSON)
 			tare_ledger_json(&e, ledgers[0]);

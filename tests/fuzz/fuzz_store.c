@@ -64,7 +64,8 @@ static void reseal(uint8_t *bytes, size_t size)
 
 static void print(const char *path)
 {
-	struct tare_dump_style style = { .json = true };
+	struct tare_emit e;
+	struct tare_dump d = { .e = &e, .name = "log" };
 	struct tare_log_record rec;
 	struct tare_str out = { 0 };
 	enum tare_log_step step;
@@ -72,9 +73,10 @@ static void print(const char *path)
 
 	if (!path[0] || tare_log_open(&log, path, NULL))
 		return;
+	tare_emit_begin(&e, TARE_EMIT_JSON_LINES, &out);
+	d.info = tare_log_info(log);
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END) {
-		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &style, "log",
-									  tare_log_info(log), &rec);
+		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&d, &rec);
 		tare_str_cut(&out, 0);
 	}
 	tare_log_close(log);

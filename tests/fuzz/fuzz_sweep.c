@@ -67,7 +67,7 @@ static void show(const struct tare_summary *s)
 	struct tare_doc doc = { 0 };
 	struct tare_emit e;
 
-	for (int format = TARE_EMIT_JSON; format <= TARE_EMIT_CSV; format++) {
+	for (int format = TARE_EMIT_JSON; format < TARE_EMIT_FORMAT_NR; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
 		tare_sweep_data(&e, s);
 		tare_emit_end(&e);

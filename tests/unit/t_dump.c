@@ -11,19 +11,22 @@ static struct make_log m;
 /* What `tare dump` prints of the log 431-0. */
 static char *dump(bool json, bool offsets)
 {
-	const struct tare_dump_style style = { .json = json, .offsets = offsets };
+	struct tare_dump d = { .name = "431-0.events", .has_offsets = offsets };
 	struct tare_log_record rec;
 	struct tare_str out = { 0 };
+	struct tare_emit e;
 	enum tare_log_step step;
 	struct tare_log *log;
 
 	CHECK_INT(tare_log_open(&log, make_path(make_dir(), "431-0.events"), NULL), 0);
-	tare_dump_header(&out, &style, "431-0.events", tare_log_info(log));
+	d.e = &e;
+	d.info = tare_log_info(log);
+	tare_emit_begin(&e, json ? TARE_EMIT_JSON_LINES : TARE_EMIT_TEXT, &out);
+	tare_dump_header(&d);
 	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
-		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&out, &style,
-									  "431-0.events",
-									  tare_log_info(log), &rec);
-	tare_dump_counts(&out, &style, "431-0.events", tare_log_counts(log));
+		(step == TARE_LOG_GAP ? tare_dump_gap : tare_dump_record)(&d, &rec);
+	tare_dump_counts(&d, tare_log_counts(log));
+	tare_emit_end(&e);
 	tare_log_close(log);
 	return tare_str_steal(&out);
 }

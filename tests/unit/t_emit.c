@@ -169,6 +169,10 @@ TEST(every_kind_as_data)
 
 /* ---- columns bound to fields ---- */
 
+struct named {
+	char name[16];
+};
+
 enum state { RUNS, ENDED };
 
 static const char *state_name(unsigned state)
@@ -304,6 +308,46 @@ TEST(bound_fields_as_json)
 				     "      \"pin\": null,\n"
 				     "      \"rate\": null\n");
 	CHECK_HAS(tare_str_text(&s), "  ],\n  \"none\": null\n}\n");
+	tare_str_free(&s);
+}
+
+/* What stands around tables is left out, and a row of a table in a row is as in JSON. */
+TEST(a_line_of_json_for_each_row)
+{
+	struct tare_str s = { 0 };
+
+	ledger(TARE_EMIT_JSON_LINES, &s);
+	CHECK_STR(
+		tare_str_text(&s),
+		"{\"table\": \"accounts\", \"label\": \"context\", \"bytes\": 549004083, \"count\": 1, "
+		"\"evidence\": \"weighed\", \"elastic\": false}\n"
+		"{\"table\": \"accounts\", \"label\": \"größe, \\\"cached\\\"\", \"bytes\": 8876002509, "
+		"\"count\": null, \"evidence\": null, \"elastic\": true}\n"
+		"{\"table\": \"accounts\", \"label\": null, \"bytes\": null, \"count\": null, "
+		"\"evidence\": null, \"elastic\": null}\n");
+	tare_str_cut(&s, 0);
+	bound(TARE_EMIT_JSON_LINES, &s);
+	CHECK_HAS(tare_str_text(&s), "\"rank\": -2, \"ranks\": [{\"rank\": -2}], \"number\": 7, ");
+	CHECK_HAS(tare_str_text(&s), "\"rate\": null}\n");
+	tare_str_free(&s);
+}
+
+TEST(an_object_is_a_line_of_json)
+{
+	static const struct tare_column chars[] = {
+		TARE_COLUMN(named, name, "name", NULL, TEXT),
+	};
+	struct tare_str s = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON_LINES, &s);
+	tare_emit_str(&e, "by", "account");
+	tare_emit_object(&e, "who", TARE_COLUMNS(chars), &(struct named){ "demo" });
+	tare_emit_object(&e, NULL, TARE_COLUMNS(chars), &(struct named){ "two\nlines" });
+	tare_emit_object(&e, "nobody", TARE_COLUMNS(chars), NULL);
+	tare_emit_end(&e);
+	CHECK_STR(tare_str_text(&s),
+		  "{\"table\": \"who\", \"name\": \"demo\"}\n{\"name\": \"two\\nlines\"}\n");
 	tare_str_free(&s);
 }
 
