@@ -3,13 +3,11 @@
 
 #include "base/arena.h"
 #include "base/emit_table.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
-static const struct tare_renderer *renderer(const struct tare_emit *e)
+const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e)
 {
 #define TARE_FORMAT(KEY, NAME, RENDERER) [TARE_EMIT_##KEY] = &(RENDERER),
 	static const struct tare_renderer *const renderers[] = {
@@ -20,25 +18,35 @@ static const struct tare_renderer *renderer(const struct tare_emit *e)
 	return renderers[e->format];
 }
 
-/* Can something stand here that is no row of a table? */
-static bool has_members(const struct tare_emit *e)
+bool tare_emit_is_for_people(const struct tare_emit *e)
 {
-	enum tare_members members = renderer(e)->members;
+	return tare_emit_renderer(e)->block != NULL;
+}
+
+bool tare_emit_has_members(const struct tare_emit *e)
+{
+	enum tare_members members = tare_emit_renderer(e)->members;
 
 	return members == TARE_MEMBERS_ALL || (members == TARE_MEMBERS_IN_ROWS && e->json.depth);
 }
 
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out)
 {
-	*e = (struct tare_emit){ .format = format, .out = out };
+	*e = (struct tare_emit){ .format = format,
+				 .out = out,
+				 .style = { .width = TARE_TEXT_WIDTH, .is_utf8 = true },
+				 .start = out->len };
 	e->json = (struct tare_json){ .out = out,
-				      .is_pretty = renderer(e)->members == TARE_MEMBERS_ALL };
+				      .is_pretty =
+					      tare_emit_renderer(e)->members == TARE_MEMBERS_ALL };
 	tare_emit_open(e, NULL, '{');
 }
 
 void tare_emit_end(struct tare_emit *e)
 {
 	tare_emit_close(e);
+	if (tare_emit_renderer(e)->finish)
+		tare_emit_renderer(e)->finish(e);
 }
 
 static struct tare_cell *cells_for(struct tare_emit_table *t)
@@ -46,11 +54,19 @@ static struct tare_cell *cells_for(struct tare_emit_table *t)
 	return tare_arena_alloc(&t->arena, t->column_count * sizeof(struct tare_cell));
 }
 
-void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
-		     const struct tare_column *columns, size_t count)
+/* What people see drawn, or not at all. Data has its rows. */
+static bool is_chart(const struct tare_emit *e, const struct tare_emit_table *t)
+{
+	return tare_emit_is_for_people(e) &&
+	       (t->shape == TARE_SHAPE_SERIES || t->shape == TARE_SHAPE_INTERVALS);
+}
+
+void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key,
+		     const char *title, const struct tare_column *columns, size_t count)
 {
 	struct tare_emit_table *t = tare_xcalloc(1, sizeof(*t));
 
+	t->shape = shape;
 	t->columns = columns;
 	t->column_count = count;
 	t->key = key;
@@ -60,18 +76,57 @@ void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 	t->sums = cells_for(t);
 	t->outer = e->table;
 	e->table = t;
-	renderer(e)->table(e, t);
+	if (!is_chart(e, t)) {
+		tare_emit_renderer(e)->table(e, t);
+		return;
+	}
+	t->chart = tare_arena_alloc(&t->arena, sizeof(*t->chart));
+	t->chart->shape = shape;
+	t->chart->title = t->title;
+}
+
+void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
+		     const struct tare_column *columns, size_t count)
+{
+	tare_emit_shape(e, TARE_SHAPE_TABLE, key, title, columns, count);
+}
+
+static void free_table(struct tare_emit_table *t)
+{
+	if (t->chart)
+		free(t->chart->parts);
+	tare_arena_free(&t->arena);
+	free(t);
+}
+
+/* A series in a table waits for the table: text must know how wide that is. */
+static void end_chart(struct tare_emit *e, struct tare_emit_table *t)
+{
+	struct tare_emit_table *outer = t->outer;
+
+	if (outer && !outer->series) {
+		outer->series = t;
+		return;
+	}
+	tare_emit_renderer(e)->chart(e, t->chart);
+	free_table(t);
 }
 
 void tare_emit_table_end(struct tare_emit *e)
 {
 	struct tare_emit_table *t = e->table;
+	struct tare_emit_table *series = t->series;
 
-	renderer(e)->end(e, t);
-	e->has_table = true;
 	e->table = t->outer;
-	tare_arena_free(&t->arena);
-	free(t);
+	if (is_chart(e, t)) {
+		end_chart(e, t);
+		return;
+	}
+	tare_emit_renderer(e)->end(e, t);
+	e->has_table = true;
+	if (series)
+		free_table(series);
+	free_table(t);
 }
 
 /* ---- rows ---- */
@@ -90,32 +145,23 @@ static void sum_up(const struct tare_emit_table *t, struct tare_cell *sums)
 			tare_cell_sum(&sums[i], &t->cells[i]);
 }
 
-static void add_row(struct tare_emit *e, const void *row, size_t level, bool is_blank)
+void tare_emit_add_as(struct tare_emit *e, const void *row, struct tare_row_look look)
 {
 	struct tare_emit_table *t = e->table;
 
 	fill(t->cells, t->columns, t->column_count, row);
 	sum_up(t, t->sums);
-	renderer(e)->row(e, t,
-			 &(struct tare_emit_row){ .cells = t->cells,
-						  .row = row,
-						  .indent = level,
-						  .is_blank = is_blank });
+	if (t->chart)
+		tare_chart_add(t, t->cells);
+	else
+		tare_emit_renderer(e)->row(e, t,
+					   &(struct tare_emit_row){
+						   .cells = t->cells, .row = row, .look = look });
 }
 
 void tare_emit_add(struct tare_emit *e, const void *row)
 {
-	add_row(e, row, 0, false);
-}
-
-void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level)
-{
-	add_row(e, row, level, false);
-}
-
-void tare_emit_add_blank(struct tare_emit *e, const void *row)
-{
-	add_row(e, row, 0, true);
+	tare_emit_add_as(e, row, (struct tare_row_look){ 0 });
 }
 
 void tare_emit_leave_out(struct tare_emit *e, const void *row)
@@ -133,11 +179,12 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 	struct tare_emit_table *t = e->table;
 	bool has_label = false;
 
-	if (e->format != TARE_EMIT_TEXT)
+	if (!tare_emit_is_for_people(e))
 		return;
 	for (size_t i = 0; i < t->column_count; i++) {
 		if (t->columns[i].is_sum) {
 			sums[i].type = TARE_CELL_INT;
+			sums[i].kind = t->columns[i].kind;
 			continue;
 		}
 		if (!t->columns[i].head)
@@ -146,7 +193,9 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 					      .text = has_label ? "" : label };
 		has_label = true;
 	}
-	tare_render_text.row(e, t, &(struct tare_emit_row){ .cells = sums });
+	tare_emit_renderer(e)->row(e, t,
+				   &(struct tare_emit_row){ .cells = sums,
+							    .look = { .tone = TARE_TONE_STRONG } });
 }
 
 void tare_emit_rest(struct tare_emit *e, const char *label)
@@ -160,12 +209,22 @@ void tare_emit_sum(struct tare_emit *e, const char *label)
 	add_sums(e, e->table->sums, label);
 }
 
+void tare_emit_mark(struct tare_emit *e, double at, const char *name)
+{
+	struct tare_emit_table *t = e->table;
+
+	if (!t->chart)
+		return;
+	t->chart->mark = at;
+	t->chart->mark_name = tare_arena_strdup(&t->arena, name);
+}
+
 void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
 		       const void *row)
 {
 	struct tare_cell *cells;
 
-	if (!has_members(e))
+	if (!tare_emit_has_members(e))
 		return;
 	cells = tare_xcalloc(count, sizeof(*cells));
 	fill(cells, columns, count, row);
@@ -176,7 +235,7 @@ void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, s
 void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
 		      size_t count, const void *row)
 {
-	bool is_line = renderer(e)->members == TARE_MEMBERS_IN_ROWS && !e->json.depth;
+	bool is_line = tare_emit_renderer(e)->members == TARE_MEMBERS_IN_ROWS && !e->json.depth;
 
 	if (!row) {
 		tare_emit_null(e, key);
@@ -192,8 +251,10 @@ void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_co
 
 void tare_emit_line(struct tare_emit *e, const char *text)
 {
-	if (renderer(e)->line)
-		renderer(e)->line(e, e->table, text);
+	const struct tare_renderer *renderer = tare_emit_renderer(e);
+
+	if (renderer->line)
+		renderer->line(e, e->table, text);
 }
 
 void tare_emit_rule(struct tare_emit *e)
@@ -205,69 +266,54 @@ void tare_emit_rule(struct tare_emit *e)
 
 void tare_emit_open(struct tare_emit *e, const char *key, char bracket)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_open(&e->json, key, bracket);
 }
 
 void tare_emit_close(struct tare_emit *e)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_close(&e->json);
 }
 
 void tare_emit_str(struct tare_emit *e, const char *key, const char *text)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_str(&e->json, key, text);
 }
 
 void tare_emit_str_n(struct tare_emit *e, const char *key, const char *text, size_t len)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_str_n(&e->json, key, text, len);
 }
 
 void tare_emit_int(struct tare_emit *e, const char *key, int64_t v)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_i64(&e->json, key, v);
 }
 
 void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_u64(&e->json, key, v);
 }
 
 void tare_emit_number(struct tare_emit *e, const char *key, double v)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_number(&e->json, key, v);
 }
 
 void tare_emit_flag(struct tare_emit *e, const char *key, bool v)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_bool(&e->json, key, v);
 }
 
 void tare_emit_null(struct tare_emit *e, const char *key)
 {
-	if (has_members(e))
+	if (tare_emit_has_members(e))
 		tare_json_null(&e->json, key);
-}
-
-void tare_emit_note(struct tare_emit *e, const char *fmt, ...)
-{
-	struct tare_str line = { 0 };
-	va_list ap;
-
-	if (e->format != TARE_EMIT_TEXT)
-		return;
-	va_start(ap, fmt);
-	tare_str_vaddf(&line, fmt, ap);
-	va_end(ap);
-	tare_text_add_name(e->out, tare_str_text(&line));
-	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
 }

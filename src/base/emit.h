@@ -2,7 +2,9 @@
 #ifndef TARE_BASE_EMIT_H
 #define TARE_BASE_EMIT_H
 
+#include "base/emit_value.h"
 #include "base/json.h"
+#include "base/print.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -26,19 +28,28 @@
  *     struct tare_emit e;
  *
  *     tare_emit_begin(&e, TARE_EMIT_TEXT, &str);
- *     tare_emit_str(&e, "at", "peak");                        // JSON member; nothing in text, CSV
+ *     tare_emit_str(&e, "at", "peak");                        // a member, of data that has members
  *     tare_emit_table(&e, "rows", "GPU 0  NVIDIA H200", columns, 3);
  *     tare_emit_add(&e, &(struct row){ "context", 549000000, -1 });
- *     tare_emit_sum(&e, "all");                               // text only
+ *     tare_emit_sum(&e, "all");                               // people only
  *     tare_emit_table_end(&e);
- *     tare_emit_note(&e, "! a line under the table");         // text only
+ *     tare_emit_note(&e, "a line under the table");           // people only
  *     tare_emit_end(&e);
  *
- * In text, sizes are MiB with one decimal and the unit stands once, at the right of the title (or,
- * without a title, behind the column's head). In JSON and CSV they are bytes. A cell that is not
- * known is "–", null, and empty. CSV holds tables only, each with its head, a blank line between.
- * JSON and CSV are written row by row; text waits for the end of a table, for its widths. JSON Lines has an object a
- * line for each row and each object, and nothing of what stands around them.
+ * A format is for people (text, Markdown, HTML: heads, units, titles, sentences) or it is data (JSON, CSV: keys, sizes
+ * in bytes). For people sizes are MiB with one decimal; in text the unit stands once, at the right of the title (or,
+ * without a title, behind the column's head). A cell that is not known is "–", null, and empty. CSV holds tables only,
+ * each with its head, a blank line between. JSON Lines has an object a line for each row and each object, and
+ * nothing of what stands around them. All but text are written row by row; that waits for the end of a table, for its
+ * widths.
+ *
+ * What is shown has one of four shapes. To data they are all tables:
+ *
+ *     table      rows
+ *     tree       rows below rows (struct tare_row_look, level); in text as wide as the screen
+ *     series     a value over a span: what columns are AS_FROM, AS_TO, AS_VALUE. Drawn as a course
+ *     intervals  spans in lanes: AS_LANE, AS_NAME, AS_FROM, AS_TO, and what a lane comes to, AS_VALUE. Drawn by formats
+ *                that can draw, and left out by the others: so a view shows them beside a table
  */
 #define TARE_FORMAT(KEY, NAME, RENDERER) TARE_EMIT_##KEY,
 enum tare_emit_format {
@@ -47,17 +58,7 @@ enum tare_emit_format {
 };
 #undef TARE_FORMAT
 
-enum tare_column_kind {
-	TARE_COL_TEXT,
-	TARE_COL_COUNT,    /* whole number */
-	TARE_COL_BYTES,    /* may be negative */
-	TARE_COL_CHANGE,   /* bytes, with + or - in text */
-	TARE_COL_DURATION, /* nanoseconds */
-	TARE_COL_NUMBER,   /* text: two decimals */
-	TARE_COL_PERCENT,  /* cell is a fraction: 0.5; text "50.0 %" */
-	TARE_COL_FLAG,     /* text "yes" or nothing */
-	TARE_COL_ADDRESS,  /* "0x7f00", in JSON a string */
-};
+enum tare_shape_kind { TARE_SHAPE_TABLE, TARE_SHAPE_TREE, TARE_SHAPE_SERIES, TARE_SHAPE_INTERVALS };
 
 /* The C type of a field; TARE_COLUMN finds it out, and a field of any other type does not compile. */
 enum tare_field_type {
@@ -71,6 +72,7 @@ enum tare_field_type {
 	TARE_FIELD_INT64,
 	TARE_FIELD_UINT64,
 	TARE_FIELD_DOUBLE,
+	TARE_FIELD_VALUE, /* which says its kind itself */
 };
 
 /* Which value of a field means that it is not known. A text is not known if it is NULL, a double if it is NaN. */
@@ -81,18 +83,30 @@ enum tare_unknown {
 	TARE_UNKNOWN_HUGE, /* more than INT64_MAX, as TARE_NOT_KNOWN is */
 };
 
+/* What a column is to a series or to intervals. */
+enum tare_column_as {
+	TARE_AS_CELL,
+	TARE_AS_LANE,
+	TARE_AS_NAME,
+	TARE_AS_FROM,
+	TARE_AS_TO,
+	TARE_AS_VALUE,
+};
+
 struct tare_emit;
 
 struct tare_column {
-	const char *key;  /* JSON member and CSV head; NULL: in text only */
-	const char *head; /* in text; NULL: in data only */
+	const char *key;  /* JSON member and CSV head; NULL: for people only */
+	const char *head; /* for people; NULL: in data only */
 	enum tare_column_kind kind;
 	enum tare_field_type type; /* of the field at … */
 	size_t offset;             /* … in the row's struct */
 	enum tare_unknown unknown;
 	size_t when;   /* TARE_WHEN: the bool that must be true, else the field is not known */
 	bool is_sum;   /* tare_emit_sum adds the fields of all rows up */
-	bool is_blank; /* text: nothing, and not "–", where it is not known */
+	bool is_blank; /* people: nothing, and not "–", where it is not known */
+	unsigned char digits; /* of a NUMBER, for people, behind the point; 0: two */
+	enum tare_column_as as;
 	/* What an enum's value is called. */
 	const char *(*name)(unsigned value);
 	/* What no field can hold: adds the member `key` in JSON, where the row is open. Text and CSV leave it out. */
@@ -110,7 +124,8 @@ struct tare_column {
 		 unsigned: TARE_FIELD_UNSIGNED,                                                    \
 		 int64_t: TARE_FIELD_INT64,                                                        \
 		 uint64_t: TARE_FIELD_UINT64,                                                      \
-		 double: TARE_FIELD_DOUBLE)
+		 double: TARE_FIELD_DOUBLE,                                                        \
+		 struct tare_value: TARE_FIELD_VALUE)
 /* clang-format on */
 
 /* What stands behind KIND are members of struct tare_column: .unknown = TARE_UNKNOWN_ZERO. */
@@ -129,28 +144,46 @@ struct tare_column {
 struct tare_emit {
 	enum tare_emit_format format;
 	struct tare_str *out;
+	struct tare_text_style
+		style; /* of text: 80 columns of UTF-8, unless the caller sets another */
 	struct tare_json json;
 	struct tare_emit_table *table; /* the open one */
 	bool has_table;                /* one was written before */
+	size_t start;                  /* of this report in `out` */
+	int last;     /* kind of the block before, or -1; what a page needs to know */
+	bool is_open; /* a page was begun */
 };
 
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out);
 void tare_emit_end(struct tare_emit *e);
+bool tare_emit_is_for_people(const struct tare_emit *e);
+bool tare_emit_has_members(const struct tare_emit *e); /* JSON, or inside a row of JSON Lines */
 
 /* Columns are kept by reference until tare_emit_table_end. `title` may be NULL. */
 void tare_emit_table(struct tare_emit *e, const char *key, const char *title,
 		     const struct tare_column *columns, size_t count);
+/* Another shape. A series may be begun in a table for people that has no row yet: it is drawn below the title. */
+void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char *key,
+		     const char *title, const struct tare_column *columns, size_t count);
+
+/* How people see a row. */
+struct tare_row_look {
+	size_t level;     /* of a tree */
+	const char *mark; /* before a row of level 1 and more, two columns wide; or NULL */
+	enum tare_text_tone tone;
+	bool is_blank; /* what is not known is left blank */
+};
 
 /* One row of a table whose columns are bound to fields of `row`, which need not live on. */
 void tare_emit_add(struct tare_emit *e, const void *row);
-void tare_emit_add_indented(struct tare_emit *e, const void *row, size_t level); /* in text */
-/* Text leaves blank what is not known in this row. */
-void tare_emit_add_blank(struct tare_emit *e, const void *row);
+void tare_emit_add_as(struct tare_emit *e, const void *row, struct tare_row_look look);
 /* A row that only enters the sums, because the table would be too long; … */
 void tare_emit_leave_out(struct tare_emit *e, const void *row);
-/* … text only: a row with the sums of those that were left out, then one below a line with the sums of all. */
+/* … for people: a row with the sums of those that were left out, then one below a line with the sums of all. */
 void tare_emit_rest(struct tare_emit *e, const char *label);
 void tare_emit_sum(struct tare_emit *e, const char *label);
+/* Intervals: a line at a place that has a name, such as the size of a card. */
+void tare_emit_mark(struct tare_emit *e, double at, const char *name);
 
 /* JSON only: an object of one row, NULL for null; or its members, into the object that is open. */
 void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
@@ -158,8 +191,8 @@ void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_co
 void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
 		       const void *row);
 
-void tare_emit_rule(struct tare_emit *e); /* text only: a line over the whole width */
-void tare_emit_line(struct tare_emit *e, const char *text); /* text only: a line inside a table */
+void tare_emit_rule(struct tare_emit *e);                   /* text: a line over the whole width */
+void tare_emit_line(struct tare_emit *e, const char *text); /* people: a line inside a table */
 void tare_emit_table_end(struct tare_emit *e);
 
 /* JSON structure around tables; text and CSV ignore these. key is NULL inside an array. */
@@ -173,8 +206,19 @@ void tare_emit_number(struct tare_emit *e, const char *key, double v);
 void tare_emit_flag(struct tare_emit *e, const char *key, bool v);
 void tare_emit_null(struct tare_emit *e, const char *key);
 
-/* A line between tables; JSON and CSV ignore it. */
-void tare_emit_note(struct tare_emit *e, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* What people read between tables; data has none of it. Texts may hold anything: each format escapes what it must. */
+#define TARE_PRINTS __attribute__((format(printf, 2, 3)))
+void tare_emit_page(struct tare_emit *e, const char *fmt,
+		    ...) TARE_PRINTS; /* what a page is called; not in text */
+void tare_emit_title(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
+void tare_emit_heading(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
+void tare_emit_paragraph(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
+void tare_emit_item(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
+void tare_emit_alarm(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS;
+void tare_emit_note(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS; /* in text one line */
+#undef TARE_PRINTS
+/* A paragraph with a left margin: of its first line, and of the others. */
+void tare_emit_indented(struct tare_emit *e, size_t first, size_t others, const char *text);
+void tare_emit_gap(struct tare_emit *e); /* text: an empty line */
 
 #endif

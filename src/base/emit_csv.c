@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-static void add_cell(struct tare_str *out, const struct tare_column *column,
-		     const struct tare_cell *c)
+static void add_cell(struct tare_str *out, const struct tare_cell *c)
 {
 	char address[TARE_ADDRESS_MAX];
 
@@ -16,10 +15,11 @@ static void add_cell(struct tare_str *out, const struct tare_column *column,
 		tare_text_add_csv(out, c->text);
 		break;
 	case TARE_CELL_INT:
+	case TARE_CELL_RANGE:
 		tare_str_addf(out, "%lld", (long long)c->i);
 		break;
 	case TARE_CELL_UINT:
-		if (column->kind == TARE_COL_ADDRESS)
+		if (c->kind == TARE_COL_ADDRESS)
 			tare_text_add_csv(out, tare_cell_address(address, c));
 		else
 			tare_str_addf(out, "%llu", (unsigned long long)c->u);
@@ -46,7 +46,7 @@ static void add_line_of(struct tare_str *out, const struct tare_emit_table *t,
 			tare_str_add_char(out, ',');
 		is_first = false;
 		if (cells)
-			add_cell(out, &t->columns[c], &cells[c]);
+			add_cell(out, &cells[c]);
 		else
 			tare_text_add_csv(out, t->columns[c].key);
 	}

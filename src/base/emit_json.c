@@ -12,13 +12,14 @@ static void add_member(struct tare_json *j, const struct tare_column *column,
 		tare_json_str(j, column->key, c->text);
 		break;
 	case TARE_CELL_INT:
-		if (column->kind == TARE_COL_FLAG)
+	case TARE_CELL_RANGE:
+		if (c->kind == TARE_COL_FLAG)
 			tare_json_bool(j, column->key, c->i != 0);
 		else
 			tare_json_i64(j, column->key, c->i);
 		break;
 	case TARE_CELL_UINT:
-		if (column->kind == TARE_COL_ADDRESS)
+		if (c->kind == TARE_COL_ADDRESS)
 			tare_json_str(j, column->key, tare_cell_address(address, c));
 		else
 			tare_json_u64(j, column->key, c->u);

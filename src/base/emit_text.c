@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table for a screen: cells are made as rows come, and lined up when the last one is there. */
+/* A report for a screen: cells are made as rows come, and lined up when the last one is there. */
 #include "base/emit_table.h"
 
 #include "base/array.h"
 #include "base/text.h"
-#include "base/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 struct text_row {
 	const char **cells; /* NULL: a line of text, or a rule when that is empty */
 	const char *line;
+	enum tare_text_tone tone;
 };
 
 struct tare_emit_text_rows {
@@ -22,84 +21,11 @@ struct tare_emit_text_rows {
 	size_t *widths;
 };
 
+/* Of a tree: where labels may be cut, and what its rules leave free. */
+enum { LEAST_LABEL = 24, RULE_INDENT = 2 };
+
 static const char gap[] = "  ";
-static const char unknown_text[] = "–";
 static const char mib[] = "MiB";
-
-static bool is_size(enum tare_column_kind kind)
-{
-	return kind == TARE_COL_BYTES || kind == TARE_COL_CHANGE;
-}
-
-/* Sizes, counts and times are int64_t in text; a larger unsigned one is shown by its own branch. */
-static int64_t cell_int(const struct tare_cell *c)
-{
-	if (c->type == TARE_CELL_UINT)
-		return c->u > INT64_MAX ? INT64_MAX : (int64_t)c->u;
-	return c->i;
-}
-
-static void add_count(const struct tare_cell *c, struct tare_str *out)
-{
-	char buf[TARE_UNITS_TEXT_MAX];
-	uint64_t size = c->u;
-
-	if (c->type == TARE_CELL_INT && c->i < 0) {
-		tare_str_add_char(out, '-');
-		size = 0 - size;
-	}
-	tare_str_add(out, tare_units_count(buf, size));
-}
-
-static void add_cell(const struct tare_cell *c, const struct tare_column *column, bool is_blank,
-		     struct tare_str *out)
-{
-	char buf[TARE_UNITS_TEXT_MAX], address[TARE_ADDRESS_MAX];
-
-	if (c->type == TARE_CELL_UNKNOWN || (c->type == TARE_CELL_NUMBER && !isfinite(c->number))) {
-		tare_str_add(out, is_blank ? "" : unknown_text);
-		return;
-	}
-	if (c->type == TARE_CELL_TEXT) {
-		tare_text_add_name(out, c->text);
-		return;
-	}
-	switch (column->kind) {
-	case TARE_COL_BYTES:
-		tare_str_add(out, tare_units_mib(buf, cell_int(c)));
-		break;
-	case TARE_COL_CHANGE:
-		tare_units_mib(buf, cell_int(c));
-		tare_str_addf(out, "%s%s", buf[0] == '-' ? "" : "+", buf);
-		break;
-	case TARE_COL_DURATION:
-		tare_str_add(out, tare_units_duration(buf, cell_int(c)));
-		break;
-	case TARE_COL_NUMBER:
-		tare_str_addf(out, "%.2f", c->number);
-		break;
-	case TARE_COL_PERCENT:
-		tare_str_addf(out, "%.1f %%", c->number * 100);
-		break;
-	case TARE_COL_FLAG:
-		tare_str_add(out, cell_int(c) ? "yes" : "");
-		break;
-	case TARE_COL_ADDRESS:
-		tare_str_add(out, tare_cell_address(address, c));
-		break;
-	case TARE_COL_COUNT:
-	case TARE_COL_TEXT:
-		add_count(c, out);
-		break;
-	}
-}
-
-static void add_head(const struct tare_emit_table *t, size_t column, struct tare_str *out)
-{
-	tare_text_add_name(out, t->columns[column].head);
-	if (!t->title && is_size(t->columns[column].kind))
-		tare_str_addf(out, "%s%s", t->columns[column].head[0] ? " " : "", mib);
-}
 
 static void begin(struct tare_emit *e, struct tare_emit_table *t)
 {
@@ -118,11 +44,36 @@ static struct text_row *add(struct tare_emit_text_rows *t)
 /* Keeps the text of a cell, and its width. */
 static const char *keep(struct tare_emit_table *t, size_t column, const struct tare_str *text)
 {
-	size_t n = tare_str_columns(tare_str_text(text));
+	struct tare_str name = { 0 };
+	const char *kept;
+	size_t n;
 
+	tare_text_add_name(&name, tare_str_text(text));
+	n = tare_str_columns(tare_str_text(&name));
 	if (n > t->text->widths[column])
 		t->text->widths[column] = n;
-	return tare_arena_strdup(&t->arena, tare_str_text(text));
+	kept = tare_arena_strdup(&t->arena, tare_str_text(&name));
+	tare_str_free(&name);
+	return kept;
+}
+
+static void add_indent(struct tare_str *out, const struct tare_row_look *look)
+{
+	size_t levels = look->level;
+
+	if (look->mark && levels) {
+		tare_str_add(out, look->mark);
+		levels--;
+	}
+	tare_str_add_repeat(out, gap, levels);
+}
+
+static void add_head(const struct tare_emit_table *t, size_t column, struct tare_str *out)
+{
+	if (t->title)
+		tare_str_add(out, t->columns[column].head);
+	else
+		tare_column_read(out, &t->columns[column]);
 }
 
 /* `from` NULL: the heads. */
@@ -139,9 +90,9 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 			add_head(t, c, &text);
 		} else {
 			if (c == 0)
-				tare_str_add_repeat(&text, gap, from->indent);
-			add_cell(&from->cells[c], &t->columns[c],
-				 from->is_blank || t->columns[c].is_blank, &text);
+				add_indent(&text, &from->look);
+			tare_cell_read(&text, &from->cells[c],
+				       from->look.is_blank || t->columns[c].is_blank);
 		}
 		cells[c] = keep(t, c, &text);
 	}
@@ -152,9 +103,11 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
 {
 	const char **cells = make_cells(t, row);
+	struct text_row *made = add(t->text);
 
 	(void)e;
-	add(t->text)->cells = cells;
+	made->cells = cells;
+	made->tone = row->look.tone;
 }
 
 static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)
@@ -166,83 +119,210 @@ static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char 
 static size_t total_width(const struct tare_emit_table *t)
 {
 	size_t total = 0;
+	bool is_first = true;
 
-	for (size_t c = 0; c < t->column_count; c++)
-		if (t->columns[c].head)
-			total += t->text->widths[c] + (total ? sizeof(gap) - 1 : 0);
+	for (size_t c = 0; c < t->column_count; c++) {
+		/* A last column of nothing, such as a word behind the figures, takes no room. */
+		if (!t->columns[c].head || (!is_first && !t->text->widths[c]))
+			continue;
+		total += t->text->widths[c] + (is_first ? 0 : sizeof(gap) - 1);
+		is_first = false;
+	}
 	return total;
 }
 
-/* Blanks at the end of a line are left out. */
-static void draw_row(const struct tare_emit_table *t, const char *const *cells,
-		     struct tare_str *out)
+/* A tree is no wider than the screen, as long as its labels can give way. */
+static void fit_label(struct tare_emit *e, struct tare_emit_table *t)
 {
+	size_t *label = &t->text->widths[0], limit = (size_t)e->style.width, others;
+
+	if (*label < LEAST_LABEL)
+		*label = LEAST_LABEL;
+	others = total_width(t) - *label;
+	if (*label + others > limit)
+		*label = limit > others + LEAST_LABEL ? limit - others : LEAST_LABEL;
+}
+
+/* The bytes that the first `columns` code points of a text take. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t i = 0;
+
+	for (; text[i]; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && columns-- == 0)
+			break;
+	return i;
+}
+
+static void add_cell(struct tare_str *out, const char *cell, size_t width)
+{
+	if (tare_str_columns(cell) > width) {
+		tare_str_add_n(out, cell, bytes_of(cell, width - 1));
+		tare_str_add(out, "…");
+	} else {
+		tare_str_add(out, cell);
+	}
+}
+
+/* Blanks at the end of a line are left out. */
+static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const char *const *cells,
+		     enum tare_text_tone tone)
+{
+	struct tare_str line = { 0 };
 	size_t pending = 0;
 	bool is_first = true;
 
 	for (size_t c = 0; c < t->column_count; c++) {
-		size_t pad;
+		size_t pad, width = t->text->widths[c];
 
 		if (!t->columns[c].head)
 			continue;
-		pad = t->text->widths[c] - tare_str_columns(cells[c]);
+		pad = tare_str_columns(cells[c]) < width ? width - tare_str_columns(cells[c]) : 0;
 		pending += is_first ? 0 : sizeof(gap) - 1;
 		is_first = false;
 		if (t->columns[c].kind != TARE_COL_TEXT)
 			pending += pad;
 		if (cells[c][0]) {
-			tare_str_add_repeat(out, " ", pending);
+			tare_str_add_repeat(&line, " ", pending);
 			pending = 0;
 		}
-		tare_str_add(out, cells[c]);
+		add_cell(&line, cells[c], width);
 		if (t->columns[c].kind == TARE_COL_TEXT)
 			pending += pad;
 	}
-	tare_str_add_char(out, '\n');
+	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
 }
 
-static void draw_title(const struct tare_emit_table *t, size_t total, struct tare_str *out)
+static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, size_t total)
 {
 	size_t columns = tare_str_columns(t->title), unit = sizeof(mib) - 1;
+	struct tare_str line = { 0 };
 	bool has_size = false;
 
 	for (size_t c = 0; c < t->column_count; c++)
-		has_size = has_size || (t->columns[c].head && is_size(t->columns[c].kind));
-	tare_text_add_name(out, t->title);
+		has_size =
+			has_size || (t->columns[c].head && tare_kind_is_size(t->columns[c].kind));
+	tare_text_add_name(&line, t->title);
 	if (has_size) {
-		tare_str_add_repeat(out, " ",
+		tare_str_add_repeat(&line, " ",
 				    columns + unit + 2 < total ? total - columns - unit : 2);
-		tare_str_add(out, mib);
+		tare_str_add(&line, mib);
 	}
-	tare_str_add_char(out, '\n');
+	tare_text_tone(e->out, tare_str_text(&line), TARE_TONE_STRONG, &e->style);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
 }
 
-static void draw_line(const char *line, size_t total, struct tare_str *out)
+static void draw_line(struct tare_str *out, const struct tare_emit_table *t, const char *line,
+		      size_t total)
 {
-	if (line[0])
+	size_t indent = t->shape == TARE_SHAPE_TREE ? RULE_INDENT : 0;
+
+	if (line[0]) {
 		tare_text_add_lines(out, line, strlen(line));
-	else
-		tare_str_add_repeat(out, "─", total);
+	} else {
+		tare_str_add_repeat(out, " ", indent);
+		tare_str_add_repeat(out, "─", total - indent);
+	}
 	tare_str_add_char(out, '\n');
 }
 
 static void end(struct tare_emit *e, struct tare_emit_table *t)
 {
 	const char **heads = make_cells(t, NULL);
-	size_t total = total_width(t);
+	size_t total;
 
+	if (t->shape == TARE_SHAPE_TREE)
+		fit_label(e, t);
+	total = total_width(t);
 	if (t->title)
-		draw_title(t, total, e->out);
-	draw_row(t, heads, e->out);
+		draw_title(e, t, total);
+	if (t->series)
+		tare_chart_spark(e->out, t->series->chart, total, t->series->title);
+	draw_row(e, t, heads, TARE_TONE_QUIET);
 	for (size_t r = 0; r < t->text->count; r++) {
 		const struct text_row *row = &t->text->rows[r];
 
 		if (row->cells)
-			draw_row(t, row->cells, e->out);
+			draw_row(e, t, row->cells, row->tone);
 		else
-			draw_line(row->line, total, e->out);
+			draw_line(e->out, t, row->line, total);
 	}
 	free(t->text->rows);
+}
+
+/* ---- between tables ---- */
+
+static void add_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone)
+{
+	struct tare_str name = { 0 };
+
+	tare_text_add_name(&name, text);
+	tare_text_tone(e->out, tare_str_text(&name), tone, &e->style);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&name);
+}
+
+/* The first line begins at a column where something may stand already. */
+static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block, const char *mark,
+			size_t others, enum tare_text_tone tone)
+{
+	struct tare_str name = { 0 }, line = { 0 };
+
+	tare_text_add_name(&name, block->text);
+	tare_str_add_repeat(&line, " ", block->first);
+	tare_str_add(&line, mark);
+	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others,
+			     (size_t)e->style.width);
+	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
+	tare_str_free(&name);
+}
+
+static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
+{
+	switch (block->kind) {
+	case TARE_BLOCK_TITLE:
+	case TARE_BLOCK_HEADING:
+		add_toned(e, block->text, TARE_TONE_STRONG);
+		break;
+	case TARE_BLOCK_PARAGRAPH:
+		add_wrapped(e, block, "", block->others, TARE_TONE_PLAIN);
+		break;
+	case TARE_BLOCK_ITEM:
+		add_wrapped(e, block, "- ", 2, TARE_TONE_PLAIN);
+		break;
+	case TARE_BLOCK_ALARM:
+		add_wrapped(e, block, "! ", 2, TARE_TONE_ALARM);
+		break;
+	case TARE_BLOCK_NOTE:
+		add_toned(e, block->text, TARE_TONE_PLAIN);
+		break;
+	case TARE_BLOCK_GAP:
+		tare_str_add_char(e->out, '\n');
+		break;
+	case TARE_BLOCK_PAGE:
+	case TARE_BLOCK_NONE:
+		break;
+	}
+}
+
+static void add_chart(struct tare_emit *e, const struct tare_chart *chart)
+{
+	if (chart->shape != TARE_SHAPE_SERIES)
+		return;
+	if (chart->title)
+		add_toned(e, chart->title, TARE_TONE_STRONG);
+	tare_chart_spark(e->out, chart, (size_t)e->style.width, NULL);
+}
+
+static void finish(struct tare_emit *e)
+{
+	if (!e->style.is_utf8)
+		tare_text_to_ascii(e->out, e->start);
 }
 
 const struct tare_renderer tare_render_text = {
@@ -250,4 +330,7 @@ const struct tare_renderer tare_render_text = {
 	.row = add_row,
 	.line = add_line,
 	.end = end,
+	.block = add_block,
+	.chart = add_chart,
+	.finish = finish,
 };

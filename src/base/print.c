@@ -22,6 +22,16 @@ const char *tare_print_tone(enum tare_text_tone tone)
 	return tones[tone];
 }
 
+void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
+		    const struct tare_text_style *style)
+{
+	const char *start = style->is_colour ? tare_print_tone(tone) : "";
+
+	tare_str_add(out, start);
+	tare_str_add(out, text);
+	tare_str_add(out, *start ? tare_print_tone_end : "");
+}
+
 bool tare_print_has_colours(FILE *out)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

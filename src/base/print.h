@@ -15,6 +15,19 @@
 
 enum tare_text_tone { TARE_TONE_PLAIN, TARE_TONE_STRONG, TARE_TONE_QUIET, TARE_TONE_ALARM };
 
+/* How a text may look where it goes to. */
+struct tare_text_style {
+	int width;    /* columns */
+	bool is_utf8; /* else everything is plain ASCII */
+	bool is_colour;
+};
+
+enum { TARE_TEXT_WIDTH = 80 }; /* where nothing better is known */
+
+/* TEXT in a tone: with escapes where the style has colours. */
+void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
+		    const struct tare_text_style *style);
+
 /* What begins a tone, "" for the plain one, and what ends any. */
 const char *tare_print_tone(enum tare_text_tone tone);
 extern const char tare_print_tone_end[];

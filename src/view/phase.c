@@ -145,7 +145,7 @@ static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase
 	}
 	if (phase->unclosed)
 		tare_str_add(&row.label, " (not ended)");
-	tare_emit_add_indented(e, &row, (size_t)phase->depth);
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = (size_t)phase->depth });
 	tare_str_free(&row.label);
 }
 
@@ -161,7 +161,7 @@ static void add_before(struct tare_emit *e, const struct tare_by_ask *ask, int d
 		return;
 	tare_str_add(&row.label, "(before)");
 	row.on.used_after = d->used_before;
-	tare_emit_add_blank(e, &row);
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .is_blank = true });
 	tare_str_free(&row.label);
 }
 

@@ -81,16 +81,6 @@ int tare_text_table_width(const struct tare_text_table *t, const struct tare_tex
 	return (int)(label_width(t, style) + fixed_width(t));
 }
 
-void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
-		    const struct tare_text_style *style)
-{
-	const char *start = style->is_colour ? tare_print_tone(tone) : "";
-
-	tare_str_add(out, start);
-	tare_str_add(out, text);
-	tare_str_add(out, *start ? tare_print_tone_end : "");
-}
-
 /* The bytes that the first `columns` code points of a text take. */
 static size_t bytes_of(const char *text, size_t columns)
 {

@@ -12,15 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a text may look where it goes to; what the caller found out about the terminal. */
-struct tare_text_style {
-	int width;    /* columns */
-	bool is_utf8; /* else everything is plain ASCII */
-	bool is_colour;
-};
-
-enum { TARE_TEXT_WIDTH = 80 }; /* where nothing better is known */
-
 struct tare_text_table_row {
 	struct tare_str label;
 	struct tare_str *cells; /* one per column, may be empty */
@@ -44,9 +35,5 @@ int tare_text_table_width(const struct tare_text_table *t, const struct tare_tex
 void tare_text_table_draw(struct tare_str *out, const struct tare_text_table *t,
 			  const struct tare_text_style *style);
 void tare_text_table_free(struct tare_text_table *t);
-
-/* TEXT in a tone: with escapes where the style has colours. */
-void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,
-		    const struct tare_text_style *style);
 
 #endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Series and intervals: their rows until they can be drawn, and a series in a line of text. */
+#include "base/emit_table.h"
+
+#include "base/array.h"
+#include "base/units.h"
+
+#include <math.h>
+
+enum { LEVELS = 8, LEAST = 16, MOST = 64 };
+
+/* What an array of parts needs of a row. Arrays are freed with the chart's table. */
+static double number_of(const struct tare_cell *c)
+{
+	switch (c->type) {
+	case TARE_CELL_INT:
+	case TARE_CELL_RANGE:
+		return (double)c->i;
+	case TARE_CELL_UINT:
+		return (double)c->u;
+	case TARE_CELL_NUMBER:
+		return c->number;
+	default:
+		return NAN;
+	}
+}
+
+static const char *read_of(struct tare_emit_table *t, const struct tare_cell *c)
+{
+	struct tare_str text = { 0 };
+	const char *kept;
+
+	tare_cell_read(&text, c, false);
+	if (tare_kind_is_size(c->kind) && tare_cell_is_known(c))
+		tare_str_add(&text, " MiB");
+	kept = tare_arena_strdup(&t->arena, tare_str_text(&text));
+	tare_str_free(&text);
+	return kept;
+}
+
+static void put(struct tare_emit_table *t, struct tare_chart_part *part, enum tare_column_as as,
+		const struct tare_cell *c)
+{
+	switch (as) {
+	case TARE_AS_LANE:
+		part->lane = read_of(t, c);
+		break;
+	case TARE_AS_NAME:
+		part->name = read_of(t, c);
+		break;
+	case TARE_AS_FROM:
+		part->from = number_of(c);
+		t->chart->kind = c->kind;
+		break;
+	case TARE_AS_TO:
+		part->to = number_of(c);
+		break;
+	case TARE_AS_VALUE:
+		part->amount = number_of(c);
+		part->value = read_of(t, c);
+		t->chart->amount_kind = c->kind;
+		break;
+	case TARE_AS_CELL:
+		break;
+	}
+}
+
+void tare_chart_add(struct tare_emit_table *t, const struct tare_cell *cells)
+{
+	struct tare_chart *chart = t->chart;
+	struct tare_chart_part part = { .lane = "", .name = "", .value = "" };
+
+	for (size_t i = 0; i < t->column_count; i++)
+		put(t, &part, t->columns[i].as, &cells[i]);
+	if (!isfinite(part.from) || !isfinite(part.to) || part.to < part.from)
+		return;
+	chart->parts = tare_array_reserve(chart->parts, &chart->cap, chart->count + 1,
+					  sizeof(*chart->parts));
+	chart->parts[chart->count++] = part;
+}
+
+void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double amount)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+
+	if (tare_kind_is_size(kind))
+		tare_str_addf(out, "%s MiB", tare_units_mib(text, (int64_t)amount));
+	else if (kind == TARE_COL_DURATION)
+		tare_str_add(out, amount > 0 ? tare_units_duration(text, (int64_t)amount) : "0 s");
+	else
+		tare_str_addf(out, "%.10g", amount);
+}
+
+/* ---- a line of text ---- */
+
+static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+
+static double most_in(const struct tare_chart *c, size_t first, size_t end)
+{
+	double most = c->parts[first].amount;
+
+	for (size_t i = first + 1; i < end; i++)
+		most = fmax(most, c->parts[i].amount);
+	return most;
+}
+
+static int level_of(double amount, double most)
+{
+	double level = most > 0 && amount > 0 ? ceil(amount * LEVELS / most) - 1 : 0;
+
+	return level < 0 ? 0 : level < LEVELS ? (int)level : LEVELS - 1;
+}
+
+bool tare_chart_is_flat(const struct tare_chart *c)
+{
+	double most = c->count ? fmax(most_in(c, 0, c->count), 0) : 0;
+
+	for (size_t i = 1; i < c->count; i++)
+		if (level_of(c->parts[i].amount, most) != level_of(c->parts[0].amount, most))
+			return false;
+	return true;
+}
+
+static void add_cells(struct tare_str *out, const struct tare_chart *c, size_t cells)
+{
+	double most = fmax(most_in(c, 0, c->count), 0);
+
+	for (size_t i = 0; i < cells; i++) {
+		size_t first = i * c->count / cells, end = (i + 1) * c->count / cells;
+
+		tare_str_add(out, blocks[level_of(most_in(c, first, end), most)]);
+	}
+}
+
+void tare_chart_spark(struct tare_str *out, const struct tare_chart *c, size_t width,
+		      const char *tail)
+{
+	struct tare_str from = { 0 }, to = { 0 };
+	size_t cells = MOST, beside;
+
+	if (tare_chart_is_flat(c))
+		return;
+	tare_chart_read(&from, c->kind, c->parts[0].from);
+	tare_str_add_char(&to, ' ');
+	tare_chart_read(&to, c->kind, c->parts[c->count - 1].to);
+	if (tail)
+		tare_str_addf(&to, " · %s", tail);
+	beside = tare_str_columns(tare_str_text(&from)) + 1 + tare_str_columns(tare_str_text(&to));
+	if (beside + cells > width)
+		cells = beside + LEAST < width ? width - beside : LEAST;
+	tare_str_addf(out, "%s ", tare_str_text(&from));
+	add_cells(out, c, cells);
+	tare_str_addf(out, "%s\n", tare_str_text(&to));
+	tare_str_free(&from);
+	tare_str_free(&to);
+}
