@@ -41,6 +41,14 @@ static bool is_named(const struct tare_manifest *m, uint32_t number)
 	return false;
 }
 
+static bool has_state(const struct tare_manifest *m, uint32_t number)
+{
+	for (size_t i = 0; i < m->state_nr; i++)
+		if (m->states[i].number == number)
+			return true;
+	return false;
+}
+
 /* Everything that was made and that no manifest names. */
 static void remove_made(const struct compaction *c, size_t old)
 {
@@ -114,7 +122,44 @@ static void give_back(int folder, const char *name, const struct tare_log_part *
 	close(fd);
 }
 
-/* Files of logs that the segments have, and segments that the manifest does not name. */
+/* What a folder has, and what of it its manifest names. */
+struct rest {
+	int folder;
+	const struct tare_store *store;
+	const struct tare_manifest *manifest;
+	bool keeps_raw;
+};
+
+/* Of a log, NAME.events or NAME.ring. */
+static void remove_raw(const struct rest *rest, const char *file, const char *name, bool is_ring)
+{
+	if (rest->keeps_raw)
+		return;
+	if (!is_begun(rest->store, name)) {
+		if (is_safe(rest->store, name))
+			unlinkat(rest->folder, file, 0);
+	} else if (!is_ring && rest->store->fault_nr == 0) {
+		give_back(rest->folder, file, &tare_store_find(rest->store, name)->part);
+	}
+}
+
+static void remove_file(const struct rest *rest, const char *file)
+{
+	const char *dot = strchr(file, '.');
+	uint32_t segment = tare_manifest_number(file), state = tare_manifest_state_number(file);
+	char *name = dot ? tare_xstrndup(file, (size_t)(dot - file)) : NULL;
+
+	if (dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring")))
+		remove_raw(rest, file, name, !strcmp(dot, ".ring"));
+	else if ((segment && !is_named(rest->manifest, segment)) ||
+		 (state && !has_state(rest->manifest, state)) ||
+		 (dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".state.new") ||
+			  (!strcmp(dot, ".json.new") && strcmp(name, "recording") != 0))))
+		unlinkat(rest->folder, file, 0);
+	free(name);
+}
+
+/* Files of logs that the segments have, and segments and states that the manifest does not name. */
 static void remove_rest(const char *folder, bool keeps_raw)
 {
 	struct tare_manifest manifest = { 0 };
@@ -125,30 +170,11 @@ static void remove_rest(const char *folder, bool keeps_raw)
 	if (tare_store_open(&store, folder, NULL))
 		return;
 	/* Of a damaged manifest it is not known what it named. */
-	if (tare_manifest_read(&manifest, folder, NULL) || manifest.fault) {
-		tare_manifest_free(&manifest);
-		tare_store_close(store);
-		return;
-	}
-	dir = opendir(folder);
-	while (dir && (entry = readdir(dir))) {
-		const char *dot = strchr(entry->d_name, '.');
-		char *stem = dot ? tare_xstrndup(entry->d_name, (size_t)(dot - entry->d_name))
-				 : tare_xstrdup("");
-		uint32_t number = tare_manifest_number(entry->d_name);
-		bool is_raw = dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring"));
-		bool is_new = dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".json.new"));
-
-		if (is_raw && is_begun(store, stem)) {
-			if (!keeps_raw && !strcmp(dot, ".events"))
-				give_back(dirfd(dir), entry->d_name,
-					  &tare_store_find(store, stem)->part);
-		} else if ((is_raw && !keeps_raw && is_safe(store, stem)) ||
-			   (number && !is_named(&manifest, number)) ||
-			   (is_new && strcmp(stem, "recording") != 0))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-		free(stem);
-	}
+	dir = tare_manifest_read(&manifest, folder, NULL) || manifest.fault ? NULL
+									    : opendir(folder);
+	while (dir && (entry = readdir(dir)))
+		remove_file(&(struct rest){ dirfd(dir), store, &manifest, keeps_raw },
+			    entry->d_name);
 	if (dir)
 		closedir(dir);
 	tare_manifest_free(&manifest);
@@ -271,31 +297,30 @@ static void compact(struct compaction *c, const struct tare_compact_options *o)
 	tare_recording_close(c->recording);
 }
 
-/* One at a time. The lock goes with the process; where a file system has none there is none. */
-static int lock(const char *folder, struct tare_err *err)
+int tare_compact_lock(const char *folder, int *lock, struct tare_err *err)
 {
-	int fd = open(folder, O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		close(fd);
+	*lock = open(folder, O_DIRECTORY | O_CLOEXEC);
+	if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		close(*lock);
+		*lock = -1;
 		return tare_err_set(err, TARE_E_USAGE,
 				    "%s is being compacted by another tare; wait for its end",
 				    folder);
 	}
-	return fd; /* what is no folder is told when it is opened as a recording */
+	return 0; /* what is no folder is told when it is opened as a recording */
 }
 
 int tare_compact(const char *folder, const struct tare_compact_options *o,
 		 struct tare_compacted *out, struct tare_err *err)
 {
 	struct compaction c = { .folder = folder, .result = out, .err = err };
-	int fd = lock(folder, err);
+	int lock = -1, rc = o->is_locked ? 0 : tare_compact_lock(folder, &lock, err);
 
 	*out = (struct tare_compacted){ 0 };
-	if (fd == TARE_E_USAGE)
-		return fd;
+	if (rc)
+		return rc;
 	compact(&c, o);
-	if (fd >= 0)
-		close(fd);
+	if (lock >= 0)
+		close(lock);
 	return c.rc;
 }

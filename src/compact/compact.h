@@ -34,8 +34,15 @@ struct tare_compact_options {
 	 */
 	uint64_t (*below)(void *arg, const char *log, bool has_ring);
 	void *arg;
+	bool is_locked; /* by the caller */
 	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
+
+/*
+ * One at a time makes segments in a folder. The lock goes with the descriptor, or the process; where a file system has none
+ * `lock` is -1. USAGE: another has it.
+ */
+int tare_compact_lock(const char *folder, int *lock, struct tare_err *err);
 
 /* `folder`: of one recording, without a slash at its end. Before step 2 the recording stays as it is on any error, a full disk for example. */
 int tare_compact(const char *folder, const struct tare_compact_options *o,

@@ -253,9 +253,7 @@ static void end_segment(struct maker *c)
 	if (c->rc)
 		unlink(fresh);
 	if (!c->rc) {
-		c->named->numbers = tare_array_reserve(c->named->numbers, &c->named->cap,
-						       c->named->nr + 1, sizeof(uint32_t));
-		c->named->numbers[c->named->nr++] = c->number++;
+		tare_manifest_add(c->named, c->number++);
 	}
 	free(fresh);
 	free(path);

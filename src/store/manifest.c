@@ -16,7 +16,8 @@
 
 enum { MANIFEST_MAX = 64 << 20, NAME_DIGITS = 6 };
 
-#define SUFFIX ".segment"
+#define SUFFIX       ".segment"
+#define STATE_SUFFIX ".state"
 
 static char *join(const char *folder, const char *name, const char *suffix)
 {
@@ -26,28 +27,55 @@ static char *join(const char *folder, const char *name, const char *suffix)
 	return tare_str_steal(&path);
 }
 
-char *tare_manifest_path(const char *folder, uint32_t number)
+static char *numbered(const char *folder, uint32_t number, const char *suffix)
 {
 	char name[16];
 
 	snprintf(name, sizeof(name), "%0*u", NAME_DIGITS, number);
-	return join(folder, name, SUFFIX);
+	return join(folder, name, suffix);
 }
 
-uint32_t tare_manifest_number(const char *name)
+char *tare_manifest_path(const char *folder, uint32_t number)
+{
+	return numbered(folder, number, SUFFIX);
+}
+
+char *tare_manifest_state_path(const char *folder, uint32_t number)
+{
+	return numbered(folder, number, STATE_SUFFIX);
+}
+
+static uint32_t number_of(const char *name, const char *suffix)
 {
 	char *end;
 	unsigned long number = strtoul(name, &end, 10);
 
-	return name[0] >= '0' && name[0] <= '9' && number <= UINT32_MAX && !strcmp(end, SUFFIX)
+	return name[0] >= '0' && name[0] <= '9' && number <= UINT32_MAX && !strcmp(end, suffix)
 		       ? (uint32_t)number
 		       : 0;
 }
 
-static void add(struct tare_manifest *m, uint32_t number)
+uint32_t tare_manifest_number(const char *name)
+{
+	return number_of(name, SUFFIX);
+}
+
+uint32_t tare_manifest_state_number(const char *name)
+{
+	return number_of(name, STATE_SUFFIX);
+}
+
+void tare_manifest_add(struct tare_manifest *m, uint32_t number)
 {
 	m->numbers = tare_array_reserve(m->numbers, &m->cap, m->nr + 1, sizeof(uint32_t));
 	m->numbers[m->nr++] = number;
+}
+
+void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns)
+{
+	m->states =
+		tare_array_reserve(m->states, &m->state_cap, m->state_nr + 1, sizeof(*m->states));
+	m->states[m->state_nr++] = (struct tare_manifest_state){ number, until_ns };
 }
 
 static int by_number(const void *a, const void *b)
@@ -64,7 +92,7 @@ static void add_all(struct tare_manifest *m, const char *folder)
 
 	while (dir && (entry = readdir(dir)))
 		if (tare_manifest_number(entry->d_name))
-			add(m, tare_manifest_number(entry->d_name));
+			tare_manifest_add(m, tare_manifest_number(entry->d_name));
 	if (dir)
 		closedir(dir);
 	if (m->nr)
@@ -82,9 +110,26 @@ static bool take(struct tare_manifest *m, const struct tare_json_value *root)
 
 		if (!name || !tare_manifest_number(name))
 			return false;
-		add(m, tare_manifest_number(name));
+		tare_manifest_add(m, tare_manifest_number(name));
 	}
 	return true;
+}
+
+/* What of these is damaged costs time and nothing else. */
+static void take_states(struct tare_manifest *m, const struct tare_json_value *root)
+{
+	const struct tare_json_value *list = root ? tare_json_get(root, "states") : NULL;
+
+	if (!list || list->type != TARE_JSON_ARRAY)
+		return;
+	for (const struct tare_json_value *item = list->first; item; item = item->next) {
+		const char *name = tare_json_get_str(item, "file");
+		uint32_t number = name ? tare_manifest_state_number(name) : 0;
+		uint64_t until;
+
+		if (number && tare_json_get_u64(item, "until_ns", &until) && until <= INT64_MAX)
+			tare_manifest_add_state(m, number, (int64_t)until);
+	}
 }
 
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
@@ -115,6 +160,8 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 			path);
 		out->fault = tare_str_steal(&fault);
 	}
+	if (!rc && !out->fault)
+		take_states(out, root);
 	tare_str_free(&text);
 	tare_arena_free(&arena);
 	free(path);
@@ -156,6 +203,12 @@ int tare_manifest_sync_folder(const char *folder)
 	return rc;
 }
 
+static void describe_file(struct tare_json *j, char *path)
+{
+	tare_json_str(j, "file", path + 1);
+	free(path);
+}
+
 static void describe(struct tare_str *out, const struct tare_manifest *m)
 {
 	struct tare_json j = { .out = out, .is_pretty = true };
@@ -165,12 +218,17 @@ static void describe(struct tare_str *out, const struct tare_manifest *m)
 	tare_json_str(&j, "tool", TARE_VERSION);
 	tare_json_open(&j, "segments", '[');
 	for (size_t i = 0; i < m->nr; i++) {
-		char *path = tare_manifest_path("", m->numbers[i]);
-
 		tare_json_open(&j, NULL, '{');
-		tare_json_str(&j, "file", path + 1);
+		describe_file(&j, tare_manifest_path("", m->numbers[i]));
 		tare_json_close(&j);
-		free(path);
+	}
+	tare_json_close(&j);
+	tare_json_open(&j, "states", '[');
+	for (size_t i = 0; i < m->state_nr; i++) {
+		tare_json_open(&j, NULL, '{');
+		describe_file(&j, tare_manifest_state_path("", m->states[i].number));
+		tare_json_i64(&j, "until_ns", m->states[i].until_ns);
+		tare_json_close(&j);
 	}
 	tare_json_close(&j);
 	tare_json_close(&j);
@@ -203,6 +261,7 @@ int tare_manifest_write(const struct tare_manifest *m, const char *folder, struc
 void tare_manifest_free(struct tare_manifest *m)
 {
 	free(m->numbers);
+	free(m->states);
 	free(m->fault);
 	*m = (struct tare_manifest){ 0 };
 }

@@ -8,12 +8,17 @@
 #include <stdint.h>
 
 /*
- * segments.json: which segments a recording has, in their order. It is replaced by rename, so there is always one that is
+ * segments.json: which segments a recording has, in their order, and which states of a fold. It is replaced by rename, so there is always one that is
  * whole, and what it names is on the disk.
  */
 struct tare_manifest {
 	uint32_t *numbers;
 	size_t nr, cap;
+	struct tare_manifest_state {
+		uint32_t number; /* of its file, and of the newest segment that it knows */
+		int64_t until_ns;
+	} * states; /* of a fold (state_file.h), the older first */
+	size_t state_nr, state_cap;
 	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 
@@ -24,8 +29,13 @@ void tare_manifest_free(struct tare_manifest *m);
 
 char *tare_manifest_path(const char *folder,
 			 uint32_t number); /* "…/000001.segment"; the caller frees it */
+char *tare_manifest_state_path(const char *folder, uint32_t number); /* "…/000001.state" */
 /* The number of a file of that name; 0: it is no segment. */
 uint32_t tare_manifest_number(const char *name);
+uint32_t tare_manifest_state_number(const char *name);
+
+void tare_manifest_add(struct tare_manifest *m, uint32_t number);
+void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns);
 
 /* Names in a folder are on the disk after this. 0 or -errno. */
 int tare_manifest_sync_folder(const char *folder);

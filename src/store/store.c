@@ -218,6 +218,9 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 			add_fault(s, fault.text);
 		free(path);
 	}
+	s->states = manifest.states;
+	s->state_nr = manifest.state_nr;
+	manifest.states = NULL;
 	tare_manifest_free(&manifest);
 	if (rc) {
 		tare_store_close(s);
@@ -243,6 +246,7 @@ void tare_store_close(struct tare_store *s)
 	for (size_t i = 0; i < s->fault_nr; i++)
 		free(s->faults[i]);
 	free(s->schemas);
+	free(s->states);
 	free(s->segments);
 	free(s->logs);
 	free(s->faults);
@@ -307,9 +311,10 @@ const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
 			return NULL;
 		block = &blocks[c->next++];
 		c->at = c->block.n = 0;
-		if (c->is_events && head_of(c->store, block)->last <= c->after)
-			continue;
 		c->segment = c->store->segments[block->segment].number;
+		if (c->is_events && c->segment <= c->known &&
+		    head_of(c->store, block)->last <= c->after)
+			continue;
 		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
 				       &c->bytes) ||
 		    !tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len,

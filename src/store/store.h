@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_STORE_H
 #define TARE_STORE_STORE_H
 
+#include "store/manifest.h"
 #include "store/segment.h"
 
 /*
@@ -34,6 +35,8 @@ struct tare_store {
 		char *text;
 	} * schemas;
 	size_t schema_nr, schema_cap;
+	struct tare_manifest_state *states; /* of a fold, the older first */
+	size_t state_nr;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
 };
@@ -66,7 +69,9 @@ struct tare_store_cursor {
 	struct tare_layouts layouts;
 	bool is_events;     /* else tables */
 	bool has_positions; /* `position` and the seals are told, which takes time */
-	uint64_t after;     /* blocks of events with no later stamp are passed over */
+	/* Blocks of events in segments up to `known` that have no stamp later than `after` are passed over. */
+	uint32_t known;
+	uint64_t after;
 	uint32_t segment;   /* the number of that which the last record was in */
 	size_t next, at;
 	struct tare_record_block block;

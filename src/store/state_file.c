@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/state_file.h"
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "trace/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATE_MAX (UINT64_C(4) << 30)
+
+static int write_all(int fd, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_file(const char *path, const struct tare_state_header *head,
+		      const struct tare_pack *body)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = write_all(fd, head, sizeof(*head));
+	if (!rc)
+		rc = write_all(fd, body->data, body->len);
+	if (!rc && fsync(fd) < 0)
+		rc = errno;
+	if (close(fd) < 0 && !rc)
+		rc = errno;
+	return rc;
+}
+
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const void *state,
+		     size_t size, uint64_t *bytes_written, struct tare_err *err)
+{
+	struct tare_state_header head = { .magic = TARE_STATE_MAGIC,
+					  .endian = TARE_ENDIAN_MARK,
+					  .version = TARE_STATE_VERSION,
+					  .number = number,
+					  .until_ns = until_ns,
+					  .size = size };
+	struct tare_str fresh = { 0 };
+	struct tare_pack body = { 0 };
+	int rc;
+
+	snprintf(head.tool, sizeof(head.tool), "%s", TARE_VERSION);
+	tare_pack_zipped(&body, state, size);
+	head.sum = tare_checksum(body.data, body.len);
+	head.head_sum = tare_checksum(&head, offsetof(struct tare_state_header, head_sum));
+	tare_str_addf(&fresh, "%s.new", path);
+	rc = write_file(fresh.data, &head, &body);
+	if (!rc && rename(fresh.data, path) < 0)
+		rc = errno;
+	if (rc) {
+		unlink(fresh.data);
+		rc = tare_err_set_errno(err, rc, "%s", path);
+	}
+	if (bytes_written)
+		*bytes_written = sizeof(head) + body.len;
+	tare_str_free(&fresh);
+	tare_pack_free(&body);
+	return rc;
+}
+
+static bool is_sane(const struct tare_state_header *head, const struct tare_str *file,
+		    uint32_t number, int64_t until_ns)
+{
+	const char *body = file->data + sizeof(*head);
+
+	return !memcmp(head->magic, TARE_STATE_MAGIC, sizeof(head->magic)) &&
+	       head->endian == TARE_ENDIAN_MARK && head->version == TARE_STATE_VERSION &&
+	       head->head_sum ==
+		       tare_checksum(head, offsetof(struct tare_state_header, head_sum)) &&
+	       head->number == number && head->until_ns == until_ns && head->size <= STATE_MAX &&
+	       head->sum == tare_checksum(body, file->len - sizeof(*head));
+}
+
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
+		    struct tare_err *err)
+{
+	struct tare_state_header head;
+	struct tare_str file = { 0 };
+	struct tare_unpack in;
+	int rc = tare_file_read(&file, path, STATE_MAX, err);
+
+	if (!rc && file.len >= sizeof(head))
+		memcpy(&head, file.data, sizeof(head));
+	if (!rc && (file.len < sizeof(head) || !is_sane(&head, &file, number, until_ns)))
+		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged, or of another Tare", path);
+	if (!rc) {
+		in = (struct tare_unpack){ (const uint8_t *)file.data + sizeof(head),
+					   (const uint8_t *)file.data + file.len, false };
+		if (!tare_unpack_zipped(&in, out, head.size) || out->len != head.size)
+			rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
+	}
+	tare_str_free(&file);
+	return rc;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_STORE_STATE_FILE_H
+#define TARE_STORE_STATE_FILE_H
+
+#include "base/err.h"
+#include "store/pack.h"
+
+/*
+ * The state of a fold in a file NUMBER.state: what all records up to a moment came to, as far as segments up to NUMBER have
+ * them. What the bytes are is a matter of who folds; they are checked here, for their reader believes them.
+ */
+#define TARE_STATE_MAGIC   "TARESTA"
+#define TARE_STATE_VERSION 0
+
+struct tare_state_header {
+	char magic[8];
+	uint32_t endian;  /* TARE_ENDIAN_MARK */
+	uint32_t version; /* of this header and of what is behind it */
+	uint32_t number;  /* of the newest segment that the fold saw */
+	uint32_t reserved0;
+	int64_t until_ns;  /* the moment, since the recording started */
+	uint64_t size;     /* of the state, before it was made smaller */
+	uint64_t sum;      /* XXH64 of all bytes behind the header */
+	char tool[32];     /* version of Tare */
+	uint64_t head_sum; /* of the header up to here */
+};
+_Static_assert(sizeof(struct tare_state_header) == 88, "state header layout");
+
+/* The file is on the disk afterwards, whole. `bytes_written` may be NULL. */
+int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const void *state,
+		     size_t size, uint64_t *bytes_written, struct tare_err *err);
+
+/* Into `out`, whose former content is dropped. NOT_FOUND; FORMAT: it is damaged, or of another version. */
+int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct tare_pack *out,
+		    struct tare_err *err);
+
+#endif
