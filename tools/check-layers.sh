@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
 #   base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
-#   witness, ledger <- session <- cmd;
+#   witness, ledger <- session <- rollup <- cmd; compact <- rollup;
 #   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
@@ -14,8 +14,9 @@ declare -A may=(
 	[base]='base/'
 	[profile]='profile/' # libc only: the simulated driver has it too
 	[store]='(store|base)/|trace/(format|decode|encode)\.h$' # headers only
-	[trace]='(trace|base)/|store/store\.h$'
+	[trace]='(trace|base)/|store/(store|state_file)\.h$'
 	[compact]='(compact|store|trace|base)/'
+	[rollup]='(rollup|session|ledger|compact|trace|base)/|store/(manifest|state_file)\.h$'
 	[witness]='(witness|base)/|trace/format\.h$'
 	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/sim_(abi\.h|extra\.def)$'
 	[session]='(session|witness|ledger|profile|trace|base)/'
@@ -24,7 +25,7 @@ declare -A may=(
 	[ledger]='(ledger|trace|base)/'
 	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
 	[fit]='(fit|db|base)/'
-	[cmd]='(cmd|fit|view|sweep|db|ledger|session|compact|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[cmd]='(cmd|fit|view|sweep|db|ledger|rollup|session|compact|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'

@@ -168,10 +168,24 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->watch_nr = opts->watch_nr;
 }
 
-static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
+/* Those of the caller stand first, also before those that a state has. */
+static void add_notes(struct tare_fold *f, const struct tare_ledger_opts *opts)
 {
+	const char **kept = f->notes;
+	size_t nr = f->note_nr;
+
+	f->notes = NULL;
+	f->note_nr = f->note_cap = 0;
 	for (int i = 0; i < opts->note_nr; i++)
 		tare_fold_note(f, "%s", opts->notes[i]);
+	for (size_t i = 0; i < nr; i++)
+		tare_fold_note(f, "%s", kept[i]);
+	free(kept);
+}
+
+static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
+{
+	add_notes(f, opts);
 	tare_fold_look_ahead(f);
 	tare_parts_begin(f);
 }

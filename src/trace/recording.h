@@ -57,6 +57,34 @@ bool tare_recording_next_record(struct tare_recording *r, const struct tare_proc
 struct tare_log *tare_recording_log(const struct tare_process *process);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
 
+/*
+ * States of a fold that lie beside the segments, the older first: of all events up to a moment, as far as segments up to a
+ * number have them. None where several recordings are read as one.
+ */
+struct tare_recording_state {
+	uint32_t number;
+	int64_t until_ns;
+};
+size_t tare_recording_state_nr(const struct tare_recording *r);
+struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i);
+/* Its bytes are added to `out`. False: it is damaged or gone. */
+struct tare_str;
+bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out);
+/*
+ * From the next rewind on segments that have only what such a state knows are passed over, without reading them. NULL: all
+ * are read again.
+ */
+void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known);
+/* The segment that the last event was in; 0: in none. */
+uint32_t tare_recording_segment(const struct tare_recording *r);
+/* Up to here no record that is still to come changes which time a stamp is. INT64_MIN: that is not known. */
+int64_t tare_recording_settled_ns(const struct tare_recording *r);
+
+/* What a process names by an id; NULL: there is no such. */
+const struct tare_stack *tare_recording_stack(const struct tare_process *process, uint32_t id);
+const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
+							uint32_t id);
+
 /* Processes in the order of their first stamp, `tare` itself included (look at role). */
 int tare_recording_process_nr(const struct tare_recording *r);
 const struct tare_process *tare_recording_process(const struct tare_recording *r, int index);

@@ -214,7 +214,7 @@ static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
 					folder->path, spool);
 }
 
-/* The segments in a folder, and the logs in them. Without any nothing happens. */
+/* The segments in a folder, and the names of the logs in them, unless `logs` is NULL. Without any nothing happens. */
 static struct tare_store *open_store(struct tare_recording *r, const char *folder,
 				     struct names *logs)
 {
@@ -226,7 +226,7 @@ static struct tare_store *open_store(struct tare_recording *r, const char *folde
 		tare_recording_add_unread(r, &err);
 	for (size_t i = 0; store && i < store->fault_nr; i++)
 		tare_recording_add_note(r, "%s", store->faults[i]);
-	for (size_t i = 0; store && i < store->log_nr; i++)
+	for (size_t i = 0; store && logs && i < store->log_nr; i++)
 		add_name(logs, store->logs[i].part.name, strlen(store->logs[i].part.name));
 	return store;
 }
@@ -336,8 +336,12 @@ static void find_one_log(struct tare_recording *r, const char *path)
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path))
 			  : tare_xstrdup(".");
+	struct tare_rfolder *folder;
 
-	tare_recording_add_log(r, add_folder(r, dir), NULL, path);
+	r->is_one_log = true;
+	folder = add_folder(r, dir);
+	folder->store = open_store(r, dir, NULL);
+	tare_recording_add_log(r, folder, folder->store, path);
 	free(dir);
 }
 

@@ -119,6 +119,7 @@ struct tare_recording {
 	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
 	struct tare_log_reach reach;
+	bool is_one_log; /* of a folder that may have others */
 	bool is_open;
 	int64_t zero_ns;          /* time 0 on the monotonic clock of `zero_clock` … */
 	int64_t zero_realtime_ns; /* … and in ns since 1970; 0: not known */

@@ -87,11 +87,35 @@ static void take_kept(struct tare_samples *s, const struct tare_samples *from, s
 		put(s, TARE_SAMPLE_MOST, old, tare_sample_parts(from, place));
 }
 
+/* Nothing happened before the columns began, or they would have begun earlier: what they begin with held from `start` on. */
+static void hold_begin(struct tare_samples *s, const struct tare_samples *old)
+{
+	const struct tare_sample *least = tare_sample_at(old, TARE_SAMPLE_LEAST),
+				 *most = tare_sample_at(old, TARE_SAMPLE_MOST);
+	size_t first = most->t < least->t ? TARE_SAMPLE_MOST : TARE_SAMPLE_LEAST;
+	const struct tare_sample *begin = tare_sample_at(old, first);
+
+	if (s->start < old->start && begin->is_there && begin->t == old->start)
+		tare_samples_hold(s, old->start, begin->used, begin->live,
+				  tare_sample_parts(old, first));
+}
+
+static bool is_empty(const struct tare_samples *s)
+{
+	for (size_t i = 0; i < (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++)
+		if (tare_sample_at(s, i)->is_there)
+			return false;
+	return true;
+}
+
 void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
 {
 	struct tare_samples old = *s;
 
-	tare_samples_begin(s, start, end, old.until, old.part_nr);
+	tare_samples_begin(s, start, end, start, old.part_nr);
+	hold_begin(s, &old);
+	if (!is_empty(&old) && old.until > start)
+		s->until = old.until;
 	for (size_t i = 0; i < (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++)
 		take_kept(s, &old, i);
 	enter(s, column_of(s, s->until));

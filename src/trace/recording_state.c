@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* States of a fold beside the segments, and what a fold that goes on from one asks of a recording. */
+#include "trace/log_private.h"
+#include "trace/recording_private.h"
+
+#include "store/state_file.h"
+
+#include <stdlib.h>
+
+/* The segments of a recording that is read alone. */
+static const struct tare_store *store_of(const struct tare_recording *r)
+{
+	const struct tare_rfolder *folder = r->folder_nr == 1 ? r->folders[0] : NULL;
+
+	if (!folder || r->is_one_log)
+		return NULL;
+	if (folder->spool_store)
+		return folder->store ? NULL : folder->spool_store;
+	return folder->store;
+}
+
+size_t tare_recording_state_nr(const struct tare_recording *r)
+{
+	const struct tare_store *store = store_of(r);
+
+	return store ? store->state_nr : 0;
+}
+
+struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)
+{
+	const struct tare_manifest_state *s = &store_of(r)->states[i];
+
+	return (struct tare_recording_state){ s->number, s->until_ns };
+}
+
+bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out)
+{
+	const struct tare_store *store = store_of(r);
+	char *path = tare_manifest_state_path(store->folder, store->states[i].number);
+	struct tare_pack bytes = { 0 };
+	int rc = tare_state_read(path, store->states[i].number, store->states[i].until_ns, &bytes,
+				 NULL);
+
+	if (!rc)
+		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
+	tare_pack_free(&bytes);
+	free(path);
+	return !rc;
+}
+
+void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known)
+{
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		struct tare_rstream *s = r->streams[i];
+		struct tare_store_cursor *cursor = &s->log->cursor;
+
+		if (!s->log->stored)
+			continue;
+		cursor->known = known ? known->number : 0;
+		cursor->after =
+			known ? tare_recording_stamp(r, &s->process->public, known->until_ns + 1) -
+					1
+			      : 0;
+	}
+}
+
+uint32_t tare_recording_segment(const struct tare_recording *r)
+{
+	return r->heap_nr ? r->heap[0]->next.segment : 0;
+}
+
+int64_t tare_recording_settled_ns(const struct tare_recording *r)
+{
+	int64_t settled = INT64_MAX;
+
+	for (size_t i = 0; i < r->clock_nr; i++) {
+		const struct tare_clockmap *c = r->clocks[i];
+		int64_t ns;
+
+		if (c->clock == TARE_CLOCK_MONOTONIC_NS)
+			continue;
+		/* The last reading may be replaced by a later one, and what lies between it and the one before with it. */
+		if (c->pair_nr < 3)
+			return INT64_MIN;
+		ns = (int64_t)c->pairs[c->pair_nr - 3].monotonic_ns - r->zero_ns;
+		settled = ns < settled ? ns : settled;
+	}
+	return settled;
+}
+
+static const void *look_up(const struct tare_map *map, uint32_t id)
+{
+	uint64_t *slot = id ? tare_map_get(map, id) : NULL;
+
+	return slot ? (const void *)(uintptr_t)*slot : NULL;
+}
+
+const struct tare_stack *tare_recording_stack(const struct tare_process *process, uint32_t id)
+{
+	return look_up(&((const struct tare_rprocess *)process)->stacks, id);
+}
+
+const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process,
+							uint32_t id)
+{
+	return look_up(&((const struct tare_rprocess *)process)->line_stacks, id);
+}
