@@ -6,8 +6,8 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/write_file.h"
+#include "rollup/rollup.h"
 #include "session/control.h"
-#include "session/settled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,23 +85,18 @@ static int tell(const char *folder, const struct tare_compacted *done, struct ta
 	return rc;
 }
 
-static uint64_t below(void *settled, const char *log, bool has_ring)
-{
-	return tare_settled_below(settled, log, has_ring);
-}
-
 static int compact(const char *folder, const struct options *o, struct tare_compacted *done,
 		   struct tare_err *err)
 {
 	struct tare_compact_options options = { .keeps_raw = o->keep_raw, .is_forced = o->force };
+	struct tare_rolled_up rolled;
 	int rc;
 
-	if (o->running) {
-		options.below = below;
-		options.arg = tare_settled_new(folder);
-	}
-	rc = tare_compact(folder, &options, done, err);
-	tare_settled_free(options.arg);
+	if (!o->running)
+		return tare_compact(folder, &options, done, err);
+	rc = tare_rollup(folder, &(struct tare_rollup_options){ .keeps_raw = o->keep_raw }, &rolled,
+			 err);
+	*done = rolled.compacted;
 	return rc;
 }
 

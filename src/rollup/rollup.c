@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rollup/rollup.h"
+
+#include "rollup/state.h"
+#include "session/settled.h"
+
+#include <unistd.h>
+
+static uint64_t below(void *settled, const char *log, bool has_ring)
+{
+	return tare_settled_below(settled, log, has_ring);
+}
+
+int tare_rollup(const char *folder, const struct tare_rollup_options *options,
+		struct tare_rolled_up *out, struct tare_err *err)
+{
+	struct tare_compact_options o = { .keeps_raw = options->keeps_raw, .is_locked = true };
+	struct tare_settled *settled;
+	int lock, rc;
+
+	*out = (struct tare_rolled_up){ 0 };
+	rc = tare_compact_lock(folder, &lock, err);
+	if (rc)
+		return rc;
+	settled = tare_settled_new(folder);
+	o.below = below;
+	o.arg = settled;
+	rc = tare_compact(folder, &o, &out->compacted, err);
+	tare_settled_free(settled);
+	if (!rc)
+		rc = tare_rollup_state(folder, options, out, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
+}

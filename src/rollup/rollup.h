@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_ROLLUP_SEAL_H
+#define TARE_ROLLUP_SEAL_H
+
+#include "compact/compact.h"
+
+/*
+ * Makes small what a recording that is still written has so far: segments of the begins of its logs, and beside them now
+ * and then the state of the fold, so that a report reads one state and what came after it, however long the
+ * program has run. Each step leaves a recording that says the same, wherever it is interrupted.
+ */
+struct tare_rollup_options {
+	bool keeps_raw;
+	unsigned
+		state_share; /* a state has at most that part of the segments it speaks for: 10, a tenth; 0: as usual */
+};
+
+struct tare_rolled_up {
+	struct tare_compacted compacted;
+	bool has_state; /* a state was saved, … */
+	int64_t until_ns;
+	uint64_t state_bytes; /* … in so many */
+};
+
+int tare_rollup(const char *folder, const struct tare_rollup_options *options,
+		struct tare_rolled_up *out, struct tare_err *err);
+
+#endif

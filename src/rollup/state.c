@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rollup/state.h"
+
+#include "ledger/recording.h"
+#include "store/manifest.h"
+#include "store/state_file.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SHARE = 10 };
+
+#define MARGIN_NS                                                                                  \
+	1000000000 /* a call that lasts longer may contradict the state, which then is not used */
+
+static uint64_t size_of(char *path)
+{
+	struct stat st;
+	uint64_t size = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+
+	free(path);
+	return size;
+}
+
+/* Segments behind the newest state, and how many bytes they have. */
+struct fresh {
+	size_t count;
+	uint64_t bytes;
+};
+
+static struct fresh find_fresh(const struct tare_manifest *m, const char *folder)
+{
+	uint32_t known = m->state_nr ? m->states[m->state_nr - 1].number : 0;
+	struct fresh fresh = { 0 };
+
+	for (size_t i = 0; i < m->nr; i++) {
+		if (m->numbers[i] <= known)
+			continue;
+		fresh.count++;
+		fresh.bytes += size_of(tare_manifest_path(folder, m->numbers[i]));
+	}
+	return fresh;
+}
+
+/*
+ * How large a state is, is known when it is made. One that comes out too large is tried again when there are twice as many
+ * segments, so the work stays in proportion to what is recorded.
+ */
+static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
+			    const struct fresh *fresh, unsigned share)
+{
+	uint64_t last =
+		m->state_nr ? size_of(tare_manifest_state_path(folder,
+							       m->states[m->state_nr - 1].number))
+			    : 0;
+
+	return fresh->count && (fresh->count & (fresh->count - 1)) == 0 &&
+	       last * share <= fresh->bytes;
+}
+
+static int save(const char *folder, struct tare_manifest *m, const struct fresh *fresh,
+		int64_t until_ns, const struct tare_str *state, unsigned share,
+		struct tare_rolled_up *out, struct tare_err *err)
+{
+	uint32_t number = m->numbers[m->nr - 1];
+	char *path = tare_manifest_state_path(folder, number);
+	int rc = tare_state_write(path, number, until_ns, state->data, state->len,
+				  &out->state_bytes, err);
+
+	if (!rc && out->state_bytes * share > fresh->bytes) {
+		unlink(path);
+	} else if (!rc) {
+		tare_manifest_add_state(m, number, until_ns);
+		rc = tare_manifest_write(m, folder, err);
+		out->has_state = !rc;
+		out->until_ns = until_ns;
+	}
+	free(path);
+	return rc;
+}
+
+static int try(const char *folder, struct tare_manifest *m, const struct fresh *fresh,
+	       unsigned share, struct tare_rolled_up *out, struct tare_err *err)
+{
+	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
+	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
+	struct tare_recording *recording;
+	struct tare_str state = { 0 };
+	int rc = tare_recording_open_scope(&recording, folder, &reach, err);
+
+	if (rc)
+		return rc;
+	until = tare_recording_last_ns(recording) - MARGIN_NS;
+	if (until > tare_recording_settled_ns(recording))
+		until = tare_recording_settled_ns(recording);
+	if (until > newest) {
+		tare_ledger_save_recording(recording, until, &state);
+		rc = save(folder, m, fresh, until, &state, share, out, err);
+	}
+	tare_str_free(&state);
+	tare_recording_close(recording);
+	return rc;
+}
+
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
+		      struct tare_rolled_up *out, struct tare_err *err)
+{
+	struct tare_manifest m = { 0 };
+	unsigned share = o->state_share ? o->state_share : SHARE;
+	struct fresh fresh;
+	int rc = tare_manifest_read(&m, folder, err);
+
+	if (rc)
+		return rc == TARE_E_NOT_FOUND ? 0 : rc;
+	fresh = find_fresh(&m, folder);
+	if (!m.fault && is_worth_trying(&m, folder, &fresh, share))
+		rc = try(folder, &m, &fresh, share, out, err);
+	tare_manifest_free(&m);
+	return rc;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_ROLLUP_STATE_H
+#define TARE_ROLLUP_STATE_H
+
+#include "rollup/rollup.h"
+
+/* Saves the state of the fold as far as segments go, if enough has come since the last one. */
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
+		      struct tare_rolled_up *out, struct tare_err *err);
+
+#endif
