@@ -1,58 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/bound.h"
 
-#include "trace/format.h"
-
 #include <stdbool.h>
 #include <string.h>
 
-enum { SIZES_MAX = 24 }; /* in one kind of record */
-
-/* Where the sizes of each kind are; found the first time that a record of it comes. */
-static struct {
-	bool is_known;
-	int nr;
-	const struct tare_field *fields[SIZES_MAX];
-} kinds[TARE_KIND_NR];
-
-static bool is_size(const struct tare_field *field)
+/* Of each call below all but the value is a constant, so that of this only what a field needs is left. */
+static inline __attribute__((always_inline)) void bound(enum tare_field_role role, size_t size,
+							bool is_signed, void *field)
 {
-	return field->size == sizeof(int64_t) &&
-	       (field->role == TARE_FIELD_AMOUNT || field->role == TARE_FIELD_SIZE ||
-		field->role == TARE_FIELD_BYTES);
+	uint64_t value;
+
+	if (size != sizeof(value) ||
+	    (role != TARE_FIELD_AMOUNT && role != TARE_FIELD_SIZE && role != TARE_FIELD_BYTES))
+		return;
+	memcpy(&value, field, sizeof(value));
+	if (value <= (uint64_t)TARE_BOUND_BYTES || value == TARE_NOT_KNOWN)
+		return;
+	if (is_signed && (int64_t)value < 0)
+		value = (int64_t)value < -TARE_BOUND_BYTES ? (uint64_t)-TARE_BOUND_BYTES : value;
+	else
+		value = (uint64_t)TARE_BOUND_BYTES;
+	memcpy(field, &value, sizeof(value));
 }
 
-static void find_sizes(const struct tare_kind_info *info)
+void tare_bound_sizes(uint16_t kind, void *record)
 {
-	for (int i = 0; i < info->field_nr && kinds[info->kind].nr < SIZES_MAX; i++)
-		if (is_size(&info->fields[i]))
-			kinds[info->kind].fields[kinds[info->kind].nr++] = &info->fields[i];
-	kinds[info->kind].is_known = true;
-}
-
-static int64_t bounded(int64_t size)
-{
-	return size > TARE_BOUND_BYTES    ? TARE_BOUND_BYTES
-	       : size < -TARE_BOUND_BYTES ? -TARE_BOUND_BYTES
-					  : size;
-}
-
-void tare_bound_sizes(const struct tare_kind_info *info, void *rec)
-{
-	if (!kinds[info->kind].is_known)
-		find_sizes(info);
-	for (int i = 0; i < kinds[info->kind].nr; i++) {
-		const struct tare_field *field = kinds[info->kind].fields[i];
-		unsigned char *at = (unsigned char *)rec + field->offset;
-		uint64_t value;
-
-		memcpy(&value, at, sizeof(value));
-		if (value == TARE_NOT_KNOWN)
-			continue;
-		if (field->is_signed)
-			value = (uint64_t)bounded((int64_t)value);
-		else if (value > (uint64_t)TARE_BOUND_BYTES)
-			value = (uint64_t)TARE_BOUND_BYTES;
-		memcpy(at, &value, sizeof(value));
+	switch (kind) {
+#define TARE_FIELD_WORD(words)  TARE_FIELD_WORD
+#define TARE_FIELD_FLAGS(words) TARE_FIELD_FLAGS
+#define F(type, field, role)                                                                       \
+	bound(TARE_FIELD_##role, sizeof(type), (type)-1 < (type)1, &rec->field);
+#define TARE_RECORD(id, key, name, cls, fields, tail)                                              \
+	case TARE_KIND_##key: {                                                                    \
+		struct tare_rec_##name *rec = record;                                              \
+                                                                                                   \
+		(void)rec;                                                                         \
+		fields;                                                                            \
+		break;                                                                             \
+	}
+#include "trace/record.def"
+#undef TARE_RECORD
+#undef F
+#undef TARE_FIELD_FLAGS
+#undef TARE_FIELD_WORD
+	default:
+		break;
 	}
 }

@@ -11,6 +11,6 @@
  * Sizes in a record that are larger, as only a damaged file or a request that was refused has them, become
  * TARE_BOUND_BYTES, so that the books can be kept in int64_t. `rec` is a whole record of this kind; TARE_NOT_KNOWN stays.
  */
-void tare_bound_sizes(const struct tare_kind_info *info, void *rec);
+void tare_bound_sizes(uint16_t kind, void *rec);
 
 #endif

@@ -260,7 +260,7 @@ bool tare_recording_next(struct tare_recording *r, struct tare_event *e)
 	if (!s)
 		return false;
 	/* The memory is that of a reader of the log, which reads it from the file again if it needs it again. */
-	tare_bound_sizes(s->next.info, (void *)(uintptr_t)s->next.rec.head);
+	tare_bound_sizes(s->next.info->kind, (void *)(uintptr_t)s->next.rec.head);
 	/* Time never runs backwards for a consumer, and never past the end, whatever is damaged. */
 	if (s->next_ns > r->now_ns)
 		r->now_ns = s->next_ns < r->last_ns ? s->next_ns : r->last_ns;
