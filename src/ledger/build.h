@@ -86,11 +86,15 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
 			     int nr, struct tare_err *err);
 
-/* Events in the order of tare_recording_next(). They are read twice. */
+/*
+ * Events in the order of tare_recording_next(). They are read twice; the first time what follows outline(), which may be
+ * NULL, counts as tare_recording_outline() says.
+ */
 struct tare_ledger_source {
 	bool (*next)(void *arg, struct tare_event *e);
 	void (*rewind)(void *arg);
 	void *arg;
+	void (*outline)(void *arg);
 };
 
 struct tare_ledger_opts {

@@ -60,7 +60,9 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
 {
 	struct prefix prefix = { source, tare_fold_cut(source, until_ns) };
-	struct tare_ledger_source cut_source = { next_of_prefix, rewind_prefix, &prefix };
+	struct tare_ledger_source cut_source = { .next = next_of_prefix,
+						 .rewind = rewind_prefix,
+						 .arg = &prefix };
 	struct tare_fold f;
 	struct checkpoint c = { .f = &f, .cut = prefix.cut };
 

@@ -81,7 +81,9 @@ static void rewind_recording(void *arg)
 void tare_driver_time_of_recording(struct tare_recording *recording,
 				   const struct tare_time_opts *opts, struct tare_time_rows *out)
 {
-	const struct tare_ledger_source source = { next_of_recording, rewind_recording, recording };
+	const struct tare_ledger_source source = { .next = next_of_recording,
+						   .rewind = rewind_recording,
+						   .arg = recording };
 
 	tare_driver_time_build(&source, opts, out);
 }

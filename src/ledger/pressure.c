@@ -119,7 +119,9 @@ static void rewind_recording(void *arg)
 
 void tare_pressure_of_recording(struct tare_recording *recording, struct tare_pressure *out)
 {
-	const struct tare_ledger_source source = { next_of_recording, rewind_recording, recording };
+	const struct tare_ledger_source source = { .next = next_of_recording,
+						   .rewind = rewind_recording,
+						   .arg = recording };
 
 	tare_pressure_build(&source, out);
 }

@@ -31,6 +31,11 @@ static void rewind_to_start(void *arg)
 	tare_recording_rewind(arg);
 }
 
+static void outline(void *arg)
+{
+	tare_recording_outline(arg);
+}
+
 static bool next_behind(void *arg, struct tare_event *e)
 {
 	struct behind *b = arg;
@@ -60,6 +65,11 @@ static bool next_behind(void *arg, struct tare_event *e)
 static void rewind_behind(void *arg)
 {
 	tare_recording_rewind(((struct behind *)arg)->recording);
+}
+
+static void outline_behind(void *arg)
+{
+	tare_recording_outline(((struct behind *)arg)->recording);
 }
 
 /* ---- what a state names ---- */
@@ -178,7 +188,7 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 		   const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	struct behind b = { recording, tare_recording_state(recording, i), false };
-	struct tare_ledger_source source = { next_behind, rewind_behind, &b };
+	struct tare_ledger_source source = { next_behind, rewind_behind, &b, outline_behind };
 	struct tare_ledger_names names = names_of(recording);
 	struct loaded l;
 	bool is_done;
@@ -224,7 +234,9 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, recording };
+	struct tare_ledger_source source = {
+		.next = next, .rewind = rewind_to_start, .arg = recording, .outline = outline
+	};
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr), sizeof(*all));
@@ -250,7 +262,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 		      size_t from, int64_t until_ns, struct tare_str *out)
 {
 	struct behind b = { recording, tare_recording_state(recording, from), false };
-	struct tare_ledger_source source = { next_behind, rewind_behind, &b };
+	struct tare_ledger_source source = { next_behind, rewind_behind, &b, outline_behind };
 	struct tare_ledger_names names = names_of(recording);
 	struct loaded l;
 	bool is_saved;
@@ -269,7 +281,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 void tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
 				struct tare_str *out)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, recording };
+	struct tare_ledger_source source = { next, rewind_to_start, recording, outline };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
 	struct tare_ledger_names names = names_of(recording);
 	size_t begin;

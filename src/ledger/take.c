@@ -277,6 +277,8 @@ static void find_late(struct tare_fold *f)
 {
 	struct tare_event e;
 
+	if (f->source->outline)
+		f->source->outline(f->source->arg);
 	while (f->source->next(f->source->arg, &e))
 		if (!see_block(f, &e))
 			see_other(f, &e);

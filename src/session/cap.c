@@ -468,7 +468,7 @@ static int fold_until(struct cap *c, int64_t until_ns, const struct tare_file_he
 
 static int fold(struct cap *c, const struct tare_file_header *header, int64_t keep_ns)
 {
-	struct tare_ledger_source source = { source_next, source_rewind, NULL };
+	struct tare_ledger_source source = { .next = source_next, .rewind = source_rewind };
 	int64_t last, until;
 	int i, rc;
 

@@ -39,12 +39,18 @@ struct tare_record_block {
 };
 void tare_block_free(struct tare_record_block *b); /* b is empty afterwards */
 
+enum {
+	TARE_BLOCK_POSITIONS = 1, /* without it `position` and the seals are 0, which is quicker */
+	TARE_BLOCK_OUTLINE =
+		2, /* of tensors (TARE_KIND_TENSOR) only `device` counts, which is quicker still */
+};
+
 /*
- * Into `b`, whose former content is dropped. Without positions `position` and the seals are 0, which is quicker.
+ * Into `b`, whose former content is dropped. `wanted`: TARE_BLOCK_… together.
  * `data` has room for all fields that the layout of the kind has; those that the record lacks are 0. False:
  * damage; then the block has no records.
  */
 bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
-		       const void *bytes, size_t size, bool has_positions);
+		       const void *bytes, size_t size, int wanted);
 
 #endif

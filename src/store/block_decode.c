@@ -32,6 +32,7 @@ struct tare_block_memory {
 	size_t record_cap;
 	uint32_t *bytes; /* in the same order */
 	size_t byte_cap;
+	bool is_outline;
 	size_t sum; /* of the memory that the records take */
 };
 
@@ -149,7 +150,9 @@ static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, st
 		m->records[f->first + i] = at;
 		m->bytes[f->first + i] = (uint32_t)size;
 	}
-	return tare_form_decode(in, &m->fields, f->info, m->records + f->first, f->n);
+	return tare_form_decode(in, &m->fields, f->info, m->records + f->first, f->n,
+				m->is_outline && f->info->kind == TARE_KIND_TENSOR ? "device"
+										   : NULL);
 }
 
 /* Their fields are there, and say how long they are: now every record gets its own memory. */
@@ -310,7 +313,7 @@ static bool read_positions(struct tare_record_block *b, struct tare_unpack *in, 
 }
 
 bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *layouts,
-		       const void *bytes, size_t size, bool has_positions)
+		       const void *bytes, size_t size, int wanted)
 {
 	struct tare_unpack in = { bytes, (const uint8_t *)bytes + size, false }, positions;
 	struct tare_block_memory *m;
@@ -324,6 +327,7 @@ bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *l
 	m = b->memory;
 	m->layouts = layouts;
 	m->sum = 0;
+	m->is_outline = wanted & TARE_BLOCK_OUTLINE;
 	reserve(b, n);
 	if (!read_forms(b, &in, n) ||
 	    !tare_column_decode(&in, &m->fields.column, m->stamps, n, NULL))
@@ -334,7 +338,7 @@ bool tare_block_decode(struct tare_record_block *b, const struct tare_layouts *l
 		if (in.is_bad || !read_form(b, &in, &m->forms[i]))
 			return false;
 	put_together(b, n);
-	if (has_positions && !read_positions(b, &positions, n))
+	if (wanted & TARE_BLOCK_POSITIONS && !read_positions(b, &positions, n))
 		b->n = 0;
 	return b->n > 0;
 }

@@ -29,10 +29,11 @@ struct tare_form_scratch {
 void tare_form_scratch_free(struct tare_form_scratch *s);
 
 /*
- * Writes the fields of n records; each has room for all of info->fixed, and their heads are left as they are. False:
- * damage; the fields are anything then.
+ * Writes the fields of n records; each has room for all of info->fixed, and their heads are left as they are. With
+ * `only` that field has its value, others may be anything. False: damage; the fields are anything then.
  */
 bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *const *records, size_t n);
+		      const struct tare_kind_info *info, uint8_t *const *records, size_t n,
+		      const char *only);
 
 #endif

@@ -148,18 +148,39 @@ static bool decode_combined(struct decoder *d, uint64_t combined)
 	return true;
 }
 
+static void skip_field(struct decoder *d)
+{
+	tare_unpack_number(d->in);
+	tare_column_skip(d->in);
+}
+
+/* Those of the combined fields can be read alone, for no column that they need is among the others. */
+static bool is_combined(const struct tare_kind_info *info, uint64_t combined, const char *name)
+{
+	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++)
+		if (combined >> f & 1 && !strcmp(info->fields[f].name, name))
+			return true;
+	return false;
+}
+
 bool tare_form_decode(struct tare_unpack *in, struct tare_form_scratch *scratch,
-		      const struct tare_kind_info *info, uint8_t *const *records, size_t n)
+		      const struct tare_kind_info *info, uint8_t *const *records, size_t n,
+		      const char *only)
 {
 	struct decoder d = { in, scratch, info, records, n, -1 };
 	uint64_t combined = tare_unpack_number(in);
+	bool is_rest_needed = !only || !is_combined(info, combined, only);
 
 	scratch->values =
 		tare_array_reserve(scratch->values, &scratch->value_cap, n, sizeof(uint64_t));
 	if (!decode_combined(&d, combined))
 		in->is_bad = true;
 	for (int f = 0; f < info->field_nr && !in->is_bad; f++)
-		if ((f >= COMBINED_MAX || !(combined >> f & 1)) && !decode_field(&d, f))
+		if (f < COMBINED_MAX && combined >> f & 1)
+			continue;
+		else if (!is_rest_needed)
+			skip_field(&d);
+		else if (!decode_field(&d, f))
 			in->is_bad = true;
 	return !in->is_bad;
 }

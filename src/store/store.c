@@ -296,30 +296,39 @@ void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_posi
 {
 	c->is_events = is_events;
 	c->has_positions = has_positions;
+	c->is_outline = false;
 	c->next = c->at = c->block.n = 0;
 }
 
-const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
+const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c)
 {
 	const struct tare_stored_block *blocks = c->is_events ? c->log->events : c->log->tables;
 	size_t nr = c->is_events ? c->log->event_nr : c->log->table_nr;
 
-	while (c->at == c->block.n) {
-		const struct tare_stored_block *block;
+	while (c->next < nr) {
+		const struct tare_stored_block *block = &blocks[c->next++];
+		int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
+			     (c->is_outline ? TARE_BLOCK_OUTLINE : 0);
 
-		if (c->next == nr)
-			return NULL;
-		block = &blocks[c->next++];
-		c->at = c->block.n = 0;
 		c->segment = c->store->segments[block->segment].number;
 		if (c->is_events && c->segment <= c->known &&
 		    head_of(c->store, block)->last <= c->after)
 			continue;
-		if (!tare_segment_read(&c->store->segments[block->segment], block->entry,
-				       &c->bytes) ||
-		    !tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len,
-				       c->has_positions))
-			c->block.n = 0;
+		if (tare_segment_read(&c->store->segments[block->segment], block->entry,
+				      &c->bytes) &&
+		    tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted))
+			return &c->block;
+	}
+	c->block.n = 0;
+	return NULL;
+}
+
+const struct tare_block_record *tare_store_next(struct tare_store_cursor *c)
+{
+	if (c->at == c->block.n) {
+		if (!tare_store_next_block(c))
+			return NULL;
+		c->at = 0;
 	}
 	return &c->block.records[c->at++];
 }

@@ -73,6 +73,7 @@ struct tare_store_cursor {
 	uint32_t known;
 	uint64_t after;
 	uint32_t segment;   /* the number of that which the last record was in */
+	bool is_outline;    /* of blocks of tensors only `device` is told; a new begin ends that */
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_pack bytes;
@@ -81,6 +82,8 @@ struct tare_store_cursor {
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions);
 /* Good until the next call; NULL: no more. */
 const struct tare_block_record *tare_store_next(struct tare_store_cursor *c);
+/* All records of the next block at once. */
+const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c);
 void tare_store_cursor_free(struct tare_store_cursor *c);
 
 #endif

@@ -8,14 +8,12 @@
 /* Reading three clocks in a row takes up to a microsecond; closer pairs give no useful rate. */
 #define MIN_DISTANCE_NS 10000000u
 
-/* 36 years. A stamp beyond is damage; sums and differences of a few such times do not overflow. */
-#define FAR_NS 0x1p60
-
 void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monotonic_ns,
 		       uint64_t realtime_ns)
 {
-	if (ticks == 0 || monotonic_ns == 0 || ticks > (uint64_t)FAR_NS ||
-	    monotonic_ns > (uint64_t)FAR_NS || realtime_ns > 4 * (uint64_t)FAR_NS)
+	if (ticks == 0 || monotonic_ns == 0 || ticks > (uint64_t)TARE_CLOCK_FAR_NS ||
+	    monotonic_ns > (uint64_t)TARE_CLOCK_FAR_NS ||
+	    realtime_ns > 4 * (uint64_t)TARE_CLOCK_FAR_NS)
 		return;
 	map->pairs = tare_array_reserve(map->pairs, &map->pair_cap, map->pair_nr + 1,
 					sizeof(*map->pairs));
@@ -147,14 +145,11 @@ void tare_clockmap_settle(struct tare_clockmap *map)
 			i + 1 < n ? rate(&map->pairs[i], &map->pairs[i + 1]) : whole;
 }
 
-int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks)
+/* The last pair that is not behind it; the first, where all are. */
+static size_t pair_of(struct tare_clockmap *map, uint64_t ticks)
 {
-	const struct tare_clockmap_pair *pair;
-	double ns;
 	size_t i = map->last;
 
-	if (map->clock == TARE_CLOCK_MONOTONIC_NS || map->pair_nr == 0)
-		return ticks < (uint64_t)FAR_NS ? (int64_t)ticks : (int64_t)FAR_NS;
 	if (i >= map->pair_nr || map->pairs[i].ticks > ticks)
 		i = 0;
 	if (i + 1 < map->pair_nr && map->pairs[i + 1].ticks <= ticks) {
@@ -170,16 +165,32 @@ int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks)
 		}
 	}
 	map->last = i;
+	return i;
+}
+
+struct tare_clock_line tare_clockmap_line(struct tare_clockmap *map, uint64_t ticks)
+{
+	const struct tare_clockmap_pair *pair;
+	size_t i;
+
+	if (map->clock == TARE_CLOCK_MONOTONIC_NS || map->pair_nr == 0)
+		return (struct tare_clock_line){ .until = UINT64_MAX };
+	i = pair_of(map, ticks);
 	pair = &map->pairs[i];
-	if (ticks >= pair->ticks)
-		ns = (double)(ticks - pair->ticks) * pair->ns_per_tick;
-	else
-		ns = -(double)(pair->ticks - ticks) * pair->ns_per_tick;
-	if (ns > FAR_NS)
-		ns = FAR_NS;
-	else if (ns < -FAR_NS)
-		ns = -FAR_NS;
-	return (int64_t)pair->monotonic_ns + (int64_t)ns;
+	return (struct tare_clock_line){
+		.from = i ? pair->ticks : 0,
+		.until = i + 1 < map->pair_nr ? map->pairs[i + 1].ticks : UINT64_MAX,
+		.ticks = pair->ticks,
+		.ns = (int64_t)pair->monotonic_ns,
+		.ns_per_tick = pair->ns_per_tick,
+	};
+}
+
+int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks)
+{
+	struct tare_clock_line line = tare_clockmap_line(map, ticks);
+
+	return tare_clock_line_ns(&line, ticks);
 }
 
 void tare_clockmap_free(struct tare_clockmap *map)

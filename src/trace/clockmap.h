@@ -39,6 +39,38 @@ void tare_clockmap_add(struct tare_clockmap *map, uint64_t ticks, uint64_t monot
 void tare_clockmap_settle(struct tare_clockmap *map);
 
 int64_t tare_clockmap_ns(struct tare_clockmap *map, uint64_t ticks);
+
+/* 36 years. A stamp beyond is damage; sums and differences of a few such times do not overflow. */
+#define TARE_CLOCK_FAR_NS 0x1p60
+
+/* A piece of a map that is straight: ticks from `from` up to before `until`, which many in a row are in. */
+struct tare_clock_line {
+	uint64_t from, until;
+	uint64_t ticks; /* when it was `ns` */
+	int64_t ns;
+	double ns_per_tick; /* 0: ticks are ns */
+};
+struct tare_clock_line tare_clockmap_line(struct tare_clockmap *map, uint64_t ticks);
+
+/* pre: ticks are in the line. */
+static inline int64_t tare_clock_line_ns(const struct tare_clock_line *l, uint64_t ticks)
+{
+	double ns;
+
+	if (l->ns_per_tick == 0)
+		return ticks < (uint64_t)TARE_CLOCK_FAR_NS ? (int64_t)ticks
+							   : (int64_t)TARE_CLOCK_FAR_NS;
+	if (ticks >= l->ticks)
+		ns = (double)(ticks - l->ticks) * l->ns_per_tick;
+	else
+		ns = -(double)(l->ticks - ticks) * l->ns_per_tick;
+	if (ns > TARE_CLOCK_FAR_NS)
+		ns = TARE_CLOCK_FAR_NS;
+	else if (ns < -TARE_CLOCK_FAR_NS)
+		ns = -TARE_CLOCK_FAR_NS;
+	return l->ns + (int64_t)ns;
+}
+
 void tare_clockmap_free(struct tare_clockmap *map);
 
 #endif

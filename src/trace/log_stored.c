@@ -125,6 +125,22 @@ void tare_log_read_events(struct tare_log *log)
 		begin(log, false, true);
 }
 
+bool tare_log_has_blocks(const struct tare_log *log)
+{
+	return log->stored && !log->schema;
+}
+
+void tare_log_read_outline(struct tare_log *log)
+{
+	begin(log, false, true);
+	log->cursor.is_outline = true;
+}
+
+const struct tare_record_block *tare_log_next_block(struct tare_log *log)
+{
+	return tare_store_next_block(&log->cursor);
+}
+
 static enum tare_log_step next_hole(struct tare_log *log, struct tare_log_record *rec)
 {
 	const struct tare_log_hole *hole = &log->stored->part.holes[log->hole++];

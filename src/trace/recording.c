@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "store/store.h"
 #include "trace/recording_private.h"
+#include "trace/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +182,7 @@ void tare_recording_close(struct tare_recording *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->stream_nr; i++) {
-		tare_reorder_free(r->streams[i]->reorder);
+		tare_stream_free(r->streams[i]);
 		tare_log_close(r->streams[i]->log);
 		free(r->streams[i]->ranges);
 	}

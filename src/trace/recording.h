@@ -56,6 +56,12 @@ bool tare_recording_next_record(struct tare_recording *r, const struct tare_proc
 /* The log of a process, which the recording reads too: after reading it, rewind the recording. NULL: it has none. */
 struct tare_log *tare_recording_log(const struct tare_process *process);
 void tare_recording_rewind(struct tare_recording *r); /* the next event is the first again */
+/*
+ * The same, but what follows may be an outline: of blocks of tensors (TENSOR) between two other events only the first of the
+ * recording, and the last of each device and process; and of those nothing counts but when and where they were. It is what
+ * somebody needs who looks for everything else, and much quicker.
+ */
+void tare_recording_outline(struct tare_recording *r);
 
 /*
  * States of a fold that lie beside the segments, the older first: of all events up to a moment, as far as segments up to a

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "trace/bound.h"
+#include "trace/stream.h"
 
 #include <string.h>
 
@@ -37,12 +38,16 @@ static void sift_down(struct tare_recording *r, size_t i)
 	r->heap[i] = moved;
 }
 
-static bool advance(struct tare_recording *r, struct tare_rstream *s)
+/* The first of the heap has moved on. */
+static void settle_heap(struct tare_recording *r)
 {
-	s->has_next = tare_reorder_next(s->reorder, &s->next);
-	if (s->has_next)
-		s->next_ns = tare_recording_ns(r, s->process, s->next.rec.head->stamp);
-	return s->has_next;
+	r->others_ns = INT64_MAX;
+	if (!r->heap_nr)
+		return;
+	sift_down(r, 0);
+	for (size_t i = 1; i < r->heap_nr && i <= 2; i++)
+		if (r->others_ns > r->heap[i]->next_ns)
+			r->others_ns = r->heap[i]->next_ns;
 }
 
 static void start(struct tare_recording *r)
@@ -50,21 +55,33 @@ static void start(struct tare_recording *r)
 	if (!r->heap)
 		r->heap = tare_xcalloc(r->stream_nr, sizeof(struct tare_rstream *));
 	r->heap_nr = 0;
+	r->others_ns = INT64_MIN;
 	for (size_t i = 0; i < r->stream_nr; i++)
-		if (advance(r, r->streams[i]))
+		if (tare_stream_next(r, r->streams[i]))
 			r->heap[r->heap_nr++] = r->streams[i];
 	for (size_t i = r->heap_nr / 2; i-- > 0;)
 		sift_down(r, i);
+	settle_heap(r);
 	r->nothing.text = "";
 	r->is_started = true;
 	r->now_ns = INT64_MIN;
 }
 
-void tare_recording_rewind(struct tare_recording *r)
+static void rewind_streams(struct tare_recording *r, bool is_outline)
 {
 	for (size_t i = 0; i < r->stream_nr; i++)
-		tare_reorder_rewind(r->streams[i]->reorder);
+		tare_stream_rewind(r->streams[i], is_outline);
 	r->is_started = false;
+}
+
+void tare_recording_rewind(struct tare_recording *r)
+{
+	rewind_streams(r, false);
+}
+
+void tare_recording_outline(struct tare_recording *r)
+{
+	rewind_streams(r, true);
 }
 
 static const void *look_up(const struct tare_map *map, uint32_t id)
@@ -232,10 +249,12 @@ static struct tare_rstream *step(struct tare_recording *r)
 		start(r);
 	} else if (r->heap_nr > 0) {
 		/* Only now: what was given last lives in the memory that this overwrites. */
-		if (!advance(r, r->heap[0]))
+		if (!tare_stream_next(r, r->heap[0])) {
 			r->heap[0] = r->heap[--r->heap_nr];
-		if (r->heap_nr > 0)
-			sift_down(r, 0);
+			settle_heap(r);
+		} else if (r->heap[0]->next_ns >= r->others_ns) {
+			settle_heap(r);
+		}
 	}
 	return r->heap_nr ? r->heap[0] : NULL;
 }
@@ -249,6 +268,7 @@ bool tare_recording_next_record(struct tare_recording *r, const struct tare_proc
 		return false;
 	*process = &s->process->public;
 	*log = s->log;
+	tare_stream_complete(s);
 	*rec = s->next;
 	return true;
 }

@@ -37,6 +37,10 @@ struct tare_rstream {
 	uint64_t fold_position; /* of the FOLD that heads it, else 0 */
 	struct tare_lag lag;
 	struct tare_reorder *reorder;
+	bool has_blocks; /* it is read by blocks of segments (stream.c), and what follows is of the one that is read */
+	bool is_outline, is_begun; /* begun: a block of a tensor was given */
+	struct tare_ready *ready;
+	size_t ready_at, ready_nr, ready_cap;
 	struct tare_log_record next; /* if has_next */
 	bool has_next;
 	int64_t next_ns;
@@ -129,6 +133,7 @@ struct tare_recording {
 	/* trace/recording_next.c: the streams that have a next record, a heap; the first one's was given. */
 	struct tare_rstream **heap;
 	size_t heap_nr;
+	int64_t others_ns; /* when the next record of the others is due; until then the first one needs no comparing */
 	bool is_started;
 	int64_t now_ns;
 	struct tare_event nothing; /* what every event begins as: a copy is quicker than zeros */

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "trace/log.h"
+#include "trace/stream.h"
 
 #include <stdlib.h>
 
@@ -325,7 +326,7 @@ void tare_recording_settle(struct tare_recording *r)
 		struct tare_rstream *s = r->streams[i];
 
 		leave_out_folded(s);
-		s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
+		tare_stream_open(s);
 	}
 }
 

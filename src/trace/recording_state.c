@@ -66,7 +66,11 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
 
 uint32_t tare_recording_segment(const struct tare_recording *r)
 {
-	return r->heap_nr ? r->heap[0]->next.segment : 0;
+	const struct tare_rstream *s = r->heap_nr ? r->heap[0] : NULL;
+
+	if (!s)
+		return 0;
+	return s->has_blocks ? s->log->cursor.segment : s->next.segment;
 }
 
 int64_t tare_recording_settled_ns(const struct tare_recording *r)

@@ -85,7 +85,9 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	struct tare_course course;
 	struct tare_ledger_opts opts = { .course = is_course ? &course : NULL };
 	struct stream s = { .count = count, .live = live, .threads = threads };
-	struct tare_ledger_source source = { next_full, rewind_to_start, &s };
+	struct tare_ledger_source source = { .next = next_full,
+					     .rewind = rewind_to_start,
+					     .arg = &s };
 	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
 	struct tare_event e;
 	struct tare_ledger ledger;

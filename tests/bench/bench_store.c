@@ -77,7 +77,7 @@ static void decode(const struct blocks *b, struct tare_record_block *block)
 {
 	for (size_t i = 0; i < b->nr; i++)
 		if (!tare_block_decode(block, &layouts, b->bytes.data + b->at[i],
-				       b->at[i + 1] - b->at[i], false))
+				       b->at[i + 1] - b->at[i], 0))
 			exit(1);
 }
 

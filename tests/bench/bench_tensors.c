@@ -126,7 +126,7 @@ static int64_t live_of(const struct tare_ledger *l)
 static void measure(uint64_t count, uint64_t live)
 {
 	struct stream *s = tare_xcalloc(1, sizeof(*s));
-	struct tare_ledger_source source = { next, rewind_to_start, s };
+	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = s };
 	struct tare_instant at = { .mark = TARE_MARK_END, .text = "end" };
 	struct tare_event e;
 	struct tare_ledger ledger;

@@ -128,7 +128,8 @@ static void check_comes_back(const uint8_t *bytes, size_t size)
 	if (n == 0)
 		return;
 	tare_block_encode(&pack, &layouts, records, n);
-	if (!tare_block_decode(&block, &layouts, pack.data, pack.len, true) || block.n != n)
+	if (!tare_block_decode(&block, &layouts, pack.data, pack.len, TARE_BLOCK_POSITIONS) ||
+	    block.n != n)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		if (block.records[i].position != records[i].position ||

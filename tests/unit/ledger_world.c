@@ -544,7 +544,7 @@ int world_device_nr(const struct world *w)
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = w };
 	struct tare_instant instants[16];
 
 	for (int i = 0; i < at_nr; i++)
@@ -633,7 +633,7 @@ static void drop(void *arg, const struct tare_event *e)
 
 int64_t world_cut(struct world *w, int64_t until)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = w };
 
 	link_up(w);
 	rewind_to_start(w);
@@ -644,7 +644,7 @@ int64_t world_cut(struct world *w, int64_t until)
 static void build_both(struct checkpoint *c, const struct tare_instant *instants, int nr,
 		       struct tare_ledger *out)
 {
-	struct tare_ledger_source both = { next_of_both, rewind_both, c };
+	struct tare_ledger_source both = { .next = next_of_both, .rewind = rewind_both, .arg = c };
 
 	for (int p = 0; p < c->w->process_nr; p++)
 		c->w->processes[p]->fold_ns = c->cut;
@@ -656,7 +656,7 @@ static void build_both(struct checkpoint *c, const struct tare_instant *instants
 
 struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = w };
 	struct checkpoint c = { .w = w };
 	struct tare_instant instant;
 	struct tare_ledger l;
@@ -674,7 +674,7 @@ struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const cha
 
 void world_check_checkpoints(struct world *w, int cuts)
 {
-	struct tare_ledger_source source = { next, rewind_to_start, w };
+	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = w };
 	const char *at[] = { "peak", "end", "peak:tensors", "peak:host" };
 	enum { END = 1, AT_NR = sizeof(at) / sizeof(at[0]) };
 	struct tare_ledger whole[AT_NR], parts[AT_NR];

@@ -163,7 +163,9 @@ static void save(struct world *w, const struct tare_ledger_names *names, const s
 		 int64_t until, struct saved *out)
 {
 	struct rest rest = { w, 0, from ? from->state.until_ns : INT64_MIN, INT64_MAX };
-	struct tare_ledger_source source = { next_of_rest, rewind_rest, &rest };
+	struct tare_ledger_source source = { .next = next_of_rest,
+					     .rewind = rewind_rest,
+					     .arg = &rest };
 
 	*out = (struct saved){ 0 };
 	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until,
@@ -176,7 +178,9 @@ static void check_from(struct world *w, const struct tare_ledger_names *names,
 		       const struct saved *from, const struct tare_ledger *whole)
 {
 	struct rest rest = { w, 0, from->state.until_ns, INT64_MAX };
-	struct tare_ledger_source source = { next_of_rest, rewind_rest, &rest };
+	struct tare_ledger_source source = { .next = next_of_rest,
+					     .rewind = rewind_rest,
+					     .arg = &rest };
 	struct tare_instant instants[AT_NR];
 	struct tare_ledger parts[AT_NR];
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_TRACE_STREAM_H
+#define TARE_TRACE_STREAM_H
+
+#include "trace/recording_private.h"
+
+/* The records of one stream that belong in the order of time, in that order, each with its time. */
+void tare_stream_open(struct tare_rstream *s); /* after its ranges are known */
+void tare_stream_free(struct tare_rstream *s);
+/* The next record is the first again; `is_outline`: tare_recording_outline(). */
+void tare_stream_rewind(struct tare_rstream *s, bool is_outline);
+
+/* Sets has_next, and next_ns, next.info, next.rec and the tail of `next`. Good until the next call. */
+bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s);
+/* All of s->next. */
+void tare_stream_complete(struct tare_rstream *s);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is read of a recording by somebody who looks for everything but blocks of tensors. */
+#include "compact/compact.h"
+
+#include "base/array.h"
+#include "make_log.h"
+#include "test.h"
+#include "trace/recording.h"
+
+#include <stdlib.h>
+
+enum { PLACES = 8 }; /* processes by devices */
+
+/* An event as far as an outline tells it, and the last block before it on each device of each process. */
+struct seen {
+	int64_t at_ns;
+	int kind, process;
+	int64_t last[PLACES];
+};
+
+struct list {
+	struct seen *items;
+	size_t count, cap;
+	size_t blocks; /* how many were given */
+	int64_t first; /* when the first block was; -1: there is none */
+};
+
+static struct make_log a, b; /* logs of two programs */
+static uint64_t state;
+
+static uint64_t number(uint64_t limit)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (state >> 33) % limit;
+}
+
+static void add_block(struct make_log *m)
+{
+	MAKE(m, tensor, TENSOR, .block = 0x7f0000000000 + number(100) * 512,
+	     .bytes = (int64_t)number(2) * 1024, .tid = 10 + (uint32_t)number(2),
+	     .device = (int16_t)(number(10) ? 0 : (int)number(4) - 1), .python = 0);
+}
+
+static void add_any(struct make_log *m, uint64_t often)
+{
+	m->stamp += number(3);
+	if (number(often))
+		add_block(m);
+	else if (number(2))
+		MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW,
+		     .class = TARE_CLASS_DEVICE, .handle = number(1 << 20), .asked = 512);
+	else
+		MAKE(m, phase, PHASE, .tid = 10, .what = TARE_PHASE_MARK);
+}
+
+static void make(uint64_t seed, uint64_t often, int records)
+{
+	struct make_log *both[] = { &a, &b };
+
+	state = seed;
+	for (uint32_t i = 0; i < 2; i++) {
+		make_log_init(both[i], 431 + i, 0);
+		for (int d = 0; d < 2; d++)
+			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
+				  .uuid_high = 2 + (uint64_t)d);
+	}
+	for (int i = 0; i < records; i++)
+		add_any(both[number(10) == 0], often);
+	make_log_write(&a, make_path(make_dir(), "431-0.events"), SIZE_MAX);
+	make_log_write(&b, make_path(make_dir(), "432-0.events"), SIZE_MAX);
+	make_log_free(&a);
+	make_log_free(&b);
+}
+
+static void compact(void)
+{
+	struct tare_compact_options o = { .is_forced = true };
+	struct tare_compacted done;
+
+	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+}
+
+static void take(struct list *l, struct seen *now, const struct tare_event *e)
+{
+	int place = e->process->index * 4 + (e->device ? e->device->index + 1 : 0);
+
+	if (e->kind == TARE_KIND_TENSOR) {
+		CHECK(place < PLACES);
+		now->last[place] = e->at_ns;
+		l->first = l->blocks++ ? l->first : e->at_ns;
+		return;
+	}
+	now->at_ns = e->at_ns;
+	now->kind = (int)e->kind;
+	now->process = e->process->index;
+	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
+	l->items[l->count++] = *now;
+}
+
+static struct list read_all(struct tare_recording *r)
+{
+	struct list l = { .first = -1 };
+	struct seen now = { 0 };
+	struct tare_event e;
+
+	while (tare_recording_next(r, &e))
+		take(&l, &now, &e);
+	now.kind = -1; /* the end */
+	l.items = tare_array_reserve(l.items, &l.cap, l.count + 1, sizeof(*l.items));
+	l.items[l.count++] = now;
+	return l;
+}
+
+/* How many blocks all have, and how many the outline. */
+static struct list check_same(size_t *all_blocks)
+{
+	struct tare_recording *r;
+	struct list all, outline, again;
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	all = read_all(r);
+	tare_recording_outline(r);
+	outline = read_all(r);
+	tare_recording_rewind(r);
+	again = read_all(r);
+	CHECK_INT(outline.count, all.count);
+	CHECK(!memcmp(outline.items, all.items, all.count * sizeof(*all.items)));
+	CHECK_INT(outline.first, all.first);
+	CHECK_INT(again.count, all.count);
+	CHECK_INT(again.blocks, all.blocks);
+	*all_blocks = all.blocks;
+	tare_recording_close(r);
+	free(all.items);
+	free(again.items);
+	return outline;
+}
+
+static void check_outline(uint64_t seed, uint64_t often)
+{
+	size_t all, in_logs;
+	struct list outline;
+
+	make(seed, often, 40000);
+	free(check_same(&in_logs).items);
+	compact();
+	outline = check_same(&all);
+	CHECK_INT(all, in_logs);
+	CHECK(outline.blocks < all);
+	free(outline.items);
+}
+
+TEST(an_outline_has_the_last_block_before_each_other_event)
+{
+	check_outline(1, 4);
+}
+
+TEST(an_outline_of_almost_only_blocks_does_too)
+{
+	check_outline(2, 3000);
+}
