@@ -51,8 +51,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d->reads);
 	free(d->peers);
 	free(d->blocks);
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		free(d->kept_blocks[m].items);
+	free(d->kept_blocks.items);
 	for (int m = 0; m < TARE_MARK_NR; m++)
 		free(d->kept_segments[m].items);
 	free(d);
@@ -75,8 +74,7 @@ void tare_fold_end(struct tare_fold *f)
 		free(f->grave_items[i].ops.items);
 	}
 	free(f->groups);
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		free(f->host.kept[m].items);
+	free(f->host.kept.items);
 	free(f->host.queue);
 	tare_samples_free(&f->host.samples);
 	free(f->host.kinds.change);

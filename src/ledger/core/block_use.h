@@ -39,7 +39,7 @@ struct tare_use {
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
 	bool is_watched;    /* for instants that are not marks, see category.c */
 	uint32_t lived_backwards, lived_forwards;
-	uint64_t serial;
+	uint64_t serial; /* tare_fold.block_serial when it was handed out */
 };
 
 /* A backward pass that left blocks. */

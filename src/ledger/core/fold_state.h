@@ -251,9 +251,8 @@ struct tare_live_block {
 	int64_t born_ns; /* -1: before what a checkpoint folded */
 	int process;     /* -1: a free slot */
 	uint32_t site, tid;
-	uint16_t flags;              /* enum tare_tensor_flag */
-	uint32_t mark[TARE_MARK_NR]; /* of its device, when it was handed out */
-	int bucket;                  /* it is booked in; -1: none */
+	uint16_t flags; /* enum tare_tensor_flag */
+	int bucket;     /* it is booked in; -1: none */
 	struct tare_use use;
 	int64_t booked; /* what of it is: all but what lies in trials, or outside of segments */
 };
@@ -266,11 +265,20 @@ struct tare_blocks { /* of one process on one device */
 	size_t free; /* 1 + the first free slot, 0: none */
 };
 
-/* Blocks that were live at a mark, and are not any more. Of an older mark: none of them counts. */
+/* A block that is not live any more. */
+struct tare_kept_block {
+	struct tare_live_block block;
+	uint64_t gone; /* tare_fold.block_serial when it went */
+};
+
+/*
+ * Blocks that were live at a mark of a device, or of the CPU, and are not any more; and some that marks which have
+ * moved on do not need any more.
+ */
 struct tare_kept_blocks {
-	struct tare_live_block *items;
+	struct tare_kept_block *items;
 	size_t count, cap;
-	uint32_t mark;
+	uint64_t at[TARE_MARK_NR]; /* tare_fold.block_serial at each mark; 0: it was not yet */
 };
 
 struct tare_block_list {
@@ -518,7 +526,7 @@ struct tare_device_fold {
 	/* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
 	struct tare_block *blocks;
 	size_t block_nr, block_cap;
-	struct tare_kept_blocks kept_blocks[TARE_MARK_NR];
+	struct tare_kept_blocks kept_blocks;
 	struct tare_kept_segments kept_segments[TARE_MARK_NR];
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
@@ -587,13 +595,14 @@ struct tare_fold {
 		*groups; /* rows of graphs: what is taken while one is captured is theirs */
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
+	uint64_t block_serial; /* of the last block that was handed out or taken back */
 	uint32_t host_mark_nr[TARE_MARK_NR];
 	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
 		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
 		bool is_told[TARE_MARK_NR];   /* as of a device */
 		int64_t mark_ns[TARE_MARK_NR];
-		struct tare_kept_blocks kept[TARE_MARK_NR];
+		struct tare_kept_blocks kept;
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
 		size_t queue_at, queue_nr, queue_cap;
 		int timed_next; /* timed instants before it have their tensors */

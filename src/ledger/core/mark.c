@@ -24,6 +24,7 @@ bool tare_mark_is_peak(enum tare_mark m)
 void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
 {
 	d->mark_nr[m]++;
+	d->kept_blocks.at[m] = f->block_serial;
 	if (t > f->told_ns)
 		d->is_told[m] = false;
 	d->mark_used[m] = d->used;

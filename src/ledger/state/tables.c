@@ -180,15 +180,22 @@ static SHAPE(tare_use);
 #define SELF struct tare_live_block
 static const struct tare_shape_field fields_tare_live_block[] = {
 	TARE_INT(address), TARE_INT(bytes), TARE_INT(born_ns), TARE_INT(process), TARE_INT(site), TARE_INT(tid),
-	TARE_INT(flags), TARE_INT_ARRAY(mark), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
+	TARE_INT(flags), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
 	TARE_INT(booked),
 	TARE_FIELDS_END };
 static SHAPE(tare_live_block);
 #undef SELF
 
+#define SELF struct tare_kept_block
+static const struct tare_shape_field fields_tare_kept_block[] = {
+	TARE_STRUCT(block, tare_shape_tare_live_block), TARE_INT(gone),
+	TARE_FIELDS_END };
+static SHAPE(tare_kept_block);
+#undef SELF
+
 #define SELF struct tare_kept_blocks
 static const struct tare_shape_field fields_tare_kept_blocks[] = {
-	TARE_LIST(items, tare_shape_tare_live_block, count, cap), TARE_INT(mark),
+	TARE_LIST(items, tare_shape_tare_kept_block, count, cap), TARE_INT_ARRAY(at),
 	TARE_FIELDS_END };
 static SHAPE(tare_kept_blocks);
 #undef SELF
@@ -622,7 +629,7 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_peer_read, read_nr, read_cap),
 	TARE_LIST(peers, tare_shape_tare_peer_now, peer_nr, peer_cap), TARE_INT(live),
 	TARE_LIST(blocks, tare_shape_tare_block, block_nr, block_cap),
-	TARE_STRUCT_ARRAY(kept_blocks, tare_shape_tare_kept_blocks),
+	TARE_STRUCT(kept_blocks, tare_shape_tare_kept_blocks),
 	TARE_STRUCT_ARRAY(kept_segments, tare_shape_tare_kept_segments),
 	TARE_INT(is_level_known), TARE_INT(level),
 	TARE_INT(quiet_open), TARE_INT(quiet_sum), TARE_INT(inside_sum), TARE_INT(is_pid_mismatch),
@@ -738,7 +745,7 @@ static SHAPE(tare_oom_part);
 
 #define SELF struct tare_tensors_part
 static const struct tare_shape_field fields_tare_tensors_part[] = {
-	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_INT(block_serials), TARE_LEFT(watched),
+	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched),
 	TARE_LIST(pool_witnesses, tare_shape_tare_pool_witness_fold, pool_witness_nr, pool_witness_cap),
 	TARE_LIST(told, tare_shape_tare_told, told_nr, told_cap), TARE_INT(otherwise),
 	TARE_FIELDS_END };
@@ -785,7 +792,7 @@ static SHAPE(tare_capture_group);
 #define SELF struct tare_host_fold
 static const struct tare_shape_field fields_tare_host_fold[] = {
 	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(is_told),
-	TARE_INT_ARRAY(mark_ns), TARE_STRUCT_ARRAY(kept, tare_shape_tare_kept_blocks),
+	TARE_INT_ARRAY(mark_ns), TARE_STRUCT(kept, tare_shape_tare_kept_blocks),
 	TARE_LIST(queue, tare_shape_tare_block, queue_nr, queue_cap), TARE_INT(queue_at),
 	TARE_LEFT(timed_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
 	TARE_INT_ARRAY(parts), TARE_INT(part_nr),
@@ -814,7 +821,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(graves),
 	TARE_LIST(grave_items, tare_shape_tare_grave, grave_nr, grave_cap),
 	TARE_LIST(groups, tare_shape_tare_capture_group, group_nr, group_cap), TARE_INT(group_pool_nr),
-	TARE_INT_ARRAY(host_mark_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
+	TARE_INT(block_serial), TARE_INT_ARRAY(host_mark_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
 	TARE_INT(last_ns), TARE_INT(seen_ns), TARE_INT(first_ns), TARE_INT(known_ns), TARE_INT(opened_gpu),
 	TARE_INT(is_paused), TARE_INT(pause_nr), TARE_LIST(large, tare_shape_tare_large, large_nr, large_cap),

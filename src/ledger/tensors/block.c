@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Live blocks of PyTorch's allocators, and those that were live at a mark. A block that goes is kept for
- * every mark at which it was there, so no mark keeps more than was live then.
+ * Live blocks of PyTorch's allocators, and those that were live at a mark. A block that goes is kept, once, if it was
+ * there at a mark; so what is kept is not much more than was live at all marks together.
  */
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CACHE_LINE = 64 };
 
@@ -39,8 +38,7 @@ static size_t take_slot(struct tare_blocks *b)
 	return b->count++;
 }
 
-struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
-					const uint32_t mark_nr[TARE_MARK_NR])
+struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said)
 {
 	struct tare_live_block *block;
 	bool is_new;
@@ -58,23 +56,49 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 					   .tid = said->tid,
 					   .flags = said->flags,
 					   .bucket = -1 };
-	memcpy(block->mark, mark_nr, sizeof(block->mark));
 	return block;
 }
 
-static void keep(struct tare_kept_blocks *k, uint32_t mark, const struct tare_live_block *block)
+static bool is_needed(const struct tare_kept_blocks *kept, const struct tare_kept_block *k)
 {
-	if (k->mark != mark)
-		k->count = 0;
-	k->mark = mark;
-	k->items = tare_array_reserve(k->items, &k->cap, k->count + 1, sizeof(*k->items));
-	k->items[k->count++] = *block;
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (tare_block_is_kept(k, kept, (enum tare_mark)m))
+			return true;
+	return false;
+}
+
+/* Without those of marks that have moved on; half of the room is free then, so this is not done often. */
+static void make_room(struct tare_kept_blocks *kept)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < kept->count; i++)
+		if (is_needed(kept, &kept->items[i]))
+			kept->items[n++] = kept->items[i];
+	kept->count = n;
+	if (n >= kept->cap / 2)
+		kept->items = tare_array_reserve(kept->items, &kept->cap, kept->cap + 1,
+						 sizeof(*kept->items));
+}
+
+static void keep(struct tare_kept_blocks *kept, const struct tare_live_block *block, uint64_t gone)
+{
+	if (kept->count == kept->cap)
+		make_room(kept);
+	kept->items[kept->count++] = (struct tare_kept_block){ *block, gone };
+}
+
+static bool is_at_any(const struct tare_kept_blocks *kept, const struct tare_live_block *block)
+{
+	for (int m = 0; m < TARE_MARK_NR; m++)
+		if (tare_block_was_live(block, kept, (enum tare_mark)m))
+			return true;
+	return false;
 }
 
 struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
-					   struct tare_taking by,
-					   const uint32_t mark_nr[TARE_MARK_NR],
-					   struct tare_kept_blocks kept[TARE_MARK_NR])
+					   struct tare_taking by, uint64_t *serial,
+					   struct tare_kept_blocks *kept)
 {
 	struct tare_live_block *block;
 	uint64_t i;
@@ -83,11 +107,9 @@ struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t addre
 		return NULL;
 	block = &b->items[i];
 	tare_work_end(&b->work, block, by);
-	if (!memcmp(block->mark, mark_nr, sizeof(block->mark)))
-		return block;
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (block->mark[m] != mark_nr[m])
-			keep(&kept[m], mark_nr[m], block);
+	++*serial;
+	if (is_at_any(kept, block))
+		keep(kept, block, *serial);
 	return block;
 }
 
@@ -113,38 +135,39 @@ static void show(struct tare_block_list *list, const struct tare_live_block *blo
 }
 
 static void show_live(struct tare_block_list *list, const struct tare_blocks *b, enum tare_mark m,
-		      uint32_t mark)
+		      const struct tare_kept_blocks *kept)
 {
 	for (size_t i = 0; i < b->count; i++)
-		if (b->items[i].process >= 0 && (m == TARE_MARK_NOW || b->items[i].mark[m] != mark))
+		if (b->items[i].process >= 0 && tare_block_was_live(&b->items[i], kept, m))
 			show(list, &b->items[i]);
+}
+
+/* process -1: of all */
+static void show_kept(struct tare_block_list *list, const struct tare_kept_blocks *kept,
+		      enum tare_mark m, int process)
+{
+	for (size_t i = 0; m != TARE_MARK_NOW && i < kept->count; i++)
+		if (tare_block_is_kept(&kept->items[i], kept, m) &&
+		    (process < 0 || kept->items[i].block.process == process))
+			show(list, &kept->items[i].block);
 }
 
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			 enum tare_mark m, struct tare_block_list *out)
 {
-	uint32_t mark = m == TARE_MARK_NOW ? 0 : d->mark_nr[m];
-
 	*out = (struct tare_block_list){ 0 };
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
 		    f->processes[i]->places[d->index])
-			show_live(out, &f->processes[i]->places[d->index]->blocks, m, mark);
-	for (size_t i = 0;
-	     m != TARE_MARK_NOW && d->kept_blocks[m].mark == mark && i < d->kept_blocks[m].count;
-	     i++)
-		show(out, &d->kept_blocks[m].items[i]);
+			show_live(out, &f->processes[i]->places[d->index]->blocks, m,
+				  &d->kept_blocks);
+	show_kept(out, &d->kept_blocks, m, -1);
 }
 
 void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
 			      struct tare_block_list *out)
 {
-	uint32_t mark = m == TARE_MARK_NOW ? 0 : f->host_mark_nr[m];
-	const struct tare_kept_blocks *kept = m == TARE_MARK_NOW ? NULL : &f->host.kept[m];
-
 	*out = (struct tare_block_list){ 0 };
-	show_live(out, &f->processes[process]->host_blocks, m, mark);
-	for (size_t i = 0; kept && kept->mark == mark && i < kept->count; i++)
-		if (kept->items[i].process == process)
-			show(out, &kept->items[i]);
+	show_live(out, &f->processes[process]->host_blocks, m, &f->host.kept);
+	show_kept(out, &f->host.kept, m, process);
 }

@@ -33,19 +33,20 @@ static void add_block(struct parts *p, const struct tare_live_block *b)
 /* As they were at the mark: those that still live, and those that went since. */
 static void add_blocks(const struct tare_fold *f, enum tare_mark m, struct parts *out)
 {
+	const struct tare_kept_blocks *kept = &f->host.kept;
+
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_blocks *blocks =
 			f->processes[i] ? &f->processes[i]->host_blocks : NULL;
 
 		for (size_t k = 0; blocks && k < blocks->count; k++)
 			if (blocks->items[k].process >= 0 &&
-			    (m == TARE_MARK_NOW || blocks->items[k].mark[m] != f->host_mark_nr[m]))
+			    tare_block_was_live(&blocks->items[k], kept, m))
 				add_block(out, &blocks->items[k]);
 	}
-	if (m == TARE_MARK_NOW || f->host.kept[m].mark != f->host_mark_nr[m])
-		return;
-	for (size_t i = 0; i < f->host.kept[m].count; i++)
-		add_block(out, &f->host.kept[m].items[i]);
+	for (size_t i = 0; i < kept->count; i++)
+		if (tare_block_is_kept(&kept->items[i], kept, m))
+			add_block(out, &kept->items[i].block);
 }
 
 static int by_place(const void *a, const void *b)

@@ -7,9 +7,15 @@
 
 #include "base/array.h"
 
-static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
+static void mark_now(struct tare_fold *f, enum tare_mark m)
 {
 	f->host_mark_nr[m]++;
+	f->host.kept.at[m] = f->block_serial;
+}
+
+static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
+{
+	mark_now(f, m);
 	if (t > f->told_ns)
 		f->host.is_told[m] = false;
 	f->host.is_marked[m] = true;
@@ -45,7 +51,7 @@ void tare_host_mark_end(struct tare_fold *f, int64_t t)
 void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t)
 {
 	if (m != TARE_MARK_END || !f->host.is_marked[m])
-		f->host_mark_nr[m]++;
+		mark_now(f, m);
 	if (t > f->told_ns)
 		f->host.is_told[m] = false;
 }
@@ -83,7 +89,7 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_process_fold *p, uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
-		tare_blocks_remove(&p->host_blocks, address, by, f->host_mark_nr, f->host.kept);
+		tare_blocks_remove(&p->host_blocks, address, by, &f->block_serial, &f->host.kept);
 
 	if (!block)
 		return;
@@ -96,7 +102,7 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
 					struct tare_process_fold *p, const struct tare_block *b)
 {
-	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b, f->host_mark_nr);
+	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
 	bool is_folded = b->born_ns < 0;
 
 	if (!is_folded && !p->is_torn_down)

@@ -71,7 +71,7 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_taking by)
 {
 	struct tare_live_block *block =
-		tare_blocks_remove(&p->blocks, address, by, d->mark_nr, d->kept_blocks);
+		tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
 
 	if (!block)
 		return;
@@ -139,10 +139,10 @@ static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struc
 		take_back(tensors, f, d, p, b->address, unseen);
 		return NULL;
 	}
-	block = tare_blocks_add(&p->blocks, b, d->mark_nr);
+	block = tare_blocks_add(&p->blocks, b);
 	if (!block) { /* its end was not seen */
 		take_back(tensors, f, d, p, b->address, unseen);
-		block = tare_blocks_add(&p->blocks, b, d->mark_nr);
+		block = tare_blocks_add(&p->blocks, b);
 	}
 	spread(tensors, f, &p->segments, segment, block, &b->on);
 	tare_work_begin(tensors, f, &p->blocks.work, block);

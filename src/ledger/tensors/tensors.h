@@ -59,7 +59,6 @@ struct tare_tensors_part {
 	struct tare_map call_of; /* calls of modules, each with the one around it */
 	uint32_t *calls;
 	size_t call_nr, call_cap;
-	uint64_t block_serials;
 	struct tare_watches watched;
 	struct tare_pool_witness_fold *pool_witnesses; /* by time */
 	size_t pool_witness_nr, pool_witness_cap;
@@ -71,7 +70,7 @@ struct tare_tensors_part {
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
 void tare_tensors_free(struct tare_tensors_part *tensors);
 
-/* block.c: live blocks, now and at marks. `mark_nr` and `kept` are the device's. */
+/* block.c: live blocks, now and at marks. `kept` is the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
 /* Has fetched what is needed soon: first of all, and when that has come. */
 static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
@@ -80,15 +79,25 @@ static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t ad
 }
 void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 /* NULL: there is one at this address. */
-struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said,
-					const uint32_t mark_nr[TARE_MARK_NR]);
-/* What is returned (NULL: there is none) is to be released before the next is added. */
+struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said);
+/* What is returned (NULL: there is none) is to be released before the next is added. `serial`: that of the fold. */
 struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t address,
-					   struct tare_taking by,
-					   const uint32_t mark_nr[TARE_MARK_NR],
-					   struct tare_kept_blocks kept[TARE_MARK_NR]);
+					   struct tare_taking by, uint64_t *serial,
+					   struct tare_kept_blocks *kept);
 void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
 void tare_blocks_free(struct tare_blocks *b);
+/* One that is live: was it at that mark? All are now. */
+static inline bool tare_block_was_live(const struct tare_live_block *b,
+				       const struct tare_kept_blocks *kept, enum tare_mark m)
+{
+	return m == TARE_MARK_NOW || b->use.serial <= kept->at[m];
+}
+/* The same of one that is not any more. */
+static inline bool tare_block_is_kept(const struct tare_kept_block *k,
+				      const struct tare_kept_blocks *kept, enum tare_mark m)
+{
+	return m != TARE_MARK_NOW && k->block.use.serial <= kept->at[m] && kept->at[m] < k->gone;
+}
 /*
  * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
  * the next event. Of a mark inside a span that was folded, the blocks are not known: there are none.

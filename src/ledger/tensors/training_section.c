@@ -196,7 +196,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	b->use.kind = (uint8_t)own;
 	b->use.turn = turn_of(w, own);
 	b->use.maker = site->maker;
-	b->use.serial = ++tensors->block_serials;
+	b->use.serial = ++f->block_serial;
 	tare_passes_add(&w->passes, b);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
