@@ -37,22 +37,24 @@ static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f,
 	return kept;
 }
 
-int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		     const char *name, const char *domain, uint8_t source, uint8_t what)
+static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)
+{
+	if (phases->known_nr < KNOWN_MAX || phases->is_full)
+		return;
+	phases->is_full = true;
+	tare_fold_note(f,
+		       "there are more than %d different phases; the further ones are "
+		       "together in rows called (further phases)",
+		       KNOWN_MAX);
+}
+
+static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
+		      const char *name, const char *domain, uint8_t source, uint8_t what)
 {
 	struct tare_str key = { 0 };
 	uint64_t *place;
 	bool is_new;
 
-	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
-		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
-	if (phases->known_nr >= KNOWN_MAX && !phases->is_full) {
-		phases->is_full = true;
-		tare_fold_note(f,
-			       "there are more than %d different phases; the further ones are "
-			       "together in rows called (further phases)",
-			       KNOWN_MAX);
-	}
 	if (phases->is_full) {
 		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain,
 			      name);
@@ -87,6 +89,39 @@ int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int p
 		.totals = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_total)),
 	};
 	return (int)phases->known_nr++;
+}
+
+/* Where it would be among the recent ones. Texts stay where they are, so their addresses tell them apart well. */
+static int *recent_of(struct tare_phases_part *phases, int process, int parent, const char *name,
+		      const char *domain)
+{
+	uint64_t key = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) ^
+		       (uint64_t)(uintptr_t)domain * UINT64_C(0xff51afd7ed558ccd) ^
+		       ((uint64_t)parent << 32 | (uint64_t)process) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+	return &phases->recent[(key ^ key >> 32) >> 8 & (TARE_PHASES_RECENT - 1)];
+}
+
+static bool is_known_as(const struct tare_phase_known *k, int process, int parent, const char *name,
+			const char *domain, uint8_t source, uint8_t what)
+{
+	return k->process == process && k->parent == parent && k->source == source &&
+	       k->what == what && !strcmp(k->name, name) && !strcmp(k->domain, domain);
+}
+
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
+		     const char *name, const char *domain, uint8_t source, uint8_t what)
+{
+	int *recent;
+
+	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
+		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
+	note_if_full(phases, f);
+	recent = recent_of(phases, process, parent, name, domain);
+	if (!*recent ||
+	    !is_known_as(&phases->known[*recent - 1], process, parent, name, domain, source, what))
+		*recent = 1 + find_known(phases, f, process, parent, name, domain, source, what);
+	return *recent - 1;
 }
 
 int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,

@@ -71,6 +71,8 @@ struct tare_phases_device {
 	size_t open_nr, open_cap;
 };
 
+enum { TARE_PHASES_RECENT = 1024 };
+
 /* The part. */
 struct tare_phases_part {
 	struct tare_phases_device *devices;
@@ -78,6 +80,8 @@ struct tare_phases_part {
 	struct tare_phase_known *known;
 	size_t known_nr, known_cap;
 	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
+	int recent
+		[TARE_PHASES_RECENT]; /* 1 + place of one that came lately, by a few bits of what it is known by */
 	struct tare_map threads_seen;
 	struct tare_phase_frame *frames;
 	size_t frame_nr, frame_cap;

@@ -431,6 +431,7 @@ static SHAPE(tare_phases_device);
 static const struct tare_shape_field fields_tare_phases_part[] = {
 	TARE_ROW(devices, tare_shape_tare_phases_device, device_nr),
 	TARE_LIST(known, tare_shape_tare_phase_known, known_nr, known_cap), TARE_STRMAP(known_of),
+	TARE_LEFT(recent), /* found again */
 	TARE_MAP(threads_seen), TARE_LIST(frames, tare_shape_tare_phase_frame, frame_nr, frame_cap),
 	TARE_INT(frame_free), TARE_INT(serial), TARE_MAP(top_of), TARE_MAP(range_of), TARE_MAP(mark_of),
 	TARE_MAP(number_of), TARE_MAP(open_of),
