@@ -136,6 +136,16 @@ static uint8_t *zeros_for(struct tare_block_memory *m, struct tare_pack *p, size
 	return at ? memset(at, 0, size) : NULL;
 }
 
+/* NULL: all are wanted. */
+static const char *only_field(const struct tare_block_memory *m, const struct form *f)
+{
+	if (!m->is_outline)
+		return NULL;
+	return f->info->kind == TARE_KIND_TENSOR  ? "device"
+	       : f->info->kind == TARE_KIND_PHASE ? ""
+						  : NULL;
+}
+
 static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, struct form *f)
 {
 	struct tare_block_memory *m = b->memory;
@@ -151,8 +161,7 @@ static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, st
 		m->bytes[f->first + i] = (uint32_t)size;
 	}
 	return tare_form_decode(in, &m->fields, f->info, m->records + f->first, f->n,
-				m->is_outline && f->info->kind == TARE_KIND_TENSOR ? "device"
-										   : NULL);
+				only_field(m, f));
 }
 
 /* Their fields are there, and say how long they are: now every record gets its own memory. */

@@ -154,9 +154,11 @@ static void skip_field(struct decoder *d)
 	tare_column_skip(d->in);
 }
 
-/* Those of the combined fields can be read alone, for no column that they need is among the others. */
+/* Combined fields can be read alone, for no column that they need is among the others. */
 static bool is_combined(const struct tare_kind_info *info, uint64_t combined, const char *name)
 {
+	if (!*name)
+		return true;
 	for (int f = 0; f < info->field_nr && f < COMBINED_MAX; f++)
 		if (combined >> f & 1 && !strcmp(info->fields[f].name, name))
 			return true;

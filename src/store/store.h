@@ -72,8 +72,8 @@ struct tare_store_cursor {
 	/* Blocks of events in segments up to `known` that have no stamp later than `after` are passed over. */
 	uint32_t known;
 	uint64_t after;
-	uint32_t segment;   /* the number of that which the last record was in */
-	bool is_outline;    /* of blocks of tensors only `device` is told; a new begin ends that */
+	uint32_t segment; /* the number of that which the last record was in */
+	bool is_outline;  /* as TARE_BLOCK_OUTLINE; a new begin ends that */
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_pack bytes;

@@ -140,7 +140,7 @@ void tare_log_read_events(struct tare_log *log);
 /*
  * A log that segments have, and whose records lie as the structs of this version, can be read by blocks: after
  * tare_log_read_events() the next call gives the first, NULL: there is none. Or, for an outline, of the fields of blocks of
- * tensors only `device` counts.
+ * tensors only `device` counts, and of phases none.
  */
 struct tare_record_block;
 bool tare_log_has_blocks(const struct tare_log *log);

@@ -59,36 +59,46 @@ static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 	}
 }
 
-enum { DEVICES = 64 }; /* that are told apart; blocks of others are all given */
+/* What makes an event of an outline needless: a later one of the same place. Events of other places are all given. */
+enum { DEVICES = 64, PLACE_PHASE = DEVICES + 1, PLACE_NR };
 
-static void forget(int64_t next[DEVICES + 1])
+/* -1: it is no such event. */
+static int place_of(const struct tare_record *head)
 {
-	for (int i = 0; i <= DEVICES; i++)
+	const struct tare_rec_tensor *rec = (const void *)head;
+
+	if (head->kind == TARE_KIND_PHASE)
+		return PLACE_PHASE;
+	return head->kind == TARE_KIND_TENSOR && rec->device >= -1 && rec->device < DEVICES
+		       ? rec->device + 1
+		       : -1;
+}
+
+static void forget(int64_t next[PLACE_NR])
+{
+	for (int i = 0; i < PLACE_NR; i++)
 		next[i] = INT64_MAX;
 }
 
-/*
- * Of blocks of tensors that follow each other, when the next comes of the same device. The first of a stream is always
- * given: something begins with it.
- */
+/* The first of a stream is always given: something begins with it. */
 static void take_outline(struct tare_rstream *s)
 {
 	struct tare_ready *first = NULL;
-	int64_t next[DEVICES + 1];
+	int64_t next[PLACE_NR];
+	bool is_any = false;
 
 	forget(next);
 	for (size_t i = s->ready_nr; i-- > 0;) {
-		const struct tare_rec_tensor *rec = (const void *)s->ready[i].head;
+		int place = place_of(s->ready[i].head);
 
-		if (rec->head.kind != TARE_KIND_TENSOR) {
+		if (place >= 0) {
+			first = &s->ready[i];
+			first->again_ns = next[place];
+			next[place] = first->ns;
+		} else if (is_any) {
 			forget(next);
-			continue;
 		}
-		first = &s->ready[i];
-		if (rec->device >= -1 && rec->device < DEVICES) {
-			first->again_ns = next[rec->device + 1];
-			next[rec->device + 1] = first->ns;
-		}
+		is_any = place >= 0;
 	}
 	if (first && !s->is_begun)
 		first->again_ns = INT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is read of a recording by somebody who looks for everything but blocks of tensors. */
+/* What is read of a recording by somebody who looks for everything but blocks of tensors and phases. */
 #include "compact/compact.h"
 
 #include "base/array.h"
@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-enum { PLACES = 8 }; /* processes by devices */
+enum { PLACES = 10 }; /* processes by devices, and phases */
 
-/* An event as far as an outline tells it, and the last block before it on each device of each process. */
+/* An event as far as an outline tells it, and the last block before it on each device of each process, and phase. */
 struct seen {
 	int64_t at_ns;
 	int kind, process;
@@ -44,13 +44,15 @@ static void add_block(struct make_log *m)
 static void add_any(struct make_log *m, uint64_t often)
 {
 	m->stamp += number(3);
-	if (number(often))
+	if (number(often) && number(3))
 		add_block(m);
+	else if (number(often))
+		MAKE(m, phase, PHASE, .tid = 10, .what = TARE_PHASE_MARK);
 	else if (number(2))
 		MAKE(m, event, EVENT, .tid = 10, .effect = TARE_EFFECT_NEW,
 		     .class = TARE_CLASS_DEVICE, .handle = number(1 << 20), .asked = 512);
 	else
-		MAKE(m, phase, PHASE, .tid = 10, .what = TARE_PHASE_MARK);
+		MAKE(m, oom, OOM, .tid = 10);
 }
 
 static void make(uint64_t seed, uint64_t often, int records)
@@ -82,9 +84,11 @@ static void compact(void)
 
 static void take(struct list *l, struct seen *now, const struct tare_event *e)
 {
-	int place = e->process->index * 4 + (e->device ? e->device->index + 1 : 0);
+	int place = e->process->index * 5 + (e->device ? e->device->index + 1 : 0);
 
-	if (e->kind == TARE_KIND_TENSOR) {
+	if (e->kind == TARE_KIND_PHASE)
+		place = e->process->index * 5 + 4;
+	if (e->kind == TARE_KIND_TENSOR || e->kind == TARE_KIND_PHASE) {
 		CHECK(place < PLACES);
 		now->last[place] = e->at_ns;
 		l->first = l->blocks++ ? l->first : e->at_ns;
