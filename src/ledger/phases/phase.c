@@ -3,14 +3,13 @@
 #include "ledger/phases/phase.h"
 
 #include "base/array.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A program that makes a name for every repeat must not need memory for each. */
-enum { KNOWN_MAX = 20000, DEPTH_MAX = 64, OPEN_MAX = 1 << 16 };
+/* A program that never ends what it begins must not need memory for each. */
+enum { OPEN_MAX = 1 << 16 };
 
 static uint64_t thread_key(int process, uint32_t tid)
 {
@@ -21,107 +20,6 @@ static uint64_t thread_key(int process, uint32_t tid)
 static uint64_t range_key(int process, uint8_t source, uint64_t id)
 {
 	return (id * 0x9e3779b97f4a7c15u) ^ ((uint64_t)process << 8 | source);
-}
-
-static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent,
-			   const char *name)
-{
-	struct tare_str path = { 0 };
-	const char *kept;
-
-	if (parent >= 0)
-		tare_str_addf(&path, "%s/", phases->known[parent].path);
-	tare_str_add(&path, name);
-	kept = tare_arena_strdup(&f->arena, tare_str_text(&path));
-	tare_str_free(&path);
-	return kept;
-}
-
-static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)
-{
-	if (phases->known_nr < KNOWN_MAX || phases->is_full)
-		return;
-	phases->is_full = true;
-	tare_fold_note(f,
-		       "there are more than %d different phases; the further ones are "
-		       "together in rows called (further phases)",
-		       KNOWN_MAX);
-}
-
-static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		      const char *name, const char *domain, uint8_t source, uint8_t what)
-{
-	struct tare_str key = { 0 };
-	uint64_t *place;
-	bool is_new;
-
-	if (phases->is_full) {
-		tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain,
-			      name);
-		place = tare_strmap_get(&phases->known_of, tare_str_text(&key));
-		if (place) {
-			tare_str_free(&key);
-			return (int)*place - 1;
-		}
-		tare_str_cut(&key, 0);
-		name = "(further phases)";
-		parent = -1;
-		domain = "";
-	}
-	tare_str_addf(&key, "%d %d %d %d %s\n%s", process, parent, source, what, domain, name);
-	place = tare_strmap_put(&phases->known_of, tare_str_text(&key), &is_new);
-	tare_str_free(&key);
-	if (!is_new)
-		return (int)*place - 1;
-	*place = phases->known_nr + 1;
-	phases->known = tare_array_reserve(phases->known, &phases->known_cap, phases->known_nr + 1,
-					   sizeof(*phases->known));
-	phases->known[phases->known_nr] = (struct tare_phase_known){
-		.process = process,
-		.parent = parent,
-		.depth = parent < 0 ? 0 : phases->known[parent].depth + 1,
-		.name = tare_arena_strdup(&f->arena, name),
-		.domain = tare_arena_strdup(&f->arena, domain),
-		.path = path_of(phases, f, parent, name),
-		.source = source,
-		.what = what,
-		.first_ns = INT64_MAX,
-		.totals = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_total)),
-	};
-	return (int)phases->known_nr++;
-}
-
-/* Where it would be among the recent ones. Texts stay where they are, so their addresses tell them apart well. */
-static int *recent_of(struct tare_phases_part *phases, int process, int parent, const char *name,
-		      const char *domain)
-{
-	uint64_t key = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) ^
-		       (uint64_t)(uintptr_t)domain * UINT64_C(0xff51afd7ed558ccd) ^
-		       ((uint64_t)parent << 32 | (uint64_t)process) * UINT64_C(0xc2b2ae3d27d4eb4f);
-
-	return &phases->recent[(key ^ key >> 32) >> 8 & (TARE_PHASES_RECENT - 1)];
-}
-
-static bool is_known_as(const struct tare_phase_known *k, int process, int parent, const char *name,
-			const char *domain, uint8_t source, uint8_t what)
-{
-	return k->process == process && k->parent == parent && k->source == source &&
-	       k->what == what && !strcmp(k->name, name) && !strcmp(k->domain, domain);
-}
-
-int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		     const char *name, const char *domain, uint8_t source, uint8_t what)
-{
-	int *recent;
-
-	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
-		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
-	note_if_full(phases, f);
-	recent = recent_of(phases, process, parent, name, domain);
-	if (!*recent ||
-	    !is_known_as(&phases->known[*recent - 1], process, parent, name, domain, source, what))
-		*recent = 1 + find_known(phases, f, process, parent, name, domain, source, what);
-	return *recent - 1;
 }
 
 int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,

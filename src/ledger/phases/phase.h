@@ -113,8 +113,6 @@ void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_free(struct tare_phases_part *phases);
 /* The innermost that the program has open on a thread, else that a library has: its path; NULL: none. */
 const char *tare_phases_now(const struct tare_phases_part *phases, int process, uint32_t tid);
-int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
-		     const char *name, const char *domain, uint8_t source, uint8_t what);
 int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,
 		     uint32_t tid, uint64_t id, int64_t t);
 void tare_phase_link(struct tare_phases_part *phases,
@@ -132,6 +130,10 @@ static inline bool tare_phases_wait(const struct tare_phases_part *phases,
 {
 	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr;
 }
+
+/* phase_known.c: the place of a phase among the known ones */
+int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
+		     const char *name, const char *domain, uint8_t source, uint8_t what);
 
 /* phase_device.c: something is about to happen on the device at t; and its `used` has moved */
 void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
