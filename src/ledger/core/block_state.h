@@ -19,9 +19,14 @@ struct tare_live_block {
 	int64_t booked; /* what of it is: all but what lies in trials, or outside of segments */
 };
 
+struct tare_block_places {
+	uint64_t *slots; /* block_places.c */
+	size_t cap, count;
+};
+
 struct tare_blocks { /* of one process on one device */
 	struct tare_work work;
-	struct tare_map places; /* address → place in items */
+	struct tare_block_places places; /* address → place in items */
 	struct tare_live_block *items;
 	size_t count, cap;
 	size_t free; /* 1 + the first free slot, 0: none */

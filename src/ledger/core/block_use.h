@@ -19,27 +19,27 @@ enum tare_maker { TARE_MAKERS(TARE_MAKER_KEY) };
 
 /* Of a block. */
 struct tare_use {
+	uint64_t serial; /* tare_fold.block_serial when it was handed out */
 	uint32_t worker; /* 1 + place of the thread that it was handed out to */
-	bool is_beside;  /* that thread had told nothing: what follows are the leader's */
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
 	uint32_t name, named_by; /* text of the fold, 0: none; which sweep of its process gave it */
+	uint32_t pass;           /* the backward pass that made it, of tare_passes; 0: none */
+	bool is_beside; /* that thread had told nothing: section, backwards and forwards are the leader's */
 	uint8_t call_depth;
 	uint8_t kind,
 		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a sweep found it; 0: none did */
 	bool is_unseen;           /* the last sweep did not find it */
-	uint32_t pass;            /* the backward pass that made it, of tare_passes; 0: none */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
 	bool has_stayed;    /* when most of what its backward pass left had gone */
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
 	bool is_watched;    /* for instants that are not marks, see category.c */
-	uint32_t lived_backwards, lived_forwards;
-	uint64_t serial; /* tare_fold.block_serial when it was handed out */
+	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */
 };
 
 /* A backward pass that left blocks. */

@@ -141,6 +141,15 @@ void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *n
 
 /* ---- out of bytes ---- */
 
+static void restore_process(struct tare_process_fold *p)
+{
+	p->host_row = -1;
+	tare_places_restore(&p->host_blocks);
+	for (int i = 0; i < p->place_nr; i++)
+		if (p->places[i])
+			tare_places_restore(&p->places[i]->blocks);
+}
+
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
 			  const struct tare_ledger_state *from)
 {
@@ -157,6 +166,6 @@ bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *n
 		return false;
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i])
-			f->processes[i]->host_row = -1;
+			restore_process(f->processes[i]);
 	return true;
 }

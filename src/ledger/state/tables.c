@@ -301,7 +301,7 @@ static SHAPE(tare_work);
 
 #define SELF struct tare_blocks
 static const struct tare_shape_field fields_tare_blocks[] = {
-	TARE_STRUCT(work, tare_shape_tare_work), TARE_MAP(places),
+	TARE_STRUCT(work, tare_shape_tare_work), TARE_LEFT(places), /* restored */
 	TARE_LIST(items, tare_shape_tare_live_block, count, cap), TARE_INT(free),
 	TARE_FIELDS_END };
 static SHAPE(tare_blocks);

@@ -13,14 +13,15 @@ enum { CACHE_LINE = 64 };
 
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address)
 {
-	uint64_t *known = tare_map_get(&b->places, address);
+	uint32_t place = tare_places_find(b, address);
 
-	return known ? &b->items[*known] : NULL;
+	return place ? &b->items[place - 1] : NULL;
 }
 
 void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address)
 {
-	const char *block = (const char *)tare_blocks_find(b, address);
+	uint32_t place = tare_places_guess(b, address);
+	const char *block = place ? (const char *)&b->items[place - 1] : NULL;
 
 	for (size_t i = 0; block && i < sizeof(struct tare_live_block); i += CACHE_LINE)
 		__builtin_prefetch(block + i, 1);
@@ -41,13 +42,12 @@ static size_t take_slot(struct tare_blocks *b)
 struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare_block *said)
 {
 	struct tare_live_block *block;
-	bool is_new;
-	uint64_t *place = tare_map_put(&b->places, said->address, &is_new);
+	size_t place;
 
-	if (!is_new)
+	if (tare_places_find(b, said->address))
 		return NULL;
-	*place = take_slot(b);
-	block = &b->items[*place];
+	place = take_slot(b);
+	block = &b->items[place];
 	*block = (struct tare_live_block){ .address = said->address,
 					   .bytes = said->bytes,
 					   .born_ns = said->born_ns,
@@ -56,6 +56,7 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 					   .tid = said->tid,
 					   .flags = said->flags,
 					   .bucket = -1 };
+	tare_places_add(b, said->address, (uint32_t)place + 1);
 	return block;
 }
 
@@ -101,11 +102,11 @@ struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t addre
 					   struct tare_kept_blocks *kept)
 {
 	struct tare_live_block *block;
-	uint64_t i;
+	uint32_t place = tare_places_remove(b, address);
 
-	if (!tare_map_remove(&b->places, address, &i))
+	if (!place)
 		return NULL;
-	block = &b->items[i];
+	block = &b->items[place - 1];
 	tare_work_end(&b->work, block, by);
 	++*serial;
 	if (is_at_any(kept, block))
@@ -122,7 +123,7 @@ void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block)
 
 void tare_blocks_free(struct tare_blocks *b)
 {
-	tare_map_free(&b->places);
+	free(b->places.slots);
 	tare_work_free(&b->work);
 	free(b->items);
 }

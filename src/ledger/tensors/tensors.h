@@ -70,12 +70,22 @@ struct tare_tensors_part {
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
 void tare_tensors_free(struct tare_tensors_part *tensors);
 
+/* block_places.c: 1 + the place of the block of an address, 0: there is none */
+uint32_t tare_places_find(const struct tare_blocks *b, uint64_t address);
+/* It need not be of that address, and is not looked at. */
+uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address);
+void tare_places_prefetch(const struct tare_blocks *b, uint64_t address);
+void tare_places_add(struct tare_blocks *b, uint64_t address,
+		     uint32_t place);                                 /* its block is there */
+uint32_t tare_places_remove(struct tare_blocks *b, uint64_t address); /* its block is there still */
+void tare_places_restore(struct tare_blocks *b);                      /* from the blocks */
+
 /* block.c: live blocks, now and at marks. `kept` is the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
 /* Has fetched what is needed soon: first of all, and when that has come. */
 static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
 {
-	tare_map_prefetch(&b->places, address);
+	tare_places_prefetch(b, address);
 }
 void tare_blocks_prefetch_block(const struct tare_blocks *b, uint64_t address);
 /* NULL: there is one at this address. */

@@ -224,6 +224,11 @@ static bool has_forward_first(const struct tare_worker *w, const struct tare_use
 				    : use->lived_forwards != 0;
 }
 
+static uint8_t few(uint32_t n)
+{
+	return n < UINT8_MAX ? (uint8_t)n : UINT8_MAX;
+}
+
 void tare_work_now(const struct tare_work *work, const struct tare_live_block *b,
 		   struct tare_use *use)
 {
@@ -234,8 +239,8 @@ void tare_work_now(const struct tare_work *work, const struct tare_live_block *b
 		use->section = use->backwards = use->forwards = use->before =
 			0; /* it began to tell later */
 	use->in_its_section = use->section == w->section;
-	use->lived_backwards = w->backwards - use->backwards;
-	use->lived_forwards = w->forwards - use->forwards;
+	use->lived_backwards = few(w->backwards - use->backwards);
+	use->lived_forwards = few(w->forwards - use->forwards);
 	use->forward_first = has_forward_first(w, use);
 	use->will_pass = use->in_its_section && tare_fates_will_pass(&w->fates, b);
 	use->has_stayed = tare_work_has_stayed(work, b);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the block of an address is. There may be millions, so a slot has 8 bytes: half of the hash of the address, and
+ * 1 + the place of the block, which has the address itself. Slots that follow a taken one are taken next.
+ */
+#include "ledger/tensors/tensors.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAP = 16 };
+
+/* Addresses share their low and their high bits: every bit must reach those that are used (of murmur3). */
+static uint32_t hash_of(uint64_t address)
+{
+	address ^= address >> 32;
+	address *= UINT64_C(0xff51afd7ed558ccd);
+	return (uint32_t)(address >> 32);
+}
+
+static uint32_t hash_in(uint64_t slot)
+{
+	return (uint32_t)(slot >> 32);
+}
+
+static uint32_t place_in(uint64_t slot)
+{
+	return (uint32_t)slot;
+}
+
+static void put(struct tare_block_places *p, uint32_t hash, uint32_t place)
+{
+	size_t mask = p->cap - 1, i = hash & mask;
+
+	while (p->slots[i])
+		i = (i + 1) & mask;
+	p->slots[i] = (uint64_t)hash << 32 | place;
+}
+
+/* At most 5/8 full. All are found again by their addresses, so a state need not have them. */
+static void grow(struct tare_blocks *b)
+{
+	struct tare_block_places *p = &b->places;
+
+	free(p->slots);
+	p->cap = p->cap ? p->cap : FIRST_CAP;
+	while ((p->count + 1) * 8 > p->cap * 5)
+		p->cap *= 2;
+	p->slots = tare_xcalloc(p->cap, sizeof(*p->slots));
+	for (size_t i = 0; i < b->count; i++)
+		if (b->items[i].process >= 0)
+			put(p, hash_of(b->items[i].address), (uint32_t)i + 1);
+}
+
+void tare_places_restore(struct tare_blocks *b)
+{
+	b->places = (struct tare_block_places){ 0 };
+	for (size_t i = 0; i < b->count; i++)
+		b->places.count += b->items[i].process >= 0;
+	if (b->places.count)
+		grow(b);
+}
+
+void tare_places_prefetch(const struct tare_blocks *b, uint64_t address)
+{
+	if (b->places.cap)
+		__builtin_prefetch(&b->places.slots[hash_of(address) & (b->places.cap - 1)], 1);
+}
+
+uint32_t tare_places_guess(const struct tare_blocks *b, uint64_t address)
+{
+	const struct tare_block_places *p = &b->places;
+	uint32_t hash = hash_of(address);
+
+	if (!p->cap)
+		return 0;
+	for (size_t mask = p->cap - 1, i = hash & mask; p->slots[i]; i = (i + 1) & mask)
+		if (hash_in(p->slots[i]) == hash)
+			return place_in(p->slots[i]);
+	return 0;
+}
+
+/* The slot of an address; one that is free: there is none. pre: there are slots. */
+static size_t slot_of(const struct tare_blocks *b, uint64_t address)
+{
+	const struct tare_block_places *p = &b->places;
+	uint32_t hash = hash_of(address);
+	size_t mask = p->cap - 1, i = hash & mask;
+
+	while (p->slots[i] && (hash_in(p->slots[i]) != hash ||
+			       b->items[place_in(p->slots[i]) - 1].address != address))
+		i = (i + 1) & mask;
+	return i;
+}
+
+uint32_t tare_places_find(const struct tare_blocks *b, uint64_t address)
+{
+	return b->places.cap ? place_in(b->places.slots[slot_of(b, address)]) : 0;
+}
+
+void tare_places_add(struct tare_blocks *b, uint64_t address, uint32_t place)
+{
+	struct tare_block_places *p = &b->places;
+
+	p->count++;
+	if ((p->count + 1) * 8 > p->cap * 5)
+		grow(b);
+	else
+		put(p, hash_of(address), place);
+}
+
+/* Moves later slots of the same run back, so that nothing is left in the gap. */
+uint32_t tare_places_remove(struct tare_blocks *b, uint64_t address)
+{
+	struct tare_block_places *p = &b->places;
+	size_t mask = p->cap - 1, gap = p->cap ? slot_of(b, address) : 0;
+	uint32_t place = p->cap ? place_in(p->slots[gap]) : 0;
+
+	if (!place)
+		return 0;
+	for (size_t i = (gap + 1) & mask; p->slots[i]; i = (i + 1) & mask) {
+		size_t home = hash_in(p->slots[i]) & mask;
+
+		if (((i - home) & mask) >= ((i - gap) & mask)) {
+			p->slots[gap] = p->slots[i];
+			gap = i;
+		}
+	}
+	p->slots[gap] = 0;
+	p->count--;
+	return place;
+}
