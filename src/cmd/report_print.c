@@ -31,18 +31,23 @@ struct ledgers {
 };
 
 static void build(struct ledgers *l, struct tare_recording *recording,
-		  const struct tare_instant *instants, int n, int64_t pid)
+		  const struct tare_report_options *o)
 {
+	bool shows_tensors = o->line || o->annotate ||
+			     (o->by >= 0 && tare_by_infos[o->by].flags & TARE_BY_TENSORS);
+	struct tare_ledger_opts opts = { .without_tensors = !shows_tensors };
+	int n = o->instant_nr;
+
 	*l = (struct ledgers){ .count = n };
 	l->whole = tare_xcalloc((size_t)n, sizeof(*l->whole));
 	l->filtered = tare_xcalloc((size_t)n, sizeof(*l->filtered));
 	l->shown = tare_xcalloc((size_t)n, sizeof(*l->shown));
-	tare_ledger_of_recording(recording, NULL, instants, n, l->whole);
+	tare_ledger_of_recording(recording, &opts, o->instants, n, l->whole);
 	for (int i = 0; i < n; i++) {
 		l->shown[i] = &l->whole[i];
-		if (pid < 0)
+		if (o->pid < 0)
 			continue;
-		tare_filter_process(&l->whole[i], pid, &l->filtered[i]);
+		tare_filter_process(&l->whole[i], o->pid, &l->filtered[i]);
 		l->shown[i] = &l->filtered[i];
 	}
 }
@@ -324,7 +329,7 @@ static int print(FILE *out, struct tare_recording *recording, const struct tare_
 	} else {
 		struct ledgers l;
 
-		build(&l, recording, o->instants, o->instant_nr, o->pid);
+		build(&l, recording, o);
 		if (o->line || o->annotate)
 			rc = write_line(out, &text, &l, recording, o, err);
 		else

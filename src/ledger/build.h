@@ -103,6 +103,7 @@ struct tare_ledger_opts {
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
 	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
+	bool without_tensors; /* the rows of single tensors are left out: of many they take much memory */
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */

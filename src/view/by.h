@@ -33,6 +33,7 @@ enum tare_by_flag {
 	TARE_BY_OF_RECORDING = 1, /* the same at every instant: shown once */
 	TARE_BY_OWN_NOTES = 2,    /* its text says what was not recorded as it should be */
 	TARE_BY_AT_PEAK = 4,      /* one instant is enough where none was asked for */
+	TARE_BY_TENSORS = 8,      /* it shows single tensors, or sums of them */
 };
 
 struct tare_by_info {

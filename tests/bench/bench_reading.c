@@ -278,10 +278,11 @@ static void measure_ledger(struct times *t, const char *path)
 {
 	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
 	double begin = seconds();
+	struct tare_ledger_opts as_a_report = { .without_tensors = true };
 	struct tare_recording *r = open_or_die(path);
 	struct tare_ledger ledger;
 
-	tare_ledger_of_recording(r, NULL, &at, 1, &ledger);
+	tare_ledger_of_recording(r, &as_a_report, &at, 1, &ledger);
 	least(&t->ledger, begin);
 	tare_ledger_free(&ledger);
 	tare_recording_close(r);

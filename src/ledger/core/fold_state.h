@@ -596,7 +596,8 @@ struct tare_fold {
 	bool keeps_course;          /* for a state that is saved */
 	struct tare_course *course; /* that was asked for, or NULL */
 	const struct tare_course *course_by_category;
-	const char *lines; /* of tare_ledger_opts */
+	const char *lines; /* of tare_ledger_opts, as … */
+	bool without_tensors;
 	struct tare_phase_watch *watches;
 	int watch_nr;
 

@@ -76,6 +76,8 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 		tare_fold_category_add(f, &r->pools, b, rule);
 	else if (!(b->flags & TARE_TENSOR_MAPPED))
 		tare_category_sums_add(r->host, rule, b->bytes, 1);
+	if (f->without_tensors)
+		return;
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
 	r->keys[r->count] =
@@ -99,6 +101,8 @@ static void add_told(struct rows *r, const struct tare_told *t)
 		tare_fold_category_add_told(&r->pools, t);
 	else
 		tare_category_sums_add(r->host, t->rule, t->bytes, t->count);
+	if (r->f->without_tensors)
+		return;
 	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
 	r->keys[r->count] =
