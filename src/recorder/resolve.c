@@ -14,8 +14,8 @@
 #include "recorder/base/plib.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/line_phase.h"
+#include "recorder/python/module.h"
 #include "recorder/recorder.h"
-#include "recorder/weigh/rss.h"
 #include "recorder/vram/nvml.h"
 
 /* Two registers: is it answered, and with what. */
@@ -119,7 +119,7 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 		return answer_nvtx(handle, name, version);
 	if (unlikely(tare_plib_starts(name, "PyInit_"))) {
 		tare_python_imports(caller);
-		tare_rss_loaded((uintptr_t)__builtin_dwarf_cfa());
+		tare_module_loaded((uintptr_t)__builtin_dwarf_cfa());
 		tare_line_phase_see_init();
 	}
 	if (!is_hooked(name))

@@ -40,6 +40,26 @@ void tare_devices_read_all(unsigned long long used[64])
 		used[i] = tare_weigh_used_by_index(i);
 }
 
+uint64_t tare_devices_used(int ordinal, bool *by_cuda)
+{
+	uint64_t since = tare_clock_ticks(), used = TARE_NOT_KNOWN;
+	size_t free_bytes, total;
+
+	*by_cuda = false;
+	if (ordinal < 0 || ordinal >= TARE_WEIGH_DEVICES || !tare_weigh_may_call())
+		return TARE_NOT_KNOWN;
+	if (tare_weigh_index(ordinal) >= 0)
+		used = tare_weigh_used_by_index(tare_weigh_index(ordinal));
+	if (used != TARE_NOT_KNOWN)
+		return used;
+	*by_cuda = true;
+	if (tare_real.cuMemGetInfo_v2 &&
+	    tare_real.cuMemGetInfo_v2(&free_bytes, &total) == CUDA_SUCCESS)
+		used = total - free_bytes;
+	tare_weigh_spend(since);
+	return used;
+}
+
 static int attribute(int ordinal, CUdevice_attribute which)
 {
 	int value = 0;

@@ -81,7 +81,7 @@ static void weigh_before(struct tare_call *call)
 		call->flags |= TARE_EVENT_UNWEIGHED;
 		return;
 	}
-	call->before = tare_weigh_used(call->device, &by_cuda);
+	call->before = tare_devices_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
 	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
 	if (call->is_weighed && need >= TARE_WEIGH_NEEDED)
@@ -106,7 +106,7 @@ static void weigh_after(struct tare_call *call)
 		tare_rss_read(&call->rss_after);
 	call->after = call->before;
 	if (!tare_weigh_is_short(call->end - call->begin)) {
-		call->after = tare_weigh_used(call->device, &by_cuda);
+		call->after = tare_devices_used(call->device, &by_cuda);
 		call->reading_after = tare_clock_ticks() - call->end;
 	}
 	/* Two readings on different scales are no difference. */

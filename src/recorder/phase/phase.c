@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/hooks/call.h"
+#include "recorder/cuda/devices.h"
 #include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
@@ -161,7 +162,7 @@ static void read_counter(void)
 	device = tare_context_device(tare_context_current());
 	if (device >= 0 && device < TARE_WEIGH_DEVICES) {
 		since = tare_clock_ticks();
-		used = tare_weigh_used(device, &by_cuda);
+		used = tare_devices_used(device, &by_cuda);
 		if (used != TARE_NOT_KNOWN && !by_cuda && used != tare_weigh_last_used(device) &&
 		    used != __atomic_load_n(&last_used[device], __ATOMIC_RELAXED)) {
 			__atomic_store_n(&last_used[device], used, __ATOMIC_RELAXED);

@@ -2,16 +2,14 @@
 /*
  * Host memory that a call makes resident: read before and after it, recorded if it changed. Around driver
  * calls that only weighing can size, and around the loading of a Python extension module.
- *
- * For the second the recorder owns dlopen. Which libraries dlopen finds depends on who calls it, so ours
- * reads and then jumps on; what was read is compared when the same frame of the interpreter asks for the
- * module's PyInit_ function, which is the next thing it does.
  */
 #ifndef TARE_RECORDER_WEIGH_RSS_H
 #define TARE_RECORDER_WEIGH_RSS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define TARE_RSS_SMALL 65536 /* bytes: not worth a record */
 
 struct tare_rss {
 	bool is_read;
@@ -21,11 +19,11 @@ struct tare_rss {
 /* Reads nothing when the time for weighing is used up. */
 void tare_rss_read(struct tare_rss *out);
 
+/* Bytes that came or went between two readings; 0: not known. */
+uint64_t tare_rss_changed(const struct tare_rss *before, const struct tare_rss *after);
+
 /* Records what changed between two readings, if it is worth it; ids as in event records. */
 void tare_rss_record(const struct tare_rss *before, const struct tare_rss *after, uint32_t api,
 		     uint32_t python, uint32_t stack, uint64_t stamp);
-
-/* The interpreter looks up a PyInit_ function; `frame`: the stack of the caller, as at its call of dlopen. */
-void tare_rss_loaded(uintptr_t frame);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading how much device memory is in use, before and after a driver call: by NVML, which sees the
- * whole device and needs no context; else by cuMemGetInfo.
+ * Reading how much device memory is in use, before and after a driver call, by NVML, which sees the
+ * whole device and needs no context. Without NVML the driver is asked: cuda/devices.h.
  *
  * The time spent on it is capped at TARE_WEIGH_SHARE of the time the program has run, and
  * TARE_WEIGH_DRIVER_SHARE of what the driver took for the calls. Calls whose effect is computed anyway
@@ -26,12 +26,16 @@ void tare_weigh_open(void);
 
 /* NVML's index of the device with this UUID, -1 if it does not know it. `ordinal` is then weighed by it. */
 int tare_weigh_map(int ordinal, const uint8_t uuid[16]);
+int tare_weigh_index(int ordinal); /* the same, once it is mapped */
 int tare_weigh_nvml_count(void);
 
 /* The driver took so long for a call that was weighed, or should have been. */
 void tare_weigh_driver_took(uint64_t ticks);
 /* Too short for the driver to have asked the kernel for anything: nothing changed in it. */
 bool tare_weigh_is_short(uint64_t ticks);
+
+/* NVML and the driver make system calls, and take more stack than we do. */
+bool tare_weigh_may_call(void);
 
 /* False: the time allowed for weighing is used up. */
 bool tare_weigh_allowed(enum tare_weigh_need need);
@@ -43,8 +47,7 @@ void tare_weigh_account(uint64_t *spent_ticks, uint64_t *run_ticks);
 uint64_t tare_weigh_last_used(int device);
 void tare_weigh_saw(int device, uint64_t used);
 
-/* Bytes in use on CUDA device `ordinal`, TARE_NOT_KNOWN if nobody can say. `by_cuda`: who said it. */
-uint64_t tare_weigh_used(int ordinal, bool *by_cuda);
+/* Bytes in use, as NVML says; TARE_NOT_KNOWN if it does not. */
 uint64_t tare_weigh_used_by_index(int nvml_index);
 bool tare_weigh_is_v1(void); /* NVML's older figure is all there is */
 
