@@ -41,6 +41,24 @@ declare -A ledger_may=(
 	[save]='(save|settle|rows|parts|core)/'
 	[state]='(state|settle|parts|core)/'
 )
+# The floors of the recorder: which folders the files of a folder may include. What is in none includes all.
+recorder_floor='base|elf|unwind|ring|log'
+declare -A recorder_may=(
+	[base]='base'
+	[elf]='elf|base'
+	[unwind]='unwind|elf|base'
+	[ring]='ring|unwind|elf|base'
+	[log]=$recorder_floor
+	[weigh]="weigh|$recorder_floor"
+	[cuda]="cuda|weigh|$recorder_floor"
+	[phase]="phase|cuda|weigh|$recorder_floor"
+	[vram]="vram|cuda|weigh|$recorder_floor"
+	[nvtx]="nvtx|phase|$recorder_floor"
+	[python]="python|phase|weigh|$recorder_floor"
+	[torch]="torch|python|cuda|weigh|$recorder_floor"
+	[hooks]="hooks|torch|python|phase|vram|cuda|weigh|$recorder_floor"
+	[cupti]="cupti|hooks|cuda|weigh|$recorder_floor"
+)
 
 fail=0
 violation() {
@@ -72,12 +90,13 @@ while IFS=: read -r file line text; do
 	fi
 done < <(grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' src simgpu)
 
-# The recorder's floor knows nobody above it.
-floor='recorder/((base|elf|ring|unwind|log)/|recorder\.h$)|trace/|witness/'
+# The floors of the recorder.
 while IFS=: read -r file line text; do
 	header=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$text")
-	[[ $header =~ ^($floor) ]] || violation "$file:$line: the recorder's floor may not include $header"
-done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src/recorder/{base,elf,ring,unwind,log})
+	folder=${file#src/recorder/} folder=${folder%%/*}
+	[[ $header =~ ^recorder/((${recorder_may[$folder]:-none})/|recorder\.h$) ]] ||
+		violation "$file:$line: src/recorder/$folder may not include $header"
+done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"recorder/' src/recorder/*/*.[ch] src/recorder/*/*.def)
 # The floors of the ledger. What all include is told by the table of parts, so a part hears of no other.
 while IFS=: read -r file line text; do
 	header=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$text")

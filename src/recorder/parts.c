@@ -13,6 +13,7 @@
 #include "recorder/python/line_phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/vram/card.h"
 #include "recorder/weigh/weigh.h"
 
 static void start_parts(char **envp)
@@ -35,12 +36,20 @@ static void open_parts(void)
 #include "recorder/parts.def"
 }
 
+static void device_parts(int ordinal)
+{
+#define TARE_PART_DEVICE(name) tare_##name##_device(ordinal);
+#include "recorder/parts.def"
+}
+
 static void end_parts(void)
 {
 #define TARE_PART_ENDS(name) tare_##name##_end();
 #include "recorder/parts.def"
 }
 
-static const struct tare_parts parts TARE_PARTS_SECTION = {
-	.start = start_parts, .forked = fork_parts, .opened = open_parts, .end = end_parts
-};
+static const struct tare_part_table parts TARE_PARTS_SECTION = { .start = start_parts,
+								 .forked = fork_parts,
+								 .opened = open_parts,
+								 .device = device_parts,
+								 .end = end_parts };

@@ -4,7 +4,7 @@
  * libc's (sanitizers, allocators, tracers), and look for the real ones by dlsym, which is ours: so
  * nothing here may call libc's by name. Strings and memory are the compiler's where it knows the size
  * and those of bytes.c, hidden in the library, where it does not; errno and the rest is asked of
- * libc itself (libc.h).
+ * libc itself (elf/libc.h).
  */
 #ifndef TARE_RECORDER_BYTES_H
 #define TARE_RECORDER_BYTES_H
@@ -12,8 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/elf/libc.h"
-
+int *tare_libc_errno(void); /* elf/libc.c */
 #undef errno
 #define errno (*tare_libc_errno())
 

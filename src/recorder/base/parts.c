@@ -28,6 +28,11 @@ void tare_parts_opened(void)
 	TELL(opened, );
 }
 
+void tare_parts_device(int ordinal)
+{
+	TELL(device, ordinal);
+}
+
 void tare_parts_end(void)
 {
 	TELL(end, );

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts this process made, and on which device: a small table, read without a lock. */
+#include "recorder/cuda/context.h"
+
 #include <string.h>
 
-#include "recorder/hooks/call.h"
 #include "recorder/base/fork.h"
+#include "recorder/cuda/real.h"
 
 #define SLOTS 256 /* contexts alive at once; further ones are asked of the driver each time */
 

@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-#include "recorder/hooks/call.h"
 #include "recorder/cuda/real.h"
 #include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/vram/card.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 #include "trace/format.h"
@@ -129,7 +128,7 @@ static void describe(int ordinal)
 	if (tare_real.cuDriverGetVersion)
 		tare_real.cuDriverGetVersion(&rec.driver_version);
 	tare_emit_device(&rec, name);
-	tare_vram_describe(ordinal);
+	tare_parts_device(ordinal);
 }
 
 void tare_devices_start(void)

@@ -7,11 +7,13 @@
  * which takes them out again, and a limit changes what the next launch needs, which empties the table;
  * then every function is weighed once more, which costs microseconds and is always right.
  */
+#include "recorder/cuda/first.h"
+
 #include <string.h>
 
-#include "recorder/hooks/call.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
+#include "recorder/cuda/context.h"
 
 #define SLOTS  65536u /* a power of two */
 #define PROBES 32u

@@ -3,7 +3,9 @@
  * Functions by handle: the name they were asked for by, and the module or library they belong to. A
  * fixed table, read without a lock.
  */
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/functions.h"
+
+#include "recorder/cuda/first.h"
 
 #define SLOTS  32768u /* a power of two; functions beyond it stay nameless */
 #define PROBES 16u

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "recorder/cuda/context.h"
 #include "recorder/hooks/call.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/base/scratch.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/elf/object_record.h"
 #include "recorder/recorder.h"
 

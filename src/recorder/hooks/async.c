@@ -12,6 +12,7 @@
 #include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/cuda/context.h"
 #include "trace/clock.h"
 
 /* Plain allocations that a stream is to free: they are there until the program waits. */

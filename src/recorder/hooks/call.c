@@ -18,6 +18,9 @@
 #include "recorder/torch/stream.h"
 #include "recorder/vram/limit.h"
 #include "recorder/weigh/weigh.h"
+#include "recorder/cuda/context.h"
+#include "recorder/cuda/first.h"
+#include "recorder/cuda/functions.h"
 #include "trace/clock.h"
 
 enum tare_class tare_sync_class;

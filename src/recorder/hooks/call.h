@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "recorder/cuda/real.h"
-#include "recorder/base/fork.h"
 #include "recorder/weigh/rss.h"
 #include "trace/format.h"
 
@@ -64,36 +63,8 @@ void tare_call_emit(struct tare_call *call, CUresult result);
 /* Instead of tare_call_end(): the call is not recorded. */
 void tare_call_drop(struct tare_call *call);
 
-/* first.c: true once for each (handle, context) since the last tare_first_rearm(). */
-bool tare_first_time(const void *handle);
-bool tare_first_time_with(const void *handle, uint64_t what);
-void tare_first_rearm(void);
-extern uint64_t tare_first_epoch_now; /* moves with each rearming, from 1; and in a forked child */
-static inline uint64_t tare_first_epoch(void)
-{
-	return __atomic_load_n(&tare_first_epoch_now, __ATOMIC_RELAXED) + tare_fork_now.generation;
-}
-void tare_first_forget(const void *handle);
-
-/* functions.c: what a function handle is called and belongs to, for handles seen at their making. */
-enum tare_function_kind { TARE_FUNCTION_UNKNOWN, TARE_FUNCTION_FUNCTION, TARE_FUNCTION_KERNEL };
-void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name,
-		       const void *owner);
-enum tare_function_kind tare_function_find(const void *handle, uint32_t *name, const void **owner);
-void tare_functions_unload(
-	const void *owner); /* its handles may be reused: their next launch is a first */
-
-/* context.c: contexts and the devices they live on. */
-void tare_context_add(CUcontext context, int device);
-void tare_context_remove(CUcontext context);
-int tare_context_device(CUcontext context); /* -1: not known */
-CUcontext tare_context_current(void);
-int tare_context_count(void);               /* made so far */
-CUcontext tare_context_primary(int device); /* NULL: none that we saw */
-void tare_context_set_primary(int device, CUcontext context);
-
 /*
- * call.c: what a change inside a synchronisation is booked to: POOL once asynchronous pools were used
+ * What a change inside a synchronisation is booked to: POOL once asynchronous pools were used
  * (they shrink there), MANAGED once managed memory was (it comes when the GPU touches it); NONE: no
  * need to look.
  */

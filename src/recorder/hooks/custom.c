@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/cuda/context.h"
+#include "recorder/cuda/first.h"
+#include "recorder/cuda/functions.h"
 #include "recorder/hooks/call.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/hooks/hooks.h"

@@ -6,6 +6,7 @@
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/cuda/first.h"
 #include "trace/clock.h"
 
 #define SLOTS  16384u /* a power of two; further ones are weighed like functions, and not counted */

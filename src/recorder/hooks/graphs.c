@@ -9,6 +9,7 @@
 #include "recorder/recorder.h"
 #include "recorder/base/sys.h"
 #include "recorder/torch/graph_pool.h"
+#include "recorder/cuda/first.h"
 
 #define BEGIN(symbol, class, effect)                                                               \
 	tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
@@ -20,9 +21,16 @@ static bool has_memory_nodes;
 
 static void begin_capture(struct tare_call *call, CUstream stream, uint32_t mode)
 {
+	struct tare_torch_capture torch;
+
 	call->handle = (uint64_t)(uintptr_t)stream;
 	call->limit = TARE_GRAPH_CALL_BEGIN | (uint64_t)mode << 32;
-	tare_torch_take_pool(call);
+	if (!tare_torch_take_capture(&torch))
+		return;
+	call->flags |= TARE_EVENT_POOL_TOLD;
+	call->parent = torch.graph;
+	call->asked = torch.pool_first;
+	call->granted = torch.pool_second;
 }
 
 #define BEGIN_CAPTURE(symbol, params, args, mode)                                                  \

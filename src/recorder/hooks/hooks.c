@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "recorder/hooks/arrays.h"
+#include "recorder/cuda/arrays.h"
+#include "recorder/cuda/context.h"
+#include "recorder/cuda/first.h"
 #include "recorder/hooks/call.h"
 #include "recorder/hooks/custom.h"
 #include "recorder/cuda/handles.h"

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/base/environment.h"
 #include "recorder/base/plib.h"
 #include "recorder/log/degraded.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/log/emit.h"
 #include "recorder/base/fork.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"

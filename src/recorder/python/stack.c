@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/content.h"
 #include "recorder/python/deaths.h"

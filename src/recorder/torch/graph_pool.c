@@ -49,15 +49,13 @@ static void note(void *graph, struct pool_id pool)
 	next.pool = pool;
 }
 
-void tare_torch_take_pool(struct tare_call *begin)
+bool tare_torch_take_capture(struct tare_torch_capture *out)
 {
 	if (!next.is_told)
-		return;
+		return false;
 	next.is_told = false;
-	begin->flags |= TARE_EVENT_POOL_TOLD;
-	begin->parent = next.graph;
-	begin->asked = next.pool.first;
-	begin->granted = next.pool.second;
+	*out = (struct tare_torch_capture){ next.graph, next.pool.first, next.pool.second };
+	return true;
 }
 
 TARE_EXPORT void BEGIN_MODE(void *graph, struct pool_id pool, int mode)

@@ -12,6 +12,7 @@
 
 #include <sys/auxv.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/base/cost.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/log/emit.h"

@@ -3,6 +3,7 @@
 
 #include <sys/auxv.h>
 
+#include "recorder/elf/libc.h"
 #include "recorder/base/sys.h"
 #include "recorder/unwind/dwarf_expr.h"
 

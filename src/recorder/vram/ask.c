@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/vram/ask.h"
 
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/context.h"
+#include "recorder/cuda/functions.h"
+#include "recorder/cuda/real.h"
+#include "recorder/cuda/sizes.h"
 #include "recorder/recorder.h"
 
 enum {
@@ -37,7 +40,7 @@ static void resolve(void)
 
 uint64_t tare_ask_pool_growth(CUmemoryPool pool, int device, uint64_t bytes)
 {
-	uint64_t reserved = 0, used = 0, step = TARE_ASK_POOL_STEP;
+	uint64_t reserved = 0, used = 0, step = TARE_CUDA_POOL_STEP;
 
 	resolve();
 	if (!driver.cuMemPoolGetAttribute)

@@ -8,8 +8,6 @@
 
 #include "recorder/cuda/cuda_abi.h"
 
-#define TARE_ASK_POOL_STEP (UINT64_C(32) << 20) /* in which a pool grows, as measured */
-
 /* What a pool (NULL: the device's current one) must grow by to hand out `bytes` more. */
 uint64_t tare_ask_pool_growth(CUmemoryPool pool, int device, uint64_t bytes);
 /* The device whose pool it is; one that a program made is taken to be of the current device. */

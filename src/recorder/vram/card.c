@@ -207,7 +207,7 @@ void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes
 				tare_clock_ticks());
 }
 
-void tare_vram_describe(int ordinal)
+void tare_vram_device(int ordinal)
 {
 	const struct tare_vram_card *card = tare_vram_card(ordinal);
 	struct tare_rec_card rec;

@@ -8,7 +8,6 @@
 
 #include "trace/vram.h"
 
-/* --vram or --card was given. Set once, before any thread of the program runs. */
 /* The card that a device of this process stands for, NULL: itself. */
 struct tare_vram_card *tare_vram_card(int ordinal);
 struct tare_vram_card *tare_vram_card_of_uuid(const uint8_t uuid[16]);
@@ -30,7 +29,7 @@ uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_
 void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes);
 
 /* Records the card that a device stands for, if it stands for one. */
-void tare_vram_describe(int ordinal);
+void tare_vram_device(int ordinal);
 
 /* Our part of what is under way, so that others can give it back if we are killed. */
 void tare_vram_under_way(struct tare_vram_card *card, int64_t units);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"

@@ -3,9 +3,11 @@
  * The driver's functions that take device memory, each within the limit of its card. Where --vram is
  * given, hooks call these instead of the driver's; without it they are never reached.
  */
-#include "recorder/hooks/arrays.h"
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/arrays.h"
+#include "recorder/cuda/first.h"
+#include "recorder/cuda/real.h"
 #include "recorder/cuda/handles.h"
+#include "recorder/cuda/sizes.h"
 #include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
@@ -13,17 +15,17 @@
 #include "recorder/vram/limit.h"
 #include "recorder/vram/local.h"
 
-#define PAGE (UINT64_C(2) << 20)
-
 /* What the driver takes for this many bytes at least, and at most. */
 static uint64_t pages(uint64_t bytes)
 {
-	return bytes > UINT64_MAX - PAGE ? UINT64_MAX - PAGE : (bytes + PAGE - 1) / PAGE * PAGE;
+	return bytes > UINT64_MAX - TARE_CUDA_PAGE
+		       ? UINT64_MAX - TARE_CUDA_PAGE
+		       : (bytes + TARE_CUDA_PAGE - 1) / TARE_CUDA_PAGE * TARE_CUDA_PAGE;
 }
 
 static uint64_t least(uint64_t bytes)
 {
-	return bytes < PAGE ? 0 : pages(bytes);
+	return bytes < TARE_CUDA_PAGE ? 0 : pages(bytes);
 }
 
 /*
@@ -101,7 +103,7 @@ LIMITED(cuMemCreate,
 /* ---- what only weighing tells: let through, looked at, and undone if the card had no room ---- */
 /* Streams have two kinds of room, in steps of a page. */
 #define STREAM(symbol, params, args)                                                               \
-	LIMITED(symbol, params, args, HERE, 0, 2 * PAGE, TARE_KEPT_STREAM, phStream,               \
+	LIMITED(symbol, params, args, HERE, 0, 2 * TARE_CUDA_PAGE, TARE_KEPT_STREAM, phStream,     \
 		tare_driver.cuStreamDestroy_v2(TARE_ANSWER(result, phStream)))
 STREAM(cuStreamCreate, (CUstream * phStream, unsigned int Flags), (phStream, Flags))
 STREAM(cuStreamCreateWithPriority, (CUstream * phStream, unsigned int flags, int priority),
@@ -213,7 +215,7 @@ static bool begin_pool(struct tare_limit *limit, CUmemoryPool pool, int device)
 	for (tries = 0;; tries++) {
 		growth = tare_ask_pool_growth(pool, device,
 					      __atomic_load_n(&asked_of_pools, __ATOMIC_ACQUIRE));
-		if (tare_limit_begin(limit, device, growth, growth + TARE_ASK_POOL_STEP))
+		if (tare_limit_begin(limit, device, growth, growth + TARE_CUDA_POOL_STEP))
 			return true;
 		again = tare_ask_pool_growth(pool, device,
 					     __atomic_load_n(&asked_of_pools, __ATOMIC_ACQUIRE));

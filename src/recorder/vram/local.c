@@ -3,16 +3,13 @@
 
 #include <string.h>
 
-#include "recorder/hooks/call.h"
+#include "recorder/cuda/context.h"
+#include "recorder/cuda/real.h"
 #include "recorder/base/fork.h"
+#include "recorder/cuda/sizes.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"
-
-#define STACK_AT_FIRST 1024 /* bytes per thread that a context comes with */
-#define STACK_ALIGN    16u
-#define LOCAL_EXTRA    (UINT64_C(512) << 10) /* an H200 takes 388 to 512 KiB: tare calibrate */
-#define PAGE           (UINT64_C(2) << 20)
 
 static struct context {
 	CUcontext handle;
@@ -72,7 +69,7 @@ void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		contexts[i].device = limit->device;
-		contexts[i].stack = STACK_AT_FIRST;
+		contexts[i].stack = TARE_CUDA_STACK;
 		contexts[i].aside = 0;
 		growth = card->has_profile ? tare_limit_growth(limit) : 0;
 		if (growth) /* else it counts as what it is here */
@@ -118,7 +115,8 @@ static uint64_t need(uint64_t threads, uint64_t align, uint64_t extra, uint64_t 
 
 static uint64_t need_here(int device, uint64_t stack)
 {
-	return need(tare_ask_threads(device), STACK_ALIGN, LOCAL_EXTRA, PAGE, stack);
+	return need(tare_ask_threads(device), TARE_CUDA_STACK_ALIGN, TARE_CUDA_LOCAL_EXTRA,
+		    TARE_CUDA_PAGE, stack);
 }
 
 static uint64_t need_there(const struct tare_vram_card *card, int device, uint64_t stack)
@@ -126,8 +124,8 @@ static uint64_t need_there(const struct tare_vram_card *card, int device, uint64
 	if (!card->has_profile)
 		return need_here(device, stack);
 	return need((uint64_t)card->multiprocessors * card->threads_per_multiprocessor,
-		    card->stack_align ? card->stack_align : STACK_ALIGN, card->local_extra,
-		    card->page ? card->page : PAGE, stack);
+		    card->stack_align ? card->stack_align : TARE_CUDA_STACK_ALIGN,
+		    card->local_extra, card->page ? card->page : TARE_CUDA_PAGE, stack);
 }
 
 uint64_t tare_local_growth(uint64_t stack)

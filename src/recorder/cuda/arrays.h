@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many bytes an array's elements have; what the driver takes for it is its own affair. */
-#ifndef TARE_RECORDER_HOOKS_ARRAYS_H
-#define TARE_RECORDER_HOOKS_ARRAYS_H
+#ifndef TARE_RECORDER_CUDA_ARRAYS_H
+#define TARE_RECORDER_CUDA_ARRAYS_H
 
 #include <stdint.h>
 
