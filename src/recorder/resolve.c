@@ -26,16 +26,60 @@ struct answer {
 
 static const struct answer not_ours = { 0, NULL };
 
-static bool is_hooked(const char *name)
-{
-	int i;
+/* Which library has a function of this name that is hooked; LIBRARIES: none. */
+enum library {
+#define TARE_PART_LIBRARY(name, file) LIBRARY_##name,
+#include "recorder/parts.def"
+	LIBRARIES
+};
 
-	if (name[0] != 'c' || name[1] != 'u')
-		return tare_vram_nvml_is_hooked(name);
-	for (i = 0; i < CU_API_NR; i++)
-		if (tare_api_hooks[i] && strcmp(tare_api_rows[i].symbol, name) == 0)
-			return true;
-	return tare_cupti_is_hooked(name);
+static enum library library_of(const char *symbol)
+{
+#define TARE_PART_LIBRARY(name, file)                                                              \
+	if (tare_##name##_is_hooked(symbol))                                                       \
+		return LIBRARY_##name;
+#include "recorder/parts.def"
+	return LIBRARIES;
+}
+
+static void *swap(enum library library, const char *symbol, void *found)
+{
+#define TARE_PART_LIBRARY(name, file)                                                              \
+	if (library == LIBRARY_##name)                                                             \
+		return tare_##name##_swap(symbol, found);
+#include "recorder/parts.def"
+	return found;
+}
+
+/* The function of a library that the caller is linked with, wherever that stands in the scope. */
+static void *find_needed(enum library library, const char *symbol, uintptr_t caller)
+{
+#define TARE_PART_LIBRARY(name, file)                                                              \
+	if (library == LIBRARY_##name)                                                             \
+		return tare_##name##_needed(symbol, caller);
+#include "recorder/parts.def"
+	return NULL;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+	return *prefix && tare_plib_starts(name, prefix);
+}
+
+/* The driver looks up its own parts (on WSL it does); those calls are its own affair. */
+static bool is_of_library(uintptr_t caller)
+{
+	struct tare_elf_object object;
+	const char *file;
+
+	if (!tare_elf_object_at((const void *)caller, &object))
+		return false;
+	file = tare_plib_basename(object.path);
+#define TARE_PART_LIBRARY(name, prefix)                                                            \
+	if (begins(file, prefix))                                                                  \
+		return true;
+#include "recorder/parts.def"
+	return false;
 }
 
 static bool is_own(const void *address)
@@ -46,35 +90,12 @@ static bool is_own(const void *address)
 	return (const char *)address >= __ehdr_start && (const char *)address < _end;
 }
 
-static void *swap(const char *name, void *found)
-{
-	if (tare_cupti_is_hooked(name))
-		return tare_cupti_swap(name, found);
-	return name[0] == 'n' ? tare_vram_nvml_swap(name, found)
-			      : tare_real_swap(name, found, false);
-}
-
-/* The function of a library that the caller is linked with, wherever that stands in the scope. */
-static void *find_needed(const char *name, uintptr_t caller)
-{
-	bool is_nvml = name[0] == 'n';
-	struct tare_elf_object object;
-
-	if (tare_cupti_is_hooked(name))
-		return tare_cupti_needed(name, caller);
-	if (!tare_elf_object_at((const void *)caller, &object) ||
-	    !tare_elf_needs(&object, is_nvml ? "libnvidia-ml.so.1" : "libcuda.so.1"))
-		return NULL;
-	if (is_nvml)
-		return tare_vram_nvml_real(name);
-	return tare_real_resolve() ? tare_real_symbol(name) : NULL;
-}
-
 /*
  * A search through the program's own scope finds the names we export, whether there is a driver or
  * not. The answer must be what it would be without us: nothing, unless the driver is in that scope.
  */
-static struct answer answer_scope(const char *name, const char *version, uintptr_t caller)
+static struct answer answer_scope(enum library library, const char *name, const char *version,
+				  uintptr_t caller)
 {
 	struct answer answer = { 1, NULL };
 	/* From here: the global scope behind us. */
@@ -82,9 +103,9 @@ static struct answer answer_scope(const char *name, const char *version, uintptr
 						  : tare_libdl_dlsym(RTLD_NEXT, name);
 
 	if (!found && !version)
-		found = find_needed(name, caller);
+		found = find_needed(library, name, caller);
 	if (found)
-		answer.value = swap(name, found);
+		answer.value = swap(library, name, found);
 	return answer; /* dlerror() has the reason for nothing, from the search above */
 }
 
@@ -110,8 +131,8 @@ tare_dlsym_intercept(void *handle, const char *name, const char *version, uintpt
 struct answer tare_dlsym_intercept(void *handle, const char *name, const char *version,
 				   uintptr_t caller)
 {
-	struct tare_elf_object object;
 	struct answer answer = { 1, NULL };
+	enum library library;
 
 	if (!tare_libdl_find() || !name)
 		return not_ours;
@@ -122,22 +143,20 @@ struct answer tare_dlsym_intercept(void *handle, const char *name, const char *v
 		tare_module_loaded((uintptr_t)__builtin_dwarf_cfa());
 		tare_line_phase_see_init();
 	}
-	if (!is_hooked(name))
+	library = library_of(name);
+	if (library == LIBRARIES)
 		return not_ours;
 	tare_start_once();
-	/* The driver looks up its own parts (on WSL it does); those calls are its own affair. */
-	if (tare_elf_object_at((const void *)caller, &object) &&
-	    (tare_plib_starts(tare_plib_basename(object.path), "libcuda.") ||
-	     tare_plib_starts(tare_plib_basename(object.path), "libnvidia-ml.")))
+	if (is_of_library(caller))
 		return not_ours;
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
-		return answer_scope(name, version, caller);
+		return answer_scope(library, name, version, caller);
 	answer.value = version && tare_real_dlvsym ? tare_real_dlvsym(handle, name, version)
 						   : tare_real_dlsym(handle, name);
 	if (is_own(answer.value))
-		return answer_scope(name, version, caller); /* dlopen(NULL) */
+		return answer_scope(library, name, version, caller); /* dlopen(NULL) */
 	if (answer.value)
-		answer.value = swap(name, answer.value);
+		answer.value = swap(library, name, answer.value);
 	return answer;
 }
 

@@ -368,3 +368,10 @@ void *tare_elf_find_symbol(const char *name, const void *except)
 	tare_scratch_give(all, sizeof(*all));
 	return wanted;
 }
+
+bool tare_elf_is_linked(uintptr_t caller, const char *soname)
+{
+	struct tare_elf_object object;
+
+	return tare_elf_object_at((const void *)caller, &object) && tare_elf_needs(&object, soname);
+}

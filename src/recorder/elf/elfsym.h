@@ -24,5 +24,7 @@ void *tare_elf_find_symbol(const char *name, const void *except);
 
 /* Is `soname` among the libraries the object names as needed? */
 bool tare_elf_needs(const struct tare_elf_object *obj, const char *soname);
+/* The same of the object that holds `caller`. */
+bool tare_elf_is_linked(uintptr_t caller, const char *soname);
 
 #endif

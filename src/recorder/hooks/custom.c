@@ -265,7 +265,7 @@ static void swap_answer(const char *symbol, void **pfn, CUresult result)
 	void *found = TARE_ANSWER(result, pfn);
 
 	if (found && tare_thread.depth == 0)
-		*pfn = tare_real_swap(symbol, found, true);
+		*pfn = tare_driver_swap_version(symbol, found);
 }
 
 CUresult tare_hook_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,

@@ -55,7 +55,7 @@ static bool is_wanted(int api)
 	return tare_config.has_limit || !is_answer[api];
 }
 
-void *tare_real_swap(const char *name, void *found, bool by_version)
+static void *swap(const char *name, void *found, bool by_version)
 {
 	bool is_hooked = false;
 	int i;
@@ -84,4 +84,31 @@ void *tare_real_swap(const char *name, void *found, bool by_version)
 		"calls of a version of a driver function that this Tare does not know are not recorded",
 		name);
 	return found;
+}
+
+void *tare_driver_swap_version(const char *name, void *found)
+{
+	return swap(name, found, true);
+}
+
+void *tare_driver_swap(const char *symbol, void *found)
+{
+	return swap(symbol, found, false);
+}
+
+bool tare_driver_is_hooked(const char *symbol)
+{
+	int i;
+
+	for (i = 0; symbol[0] == 'c' && symbol[1] == 'u' && i < CU_API_NR; i++)
+		if (tare_api_hooks[i] && strcmp(tare_api_rows[i].symbol, symbol) == 0)
+			return true;
+	return false;
+}
+
+void *tare_driver_needed(const char *symbol, uintptr_t caller)
+{
+	return tare_elf_is_linked(caller, "libcuda.so.1") && tare_real_resolve()
+		       ? tare_real_symbol(symbol)
+		       : NULL;
 }

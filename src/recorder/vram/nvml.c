@@ -34,12 +34,13 @@ static void *hook_of(const char *name)
 	return NULL;
 }
 
-bool tare_vram_nvml_is_hooked(const char *name)
+bool tare_nvml_is_hooked(const char *name)
 {
 	return name[0] == 'n' && hook_of(name);
 }
 
-void *tare_vram_nvml_real(const char *name)
+/* NVML's own; NULL: it is not loaded. */
+static void *real_of(const char *name)
 {
 	struct tare_elf_object library;
 
@@ -48,9 +49,14 @@ void *tare_vram_nvml_real(const char *name)
 		       : NULL;
 }
 
-void *tare_vram_nvml_swap(const char *name, void *found)
+void *tare_nvml_swap(const char *name, void *found)
 {
-	return tare_config.has_limit && found == tare_vram_nvml_real(name) ? hook_of(name) : found;
+	return tare_config.has_limit && found == real_of(name) ? hook_of(name) : found;
+}
+
+void *tare_nvml_needed(const char *symbol, uintptr_t caller)
+{
+	return tare_elf_is_linked(caller, "libnvidia-ml.so.1") ? real_of(symbol) : NULL;
 }
 
 static struct {
@@ -65,9 +71,9 @@ static bool resolve(void)
 	if (likely(__atomic_load_n((void **)&real.memory, __ATOMIC_ACQUIRE)))
 		return true;
 	tare_start_once();
-	*(void **)&real.uuid = tare_vram_nvml_real("nvmlDeviceGetUUID");
-	*(void **)&real.memory_v2 = tare_vram_nvml_real("nvmlDeviceGetMemoryInfo_v2");
-	__atomic_store_n((void **)&real.memory, tare_vram_nvml_real("nvmlDeviceGetMemoryInfo"),
+	*(void **)&real.uuid = real_of("nvmlDeviceGetUUID");
+	*(void **)&real.memory_v2 = real_of("nvmlDeviceGetMemoryInfo_v2");
+	__atomic_store_n((void **)&real.memory, real_of("nvmlDeviceGetMemoryInfo"),
 			 __ATOMIC_RELEASE);
 	return real.memory;
 }

@@ -4,12 +4,11 @@
 #define TARE_RECORDER_VRAM_NVML_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Is it one of the functions that are answered here? */
-bool tare_vram_nvml_is_hooked(const char *name);
-/* The hook to hand out instead of `found`, if that is NVML's own; else `found`. */
-void *tare_vram_nvml_swap(const char *name, void *found);
-/* NVML's own; NULL: it is not loaded. */
-void *tare_vram_nvml_real(const char *name);
+/* For look-ups by dlsym: parts.def. */
+bool tare_nvml_is_hooked(const char *symbol);
+void *tare_nvml_swap(const char *symbol, void *found);
+void *tare_nvml_needed(const char *symbol, uintptr_t caller);
 
 #endif
