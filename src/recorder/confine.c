@@ -15,11 +15,11 @@
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/scratch.h"
+#include "recorder/base/sys.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
-#include "recorder/elf/libdl.h"
 #include "recorder/ring/ring.h"
-#include "recorder/base/sys.h"
 
 typedef long syscall_fn(long n, long a, long b, long c, long d, long e, long f);
 typedef int prctl_fn(int option, long a, long b, long c, long d);

@@ -13,11 +13,11 @@
 #include <stdlib.h> /* _Exit */
 #include <unistd.h>
 
+#include "recorder/base/sys.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
 #include "recorder/start.h"
-#include "recorder/elf/libdl.h"
-#include "recorder/base/sys.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,

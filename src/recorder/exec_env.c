@@ -9,8 +9,8 @@
 #include "recorder/base/environment.h"
 #include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
 #include "recorder/base/room.h"
+#include "recorder/recorder.h"
 
 #define PRELOAD  "LD_PRELOAD="
 #define LIST_MAX (128u << 10) /* the kernel takes no longer text */

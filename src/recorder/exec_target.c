@@ -7,9 +7,9 @@
 
 #include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
 #include "recorder/base/room.h"
 #include "recorder/base/sys.h"
+#include "recorder/recorder.h"
 
 #define LINE         256 /* what the kernel reads of a script */
 #define SCRIPTS_MAX  5   /* so many of them may name one another */

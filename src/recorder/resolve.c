@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/hooks/hooks.h"
+#include "recorder/base/plib.h"
 #include "recorder/cupti/cupti.h"
 #include "recorder/elf/elfsym.h"
+#include "recorder/hooks/hooks.h"
 #include "recorder/nvtx/nvtx.h"
-#include "recorder/base/plib.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/python/module.h"

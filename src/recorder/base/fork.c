@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "recorder/base/parts.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/recorder.h"
 #include "trace/clock.h"
 
 #ifndef MADV_WIPEONFORK

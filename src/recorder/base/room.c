@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "recorder/base/fork.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/recorder.h"
 
 #define LEAST    (16u << 10)
 #define NOBODY   0u

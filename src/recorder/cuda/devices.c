@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "recorder/cuda/real.h"
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/parts.h"
+#include "recorder/cuda/real.h"
+#include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/weigh.h"

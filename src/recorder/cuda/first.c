@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "recorder/base/fork.h"
-#include "recorder/recorder.h"
 #include "recorder/cuda/context.h"
+#include "recorder/recorder.h"
 
 #define SLOTS  65536u /* a power of two */
 #define PROBES 32u

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "recorder/cuda/devices.h"
 #include "recorder/base/fork.h"
+#include "recorder/cuda/devices.h"
 
 #define SLOTS  32768u /* a power of two; what does not fit is looked for on the current device */
 #define PROBES 16u

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/cuda/cuda_abi.h"
 #include "recorder/base/peek.h"
 #include "recorder/base/plib.h"
+#include "recorder/cuda/cuda_abi.h"
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "recorder/cuda/context.h"
-#include "recorder/hooks/call.h"
 #include "recorder/elf/elfsym.h"
+#include "recorder/hooks/call.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "recorder/elf/libc.h"
 #include "recorder/base/scratch.h"
+#include "recorder/elf/libc.h"
 
 enum {
 	VERSION_MASK = 0x7fff,

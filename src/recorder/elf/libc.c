@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
-#include "recorder/base/sys.h"
 
 /*
  * The dynamic linker's list of what is loaded, in order of loading. It is read without the linker's

@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/hooks/custom.h"
-#include "recorder/cuda/handles.h"
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/peek.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
 #include "recorder/cuda/context.h"
+#include "recorder/cuda/handles.h"
+#include "recorder/hooks/custom.h"
+#include "recorder/log/emit.h"
+#include "recorder/recorder.h"
 #include "trace/clock.h"
 
 /* Plain allocations that a stream is to free: they are there until the program waits. */

@@ -4,23 +4,23 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/base/fork.h"
+#include "recorder/base/sys.h"
+#include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
-#include "recorder/hooks/graphs.h"
+#include "recorder/cuda/first.h"
+#include "recorder/cuda/functions.h"
 #include "recorder/cuda/handles.h"
+#include "recorder/hooks/graphs.h"
 #include "recorder/hooks/pools.h"
 #include "recorder/log/emit.h"
-#include "recorder/base/fork.h"
 #include "recorder/phase/phase.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/base/sys.h"
 #include "recorder/torch/stream.h"
 #include "recorder/vram/limit.h"
 #include "recorder/weigh/weigh.h"
-#include "recorder/cuda/context.h"
-#include "recorder/cuda/first.h"
-#include "recorder/cuda/functions.h"
 #include "trace/clock.h"
 
 enum tare_class tare_sync_class;

@@ -5,19 +5,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/base/fork.h"
+#include "recorder/base/peek.h"
+#include "recorder/base/scratch.h"
 #include "recorder/cuda/context.h"
+#include "recorder/cuda/devices.h"
 #include "recorder/cuda/first.h"
 #include "recorder/cuda/functions.h"
 #include "recorder/hooks/call.h"
-#include "recorder/cuda/devices.h"
 #include "recorder/hooks/hooks.h"
 #include "recorder/hooks/pools.h"
-#include "recorder/base/fork.h"
-#include "recorder/base/peek.h"
 #include "recorder/phase/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/base/scratch.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 

@@ -3,9 +3,9 @@
 #ifndef TARE_RECORDER_HOOKS_CUSTOM_H
 #define TARE_RECORDER_HOOKS_CUSTOM_H
 
-#include "recorder/hooks/call.h"
 #include "recorder/cuda/cuda_abi.h"
 #include "recorder/cuda/real.h"
+#include "recorder/hooks/call.h"
 
 #define DECLARE_NEW(symbol, params)
 #define DECLARE_DEL(symbol, params)

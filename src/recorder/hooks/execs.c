@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "recorder/hooks/graphs.h"
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
 #include "recorder/cuda/first.h"
+#include "recorder/hooks/graphs.h"
+#include "recorder/log/emit.h"
+#include "recorder/recorder.h"
 #include "trace/clock.h"
 
 #define SLOTS  16384u /* a power of two; further ones are weighed like functions, and not counted */

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "recorder/hooks/graphs.h"
 #include "recorder/base/sys.h"
+#include "recorder/hooks/graphs.h"
 #include "trace/clock.h"
 
 #define NODES_MAX 16384u

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "recorder/hooks/custom.h"
 #include "recorder/base/peek.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
-#include "recorder/torch/graph_pool.h"
 #include "recorder/cuda/first.h"
+#include "recorder/hooks/custom.h"
+#include "recorder/recorder.h"
+#include "recorder/torch/graph_pool.h"
 
 #define BEGIN(symbol, class, effect)                                                               \
 	tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)

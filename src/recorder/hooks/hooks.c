@@ -10,16 +10,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "recorder/base/cost.h"
+#include "recorder/base/peek.h"
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/first.h"
+#include "recorder/cuda/handles.h"
+#include "recorder/cuda/real.h"
 #include "recorder/hooks/call.h"
 #include "recorder/hooks/custom.h"
-#include "recorder/cuda/handles.h"
 #include "recorder/hooks/pools.h"
-#include "recorder/cuda/real.h"
-#include "recorder/base/cost.h"
-#include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "trace/clock.h"
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "recorder/cuda/real.h"
 #include "recorder/base/fork.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/cuda/real.h"
+#include "recorder/recorder.h"
 #include "trace/clock.h"
 
 #define SLOTS   64 /* pools at once; further ones are weighed */

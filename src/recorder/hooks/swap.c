@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "recorder/base/plib.h"
 #include "recorder/cuda/real.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/base/plib.h"
 #include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
 

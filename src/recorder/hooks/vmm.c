@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/base/peek.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/hooks/call.h"
 #include "recorder/hooks/custom.h"
-#include "recorder/cuda/handles.h"
-#include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"

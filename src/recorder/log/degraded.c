@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "recorder/log/emit.h"
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
 #include "recorder/base/scratch.h"
+#include "recorder/log/emit.h"
+#include "recorder/recorder.h"
 
 #define DEGRADED_MAX 32
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "recorder/base/plib.h"
+#include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/log/paths.h"
-#include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/put.h"
-#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind.h"
 #include "trace/clock.h"
 

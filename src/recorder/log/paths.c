@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/recorder.h"
 #include "trace/path.h"
 
 #define TOLD_MAX   (16u << 20) /* it is memory */

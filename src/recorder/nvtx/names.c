@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/recorder.h"
 
 #define DOMAINS      128
 #define STRING_SLOTS 8192u /* a power of two */

@@ -5,12 +5,12 @@
 #include <link.h>
 #include <string.h>
 
-#include "recorder/elf/libc.h"
 #include "recorder/base/environment.h"
 #include "recorder/base/plib.h"
+#include "recorder/elf/libc.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
-#include "recorder/elf/libdl.h"
 
 /* PyTorch numbers its operators in their names: without it every call would be a phase of its own. */
 static const char *const numbered[] = { ", seq = ", ", op_id = " };

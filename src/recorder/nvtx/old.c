@@ -8,10 +8,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "recorder/elf/elfsym.h"
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/elf/libdl.h"
+#include "recorder/recorder.h"
 
 #define LIBRARY "libnvToolsExt.so"
 

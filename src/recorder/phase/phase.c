@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorder/base/fork.h"
+#include "recorder/base/plib.h"
+#include "recorder/base/sys.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/log/emit.h"
-#include "recorder/base/fork.h"
-#include "recorder/base/plib.h"
 #include "recorder/ring/ring.h"
-#include "recorder/base/sys.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 

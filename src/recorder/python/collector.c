@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
-#include "recorder/base/sys.h"
 
 enum {
 	GENERATION = 24,

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
-#include "recorder/base/sys.h"
 
 /* Of a PyTypeObject, in every version. */
 enum { TYPE_NAME = 24, TYPE_DEALLOC = 48 };

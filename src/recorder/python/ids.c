@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/python/ids.h"
 
+#include "recorder/base/scratch.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/content.h"
 #include "recorder/python/deaths.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/base/scratch.h"
 
 #define SLOTS  8192u /* a power of two, 64 bytes each, touched as needed */
 #define PROBES 4u

@@ -5,17 +5,17 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "recorder/elf/libc.h"
-#include "recorder/elf/elfsym.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
+#include "recorder/base/scratch.h"
+#include "recorder/elf/elfsym.h"
+#include "recorder/elf/libc.h"
+#include "recorder/log/degraded.h"
 #include "recorder/python/code.h"
 #include "recorder/python/deaths.h"
 #include "recorder/python/memory.h"
 #include "recorder/python/walk.h"
-#include "recorder/log/degraded.h"
 #include "recorder/recorder.h"
-#include "recorder/base/scratch.h"
 
 enum { CHECK_FRAMES = 32, LAST_COUNTED = 13 /* whose deaths of code objects are */ };
 

@@ -5,14 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "recorder/elf/elfsym.h"
 #include "recorder/base/environment.h"
-#include "recorder/phase/phase.h"
 #include "recorder/base/plib.h"
+#include "recorder/elf/elfsym.h"
+#include "recorder/elf/libdl.h"
 #include "recorder/log/degraded.h"
+#include "recorder/phase/phase.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "recorder/elf/libdl.h"
 
 #define SPECS_MAX     64
 #define PY_FILE_INPUT 257

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
+#include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"

@@ -2,8 +2,8 @@
 /* When to look: rarely, and best right after a backward pass, when everything is there. */
 #include "recorder/torch/probe.h"
 
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
+#include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/probe_api.h"

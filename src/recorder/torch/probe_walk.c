@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "recorder/recorder.h"
 #include "recorder/base/scratch.h"
+#include "recorder/recorder.h"
 #include "recorder/torch/probe.h"
 #include "recorder/torch/probe_say.h"
 

@@ -18,8 +18,8 @@
  */
 #include "recorder/torch/stream.h"
 
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
+#include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/real.h"

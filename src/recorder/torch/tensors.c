@@ -12,11 +12,11 @@
 
 #include <sys/auxv.h>
 
-#include "recorder/elf/libc.h"
 #include "recorder/base/cost.h"
-#include "recorder/elf/elfsym.h"
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
+#include "recorder/elf/elfsym.h"
+#include "recorder/elf/libc.h"
+#include "recorder/log/emit.h"
 #include "recorder/python/collector.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"

@@ -6,8 +6,8 @@
 #ifndef TARE_RECORDER_DWARF_FDE_H
 #define TARE_RECORDER_DWARF_FDE_H
 
-#include "recorder/unwind/dwarf_read.h"
 #include "recorder/elf/objects.h"
+#include "recorder/unwind/dwarf_read.h"
 
 struct tare_fde {
 	const uint8_t *tables, *tables_end; /* the segment that .eh_frame is in */

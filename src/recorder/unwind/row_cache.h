@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder/unwind/dwarf_cfi.h"
 #include "recorder/elf/objects.h"
+#include "recorder/unwind/dwarf_cfi.h"
 
 enum tare_row_kind {
 	TARE_ROW_FRAME,     /* the fields below hold */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/unwind/unwind.h"
 
-#include "recorder/unwind/dwarf_cfi.h"
+#include "recorder/base/sys.h"
 #include "recorder/recorder.h"
+#include "recorder/unwind/dwarf_cfi.h"
 #include "recorder/unwind/row_cache.h"
 #include "recorder/unwind/unwind_full.h"
 #include "recorder/unwind/unwind_regs.h"
 #include "recorder/unwind/unwind_stack.h"
-#include "recorder/base/sys.h"
 
 enum {
 	LOWEST_PC = 4096,

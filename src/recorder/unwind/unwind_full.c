@@ -3,8 +3,8 @@
 
 #include <sys/auxv.h>
 
-#include "recorder/elf/libc.h"
 #include "recorder/base/sys.h"
+#include "recorder/elf/libc.h"
 #include "recorder/unwind/dwarf_expr.h"
 
 /* The value of a register in the caller; returns false when it cannot be known. */

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
+#include "recorder/base/sys.h"
 #include "recorder/elf/libc.h"
 #include "recorder/recorder.h"
-#include "recorder/base/sys.h"
 #include "recorder/unwind/unwind_regs.h"
 
 enum {

@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/cuda/devices.h"
-#include "recorder/cuda/real.h"
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/proc.h"
-#include "recorder/log/degraded.h"
-#include "recorder/recorder.h"
 #include "recorder/base/sys.h"
+#include "recorder/cuda/devices.h"
+#include "recorder/cuda/real.h"
+#include "recorder/log/degraded.h"
+#include "recorder/log/emit.h"
+#include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 
+#include "recorder/base/fork.h"
+#include "recorder/base/sys.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
-#include "recorder/base/fork.h"
 #include "recorder/recorder.h"
-#include "recorder/base/sys.h"
 
 /* How long a call waits for others that are under way, before it is told that there is no room. */
 #define PATIENCE_NS 5000000u

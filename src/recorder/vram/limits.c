@@ -3,12 +3,12 @@
  * The driver's functions that take device memory, each within the limit of its card. Where --vram is
  * given, hooks call these instead of the driver's; without it they are never reached.
  */
+#include "recorder/base/peek.h"
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/first.h"
-#include "recorder/cuda/real.h"
 #include "recorder/cuda/handles.h"
+#include "recorder/cuda/real.h"
 #include "recorder/cuda/sizes.h"
-#include "recorder/base/peek.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "recorder/base/fork.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/real.h"
-#include "recorder/base/fork.h"
 #include "recorder/cuda/sizes.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/ask.h"

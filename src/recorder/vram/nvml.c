@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recorder/elf/elfsym.h"
 #include "recorder/base/plib.h"
+#include "recorder/elf/elfsym.h"
 #include "recorder/recorder.h"
 #include "recorder/vram/card.h"
 #include "witness/nvml_abi.h"

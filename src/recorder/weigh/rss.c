@@ -4,12 +4,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "recorder/log/emit.h"
 #include "recorder/base/fork.h"
 #include "recorder/base/plib.h"
-#include "recorder/recorder.h"
-#include "recorder/elf/libc.h"
 #include "recorder/base/sys.h"
+#include "recorder/elf/libc.h"
+#include "recorder/log/emit.h"
+#include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 
