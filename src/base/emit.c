@@ -7,6 +7,13 @@
 
 #include <stdlib.h>
 
+/* Every name has a bar in front, the first one too many. */
+#define TARE_FORMAT(KEY, NAME, RENDERER) "|" NAME
+const char tare_emit_names_with_bar[] =
+#include "base/emit_format.def"
+	;
+#undef TARE_FORMAT
+
 const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e)
 {
 #define TARE_FORMAT(KEY, NAME, RENDERER) [TARE_EMIT_##KEY] = &(RENDERER),

@@ -58,6 +58,10 @@ enum tare_emit_format {
 };
 #undef TARE_FORMAT
 
+/* "text|json|…", for an option table. */
+extern const char tare_emit_names_with_bar[];
+#define TARE_EMIT_NAMES (tare_emit_names_with_bar + 1)
+
 enum tare_shape_kind { TARE_SHAPE_TABLE, TARE_SHAPE_TREE, TARE_SHAPE_SERIES, TARE_SHAPE_INTERVALS };
 
 /* The C type of a field; TARE_COLUMN finds it out, and a field of any other type does not compile. */
@@ -104,6 +108,7 @@ struct tare_column {
 	enum tare_unknown unknown;
 	size_t when;   /* TARE_WHEN: the bool that must be true, else the field is not known */
 	bool is_sum;   /* tare_emit_sum adds the fields of all rows up */
+	bool is_quiet; /* text: dimmed where there are colours */
 	bool is_blank; /* people: nothing, and not "–", where it is not known */
 	unsigned char digits; /* of a NUMBER, for people, behind the point; 0: two */
 	enum tare_column_as as;
@@ -219,6 +224,9 @@ void tare_emit_note(struct tare_emit *e, const char *fmt, ...) TARE_PRINTS; /* i
 #undef TARE_PRINTS
 /* A paragraph with a left margin: of its first line, and of the others. */
 void tare_emit_indented(struct tare_emit *e, size_t first, size_t others, const char *text);
+/* A head and what is said of it: "host  demo (pid 7) …", in text wrapped below itself. */
+void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head,
+		    const char *text);
 void tare_emit_gap(struct tare_emit *e); /* text: an empty line */
 
 #endif

@@ -8,10 +8,8 @@ static void add(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	const struct tare_renderer *renderer = tare_emit_renderer(e);
 
-	if (!renderer->block)
-		return;
-	renderer->block(e, block);
-	e->last = block->kind;
+	if (renderer->block)
+		renderer->block(e, block);
 }
 
 #define BLOCK(NAME, KIND)                                                                          \
@@ -25,8 +23,8 @@ static void add(struct tare_emit *e, const struct tare_emit_block *block)
 		va_start(ap, fmt);                                                                 \
 		tare_str_vaddf(&text, fmt, ap);                                                    \
 		va_end(ap);                                                                        \
-		add(e,                                                                             \
-		    &(struct tare_emit_block){ TARE_BLOCK_##KIND, tare_str_text(&text), 0, 0 });   \
+		add(e, &(struct tare_emit_block){ TARE_BLOCK_##KIND, tare_str_text(&text), 0, 0,   \
+						  NULL, 0 });                                      \
 		tare_str_free(&text);                                                              \
 	}
 BLOCK(page, PAGE)
@@ -39,10 +37,17 @@ BLOCK(note, NOTE)
 
 void tare_emit_indented(struct tare_emit *e, size_t first, size_t others, const char *text)
 {
-	add(e, &(struct tare_emit_block){ TARE_BLOCK_PARAGRAPH, text, first, others });
+	add(e, &(struct tare_emit_block){ TARE_BLOCK_PARAGRAPH, text, first, others, NULL, 0 });
+}
+
+void tare_emit_term(struct tare_emit *e, enum tare_text_tone tone, const char *head,
+		    const char *text)
+{
+	add(e, &(struct tare_emit_block){ TARE_BLOCK_TERM, text, 0, tare_str_columns(head), head,
+					  tone });
 }
 
 void tare_emit_gap(struct tare_emit *e)
 {
-	add(e, &(struct tare_emit_block){ TARE_BLOCK_GAP, "", 0, 0 });
+	add(e, &(struct tare_emit_block){ TARE_BLOCK_GAP, "", 0, 0, NULL, 0 });
 }

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct tare_cell text_cell(const char *text)
 {
@@ -130,11 +131,11 @@ bool tare_kind_is_size(enum tare_column_kind kind)
 	return kind == TARE_COL_BYTES || kind == TARE_COL_CHANGE;
 }
 
-void tare_column_read(struct tare_str *out, const struct tare_column *column)
+void tare_column_read(struct tare_str *out, const struct tare_column *column, const char *comma)
 {
 	tare_str_add(out, column->head);
-	if (tare_kind_is_size(column->kind))
-		tare_str_addf(out, "%sMiB", column->head[0] ? " " : "");
+	if (tare_kind_is_size(column->kind) && !strstr(column->head, "MiB"))
+		tare_str_addf(out, "%sMiB", column->head[0] ? comma : "");
 }
 
 /* Sizes, counts and times are int64_t in text; a larger unsigned one is shown by its own branch. */

@@ -24,14 +24,14 @@ static const char page_style[] =
 	"p{margin:.4rem 0}\nul{margin:.4rem 0;padding-left:1.2rem}\n"
 	"p,li{overflow-wrap:anywhere}\np.alarm{color:var(--bad)}\n"
 	".scroll{overflow-x:auto}\ntable{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
-	"th,td{padding:.28rem .5rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap;"
+	"th,td{padding:.28rem .5rem;border-bottom:1px solid var(--line);text-align:left;white-space:pre;"
 	"vertical-align:top}\n"
 	"th{color:var(--soft);font-weight:600;border-bottom-width:2px}\n.n{text-align:right}\n"
 	"tbody tr:hover{background:var(--band)}\n"
 	".strong{font-weight:600;background:var(--good)}\n.alarm td{color:var(--bad)}\n.quiet td{color:var(--soft)}\n";
 static const char print_style[] =
 	"@media print{body{max-width:none;padding:0;font-size:11pt}.scroll{overflow:visible}"
-	"th,td{white-space:normal}tr,.bars{break-inside:avoid}h2{break-after:avoid}"
+	"th,td{white-space:pre-wrap}tr,.bars{break-inside:avoid}h2{break-after:avoid}"
 	".strong,.bar,.bar i,.keys i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n"
 	"</style>\n";
 
@@ -76,9 +76,13 @@ static void end_list(struct tare_emit *e, enum tare_block_kind next)
 static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	static const char *const tags[] = {
-		[TARE_BLOCK_PAGE] = "h1",    [TARE_BLOCK_TITLE] = "h1",
-		[TARE_BLOCK_HEADING] = "h2", [TARE_BLOCK_PARAGRAPH] = "p",
-		[TARE_BLOCK_ITEM] = "li",    [TARE_BLOCK_ALARM] = "p class=\"alarm\"",
+		[TARE_BLOCK_PAGE] = "h1",
+		[TARE_BLOCK_TITLE] = "h1",
+		[TARE_BLOCK_HEADING] = "h2",
+		[TARE_BLOCK_PARAGRAPH] = "p",
+		[TARE_BLOCK_ITEM] = "li",
+		[TARE_BLOCK_TERM] = "p",
+		[TARE_BLOCK_ALARM] = "p class=\"alarm\"",
 		[TARE_BLOCK_NOTE] = "p",
 	};
 
@@ -86,6 +90,15 @@ static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 		return;
 	open_page(e, block->kind <= TARE_BLOCK_TITLE ? block->text : "Tare");
 	end_list(e, block->kind);
+	if (block->head) {
+		tare_str_add(e->out,
+			     block->tone == TARE_TONE_ALARM ? "<p class=\"alarm\"><b>" : "<p><b>");
+		add_text(e->out, block->head);
+		tare_str_add(e->out, "</b>");
+		add_text(e->out, block->text);
+		tare_str_add(e->out, "</p>\n");
+		return;
+	}
 	add_element(e->out, tags[block->kind], block->text);
 }
 
@@ -120,7 +133,7 @@ static void begin_rows(struct tare_emit *e, struct tare_emit_table *t)
 		if (!t->columns[c].head)
 			continue;
 		tare_str_cut(&head, 0);
-		tare_column_read(&head, &t->columns[c]);
+		tare_column_read(&head, &t->columns[c], ", ");
 		tare_str_add(e->out, open_cell(t, c, true));
 		add_text(e->out, tare_str_text(&head));
 		tare_str_add(e->out, "</th>");

@@ -69,10 +69,11 @@ static bool scale(struct bars *b)
 
 static void add_part(struct tare_str *out, struct bars *b, const struct tare_chart_part *part)
 {
-	size_t name = name_of(b, part->name);
+	size_t name;
 
 	if (part->to <= part->from)
 		return;
+	name = name_of(b, part->name);
 	tare_str_addf(out, "<i style=\"left:%.3f%%;width:%.3f%%;background:var(--c%zu)\" title=\"",
 		      (part->from - b->from) * b->percent, (part->to - part->from) * b->percent,
 		      name % TARE_HTML_COLOURS);

@@ -34,7 +34,7 @@ static void add_heads(struct tare_emit *e, struct tare_emit_table *t)
 		if (!t->columns[c].head)
 			continue;
 		tare_str_cut(&head, 0);
-		tare_column_read(&head, &t->columns[c]);
+		tare_column_read(&head, &t->columns[c], ", ");
 		add_cell(e->out, tare_str_text(&head), &plain, false);
 	}
 	tare_str_add(e->out, "\n|");
@@ -54,20 +54,35 @@ static void part(struct tare_emit *e, enum tare_block_kind kind)
 	e->last = kind;
 }
 
+/* What text lines up with blanks, without these. */
+static void add_words(struct tare_str *out, const char *text)
+{
+	struct tare_str words = { 0 };
+
+	tare_str_add_wrapped(&words, text, 0, 0, SIZE_MAX);
+	tare_text_add_markdown(out, tare_str_text(&words), false);
+	tare_str_free(&words);
+}
+
 static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	static const char *const marks[] = {
-		[TARE_BLOCK_PAGE] = "# ",     [TARE_BLOCK_TITLE] = "# ",
-		[TARE_BLOCK_HEADING] = "## ", [TARE_BLOCK_PARAGRAPH] = "",
-		[TARE_BLOCK_ITEM] = "- ",     [TARE_BLOCK_ALARM] = "> **!** ",
-		[TARE_BLOCK_NOTE] = "",
+		[TARE_BLOCK_PAGE] = "# ",        [TARE_BLOCK_TITLE] = "# ",
+		[TARE_BLOCK_HEADING] = "## ",    [TARE_BLOCK_PARAGRAPH] = "",
+		[TARE_BLOCK_ITEM] = "- ",        [TARE_BLOCK_TERM] = "",
+		[TARE_BLOCK_ALARM] = "> **!** ", [TARE_BLOCK_NOTE] = "",
 	};
 
 	if (!block->text[0])
 		return;
 	part(e, block->kind);
 	tare_str_add(e->out, marks[block->kind]);
-	tare_text_add_markdown(e->out, block->text, true);
+	if (block->head) {
+		tare_str_add(e->out, "**");
+		add_words(e->out, block->head);
+		tare_str_add(e->out, "** ");
+	}
+	tare_text_add_markdown(e->out, block->text, !block->head);
 	tare_str_add_char(e->out, '\n');
 }
 
@@ -82,7 +97,8 @@ static void add_spark(struct tare_emit *e, const struct tare_chart *chart, const
 static void begin(struct tare_emit *e, struct tare_emit_table *t)
 {
 	if (t->title)
-		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, t->title, 0, 0 });
+		add_block(e,
+			  &(struct tare_emit_block){ TARE_BLOCK_HEADING, t->title, 0, 0, NULL, 0 });
 }
 
 /* Below the title, and what was told after it. */
@@ -143,7 +159,8 @@ static void add_chart(struct tare_emit *e, const struct tare_chart *chart)
 	if (chart->shape != TARE_SHAPE_SERIES)
 		return;
 	if (chart->title)
-		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, chart->title, 0, 0 });
+		add_block(e, &(struct tare_emit_block){ TARE_BLOCK_HEADING, chart->title, 0, 0,
+							NULL, 0 });
 	add_spark(e, chart, NULL);
 }
 

@@ -70,6 +70,7 @@ enum tare_block_kind {
 	TARE_BLOCK_TITLE,
 	TARE_BLOCK_HEADING,
 	TARE_BLOCK_PARAGRAPH,
+	TARE_BLOCK_TERM,
 	TARE_BLOCK_ITEM,
 	TARE_BLOCK_ALARM,
 	TARE_BLOCK_NOTE,
@@ -79,7 +80,9 @@ enum tare_block_kind {
 struct tare_emit_block {
 	enum tare_block_kind kind;
 	const char *text;
-	size_t first, others; /* PARAGRAPH: left margins in text */
+	size_t first, others;     /* PARAGRAPH: left margins in text */
+	const char *head;         /* TERM */
+	enum tare_text_tone tone; /* of the head */
 };
 
 /* Whether a format has what stands outside the columns of a table: members, objects, arrays. */
@@ -115,11 +118,11 @@ void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell);
 enum { TARE_ADDRESS_MAX = 24 };
 const char *tare_cell_address(char text[static TARE_ADDRESS_MAX], const struct tare_cell *cell);
 
-/* As people read it, nothing escaped; the head of a column with its unit. */
+/* As people read it, nothing escaped; the head of a column, a comma and its unit. */
 bool tare_cell_is_known(const struct tare_cell *cell);
 void tare_cell_read(struct tare_str *out, const struct tare_cell *cell, bool is_blank);
 bool tare_kind_is_size(enum tare_column_kind kind);
-void tare_column_read(struct tare_str *out, const struct tare_column *column);
+void tare_column_read(struct tare_str *out, const struct tare_column *column, const char *comma);
 
 /* emit_json.c: the members of one row. */
 void tare_emit_json_members(struct tare_emit *e, const struct tare_column *columns, size_t count,

@@ -73,7 +73,7 @@ static void add_head(const struct tare_emit_table *t, size_t column, struct tare
 	if (t->title)
 		tare_str_add(out, t->columns[column].head);
 	else
-		tare_column_read(out, &t->columns[column]);
+		tare_column_read(out, &t->columns[column], " ");
 }
 
 /* `from` NULL: the heads. */
@@ -182,6 +182,11 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 		is_first = false;
 		if (t->columns[c].kind != TARE_COL_TEXT)
 			pending += pad;
+		if (t->columns[c].is_quiet && cells[c][0]) {
+			tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
+			tare_str_cut(&line, 0);
+			tone = TARE_TONE_QUIET;
+		}
 		if (cells[c][0]) {
 			tare_str_add_repeat(&line, " ", pending);
 			pending = 0;
@@ -282,6 +287,18 @@ static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block
 	tare_str_free(&name);
 }
 
+static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
+{
+	struct tare_str name = { 0 };
+
+	tare_text_tone(e->out, block->head, block->tone, &e->style);
+	tare_text_add_name(&name, block->text);
+	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others,
+			     (size_t)e->style.width);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&name);
+}
+
 static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 {
 	switch (block->kind) {
@@ -291,6 +308,9 @@ static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
 		break;
 	case TARE_BLOCK_PARAGRAPH:
 		add_wrapped(e, block, "", block->others, TARE_TONE_PLAIN);
+		break;
+	case TARE_BLOCK_TERM:
+		add_term(e, block);
 		break;
 	case TARE_BLOCK_ITEM:
 		add_wrapped(e, block, "- ", 2, TARE_TONE_PLAIN);

@@ -3,6 +3,7 @@
 
 #include "cmd/calibrate_print.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/profiles.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
@@ -16,7 +17,8 @@
 struct options {
 	const char *output, *sim, *compare;
 	int64_t device;
-	bool force, json, quick;
+	bool force, quick;
+	struct tare_format_options format;
 };
 
 static const struct tare_opt opts[] = {
@@ -30,7 +32,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, quick, "quick", 0, FLAG, NULL, "measure once, and believe it"),
 	TARE_OPT(options, sim, "sim", 0, STRING, "PROFILE",
 		 "measure the simulated GPU, such as h200"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -125,13 +127,15 @@ static int exit_code(const struct options *o, const struct tare_calibration *c, 
 static int calibrate(const struct options *o, const char *command, int *code, struct tare_err *err)
 {
 	struct tare_calibrate_options how = { (int)o->device, o->quick, o->sim };
-	struct tare_calibrate_shown shown = { .is_json = o->json };
+	struct tare_calibrate_shown shown = { 0 };
 	struct tare_profile compared;
 	struct tare_calibration c;
 	struct tare_str out = { 0 };
 	char path[PATH_MAX];
 	int rc = check(o, err);
 
+	if (rc == 0)
+		rc = tare_format_choose(&o->format, "calibrate", &shown.format, err);
 	/* Before the seconds that it takes. */
 	if (rc == 0 && o->compare)
 		rc = find_compared(o, NULL, &compared, path, sizeof(path), err);
@@ -151,17 +155,15 @@ static int calibrate(const struct options *o, const char *command, int *code, st
 	/* Standard output is the profile's if it is asked for there. */
 	if (o->output && strcmp(o->output, "-") == 0)
 		tare_terminal_write(stderr, &out);
-	else if (o->json)
-		rc = rc ? rc : tare_cmd_write_file("-", &out, err);
 	else
-		tare_terminal_write(stdout, &out);
+		rc = rc ? rc : tare_cmd_write_file("-", &out, err);
 	tare_str_free(&out);
 	return rc;
 }
 
 int tare_cmd_calibrate(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest;
 	struct tare_str command = { 0 };
 	struct tare_err err = { 0 };

@@ -2,6 +2,7 @@
 #include "cmd/calibrate_print.h"
 
 #include "base/emit.h"
+#include "cmd/terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static void add_row(struct tare_emit *e, const struct tare_calibrate_shown *show
 
 	set_measured(&row, shown->calibration, key, measured);
 	set_compared(&row, shown, key, profile);
-	add_why(&row.why, shown->calibration, key, e->format == TARE_EMIT_TEXT);
+	add_why(&row.why, shown->calibration, key, tare_emit_is_for_people(e));
 	tare_emit_add(e, &row);
 	tare_str_free(&row.why);
 }
@@ -181,7 +182,8 @@ void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *show
 	const struct tare_calibration *c = shown->calibration;
 	struct tare_emit e;
 
-	tare_emit_begin(&e, shown->is_json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, out);
+	tare_emit_begin(&e, shown->format, out);
+	e.style = tare_terminal_style(stdout);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_str(&e, "weighed_with", c->scale);
 	tare_emit_int(&e, "duration_ns", c->ns);
@@ -196,8 +198,6 @@ void tare_calibrate_show(struct tare_str *out, struct tare_calibrate_shown *show
 	tare_emit_table_end(&e);
 	emit_notes(&e, shown);
 	tare_emit_end(&e);
-	if (shown->is_json)
-		tare_str_add_char(out, '\n');
 }
 
 /* ---- the profile ---- */

@@ -3,13 +3,14 @@
 #define TARE_CMD_CALIBRATE_PRINT_H
 
 #include "base/str.h"
+#include "base/emit.h"
 #include "calibrate/calibrate.h"
 
 struct tare_calibrate_shown {
 	const struct tare_calibration *calibration;
 	const struct tare_profile *compared; /* or NULL */
 	const char *compared_path;
-	bool is_json;
+	enum tare_emit_format format;
 	size_t differences; /* set: constants of `compared` that no reading allows */
 };
 

@@ -2,6 +2,7 @@
 #include "base/emit.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/write_file.h"
 #include "session/control.h"
 
@@ -9,12 +10,11 @@
 #include <string.h>
 
 struct options {
-	bool json;
+	struct tare_format_options format;
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, json, "json", 0, FLAG, NULL,
-		 "with status: print JSON, as docs/JSON.md describes it"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -82,13 +82,14 @@ static const char *state_name(const struct tare_controlled *c)
 	}
 }
 
-static int print_status(const struct tare_controlled *c, bool is_json, struct tare_err *err)
+static int print_status(const struct tare_controlled *c, enum tare_emit_format format,
+			struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	struct tare_emit e;
 	int rc;
 
-	tare_emit_begin(&e, is_json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, &text);
+	tare_emit_begin(&e, format, &text);
 	tare_emit_uint(&e, "tare", 1);
 	tare_emit_str(&e, "recording", c->path);
 	tare_emit_str(&e, "state", state_name(c));
@@ -101,8 +102,6 @@ static int print_status(const struct tare_controlled *c, bool is_json, struct ta
 		       c->running == 1 ? "s" : "", (unsigned long long)c->page->snapshots,
 		       c->page->snapshots == 1 ? "" : "s");
 	tare_emit_end(&e);
-	if (is_json)
-		tare_str_add_char(&text, '\n');
 	rc = tare_cmd_write_file("-", &text, err);
 	tare_str_free(&text);
 	return rc;
@@ -149,7 +148,8 @@ static int check(const struct tare_operands *rest, int action, struct tare_err *
 
 int tare_cmd_ctl(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { TARE_FORMAT_DEFAULTS };
+	enum tare_emit_format format;
 	struct tare_controlled c;
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
@@ -166,11 +166,13 @@ int tare_cmd_ctl(int argc, char **argv)
 		rest.items[1] = first;
 	}
 	action = find_action(rest.count > 1 ? rest.items[1] : NULL);
-	rc = check(&rest, action, &err);
+	rc = tare_format_choose(&o.format, "ctl", &format, &err);
+	if (rc == 0)
+		rc = check(&rest, action, &err);
 	if (rc == 0)
 		rc = tare_control_open(&c, rest.items[0], &err);
 	if (rc == 0) {
-		rc = action == STATUS ? print_status(&c, o.json, &err)
+		rc = action == STATUS ? print_status(&c, format, &err)
 				      : act(&c, action, rest.count > 2 ? rest.items[2] : "", &err);
 		tare_control_close(&c);
 	}

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/emit.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
@@ -13,11 +14,11 @@
 #include <string.h>
 
 struct options {
-	bool json;
+	struct tare_format_options format;
 };
 
 static const struct tare_opt opts[] = {
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -71,38 +72,6 @@ void tare_doctor_free(struct tare_doctor *d)
 	*d = (struct tare_doctor){ 0 };
 }
 
-/* "warn  folders       …", wrapped under itself. */
-static void write_text(struct tare_str *out, const struct tare_doctor *d,
-		       const struct tare_text_style *style)
-{
-	static const enum tare_text_tone tones[] = {
-		[TARE_DOCTOR_OK] = TARE_TONE_PLAIN,
-		[TARE_DOCTOR_WARN] = TARE_TONE_ALARM,
-		[TARE_DOCTOR_FAIL] = TARE_TONE_ALARM,
-	};
-	size_t width = 0, column;
-
-	for (size_t i = 0; i < d->count; i++)
-		if (strlen(d->findings[i].check) > width)
-			width = strlen(d->findings[i].check);
-	column = strlen("FAIL  ") + width + 2;
-	for (size_t i = 0; i < d->count; i++) {
-		const struct tare_doctor_finding *f = &d->findings[i];
-		struct tare_str text = { 0 };
-
-		tare_text_tone(out, names[f->status], tones[f->status], style);
-		tare_str_addf(out, "%*s%-*s  ", 6 - (int)strlen(names[f->status]), "", (int)width,
-			      f->check);
-		tare_text_add_name(&text, f->text);
-		tare_str_add_wrapped(out, tare_str_text(&text), column, column,
-				     (size_t)style->width);
-		tare_str_add_char(out, '\n');
-		tare_str_free(&text);
-	}
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, 0);
-}
-
 struct row {
 	const char *status, *check, *text;
 };
@@ -113,51 +82,74 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, text, "text", NULL, TEXT),
 };
 
-static void write_json(struct tare_str *out, const struct tare_doctor *d)
+/* "warn  folders       …", in text wrapped under itself. */
+static void write_people(struct tare_emit *e, const struct tare_doctor *d)
 {
-	struct tare_emit e;
+	size_t width = 0;
 
-	tare_emit_begin(&e, TARE_EMIT_JSON, out);
-	tare_emit_uint(&e, "tare", 1);
-	tare_emit_table(&e, "checks", NULL, TARE_COLUMNS(columns));
+	tare_emit_page(e, "tare doctor");
+	for (size_t i = 0; i < d->count; i++)
+		if (strlen(d->findings[i].check) > width)
+			width = strlen(d->findings[i].check);
+	for (size_t i = 0; i < d->count; i++) {
+		const struct tare_doctor_finding *f = &d->findings[i];
+		struct tare_str head = { 0 };
+
+		tare_str_addf(&head, "%-6s%-*s  ", names[f->status], (int)width, f->check);
+		tare_emit_term(e, f->status == TARE_DOCTOR_OK ? TARE_TONE_PLAIN : TARE_TONE_ALARM,
+			       tare_str_text(&head), f->text);
+		tare_str_free(&head);
+	}
+}
+
+static void write_data(struct tare_emit *e, const struct tare_doctor *d)
+{
+	tare_emit_uint(e, "tare", 1);
+	tare_emit_table(e, "checks", NULL, TARE_COLUMNS(columns));
 	for (size_t i = 0; i < d->count; i++) {
 		const struct tare_doctor_finding *f = &d->findings[i];
 
-		tare_emit_add(&e, &(struct row){ names[f->status], f->check, f->text });
+		tare_emit_add(e, &(struct row){ names[f->status], f->check, f->text });
 	}
-	tare_emit_table_end(&e);
+	tare_emit_table_end(e);
+}
+
+/* The exit code. */
+static int check(enum tare_emit_format format, struct tare_str *out)
+{
+	struct tare_doctor d = { 0 };
+	int code = TARE_EXIT_OK;
+	struct tare_emit e;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		checks[i](&d);
+	for (size_t i = 0; i < d.count; i++)
+		if (d.findings[i].status == TARE_DOCTOR_FAIL)
+			code = TARE_EXIT_FAILED;
+	tare_emit_begin(&e, format, out);
+	e.style = tare_terminal_style(stdout);
+	(tare_emit_is_for_people(&e) ? write_people : write_data)(&e, &d);
 	tare_emit_end(&e);
-	tare_str_add_char(out, '\n');
+	tare_doctor_free(&d);
+	return code;
 }
 
 int tare_cmd_doctor(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest;
-	struct tare_doctor d = { 0 };
 	struct tare_err err = { 0 };
 	struct tare_str out = { 0 };
+	enum tare_emit_format format;
 	int code = tare_cmd_parse(&tare_command_doctor, argc, argv, &o, &rest);
 
 	if (code >= 0)
 		return code;
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		checks[i](&d);
-	code = TARE_EXIT_OK;
-	for (size_t i = 0; i < d.count; i++)
-		if (d.findings[i].status == TARE_DOCTOR_FAIL)
-			code = TARE_EXIT_FAILED;
-	if (o.json) {
-		write_json(&out, &d);
-	} else {
-		struct tare_text_style style = tare_terminal_style(stdout);
-
-		write_text(&out, &d, &style);
-	}
-	if (tare_cmd_write_file("-", &out, &err))
+	if (tare_format_choose(&o.format, "doctor", &format, &err))
+		code = tare_cmd_fail(&err);
+	else if (code = check(format, &out), tare_cmd_write_file("-", &out, &err))
 		code = tare_cmd_fail(&err);
 	tare_str_free(&out);
-	tare_doctor_free(&d);
 	tare_operands_free(&rest);
 	return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/fit_print.h"
 #include "cmd/fit_source.h"
 #include "cmd/write_file.h"
@@ -12,7 +13,8 @@
 struct options {
 	const char *target, *params, *predict;
 	struct tare_operands where;
-	bool json, csv;
+	struct tare_format_options format;
+	enum tare_emit_format chosen;
 };
 
 static const struct tare_opt opts[] = {
@@ -25,9 +27,7 @@ static const struct tare_opt opts[] = {
 		 "give each row of this table back with predicted, low and high"),
 	TARE_OPT(options, where, "where", 0, LIST, "COLUMN=VALUE",
 		 "use only the rows with this value; may be given several times"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
-	TARE_OPT(options, csv, "csv", 0, FLAG, NULL,
-		 "print CSV: the predicted rows, or the terms of the laws"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -46,7 +46,7 @@ const struct tare_command tare_command_fit = {
 		"Of the file of tare sweep it finds the laws of what the runs needed (without what is elastic), "
 		"of every phase and of every account. Of a recording, and of a sweep too, it finds those of what "
 		"phases changed, by the parameters in their names (force_graph max_iter=800).\n\n"
-		"low and high hold 9 of 10 measurements, as far as the law goes on. How laws are chosen, "
+		"As CSV the predicted rows are printed, or the terms of the laws. low and high hold 9 of 10 measurements, as far as the law goes on. How laws are chosen, "
 		"and how good they are: docs/FIT.md.",
 	.examples = "tare fit runs.csv --target peak_bytes --params batch,layers\n"
 		    "tare fit runs.csv -t peak_bytes -p batch,layers --predict cells.csv --csv\n"
@@ -85,9 +85,10 @@ static int filter(struct tare_table *t, const struct tare_operands *where, struc
 	return 0;
 }
 
-static enum tare_emit_format format_of(const struct options *o)
+/* Data of tables only has no members for laws: their terms are rows. */
+static bool has_terms(const struct tare_emit *e)
 {
-	return o->json ? TARE_EMIT_JSON : o->csv ? TARE_EMIT_CSV : TARE_EMIT_TEXT;
+	return !tare_emit_is_for_people(e) && !tare_emit_has_members(e);
 }
 
 /* One quantity: its law, or those of the phases that it is the greatest of. */
@@ -96,7 +97,7 @@ static void show_one(const struct options *o, const struct tare_forecast *f,
 {
 	struct tare_emit e;
 
-	tare_emit_begin(&e, format_of(o), out);
+	tare_emit_begin(&e, o->chosen, out);
 	tare_emit_uint(&e, "tare", 1);
 	if (f->count == 1) {
 		tare_fit_print(&e, &f->parts[0].problem, &f->parts[0].fitted);
@@ -107,7 +108,7 @@ static void show_one(const struct options *o, const struct tare_forecast *f,
 	}
 	if (cells)
 		tare_fit_print_cells(&e, f, cells);
-	else if (o->csv)
+	else if (has_terms(&e))
 		for (size_t i = 0; i < f->count; i++)
 			tare_fit_print_terms(&e, &f->parts[i].problem, &f->parts[i].fitted);
 	tare_emit_end(&e);
@@ -124,10 +125,10 @@ static int show_all(const struct options *o, struct tare_series_list *list,
 	for (size_t i = 0; i < list->count && !rc; i++)
 		rc = tare_forecast_add(&all, list, i, ask, err);
 	if (!rc) {
-		tare_emit_begin(&e, format_of(o), out);
+		tare_emit_begin(&e, o->chosen, out);
 		tare_emit_uint(&e, "tare", 1);
 		tare_fit_print_parts(&e, &all);
-		for (size_t i = 0; i < all.count && o->csv; i++)
+		for (size_t i = 0; i < all.count && has_terms(&e); i++)
 			tare_fit_print_terms(&e, &all.parts[i].problem, &all.parts[i].fitted);
 		tare_emit_end(&e);
 	}
@@ -212,7 +213,7 @@ static int fit(const char *path, const struct options *o, struct tare_str *out,
 
 int tare_cmd_fit(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };
@@ -220,9 +221,8 @@ int tare_cmd_fit(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (o.json && o.csv)
-		rc = tare_err_set(&err, TARE_E_USAGE, "fit: --json and --csv exclude each other");
-	else
+	rc = tare_format_choose(&o.format, "fit", &o.chosen, &err);
+	if (!rc)
 		rc = fit(rest.items[0], &o, &out, &err);
 	if (!rc)
 		rc = tare_cmd_write_file("-", &out, &err);

@@ -76,17 +76,17 @@ static const struct tare_column finding_columns[] = {
 /* On the screen a line for each. */
 static void print_findings(struct tare_emit *e, const struct tare_fit_report *told)
 {
-	if (e->format == TARE_EMIT_JSON)
+	if (tare_emit_has_members(e))
 		tare_emit_table(e, "findings", NULL, TARE_COLUMNS(finding_columns));
 	for (size_t i = 0; i < told->finding_count; i++) {
 		const struct tare_fit_finding *g = &told->findings[i];
 
-		if (e->format == TARE_EMIT_JSON)
+		if (tare_emit_has_members(e))
 			tare_emit_add(e,
 				      &(struct finding){ tare_finding_name(g->kind), g->text, *g });
 		tare_emit_note(e, "  %s", g->text);
 	}
-	if (e->format == TARE_EMIT_JSON)
+	if (tare_emit_has_members(e))
 		tare_emit_table_end(e);
 }
 
@@ -164,7 +164,7 @@ void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
 {
 	struct tare_fit_report told;
 
-	if (e->format == TARE_EMIT_TEXT) {
+	if (tare_emit_is_for_people(e)) {
 		print_parts_text(e, f);
 		tare_tell(&f->parts[0].problem, &f->parts[0].fitted, &told);
 		tare_emit_note(e, "%s:", f->parts[0].name);
@@ -293,7 +293,7 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f,
 	struct tare_str why = { 0 };
 
 	tare_emit_table(e, "rows", NULL, columns,
-			columns_of(columns, cells, e->format == TARE_EMIT_JSON));
+			columns_of(columns, cells, tare_emit_has_members(e)));
 	for (size_t r = 0; r < cells->row_count; r++) {
 		struct tare_prediction got = { 0 };
 		const char *missing = NULL;

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/write_file.h"
 #include "graphs/choose.h"
 
@@ -19,7 +20,8 @@ struct options {
 	const char *times;
 	int64_t graphs;
 	double worth;
-	bool json, csv;
+	struct tare_format_options format;
+	enum tare_emit_format chosen;
 };
 
 static const struct tare_opt opts[] = {
@@ -29,8 +31,7 @@ static const struct tare_opt opts[] = {
 		"measured step times: lines SIZE MICROSECONDS; without them a step costs what its rows do"),
 	TARE_OPT(options, worth, "worth", 0, NUMBER, "PERCENT",
 		 "without -n: the fewest sizes that cost at most this much more than all (0.5)"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
-	TARE_OPT(options, csv, "csv", 0, FLAG, NULL, "print CSV"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -241,11 +242,7 @@ static void show(const struct options *o, const struct sizes *sizes,
 	size_t chosen = pick(plans, count, o, all), i;
 	struct tare_emit e;
 
-	tare_emit_begin(&e,
-			o->json  ? TARE_EMIT_JSON
-			: o->csv ? TARE_EMIT_CSV
-				 : TARE_EMIT_TEXT,
-			out);
+	tare_emit_begin(&e, o->chosen, out);
 	tare_emit_uint(&e, "tare", 1);
 	show_sizes(&e, sizes, &plans[chosen]);
 	tare_emit_table(&e, "plans", NULL, TARE_COLUMNS(columns));
@@ -294,7 +291,7 @@ static int choose(const char *path, const struct options *o, struct tare_str *ou
 
 int tare_cmd_graphs(int argc, char **argv)
 {
-	struct options o = { .worth = 0.5 };
+	struct options o = { .worth = 0.5, .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };
@@ -302,6 +299,9 @@ int tare_cmd_graphs(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	rc = tare_format_choose(&o.format, "graphs", &o.chosen, &err);
+	if (rc)
+		return tare_cmd_fail(&err);
 	if (strcmp(rest.items[0], "choose"))
 		rc = tare_err_set(&err, TARE_E_USAGE,
 				  "graphs: there is no \"graphs %s\"; use graphs choose FILE",

@@ -3,7 +3,9 @@
 
 #include "base/self_path.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/terminal.h"
+#include "cmd/write_file.h"
 #include "trace/format.h"
 
 #include <limits.h>
@@ -11,13 +13,14 @@
 #include <string.h>
 
 struct options {
-	bool hooks, json;
+	bool hooks;
+	struct tare_format_options format;
 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, hooks, "hooks", 0, FLAG, NULL,
 		 "list the driver functions that are recorded"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -126,7 +129,8 @@ static void write_self(struct tare_emit *e)
 
 int tare_cmd_info(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .format = TARE_FORMAT_DEFAULTS };
+	enum tare_emit_format format;
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };
@@ -135,8 +139,13 @@ int tare_cmd_info(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	tare_emit_begin(&e, o.json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, &out);
+	rc = tare_format_choose(&o.format, "info", &format, &err);
+	if (rc)
+		return tare_cmd_fail(&err);
+	tare_emit_begin(&e, format, &out);
+	e.style = tare_terminal_style(stdout);
 	tare_emit_uint(&e, "tare", 1);
+	tare_emit_page(&e, "%s", rest.count ? rest.items[0] : "tare info");
 	if (rest.count)
 		rc = tare_info_recording(&e, rest.items[0], &err);
 	else if (!o.hooks)
@@ -144,10 +153,8 @@ int tare_cmd_info(int argc, char **argv)
 	if (o.hooks)
 		write_hooks(&e);
 	tare_emit_end(&e);
-	if (o.json)
-		tare_str_add_char(&out, '\n');
 	if (!rc)
-		tare_terminal_write(stdout, &out);
+		rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;

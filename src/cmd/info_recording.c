@@ -102,9 +102,9 @@ static const struct tare_column device_columns[] = {
 
 static void write_devices(struct tare_emit *e, const struct tare_recording *recording)
 {
-	if (!tare_recording_device_nr(recording) && e->format == TARE_EMIT_TEXT)
+	if (!tare_recording_device_nr(recording) && tare_emit_is_for_people(e))
 		return;
-	tare_emit_note(e, "%s", "");
+	tare_emit_gap(e);
 	tare_emit_table(e, "devices", NULL, TARE_COLUMNS(device_columns));
 	for (int i = 0; i < tare_recording_device_nr(recording); i++) {
 		const struct tare_device *d = tare_recording_device(recording, i);
@@ -136,7 +136,7 @@ static const struct tare_column process_columns[] = {
 
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)
 {
-	tare_emit_note(e, "%s", "");
+	tare_emit_gap(e);
 	tare_emit_table(e, "processes", NULL, TARE_COLUMNS(process_columns));
 	for (int i = 0; i < tare_recording_process_nr(recording); i++) {
 		const struct tare_process *p = tare_recording_process(recording, i);

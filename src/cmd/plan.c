@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/fit_source.h"
 #include "cmd/plan_print.h"
 #include "cmd/profiles.h"
@@ -15,7 +16,7 @@ struct options {
 	const char *card, *maximize, *target, *params, *used;
 	uint64_t vram;
 	int unit;
-	bool json;
+	struct tare_format_options format;
 };
 
 /* In the order of --unit; 0 of them: by the name of the column. */
@@ -35,7 +36,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, params, "params", 'p', STRING, "A,B", "the parameters, as with tare fit"),
 	TARE_OPT(options, unit, "unit", 0, CHOICE, "auto|B|KiB|MiB|GiB|MB|GB",
 		 "the unit of the column, where its name does not end in one"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON (docs/JSON.md)"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT_END,
 };
 
@@ -168,8 +169,11 @@ static int plan_source(const struct options *o, struct tare_fit_source *source,
 	struct tare_expr *expr = NULL;
 	struct tare_plan plan;
 	struct tare_emit e;
-	int rc = find_card(o, source, &card, err);
+	enum tare_emit_format format;
+	int rc = tare_format_choose(&o->format, "plan", &format, err);
 
+	if (!rc)
+		rc = find_card(o, source, &card, err);
 	if (!rc)
 		rc = find_unit(o, source, &ask->fit, &ask->unit, err);
 	if (!rc && o->maximize) {
@@ -183,7 +187,7 @@ static int plan_source(const struct options *o, struct tare_fit_source *source,
 	if (!rc)
 		rc = tare_plan_make(ask, &plan, err);
 	if (!rc) {
-		tare_emit_begin(&e, o->json ? TARE_EMIT_JSON : TARE_EMIT_TEXT, out);
+		tare_emit_begin(&e, format, out);
 		tare_plan_print(&e, &plan, &card, ask->fit.target, expr, ask->list);
 		tare_emit_end(&e);
 		*code = plan.best >= 0 ? TARE_EXIT_OK : TARE_EXIT_NO_FIT;
@@ -222,7 +226,7 @@ static int plan(const char *path, const struct options *o, struct tare_str *out,
 
 int tare_cmd_plan(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .format = TARE_FORMAT_DEFAULTS };
 	struct tare_operands rest;
 	struct tare_str out = { 0 };
 	struct tare_err err = { 0 };

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/format.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_print.h"
 #include "cmd/report_sweep.h"
@@ -17,7 +18,8 @@ enum { COST_BYTES, COST_TIME };
 struct options {
 	struct tare_operands at, claims;
 	int by, cost;
-	bool json, csv, md;
+	struct tare_format_options format;
+	bool md;
 	int64_t pid;
 	const char *job, *html, *baseline, *timed, *line, *annotate, *svg;
 	bool parts;
@@ -31,8 +33,7 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES, "group the rows another way"),
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
-	TARE_OPT(options, json, "json", 0, FLAG, NULL, "print JSON, as docs/JSON.md describes it"),
-	TARE_OPT(options, csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes"),
+	TARE_FORMAT_OPTS(options, format),
 	TARE_OPT(options, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
 	TARE_OPT(
@@ -46,9 +47,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(
 		options, job, "job", 0, STRING, "JOB",
 		"of several recordings, those of this job (torchrun's, MPI's or Slurm's name for it)"),
-	TARE_OPT(options, md, "md", 0, FLAG, NULL, "of a sweep: print Markdown"),
+	TARE_OPT(options, md, "md", 0, FLAG, NULL, "print Markdown: short for --format markdown"),
 	TARE_OPT(options, html, "html", 0, STRING, "FILE",
-		 "of a sweep: write a page that needs no other file"),
+		 "write a page that needs no other file: --format html into FILE"),
 	TARE_OPT(
 		options, baseline, "baseline", 0, STRING, "CELL",
 		"of a sweep: compare speeds with this configuration, such as 'batch=2' (the first that worked)"),
@@ -95,6 +96,7 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
+		    "tare report train.tare --html train.html\n"
 		    "tare report job17/ --by rank\n"
 		    "tare report roll.db --html roll.html\n"
 		    "tare report train.tare --svg train.svg\n"
@@ -107,15 +109,15 @@ const struct tare_command tare_command_report = {
 
 static int check(const struct options *o, struct tare_err *err)
 {
-	if (o->json && o->csv)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --json and --csv exclude each other");
-	if (o->svg && (o->json || o->csv || o->at.count || o->pid >= 0 || o->cost == COST_TIME ||
-		       o->line || o->annotate))
+	bool is_text =
+		o->format.name < 0 && !o->format.json && !o->format.csv && !o->md && !o->html;
+
+	if (o->svg && (!is_text || o->at.count || o->pid >= 0 || o->cost == COST_TIME || o->line ||
+		       o->annotate))
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"report: --svg shows the whole run and takes none of --at, --cost "
-			"time, --pid, --line, --annotate, --json and --csv");
+			"time, --pid, --line, --annotate, --format, --json, --csv, --md and --html");
 	if (o->svg && o->by >= 0 && o->by != TARE_BY_ACCOUNT && o->by != TARE_BY_CATEGORY)
 		return tare_err_set(
 			err, TARE_E_USAGE,
@@ -157,8 +159,23 @@ static void say_if_open(const struct tare_recording *recording, const char *path
 			 path, tare_units_duration(text, tare_recording_last_ns(recording)));
 }
 
-static int print(const struct options *o, struct tare_instant *instants,
-		 const struct tare_operands *rest, struct tare_err *err)
+static int choose_format(const struct options *o, enum tare_emit_format *out, struct tare_err *err)
+{
+	int rc = tare_format_choose(&o->format, "report", out, err);
+
+	if (rc || (!o->md && !o->html))
+		return rc;
+	if (*out != TARE_EMIT_TEXT || o->format.name >= 0 || (o->md && o->html))
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"report: --format, --json, --csv, --md and --html exclude each other");
+	*out = o->md ? TARE_EMIT_MARKDOWN : TARE_EMIT_HTML;
+	return 0;
+}
+
+static int print(const struct options *o, enum tare_emit_format format,
+		 struct tare_instant *instants, const struct tare_operands *rest,
+		 struct tare_err *err)
 {
 	struct tare_report_options options = {
 		.instants = instants,
@@ -167,9 +184,8 @@ static int print(const struct options *o, struct tare_instant *instants,
 		.line = o->line,
 		.annotate = o->annotate,
 		.is_time = o->cost == COST_TIME,
-		.format = o->json  ? TARE_EMIT_JSON
-			  : o->csv ? TARE_EMIT_CSV
-				   : TARE_EMIT_TEXT,
+		.format = format,
+		.page = rest->items[0],
 		.pid = o->pid,
 	};
 	struct tare_recording *recording;
@@ -177,7 +193,7 @@ static int print(const struct options *o, struct tare_instant *instants,
 
 	if (rc)
 		return rc;
-	rc = tare_report_print(stdout, recording, &options, err);
+	rc = tare_report_print(stdout, o->html, recording, &options, err);
 	if (rc)
 		tare_err_prefix(err, "%s", rest->items[0]);
 	else
@@ -190,10 +206,10 @@ static int print(const struct options *o, struct tare_instant *instants,
 static int check_kind(const struct options *o, const struct tare_operands *rest, bool is_sweep,
 		      struct tare_err *err)
 {
-	if (!is_sweep && (o->md || o->html || o->baseline || o->timed || o->claims.count))
+	if (!is_sweep && (o->baseline || o->timed || o->claims.count))
 		return tare_err_set(
 			err, TARE_E_USAGE,
-			"report: --md, --html, --baseline, --timed and --claim are for the file of a sweep, and %s is none",
+			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			rest->items[0]);
 	if (is_sweep &&
 	    (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
@@ -201,23 +217,18 @@ static int check_kind(const struct options *o, const struct tare_operands *rest,
 			err, TARE_E_USAGE,
 			"report: %s is a sweep; its runs are recordings that take these options",
 			rest->items[0]);
-	if (is_sweep && o->json + o->csv + o->md + (o->html != NULL) > 1)
-		return tare_err_set(err, TARE_E_USAGE,
-				    "report: --json, --csv, --md and --html exclude each other");
 	return 0;
 }
 
-static int print_sweep(const struct options *o, const char *path, struct tare_err *err)
+static int print_sweep(const struct options *o, enum tare_emit_format format, const char *path,
+		       struct tare_err *err)
 {
 	const struct tare_report_sweep options = {
 		.path = path,
 		.baseline = o->baseline,
 		.timed = o->timed,
-		.html = o->html,
-		.is_markdown = o->md,
-		.format = o->json  ? TARE_EMIT_JSON
-			  : o->csv ? TARE_EMIT_CSV
-				   : TARE_EMIT_TEXT,
+		.output = o->html,
+		.format = format,
 		.claims = &o->claims,
 	};
 
@@ -226,7 +237,8 @@ static int print_sweep(const struct options *o, const char *path, struct tare_er
 
 int tare_cmd_report(int argc, char **argv)
 {
-	struct options o = { .by = -1, .pid = -1 };
+	struct options o = { .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS };
+	enum tare_emit_format format;
 	struct tare_instant *instants = NULL;
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
@@ -236,7 +248,9 @@ int tare_cmd_report(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	is_sweep = rest.count == 1 && tare_db_is(rest.items[0]);
-	rc = check(&o, &err);
+	rc = choose_format(&o, &format, &err);
+	if (!rc)
+		rc = check(&o, &err);
 	if (!rc)
 		rc = check_kind(&o, &rest, is_sweep, &err);
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
@@ -246,8 +260,8 @@ int tare_cmd_report(int argc, char **argv)
 		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job,
 					 o.by == TARE_BY_CATEGORY, &err);
 	else if (!rc)
-		rc = is_sweep ? print_sweep(&o, rest.items[0], &err)
-			      : print(&o, instants, &rest, &err);
+		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err)
+			      : print(&o, format, instants, &rest, &err);
 	free(instants);
 	tare_operands_free(&o.at);
 	tare_operands_free(&o.claims);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SOURCE_MAX = 64 << 20, WIDTH = 80 };
+enum { SOURCE_MAX = 64 << 20 };
 
 /* What is shown: a line taken apart, or a file. */
 struct shown {
@@ -80,33 +80,29 @@ static void show(struct tare_emit *e, const struct tare_ledger *ledger, const st
 }
 
 /* In JSON the first ledger is the object, and the rest are `also`. */
-int tare_report_line(struct tare_str *text, const struct tare_ledger *const *ledgers, int ledger_nr,
+int tare_report_line(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
 		     const struct tare_recording *recording, const struct tare_report_options *o,
 		     struct tare_err *err)
 {
 	struct shown s = { 0 };
-	struct tare_emit e;
 	int rc = choose(&s, ledgers, ledger_nr, recording, o, err);
 
 	if (!rc) {
-		tare_emit_begin(&e, o->format, text);
-		if (o->format == TARE_EMIT_TEXT)
-			tare_loss_text(text, ledgers[0], WIDTH);
-		tare_emit_uint(&e, "tare", 1);
-		if (o->format == TARE_EMIT_JSON)
-			tare_loss_json(&e, ledgers[0]);
+		tare_loss_text(e, ledgers[0]);
+		tare_emit_uint(e, "tare", 1);
+		if (tare_emit_has_members(e))
+			tare_loss_json(e, ledgers[0]);
 		for (int i = 0; i < ledger_nr; i++) {
 			if (i == 1)
-				tare_emit_open(&e, "also", '[');
+				tare_emit_open(e, "also", '[');
 			if (i)
-				tare_emit_open(&e, NULL, '{');
-			show(&e, ledgers[i], &s);
+				tare_emit_open(e, NULL, '{');
+			show(e, ledgers[i], &s);
 			if (i)
-				tare_emit_close(&e);
+				tare_emit_close(e);
 		}
 		if (ledger_nr > 1)
-			tare_emit_close(&e);
-		tare_emit_end(&e);
+			tare_emit_close(e);
 	}
 	tare_str_free(&s.source);
 	tare_str_free(&s.note);

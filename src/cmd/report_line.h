@@ -6,7 +6,7 @@
 #include "cmd/report_print.h"
 
 /* Appends one of them, a table for each ledger. Returns 0, TARE_E_USAGE or TARE_E_NOT_FOUND. */
-int tare_report_line(struct tare_str *text, const struct tare_ledger *const *ledgers, int ledger_nr,
+int tare_report_line(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
 		     const struct tare_recording *recording, const struct tare_report_options *o,
 		     struct tare_err *err);
 

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/report_line.h"
 #include "cmd/terminal.h"
+#include "cmd/write_file.h"
 #include "ledger/driver_time.h"
 #include "view/advice.h"
 #include "view/by.h"
@@ -83,89 +84,84 @@ static void write_json_by(struct tare_emit *e, const struct ledgers *l,
 		tare_by_show(e, &ask);
 }
 
-static void write_json(struct tare_str *out, const struct ledgers *l,
+static void write_json(struct tare_emit *e, const struct ledgers *l,
 		       const struct tare_report_options *o)
 {
-	struct tare_emit e;
-
-	tare_emit_begin(&e, TARE_EMIT_JSON, out);
 	for (int i = 0; i < l->count; i++) {
 		if (i == 1)
-			tare_emit_open(&e, "also", '[');
+			tare_emit_open(e, "also", '[');
 		if (i)
-			tare_emit_open(&e, NULL, '{');
-		tare_ledger_json(&e, l->shown[i]);
+			tare_emit_open(e, NULL, '{');
+		tare_ledger_json(e, l->shown[i]);
 		if (o->by >= 0)
-			write_json_by(&e, l, o, i);
+			write_json_by(e, l, o, i);
 		if (i)
-			tare_emit_close(&e);
+			tare_emit_close(e);
 	}
 	if (l->count > 1)
-		tare_emit_close(&e);
-	tare_emit_end(&e);
-	tare_str_add_char(out, '\n');
+		tare_emit_close(e);
 }
 
-static void write_csv(struct tare_str *out, const struct ledgers *l,
-		      const struct tare_report_options *o)
+/* Data that has tables only. */
+static void write_tables(struct tare_emit *e, const struct ledgers *l,
+			 const struct tare_report_options *o)
 {
 	struct tare_by_ask ask = ask_of(l, o);
-	struct tare_emit e;
 
-	tare_emit_begin(&e, TARE_EMIT_CSV, out);
 	if (o->by >= 0)
-		tare_by_show(&e, &ask);
+		tare_by_show(e, &ask);
 	else
-		tare_ledger_csv(&e, l->shown, l->count);
-	tare_emit_end(&e);
+		tare_ledger_csv(e, l->shown, l->count);
 }
 
-static void write_by(struct tare_str *out, const struct ledgers *l,
-		     const struct tare_report_options *o, const struct tare_text_style *style)
+static void write_people(struct tare_emit *e, const struct ledgers *l,
+			 const struct tare_report_options *o)
 {
 	const struct tare_ledger *last = l->shown[l->count - 1];
+	const struct tare_emit before = *e;
 	struct tare_by_ask ask = ask_of(l, o);
-	size_t begin = out->len;
-	struct tare_emit e;
+	size_t start = e->out->len, begin;
 
-	ask.style = style;
-	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_by_show(&e, &ask);
-	tare_emit_end(&e);
-	if (out->len > begin &&
-	    !(tare_by_infos[o->by].flags & TARE_BY_OWN_NOTES && tare_by_is_any(&ask)))
-		tare_degraded_text(out, last, style);
-}
-
-static void write_text(FILE *out, struct tare_str *text, const struct ledgers *l,
-		       const struct tare_report_options *o)
-{
-	struct tare_text_style style = tare_terminal_style(out);
-	size_t begin;
-
-	tare_loss_text(text, l->shown[l->count - 1], (size_t)style.width);
-	begin = text->len;
-	if (o->by >= 0)
-		write_by(text, l, o, &style);
-	if (text->len > begin) {
-		if (!style.is_utf8)
-			tare_text_to_ascii(text, begin);
+	if (o->by < 0) {
+		tare_ledger_text(e, l->shown, l->count);
 		return;
 	}
-	/* Without a GPU there may be nothing to group: then what there is of the CPU. */
-	tare_str_cut(text, 0);
-	tare_ledger_text(text, l->shown, l->count, &style);
+	tare_loss_text(e, last);
+	begin = e->out->len;
+	tare_by_show(e, &ask);
+	if (e->out->len == begin) {
+		/* Without a GPU there may be nothing to group: then what there is of the CPU. */
+		*e = before;
+		tare_str_cut(e->out, start);
+		tare_ledger_text(e, l->shown, l->count);
+		return;
+	}
+	if (!(tare_by_infos[o->by].flags & TARE_BY_OWN_NOTES && tare_by_is_any(&ask)))
+		tare_degraded_text(e, last);
 }
 
-static void write_bytes(FILE *out, struct tare_str *text, const struct ledgers *l,
-			const struct tare_report_options *o)
+static void begin(struct tare_emit *e, FILE *out, struct tare_str *text,
+		  const struct tare_report_options *o)
 {
-	if (o->format == TARE_EMIT_JSON)
-		write_json(text, l, o);
-	else if (o->format == TARE_EMIT_CSV)
-		write_csv(text, l, o);
+	tare_emit_begin(e, o->format, text);
+	e->style = tare_terminal_style(out);
+	if (o->page)
+		tare_emit_page(e, "Memory of %s", o->page);
+}
+
+static void write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l,
+			  const struct tare_report_options *o)
+{
+	struct tare_emit e;
+
+	begin(&e, out, text, o);
+	if (tare_emit_is_for_people(&e))
+		write_people(&e, l, o);
+	else if (tare_emit_has_members(&e))
+		write_json(&e, l, o);
 	else
-		write_text(out, text, l, o);
+		write_tables(&e, l, o);
+	tare_emit_end(&e);
 }
 
 /* Up to the last instant that was asked for; the peak and the end stand for all of it. */
@@ -180,20 +176,16 @@ static void write_time(FILE *out, struct tare_str *text, struct tare_recording *
 	if (last->kind == TARE_INSTANT_TIME)
 		opts.until_ns = last->t_ns;
 	tare_driver_time_of_recording(recording, &opts, &rows);
-	tare_emit_begin(&e, o->format, text);
+	begin(&e, out, text, o);
 	tare_emit_uint(&e, "tare", 1);
 	tare_time_view(&e, &rows);
 	tare_emit_open(&e, "degraded", '[');
 	for (int i = 0; i < tare_recording_note_nr(recording); i++) {
 		tare_emit_str(&e, NULL, tare_recording_note(recording, i));
-		tare_emit_note(&e, "! degraded: %s", tare_recording_note(recording, i));
+		tare_emit_alarm(&e, "degraded: %s", tare_recording_note(recording, i));
 	}
 	tare_emit_close(&e);
 	tare_emit_end(&e);
-	if (o->format == TARE_EMIT_JSON)
-		tare_str_add_char(text, '\n');
-	else if (o->format == TARE_EMIT_TEXT && !tare_terminal_style(out).is_utf8)
-		tare_text_to_ascii(text, 0);
 	tare_driver_time_free(&rows);
 }
 
@@ -303,23 +295,30 @@ static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
 		      const struct tare_recording *recording, const struct tare_report_options *o,
 		      struct tare_err *err)
 {
-	struct tare_text_style style = tare_terminal_style(out);
-	int rc = tare_report_line(text, l->shown, l->count, recording, o, err);
+	struct tare_emit e;
+	int rc;
 
+	begin(&e, out, text, o);
+	rc = tare_report_line(&e, l->shown, l->count, recording, o, err);
 	if (rc)
 		return rc;
-	if (o->format == TARE_EMIT_JSON)
-		tare_str_add_char(text, '\n');
-	if (o->format != TARE_EMIT_TEXT)
-		return 0;
-	tare_degraded_text(text, l->shown[l->count - 1], &style);
-	if (!style.is_utf8)
-		tare_text_to_ascii(text, 0);
+	tare_degraded_text(&e, l->shown[l->count - 1]);
+	tare_emit_end(&e);
 	return 0;
 }
 
-static int print(FILE *out, struct tare_recording *recording, const struct tare_report_options *o,
-		 struct tare_err *err)
+static int write_out(FILE *out, const char *file, struct tare_str *text, struct tare_err *err)
+{
+	int rc;
+
+	if (file)
+		return tare_cmd_write_file(file, text, err);
+	rc = tare_print(out, text);
+	return rc ? tare_err_set_errno(err, -rc, "the report cannot be written") : 0;
+}
+
+static int print(FILE *out, const char *file, struct tare_recording *recording,
+		 const struct tare_report_options *o, struct tare_err *err)
 {
 	struct tare_str text = { 0 };
 	int rc = 0;
@@ -333,21 +332,19 @@ static int print(FILE *out, struct tare_recording *recording, const struct tare_
 		if (o->line || o->annotate)
 			rc = write_line(out, &text, &l, recording, o, err);
 		else
-			write_bytes(out, &text, &l, o);
+			write_ledgers(out, &text, &l, o);
 		discard(&l);
 	}
 	if (rc) {
 		tare_str_free(&text);
 		return rc;
 	}
-	rc = tare_print(out, &text);
-	if (rc)
-		rc = tare_err_set_errno(err, -rc, "the report cannot be written");
+	rc = write_out(out, file, &text, err);
 	tare_str_free(&text);
 	return rc;
 }
 
-int tare_report_print(FILE *out, struct tare_recording *recording,
+int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
 		      const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_report_options o = *options;
@@ -374,7 +371,7 @@ int tare_report_print(FILE *out, struct tare_recording *recording,
 	if (rc == 0)
 		rc = check_instants(recording, instants, o.instant_nr, err);
 	if (rc == 0)
-		rc = print(out, recording, &o, err);
+		rc = print(out, file, recording, &o, err);
 	free(instants);
 	return rc;
 }

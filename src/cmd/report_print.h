@@ -15,6 +15,7 @@ struct tare_report_options {
 	int by;                        /* enum tare_by; -1: the tree of accounts */
 	bool is_time;                  /* driver time instead of bytes */
 	enum tare_emit_format format;
+	const char *page;     /* what a page is called; NULL: nothing */
 	const char *line;     /* FILE:N to be taken apart; NULL: none */
 	const char *annotate; /* a source file to be shown; NULL: none */
 	int64_t pid;          /* only this process in detail; -1: all */
@@ -24,8 +25,8 @@ struct tare_report_options {
 		.by = -1, .format = TARE_EMIT_TEXT, .pid = -1                                      \
 	}
 
-/* Prints a report. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
-int tare_report_print(FILE *out, struct tare_recording *recording,
+/* Prints a report to `out`, or writes it to `file` if it is not NULL. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
+int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
 		      const struct tare_report_options *options, struct tare_err *err);
 
 #endif

@@ -36,26 +36,15 @@ static int parse_claims(const struct tare_operands *texts, struct tare_sweep_cla
 static void render(struct tare_str *out, const struct tare_report_sweep *o,
 		   const struct tare_sweep_view *view)
 {
-	struct tare_text_style style = tare_terminal_style(stdout);
-	struct tare_doc doc = { 0 };
 	struct tare_emit e;
 
-	if (o->format != TARE_EMIT_TEXT) {
-		tare_emit_begin(&e, o->format, out);
-		tare_sweep_data(&e, view->summary);
-		tare_emit_end(&e);
-		if (o->format == TARE_EMIT_JSON)
-			tare_str_add_char(out, '\n');
-		return;
-	}
-	tare_sweep_doc(&doc, view);
-	if (o->html)
-		tare_doc_html(out, &doc);
-	else if (o->is_markdown)
-		tare_doc_markdown(out, &doc);
+	tare_emit_begin(&e, o->format, out);
+	e.style = tare_terminal_style(stdout);
+	if (tare_emit_is_for_people(&e))
+		tare_sweep_text(&e, view);
 	else
-		tare_doc_text(out, &doc, &style);
-	tare_doc_free(&doc);
+		tare_sweep_data(&e, view->summary);
+	tare_emit_end(&e);
 }
 
 static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view,
@@ -65,7 +54,7 @@ static int show(const struct tare_report_sweep *o, const struct tare_sweep_view 
 	int rc;
 
 	render(&text, o, view);
-	rc = tare_cmd_write_file(o->html ? o->html : "-", &text, err);
+	rc = tare_cmd_write_file(o->output ? o->output : "-", &text, err);
 	tare_str_free(&text);
 	return rc;
 }

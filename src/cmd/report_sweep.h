@@ -8,8 +8,7 @@
 
 struct tare_report_sweep {
 	const char *path, *baseline, *timed;
-	const char *html; /* write a page there; NULL: print */
-	bool is_markdown;
+	const char *output; /* write it there; NULL: print */
 	enum tare_emit_format format;
 	const struct tare_operands *claims; /* "NAME=SIZE" */
 };

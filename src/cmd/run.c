@@ -71,7 +71,7 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 		tare_cmd_fail(&err);
 		return;
 	}
-	if (tare_report_print(stderr, recording, &options, &err) != 0)
+	if (tare_report_print(stderr, NULL, recording, &options, &err) != 0)
 		tare_cmd_fail(&err);
 	say_ranks(path, recording, rank);
 	tare_recording_close(recording);

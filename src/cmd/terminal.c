@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/terminal.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -2,7 +2,7 @@
 #ifndef TARE_CMD_TERMINAL_H
 #define TARE_CMD_TERMINAL_H
 
-#include "view/text_table.h"
+#include "base/print.h"
 
 #include <stdio.h>
 

@@ -2,13 +2,14 @@
 #include "view/advice.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "view/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SAID = 5, TEXT_COLUMN = 22 };
+enum { MAX_SAID = 5 };
 
 static const int64_t large_unexplained = 16 << 20;
 
@@ -123,67 +124,47 @@ static void collect(struct list *list, const struct tare_ledger *const *ledgers,
 }
 
 /* "  8,184.0  computed   kernel …", broken between words below its text. */
-static void add_line(struct tare_str *out, const struct said *said, const char *known,
-		     const struct tare_text_style *style)
+static void add_line(struct tare_emit *e, const struct said *said, const char *known)
 {
 	char mib[TARE_UNITS_TEXT_MAX];
-	struct tare_str text = { 0 };
+	struct tare_str head = { 0 }, text = { 0 };
 
 	if (!said->is_everywhere)
 		tare_str_addf(&text, "at %s: ", said->ledger->at);
 	tare_advice_finding(&text, said->finding);
 	tare_str_addf(&text, ". %s", tare_finding_less(said->finding));
-	tare_str_addf(out, "%10s  %-8s  ", tare_units_mib(mib, said->finding->bytes), known);
-	tare_str_add_wrapped(out, tare_str_text(&text), TEXT_COLUMN, TEXT_COLUMN,
-			     (size_t)style->width);
-	tare_str_add_char(out, '\n');
+	tare_str_addf(&head, "%10s  %-8s  ", tare_units_mib(mib, said->finding->bytes), known);
+	tare_emit_term(e, TARE_TONE_PLAIN, tare_str_text(&head), tare_str_text(&text));
+	tare_str_free(&head);
 	tare_str_free(&text);
 }
 
-static void advise_device(struct tare_str *out, const struct tare_ledger *const *ledgers,
-			  int ledger_nr, const struct tare_device_ledger *device,
-			  const struct tare_text_style *style)
+static void advise_device(struct tare_emit *e, const struct tare_ledger *const *ledgers,
+			  int ledger_nr, const struct tare_device_ledger *device)
 {
-	struct tare_str head = { 0 };
 	struct list list = { 0 };
 
 	collect(&list, ledgers, ledger_nr, device);
-	if (list.count) {
-		tare_str_add(&head, "what would make it less");
-		if (ledgers[0]->device_nr > 1)
-			tare_str_addf(&head, " on GPU %d", device->index);
-		tare_str_add(&head, ", by MiB saved");
-		tare_text_tone(out, tare_str_text(&head), TARE_TONE_STRONG, style);
-		tare_str_add_char(out, '\n');
-		tare_str_free(&head);
-	}
+	if (list.count && ledgers[0]->device_nr > 1)
+		tare_emit_heading(e, "what would make it less on GPU %d, by MiB saved",
+				  device->index);
+	else if (list.count)
+		tare_emit_heading(e, "what would make it less, by MiB saved");
 	for (size_t i = 0; i < list.count && i < MAX_SAID; i++)
-		add_line(out, &list.items[i],
-			 tare_known_name(tare_advices[list.items[i].finding->advice].known), style);
+		add_line(e, &list.items[i],
+			 tare_known_name(tare_advices[list.items[i].finding->advice].known));
 	free(list.items);
 }
 
 /* ---- what is wrong ---- */
-
-static void add_alarm(struct tare_str *out, const char *text, const struct tare_text_style *style)
-{
-	struct tare_str line = { 0 };
-
-	tare_str_add(&line, "! ");
-	tare_str_add_wrapped(&line, text, 2, 2, (size_t)style->width);
-	tare_text_tone(out, tare_str_text(&line), TARE_TONE_ALARM, style);
-	tare_str_add_char(out, '\n');
-	tare_str_free(&line);
-}
 
 static int64_t magnitude(int64_t v)
 {
 	return v < 0 ? -v : v;
 }
 
-static void warn_unexplained(struct tare_str *out, const struct tare_ledger *const *ledgers,
-			     int ledger_nr, const struct tare_device_ledger *device,
-			     const struct tare_text_style *style)
+static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *const *ledgers,
+			     int ledger_nr, const struct tare_device_ledger *device)
 {
 	const struct tare_ledger *worst = NULL;
 	char mib[TARE_UNITS_TEXT_MAX];
@@ -206,31 +187,23 @@ static void warn_unexplained(struct tare_str *out, const struct tare_ledger *con
 		      "%s MiB at %s: unexplained. tare dump shows the calls around that time; tare "
 		      "doctor checks what could not be seen here.",
 		      tare_units_mib(mib, bytes), worst->at);
-	add_alarm(out, tare_str_text(&s), style);
+	tare_emit_alarm(e, "%s", tare_str_text(&s));
 	tare_str_free(&s);
 }
 
-void tare_degraded_text(struct tare_str *out, const struct tare_ledger *ledger,
-			const struct tare_text_style *style)
+void tare_degraded_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	for (int i = 0; i < ledger->degraded_nr; i++) {
-		struct tare_str s = { 0 };
-
-		tare_str_add(&s, "degraded: ");
-		tare_text_add_name(&s, ledger->degraded[i]);
-		add_alarm(out, tare_str_text(&s), style);
-		tare_str_free(&s);
-	}
+	for (int i = 0; i < ledger->degraded_nr; i++)
+		tare_emit_alarm(e, "degraded: %s", ledger->degraded[i]);
 }
 
-void tare_advice_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		      const struct tare_text_style *style)
+void tare_advice_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
 
 	for (int d = 0; d < last->device_nr; d++)
-		advise_device(out, ledgers, ledger_nr, &last->devices[d], style);
+		advise_device(e, ledgers, ledger_nr, &last->devices[d]);
 	for (int d = 0; d < last->device_nr; d++)
-		warn_unexplained(out, ledgers, ledger_nr, &last->devices[d], style);
-	tare_degraded_text(out, last, style); /* the last instant knows all of them */
+		warn_unexplained(e, ledgers, ledger_nr, &last->devices[d]);
+	tare_degraded_text(e, last); /* the last instant knows all of them */
 }

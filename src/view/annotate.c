@@ -2,10 +2,9 @@
 #include "view/annotate.h"
 
 #include "base/array.h"
-#include "base/units.h"
 #include "view/line_parts.h"
-#include "view/text_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,62 +88,27 @@ static struct sums collect(const struct tare_device_ledger *d, const char *file)
 	return s;
 }
 
-/* ---- text ---- */
-
-static void add_cell(struct tare_str *out, const char *text, size_t width)
-{
-	size_t n = tare_str_columns(text);
-
-	tare_str_add_repeat(out, " ", n < width ? width - n : 1);
-	tare_str_add(out, text);
-}
-
 static void add_source(struct tare_str *out, const char *line, size_t len)
 {
-	struct tare_str plain = { 0 };
-
 	for (size_t i = 0, column = 0; i < len; i++) {
 		size_t blanks = line[i] == '\t' ? TAB - column % TAB : 0;
 
-		tare_str_add_repeat(&plain, " ", blanks);
+		tare_str_add_repeat(out, " ", blanks);
 		if (!blanks)
-			tare_str_add_char(&plain, line[i]);
+			tare_str_add_char(out, line[i]);
 		column += blanks ? blanks : 1;
 	}
-	tare_text_add_name(out, tare_str_text(&plain));
-	tare_str_free(&plain);
 }
-
-static void add_line(struct tare_str *out, size_t number, const struct sum *s, const char *line,
-		     size_t len)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str cell = { 0 };
-
-	tare_str_addf(out, "%6zu", number);
-	if (s->host)
-		tare_str_addf(&cell, "%s%s", s->host > 0 ? "+" : "", tare_units_mib(text, s->host));
-	add_cell(out, tare_str_text(&cell), 10);
-	add_cell(out, s->bytes ? tare_units_mib(text, s->bytes) : "", 10);
-	add_cell(out, s->tensors.ever ? tare_units_mib(text, s->tensors.bytes) : "", 10);
-	add_cell(out, s->tensors.ever ? tare_units_count(text, s->tensors.ever) : "", 10);
-	tare_str_add(out, "  ");
-	add_source(out, line, len);
-	while (out->len && out->data[out->len - 1] == ' ')
-		tare_str_cut(out, out->len - 1);
-	tare_str_add_char(out, '\n');
-	tare_str_free(&cell);
-}
-
-/* ---- all formats ---- */
 
 struct row {
 	const char *at;
 	int device;
 	uint64_t line;
+	char number[24]; /* of the line, as people know it */
 	struct sum of;
-	struct tare_str source;
+	struct tare_str source, shown;
 	bool has_source; /* the file has the line */
+	bool has_ever;
 };
 
 static const struct tare_column columns[] = {
@@ -160,22 +124,38 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, source, "source", NULL, TEXT, .when = TARE_WHEN(row, has_source)),
 };
 
+#define ZERO .unknown = TARE_UNKNOWN_ZERO
+#define EVER .when = TARE_WHEN(row, has_ever)
+
+/* For people: what there is none of is left blank. */
+static const struct tare_column shown[] = {
+	TARE_COLUMN(row, number, NULL, "line", COUNT),
+	TARE_COLUMN(row, of.host, NULL, "host", CHANGE, ZERO),
+	TARE_COLUMN(row, of.bytes, NULL, "device", BYTES, ZERO),
+	TARE_COLUMN(row, of.tensors.bytes, NULL, "tensors", BYTES, EVER),
+	TARE_COLUMN(row, of.tensors.ever, NULL, "ever", COUNT, EVER),
+	TARE_COLUMN(row, shown, NULL, "source", TEXT),
+};
+
 static void add_row(struct tare_emit *e, const struct tare_ledger *l,
 		    const struct tare_device_ledger *d, size_t number, const struct sum *s,
 		    const char *line, size_t len)
 {
-	struct row row = {
-		.at = l->at, .device = d->index, .line = number, .of = *s, .has_source = line
-	};
+	struct row row = { .at = l->at,
+			   .device = d->index,
+			   .line = number,
+			   .of = *s,
+			   .has_source = line,
+			   .has_ever = s->tensors.ever > 0 };
 
-	if (e->format == TARE_EMIT_TEXT) {
-		add_line(e->out, number, s, line ? line : "", len);
-		return;
-	}
-	if (line)
+	snprintf(row.number, sizeof(row.number), "%zu", number);
+	if (line) {
 		tare_str_add_n(&row.source, line, len);
-	tare_emit_add(e, &row);
+		add_source(&row.shown, line, len);
+	}
+	tare_emit_add_as(e, &row, (struct tare_row_look){ .is_blank = true });
 	tare_str_free(&row.source);
+	tare_str_free(&row.shown);
 }
 
 static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
@@ -196,37 +176,40 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
 			add_row(e, l, d, number, &s->items[number], NULL, 0);
 }
 
-static void add_head(struct tare_emit *e, const struct tare_ledger *l,
-		     const struct tare_device_ledger *d, const char *file)
+static void show_device(struct tare_emit *e, const struct tare_ledger *l,
+			const struct tare_device_ledger *d, const char *file, const struct sums *s,
+			const char *source)
 {
-	if (e->format != TARE_EMIT_TEXT)
-		return;
-	tare_text_add_name(e->out, file);
-	tare_str_addf(e->out, " · GPU %d · at %s · MiB\n", d->index, l->at);
-	tare_str_addf(e->out, "%6s%10s%10s%10s%10s  %s\n", "line", "host", "device", "tensors",
-		      "ever", "source");
+	struct tare_str title = { 0 };
+
+	tare_str_addf(&title, "%s · GPU %d · at %s", file, d->index, l->at);
+	tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
+	add_rows(e, l, d, s, source);
+	tare_emit_table_end(e);
+	tare_str_free(&title);
 }
 
+/* People see a table per device, data is one. */
 void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file,
 			const char *source, const char *note)
 {
-	bool is_text = e->format == TARE_EMIT_TEXT;
+	bool is_data = !tare_emit_is_for_people(e);
 
 	tare_emit_str(e, "file", file);
 	tare_emit_str(e, "note", note);
-	if (!is_text)
+	if (is_data)
 		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->device_nr; i++) {
 		struct sums s = collect(&ledger->devices[i], file);
 
-		if (s.is_any) {
-			add_head(e, ledger, &ledger->devices[i], file);
+		if (s.is_any && is_data)
 			add_rows(e, ledger, &ledger->devices[i], &s, source);
-		}
+		else if (s.is_any)
+			show_device(e, ledger, &ledger->devices[i], file, &s, source);
 		free(s.items);
 	}
-	if (!is_text)
+	if (is_data)
 		tare_emit_table_end(e);
 	if (note)
-		tare_emit_note(e, "! %s", note);
+		tare_emit_alarm(e, "%s", note);
 }

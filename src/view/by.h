@@ -5,7 +5,6 @@
 #include "base/emit.h"
 #include "ledger/ledger.h"
 #include "view/columns.h"
-#include "view/text_table.h"
 
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                TARE_BY_##KEY,
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP) TARE_BY_##KEY,
@@ -25,8 +24,7 @@ struct tare_by_ask {
 	enum tare_by by;
 	const struct tare_ledger *const *ledgers; /* of one recording at several instants */
 	int ledger_nr;
-	int64_t pid;                         /* only this process; -1: all */
-	const struct tare_text_style *style; /* of text */
+	int64_t pid; /* only this process; -1: all */
 };
 
 enum tare_by_flag {
@@ -42,7 +40,7 @@ struct tare_by_info {
 	int flags;
 	/* Is there anything to show, else the table is empty? */
 	bool (*is_any)(const struct tare_by_ask *ask);
-	/* Text: a table per device, a column or a table per ledger. CSV: tables of all ledgers. JSON: the member
+	/* People: a table per device, a column or a table per ledger. Data: tables of all ledgers. JSON: the member
 	 * "rows" and what else there is, of ledgers[0], behind the member "by". */
 	void (*show)(struct tare_emit *e, const struct tare_by_ask *ask);
 };
@@ -94,19 +92,17 @@ bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr);
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);
 
-/* by_text.c: groups of rows of ledgers on the screen. */
-void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask);
+/* by_text.c: groups of rows of ledgers, for people. */
+void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask);
 /* Of LINE and STACK: the label without folders. */
 const char *tare_by_short_name(const struct tare_by_row *row);
 /* by_lines.c: the same of one device, with what lines have in tensors: a table for each ledger. */
-void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
+void tare_by_lines_text(struct tare_emit *e, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device,
-			const struct tare_text_style *style);
+			const struct tare_device_ledger *device);
 
 /* by_host.c: what lines have in tensors on the CPU. */
-void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_text_style *style);
+void tare_by_host_text(struct tare_emit *e, const struct tare_by_rows *all,
+		       const struct tare_ledger *const *ledgers, int ledger_nr);
 
 #endif

@@ -78,8 +78,8 @@ bool tare_by_rows_is_any(const struct tare_by_ask *ask)
 
 void tare_by_rows_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	if (e->format == TARE_EMIT_TEXT)
-		tare_by_rows_text(e->out, ask);
+	if (tare_emit_is_for_people(e))
+		tare_by_rows_text(e, ask);
 	else
 		show_data(e, ask);
 }

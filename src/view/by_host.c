@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "base/units.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
 
@@ -70,66 +69,56 @@ static void collect(struct lines *lines, const struct tare_by_rows *all)
 		qsort(lines->items, lines->count, sizeof(*lines->items), by_most);
 }
 
-static void add_cells(struct tare_text_table_row *row, const int64_t *bytes, int nr)
+static void add_row(struct tare_sheet *s, const int64_t *bytes, enum tare_text_tone tone)
 {
-	char text[TARE_UNITS_TEXT_MAX];
-
-	for (int i = 0; i < nr; i++)
-		tare_str_add(&row->cells[i], tare_units_mib(text, bytes[i]));
+	for (size_t i = 0; i < s->cell_nr; i++)
+		s->row->cells[i] = tare_value_of(TARE_COL_BYTES, bytes[i]);
+	tare_sheet_add(s, (struct tare_row_look){ .level = 1, .tone = tone });
 }
 
 /* The rows that show as something, and the others together. */
-static void add_rows(struct tare_text_table *t, const struct lines *lines)
+static void add_rows(struct tare_sheet *s, const struct lines *lines)
 {
 	int64_t *rest = tare_xcalloc((size_t)lines->ledger_nr, sizeof(*rest));
-	struct tare_text_table_row *row;
 	size_t shown = 0;
 
 	for (; shown < lines->count && lines->items[shown].most >= LEAST; shown++) {
-		row = tare_text_table_add(t);
-		tare_str_add(&row->label, "  ");
-		tare_text_add_name(&row->label, lines->items[shown].name);
-		add_cells(row, lines->items[shown].bytes, lines->ledger_nr);
+		tare_str_add(&s->row->label, lines->items[shown].name);
+		add_row(s, lines->items[shown].bytes, TARE_TONE_PLAIN);
 	}
 	for (size_t i = shown; i < lines->count; i++)
 		for (int k = 0; k < lines->ledger_nr; k++)
 			rest[k] += lines->items[i].bytes[k];
 	if (shown < lines->count) {
-		row = tare_text_table_add(t);
-		tare_str_addf(&row->label, "  %zu smaller ones", lines->count - shown);
-		row->tone = TARE_TONE_QUIET;
-		add_cells(row, rest, lines->ledger_nr);
+		tare_str_addf(&s->row->label, "%zu smaller ones", lines->count - shown);
+		add_row(s, rest, TARE_TONE_QUIET);
 	}
 	free(rest);
 }
 
-static void draw(struct tare_str *out, const struct lines *lines,
-		 const struct tare_ledger *const *ledgers, const struct tare_text_style *style)
+static void draw(struct tare_emit *e, const struct lines *lines,
+		 const struct tare_ledger *const *ledgers)
 {
-	struct tare_text_table t = { .column_nr = lines->ledger_nr };
-	struct tare_text_table_row *head = tare_text_table_add(&t);
+	struct tare_sheet s;
 
-	head->tone = TARE_TONE_QUIET;
+	tare_sheet_begin(&s, e, (size_t)lines->ledger_nr);
 	for (int i = 0; i < lines->ledger_nr; i++)
-		tare_device_text_instant(&head->cells[i], ledgers[i], ledgers[i]->t_ns);
-	add_rows(&t, lines);
-	tare_text_tone(out, "CPU  live tensors: MiB that were asked for, whether resident or not",
-		       TARE_TONE_STRONG, style);
-	tare_str_add_char(out, '\n');
-	tare_text_table_draw(out, &t, style);
-	tare_str_add_char(out, '\n');
-	tare_text_table_free(&t);
+		tare_device_text_instant(&s.heads[i], ledgers[i], ledgers[i]->t_ns);
+	tare_sheet_open(&s, "CPU  live tensors: MiB that were asked for, whether resident or not",
+			TARE_COL_COUNT);
+	add_rows(&s, lines);
+	tare_sheet_end(&s);
+	tare_emit_gap(e);
 }
 
-void tare_by_host_text(struct tare_str *out, const struct tare_by_rows *all,
-		       const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_text_style *style)
+void tare_by_host_text(struct tare_emit *e, const struct tare_by_rows *all,
+		       const struct tare_ledger *const *ledgers, int ledger_nr)
 {
 	struct lines lines = { .ledger_nr = ledger_nr };
 
 	collect(&lines, all);
 	if (lines.count && lines.items[0].most >= LEAST)
-		draw(out, &lines, ledgers, style);
+		draw(e, &lines, ledgers);
 	for (size_t i = 0; i < lines.count; i++)
 		free(lines.items[i].bytes);
 	free(lines.items);

@@ -2,19 +2,24 @@
 /* Lines of a program that uses tensors: what each has of the device and in blocks, at one instant a table. */
 #include "view/by.h"
 
-#include "base/units.h"
 #include "base/xalloc.h"
+#include "view/card.h"
 #include "view/device_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST, DEVICE, TENSORS, BLOCKS, EVER, EVER_BYTES, COLUMN_NR };
-
-static const char *const heads[COLUMN_NR] = {
-	[HOST] = "host",     [DEVICE] = "device", [TENSORS] = "tensors",
-	[BLOCKS] = "blocks", [EVER] = "ever",     [EVER_BYTES] = "ever MiB",
+/* A line, the others together, or what the device has. */
+struct row {
+	struct tare_str label;
+	struct tare_value device;
+	int64_t host;
+	bool has_tensors;
+	struct tare_blocks_ledger tensors;
 };
+
+#define TENSORS(FIELD, KEY, HEAD, KIND)                                                            \
+	TARE_COLUMN(row, tensors.FIELD, KEY, HEAD, KIND, .when = TARE_WHEN(row, has_tensors))
 
 /* Of what is gone only lines with a hundredth of all that was ever handed out are worth a row. */
 enum { WORTH = 100 };
@@ -52,42 +57,10 @@ static const char **names_of(const struct tare_by_row *rows, size_t count)
 	return names;
 }
 
-static void add_cells(struct tare_text_table_row *row, const struct tare_blocks_ledger *t)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-
-	tare_str_add(&row->cells[TENSORS], t->ever ? tare_units_mib(text, t->bytes) : "–");
-	tare_str_add(&row->cells[BLOCKS], t->ever ? tare_units_count(text, t->count) : "–");
-	tare_str_add(&row->cells[EVER], t->ever ? tare_units_count(text, t->ever) : "–");
-	tare_str_add(&row->cells[EVER_BYTES], t->ever ? tare_units_mib(text, t->ever_bytes) : "–");
-}
-
-static void add_host(struct tare_text_table_row *row, int64_t bytes)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-
-	if (bytes)
-		tare_str_addf(&row->cells[HOST], "%s%s", bytes > 0 ? "+" : "",
-			      tare_units_mib(text, bytes));
-	else
-		tare_str_add(&row->cells[HOST], "–");
-}
-
 static bool is_worth_a_row(const struct tare_by_row *r, const struct tare_blocks_ledger *all)
 {
 	return r->bytes || r->unexplained || r->host_anon || r->host_file || r->tensors.count ||
 	       r->tensors.ever_bytes >= all->ever_bytes / WORTH;
-}
-
-static void add_rest(struct tare_text_table *t, size_t count, const struct tare_blocks_ledger *rest)
-{
-	struct tare_text_table_row *row = tare_text_table_add(t);
-
-	tare_str_addf(&row->label, "  %zu more that hold nothing", count);
-	row->tone = TARE_TONE_QUIET;
-	add_host(row, 0);
-	tare_str_add(&row->cells[DEVICE], "–");
-	add_cells(row, rest);
 }
 
 static void add(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger *by)
@@ -98,69 +71,83 @@ static void add(struct tare_blocks_ledger *sum, const struct tare_blocks_ledger 
 	sum->ever_bytes += by->ever_bytes;
 }
 
-static void add_rows(struct tare_text_table *t, const struct tare_by_row *rows, size_t count,
+static void add_row(struct tare_emit *e, struct row *row, struct tare_row_look look)
+{
+	row->has_tensors = row->tensors.ever > 0;
+	tare_emit_add_as(e, row, look);
+	tare_str_free(&row->label);
+}
+
+static void add_rest(struct tare_emit *e, size_t count, const struct tare_blocks_ledger *rest)
+{
+	struct row row = { .tensors = *rest };
+
+	tare_str_addf(&row.label, "%zu more that hold nothing", count);
+	add_row(e, &row, (struct tare_row_look){ .level = 1, .tone = TARE_TONE_QUIET });
+}
+
+static void add_rows(struct tare_emit *e, const struct tare_by_row *rows, size_t count,
 		     const struct tare_blocks_ledger *all)
 {
 	struct tare_blocks_ledger rest = { 0 };
 	const char **names = names_of(rows, count);
-	char text[TARE_UNITS_TEXT_MAX];
 	size_t rest_nr = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct tare_text_table_row *row;
+		struct row row = { .host = rows[i].host_anon + rows[i].host_file,
+				   .tensors = rows[i].tensors };
 
 		if (!is_worth_a_row(&rows[i], all)) {
 			add(&rest, &rows[i].tensors);
 			rest_nr++;
 			continue;
 		}
-		row = tare_text_table_add(t);
-		tare_str_add(&row->label, "  ");
-		tare_text_add_name(&row->label, names[i]);
-		add_host(row, rows[i].host_anon + rows[i].host_file);
-		tare_str_add(&row->cells[DEVICE],
-			     rows[i].bytes ? tare_units_mib(text, rows[i].bytes) : "–");
-		add_cells(row, &rows[i].tensors);
+		tare_str_add(&row.label, names[i]);
+		if (rows[i].bytes)
+			row.device = tare_value_of(TARE_COL_BYTES, rows[i].bytes);
+		add_row(e, &row, (struct tare_row_look){ .level = 1 });
 	}
 	if (rest_nr)
-		add_rest(t, rest_nr, &rest);
+		add_rest(e, rest_nr, &rest);
 	free(names);
 }
 
-static void add_head(struct tare_text_table *t, const struct tare_ledger *ledger,
-		     const struct tare_device_ledger *device, const struct tare_blocks_ledger *all,
-		     int64_t host)
+static void add_used(struct tare_emit *e, const struct tare_device_ledger *device,
+		     const struct tare_blocks_ledger *all, int64_t host)
 {
-	struct tare_text_table_row *row = tare_text_table_add(t);
+	struct row row = { .host = host,
+			   .device = tare_device_text_bytes(device->used),
+			   .tensors = *all };
 
-	tare_device_text_instant(&row->label, ledger, device ? device->t_ns : -1);
-	row->tone = TARE_TONE_QUIET;
-	for (int i = 0; i < COLUMN_NR; i++)
-		tare_str_add(&row->cells[i], heads[i]);
-	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "used, and tensors in it");
-	row->tone = TARE_TONE_STRONG;
-	add_host(row, host);
-	tare_device_text_mib(&row->cells[DEVICE], device->used);
-	add_cells(row, all);
-	tare_text_table_rule(t);
+	tare_str_add(&row.label, "used, and tensors in it");
+	add_row(e, &row, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	tare_emit_rule(e);
 }
 
-static void add_foot(struct tare_text_table *t, const struct tare_device_ledger *device)
+static void add_unexplained(struct tare_emit *e, const struct tare_device_ledger *device)
 {
-	struct tare_text_table_row *row = tare_text_table_add(t);
+	struct row row = { .device = tare_device_text_unexplained(device) };
 
-	tare_str_add(&row->label, "unexplained");
-	row->tone = TARE_TONE_STRONG;
-	tare_device_text_unexplained(&row->cells[DEVICE], device);
+	tare_str_add(&row.label, "unexplained");
+	add_row(e, &row, (struct tare_row_look){ .tone = TARE_TONE_STRONG, .is_blank = true });
 }
 
-static void add_table(struct tare_str *out, const struct tare_by_rows *rows,
-		      const struct tare_ledger *ledger, const struct tare_device_ledger *device,
-		      const struct tare_text_style *style)
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, label, "label", NULL /* the instant */, TEXT),
+	TARE_COLUMN(row, host, "host_bytes", "host", CHANGE, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(row, device, "bytes", "device", BYTES),
+	TENSORS(bytes, "tensor_bytes", "tensors", BYTES),
+	TENSORS(count, "tensors", "blocks", COUNT),
+	TENSORS(ever, "handed", "ever", COUNT),
+	TENSORS(ever_bytes, "handed_bytes", "ever MiB", BYTES),
+};
+
+static void add_table(struct tare_emit *e, const struct tare_by_rows *rows,
+		      const struct tare_ledger *ledger, const struct tare_device_ledger *device)
 {
-	struct tare_text_table t = { .column_nr = COLUMN_NR };
 	struct tare_blocks_ledger all = { 0 };
+	struct tare_column shown[sizeof(columns) / sizeof(columns[0])];
+	struct tare_str title = { 0 }, instant = { 0 };
 	size_t first = 0, count = 0;
 	int64_t host = 0;
 
@@ -172,23 +159,30 @@ static void add_table(struct tare_str *out, const struct tare_by_rows *rows,
 		add(&all, &rows->rows[i].tensors);
 		host += rows->rows[i].host_anon + rows->rows[i].host_file;
 	}
-	add_head(&t, ledger, device, &all, host);
+	tare_device_text_title(&title, device);
+	tare_device_text_instant(&instant, ledger, device->t_ns);
+	memcpy(shown, columns, sizeof(columns));
+	shown[0].head = tare_str_text(&instant);
+	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
+	add_used(e, device, &all, host);
 	if (count)
-		add_rows(&t, rows->rows + first, count, &all);
-	add_foot(&t, device);
-	tare_device_text_draw(out, &t, device, "", style);
-	tare_text_table_free(&t);
+		add_rows(e, rows->rows + first, count, &all);
+	add_unexplained(e, device);
+	tare_emit_table_end(e);
+	tare_emit_gap(e);
+	tare_card_text(e, device);
+	tare_str_free(&title);
+	tare_str_free(&instant);
 }
 
-void tare_by_lines_text(struct tare_str *out, const struct tare_by_rows *all,
+void tare_by_lines_text(struct tare_emit *e, const struct tare_by_rows *all,
 			const struct tare_ledger *const *ledgers, int ledger_nr,
-			const struct tare_device_ledger *device,
-			const struct tare_text_style *style)
+			const struct tare_device_ledger *device)
 {
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
 
 		if (d)
-			add_table(out, &all[i], ledgers[i], d, style);
+			add_table(e, &all[i], ledgers[i], d);
 	}
 }

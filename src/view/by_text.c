@@ -3,7 +3,6 @@
 #include "view/by.h"
 
 #include "base/array.h"
-#include "base/units.h"
 #include "base/xalloc.h"
 #include "view/columns.h"
 #include "view/device_text.h"
@@ -88,61 +87,56 @@ static const char *short_label(const struct line *lines, size_t count, size_t at
 	return text;
 }
 
-static void add_lines(struct tare_text_table *t, const struct tare_columns *c,
+static void add_lines(struct tare_sheet *s, const struct tare_columns *c,
 		      const struct tare_by_rows *all)
 {
 	struct line *lines = NULL;
 	size_t count = collect(&lines, c, all);
-	char text[TARE_UNITS_TEXT_MAX];
 
 	if (count)
 		qsort(lines, count, sizeof(*lines), compare);
 	for (size_t l = 0; l < count; l++) {
 		const struct tare_by_row *group = lines[l].group;
-		struct tare_text_table_row *row = tare_text_table_add(t);
 		enum tare_evidence weakest = group->evidence;
 
-		tare_str_add(&row->label, "  ");
-		tare_text_add_name(&row->label, short_label(lines, count, l));
+		tare_str_add(&s->row->label, short_label(lines, count, l));
 		for (int i = 0; i < c->column_nr; i++) {
 			const struct tare_by_row *cell = cell_of(c, all, i, group);
 
-			tare_str_add(&row->cells[i],
-				     cell ? tare_units_mib(text, cell->bytes) : "–");
+			if (cell)
+				s->row->cells[i] = tare_value_of(TARE_COL_BYTES, cell->bytes);
 			weakest = cell && cell->evidence > weakest ? cell->evidence : weakest;
 		}
-		row->word = tare_device_text_evidence(group->device, weakest);
+		s->row->word = tare_device_text_evidence(group->device, weakest);
+		tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
 	}
 	free(lines);
 }
 
-static void add_device(struct tare_str *out, const struct tare_by_rows *all,
+static void add_device(struct tare_emit *e, const struct tare_by_rows *all,
 		       const struct tare_ledger *const *ledgers, int ledger_nr,
-		       const struct tare_device_ledger *device, const struct tare_text_style *style)
+		       const struct tare_device_ledger *device)
 {
-	struct tare_text_table t = { .column_nr = ledger_nr };
+	struct tare_sheet s;
 	struct tare_columns c;
 
 	tare_columns_build(&c, ledgers, ledger_nr, device);
-	tare_device_text_head(&t, &c, ledgers, device);
-	add_lines(&t, &c, all);
-	tare_device_text_foot(&t, &c);
-	tare_device_text_draw(out, &t, device, "", style);
-	tare_text_table_free(&t);
+	tare_device_text_begin(&s, e, &c, ledgers, device);
+	tare_device_text_used(&s, &c, device);
+	add_lines(&s, &c, all);
+	tare_device_text_end(&s, &c, device);
 	tare_columns_free(&c);
 }
 
-void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask)
+void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *const *ledgers = ask->ledgers, *last;
-	const struct tare_text_style *style = ask->style;
 	bool is_lines = tare_by_is_line(ask->by) && tare_by_has_more(ledgers, ask->ledger_nr);
 	struct tare_by_rows *all;
 	int n = ask->ledger_nr;
 
 	if (tare_by_why_empty(ask->by)) {
-		tare_str_add_wrapped(out, tare_by_why_empty(ask->by), 0, 0, (size_t)style->width);
-		tare_str_add_char(out, '\n');
+		tare_emit_paragraph(e, "%s", tare_by_why_empty(ask->by));
 		return;
 	}
 	last = ledgers[n - 1];
@@ -153,12 +147,12 @@ void tare_by_rows_text(struct tare_str *out, const struct tare_by_ask *ask)
 		if (!tare_device_text_is_touched(ledgers, n, &last->devices[i]))
 			continue;
 		if (is_lines)
-			tare_by_lines_text(out, all, ledgers, n, &last->devices[i], style);
+			tare_by_lines_text(e, all, ledgers, n, &last->devices[i]);
 		else
-			add_device(out, all, ledgers, n, &last->devices[i], style);
+			add_device(e, all, ledgers, n, &last->devices[i]);
 	}
 	if (tare_by_is_line(ask->by))
-		tare_by_host_text(out, all, ledgers, n, style);
+		tare_by_host_text(e, all, ledgers, n);
 	for (int i = 0; i < n; i++)
 		tare_by_free(&all[i]);
 	free(all);

@@ -2,8 +2,6 @@
 /* The table of views, expanded from by.def: nothing that a view calls is in this file. */
 #include "view/by.h"
 
-#include "base/text.h"
-
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                                                      \
 	{ NAME, HELP, NULL, FLAGS, VIEW##_is_any, VIEW##_show },
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, VIEW, FLAGS, HELP)                                       \
@@ -22,12 +20,9 @@ bool tare_by_is_any(const struct tare_by_ask *ask)
 void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	struct tare_by_ask shown = *ask;
-	size_t start = e->out->len;
 
 	if (e->format == TARE_EMIT_JSON)
 		shown.ledger_nr = 1;
 	tare_emit_str(e, "by", tare_by_infos[ask->by].name);
 	(tare_by_is_any(ask) ? tare_by_infos[ask->by].show : tare_by_rows_show)(e, &shown);
-	if (e->format == TARE_EMIT_TEXT && !ask->style->is_utf8)
-		tare_text_to_ascii(e->out, start);
 }

@@ -24,7 +24,7 @@ static void add_card(struct tare_str *out, const struct tare_card_ledger *card)
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (*card->name) {
-		tare_text_add_name(out, card->name);
+		tare_str_add(out, card->name);
 		tare_str_addf(out, " of %s MiB (--card)",
 			      tare_units_count(text, room_of(card) >> 20));
 	} else {
@@ -41,35 +41,31 @@ void tare_card_title(struct tare_str *out, const struct tare_device_ledger *d)
 	tare_str_add(out, " on ");
 }
 
-void tare_card_rows(struct tare_text_table *t, const struct tare_columns *c,
+void tare_card_rows(struct tare_sheet *s, const struct tare_columns *c,
 		    const struct tare_device_ledger *device)
 {
-	struct tare_text_table_row *row;
+	const struct tare_row_look below = { .level = 1 };
 
 	if (!device->card.is_there)
 		return;
-	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "  of that, on the card");
+	tare_str_add(&s->row->label, "of that, on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_mib(&row->cells[i],
-				     c->devices[i] ? c->devices[i]->card.used : TARE_NOT_KNOWN);
-	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "  free on the card");
+		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->card.used
+									: TARE_NOT_KNOWN);
+	tare_sheet_add(s, below);
+	tare_str_add(&s->row->label, "free on the card");
 	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_mib(&row->cells[i], c->devices[i] ? free_of(&c->devices[i]->card)
-								   : TARE_NOT_KNOWN);
+		s->row->cells[i] = tare_device_text_bytes(
+			c->devices[i] ? free_of(&c->devices[i]->card) : TARE_NOT_KNOWN);
+	tare_sheet_add(s, below);
 }
 
-static void add_line(struct tare_str *out, const struct tare_str *line,
-		     const struct tare_text_style *style)
+static void add_line(struct tare_emit *e, const struct tare_str *line)
 {
-	tare_str_add(out, "  ");
-	tare_str_add_wrapped(out, tare_str_text(line), 2, 4, (size_t)style->width);
-	tare_str_add_char(out, '\n');
+	tare_emit_indented(e, 2, 4, tare_str_text(line));
 }
 
-static void add_refusals(struct tare_str *out, const struct tare_device_ledger *d,
-			 const struct tare_text_style *style)
+static void add_refusals(struct tare_emit *e, const struct tare_device_ledger *d)
 {
 	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX];
 	const struct tare_refusal *first = &d->refusals[0];
@@ -86,7 +82,7 @@ static void add_refusals(struct tare_str *out, const struct tare_device_ledger *
 	tare_str_addf(&line, "; the largest needed %s MiB, and %s of them were not there",
 		      tare_units_mib(a, (int64_t)d->refusals[0].largest),
 		      tare_units_mib(b, (int64_t)d->refusals[0].missing));
-	add_line(out, &line, style);
+	add_line(e, &line);
 	for (int i = 0; i < d->refusal_nr && i < MAX_REFUSALS; i++) {
 		const struct tare_refusal *r = &d->refusals[i];
 
@@ -94,21 +90,20 @@ static void add_refusals(struct tare_str *out, const struct tare_device_ledger *
 		tare_str_addf(&line, "  %s × %s", tare_units_count(a, r->count), r->api);
 		if (r->owner) {
 			tare_str_add(&line, " by ");
-			tare_text_add_name(&line, r->owner);
+			tare_str_add(&line, r->owner);
 		}
 		tare_str_addf(&line, ", up to %s MiB (%s missing)",
 			      tare_units_mib(a, (int64_t)r->largest),
 			      tare_units_mib(b, (int64_t)r->missing));
-		add_line(out, &line, style);
+		add_line(e, &line);
 	}
 	if (d->refusal_nr > MAX_REFUSALS)
-		tare_str_addf(out, "    and %d more: tare report --json\n",
-			      d->refusal_nr - MAX_REFUSALS);
+		tare_emit_note(e, "    and %d more: tare report --json",
+			       d->refusal_nr - MAX_REFUSALS);
 	tare_str_free(&line);
 }
 
-void tare_card_text(struct tare_str *out, const struct tare_device_ledger *device,
-		    const struct tare_text_style *style)
+void tare_card_text(struct tare_emit *e, const struct tare_device_ledger *device)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_str line = { 0 };
@@ -116,9 +111,9 @@ void tare_card_text(struct tare_str *out, const struct tare_device_ledger *devic
 	if (!device->card.is_there)
 		return;
 	if (device->refusal_nr)
-		add_refusals(out, device, style);
+		add_refusals(e, device);
 	else
-		tare_str_add(out, "  refused: nothing, all of it fits on the card\n");
+		tare_emit_note(e, "  refused: nothing, all of it fits on the card");
 	if (device->card.has_profile)
 		tare_str_addf(
 			&line,
@@ -131,8 +126,8 @@ void tare_card_text(struct tare_str *out, const struct tare_device_ledger *devic
 			&line,
 			"Context, local memory, code and streams are those of this GPU, not of a card of that "
 			"size: --card PROFILE counts the first two as they are there.");
-	add_line(out, &line, style);
-	tare_str_add_char(out, '\n');
+	add_line(e, &line);
+	tare_emit_gap(e);
 	tare_str_free(&line);
 }
 

@@ -70,10 +70,10 @@ bool tare_device_is_any(const struct tare_by_ask *ask)
 
 void tare_device_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	if (e->format == TARE_EMIT_TEXT) {
+	if (tare_emit_is_for_people(e)) {
 		for (int i = 0; i < ask->ledger_nr; i++) {
 			if (i)
-				tare_str_add_char(e->out, '\n');
+				tare_emit_gap(e);
 			add_table(e, ask->ledgers[i]);
 		}
 		return;

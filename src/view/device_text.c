@@ -16,6 +16,13 @@ void tare_device_text_mib(struct tare_str *out, uint64_t bytes)
 						      : "not known");
 }
 
+struct tare_value tare_device_text_bytes(uint64_t bytes)
+{
+	if (!tare_bytes_are_known(bytes))
+		return tare_value_text("not known");
+	return tare_value_of(TARE_COL_BYTES, (int64_t)bytes);
+}
+
 /* "AT PEAK 1.9 s": the time only where each device has its own. "AT 12.5s" stays as it was asked. */
 void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *ledger, int64_t t_ns)
 {
@@ -30,18 +37,6 @@ void tare_device_text_instant(struct tare_str *out, const struct tare_ledger *le
 		tare_str_addf(out, " %s", tare_units_duration(text, t_ns));
 }
 
-static void add_head_row(struct tare_text_table *t, const struct tare_columns *c,
-			 const struct tare_ledger *const *ledgers)
-{
-	struct tare_text_table_row *row = tare_text_table_add(t);
-
-	row->word = "evidence";
-	row->tone = TARE_TONE_QUIET;
-	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_instant(&row->cells[i], ledgers[i],
-					 c->devices[i] ? c->devices[i]->t_ns : -1);
-}
-
 /* Whose figure `used` is: the same for every instant of a device. */
 static const char *used_label(const struct tare_device_ledger *d)
 {
@@ -52,102 +47,87 @@ static const char *used_label(const struct tare_device_ledger *d)
 	return d->simulated ? "used (what nvidia-smi would show)" : "used (what nvidia-smi shows)";
 }
 
-static void add_used(struct tare_text_table *t, const struct tare_columns *c,
-		     const struct tare_device_ledger *device)
-{
-	struct tare_text_table_row *row = tare_text_table_add(t);
-	bool has_elastic = false;
-
-	row->tone = TARE_TONE_STRONG;
-	tare_str_add(&row->label, used_label(device));
-	for (int i = 0; i < c->column_nr; i++) {
-		tare_device_text_mib(&row->cells[i],
-				     c->devices[i] ? c->devices[i]->used : TARE_NOT_KNOWN);
-		has_elastic = has_elastic || (c->devices[i] && c->devices[i]->elastic);
-	}
-	if (!has_elastic)
-		return;
-	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "  need, without elastic (~) rows");
-	for (int i = 0; i < c->column_nr; i++) {
-		const struct tare_device_ledger *d = c->devices[i];
-
-		tare_device_text_mib(&row->cells[i], d && d->used != TARE_NOT_KNOWN
-							     ? d->used - (uint64_t)d->elastic
-							     : TARE_NOT_KNOWN);
-	}
-}
-
-void tare_device_text_head(struct tare_text_table *t, const struct tare_columns *c,
-			   const struct tare_ledger *const *ledgers,
+void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
 			   const struct tare_device_ledger *device)
 {
-	add_head_row(t, c, ledgers);
-	add_used(t, c, device);
-	tare_card_rows(t, c, device);
-	tare_text_table_rule(t);
+	bool has_elastic = false;
+
+	tare_str_add(&s->row->label, used_label(device));
+	for (int i = 0; i < c->column_nr; i++) {
+		s->row->cells[i] = tare_device_text_bytes(c->devices[i] ? c->devices[i]->used
+									: TARE_NOT_KNOWN);
+		has_elastic = has_elastic || (c->devices[i] && c->devices[i]->elastic);
+	}
+	tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	for (int i = 0; has_elastic && i < c->column_nr; i++) {
+		const struct tare_device_ledger *d = c->devices[i];
+
+		s->row->cells[i] = tare_device_text_bytes(d && d->used != TARE_NOT_KNOWN
+								  ? d->used - (uint64_t)d->elastic
+								  : TARE_NOT_KNOWN);
+	}
+	if (has_elastic) {
+		tare_str_add(&s->row->label, "need, without elastic (~) rows");
+		tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
+	}
+	tare_card_rows(s, c, device);
+	tare_emit_rule(s->e);
 }
 
-void tare_device_text_unexplained(struct tare_str *out, const struct tare_device_ledger *d)
+struct tare_value tare_device_text_unexplained(const struct tare_device_ledger *d)
 {
-	char text[TARE_UNITS_TEXT_MAX];
-
 	if (!d || d->used == TARE_NOT_KNOWN || d->used_by == TARE_EVIDENCE_INFERRED)
-		tare_str_add(out, "not known");
-	else
-		tare_str_addf(out, "%s%s", d->unexplained > 0 ? "+" : "",
-			      tare_units_mib(text, d->unexplained));
-}
-
-void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c)
-{
-	struct tare_text_table_row *row = tare_text_table_add(t);
-
-	tare_str_add(&row->label, "unexplained");
-	row->tone = TARE_TONE_STRONG;
-	for (int i = 0; i < c->column_nr; i++)
-		tare_device_text_unexplained(&row->cells[i], c->devices[i]);
+		return tare_value_text("not known");
+	return tare_value_of(d->unexplained > 0 ? TARE_COL_CHANGE : TARE_COL_BYTES, d->unexplained);
 }
 
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free          MiB" */
-static void add_title(struct tare_str *out, const struct tare_device_ledger *d, size_t width,
-		      const struct tare_text_style *style)
+void tare_device_text_title(struct tare_str *title, const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str title = { 0 };
-	size_t columns;
 
-	tare_str_addf(&title, "GPU %d  ", d->index);
-	tare_card_title(&title, d);
-	if (d->host) {
-		tare_text_add_name(&title, d->host);
-		tare_str_add(&title, " · ");
-	}
-	tare_text_add_name(&title, d->name ? d->name : "");
+	tare_str_addf(title, "GPU %d  ", d->index);
+	tare_card_title(title, d);
+	if (d->host)
+		tare_str_addf(title, "%s · ", d->host);
+	tare_str_add(title, d->name ? d->name : "");
 	if (d->simulated)
-		tare_str_add(&title, " (simulated)");
+		tare_str_add(title, " (simulated)");
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there)
-		tare_str_addf(&title, " · total %s", tare_units_count(text, d->total >> 20));
+		tare_str_addf(title, " · total %s", tare_units_count(text, d->total >> 20));
 	if (d->total != TARE_NOT_KNOWN && !d->card.is_there && d->reserved != TARE_NOT_KNOWN)
-		tare_str_addf(&title, " = reserved %s + used + free",
+		tare_str_addf(title, " = reserved %s + used + free",
 			      tare_units_count(text, d->reserved >> 20));
-	columns = tare_str_columns(tare_str_text(&title));
-	tare_str_add_repeat(&title, " ", columns + 5 < width ? width - columns - 3 : 2);
-	tare_str_add(&title, "MiB");
-	tare_text_tone(out, tare_str_text(&title), TARE_TONE_STRONG, style);
-	tare_str_add_char(out, '\n');
+}
+
+void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const struct tare_columns *c,
+			    const struct tare_ledger *const *ledgers,
+			    const struct tare_device_ledger *device)
+{
+	struct tare_str title = { 0 };
+
+	tare_sheet_begin(s, e, (size_t)c->column_nr);
+	s->word_head = "evidence";
+	for (int i = 0; i < c->column_nr; i++)
+		tare_device_text_instant(&s->heads[i], ledgers[i],
+					 c->devices[i] ? c->devices[i]->t_ns : -1);
+	tare_device_text_title(&title, device);
+	tare_sheet_open(s, tare_str_text(&title), TARE_COL_BYTES);
 	tare_str_free(&title);
 }
 
-void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t,
-			   const struct tare_device_ledger *device, const char *timeline,
-			   const struct tare_text_style *style)
+void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
+			  const struct tare_device_ledger *device)
 {
-	add_title(out, device, (size_t)tare_text_table_width(t, style), style);
-	tare_str_add(out, timeline);
-	tare_text_table_draw(out, t, style);
-	tare_str_add_char(out, '\n');
-	tare_card_text(out, device, style);
+	struct tare_emit *e = s->e;
+
+	tare_str_add(&s->row->label, "unexplained");
+	for (int i = 0; i < c->column_nr; i++)
+		s->row->cells[i] = tare_device_text_unexplained(c->devices[i]);
+	tare_sheet_add(s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	tare_sheet_end(s);
+	tare_emit_gap(e);
+	tare_card_text(e, device);
 }
 
 bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int ledger_nr,

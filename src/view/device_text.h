@@ -7,23 +7,24 @@
 #define TARE_VIEW_DEVICE_TEXT_H
 
 #include "view/columns.h"
-#include "view/text_table.h"
+#include "view/sheet.h"
 
-/* The instants, `used`, `need` where rows are elastic, a rule. */
-void tare_device_text_head(struct tare_text_table *t, const struct tare_columns *c,
-			   const struct tare_ledger *const *ledgers,
+/* A column per instant; rows follow. `used` and `need` where rows are elastic, the card, a rule. */
+void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const struct tare_columns *c,
+			    const struct tare_ledger *const *ledgers,
+			    const struct tare_device_ledger *device);
+void tare_device_text_used(struct tare_sheet *s, const struct tare_columns *c,
 			   const struct tare_device_ledger *device);
 
+/* `unexplained`, always, and what is to be said of a smaller card. */
+void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c,
+			  const struct tare_device_ledger *device);
+
+/* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free" */
+void tare_device_text_title(struct tare_str *title, const struct tare_device_ledger *device);
+
 /* "+20.0", or "not known". `device` may be NULL. */
-void tare_device_text_unexplained(struct tare_str *out, const struct tare_device_ledger *device);
-
-/* `unexplained`, always. */
-void tare_device_text_foot(struct tare_text_table *t, const struct tare_columns *c);
-
-/* The line that names the device, that of time ("", or ending with a newline), the table, an empty line. */
-void tare_device_text_draw(struct tare_str *out, const struct tare_text_table *t,
-			   const struct tare_device_ledger *device, const char *timeline,
-			   const struct tare_text_style *style);
+struct tare_value tare_device_text_unexplained(const struct tare_device_ledger *device);
 
 /* Some recorded process had to do with the device, at any of the instants. */
 bool tare_device_text_is_touched(const struct tare_ledger *const *ledgers, int ledger_nr,
@@ -37,6 +38,7 @@ const char *tare_device_text_evidence(const struct tare_device_ledger *device,
 				      enum tare_evidence evidence);
 
 /* "1,234.5", or "not known". */
+struct tare_value tare_device_text_bytes(uint64_t bytes);
 void tare_device_text_mib(struct tare_str *out, uint64_t bytes);
 
 #endif

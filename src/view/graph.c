@@ -25,7 +25,7 @@ void tare_graph_count(struct tare_graph_counts *out, const struct tare_ledger *l
 	}
 }
 
-void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, size_t width)
+void tare_graph_line(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_graph_counts n;
@@ -41,8 +41,7 @@ void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, siz
 	if (ledger->graph_nr)
 		tare_str_addf(&line, " · executable graphs alive: %s · tare report --by graph",
 			      tare_units_count(text, n.alive));
-	tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
-	tare_str_add_char(out, '\n');
+	tare_emit_indented(e, 0, 2, tare_str_text(&line));
 	tare_str_free(&line);
 }
 
@@ -185,8 +184,8 @@ void tare_graph_show(struct tare_emit *e, const struct tare_by_ask *ask)
 	const struct tare_ledger *last = ask->ledgers[ask->ledger_nr - 1];
 	struct tare_graph_counts n;
 
-	if (e->format == TARE_EMIT_TEXT) {
-		tare_graph_text(e, last, (size_t)ask->style->width);
+	if (tare_emit_is_for_people(e)) {
+		tare_graph_text(e, last);
 		return;
 	}
 	tare_graph_count(&n, last);
@@ -195,6 +194,6 @@ void tare_graph_show(struct tare_emit *e, const struct tare_by_ask *ask)
 	for (int i = 0; i < last->graph_nr; i++)
 		add_row(e, last->at, &last->graphs[i]);
 	tare_emit_table_end(e);
-	if (e->format == TARE_EMIT_JSON || last->saving_nr)
+	if (tare_emit_has_members(e) || last->saving_nr)
 		add_savings(e, last);
 }

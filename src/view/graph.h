@@ -14,13 +14,13 @@ struct tare_graph_counts {
 };
 void tare_graph_count(struct tare_graph_counts *out, const struct tare_ledger *ledger);
 
-/* "graphs captured: 0", or how many and what of. One line, its end included. */
-void tare_graph_line(struct tare_str *out, const struct tare_ledger *ledger, size_t width);
+/* "graphs captured: 0", or how many and what of. One line. */
+void tare_graph_line(struct tare_emit *e, const struct tare_ledger *ledger);
 
 /* The sentence of a saving, with its figures. */
 void tare_graph_saving_text(struct tare_str *out, const struct tare_graph_saving *saving);
 
 /* Text: a table per device, at most a screen of it. Data: a row for each graph, and the savings. */
-void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger, size_t width);
+void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger);
 
 #endif

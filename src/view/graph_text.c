@@ -199,7 +199,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 			name = ledger->devices[i].name;
 	tare_graph_count(&n, &own);
 	tare_str_addf(&title, "GPU %d  ", graphs->device);
-	tare_text_add_name(&title, name);
+	tare_str_add(&title, name);
 	tare_str_addf(&title, " · graphs captured: %llu", (unsigned long long)n.captured);
 	if (streams)
 		tare_str_addf(&title, " · capture streams: %u", streams);
@@ -209,8 +209,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	free(lines.items);
 }
 
-static void add_savings(struct tare_str *out, const struct tare_ledger *ledger, int device,
-			size_t width)
+static void add_savings(struct tare_emit *e, const struct tare_ledger *ledger, int device)
 {
 	for (int i = 0; i < ledger->saving_nr; i++) {
 		const struct tare_graph_saving *s = &ledger->savings[i];
@@ -219,26 +218,24 @@ static void add_savings(struct tare_str *out, const struct tare_ledger *ledger, 
 
 		if (s->device != device)
 			continue;
-		tare_str_addf(&line,
-			      "! could save %s MiB: ", tare_units_mib(text, s->have - s->need));
 		tare_graph_saving_text(&line, s);
-		tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
-		tare_str_add_char(out, '\n');
+		tare_emit_alarm(e, "could save %s MiB: %s", tare_units_mib(text, s->have - s->need),
+				tare_str_text(&line));
 		tare_str_free(&line);
 	}
 }
 
-void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger, size_t width)
+void tare_graph_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	if (!ledger->graph_nr)
-		tare_graph_line(e->out, ledger, width);
+		tare_graph_line(e, ledger);
 	for (int i = 0, n; i < ledger->graph_nr; i += n) {
 		for (n = 1; i + n < ledger->graph_nr &&
 			    ledger->graphs[i + n].device == ledger->graphs[i].device;)
 			n++;
 		if (i)
-			tare_str_add_char(e->out, '\n');
+			tare_emit_gap(e);
 		add_device(e, ledger, &ledger->graphs[i], (size_t)n);
-		add_savings(e->out, ledger, ledger->graphs[i].device, width);
+		add_savings(e, ledger, ledger->graphs[i].device);
 	}
 }

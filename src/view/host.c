@@ -208,21 +208,20 @@ static void free_list(struct process *processes, size_t count)
 	free(processes);
 }
 
-static void add_cells(struct tare_text_table_row *row, const struct process *p, int nr,
-		      const struct part *part)
+static void add_part_row(struct tare_sheet *s, const struct process *p, const struct part *part,
+			 struct tare_row_look look)
 {
-	char text[TARE_UNITS_TEXT_MAX];
-
 	enum tare_evidence weakest = TARE_EVIDENCE_EXACT;
 
-	for (int i = 0; i < nr; i++) {
+	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_host_ledger *h = p->columns[i];
 
-		tare_str_add(&row->cells[i],
-			     h ? tare_units_mib(text, part->bytes(&h->tensors)) : "–");
+		if (h)
+			s->row->cells[i] = tare_value_of(TARE_COL_BYTES, part->bytes(&h->tensors));
 		weakest = h && h->evidence > weakest ? h->evidence : weakest;
 	}
-	row->word = tare_evidence_name(weakest);
+	s->row->word = tare_evidence_name(weakest);
+	tare_sheet_add(s, look);
 }
 
 static const struct tare_category_sum *sum_of(const struct tare_host_ledger *h,
@@ -240,15 +239,11 @@ struct kinds {
 	int count;
 };
 
-static void add_kinds(struct tare_text_table *t, const struct process *p, const struct kinds *k,
-		      const char *label)
+static void add_kinds(struct tare_sheet *s, const struct process *p, const struct kinds *k)
 {
 	enum tare_evidence evidence = TARE_EVIDENCE_WITNESS;
-	struct tare_text_table_row *row = tare_text_table_add(t);
-	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(&row->label, "    %s", label);
-	for (int i = 0; i < t->column_nr; i++) {
+	for (size_t i = 0; i < s->cell_nr; i++) {
 		bool is_any = false;
 		int64_t bytes = 0;
 
@@ -262,67 +257,66 @@ static void add_kinds(struct tare_text_table *t, const struct process *p, const 
 			bytes += sum->bytes;
 			evidence = sum->evidence < evidence ? sum->evidence : evidence;
 		}
-		tare_str_add(&row->cells[i], is_any ? tare_units_mib(text, bytes) : "–");
+		if (is_any)
+			s->row->cells[i] = tare_value_of(TARE_COL_BYTES, bytes);
 	}
-	row->word = tare_category_evidence(evidence);
+	s->row->word = tare_category_evidence(evidence);
+	tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
 }
 
 /* Each in a row, but for those that come to nothing beside the others. */
-static void add_categories(struct tare_text_table *t, const struct process *p)
+static void add_categories(struct tare_sheet *s, const struct process *p)
 {
 	int64_t tiny = p->most / 200 > LEAST ? p->most / 200 : LEAST;
 	struct kinds small = { 0 };
-	struct tare_str label = { 0 };
 
 	for (int c = 0; c < TARE_CATEGORY_NR; c++) {
 		struct kinds one = { .count = 1 };
 		int64_t most = 0;
 
 		one.is_in[c] = true;
-		for (int i = 0; i < t->column_nr; i++) {
+		for (size_t i = 0; i < s->cell_nr; i++) {
 			const struct tare_category_sum *sum =
 				sum_of(p->columns[i], (enum tare_category)c);
 
 			most = sum && sum->bytes > most ? sum->bytes : most;
 		}
-		if (most >= tiny)
-			add_kinds(t, p, &one, tare_category_name((enum tare_category)c));
+		if (most >= tiny) {
+			tare_str_add(&s->row->label, tare_category_name((enum tare_category)c));
+			add_kinds(s, p, &one);
+		}
 		small.is_in[c] = most && most < tiny;
 		small.count += small.is_in[c];
 	}
-	tare_str_addf(&label, "%d smaller", small.count);
-	if (small.count)
-		add_kinds(t, p, &small, tare_str_text(&label));
-	tare_str_free(&label);
+	if (!small.count)
+		return;
+	tare_str_addf(&s->row->label, "%d smaller", small.count);
+	add_kinds(s, p, &small);
 }
 
-static void add_process(struct tare_text_table *t, const struct process *p)
+static void add_process(struct tare_sheet *s, const struct process *p)
 {
-	struct tare_text_table_row *row = tare_text_table_add(t);
 	bool is_mapped = false, is_partial = false;
 
-	tare_str_add(&row->label, "  ");
-	tare_text_add_name(&row->label, p->host->name ? p->host->name : "");
-	tare_str_addf(&row->label, " (pid %lld)", (long long)p->host->pid);
-	add_cells(row, p, t->column_nr, &parts[BLOCKS]);
-	add_categories(t, p);
-	for (int i = 0; i < t->column_nr; i++)
+	tare_str_add(&s->row->label, p->host->name ? p->host->name : "");
+	tare_str_addf(&s->row->label, " (pid %lld)", (long long)p->host->pid);
+	add_part_row(s, p, &parts[BLOCKS], (struct tare_row_look){ .level = 1 });
+	add_categories(s, p);
+	for (size_t i = 0; i < s->cell_nr; i++)
 		is_mapped |= p->columns[i] && p->columns[i]->tensors.mapped;
-	for (int i = 0; i < t->column_nr; i++)
+	for (size_t i = 0; i < s->cell_nr; i++)
 		is_partial |= p->columns[i] && p->columns[i]->tensors.is_partial;
 	if (is_mapped) {
-		row = tare_text_table_add(t);
-		tare_str_add(&row->label, "    shared memory, mapped files");
-		add_cells(row, p, t->column_nr, &parts[MAPPED]);
+		tare_str_add(&s->row->label, "shared memory, mapped files");
+		add_part_row(s, p, &parts[MAPPED], (struct tare_row_look){ .level = 2 });
 	}
 	if (!is_partial)
 		return;
-	row = tare_text_table_add(t);
-	tare_str_add(&row->label, "    made while recording was paused");
-	for (int i = 0; i < t->column_nr; i++)
-		tare_str_add(&row->cells[i], p->columns[i] && p->columns[i]->tensors.is_partial
-						     ? "not known"
-						     : "–");
+	tare_str_add(&s->row->label, "made while recording was paused");
+	for (size_t i = 0; i < s->cell_nr; i++)
+		if (p->columns[i] && p->columns[i]->tensors.is_partial)
+			s->row->cells[i] = tare_value_text("not known");
+	tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
 }
 
 bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)
@@ -334,11 +328,9 @@ bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_
 	return count > 0;
 }
 
-void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style)
+void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
 {
-	struct tare_text_table t = { .column_nr = ledger_nr };
-	struct tare_text_table_row *head;
+	struct tare_sheet s;
 	struct process *processes;
 	size_t count = list(ledgers, ledger_nr, &processes);
 
@@ -346,23 +338,19 @@ void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledge
 		free_list(processes, count);
 		return;
 	}
-	head = tare_text_table_add(&t);
-	head->word = "evidence";
-	head->tone = TARE_TONE_QUIET;
+	tare_sheet_begin(&s, e, (size_t)ledger_nr);
+	s.word_head = "evidence";
 	for (int i = 0; i < ledger_nr; i++)
-		tare_device_text_instant(&head->cells[i], ledgers[i], ledgers[i]->t_ns);
+		tare_device_text_instant(&s.heads[i], ledgers[i], ledgers[i]->t_ns);
+	tare_sheet_open(&s, "CPU  tensors: MiB that were asked for, whether resident or not",
+			TARE_COL_COUNT);
+	tare_timeline_show(e, &ledgers[0]->host_timeline, NULL);
 	for (size_t i = 0; i < count && i < MAX_PROCESSES; i++)
-		add_process(&t, &processes[i]);
-	tare_text_tone(out, "CPU  tensors: MiB that were asked for, whether resident or not",
-		       TARE_TONE_STRONG, style);
-	tare_str_add_char(out, '\n');
-	tare_timeline_text(out, &ledgers[0]->host_timeline, NULL,
-			   (size_t)tare_text_table_width(&t, style));
-	tare_text_table_draw(out, &t, style);
+		add_process(&s, &processes[i]);
+	tare_sheet_end(&s);
 	if (count > MAX_PROCESSES)
-		tare_str_addf(out, "  %zu more processes: tare report --json\n",
-			      count - MAX_PROCESSES);
-	tare_str_add_char(out, '\n');
-	tare_text_table_free(&t);
+		tare_emit_note(e, "  %zu more processes: tare report --json",
+			       count - MAX_PROCESSES);
+	tare_emit_gap(e);
 	free_list(processes, count);
 }

@@ -5,14 +5,12 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 /* The member `accounts` of a process. */
 void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host);
 
 /* A table of the processes with most in tensors, and an empty line; nothing where there are none. */
-void tare_host_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		    const struct tare_text_style *style);
+void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
 
 /* Does any process have tensors in the memory of the CPU, worth a row? */
 bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr);

@@ -21,26 +21,25 @@
 enum { MAX_HOSTS = 4 };
 
 struct screen {
-	struct tare_str *out;
+	struct tare_emit *e;
 	const struct tare_ledger *const *ledgers;
 	int ledger_nr;
-	const struct tare_text_style *style;
 };
 
-static void add_cell(struct tare_str *out, const struct tare_text_cell *cell)
+static struct tare_value value_of(const struct tare_text_cell *cell)
 {
-	char low[TARE_UNITS_TEXT_MAX], high[TARE_UNITS_TEXT_MAX];
+	struct tare_value value = tare_value_of(TARE_COL_BYTES, cell->bytes);
 
 	if (!cell->is_present)
-		tare_str_add(out, "–");
-	else if (cell->is_contended)
-		tare_str_addf(out, "%s–%s", tare_units_mib(low, cell->low),
-			      tare_units_mib(high, cell->high));
-	else
-		tare_str_add(out, tare_units_mib(low, cell->bytes));
+		return (struct tare_value){ 0 };
+	if (cell->is_contended) {
+		value.low = cell->low;
+		value.high = cell->high;
+	}
+	return value;
 }
 
-static void add_rows(struct tare_text_table *t, const struct tare_columns *c,
+static void add_rows(struct tare_sheet *s, const struct tare_columns *c,
 		     const struct tare_device_ledger *device)
 {
 	struct tare_text_rows rows;
@@ -48,15 +47,15 @@ static void add_rows(struct tare_text_table *t, const struct tare_columns *c,
 	tare_text_rows_build(&rows, c);
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct tare_text_row *from = &rows.rows[i];
-		struct tare_text_table_row *row = tare_text_table_add(t);
 
-		tare_str_add(&row->label, from->elastic ? "~ " : "  ");
-		tare_str_add_repeat(&row->label, "  ", (size_t)from->indent);
-		tare_str_add(&row->label, tare_str_text(&from->label));
+		tare_str_add(&s->row->label, tare_str_text(&from->label));
 		for (int col = 0; col < c->column_nr; col++)
-			add_cell(&row->cells[col], &from->cells[col]);
-		row->word = from->is_category ? tare_category_evidence(from->evidence)
-					      : tare_device_text_evidence(device, from->evidence);
+			s->row->cells[col] = value_of(&from->cells[col]);
+		s->row->word = from->is_category
+				       ? tare_category_evidence(from->evidence)
+				       : tare_device_text_evidence(device, from->evidence);
+		tare_sheet_add(s, (struct tare_row_look){ .level = (size_t)from->indent + 1,
+							  .mark = from->elastic ? "~ " : NULL });
 	}
 	tare_text_rows_free(&rows);
 }
@@ -72,33 +71,33 @@ static bool is_peak_shown(const struct screen *s)
 
 static void add_device(const struct screen *s, const struct tare_device_ledger *device)
 {
-	struct tare_columns c;
-	struct tare_text_table t = { .column_nr = s->ledger_nr };
 	struct tare_timeline_peak peak = { device->peak_t_ns, (int64_t)device->peak_used };
-	struct tare_str timeline = { 0 };
+	struct tare_sheet sheet;
+	struct tare_columns c;
 
 	tare_columns_build(&c, s->ledgers, s->ledger_nr, device);
-	tare_device_text_head(&t, &c, s->ledgers, device);
-	add_rows(&t, &c, device);
-	tare_device_text_foot(&t, &c);
-	tare_timeline_text(&timeline, &device->timeline, is_peak_shown(s) ? NULL : &peak,
-			   (size_t)tare_text_table_width(&t, s->style));
-	tare_device_text_draw(s->out, &t, device, tare_str_text(&timeline), s->style);
-	tare_str_free(&timeline);
-	tare_text_table_free(&t);
+	tare_device_text_begin(&sheet, s->e, &c, s->ledgers, device);
+	tare_timeline_show(s->e, &device->timeline, is_peak_shown(s) ? NULL : &peak);
+	tare_device_text_used(&sheet, &c, device);
+	add_rows(&sheet, &c, device);
+	tare_device_text_end(&sheet, &c, device);
 	tare_columns_free(&c);
 }
 
 static void add_untouched(const struct screen *s, const struct tare_ledger *last)
 {
+	struct tare_str line = { 0 };
 	int n = 0;
 
 	for (int i = 0; i < last->device_nr; i++)
 		if (!tare_device_text_is_touched(s->ledgers, s->ledger_nr, &last->devices[i]))
-			tare_str_addf(s->out, "%s%d", n++ ? ", " : "not used: GPU ",
+			tare_str_addf(&line, "%s%d", n++ ? ", " : "not used: GPU ",
 				      last->devices[i].index);
-	if (n)
-		tare_str_add(s->out, "\n\n");
+	if (n) {
+		tare_emit_note(s->e, "%s", tare_str_text(&line));
+		tare_emit_gap(s->e);
+	}
+	tare_str_free(&line);
 }
 
 static void add_host_part(struct tare_str *line, const char *before, uint64_t bytes)
@@ -111,11 +110,9 @@ static void add_host_part(struct tare_str *line, const char *before, uint64_t by
 
 static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 {
-	size_t width = (size_t)s->style->width;
 	struct tare_str line = { 0 };
 
-	tare_str_add(s->out, "host  ");
-	tare_text_add_name(&line, h->name ? h->name : "");
+	tare_str_add(&line, h->name ? h->name : "");
 	tare_str_addf(&line, " (pid %lld) · resident ", (long long)h->pid);
 	tare_device_text_mib(&line, h->rss);
 	add_host_part(&line, " = anonymous ", h->anon);
@@ -127,8 +124,7 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 		add_host_part(&line, " · registered ", h->registered);
 	add_host_part(&line, " · peak ", h->peak_rss);
 	tare_str_add(&line, " MiB");
-	tare_str_add_wrapped(s->out, tare_str_text(&line), 6, 6, width);
-	tare_str_add_char(s->out, '\n');
+	tare_emit_term(s->e, TARE_TONE_PLAIN, "host  ", tare_str_text(&line));
 	tare_str_free(&line);
 }
 
@@ -165,42 +161,43 @@ static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 	for (size_t i = 0; i < count && i < MAX_HOSTS; i++)
 		add_host(s, hosts[i]);
 	if (count > MAX_HOSTS)
-		tare_str_addf(s->out, "host  %zu more processes: tare report --json\n",
-			      count - MAX_HOSTS);
+		tare_emit_note(s->e, "host  %zu more processes: tare report --json",
+			       count - MAX_HOSTS);
 	free(hosts);
 }
 
-static const char *no_device(const struct screen *s, const struct tare_ledger *last)
+static void add_no_device(const struct screen *s, const struct tare_ledger *last)
 {
-	if (last->opened_gpu)
-		return "a GPU was opened, but nothing on it was recorded\n";
-	if (tare_host_has_tensors(s->ledgers, s->ledger_nr))
-		return "no recorded process opened a GPU; this is its memory on the CPU\n\n";
-	return "no recorded process opened a GPU; tare doctor checks this machine\n";
+	if (last->opened_gpu) {
+		tare_emit_note(s->e, "a GPU was opened, but nothing on it was recorded");
+	} else if (tare_host_has_tensors(s->ledgers, s->ledger_nr)) {
+		tare_emit_note(s->e,
+			       "no recorded process opened a GPU; this is its memory on the CPU");
+		tare_emit_gap(s->e);
+	} else {
+		tare_emit_note(s->e,
+			       "no recorded process opened a GPU; tare doctor checks this machine");
+	}
 }
 
-void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		      const struct tare_text_style *style)
+void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr)
 {
-	struct screen s = { out, ledgers, ledger_nr, style };
+	struct screen s = { e, ledgers, ledger_nr };
 	const struct tare_ledger *last = ledgers[ledger_nr - 1];
-	size_t start = out->len;
 
 	/* First of all: what is missing may be in any figure that follows. */
-	tare_loss_text(out, last, (size_t)style->width);
+	tare_loss_text(e, last);
 	if (!last->device_nr)
-		tare_str_add(out, no_device(&s, last));
+		add_no_device(&s, last);
 	for (int i = 0; i < last->device_nr; i++)
 		if (tare_device_text_is_touched(ledgers, ledger_nr, &last->devices[i]))
 			add_device(&s, &last->devices[i]);
 	add_untouched(&s, last);
-	tare_host_text(out, ledgers, ledger_nr, style);
-	tare_training_text(out, last, style);
-	tare_oom_text(out, last, style);
+	tare_host_text(e, ledgers, ledger_nr);
+	tare_training_text(e, last);
+	tare_oom_text(e, last);
 	if (last->device_nr)
-		tare_graph_line(out, last, (size_t)style->width);
+		tare_graph_line(e, last);
 	add_hosts(&s, last);
-	tare_advice_text(out, ledgers, ledger_nr, style);
-	if (!style->is_utf8)
-		tare_text_to_ascii(out, start);
+	tare_advice_text(e, ledgers, ledger_nr);
 }

@@ -2,15 +2,14 @@
 #ifndef TARE_VIEW_LEDGER_TEXT_H
 #define TARE_VIEW_LEDGER_TEXT_H
 
+#include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 /*
- * Adds the screen that stands at the end of a run: per GPU its rows with one column per ledger, then
+ * What stands at the end of a run: per GPU its rows with one column per ledger, then
  * the host memory of each process and what stands out. The ledgers are of one recording at different
  * instants, at least one.
  */
-void tare_ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int ledger_nr,
-		      const struct tare_text_style *style);
+void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
 
 #endif

@@ -100,7 +100,7 @@ static void add_sum(struct tare_emit *e, const struct tare_line_made *made, cons
 void tare_line_made_show(struct tare_emit *e, const struct tare_line_made *made)
 {
 	const struct tare_blocks_ledger *t = &made->tensors;
-	bool is_text = e->format == TARE_EMIT_TEXT;
+	bool is_text = tare_emit_is_for_people(e);
 
 	if (is_text && !t->ever && !t->count)
 		return;

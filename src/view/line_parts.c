@@ -246,7 +246,7 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l,
 			const struct parts *p)
 {
 	/* On the screen a line that only made tensors has no table of nothing. */
-	bool is_shown = e->format != TARE_EMIT_TEXT || has_rows(p) || !p->tensors.ever;
+	bool is_shown = !tare_emit_is_for_people(e) || has_rows(p) || !p->tensors.ever;
 	char unexplained[TARE_UNITS_TEXT_MAX];
 	struct tare_str title = { 0 };
 

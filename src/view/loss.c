@@ -36,7 +36,7 @@ static struct sum sum_up(const struct tare_ledger *ledger, bool is_counted)
 	return s;
 }
 
-static void add(struct tare_str *out, const struct sum *s, size_t width)
+static void add(struct tare_emit *e, const struct sum *s)
 {
 	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
 	struct tare_str line = { 0 };
@@ -44,24 +44,23 @@ static void add(struct tare_str *out, const struct sum *s, size_t width)
 	if (!s->row_nr)
 		return;
 	if (s->records)
-		tare_str_addf(&line, "! %" PRIu64 " record%s missing", s->records,
+		tare_str_addf(&line, "%" PRIu64 " record%s missing", s->records,
 			      s->records == 1 ? " is" : "s are");
 	else
-		tare_str_add(&line, "! Records are missing");
+		tare_str_add(&line, "Records are missing");
 	tare_str_addf(&line, ", from %s to %s, because %s; nothing after that is exact",
 		      tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns),
 		      s->why);
-	tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
-	tare_str_add_char(out, '\n');
+	tare_emit_alarm(e, "%s", tare_str_text(&line));
 	tare_str_free(&line);
 }
 
-void tare_loss_text(struct tare_str *out, const struct tare_ledger *ledger, size_t width)
+void tare_loss_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	struct sum counted = sum_up(ledger, true), others = sum_up(ledger, false);
 
-	add(out, &counted, width);
-	add(out, &others, width);
+	add(e, &counted);
+	add(e, &others);
 }
 
 static const struct tare_column columns[] = {

@@ -4,10 +4,9 @@
 #define TARE_VIEW_LOSS_H
 
 #include "base/emit.h"
-#include "base/str.h"
 #include "ledger/ledger.h"
 
-void tare_loss_text(struct tare_str *out, const struct tare_ledger *ledger, size_t width);
+void tare_loss_text(struct tare_emit *e, const struct tare_ledger *ledger);
 void tare_loss_json(struct tare_emit *e, const struct tare_ledger *ledger); /* member `losses` */
 
 #endif

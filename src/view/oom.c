@@ -41,7 +41,7 @@ static void add_asked(struct tare_str *line, const struct tare_oom *o)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(line, "! out of memory on GPU %d at %s", o->device,
+	tare_str_addf(line, "out of memory on GPU %d at %s", o->device,
 		      tare_units_duration(text, o->t_ns));
 	if (o->count > 1)
 		tare_str_addf(line, " (and %s more times)", tare_units_count(text, o->count - 1));
@@ -49,16 +49,16 @@ static void add_asked(struct tare_str *line, const struct tare_oom *o)
 	if (o->is_torch)
 		tare_str_add(line, "PyTorch");
 	else
-		tare_text_add_name(line, o->owner ? o->owner : "the program");
+		tare_str_add(line, o->owner ? o->owner : "the program");
 	add_mib(line, " asked for ", (int64_t)o->asked);
 	tare_str_add(line, " MiB");
 	if (o->api) {
 		tare_str_add(line, " with ");
-		tare_text_add_name(line, o->api);
+		tare_str_add(line, o->api);
 	}
 	if (o->short_source) {
 		tare_str_add(line, ", ");
-		tare_text_add_name(line, o->short_source);
+		tare_str_add(line, o->short_source);
 	}
 	tare_str_addf(line, " (pid %lld)", (long long)o->pid);
 	if (o->segment && o->segment != o->asked)
@@ -83,26 +83,21 @@ static void add_there(struct tare_str *line, const struct tare_oom *o)
 	tare_str_addf(line, " MiB; %s", verdicts[o->verdict].sentence);
 }
 
-void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
-		   const struct tare_text_style *style)
+void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	size_t width = (size_t)style->width;
-
 	for (int i = 0; i < ledger->oom_nr && i < MAX_OOMS; i++) {
 		struct tare_str line = { 0 };
 
 		add_asked(&line, &ledger->ooms[i]);
-		tare_str_add_wrapped(out, tare_str_text(&line), 0, 2, width);
+		tare_emit_alarm(e, "%s", tare_str_text(&line));
 		tare_str_cut(&line, 0);
 		add_there(&line, &ledger->ooms[i]);
-		tare_str_add(out, "\n  ");
-		tare_str_add_wrapped(out, tare_str_text(&line), 2, 2, width);
-		tare_str_add_char(out, '\n');
+		tare_emit_indented(e, 2, 2, tare_str_text(&line));
 		tare_str_free(&line);
 	}
 	if (ledger->oom_nr > MAX_OOMS)
-		tare_str_addf(out, "! out of memory at %d other lines: tare report --json\n",
-			      ledger->oom_nr - MAX_OOMS);
+		tare_emit_alarm(e, "out of memory at %d other lines: tare report --json",
+				ledger->oom_nr - MAX_OOMS);
 }
 
 struct row {

@@ -5,13 +5,11 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 const char *tare_oom_verdict_name(enum tare_oom_verdict verdict); /* for scripts */
 
 /* Nothing where memory never ran out. */
-void tare_oom_text(struct tare_str *out, const struct tare_ledger *ledger,
-		   const struct tare_text_style *style);
+void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger);
 void tare_oom_json(struct tare_emit *e,
 		   const struct tare_ledger *ledger); /* the member "out_of_memory" */
 

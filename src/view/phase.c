@@ -137,10 +137,10 @@ static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase
 {
 	struct row row = row_of(phase, on_device(phase, device));
 
-	tare_text_add_name(&row.label, phase->name);
+	tare_str_add(&row.label, phase->name);
 	if (phase->domain) {
 		tare_str_add(&row.label, " [");
-		tare_text_add_name(&row.label, phase->domain);
+		tare_str_add(&row.label, phase->domain);
 		tare_str_add(&row.label, "]");
 	}
 	if (phase->unclosed)
@@ -169,7 +169,7 @@ static void add_process(struct tare_emit *e, const struct tare_phase_row *row)
 {
 	struct tare_str line = { 0 };
 
-	tare_text_add_name(&line, row->program);
+	tare_str_add(&line, row->program);
 	tare_str_addf(&line, " (pid %lld)", (long long)row->pid);
 	tare_emit_line(e, tare_str_text(&line));
 	tare_str_free(&line);
@@ -184,7 +184,7 @@ static void add_table(struct tare_emit *e, const struct tare_by_ask *ask,
 	struct tare_str title = { 0 };
 
 	tare_str_addf(&title, "GPU %d  ", device->index);
-	tare_text_add_name(&title, device->name);
+	tare_str_add(&title, device->name);
 	tare_emit_table(e, "rows", tare_str_text(&title), columns,
 			has_repeats(ask) ? COLUMNS : COLUMNS_ONCE);
 	if (!is_several)
@@ -312,13 +312,13 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 			add_data_row(e, row, NULL);
 	}
 	tare_emit_table_end(e);
-	if (e->format == TARE_EMIT_JSON)
+	if (tare_emit_has_members(e))
 		show_details(e, ask);
 }
 
 void tare_phase_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	if (e->format == TARE_EMIT_TEXT)
+	if (tare_emit_is_for_people(e))
 		show_text(e, ask);
 	else
 		show_data(e, ask);

@@ -301,7 +301,7 @@ static void show_table(struct tare_emit *e, const char *name, const struct tare_
 
 void tare_pool_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	if (e->format == TARE_EMIT_TEXT) {
+	if (tare_emit_is_for_people(e)) {
 		tare_pool_text(e, ask);
 		return;
 	}

@@ -102,7 +102,7 @@ static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 		n++;
 	if (!n)
 		return;
-	tare_str_add_char(e->out, '\n');
+	tare_emit_gap(e);
 	tare_emit_table(e, "stuck", "cached in segments that live blocks pin, the largest first",
 			TARE_COLUMNS(stuck_columns));
 	for (int i = 0; i < n && i < SCREEN_SEGMENTS; i++)
@@ -124,7 +124,7 @@ void tare_pool_title(struct tare_str *out, const struct tare_ledger *ledger,
 	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_addf(out, "GPU %d  ", d->index);
-	tare_text_add_name(out, d->name);
+	tare_str_add(out, d->name);
 	tare_str_addf(out, " · at %s", ledger->at);
 	if (ledger->t_ns < 0)
 		tare_str_addf(out, " %s", tare_units_duration(text, d->t_ns));
@@ -174,7 +174,7 @@ void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,
 			is_there |= tare_pool_is_there(&ledgers[i]->devices[d]);
 		for (int i = 0; is_there && i < ask->ledger_nr; i++) {
 			if (is_any)
-				tare_str_add_char(e->out, '\n');
+				tare_emit_gap(e);
 			show(e, ledgers[i], &ledgers[i]->devices[d]);
 			is_any = true;
 		}
@@ -192,6 +192,6 @@ void tare_pool_legend(struct tare_emit *e)
 void tare_pool_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	tare_pool_each(e, ask, add_device);
-	tare_str_add_char(e->out, '\n');
+	tare_emit_gap(e);
 	tare_pool_legend(e);
 }

@@ -4,7 +4,6 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 /* `--by rank`: what every rank of a job holds on every GPU, and how the ranks ended. */
 
@@ -60,7 +59,7 @@ void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows 
 void tare_rank_end_text(struct tare_str *out, const struct tare_rank_ledger *rank);
 
 /* rank_notes.c: sentences below the table, each once. */
-void tare_rank_notes(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_rank_rows *rows, size_t width);
+void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger,
+		     const struct tare_rank_rows *rows);
 
 #endif

@@ -227,10 +227,10 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 
 		tare_rank_rows_build(&rows, ask->ledgers[i]);
 		if (i)
-			tare_str_add_char(e->out, '\n');
+			tare_emit_gap(e);
 		add_table(e, ask->ledgers[i], &rows);
 		if (i == ask->ledger_nr - 1)
-			tare_rank_notes(e->out, ask->ledgers[i], &rows, (size_t)ask->style->width);
+			tare_rank_notes(e, ask->ledgers[i], &rows);
 		tare_rank_rows_free(&rows);
 	}
 }
@@ -242,5 +242,5 @@ bool tare_rank_is_any(const struct tare_by_ask *ask)
 
 void tare_rank_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	(e->format == TARE_EMIT_TEXT ? show_text : show_data)(e, ask);
+	(tare_emit_is_for_people(e) ? show_text : show_data)(e, ask);
 }

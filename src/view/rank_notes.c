@@ -3,6 +3,7 @@
 #include "view/rank.h"
 
 #include "base/units.h"
+#include "view/advice.h"
 
 #include <string.h>
 
@@ -16,10 +17,9 @@ static const char *const part_names[] = {
 	[TARE_RANK_PART_GRAPH] = "graphs",           [TARE_RANK_PART_REST] = "the rest",
 };
 
-static void add_sentence(struct tare_str *out, struct tare_str *s, size_t width)
+static void add_sentence(struct tare_emit *e, struct tare_str *s)
 {
-	tare_str_add_wrapped(out, tare_str_text(s), 0, 2, width);
-	tare_str_add_char(out, '\n');
+	tare_emit_indented(e, 0, 2, tare_str_text(s));
 	tare_str_free(s);
 }
 
@@ -34,8 +34,8 @@ static bool is_first_of_job(const struct tare_ledger *l, int r)
 	return !r || !is_peer(&l->ranks[r - 1], &l->ranks[r]);
 }
 
-static void note_spread(struct tare_str *out, const struct tare_rank_ledger *job,
-			const struct tare_rank_rows *rows, size_t width)
+static void note_spread(struct tare_emit *e, const struct tare_rank_ledger *job,
+			const struct tare_rank_rows *rows)
 {
 	char most[TARE_UNITS_TEXT_MAX], least[TARE_UNITS_TEXT_MAX], median[TARE_UNITS_TEXT_MAX];
 	struct tare_rank_spread s;
@@ -56,11 +56,11 @@ static void note_spread(struct tare_str *out, const struct tare_rank_ledger *job
 		tare_str_addf(&text, "; they differ most in %s, by %s", part_names[s.part],
 			      tare_units_mib(median, s.part_bytes));
 	}
-	add_sentence(out, &text, width);
+	add_sentence(e, &text);
 }
 
 /* cuInit takes a little on every GPU that a process can see; such rows are not worth a line each. */
-static void note_hidden(struct tare_str *out, const struct tare_rank_rows *rows, size_t width)
+static void note_hidden(struct tare_emit *e, const struct tare_rank_rows *rows)
 {
 	char mib[TARE_UNITS_TEXT_MAX];
 	struct tare_str text = { 0 };
@@ -74,12 +74,12 @@ static void note_hidden(struct tare_str *out, const struct tare_rank_rows *rows,
 		      "not shown: %s MiB that the driver took for ranks on GPUs where they have no "
 		      "context; CUDA_VISIBLE_DEVICES hides them",
 		      tare_units_mib(mib, bytes));
-	add_sentence(out, &text, width);
+	add_sentence(e, &text);
 }
 
 /* The classic: every rank first touches GPU 0 and leaves a context there. */
-static void note_strays(struct tare_str *out, const struct tare_ledger *ledger,
-			const struct tare_rank_rows *rows, size_t width)
+static void note_strays(struct tare_emit *e, const struct tare_ledger *ledger,
+			const struct tare_rank_rows *rows)
 {
 	for (int d = 0; d < ledger->device_nr; d++) {
 		const struct tare_device_ledger *device = &ledger->devices[d];
@@ -105,7 +105,7 @@ static void note_strays(struct tare_str *out, const struct tare_ledger *ledger,
 				"or show each rank its own with CUDA_VISIBLE_DEVICES",
 				count > 1 ? "s" : "", tare_str_text(&who), count > 1 ? "" : "s",
 				tare_units_mib(mib, bytes), device->index, count > 1 ? "" : "s");
-			add_sentence(out, &text, width);
+			add_sentence(e, &text);
 		}
 		tare_str_free(&who);
 	}
@@ -190,37 +190,32 @@ static bool is_first_alike(const struct tare_ledger *ledger, const struct tare_r
 	return true;
 }
 
-static void note_failure(struct tare_str *out, const struct tare_ledger *ledger,
-			 const struct tare_rank_ledger *first, size_t width)
+static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger,
+			 const struct tare_rank_ledger *first)
 {
 	char at[TARE_UNITS_TEXT_MAX];
 	struct tare_str text = { 0 };
 
-	tare_str_addf(&text, "! rank %d on %s failed first: ", first->rank, first->host);
+	tare_str_addf(&text, "rank %d on %s failed first: ", first->rank, first->host);
 	tare_rank_end_text(&text, first);
 	tare_str_addf(&text, " at %s", tare_units_duration(at, first->end_ns));
 	for (int i = 0; i < ledger->rank_nr; i++)
 		if (is_first_alike(ledger, first, i))
 			add_others(&text, ledger, first, &ledger->ranks[i]);
-	add_sentence(out, &text, width);
+	tare_emit_alarm(e, "%s", tare_str_text(&text));
+	tare_str_free(&text);
 }
 
-void tare_rank_notes(struct tare_str *out, const struct tare_ledger *ledger,
-		     const struct tare_rank_rows *rows, size_t width)
+void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger,
+		     const struct tare_rank_rows *rows)
 {
 	for (int i = 0; i < ledger->rank_nr; i++)
 		if (is_first_of_job(ledger, i))
-			note_spread(out, &ledger->ranks[i], rows, width);
-	note_strays(out, ledger, rows, width);
-	note_hidden(out, rows, width);
+			note_spread(e, &ledger->ranks[i], rows);
+	note_strays(e, ledger, rows);
+	note_hidden(e, rows);
 	for (int i = 0; i < ledger->rank_nr; i++)
 		if (ledger->ranks[i].is_first)
-			note_failure(out, ledger, &ledger->ranks[i], width);
-	for (int i = 0; i < ledger->degraded_nr; i++) {
-		struct tare_str text = { 0 };
-
-		tare_str_add(&text, "! degraded: ");
-		tare_text_add_name(&text, ledger->degraded[i]);
-		add_sentence(out, &text, width);
-	}
+			note_failure(e, ledger, &ledger->ranks[i]);
+	tare_degraded_text(e, ledger);
 }

@@ -165,7 +165,7 @@ static void add_label(struct tare_str *out, const struct tare_stream_group *g, b
 static void add_rows(struct tare_emit *e, const char *at, const struct tare_device_ledger *d,
 		     const struct tare_stream_groups *groups)
 {
-	bool has_pids = groups->has_pids && e->format == TARE_EMIT_TEXT;
+	bool has_pids = groups->has_pids && tare_emit_is_for_people(e);
 
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct tare_stream_group *g = &groups->items[i];
@@ -255,7 +255,7 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 	tare_streams_build(&groups, device);
 	if (groups.is_several || (is_asked && groups.count)) {
 		if (!is_asked)
-			tare_str_add_char(e->out, '\n');
+			tare_emit_gap(e);
 		tare_emit_table(e, "streams", title, TARE_COLUMNS(columns));
 		add_rows(e, NULL, device, &groups);
 		if (is_asked && groups.count > 1)
@@ -286,13 +286,13 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	tare_pool_each(e, ask, add_device);
-	tare_str_add_char(e->out, '\n');
+	tare_emit_gap(e);
 	tare_pool_legend(e);
 }
 
 void tare_streams_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	if (e->format == TARE_EMIT_TEXT) {
+	if (tare_emit_is_for_people(e)) {
 		show_text(e, ask);
 		return;
 	}

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sweep.h"
 
+#include "base/arena.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- shared ---- */
-
-static void add_number(struct tare_doc *d, double value, int digits)
-{
-	if (isnan(value))
-		tare_doc_cell(d, "–");
-	else
-		tare_doc_cell(d, "%.*f", digits, value);
-}
 
 void tare_sweep_add_rate(struct tare_str *out, double value)
 {
@@ -31,20 +26,10 @@ void tare_sweep_add_rate(struct tare_str *out, double value)
 		tare_str_addf(out, "%.4g", value);
 }
 
-static void add_rate(struct tare_doc *d, double value)
+void tare_sweep_heading(struct tare_emit *e, const char *text)
 {
-	struct tare_str text = { 0 };
-
-	tare_sweep_add_rate(&text, value);
-	tare_doc_cell(d, "%s", tare_str_text(&text));
-	tare_str_free(&text);
-}
-
-void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes)
-{
-	char text[TARE_UNITS_TEXT_MAX];
-
-	tare_doc_cell(d, "%s", bytes < 0 ? "–" : tare_units_mib(text, bytes));
+	tare_emit_gap(e);
+	tare_emit_heading(e, "%s", text);
 }
 
 bool tare_sweep_is_ok(const struct tare_summary_cell *c)
@@ -82,7 +67,7 @@ void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell 
 
 /* ---- the head ---- */
 
-static void add_head(struct tare_doc *d, const struct tare_summary *s)
+static void add_head(struct tare_emit *e, const struct tare_summary *s)
 {
 	struct tare_str facts = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
@@ -90,7 +75,7 @@ static void add_head(struct tare_doc *d, const struct tare_summary *s)
 
 	for (size_t i = 0; i < s->cell_nr; i++)
 		runs += s->cells[i].runs;
-	tare_doc_title(d, "Sweep: %s", s->command ? s->command : s->path);
+	tare_emit_title(e, "Sweep: %s", s->command ? s->command : s->path);
 	tare_str_addf(&facts, "%zu configuration%s, %d run%s", s->cell_nr,
 		      s->cell_nr == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
 	if (s->gpu) {
@@ -103,15 +88,33 @@ static void add_head(struct tare_doc *d, const struct tare_summary *s)
 	}
 	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date,
 		      s->tare ? s->tare : "–");
-	tare_doc_paragraph(d, "%s", tare_str_text(&facts));
+	tare_emit_paragraph(e, "%s", tare_str_text(&facts));
 	tare_str_free(&facts);
 }
 
-/* ---- configurations ---- */
+/* ---- tables: a row per configuration ---- */
 
-static const char *keepf(struct tare_doc *d, const char *fmt, ...)
+/* Parameters, and what else is not the same in every sweep, are texts. */
+struct row {
+	struct tare_str status;
+	struct tare_summary_cell of;
+	double refused_ms, driver_percent;
+	const char *verdict;
+	const char *texts[];
+};
+
+struct table {
+	struct tare_emit *e;
+	const struct tare_summary *s;
+	struct tare_column *columns;
+	size_t column_nr, text_nr, filled;
+	struct row *row;
+	struct tare_arena memory;
+};
+
+static const char *keepf(struct tare_arena *memory, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static const char *keepf(struct tare_doc *d, const char *fmt, ...)
+static const char *keepf(struct tare_arena *memory, const char *fmt, ...)
 {
 	struct tare_str text = { 0 };
 	const char *out;
@@ -120,10 +123,88 @@ static const char *keepf(struct tare_doc *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	out = tare_arena_strdup(&d->memory, tare_str_text(&text));
+	out = tare_arena_strdup(memory, tare_str_text(&text));
 	tare_str_free(&text);
 	return out;
 }
+
+static void add_column(struct table *t, struct tare_column column)
+{
+	t->columns[t->column_nr++] = column;
+}
+
+static void add_text_column(struct table *t, const char *head, bool is_number)
+{
+	add_column(t, (struct tare_column){
+			      .head = head,
+			      .kind = is_number ? TARE_COL_COUNT : TARE_COL_TEXT,
+			      .type = TARE_FIELD_TEXT,
+			      .offset = offsetof(struct row, texts) +
+					t->text_nr++ * sizeof(const char *),
+		      });
+}
+
+/* Begins with the parameters; more columns follow. */
+static void begin_table(struct table *t, struct tare_emit *e, const struct tare_summary *s)
+{
+	*t = (struct table){ .e = e, .s = s };
+	t->columns = tare_xcalloc(s->param_nr + s->work_nr + 12, sizeof(*t->columns));
+	for (size_t i = 0; i < s->param_nr; i++)
+		add_text_column(t, s->params[i].name, s->params[i].is_numeric);
+}
+
+static void open_table(struct table *t, const char *key)
+{
+	t->row = tare_xcalloc(1, sizeof(*t->row) + t->text_nr * sizeof(t->row->texts[0]));
+	tare_emit_table(t->e, key, NULL, t->columns, t->column_nr);
+}
+
+static void begin_row(struct table *t, const struct tare_summary_cell *c)
+{
+	t->row->of = *c;
+	t->filled = 0;
+	for (size_t i = 0; i < t->s->param_nr; i++)
+		t->row->texts[t->filled++] = c->values[i];
+}
+
+static void add_rate(struct table *t, double value)
+{
+	struct tare_str text = { 0 };
+
+	tare_sweep_add_rate(&text, value);
+	t->row->texts[t->filled++] = tare_arena_strdup(&t->memory, tare_str_text(&text));
+	tare_str_free(&text);
+}
+
+/* As many digits as suit the time that it belongs to. */
+static void add_seconds(struct table *t, double value, double of)
+{
+	t->row->texts[t->filled++] =
+		isnan(value) ? NULL : keepf(&t->memory, "%.*f", of < 10 ? 3 : 2, value);
+}
+
+static void end_row(struct table *t, enum tare_text_tone tone)
+{
+	tare_emit_add_as(t->e, t->row, (struct tare_row_look){ .tone = tone });
+	tare_str_cut(&t->row->status, 0);
+}
+
+static void end_table(struct table *t)
+{
+	tare_emit_table_end(t->e);
+	tare_str_free(&t->row->status);
+	tare_arena_free(&t->memory);
+	free(t->columns);
+	free(t->row);
+}
+
+/* ---- configurations ---- */
+
+#define SAID .unknown = TARE_UNKNOWN_NEGATIVE
+
+static const struct tare_column status_column = TARE_COLUMN(row, status, NULL, "STATUS", TEXT);
+static const struct tare_column memory_column =
+	TARE_COLUMN(row, of.peak, NULL, "MEMORY", BYTES, SAID);
 
 static enum tare_text_tone tone_of(const struct tare_summary *s, size_t cell)
 {
@@ -136,81 +217,78 @@ static enum tare_text_tone tone_of(const struct tare_summary *s, size_t cell)
 	return tare_sweep_is_ok(c) ? TARE_TONE_PLAIN : TARE_TONE_ALARM;
 }
 
-static size_t add_params(struct tare_doc_column *columns, const struct tare_summary *s)
+static bool has_total(const struct tare_summary *s)
 {
-	for (size_t i = 0; i < s->param_nr; i++)
-		columns[i] = (struct tare_doc_column){ s->params[i].name, s->params[i].is_numeric };
-	return s->param_nr;
+	return s->work_nr && !isnan(s->total);
 }
 
-static void add_values(struct tare_doc *d, const struct tare_summary *s,
-		       const struct tare_summary_cell *c)
+static void choose_columns(struct table *t)
 {
-	for (size_t i = 0; i < s->param_nr; i++)
-		tare_doc_cell(d, "%s", c->values[i]);
-}
+	const struct tare_summary *s = t->s;
 
-static void add_configurations(struct tare_doc *d, const struct tare_summary *s)
-{
-	struct tare_doc_column *columns =
-		tare_xcalloc(s->param_nr + s->work_nr + 9, sizeof(*columns));
-	size_t n = add_params(columns, s);
-	bool has_total = s->work_nr && !isnan(s->total);
-
-	tare_doc_heading(d, "Configurations");
-	columns[n++] = (struct tare_doc_column){ "STATUS", false };
-	columns[n++] = (struct tare_doc_column){ "TIME s", true };
+	add_column(t, status_column);
 	if (s->timed)
-		columns[n++] = (struct tare_doc_column){ keepf(d, "IN %s s", s->timed), true };
-	columns[n++] = (struct tare_doc_column){ "± s", true };
-	columns[n++] = (struct tare_doc_column){ "MEMORY MiB", true };
-	columns[n++] = (struct tare_doc_column){ "SPEED-UP", true };
+		add_text_column(t, "TIME s", true);
+	add_text_column(t, s->timed ? keepf(&t->memory, "IN %s s", s->timed) : "TIME s", true);
+	add_text_column(t, "± s", true);
+	add_column(t, memory_column);
+	add_text_column(t, "SPEED-UP", true);
 	for (size_t w = 0; w < s->work_nr; w++)
-		columns[n++] = (struct tare_doc_column){ keepf(d, "%s/s", s->works[w]), true };
-	if (has_total)
-		columns[n++] =
-			(struct tare_doc_column){ keepf(d, "HOURS for %.10g", s->total), true };
-	tare_doc_table(d, columns, n);
-	for (size_t i = 0; i < s->cell_nr; i++) {
-		const struct tare_summary_cell *c = &s->cells[i];
-		struct tare_str status = { 0 };
+		add_text_column(t, keepf(&t->memory, "%s/s", s->works[w]), true);
+	if (has_total(s))
+		add_text_column(t, keepf(&t->memory, "HOURS for %.10g", s->total), true);
+}
 
-		add_values(d, s, c);
-		tare_sweep_add_status(&status, c);
-		tare_doc_cell(d, "%s", tare_str_text(&status));
-		tare_str_free(&status);
-		if (s->timed)
-			add_number(d, c->whole, c->whole < 10 ? 3 : 2);
-		add_number(d, c->seconds, c->seconds < 10 ? 3 : 2);
-		add_number(d, c->sd, c->seconds < 10 ? 3 : 2);
-		tare_sweep_add_mib(d, c->peak);
-		if (isnan(c->speedup))
-			tare_doc_cell(d, "–");
-		else
-			tare_doc_cell(d, "%.2f ×", c->speedup);
-		for (size_t w = 0; w < s->work_nr; w++)
-			add_rate(d, c->amounts[w] / c->seconds);
-		if (has_total)
-			add_rate(d, c->hours);
-		tare_doc_row(d, tone_of(s, i));
-	}
-	free(columns);
-	tare_doc_paragraph(
-		d,
+static void explain(struct tare_emit *e, const struct tare_summary *s)
+{
+	tare_emit_gap(e);
+	tare_emit_paragraph(
+		e,
 		"Time is the mean of a configuration's runs that were ok, with the standard deviation of one run. "
 		"Memory is what the program held on its fullest GPU at the peak, context and code included. "
 		"Speed-up is in %s/s, against %s.",
 		s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
-	if (s->timed)
-		tare_doc_paragraph(
-			d,
-			"Speeds are those of the phase '%s', and ± is its scatter; what a run does before and after it is "
-			"taken to be needed once%s.",
-			s->timed, has_total ? ", in the hours too" : "");
+	if (!s->timed)
+		return;
+	tare_emit_gap(e);
+	tare_emit_paragraph(
+		e,
+		"Speeds are those of the phase '%s', and ± is its scatter; what a run does before and after it is "
+		"taken to be needed once%s.",
+		s->timed, has_total(s) ? ", in the hours too" : "");
+}
+
+static void add_configurations(struct tare_emit *e, const struct tare_summary *s)
+{
+	struct table t;
+
+	tare_sweep_heading(e, "Configurations");
+	begin_table(&t, e, s);
+	choose_columns(&t);
+	open_table(&t, "configurations");
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		const struct tare_summary_cell *c = &s->cells[i];
+
+		begin_row(&t, c);
+		tare_sweep_add_status(&t.row->status, c);
+		if (s->timed)
+			add_seconds(&t, c->whole, c->whole);
+		add_seconds(&t, c->seconds, c->seconds);
+		add_seconds(&t, c->sd, c->seconds);
+		t.row->texts[t.filled++] =
+			isnan(c->speedup) ? NULL : keepf(&t.memory, "%.2f ×", c->speedup);
+		for (size_t w = 0; w < s->work_nr; w++)
+			add_rate(&t, c->amounts[w] / c->seconds);
+		if (has_total(s))
+			add_rate(&t, c->hours);
+		end_row(&t, tone_of(s, i));
+	}
+	end_table(&t);
+	explain(e, s);
 }
 
 /* A run that is slower and does more is not a slower configuration: the two are told apart in words. */
-static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
+static void add_ratios(struct tare_emit *e, const struct tare_summary *s)
 {
 	const struct tare_summary_cell *base = &s->cells[s->baseline];
 	int said = 0;
@@ -222,8 +300,10 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 		if (i == s->baseline || isnan(c->speedup) || c->amounts[0] == base->amounts[0] ||
 		    (runs < 1) == (c->speedup < 1))
 			continue;
-		tare_doc_item(
-			d,
+		if (!said)
+			tare_emit_gap(e);
+		tare_emit_item(
+			e,
 			"%s: %s takes %.2f × as long (%.2f × the speed per run) and does %.2f × the %s: %.2f × the "
 			"%s/s%s",
 			c->label, s->timed ? s->timed : "a run", 1 / runs, runs,
@@ -237,51 +317,51 @@ static void add_ratios(struct tare_doc *d, const struct tare_summary *s)
 
 /* ---- pressure ---- */
 
-static void add_verdict(struct tare_doc *d, const struct tare_summary_cell *c)
+static const char *verdict_of(struct table *t, const struct tare_summary_cell *c)
 {
 	if (c->ended[TARE_RUN_OOM])
-		tare_doc_cell(d, c->is_host_oom ? "ran out of host memory" : "ran out");
-	else if (c->retries)
-		tare_doc_cell(d, "gave back its cache %lld time%s", (long long)c->retries,
-			      c->retries == 1 ? "" : "s");
-	else if (c->refused)
-		tare_doc_cell(d, "was refused");
-	else
-		tare_doc_cell(d, c->runs ? "none" : "–");
+		return c->is_host_oom ? "ran out of host memory" : "ran out";
+	if (c->retries)
+		return keepf(&t->memory, "gave back its cache %lld time%s", (long long)c->retries,
+			     c->retries == 1 ? "" : "s");
+	if (c->refused)
+		return "was refused";
+	return c->runs ? "none" : NULL;
 }
 
-static void add_pressure(struct tare_doc *d, const struct tare_summary *s)
-{
-	struct tare_doc_column *columns = tare_xcalloc(s->param_nr + 8, sizeof(*columns));
-	size_t n = add_params(columns, s);
+static const struct tare_column pressure_columns[] = {
+	TARE_COLUMN(row, verdict, NULL, "PRESSURE", TEXT),
+	TARE_COLUMN(row, of.refused, NULL, "REFUSED", COUNT),
+	TARE_COLUMN(row, of.retries, NULL, "RETRIES", COUNT),
+	TARE_COLUMN(row, refused_ms, NULL, "IN REFUSED CALLS ms", NUMBER, .digits = 1),
+	TARE_COLUMN(row, of.driver_seconds, NULL, "IN THE DRIVER s", NUMBER, .digits = 3),
+	TARE_COLUMN(row, driver_percent, NULL, "OF THE TIME %", NUMBER, .digits = 1),
+	TARE_COLUMN(row, of.elastic, NULL, "ELASTIC", BYTES, SAID),
+	TARE_COLUMN(row, of.left, NULL, "LEFT", BYTES, SAID),
+};
 
-	tare_doc_heading(d, "Memory pressure");
-	columns[n++] = (struct tare_doc_column){ "PRESSURE", false };
-	columns[n++] = (struct tare_doc_column){ "REFUSED", true };
-	columns[n++] = (struct tare_doc_column){ "RETRIES", true };
-	columns[n++] = (struct tare_doc_column){ "IN REFUSED CALLS ms", true };
-	columns[n++] = (struct tare_doc_column){ "IN THE DRIVER s", true };
-	columns[n++] = (struct tare_doc_column){ "OF THE TIME %", true };
-	columns[n++] = (struct tare_doc_column){ "ELASTIC MiB", true };
-	columns[n++] = (struct tare_doc_column){ "LEFT MiB", true };
-	tare_doc_table(d, columns, n);
-	free(columns);
+static void add_pressure(struct tare_emit *e, const struct tare_summary *s)
+{
+	struct table t;
+
+	tare_sweep_heading(e, "Memory pressure");
+	begin_table(&t, e, s);
+	for (size_t i = 0; i < sizeof(pressure_columns) / sizeof(pressure_columns[0]); i++)
+		add_column(&t, pressure_columns[i]);
+	open_table(&t, "pressure");
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 
-		add_values(d, s, c);
-		add_verdict(d, c);
-		tare_doc_cell(d, "%lld", (long long)c->refused);
-		tare_doc_cell(d, "%lld", (long long)c->retries);
-		add_number(d, c->retry_seconds * 1000, 1);
-		add_number(d, c->driver_seconds, 3);
-		add_number(d, 100 * c->driver_seconds / c->whole, 1);
-		tare_sweep_add_mib(d, c->elastic);
-		tare_sweep_add_mib(d, c->left);
-		tare_doc_row(d, c->ended[TARE_RUN_OOM] ? TARE_TONE_ALARM : TARE_TONE_PLAIN);
+		begin_row(&t, c);
+		t.row->verdict = verdict_of(&t, c);
+		t.row->refused_ms = c->retry_seconds * 1000;
+		t.row->driver_percent = 100 * c->driver_seconds / c->whole;
+		end_row(&t, c->ended[TARE_RUN_OOM] ? TARE_TONE_ALARM : TARE_TONE_PLAIN);
 	}
-	tare_doc_paragraph(
-		d,
+	end_table(&t);
+	tare_emit_gap(e);
+	tare_emit_paragraph(
+		e,
 		"A retry is a call that was refused before its program got memory after all: an allocator "
 		"that had to give back what it cached. Elastic memory was taken because there was room. Left "
 		"is what the card still had at the peak.");
@@ -289,22 +369,22 @@ static void add_pressure(struct tare_doc *d, const struct tare_summary *s)
 
 /* ---- notes ---- */
 
-static void add_notes(struct tare_doc *d, const struct tare_summary *s)
+static void add_notes(struct tare_emit *e, const struct tare_summary *s)
 {
 	bool has_heading = false;
 
 #define HEADING()                                                                                  \
 	do {                                                                                       \
 		if (!has_heading)                                                                  \
-			tare_doc_heading(d, "Notes");                                              \
+			tare_sweep_heading(e, "Notes");                                            \
 		has_heading = true;                                                                \
 	} while (0)
 	for (size_t i = 0; i < s->param_nr; i++) {
 		if (!s->params[i].is_without_effect)
 			continue;
 		HEADING();
-		tare_doc_item(
-			d,
+		tare_emit_item(
+			e,
 			"%s changed nothing: memory, driver calls and output are the same for all its values%s",
 			s->params[i].name,
 			s->params[i].in_command
@@ -319,25 +399,26 @@ static void add_notes(struct tare_doc *d, const struct tare_summary *s)
 		    (i && s->cells[i - 1].note && !strcmp(s->cells[i - 1].note, c->note)))
 			continue;
 		HEADING();
-		tare_doc_item(d, "%s: %s", c->label, c->note);
+		tare_emit_item(e, "%s: %s", c->label, c->note);
 	}
 #undef HEADING
 }
 
-void tare_sweep_doc(struct tare_doc *d, const struct tare_sweep_view *view)
+void tare_sweep_text(struct tare_emit *e, const struct tare_sweep_view *view)
 {
 	const struct tare_summary *s = view->summary;
 
-	add_head(d, s);
+	add_head(e, s);
 	if (!s->cell_nr) {
-		tare_doc_paragraph(d, "There are no configurations in it.");
+		tare_emit_gap(e);
+		tare_emit_paragraph(e, "There are no configurations in it.");
 		return;
 	}
-	tare_sweep_recommend(d, s);
-	add_configurations(d, s);
-	add_ratios(d, s);
-	tare_sweep_works(d, s);
-	tare_sweep_breakdown(d, view);
-	add_pressure(d, s);
-	add_notes(d, s);
+	tare_sweep_recommend(e, s);
+	add_configurations(e, s);
+	add_ratios(e, s);
+	tare_sweep_works(e, s);
+	tare_sweep_breakdown(e, view);
+	add_pressure(e, s);
+	add_notes(e, s);
 }

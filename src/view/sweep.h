@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a sweep: as a document, and as data. */
+/* The report of a sweep: for people, and as data. */
 #ifndef TARE_VIEW_SWEEP_H
 #define TARE_VIEW_SWEEP_H
 
 #include "base/emit.h"
 #include "sweep/summary.h"
-#include "view/doc.h"
 
 /* What somebody said that an account takes: "context", "allocations/PyTorch", or "total". */
 struct tare_sweep_claim {
@@ -19,23 +18,23 @@ struct tare_sweep_view {
 	size_t claim_nr;
 };
 
-void tare_sweep_doc(struct tare_doc *d, const struct tare_sweep_view *view);
+void tare_sweep_text(struct tare_emit *e, const struct tare_sweep_view *view);
 
 /* JSON (docs/JSON.md) or CSV: a row per cell. */
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s);
 
 /* What the parts of the report share. */
 void tare_sweep_add_rate(struct tare_str *out,
-			 double value);                     /* four digits, wherever the point is */
-void tare_sweep_add_mib(struct tare_doc *d, int64_t bytes); /* -1: – */
+			 double value); /* four digits, wherever the point is */
+void tare_sweep_heading(struct tare_emit *e, const char *text);
 /* "ok", "out of memory", "2 of 3 ok, failed (exit 1)" */
 void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell *c);
 bool tare_sweep_is_ok(const struct tare_summary_cell *c);  /* every run of it */
 const char *tare_sweep_unit(const struct tare_summary *s); /* of the first work, else "run" */
 
 /* sweep_breakdown.c, sweep_words.c: sections */
-void tare_sweep_breakdown(struct tare_doc *d, const struct tare_sweep_view *view);
-void tare_sweep_works(struct tare_doc *d, const struct tare_summary *s);
-void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s);
+void tare_sweep_breakdown(struct tare_emit *e, const struct tare_sweep_view *view);
+void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s);
+void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s);
 
 #endif

@@ -3,10 +3,9 @@
 #include "view/sweep.h"
 
 #include "base/array.h"
-#include "base/units.h"
 #include "ledger/account.h"
+#include "view/sheet.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,118 +137,146 @@ static int64_t measured(const struct tare_summary_cell *c, const char *claim)
 	return sum;
 }
 
-static void add_claims(struct tare_doc *d, const struct tare_sweep_view *view)
+struct claim {
+	const char *name;
+	int64_t claimed; /* -1: nobody did */
+	int64_t measured;
+	struct tare_value less;
+};
+
+static const struct tare_column claim_columns[] = {
+	TARE_COLUMN(claim, name, "name", "", TEXT),
+	TARE_COLUMN(claim, claimed, "claimed_bytes", "CLAIMED", BYTES,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(claim, measured, "measured_bytes", "MEASURED", BYTES),
+	TARE_COLUMN(claim, less, "less_bytes", "MEASURED LESS CLAIMED", CHANGE, .is_blank = true),
+};
+
+static void add_claim(struct tare_emit *e, const char *name, int64_t claimed, int64_t found)
 {
-	static const struct tare_doc_column columns[] = {
-		{ "", false },
-		{ "CLAIMED MiB", true },
-		{ "MEASURED MiB", true },
-		{ "MEASURED LESS CLAIMED MiB", true },
-	};
+	enum tare_column_kind kind = found > claimed ? TARE_COL_CHANGE : TARE_COL_BYTES;
+	struct claim row = { .name = name, .claimed = claimed, .measured = found };
+	bool is_total = !strcmp(name, "total");
+
+	if (claimed >= 0)
+		row.less = tare_value_of(kind, found - claimed);
+	tare_emit_add_as(e, &row,
+			 (struct tare_row_look){ .tone = is_total ? TARE_TONE_STRONG
+								  : TARE_TONE_PLAIN });
+}
+
+static void add_claims(struct tare_emit *e, const struct tare_sweep_view *view)
+{
 	const struct tare_summary *s = view->summary;
 	const struct tare_summary_cell *c = &s->cells[s->baseline];
 	int64_t claimed = 0, found = 0;
 	bool has_total = false;
-	char text[TARE_UNITS_TEXT_MAX];
 
 	if (!view->claim_nr)
 		return;
-	tare_doc_heading(d, "Beside what was claimed, for %s", c->label);
-	tare_doc_table(d, columns, 4);
+	tare_emit_gap(e);
+	tare_emit_heading(e, "Beside what was claimed, for %s", c->label);
+	tare_emit_table(e, "claims", NULL, TARE_COLUMNS(claim_columns));
 	for (size_t i = 0; i < view->claim_nr; i++) {
 		const struct tare_sweep_claim *claim = &view->claims[i];
-		int64_t bytes = measured(c, claim->name), less = bytes - claim->bytes;
+		int64_t bytes = measured(c, claim->name);
 		bool is_total = !strcmp(claim->name, "total");
 
 		has_total |= is_total;
 		claimed += is_total ? 0 : claim->bytes;
 		found += is_total ? 0 : bytes;
-		tare_doc_cell(d, "%s", claim->name);
-		tare_sweep_add_mib(d, claim->bytes);
-		tare_sweep_add_mib(d, bytes);
-		tare_units_mib(text, less);
-		tare_doc_cell(d, "%s%s", less > 0 ? "+" : "", text);
-		tare_doc_row(d, is_total ? TARE_TONE_STRONG : TARE_TONE_PLAIN);
+		add_claim(e, claim->name, claim->bytes, bytes);
 	}
-	tare_doc_cell(d, "nobody claimed");
-	tare_doc_cell(d, "–");
-	tare_sweep_add_mib(d, c->peak - found);
-	tare_doc_row(d, TARE_TONE_PLAIN);
-	if (!has_total) {
-		tare_doc_cell(d, "total");
-		tare_sweep_add_mib(d, claimed);
-		tare_sweep_add_mib(d, c->peak);
-		tare_units_mib(text, c->peak - claimed);
-		tare_doc_cell(d, "%s%s", c->peak > claimed ? "+" : "", text);
-		tare_doc_row(d, TARE_TONE_STRONG);
-	}
-	tare_doc_paragraph(
-		d,
+	add_claim(e, "nobody claimed", -1, c->peak - found);
+	if (!has_total)
+		add_claim(e, "total", claimed, c->peak);
+	tare_emit_table_end(e);
+	tare_emit_gap(e);
+	tare_emit_paragraph(
+		e,
 		"Measured memory holds the context and the code once, as a part of it; they are not to be taken "
 		"off again.");
 }
 
 /* ---- the table and the bars ---- */
 
-static void add_table(struct tare_doc *d, struct breakdown *b)
+static struct tare_value bytes(int64_t bytes)
 {
-	struct tare_doc_column columns[SHOWN_MAX + 1] = { { "MiB", false } };
-	struct tare_str name = { 0 };
+	return tare_value_of(TARE_COL_BYTES, bytes);
+}
 
+static void add_table(struct tare_emit *e, struct breakdown *b)
+{
+	struct tare_sheet s;
+
+	tare_sheet_begin(&s, e, b->shown_nr);
+	s.label_head = "MiB";
 	for (size_t k = 0; k < b->shown_nr; k++)
-		columns[k + 1] = (struct tare_doc_column){ b->s->cells[b->shown[k]].label, true };
-	tare_doc_table(d, columns, b->shown_nr + 1);
+		tare_str_add(&s.heads[k], b->s->cells[b->shown[k]].label);
+	tare_sheet_open(&s, NULL, TARE_COL_COUNT);
 	for (size_t i = 0; i < b->row_nr; i++) {
 		if (b->rows[i].most < 51 << 10) /* 0.0 MiB everywhere */
 			continue;
-		tare_str_cut(&name, 0);
-		add_name(&name, b->rows[i].account, b->rows[i].part);
-		tare_doc_cell(d, "%s", tare_str_text(&name));
+		add_name(&s.row->label, b->rows[i].account, b->rows[i].part);
 		for (size_t k = 0; k < b->shown_nr; k++)
-			tare_sweep_add_mib(d, b->rows[i].bytes[k] < 0 ? 0 : b->rows[i].bytes[k]);
-		tare_doc_row(d, TARE_TONE_PLAIN);
+			s.row->cells[k] = bytes(b->rows[i].bytes[k] < 0 ? 0 : b->rows[i].bytes[k]);
+		tare_sheet_add(&s, (struct tare_row_look){ 0 });
 	}
-	tare_str_free(&name);
-	tare_doc_cell(d, "all of it");
+	tare_str_add(&s.row->label, "all of it");
 	for (size_t k = 0; k < b->shown_nr; k++) {
 		int64_t sum = 0;
 
 		for (size_t i = 0; i < b->row_nr; i++)
 			sum += b->rows[i].bytes[k];
-		tare_sweep_add_mib(d, sum);
+		s.row->cells[k] = bytes(sum);
 	}
-	tare_doc_row(d, TARE_TONE_STRONG);
-	tare_doc_cell(d, "unexplained");
-	for (size_t k = 0; k < b->shown_nr; k++) {
-		char text[TARE_UNITS_TEXT_MAX];
-
-		tare_doc_cell(d, "%s", tare_units_mib(text, b->s->cells[b->shown[k]].unexplained));
-	}
-	tare_doc_row(d, TARE_TONE_QUIET);
+	tare_sheet_add(&s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	tare_str_add(&s.row->label, "unexplained");
+	for (size_t k = 0; k < b->shown_nr; k++)
+		s.row->cells[k] = bytes(b->s->cells[b->shown[k]].unexplained);
+	tare_sheet_add(&s, (struct tare_row_look){ .tone = TARE_TONE_QUIET });
+	tare_sheet_end(&s);
 }
 
 /* The eight largest accounts of all cells, and the rest. */
 enum { NAMES_MAX = 8 };
 
-static void add_bar(struct tare_doc *d, const struct breakdown *b, size_t names,
-		    const struct tare_summary_cell *c)
+struct bar {
+	const char *label, *name;
+	int64_t from, to, peak;
+};
+
+static const struct tare_column bar_columns[] = {
+	TARE_COLUMN(bar, label, "label", NULL, TEXT, .as = TARE_AS_LANE),
+	TARE_COLUMN(bar, name, "part", NULL, TEXT, .as = TARE_AS_NAME),
+	TARE_COLUMN(bar, from, "from_bytes", NULL, BYTES, .as = TARE_AS_FROM),
+	TARE_COLUMN(bar, to, "to_bytes", NULL, BYTES, .as = TARE_AS_TO),
+	TARE_COLUMN(bar, peak, "peak_bytes", NULL, BYTES, .as = TARE_AS_VALUE,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+};
+
+static void add_bar(struct tare_emit *e, const struct breakdown *b, size_t count,
+		    const char *const *names, const struct tare_summary_cell *c)
 {
-	double parts[NAMES_MAX + 1] = { 0 };
-	char text[TARE_UNITS_TEXT_MAX], value[TARE_UNITS_TEXT_MAX + 8];
+	int64_t parts[NAMES_MAX + 1] = { 0 }, at = 0;
 
 	for (size_t i = 0; i < c->part_nr; i++) {
-		size_t at = 0;
+		size_t k = 0;
 
-		while (at < names && (strcmp(b->rows[at].account, c->parts[i].account) != 0 ||
-				      strcmp(b->rows[at].part, c->parts[i].part) != 0))
-			at++;
-		parts[at] += (double)c->parts[i].bytes;
+		while (k < count && (strcmp(b->rows[k].account, c->parts[i].account) != 0 ||
+				     strcmp(b->rows[k].part, c->parts[i].part) != 0))
+			k++;
+		parts[k] += c->parts[i].bytes;
 	}
-	snprintf(value, sizeof(value), "%s MiB", tare_units_mib(text, c->peak));
-	tare_doc_bar(d, c->label, value, parts);
+	for (size_t k = 0; k <= count; k++) {
+		int64_t to = at + (parts[k] > 0 ? parts[k] : 0);
+
+		tare_emit_add(e, &(struct bar){ c->label, names[k], at, to, c->peak });
+		at = to;
+	}
 }
 
-static void add_bars(struct tare_doc *d, const struct breakdown *b)
+static void add_bars(struct tare_emit *e, const struct breakdown *b)
 {
 	const struct tare_summary *s = b->s;
 	struct tare_str texts[NAMES_MAX + 1] = { { 0 } };
@@ -262,27 +289,30 @@ static void add_bars(struct tare_doc *d, const struct breakdown *b)
 		names[i] = tare_str_text(&texts[i]);
 	}
 	names[n] = "everything else";
-	tare_doc_bars(d, names, n + 1, limit > 0 ? (double)limit : 0, "size of the card");
+	tare_emit_shape(e, TARE_SHAPE_INTERVALS, "parts", NULL, TARE_COLUMNS(bar_columns));
 	for (size_t i = 0, shown = 0; i < s->cell_nr && shown < BARS_MAX; i++)
 		if (s->cells[i].part_nr) {
-			add_bar(d, b, n, &s->cells[i]);
+			add_bar(e, b, n, names, &s->cells[i]);
 			shown++;
 		}
+	if (limit > 0)
+		tare_emit_mark(e, (double)limit, "size of the card");
+	tare_emit_table_end(e);
 	for (size_t i = 0; i < n; i++)
 		tare_str_free(&texts[i]);
 }
 
-void tare_sweep_breakdown(struct tare_doc *d, const struct tare_sweep_view *view)
+void tare_sweep_breakdown(struct tare_emit *e, const struct tare_sweep_view *view)
 {
 	struct breakdown b = { .s = view->summary };
 
 	choose(&b);
 	if (b.shown_nr) {
 		collect(&b);
-		tare_doc_heading(d, "What the memory is, at the peak");
-		add_bars(d, &b);
-		add_table(d, &b);
-		add_claims(d, view);
+		tare_sweep_heading(e, "What the memory is, at the peak");
+		add_bars(e, &b);
+		add_table(e, &b);
+		add_claims(e, view);
 	}
 	free(b.rows);
 }

@@ -45,7 +45,7 @@ static void add_why(struct tare_str *out, const struct tare_summary *s,
 	}
 }
 
-static void add_item(struct tare_doc *d, const struct tare_summary *s,
+static void add_item(struct tare_emit *e, const struct tare_summary *s,
 		     const struct tare_summary_cell *c)
 {
 	struct tare_str text = { 0 };
@@ -59,28 +59,28 @@ static void add_item(struct tare_doc *d, const struct tare_summary *s,
 		tare_str_addf(&text, "%s: ", c->label);
 		add_why(&text, s, c);
 	}
-	tare_doc_item(d, "%s", tare_str_text(&text));
+	tare_emit_item(e, "%s", tare_str_text(&text));
 	tare_str_free(&text);
 }
 
-void tare_sweep_works(struct tare_doc *d, const struct tare_summary *s)
+void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s)
 {
 	size_t ok = 0, shown = 0;
 	bool is_large = s->cell_nr > ITEMS_MAX;
 
-	tare_doc_heading(d, "What works and what does not");
+	tare_sweep_heading(e, "What works and what does not");
 	for (size_t i = 0; i < s->cell_nr; i++)
 		ok += tare_sweep_is_ok(&s->cells[i]);
 	if (is_large)
-		tare_doc_item(d, "%zu of %zu configurations work", ok, s->cell_nr);
+		tare_emit_item(e, "%zu of %zu configurations work", ok, s->cell_nr);
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		if (is_large && (tare_sweep_is_ok(&s->cells[i]) || shown == ITEMS_MAX))
 			continue;
-		add_item(d, s, &s->cells[i]);
+		add_item(e, s, &s->cells[i]);
 		shown++;
 	}
 	if (is_large && s->cell_nr - ok > shown)
-		tare_doc_item(d, "%zu more do not; the table has them", s->cell_nr - ok - shown);
+		tare_emit_item(e, "%zu more do not; the table has them", s->cell_nr - ok - shown);
 }
 
 /* The fastest of the others that works: is the choice larger than the scatter? */
@@ -142,14 +142,14 @@ static void add_hours(struct tare_str *out, const struct tare_summary *s)
 	tare_str_add(out, ". ");
 }
 
-void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
+void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 {
 	struct tare_str text = { 0 };
 	char mib[TARE_UNITS_TEXT_MAX];
 
-	tare_doc_heading(d, "Recommendation");
+	tare_sweep_heading(e, "Recommendation");
 	if (s->best == s->cell_nr) {
-		tare_doc_paragraph(d, "None: no configuration has worked in every run.");
+		tare_emit_paragraph(e, "None: no configuration has worked in every run.");
 		return;
 	}
 	add_gain(&text, s);
@@ -158,6 +158,6 @@ void tare_sweep_recommend(struct tare_doc *d, const struct tare_summary *s)
 	if (s->cells[s->best].left >= 0)
 		tare_str_addf(&text, "%s MiB of the card are left at its peak.",
 			      tare_units_mib(mib, s->cells[s->best].left));
-	tare_doc_paragraph(d, "%s", tare_str_text(&text));
+	tare_emit_paragraph(e, "%s", tare_str_text(&text));
 	tare_str_free(&text);
 }

@@ -163,7 +163,7 @@ static void add_categories(struct tare_emit *e, const struct place *p)
 				      .share = all.bytes ? (double)s->bytes / (double)all.bytes : 0,
 				      .ratio = ratio(s->bytes, parameters) });
 	}
-	if (e->format == TARE_EMIT_TEXT) {
+	if (tare_emit_is_for_people(e)) {
 		tare_emit_rule(e);
 		tare_emit_add(e, &all);
 	}
@@ -177,7 +177,7 @@ static const char *label_of(const struct tare_tensor_row *t)
 /* On the screen no more than fit. */
 static void add_tensors(struct tare_emit *e, const struct place *p)
 {
-	bool is_text = e->format == TARE_EMIT_TEXT;
+	bool is_text = tare_emit_is_for_people(e);
 	struct tensor rest = { 0 };
 	struct tare_str label = { 0 };
 
@@ -237,10 +237,10 @@ static void show(struct tare_emit *e, bool is_each, const struct place *p)
 		return;
 	if (p->device) {
 		tare_str_addf(&title, "GPU %d  ", p->device->index);
-		tare_text_add_name(&title, p->device->name ? p->device->name : "");
+		tare_str_add(&title, p->device->name ? p->device->name : "");
 	} else {
 		tare_str_add(&title, "CPU  ");
-		tare_text_add_name(&title, p->host->name ? p->host->name : "");
+		tare_str_add(&title, p->host->name ? p->host->name : "");
 		tare_str_addf(&title, " (pid %lld)", (long long)p->host->pid);
 	}
 	tare_str_add(&title, " · ");
@@ -267,5 +267,5 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 
 void tare_tensors_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	(e->format == TARE_EMIT_TEXT ? show_text : show_data)(e, ask);
+	(tare_emit_is_for_people(e) ? show_text : show_data)(e, ask);
 }

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "view/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,10 +241,10 @@ static void add_line(struct builder *b, int line, int indent)
 
 		row->account = l->row->account;
 		row->elastic = l->row->elastic;
-		tare_text_add_name(&row->label, l->row->label);
+		tare_str_add(&row->label, l->row->label);
 		if (is_join && strcmp(l->row->label, b->columns->lines[c.lines[0]].row->label)) {
 			tare_str_add(&row->label, ": ");
-			tare_text_add_name(&row->label, b->columns->lines[c.lines[0]].row->label);
+			tare_str_add(&row->label, b->columns->lines[c.lines[0]].row->label);
 		}
 		if (l->row->account != TARE_ACCOUNT_PROCESS)
 			add_count(b, &row->label, l);

@@ -21,7 +21,7 @@ static const struct tare_column columns[] = {
 
 void tare_time_view(struct tare_emit *e, const struct tare_time_rows *rows)
 {
-	bool is_text = e->format == TARE_EMIT_TEXT;
+	bool is_text = tare_emit_is_for_people(e);
 	size_t shown = is_text && rows->count > SCREEN_ROWS + 1 ? SCREEN_ROWS : rows->count;
 
 	tare_emit_str(e, "cost", "time");

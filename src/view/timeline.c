@@ -3,66 +3,43 @@
 
 #include "base/units.h"
 
-#include <math.h>
+struct span {
+	int64_t from_ns, to_ns, most;
+};
 
-enum { LEVELS = 8, LEAST = 16, MOST = 64 };
+static const struct tare_column columns[] = {
+	TARE_COLUMN(span, from_ns, "from_ns", "FROM", DURATION, .as = TARE_AS_FROM),
+	TARE_COLUMN(span, to_ns, "to_ns", "TO", DURATION, .as = TARE_AS_TO),
+	TARE_COLUMN(span, most, "most_bytes", "MOST", BYTES, .as = TARE_AS_VALUE,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+};
 
-static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-
-/* -1: nothing is known of it */
-static int64_t most_in(const struct tare_timeline *t, size_t cell, size_t cells)
+static void add_spans(struct tare_emit *e, const struct tare_timeline *t)
 {
-	size_t first = cell * (size_t)t->nr / cells, end = (cell + 1) * (size_t)t->nr / cells;
-	int64_t most = t->used[first];
+	double width = (double)(t->to_ns - t->from_ns) / t->nr;
 
-	for (size_t i = first + 1; i < end; i++)
-		most = t->used[i] > most ? t->used[i] : most;
-	return most;
+	for (int i = 0; i < t->nr; i++)
+		tare_emit_add(e, &(struct span){ t->from_ns + (int64_t)(width * i),
+						 i + 1 == t->nr
+							 ? t->to_ns
+							 : t->from_ns + (int64_t)(width * (i + 1)),
+						 t->used[i] });
 }
 
-static int level_of(int64_t bytes, int64_t most)
-{
-	double level = most > 0 ? ceil((double)bytes * LEVELS / (double)most) - 1 : 0;
-
-	return level < 0 ? 0 : level < LEVELS ? (int)level : LEVELS - 1;
-}
-
-static void add_peak(struct tare_str *out, const struct tare_timeline_peak *peak)
+void tare_timeline_show(struct tare_emit *e, const struct tare_timeline *timeline,
+			const struct tare_timeline_peak *peak)
 {
 	char mib[TARE_UNITS_TEXT_MAX], time[TARE_UNITS_TEXT_MAX];
-
-	tare_str_addf(out, " · peak %s at %s", tare_units_mib(mib, peak->bytes),
-		      tare_units_duration(time, peak->t_ns));
-}
-
-void tare_timeline_text(struct tare_str *out, const struct tare_timeline *timeline,
-			const struct tare_timeline_peak *peak, size_t width)
-{
-	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
-	struct tare_str tail = { 0 };
-	size_t cells = MOST, beside;
-	int64_t most = 0;
-	bool is_varied = false;
+	struct tare_str title = { 0 };
 
 	if (timeline->nr < 2)
 		return;
-	tare_units_duration(from, timeline->from_ns);
-	tare_str_addf(&tail, " %s", tare_units_duration(to, timeline->to_ns));
 	if (peak)
-		add_peak(&tail, peak);
-	beside = tare_str_columns(timeline->from_ns ? from : "0 s") + 1 +
-		 tare_str_columns(tare_str_text(&tail));
-	if (beside + cells > width)
-		cells = beside + LEAST < width ? width - beside : LEAST;
-	for (int i = 0; i < timeline->nr; i++)
-		most = timeline->used[i] > most ? timeline->used[i] : most;
-	for (int i = 1; i < timeline->nr; i++)
-		is_varied |= level_of(timeline->used[i], most) != level_of(timeline->used[0], most);
-	if (is_varied) {
-		tare_str_addf(out, "%s ", timeline->from_ns ? from : "0 s");
-		for (size_t i = 0; i < cells; i++)
-			tare_str_add(out, blocks[level_of(most_in(timeline, i, cells), most)]);
-		tare_str_addf(out, "%s\n", tare_str_text(&tail));
-	}
-	tare_str_free(&tail);
+		tare_str_addf(&title, "peak %s at %s", tare_units_mib(mib, peak->bytes),
+			      tare_units_duration(time, peak->t_ns));
+	tare_emit_shape(e, TARE_SHAPE_SERIES, "course", peak ? tare_str_text(&title) : NULL,
+			TARE_COLUMNS(columns));
+	add_spans(e, timeline);
+	tare_emit_table_end(e);
+	tare_str_free(&title);
 }

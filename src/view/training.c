@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MAX_TRAININGS = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
 
@@ -171,46 +172,51 @@ void tare_training_json(struct tare_emit *e, const struct tare_ledger *ledger)
 
 /* ---- for people ---- */
 
-static void add_cell(struct tare_str *cell, enum unit unit, int64_t value)
-{
-	char text[TARE_UNITS_TEXT_MAX];
+struct shown {
+	const char *label, *unit;
+	struct tare_value first, steady;
+};
 
-	if (unit == TIME)
-		tare_str_add(cell, tare_units_duration(text, value));
-	else if (unit == COUNT)
-		tare_str_add(cell, tare_units_count(text, (uint64_t)value));
-	else
-		tare_str_add(cell, tare_units_mib(text, value));
+static struct tare_value value_of(enum unit unit, int64_t value)
+{
+	static const enum tare_column_kind kinds[] = {
+		[TIME] = TARE_COL_DURATION, [COUNT] = TARE_COL_COUNT, [BYTES] = TARE_COL_BYTES
+	};
+
+	return tare_value_of(kinds[unit], value);
 }
 
-static void add_figure(struct tare_text_table *table, const struct tare_training *t, int i)
+static void add_figure(struct tare_emit *e, const struct tare_training *t, int i)
 {
 	int64_t first = t->first.figures[i], steady = t->steady.figures[i];
-	struct tare_text_table_row *row;
 
 	if ((figures[i].is_gpu && t->device < 0) || (!first && !steady))
 		return;
-	row = tare_text_table_add(table);
-	tare_str_addf(&row->label, "  %s", figures[i].label);
-	add_cell(&row->cells[0], figures[i].unit, first);
-	add_cell(&row->cells[1], figures[i].unit, steady);
-	row->word = figures[i].unit == BYTES ? "MiB" : "";
+	tare_emit_add_as(e,
+			 &(struct shown){ figures[i].label, figures[i].unit == BYTES ? "MiB" : "",
+					  value_of(figures[i].unit, first),
+					  value_of(figures[i].unit, steady) },
+			 (struct tare_row_look){ .level = 1 });
 }
 
-static void add_table(struct tare_str *out, const struct tare_training *t,
-		      const struct tare_text_style *style)
-{
-	struct tare_text_table table = { .column_nr = 2 };
-	struct tare_text_table_row *row = tare_text_table_add(&table);
+enum { OTHERS = 2 };
+static const struct tare_column shown_columns[] = {
+	TARE_COLUMN(shown, label, "label", "", TEXT),
+	TARE_COLUMN(shown, first, "first", "FIRST", COUNT),
+	[OTHERS] = TARE_COLUMN(shown, steady, "steady", "", COUNT),
+	TARE_COLUMN(shown, unit, "unit", "", TEXT, .is_quiet = true),
+};
 
-	row->tone = TARE_TONE_QUIET;
-	row->word = "";
-	tare_str_add(&row->cells[0], "FIRST");
-	tare_str_add(&row->cells[1], t->count > 2 ? "MEDIAN OF OTHERS" : "THE OTHER");
+static void add_table(struct tare_emit *e, const char *title, const struct tare_training *t)
+{
+	struct tare_column own[sizeof(shown_columns) / sizeof(shown_columns[0])];
+
+	memcpy(own, shown_columns, sizeof(shown_columns));
+	own[OTHERS].head = t->count > 2 ? "MEDIAN OF OTHERS" : "THE OTHER";
+	tare_emit_shape(e, TARE_SHAPE_TREE, "training", title, TARE_COLUMNS(own));
 	for (int i = 0; i < TARE_TRAINING_NR; i++)
-		add_figure(&table, t, i);
-	tare_text_table_draw(out, &table, style);
-	tare_text_table_free(&table);
+		add_figure(e, t, i);
+	tare_emit_table_end(e);
 }
 
 /* "8 steps", "4 × 8 steps" of threads alike, "31 steps of 4 threads". */
@@ -231,23 +237,16 @@ static void add_steps(struct tare_str *title, const struct tare_training *t)
 			      t->thread_nr);
 }
 
-static void add_title(struct tare_str *out, const struct tare_training *t,
-		      const struct tare_text_style *style)
+static void add_title(struct tare_str *title, const struct tare_training *t)
 {
-	struct tare_str title = { 0 };
-
-	tare_str_add(&title, "training on ");
+	tare_str_add(title, "training on ");
 	if (t->device < 0)
-		tare_str_add(&title, "the CPU · ");
+		tare_str_add(title, "the CPU · ");
 	else
-		tare_str_addf(&title, "GPU %d · ", t->device);
-	tare_text_add_name(&title, t->program);
-	tare_str_addf(&title, " (pid %lld) · ", (long long)t->pid);
-	add_steps(&title, t);
-	tare_str_addf(&title, ", %s", by_words[t->by]);
-	tare_text_tone(out, tare_str_text(&title), TARE_TONE_STRONG, style);
-	tare_str_add_char(out, '\n');
-	tare_str_free(&title);
+		tare_str_addf(title, "GPU %d · ", t->device);
+	tare_str_addf(title, "%s (pid %lld) · ", t->program, (long long)t->pid);
+	add_steps(title, t);
+	tare_str_addf(title, ", %s", by_words[t->by]);
 }
 
 /* "parameter 1.0, gradient 1.0, optimizer state 2.0", as multiples or in MiB. */
@@ -287,7 +286,7 @@ static void add_part(struct tare_str *line, const struct tare_training *t, enum 
 	tare_str_add_char(line, ')');
 }
 
-static void add_sentence(struct tare_str *out, const struct tare_training *t, size_t width)
+static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 {
 	struct tare_str line = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
@@ -301,22 +300,24 @@ static void add_sentence(struct tare_str *out, const struct tare_training *t, si
 	tare_str_add_char(&line, ')');
 	add_part(&line, t, BATCH, "of the batch");
 	add_part(&line, t, OTHER, "other");
-	tare_str_add(out, "  ");
-	tare_str_add_wrapped(out, tare_str_text(&line), 2, 4, width);
-	tare_str_add_char(out, '\n');
+	tare_emit_indented(e, 2, 4, tare_str_text(&line));
 	tare_str_free(&line);
 }
 
-void tare_training_text(struct tare_str *out, const struct tare_ledger *ledger,
-			const struct tare_text_style *style)
+void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	for (int i = 0; i < ledger->training_nr && i < MAX_TRAININGS; i++) {
-		add_title(out, &ledger->trainings[i], style);
-		add_table(out, &ledger->trainings[i], style);
-		add_sentence(out, &ledger->trainings[i], (size_t)style->width);
-		tare_str_add_char(out, '\n');
+		struct tare_str title = { 0 };
+
+		add_title(&title, &ledger->trainings[i]);
+		add_table(e, tare_str_text(&title), &ledger->trainings[i]);
+		add_sentence(e, &ledger->trainings[i]);
+		tare_emit_gap(e);
+		tare_str_free(&title);
 	}
-	if (ledger->training_nr > MAX_TRAININGS)
-		tare_str_addf(out, "training of %d more processes: tare report --json\n\n",
-			      ledger->training_nr - MAX_TRAININGS);
+	if (ledger->training_nr > MAX_TRAININGS) {
+		tare_emit_note(e, "training of %d more processes: tare report --json",
+			       ledger->training_nr - MAX_TRAININGS);
+		tare_emit_gap(e);
+	}
 }

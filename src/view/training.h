@@ -5,11 +5,9 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/text_table.h"
 
 /* Nothing where no steps are known. */
-void tare_training_text(struct tare_str *out, const struct tare_ledger *ledger,
-			const struct tare_text_style *style);
+void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger);
 void tare_training_json(struct tare_emit *e,
 			const struct tare_ledger *ledger); /* the member "training" */
 

@@ -209,7 +209,7 @@ def options_of_the_other_kind_are_refused(box):
             (["t.db", "--at", "peak"], "is a sweep"),
             (["t.db", "--md", "--csv"], "exclude each other"),
             (["t.db", "--baseline", "a=3"], "names no cell"),
-            ([recording, "--md"], "for the file of a sweep")):
+            ([recording, "--baseline", "a=1"], "for the file of a sweep")):
         done = box.tare("report", *arguments)
         check_equal(done.code, 2, done)
         check_says(done.err, says)

@@ -129,20 +129,19 @@ static void print(const char *path)
 
 static void show(const struct tare_ledger *const *ledgers, int n)
 {
-	static const struct tare_text_style style = { .width = 80 };
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 
-	tare_ledger_text(&out, ledgers, n, &style);
 	for (int format = TARE_EMIT_TEXT; format < TARE_EMIT_FORMAT_NR; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
-		if (format == TARE_EMIT_JSON)
+		if (tare_emit_is_for_people(&e))
+			tare_ledger_text(&e, ledgers, n);
+		else if (tare_emit_has_members(&e))
 			tare_ledger_json(&e, ledgers[0]);
-		else if (format == TARE_EMIT_CSV)
+		else
 			tare_ledger_csv(&e, ledgers, n);
 		for (int by = 0; by < TARE_BY_NR; by++)
-			tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1,
-								&style });
+			tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, ledgers, n, -1 });
 		tare_emit_end(&e);
 	}
 	tare_str_free(&out);

@@ -59,24 +59,20 @@ static const char *as_file(const uint8_t *bytes, size_t size)
 
 static void show(const struct tare_summary *s)
 {
-	static const struct tare_text_style style = { .width = 80 };
 	static const struct tare_sweep_claim claims[] = { { "context", 1 << 20 },
 							  { "total", 1 << 30 } };
 	struct tare_sweep_view view = { s, claims, 2 };
 	struct tare_str out = { 0 };
-	struct tare_doc doc = { 0 };
 	struct tare_emit e;
 
-	for (int format = TARE_EMIT_JSON; format < TARE_EMIT_FORMAT_NR; format++) {
+	for (int format = 0; format < TARE_EMIT_FORMAT_NR; format++) {
 		tare_emit_begin(&e, (enum tare_emit_format)format, &out);
-		tare_sweep_data(&e, s);
+		if (tare_emit_is_for_people(&e))
+			tare_sweep_text(&e, &view);
+		else
+			tare_sweep_data(&e, s);
 		tare_emit_end(&e);
 	}
-	tare_sweep_doc(&doc, &view);
-	tare_doc_html(&out, &doc);
-	tare_doc_markdown(&out, &doc);
-	tare_doc_text(&out, &doc, &style);
-	tare_doc_free(&doc);
 	tare_str_free(&out);
 }
 

@@ -212,7 +212,7 @@ static void check_by(enum tare_by by, int n, const struct tare_ledger *ledger)
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
-	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1, NULL });
+	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1 });
 	tare_emit_end(&e);
 	check_block(n, &out);
 	tare_str_free(&out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures as text; whether XML can be read is asked in tests/e2e/t_svg.py. */
 #include "ledger_world.h"
+#include "base/text.h"
 #include "test.h"
 #include "view/picture.h"
 #include "view/svg.h"
@@ -158,6 +159,35 @@ TEST(picture_of_a_thousand_phases_stays_small)
 	world_free(w);
 }
 
+struct none {
+	const char *text;
+};
+
+/* In a table as wide as that. */
+static void timeline(struct tare_str *out, const struct tare_timeline *t,
+		     const struct tare_timeline_peak *peak, int width)
+{
+	static const struct tare_column columns[] = { TARE_COLUMN(none, text, NULL, "", TEXT) };
+	struct none wide = { tare_str_text(out) };
+	struct tare_str blanks = { 0 };
+	struct tare_emit e;
+	size_t start = out->len;
+
+	tare_str_add_repeat(&blanks, ".", (size_t)width);
+	wide.text = tare_str_text(&blanks);
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	e.style.width = width;
+	tare_emit_shape(&e, TARE_SHAPE_TREE, "rows", NULL, TARE_COLUMNS(columns));
+	tare_timeline_show(&e, t, peak);
+	tare_emit_add(&e, &wide);
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+	tare_str_free(&blanks);
+	tare_str_cut(out, start + strcspn(out->data + start, "\n") + 1);
+	if (out->data[start] == '\n')
+		tare_str_cut(out, start);
+}
+
 /* As many columns as fit; nothing where nothing changed. */
 TEST(timeline_shows_what_changes)
 {
@@ -167,21 +197,21 @@ TEST(timeline_shows_what_changes)
 	struct tare_timeline_peak peak = { 1900 * MS, 8 * MIB };
 	struct tare_str out = { 0 };
 
-	tare_timeline_text(&out, &t, NULL, 27);
+	timeline(&out, &t, NULL, 27);
 	CHECK_STR(tare_str_text(&out), "0 s ▁▁▄██▂▂▁▁▁▁▁▁▁▁▁ 41.0 s\n");
 	tare_text_to_ascii(&out, 0);
 	CHECK_STR(tare_str_text(&out), "0 s __=##.._________ 41.0 s\n");
 	tare_str_cut(&out, 0);
-	tare_timeline_text(&out, &t, &peak, 80);
+	timeline(&out, &t, &peak, 80);
 	CHECK_HAS(tare_str_text(&out), " 41.0 s · peak 8.0 at 1.9 s\n");
 	CHECK_INT(tare_str_columns(tare_str_text(&out)), 81);
 	tare_str_cut(&out, 0);
 	for (int i = 0; i < 16; i++)
 		used[i] = 7 * MIB;
-	tare_timeline_text(&out, &t, NULL, 80);
+	timeline(&out, &t, NULL, 80);
 	CHECK_STR(tare_str_text(&out), "");
 	t.nr = 0;
-	tare_timeline_text(&out, &t, NULL, 80);
+	timeline(&out, &t, NULL, 80);
 	CHECK_STR(tare_str_text(&out), "");
 	tare_str_free(&out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "golden.h"
 #include "sample_ledger.h"
+#include "base/text.h"
 #include "test.h"
 #include "view/by.h"
 #include "view/filter.h"
@@ -15,12 +16,23 @@
 static const struct tare_text_style terminal = { .width = 80, .is_utf8 = true };
 static const struct tare_text_style plain = { .width = 80 };
 
+static void ledger_text(struct tare_str *out, const struct tare_ledger *const *ledgers, int n,
+			const struct tare_text_style *style)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	e.style = *style;
+	tare_ledger_text(&e, ledgers, n);
+	tare_emit_end(&e);
+}
+
 static void check_screen(const char *name, const struct tare_ledger *const *ledgers, int n,
 			 const struct tare_text_style *style)
 {
 	struct tare_str out = { 0 };
 
-	tare_ledger_text(&out, ledgers, n, style);
+	ledger_text(&out, ledgers, n, style);
 	golden_check(name, tare_str_text(&out));
 	tare_str_free(&out);
 }
@@ -39,10 +51,10 @@ TEST(screen_has_colours_only_when_asked)
 	const struct tare_ledger *one[] = { sample_train_end() };
 	struct tare_str out = { 0 };
 
-	tare_ledger_text(&out, one, 1, &colour);
+	ledger_text(&out, one, 1, &colour);
 	CHECK_HAS(tare_str_text(&out), "\033[1m");
 	tare_str_cut(&out, 0);
-	tare_ledger_text(&out, one, 1, &terminal);
+	ledger_text(&out, one, 1, &terminal);
 	CHECK(!strchr(tare_str_text(&out), '\033'));
 	tare_str_free(&out);
 }
@@ -90,7 +102,7 @@ TEST(screen_keeps_to_its_width)
 			struct tare_str out = { 0 };
 			char *at, *line;
 
-			tare_ledger_text(&out, &ledgers[i], 1, &style);
+			ledger_text(&out, &ledgers[i], 1, &style);
 			at = out.data;
 			while ((line = strsep(&at, "\n")))
 				if ((int)tare_str_columns(line) > width)
@@ -123,7 +135,7 @@ static void by_text(struct tare_str *out, enum tare_by by, const struct tare_led
 	struct tare_emit e;
 
 	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
-	tare_by_show(&e, &(struct tare_by_ask){ by, ledgers, n, -1, &terminal });
+	tare_by_show(&e, &(struct tare_by_ask){ by, ledgers, n, -1 });
 	tare_emit_end(&e);
 }
 
@@ -190,7 +202,7 @@ static void check_json(const char *name, const struct tare_ledger *ledger, int b
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
 	tare_ledger_json(&e, ledger);
 	if (by >= 0)
-		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1, NULL });
+		tare_by_show(&e, &(struct tare_by_ask){ (enum tare_by)by, &ledger, 1, -1 });
 	tare_emit_end(&e);
 	tare_str_add_char(&out, '\n');
 	golden_check(name, tare_str_text(&out));
@@ -298,7 +310,7 @@ static void check_weakest(enum tare_evidence first, enum tare_evidence second)
 						   .devices = &devices[i],
 						   .device_nr = 1 };
 	}
-	tare_ledger_text(&out, both, 2, &terminal);
+	ledger_text(&out, both, 2, &terminal);
 	row = row_of(tare_str_text(&out), "streams");
 	CHECK_HAS(row, "inferred");
 	free(row);
@@ -490,7 +502,7 @@ TEST(many_processes_stay_on_one_screen)
 						      .peak_rss = (uint64_t)i << 20 };
 		device.used += (uint64_t)rows[i].bytes;
 	}
-	tare_ledger_text(&out, &one, 1, &terminal);
+	ledger_text(&out, &one, 1, &terminal);
 	CHECK_HAS(tare_str_text(&out), "94 smaller processes");
 	CHECK_HAS(tare_str_text(&out), "4,465.0");
 	CHECK_HAS(tare_str_text(&out), "96 more processes");

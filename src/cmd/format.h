@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of every command that prints a report: --format, and its short forms --json and --csv. */
+#ifndef TARE_CMD_FORMAT_H
+#define TARE_CMD_FORMAT_H
+
+#include "base/args.h"
+#include "base/emit.h"
+
+struct tare_format_options {
+	int name; /* enum tare_emit_format; -1: not given */
+	bool json, csv;
+};
+#define TARE_FORMAT_DEFAULTS                                                                       \
+	{                                                                                          \
+		.name = -1                                                                         \
+	}
+
+#define TARE_FORMAT_OPTS(STRUCT, FIELD)                                                            \
+	TARE_OPT(STRUCT, FIELD.name, "format", 'F', CHOICE, TARE_EMIT_NAMES,                       \
+		 "how to print it: for people, or as data (docs/JSON.md)"),                        \
+		TARE_OPT(STRUCT, FIELD.json, "json", 0, FLAG, NULL,                                \
+			 "print JSON, as docs/JSON.md describes it"),                              \
+		TARE_OPT(STRUCT, FIELD.csv, "csv", 0, FLAG, NULL, "print CSV, sizes in bytes")
+
+/* Which was asked for: text, if none was. TARE_E_USAGE for two. */
+int tare_format_choose(const struct tare_format_options *o, const char *command,
+		       enum tare_emit_format *out, struct tare_err *err);
+
+#endif

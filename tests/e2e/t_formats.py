@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every report in every format: data that parses, pages and Markdown in which names stay names."""
+
+import csv
+import html.parser
+import json
+import os
+import re
+import shutil
+
+from harness import ROOT, case, check, check_equal, check_says, fixture, main
+
+HOSTILE = "<script>a|`b`**c**"
+
+
+def names_of(path, macro):
+    """The names in a table of the sources, such as every X of --by."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as text:
+        return re.findall(r"^%s\w*\(\w+,\s*\"(\w+)\"" % macro, text.read(), re.M)
+
+
+FORMATS = names_of("src/base/emit_format.def", "TARE_FORMAT")
+VIEWS = names_of("src/view/by.def", "TARE_BY")
+
+
+class Page(html.parser.HTMLParser):
+    """Every element is closed in its turn, there is no script, and nothing from outside."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.text, self.tags = [], [], []
+        self.feed(source)
+        self.close()
+        check_equal(self.open, [])
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag != "meta":
+            self.open.append(tag)
+        check(tag != "script", "there is a script in it")
+        for name, value in attrs:
+            check(name not in ("src", "href") and not name.startswith("on"), (name, value))
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        check_equal(tag, self.open.pop())
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def check_page(text):
+    page = Page(text)
+    check(text.startswith("<!DOCTYPE html>\n"), text[:100])
+    check(not re.search(r"https?://|@import|url\(", text), "it needs something from outside")
+    check("title" in page.tags, page.tags)
+
+
+def check_markdown(text):
+    """Rows of a table have as many cells as its head."""
+    cells = 0
+    for line in text.splitlines():
+        n = len(re.findall(r"(?<!\\)\|", line))
+        check(not line.startswith("|") or not cells or n == cells, line)
+        cells = n if line.startswith("|") else 0
+    check("<script" not in text, text)
+
+
+def check_json(text):
+    check_equal(json.loads(text)["tare"], 1)
+
+
+def check_lines(text):
+    for line in text.splitlines():
+        check(isinstance(json.loads(line), dict), line)
+
+
+def check_csv(text):
+    for table in text.split("\n\n"):
+        rows = list(csv.reader(table.splitlines()))
+        check(all(len(row) == len(rows[0]) for row in rows), table)
+
+
+CHECKS = {"text": lambda text: None, "json": check_json, "csv": check_csv, "markdown": check_markdown,
+          "html": check_page, "jsonl": check_lines}
+
+
+def check_format(box, name, *command):
+    done = box.tare(*command, "--format", name)
+    check(done.code in (0, 125 if command[0] == "doctor" else 0), done)
+    check(done.out.endswith("\n") or not done.out, done.out[-100:])
+    CHECKS[name](done.out)
+    return done.out
+
+
+def hostile_recording(box):
+    """Of a program whose name is markup."""
+    program = box.path(HOSTILE)
+    shutil.copy(fixture("e2e_phases")[0], program)
+    box.record([program])
+    return "rec.tare"
+
+
+@case
+def every_view_in_every_format(box):
+    rec = hostile_recording(box)
+    check(set(CHECKS) == set(FORMATS), "a format has no check here")
+    for name in FORMATS:
+        check_format(box, name, "report", rec)
+        check_format(box, name, "report", rec, "--cost", "time")
+        for view in VIEWS:
+            check_format(box, name, "report", rec, "--by", view)
+
+
+@case
+def other_commands_in_every_format(box):
+    rec = hostile_recording(box)
+    with open(box.path("t.csv"), "w", encoding="utf-8") as table:
+        table.write("n,y\n" + "".join("%d,%d\n" % (n, 7 + 3 * n) for n in range(1, 12)))
+    with open(box.path("sizes"), "w", encoding="utf-8") as sizes:
+        sizes.write("1\n2\n2\n8\n")
+    for name in FORMATS:
+        for command in (["info"], ["info", rec], ["info", "--hooks"], ["doctor"],
+                        ["fit", "t.csv", "--target", "y"], ["graphs", "choose", "sizes"],
+                        ["plan", "t.csv", "--target", "y", "--unit", "MiB", "--vram", "1GiB"]):
+            check_format(box, name, *command)
+
+
+@case
+def names_stay_names(box):
+    rec = hostile_recording(box)
+    page = check_format(box, "html", "report", rec, "--by", "owner")
+    check(HOSTILE in "".join(Page(page).text), page)
+    text = check_format(box, "markdown", "report", rec, "--by", "owner")
+    check_says(text, r"&lt;script&gt;a\|\`b\`\*\*c\*\*")
+
+
+@case
+def short_forms_say_the_same(box):
+    rec = hostile_recording(box)
+    for short, name in (("--json", "json"), ("--csv", "csv"), ("--md", "markdown")):
+        check_equal(box.tare("report", rec, short).out, box.tare("report", rec, "--format", name).out)
+    check_equal(box.tare("report", rec, "--html", "page.html").out, "")
+    with open(box.path("page.html"), encoding="utf-8") as page:
+        check_equal(page.read(), box.tare("report", rec, "-F", "html").out)
+    for both in (["--json", "--csv"], ["--json", "--format", "csv"], ["--md", "--html", "p"],
+                 ["--md", "--format", "text"], ["--svg", "p", "--md"]):
+        done = box.tare("report", rec, *both)
+        check_equal(done.code, 2, done)
+    check_says(box.tare("info", "--json", "--csv").err, "exclude each other")
+    check_says(box.tare("report", rec, "--format", "pdf").err, "text|json|csv")
+
+
+@case
+def a_row_of_json_lines_says_its_table(box):
+    rec = hostile_recording(box)
+    rows = [json.loads(line) for line in box.tare("report", rec, "--by", "phase", "-F", "jsonl").out.splitlines()]
+    want = json.loads(box.tare("report", rec, "--by", "phase", "--json").out)
+    check_equal([row["label"] for row in rows if row["table"] == "rows"], [row["label"] for row in want["rows"]])
+
+
+main()
