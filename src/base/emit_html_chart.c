@@ -134,7 +134,8 @@ static void add_bars(struct tare_str *out, const struct tare_chart *chart)
 	for (size_t i = 0; i < chart->count;)
 		i = add_lane(out, &b, i);
 	tare_str_add(out, "</div>\n");
-	add_keys(out, &b);
+	if (b.name_nr > 1 || b.has_mark) /* one colour needs no key */
+		add_keys(out, &b);
 	free(b.names);
 }
 

@@ -204,11 +204,47 @@ static void add_table(struct tare_emit *e, const struct tare_by_ask *ask,
 	tare_str_free(&title);
 }
 
+/* ---- where they lie in time: drawn where the format can draw ---- */
+
+enum { MOST_LANES = 60 };
+
+struct lane {
+	const char *name, *kind;
+	int64_t from_ns, to_ns, ns;
+};
+
+static const struct tare_column lane_columns[] = {
+	TARE_COLUMN(lane, name, "label", NULL, TEXT, .as = TARE_AS_LANE),
+	TARE_COLUMN(lane, kind, "kind", NULL, TEXT, .as = TARE_AS_NAME),
+	TARE_COLUMN(lane, from_ns, "from_ns", NULL, DURATION, .as = TARE_AS_FROM),
+	TARE_COLUMN(lane, to_ns, "to_ns", NULL, DURATION, .as = TARE_AS_TO),
+	TARE_COLUMN(lane, ns, "ns", NULL, DURATION, .as = TARE_AS_VALUE),
+};
+
+static void show_lanes(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	const struct tare_ledger *l = ask->ledgers[0];
+	int shown = 0;
+
+	tare_emit_shape(e, TARE_SHAPE_INTERVALS, "lanes", NULL, TARE_COLUMNS(lane_columns));
+	for (int i = 0; i < l->phase_nr && shown < MOST_LANES; i++) {
+		const struct tare_phase_row *p = &l->phases[i];
+
+		if (!is_shown(ask, p) || p->kind == TARE_PHASE_MOMENT)
+			continue;
+		tare_emit_add(e, &(struct lane){ p->name, kind_name(p->kind), p->first_t_ns,
+						 p->last_t_ns, p->ns });
+		shown++;
+	}
+	tare_emit_table_end(e);
+}
+
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
 	int shown = 0;
 
+	show_lanes(e, ask);
 	for (int i = 0; i < l->device_nr; i++)
 		if (tare_device_text_is_touched(&l, 1, &l->devices[i])) {
 			add_table(e, ask, &l->devices[i]);
@@ -217,7 +253,7 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	if (!shown)
 		tare_emit_note(e, "phases were marked, but no GPU was used in them");
 	for (int i = 0; i < l->degraded_nr; i++)
-		tare_emit_note(e, "! degraded: %s", l->degraded[i]);
+		tare_emit_alarm(e, "degraded: %s", l->degraded[i]);
 }
 
 /* ---- data ---- */
