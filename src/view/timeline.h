@@ -5,6 +5,12 @@
 #include "base/emit.h"
 #include "ledger/ledger.h"
 
+/* The i-th part of the time, and the most that was in use in it: -1, nothing is known of it. */
+struct tare_timeline_span {
+	int64_t from_ns, to_ns, most;
+};
+struct tare_timeline_span tare_timeline_span(const struct tare_timeline *t, int i);
+
 /*
  * How much was in use, over time: a series in the table of a device, "0 s ▁▂▅█▇▇▃▁ 41.2 s". Nothing where it is not
  * known. `peak` (ns, bytes), if it is not NULL, is told behind it.

@@ -92,6 +92,7 @@ enum {
 	BY_LINE,
 	BY_EMPTY,
 	BY_DEVICE,
+	BY_TIME,
 	BY_GRAPH,
 	BY_POOL,
 	BY_STREAM,
@@ -228,6 +229,18 @@ TEST(groups_have_the_documented_keys)
 	check_by(TARE_BY_POOL, BY_POOL, sample_streams());
 	check_by(TARE_BY_STREAM, BY_STREAM, sample_streams());
 	check_by(TARE_BY_RANK, BY_RANK, sample_ranks());
+}
+
+TEST(a_course_has_the_documented_keys)
+{
+	struct tare_ledger ledger = *sample_train_peak();
+	struct tare_device_ledger device = ledger.devices[0];
+	int64_t used[] = { 0, -1 };
+
+	device.timeline = (struct tare_timeline){ .to_ns = 100, .used = used, .nr = 2 };
+	ledger.devices = &device;
+	ledger.device_nr = 1;
+	check_by(TARE_BY_TIME, BY_TIME, &ledger);
 }
 
 TEST(tensors_have_the_documented_keys)

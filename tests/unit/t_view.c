@@ -181,6 +181,45 @@ TEST(graphs_keep_to_a_screen)
 	tare_str_free(&out);
 }
 
+static void by_csv(struct tare_str *out, enum tare_by by, const struct tare_ledger *ledger)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_CSV, out);
+	tare_by_show(&e, &(struct tare_by_ask){ by, &ledger, 1, -1 });
+	tare_emit_end(&e);
+}
+
+/* The parts lie end to end, and the last ends where the recording does. */
+TEST(a_course_over_time)
+{
+	struct tare_ledger ledger = *sample_train_peak();
+	struct tare_device_ledger device = ledger.devices[0];
+	int64_t used[] = { 1 << 20, 8 << 20, -1 }, host[] = { 0, 4096 };
+	const struct tare_ledger *one = &ledger;
+	struct tare_str out = { 0 };
+
+	device.timeline = (struct tare_timeline){ .to_ns = 100, .used = used, .nr = 3 };
+	device.peak_t_ns = 50000000;
+	device.peak_used = 8 << 20;
+	ledger.host_timeline = (struct tare_timeline){ .to_ns = 100, .used = host, .nr = 2 };
+	ledger.devices = &device;
+	ledger.device_nr = 1;
+	by_csv(&out, TARE_BY_TIME, &ledger);
+	CHECK_STR(tare_str_text(&out), "device,label,from_ns,to_ns,bytes\n"
+				       "0,NVIDIA H200,0,33,1048576\n"
+				       "0,NVIDIA H200,33,66,8388608\n"
+				       "0,NVIDIA H200,66,100,\n"
+				       ",CPU,0,50,0\n"
+				       ",CPU,50,100,4096\n");
+	tare_str_cut(&out, 0);
+	by_text(&out, TARE_BY_TIME, &one, 1);
+	CHECK_HAS(tare_str_text(&out), "\n0 s ▁▁▁▁▁");
+	CHECK_HAS(tare_str_text(&out), "▁████");
+	CHECK_HAS(tare_str_text(&out), " 100 ns\npeak 8.0 MiB at 50 ms\n\nCPU  tensors: ");
+	tare_str_free(&out);
+}
+
 TEST(csv_of_both_instants)
 {
 	const struct tare_ledger *both[] = { sample_train_peak(), sample_train_end() };
