@@ -124,6 +124,33 @@ const char *tare_cell_address(char text[static TARE_ADDRESS_MAX], const struct t
 	return text;
 }
 
+void tare_cell_write(struct tare_str *out, const struct tare_cell *c)
+{
+	char address[TARE_ADDRESS_MAX];
+
+	switch (c->type) {
+	case TARE_CELL_TEXT:
+		tare_str_add(out, c->text);
+		break;
+	case TARE_CELL_INT:
+	case TARE_CELL_RANGE:
+		tare_str_addf(out, "%lld", (long long)c->i);
+		break;
+	case TARE_CELL_UINT:
+		if (c->kind == TARE_COL_ADDRESS)
+			tare_str_add(out, tare_cell_address(address, c));
+		else
+			tare_str_addf(out, "%llu", (unsigned long long)c->u);
+		break;
+	case TARE_CELL_NUMBER:
+		if (isfinite(c->number))
+			tare_str_addf(out, "%.12g", c->number);
+		break;
+	case TARE_CELL_UNKNOWN:
+		break;
+	}
+}
+
 /* ---- for people ---- */
 
 bool tare_kind_is_size(enum tare_column_kind kind)

@@ -4,33 +4,16 @@
 
 #include "base/text.h"
 
-#include <math.h>
-
 static void add_cell(struct tare_str *out, const struct tare_cell *c)
 {
-	char address[TARE_ADDRESS_MAX];
+	struct tare_str text = { 0 };
 
-	switch (c->type) {
-	case TARE_CELL_TEXT:
-		tare_text_add_csv(out, c->text);
-		break;
-	case TARE_CELL_INT:
-	case TARE_CELL_RANGE:
-		tare_str_addf(out, "%lld", (long long)c->i);
-		break;
-	case TARE_CELL_UINT:
-		if (c->kind == TARE_COL_ADDRESS)
-			tare_text_add_csv(out, tare_cell_address(address, c));
-		else
-			tare_str_addf(out, "%llu", (unsigned long long)c->u);
-		break;
-	case TARE_CELL_NUMBER:
-		if (isfinite(c->number))
-			tare_str_addf(out, "%.12g", c->number);
-		break;
-	case TARE_CELL_UNKNOWN:
-		break;
-	}
+	tare_cell_write(&text, c);
+	if (c->type == TARE_CELL_TEXT)
+		tare_text_add_csv(out, tare_str_text(&text));
+	else
+		tare_str_add(out, tare_str_text(&text));
+	tare_str_free(&text);
 }
 
 /* Without cells, the keys. */

@@ -118,6 +118,9 @@ void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell);
 enum { TARE_ADDRESS_MAX = 24 };
 const char *tare_cell_address(char text[static TARE_ADDRESS_MAX], const struct tare_cell *cell);
 
+/* As a cell of data that is text, nothing escaped: sizes in bytes, nothing where it is not known. */
+void tare_cell_write(struct tare_str *out, const struct tare_cell *cell);
+
 /* As people read it, nothing escaped; the head of a column, a comma and its unit. */
 bool tare_cell_is_known(const struct tare_cell *cell);
 void tare_cell_read(struct tare_str *out, const struct tare_cell *cell, bool is_blank);
