@@ -84,8 +84,14 @@ def check_csv(text):
         check(all(len(row) == len(rows[0]) for row in rows), table)
 
 
+def check_tsv(text):
+    for table in text.split("\n\n"):
+        rows = [line.split("\t") for line in table.splitlines()]
+        check(all(len(row) == len(rows[0]) for row in rows), table)
+
+
 CHECKS = {"text": lambda text: None, "json": check_json, "csv": check_csv, "markdown": check_markdown,
-          "html": check_page, "jsonl": check_lines}
+          "html": check_page, "jsonl": check_lines, "tsv": check_tsv}
 
 
 def check_format(box, name, *command):

@@ -306,6 +306,32 @@ TEST(an_object_is_a_line_of_json)
 	tare_str_free(&s);
 }
 
+TEST(one_ledger_with_tabs)
+{
+	static const struct tare_column names[] = {
+		TARE_COLUMN(named, name, "name", NULL, TEXT),
+	};
+	struct tare_str s = { 0 };
+	struct tare_emit e;
+
+	ledger(TARE_EMIT_TSV, &s);
+	CHECK_STR(tare_str_text(&s), "label\tbytes\tcount\tevidence\telastic\n"
+				     "context\t549004083\t1\tweighed\t0\n"
+				     "größe, \"cached\"\t8876002509\t\t\t1\n"
+				     "\t\t\t\t\n");
+	tare_str_cut(&s, 0);
+	tare_emit_begin(&e, TARE_EMIT_TSV, &s);
+	tare_emit_table(&e, "rows", NULL, names, 1);
+	tare_emit_add(&e, &(struct named){ "a\tb\nc, \"d\"" });
+	tare_emit_table_end(&e);
+	tare_emit_end(&e);
+	CHECK_STR(tare_str_text(&s), "name\na?b?c, \"d\"\n");
+	tare_str_cut(&s, 0);
+	kinds(TARE_EMIT_TSV, &s);
+	CHECK_HAS(tare_str_text(&s), "0.828\t1\n-2097152\t0\t\t0\t0\n\nc\n");
+	tare_str_free(&s);
+}
+
 TEST(a_sum_of_no_rows_is_zero)
 {
 	struct tare_str s = { 0 };
