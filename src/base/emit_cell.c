@@ -205,6 +205,7 @@ static void add_kind(struct tare_str *out, const struct tare_cell *c)
 		add_change(out, cell_int(c));
 		break;
 	case TARE_COL_DURATION:
+	case TARE_COL_TIME:
 		tare_str_add(out, tare_units_duration(text, cell_int(c)));
 		break;
 	case TARE_COL_NUMBER:
@@ -212,6 +213,9 @@ static void add_kind(struct tare_str *out, const struct tare_cell *c)
 		break;
 	case TARE_COL_PERCENT:
 		tare_str_addf(out, "%.1f %%", c->number * 100);
+		break;
+	case TARE_COL_ID:
+		tare_str_addf(out, "%lld", (long long)cell_int(c));
 		break;
 	case TARE_COL_FLAG:
 		tare_str_add(out, cell_int(c) ? "yes" : "");

@@ -85,7 +85,7 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
 
 	if (tare_kind_is_size(kind))
 		tare_str_addf(out, "%s MiB", tare_units_mib(text, (int64_t)amount));
-	else if (kind == TARE_COL_DURATION)
+	else if (kind == TARE_COL_DURATION || kind == TARE_COL_TIME)
 		tare_str_add(out, amount > 0 ? tare_units_duration(text, (int64_t)amount) : "0 s");
 	else
 		tare_str_addf(out, "%.10g", amount);

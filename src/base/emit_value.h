@@ -8,9 +8,11 @@
 enum tare_column_kind {
 	TARE_COL_TEXT,
 	TARE_COL_COUNT,    /* whole number */
+	TARE_COL_ID,       /* one that counts nothing: a pid, a GPU, a line */
 	TARE_COL_BYTES,    /* may be negative */
 	TARE_COL_CHANGE,   /* bytes, for people with + or - */
 	TARE_COL_DURATION, /* nanoseconds */
+	TARE_COL_TIME,     /* the same, since the start of the recording */
 	TARE_COL_NUMBER,   /* people: two decimals */
 	TARE_COL_PERCENT,  /* cell is a fraction: 0.5; people "50.0 %" */
 	TARE_COL_FLAG,     /* people: "yes" or nothing */

@@ -94,7 +94,7 @@ struct device {
 };
 
 static const struct tare_column device_columns[] = {
-	TARE_COLUMN(device, index, "index", "GPU", COUNT),
+	TARE_COLUMN(device, index, "index", "GPU", ID),
 	TARE_COLUMN(device, name, "name", "NAME", TEXT),
 	TARE_COLUMN(device, uuid, "uuid", "UUID", TEXT),
 	TARE_COLUMN(device, total, "total_bytes", "TOTAL", BYTES, .unknown = TARE_UNKNOWN_HUGE),
@@ -124,11 +124,11 @@ struct process {
 };
 
 static const struct tare_column process_columns[] = {
-	TARE_COLUMN(process, of.pid, "pid", "PID", TEXT),
-	TARE_COLUMN(process, of.generation, "generation", "EXEC", COUNT),
+	TARE_COLUMN(process, of.pid, "pid", "PID", ID),
+	TARE_COLUMN(process, of.generation, "generation", "EXEC", ID),
 	TARE_COLUMN(process, of.program, "program", "PROGRAM", TEXT),
-	TARE_COLUMN(process, of.first_ns, "first_ns", "FROM", DURATION),
-	TARE_COLUMN(process, of.last_ns, "last_ns", "TO", DURATION),
+	TARE_COLUMN(process, of.first_ns, "first_ns", "FROM", TIME),
+	TARE_COLUMN(process, of.last_ns, "last_ns", "TO", TIME),
 	TARE_COLUMN(process, state, "state", "STATE", TEXT),
 	TARE_COLUMN(process, of.lost, "lost", "LOST", COUNT),
 	TARE_COLUMN(process, of.folded, "folded", "FOLDED", COUNT),

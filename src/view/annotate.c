@@ -113,8 +113,8 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT),
-	TARE_COLUMN(row, line, "line", NULL, COUNT),
+	TARE_COLUMN(row, device, "device", NULL, ID),
+	TARE_COLUMN(row, line, "line", NULL, ID),
 	TARE_COLUMN(row, of.host, "host_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.tensors.bytes, "tensor_bytes", NULL, BYTES),

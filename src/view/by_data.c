@@ -15,16 +15,16 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, of.label, "label", NULL, TEXT),
 	TARE_COLUMN(row, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.count, "count", NULL, COUNT),
 	TARE_COLUMN(row, of.evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION),
-	TARE_COLUMN(row, of.pid, "pid", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, of.pid, "pid", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	/* of lines and stacks only */
 	TARE_COLUMN(row, file, "file", NULL, TEXT),
-	TARE_COLUMN(row, line, "line", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(row, line, "line", NULL, ID, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(row, function, "function", NULL, TEXT),
 	TARE_COLUMN(row, of.tensors.bytes, "tensor_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.tensors.count, "tensors", NULL, COUNT),

@@ -154,7 +154,7 @@ static const struct tare_column refused_columns[] = {
 	TARE_COLUMN(tare_refusal, count, "count", NULL, COUNT),
 	TARE_COLUMN(tare_refusal, largest, "largest_bytes", NULL, BYTES),
 	TARE_COLUMN(tare_refusal, missing, "missing_bytes", NULL, BYTES),
-	TARE_COLUMN(tare_refusal, first_ns, "first_t_ns", NULL, DURATION),
+	TARE_COLUMN(tare_refusal, first_ns, "first_t_ns", NULL, TIME),
 };
 
 void tare_card_json(struct tare_emit *e, const struct tare_device_ledger *d)

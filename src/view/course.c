@@ -13,10 +13,10 @@ struct row {
 };
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, label, "label", NULL, TEXT),
-	TARE_COLUMN(row, span.from_ns, "from_ns", "FROM", DURATION, .as = TARE_AS_FROM),
-	TARE_COLUMN(row, span.to_ns, "to_ns", "TO", DURATION, .as = TARE_AS_TO),
+	TARE_COLUMN(row, span.from_ns, "from_ns", "FROM", TIME, .as = TARE_AS_FROM),
+	TARE_COLUMN(row, span.to_ns, "to_ns", "TO", TIME, .as = TARE_AS_TO),
 	TARE_COLUMN(row, span.most, "bytes", "MOST IN USE", BYTES, .as = TARE_AS_VALUE,
 		    .unknown = TARE_UNKNOWN_NEGATIVE),
 };

@@ -19,11 +19,11 @@ struct row {
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
 	TARE_COLUMN(row, of.host, "host", NULL, TEXT),
-	TARE_COLUMN(row, of.index, "device", "GPU", COUNT),
+	TARE_COLUMN(row, of.index, "device", "GPU", ID),
 	TARE_COLUMN(row, of.name, "label", "NAME", TEXT),
 	TARE_COLUMN(row, processes, "processes", "PROCESSES", COUNT),
 	TARE_COLUMN(row, of.total, "total_bytes", NULL, BYTES, HUGE),
-	TARE_COLUMN(row, of.t_ns, "t_ns", "AT", DURATION, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, of.t_ns, "t_ns", "AT", TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, of.used, "used_bytes", "USED", BYTES, HUGE),
 	TARE_COLUMN(row, bytes, "bytes", "EXPLAINED", BYTES, .is_sum = true),
 	TARE_COLUMN(row, of.unexplained, "unexplained_bytes", "UNEXPLAINED", BYTES, COUNTED),

@@ -20,7 +20,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT, SAID),
+	TARE_COLUMN(row, device, "device", NULL, ID, SAID),
 	TARE_COLUMN(row, kind, "kind", NULL, TEXT),
 	TARE_COLUMN(row, path, "path", NULL, TEXT),
 	TARE_COLUMN(row, label, "label", NULL, TEXT),
@@ -31,9 +31,9 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.elastic, "elastic", NULL, FLAG, ACCOUNT),
 	TARE_COLUMN(row, count, "count", NULL, COUNT, .when = TARE_WHEN(row, has_count)),
 	TARE_COLUMN(row, of.driver_ns, "driver_ns", NULL, DURATION, ACCOUNT),
-	TARE_COLUMN(row, pid, "pid", NULL, COUNT, SAID),
-	TARE_COLUMN(row, of.rank, "rank", NULL, COUNT, ACCOUNT, SAID),
-	TARE_COLUMN(row, generation, "generation", NULL, COUNT, SAID),
+	TARE_COLUMN(row, pid, "pid", NULL, ID, SAID),
+	TARE_COLUMN(row, of.rank, "rank", NULL, ID, ACCOUNT, SAID),
+	TARE_COLUMN(row, generation, "generation", NULL, ID, SAID),
 };
 
 static void add_figure(struct tare_emit *e, const struct tare_ledger *ledger,

@@ -19,7 +19,7 @@ struct at {
 
 static const struct tare_column at_columns[] = {
 	TARE_COLUMN(at, label, "label", NULL, TEXT),
-	TARE_COLUMN(at, t_ns, "t_ns", NULL, DURATION, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(at, t_ns, "t_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
 static const char *account_key(unsigned account)
@@ -35,9 +35,9 @@ static const struct tare_column row_columns[] = {
 	TARE_COLUMN(tare_row, path, "path", NULL, TEXT),
 	TARE_COLUMN(tare_row, label, "label", NULL, TEXT),
 	TARE_COLUMN(tare_row, account, "account", NULL, TEXT, .name = account_key),
-	TARE_COLUMN(tare_row, pid, "pid", NULL, COUNT, SAID),
-	TARE_COLUMN(tare_row, rank, "rank", NULL, COUNT, SAID),
-	TARE_COLUMN(tare_row, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_row, pid, "pid", NULL, ID, SAID),
+	TARE_COLUMN(tare_row, rank, "rank", NULL, ID, SAID),
+	TARE_COLUMN(tare_row, generation, "generation", NULL, ID),
 	TARE_COLUMN(tare_row, leaf, "leaf", NULL, FLAG),
 	TARE_COLUMN(tare_row, bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(tare_row, low, "low", NULL, BYTES),
@@ -80,7 +80,7 @@ static void add_accounts(struct tare_emit *e, const char *key, const void *row)
 }
 
 static const struct tare_column device_columns[] = {
-	TARE_COLUMN(device, of.index, "index", NULL, COUNT),
+	TARE_COLUMN(device, of.index, "index", NULL, ID),
 	TARE_COLUMN(device, of.host, "host", NULL, TEXT),
 	TARE_COLUMN(device, of.name, "name", NULL, TEXT),
 	TARE_COLUMN(device, uuid, "uuid", NULL, TEXT),
@@ -90,8 +90,8 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.used_start, "used_start_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(device, need, "need_bytes", NULL, BYTES, .when = TARE_WHEN(device, is_known)),
 	TARE_COLUMN(device, of.elastic, "elastic_bytes", NULL, BYTES),
-	TARE_COLUMN(device, of.t_ns, "t_ns", NULL, DURATION, SAID),
-	TARE_COLUMN(device, of.peak_t_ns, "peak_t_ns", NULL, DURATION, SAID),
+	TARE_COLUMN(device, of.t_ns, "t_ns", NULL, TIME, SAID),
+	TARE_COLUMN(device, of.peak_t_ns, "peak_t_ns", NULL, TIME, SAID),
 	TARE_COLUMN(device, of.peak_used, "peak_used_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(device, of.used_by, "used_evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(device, of.nvml, "nvml", NULL, FLAG),
@@ -126,9 +126,9 @@ static void add_host_accounts(struct tare_emit *e, const char *key, const void *
 
 /* What was asked for is no leaf: the law still holds, with all that is resident unexplained. */
 static const struct tare_column host_columns[] = {
-	TARE_COLUMN(tare_host_ledger, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_host_ledger, pid, "pid", NULL, ID),
 	TARE_COLUMN(tare_host_ledger, name, "name", NULL, TEXT),
-	TARE_COLUMN(tare_host_ledger, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_host_ledger, generation, "generation", NULL, ID),
 	TARE_COLUMN(tare_host_ledger, pss, "pss_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, rss, "rss_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(tare_host_ledger, anon, "anon_bytes", NULL, BYTES, HUGE),
@@ -159,9 +159,9 @@ struct finding {
 
 static const struct tare_column finding_columns[] = {
 	TARE_COLUMN(finding, advice, "advice", NULL, TEXT),
-	TARE_COLUMN(finding, device, "device", NULL, COUNT),
+	TARE_COLUMN(finding, device, "device", NULL, ID),
 	TARE_COLUMN(finding, of.account, "account", NULL, TEXT, .name = account_key),
-	TARE_COLUMN(finding, of.pid, "pid", NULL, COUNT, SAID),
+	TARE_COLUMN(finding, of.pid, "pid", NULL, ID, SAID),
 	TARE_COLUMN(finding, of.bytes, "saves_bytes", NULL, BYTES),
 	TARE_COLUMN(finding, known, "known", NULL, TEXT),
 	TARE_COLUMN(finding, name, "name", NULL, TEXT),
@@ -195,8 +195,8 @@ static void add_advice(struct tare_emit *e, const struct tare_ledger *ledger)
 }
 
 static const struct tare_column pause_columns[] = {
-	TARE_COLUMN(tare_pause_ledger, from_ns, "from_ns", NULL, DURATION),
-	TARE_COLUMN(tare_pause_ledger, to_ns, "to_ns", NULL, DURATION, SAID),
+	TARE_COLUMN(tare_pause_ledger, from_ns, "from_ns", NULL, TIME),
+	TARE_COLUMN(tare_pause_ledger, to_ns, "to_ns", NULL, TIME, SAID),
 	TARE_COLUMN(tare_pause_ledger, is_stop, "stop", NULL, FLAG),
 };
 

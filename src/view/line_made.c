@@ -19,8 +19,8 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(row, pid, "pid", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, pid, "pid", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, category, "category", "tensors made here", TEXT),
 	TARE_COLUMN(row, count, "count", "count", COUNT),
 	TARE_COLUMN(row, bytes, "bytes", "size", BYTES),

@@ -87,7 +87,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT),
+	TARE_COLUMN(row, device, "device", NULL, ID),
 	TARE_COLUMN(row, part, "part", NULL, TEXT),
 	TARE_COLUMN(row, label, "label", "", TEXT),
 	TARE_COLUMN(row, host, "host_bytes", "host", CHANGE, .when = TARE_WHEN(row, has_host)),
@@ -315,7 +315,7 @@ static void show_host(struct tare_emit *e, const struct tare_ledger *l,
 
 static const struct tare_column line_columns[] = {
 	TARE_COLUMN(tare_line_choice, file, "file", NULL, TEXT),
-	TARE_COLUMN(tare_line_choice, line, "line", NULL, COUNT),
+	TARE_COLUMN(tare_line_choice, line, "line", NULL, ID),
 };
 
 void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,

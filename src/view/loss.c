@@ -64,13 +64,13 @@ void tare_loss_text(struct tare_emit *e, const struct tare_ledger *ledger)
 }
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(tare_loss, pid, "pid", NULL, COUNT),
-	TARE_COLUMN(tare_loss, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_loss, pid, "pid", NULL, ID),
+	TARE_COLUMN(tare_loss, generation, "generation", NULL, ID),
 	TARE_COLUMN(tare_loss, program, "program", NULL, TEXT),
 	TARE_COLUMN(tare_loss, tid, "tid", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
 	TARE_COLUMN(tare_loss, records, "records", NULL, COUNT, .unknown = TARE_UNKNOWN_ZERO),
-	TARE_COLUMN(tare_loss, from_ns, "from_ns", NULL, DURATION),
-	TARE_COLUMN(tare_loss, to_ns, "to_ns", NULL, DURATION),
+	TARE_COLUMN(tare_loss, from_ns, "from_ns", NULL, TIME),
+	TARE_COLUMN(tare_loss, to_ns, "to_ns", NULL, TIME),
 	TARE_COLUMN(tare_loss, reason, "reason", NULL, TEXT),
 	TARE_COLUMN(tare_loss, why, "why", NULL, TEXT),
 };

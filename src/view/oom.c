@@ -108,11 +108,11 @@ struct row {
 #define KNOWN .unknown = TARE_UNKNOWN_HUGE
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(row, of.number, "number", NULL, COUNT),
-	TARE_COLUMN(row, of.device, "device", NULL, COUNT),
-	TARE_COLUMN(row, of.t_ns, "t_ns", NULL, DURATION),
-	TARE_COLUMN(row, of.pid, "pid", NULL, COUNT),
-	TARE_COLUMN(row, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, of.number, "number", NULL, ID),
+	TARE_COLUMN(row, of.device, "device", NULL, ID),
+	TARE_COLUMN(row, of.t_ns, "t_ns", NULL, TIME),
+	TARE_COLUMN(row, of.pid, "pid", NULL, ID),
+	TARE_COLUMN(row, of.generation, "generation", NULL, ID),
 	TARE_COLUMN(row, of.program, "program", NULL, TEXT),
 	TARE_COLUMN(row, by, "by", NULL, TEXT),
 	TARE_COLUMN(row, of.api, "api", NULL, TEXT),

@@ -44,20 +44,20 @@ static const struct tare_column columns[] = {
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), COLUMNS_ONCE = COLUMNS - 2 };
 
 static const struct tare_column data[] = {
-	TARE_COLUMN(row, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, phase.name, "label", NULL, TEXT),
 	TARE_COLUMN(row, phase.path, "path", NULL, TEXT),
 	TARE_COLUMN(row, phase.depth, "depth", NULL, COUNT),
 	TARE_COLUMN(row, kind, "kind", NULL, TEXT),
 	TARE_COLUMN(row, phase.source, "source", NULL, TEXT),
 	TARE_COLUMN(row, phase.domain, "domain", NULL, TEXT),
-	TARE_COLUMN(row, phase.pid, "pid", NULL, COUNT),
-	TARE_COLUMN(row, phase.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, phase.pid, "pid", NULL, ID),
+	TARE_COLUMN(row, phase.generation, "generation", NULL, ID),
 	TARE_COLUMN(row, phase.repeats, "count", NULL, COUNT),
 	TARE_COLUMN(row, phase.unclosed, "unclosed", NULL, COUNT),
 	TARE_COLUMN(row, phase.threads, "threads", NULL, COUNT),
-	TARE_COLUMN(row, phase.first_t_ns, "first_t_ns", NULL, DURATION),
-	TARE_COLUMN(row, phase.last_t_ns, "last_t_ns", NULL, DURATION),
+	TARE_COLUMN(row, phase.first_t_ns, "first_t_ns", NULL, TIME),
+	TARE_COLUMN(row, phase.last_t_ns, "last_t_ns", NULL, TIME),
 	TARE_COLUMN(row, phase.ns, "ns", NULL, DURATION),
 	TARE_COLUMN(row, on.used_before, "used_before_bytes", NULL, BYTES, ON),
 	TARE_COLUMN(row, on.used_after, "used_after_bytes", NULL, BYTES, ON),
@@ -68,7 +68,7 @@ static const struct tare_column data[] = {
 	TARE_COLUMN(row, on.own_min, "own_least_bytes", NULL, BYTES, OWN),
 	TARE_COLUMN(row, on.own_max, "own_most_bytes", NULL, BYTES, OWN),
 	TARE_COLUMN(row, on.peak, "peak_bytes", NULL, BYTES, ON),
-	TARE_COLUMN(row, on.peak_t_ns, "peak_t_ns", NULL, DURATION, ON),
+	TARE_COLUMN(row, on.peak_t_ns, "peak_t_ns", NULL, TIME, ON),
 };
 
 static bool is_shown(const struct tare_by_ask *ask, const struct tare_phase_row *row)
@@ -216,8 +216,8 @@ struct lane {
 static const struct tare_column lane_columns[] = {
 	TARE_COLUMN(lane, name, "label", NULL, TEXT, .as = TARE_AS_LANE),
 	TARE_COLUMN(lane, kind, "kind", NULL, TEXT, .as = TARE_AS_NAME),
-	TARE_COLUMN(lane, from_ns, "from_ns", NULL, DURATION, .as = TARE_AS_FROM),
-	TARE_COLUMN(lane, to_ns, "to_ns", NULL, DURATION, .as = TARE_AS_TO),
+	TARE_COLUMN(lane, from_ns, "from_ns", NULL, TIME, .as = TARE_AS_FROM),
+	TARE_COLUMN(lane, to_ns, "to_ns", NULL, TIME, .as = TARE_AS_TO),
 	TARE_COLUMN(lane, ns, "ns", NULL, DURATION, .as = TARE_AS_VALUE),
 };
 
@@ -293,7 +293,7 @@ struct change {
 };
 
 static const struct tare_column change_columns[] = {
-	TARE_COLUMN(change, device, "device", NULL, COUNT),
+	TARE_COLUMN(change, device, "device", NULL, ID),
 	TARE_COLUMN(change, account, "account", NULL, TEXT),
 	TARE_COLUMN(change, bytes, "bytes", NULL, BYTES),
 };
@@ -316,7 +316,7 @@ static void add_changes(struct tare_emit *e, const char *key, const void *of)
 
 static const struct tare_column detail_columns[] = {
 	TARE_COLUMN(tare_phase_row, path, "path", NULL, TEXT),
-	TARE_COLUMN(tare_phase_row, pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tare_phase_row, pid, "pid", NULL, ID),
 	TARE_NESTED("params", add_parameters),
 	TARE_NESTED("changes", add_changes),
 };

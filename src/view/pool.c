@@ -139,10 +139,10 @@ void tare_pool_add_group(struct tare_emit *e, const char *at, const struct tare_
 
 const struct tare_column tare_pool_columns[TARE_POOL_COLUMN_NR] = {
 	TARE_COLUMN(tare_pool_row, at, "at", NULL, TEXT),
-	TARE_COLUMN(tare_pool_row, device, "device", NULL, COUNT),
+	TARE_COLUMN(tare_pool_row, device, "device", NULL, ID),
 	TARE_COLUMN(tare_pool_row, label, "label", "PYTORCH'S", TEXT),
-	TARE_COLUMN(tare_pool_row, of.pid, "pid", NULL, COUNT),
-	TARE_COLUMN(tare_pool_row, of.generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_pool_row, of.pid, "pid", NULL, ID),
+	TARE_COLUMN(tare_pool_row, of.generation, "generation", NULL, ID),
 	TARE_COLUMN(tare_pool_row, of.is_expandable, "expandable", NULL, FLAG),
 	TARE_COLUMN(tare_pool_row, of.is_trial, "trial", NULL, FLAG),
 	TARE_COLUMN(tare_pool_row, of.is_of_graph, "for_graphs", NULL, FLAG),
@@ -168,8 +168,8 @@ struct segment {
 
 static const struct tare_column segment_columns[] = {
 	TARE_COLUMN(segment, at, "at", NULL, TEXT),
-	TARE_COLUMN(segment, device, "device", NULL, COUNT),
-	TARE_COLUMN(segment, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(segment, device, "device", NULL, ID),
+	TARE_COLUMN(segment, of.pid, "pid", NULL, ID),
 	TARE_COLUMN(segment, of.address, "address", NULL, ADDRESS),
 	TARE_COLUMN(segment, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(segment, of.live, "live_bytes", NULL, BYTES),
@@ -197,7 +197,7 @@ struct collected {
 
 static const struct tare_column collected_columns[] = {
 	TARE_COLUMN(collected, at, "at", NULL, TEXT),
-	TARE_COLUMN(collected, device, "device", NULL, COUNT),
+	TARE_COLUMN(collected, device, "device", NULL, ID),
 	TARE_COLUMN(collected, of.blocks, "blocks", NULL, COUNT),
 	TARE_COLUMN(collected, of.bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(collected, of.waiting, "waiting_bytes", NULL, BYTES,
@@ -217,10 +217,10 @@ struct witness {
 
 static const struct tare_column witness_columns[] = {
 	TARE_COLUMN(witness, at, "at", NULL, TEXT),
-	TARE_COLUMN(witness, device, "device", NULL, COUNT),
-	TARE_COLUMN(witness, of.pid, "pid", NULL, COUNT),
-	TARE_COLUMN(witness, of.generation, "generation", NULL, COUNT),
-	TARE_COLUMN(witness, of.t_ns, "t_ns", NULL, DURATION),
+	TARE_COLUMN(witness, device, "device", NULL, ID),
+	TARE_COLUMN(witness, of.pid, "pid", NULL, ID),
+	TARE_COLUMN(witness, of.generation, "generation", NULL, ID),
+	TARE_COLUMN(witness, of.t_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(witness, of.allocated, "allocated_bytes", NULL, BYTES),
 	TARE_COLUMN(witness, of.reserved, "reserved_bytes", NULL, BYTES),
 	TARE_COLUMN(witness, of.active, "active_bytes", NULL, BYTES, SAID),

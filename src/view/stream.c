@@ -143,13 +143,13 @@ static const char *kind_name(unsigned kind)
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, COUNT),
+	TARE_COLUMN(row, device, "device", NULL, ID),
 	TARE_COLUMN(row, label, "label", "STREAM", TEXT),
-	TARE_COLUMN(row, pid, "pid", NULL, COUNT),
-	TARE_COLUMN(row, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(row, pid, "pid", NULL, ID),
+	TARE_COLUMN(row, generation, "generation", NULL, ID),
 	TARE_COLUMN(row, stream.kind, "kind", NULL, TEXT, .name = kind_name),
 	TARE_COLUMN(row, stream.id, "id", NULL, ADDRESS, .when = TARE_WHEN(row, is_known)),
-	TARE_COLUMN(row, stream.number, "number", NULL, COUNT, OF_POOL),
+	TARE_COLUMN(row, stream.number, "number", NULL, ID, OF_POOL),
 	TARE_COLUMN(row, stream.priority, "priority", NULL, COUNT, OF_POOL),
 	TARE_SEGMENT_SUM_COLUMNS(row),
 	TARE_COLUMN(row, sum.otherwise, "blocks_otherwise", NULL, COUNT),

@@ -81,14 +81,14 @@ struct category {
 
 static const struct tare_column category_columns[] = {
 	TARE_COLUMN(category, at, "at", NULL, TEXT),
-	TARE_COLUMN(category, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(category, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(category, label, "label", "TENSORS", TEXT),
 	TARE_COLUMN(category, count, NULL, "NR", COUNT),
 	TARE_COLUMN(category, bytes, "bytes", "MiB", BYTES),
 	TARE_COLUMN(category, count, "count", NULL, COUNT),
 	TARE_COLUMN(category, share, NULL, "%", PERCENT),
 	TARE_COLUMN(category, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
-	TARE_COLUMN(category, pid, "pid", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(category, pid, "pid", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(category, ratio, "parameters_ratio", "× parameters", NUMBER),
 	TARE_COLUMN(category, known_by, NULL, "known by", TEXT),
 };
@@ -103,20 +103,19 @@ struct tensor {
 
 static const struct tare_column tensor_columns[] = {
 	TARE_COLUMN(tensor, at, "at", NULL, TEXT),
-	TARE_COLUMN(tensor, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tensor, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(tensor, label, "label", NULL, TEXT),
 	TARE_COLUMN(tensor, shown, NULL, "TENSOR", TEXT),
 	TARE_COLUMN(tensor, of.bytes, "bytes", "MiB", BYTES),
 	TARE_COLUMN(tensor, of.count, "count", NULL, COUNT),
 	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
-	TARE_COLUMN(tensor, of.pid, "pid", NULL, COUNT),
+	TARE_COLUMN(tensor, of.pid, "pid", NULL, ID),
 	TARE_COLUMN(tensor, category, "category", "for", TEXT),
 	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
 	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),
 	TARE_COLUMN(tensor, of.line, "line", NULL, TEXT),
 	TARE_COLUMN(tensor, of.short_line, NULL, "made at", TEXT),
-	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, DURATION,
-		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
 };
 
 /* What a category takes for each byte of parameters: how training grows with its model. */

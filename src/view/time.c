@@ -15,7 +15,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.calls, "calls", "CALLS", COUNT, .is_sum = true),
 	TARE_COLUMN(row, of.total_ns, "driver_ns", "TIME", DURATION, .is_sum = true),
 	TARE_COLUMN(row, of.longest_ns, "longest_ns", "LONGEST", DURATION),
-	TARE_COLUMN(row, of.longest_at_ns, "longest_t_ns", "AT", DURATION),
+	TARE_COLUMN(row, of.longest_at_ns, "longest_t_ns", "AT", TIME),
 	TARE_COLUMN(row, of.longest_name, "longest_name", NULL, TEXT),
 };
 

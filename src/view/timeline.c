@@ -4,8 +4,8 @@
 #include "base/units.h"
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(tare_timeline_span, from_ns, "from_ns", "FROM", DURATION, .as = TARE_AS_FROM),
-	TARE_COLUMN(tare_timeline_span, to_ns, "to_ns", "TO", DURATION, .as = TARE_AS_TO),
+	TARE_COLUMN(tare_timeline_span, from_ns, "from_ns", "FROM", TIME, .as = TARE_AS_FROM),
+	TARE_COLUMN(tare_timeline_span, to_ns, "to_ns", "TO", TIME, .as = TARE_AS_TO),
 	TARE_COLUMN(tare_timeline_span, most, "most_bytes", "MOST", BYTES, .as = TARE_AS_VALUE,
 		    .unknown = TARE_UNKNOWN_NEGATIVE),
 };

@@ -83,7 +83,7 @@ struct most {
 
 static const struct tare_column most_columns[] = {
 	TARE_COLUMN(most, at, "at", NULL, TEXT),
-	TARE_COLUMN(most, t_ns, "t_ns", NULL, DURATION),
+	TARE_COLUMN(most, t_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(most, bytes, "bytes", NULL, BYTES),
 	TARE_COLUMN(most, parameters, "parameter_bytes", NULL, BYTES),
 	TARE_COLUMN(most, parameters_ratio, "parameters_ratio", NULL, NUMBER),
@@ -150,10 +150,10 @@ static const char *by_name(unsigned by)
 }
 
 static const struct tare_column columns[] = {
-	TARE_COLUMN(tare_training, pid, "pid", NULL, COUNT),
-	TARE_COLUMN(tare_training, generation, "generation", NULL, COUNT),
+	TARE_COLUMN(tare_training, pid, "pid", NULL, ID),
+	TARE_COLUMN(tare_training, generation, "generation", NULL, ID),
 	TARE_COLUMN(tare_training, program, "program", NULL, TEXT),
-	TARE_COLUMN(tare_training, device, "device", NULL, COUNT, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_training, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(tare_training, by, "steps_by", NULL, TEXT, .name = by_name),
 	TARE_COLUMN(tare_training, count, "steps", NULL, COUNT),
 	TARE_NESTED("steps_of_threads", add_counts),
