@@ -2,7 +2,7 @@
 #include "base/emit.h"
 
 #include "base/arena.h"
-#include "base/emit_table.h"
+#include "base/emit_sort.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -54,6 +54,7 @@ void tare_emit_end(struct tare_emit *e)
 	tare_emit_close(e);
 	if (tare_emit_renderer(e)->finish)
 		tare_emit_renderer(e)->finish(e);
+	tare_str_free(&e->sort_names);
 }
 
 static struct tare_cell *cells_for(struct tare_emit_table *t)
@@ -84,6 +85,7 @@ void tare_emit_shape(struct tare_emit *e, enum tare_shape_kind shape, const char
 	t->outer = e->table;
 	e->table = t;
 	if (!is_chart(e, t)) {
+		tare_emit_order_begin(e, t);
 		tare_emit_renderer(e)->table(e, t);
 		return;
 	}
@@ -129,6 +131,7 @@ void tare_emit_table_end(struct tare_emit *e)
 		end_chart(e, t);
 		return;
 	}
+	tare_emit_order_end(e, t);
 	tare_emit_renderer(e)->end(e, t);
 	e->has_table = true;
 	if (series)
@@ -160,6 +163,8 @@ void tare_emit_add_as(struct tare_emit *e, const void *row, struct tare_row_look
 	sum_up(t, t->sums);
 	if (t->chart)
 		tare_chart_add(t, t->cells);
+	else if (t->order)
+		tare_emit_order_add(t, look);
 	else
 		tare_emit_renderer(e)->row(e, t,
 					   &(struct tare_emit_row){
@@ -188,6 +193,7 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 
 	if (!tare_emit_is_for_people(e))
 		return;
+	tare_emit_order_flush(e, t);
 	for (size_t i = 0; i < t->column_count; i++) {
 		if (t->columns[i].is_sum) {
 			sums[i].type = TARE_CELL_INT;
@@ -260,6 +266,7 @@ void tare_emit_line(struct tare_emit *e, const char *text)
 {
 	const struct tare_renderer *renderer = tare_emit_renderer(e);
 
+	tare_emit_order_flush(e, e->table);
 	if (renderer->line)
 		renderer->line(e, e->table, text);
 }

@@ -157,6 +157,10 @@ struct tare_emit {
 	size_t start;                  /* of this report in `out` */
 	int last;     /* kind of the block before, or -1; what a page needs to know */
 	bool is_open; /* a page was begun */
+	/* Rows in the order of a column, by its key or head; "-KEY" for the other way round. Set by the caller. */
+	const char *sort;
+	bool is_sorted;             /* set: a table had such a column */
+	struct tare_str sort_names; /* set: what columns are called; freed by tare_emit_end */
 };
 
 void tare_emit_begin(struct tare_emit *e, enum tare_emit_format format, struct tare_str *out);

@@ -59,6 +59,7 @@ struct tare_emit_table {
 	struct tare_emit_text_rows *text; /* emit_text.c: what waits for the widths */
 	struct tare_chart *chart;         /* what people see of a series, of intervals */
 	struct tare_emit_table *series;   /* of another shape: the series to be drawn with it */
+	struct tare_emit_order *order;    /* emit_sort.c: rows that wait for it; or NULL */
 	bool is_begun;                    /* Markdown, HTML: its heads are written */
 	struct tare_emit_table *outer;    /* in whose row this one lies, or NULL */
 	struct tare_arena arena;

@@ -21,7 +21,7 @@ struct options {
 	struct tare_format_options format;
 	bool md;
 	int64_t pid;
-	const char *job, *html, *baseline, *timed, *line, *annotate, *svg;
+	const char *job, *html, *baseline, *timed, *line, *annotate, *svg, *sort;
 	bool parts;
 };
 
@@ -34,6 +34,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, cost, "cost", 0, CHOICE, "bytes|time",
 		 "what to show: memory, or where the program waited for the driver"),
 	TARE_FORMAT_OPTS(options, format),
+	TARE_OPT(
+		options, sort, "sort", 's', STRING, "COLUMN",
+		"order rows by this column, as JSON or the table calls it; -COLUMN: the other way round"),
 	TARE_OPT(options, pid, "pid", 'p', INT, "PID",
 		 "only this process in detail; the others become one row each"),
 	TARE_OPT(
@@ -93,6 +96,7 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --by line --line train.py:87 --parts\n"
 		    "tare report train.tare --by line --annotate train.py --at peak\n"
 		    "tare report train.tare --by phase\n"
+		    "tare report train.tare --by line --sort count --csv\n"
 		    "tare report train.tare --at 'phase:force_graph max_iter=800:peak'\n"
 		    "tare report train.tare --cost time\n"
 		    "tare report train.tare --json\n"
@@ -185,6 +189,7 @@ static int print(const struct options *o, enum tare_emit_format format,
 		.annotate = o->annotate,
 		.is_time = o->cost == COST_TIME,
 		.format = format,
+		.sort = o->sort,
 		.page = rest->items[0],
 		.pid = o->pid,
 	};
@@ -211,8 +216,8 @@ static int check_kind(const struct options *o, const struct tare_operands *rest,
 			err, TARE_E_USAGE,
 			"report: --baseline, --timed and --claim are for the file of a sweep, and %s is none",
 			rest->items[0]);
-	if (is_sweep &&
-	    (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 || o->job || o->svg))
+	if (is_sweep && (o->at.count || o->by >= 0 || o->cost == COST_TIME || o->pid >= 0 ||
+			 o->job || o->svg || o->sort))
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"report: %s is a sweep; its runs are recordings that take these options",

@@ -145,12 +145,28 @@ static void begin(struct tare_emit *e, FILE *out, struct tare_str *text,
 {
 	tare_emit_begin(e, o->format, text);
 	e->style = tare_terminal_style(out);
+	e->sort = o->sort;
 	if (o->page)
 		tare_emit_page(e, "Memory of %s", o->page);
 }
 
-static void write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l,
-			  const struct tare_report_options *o)
+/* 0, or that no table has the column that rows are to be ordered by. */
+static int finish(struct tare_emit *e, struct tare_err *err)
+{
+	int rc = 0;
+
+	if (e->sort && !e->is_sorted)
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "--sort %s: no table of this report has such a column; "
+				  "there is %s",
+				  e->sort,
+				  e->sort_names.len ? tare_str_text(&e->sort_names) : "no table");
+	tare_emit_end(e);
+	return rc;
+}
+
+static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers *l,
+			 const struct tare_report_options *o, struct tare_err *err)
 {
 	struct tare_emit e;
 
@@ -161,12 +177,12 @@ static void write_ledgers(FILE *out, struct tare_str *text, const struct ledgers
 		write_json(&e, l, o);
 	else
 		write_tables(&e, l, o);
-	tare_emit_end(&e);
+	return finish(&e, err);
 }
 
 /* Up to the last instant that was asked for; the peak and the end stand for all of it. */
-static void write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
-		       const struct tare_report_options *o)
+static int write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
+		      const struct tare_report_options *o, struct tare_err *err)
 {
 	const struct tare_instant *last = &o->instants[o->instant_nr - 1];
 	struct tare_time_opts opts = { .pid = o->pid, .until_ns = INT64_MAX };
@@ -185,8 +201,8 @@ static void write_time(FILE *out, struct tare_str *text, struct tare_recording *
 		tare_emit_alarm(&e, "degraded: %s", tare_recording_note(recording, i));
 	}
 	tare_emit_close(&e);
-	tare_emit_end(&e);
 	tare_driver_time_free(&rows);
+	return finish(&e, err);
 }
 
 static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_err *err)
@@ -303,8 +319,7 @@ static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
 	if (rc)
 		return rc;
 	tare_degraded_text(&e, l->shown[l->count - 1]);
-	tare_emit_end(&e);
-	return 0;
+	return finish(&e, err);
 }
 
 static int write_out(FILE *out, const char *file, struct tare_str *text, struct tare_err *err)
@@ -324,7 +339,7 @@ static int print(FILE *out, const char *file, struct tare_recording *recording,
 	int rc = 0;
 
 	if (o->is_time) {
-		write_time(out, &text, recording, o);
+		rc = write_time(out, &text, recording, o, err);
 	} else {
 		struct ledgers l;
 
@@ -332,7 +347,7 @@ static int print(FILE *out, const char *file, struct tare_recording *recording,
 		if (o->line || o->annotate)
 			rc = write_line(out, &text, &l, recording, o, err);
 		else
-			write_ledgers(out, &text, &l, o);
+			rc = write_ledgers(out, &text, &l, o, err);
 		discard(&l);
 	}
 	if (rc) {

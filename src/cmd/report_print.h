@@ -15,6 +15,7 @@ struct tare_report_options {
 	int by;                        /* enum tare_by; -1: the tree of accounts */
 	bool is_time;                  /* driver time instead of bytes */
 	enum tare_emit_format format;
+	const char *sort;     /* a column, "-COLUMN"; NULL: as the view has them */
 	const char *page;     /* what a page is called; NULL: nothing */
 	const char *line;     /* FILE:N to be taken apart; NULL: none */
 	const char *annotate; /* a source file to be shown; NULL: none */

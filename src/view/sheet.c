@@ -23,7 +23,7 @@ void tare_sheet_open(struct tare_sheet *s, const char *title, enum tare_column_k
 	s->columns[0].head = s->label_head;
 	for (size_t i = 0; i < s->cell_nr; i++)
 		s->columns[i + 1] = (struct tare_column){
-			.key = tare_str_text(&s->heads[i]),
+			.key = "bytes", /* that of the first is what --sort means */
 			.head = tare_str_text(&s->heads[i]),
 			.kind = kind,
 			.type = TARE_FIELD_VALUE,

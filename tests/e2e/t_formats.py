@@ -161,6 +161,28 @@ def short_forms_say_the_same(box):
 
 
 @case
+def rows_by_a_column(box):
+    rec = hostile_recording(box)
+    def column(key, *options):
+        done = box.tare("report", rec, "--at", "peak", "--by", "owner", "--csv", *options)
+        check_equal(done.code, 0, done)
+        return [row[key] for row in csv.DictReader(done.out.splitlines())]
+    for key, is_down in (("bytes", True), ("count", True), ("driver_ns", True), ("-count", False)):
+        values = [int(value) for value in column(key.lstrip("-"), "--sort", key)]
+        check_equal(values, sorted(values, reverse=is_down), key)
+    check_equal(column("label", "--sort", "label"), sorted(column("label")))
+    want = [row["label"] for row in
+            json.loads(box.tare("report", rec, "--at", "peak", "--by", "owner", "--sort", "label", "--json").out)["rows"]]
+    check_equal(want, sorted(want))
+    text = box.tare("report", rec, "--by", "owner", "--sort", "label").out
+    check(text.index("\n  context ") < text.index("\n  driver start") < text.index("\nunexplained "), text)
+    done = box.tare("report", rec, "--by", "owner", "--sort", "nix")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "--sort nix", "there is label, bytes")
+    check_equal(done.out, "")
+
+
+@case
 def a_row_of_json_lines_says_its_table(box):
     rec = hostile_recording(box)
     rows = [json.loads(line) for line in box.tare("report", rec, "--by", "phase", "-F", "jsonl").out.splitlines()]
