@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to here one scale for all cells; from the other on each its own. */
+/* Up to CELLS_FEW cells have one scale; from CELLS_MANY cells on each cell has its own. */
 #define CELLS_FEW  8
 #define CELLS_MANY 16
 

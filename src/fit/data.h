@@ -18,7 +18,7 @@ struct tare_fit_param {
 	size_t level_count;  /* different values, of a number too (at most TARE_FIT_LEVELS_MAX) */
 	const char **levels; /* categorical: their texts */
 	double *values;      /* a number: its different values, ascending */
-	double least, most;  /* a number */
+	double least, most;  /* of a number: its range */
 };
 
 struct tare_fit_data {

@@ -14,7 +14,7 @@ struct reading {
 	struct tare_err *err;
 };
 
-/* Every step of a query goes to `each`, which may end it with an error. */
+/* Calls `each` for every row of a query; an error of `each` ends the query. */
 static int query(struct reading *r, const char *sql, int64_t value,
 		 int (*each)(struct reading *r, struct tare_db_rows *rows))
 {
@@ -27,7 +27,7 @@ static int query(struct reading *r, const char *sql, int64_t value,
 	return rc;
 }
 
-/* The parameters of a run's cell into the row that was begun last. */
+/* Writes the parameters of a run's cell into the last row of the series. */
 static int set_params(struct reading *r, struct tare_series *s, int64_t run)
 {
 	struct tare_db_rows *rows = NULL;
@@ -140,7 +140,7 @@ static int changes(struct reading *r)
 		" ORDER BY run, phase",
 		0, each_change);
 
-	if (!rc) /* an account that a phase did not change is 0 there */
+	if (!rc) /* where a phase did not change an account, the row has 0 */
 		rc = query(
 			r,
 			"WITH own AS (SELECT run, phase, path, count FROM runs JOIN phases USING(run)"
@@ -192,7 +192,7 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 			" JOIN phase_devices USING(run, phase) WHERE status='ok' AND kind<>'mark'"
 			" AND phase_devices.need IS NOT NULL GROUP BY run, phase ORDER BY run, phase",
 			0, each_phase);
-	if (!rc) /* on the GPU with most; an account that a run did not have is 0 there */
+	if (!rc) /* of the GPU with most in use; where a run did not have an account, the row has 0 */
 		rc = query(
 			&r,
 			"WITH most AS (SELECT run, device, MAX(own) FROM devices JOIN runs USING(run)"

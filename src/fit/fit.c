@@ -11,16 +11,16 @@
 
 enum {
 	LAWS_MAX = 4,
-	CELLS_MAX = 400, /* the search looks at no more: its time grows with them */
-	STEPS_SEEN = 64, /* up to here a step is not lost in the error: predictions are steps too */
+	CELLS_MAX = 400, /* cells that the search looks at: its time grows with their number */
+	STEPS_SEEN = 64, /* predictions of fewer steps are rounded to a step */
 	FEW = 12,
 	STAIR_NUMBERS = 3,
-	CONFORMAL_MIN = 20, /* from here on errors are counted, below a distribution is assumed */
+	CONFORMAL_MIN = 20, /* cells: of fewer, a distribution of errors is assumed */
 };
-#define ERROR_OF_TWO 0.05 /* two cells show no error: this one is assumed */
-#define RIVAL_WITHIN 8.0  /* of the best score: e^-4 as likely */
+#define ERROR_OF_TWO 0.05 /* two cells show no error: assumed instead */
+#define RIVAL_WITHIN 8.0  /* a law whose score is within that of the best is e^-4 as likely */
 
-/* Every k-th cell and the extremes of each parameter. */
+/* Keeps every k-th cell, and the extremes of each parameter. */
 static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fit_data *out)
 {
 	bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
@@ -84,7 +84,9 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 		       : 1;
 }
 
-/* Errors on cells left out, and the same less what a cell of its own weight would add; of one law. */
+/*
+ * The errors of one law on cells that are left out; `spread`: without what a cell adds by its own weight.
+ */
 static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count,
 		      double *out, double *spread, double *squares)
 {
@@ -132,7 +134,7 @@ static void errors(struct tare_fitted *f)
 		f->error = 0.1;
 	if (n == 2 && f->error < ERROR_OF_TWO)
 		f->error = ERROR_OF_TWO;
-	if (f->free_count < CONFORMAL_MIN) /* so few: none of them may be outside */
+	if (f->free_count < CONFORMAL_MIN) /* with so few cells, the error covers every cell */
 		for (size_t i = 0; i < n; i++)
 			f->error = error[i] > f->error ? error[i] : f->error;
 	if (f->error * f->error < tare_law_floor(n))
@@ -153,7 +155,7 @@ static void errors_beyond(struct tare_fitted *f)
 		if (d->params[p].is_level || d->params[p].level_count < 2)
 			continue;
 		if (d->params[p].level_count == 2) {
-			f->error_beyond[p] = 3 * f->error; /* nothing to hide: the law is assumed */
+			f->error_beyond[p] = 3 * f->error; /* two values: the law is assumed */
 			continue;
 		}
 		count = tare_laws_beyond(d, &f->terms, &f->laws, p, error);
@@ -204,7 +206,10 @@ static double error_of_largest(const struct tare_fitted *f, double share)
 	return most;
 }
 
-/* A cell may be beyond in no parameter and still more than all measured. */
+/*
+ * No parameter of a cell may be beyond what was measured, and its quantity still more than all that was
+ * measured.
+ */
 static void errors_above(struct tare_fitted *f)
 {
 	static const double shares[] = { 0.3, 0.5 };
@@ -226,7 +231,10 @@ static double nearest_step(const struct tare_fitted *f, double v)
 	return v;
 }
 
-/* How far from a step a law may be and still hit it. Of many parameters, one climbs a few steps by chance. */
+/*
+ * How far from a step a law may be and still hit the step. With many parameters, one of them climbs a few
+ * steps by chance.
+ */
 static double near_step(const struct tare_fitted *f)
 {
 	size_t numbers = 0;
@@ -236,7 +244,9 @@ static double near_step(const struct tare_fitted *f)
 	return numbers <= STAIR_NUMBERS ? f->step / 100 : f->step / 2;
 }
 
-/* Few steps, which the laws do not hit: a law that is rounded up may climb them all. */
+/*
+ * There are few steps and the laws do not hit them: a law that is rounded up to a step may hit all of them.
+ */
 static bool climb(struct tare_fitted *f)
 {
 	const struct tare_fit_data *d = &f->data;
@@ -278,7 +288,7 @@ void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, stru
 	tare_terms_make(&out->data, arena, &out->terms);
 	out->rival_count = tare_laws_search(&out->data, &out->terms, LAWS_MAX, out->rival,
 					    TARE_FIT_RIVALS_MAX);
-	if (!out->rival_count) { /* every value is 0 */
+	if (!out->rival_count) { /* the quantity is 0 in every cell */
 		out->laws = (struct tare_laws){ .count = 1, .law[0] = { .count = 1 } };
 	} else {
 		out->laws = out->rival[0];
@@ -311,7 +321,7 @@ static double times_beyond(const struct tare_fit_param *param, double x)
 	if (x < param->least && x > 0)
 		return param->least / x;
 	if (!(span > 0))
-		return 2; /* any other value than the one */
+		return 2; /* only one value was measured, and x is another */
 	return 1 + (x < param->least ? param->least - x : x - param->most) / span;
 }
 
@@ -367,7 +377,7 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 		double far = f->error_beyond[out->beyond_param] * scale * (1 + log(out->beyond));
 
 		if (f->data.row_count < FEW)
-			far *= 2; /* too few edges were hidden to know how wrong one can be */
+			far *= 2; /* too few edges were hidden to know how wrong a prediction beyond an edge can be */
 		half = far > half ? far : half;
 	}
 	if (f->most > 0 && out->value > f->most) {

@@ -15,24 +15,24 @@ struct tare_fitted {
 	struct tare_laws rival[TARE_FIT_RIVALS_MAX];
 	size_t rival_count;
 	size_t free_count; /* cells less coefficients */
-	double step;       /* every value is a multiple of it; 0: none */
+	double step;       /* every value is a multiple of this step; 0: there is no step */
 	bool is_stairs;    /* the law is to be rounded up to the step (stairs.h) */
 	double error;      /* 90 of 100 errors on cells left out are below this share */
 	double error_beyond
-		[TARE_FIT_PARAMS_MAX]; /* the same past the greatest value of a parameter */
-	double error_above;            /* the same for more than was ever measured */
-	double most;                   /* that was measured */
+		[TARE_FIT_PARAMS_MAX]; /* as `error`, past the greatest value of each parameter */
+	double error_above;            /* as `error`, for more than was ever measured */
+	double most;                   /* the greatest value measured */
 	bool is_signed;                /* less than 0 was measured somewhere */
-	double mean_error;             /* of errors on cells left out */
+	double mean_error;             /* the mean of the errors on cells left out */
 	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
 };
 
 struct tare_prediction {
 	double value, low, high;
-	size_t law;    /* the one that is greatest there */
+	size_t law;    /* the law that is greatest in this cell */
 	double beyond; /* how many times farther than measured, in the worst parameter; 1: inside */
 	size_t beyond_param;
-	bool is_below; /* less of it than measured, not more */
+	bool is_below; /* `beyond` is below the least measured value, not above the greatest */
 };
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define ERROR_ALONE 0.1 /* as in select.c */
-#define LAW_COST    3.0 /* of one law more, beside its terms */
-#define BEYOND      0.5 /* an error on a hidden greatest value, beside one on a row left out */
+#define LAW_COST    3.0 /* what one more law costs, beside the cost of its terms */
+#define BEYOND      0.5 /* weight of errors on hidden greatest values; of others: 1 */
 
 double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row)
 {
@@ -90,7 +90,7 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
 		room[i] = 1 / d->scale[rows[i]];
 		rest[i] = d->y[rows[i]] / d->scale[rows[i]] - tare_law_at_row(terms, law, rows[i]);
 	}
-	/* Not fit->rest: the coefficients may be older than the rows. */
+	/* fit->rest will not do: the coefficients may be older than the rows. */
 	tare_linear_left_out(fit, rest, &groups, alone, out);
 	free(group);
 	free(room);

@@ -5,7 +5,7 @@
 #include "fit/linear.h"
 #include "fit/term.h"
 
-/* A sum of few terms with coefficients above 0. */
+/* A law: a sum of few terms with coefficients above 0. */
 struct tare_law {
 	size_t count;
 	size_t term[TARE_LAW_TERMS_MAX]; /* of the dictionary */
@@ -20,7 +20,8 @@ struct tare_laws {
 	struct tare_law law[TARE_LAWS_MAX];
 	double error; /* mean square of relative errors on rows left out */
 	double cost;  /* of terms and laws */
-	double score; /* of both; lower is better; comparable for the same data only */
+	/* of `error` and `cost`; lower is better; comparable for the same data only */
+	double score;
 };
 
 /*
@@ -47,11 +48,13 @@ void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *ter
 void tare_law_polish(const struct tare_fit_data *d, const struct tare_terms *terms,
 		     const size_t *rows, size_t count, const bool *known, struct tare_law *law);
 
-/* Its coefficients anew, from these rows; terms that get none, or less than none, go. */
+/*
+ * Fits the coefficients of a law to these rows anew; terms whose coefficient is not above 0 are removed.
+ */
 void tare_law_refit(const struct tare_fit_data *d, const struct tare_terms *terms,
 		    const size_t *rows, size_t count, struct tare_law *law);
 
-/* In a row of the data, divided by the row's scale; and anywhere, as it is. */
+/* What a law says: in a row of the data, divided by the row's scale; and for any x, as it is. */
 double tare_law_at_row(const struct tare_terms *terms, const struct tare_law *law, size_t row);
 double tare_law_at(const struct tare_fit_data *d, const struct tare_terms *terms,
 		   const struct tare_law *law, const double *x);
@@ -59,9 +62,9 @@ double tare_laws_at(const struct tare_fit_data *d, const struct tare_terms *term
 		    const struct tare_laws *laws, const double *x, size_t *owner);
 
 /*
- * What a law leaves of each of its rows, as shares of their scales; and what it would leave had the row been
- * hidden with all that it cannot tell from it: `alone` where the law then says nothing. fit: the law's columns
- * on these rows.
+ * The error of a law in each of its rows, as a share of the row's scale (`rest`); and the error if the row and
+ * all rows that the law cannot tell from that row had been hidden (`out`; `alone` where the law then says
+ * nothing). `fit`: the law's columns on these rows.
  */
 void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *terms,
 		       const struct tare_law *law, const struct tare_linear *fit,
@@ -70,32 +73,35 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
 /* Which law is the greatest in each row. */
 void tare_laws_own(const struct tare_terms *terms, const struct tare_laws *laws, size_t *owner);
 
-/* Sets error, cost and score. */
+/* Sets error, cost and score of the laws. */
 void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *terms,
 		     struct tare_laws *laws);
 
-/* After that: the score also of what the laws say of the greatest values when those are hidden. */
+/*
+ * After tare_laws_judge(): adds to the score what the laws say of the greatest values when those are hidden.
+ */
 void tare_laws_judge_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
 			    struct tare_laws *laws);
 
 /*
- * What the laws say of rows that are hidden: coefficients from the other rows, each as its owner has
- * it. Writes an error per hidden row (of its scale, at most 1) and returns their number.
+ * What the laws say of hidden rows, each by the law that owns it, with coefficients from the other rows.
+ * Writes an error per hidden row (a share of the row's scale, at most 1) and returns the number of hidden
+ * rows.
  */
 size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *terms,
 			const struct tare_laws *laws, const bool *hidden, double *error);
 
-/* The same with the greatest value of a parameter hidden. */
+/* As tare_laws_hidden(), with the rows of the greatest value of a parameter hidden. */
 size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms,
 			const struct tare_laws *laws, size_t param, double *error);
 
-/* Coefficients anew, and who owns which row, until nothing moves. */
+/* Fits the coefficients and assigns the rows to the laws anew, until neither changes. */
 void tare_laws_settle(const struct tare_fit_data *d, const struct tare_terms *terms,
 		      struct tare_laws *laws);
 
 /*
- * levels.c: a term for every level of a parameter, all the same, is one for any. A search may prefer the
- * former: each level left out is then known from the others.
+ * levels.c: equal terms for every level of a parameter become one term for any level. A search may prefer a
+ * term per level: a level that is left out is then known from the others.
  */
 void tare_laws_merge_levels(const struct tare_fit_data *d, const struct tare_terms *terms,
 			    struct tare_laws *laws);

@@ -48,7 +48,7 @@ static bool merge(const struct tare_fit_data *d, const struct tare_terms *terms,
 	bool member[TARE_LAW_TERMS_MAX];
 
 	for (size_t k = 0; k < law->count; k++) {
-		size_t plain = terms->shape[law->term[k]]; /* it comes first of its shape */
+		size_t plain = terms->shape[law->term[k]]; /* the first of its shape: no levels */
 		size_t kept = 0;
 
 		for (size_t p = 0; p < d->param_count; p++) {
@@ -82,5 +82,5 @@ void tare_laws_merge_levels(const struct tare_fit_data *d, const struct tare_ter
 	if (!is_merged)
 		return;
 	tare_laws_settle(d, terms, laws);
-	laws->error = error; /* it is the same law, and no worse for being plainer */
+	laws->error = error; /* the merged law says the same, and is no worse for being plainer */
 }

@@ -10,15 +10,15 @@
 
 enum {
 	CELLS_MAX = 20000,
-	VALUES_MAX = 256, /* of one parameter */
-	BEYOND_MAX = 4,   /* times the greatest measured value: as far as laws are trusted */
-	NAMES_MAX = 8,    /* in the expression */
+	VALUES_MAX = 256, /* values of one parameter */
+	BEYOND_MAX = 4,   /* laws are trusted up to so many times the greatest measured value */
+	NAMES_MAX = 8,    /* names in the expression */
 };
 
 /* What stands for a name of the expression. */
 struct worth_name {
 	const char *name;
-	const struct tare_table *table; /* its measured values; NULL: a parameter */
+	const struct tare_table *table; /* measured values; NULL: a parameter */
 	struct tare_forecast forecast;
 };
 
@@ -30,7 +30,7 @@ struct planning {
 	const struct tare_table *memory_table;
 	struct worth_name names[NAMES_MAX];
 	size_t name_count;
-	size_t row; /* being valued */
+	size_t row; /* the row of the cell that is being valued */
 	bool is_measured;
 };
 
@@ -79,7 +79,7 @@ static bool is_named(const struct planning *g, size_t param)
 	return false;
 }
 
-/* Those in the expression; all if none is in it. */
+/* Parameters in the expression may be chosen; if none is in it, all may. */
 static bool is_chosen(const struct planning *g, size_t param)
 {
 	bool is_any = false;
@@ -94,7 +94,9 @@ static bool is_whole(double v)
 	return v >= 1 && v < 1e15 && v == (double)(uint64_t)v;
 }
 
-/* The greatest step that all measured values are multiples of; 0: they are not whole. */
+/*
+ * The greatest step that all measured values are multiples of; 0: the values are not whole numbers.
+ */
 static double common_step(const struct tare_fit_param *param)
 {
 	uint64_t step = 0;
@@ -158,7 +160,7 @@ static void combine(struct planning *g, size_t p, double *x, size_t beyond)
 		size_t out = !param->is_level && all[i] > param->most;
 
 		if (beyond + out > 1)
-			continue; /* in one direction at a time */
+			continue; /* beyond the measured values in one parameter at a time */
 		x[p] = all[i];
 		combine(g, p + 1, x, beyond + out);
 	}
@@ -283,7 +285,9 @@ static int check_worth(const struct planning *g, struct tare_err *err)
 		g->plan->count);
 }
 
-/* What ran out of memory where there was no more than here does not fit, whatever a law says. */
+/*
+ * A cell that ran out of memory on a card with no less room than this one does not fit, whatever a law says.
+ */
 static void mark_failed(struct planning *g)
 {
 	const struct tare_table *failed = g->ask->failed;

@@ -11,11 +11,12 @@
  */
 struct tare_plan_choice {
 	bool is_measured;
-	bool is_failed;          /* it ran out of memory when it was run: no size is known */
-	double bytes, low, high; /* measured: all the same */
-	double beyond;           /* as of tare_prediction */
+	/* the cell ran out of memory when it was run: its size is not known */
+	bool is_failed;
+	double bytes, low, high; /* all three are the same if the cell was measured */
+	double beyond;           /* as in tare_prediction */
 	double worth;            /* NaN: not known */
-	size_t row;              /* of `cells` */
+	size_t row;              /* row of `cells` */
 };
 
 struct tare_plan {
@@ -23,16 +24,16 @@ struct tare_plan {
 	struct tare_table cells; /* a column per parameter */
 	struct tare_plan_choice *choices;
 	size_t count;
-	ptrdiff_t best; /* it fits, and 9 of 10 times at least; -1: none */
-	/* the least that does not fit, of those worth more than the best; -1: none */
+	ptrdiff_t best; /* the best cell that fits, at least 9 of 10 times; -1: none does */
+	/* the smallest cell that does not fit, of those worth more than the best; -1: none */
 	ptrdiff_t first;
 	double has_room_for; /* bytes of the card, less what others have */
 };
 
 struct tare_plan_ask {
-	struct tare_problem_ask fit; /* its target is the memory */
-	double unit;                 /* bytes per unit of the target: 1, or 1048576 */
-	double room, instead;        /* of the card; added to every cell (another card's context) */
+	struct tare_problem_ask fit;      /* the target is the memory */
+	double unit;                      /* bytes per unit of the target: 1, or 1048576 */
+	double room, instead;             /* of the card; `instead` is added to every cell */
 	const struct tare_expr *maximize; /* NULL: memory itself */
 	struct tare_table *table;         /* a table's rows, or … */
 	struct tare_series_list *list;    /* … what a sweep has measured */

@@ -32,11 +32,11 @@ void tare_problem_free(struct tare_problem *p)
 
 struct column {
 	size_t filled, numbers;
-	size_t values; /* different ones, as far as they were counted */
-	bool is_flag;  /* 0 and 1 only */
+	size_t values; /* different values, as far as they were counted */
+	bool is_flag;  /* the only values are 0 and 1 */
 };
 
-/* Only rows that have a number for the target count. */
+/* What a column has in rows that have a number for the target: only those count. */
 static struct column look(const struct tare_table *t, size_t target, size_t column)
 {
 	struct column c = { .is_flag = true };
@@ -168,7 +168,9 @@ static void level(struct tare_problem *p, struct tare_fit_param *param, const ch
 		param->levels[param->level_count++] = text;
 }
 
-/* One parameter of a cell. False: missing, or not of its kind. */
+/*
+ * The value of one parameter of a cell. False: the value is missing, or not of the parameter's kind.
+ */
 static bool value(const struct tare_fit_param *param, const char *text, double *x)
 {
 	if (tare_table_is_missing(text))
@@ -223,7 +225,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The different values of a number, as many as matter. */
+/* Lists the different values of a number, at most TARE_FIT_LEVELS_MAX. */
 static void describe(struct tare_problem *p, size_t i)
 {
 	struct tare_fit_param *param = &p->params[i];
@@ -242,7 +244,7 @@ static void describe(struct tare_problem *p, size_t i)
 	param->level_count = n < TARE_FIT_LEVELS_MAX ? n : TARE_FIT_LEVELS_MAX;
 	param->values = tare_arena_alloc(p->arena, (param->level_count + 1) * sizeof(double));
 	memcpy(param->values, all, param->level_count * sizeof(double));
-	if (n > param->level_count) /* the greatest stays */
+	if (n > param->level_count) /* the list keeps the greatest value */
 		param->values[param->level_count - 1] = param->most;
 	free(all);
 }

@@ -13,25 +13,27 @@
 struct tare_problem {
 	struct tare_arena *arena;
 	const char *target;
-	bool is_bytes; /* the target is known to be */
+	bool is_bytes; /* the target is known to be a number of bytes */
 	size_t param_count;
-	struct tare_fit_param *params;       /* in the arena, as all of it but the list of notes */
-	size_t columns[TARE_FIT_PARAMS_MAX]; /* of the table */
+	struct tare_fit_param *params;       /* in the arena, as all but the list of notes */
+	size_t columns[TARE_FIT_PARAMS_MAX]; /* columns of the table */
 	struct tare_fit_data data;
 	size_t astray;      /* cells of which a repeat is far from the middle one */
-	size_t astray_cell; /* the first of them; its least and most */
+	size_t astray_cell; /* the first of those cells; its least and greatest repeat */
 	double astray_least, astray_most;
 	size_t left_out;    /* rows without a number for the target or without a parameter */
-	const char **notes; /* sentences */
+	const char **notes; /* sentences for the user */
 	size_t note_count, note_cap;
 };
 
 struct tare_problem_ask {
 	const char *target;
-	bool is_bytes;             /* the target is known to be */
-	const char *const *params; /* NULL: every other column that can be one */
+	bool is_bytes;             /* the target is known to be a number of bytes */
+	const char *const *params; /* NULL: every column but the target that can be a parameter */
 	size_t param_count;
-	/* to be predicted; without names, only its columns; or NULL */
+	/*
+	 * the cells to be predicted, or NULL; without `params`, only columns of this table are parameters
+	 */
 	const struct tare_table *cells;
 };
 
