@@ -16,8 +16,8 @@
  * their parts are parted again for one law more.
  */
 enum {
-	STARTS = 8,      /* worked out thoroughly */
-	QUICK_TERMS = 6, /* of a law in a first look */
+	STARTS = 8,      /* starts that are worked out thoroughly */
+	QUICK_TERMS = 6, /* terms of a law in a first look */
 	ROUNDS = 5,
 	POLISHED = 2,
 	LOOKS = 80000000, /* starts × terms × cells: about two seconds of looking */
@@ -63,7 +63,9 @@ static void know(struct search *s, const struct tare_laws *laws, size_t but)
 			s->known[s->terms->shape[laws->law[l].term[k]]] = true;
 }
 
-/* Laws for the parts that s->owner says. False: a part is empty, or has no law. */
+/*
+ * Selects a law for each part of the rows (s->owner says which). False: a part is empty, or has no law.
+ */
 static bool work(struct search *s, size_t laws_count, bool is_thorough, struct tare_laws *out)
 {
 	size_t n = s->d->row_count;
@@ -79,7 +81,7 @@ static bool work(struct search *s, size_t laws_count, bool is_thorough, struct t
 					s->rows[count++] = i;
 			if (count < (laws_count == 1 ? 1 : n < 12 ? 2 : 3))
 				return is_any;
-			know(s, &now, l); /* the first round goes in order */
+			know(s, &now, l); /* the first round knows no later laws */
 			tare_law_select(s->d, s->terms, s->rows, count, s->known,
 					is_thorough ? TARE_LAW_TERMS_MAX : QUICK_TERMS, is_thorough,
 					&now.law[l]);
@@ -237,7 +239,7 @@ size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *
 		double before = out[0].score;
 
 		if (out[0].error <= tare_law_floor(n))
-			break; /* nothing is left to explain */
+			break; /* the error is so small that no further law can explain more */
 
 		for (size_t i = 0; i < level_count && i < (k == 2 ? 1 : 4); i++)
 			split_all(&s, &level[i], next, &next_count);

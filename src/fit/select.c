@@ -7,34 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that determines a coefficient alone says nothing about itself: it counts as this wrong. */
+/* A row that alone determines a coefficient cannot check it: its error counts as this much. */
 #define ERROR_ALONE 0.1
 
 /* A curve that brings less than this anywhere follows noise, and explodes beyond what was measured. */
 #define CURVE_LEAST 0.05
 #define TERM_LEAST  0.002
 
-/* Terms² × cells: below, every term is tried as the first one; the best pair need not hold the best one. */
+/*
+ * Where terms² × cells is less, every term is tried as the first one: the best pair of terms need not hold the
+ * best single term.
+ */
 #define SEEDED_BELOW 2e6
 #define NO_SEED      ((size_t)-1)
 
 enum { POLISH_ROUNDS = 3, POLISH_TRIES = 4 };
-enum { TRIES = 8 }; /* candidates looked at before a step is given up: signs may forbid the best */
+enum { TRIES = 8 }; /* candidates tried in one step: the best ones may need a coefficient below 0 */
 
 struct choosing {
 	const struct tare_fit_data *d;
 	const struct tare_terms *terms;
-	const size_t *of; /* rows of the data */
-	size_t *group;    /* of each row, by the parameters asked for last */
+	const size_t *of; /* the rows of the data that are fitted */
+	size_t *group;    /* the group of each row, by the parameters in group_mask */
 	uint32_t group_mask;
 	struct tare_linear_groups groups;
-	double *factor, *error; /* per row: 1 / its scale; what judge() finds */
+	double *factor, *error; /* per row: factor is 1 / its scale, error is found by judge() */
 	const bool *known;      /* shapes that other laws have */
 	size_t rows;
 	double *y, *columns; /* of the rows chosen: terms->count × rows */
-	double *norm;        /* of each column, squared */
+	double *norm;        /* squared norm of each column */
 	double *left,
-		*along; /* of each column: what stands across the basis; its product with the rest */
+		*along; /* per column: squared norm of its part outside the basis; its product with the rest */
 	struct tare_linear fit;
 };
 
@@ -104,7 +107,7 @@ static void end(struct choosing *c)
 	free(c->factor);
 }
 
-/* The scan's products start anew: with no column in the basis, or with those of `fit`. */
+/* Computes `left` and `along` anew, for the columns that are in the basis now. */
 static void aim(struct choosing *c)
 {
 	for (size_t t = 0; t < c->terms->count; t++) {
@@ -118,7 +121,7 @@ static void aim(struct choosing *c)
 	}
 }
 
-/* After tare_linear_add. */
+/* Brings `left` and `along` up to date after one tare_linear_add(). */
 static void aim_on(struct choosing *c)
 {
 	size_t k = c->fit.count - 1;
@@ -134,7 +137,7 @@ static void aim_on(struct choosing *c)
 	}
 }
 
-/* Of a term beside the first `count` of `others`. */
+/* What a term costs beside the first `count` of `others`. */
 static double cost(const struct choosing *c, size_t t, const size_t *others, size_t count)
 {
 	const struct tare_terms *terms = c->terms;
@@ -161,7 +164,7 @@ static double penalty(size_t rows)
 	return log((double)(rows < 8 ? 8 : rows));
 }
 
-/* Of the columns in the basis: errors on rows left out, and how plain the terms are. */
+/* The score of the columns in the basis: errors on rows left out, and the cost of the terms. */
 static double judge(struct choosing *c, const size_t *term)
 {
 	double sum = 0, n = (double)c->rows;
@@ -180,7 +183,7 @@ static double judge(struct choosing *c, const size_t *term)
 	       penalty(c->rows) * costs(c, term, c->fit.count);
 }
 
-/* The most that a term brings anywhere, as a share of the quantity. */
+/* The greatest share of the quantity that a term makes up in any row. */
 static double brings(const struct choosing *c, size_t term, double coef)
 {
 	const double *v = column(c, term);
@@ -194,7 +197,7 @@ static double brings(const struct choosing *c, size_t term, double coef)
 	return most;
 }
 
-/* The coefficients, if they can be: above 0, and of no term that is only noise. */
+/* Solves for the coefficients. True: all are above 0, and no term is only noise. */
 static bool is_sensible(const struct choosing *c, const size_t *term, double *coef)
 {
 	tare_linear_solve(&c->fit, coef);
@@ -254,7 +257,7 @@ static bool step(struct choosing *c, size_t *term, double *coef)
 		term[k] = best[i];
 		if (is_sensible(c, term, coef))
 			return true;
-		for (size_t j = 0; j < c->rows; j++) /* out again */
+		for (size_t j = 0; j < c->rows; j++) /* takes the column out of the basis again */
 			c->fit.rest[j] += c->fit.qy[k] * c->fit.q[k][j];
 		c->fit.count--;
 	}
@@ -270,7 +273,7 @@ static void keep(const struct choosing *c, const size_t *term, const double *coe
 	memcpy(out->coef, coef, c->fit.count * sizeof(*coef));
 }
 
-/* From `seed` on, a term that is in it in any case (NO_SEED: none), one term more at a time. */
+/* Adds one term at a time to the basis, beginning with the term `seed` (NO_SEED: with none). */
 static void forward(struct choosing *c, size_t seed, size_t terms_max, struct choice *best)
 {
 	size_t term[TARE_LAW_TERMS_MAX], poorer = 0;
@@ -300,7 +303,7 @@ static void forward(struct choosing *c, size_t seed, size_t terms_max, struct ch
 	}
 }
 
-/* The basis of all terms of `from` but number `without`. */
+/* Makes the basis of all terms of `from` but term number `without`. */
 static bool rebuild(struct choosing *c, const struct choice *from, size_t without, size_t *term)
 {
 	tare_linear_restart(&c->fit, c->y);
@@ -314,14 +317,14 @@ static bool rebuild(struct choosing *c, const struct choice *from, size_t withou
 	return true;
 }
 
-/* Leaves a term out, or puts another in its place, or one more in, while that is better. */
+/* Removes a term, replaces one or adds one, while the score gets better. */
 static void improve(struct choosing *c, size_t terms_max, struct choice *best)
 {
 	for (int round = 0; round < 8; round++) {
 		struct choice now = *best;
 		bool is_better = false;
 
-		for (size_t k = 0; k <= now.count; k++) { /* k == count: one more */
+		for (size_t k = 0; k <= now.count; k++) { /* k == count: adds a term */
 			size_t term[TARE_LAW_TERMS_MAX];
 			double coef[TARE_LAW_TERMS_MAX], score;
 
@@ -350,7 +353,9 @@ static void improve(struct choosing *c, size_t terms_max, struct choice *best)
 	}
 }
 
-/* Takes out what is not sensible, the least sensible first. False: nothing is left. */
+/*
+ * Removes terms until the coefficients are sensible, the least sensible term first. False: no term is left.
+ */
 static bool prune(struct choosing *c, size_t *term, double *coef)
 {
 	while (c->fit.count && !is_sensible(c, term, coef)) {
@@ -376,7 +381,7 @@ static bool prune(struct choosing *c, size_t *term, double *coef)
 	return c->fit.count > 0;
 }
 
-/* What is in the basis, pruned, and then one term more at a time while that is better. */
+/* Prunes the basis, and then adds one term at a time while the score gets better. */
 static void grow(struct choosing *c, size_t terms_max, size_t *term, struct choice *best)
 {
 	double coef[TARE_LAW_TERMS_MAX], before = 1e300, score;
@@ -463,7 +468,7 @@ void tare_law_select(const struct tare_fit_data *d, const struct tare_terms *ter
 	forward(&c, NO_SEED, terms_max, &best);
 	if (is_thorough) {
 		double work = (double)terms->count * (double)terms->count * (double)count;
-		size_t seeds = work < SEEDED_BELOW ? terms->count : 1; /* the constant */
+		size_t seeds = work < SEEDED_BELOW ? terms->count : 1; /* 1: the constant */
 
 		for (size_t seed = 0; seed < seeds; seed++)
 			forward(&c, seed, terms_max, &best);

@@ -50,7 +50,9 @@ void tare_series_row(struct tare_series_list *list, struct tare_series *s)
 		t->cells[(t->row_count - 1) * t->column_count + c] = NULL;
 }
 
-/* One column more: every row moves. There are few, and nearly all come with the first row. */
+/*
+ * Adds a column, for which every row is moved. Columns are few, and nearly all come with the first row.
+ */
 static size_t add_column(struct tare_series_list *list, struct tare_series *s, const char *column)
 {
 	struct tare_table *t = &s->table;

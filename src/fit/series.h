@@ -7,7 +7,7 @@
 /* What a sweep's file or a recording has measured, as tables: one per quantity that has a law. */
 enum tare_series_kind {
 	TARE_SERIES_NEED, /* of the GPU with most, at its peak, without what is elastic */
-	TARE_SERIES_PEAK, /* the same with it */
+	TARE_SERIES_PEAK, /* the same with what is elastic */
 	TARE_SERIES_SECONDS,
 	TARE_SERIES_PHASE,   /* need at the peak of a phase */
 	TARE_SERIES_ACCOUNT, /* at the peak, without what is elastic */
@@ -28,12 +28,14 @@ struct tare_series_list {
 	size_t count, cap;
 };
 
-/* By kind and name; a new one if there is none. Good until the next call. */
+/*
+ * The series of that kind and name, a new one if there is none. The pointer is good until the next call.
+ */
 struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_series_kind kind,
 				    const char *name);
 struct tare_series *tare_series_find(struct tare_series_list *list, const char *name); /* or NULL */
 
-/* A row at the end, empty; then its cells. Texts are copied. */
+/* Adds an empty row; then sets cells of the last row. Texts are copied. */
 void tare_series_row(struct tare_series_list *list, struct tare_series *s);
 void tare_series_set(struct tare_series_list *list, struct tare_series *s, const char *column,
 		     const char *text);
@@ -42,7 +44,7 @@ void tare_series_set_number(struct tare_series_list *list, struct tare_series *s
 
 void tare_series_drop(struct tare_series_list *list, size_t at);
 
-/* Those of this kind that are smaller in every row. */
+/* Removes the series of this kind that are below `least` in every row. */
 void tare_series_drop_small(struct tare_series_list *list, enum tare_series_kind kind,
 			    double least);
 
@@ -50,11 +52,13 @@ void tare_series_free(struct tare_series_list *list);
 
 const char *tare_series_kind_name(enum tare_series_kind kind);
 
-/* db_series.c: of the runs that ended well. EMPTY: there is none. */
+/* db_series.c: series of the runs that ended well. TARE_E_EMPTY: no run did. */
 struct tare_db;
 int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct tare_err *err);
 
-/* The cells that ran out of memory: one series, "room", of the memory that the card had. May stay empty. */
+/*
+ * The cells that ran out of memory: one series, "room", with the memory of the card. The list may stay empty.
+ */
 int tare_series_failed_of_db(struct tare_db *db, struct tare_series_list *out,
 			     struct tare_err *err);
 

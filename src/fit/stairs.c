@@ -9,12 +9,12 @@
 
 enum { HALVINGS = 50, SLICES = 64 };
 
-/* A hair: a law that is at a step but for rounding errors is not above it. */
+/* A law that is above a step by no more than rounding errors is at that step. */
 #define HAIR 1e-9
 
 /*
- * How likely a term is, its region says: the more ways there are to climb the steps with it, the less
- * of a coincidence it is that they were climbed like this. The price of a term only parts equals.
+ * The region of a term says how likely the term is: the more coefficients climb the steps as measured, the
+ * less is that a coincidence. The cost of a term only decides between terms that are equally likely.
  */
 #define PRICE 0.1
 #define NEAR  1.0 /* a third as likely as the likeliest is still possible */
@@ -23,15 +23,15 @@ enum { HALVINGS = 50, SLICES = 64 };
 struct region {
 	size_t term;
 	double score;
-	double slope, base;         /* the likeliest */
+	double slope, base;         /* the likeliest coefficients */
 	double top;                 /* the highest step */
 	double low, high;           /* slopes: 9 of 10 of the region are between them */
-	double base_low, base_high; /* in the middle of what is left at those */
+	double base_low, base_high; /* the middle of the room for `base` at `low` and at `high` */
 };
 
 struct climb {
 	const struct tare_fit_data *d;
-	const double *value; /* of the term, per row */
+	const double *value; /* values of the term, per row */
 	double step;
 	const size_t *without; /* a row that is left out with those of the same value; or NULL */
 };
@@ -115,8 +115,8 @@ static double slice(const double *size, double from, double width, double area, 
 }
 
 /*
- * What does not depend on the parameters is often rounded up by itself, so a base of whole steps is
- * believed where it can be: the one that leaves the slope most room.
+ * A base, which depends on no parameter, is often a multiple of the step itself. So of bases that are whole
+ * steps the one that leaves the slope most room is taken, if there is one.
  */
 static void prefer_whole_base(const struct climb *c, struct region *r)
 {
@@ -145,7 +145,7 @@ static void prefer_whole_base(const struct climb *c, struct region *r)
 	}
 }
 
-/* False: the term climbs none of the steps, or not these. */
+/* Finds the region of a term. False: the term cannot climb the steps as they were measured. */
 static bool explore(const struct climb *c, struct region *out)
 {
 	double least = 1e300, most = -1e300, bottom = 1e300, top = -1e300, at, from, width;
@@ -189,7 +189,9 @@ static bool explore(const struct climb *c, struct region *out)
 	return true;
 }
 
-/* Not worth a longer look: somewhere on the lowest step it is more than somewhere on the highest. */
+/*
+ * Is the term greater in a cell of the lowest step than in a cell of the highest? Then it climbs no steps.
+ */
 static bool is_hopeless(const struct tare_fit_data *d, const double *value)
 {
 	double bottom = d->y[0], top = d->y[0], below = -1e300, above = 1e300;
@@ -277,7 +279,7 @@ void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *
 		if (explore(&c, &r))
 			v = tare_stairs_up(r.base + r.slope * value[out], step);
 		else
-			v = r.top; /* the others are a plateau */
+			v = r.top; /* the other cells lie on one step */
 		error[out] = fabs(v - d->y[out]) / d->scale[out];
 	}
 	free(value);

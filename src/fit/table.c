@@ -13,7 +13,7 @@
 
 enum { COLUMNS_MAX = 1000, TABLE_MAX_BYTES = 256 << 20 };
 
-#define GREATEST 1e100 /* the square of a share of more is 0 */
+#define GREATEST 1e100 /* above it, the square of a relative error could become 0 */
 
 struct reading {
 	const char *name;
@@ -21,7 +21,7 @@ struct reading {
 	char separator;
 	size_t line;
 	struct tare_arena *arena;
-	const char **cells; /* of the line read last */
+	const char **cells; /* cells of the line read last */
 	size_t count, cap;
 	struct tare_str cell;
 };

@@ -319,7 +319,7 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *told)
 	tare_str_free(&s);
 }
 
-/* Law i of the rivals is the middle of a term's region; the two after it are its ends. */
+/* Rivals stand in groups of three: the middle of a term's region, then both its ends. */
 static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 		    struct tare_fit_report *told)
 {
@@ -392,7 +392,7 @@ static void next_cell(const struct tare_fitted *f, struct tare_fit_report *told)
 	struct tare_str s = { 0 }, why = { 0 };
 	size_t start = 0, chosen = 0;
 
-	for (size_t i = 0; i < d->row_count; i++) /* a cell from the lower middle: cheap to run */
+	for (size_t i = 0; i < d->row_count; i++) /* the smallest cell: the cheapest to run */
 		start = d->y[i] < d->y[start] ? i : start;
 	for (size_t p = 0; p < d->param_count; p++) {
 		struct tare_prediction got;
@@ -404,7 +404,7 @@ static void next_cell(const struct tare_fitted *f, struct tare_fit_report *told)
 		x[p] = 2 * d->params[p].most;
 		tare_fit_predict(f, x, &got);
 		unsure = got.value > 0 ? (got.high - got.low) / got.value : 0;
-		if (d->params[p].level_count < 3) /* a law by assumption, or none */
+		if (d->params[p].level_count < 3) /* an assumed law, or none */
 			unsure += d->params[p].level_count < 2 ? 10 : 1;
 		if (unsure > best) {
 			best = unsure;

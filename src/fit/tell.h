@@ -10,32 +10,32 @@ enum tare_finding_kind {
 	TARE_FINDING_LINEAR,
 	TARE_FINDING_CURVED,
 	TARE_FINDING_WEAK,
-	TARE_FINDING_NONE,      /* in no law */
-	TARE_FINDING_LEVELS,    /* categorical */
-	TARE_FINDING_ONE_VALUE, /* nothing can be said */
+	TARE_FINDING_NONE,      /* the parameter is in no law */
+	TARE_FINDING_LEVELS,    /* the parameter is categorical */
+	TARE_FINDING_ONE_VALUE, /* the parameter had one value only */
 };
 
 struct tare_fit_finding {
 	const char *param;
 	enum tare_finding_kind kind;
-	bool is_assumed; /* two values: any curve goes through them */
+	bool is_assumed; /* the parameter had two values, and any curve goes through two values */
 	double per_step; /* mean growth when the parameter grows by 1; of a number */
 	char *text;      /* a sentence without the dot */
 };
 
 struct tare_fit_report {
 	char **laws;   /* as laws.count: "69 MiB + 0.31 MiB × seq × batch" */
-	size_t *cells; /* that each law is greatest in */
+	size_t *cells; /* cells in which each law is the greatest */
 	size_t law_count;
 	struct tare_fit_finding *findings;
 	size_t finding_count;
-	char **cautions; /* sentences: too few data, and what is assumed */
+	char **cautions; /* sentences: where data are too few, and what is assumed */
 	size_t caution_count, caution_cap;
 	char *next; /* the cell to run next: "d_model=1024 layers=8", or NULL */
 	char *next_why;
 };
 
-/* What numbers of the target are: for texts. */
+/* The unit of the target, for texts. */
 struct tare_unit {
 	bool is_bytes;
 	const char *name; /* "MiB", "s"; "" where nothing is known */

@@ -11,15 +11,18 @@
 
 enum {
 	DEGREE_MAX = 4,   /* the sum of the powers of a term: batch × seq × layers × d_model */
-	COUNT_MAX = 4000, /* of terms: the search takes time in proportion */
+	COUNT_MAX = 4000, /* terms in a dictionary: the time of a search grows with their number */
 };
 
-/* What a term for one level costs more, and one whose shape the laws have already. */
+/*
+ * LEVEL_COST: what a term for one level costs more; AGAIN: what a term costs whose shape the laws have
+ * already.
+ */
 #define LEVEL_COST 0.2
 #define AGAIN      0.6
-#define CONSTANT   0.4 /* nearly everything has one */
+#define CONSTANT   0.4 /* nearly every quantity has a constant */
 
-/* A curve through two values is an assumption: it takes more to be believed. */
+/* A curve through two values is an assumption: such a term costs more. */
 #define TWO_VALUES 0.5
 
 /* What a power counts for the degree, how unusual it is, and what it needs of the values. */
@@ -214,10 +217,10 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		m.is_steep[p] = is_steep(d, p);
 	}
 	m.has_cubes = numbers <= 3;
-	m.has_unusual = numbers <= 2; /* of many, a strange one fits by chance */
+	m.has_unusual = numbers <= 2; /* with many numbers an unusual power fits by chance */
 	make(&m);
 	for (int step = 0; m.count > COUNT_MAX && step < 6; step++) {
-		switch (step) { /* what is least likely goes first */
+		switch (step) { /* drops the least likely terms first */
 		case 0:
 			m.has_unusual = false;
 			break;
@@ -262,7 +265,7 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 			is_finite = is_finite && v[r] - v[r] == 0 && fabs(v[r]) < 1e100;
 		}
 		for (size_t r = 0; r < d->row_count && !is_finite; r++)
-			v[r] = 0; /* never chosen */
+			v[r] = 0; /* a column of zeros is never chosen */
 	}
 	free(m.items);
 }

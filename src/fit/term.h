@@ -30,7 +30,7 @@ struct tare_term {
 struct tare_terms {
 	struct tare_term *items; /* the constant comes first */
 	double *cost;            /* how much a term must bring to be believed: 1 is plain */
-	double *cost_again;      /* the same where the laws have a term of its shape already */
+	double *cost_again;      /* as `cost`, where the laws have a term of that shape already */
 	uint32_t *mask;          /* bit p: parameter p is in it */
 	bool *is_curved;         /* has a power other than 1 */
 	size_t *shape;           /* terms that differ in their levels only have one shape */
