@@ -13,7 +13,7 @@
 #define CHUNK_MAX (128ull << 20)
 /* Captures per reservation, each as large as the device: few reservations, no address wasted. */
 #define REGION_FACTOR 8
-/* Times what is missing: a chunk that a later piece does not begin. */
+/* A later piece begins no chunk that is more than so many times as large as what is missing. */
 #define TOO_LARGE 4
 
 static uint64_t round_up(uint64_t value, uint64_t step)
@@ -258,7 +258,7 @@ static bool is_usable(const struct tare_gpu_mapping *mapping, size_t index)
 	return index >= mapping->avoided_nr || !mapping->avoided[index];
 }
 
-/* The smallest chunk that covers what is missing; else the largest. SIZE_MAX: there is none. */
+/* The smallest chunk that covers what is missing; else the largest. SIZE_MAX: no chunk is free. */
 static size_t best_chunk(const struct tare_gpu_mapping *mapping, uint64_t missing)
 {
 	const struct tare_arena_chunk *chunks = mapping->arena->chunks;
@@ -283,9 +283,10 @@ static size_t best_chunk(const struct tare_gpu_mapping *mapping, uint64_t missin
 }
 
 /*
- * Of those that are there already, else a new one of just the size that is missing: so the arena
- * grows only where all of it is not enough. A later piece is the exception: what it keeps would
- * take a chunk away from all pieces after it, so it does not begin a chunk far too large.
+ * The next chunk of a mapping: one that the arena has already, else a new one of just the size that is
+ * missing, so the arena grows only where all of its chunks are not enough. A later piece is the exception:
+ * what a piece keeps takes its chunks away from all pieces after it, so a later piece does not begin a chunk
+ * that is far too large.
  */
 static int next_chunk(struct tare_gpu_mapping *mapping, uint64_t missing, size_t *index)
 {
@@ -300,7 +301,7 @@ static int next_chunk(struct tare_gpu_mapping *mapping, uint64_t missing, size_t
 		return 0;
 	}
 	rc = make_chunk(arena, wanted, index);
-	/* A slot that a chunk has left may be one that was avoided. */
+	/* The new chunk may stand in the slot of an earlier one that was avoided. */
 	if (!rc && *index < mapping->avoided_nr)
 		mapping->avoided[*index] = false;
 	return rc;

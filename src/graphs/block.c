@@ -27,7 +27,7 @@ static int make_room(void **array, size_t count, size_t size)
 {
 	void *more;
 
-	if (count & (count - 1)) /* room is a power of two, so it is full only there */
+	if (count & (count - 1)) /* full only where count is a power of two */
 		return 0;
 	more = realloc(*array, (count ? count * 2 : 1) * size);
 	if (!more)
@@ -82,7 +82,10 @@ static int take(struct tare_gpu_blocks *b, size_t at, uint64_t bytes)
 	return 0;
 }
 
-/* At the end; a free block of the stream there grows first. */
+/*
+ * Takes the block at the end of the range: a free block of the stream there is enlarged, else a block is
+ * added.
+ */
 static int extend(struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t stream, size_t *at)
 {
 	struct tare_gpu_block *last = b->blocks_nr ? &b->blocks[b->blocks_nr - 1] : NULL;
@@ -100,7 +103,7 @@ static int extend(struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t stream, s
 	return insert_at(b, b->blocks_nr, block);
 }
 
-/* As planned, as long as what is asked for is what was asked for in the rehearsal. */
+/* Is this allocation of the size that was rehearsed? Then it goes where the plan says. */
 static bool follows_plan(const struct tare_gpu_blocks *b, uint64_t bytes)
 {
 	return b->items_nr < b->plan_nr && b->plan[b->items_nr].bytes == bytes;
@@ -117,7 +120,7 @@ int tare_blocks_alloc(struct tare_gpu_blocks *b, uint64_t bytes, uintptr_t strea
 	if (follows_plan(b, item.bytes)) {
 		item.offset = b->plan[b->items_nr].offset;
 	} else {
-		b->plan_nr = 0; /* the rest is not what was rehearsed */
+		b->plan_nr = 0; /* from here on the plan does not hold */
 		at = best_fit(b, item.bytes, stream);
 		if (at != SIZE_MAX ? take(b, at, item.bytes) : extend(b, item.bytes, stream, &at))
 			return -1;

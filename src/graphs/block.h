@@ -17,7 +17,7 @@
 struct tare_gpu_block {
 	uint64_t offset, bytes;
 	uintptr_t stream;
-	size_t item; /* the allocation, in order of asking; TARE_BLOCK_FREE: none */
+	size_t item; /* number of the allocation, in order of asking; TARE_BLOCK_FREE: none */
 };
 #define TARE_BLOCK_FREE SIZE_MAX
 
@@ -38,16 +38,16 @@ struct tare_gpu_blocks {
 	uint64_t high;                /* the largest end of any allocation so far */
 	const struct tare_item *plan; /* where to put item i; NULL: decide now */
 	size_t plan_nr;
-	uint64_t floor; /* what is decided now lies above the plan */
+	uint64_t floor; /* allocations that are not in the plan lie above this offset */
 };
 
-/* plan may be NULL; it stays the caller's. */
+/* plan may be NULL; the plan stays the caller's. */
 void tare_blocks_init(struct tare_gpu_blocks *blocks, const struct tare_item *plan, size_t plan_nr);
 void tare_blocks_fini(struct tare_gpu_blocks *blocks);
 /* 0, or -1: no host memory. */
 int tare_blocks_alloc(struct tare_gpu_blocks *blocks, uint64_t bytes, uintptr_t stream,
 		      uint64_t *offset);
-/* -1: nothing that is in use begins there. */
+/* -1: no block in use begins there. */
 int tare_blocks_free(struct tare_gpu_blocks *blocks, uint64_t offset);
 
 #endif

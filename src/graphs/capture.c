@@ -62,7 +62,7 @@ static int check_how(struct tare_graphs *graphs, uint64_t key,
 	return 0;
 }
 
-/* This piece gets no memory in which an earlier one keeps something. */
+/* This piece gets no memory in which an earlier piece of its capture keeps something. */
 static int avoid_earlier(struct tare_graphs *graphs, struct tare_capture *capture, uint64_t key)
 {
 	const struct tare_capture *at = tare_capture_find(graphs, key);
@@ -248,7 +248,7 @@ static void close_open(struct tare_graphs *graphs)
 	memset(&graphs->open, 0, sizeof(graphs->open));
 }
 
-/* Frees what a failed capture had; its addresses and memory are in no graph that can run. */
+/* Frees what a failed capture had: no graph that can run has its addresses or memory. */
 static void give_up(struct tare_graphs *graphs)
 {
 	struct tare_capture *capture = graphs->open.capture;
@@ -330,7 +330,7 @@ fail:
 	return rc;
 }
 
-/* What ran in the rehearsal must be over before its memory goes. */
+/* The work of a rehearsal must be over before its memory is freed. */
 static int finish_rehearsal(struct tare_graphs *graphs)
 {
 	struct tare_capture *capture = graphs->open.capture;
@@ -421,7 +421,7 @@ int tare_graphs_adopt(struct tare_graphs *graphs, CUgraph graph)
 	return tare_leave(&enter, rc ? rc : adopt(graphs, graph));
 }
 
-/* A stream that captures goes on to belong to its owner, without a capture. */
+/* Gives up the open capture. The stream stays its owner's. */
 void tare_graphs_abort(struct tare_graphs *graphs)
 {
 	struct tare_enter enter;

@@ -6,12 +6,12 @@
 struct table {
 	const struct tare_choose_size *sizes;
 	size_t count;
-	double *weights; /* [i]: of sizes before i */
-	double *best; /* [k * count + i]: of sizes 0…i with k + 1 graphs, the last of them size i */
-	size_t *from; /* [k * count + i]: the graph before that, or count for none */
+	double *weights; /* [i]: sum of the weights of sizes before i */
+	double *best; /* [k * count + i]: cost of sizes 0…i with k + 1 graphs, the last of size i */
+	size_t *from; /* [k * count + i]: size of the graph before the last, `count`: none */
 };
 
-/* Sizes after `below` up to i all run as size i. */
+/* Cost of sizes `first` to i if all of them run as size i. */
 static double cost_of(const struct table *t, size_t first, size_t i)
 {
 	return (t->weights[i + 1] - t->weights[first]) * t->sizes[i].cost;

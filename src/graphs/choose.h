@@ -9,7 +9,7 @@
 struct tare_choose_size {
 	uint64_t size;
 	double weight; /* > 0 */
-	double cost;   /* never less than a smaller size's */
+	double cost;   /* never less than the cost of a smaller size */
 };
 
 /* What the best `graphs` sizes to capture cost: every request runs as the next size captured. */

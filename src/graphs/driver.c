@@ -25,7 +25,7 @@ static bool is_loaded;
 
 static int load(void)
 {
-	/* Never closed: the driver does not survive that. */
+	/* The library is never closed: the driver does not survive that. */
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	size_t i;
 

@@ -26,7 +26,7 @@ int tare_enter(struct tare_enter *enter, struct tare_graphs *graphs)
 		pthread_mutex_unlock(&graphs->lock);
 		return tare_graphs_cuda(result, "the arena's context");
 	}
-	/* Else a capture of somebody else's in global mode would be spoilt by our events. */
+	/* In global mode, our events would spoil a capture that somebody else has open. */
 	if (tare_cu.cuThreadExchangeStreamCaptureMode)
 		tare_cu.cuThreadExchangeStreamCaptureMode(&enter->mode);
 	return 0;
@@ -140,7 +140,7 @@ void tare_graphs_destroy(struct tare_graphs *graphs)
 	if (!graphs)
 		return;
 	tare_graphs_abort(graphs);
-	/* Where the context is gone, all that was on the device is gone with it. */
+	/* Where the context is gone, what was on the device has gone with the context. */
 	if (tare_enter(&enter, graphs) == 0) {
 		tear_down(graphs);
 		tare_leave(&enter, 0);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-/* First guesses, per node on an H200; the clock corrects them. */
+/* First guesses of the time per node, on an H200; measured times replace them. */
 #define UPDATE_NS 330
 #define SET_NS    380
-#define NEW_SHARE 0.125 /* of a new measurement in the running one */
+#define NEW_SHARE 0.125 /* share of a new measurement in the running mean */
 #define TRY_OTHER 64    /* one in so many switches goes the other way, so that both stay measured */
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
@@ -38,7 +38,7 @@ static void learn(double *estimate, uint64_t ns, size_t nodes)
 }
 
 /* ---- switching ---- */
-/* -1: the driver refuses this pair, which says nothing against either. */
+/* -1: the driver refuses this pair, though it may accept both with others. */
 static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 		  const struct tare_template *tmpl)
 {
@@ -46,7 +46,10 @@ static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 	uint64_t begin = now_ns(), ns;
 	CUresult result = tare_cu.cuGraphExecUpdate_v2(exec->exec, tmpl->graph, &info);
 
-	/* What a failed update leaves behind is not documented: it is set again before its next use. */
+	/*
+	 * What a failed update leaves in the executable graph is not documented: the graph is updated before
+	 * its next use.
+	 */
 	exec->current = NULL;
 	if (result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
 		tare_graphs_fail(
@@ -65,7 +68,9 @@ static int update(struct tare_groups *groups, struct tare_group_exec *exec,
 	return 0;
 }
 
-/* Only the nodes that differ. Their handles are those of the graph that was instantiated. */
+/*
+ * Sets only the nodes that differ. The handles of nodes are those of the graph that was instantiated.
+ */
 static int set_nodes(struct tare_groups *groups, struct tare_group *group,
 		     struct tare_group_exec *exec, const struct tare_template *tmpl,
 		     size_t differences)
@@ -107,7 +112,7 @@ static int switch_to(struct tare_groups *groups, struct tare_group *group,
 	if (differences != SIZE_MAX && by_nodes &&
 	    set_nodes(groups, group, exec, tmpl, differences) == 0)
 		return 0;
-	return update(groups, exec, tmpl); /* also where node by node went wrong half-way */
+	return update(groups, exec, tmpl); /* also if setting single nodes failed half-way */
 }
 
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
@@ -213,7 +218,10 @@ static void forget(struct tare_group *group, const struct tare_template *tmpl)
 			group->execs[i].current = NULL;
 }
 
-/* -1: the driver refuses. More keys than executable graphs: another one, if more are wanted. */
+/*
+ * Tries the template in an executable graph of the group; then adds one more, up to execs_max. -1: the driver
+ * refuses.
+ */
 static int try_group(struct tare_groups *groups, struct tare_group *group,
 		     struct tare_template *tmpl)
 {

@@ -13,12 +13,12 @@ struct tare_group_exec {
 	CUgraphExec exec;
 	const struct tare_template *current; /* NULL: not known, after a failed switch */
 	uint64_t used_at;
-	uint64_t device_bytes; /* weighed */
+	uint64_t device_bytes; /* measured around its calls */
 };
 
 struct tare_group {
 	struct tare_group *next;
-	struct tare_template *base; /* what all were instantiated from: its nodes name theirs */
+	struct tare_template *base; /* of its graph all execs were instantiated */
 	bool is_refused;            /* another group has this signature, but the driver refused */
 	struct tare_group_exec *execs;
 	size_t execs_nr;
@@ -27,26 +27,32 @@ struct tare_group {
 
 struct tare_groups {
 	struct tare_group *first;
-	unsigned execs_max; /* per group */
+	unsigned execs_max; /* executable graphs per group, at most */
 	uint64_t clock, switches;
-	double update_ns, set_ns;        /* per node, as measured lately */
-	struct tare_graphs_stats *stats; /* of switches */
+	double update_ns, set_ns;        /* per node: running means */
+	struct tare_graphs_stats *stats; /* counts switches */
 };
 
 void tare_groups_init(struct tare_groups *groups, unsigned execs_max,
 		      struct tare_graphs_stats *stats);
 
 /*
- * Finds or makes the group of a template. What can fail about the template fails here: afterwards
- * it has been in an executable graph once.
+ * Finds or makes the group of a template. What can fail about a template fails here: on success the template
+ * has been in an executable graph once.
  */
 int tare_groups_join(struct tare_groups *groups, struct tare_template *tmpl,
 		     struct tare_group **out);
-/* The last one to leave takes the executable graphs along: none of them may be running. */
+/*
+ * A template leaves its group. With the last template the executable graphs are destroyed: none of them may be
+ * running.
+ */
 void tare_groups_leave(struct tare_groups *groups, struct tare_group *group,
 		       const struct tare_template *tmpl);
 
-/* An executable graph that does what the template says. On failure the others are as they were. */
+/*
+ * Finds or switches an executable graph to do what the template says. On failure the other ones are as they
+ * were.
+ */
 int tare_group_ready(struct tare_groups *groups, struct tare_group *group,
 		     const struct tare_template *tmpl, CUgraphExec *exec);
 

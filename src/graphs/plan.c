@@ -24,7 +24,7 @@ uint64_t tare_plan_floor(const struct tare_item *items, size_t count)
 	uint64_t best, live, floor = 0;
 	size_t i, j;
 
-	/* Streams stay apart, so their largest live sums add up. */
+	/* Streams share no bytes, so the most bytes alive are summed over streams. */
 	for (i = 0; i < count; i++) {
 		bool is_first = true;
 
@@ -51,7 +51,7 @@ uint64_t tare_plan_floor(const struct tare_item *items, size_t count)
 struct place {
 	const struct tare_item *item;
 	uint64_t offset;
-	uint64_t key; /* larger goes first */
+	uint64_t key; /* items with a larger key are placed first */
 	size_t index;
 };
 
@@ -71,7 +71,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The lowest offset at which place[at] is in nobody's way of those placed before it. */
+/* The lowest offset at which place[at] overlaps no item that was placed before. */
 static uint64_t lowest(const struct place *places, size_t at, const struct place **sorted)
 {
 	uint64_t offset = 0;
@@ -122,9 +122,9 @@ static uint64_t key_of(const struct tare_item *item, int order, uint64_t last)
 	case 2:
 		return item->bytes * (span_of(item, last) + 1);
 	case 3:
-		return last - item->born; /* as it came */
+		return last - item->born; /* in order of allocation */
 	default:
-		return item->died < last ? item->died : last; /* as it goes, backwards */
+		return item->died < last ? item->died : last; /* in order of free, the last first */
 	}
 }
 #define ORDERS 5
@@ -148,7 +148,7 @@ static uint64_t high_of(const struct tare_item *items, size_t count)
 	return high;
 }
 
-/* What stood highest goes first in the next round: it is what made the plan high. */
+/* The item that stood highest, and so made the plan high, is placed first in the next round. */
 static void promote(struct place *places, size_t count, uint64_t high)
 {
 	uint64_t top = 0;

@@ -14,7 +14,7 @@ uint64_t tare_plan(struct tare_item *items, size_t count);
 /* No plan can do with less: the most bytes alive at one time, summed over streams that stay apart. */
 uint64_t tare_plan_floor(const struct tare_item *items, size_t count);
 
-/* May these two not share bytes? */
+/* Must these two items not share bytes? */
 bool tare_plan_conflict(const struct tare_item *a, const struct tare_item *b);
 
 #endif

@@ -54,7 +54,9 @@ struct scan {
 	struct tare_capture *capture;
 };
 
-/* What another capture had only for itself is in nobody's parameters for a reason. */
+/*
+ * Only what another capture keeps can be read: an address in other memory of that capture does not count.
+ */
 static int note_word(uint64_t word, void *arg)
 {
 	struct scan *scan = arg;
@@ -73,8 +75,8 @@ static int has_chunk(size_t chunk, void *arg)
 }
 
 /*
- * A graph may be given addresses of an earlier capture: outputs that it goes on with. It must not
- * share their memory, so it moves: same addresses, other chunks behind them.
+ * A graph may read outputs of an earlier capture. It must not share the memory of these, so its mapping moves:
+ * the same addresses get other chunks.
  */
 static int part_from_reads(struct tare_graphs *graphs, struct tare_capture *capture)
 {
@@ -86,7 +88,7 @@ static int part_from_reads(struct tare_graphs *graphs, struct tare_capture *capt
 		const struct tare_capture *other = tare_capture_by_id(graphs, capture->reads[i]);
 
 		if (!other)
-			continue; /* dropped meanwhile: the launch will say so */
+			continue; /* it was dropped meanwhile: the launch will say so */
 		must_move = must_move || tare_capture_each_kept(other, has_chunk, capture->mapping);
 		rc = tare_reads_avoid(capture, other);
 	}
@@ -120,7 +122,7 @@ static int add_kept(struct tare_capture *capture, uint64_t offset, uint64_t byte
 	return 0;
 }
 
-/* Where nobody said what is kept: all that was not freed. */
+/* Finds what the capture keeps. Where the program did not say: all that was not freed. */
 int tare_reads_find_kept(struct tare_graphs *graphs, struct tare_capture *capture)
 {
 	const struct tare_gpu_blocks *blocks = &graphs->open.blocks;

@@ -63,7 +63,7 @@ struct tare_capture *tare_capture_at(const struct tare_graphs *graphs, CUdevicep
 }
 
 /* ---- order ---- */
-/* 0 where the stream cannot be told from others. */
+/* A number of the stream; 0: which stream it is cannot be known. */
 static uint64_t identify(CUstream stream)
 {
 	unsigned long long id;
@@ -71,7 +71,7 @@ static uint64_t identify(CUstream stream)
 	if (tare_cu.cuStreamGetId && tare_cu.cuStreamGetId(stream, &id) == CUDA_SUCCESS)
 		return id + 1;
 	return (uintptr_t)stream > 2 ? (uintptr_t)stream
-				     : 0; /* 0, 1, 2: one per context or thread */
+				     : 0; /* 0, 1, 2: a stream per context or thread */
 }
 
 static int refuse(struct tare_graphs *graphs)
@@ -93,7 +93,7 @@ int tare_replay_order(struct tare_graphs *graphs, CUstream stream)
 	uint64_t id = identify(stream);
 	int rc;
 
-	if (graphs->is_unordered) { /* no event to wait for */
+	if (graphs->is_unordered) { /* a replay ran that no event covers */
 		rc = tare_graphs_cuda(tare_cu.cuCtxSynchronize(), "launch: cuCtxSynchronize");
 		graphs->is_unordered = rc != 0;
 		return rc;
@@ -154,7 +154,7 @@ static bool is_intact(const struct tare_capture *capture)
 	return !tare_capture_each_kept(capture, is_anothers, (void *)capture);
 }
 
-/* A graph that reads what another key's wrote must find it. */
+/* Does memory that the graph reads still hold what the other capture wrote? */
 static int check_reads(struct tare_graphs *graphs, const struct tare_capture *capture)
 {
 	size_t i;

@@ -79,7 +79,7 @@ static int add_kernel_params(struct tare_template *tmpl, const CUDA_KERNEL_NODE_
 			return 0;
 		}
 		if (result != CUDA_SUCCESS)
-			return 0; /* that was the last one */
+			return 0; /* the kernel has no more parameters */
 		rc = add_bytes(tmpl, kernel->kernelParams[i], size);
 		if (!rc && size % 8)
 			rc = add_bytes(tmpl, zeros, 8 - size % 8);
@@ -103,7 +103,7 @@ static int add_attributes(struct tare_template *tmpl, CUgraphNode node)
 		if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE && value.bytes[0])
 			tmpl->is_fixed = true;
 		if (attribute == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
-			continue; /* the rest of the value is a handle */
+			continue; /* the rest of the value is a handle, which tells nothing */
 		tmpl->signature = mix_number(tmpl->signature, (uint64_t)attribute);
 		tmpl->signature = mix(tmpl->signature, &value, sizeof(value));
 	}
@@ -174,7 +174,7 @@ static int read_node(struct tare_template *tmpl, struct tare_template_node *node
 		tmpl->is_fixed = true;
 		return 0;
 	default:
-		tmpl->is_opaque = true; /* host functions, events, conditions … */
+		tmpl->is_opaque = true; /* host functions, events, conditions …: no copy of these */
 		return 0;
 	}
 }
@@ -262,7 +262,7 @@ static int read_nodes(struct tare_template *tmpl, CUgraph graph, size_t first)
 		rc = tare_graphs_cuda(tare_cu.cuGraphNodeGetType(handles[i], &node.type),
 				      "template: cuGraphNodeGetType");
 		if (!rc)
-			rc = read_node(tmpl, &node); /* a child adds its nodes behind ours */
+			rc = read_node(tmpl, &node); /* a child graph adds its nodes at the end */
 		node.bytes = tmpl->bytes_nr - node.offset;
 		tmpl->nodes[first + i] = node;
 	}

@@ -13,12 +13,12 @@
 struct tare_template_node {
 	CUgraphNode node;
 	int type;
-	CUDA_KERNEL_NODE_PARAMS kernel; /* of a kernel node; kernelParams is the driver's */
-	size_t bytes, offset;           /* of its parameters, in the template's bytes */
+	CUDA_KERNEL_NODE_PARAMS kernel; /* of a kernel node; kernelParams belongs to the driver */
+	size_t bytes, offset;           /* where its parameters are in the template's `bytes` */
 };
 
 struct tare_template {
-	CUgraph graph; /* ours */
+	CUgraph graph; /* belongs to the template */
 	struct tare_template_node *nodes;
 	size_t nodes_nr;
 	size_t kernels;
@@ -29,16 +29,19 @@ struct tare_template {
 	 * such. Equal signatures may share an executable graph, if the driver agrees.
 	 */
 	uint64_t signature;
-	bool is_fixed;  /* can be in no update: memory nodes, nodes that the device updates */
-	bool is_opaque; /* parameters that we could not copy: nodes are never compared */
+	/* no update takes it: it has memory nodes, or nodes that the device updates */
+	bool is_fixed;
+	bool is_opaque; /* it has parameters that could not be copied: nodes are never compared */
 	unsigned refs;
 };
 
-/* Takes the graph over, also when it fails. */
+/* The graph belongs to the template from here on, also if this fails. */
 int tare_template_make(CUgraph graph, struct tare_template **out);
 void tare_template_drop(struct tare_template *tmpl);
 
-/* The number of nodes given something else; SIZE_MAX: cannot be said, or not only kernels differ. */
+/*
+ * The number of nodes with other parameters; SIZE_MAX: not known, or other nodes than kernels differ.
+ */
 size_t tare_template_differences(const struct tare_template *a, const struct tare_template *b);
 bool tare_node_differs(const struct tare_template *a, const struct tare_template *b, size_t i);
 
