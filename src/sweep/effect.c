@@ -11,7 +11,7 @@
 
 enum { HASHED_MAX = 1 << 30 };
 
-/* FNV-1a. A file that is gone, or none, is as an empty one; of a long one the first GiB counts. */
+/* FNV-1a of a file's first GiB. A file that is not there counts as an empty one. */
 static uint64_t hash_file(const char *path)
 {
 	uint64_t h = 14695981039346656037u;
@@ -36,7 +36,7 @@ struct print {
 	uint64_t output;
 };
 
-/* Of the cell's first run that was ok. */
+/* Loads what is known of each cell's first run that was ok. */
 static int load_prints(struct tare_db *db, const struct tare_summary *s, struct print *out,
 		       struct tare_err *err)
 {
@@ -54,7 +54,7 @@ static int load_prints(struct tare_db *db, const struct tare_summary *s, struct 
 		tare_str_addf(&path, "%s.d/%s", s->path,
 			      tare_db_text(rows, 2) ? tare_db_text(rows, 2) : "");
 		while (at + 1 < s->cell_nr && s->cells[at].cell < tare_db_int(rows, 0))
-			at++; /* both are in order */
+			at++; /* both lists are in order */
 		if (at < s->cell_nr && s->cells[at].cell == tare_db_int(rows, 0))
 			out[at] =
 				(struct print){ true, tare_db_int(rows, 1), hash_file(path.data) };
@@ -86,7 +86,7 @@ static bool differ_in(const struct tare_summary *s, size_t a, size_t b, size_t p
 	return true;
 }
 
-/* Enough pairs say it: all pairs of a large grid would take long. */
+/* Looks at no more pairs of cells: all pairs of a large grid would take long. */
 enum { PAIRS_MAX = 200000 };
 
 int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err *err)

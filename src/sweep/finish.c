@@ -23,7 +23,7 @@ struct recordings {
 	const char **paths;
 	size_t count, cap;
 	uint64_t bytes;
-	int64_t ran_ns; /* the longest; -1: none says */
+	int64_t ran_ns; /* time of the longest recording; -1: none says */
 	char driver[64];
 };
 
@@ -131,7 +131,7 @@ static int write_end(struct tare_sweep_runner *r, const struct tare_sweep_slot *
 		m->note[0] ? m->note : NULL, slot->run);
 }
 
-/* Its own words are the last line on stderr. */
+/* What the run itself said: the last line of its stderr. */
 static void last_line(const char *folder, char *out, size_t size)
 {
 	char path[4096], line[512];
@@ -151,8 +151,8 @@ static void last_line(const char *folder, char *out, size_t size)
 }
 
 /*
- * Tare failed and not CMD, which never ran: a wrong option, a recorder that is not there. It would fail in
- * every cell, so the sweep stops, and this run is still to be done.
+ * Did Tare fail, so that CMD never ran: a wrong option, a recorder that is not there? Tare would fail in every
+ * cell, so the sweep stops, and this run is still to be done.
  */
 static int check_recorder(struct tare_sweep_runner *r, const struct tare_sweep_slot *slot,
 			  const struct recordings *rec, int code)

@@ -21,7 +21,7 @@
 enum { FILE_MAX_BYTES = 16 << 20 };
 
 struct factor {
-	size_t first, param_nr; /* of the grid's parameters */
+	size_t first, param_nr; /* which of the grid's parameters are in the factor */
 	const char ***rows;
 	size_t row_nr, row_cap;
 };
@@ -34,7 +34,7 @@ struct parse {
 	struct tare_err *err;
 };
 
-/* What programs are found and loaded by. */
+/* Variables of the environment by which programs are found and loaded. */
 static const char *const taken_names[] = { "PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH" };
 
 static int fail(struct parse *p, const char *what, const char *name)
@@ -98,7 +98,7 @@ static const char **add_row(struct parse *p, struct factor *f)
 	return f->rows[f->row_nr++];
 }
 
-/* A row that is there already would be measured twice under one name. */
+/* Refuses a row that the factor has already: it would be measured twice under one name. */
 static int check_row(struct parse *p, const struct factor *f)
 {
 	const char **last = f->rows[f->row_nr - 1];
@@ -155,7 +155,7 @@ static int parse_grid(struct parse *p, const char *text)
 
 /* ---- JSON ---- */
 
-/* As short as it was written. */
+/* The number as a text, as short as it was written. */
 static void number_text(const struct tare_json_value *v, char *out, size_t size)
 {
 	if (v->is_integer && v->is_negative)

@@ -13,7 +13,7 @@ enum { TARE_GRID_CELLS = 100000, TARE_GRID_PARAMS = 64 };
 
 struct tare_grid_param {
 	const char *name;
-	bool is_numeric; /* every value of it is a number */
+	bool is_numeric; /* every value of the parameter is a number */
 };
 
 struct tare_grid {
@@ -25,8 +25,8 @@ struct tare_grid {
 };
 
 /*
- * `grids`: texts "name=a,b,c"; `jsons`: JSON texts or names of files with one. All of them are
- * crossed, the first changes slowest. TARE_E_USAGE says what contradicts what.
+ * `grids`: texts "name=a,b,c"; `jsons`: JSON texts or names of files with one. The product of all is taken,
+ * the first changes slowest. TARE_E_USAGE says what contradicts what.
  */
 int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr,
 		    const char *const *jsons, size_t json_nr, struct tare_err *err);
@@ -38,7 +38,7 @@ int tare_grid_find(const struct tare_grid *grid, const char *name, size_t len);
 /* "batch=2 precision=fp16"; caller frees. */
 char *tare_grid_label(const struct tare_grid *grid, size_t cell);
 
-/* All of it is a decimal number, which is then in `number` (may be NULL). */
+/* Is the whole text a decimal number? Then it is in `number` (may be NULL). */
 bool tare_grid_is_number(const char *text, double *number);
 
 #endif

@@ -42,7 +42,7 @@ static void count_by_nvml(struct tare_gpus *g)
 		const struct tare_nvml_device *d = tare_nvml_device(nvml, i);
 
 		if (d->mig >= 0)
-			add(g, d->uuid, strlen(d->uuid)); /* MIG devices have no number there */
+			add(g, d->uuid, strlen(d->uuid)); /* MIG devices have no number in NVML */
 		else if (!d->is_sliced)
 			gpus++;
 	}
@@ -60,7 +60,7 @@ void tare_gpus_find(struct tare_gpus *out, bool is_simulated)
 	while (visible && *visible) {
 		size_t len = strcspn(visible, ",");
 
-		/* From the first that is none on, CUDA sees no more. */
+		/* CUDA sees no device from the first word on that names none. */
 		if (!len || *visible == '-')
 			return;
 		add(out, visible, len);

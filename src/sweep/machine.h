@@ -11,10 +11,10 @@
 
 /* The GPUs that runs may have: words of CUDA_VISIBLE_DEVICES, or what NVML counts. */
 struct tare_gpus {
-	char **names; /* as CUDA_VISIBLE_DEVICES takes them */
+	char **names; /* words for CUDA_VISIBLE_DEVICES */
 	size_t count;
 };
-/* `is_simulated`: those of the simulated machine. None is not an error. */
+/* `is_simulated`: finds the GPUs of the simulated machine. No GPU is no error. */
 void tare_gpus_find(struct tare_gpus *out, bool is_simulated);
 void tare_gpus_free(struct tare_gpus *gpus);
 
@@ -22,8 +22,8 @@ void tare_gpus_free(struct tare_gpus *gpus);
 void tare_machine_boot(char out[64]);
 
 /*
- * Ends a process group whose leader is still the process it was: SIGTERM, and SIGKILL when it is
- * there after the grace. Nothing happens where that process is gone.
+ * Ends a process group if its leader still is the process that started at `start_ticks`: by SIGTERM, and by
+ * SIGKILL if the leader is there after the time of grace. Nothing happens if that process is gone.
  */
 void tare_machine_end_group(pid_t leader, uint64_t start_ticks);
 

@@ -43,7 +43,10 @@ static int write_refusals(struct tare_db *db, int64_t run, const struct tare_dev
 	return rc;
 }
 
-/* `own` is the device at the moment when the run's processes had most of it, `d` when all together had. */
+/*
+ * `own`: the device when the run's processes had most of it in use; `d`: the device when most of it was in use
+ * by all.
+ */
 static int write_device(struct tare_db *db, int64_t run, const struct tare_device_ledger *d,
 			const struct tare_device_ledger *own, struct tare_measure *out,
 			struct tare_err *err)
@@ -88,8 +91,8 @@ static int64_t own_of(const struct tare_device_ledger *d)
 }
 
 /*
- * Others on the GPU, such as what a program before this run has not given back yet, can have had most of
- * it at a moment when the run had little.
+ * Others on the GPU, such as a program before this run that has not given its memory back yet, can have had
+ * most in use when the run had little.
  */
 static int write_devices(struct tare_db *db, int64_t run, struct tare_recording *recording,
 			 const struct tare_ledger *ledger, struct tare_measure *out,

@@ -13,15 +13,15 @@ struct tare_measure {
 	struct tare_pressure pressure;
 	bool is_oom_killed;
 	int64_t driver_ns, driver_calls;
-	/* Of the GPU on which the run's processes held most; -1: it used none. */
+	/* Of the GPU on which the run's processes had most in use; -1: the run used no GPU. */
 	int64_t peak, need, elastic, unexplained;
 	int processes;
-	char note[1024]; /* what was degraded; "" */
+	char note[1024]; /* what was degraded, or "" */
 };
 
 /*
- * Reads the recordings (of one run) and writes the rows of devices, accounts, phases …; the caller has
- * begun a transaction. A recording that cannot be read is said in `note`; what fails is the database.
+ * Reads the recordings of one run and writes the rows of devices, accounts, phases …; the caller has begun a
+ * transaction. Fails only if the database fails: of a recording that cannot be read `note` says so.
  */
 int tare_measure_run(struct tare_db *db, int64_t run, const char *const *recordings,
 		     size_t recording_nr, struct tare_measure *out, struct tare_err *err);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each is a ledger in the same pass over the recording. */
+/* Each peak is a ledger in the same pass over the recording. */
 enum { PEAKS_MAX = 64 };
 
 struct writer {
@@ -92,7 +92,7 @@ static int write_peak(struct writer *w, int64_t phase, const struct tare_phase_o
 	return rc;
 }
 
-/* `at` is the ledger of the phase's peak on this device, or NULL: there were too many phases. */
+/* `at`: the ledger of the phase's peak on this device; NULL: there were too many phases. */
 static int write_device(struct writer *w, int64_t phase, const struct tare_phase_row *row,
 			const struct tare_phase_on_device *d, const struct tare_ledger *at)
 {
@@ -127,7 +127,7 @@ static int write_phase(struct writer *w, int64_t phase, const struct tare_phase_
 	return rc ? rc : write_params(w, phase, row->name);
 }
 
-/* One instant per phase and device, for each has its peak at a time of its own. */
+/* Asks for an instant per phase and device, whose peaks are at different times. */
 static int ask_for_peaks(const struct tare_ledger *ledger, struct tare_instant *out)
 {
 	int n = 0;

@@ -34,7 +34,9 @@ static int lock_folder(struct tare_sweep_runner *r)
 	return rc;
 }
 
-/* Runs that outlived the sweep which started them would be on the GPU beside ours. */
+/*
+ * Ends runs of an earlier sweep that outlived it: they would use the GPU beside the runs of this one.
+ */
 static int end_leftovers(struct tare_sweep_runner *r)
 {
 	struct tare_db_rows *rows;
@@ -53,7 +55,7 @@ static int end_leftovers(struct tare_sweep_runner *r)
 			       "UPDATE runs SET status='interrupted' WHERE status='running'", "");
 }
 
-/* Which runs are there, as a flag per cell and repeat. */
+/* Sets a flag per cell and repeat of which the file has a run. */
 static int find_done(struct tare_sweep_runner *r, bool *is_done, size_t repeats)
 {
 	struct tare_db_rows *rows;
@@ -74,7 +76,10 @@ static int find_done(struct tare_sweep_runner *r, bool *is_done, size_t repeats)
 	return rc;
 }
 
-/* Every cell once before any is repeated: what does not work shows early, and drift spreads evenly. */
+/*
+ * Lists the runs to be done: every cell once before any is repeated, so that what does not work shows early,
+ * and drift of the machine affects all cells alike.
+ */
 static int find_jobs(struct tare_sweep_runner *r)
 {
 	size_t repeats = r->s->repeat > 0 ? (size_t)r->s->repeat : 1, cells = r->s->grid.cell_nr;

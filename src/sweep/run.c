@@ -86,7 +86,7 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot,
 
 /* ---- the loop ---- */
 
-/* The first time politely, after ten seconds by force; `is_hard`: by force now. */
+/* Ends a run: with SIGTERM, and with SIGKILL ten seconds later; `is_hard`: with SIGKILL at once. */
 static void terminate(struct tare_sweep_slot *slot, bool is_hard)
 {
 	if (!slot->pid || slot->is_killed)
@@ -116,7 +116,7 @@ static void look_at_clock(struct tare_sweep_runner *r)
 	}
 }
 
-/* Until the next deadline, in ms; -1: there is none. */
+/* The time until the next deadline, in ms; -1: there is no deadline. */
 static int time_to_wait(const struct tare_sweep_runner *r)
 {
 	int64_t now = tare_sweep_now_ns(CLOCK_MONOTONIC), next = INT64_MAX;
@@ -188,7 +188,7 @@ static int turn(struct tare_sweep_runner *r)
 	return rc;
 }
 
-/* After a failure of ours nothing may be left on the GPU. */
+/* If the sweep itself fails, no run may be left on the GPU. */
 static void end_all(struct tare_sweep_runner *r)
 {
 	for (size_t i = 0; i < r->slot_nr; i++) {

@@ -19,11 +19,11 @@ struct tare_sweep_job {
 };
 
 struct tare_sweep_slot {
-	pid_t pid; /* 0: free */
+	pid_t pid; /* 0: this slot is free */
 	int64_t run;
 	struct tare_sweep_job job;
 	int64_t started_ns;    /* monotonic */
-	int64_t terminated_ns; /* when SIGTERM was sent; 0: it was not */
+	int64_t terminated_ns; /* when SIGTERM was sent; 0: not yet */
 	bool is_timed_out, is_killed;
 	char *folder, *name, *gpus; /* folder: whole path; name: in the database's folder */
 };
@@ -38,12 +38,12 @@ struct tare_sweep_runner {
 	struct tare_gpus gpus;
 	struct tare_sweep_slot *slots;
 	size_t slot_nr;
-	struct tare_sweep_job *jobs; /* to be run, in order */
+	struct tare_sweep_job *jobs; /* runs to be done, in order */
 	size_t job_nr, job_cap, next;
 	size_t total, done;
-	int64_t spent_ns; /* on the runs that ended in this session */
+	int64_t spent_ns; /* time of the runs that ended in this session */
 	size_t ended;
-	int stop; /* signal */
+	int stop; /* signal that stops the sweep, 0: none */
 	int64_t grace_ns;
 };
 
@@ -58,7 +58,7 @@ static inline int64_t tare_sweep_now_ns(clockid_t id)
 /* prepare.c: finds what is still to be run, and ends what an earlier sweep of the file left behind. */
 int tare_sweep_prepare(struct tare_sweep_runner *r, bool is_simulated);
 
-/* finish.c: a run has ended; measures it, and writes that down. */
+/* finish.c: measures a run that has ended, and writes its rows. */
 int tare_sweep_finish(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, int wait_status);
 
 /* run.c: tells whoever shows the sweep. */

@@ -125,7 +125,7 @@ static int start(struct tare_start *out, const struct tare_sweep *s, size_t cell
 		close(go[1]);
 		return tare_err_set_errno(err, errno, "no further process can be started");
 	}
-	setpgid(out->pid, out->pid); /* whoever of the two comes first */
+	setpgid(out->pid, out->pid); /* parent and child both do this: either may come first */
 	return 0;
 }
 
@@ -156,7 +156,7 @@ void tare_start_go(struct tare_start *start)
 	char byte = 0;
 	ssize_t n = write(start->go, &byte, 1);
 
-	(void)n; /* it was killed already: its end will be seen */
+	(void)n; /* the child was killed already: waitpid() will tell */
 	close(start->go);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep into its file and out of it. Each of the three is one transaction. */
+/*
+ * Writing a sweep to its file and reading it. Creating, merging and loading are one transaction each.
+ */
 #include "sweep/sweep.h"
 
 #include "base/array.h"
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As they stand in the file: without paths, a command is its name alone. */
+/* The words as JSON, as the file has them: with --no-paths only the name of the command. */
 static char *words_json(const struct tare_sweep *s, const struct tare_sweep_words *words)
 {
 	bool no_paths = tare_sweep_has_option(s, "--no-paths");
@@ -58,7 +60,7 @@ static int put_int(struct tare_db *db, const char *key, int64_t value, struct ta
 	return tare_db_do(db, err, "INSERT OR REPLACE INTO sweep VALUES(?,?)", "ti", key, value);
 }
 
-/* Those that may change with --resume: what was not given stays. */
+/* Writes the settings that may change with --resume: those that were not given stay. */
 static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
 	char *launcher = words_json(s, &s->launcher);
@@ -181,7 +183,7 @@ static int put_cells(struct tare_db *db, const struct tare_sweep *s, struct tare
 	return rc < 0 ? rc : 0;
 }
 
-/* A column for every parameter, so that a table can be had by one word. */
+/* Makes the view `results`, with a column for every parameter. */
 static int put_view(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
 	struct tare_str sql = { 0 };
@@ -414,7 +416,7 @@ static int check_same(const struct tare_sweep *have, const struct tare_sweep *wa
 	return 0;
 }
 
-/* Without paths the file has no words to go on with. */
+/* With --no-paths the file has not the words of the command, so they must be given again. */
 static int check_told(const struct tare_sweep *have, const struct tare_sweep *want,
 		      struct tare_err *err)
 {

@@ -40,7 +40,7 @@ static const char *keep_some(struct loader *l, const char *text)
 	return keep(l, text ? text : "");
 }
 
-/* Calls `row` for every row; it may not fail. */
+/* Calls `row` for every row of a query; `row` may not fail. */
 static int each(struct loader *l, const char *sql,
 		void (*row)(struct loader *l, const struct tare_db_rows *rows))
 {
@@ -59,7 +59,7 @@ static struct tare_summary_cell *cell_of(struct loader *l, int64_t id)
 {
 	size_t low = 0, high = l->s->cell_nr;
 
-	while (low < high) { /* they are in order */
+	while (low < high) { /* cells are in order of their numbers */
 		size_t middle = low + (high - low) / 2;
 
 		if (l->s->cells[middle].cell < id)
@@ -220,7 +220,9 @@ static int64_t larger(int64_t have, const struct tare_db_rows *row, int column)
 		       : tare_db_int(row, column);
 }
 
-/* Ended runs of any kind: what was measured of a run that failed is true too. */
+/*
+ * Takes runs that have ended, however they did: what was measured of a run that failed is true too.
+ */
 static void take_run(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
@@ -250,7 +252,9 @@ static void take_run(struct loader *l, const struct tare_db_rows *row)
 		c->note = keep(l, tare_db_text(row, 11));
 }
 
-/* Of the runs that were ok; the driver's times also of others, where none was. */
+/*
+ * Takes the times of runs that were ok; if no run of a cell was, the driver's times of those that failed.
+ */
 static void take_times(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
@@ -269,7 +273,9 @@ static void take_times(struct loader *l, const struct tare_db_rows *row)
 		c->sd = sqrt(fmax(0, squares) / (double)(n - 1));
 }
 
-/* The parts of the one run with the largest peak: those of several do not sum to anything. */
+/*
+ * Takes the accounts of the one run with the largest peak: accounts of several runs have no common sum.
+ */
 static void take_part(struct loader *l, const struct tare_db_rows *row)
 {
 	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
@@ -303,7 +309,7 @@ static void take_gpu(struct loader *l, const struct tare_db_rows *row)
 
 static int load(struct loader *l)
 {
-	/* The devices that runs work on; others have only what cuInit took. */
+	/* Only devices that runs work on count: on others there is only what cuInit took. */
 	static const struct {
 		const char *sql;
 		void (*row)(struct loader *l, const struct tare_db_rows *rows);
@@ -349,7 +355,7 @@ static int load(struct loader *l)
 
 /* ---- what follows ---- */
 
-/* "batch=2" names the cells in whose label those words are. */
+/* "batch=2" names the cells whose label has these words. */
 static bool is_named(const struct tare_summary_cell *c, const char *name)
 {
 	if (!strcmp(c->label, name))
@@ -410,7 +416,7 @@ static void derive(struct tare_summary *s)
 		struct tare_summary_cell *c = &s->cells[i];
 
 		c->speedup = c->rate / base;
-		/* A cell of which some runs failed is nothing to recommend. */
+		/* A cell of which some runs failed is not recommended. */
 		if (isnan(c->rate) || c->ended[TARE_RUN_OK] != c->runs)
 			continue;
 		if (s->best == s->cell_nr || c->rate > s->cells[s->best].rate)
@@ -427,7 +433,7 @@ bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b)
 	double scatter = hypot(x->rate * x->sd / x->seconds / sqrt(x->ended[TARE_RUN_OK]),
 			       y->rate * y->sd / y->seconds / sqrt(y->ended[TARE_RUN_OK]));
 
-	return fabs(x->rate - y->rate) > 2 * scatter; /* false with NaN: nobody knows the scatter */
+	return fabs(x->rate - y->rate) > 2 * scatter; /* false if the scatter is NaN: not known */
 }
 
 int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed,
@@ -438,7 +444,7 @@ int tare_summary_load(struct tare_db *db, const char *baseline, const char *time
 
 	*out = (struct tare_summary){ .total = NAN };
 	out->path = tare_arena_strdup(&out->memory, tare_db_path(db));
-	rc = tare_db_do(db, err, "BEGIN", ""); /* one state of it, while a sweep may write */
+	rc = tare_db_do(db, err, "BEGIN", ""); /* one state of the file, while a sweep may write */
 	if (!rc) {
 		rc = tare_db_time_by(db, timed, err);
 		if (!rc)

@@ -12,7 +12,9 @@
 
 struct tare_db;
 
-/* How runs end, in the order in which a cell's are told. X(KEY, name in the file, for people) */
+/*
+ * How runs end, in the order in which they are shown for a cell. X(KEY, name in the file, name for people)
+ */
 #define TARE_RUN_STATUS_MAP(X)                                                                     \
 	X(OK, "ok", "ok")                                                                          \
 	X(OOM, "oom", "out of memory")                                                             \
@@ -30,7 +32,7 @@ extern const char *const tare_run_status_texts[TARE_RUN_STATUS_NR];
 
 /* What one account holds at the peak of the cell's run with the largest peak, over all its GPUs. */
 struct tare_summary_part {
-	const char *account, *part; /* keys of accounts.def; who asked, or "" */
+	const char *account, *part; /* keys of accounts.def; who asked for it, or "" */
 	int64_t bytes;
 	bool is_elastic;
 };
@@ -39,19 +41,20 @@ struct tare_summary_part {
 struct tare_summary_cell {
 	int64_t cell;
 	const char *label;
-	const char **values; /* by parameter */
-	double *amounts;     /* by unit of work, NaN where there is none */
+	const char **values; /* a value for each parameter */
+	double *amounts;     /* an amount for each unit of work, NaN where there is none */
 	int runs, ended[TARE_RUN_STATUS_NR];
-	double seconds, sd; /* of what is timed, of runs that were ok; sd NaN: fewer than two */
-	double whole;       /* seconds of the whole run, of the same */
+	double seconds, sd; /* of what is timed, in runs that were ok; sd NaN: in fewer than two */
+	double whole;       /* mean of the whole run, of the same runs */
 	double driver_seconds,
-		retry_seconds;       /* mean of the same; of failed ones where none was ok */
-	int64_t peak, need, elastic; /* largest */
-	int64_t refused, retries;    /* most of a run */
-	int64_t oom_bytes;           /* that was refused last */
+		retry_seconds;       /* mean of the same runs; of failed ones where none was ok */
+	int64_t peak, need, elastic; /* largest of a run */
+	int64_t refused, retries;    /* most in one run */
+	int64_t oom_bytes;           /* bytes of the last refused call */
 	const char *oom;             /* "device", "host" or NULL */
-	int exit_code;               /* of a failed run */
-	int64_t left;                /* of the GPU (or its --vram card) at the peak, for programs */
+	int exit_code;               /* exit code of a failed run */
+	/* what the GPU (or its --vram card) had left for programs at the peak */
+	int64_t left;
 	bool is_host_oom;
 	struct tare_summary_part *parts; /* the largest first */
 	size_t part_nr, part_cap;
@@ -59,8 +62,8 @@ struct tare_summary_cell {
 	const char *note; /* what was degraded, or NULL */
 	/* From the above: */
 	double rate;    /* units of the first kind (else runs) per second */
-	double speedup; /* rate against the baseline's */
-	double hours;   /* for the total */
+	double speedup; /* rate divided by the rate of the baseline */
+	double hours;   /* hours that `total` units would take */
 };
 
 struct tare_summary_param {
@@ -71,22 +74,22 @@ struct tare_summary_param {
 
 struct tare_summary {
 	const char *path, *command, *host, *tare;
-	char date[16]; /* of its begin, 2026-11-22 */
+	char date[16]; /* date on which the sweep began, 2026-11-22 */
 	int64_t repeat, timeout_ns;
-	double total;      /* NaN: not given */
-	const char *timed; /* the phase whose time counts, or NULL: the run's */
+	double total;      /* units of work in total; NaN: not given */
+	const char *timed; /* the phase whose time counts; NULL: the time of the run counts */
 	struct tare_summary_param *params;
 	size_t param_nr, param_cap;
-	const char **works; /* names of units */
+	const char **works; /* names of the units of work */
 	size_t work_nr;
 	struct tare_summary_cell *cells;
 	size_t cell_nr, cell_cap;
-	size_t baseline; /* index */
+	size_t baseline; /* index of the baseline's cell */
 	size_t best;     /* the ok cell with the highest rate; cell_nr: none is ok */
 	size_t soonest;  /* the ok cell with the fewest hours; cell_nr: there is no total */
 	/* The GPU that the runs used, if they all used one of a kind; else NULL, -1 */
 	const char *gpu;
-	int64_t gpu_bytes, card_bytes; /* its size; that of --vram */
+	int64_t gpu_bytes, card_bytes; /* size of the GPU, and of its --vram card */
 	bool is_simulated;
 	struct tare_arena memory;
 };

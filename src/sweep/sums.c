@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accounts whose leaves are owners; those of others are single objects, or processes. */
+/* Leaves of these accounts are owners; leaves of others are single objects, or processes. */
 static bool has_owners(enum tare_account account)
 {
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM ||

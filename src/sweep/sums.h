@@ -5,22 +5,22 @@
 #include "ledger/ledger.h"
 
 /*
- * The leaves of a device by account, without pids, so that runs can be compared: those of all
- * processes together, allocations by who asked for them. An account may stand twice: elastic and not.
+ * The leaves of a device summed by account over all processes, without pids, so that runs can be compared;
+ * allocations by who asked for them. An account may stand twice: elastic, and not.
  */
 struct tare_sum {
 	enum tare_account account;
-	const char *part; /* the ledger's; "" */
+	const char *part; /* who asked for it, a text of the ledger, or "" */
 	bool elastic;
 	int64_t bytes;
 	uint64_t count, driver_ns;
-	enum tare_evidence evidence; /* the weakest */
+	enum tare_evidence evidence; /* the weakest of its leaves */
 };
 
 struct tare_sums {
 	struct tare_sum *rows;
 	size_t count, cap;
-	int64_t own, elastic; /* of the run's processes; elastic is in own */
+	int64_t own, elastic; /* own: memory of the run's processes; elastic: part of it */
 	int64_t other;
 };
 

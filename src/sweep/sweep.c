@@ -39,7 +39,7 @@ bool tare_sweep_has_option(const struct tare_sweep *s, const char *option)
 	return false;
 }
 
-/* NAME= in front of an expression; an expression has no '='. */
+/* A name is told by the '=' behind it: an expression has no '='. */
 int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err *err)
 {
 	const char *equals = strchr(text, '=');

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* What is to be run, as the file says: what the command line asks for is written there first. */
+/* A sweep, as its file has it: what the command line asks for is written to the file first. */
 struct tare_sweep_words {
 	const char **items; /* NULL at the end */
 	size_t count, cap;
@@ -21,15 +21,15 @@ struct tare_sweep_work {
 
 struct tare_sweep {
 	struct tare_grid grid;
-	struct tare_sweep_words command; /* with {names} in it */
-	struct tare_sweep_words options; /* of the recorder */
+	struct tare_sweep_words command; /* CMD, with {names} of parameters in it */
+	struct tare_sweep_words options; /* options of the recorder */
 	struct tare_sweep_words launcher;
 	struct tare_sweep_work *works;
 	size_t work_nr, work_cap;
 	int64_t repeat, jobs, gpus_per_run, timeout_ns; /* 0: not given */
 	double total;                                   /* NaN: not given */
-	const char *timed; /* the phase whose time is a run's; NULL: not given */
-	const char *path;  /* of the database; its folder is PATH.d */
+	const char *timed; /* the phase whose time is the time of a run; NULL: not given */
+	const char *path;  /* path of the database; the folder of its runs is PATH.d */
 	struct tare_arena memory;
 };
 void tare_sweep_free(struct tare_sweep *s);
@@ -46,16 +46,16 @@ int tare_sweep_add_work(struct tare_sweep *s, const char *text, struct tare_err 
  */
 int tare_sweep_check(const struct tare_sweep *s, struct tare_err *err);
 
-/* store.c: into a fresh file. */
+/* store.c: writes a sweep into a fresh file. */
 int tare_sweep_create(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err);
 
 /*
- * Into a file that is there: the command, its options and the parameters must be the same, cells that
- * it does not have are added; a repeat, jobs … that were given replace what it says.
+ * Writes a sweep into a file that has one: the command, its options and the parameters must be the same; new
+ * cells are added; settings that were given (repeat, jobs …) replace those of the file.
  */
 int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err);
 
-/* Out of the file; `out` is empty before, and freed by the caller whatever happens. */
+/* Reads a sweep from its file; `out` is empty before, and freed by the caller whatever happens. */
 int tare_sweep_load(struct tare_db *db, struct tare_sweep *out, struct tare_err *err);
 
 #endif

@@ -11,7 +11,7 @@
 int tare_words_fill(char **out, const char *word, const struct tare_grid *grid, size_t cell,
 		    struct tare_err *err);
 
-/* Is {name} of this parameter in any of the words? */
+/* Does any of the words have {name} of this parameter? */
 bool tare_words_use(const char *const *words, const struct tare_grid *grid, size_t param);
 
 #endif
