@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* These are the device's or the process's, not a context's. */
+/* Is memory of the account a context's? Else it is the device's or the process's. */
 static bool has_context(enum tare_account account)
 {
 	return account != TARE_ACCOUNT_DRIVER && account != TARE_ACCOUNT_VMM;
@@ -21,7 +21,9 @@ static void find_bucket(struct tare_fold *f, const struct tare_step *s, struct t
 	a->context =
 		tare_fold_context(f, s->process, s->device, has_context(account) ? s->context : 0);
 	account = elastic ? elastic : account;
-	/* What an import itself costs is one row; the others of that account are of processes. */
+	/*
+	 * What importing costs is one row without an owner; the other rows of that account are of processes.
+	 */
 	a->bucket = tare_fold_bucket_at(f, a->context, account,
 					account == TARE_ACCOUNT_IPC ? 0 : s->owner, s->site);
 }
@@ -36,7 +38,10 @@ static void op_paged(struct tare_fold *f, const struct tare_object_live *o, int6
 	tare_fold_op_bytes(f, rest, pages - granted, 0, TARE_EVIDENCE_INFERRED);
 }
 
-/* Is its end ever told? A function goes with its module: their number would only grow. */
+/*
+ * Are objects of the class counted? The end of a function is never recorded, as it goes with its module: their
+ * number would only grow.
+ */
 static bool is_counted(enum tare_class class)
 {
 	return class != TARE_CLASS_FUNCTION;
@@ -66,7 +71,7 @@ static void op_object(struct tare_fold *f, const struct tare_object_live *o, int
 				   sign * (int64_t)o->granted, 0, TARE_EVIDENCE_EXACT);
 }
 
-/* The graph that it is an exec of, or that it was allocated for. */
+/* The row of the graph that the object is an executable graph of, or was allocated for. */
 static int graph_of(const struct tare_step *s, const struct tare_applied *a)
 {
 	if (s->class == TARE_CLASS_GRAPH)
@@ -108,7 +113,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		tare_parts_made(f, &o);
 }
 
-/* What the ops of this step come to so far. */
+/* The bytes of a device that the ops of this step sum to so far. */
 static int64_t known_bytes(const struct tare_fold *f)
 {
 	int64_t sum = 0;
@@ -144,7 +149,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 	a->takes_rest = !is_known(tare_classes[o.class].sizing);
 }
 
-/* Rule "undo": the driver refused, so nothing of it happened. */
+/* Rule "undo": the driver refused the call, so what its DEL took away comes back. */
 static void undo(struct tare_fold *f, const struct tare_step *s)
 {
 	struct tare_grave *g = tare_fold_grave(f, s, false);
@@ -178,7 +183,7 @@ static void undo(struct tare_fold *f, const struct tare_step *s)
 	tare_fold_grave_clear(g);
 }
 
-/* What an UNDO will have to take back. */
+/* Keeps the ops of a DEL, for an UNDO to reverse. */
 static void remember_ops(struct tare_fold *f, const struct tare_step *s)
 {
 	struct tare_grave *g = tare_fold_grave(f, s, false);
@@ -244,7 +249,7 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 			tare_fold_limit(f, s, a);
 		return;
 	}
-	a->takes_rest = false; /* it has no effect, so a change inside it is nobody's */
+	a->takes_rest = false; /* the call has no effect: what changed inside it is unexplained */
 }
 
 void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readings, and what changes between calls: nobody's, but for three rules. */
+/* Readings, and what changes between calls: unexplained, unless one of three rules explains it. */
 #include "ledger/settle/settle.h"
 
 #include "base/sat.h"
@@ -68,7 +68,7 @@ int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_st
 	return d->device->flags & TARE_DEVICE_V1 ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
 }
 
-/* What of a change undoes an earlier one that nobody could explain: no rule need explain it now. */
+/* The part of a change that reverses an earlier unexplained one: no rule need explain that part. */
 static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
 {
 	int64_t unexplained = d->used - d->sum;
@@ -79,8 +79,8 @@ static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
 }
 
 /*
- * The device changed by `change` while no call ran; `explained` of it is booked already. Law 1's
- * trap: booking the rest to the next call would balance every book and prove nothing.
+ * The device changed by `change` while no call ran; `explained` of it is booked already. The rest is not
+ * booked to the next call: that would balance every book and prove nothing.
  */
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained)
@@ -88,7 +88,7 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 	int64_t rest = change - explained, back, paused;
 
 	d->used += explained;
-	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may mark the state before */
+	tare_fold_take_ended(f, d, t, false, &rest); /* first: it may set a moment */
 	back = taken_back(d, rest);
 	d->used += change - explained;
 	d->last_ns = t;

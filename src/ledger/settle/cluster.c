@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-/* A chain of overlapping calls longer than this is cut. */
+/* CLUSTER_MAX: a longer chain of overlapping calls is settled in parts. */
 enum { CLUSTER_MAX = 1 << 16, WAIT_MAX = 64 };
 
-/* What happened inside a call is of the thread that made it. */
+/* Calls made inside another call count as the thread's. */
 static uint32_t thread_id(const struct tare_step *s)
 {
 	return s->tid & ~TARE_TID_INSIDE;
@@ -66,8 +66,8 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 }
 
 /*
- * Two readings of a thread, one behind the other, that seem to overlap, for how long a reading took is rounded up:
- * of the longer one more.
+ * Parts two successive readings of a thread that seem to overlap, because the time that a reading took is
+ * rounded up, more so for a longer one.
  */
 static void part(struct tare_step *before, struct tare_step *own)
 {
@@ -127,7 +127,10 @@ void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 		d->cluster_until = t->until;
 }
 
-/* A primary context is released as often as it was retained; only the last time it ends. */
+/*
+ * Is the call a release of a primary context that does not end it? Only the last of as many releases as
+ * retains does.
+ */
 static bool is_mere_release(struct tare_fold *f, const struct tare_step *s, int64_t change)
 {
 	int64_t booked = 0;
@@ -143,7 +146,7 @@ static bool is_mere_release(struct tare_fold *f, const struct tare_step *s, int6
 	return booked > 0 && -change < booked / 2;
 }
 
-/* The device's memory went from d->used by what was computed, and that is all we know. */
+/* Settles a call without readings: the device changed by what is known of the call. */
 static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, struct tare_step *s)
 {
 	struct tare_applied a;
@@ -156,7 +159,9 @@ static void settle_unweighed(struct tare_fold *f, struct tare_device_fold *d, st
 		tare_parts_measured(f, &a, d->used);
 }
 
-/* What was unexplained in a context goes with it, and is nothing that the context had beyond what is booked. */
+/*
+ * The part of `rest` that is the unexplained memory of a context, which went when the context ended.
+ */
 static int64_t back_with_context(const struct tare_applied *a, int64_t rest)
 {
 	if (rest >= 0 || a->ended_unexplained <= 0)
@@ -193,7 +198,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	if (a.takes_rest && !(rest < 0 && tare_step_only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	} else if (a.takes_rest) {
-		d->quiet_open += rest; /* a list may tell who it was */
+		d->quiet_open += rest; /* a list of processes may explain it */
 		d->quiet_sum = tare_sat_add(d->quiet_sum, tare_sat_abs(rest));
 	} else {
 		tare_fold_unexplained(f, d, s, a.context, rest);
@@ -235,7 +240,9 @@ void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d)
 	tare_fold_host_settle(f);
 }
 
-/* The first reading behind the cluster tells what became of calls that had none of their own. */
+/*
+ * Settles the cluster with the first reading behind it, which tells what calls without readings changed.
+ */
 void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 				uint64_t used, int source)
 {

@@ -15,7 +15,7 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s, str
 	a->bucket = tare_fold_bucket_at(f, a->context, TARE_ACCOUNT_CONTEXT, 0, s->site);
 	c = &f->contexts[a->context];
 	f->processes[s->process]->has_context = true;
-	if (c->is_live) /* a primary context that was retained again */
+	if (c->is_live) /* the context is a primary one that was retained again */
 		return;
 	c->is_live = true;
 	c->is_primary = s->flags & TARE_EVENT_PRIMARY;

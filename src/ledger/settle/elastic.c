@@ -29,7 +29,7 @@ struct tare_large {
 	bool is_cudnn, is_piece;
 };
 
-/* XLA takes its share with either. */
+/* XLA's preallocation is one of these classes. */
 static bool may_be_elastic(uint8_t class)
 {
 	return class == TARE_CLASS_DEVICE || class == TARE_CLASS_VMM;
@@ -70,7 +70,7 @@ static bool is_preallocation(struct tare_fold *f, const struct tare_event *e, ui
 	return is_first && bytes >= total / XLA_SHARE;
 }
 
-/* Handles are no addresses. */
+/* The key of an open allocation: handles of cuMemCreate are kept apart from addresses. */
 static uint64_t open_key(const struct tare_rec_event *r)
 {
 	return r->handle ^ (r->class == TARE_CLASS_VMM ? UINT64_C(1) << 63 : 0);
@@ -147,7 +147,9 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 
 /* ---- a state that is saved ---- */
 
-/* What is known of it from behind the moment is forgotten; false: all of it is. */
+/*
+ * Forgets what is known of an allocation from after `until`; false: the allocation itself is from after it.
+ */
 static bool is_known_at(struct tare_large *l, int64_t until)
 {
 	if (l->held_ns >= 0 && l->at + l->held_ns > until)
@@ -164,7 +166,10 @@ static bool is_size_known(const struct tare_fold *f, size_t nr, const struct tar
 	return false;
 }
 
-/* Of those that went, only the sizes of the ones that were held matter any more. */
+/*
+ * Must the allocation be kept? Of those that were freed, only the sizes of those that were held long still
+ * matter.
+ */
 static bool is_kept(const struct tare_fold *f, size_t nr, struct tare_large *l, int64_t until)
 {
 	if (!is_known_at(l, until))

@@ -37,7 +37,7 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 
 /* ---- which of them a fall is of ---- */
 
-/* A process that is over and still in the books of a device. */
+/* A process that has ended and is still in the books of a device. */
 struct leaver {
 	int process;
 	int64_t end_ns, bytes, driver; /* driver: what of `bytes` starting the driver took */
@@ -49,7 +49,7 @@ struct leavers {
 	int count;
 };
 
-/* Those that have the same side by side, the larger first; of them the first that ended. */
+/* By size, the largest first; of the same size, the one that ended first. */
 static int by_size(const void *a, const void *b)
 {
 	const struct leaver *x = a, *y = b;
@@ -91,7 +91,10 @@ static struct leavers find_leavers(const struct tare_fold *f, const struct tare_
 	return l;
 }
 
-/* What starting the driver took stays as long as anybody uses it; on some drivers (is_part) a part of it. */
+/*
+ * Is `left` what a process leaves behind? What starting the driver took stays as long as any process uses the
+ * driver; on some drivers (is_part) a part of that.
+ */
 static bool fits(int64_t left, int64_t driver, bool is_part)
 {
 	if (llabs(left) <= TARE_COUNTER_STEP || llabs(left + driver) <= TARE_COUNTER_STEP)
@@ -101,7 +104,7 @@ static bool fits(int64_t left, int64_t driver, bool is_part)
 
 enum { TRIES_MAX = 100000 };
 
-/* What is looked for: those that are over and have `left` together, from the one at `first` on. */
+/* A search for ended processes that have `left` together, from the one at `first` on. */
 struct search {
 	struct leavers *l;
 	bool is_part;
@@ -156,7 +159,7 @@ static bool choose_exact(struct leavers *l, int64_t fall)
 	return false;
 }
 
-/* The one that is nearest in size, or all if they are nearer together. */
+/* Chooses the process that is nearest to the fall in size, or all if their sum is nearer. */
 static bool choose_nearest(struct leavers *l, int64_t fall, bool is_sure)
 {
 	struct leaver *best = NULL;
@@ -165,7 +168,7 @@ static bool choose_nearest(struct leavers *l, int64_t fall, bool is_sure)
 	for (int i = 0; i < l->count; i++) {
 		all += l->items[i].bytes;
 		if (l->items[i].bytes == l->items[i].driver)
-			continue; /* it stays until the last one goes */
+			continue; /* stays until the last process has gone */
 		if (!best || llabs(l->items[i].bytes - fall) < llabs(best->bytes - fall))
 			best = &l->items[i];
 	}
@@ -178,8 +181,9 @@ static bool choose_nearest(struct leavers *l, int64_t fall, bool is_sure)
 }
 
 /*
- * Rule "driver start": most of it is taken for whoever is first, and stays until the last one is gone: from
- * then on it is in the books of one that is still there; of one that lives, if there is any.
+ * Rule "driver start": most of what starting the driver takes is taken for the first process, and stays until
+ * the last one is gone. When the first one goes, the memory is booked for another process that is still there:
+ * a live one, if there is any.
  */
 static int heir(struct tare_fold *f, const struct tare_device_fold *d, int64_t t)
 {
@@ -208,7 +212,10 @@ static void leave_driver(struct tare_fold *f, struct tare_device_fold *d, int to
 			     TARE_EVIDENCE_INFERRED);
 }
 
-/* The calls in which others started the driver are settled by now. */
+/*
+ * Books what starting the driver took for another process. Pre: the calls in which others started the driver
+ * are settled.
+ */
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	int to = d->driver_left ? heir(f, d, t) : -1;
@@ -220,7 +227,9 @@ void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, i
 	d->driver_left = 0;
 }
 
-/* Takes out those that were chosen. Returns what the device has less because of them. */
+/*
+ * Removes the chosen processes from the books. Returns by how much the device fell because of them.
+ */
 static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct leavers *l, int64_t t, int64_t fall)
 {
@@ -242,14 +251,17 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 		return bytes;
 	to = heir(f, d, t);
 	leave_driver(f, d, to < 0 ? last : to, stays);
-	if (to < 0) { /* somebody of whom nothing is in the books yet */
+	if (to < 0) { /* a process of which nothing is in the books yet */
 		d->driver_of = last;
 		d->driver_left = stays;
 	}
 	return fall;
 }
 
-/* One that was killed has no END record: this is when its end is seen. Rule "end": nobody works behind it. */
+/*
+ * Notes the end of a killed process, which has no END record, when its memory goes. Rule "end": only if no
+ * recorded process works after it.
+ */
 static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
 		     int64_t t)
 {
@@ -260,9 +272,10 @@ static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const stru
 
 /*
  * Rule "process end": the driver frees what an ended process had, some time after its last record. A fall of
- * what is booked for one, or for a few together, shows that they are gone; else one of at least half of what
- * is booked for the nearest in size. Inside calls that make something any fall shows it (is_sure): such a call
- * gives nothing back. d->used is as it was before the fall, for it may be marked.
+ * what is booked for one process, or for a few together, shows that they have gone; else a fall of at least
+ * half of what is booked for the process nearest in size. Inside calls that make something any fall shows an
+ * end (is_sure): such a call gives nothing back. d->used must be as before the fall: that may be the moment
+ * `end`.
  */
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change)
@@ -285,8 +298,8 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 }
 
 /*
- * This one went, and `beyond` it the device fell too: that is what starting the driver took, if it is as much.
- * Returns by how much the books fell. d->used is as in tare_fold_take_ended().
+ * Removes a process that has gone. `beyond`: by how much more the device fell: what starting the driver took,
+ * if it is as much. Returns by how much the books fell. d->used is as for tare_fold_take_ended().
  */
 int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
 			 int64_t beyond)
@@ -313,7 +326,9 @@ int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_
 	return fall;
 }
 
-/* When the process was over, if it is still in the books of the device; INT64_MAX: it is not, or not yet over. */
+/*
+ * When the process ended, if it is still in the books of the device; INT64_MAX: it is not, or has not ended.
+ */
 int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			    int process)
 {
@@ -325,7 +340,7 @@ int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_
 	return p->is_ending ? p->end_ns : p->process->last_ns;
 }
 
-/* Is there anybody whose end could be a fall of the device at that time? */
+/* Is there an ended process whose memory the device could lose at that time? */
 bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
 			      int64_t t)
 {

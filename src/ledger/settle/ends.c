@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that begin and end: when each device, and then all of them, have passed the end of one. */
+/*
+ * Processes that begin and end: an end counts when each device, and then all of them, have settled the calls
+ * before it.
+ */
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
 
-/* Somebody makes something on the device, and lives. */
+/* Does the step make something on the device, in a process that has not ended? */
 static bool is_work(const struct tare_fold *f, const struct tare_step *s)
 {
 	const struct tare_process_fold *p = f->processes[s->process];
@@ -47,7 +50,7 @@ void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_
 	}
 }
 
-/* All devices have passed it. */
+/* A process ends, and all devices have settled the calls before that. */
 static void end_now(struct tare_fold *f, int process, int64_t t)
 {
 	struct tare_process_fold *p = f->processes[process];
@@ -81,7 +84,7 @@ void tare_fold_ends_finish(struct tare_fold *f)
 	}
 }
 
-/* A device with calls under way takes the end in with them: they are settled together. */
+/* An end waits for calls under way on a device: they are settled together. */
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 {
 	struct tare_process_fold *p = f->processes[process];
@@ -104,7 +107,7 @@ void tare_fold_process_end(struct tare_fold *f, int process, int64_t t)
 	tare_fold_ends_finish(f);
 }
 
-/* An exec generation ends when the next one speaks. */
+/* A process generation ends when the first record of the next one comes. */
 void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t)
 {
 	struct tare_process_fold *own = tare_fold_process(f, p);
@@ -126,7 +129,9 @@ void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, 
 
 /* ---- pauses ---- */
 
-/* Nothing of it is behind us any more: what happened before must not be taken for the pause's. */
+/*
+ * Settles all calls before a pause: what they changed must not be taken for a change in the pause.
+ */
 static void begin_pause(struct tare_fold *f)
 {
 	for (int i = 0; i < f->device_nr; i++) {
@@ -140,7 +145,7 @@ static void begin_pause(struct tare_fold *f)
 	}
 }
 
-/* With a stop the program's work, as far as it was recorded, ends. */
+/* Recording is stopped: what was recorded of the program's work ends there. */
 static void end_work(struct tare_fold *f, int64_t t)
 {
 	for (int i = 0; i < f->device_nr; i++)

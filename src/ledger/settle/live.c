@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects come and go: those in which a framework's allocator has its blocks are told to what keeps these. */
+/*
+ * Objects come and go; segments of a framework's allocator are among them, and go with their blocks.
+ */
 #include "ledger/settle/settle.h"
 
 int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o)

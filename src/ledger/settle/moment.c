@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moments of a device, in order of time: something is about to happen at one, or has happened by then. The books
- * decide whether it is a peak; everybody else is told.
+ * Moments of a device, in order of time: the books decide which is a peak, and the parts are told.
  */
 #include "ledger/settle/settle.h"
 
@@ -51,7 +50,7 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 	tare_parts_used(f, d, t);
 }
 
-/* The device is at its maximum still, or again, and more of it is in use. */
+/* The device is still at its maximum, or again, and more is in blocks. */
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	if (d->is_marked[TARE_MARK_PEAK])

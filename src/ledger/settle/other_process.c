@@ -21,7 +21,7 @@ bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_dev
 	return false;
 }
 
-/* A recorded process holds a context here, so a list must have it. */
+/* Does a recorded process hold a context here? Then a list must have that process. */
 static bool is_one_expected(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
@@ -49,7 +49,7 @@ int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid)
 	return add_peer(d, pid);
 }
 
-/* Moves a peer's own row to `bytes`; returns by how much. */
+/* Sets the row of another process to `bytes`; returns the change. */
 static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int peer, int64_t bytes)
 {
 	struct tare_peer_now *p = &d->peers[peer];
@@ -68,7 +68,7 @@ static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int pee
 struct list {
 	bool is_known, has_ours;
 	int64_t sum;
-	int changed, changed_nr; /* a peer that appeared or vanished, and how many did */
+	int changed, changed_nr; /* a process that came or went, and how many did */
 };
 
 static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct list *l)
@@ -127,7 +127,9 @@ bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_devic
 	return d->has_list && d->is_level_known && sum != d->level;
 }
 
-/* What a process that came or went moved beyond NVML's figure for it. */
+/*
+ * What the device changed by when another process came or went, beyond NVML's figure for that process.
+ */
 static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t told,
 		      int64_t rest)
 {
@@ -140,7 +142,7 @@ static int64_t beyond(const struct tare_device_fold *d, const struct list *l, in
 	return (rest > 0) == is_growth ? rest : 0;
 }
 
-/* Takes in the list that was read. Returns by how much `other` changed. */
+/* Books the list that was read. Returns by how much `other` changed. */
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
 {
 	struct list l;
@@ -165,7 +167,7 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 
 		if (!is_first && (int)i == l.changed && l.changed_nr == 1)
 			p->extra = extra;
-		if (is_first && p->bucket >= 0 && p->used) /* a checkpoint told what it has */
+		if (is_first && p->bucket >= 0 && p->used) /* a checkpoint said what it has */
 			p->extra = f->buckets[p->bucket].now.bytes - p->used;
 		rows += set_peer(f, d, (int)i, p->used ? p->used + p->extra : 0);
 	}
@@ -173,7 +175,7 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 	return told + extra;
 }
 
-/* Its memory outlives a process for a moment, and NVML's list has it as long. */
+/* Is the process on the device? Its memory outlives a process for a moment, in NVML's list too. */
 static bool is_on(const struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 	const struct tare_process_fold *p = f->processes[process];
@@ -204,7 +206,7 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 	       s->peers_after != TARE_NOT_KNOWN && !d->is_pid_mismatch && process_nr_on(f, d) <= 1;
 }
 
-/* Others use `level` now. Returns by how much that is more than they did. */
+/* Processes that are not recorded use `level` now. Returns the change. */
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level)
 {
 	int64_t by = d->is_level_known ? (int64_t)level - d->level : 0;
