@@ -132,7 +132,7 @@ static void sort_by_stamp(struct tare_overlap *o)
 	free(list);
 }
 
-/* The end of a context clears buckets, so what came before it must stand in them already. */
+/* Does a member end a context? That clears buckets, so what came before must be booked by then. */
 static bool has_context_end(const struct tare_overlap *o)
 {
 	for (size_t i = 0; i < o->step_nr; i++)
@@ -142,7 +142,7 @@ static bool has_context_end(const struct tare_overlap *o)
 	return false;
 }
 
-/* Known changes, in the order in which they were stamped: an address is freed before it is reused. */
+/* Applies the members in the order of their stamps: an address is freed before it is reused. */
 static void apply_all(struct tare_overlap *o)
 {
 	struct tare_fold *f = o->f;
@@ -165,7 +165,9 @@ static void apply_all(struct tare_overlap *o)
 	}
 }
 
-/* Readings of others tell which stretches a call may touch: each of them was taken at some time between two. */
+/*
+ * The first stretch that a call without readings may have changed: the readings of other calls tell.
+ */
 static size_t first_stretch(const struct tare_overlap *o, const struct tare_step *s)
 {
 	size_t from = 0, to = o->point_nr;
@@ -204,7 +206,10 @@ static void place_unweighed(const struct tare_overlap *o, const struct tare_step
 	m->may_be_later = !o->point_nr || o->points[o->point_nr - 1].earliest < s->end;
 }
 
-/* It lies between its own readings; of one that took long those of others tell more. */
+/*
+ * Sets the stretches of a call with readings: those between its own readings; of readings that took long,
+ * other calls' readings tell more.
+ */
 static void place_weighed(const struct tare_overlap *o, const struct tare_step *s,
 			  struct tare_member *m)
 {
@@ -216,11 +221,11 @@ static void place_weighed(const struct tare_overlap *o, const struct tare_step *
 		to = end_stretch(o, s, from);
 	m->from = m->from > from ? m->from : from;
 	m->to = m->to && m->to < to ? m->to : to;
-	if (m->to <= m->from) /* its readings contradict each other */
+	if (m->to <= m->from) /* readings contradict each other */
 		m->to = m->from < o->point_nr ? m->from + 1 : m->from;
 }
 
-/* Who was under way in which stretch. */
+/* Counts a member in each stretch in which it was under way. */
 static void count_member(struct tare_overlap *o, size_t i)
 {
 	const struct tare_member *m = &o->members[i];
@@ -241,7 +246,7 @@ static void count_member(struct tare_overlap *o, size_t i)
 	}
 }
 
-/* It turned out to be one of them. */
+/* Counts a member as unknown that was taken for known before. */
 void tare_overlap_count_unknown(struct tare_overlap *o, size_t i)
 {
 	for (size_t k = o->members[i].from; k < o->members[i].to; k++)
@@ -250,7 +255,7 @@ void tare_overlap_count_unknown(struct tare_overlap *o, size_t i)
 	o->unknown = i;
 }
 
-/* Between which bounds the known calls under way can have moved the device. */
+/* Adds the known change of a member to the bounds of the stretches in which it was under way. */
 static void add_bounds(struct tare_overlap *o, const struct tare_member *m)
 {
 	int64_t known = m->applied.known;
@@ -288,7 +293,9 @@ static void make_stretches(struct tare_overlap *o)
 	}
 }
 
-/* Who was under way in which stretch, and in which a process ended. */
+/*
+ * Counts the members under way in each stretch, and finds the stretches in which a process ended.
+ */
 static void count_members(struct tare_overlap *o)
 {
 	for (size_t i = 0; i < o->step_nr; i++)
@@ -299,7 +306,7 @@ static void count_members(struct tare_overlap *o)
 			tare_fold_is_any_leaving(o->f, o->d, o->points[k].until);
 }
 
-/* One unknown call: it gets all that the known ones leave, wherever in the cluster it showed. */
+/* Where only one call is unknown, it gets all that the known ones leave, in whichever stretch. */
 static void collect(struct tare_overlap *o)
 {
 	struct tare_member *m = &o->members[o->unknown];
@@ -314,7 +321,7 @@ static void collect(struct tare_overlap *o)
 	}
 }
 
-/* The part of its own length that a call spends in this stretch: a short call in a long one counts. */
+/* The weight of a call in a stretch: the part of the call's length that lies in the stretch. */
 static double weight(const struct tare_overlap *o, const struct tare_member *m, size_t k)
 {
 	double length = (double)(o->points[m->to - 1].t - o->points[m->from - 1].t);
@@ -323,7 +330,9 @@ static double weight(const struct tare_overlap *o, const struct tare_member *m, 
 	return length > 0 ? inside / length + 1e-9 : 1;
 }
 
-/* A wait gets nothing while another unknown call is under way. */
+/*
+ * Does a call get a share of a stretch? A wait gets none while another unknown call is under way.
+ */
 static bool has_share(const struct tare_overlap *o, size_t k, size_t step)
 {
 	return o->members[step].applied.takes_rest &&
@@ -355,7 +364,7 @@ static void share(struct tare_overlap *o, size_t k, const size_t *active, size_t
 		tare_fold_weigh(o->f, &o->steps[active[i]], &m->applied, part, low - m->low,
 				high + m->high);
 		m->given += part;
-		m->low = m->high = 0; /* once is enough */
+		m->low = m->high = 0; /* the doubt is booked once */
 	}
 }
 
@@ -381,7 +390,10 @@ static void book_later(struct tare_overlap *o, int64_t t)
 	tare_fold_peak(o->f, o->d, t);
 }
 
-/* What only known calls ran in and none explains. Of calls at several lines nobody can tell which it was. */
+/*
+ * Books what no call in a stretch explains as unexplained: at the line of the calls under way, unless they are
+ * of several lines.
+ */
 static void leave(struct tare_overlap *o, int64_t rest, const size_t *active, size_t active_nr)
 {
 	const struct tare_step *s = active_nr ? &o->steps[active[0]] : NULL;
@@ -403,7 +415,9 @@ static bool is_any_giving(const struct tare_overlap *o, size_t k, const size_t *
 	return false;
 }
 
-/* A call that only takes gives back no more than it was taken to have, before it was known better. */
+/*
+ * Takes a fall back from calls that only take: no more than they were given in earlier stretches.
+ */
 static void take_back(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	struct tare_stretch *s = &o->stretches[k];
@@ -420,7 +434,7 @@ static void take_back(struct tare_overlap *o, size_t k, const size_t *active, si
 	}
 }
 
-/* What undoes an earlier change that nobody had is nobody's. Returns that part. */
+/* The part of `rest` that reverses an earlier unexplained change: it is unexplained, too. */
 static int64_t owed_part(const struct tare_overlap *o, int64_t rest)
 {
 	if (!o->owed || (rest > 0) == (o->owed > 0))
@@ -428,7 +442,9 @@ static int64_t owed_part(const struct tare_overlap *o, int64_t rest)
 	return llabs(rest) < llabs(o->owed) ? rest : -o->owed;
 }
 
-/* What is left of a stretch: of the unknown calls that were under way, if there were any, and they can have it. */
+/*
+ * Settles the rest of a stretch: the unknown calls under way share it, if there are any that can have made it.
+ */
 static void settle_rest(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	struct tare_stretch *s = &o->stretches[k];
@@ -445,7 +461,7 @@ static void settle_rest(struct tare_overlap *o, size_t k, const size_t *active, 
 	leave(o, nobodys, active, active_nr);
 }
 
-/* A fall that is the end of processes is nobody's who was under way. */
+/* Takes the part of a fall that is the end of processes out of the stretch. */
 static void take_ended(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	struct tare_stretch *s = &o->stretches[k];
@@ -484,7 +500,7 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	tare_fold_peak(o->f, d, p->t);
 }
 
-/* Weighed calls by the stretch in which they began. */
+/* Lists the calls with readings by the stretch in which they began. */
 static size_t by_begin(const struct tare_overlap *o, size_t *list)
 {
 	size_t *first = tare_xcalloc(o->point_nr + 2, sizeof(*first)), count = 0;

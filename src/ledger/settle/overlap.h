@@ -13,47 +13,50 @@ enum {
 
 /* A reading. It was taken some time between `earliest` and `latest`. */
 struct tare_point {
-	int64_t t, used, level; /* level: in use by others, -1: not told */
+	int64_t t, used, level; /* level: in use by other processes, -1: not known */
 	size_t step;
 	bool is_after;
 	int64_t earliest, latest;
-	/* between which it was, as those before it were earlier, and those behind it later */
+	/* bounds of its time, as earlier readings were before it and later ones behind it */
 	int64_t since, until;
 };
 
-/* Stretch k ends at point k; stretch 0 is the quiet time before the cluster. */
+/* Stretch k ends at point k; stretch 0 is the time between the call before and the cluster. */
 struct tare_stretch {
-	int64_t rest;                     /* change not yet given to anybody */
-	int64_t known;                    /* given to known calls */
-	uint32_t unknowns, syncs, knowns; /* under way */
-	bool has_growth, has_fall;        /* among the known */
-	int64_t lowest, highest;          /* if all of them fell here, or grew; but for contexts */
-	bool has_leaver; /* the device lost more than that, and a process was ending: its end is in here */
+	int64_t rest;                     /* change that no call was given yet */
+	int64_t known;                    /* change given to known calls */
+	uint32_t unknowns, syncs, knowns; /* numbers of calls under way */
+	bool has_growth, has_fall;        /* among the known calls */
+	/* change if all known falls, or all known growth, were here; without contexts */
+	int64_t lowest, highest;
+	/* the device fell below `lowest` and a process was ending: its end is in here */
+	bool has_leaver;
 	size_t first, last; /* known calls placed here, through member.next */
 };
 
 struct tare_member {
 	struct tare_applied applied;
 	size_t op_first, op_nr;
-	size_t from, to; /* stretches in which it may have acted; from == to: behind all readings */
-	bool may_be_later; /* it ended after the last reading */
-	bool is_context;   /* it made one, which takes what others take */
-	bool is_sure;      /* its known change can be nowhere else */
-	bool is_given;     /* it is in its stretch's `known` */
+	/* stretches that the call may have changed; from == to: behind all readings */
+	size_t from, to;
+	bool may_be_later; /* the call ended after the last reading */
+	bool is_context;   /* the call made a context, which takes what other contexts take */
+	bool is_sure;      /* its known change can be in no other stretch */
+	bool is_given;     /* its change is counted in `known` of its stretch */
 	size_t at;         /* the stretch its known change is placed in */
 	size_t next;
-	int64_t given; /* unknown: what it was found to have taken so far */
-	int64_t low,
-		high; /* unknown: how much less or more it may be, as a known one may be elsewhere */
+	int64_t given; /* of an unknown call: what it was given so far */
+	/* of an unknown call: how much less or more it may be, as a known change may be in another stretch */
+	int64_t low, high;
 };
 
 /* A process that was over, and in the books, before the last reading. */
 struct tare_leaver {
 	int process;
-	int64_t bytes,
-		driver; /* what it had; driver: what starting the driver took, which may stay */
-	size_t from,
-		at; /* the first stretch in which it can have gone, and the one in which it did */
+	/* bytes that it had; driver: what starting the driver took, which may stay */
+	int64_t bytes, driver;
+	/* the first stretch in which its memory can have gone, and the stretch in which it did */
+	size_t from, at;
 };
 
 struct tare_overlap {
@@ -70,9 +73,12 @@ struct tare_overlap {
 	struct tare_ops ops;
 	struct tare_leaver *leavers;
 	size_t leaver_nr;
-	int64_t owed; /* what nobody had in the stretches so far, and what follows may take back */
-	int64_t context_bytes; /* what each context that is made here takes; 0: what is measured */
-	size_t unknown_nr, unknown; /* calls that are not waits: how many, and one of them */
+	/* unexplained change of the stretches so far, which later stretches may reverse */
+	int64_t owed;
+	/* what each context made in the cluster takes; 0: what is measured */
+	int64_t context_bytes;
+	/* number of unknown calls that are not waits, and one of them */
+	size_t unknown_nr, unknown;
 };
 
 static inline bool tare_member_is_unknown(const struct tare_overlap *o, size_t i)
@@ -82,7 +88,9 @@ static inline bool tare_member_is_unknown(const struct tare_overlap *o, size_t i
 
 void tare_overlap_count_unknown(struct tare_overlap *o, size_t i);
 
-/* overlap_order.c: by the middle of the time in which each was taken; then as the counter fits, once `used` is known */
+/*
+ * overlap_order.c: sorts readings by the middle of their times; then, when `used` is known, as the values fit
+ */
 void tare_overlap_sort(struct tare_overlap *o);
 void tare_overlap_order(struct tare_overlap *o);
 
@@ -90,7 +98,7 @@ void tare_overlap_order(struct tare_overlap *o);
 void tare_overlap_contexts(struct tare_overlap *o);
 void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, struct tare_member *m);
 void tare_overlap_forget_contexts(
-	struct tare_overlap *o); /* that are of another size: what was measured */
+	struct tare_overlap *o); /* contexts of another size count as measured */
 
 /* overlap_end.c: processes that end meanwhile */
 void tare_overlap_find_leavers(struct tare_overlap *o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives every change of a cluster whose size is known the stretch it happened in. Where only one known call was
- * under way, the stretch tells. The others, contexts, and the ends of processes are planned together (plan.h), and
- * unknown calls that the plan may have wronged lie between bounds.
+ * Gives every change of known size in a cluster the stretch in which it happened. Where only one known call
+ * was under way, the stretch tells. The other calls, contexts and ends of processes are planned together
+ * (plan.h), and unknown calls about which the plan may be wrong lie between bounds.
  */
 #include "ledger/settle/overlap.h"
 
@@ -24,8 +24,8 @@ static void give(struct tare_stretch *s, int64_t bytes)
 }
 
 /*
- * Nothing of this call can have happened in the stretch: it is the only one there and the change is
- * another, or nothing happened at all and all calls there would have moved the device the same way.
+ * Can the call not have changed anything in the stretch? It is the only one there and the change is of another
+ * size; or nothing changed, and all calls there would have moved the device the same way.
  */
 static bool is_closed(const struct tare_stretch *s, int64_t known)
 {
@@ -38,7 +38,7 @@ static bool is_closed(const struct tare_stretch *s, int64_t known)
 	return !all && !(s->has_growth && s->has_fall);
 }
 
-/* The stretch in which the call was the only one and its change is what happened. */
+/* The stretch in which the call was the only one and the device changed by just its change. */
 static size_t find_sure(const struct tare_overlap *o, const struct tare_member *m)
 {
 	size_t open = o->point_nr, count = 0;
@@ -111,7 +111,10 @@ static size_t find_entries(struct tare_overlap *o, struct entry *entries)
 	return count;
 }
 
-/* What only known calls can have made must be what they add up to; unknown calls may have had a part in it. */
+/*
+ * The stretches for the plan. Where only known calls were under way, their changes must add up to that of the
+ * stretch.
+ */
 static struct tare_plan_stretch *planned_stretches(const struct tare_overlap *o)
 {
 	struct tare_plan_stretch *stretches = tare_xcalloc(o->point_nr, sizeof(*stretches));
@@ -158,7 +161,7 @@ static void plan(struct tare_overlap *o)
 	free(entries);
 }
 
-/* Adds it to the calls of its stretch, in the order of stamps. */
+/* Adds a member to the calls of its stretch, in the order of stamps. */
 static void settle_member(struct tare_overlap *o, size_t i)
 {
 	struct tare_member *m = &o->members[i];
@@ -174,7 +177,7 @@ static void settle_member(struct tare_overlap *o, size_t i)
 	s->last = i;
 }
 
-/* Places those of which there is no doubt. */
+/* Gives a member its stretch if there is no doubt about it. */
 static void place_sure(struct tare_overlap *o, struct tare_member *m)
 {
 	size_t sure;
@@ -213,7 +216,7 @@ static void doubt(const struct tare_overlap *o, const struct tare_member *known,
 {
 	size_t from = m->from, to = m->to, open = 0, own = 0;
 
-	if (o->unknown_nr == 1) { /* it gets all that shows in the cluster, wherever */
+	if (o->unknown_nr == 1) { /* the only unknown call gets all that is left in the cluster */
 		from = 1;
 		to = o->point_nr - (o->points[o->point_nr - 1].step == TARE_NOBODY);
 	}
@@ -229,7 +232,7 @@ static void doubt(const struct tare_overlap *o, const struct tare_member *known,
 	m->high += llabs(known->applied.known);
 }
 
-/* Drops those that are over before stretch k. */
+/* Drops the members that ended before stretch k. */
 static size_t drop_over(const struct tare_overlap *o, size_t *list, size_t count, size_t k)
 {
 	size_t left = 0;
@@ -240,7 +243,9 @@ static size_t drop_over(const struct tare_overlap *o, size_t *list, size_t count
 	return left;
 }
 
-/* Every pair of a known call of which we are not sure and an unknown one that overlap. */
+/*
+ * Calls doubt() for every known call whose stretch is not sure and every unknown call that overlaps it.
+ */
 static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t count)
 {
 	struct unsure *others = tare_xcalloc(o->step_nr, sizeof(*others));

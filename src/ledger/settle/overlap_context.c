@@ -13,7 +13,7 @@ static bool is_making(const struct tare_step *s)
 	       (s->flags & TARE_EVENT_WEIGHED) && !(s->flags & TARE_EVENT_FAILED);
 }
 
-/* One that is there, and was weighed alone. */
+/* The size of a context that exists and was weighed alone; 0: there is none. */
 static int64_t weighed_before(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
@@ -36,7 +36,7 @@ static bool is_making_one(const struct tare_overlap *o, const struct tare_point 
 	return false;
 }
 
-/* The change that is there most often while contexts are made; of several the smallest. */
+/* The change that comes most often while contexts are made; of several, the smallest. */
 static int64_t usual_change(const struct tare_overlap *o)
 {
 	size_t best_nr = 0;
@@ -59,7 +59,10 @@ static int64_t usual_change(const struct tare_overlap *o)
 	return best;
 }
 
-/* Only weighing tells what it took, so that it shares what was measured with a context that is made meanwhile. */
+/*
+ * Is the size of the call's change known from readings only? Such a call would share what was measured with a
+ * context that is made meanwhile.
+ */
 static bool is_weighed_only(const struct tare_step *s)
 {
 	return (s->flags & TARE_EVENT_WEIGHED) && !is_making(s) && !tare_step_is_sync(s) &&
@@ -82,7 +85,7 @@ void tare_overlap_contexts(struct tare_overlap *o)
 		o->context_bytes = usual_change(o);
 }
 
-/* It was not there before: a primary context can be retained many times. */
+/* Did the call make a new context? A primary context can be retained many times. */
 static bool is_new(const struct tare_ops *ops)
 {
 	for (size_t i = 0; i < ops->count; i++)
@@ -91,7 +94,10 @@ static bool is_new(const struct tare_ops *ops)
 	return false;
 }
 
-/* The call, which is in f->ops, made a context: what that takes, if it can be placed. */
+/*
+ * The call, whose ops are in f->ops, made a context: gives it the size of a context, if its stretch can be
+ * found.
+ */
 void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, struct tare_member *m)
 {
 	struct tare_applied *a = &m->applied;
@@ -104,7 +110,7 @@ void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, str
 	m->is_context = true;
 }
 
-/* It is not what others took: it took what was measured. */
+/* The context is not of the usual size: it takes what is measured. */
 static void forget(struct tare_overlap *o, struct tare_member *m)
 {
 	for (size_t i = m->op_first; i < m->op_first + m->op_nr; i++)

@@ -4,7 +4,7 @@
 
 #include "base/xalloc.h"
 
-/* What it has, once all its calls are booked. */
+/* What a process has, once all its calls are booked. */
 static struct tare_leaver leaver_of(const struct tare_overlap *o, int process)
 {
 	struct tare_leaver l = { .process = process, .at = TARE_NOBODY };
@@ -50,7 +50,10 @@ void tare_overlap_find_leavers(struct tare_overlap *o)
 	}
 }
 
-/* Takes those out of the books that went in this stretch. Returns what the device has more, which is less. */
+/*
+ * Removes the processes that went in this stretch from the books. Returns the change of the device: not above
+ * 0.
+ */
 int64_t tare_overlap_end(struct tare_overlap *o, size_t k)
 {
 	struct tare_stretch *s = &o->stretches[k];

@@ -28,7 +28,7 @@ static bool is_wide(const struct tare_point *p)
 	return p->step != TARE_NOBODY && p->latest - p->earliest > TARE_WIDE_NS;
 }
 
-/* Those that are known best first: what they say may be the first that is known at all. */
+/* By how well their time is known, the best first; then by time. */
 static int by_width_and_time(const void *a, const void *b)
 {
 	int x = is_wide(a), y = is_wide(b);
@@ -60,7 +60,7 @@ static void order_neighbours(const struct tare_overlap *o, struct tare_point *po
 		swap = *p;
 		*p = *q;
 		*q = swap;
-		k -= k > 1 ? 2 : k + 1; /* it may have to go further */
+		k -= k > 1 ? 2 : k + 1; /* the point may have to go further */
 	}
 }
 
@@ -68,7 +68,7 @@ static void order_neighbours(const struct tare_overlap *o, struct tare_point *po
 struct line {
 	struct tare_point *points;
 	size_t *next, *prev, count;
-	int64_t start; /* in use before all of them */
+	int64_t start; /* in use before all points */
 };
 
 static void put_before(struct line *l, size_t p, size_t at)
@@ -79,9 +79,12 @@ static void put_before(struct line *l, size_t p, size_t at)
 	l->prev[at] = p;
 }
 
-/* What is best is least: how much more the counter would jump about, and how near it is to what it is beside. */
+/*
+ * How good a place in the line is, the least is best: by how much more the counter would jump about, and how
+ * far the value is from its neighbours.
+ */
 struct place {
-	size_t at; /* before this one */
+	size_t at; /* the point before this one */
 	int64_t jumps, misses, steps;
 };
 
@@ -102,14 +105,16 @@ static void try_place(const struct line *l, const struct tare_point *p, size_t a
 		*best = own;
 }
 
-/* `at`: the first behind it, if it was taken in the middle of its time. */
+/* Inserts a point. `at`: the first point behind it, if it was taken in the middle of its time. */
 static void insert(struct line *l, size_t point, size_t at)
 {
 	const struct tare_point *p = &l->points[point];
 	struct place best = { at, INT64_MAX, 0, 0 };
 	int64_t steps = 0;
 
-	/* Those that were surely taken before it are, and those that were surely taken behind it. */
+	/*
+	 * Points that were surely taken before it stay before it, and those taken after it behind it.
+	 */
 	while (l->prev[at] != l->count && l->points[l->prev[at]].earliest >= p->latest)
 		at = l->prev[at];
 	while (at != l->count && l->points[at].latest <= p->earliest)
@@ -174,7 +179,10 @@ static bool is_beside(const struct tare_point *a, const struct tare_point *b)
 	return a->latest > b->earliest && a->earliest < b->latest && a->step != b->step;
 }
 
-/* May one of the first that are known better have been taken at the same time? `sure_nr` are in order. */
+/*
+ * May a point whose time is known better have been taken at the same time? The first `sure_nr` points are
+ * sorted by time.
+ */
 static bool is_beside_better(const struct tare_point *points, size_t sure_nr, size_t count,
 			     const struct tare_point *p)
 {
@@ -197,8 +205,8 @@ static int by_width(const void *a, const void *b)
 }
 
 /*
- * One that took long says less than one that was taken meanwhile and is known better; and put where it was not
- * taken, it says what is not so. Returns how many are left.
+ * Drops readings that took long where others, whose time is known better, were taken meanwhile: they tell
+ * less, and in a wrong place they would be false. Returns how many are left.
  */
 static size_t drop_wide(struct tare_point *points, size_t sure_nr, size_t n)
 {
@@ -214,7 +222,9 @@ static size_t drop_wide(struct tare_point *points, size_t sure_nr, size_t n)
 	return count;
 }
 
-/* Those that are known best first, then the others by how well they are known. */
+/*
+ * Inserts the points whose time is known best first, then the others by how well theirs is known.
+ */
 static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 {
 	struct line l = { .points = o->points, .count = n, .start = o->d->used };
@@ -229,7 +239,7 @@ static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 
 		insert(&l, k, at == sure_nr ? n : at);
 	}
-	/* Those that came first did not see the others. */
+	/* Points that were inserted first had not seen the others, so they are placed again. */
 	for (int turn = 0; turn < TURNS; turn++)
 		for (size_t k = sure_nr; k < n; k++) {
 			size_t at = l.next[k];
@@ -254,7 +264,7 @@ void tare_overlap_order(struct tare_overlap *o)
 {
 	size_t count = o->point_nr, sure_nr = 0, left;
 
-	if (count && o->points[count - 1].step == TARE_NOBODY) /* behind all of them */
+	if (count && o->points[count - 1].step == TARE_NOBODY) /* it stands behind all points */
 		count--;
 	while (sure_nr < count && !is_wide(&o->points[sure_nr]))
 		sure_nr++;

@@ -22,9 +22,9 @@ struct node {
 };
 
 struct way {
-	struct tare_plan_set open; /* what waits */
+	struct tare_plan_set open; /* changes that wait for a stretch */
 	double cost;
-	uint32_t node, number, from; /* from: the way that it goes on */
+	uint32_t node, number, from; /* from: the way that it continues */
 };
 
 struct ways {
@@ -53,7 +53,9 @@ static unsigned free_slot(const struct tare_plan_set *used)
 	return TARE_PLAN_SLOTS;
 }
 
-/* Of those of one size the one whose time is over first is taken first. */
+/*
+ * Is `a` taken before `b`? Of changes of one size, the one whose last stretch comes first is taken first.
+ */
 static bool is_before(const struct tare_plan_item *a, const struct tare_plan_item *b)
 {
 	if (a->bytes != b->bytes)
@@ -73,7 +75,7 @@ static void wait_for(struct plan *p, uint32_t item)
 	unsigned slot = free_slot(&p->used), at = w->count;
 
 	if (slot == TARE_PLAN_SLOTS)
-		return; /* more at once than can be followed: it is nowhere */
+		return; /* too many wait already: the change is in no stretch */
 	tare_plan_put(&p->used, slot);
 	w->item_of[slot] = item;
 	while (at && is_before(&p->items[item], &p->items[w->item_of[w->order[at - 1]]])) {
@@ -86,7 +88,7 @@ static void wait_for(struct plan *p, uint32_t item)
 		tare_plan_put(&p->ways.items[i].open, slot);
 }
 
-/* Those for which no way waits any more. */
+/* Frees the slots of changes for which no way waits any more. */
 static void free_slots(struct plan *p)
 {
 	struct tare_plan_set open = { { 0 } };
@@ -125,7 +127,9 @@ static int by_cost(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Of ways that wait for the same the cheapest, and of those the cheapest again. */
+/*
+ * Keeps of ways that wait for the same changes the cheapest, and of these at most `most`, the cheapest.
+ */
 static void keep_best(struct ways *ways, size_t most)
 {
 	size_t count = 0;
@@ -172,7 +176,7 @@ static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch
 	}
 }
 
-/* What a way that is kept put into this stretch. */
+/* Writes down which changes a kept way put into this stretch. */
 static void write_down(struct plan *p, struct way *way, size_t at)
 {
 	const struct tare_plan_set *open = &p->ways.items[way->from].open;

@@ -16,18 +16,19 @@
 /* One change. */
 struct tare_plan_item {
 	int64_t bytes;
-	int64_t slack;       /* of a fall: by how much it may be larger */
-	size_t from, to;     /* the stretches in which it can have been */
-	bool may_be_missing; /* it need not be in any of them, and `to` is behind the last */
-	bool is_end;         /* of a process */
-	size_t at;           /* the answer: its stretch, or TARE_PLAN_NOWHERE */
+	int64_t slack;   /* of a fall: by how much the fall may be larger */
+	size_t from, to; /* the stretches in which it can have been */
+	/* the change need not be in any stretch, and `to` is behind the last */
+	bool may_be_missing;
+	bool is_end; /* the change is the end of a process */
+	size_t at;   /* the answer: its stretch, or TARE_PLAN_NOWHERE */
 };
 
 /* What the readings say of one stretch. */
 struct tare_plan_stretch {
 	int64_t change;
-	double weight;   /* what a byte costs that is missing, or too much */
-	bool has_leaver; /* it may hold the end of a process of which no item is known */
+	double weight;   /* cost of a byte that is missing, or too much */
+	bool has_leaver; /* the end of a process that is no item may be in it */
 };
 
 /* `items` by `from`. The same input has the same answer. */
@@ -58,7 +59,7 @@ static inline void tare_plan_take(struct tare_plan_set *s, unsigned slot)
 	s->words[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
-/* The slots that are in use, those first that are to be taken first of several alike. */
+/* The slots in use; of changes alike, those to be taken first come first. */
 struct tare_plan_waiting {
 	const struct tare_plan_item *items;
 	uint32_t item_of[TARE_PLAN_SLOTS];
@@ -75,7 +76,9 @@ struct tare_plan_options {
 	unsigned count;
 };
 
-/* Of those that are `open`, those with `must` have to be in this stretch. */
+/*
+ * Finds combinations of `open` changes that may explain a stretch; those in `must` have to be in it.
+ */
 void tare_plan_find_options(const struct tare_plan_waiting *w, const struct tare_plan_set *open,
 			    const struct tare_plan_set *must, const struct tare_plan_stretch *s,
 			    struct tare_plan_options *out);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 /*
- * FEW: of so many all combinations are tried. Of more those that add up, with as few changes as possible: most
- * stretches are short, and hold one.
+ * FEW: of so many changes all combinations are tried. Of more, combinations that add up, with as few changes
+ * as possible: most stretches are short, and have one change.
  */
 enum { FEW = 6, DEEP = 8, TRIES_MAX = 2000, EXACT_MAX = 4 };
 
-/* So much costs that two changes lie in one stretch, for they rather lie in two. */
+/* What it costs that two changes lie in one stretch: rather they lie in two. */
 #define TOGETHER 1e3
 
 /* A fall that no item explains may be the end of a process: it costs no more than this. */
@@ -35,9 +35,9 @@ struct search {
 	unsigned slots[TARE_PLAN_SLOTS], slot_nr;
 	struct alike alike[TARE_PLAN_SLOTS]; /* the larger first */
 	unsigned alike_nr;
-	unsigned taken[DEEP], taken_nr; /* of what is tried just now: alike */
+	unsigned taken[DEEP], taken_nr; /* the combination that is tried: of alike */
 	unsigned exact_nr, tries;
-	struct tare_plan_option nearest; /* of those that do not add up */
+	struct tare_plan_option nearest; /* the best combination of those that do not add up */
 	int64_t nearest_left;
 };
 
@@ -119,7 +119,7 @@ static void group(struct search *s)
 	qsort(s->alike, s->alike_nr, sizeof(*s->alike), by_size);
 }
 
-/* Those that were taken: of each size the first. */
+/* Notes a combination as an option: of each size the first changes. */
 static void note(struct search *s, int64_t left)
 {
 	struct tare_plan_option option = { .chosen = s->must };
@@ -175,7 +175,9 @@ static void take_more(struct search *s, unsigned from, unsigned used, unsigned m
 	}
 }
 
-/* Those that add up, with as few as possible; else the one that comes nearest. */
+/*
+ * Adds the combinations that add up, with as few changes as possible; else the one that comes nearest.
+ */
 static void add_fitting(struct search *s)
 {
 	int64_t left = less_slack(s->stretch->change - s->must_bytes, s->must_slack);

@@ -23,7 +23,10 @@ static uint64_t owner_of(struct tare_fold *f, const char *who, uint64_t number)
 	return id;
 }
 
-/* A device's own is `default`, others are called after the library that made them and a number. */
+/*
+ * The name of a pool: the device's own is `default`, others have the name of the library that made them, and a
+ * number.
+ */
 uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t number)
 {
 	return owner_of(f, maker ? f->owners[maker - 1] : "pool", number);
@@ -81,8 +84,8 @@ static void say(struct tare_fold *f, int object, const struct tare_step *s)
 }
 
 /*
- * A pool that was destroyed while some of it was in use gives that back later, and cannot be asked
- * any more: what did not come back at once is weighed from there on.
+ * A pool that was destroyed while some of its memory was in use gives that back later, and cannot be asked any
+ * more: from then on readings tell what came back.
  */
 static void destroy(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 		    int object)
@@ -116,12 +119,12 @@ void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_
 	if (known < 0)
 		known = add(f, s);
 	a->bucket = f->objects[known].bucket;
-	/* Of an allocation that made it grow there is an event too, which says nothing new. */
+	/* An allocation that made the pool grow has an event of its own, which says nothing new. */
 	if (!s->parent)
 		say(f, known, s);
 }
 
-/* What the object brings along when a checkpoint tells it. */
+/* The amounts that follow from the object when a checkpoint is loaded. */
 void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
 			struct tare_amount *own)
 {

@@ -10,7 +10,7 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
 		return;
 	if (from < d->last_ns)
-		return; /* it may be older than what is known */
+		return; /* the reading may be older than what is known */
 	if (d->cluster.count) {
 		if (from <= d->cluster_until)
 			return; /* a call is under way: its own readings say more */
@@ -80,7 +80,7 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 
 	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
 		tare_fold_reading_flush(f, d);
-	if (tare_fold_is_folded(e) && !r->pid) { /* what the calls' own readings told last */
+	if (tare_fold_is_folded(e) && !r->pid) { /* `other` as the last readings of calls said */
 		tare_fold_reading_flush(f, d);
 		d->level = (int64_t)r->used;
 		d->is_level_known = true;

@@ -7,7 +7,7 @@
 #include "ledger/parts/parts.h"
 #include "ledger/rows/rows.h"
 
-/* moment.c: the same, and everybody is told */
+/* moment.c: as the functions of the books (core/mark.c, core/peak.h), and the parts are told */
 void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
@@ -29,9 +29,9 @@ bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_devic
 void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
 void tare_fold_process_end(struct tare_fold *f, int process, int64_t t);
 void tare_fold_ends_lift(struct tare_fold *f,
-			 struct tare_device_fold *d); /* its cluster is about to be settled */
+			 struct tare_device_fold *d); /* before its cluster is settled */
 void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until);
-void tare_fold_ends_finish(struct tare_fold *f); /* what no device has before it any more */
+void tare_fold_ends_finish(struct tare_fold *f); /* ends that are left when all calls are settled */
 void tare_fold_control(struct tare_fold *f, const struct tare_event *e);
 
 /* context_end.c */
@@ -39,33 +39,36 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s,
 			     struct tare_applied *a);
 void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 
-/* live.c: as in object.c, for what may hold blocks */
+/* live.c: as in core/object.c, with the blocks of segments */
 int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int64_t tare_fold_object_remove(struct tare_fold *f, int object);
 
-void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e); /* waiting.c, first */
+void tare_fold_sweep_settle(struct tare_fold *f,
+			    const struct tare_event *e); /* waiting.c, before a scan */
 
 /* waiting.c: blocks and moments that wait for calls */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-/* Takes it in when the calls before it are settled. */
+/* Applies a block when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
 		    bool is_folded);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
-/* Before anything else than a block is looked at. */
+/* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 {
 	if (f->ahead)
 		tare_fold_tensor_flush(f, f->ahead);
 }
 
-/* waiting.c: the same, when the calls before are settled */
+/* waiting.c: blocks in the memory of the CPU */
 void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e);
-/* Blocks wait for calls whose outcome is not known yet: takes in those before t, or all that need not wait. */
+/*
+ * Blocks wait for calls that are not settled yet. Applies those before t; or all that need not wait.
+ */
 void tare_fold_host_until(struct tare_fold *f, int64_t t);
 void tare_fold_host_settle(struct tare_fold *f);
 void tare_fold_host_finish(struct tare_fold *f);
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p,
-			       int64_t t); /* of them all */
+			       int64_t t); /* all blocks of the process have gone */
 void tare_fold_host_load(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_end(struct tare_fold *f, int64_t t);
 
@@ -116,7 +119,7 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 		     int64_t explained);
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
 		       uint64_t used,
-		       int source); /* it was taken some time between `from` and `t` */
+		       int source); /* the reading was taken some time between `from` and `t` */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct tare_step *s);
@@ -125,7 +128,7 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
 				uint32_t pid);
-int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its place; made if new */
+int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its index, added if new */
 bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
@@ -135,7 +138,10 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 /* cluster.c: calls that overlap */
 void tare_fold_cluster_add(struct tare_fold *f, struct tare_device_fold *d,
 			   const struct tare_step *s);
-/* Nothing that comes at t can overlap its calls any more, and no reading behind them is needed. */
+/*
+ * Is the cluster complete: can nothing that comes at t overlap its calls, and is no reading behind them
+ * needed?
+ */
 bool tare_fold_cluster_is_complete(const struct tare_device_fold *d, int64_t t);
 void tare_fold_cluster_close(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
@@ -144,10 +150,14 @@ void tare_fold_cluster_close_by(struct tare_fold *f, struct tare_device_fold *d,
 /* overlap.c: a cluster of more than one */
 void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 
-/* elastic.c: memory taken because the card had room; the first pass sees and then decides */
+/*
+ * elastic.c: memory taken because the card had room: the first pass over the events decides which
+ */
 void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_elastic_decide(struct tare_fold *f);
-/* Of a state that is saved: what the first pass knows from behind the moment, it will find out again. */
+/*
+ * Before a state is saved: forgets what the first pass knows from after `until`, which it will find out again.
+ */
 void tare_fold_elastic_forget(struct tare_fold *f, int64_t until);
 extern const struct tare_shape tare_shape_tare_large;
 enum tare_account tare_fold_elastic_account(const struct tare_fold *f, const struct tare_step *s);

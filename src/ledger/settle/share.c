@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* Identities of handles whose bytes say what they are of; below it, a kind of handle. */
+/* Does the identity tell which memory it is of? Else it is only a kind of handle. */
 #define IS_TOLD(identity) ((identity) >> 63)
 
 static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int process)
@@ -30,7 +30,9 @@ static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int
 	return bucket;
 }
 
-/* Held, but nobody of the recording is known to: it stays with the process that made it. */
+/*
+ * The row of memory that is held, but by no known process: it stays with the process that made it.
+ */
 static int row_of_nobody(struct tare_fold *f, const struct tare_physical *p)
 {
 	return tare_fold_bucket(f, tare_fold_context(f, p->process, p->device, 0),
@@ -54,7 +56,7 @@ static void move(struct tare_fold *f, int physical, int import, enum tare_eviden
 		import >= 0 ? row_of_holder(f, p, f->imports[import].process) : row_of_nobody(f, p);
 
 	p = &f->physicals[physical];
-	if (p->bucket >= 0) /* an allocation's rows have let it go already */
+	if (p->bucket >= 0) /* the rows of an allocation have given it up already */
 		tare_fold_op_bytes(f, p->bucket, -p->bytes, -1, TARE_EVIDENCE_EXACT);
 	tare_fold_op_bytes(f, to, p->bytes, 1, how);
 	p->bucket = to;
@@ -79,7 +81,7 @@ static bool has_unmatched(const struct tare_fold *f, const struct tare_physical 
 	return false;
 }
 
-/* What the device fell by inside the call. Not known: as much as was expected. */
+/* By how much the device fell inside the call; not known: by what was expected. */
 static int64_t fall_in(const struct tare_step *s, int64_t expected)
 {
 	return s->flags & TARE_EVENT_WEIGHED ? (int64_t)s->before - (int64_t)s->after : expected;
@@ -94,14 +96,14 @@ void tare_fold_export(struct tare_fold *f, const struct tare_step *s, int physic
 	p->identity = s->limit ? s->limit : 1;
 }
 
-/* The process that made it refers to it no more. */
+/* The process that made the memory has no reference to it any more. */
 void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 			    int physical)
 {
 	struct tare_physical *p = &f->physicals[physical];
 	int holder = p->identity ? holder_of(f, physical) : -1;
 
-	/* If it went though somebody was thought to have it, that was a wrong match. */
+	/* If the memory went though a process was matched as its holder, the match was wrong. */
 	if (holder >= 0 && (s->is_folded || fall_in(s, 0) != p->bytes)) {
 		move(f, physical, holder, match_evidence(p));
 		return;
@@ -114,7 +116,7 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 			move(f, physical, -1, TARE_EVIDENCE_WEIGHED);
 		return;
 	}
-	/* Somebody may have it of whom we know nothing, or not what: then it has not gone now. */
+	/* A process of which nothing is known may hold it: then the memory has not gone now. */
 	if (p->identity && p->bytes && 2 * fall_in(s, p->bytes) < p->bytes) {
 		move(f, physical, -1,
 		     has_unmatched(f, p) ? TARE_EVIDENCE_INFERRED : TARE_EVIDENCE_WEIGHED);
@@ -136,7 +138,9 @@ static bool is_taken(const struct tare_fold *f, int physical, int process)
 	return false;
 }
 
-/* The only export that fits, and that this process has not imported already. */
+/*
+ * Matches an import with the only export that fits and that this process has not imported already.
+ */
 static void match(struct tare_fold *f, struct tare_import *m)
 {
 	int found = -1;
@@ -156,7 +160,7 @@ static void match(struct tare_fold *f, struct tare_import *m)
 		found = (int)i;
 	}
 	m->origin = found;
-	/* It was kept by nobody that we knew of: it is this one. */
+	/* No known process held the memory: this import does. */
 	if (found >= 0 && f->physicals[found].is_lent && f->physicals[found].holder < 0)
 		move(f, found, (int)(m - f->imports), match_evidence(&f->physicals[found]));
 }
@@ -183,7 +187,7 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 				   .origin = -1,
 				   .is_live = true,
 				   .is_address = s->class == TARE_CLASS_IPC };
-	if (s->is_folded) { /* it was matched then, or not */
+	if (s->is_folded) { /* a checkpoint says with what it was matched */
 		const uint64_t *told = tare_map_get(&f->told_physicals, s->parent);
 
 		m->bytes = (int64_t)s->asked;
@@ -194,7 +198,7 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 	return (int)i;
 }
 
-/* The first mapping says how large it is. */
+/* The first mapping of an import tells its size. */
 void tare_fold_import_size(struct tare_fold *f, int import, int64_t bytes)
 {
 	struct tare_import *m = &f->imports[import];
@@ -214,7 +218,7 @@ static void give_back(struct tare_fold *f, int physical)
 	tare_fold_physical_remove(f, physical);
 }
 
-/* Of those that nobody was known to hold, the one of this size; in one row it does not matter which. */
+/* Of memory that no known process holds, one of this size; in one row it does not matter which. */
 static int lent_of_size(const struct tare_fold *f, int device, int64_t bytes)
 {
 	int found = -1;
@@ -232,7 +236,7 @@ static int lent_of_size(const struct tare_fold *f, int device, int64_t bytes)
 	return found;
 }
 
-/* This process refers to it no more. */
+/* The process has no reference to what it imported any more. */
 void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 			  int import)
 {
@@ -251,7 +255,7 @@ void tare_fold_import_end(struct tare_fold *f, const struct tare_step *s, struct
 		return;
 	next = holder_of(f, origin);
 	if (f->physicals[origin].device != s->device)
-		f->physicals[origin].holder = next; /* of another device, whose counter will tell */
+		f->physicals[origin].holder = next; /* on another device, whose counter will tell */
 	else if (next >= 0)
 		move(f, origin, next, match_evidence(&f->physicals[origin]));
 	else
@@ -298,8 +302,8 @@ static void share_allocation(struct tare_fold *f, const struct tare_step *s)
 }
 
 /*
- * It was freed, `bytes` of the device are out of the books, and the counter says whether they are off
- * the device too. If not, somebody still has it open.
+ * A shared allocation was freed and `bytes` are out of the books. The counter says whether they are off the
+ * device, too: if not, another process still has the allocation open.
  */
 void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
 			   int64_t bytes)
@@ -318,7 +322,7 @@ void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint6
 	move(f, known, holder, holder < 0 ? TARE_EVIDENCE_WEIGHED : TARE_EVIDENCE_EXACT);
 }
 
-/* The address is another allocation's now. */
+/* The address belongs to another allocation now. */
 void tare_fold_share_given(struct tare_fold *f, const struct tare_step *s)
 {
 	if (f->processes[s->process]->shared.count)
@@ -349,7 +353,7 @@ static void close_shared(struct tare_fold *f, const struct tare_step *s, struct 
 		return;
 	tare_map_remove(&f->processes[s->process]->opened, s->handle, NULL);
 	tare_fold_import_end(f, s, a, import);
-	a->takes_rest = true; /* what the mapping had cost */
+	a->takes_rest = true; /* what the mapping itself took */
 }
 
 void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
@@ -371,7 +375,7 @@ static bool is_with_strangers(const struct tare_physical *p, int device)
 	return p->is_live && p->is_lent && p->holder < 0 && p->device == device && p->bytes > 0;
 }
 
-/* In rows of several makers nobody can tell whose went, unless the size does. */
+/* Is memory of several makers held by unknown processes? Then only the size tells whose went. */
 static bool is_of_several(const struct tare_fold *f, int device)
 {
 	int bucket = -1;
@@ -412,8 +416,8 @@ static void take_lent(struct tare_fold *f, int physical)
 }
 
 /*
- * A process that is not recorded let go of what only it still held: of one, or, as at its end, of
- * several whose sizes make up the fall. Nothing is taken of what does not.
+ * A process that is not recorded released memory that only it still held: one, or, as at its end, several
+ * whose sizes make up the fall. Otherwise nothing is taken out of the books.
  */
 int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
 {
@@ -442,8 +446,8 @@ int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold
 }
 
 /*
- * A process has ended, and with it every reference it had: what others hold of it goes on with them,
- * and what it held for others, if nobody else does, goes with its rows.
+ * A process has ended, and with it every reference it had: memory that others hold of it moves to their rows,
+ * and memory that it alone held for others goes with its rows.
  */
 void tare_fold_share_end(struct tare_fold *f, int process)
 {

@@ -50,7 +50,7 @@ static uint64_t *handle_of(struct tare_fold *f, int process, uint64_t handle)
 	return tare_map_get(&f->processes[process]->vmm, handle);
 }
 
-/* In whose row a call that names it stands. */
+/* The bucket in which a call that names the memory is booked. */
 static int row_of(struct tare_fold *f, const struct tare_step *s, uint64_t ref)
 {
 	if (!(ref & 1))
@@ -59,7 +59,7 @@ static int row_of(struct tare_fold *f, const struct tare_step *s, uint64_t ref)
 				TARE_ACCOUNT_IPC, 0);
 }
 
-/* The last reference of this process has gone. */
+/* The last reference of a process to the memory has gone. */
 static void let_go(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a,
 		   uint64_t ref)
 {
@@ -85,7 +85,7 @@ static void unbind(struct tare_fold *f, const struct tare_step *s, struct tare_a
 	uint64_t *known = handle_of(f, s->process, s->handle), ref;
 
 	if (!known) {
-		a->takes_rest = true; /* of a kind that nobody counted */
+		a->takes_rest = true; /* the handle is of a kind that is not counted */
 		return;
 	}
 	ref = *known;
@@ -105,7 +105,7 @@ static void create(struct tare_fold *f, const struct tare_step *s, struct tare_a
 	int physical;
 
 	if (handle_of(f, s->process,
-		      s->handle)) /* the driver gave it again: its end was not seen */
+		      s->handle)) /* the driver gave the handle again: its end was not seen */
 		unbind(f, s, a);
 	a->takes_rest = false;
 	a->bucket = p.bucket;
@@ -200,7 +200,7 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 				      m->graph);
 }
 
-/* The last one takes its place. */
+/* Forgets a mapping; the last mapping moves to its index. */
 static void forget_mapping(struct tare_fold *f, uint64_t i)
 {
 	struct tare_mapping *m = &f->mappings[i], *end = &f->mappings[--f->mapping_nr];
@@ -245,7 +245,7 @@ void tare_fold_vmm_map(struct tare_fold *f, const struct tare_step *s, struct ta
 		unmap(f, s, a);
 }
 
-/* It has ended: nothing of it refers to anything any more. */
+/* A process has ended: it has no references any more. */
 void tare_fold_vmm_forget(struct tare_fold *f, int process)
 {
 	for (size_t i = f->mapping_nr; i-- > 0;)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of tensors, and moments to be looked at, wait for the calls before them to be settled: the segment of a
- * block may be among those. What waits is taken in in order, and everybody is told of it.
+ * Blocks of tensors, and moments at which the books are to be looked at, wait for the calls before them to be
+ * settled: the segment of a block may be made by one of these. What waits is applied in order, and the parts
+ * are told.
  */
 #include "ledger/settle/settle.h"
 
 #include "base/array.h"
 
-/* Up to then; mostly nothing is waiting for that. */
+/* Advances the device to t; mostly nothing waits for that. */
 static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	bool is_unread = d->will_be_measured && !d->is_measured;
@@ -21,7 +22,7 @@ static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 		tare_fold_host_until(f, t);
 }
 
-/* What there is when memory runs out. */
+/* Looks at the books of the moment at which memory ran out. */
 static void look(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_ledger ledger;
@@ -50,18 +51,18 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	if (tare_tensor_take(&f->parts->tensors, f, d, b, &c))
 		tare_parts_block(f, &c);
 	if (b->bytes <= 0)
-		return; /* that is no peak */
+		return; /* a block that is freed makes no peak */
 	tare_fold_plateau(f, d, b->t);
 	tare_fold_peak_tensors(f, d, b->t);
 }
 
 /*
- * With many blocks the memory of each is far away. So they are taken in by so many, and what each needs is
- * fetched while those before it are taken in.
+ * With many blocks the memory of each is far away. So blocks are applied by so many at once, and what each
+ * needs is fetched while those before it are applied.
  */
 enum { AHEAD = 16 };
 
-/* Where the next block waits. */
+/* The place in which the next block waits. */
 static struct tare_block *queue(struct tare_device_fold *d)
 {
 	d->blocks =
@@ -69,7 +70,7 @@ static struct tare_block *queue(struct tare_device_fold *d)
 	return &d->blocks[d->block_nr++];
 }
 
-/* Settles the calls that are over by then. */
+/* Settles the calls that are over at t. */
 static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	if (f->ahead != d)
@@ -90,7 +91,9 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
 	}
 }
 
-/* The segment of a block may be among calls that are not settled: it waits for them. */
+/*
+ * A block waits if there are calls that are not settled: its segment may be made by one of these.
+ */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_block b;
@@ -129,7 +132,10 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 
 /* ---- blocks in the memory of the CPU ---- */
 
-/* What is under way on a device may turn out to be a peak, of which this would then be no part. */
+/*
+ * Applies the blocks of CPU memory that need not wait. Calls under way on a device may turn out to be a peak,
+ * which must not have later blocks.
+ */
 void tare_fold_host_settle(struct tare_fold *f)
 {
 	const struct tare_host_fold *h = &f->host;
@@ -155,7 +161,10 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
 
 /* ---- looks through the program's objects ---- */
 
-/* A look finds only blocks that do not wait. It comes at most once in a second, so the next one sees those. */
+/*
+ * Before a scan is applied: settles what can be settled. A scan finds only blocks that do not wait; the next
+ * one, a second later at most, finds the others.
+ */
 void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_process_fold *p = tare_fold_process(f, e->process);

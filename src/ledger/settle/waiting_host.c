@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks in the memory of the CPU are taken in: everybody is told of each. */
+/* Applies blocks in the memory of the CPU, and tells the parts of each. */
 #include "ledger/settle/settle.h"
 
-/* Instants before t, and what is kept over time, have what there is now. */
+/* Shows what there is now at instants before t, and in the history up to t. */
 static void show(struct tare_fold *f, int64_t t)
 {
 	tare_host_show(&f->parts->tensors, f, t);
@@ -18,7 +18,7 @@ static void tell(struct tare_fold *f, const struct tare_live_block *made)
 	tare_parts_block(f, &c);
 }
 
-/* Takes in those before t. */
+/* Applies the blocks before t. */
 void tare_fold_host_until(struct tare_fold *f, int64_t t)
 {
 	const struct tare_live_block *made;
@@ -32,7 +32,7 @@ void tare_fold_host_until(struct tare_fold *f, int64_t t)
 	}
 }
 
-/* Rule "end", for the host alone: as long as nobody makes tensors any more. */
+/* Rule "end", for the host alone: set anew as long as tensors are made. */
 void tare_fold_host_end(struct tare_fold *f, int64_t t)
 {
 	tare_fold_host_until(f, t);

@@ -37,7 +37,10 @@ static int64_t local_growth(struct tare_fold *f, struct tare_step *s, const stru
 	return s->local_growth;
 }
 
-/* Nobody saw how much it took, but what the driver holds now it need not take again. */
+/*
+ * A launch without readings: how much it took is not known, but what the driver holds since need not be taken
+ * again.
+ */
 void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
 				const struct tare_applied *a)
 {
@@ -103,7 +106,7 @@ static void weigh_launch(struct tare_fold *f, struct tare_step *s, const struct 
 		book_weighed(f, a->bucket, bytes, low, high);
 }
 
-/* What managed memory of a process could still come to the device, and what is there. */
+/* How much of a process's managed memory could still come to the device, and how much is there. */
 static int64_t managed_room(const struct tare_fold *f, const struct tare_device_fold *d,
 			    int process, int64_t *resident)
 {
