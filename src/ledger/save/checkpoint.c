@@ -103,7 +103,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	r->pid = f->processes[b->process]->process->pid;
 	r->generation = f->processes[b->process]->process->generation;
 	r->account = (uint8_t)tare_carry_of_account(b->account);
-	/* A context that has ended is nobody's any more, and its handle may be another's. */
+	/* The handle of a context that has ended may be another context's. */
 	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_has_owner(b->account) && b->owner)
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
@@ -146,7 +146,7 @@ static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d,
 					  .count = want->count - told->count - by_itself->count,
 					  .ns = want->ns - told->ns };
 
-		for (; by.count > INT32_MAX; by.count -= INT32_MAX) /* no record holds more */
+		for (; by.count > INT32_MAX; by.count -= INT32_MAX) /* the most in a record */
 			add_carry(c, i, &(struct tare_amount){ .count = INT32_MAX }, t);
 		if (by.bytes || by.low || by.high || by.count || by.ns)
 			add_carry(c, i, &by, t);
@@ -155,7 +155,7 @@ static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d,
 
 /* ---- what is alive ---- */
 
-/* Enters no sum of a device, and does not follow from what is alive. */
+/* Is it an account that enters no sum of a device and does not follow from live objects? */
 static bool is_history(int account)
 {
 	return account == TARE_BUCKET_HANDED || account == TARE_BUCKET_COLLECTED ||
@@ -171,7 +171,7 @@ static struct tare_amount *own_amounts(const struct checkpoint *c)
 	for (size_t i = 0; i < f->bucket_nr; i++)
 		if (f->buckets[i].account == TARE_ACCOUNT_GRANULARITY ||
 		    (!tare_bucket_is_device(&f->buckets[i]) && !is_history(f->buckets[i].account)))
-			own[i] = f->buckets[i].now; /* follows from live objects alone */
+			own[i] = f->buckets[i].now; /* these follow from live objects alone */
 	for (int i = tare_fold_object_next(f, -1); i >= 0; i = tare_fold_object_next(f, i)) {
 		const struct tare_object_live *o = &f->objects[i];
 
@@ -231,7 +231,10 @@ static struct tare_rec_event *add_change(struct checkpoint *c, const struct tare
 	return r;
 }
 
-/* What launches need not take any more, and what the next may: as calls that lead there. */
+/*
+ * Saves what launches need not take any more, and what the next launch may take: as calls that lead to that
+ * state.
+ */
 static void add_local(struct checkpoint *c, const struct tare_context *x, int64_t t)
 {
 	int64_t local = tare_fold_local_of(c->f, x), own;
@@ -253,7 +256,7 @@ static void add_local(struct checkpoint *c, const struct tare_context *x, int64_
 	}
 }
 
-/* Blocks, after the segments that hold them. */
+/* Saves blocks, behind the segments that hold them. */
 static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		       const struct tare_blocks *blocks, const struct tare_device *device,
 		       int64_t t)
@@ -269,7 +272,7 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 		r->bytes = b->bytes;
 		r->tid = b->tid;
 		r->flags = b->flags & (uint16_t) ~(TARE_TENSOR_ON_DEFAULT |
-						   TARE_TENSOR_ON_STREAM); /* segments say it */
+						   TARE_TENSOR_ON_STREAM); /* segments have it */
 		if (!b->use.role && tare_work_has_stayed(&blocks->work, b))
 			r->flags |= TARE_TENSOR_STAYED;
 		tare_checkpoint_site(c, b->site, &r->python, &r->stack);
@@ -333,7 +336,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 		const struct tare_peer_now *p = &d->peers[i];
 		int64_t used = p->is_ours ? p->most : p->used;
 
-		/* One that was only taken for ours will be taken for ours again. */
+		/* A process that was only taken for a recorded one will be taken for one again. */
 		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
 			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
 	}
@@ -371,7 +374,7 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 	}
 }
 
-/* Sums; of what there is now, the blocks follow. */
+/* Saves sums; of what there is now, the blocks follow. */
 static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
@@ -420,7 +423,7 @@ static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, en
 		    t);
 }
 
-/* The peaks that a device came to, in their order. */
+/* The peaks that a device has reached, in order of time. */
 static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks[TARE_MARK_NR])
 {
 	int n = 0, at;
@@ -435,7 +438,10 @@ static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks
 	return n;
 }
 
-/* A group each. None may reach into the next, so the last ones may be told a little early. */
+/*
+ * Saves a group for each peak. No group may reach into the next, so the last ones may be stamped a little
+ * early.
+ */
 static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 {
 	int64_t latest = c->cut - GROUP_US * US, *at = c->told_at + d->index * TARE_MARK_NR;
@@ -452,7 +458,7 @@ static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 		tell_peak(c, d, peaks[i], at[peaks[i]]);
 }
 
-/* Without a device no reading ends a group. */
+/* Saves the peak of the host. Without a device no reading ends the group. */
 static void tell_host_peak(struct checkpoint *c)
 {
 	const struct tare_host_fold *h = &c->f->host;

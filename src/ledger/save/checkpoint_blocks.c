@@ -88,7 +88,7 @@ static void tell_device(struct checkpoint *c, const struct tare_device_fold *d, 
 	tell(c, &s, d->device, m);
 }
 
-/* What is mapped is no part of what is told apart. */
+/* Saves the blocks of the CPU, without those that are mapped. */
 static void tell_host(struct checkpoint *c, enum tare_mark m)
 {
 	struct sums s = { 0 };

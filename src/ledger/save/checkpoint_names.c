@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a look through the program's objects said of blocks that are there: told again as such a look, with whole
- * names, which says nothing of what it does not mention. A look that had begun goes on behind it.
+ * What scans of the program's objects said of live blocks, saved as one scan with whole names, which says
+ * nothing of what it does not mention. A scan that had begun goes on behind it.
  */
 #include "ledger/save/checkpoint_private.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a recording can be cut in two without losing what connects the parts. */
+/*
+ * At which moments a checkpoint can replace what was before, without losing what connects it with what
+ * follows.
+ */
 #include "ledger/save/save.h"
 
 #include "base/map.h"
@@ -13,7 +16,7 @@ struct pass {
 	struct tare_map witnesses; /* device → its last witness, if no call came since */
 	struct tare_map users;     /* processes with a call on a device */
 	struct tare_map makers;    /* processes with a tensor on the CPU */
-	struct tare_map torn; /* those without one that had tensors and ended, or began to → when */
+	struct tare_map torn;      /* ended with tensors, but without a device → when */
 };
 
 static void forbid(struct pass *p, int64_t begin, int64_t end)
@@ -22,7 +25,10 @@ static void forbid(struct pass *p, int64_t begin, int64_t end)
 		p->cut = begin - 1;
 }
 
-/* Such an end may be the end of the recording, which would be lost, unless another process works on. */
+/*
+ * Notes the end of a process without a device: it may be the end of the recording, which a checkpoint behind
+ * it would lose. Work of another process removes the note.
+ */
 static void see_teardown(struct pass *p, const struct tare_process *process, int64_t t)
 {
 	bool is_new;
@@ -48,7 +54,7 @@ static void see_work(struct pass *p, const struct tare_event *e)
 	p->torn = left;
 }
 
-/* An UNDO takes the thread's last DEL back, so no cut may come between. */
+/* An UNDO reverses the thread's last DEL, so no checkpoint may come between. */
 static void see_call(struct pass *p, const struct tare_event *e)
 {
 	uint64_t thread, since;
@@ -85,14 +91,14 @@ static void see_tensor(struct pass *p, const struct tare_event *e)
 	if (r->flags & TARE_TENSOR_FINALIZING) {
 		if (r->flags & TARE_TENSOR_HOST && !is_user(p, e->process))
 			see_teardown(p, e->process, e->at_ns);
-		else if (e->at_ns <= p->cut) /* from here on the end is known and would be lost */
+		else if (e->at_ns <= p->cut) /* a checkpoint behind it would lose the end */
 			p->cut = e->at_ns - 1;
 	} else if (r->bytes > 0) {
 		see_work(p, e);
 	}
 }
 
-/* Of one that used a device a checkpoint tells the end again. */
+/* A process ends; of one that used a device a checkpoint has the end. */
 static void see_end(struct pass *p, const struct tare_process *process, int64_t t)
 {
 	if (process && !is_user(p, process) && tare_map_get(&p->makers, (uint64_t)process->index))

@@ -20,7 +20,7 @@ enum {
 	AT_LOCAL = 4,
 	AT_WITNESS = 3,
 	AT_LEVEL = 2,
-	GROUP_US = 14, /* what a group takes */
+	GROUP_US = 14, /* how long a group is */
 };
 
 union record {
@@ -40,26 +40,26 @@ struct item {
 
 struct checkpoint {
 	struct tare_fold *f;
-	const struct tare_process *tare; /* in whose part witnesses go */
+	const struct tare_process *tare; /* process of the log in which witnesses stand */
 	int64_t cut;
 	struct item *items;
 	size_t item_nr, item_cap;
-	struct tare_amount *told; /* by bucket: what the items say so far */
-	bool *is_told;            /* by context: it is there, in what the items say so far */
+	struct tare_amount *told; /* by bucket: amounts that the items have so far */
+	bool *is_told;            /* by context: the items have it so far */
 	int64_t *told_at;         /* by device and mark: where its group stands */
 };
 
-/* checkpoint.c: everything */
+/* checkpoint.c: makes all items */
 void tare_checkpoint_fill(struct checkpoint *c);
 
-/* checkpoint_add.c: one more record of it */
+/* checkpoint_add.c: adds a record */
 union record *tare_checkpoint_add(struct checkpoint *c, enum tare_kind kind,
 				  const struct tare_process *process,
 				  const struct tare_device *device, int64_t t);
 struct tare_event *tare_checkpoint_last(struct checkpoint *c);
 /*
- * Gives the last record the place in the program that it comes from. The ids, fields of that record, are of
- * the log that it will stand in.
+ * Sets the site of the last record. `python` and `stack` are fields of that record, and ids of the log in
+ * which it will stand.
  */
 void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python, uint32_t *stack);
 

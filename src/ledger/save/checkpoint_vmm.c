@@ -5,7 +5,7 @@
  */
 #include "ledger/save/checkpoint_private.h"
 
-/* No driver gives such a handle. */
+/* A handle that no driver gives. */
 #define OUR_HANDLE(i, is_import) (UINT64_C(0xfe) << 56 | (uint64_t)(i) << 1 | (is_import))
 
 static struct tare_rec_event *add_event(struct checkpoint *c, int process, int device,
@@ -43,7 +43,7 @@ static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, i
 	}
 }
 
-/* `lent`: of enum TARE_TOLD_…, 0: nothing but the handle is gone. */
+/* `lent`: of enum TARE_TOLD_…; 0: only the handle is gone. */
 static void tell_end(struct checkpoint *c, int process, int device, uint64_t handle, uint64_t lent,
 		     int64_t t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of a checkpoint on their way in: they say what is booked, so none of the rules that
- * explain a change is asked.
+ * Loads the records of a checkpoint: they say what is booked, so none of the rules that explain a change is
+ * asked.
  */
 #include "ledger/save/save.h"
 
@@ -25,7 +25,7 @@ static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const st
 	return d->peers[known].bucket;
 }
 
-/* Buckets that are no accounts. */
+/* Buckets that are no accounts, and their numbers in CARRY records. */
 static const struct {
 	int account, carry;
 } carries[] = {
@@ -89,7 +89,7 @@ void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const stru
 	};
 
 	if (r->account == TARE_ACCOUNT_NONE) {
-		d->quiet_open += r->bytes; /* not booked: it waits for a list that explains it */
+		d->quiet_open += r->bytes; /* not booked: a list of processes may explain it */
 		return;
 	}
 	if (bucket < 0)
@@ -102,7 +102,7 @@ void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const stru
 	d->last_ns = e->at_ns;
 }
 
-/* A live object, or a context that came or went: nothing overlaps in a checkpoint. */
+/* Loads a live object, or a context that came or went: nothing overlaps in a checkpoint. */
 void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
 			  const struct tare_step *s)
 {
@@ -126,7 +126,7 @@ void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, in
 	if (used != TARE_NOT_KNOWN && source >= TARE_SOURCE_NVML2 && source <= TARE_SOURCE_CUDA)
 		d->used = tare_fold_normal(f, d, used, source, d->used);
 	d->last_ns = t;
-	d->is_pause_open = f->is_paused; /* an older pause is carried */
+	d->is_pause_open = f->is_paused; /* what came in an older pause is in a CARRY record */
 	if (is_start)
 		return;
 	tare_fold_peak(f, d, t);
