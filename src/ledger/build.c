@@ -41,7 +41,10 @@ static void prepare(struct tare_fold *f, const struct tare_instant *instants, in
 	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
 }
 
-/* A device that never came to the mark is shown as it is at the end; at a peak of something, at its own. */
+/*
+ * The moment at which a device is shown: one that never reached `m` is shown at its end; at a peak of
+ * something else, at its own peak.
+ */
 static enum tare_mark mark_of(const struct tare_device_fold *d, enum tare_mark m)
 {
 	if (tare_mark_is_peak(m) && !d->is_marked[m])
@@ -57,7 +60,10 @@ static bool is_gpu_used(const struct tare_fold *f)
 	return false;
 }
 
-/* Processes are shown as they were at the devices' mark; where none used a GPU, at their own. */
+/*
+ * Host memory of processes is shown as it was at the devices' moment; where no process used a GPU, at the
+ * host's own.
+ */
 static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, struct tare_ledger *l)
 {
 	bool is_own = f->host.is_marked[m];
@@ -74,7 +80,7 @@ static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, str
 		l->t_ns = f->host.mark_ns[m];
 }
 
-/* Did anything come to it? */
+/* Makes the ledger of a moment. Returns if any device, or the host, reached that moment. */
 static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
 {
 	bool is_any = false;
@@ -99,7 +105,7 @@ static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 	return is_any || f->host.is_marked[m];
 }
 
-/* What is open where the recording ends, ends there. */
+/* Phases that are open when the recording ends, end there. */
 static void finish_phases(struct tare_fold *f)
 {
 	tare_phases_end_all(&f->parts->phases, f, -1, f->last_ns);

@@ -22,20 +22,20 @@
  *     tare_ledger_free(&ledgers[1]);
  */
 
-/* The n-th phase of a name, or of a path of names, that somebody wants to know the times of. */
+/* The n-th phase of a name, or of a path of names, whose times are asked for. */
 enum { TARE_PHASE_DEVICES = 64 };
 struct tare_phase_watch {
 	const char *name;
 	uint64_t nth; /* from 1 */
 	/* filled in: */
-	uint64_t seen; /* how many there are of that name */
+	uint64_t seen; /* how many phases there are of that name */
 	bool is_found;
 	uint64_t serial; /* for the fold */
 	int64_t begin_ns, end_ns;
 	int64_t peak_ns[TARE_PHASE_DEVICES]; /* by tare_device.index */
 };
 
-/* What each device comes to at a moment of its own: the maximum of its `used`, its end … */
+/* Moments that each device has at a time of its own: the maximum of its `used`, its end … */
 #define TARE_MARK(KEY, name, is_peak) TARE_MARK_##KEY,
 enum tare_mark {
 #include "ledger/core/marks.def"
@@ -82,7 +82,7 @@ struct tare_recording;
 int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
 			       int nr, struct tare_err *err);
 
-/* The same for "oom" and "oom#2": TARE_E_NOT_FOUND where memory did not run out (so often). */
+/* "oom" and "oom#2" become times: TARE_E_NOT_FOUND where memory did not run out (so often). */
 int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
 			     int nr, struct tare_err *err);
 
@@ -98,7 +98,7 @@ struct tare_ledger_source {
 };
 
 struct tare_ledger_opts {
-	uint64_t page_bytes; /* what the driver takes memory in; 0: 2 MiB */
+	uint64_t page_bytes; /* size of the pages in which the driver takes memory; 0: 2 MiB */
 	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
@@ -107,7 +107,7 @@ struct tare_ledger_opts {
 	struct tare_phase_watch *watches;
 	int watch_nr;
 	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */
-	/* an earlier one: its tensors by category; or NULL */
+	/* an earlier history, whose tensors are to be told apart by category; or NULL */
 	const struct tare_course *course_by_category;
 };
 
@@ -116,7 +116,9 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 		       const struct tare_instant *instants, int instant_nr,
 		       struct tare_ledger *out);
 
-/* The same from a recording that was opened for reading; its notes stand first in `degraded`. */
+/*
+ * As tare_ledger_build(), from a recording that was opened for reading; its notes stand first in `degraded`.
+ */
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out);

@@ -32,7 +32,7 @@ struct tare_rule_info {
 };
 extern const struct tare_rule_info tare_rules[TARE_RULE_NR];
 
-/* What the tensors of one category come to. */
+/* The sum of the tensors of one category. */
 struct tare_category_sum {
 	enum tare_category category;
 	int64_t bytes;
@@ -44,7 +44,7 @@ void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enu
 			    int64_t bytes, uint64_t count);
 
 const char *tare_category_name(enum tare_category category);
-const char *tare_category_evidence(enum tare_evidence evidence); /* for people: whose word it is */
+const char *tare_category_evidence(enum tare_evidence evidence); /* for people: who says so */
 const char *tare_category_what(enum tare_category category);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fold of what comes before a moment, and from its state the records that say the same. */
+/* Folds what comes before a moment, and makes records of the state that this leads to. */
 #include "ledger/checkpoint.h"
 
 #include "base/xalloc.h"
@@ -39,7 +39,9 @@ static void rewind_prefix(void *arg)
 	p->source->rewind(p->source->arg);
 }
 
-/* Witnesses go into the part of `tare` itself; a recording without one has them with a program. */
+/*
+ * The process in whose log witnesses go: `tare` itself; in a recording without its log, a program.
+ */
 static const struct tare_process *part_of_tare(const struct tare_fold *f)
 {
 	const struct tare_process *first = NULL;

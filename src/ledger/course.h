@@ -13,7 +13,7 @@
 
 enum { TARE_COURSE_COLUMNS = 800 };
 
-/* What holds from `t_ns` on. */
+/* What there is from `t_ns` on. */
 struct tare_course_point {
 	int64_t t_ns, used;
 	const int64_t *bytes; /* by band: they sum to `used` */
@@ -27,8 +27,8 @@ struct tare_course_band {
 
 /* A GPU, or the memory of CPUs, where only tensors count (rule "host tensors"). */
 struct tare_course_panel {
-	int device;                     /* place in tare_ledger.devices; -1: the memory of CPUs */
-	struct tare_course_band *bands; /* that ever had anything */
+	int device;                     /* index in tare_ledger.devices; -1: the memory of CPUs */
+	struct tare_course_band *bands; /* bands that ever had anything */
 	int band_nr;
 	struct tare_course_point *points; /* in order of time */
 	size_t point_nr;
@@ -46,7 +46,7 @@ struct tare_course_span {
 
 struct tare_course {
 	int64_t known_ns;                 /* before it only peaks are known: the rest was folded */
-	int64_t from_ns, end_ns;          /* 0, if not nearly everything happens late */
+	int64_t from_ns, end_ns;          /* from_ns: 0, unless nearly everything happens late */
 	struct tare_course_panel *panels; /* in the order of the ledger's devices, the CPU's last */
 	int panel_nr;
 	struct tare_course_span *spans; /* by begin, the longer first */

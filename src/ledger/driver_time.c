@@ -55,7 +55,7 @@ void tare_driver_time_build(const struct tare_ledger_source *source,
 	*out = (struct tare_time_rows){ 0 };
 	source->rewind(source->arg);
 	while (source->next(source->arg, &e)) {
-		/* UNDO repeats a call that its DEL has counted. */
+		/* The call of an UNDO was counted with its DEL. */
 		if ((e.kind != TARE_KIND_EVENT && e.kind != TARE_KIND_POOL) || !e.api ||
 		    e.end_ns > opts->until_ns)
 			continue;

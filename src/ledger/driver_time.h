@@ -14,7 +14,8 @@ struct tare_time_row {
 	uint64_t calls;
 	int64_t total_ns;
 	int64_t longest_ns, longest_at_ns; /* the longest call: how long, and when it began */
-	const char *longest_name;          /* function or module it dealt with, or NULL */
+	/* function or module that the call dealt with, or NULL */
+	const char *longest_name;
 };
 
 struct tare_time_rows {

@@ -28,34 +28,40 @@ struct tare_row {
 	int depth;
 	bool leaf;
 	bool is_told_apart; /* live tensors: its children are their categories */
-	bool is_category; /* such a child: the bytes are exact, the evidence is that of the category */
-	uint64_t pool;    /* for the fold: live tensors of which pool; 0: none */
+	/* a category of live tensors: the bytes are exact, the evidence is that of the category */
+	bool is_category;
+	uint64_t pool; /* for the fold: the pool whose live tensors the row has; 0: none */
 	enum tare_account account;
-	enum tare_evidence evidence; /* of a parent: the weakest of its children */
+	enum tare_evidence evidence; /* evidence of a parent: the weakest of its children */
 	bool elastic;
-	bool contended; /* shared an interval with another unknown: bytes lies in low..high */
+	/* shared a stretch of time with another unknown call: bytes lies in low..high */
+	bool contended;
 	int64_t bytes, low, high;
 	uint64_t count;     /* objects or calls behind it */
-	uint64_t driver_ns; /* time the program spent in the driver for it, so far */
+	uint64_t driver_ns; /* time the program spent in the driver for the row, so far */
 	int64_t pid;        /* -1: no process */
 	int64_t generation; /* exec generation; 0 for most */
 	int64_t rank;       /* -1: none */
 	int rank_at;        /* index into the ledger's ranks, -1: none */
 };
 
-/* The smallest rows that account for a device; what live tensors are for is told below one of them. */
+/*
+ * Is it one of the smallest rows that account for a device? Categories of live tensors stand below such a row.
+ */
 static inline bool tare_row_is_end(const struct tare_row *row)
 {
 	return row->leaf ? !row->is_category : row->is_told_apart;
 }
 
-/* Blocks of PyTorch's allocator: those that are out at the instant, and all that were handed out until then. */
+/*
+ * Blocks of PyTorch's allocator: those that are live at the instant, and all that were allocated until then.
+ */
 struct tare_blocks_ledger {
 	int64_t bytes, ever_bytes;
 	uint64_t count, ever;
 };
 
-/* What of a line's bytes is in one account, of one owner. */
+/* The part of a line's bytes that is in one account, of one owner. */
 struct tare_line_part {
 	enum tare_account account;
 	const char *owner; /* the library; NULL: not known, or the account has none */
@@ -65,16 +71,17 @@ struct tare_line_part {
 };
 
 /*
- * What one place in the program holds: the leaves once more, taken apart by where they were asked for.
- * `bytes` of all lines sum to the bytes of all leaves. Blocks lie in memory that some line, mostly another,
- * asked the driver for: theirs sum to the rows of live tensors.
+ * What one place in the program holds: the leaves once more, by where they were asked for. `bytes` of all
+ * lines sum to the bytes of all leaves. Blocks lie in memory that some line, mostly another, asked the driver
+ * for: `tensors` of all lines sum to the rows of live tensors.
  */
 struct tare_ledger_line {
 	const char *label; /* "/home/me/train.py:87 in forward", "step+0x4f in solver", "no line" */
-	const char *
-		stack; /* the same of every frame, innermost first, " < " between; else the label */
+	const char
+		*stack; /* labels of all frames, innermost first, " < " between; else the label */
 	const char *short_label, *short_stack; /* without folders: may be those of several lines */
-	const char *file;                      /* of the Python line; NULL: it is none */
+	/* file of the Python line; NULL: it is no Python line */
+	const char *file;
 	const char *function;
 	uint32_t line; /* 0: not known */
 	int64_t pid;   /* -1: no process */
@@ -82,7 +89,7 @@ struct tare_ledger_line {
 	uint64_t count, driver_ns;
 	enum tare_evidence evidence;
 	struct tare_blocks_ledger tensors;
-	struct tare_line_part *parts; /* of `bytes`; of what has no line: none */
+	struct tare_line_part *parts; /* parts of `bytes`; none of what has no line */
 	int part_nr;
 	int64_t unexplained; /* what changed inside calls there and no account explains; not in `bytes` */
 	int64_t host_anon,
@@ -100,8 +107,8 @@ enum tare_stream_kind {
 struct tare_stream {
 	enum tare_stream_kind kind;
 	uint64_t id;     /* as PyTorch numbers it */
-	uint32_t number; /* of the pool, from 0, with this priority */
-	int priority;    /* the smaller, the higher */
+	uint32_t number; /* number in PyTorch's pool of streams of this priority, from 0 */
+	int priority;    /* a smaller number is a higher priority */
 };
 
 /*
@@ -114,16 +121,17 @@ struct tare_pool_segment {
 	int64_t bytes, live; /* live: in blocks */
 	uint64_t blocks;
 	bool is_expandable;
-	bool is_trial;       /* rule "trial": its bytes are in that row, the blocks' too */
+	bool is_trial;       /* rule "trial": its bytes, and its blocks, are in the row of trials */
 	bool is_of_graph;    /* taken while a graph was captured … */
 	bool is_held;        /* … of a pool that a graph still needs */
 	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
 	struct tare_stream stream; /* of its first block … */
 	uint64_t otherwise;        /* … and so many blocks were said to be on another */
-	/* The block in it that has been there longest; no bytes: there is none. */
+	/* The block that has been live longest in the segment; no bytes: no block is. */
 	uint64_t pin_address;
-	int64_t pin_bytes, pin_born_ns;        /* born -1: in a span that was folded */
-	const char *pin_line, *pin_short_line; /* of a stuck segment; NULL: not known */
+	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that was folded */
+	/* of a stuck segment; NULL: not known, or not stuck */
+	const char *pin_line, *pin_short_line;
 };
 
 /* What PyTorch's allocator of one process said of itself, last before the instant: at safe points only. */
@@ -135,48 +143,50 @@ struct tare_pool_witness {
 	int64_t live, segments;
 };
 
-/* Blocks on a device that went in a collection of Python's cyclic garbage. */
+/* Blocks on a device that Python's cyclic collector freed. */
 struct tare_collected_ledger {
 	uint64_t blocks; /* until the instant */
 	int64_t bytes;
-	int64_t waiting; /* of the blocks at a peak or the end, those that went so later; -1: not known */
+	/* bytes of blocks at a peak or the end that the collector freed later; -1: not known */
+	int64_t waiting;
 };
 
-/* What of that which was there would have been enough. */
+/* Where memory ran out: which memory would have been enough. */
 enum tare_oom_verdict {
 	TARE_OOM_LIMIT,      /* the driver was not asked: the program limits itself */
-	TARE_OOM_FRAGMENTED, /* what is stuck in segments, and free, is as much: in pieces */
+	TARE_OOM_FRAGMENTED, /* what is stuck in segments, with what is free: but it is in pieces */
 	TARE_OOM_ELASTIC,    /* with what its process could give back */
 	TARE_OOM_PIECES,     /* as much was free, by the driver's own count */
 	TARE_OOM_OTHERS,     /* with what other processes have */
-	TARE_OOM_NEED,       /* nothing: more is needed than there is */
+	TARE_OOM_NEED,       /* none: more is needed than there is */
 };
 
-/* A moment at which memory ran out: the first of those of one line, and what there was then. */
+/* A moment at which memory ran out: the first of one line, with what there was then. */
 struct tare_oom {
 	int number; /* from 1, as --at oom#N has it */
 	int device; /* as tare_device_ledger.index */
 	int64_t t_ns, pid, generation;
 	const char *program;
-	bool is_torch;           /* PyTorch gave up; else the driver refused a call of others */
-	const char *api, *owner; /* of such a call; NULL: not known */
+	/* PyTorch gave up; else the driver refused a call of another library */
+	bool is_torch;
+	const char *api, *owner; /* of the refused call; NULL: not known */
 	const char *source, *short_source;
 	uint64_t count;
-	uint64_t asked;               /* by the program */
-	uint64_t segment;             /* of the driver; 0: it was not asked */
+	uint64_t asked;               /* bytes that the program asked for */
+	uint64_t segment;             /* bytes that the driver was asked for; 0: it was not asked */
 	uint64_t allocated, reserved; /* as PyTorch counts; TARE_NOT_KNOWN */
 	uint64_t free;                /* TARE_NOT_KNOWN without a counter */
-	int64_t elastic, stuck, held; /* of the process */
-	int64_t others;               /* of the other processes */
+	int64_t elastic, stuck, held; /* memory of the process */
+	int64_t others;               /* memory of the other processes */
 	enum tare_oom_verdict verdict;
 };
 
-/* A block of PyTorch's allocator that is out at the instant. */
+/* A block of PyTorch's allocator that is live at the instant. */
 struct tare_tensor_row {
 	const char *name; /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
-	const char *line, *short_line; /* where it was handed out; NULL: not known */
+	const char *line, *short_line; /* where the block was allocated; NULL: not known */
 	enum tare_rule rule;
-	uint64_t count; /* 1; of more, which were folded away, it is the sum of those of one rule */
+	uint64_t count; /* 1; more: a checkpoint has only the sum of the blocks of one rule */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
 	int64_t pid;
 };
@@ -190,14 +200,14 @@ struct tare_tensor_rows {
 struct tare_card_ledger {
 	bool is_there;
 	bool has_profile;         /* a context and local memory count as on that card */
-	const char *name;         /* of the profile's GPU; "": --vram */
+	const char *name;         /* name of the profile's GPU; "": --vram */
 	uint64_t total, reserved; /* programs have total - reserved */
-	uint64_t used;            /* what counts on it at this instant */
-	uint64_t context;         /* has_profile: what one takes there */
+	uint64_t used;            /* what counts on the card at this instant */
+	uint64_t context;         /* has_profile: what a context takes on that card */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 };
 
-/* Calls that it had no room for, by caller and entry point; of the whole recording. */
+/* Calls that the card had no room for, by caller and entry point; of the whole recording. */
 struct tare_refusal {
 	const char *api, *owner; /* owner NULL: not known */
 	uint64_t count;
@@ -205,7 +215,7 @@ struct tare_refusal {
 	int64_t first_ns;
 };
 
-/* The most in use in each of `nr` equal parts of the time that is known; none: nothing is. */
+/* The most in use in each of `nr` equal parts of the time that is known; nr 0: no time is known. */
 struct tare_timeline {
 	int64_t from_ns, to_ns;
 	int64_t *used;
@@ -213,13 +223,13 @@ struct tare_timeline {
 };
 
 struct tare_device_ledger {
-	int index;        /* NVML's, else the program's */
-	const char *host; /* it stands in, where a recording is of several; else NULL */
+	int index;        /* NVML's index, else the program's */
+	const char *host; /* the machine, where a recording is of several; else NULL */
 	const char *name;
 	char uuid[48];            /* "GPU-xxxxxxxx-…" */
 	uint64_t total, reserved; /* TARE_NOT_KNOWN where nobody says */
 	uint64_t used;
-	uint64_t used_start; /* before the recording began */
+	uint64_t used_start; /* in use before the recording began */
 	int64_t elastic;     /* sum of elastic leaves */
 	int64_t unexplained;
 	int64_t t_ns; /* instant of this device's rows, since the start of the recording */
@@ -234,10 +244,10 @@ struct tare_device_ledger {
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */
 	int finding_nr;
-	struct tare_ledger_line *lines; /* in no order that means anything */
+	struct tare_ledger_line *lines; /* in no particular order */
 	int line_nr;
 	struct tare_collected_ledger collected;
-	/* with most stuck in them first; of a folded instant none */
+	/* the segments with most stuck in them first; none at an instant before a checkpoint */
 	struct tare_pool_segment *segments;
 	int segment_nr;
 	struct tare_pool_witness *pool_witnesses;
@@ -252,11 +262,12 @@ struct tare_device_ledger {
 /* What PyTorch asked for in the memory of the CPU: not what of it is resident. */
 struct tare_host_tensors {
 	bool is_known;
-	int64_t bytes, count; /* blocks of its allocator */
+	int64_t bytes, count; /* blocks of PyTorch's allocator */
 	int64_t mapped,
 		mapped_count; /* shared memory and mapped files; may be in several processes */
-	int64_t most;         /* of `bytes`, so far */
-	bool is_partial; /* recording was paused before: what was made then, and is still there, is not in here */
+	int64_t most;         /* the most of `bytes`, so far */
+	/* recording was paused before: tensors that were made meanwhile are not counted */
+	bool is_partial;
 };
 
 struct tare_host_ledger {
@@ -265,31 +276,31 @@ struct tare_host_ledger {
 	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
 	uint64_t pinned, registered;                          /* asked for through the driver */
 	struct tare_host_tensors tensors;
-	enum tare_evidence evidence; /* of `tensors` */
-	/* of `tensors.bytes`; none where the blocks are not known */
+	enum tare_evidence evidence; /* evidence of `tensors` */
+	/* sums of `tensors.bytes` by category; none where the blocks are not known */
 	struct tare_category_sum *categories;
 	int category_nr;
 	/* where `tensors.bytes` were asked for, in their `tensors` */
 	struct tare_ledger_line *lines;
 	int line_nr;
-	struct tare_tensor_rows blocks; /* each of them */
+	struct tare_tensor_rows blocks; /* a row for each block */
 };
 
 enum tare_rank_end {
 	TARE_RANK_RUNS,   /* it had not ended when the recording was read */
 	TARE_RANK_EXITED, /* `code` is its exit code, -1: not known */
 	TARE_RANK_SIGNAL, /* `code` is the signal */
-	TARE_RANK_KILLED, /* it stopped without a word, and nobody saw by which signal */
+	TARE_RANK_KILLED, /* it stopped without an END record, by a signal that is not known */
 };
 
 /* A rank of a distributed job: one process and its children. The same at every instant. */
 struct tare_rank_ledger {
 	int rank, local, world, attempt; /* local, world: -1 where not known */
 	const char *job, *launcher, *host;
-	int64_t pid;    /* of its first process */
-	int process_nr; /* that used a GPU */
+	int64_t pid;    /* pid of its first process */
+	int process_nr; /* processes that used a GPU */
 	int64_t first_ns,
-		end_ns; /* when it began and ended; the last that was heard of a killed one */
+		end_ns; /* when it began and ended; of a killed one, the time of its last record */
 	enum tare_rank_end end;
 	int code;
 	bool is_failed; /* exit code not 0, a signal, killed */
@@ -298,8 +309,8 @@ struct tare_rank_ledger {
 };
 
 /*
- * One phase of the program, its repeats together; one inside another has that as its parent. What a
- * phase changed is what the device changed while it was open, whoever did it.
+ * One phase of the program, its repeats together; a phase inside another one has that as its parent. What a
+ * phase changed is what the device changed while the phase was open, whoever did it.
  */
 struct tare_phase_part {
 	enum tare_account account;
@@ -307,11 +318,11 @@ struct tare_phase_part {
 };
 
 struct tare_phase_on_device {
-	int index;                       /* as of the tare_device_ledger */
-	uint64_t repeats;                /* that the sums are of */
+	int index;                       /* as tare_device_ledger.index */
+	uint64_t repeats;                /* repeats that the sums are of */
 	int64_t used_before, used_after; /* at the begin of the first, at the end of the last */
 	int64_t change, change_min, change_max;
-	int64_t own, own_min, own_max; /* the change less that of the phases inside */
+	int64_t own, own_min, own_max; /* the change without the changes of the phases inside */
 	int64_t peak, peak_t_ns;
 	struct tare_phase_part *parts; /* accounts that changed, the largest first */
 	int part_nr;
@@ -321,14 +332,14 @@ enum tare_phase_kind { TARE_PHASE_NESTED, TARE_PHASE_RANGE, TARE_PHASE_MOMENT };
 
 struct tare_phase_row {
 	const char *name, *path; /* the path has the names around it, parted by '/' */
-	const char *domain;      /* of NVTX; NULL: none */
+	const char *domain;      /* domain of NVTX; NULL: none */
 	const char *source;      /* "nvtx", "tare.h", "line" */
 	enum tare_phase_kind kind;
 	int parent, depth; /* parent: index, -1: none; parents stand before their children */
 	const char *program;
 	int64_t pid, generation;
 	uint64_t repeats, unclosed;
-	uint32_t threads; /* that it was on */
+	uint32_t threads; /* threads that the phase was on */
 	int64_t first_t_ns, last_t_ns, ns;
 	struct tare_phase_on_device *devices;
 	int device_nr;
@@ -346,7 +357,7 @@ struct tare_loss {
 	bool is_of_tare;    /* readings of `tare` itself: what programs did is known all the same */
 };
 
-/* When nothing but ends of objects was recorded, or after a stop nothing at all. */
+/* A time in which nothing but ends of objects was recorded; or, after a stop, nothing at all. */
 struct tare_pause_ledger {
 	int64_t from_ns, to_ns; /* to: -1: until the end */
 	bool is_stop;
@@ -359,8 +370,8 @@ struct tare_graph_part {
 };
 
 /*
- * A graph, from its capture on. Its bytes are parts of rows above: of `execs`, `memory`, and of what
- * the owners of allocations have.
+ * A graph, from its capture on. Its bytes are part of the rows of the device: of `execs`, `memory`, and of
+ * what the owners of allocations have.
  */
 struct tare_graph {
 	uint64_t number; /* 1, 2, … in the order in which their captures began */
@@ -372,21 +383,23 @@ struct tare_graph {
 	int64_t begin_ns, end_ns;
 	uint64_t nodes, kinds[TARE_NODE_NR]; /* with TARE_GRAPH_FLAG_NODES */
 	int64_t ask_ns;                      /* what counting them cost */
-	/* Weighed inside its calls; what destroying gave back is negative. */
+	/* Measured around its calls; what destroying gave back is negative. */
 	int64_t at_instantiate, at_upload, at_launch, at_update, at_destroy;
 	int64_t doubt;     /* by how much their sum may be wrong, either way */
-	int64_t memory;    /* by which its allocation nodes made their pool grow: exact */
-	int64_t allocated; /* while it was captured */
+	int64_t memory;    /* by how much its allocation nodes made their pool grow: exact */
+	int64_t allocated; /* bytes allocated while the graph was captured */
 	int64_t by_others; /* of that, by threads that did not begin the capture */
-	int64_t held;      /* of what was allocated by cuMemAlloc then, still there */
+	int64_t held;      /* of what was allocated by cuMemAlloc then, what is still there */
 	struct tare_graph_part *parts; /* of `allocated`, the largest first */
 	int part_nr;
-	uint32_t pool;          /* number of the framework's pool it allocated from, 0: not known */
-	bool is_private;        /* no other graph of the recording allocated from it */
-	uint64_t stream;        /* that the capture began on */
-	uint32_t stream_number; /* of the process's capture streams, from 1; 0: not captured */
+	uint32_t pool;   /* number of the framework's pool it allocated from, 0: not known */
+	bool is_private; /* no other graph of the recording allocated from it */
+	uint64_t stream; /* stream on which the capture began */
+	/* number of that stream among those captured by the process, from 1; 0: not captured */
+	uint32_t stream_number;
 	const char *phase, *source; /* NULL: not known */
-	uint64_t used_after; /* of the device, when captured and instantiated; TARE_NOT_KNOWN */
+	/* in use on the device after the graph was captured and instantiated; TARE_NOT_KNOWN */
+	uint64_t used_after;
 	uint64_t execs, alive, updates, refused;
 	/* number of the graph whose executable graph was made to do this one's work */
 	uint32_t in_exec_of;
@@ -404,11 +417,12 @@ enum tare_graph_saving_kind {
 
 struct tare_graph_saving {
 	enum tare_graph_saving_kind kind;
-	int device;         /* as tare_device_ledger.index */
-	uint64_t count;     /* pools, streams or execs that it is about */
-	int64_t have, need; /* bytes they take, and would; saved: the difference */
+	int device;     /* as tare_device_ledger.index */
+	uint64_t count; /* pools, streams or executable graphs that could be saved */
+	/* bytes that they take, and bytes that are needed; the difference could be saved */
+	int64_t have, need;
 };
-/* Its key for scripts, and what is said of it. */
+/* The key of a saving for scripts, and the finding that tells of it. */
 const char *tare_graph_saving_key(enum tare_graph_saving_kind kind);
 struct tare_finding tare_graph_saving_finding(const struct tare_graph_saving *saving);
 const char *tare_graph_state_name(enum tare_graph_state state);
@@ -432,7 +446,7 @@ struct tare_training_step {
 	int64_t figures[TARE_TRAINING_NR];
 };
 
-/* By what its steps are told apart. */
+/* By what the steps of a program are known. */
 enum tare_training_by {
 	TARE_TRAINING_PHASES,
 	TARE_TRAINING_OPTIMIZER,
@@ -447,12 +461,13 @@ struct tare_training {
 	int device; /* as tare_device_ledger.index; -1: the CPU */
 	enum tare_training_by by;
 	uint64_t count;
-	const uint64_t *counts; /* of each thread that trains */
+	const uint64_t *counts; /* steps of each thread that trains */
 	size_t thread_nr;
 	struct tare_training_step first,
 		steady; /* steady: the median of the others, figure by figure */
 	const char *
-		most_at; /* "peak:tensors", "peak:host": when there was most, and what of it is the process's */
+		/* "peak:tensors", "peak:host": the moment of `most`, which is what the process had then */
+		most_at;
 	int64_t most_ns;
 	/* nothing where the blocks of then are not known */
 	struct tare_category_sum most[TARE_CATEGORY_NR];
@@ -485,17 +500,20 @@ struct tare_ledger {
 	int training_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
-	bool opened_gpu;                    /* some process got past cuInit */
-	struct tare_timeline host_timeline; /* of tensors on the CPU, of all processes */
+	bool opened_gpu;                    /* some process called cuInit with success */
+	struct tare_timeline host_timeline; /* tensors on the CPU, of all processes */
 	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */
 	int phase_nr;
-	void *memory; /* everything above lives in it; NULL in a ledger written by hand */
+	void *memory; /* memory of everything above; NULL in a ledger written by hand */
 };
 
 /* "/", unless the path is empty, and a segment in which '/' and '%' are escaped. */
 void tare_row_path_add(struct tare_str *path, const char *segment);
 
-/* Whose a library is (owners.def): "libcublasLt" is cuBLAS's; of what is in no row, its own name. */
+/*
+ * The owner that a library belongs to (owners.def): "libcublasLt" is cuBLAS; a library in no row has its own
+ * name.
+ */
 const char *tare_owner_name(const char *library);
 
 #endif

@@ -25,7 +25,10 @@ void tare_line_add(struct tare_str *out, const struct tare_line *line, bool is_f
 uint64_t tare_line_first(const struct tare_process *process, const struct tare_stack *stack,
 			 bool (*is_passed)(const char *path));
 
-/* … in neither the driver, nor its runtime, nor Tare. */
+/*
+ * The return address of the first frame, from the innermost out, that is neither in the driver, nor its
+ * runtime, nor Tare. 0: none.
+ */
 uint64_t tare_line_native(const struct tare_process *process, const struct tare_stack *stack);
 
 /* "step+0x4f in solver": the function there, or the object where no symbol is known. */

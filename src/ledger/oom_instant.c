@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "oom#2": the moment at which memory ran out in the second row of those. */
+/* `--at oom#2`: the moment at which memory ran out, of the second row. */
 #include "ledger/build.h"
 
 #include "base/str.h"

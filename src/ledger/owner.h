@@ -7,7 +7,10 @@
 /* Is it the CUDA driver, its runtime or Tare's recorder? They ask for memory on somebody's behalf. */
 bool tare_owner_is_transparent(const char *path);
 
-/* Is it one of those, or a library of Tare's that a program calls? No line of the program is in it. */
+/*
+ * Is it a transparent library, or one of Tare's that a program calls? No line of the program is in such a
+ * library.
+ */
 bool tare_owner_is_tool(const char *path);
 
 /* Is it the library of PyTorch's allocator, which reports the blocks of its segments? */

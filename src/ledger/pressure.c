@@ -8,10 +8,10 @@
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
 
-/* What a process was refused and has not got since. */
+/* A refusal after which a process has got no memory yet. */
 struct open_refusal {
 	uint64_t calls;
-	uint64_t bytes; /* of the last, 0: not known */
+	uint64_t bytes; /* bytes of the last refused call, 0: not known */
 	const char *api;
 	int64_t ns; /* when the last was refused */
 };
@@ -48,7 +48,10 @@ static void refuse(struct build *b, const struct tare_event *e)
 	open->ns = e->end_ns;
 }
 
-/* Less than was refused is no answer to it: a program that ran out may still get a few bytes. */
+/*
+ * A process gets memory: less than it was refused does not end the refusal, as a program that ran out of
+ * memory may still get a few bytes.
+ */
 static void give(struct build *b, const struct tare_event *e)
 {
 	struct open_refusal *open = open_of(b, e->process);

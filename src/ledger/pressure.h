@@ -12,14 +12,14 @@
  */
 struct tare_pressure {
 	uint64_t refused; /* calls */
-	uint64_t retries; /* of them, those after which the process got memory */
-	/* that was refused, 0: no call says (the driver does not tell how much was wanted) */
+	uint64_t retries; /* refused calls after which the process got memory */
+	/* largest refused size; 0: not known (the driver does not tell how much was wanted) */
 	uint64_t largest;
 	int64_t first_ns; /* -1: none was refused */
 	int64_t ns;       /* time inside the refused calls */
 	/* Rule "out of memory": the last thing that a process heard about memory was a refusal. */
 	bool is_out;
-	uint64_t out_bytes;  /* of that one, 0: not known */
+	uint64_t out_bytes;  /* bytes of that refusal, 0: not known */
 	const char *out_api; /* "" */
 };
 

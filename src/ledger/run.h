@@ -10,9 +10,9 @@
 /* take.c: the two passes over the events */
 void tare_fold_look_ahead(struct tare_fold *f);
 void tare_fold_run(struct tare_fold *f);
-void tare_fold_run_until(struct tare_fold *f, int64_t until); /* and stops in the middle */
+void tare_fold_run_until(struct tare_fold *f, int64_t until); /* stops at `until` */
 
-/* build.c: the fold without its last step; the caller frees it */
+/* build.c: the fold without its last step; the caller frees the fold */
 void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *source,
 		     const struct tare_ledger_opts *opts);
 void tare_fold_end(struct tare_fold *f);

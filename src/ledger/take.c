@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Host memory is pinned for some device; a call that names none means the only one there is. */
+/*
+ * May the call, which names no device, be of the only one there is? Host memory is pinned for some device.
+ */
 static bool may_be_of_only_device(const struct tare_event *e)
 {
 	return e->kind == TARE_KIND_EVENT && e->process->device_nr == 1 &&
@@ -33,19 +35,23 @@ static int device_of(struct tare_fold *f, const struct tare_event *e)
 	return -1;
 }
 
-/* Does it say what a call did, from its begin to its end? */
+/* Does the event say what a call did, from its begin to its end? */
 static bool is_step(const struct tare_event *e)
 {
 	return e->kind == TARE_KIND_EVENT || e->kind == TARE_KIND_POOL;
 }
 
-/* When it began, its first reading included: what this overlaps has to be settled with it. */
+/*
+ * When the call of an event began, with its first reading: calls that overlap that time are settled with it.
+ */
 static int64_t order_of(const struct tare_event *e)
 {
 	return is_step(e) ? e->begin_ns - e->reading_before_ns : e->at_ns;
 }
 
-/* A state that this fold goes on from had it already, for it began before that moment. */
+/*
+ * Is the event in the state that this fold goes on from, because its call began before that moment?
+ */
 static bool was_taken(const struct tare_device_fold *d, const struct tare_event *e)
 {
 	uint32_t tid = e->kind == TARE_KIND_POOL ? e->rec.pool->tid : e->rec.event->tid;
@@ -60,7 +66,7 @@ static bool was_taken(const struct tare_device_fold *d, const struct tare_event 
 	return false;
 }
 
-/* Is it to be taken in earlier than it comes? Both passes must answer alike. */
+/* Must the event be applied earlier than it comes? Both passes must answer alike. */
 static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	struct tare_device_fold *d;
@@ -146,7 +152,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.owner = owner_of(f, e, origin.owner),
 		.site = r->effect == TARE_EFFECT_DEL
 				? 0
-				: origin.site, /* what goes is booked where it came from */
+				: origin.site, /* what goes is booked at the site it came from */
 		.call_site = origin.site,
 		.begin = e->begin_ns,
 		.end = e->end_ns,
@@ -182,7 +188,7 @@ static bool is_reading(const struct tare_event *e)
 	}
 }
 
-/* From when to when something is there to be seen. */
+/* Notes from when to when the recording has something to show. */
 static void see_time(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	bool is_any = (e->kind == TARE_KIND_EVENT && device >= 0) || e->kind == TARE_KIND_TENSOR ||
@@ -223,7 +229,7 @@ static bool see_block(struct tare_fold *f, const struct tare_event *e)
 	return true;
 }
 
-/* Is there something else to be done before it? */
+/* Must something else be done before the block of the event? */
 static bool is_any_before(const struct tare_fold *f, const struct tare_device_fold *d,
 			  const struct tare_event *e)
 {
@@ -354,7 +360,10 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_parts_phases(f);
 }
 
-/* When the calls before it are settled; 1 + the places of what is then looked at, 0: of nothing. */
+/*
+ * Looks at the books when the calls before t are settled; `oom`, `witness`: 1 + index of what asks for that,
+ * 0: nothing does.
+ */
 static void look_later(struct tare_fold *f, struct tare_device_fold *d, int64_t t, size_t oom,
 		       size_t witness)
 {
@@ -388,7 +397,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		tare_fold_carry(f, d, e);
 		return;
 	case TARE_KIND_DEVICE:
-		/* It comes with the process; when exactly it was read is not told. */
+		/* A DEVICE record of a program: when exactly its reading was taken is not known. */
 		if (!tare_fold_is_folded(e) &&
 		    (!d->is_measured || source_of(d->device) < d->primary))
 			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
@@ -429,7 +438,7 @@ static void take_hosts(struct tare_fold *f, int64_t t)
 		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
 }
 
-/* After its step, so that its readings count. */
+/* Notes a refused call, after its step, so that its readings count. */
 static void take_oom(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	if (e->kind == TARE_KIND_EVENT)

@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-/* The buckets of one site of one process; without a site, of what cannot have one. */
+/* The sums of one site of one process; without a site, of one account that cannot have one. */
 struct part {
 	struct tare_amount sum, tensors, handed;
 	int process; /* -1: others */
 	uint32_t site;
 	int64_t host_anon, host_file, unexplained;
-	enum tare_account account; /* of what no single line can have; else NONE */
+	enum tare_account account; /* account of what no single line can have; else NONE */
 };
 
 static int by_site(const void *a, const void *b)
@@ -28,8 +28,8 @@ static int by_site(const void *a, const void *b)
 }
 
 /*
- * Pages belong to whatever lies in them, so what they have beyond that is no line's; nor is what a pool
- * keeps, or what came when the GPU touched it.
+ * The account whose memory is no line's, or NONE: what pages have beyond the allocations in them, what a pool
+ * keeps, and what came when the GPU touched it.
  */
 static enum tare_account account_of(const struct tare_bucket *b)
 {
@@ -46,7 +46,7 @@ static enum tare_account account_of(const struct tare_bucket *b)
 	}
 }
 
-/* What a bucket has for a line; false: it is in no line. */
+/* Adds what a bucket has to the part of a line; false: it is in no line. */
 static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *b,
 		    const struct tare_amount *a, struct part *out)
 {
@@ -137,7 +137,7 @@ static enum tare_evidence evidence_of(const struct tare_fold *f, int process, in
 	return tare_losses_evidence(&f->parts->losses, process, t, own);
 }
 
-/* The buckets of one line: `in` has them all, those of one site together. */
+/* Makes the parts of one line of its buckets, which are `in`, those of one site together. */
 static void take_apart(const struct tare_fold *f, enum tare_mark m, int64_t t, const int *in,
 		       size_t count, struct tare_arena *memory, struct tare_ledger_line *l)
 {
@@ -158,7 +158,10 @@ static void take_apart(const struct tare_fold *f, enum tare_mark m, int64_t t, c
 	}
 }
 
-/* Lists the buckets of every line that is one: first counts, then places. Returns where each line's begin. */
+/*
+ * Lists the buckets of every line, in two rounds: counts, then places. Returns where the buckets of each line
+ * begin.
+ */
 static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d,
 			    enum tare_mark m, const struct part *parts, size_t count, int **out)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Changes between calls beyond this are a hint that calls went by unseen. */
+/* So many bytes of unexplained changes between calls hint that calls were not seen. */
 #define QUIET_BYTES (16 * TARE_MIB)
 
 static const char *plural(uint64_t n)
@@ -14,7 +14,10 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* NVML sees a recorded process, and we saw it make no context: it reached the driver past us. */
+/*
+ * Notes a recorded process that NVML lists but that made no recorded context: it reached the driver past the
+ * recorder.
+ */
 static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (size_t i = 0; i < d->peer_nr; i++) {
@@ -30,7 +33,7 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 			is_recorded = true;
 			has_context |= q->has_context;
 		}
-		/* A context made while recording was paused is no secret. */
+		/* A context may have been made while recording was paused. */
 		if (is_recorded && !has_context && p->most > 0 && !f->pause_nr)
 			tare_fold_note(
 				f,

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One leaf to be: the sum of the buckets that share it. */
+/* A leaf in the making: the sum of the buckets that share it. */
 struct leaf {
 	struct tare_amount sum;
 	int process; /* -1: others, which stand last */
 	enum tare_account account;
-	uint64_t part;    /* owner, context or peer; 0: the account has no parts */
-	const char *name; /* of the owner; NULL: it has none */
+	uint64_t part;    /* owner, context or other process; 0: the account has no parts */
+	const char *name; /* name of the owner; NULL: none */
 };
 
 struct build {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
 	enum tare_mark mark;
-	int64_t t; /* what happened until then casts doubt on it */
+	int64_t t; /* what was paused or lost until then makes rows less sure */
 	struct tare_arena *memory;
 	struct leaf *leaves;
 	size_t leaf_nr, leaf_cap;
@@ -29,7 +29,7 @@ struct build {
 	size_t row_nr, row_cap;
 };
 
-/* Contexts that are not alive share one part: their handles may have been given again. */
+/* Contexts that have ended share one part: their handles may belong to new contexts. */
 enum { PART_ENDED = 1, PART_CONTEXT = 2 };
 
 static uint64_t part_of(const struct tare_bucket *b, const struct tare_amount *a)
@@ -54,7 +54,7 @@ static const char *name_of(const struct tare_fold *f, const struct tare_bucket *
 	return tare_account_is_named(b->account) && b->owner ? f->owners[b->owner - 1] : NULL;
 }
 
-/* The account below a process under which a leaf stands: its own, for most. */
+/* The account below the process under which a leaf stands: mostly its own. */
 static enum tare_account group_of(const struct leaf *l)
 {
 	enum tare_account parent = tare_accounts[l->account].parent;
@@ -71,7 +71,10 @@ static int by_place(const void *a, const void *b)
 		return (unsigned)x->process < (unsigned)y->process ? -1 : 1;
 	if (group_of(x) != group_of(y))
 		return group_of(x) < group_of(y) ? -1 : 1;
-	/* Numbers of owners depend on who came first, which a checkpoint does not keep. */
+	/*
+	 * Names are compared, as numbers of owners depend on which came first, which a checkpoint does not
+	 * keep.
+	 */
 	if (group_of(x) == TARE_ACCOUNT_POOL && x->name && y->name && strcmp(x->name, y->name))
 		return strcmp(x->name, y->name);
 	if (x->part != y->part)
@@ -140,7 +143,10 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
 	return r;
 }
 
-/* Doubts add up, call by call, but no row is less than nothing or more than the whole device. */
+/*
+ * Bounds the doubt of a row, which adds up call by call: to no less than nothing and no more than the whole
+ * device.
+ */
 static void bound(const struct build *b, struct tare_row *r)
 {
 	int64_t used = b->mark == TARE_MARK_NOW ? b->d->used : b->d->mark_used[b->mark];
@@ -174,7 +180,10 @@ static bool is_pool(const struct build *b, const struct leaf *l)
 	       l->part > 1 && tare_fold_tensor_is_pool(b->f, l->part - 1);
 }
 
-/* What a framework's pool is called; NULL: it is none. Of PyTorch only the allocator has one. */
+/*
+ * The name of the framework's pool that a leaf is of; NULL: none. Of PyTorch's libraries only the allocator
+ * has a pool.
+ */
 static const char *pool_of(const struct build *b, const struct leaf *l)
 {
 #define TARE_POOL(OWNER, LABEL) { OWNER, LABEL },
@@ -234,7 +243,9 @@ static void label_part(const struct build *b, const struct leaf *l, struct tare_
 	}
 }
 
-/* Allocations always name their owner. Contexts and others are one row unless there are several. */
+/*
+ * Does the account get a row per part? Allocations always do; contexts and others only if there are several.
+ */
 static bool is_split(const struct leaf *l, size_t count)
 {
 	size_t parts = 0;
@@ -249,7 +260,9 @@ static bool is_split(const struct leaf *l, size_t count)
 	return parts > (l->account == TARE_ACCOUNT_CONTEXT);
 }
 
-/* A pool's two rows below its name; what was weighed of pools that say nothing is one row. */
+/*
+ * Adds the rows of pools: two below the name of each; what was weighed of pools that say nothing is one row.
+ */
 static void add_pools(struct build *b, int own, struct leaf *leaves, size_t count)
 {
 	int pool = own;
@@ -275,7 +288,7 @@ static void add_pools(struct build *b, int own, struct leaf *leaves, size_t coun
 	}
 }
 
-/* Rule "tensors": what PyTorch's segments are made up of. Returns whether that is known. */
+/* Rule "tensors": adds what PyTorch's segments are made up of. Returns if that is known. */
 static bool split_pool(struct build *b, int own, const struct leaf *l)
 {
 	enum { LIVE, CACHED, PARTLY, HELD, NR };
@@ -296,7 +309,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
-	/* What is in blocks that were handed out during a pause looks as if it were cached. */
+	/* Blocks that were allocated during a pause look as if they were cached. */
 	if (tare_pauses_was(&b->f->parts->pauses, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
 		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
@@ -319,7 +332,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	return true;
 }
 
-/* Accounts of an account, each in a row. */
+/* Adds the accounts below an account, each in a row. */
 static void add_members(struct build *b, int own, const struct leaf *leaves, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -370,7 +383,9 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	}
 }
 
-/* A pid may come twice: reused, or on another host of the same job. */
+/*
+ * The number of processes with that pid: pids are reused, and come again on other hosts of a job.
+ */
 static int namesake_nr(const struct tare_fold *f, int process)
 {
 	const struct tare_process *p = f->processes[process]->process;

@@ -10,8 +10,8 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out);
 
 /*
- * snapshot.c: what happened up to when casts doubt on what is shown: at the end everything, however long before the
- * device changed last.
+ * snapshot.c: the time up to which pauses and losses make a moment's rows less sure: at `end` all, however
+ * long before the device changed last.
  */
 int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t);
 int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ledgers: where the state of the fold is copied out. */
+/* Ledgers: copies of the state of the fold. */
 #include "ledger/rows/rows.h"
 
 #include "base/xalloc.h"
@@ -137,7 +137,9 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 		tare_fold_host_rows(&f->parts->tensors, f, m, out);
 }
 
-/* Takes out the processes that did not live at that time, and says when the peaks were. */
+/*
+ * Finishes a ledger: removes processes that did not live at that time, and sets the times of peaks.
+ */
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out)
 {
@@ -185,7 +187,7 @@ int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t 
 	return f->is_over && (m == TARE_MARK_NOW || m == TARE_MARK_END) ? INT64_MAX : t;
 }
 
-/* What is of several instants is as sure as at the last of them. */
+/* The time of doubt of what is of several instants: that of the last one. */
 int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_ledger *l)
 {
 	int64_t t = l->t_ns;
