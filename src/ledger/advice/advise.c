@@ -15,7 +15,7 @@ static const struct tare_amount *amount_of(const struct tare_advise *a, const st
 	return tare_fold_amount(a->f, b, a->mark);
 }
 
-/* Libraries that keep memory for themselves, and what is said of them. */
+/* Finds memory that libraries keep for themselves. */
 static void find_owned(struct tare_advise *a, const struct tare_bucket *b)
 {
 	static const struct {
@@ -62,7 +62,7 @@ static void find_bucket(struct tare_advise *a, const struct tare_bucket *b)
 	}
 }
 
-/* Pages that are not full, and how many allocations share them. */
+/* Finds pages that are not full, and how many allocations share them. */
 static void find_granularity(struct tare_advise *a)
 {
 	struct tare_finding rest = { .name = "" };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel that needs no more than this needs nothing that a context does not have. */
+/* Every context has so much stack per thread: a kernel that needs no more makes nothing grow. */
 enum { PLAIN_STACK_BYTES = 1024 };
 
 struct stack_use {
@@ -143,7 +143,9 @@ static void note_module(struct tare_fold *f, const struct tare_step *s, int cont
 		(struct module_use){ .handle = s->handle, .bytes = bytes, .at = s->end };
 }
 
-/* A kernel of a library becomes a function, and both lead to where they were loaded from. */
+/*
+ * Notes where a function comes from: its module, or the kernel of a library, lead to the library.
+ */
 static void note_origin(struct tare_fold *f, const struct tare_step *s)
 {
 	if (s->handle && s->parent && s->handle != s->parent)

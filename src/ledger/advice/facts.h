@@ -9,7 +9,7 @@ struct tare_advise {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
 	enum tare_mark mark;
-	int64_t t; /* of the instant */
+	int64_t t; /* time of the instant */
 	struct tare_arena *memory;
 	struct tare_finding *findings;
 	size_t count, cap;

@@ -26,15 +26,16 @@ extern const struct tare_advice_info tare_advices[TARE_ADVICE_NR];
 
 struct tare_finding {
 	enum tare_advice advice;
-	enum tare_account account; /* the advice's, or of ACCOUNT: the one it is about */
-	int64_t bytes;             /* what would be saved */
-	int64_t pid;               /* -1: of no one process */
-	const char *name;          /* of a kernel, an owner, a program; never NULL */
+	/* account of the advice; of ACCOUNT: the account that the finding is about */
+	enum tare_account account;
+	int64_t bytes;    /* what would be saved */
+	int64_t pid;      /* -1: of several processes, or none */
+	const char *name; /* name of a kernel, an owner or a program; never NULL */
 	uint64_t count;
 	int64_t each, next; /* bytes */
 };
 
-/* What would make it less: the advice's own sentence, or that of the account. */
+/* What would make the memory less: the sentence of the advice, or of the account. */
 const char *tare_finding_less(const struct tare_finding *finding);
 
 #endif

@@ -120,7 +120,7 @@ void tare_cards_refused(struct tare_cards_part *t, struct tare_fold *f,
 		    e->rec.event->asked, e->rec.event->missing, e->end_ns);
 }
 
-/* Of a span that was folded into a checkpoint. */
+/* Takes the refusals before a checkpoint, summed up. */
 static void take_refusals(struct tare_card_fold *card, struct tare_fold *f,
 			  const struct tare_event *e)
 {
@@ -239,7 +239,7 @@ static void tell_refusal(const struct tell *to, int process,
 	     refusal->owner ? to->f->owners[refusal->owner - 1] : NULL);
 }
 
-/* A process of the device, to tell what is not one's alone. -1: none. */
+/* A process of the device, in whose log records of the device itself go. -1: none. */
 static int some_process(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = 0; i < f->process_nr; i++)
@@ -249,7 +249,9 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 	return -1;
 }
 
-/* Also the zeros, once there is something to go back from. Did anything stand aside at a peak? */
+/*
+ * Saves what did not count at each peak, zeros too, if anything did not count at any peak. Returns that.
+ */
 static bool tell_peaks(const struct tell *to, int process, const int64_t marked[TARE_MARK_NR])
 {
 	const struct tare_device_fold *d = to->d;

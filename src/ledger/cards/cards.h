@@ -19,10 +19,10 @@ struct tare_card_fold {
 	const char *name;
 	uint64_t total, reserved, context;
 	uint32_t multiprocessors, threads_per_multiprocessor;
-	int64_t *asides; /* by process: what does not count */
+	int64_t *asides; /* by process: bytes that do not count on the card */
 	size_t aside_nr, aside_cap;
 	int64_t aside;               /* their sum */
-	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this moment of the device */
 	int64_t kept[TARE_MARK_NR];
 	struct tare_refusal_fold *refusals;
 	size_t refusal_nr, refusal_cap;

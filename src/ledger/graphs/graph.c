@@ -78,7 +78,9 @@ struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part, size_t row)
 	return &part->rows[row];
 }
 
-/* One that was captured and never instantiated may still be; a capture that failed keeps its pool. */
+/*
+ * Is the graph still there? One that was captured may still be instantiated; a failed capture keeps its pool.
+ */
 static bool is_there(const struct tare_graph *g)
 {
 	return g->alive || !g->execs;
@@ -167,7 +169,7 @@ static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
 	}
 	if (a->graph < 0 && is_failed)
 		return;
-	if (a->graph < 0) { /* it began before the recording */
+	if (a->graph < 0) { /* the capture began before the recording */
 		a->graph = new_row(part, f, s, TARE_GRAPH_STATE_CAPTURED);
 		part->rows[a->graph].row.stream = s->handle;
 	}
@@ -176,7 +178,7 @@ static void end_capture(struct tare_graphs_part *part, struct tare_fold *f,
 	now->row.end_ns = s->end;
 	now->row.state = is_failed ? TARE_GRAPH_STATE_INVALID : TARE_GRAPH_STATE_CAPTURED;
 	a->sets_used = true;
-	if (!is_failed && s->parent) /* else it was captured into a graph, and nobody says which */
+	if (!is_failed && s->parent) /* it adds to a graph, and to which is not known */
 		name_graph(part, s, s->parent, a->graph);
 }
 
@@ -286,7 +288,7 @@ static void count_launches(struct tare_graphs_part *part, struct tare_object_liv
 {
 	struct tare_graph_now *now = &part->rows[o->graph];
 
-	if (o->asked) /* told before */
+	if (o->asked) /* launches were recorded before */
 		return;
 	o->asked = 1;
 	now->told++;
@@ -310,7 +312,9 @@ static void destroy(struct tare_graphs_part *part, struct tare_fold *f, const st
 		count_exec(f, o->context, row, -1);
 }
 
-/* The executable graph of a row is to do what another graph does: the two are one group from now on. */
+/*
+ * The executable graph of a row is updated to another graph: the two share executable graphs from now on.
+ */
 static void update(struct tare_graphs_part *part, const struct tare_step *s, int row)
 {
 	struct tare_graph *of = &part->rows[row].row;
@@ -370,7 +374,9 @@ static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
 		balance_kept(f, a->context);
 }
 
-/* Out of a checkpoint: the row is named, and everything booked is carried. */
+/*
+ * Applies a call out of a checkpoint: the row is named, and everything booked is in CARRY records.
+ */
 static void apply_folded(struct tare_graphs_part *part, struct tare_fold *f,
 			 const struct tare_step *s, struct tare_applied *a)
 {
@@ -432,7 +438,7 @@ void tare_graphs_weighed(struct tare_graphs_part *part, struct tare_fold *f,
 		tare_capture_took(part, f, s, a->capture, a->bucket, bytes);
 	if (s->class != TARE_CLASS_GRAPH || a->context < 0)
 		return;
-	/* It had to grow, so nothing was left of those that went. */
+	/* The memory for executable graphs had to grow, so nothing was kept of destroyed ones. */
 	if (s->effect == TARE_EFFECT_NEW && bytes > 0)
 		f->contexts[a->context].exec_nodes_high = f->contexts[a->context].exec_nodes;
 	balance_kept(f, a->context);
@@ -444,7 +450,7 @@ void tare_graphs_measured(struct tare_graphs_part *part, const struct tare_appli
 		part->rows[a->graph].row.used_after = (uint64_t)used;
 }
 
-/* The process ended: it said how often those that are still there were launched. */
+/* A process ended, and its records said how often its graphs were launched. */
 void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int process)
 {
 	size_t kept = 0;
@@ -496,14 +502,16 @@ void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,
 				  f->ops.items[i].by.bytes);
 }
 
-/* It was allocated for a graph. */
+/* Notes an object that was allocated for a graph. */
 void tare_graphs_made(struct tare_graphs_part *part, const struct tare_object_live *o)
 {
 	if (o->graph >= 0 && o->class != TARE_CLASS_GRAPH)
 		part->rows[o->graph].row.held += (int64_t)o->granted;
 }
 
-/* No more are alive than were made, and others see each row as it is. */
+/*
+ * Checks that no more executable graphs are alive than were made, and that the books have each row as it is.
+ */
 const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f)
 {
 	for (size_t i = 0; i < part->row_nr; i++)

@@ -82,7 +82,9 @@ void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
 	add_part(now, owner_of(f, &f->buckets[bucket]), bytes);
 }
 
-/* Freed: during the same capture it was never needed for longer than that. */
+/*
+ * An object was freed: if during its capture, the graph did not need the memory beyond the capture.
+ */
 void tare_graphs_gone(struct tare_graphs_part *part, struct tare_fold *f,
 		      const struct tare_object_live *o)
 {

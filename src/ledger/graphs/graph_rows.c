@@ -145,7 +145,10 @@ static void add_saving(struct tare_ledger *out, enum tare_graph_saving_kind kind
 	out->savings = all;
 }
 
-/* Pools of single graphs: together, less the largest of each process. */
+/*
+ * Finds what could be saved if graphs with pools of their own shared one: their sum, less the largest of each
+ * process.
+ */
 static void save_pools(struct tare_ledger *out, const struct tare_graph *graphs, size_t count)
 {
 	int64_t have = 0, need = 0;
@@ -183,7 +186,10 @@ static int by_pool_and_stream(const void *a, const void *b)
 	return x->stream_number < y->stream_number ? -1 : x->stream_number > y->stream_number;
 }
 
-/* Several streams into one pool: what each needs, less what the largest needs. */
+/*
+ * Finds what could be saved if captures into one pool used one stream: the sum of what each stream needs, less
+ * the largest.
+ */
 static void save_streams(struct tare_ledger *out, const struct tare_graph *graphs, size_t count)
 {
 	const struct tare_graph **list = tare_xcalloc(count, sizeof(*list));
@@ -228,7 +234,9 @@ static int by_shape(const void *a, const void *b)
 	return memcmp(x->kinds, y->kinds, sizeof(x->kinds));
 }
 
-/* Executable graphs that are alive and alike: together, less the largest. */
+/*
+ * Finds what could be saved if executable graphs that are alike were one: their sum, less the largest.
+ */
 static void save_execs(struct tare_ledger *out, const struct tare_graph *graphs, size_t count)
 {
 	const struct tare_graph **list = tare_xcalloc(count, sizeof(*list));

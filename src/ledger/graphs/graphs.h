@@ -6,13 +6,13 @@
 #include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
-/* A row, and what is known of it beyond what is shown. Texts are ids until the end. */
+/* A row, and what is known of the graph beyond what is shown. Texts are ids until the end. */
 struct tare_graph_now {
 	struct tare_graph row;
 	int process, device; /* device: tare_device.index, -1: none */
-	uint32_t tid;        /* that captures it; 0: nobody any more */
+	uint32_t tid;        /* thread that is capturing the graph; 0: none */
 	uint64_t handle, phase;
-	uint32_t site; /* where it was begun; 0: not known */
+	uint32_t site; /* site where the capture began; 0: not known */
 	uint64_t told; /* of its execs: for how many the launches are known */
 	struct tare_graph_owner {
 		uint64_t owner;
@@ -25,7 +25,7 @@ struct tare_graph_now {
 struct tare_graph_pool {
 	int process;
 	bool has_id;
-	uint64_t object, first, second; /* object: that began it, 0: none */
+	uint64_t object, first, second; /* object: the graph object that began the pool, 0: none */
 	int64_t begin_ns;
 };
 
@@ -58,10 +58,10 @@ struct tare_graphs_part {
 void tare_graphs_begin(struct tare_graphs_part *part, const struct tare_fold *f);
 void tare_graphs_event(struct tare_graphs_part *part, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e);
-/* A call is about to be applied: which graph it is about, or is captured by it. */
+/* A call is about to be applied: sets the graph that the call is about, or is captured by. */
 void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
 		       const struct tare_step *s, struct tare_applied *a);
-/* It is applied, and its changes are in f->ops. */
+/* A call was applied, and its changes are in f->ops. */
 void tare_graphs_applied(struct tare_graphs_part *part, struct tare_fold *f,
 			 const struct tare_step *s, const struct tare_applied *a);
 void tare_graphs_made(struct tare_graphs_part *part, const struct tare_object_live *o);
@@ -77,9 +77,10 @@ const char *tare_graphs_check(const struct tare_graphs_part *part, const struct 
 void tare_graphs_free(struct tare_graphs_part *part);
 
 /* graph.c */
-struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part, size_t row); /* made if new */
+struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part,
+				      size_t row); /* its row, made if new */
 void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f,
-			size_t row); /* as others see it */
+			size_t row); /* tells the books what everybody may know of the row */
 void tare_graphs_said(struct tare_graphs_part *part, const struct tare_event *e);
 
 /* graph_capture.c: what is allocated while a stream is captured, and from which pool */

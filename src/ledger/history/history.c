@@ -13,7 +13,7 @@
 /* Bands of a device: the accounts, and of PyTorch's allocator (rule "tensors") what its segments hold. */
 enum {
 	BAND_TENSORS = TARE_ACCOUNT_NR,
-	BAND_CATEGORY, /* the first of them, if they are asked for: of what TENSORS else has */
+	BAND_CATEGORY, /* the first category, if these are asked for: of what TENSORS has otherwise */
 	BAND_PARTLY = BAND_CATEGORY + TARE_CATEGORY_NR,
 	BAND_HELD,
 	BAND_CACHED,
@@ -71,7 +71,9 @@ static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 		bands[BAND_UNEXPLAINED] -= bands[i];
 }
 
-/* Tensors become those of no category and those of each; trials of cuDNN have theirs in a row of their own. */
+/*
+ * Parts the tensors into those of each category and those of none; blocks of trials are in the row of trials.
+ */
 static void split(const struct tare_kinds *k, size_t point, int64_t tried, int64_t *tensors,
 		  int64_t *categories)
 {
@@ -111,7 +113,7 @@ void tare_history_host(struct tare_history_part *p, struct tare_fold *f, int64_t
 				  h->parts);
 }
 
-/* A program that takes its time before anything happens is shown from shortly before that. */
+/* Where a history starts: if much time passes before anything happens, shortly before that. */
 static int64_t start_of(const struct tare_fold *f)
 {
 	int64_t margin = (f->seen_ns - f->first_ns) / 20;
@@ -121,7 +123,7 @@ static int64_t start_of(const struct tare_fold *f)
 	return f->first_ns - margin > 0 ? f->first_ns - margin : 0;
 }
 
-/* Of a state there are some already, of fewer or shorter columns. */
+/* Begins samples; a fold that goes on from a state has some already, of other columns. */
 static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int64_t start,
 			  int part_nr)
 {
@@ -152,14 +154,14 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 
 /* ---- what is shown of it ---- */
 
-/* One panel in the making: all bands of all its points. */
+/* A panel in the making: all bands of all its points. */
 struct sheet {
 	struct tare_arena *memory;
 	struct tare_course_panel *panel;
 	const struct tare_samples *samples;
 	int band_nr;
-	struct tare_course_band bands[BAND_NR]; /* room for those of CPUs too */
-	int64_t *cells;                         /* by point, the peak's last */
+	struct tare_course_band bands[BAND_NR]; /* room for the bands of CPUs, too */
+	int64_t *cells;                         /* by point; the peak comes last */
 };
 
 static bool is_empty(const struct sheet *s, int band)
@@ -172,7 +174,7 @@ static bool is_empty(const struct sheet *s, int band)
 	return true;
 }
 
-/* Those that hold something, elastic ones last and then what nobody explains. */
+/* Orders the bands that hold something: elastic ones behind others, and `unexplained` last. */
 static void order_bands(const struct sheet *s, int *order)
 {
 	struct tare_course_panel *p = s->panel;
@@ -273,7 +275,7 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 	finish_sheet(s);
 }
 
-/* Processes by the place that they have in the samples; several share the last one. */
+/* Names the parts of the host's samples by their processes; several share the last part. */
 static void name_parts(struct tare_fold *f, struct sheet *s)
 {
 	for (int i = 0; i < f->process_nr; i++) {
@@ -295,7 +297,7 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 
 enum { HOST_BANDS = TARE_HOST_PARTS + TARE_CATEGORY_NR };
 
-/* By process, or by category: then the first place has what is of none. */
+/* Fills the host's bands: by process, or by category, of which the first has what is of none. */
 static void fill_host(const struct tare_host_fold *h, struct sheet *s, size_t row, size_t point,
 		      const int64_t *parts)
 {
@@ -373,7 +375,9 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 	free(places);
 }
 
-/* Time goes forward: no span ends before it begins, and the samples reach no further than the recording. */
+/*
+ * Checks that no span ends before it begins, and that samples reach no further than the recording.
+ */
 const char *tare_history_check(const struct tare_history_part *p, const struct tare_fold *f)
 {
 	for (size_t i = 0; i < p->count; i++)

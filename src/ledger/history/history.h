@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory over time, as the samples that the books keep make it up, and when phases were open. */
+/* Memory over time, made of the samples that the books keep, and when phases were open. */
 #ifndef TARE_LEDGER_HISTORY_H
 #define TARE_LEDGER_HISTORY_H
 
@@ -30,7 +30,7 @@ struct tare_history_part {
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f);
 void tare_history_phase(struct tare_history_part *p, const struct tare_fold *f,
 			const struct tare_phase_change *c);
-/* The state has held up to t: it is about to change, or it has and what is in use too. */
+/* advance: the state has held up to t, and is about to change. used: what is in use has changed. */
 void tare_history_advance(struct tare_history_part *p, struct tare_fold *f,
 			  struct tare_device_fold *d, int64_t t);
 void tare_history_used(struct tare_history_part *p, struct tare_fold *f, struct tare_device_fold *d,

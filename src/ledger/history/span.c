@@ -11,7 +11,7 @@
 
 enum { SPANS_MAX = 4096 };
 
-/* Do both lie so near each other that a picture would not show them as two? */
+/* Do the two spans lie so near each other that a picture would show them as one? */
 static bool is_near(const struct tare_history_span *a, int64_t begin, int64_t end, int64_t width)
 {
 	return begin - a->end <= width && end - begin < 2 * width &&
@@ -39,7 +39,7 @@ static int by_length(const void *a, const void *b)
 	return n != m ? (n < m ? 1 : -1) : x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* There is room for the longer half. */
+/* Makes room: keeps the longer half of the spans. */
 static void shorten(struct tare_history_part *s)
 {
 	qsort(s->items, s->count, sizeof(*s->items), by_length);

@@ -62,7 +62,7 @@ size_t tare_increments_between(const struct tare_increments_part *t, int64_t aft
 
 /* ---- checkpoints ---- */
 
-enum { BEFORE_NS = 3000 /* of the reading that ends a group */ };
+enum { BEFORE_NS = 3000 /* so long before the reading that ends a group */ };
 
 static void save_between(const struct tare_increments_part *p, const struct tare_fold *f,
 			 const struct tare_save *to, int64_t after, int64_t until, int64_t t)
@@ -110,7 +110,7 @@ static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int
 	return is_any;
 }
 
-/* Their sums at every peak, before the witnesses of its group. */
+/* Saves the sums up to every peak, stamped before the witnesses of the peak's group. */
 void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
 			  const struct tare_save *to)
 {
@@ -121,7 +121,7 @@ void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
 	save_between(p, f, to, after, to->t, to->t);
 }
 
-/* None can have come before the one before it. */
+/* Checks that changes are in order of time. */
 const char *tare_increments_check(const struct tare_increments_part *p, const struct tare_fold *f)
 {
 	(void)f;

@@ -49,7 +49,7 @@ void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
 					.to_ns = e->end_ns });
 }
 
-/* … and what the reader found missing, which no record tells of. */
+/* Adds what the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 {
 	for (int i = 0; i < f->process_nr; i++) {
@@ -63,7 +63,7 @@ void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f)
 	}
 }
 
-/* What lies behind the moment will be seen again, and so will what the reader found missing. */
+/* Forgets losses after `until`, and those that the reader found: both will be found again. */
 void tare_losses_forget(struct tare_losses_part *p, int64_t until)
 {
 	size_t n = 0;

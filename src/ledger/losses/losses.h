@@ -23,8 +23,10 @@ void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
 /* What the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
 void tare_losses_forget(struct tare_losses_part *p, int64_t until);
-bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t); /* up to then */
-/* As sure as `evidence`, and at most inferred where records of the process are missing. process: -1: nobody's. */
+bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t); /* up to t */
+/*
+ * `evidence`, but at most INFERRED where records of the process are missing. process -1: of no process.
+ */
 enum tare_evidence tare_losses_evidence(const struct tare_losses_part *p, int process, int64_t t,
 					enum tare_evidence evidence);
 void tare_losses_doubt(const struct tare_losses_part *p, const struct tare_fold *f, int64_t t,

@@ -20,7 +20,9 @@ static bool is_alike(const struct tare_oom_fold *a, const struct tare_oom_fold *
 	       a->site == b->site && a->owner == b->owner;
 }
 
-/* The row of the first of its kind, made for it; NULL: there was one before, or there are too many. */
+/*
+ * Makes a row for the first moment of its line and process; NULL: there was one before, or there are too many.
+ */
 static struct tare_oom_fold *first_of(struct tare_oom_part *t, const struct tare_oom_fold *like)
 {
 	for (size_t i = 0; i < t->count; i++)
@@ -52,7 +54,9 @@ static size_t refused_call(struct tare_oom_part *t, struct tare_fold *f, struct 
 	p = tare_fold_process(f, e->process);
 	origin = tare_fold_origin(f, p, e);
 	if (origin.owner && tare_fold_tensor_is_pool(f, origin.owner)) {
-		/* It may still find memory of its own; if not it says so. */
+		/*
+		 * PyTorch's allocator may still find memory of its own; if not, an OOM record follows.
+		 */
 		t->refused[d->index] = (struct tare_oom_refused){ e->process->index,
 								  r->tid & 0x7fffffff, r->asked };
 		return 0;
@@ -155,7 +159,7 @@ void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t pl
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_device_ledger *l = &ledger->devices[i];
 
-		if (!l->name) /* another, which is not filled in */
+		if (!l->name) /* a ledger of another device */
 			continue;
 		o->free = free_of(l);
 		for (int k = 0; k < l->row_nr; k++) {
@@ -177,7 +181,7 @@ void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t pl
 
 /* ---- out of it ---- */
 
-/* Which of what there was would have been enough. What the driver never refused, the program forbids itself. */
+/* Which memory would have been enough. If the driver was not asked, the program limits itself. */
 static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 {
 	int64_t asked = (int64_t)(o->segment ? o->segment : o->asked);

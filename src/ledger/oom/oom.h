@@ -6,7 +6,7 @@
 #include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
-/* What the driver refused PyTorch last on a device. */
+/* The last call of PyTorch that the driver refused on a device. */
 struct tare_oom_refused {
 	int process;
 	uint32_t tid;
@@ -15,7 +15,7 @@ struct tare_oom_refused {
 
 struct tare_oom_fold {
 	int process, device;
-	int64_t t; /* of the first */
+	int64_t t; /* time of the first */
 	uint64_t count;
 	bool is_torch;
 	uint32_t site;
@@ -34,7 +34,10 @@ struct tare_oom_part {
 };
 
 void tare_oom_begin(struct tare_oom_part *p, const struct tare_fold *f);
-/* 1 + the place of a moment to be looked at when what came before is settled, 0: of none; and the look. */
+/*
+ * Returns 1 + index of a moment that is to be looked at when the calls before it are settled, 0: none; and
+ * looks at it.
+ */
 size_t tare_oom_event(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
 		      const struct tare_event *e);
 void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t place,
