@@ -63,7 +63,7 @@ static void open_parts(void)
 {
 }
 
-static const struct tare_parts parts TARE_PARTS_SECTION = { .forked = fork_parts,
+static const struct tare_part_table parts TARE_PARTS_SECTION = { .forked = fork_parts,
 							    .opened = open_parts };
 
 /* ---- records ---- */
