@@ -64,7 +64,7 @@ static void open_parts(void)
 }
 
 static const struct tare_part_table parts TARE_PARTS_SECTION = { .forked = fork_parts,
-							    .opened = open_parts };
+								 .opened = open_parts };
 
 /* ---- records ---- */
 /* By number: what happened to each that this process began. */
