@@ -93,9 +93,24 @@ static uint32_t text_bytes(const char *text)
 	return n < TEXT_LIMIT ? (uint32_t)n : TEXT_LIMIT;
 }
 
+/* Kinds whose text is a path: their length has the role PATH. */
+#define TARE_FIELD_WORD(words)                        TARE_FIELD_WORD
+#define TARE_FIELD_FLAGS(words)                       TARE_FIELD_FLAGS
+#define F(type, field, role)                          || TARE_FIELD_##role == TARE_FIELD_PATH
+#define TARE_RECORD(id, key, name, cls, fields, tail) [TARE_KIND_##key] = false fields,
+static const bool is_path[TARE_KIND_NR] = {
+#include "trace/record.def"
+};
+#undef TARE_RECORD
+#undef F
+#undef TARE_FIELD_FLAGS
+#undef TARE_FIELD_WORD
+
 bool tare_emit_text(enum tare_kind kind, const struct tare_record *rec, uint32_t size,
 		    const char *text)
 {
+	if (is_path[kind])
+		text = tare_paths_of_log(text);
 	return write_text(kind, rec, size, text, text_bytes(text));
 }
 
@@ -129,7 +144,6 @@ static void emit_object_of(uint64_t pc)
 	uint32_t epoch = tare_ring_epoch();
 	struct tare_elf_object object;
 	struct tare_rec_object rec;
-	const char *path;
 	uint64_t hash;
 
 	if (!tare_elf_object_at((const void *)(uintptr_t)pc, &object))
@@ -139,13 +153,12 @@ static void emit_object_of(uint64_t pc)
 	       2;
 	if (known_find(hash, epoch))
 		return;
-	path = tare_paths_of_log(object.path);
 	memset(&rec, 0, sizeof(rec));
 	rec.base = object.base;
 	rec.begin = object.begin;
 	rec.end = object.end;
 	memcpy(&rec.build_id_0, object.build_id, 16);
-	if (!tare_emit_text(TARE_KIND_OBJECT, &rec.head, sizeof(rec), path))
+	if (!tare_emit_text(TARE_KIND_OBJECT, &rec.head, sizeof(rec), object.path))
 		return;
 	known_add(hash, epoch, 1);
 	if (tare_config.no_paths)
