@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/base/parts.h"
 
-/* One in the recorder; in a test of the floor there may be none. */
-extern const struct tare_part_table __start_tare_parts[]
-	__attribute__((weak, visibility("hidden")));
-extern const struct tare_part_table __stop_tare_parts[] __attribute__((weak, visibility("hidden")));
+/* What recorder/parts.c puts into this section; a test of the floor may have none. */
+extern const struct tare_part_table __start_tare_parts __attribute__((weak, visibility("hidden")));
 
 #define TELL(what, ...)                                                                            \
 	do {                                                                                       \
-		const struct tare_part_table *parts;                                               \
-                                                                                                   \
-		for (parts = __start_tare_parts; parts < __stop_tare_parts; parts++)               \
-			parts->what(__VA_ARGS__);                                                  \
+		if (&__start_tare_parts)                                                           \
+			__start_tare_parts.what(__VA_ARGS__);                                      \
 	} while (0)
 
 void tare_parts_start(char **envp)
