@@ -48,6 +48,7 @@ static const struct tare_column header_columns[] = {
 	TARE_COLUMN(log, info.header.first_monotonic_ns, "first_monotonic_ns", NULL, COUNT),
 	TARE_COLUMN(log, info.header.first_realtime_ns, "first_realtime_ns", NULL, COUNT),
 	TARE_COLUMN(log, info.header.base, "base", NULL, COUNT),
+	TARE_COLUMN(log, info.header.chunk_bytes, "chunk_bytes", NULL, COUNT),
 	TARE_COLUMN(log, boot_id, "boot_id", NULL, TEXT),
 	TARE_COLUMN(log, info.header.tool, "tool", NULL, TEXT),
 	TARE_COLUMN(log, info.header.host, "host", NULL, TEXT),
@@ -203,11 +204,12 @@ static const char *name_of(const struct tare_log_record *rec)
 }
 
 struct place {
-	uint64_t offset, size;
+	uint64_t chunk, offset, size;
 	bool is_in_ring;
 };
 
 static const struct tare_column place_columns[] = {
+	TARE_COLUMN(place, chunk, "chunk", NULL, COUNT),
 	TARE_COLUMN(place, offset, "offset", NULL, COUNT),
 	TARE_COLUMN(place, size, "size", NULL, COUNT),
 	TARE_COLUMN(place, is_in_ring, "is_in_ring", NULL, FLAG),
@@ -216,8 +218,8 @@ static const struct tare_column place_columns[] = {
 static void add_place(struct tare_emit *e, const char *key, const void *row)
 {
 	const struct record *r = row;
-	const struct place place = { tare_log_offset(r->dump->info, r->position), r->of->bytes,
-				     r->of->is_in_ring };
+	const struct tare_chunk_part at = tare_log_place(r->dump->info, r->position);
+	const struct place place = { at.chunk, at.offset, r->of->bytes, r->of->is_in_ring };
 
 	(void)key; /* members of the record */
 	if (r->dump->has_offsets)
@@ -264,6 +266,22 @@ static const struct tare_column record_columns[] = {
 	TARE_NESTED("fields", add_fields),
 };
 
+/* " @OFFSET+SIZE", in P-G.events.K " @K:OFFSET+SIZE". */
+static void place_text(struct tare_str *out, const struct tare_log_info *info,
+		       const struct tare_log_record *rec)
+{
+	struct tare_chunk_part place = tare_log_place(info, rec->position);
+
+	tare_str_add(out, " @");
+	if (rec->is_in_ring)
+		tare_str_addf(out, "ring:%" PRIu64, rec->position);
+	else if (place.chunk)
+		tare_str_addf(out, "%" PRIu64 ":%" PRIu64, place.chunk, place.offset);
+	else
+		tare_str_addf(out, "%" PRIu64, place.offset);
+	tare_str_addf(out, "+%" PRIu64, rec->bytes);
+}
+
 static void record_text(struct tare_str *out, const struct tare_dump *d,
 			const struct tare_log_record *rec)
 {
@@ -271,10 +289,7 @@ static void record_text(struct tare_str *out, const struct tare_dump *d,
 
 	tare_str_addf(out, "%" PRIu64, rec->position);
 	if (d->has_offsets)
-		tare_str_addf(out, " @%s%" PRIu64 "+%" PRIu64, rec->is_in_ring ? "ring:" : "",
-			      rec->is_in_ring ? rec->position
-					      : tare_log_offset(d->info, rec->position),
-			      rec->bytes);
+		place_text(out, d->info, rec);
 	tare_str_addf(out, " %" PRIu64 " %s", rec->rec.head->stamp, name_of(rec));
 	if (!rec->info)
 		tare_str_addf(out, " kind=%u", rec->rec.head->kind);
@@ -328,8 +343,7 @@ void tare_dump_gap(const struct tare_dump *d, const struct tare_log_record *gap)
 	}
 	tare_str_addf(out, "%" PRIu64, gap->position);
 	if (d->has_offsets)
-		tare_str_addf(out, " @%" PRIu64 "+%" PRIu64,
-			      tare_log_offset(d->info, gap->position), gap->bytes);
+		place_text(out, d->info, gap);
 	tare_str_addf(out, " ! %" PRIu64 " bytes %s\n", gap->bytes, row.gap);
 }
 

@@ -7,6 +7,7 @@
  *   recording.json    what was run, where, with which versions; how it ended (written by `tare`)
  *   control           one page shared by `tare` and every recorded process: struct tare_control
  *   P-G.events        the log of one process: struct tare_file_header, then records
+ *   P-G.events.K      where that log goes on, from K = 1: chunk.h
  *   P-G.ring          the part of that log not yet on disk: struct tare_ring_header, then the lanes of
  *                     its threads; removed once all is written out
  *   tare.events       the log of `tare` itself: witnesses, clocks, symbols
@@ -16,8 +17,8 @@
  * P is the process id, G counts its exec generations from 0.
  *
  * THE LOG. A log is one sequence of bytes, addressed by `position` from 0. The byte at position p
- * lies in P-G.events at offset header_bytes + p (only once the process has ended may `tare` cut off what
- * was folded: then `base` is not 0). It is a row of blocks, in the order in which they were drained. Each begins
+ * lies in P-G.events at offset header_bytes + p, or from position chunk_bytes on in one of the files behind
+ * that (chunk.h). It is a row of blocks, in the order in which they were drained. Each begins
  * with a LANE record: which lane the block is of, and from which position of that lane on. A byte of
  * the log has one value for ever: a block has its place before it is written, and whoever writes it writes the same.
  * Between blocks there may be zeros, where a block was begun and another drainer was quicker: nothing is
@@ -144,7 +145,8 @@ struct tare_file_header {
 	uint32_t has_lanes;  /* 1: the log is a row of blocks; 0: of records */
 	char script[64]; /* of a Python program: what it is called, as trace/script.h finds it */
 	uint32_t schema; /* sum of the text behind this header; 0: there is none, as in 0.1.0 */
-	uint8_t reserved[104];
+	uint32_t chunk_bytes; /* of the log in each file; 0: all of it is in P-G.events */
+	uint8_t reserved[100];
 };
 _Static_assert(sizeof(struct tare_file_header) == TARE_HEADER_BYTES, "file header layout");
 

@@ -122,17 +122,6 @@ static int check_header(struct tare_log *log, struct tare_err *err)
 	return 0;
 }
 
-/* The number of bytes behind the header. */
-static uint64_t body_bytes(const struct tare_log *log)
-{
-	struct stat st;
-
-	if (log->fd < 0 || fstat(log->fd, &st) < 0 ||
-	    (uint64_t)st.st_size < log->info.header.header_bytes)
-		return 0;
-	return (uint64_t)st.st_size - log->info.header.header_bytes;
-}
-
 static int open_file(struct tare_log *log, struct tare_err *err)
 {
 	struct stat st;
@@ -203,15 +192,13 @@ static void name_files(struct tare_log *log, const char *path, struct tare_str *
 static int open_log(struct tare_log *log, const char *ring_path, struct tare_err *err)
 {
 	struct tare_log_info *info = &log->info;
-	uint64_t body;
+	uint64_t files_end;
 	int rc = open_file(log, err);
 
 	if (rc)
 		return rc;
-	if (info->has_file) {
+	if (info->has_file)
 		check_layout(log);
-		info->file_end = info->header.base + body_bytes(log) / TARE_CELL * TARE_CELL;
-	}
 	tare_log_load_ring(log, ring_path);
 	if (!info->has_file && !info->has_ring)
 		return no_header(log, err);
@@ -220,14 +207,14 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 		rc = tare_log_load_schema(log, err);
 	if (rc)
 		return rc;
-	/* Again: what left the ring while it was copied is in the file by now. */
-	body = info->has_file ? body_bytes(log) : 0;
 	info->begin = info->has_file ? info->header.base : 0;
-	info->file_end = info->begin + body / TARE_CELL * TARE_CELL;
+	tare_log_find_chunks(log);
+	files_end = tare_log_files_end(log);
+	info->file_end = files_end - files_end % TARE_CELL;
 	tare_log_place_ring(log);
 	info->end = log->ring_end > info->file_end ? log->ring_end : info->file_end;
 	if (info->end == info->file_end && !info->header.has_lanes)
-		log->cut_bytes = body % TARE_CELL;
+		log->cut_bytes = files_end % TARE_CELL;
 	return 0;
 }
 
@@ -266,7 +253,7 @@ static struct tare_log *new_log(const char *path, struct tare_str *ring_path)
 {
 	struct tare_log *log = tare_xcalloc(1, sizeof(*log));
 
-	log->fd = -1;
+	log->fd = log->chunk_fd = -1;
 	log->cut = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->cut));
 	log->expected = tare_xcalloc(TARE_LANES_MAX, sizeof(*log->expected));
 	name_files(log, path, ring_path);
@@ -402,7 +389,7 @@ struct tare_log *tare_log_share(struct tare_log *log)
 	if (log->rest)
 		log = log->rest;
 	other->info = log->info;
-	other->fd = -1;
+	other->fd = other->chunk_fd = -1;
 	other->whole = log;
 	other->ring = log->ring;
 	other->ring_end = log->ring_end;
@@ -436,6 +423,7 @@ void tare_log_close(struct tare_log *log)
 		for (size_t i = 0; i < log->lane_nr; i++)
 			free(log->lanes[i].bytes);
 		free(log->lanes);
+		tare_chunk_list_free(&log->list);
 		free(log->cut);
 		free(log->expected);
 		free(log->ring);
@@ -460,9 +448,12 @@ const struct tare_log_counts *tare_log_counts(const struct tare_log *log)
 	return &log->counts;
 }
 
-uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position)
+struct tare_chunk_part tare_log_place(const struct tare_log_info *info, uint64_t position)
 {
-	return info->header.header_bytes + (position - info->header.base);
+	const struct tare_file_header *h = &info->header;
+	struct tare_chunks chunks = { h->header_bytes, h->base ? 0 : h->chunk_bytes };
+
+	return tare_chunk_part(&chunks, position - h->base, 1);
 }
 
 /* All lanes begin at 0; where they are at another position of the log segments may say. */

@@ -3,11 +3,12 @@
 #define TARE_TRACE_LOG_H
 
 #include "base/err.h"
+#include "trace/chunk.h"
 #include "trace/decode.h"
 #include "trace/event.h"
 
 /*
- * One log, read by position: P-G.events and, where it still lies there, P-G.ring. What is there when
+ * One log, read by position: P-G.events, the chunks behind it and, where it still lies there, P-G.ring. What is there when
  * the log is opened is what is read, so a log that is being written can be read as well.
  *
  * Nothing in a log is believed: a record counts if its seal fits its position. What does not is
@@ -25,7 +26,7 @@ struct tare_log_info {
 	bool is_ring_damaged; /* head and tail of a lane contradicted each other */
 	bool is_finished;     /* the ring says that the process ended its log in order */
 	uint64_t begin;       /* positions below were folded into a checkpoint and cut off */
-	uint64_t file_end;    /* positions below are in the file */
+	uint64_t file_end;    /* positions below are in the files */
 	uint64_t end;         /* positions from file_end to here are in the ring */
 
 	/* What follows is of a log that segments have; the flags above are as its files were. */
@@ -108,8 +109,8 @@ struct tare_schema;
 const struct tare_schema *tare_log_schema(const struct tare_log *log);
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
 
-/* Where a position lies in the .events file. */
-uint64_t tare_log_offset(const struct tare_log_info *info, uint64_t position);
+/* In which file a position lies, and where there. */
+struct tare_chunk_part tare_log_place(const struct tare_log_info *info, uint64_t position);
 
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec);
 

@@ -6,7 +6,6 @@
 #include "trace/log_private.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static void reserve_window(struct tare_log *log, uint64_t size)
 {
@@ -29,8 +28,7 @@ static void fill_window(struct tare_log *log, uint64_t position)
 		from_file = info->file_end - position;
 		if (from_file > size)
 			from_file = size;
-		from_file = tare_log_pread(tare_log_file(log), log->window, from_file,
-					   tare_log_offset(info, position));
+		tare_log_read_files(log, log->window, from_file, position);
 	}
 	memset(log->window + from_file, 0, size - from_file);
 	if (position + size > info->file_end) {
@@ -231,21 +229,10 @@ static bool take_record(struct tare_log *log, struct tare_log_record *rec)
 static uint64_t step_over(struct tare_log *log, uint64_t position)
 {
 	const struct tare_log_info *info = &log->info;
-	uint64_t begin = position + TARE_CELL;
-	off_t offset, data;
-
-	position = begin;
+	position += TARE_CELL;
 	/* Holes of a sparse file can be huge, so ask now and then where they end. */
-	if (position < info->file_end && position % 65536 == 0) {
-		offset = (off_t)tare_log_offset(info, position);
-		data = lseek(tare_log_file(log), offset, SEEK_DATA);
-		if (data > offset)
-			position += (uint64_t)(data - offset) / TARE_CELL * TARE_CELL;
-		else if (data < 0)
-			position = info->file_end;
-		if (position > info->file_end)
-			position = info->file_end;
-	}
+	if (position < info->file_end && position % 65536 == 0)
+		position = tare_log_next_data(log, position);
 	return position;
 }
 

@@ -4,6 +4,7 @@
 #define TARE_TRACE_LOG_PRIVATE_H
 
 #include "store/store.h"
+#include "trace/chunk_files.h"
 #include "trace/log.h"
 #include "trace/schema.h"
 
@@ -26,7 +27,15 @@ struct tare_log {
 	char *path;
 	int fd; /* of the .events file; -1 where there is none, or log_files.c has closed it */
 	uint64_t device, inode; /* of that file, once log_files.c has it */
+	int chunk_fd;           /* of one of the files behind that, as well; -1 */
+	uint32_t chunk;         /* which */
 	struct tare_log *newer, *older;
+
+	struct tare_chunks chunks;   /* how it lies in its files … */
+	struct tare_chunk_list list; /* … those behind the first … */
+	uint64_t first_bytes;        /* … and how much that has behind its header */
+	uint64_t given;              /* positions below were given to blocks, as the ring says */
+
 	uint64_t cut_bytes;     /* after the last whole cell of the file, if the ring has no more */
 	struct tare_log *whole; /* whose fd and ring this reader shares; NULL: they are its own */
 
@@ -79,7 +88,16 @@ int tare_log_file_open(const char *path);
 bool tare_log_files_are_short(void); /* … could not, for want of descriptors */
 void tare_log_file_keep(struct tare_log *log);
 int tare_log_file(struct tare_log *log);
+int tare_log_chunk_file(struct tare_log *log, uint32_t number); /* of a file behind the first */
 void tare_log_file_drop(struct tare_log *log);
+
+/* trace/log_chunk.c: which files the log has; when its ring was copied, for what left the ring meanwhile is in them. */
+void tare_log_find_chunks(struct tare_log *log);
+uint64_t tare_log_files_end(const struct tare_log *log); /* positions below may be in them */
+/* Zeros where nothing was written, or what was is given back. */
+void tare_log_read_files(struct tare_log *log, uint8_t *to, uint64_t size, uint64_t position);
+/* From `position` on, where files have something again; info.file_end if nowhere. */
+uint64_t tare_log_next_data(struct tare_log *log, uint64_t position);
 
 /* trace/log_ring.c: copies the lanes of the ring; without a ring does nothing. */
 void tare_log_load_ring(struct tare_log *log, const char *ring_path);

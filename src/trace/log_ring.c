@@ -143,7 +143,7 @@ static void take_lane(struct tare_log *log, const struct ring *ring, uint32_t in
 static void take(struct tare_log *log, struct ring *ring)
 {
 	struct tare_log_info *info = &log->info;
-	struct tare_ring_header h;
+	struct tare_ring_header h, after;
 	uint32_t nr;
 
 	if (!read_header(ring->fd, &h)) {
@@ -158,6 +158,8 @@ static void take(struct tare_log *log, struct ring *ring)
 	nr = h.lane_nr < TARE_LANES_MAX ? h.lane_nr : TARE_LANES_MAX;
 	for (uint32_t i = 0; i < nr; i++)
 		take_lane(log, ring, i);
+	/* What a lane lost while it was copied is in the log by now. */
+	log->given = read_header(ring->fd, &after) ? after.log_end : UINT64_MAX;
 	if (h.lost)
 		add_lane(log, TARE_LANES_MAX)->lost =
 			(struct tare_rec_lost){ .records = h.lost,
