@@ -3,11 +3,14 @@
 #include "make_log.h"
 #include "test.h"
 #include "trace/chunk_files.h"
+#include "trace/give_back.h"
 #include "trace/log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -306,6 +309,121 @@ TEST(a_damaged_size_is_noticed)
 		CHECK_INT(tare_log_info(log)->header.chunk_bytes, C);
 		check_from(log, 0);
 	}
+}
+
+TEST(what_is_given_back)
+{
+	struct tare_chunk_bytes bytes;
+	struct tare_log *log;
+	int first;
+
+	make();
+	write_all();
+	bytes = tare_chunk_bytes(events_path());
+	CHECK_INT(bytes.apparent, TARE_HEADER_BYTES + m.size);
+	CHECK(bytes.disk >= m.size);
+	first = record_from(2 * C + 5000);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+		CHECK_INT(size_of(0), TARE_HEADER_BYTES);
+		CHECK(size_of(1) < 0 && size_of(2) == C);
+		/* A drainer that is late writes some of it again. */
+		if (i == 0) {
+			write_range(C - 5000, C + 5000);
+			CHECK(size_of(1) == 5000);
+		}
+	}
+	log = open_log(events_path());
+	check_from(log, first);
+	bytes = tare_chunk_bytes(events_path());
+	CHECK_INT(bytes.apparent, TARE_HEADER_BYTES + m.size - 2 * C);
+	CHECK(bytes.disk < bytes.apparent + 16384);
+}
+
+TEST(a_part_of_the_first_file_is_given_back)
+{
+	int first;
+
+	make();
+	write_all();
+	first = record_from(C / 2);
+	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(size_of(0), TARE_HEADER_BYTES + C);
+	check_from(open_log(events_path()), first);
+	CHECK_INT(tare_give_back(events_path(), 0), 0);
+	check_from(open_log(events_path()), first);
+}
+
+TEST(all_is_given_back)
+{
+	struct tare_log *log;
+	struct tare_log_record rec;
+
+	make();
+	write_all();
+	CHECK_INT(tare_give_back(events_path(), CHUNKS * C), 0);
+	for (int i = 1; i < CHUNKS; i++)
+		CHECK(size_of((uint64_t)i) < 0);
+	log = open_log(events_path());
+	CHECK(tare_log_next(log, &rec) == TARE_LOG_END);
+	tare_log_close(log);
+}
+
+TEST(a_log_in_one_file_gives_back_a_hole)
+{
+	int first;
+
+	make();
+	m.header.chunk_bytes = 0;
+	write_header();
+	write_range_in_first(0, m.size);
+	first = record_from(3 * C);
+	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK(tare_chunk_bytes(events_path()).disk < 2 * C + 16384);
+	check_from(open_log(events_path()), first);
+}
+
+/* What lies in the first file behind its own positions stays: whether it was given back, or is being written. */
+TEST(what_the_first_file_has_for_others_is_not_cut)
+{
+	int first, fd;
+
+	make();
+	write_header();
+	write_range(0, 3 * C);
+	write_range_in_first(3 * C, m.size);
+	first = record_from(2 * C);
+	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK(size_of(1) < 0);
+	CHECK_INT(size_of(0), TARE_HEADER_BYTES + m.size);
+	check_from(open_log(events_path()), first);
+
+	unlink(events_path());
+	write_header();
+	write_range(0, m.size);
+	fd = open(events_path(), O_WRONLY);
+	CHECK(flock(fd, LOCK_SH | LOCK_NB) == 0);
+	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(size_of(0), TARE_HEADER_BYTES + C);
+	close(fd);
+	CHECK_INT(tare_give_back(events_path(), m.records[first].position), 0);
+	CHECK_INT(size_of(0), TARE_HEADER_BYTES);
+	check_from(open_log(events_path()), first);
+}
+
+TEST(a_damaged_header_gives_back_nothing)
+{
+	make();
+	write_all();
+	m.header.chunk_bytes = C + 16;
+	write_header();
+	CHECK_INT(tare_give_back(events_path(), m.size), -EBADMSG);
+	m.header.chunk_bytes = C;
+	m.header.magic[0] = 'X';
+	write_header();
+	CHECK_INT(tare_give_back(events_path(), m.size), -EBADMSG);
+	CHECK_INT(size_of(1), C);
+	CHECK_INT(tare_give_back(make_path(make_dir(), "2-0.events"), 1), -ENOENT);
 }
 
 /* Two readers in turns, with descriptors for one: files are closed and opened again. */
