@@ -5,6 +5,8 @@
 #include "base/xalloc.h"
 #include "compact/make.h"
 #include "store/store.h"
+#include "trace/chunk_files.h"
+#include "trace/give_back.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -108,20 +110,6 @@ static bool is_begun(const struct tare_store *store, const char *name)
 	return log && log->part.is_begun;
 }
 
-/* What segments have of a log that is still written goes back to the disk; what stays keeps its place. */
-static void give_back(int folder, const char *name, const struct tare_log_part *part)
-{
-	int fd = openat(folder, name, O_RDWR | O_CLOEXEC);
-	uint64_t base = part->header.base, bytes = part->end > base ? part->end - base : 0;
-
-	if (fd < 0)
-		return;
-	if (bytes)
-		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, part->header.header_bytes,
-			  (off_t)bytes);
-	close(fd);
-}
-
 /* What a folder has, and what of it its manifest names. */
 struct rest {
 	int folder;
@@ -130,16 +118,24 @@ struct rest {
 	bool keeps_raw;
 };
 
-/* Of a log, NAME.events or NAME.ring. */
-static void remove_raw(const struct rest *rest, const char *file, const char *name, bool is_ring)
+/* Of a log: NAME.events, a chunk of it, or NAME.ring. */
+static void remove_raw(const struct rest *rest, const char *file, const char *name)
 {
-	if (rest->keeps_raw)
-		return;
-	if (!is_begun(rest->store, name)) {
-		if (is_safe(rest->store, name))
-			unlinkat(rest->folder, file, 0);
-	} else if (!is_ring && rest->store->fault_nr == 0) {
-		give_back(rest->folder, file, &tare_store_find(rest->store, name)->part);
+	if (!rest->keeps_raw && !is_begun(rest->store, name) && is_safe(rest->store, name))
+		unlinkat(rest->folder, file, 0);
+}
+
+/* What segments have of logs that are still written goes back to the disk; what stays keeps its place. */
+static void give_back(const char *folder, const struct tare_store *store)
+{
+	for (size_t i = 0; i < store->log_nr && store->fault_nr == 0; i++) {
+		const struct tare_log_part *part = &store->logs[i].part;
+		struct tare_str path = { 0 };
+
+		tare_str_addf(&path, "%s/%s.events", folder, part->name);
+		if (part->is_begun)
+			tare_give_back(path.data, part->end);
+		tare_str_free(&path);
 	}
 }
 
@@ -149,8 +145,9 @@ static void remove_file(const struct rest *rest, const char *file)
 	uint32_t segment = tare_manifest_number(file), state = tare_manifest_state_number(file);
 	char *name = dot ? tare_xstrndup(file, (size_t)(dot - file)) : NULL;
 
-	if (dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring")))
-		remove_raw(rest, file, name, !strcmp(dot, ".ring"));
+	if (dot &&
+	    (!strcmp(dot, ".events") || !strcmp(dot, ".ring") || tare_chunk_name(file, NULL)))
+		remove_raw(rest, file, name);
 	else if ((segment && !is_named(rest->manifest, segment)) ||
 		 (state && !has_state(rest->manifest, state)) ||
 		 (dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".state.new") ||
@@ -175,6 +172,8 @@ static void remove_rest(const char *folder, bool keeps_raw)
 	while (dir && (entry = readdir(dir)))
 		remove_file(&(struct rest){ dirfd(dir), store, &manifest, keeps_raw },
 			    entry->d_name);
+	if (dir && !keeps_raw)
+		give_back(folder, store);
 	if (dir)
 		closedir(dir);
 	tare_manifest_free(&manifest);

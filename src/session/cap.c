@@ -7,14 +7,15 @@
 #include "base/xalloc.h"
 #include "ledger/checkpoint.h"
 #include "session/settled.h"
+#include "trace/chunk_files.h"
 #include "trace/gap.h"
+#include "trace/give_back.h"
 #include "trace/log.h"
 #include "trace/recording.h"
 #include "trace/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,6 @@ struct part {
 	uint64_t until;             /* the last stamp that is folded; 0: none is */
 	uint64_t records;           /* how many are */
 	uint64_t position;          /* below it, the checkpoint speaks */
-	uint32_t header_bytes;      /* where position 0 lies in the file; 0: it cannot be read */
 	struct tare_strmap strings; /* text → id, of the log's own records */
 	uint32_t next_string;       /* ids of our own, far from those the process still gives out */
 };
@@ -67,7 +67,8 @@ uint64_t tare_cap_used(const char *folder)
 	while (dir && (entry = readdir(dir))) {
 		const char *end = strrchr(entry->d_name, '.');
 
-		if (end && strcmp(end, ".events") == 0 &&
+		if (((end && strcmp(end, ".events") == 0) ||
+		     tare_chunk_name(entry->d_name, NULL)) &&
 		    fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
 			sum += (uint64_t)st.st_blocks * 512;
 	}
@@ -169,7 +170,6 @@ static void find_position(const struct cap *c, struct part *part)
 
 	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
 	part->position = part->process->fold_position;
-	part->header_bytes = log ? tare_log_info(log)->header.header_bytes : 0;
 	if (log)
 		below = tare_settled_below(c->settled, part->process->log,
 					   tare_log_info(log)->has_ring);
@@ -343,14 +343,8 @@ static void write_part(struct cap *c, struct part *part, const char *old)
 /* The bytes go back to the disk; what stays keeps its place, so those who still write need not know. */
 static void give_back(const struct part *part)
 {
-	int fd = open(part->process->log, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (part->position > 0 && part->header_bytes > 0)
-		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, part->header_bytes,
-			  (off_t)part->position);
-	close(fd);
+	if (part->position > 0)
+		tare_give_back(part->process->log, part->position);
 }
 
 static bool source_next(void *arg, struct tare_event *e)

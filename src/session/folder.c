@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "trace/chunk_files.h"
 #include "trace/rank.h"
 #include "trace/script.h"
 
@@ -123,7 +124,7 @@ static bool is_recording_file(const char *name)
 	size_t i, n = strlen(name);
 
 	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 ||
-	    strcmp(name, "segments.json") == 0)
+	    strcmp(name, "segments.json") == 0 || tare_chunk_name(name, NULL))
 		return true;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)

@@ -211,6 +211,9 @@ static int open_log(struct tare_log *log, const char *ring_path, struct tare_err
 	tare_log_find_chunks(log);
 	files_end = tare_log_files_end(log);
 	info->file_end = files_end - files_end % TARE_CELL;
+	/* What segments have may have been given back to the disk to the last byte. */
+	if (log->behind && info->file_end < log->behind->part.file_end)
+		info->file_end = log->behind->part.file_end;
 	tare_log_place_ring(log);
 	info->end = log->ring_end > info->file_end ? log->ring_end : info->file_end;
 	if (info->end == info->file_end && !info->header.has_lanes)
@@ -282,13 +285,14 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
 		      struct tare_err *err)
 {
 	struct tare_log_info *info = &log->info;
-	int rc = open_log(log, ring_path, err);
+	int rc;
 
+	log->behind = stored;
+	rc = open_log(log, ring_path, err);
 	if (rc)
 		return rc;
 	if (reach->scope == TARE_LOG_SETTLED)
 		leave_unsettled_out(log, reach);
-	log->behind = stored;
 	if (stored && info->begin < stored->part.end)
 		info->begin = stored->part.end < info->end ? stored->part.end : info->end;
 	tare_log_file_keep(log);

@@ -120,7 +120,7 @@ uint64_t tare_log_files_end(const struct tare_log *log)
 		if (bytes && file->number * chunk_bytes + bytes > end)
 			end = file->number * chunk_bytes + bytes;
 	}
-	return log->info.begin + end;
+	return log->info.header.base + end;
 }
 
 static struct tare_log *whole(struct tare_log *log)
@@ -174,7 +174,7 @@ void tare_log_read_files(struct tare_log *log, uint8_t *to, uint64_t size, uint6
 	int fd;
 
 	log = whole(log);
-	position -= log->info.begin;
+	position -= log->info.header.base;
 	for (; size > 0; size -= part.size, to += part.size, position += part.size) {
 		part = tare_chunk_part(&log->chunks, position, size);
 		fd = file_of(log, part.chunk);
@@ -221,7 +221,7 @@ uint64_t tare_log_next_data(struct tare_log *log, uint64_t position)
 	struct tare_chunk_part part;
 
 	log = whole(log);
-	begin = log->info.begin;
+	begin = log->info.header.base;
 	end = log->info.file_end;
 	while (position < end) {
 		part = tare_chunk_part(&log->chunks, position - begin, end - position);

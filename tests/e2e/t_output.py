@@ -61,8 +61,10 @@ def force_does_not_follow_links(box):
 @case
 def force_replaces_a_recording(box):
     box.record(fixture("e2e_alloc"))
+    write(box.path("rec.tare", "1-0.events.7"))
     done = box.record(fixture("e2e_pitch"), options=["-f"])
     check_recording(box, done)
+    check(not os.path.exists(box.path("rec.tare", "1-0.events.7")), "a file of the old recording is left")
 
 
 @case

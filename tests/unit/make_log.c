@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "make_log.h"
 
+#include "trace/chunk.h"
 #include "trace/decode.h"
 
 #include <ftw.h>
@@ -131,6 +132,29 @@ void make_log_write(const struct make_log *m, const char *path, size_t size)
 	if (!f || fwrite(&m->header, 1, head, f) != head ||
 	    (body > 0 && fwrite(m->bytes, 1, body, f) != body) || fclose(f))
 		die(path);
+}
+
+static void write_part(const char *path, const struct tare_chunk_part *part, const void *bytes)
+{
+	char name[600];
+	FILE *f;
+
+	snprintf(name, sizeof(name), part->chunk ? "%s.%u" : "%s", path, (unsigned)part->chunk);
+	f = fopen(name, part->chunk ? "wb" : "ab");
+	if (!f || fwrite(bytes, 1, part->size, f) != part->size || fclose(f))
+		die(name);
+}
+
+void make_log_write_chunks(const struct make_log *m, const char *path)
+{
+	const struct tare_chunks chunks = { m->header.header_bytes, m->header.chunk_bytes };
+	struct tare_chunk_part part;
+
+	make_log_write(m, path, sizeof(m->header));
+	for (uint64_t at = 0; at < m->size; at += part.size) {
+		part = tare_chunk_part(&chunks, at, m->size - at);
+		write_part(path, &part, m->bytes + at);
+	}
 }
 
 static void write_file(const char *path, const void *bytes, size_t size)

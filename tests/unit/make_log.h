@@ -49,6 +49,9 @@ void make_log_program(struct make_log *m);
 /* The first `size` bytes of the file (header included); SIZE_MAX: all. */
 void make_log_write(const struct make_log *m, const char *path, size_t size);
 
+/* All of it in the files that m->header.chunk_bytes says, of which `path` is the first. */
+void make_log_write_chunks(const struct make_log *m, const char *path);
+
 /*
  * The file, with this schema; the records of m lie as that says. The sum in the header is that of the text, unless
  * m->header has one that is not of this version.

@@ -5,6 +5,7 @@
 #include "ledger/build.h"
 #include "make_log.h"
 #include "test.h"
+#include "trace/chunk.h"
 #include "trace/recording.h"
 
 #include <fcntl.h>
@@ -354,6 +355,44 @@ TEST(texts_survive_a_fold)
 		}
 	CHECK_INT(found, 1);
 	tare_recording_close(r);
+	make_log_free(&m);
+	make_log_free(&t);
+}
+
+/* Files of a log that was folded go; what is counted are all of them. */
+TEST(a_log_in_several_files_is_folded)
+{
+	const char *events = make_path(make_dir(), "431-0.events");
+	uint64_t before, folded;
+
+	make_log_init(&m, 431, 0);
+	make_log_init(&t, 400, 0);
+	t.header.role = TARE_ROLE_TARE;
+	m.header.has_lanes = 1;
+	m.header.chunk_bytes = TARE_CHUNK_BYTES_MIN;
+	make_log_program(&m);
+	while (m.size < 3 * TARE_CHUNK_BYTES_MIN)
+		MAKE(&m, event, EVENT, .tid = 11, .effect = TARE_EFFECT_CHANGE);
+	m.stamp = m.header.first_stamp + 6 * S;
+	while (m.size < 4 * TARE_CHUNK_BYTES_MIN)
+		MAKE(&m, event, EVENT, .tid = 11, .effect = TARE_EFFECT_CHANGE);
+	MAKE(&t, device, DEVICE, .nvml_index = 3, .total = 1u << 30,
+	     .uuid_high = 0x1122334455667788, .uuid_low = 0x99aabbccddeeff00);
+	for (int i = 1; i <= 8; i++)
+		add_reading(i * S, (uint64_t)i << 20);
+	make_log_write_chunks(&m, events);
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	before = tare_cap_used(make_dir());
+	CHECK(before >= m.size);
+	fold(5 * S);
+	folded = fold_position(431);
+	CHECK(folded >= 3 * TARE_CHUNK_BYTES_MIN && folded < 4 * TARE_CHUNK_BYTES_MIN);
+	CHECK(access(make_path(make_dir(), "431-0.events.1"), F_OK) != 0);
+	CHECK(access(make_path(make_dir(), "431-0.events.2"), F_OK) != 0);
+	CHECK(access(make_path(make_dir(), "431-0.events.3"), F_OK) == 0);
+	CHECK(tare_cap_used(make_dir()) < before - 2 * TARE_CHUNK_BYTES_MIN);
+	fold(2 * S);
+	CHECK_INT(fold_position(431), folded);
 	make_log_free(&m);
 	make_log_free(&t);
 }

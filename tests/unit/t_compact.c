@@ -5,6 +5,7 @@
 #include "store/manifest.h"
 #include "store/store.h"
 #include "test.h"
+#include "trace/chunk.h"
 #include "trace/log.h"
 #include "trace/recording.h"
 #include "trace/schema_text.h"
@@ -246,6 +247,20 @@ TEST(a_log_that_came_later_gets_a_segment_of_its_own)
 	CHECK_INT(later.st_ino, st.st_ino);
 	after = compact_all_of(make_dir());
 	CHECK_STR(after, before);
+}
+
+TEST(a_log_in_several_files)
+{
+	init_both();
+	m.header.chunk_bytes = TARE_CHUNK_BYTES_MIN;
+	while (m.size < 3 * TARE_CHUNK_BYTES_MIN)
+		make_log_program(&m);
+	make_log_write_chunks(&m, make_path(make_dir(), "431-0.events"));
+	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	check_compacts(false);
+	CHECK(!is_there("431-0.events.1") && !is_there("431-0.events.3"));
+	make_log_write(&m, make_path(make_dir(), "431-0.events.2"), 100);
+	CHECK(compact(false).was_done && !is_there("431-0.events.2"));
 }
 
 TEST(kept_logs_are_not_read_twice_and_go_the_next_time)

@@ -77,8 +77,7 @@ static void write_range_in_first(uint64_t from, uint64_t to)
 
 static void write_all(void)
 {
-	write_header();
-	write_range(0, m.size);
+	make_log_write_chunks(&m, events_path());
 }
 
 /* Of this chunk, or -1: there is none. */
