@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/bus_guard.h"
+#include "session/log_out.h"
 #include "trace/lane.h"
 #include "trace/schema_text.h"
 
@@ -16,8 +17,7 @@
 #include <unistd.h>
 
 struct tare_lanes {
-	char *events; /* path: opened while it is written, for there may be thousands */
-	int fd;       /* of it, -1: not open */
+	struct tare_log_out log;
 	struct tare_file_header header;
 	uint32_t lane_bytes;
 	uint8_t *base;
@@ -49,9 +49,11 @@ static bool map(struct tare_lanes *l, int fd)
 	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    memcmp(head.magic, TARE_RING_MAGIC, sizeof(head.magic)) != 0 ||
 	    head.version > TARE_FORMAT_VERSION || !tare_lane_bytes_are_sane(head.lane_bytes) ||
-	    !tare_schema_is_begin(head.file.header_bytes))
+	    !tare_schema_is_begin(head.file.header_bytes) ||
+	    (head.file.chunk_bytes && !tare_chunk_bytes_are_sane(head.file.chunk_bytes)))
 		return false;
 	l->header = head.file;
+	l->log.chunks = (struct tare_chunks){ head.file.header_bytes, head.file.chunk_bytes };
 	l->lane_bytes = head.lane_bytes;
 	l->span = tare_lane_offset(l->lane_bytes, TARE_LANES_MAX);
 	l->base = mmap(NULL, l->span, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -76,8 +78,8 @@ struct tare_lanes *tare_lanes_open(const char *stem)
 		free(l);
 		return NULL;
 	}
-	l->fd = -1;
-	l->events = path_of(stem, ".events");
+	l->log.fd = -1;
+	l->log.path = path_of(stem, ".events");
 	l->block = tare_xmalloc(TARE_BLOCK_MAX);
 	return l;
 }
@@ -87,7 +89,7 @@ void tare_lanes_close(struct tare_lanes *l)
 	if (!l)
 		return;
 	munmap(l->base, l->span);
-	free(l->events);
+	free(l->log.path);
 	free(l->block);
 	free(l);
 }
@@ -100,25 +102,8 @@ const struct tare_file_header *tare_lanes_header(const struct tare_lanes *l)
 static int write_log(void *arg, const void *bytes, uint64_t size, uint64_t position)
 {
 	struct tare_lanes *l = arg;
-	uint64_t offset = l->header.header_bytes + position;
-	const uint8_t *at = bytes;
 
-	if (l->fd < 0)
-		l->fd = open(l->events, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-	if (l->fd < 0)
-		return -errno;
-	while (size > 0) {
-		ssize_t n = pwrite(l->fd, at, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		offset += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return 0;
+	return tare_log_out_write(&l->log, bytes, size, position);
 }
 
 static struct tare_lane_view view_of(const struct tare_lanes *l, uint32_t index)
@@ -178,9 +163,7 @@ static int guarded(struct tare_lanes *l, void (*work)(void *))
 	l->error = 0;
 	if (!tare_bus_guard(work, l))
 		l->error = -EFAULT;
-	if (l->fd >= 0)
-		close(l->fd);
-	l->fd = -1;
+	tare_log_out_close_file(&l->log);
 	return l->error;
 }
 

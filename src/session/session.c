@@ -16,6 +16,7 @@
 #include "session/told_paths.h"
 #include "session/vram.h"
 #include "session/witness.h"
+#include "trace/chunk.h"
 #include "trace/format.h"
 #include "trace/path.h"
 #include "trace/rank.h"
@@ -66,12 +67,25 @@ static char *file_in(const struct session *s, const char *name)
 	return tare_str_steal(&path);
 }
 
+/* Of new logs. What is folded is given back by whole chunks: those of a log are less than the cap. */
+static uint32_t chunk_bytes(const struct tare_session_options *options)
+{
+	const char *test = getenv("TARE_TEST_CHUNK_BYTES");
+	uint32_t bytes = test ? (uint32_t)strtoul(test, NULL, 10) : TARE_CHUNK_BYTES;
+
+	while (options->cap && bytes > TARE_CHUNK_BYTES_MIN && bytes > options->cap / 16)
+		bytes /= 2;
+	return bytes;
+}
+
 /* Written as a whole before it is mapped: a page that the disk cannot hold is then an error here. */
 static int make_control(struct session *s, struct tare_err *err)
 {
 	char *path = file_in(s, "control"), page[4096] = { 0 };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
-	struct tare_control head = { .version = TARE_FORMAT_VERSION, .lane_bytes = LANE_BYTES };
+	struct tare_control head = { .version = TARE_FORMAT_VERSION,
+				     .lane_bytes = LANE_BYTES,
+				     .chunk_bytes = chunk_bytes(s->options) };
 
 	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
 	head.tare_pid = (uint32_t)getpid();

@@ -261,6 +261,8 @@ struct tare_control {
 	uint64_t started_ns;   /* CLOCK_MONOTONIC */
 	uint64_t lost_records; /* lost with lanes that have no file */
 	uint64_t snapshots;    /* asked for so far */
+	uint32_t chunk_bytes;  /* wanted size of the files of each log */
+	uint32_t reserved0;
 };
 
 /* The control word: which of these holds, and above its low 8 bits how often that was changed. */

@@ -251,16 +251,16 @@ TEST(a_log_that_came_later_gets_a_segment_of_its_own)
 
 TEST(a_log_in_several_files)
 {
-	init_both();
-	m.header.chunk_bytes = TARE_CHUNK_BYTES_MIN;
-	while (m.size < 3 * TARE_CHUNK_BYTES_MIN)
-		make_log_program(&m);
-	make_log_write_chunks(&m, make_path(make_dir(), "431-0.events"));
-	make_log_write(&t, make_path(make_dir(), "tare.events"), SIZE_MAX);
-	check_compacts(false);
-	CHECK(!is_there("431-0.events.1") && !is_there("431-0.events.3"));
-	make_log_write(&m, make_path(make_dir(), "431-0.events.2"), 100);
-	CHECK(compact(false).was_done && !is_there("431-0.events.2"));
+	compact_init();
+	compact_program.header.chunk_bytes = TARE_CHUNK_BYTES_MIN;
+	while (compact_program.size < 3 * TARE_CHUNK_BYTES_MIN)
+		make_log_program(&compact_program);
+	make_log_write_chunks(&compact_program, make_path(make_dir(), "431-0.events"));
+	make_log_write(&compact_tare, make_path(make_dir(), "tare.events"), SIZE_MAX);
+	compact_check(false);
+	CHECK(!compact_is_there("431-0.events.1") && !compact_is_there("431-0.events.3"));
+	make_log_write(&compact_program, make_path(make_dir(), "431-0.events.2"), 100);
+	CHECK(compact_run(false).was_done && !compact_is_there("431-0.events.2"));
 }
 
 TEST(kept_logs_are_not_read_twice_and_go_the_next_time)

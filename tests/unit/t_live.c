@@ -6,12 +6,14 @@
  */
 #include "make_log.h"
 #include "test.h"
+#include "trace/chunk_files.h"
 #include "trace/lane.h"
 #include "trace/log.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -24,6 +26,7 @@ static struct make_log m; /* for its header */
 static struct tare_ring_header *ring;
 static struct tare_lane *lanes;
 static uint8_t *base;
+static const char *events_path;
 static int events_fd;
 static uint64_t settled; /* of the log: nothing new is written below */
 static uint64_t
@@ -52,19 +55,39 @@ static struct tare_lane_view view_of(uint32_t i)
 					MAKE_LANE_BYTES, i };
 }
 
+/* What is settled may be written again, as it was. */
+static int write_part(const struct tare_chunk_part *part, const uint8_t *from, bool is_settled)
+{
+	char *path = tare_chunk_path(events_path, part->chunk), there[TARE_BLOCK_MAX];
+	int fd = part->chunk ? open(path, O_RDWR | O_CREAT, 0600) : events_fd;
+	bool is_written;
+
+	if (is_settled &&
+	    (pread(fd, there, part->size, (off_t)part->offset) != (ssize_t)part->size ||
+	     memcmp(there, from, part->size) != 0))
+		abort();
+	is_written = pwrite(fd, from, part->size, (off_t)part->offset) == (ssize_t)part->size;
+
+	if (part->chunk)
+		close(fd);
+	free(path);
+	return is_written ? 0 : -5;
+}
+
 static int write_events(void *arg, const void *from, uint64_t size, uint64_t position)
 {
+	const struct tare_chunks chunks = { TARE_HEADER_BYTES, m.header.chunk_bytes };
+	struct tare_chunk_part part;
+	const uint8_t *at = from;
+	int rc = 0;
 	uint64_t below = __atomic_load_n(&settled, __ATOMIC_ACQUIRE);
-	char there[TARE_BLOCK_MAX];
 
 	(void)arg;
-	if (position < below && (pread(events_fd, there, size,
-				       (off_t)(TARE_HEADER_BYTES + position)) != (ssize_t)size ||
-				 memcmp(there, from, size) != 0))
-		abort();
-	return pwrite(events_fd, from, size, (off_t)(TARE_HEADER_BYTES + position)) == (ssize_t)size
-		       ? 0
-		       : -5;
+	for (; size > 0 && !rc; at += part.size, position += part.size, size -= part.size) {
+		part = tare_chunk_part(&chunks, position, size);
+		rc = write_part(&part, at, position < below);
+	}
+	return rc;
 }
 
 static void settle(const struct tare_lane_drain *drain)
@@ -200,10 +223,24 @@ static uint64_t read_all(const char *events)
 	return n;
 }
 
-TEST(read_while_it_is_written_and_after_a_kill)
+static void remove_chunks(const char *events)
 {
-	const char *events = make_path(make_dir(), "1-0.events");
-	const char *ring_path = make_path(make_dir(), "1-0.ring");
+	struct tare_chunk_list list = { 0 };
+
+	tare_chunk_list_read(&list, events);
+	for (size_t i = 0; i < list.nr; i++) {
+		char *path = tare_chunk_path(events, list.items[i].number);
+
+		CHECK(unlink(path) == 0);
+		free(path);
+	}
+	tare_chunk_list_free(&list);
+}
+
+static void run(uint32_t chunk_bytes)
+{
+	const char *events = events_path = strdup(make_path(make_dir(), "1-0.events"));
+	const char *ring_path = strdup(make_path(make_dir(), "1-0.ring"));
 	uint64_t total = 0;
 
 	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -215,6 +252,7 @@ TEST(read_while_it_is_written_and_after_a_kill)
 
 		make_log_init(&m, 1, 0);
 		m.header.has_lanes = 1;
+		m.header.chunk_bytes = chunk_bytes;
 		make_log_write(&m, events, SIZE_MAX);
 		make_ring(ring_path);
 		*allowed = AHEAD;
@@ -237,7 +275,18 @@ TEST(read_while_it_is_written_and_after_a_kill)
 		total += n;
 		munmap(base, tare_lane_offset(MAKE_LANE_BYTES, THREADS));
 		unlink(ring_path);
+		remove_chunks(events);
 	}
 	printf("# %llu records\n", (unsigned long long)total);
 	CHECK(total > 1000);
+}
+
+TEST(read_while_it_is_written_and_after_a_kill)
+{
+	run(0);
+}
+
+TEST(the_same_in_several_files)
+{
+	run(TARE_CHUNK_BYTES_MIN);
 }

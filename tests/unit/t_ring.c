@@ -15,6 +15,7 @@
 #include "ring_step.h"
 #include "session/lanes.h"
 #include "test.h"
+#include "trace/chunk.h"
 #include "trace/clock.h"
 #include "trace/log.h"
 
@@ -24,6 +25,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -289,7 +291,8 @@ static void fork_silently(void)
 static void write_control(void)
 {
 	struct tare_control control = { .magic = TARE_CONTROL_MAGIC,
-					.lane_bytes = TARE_LANE_BYTES_MIN };
+					.lane_bytes = TARE_LANE_BYTES_MIN,
+					.chunk_bytes = TARE_CHUNK_BYTES_MIN };
 	char page[4096] = { 0 };
 	int fd = open(make_path(tare_config.folder, "control"), O_RDWR | O_CREAT, 0600);
 
@@ -383,7 +386,7 @@ static void in_process_of_its_own(const struct stop *list, int n, uint32_t lanes
 static const char *const steps[] = { "seen",          "looking",   "counted",    "taken",
 				     "begun",         "whole",     "returning",  "padded",
 				     "head read",     "plan read", "room taken", "copied",
-				     "to be written", "written" };
+				     "to be written", "named",     "written" };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
 /* Every step, each for the first time; a lane is given back only after a handler left one. */
@@ -485,6 +488,42 @@ TEST(ring_a_child_of_a_handler_forks_in_one)
 			in_process_of_its_own((struct stop[]){ { steps[i], fork_here },
 							       { again[j], fork_here } },
 					      2, 0);
+}
+
+static bool is_there(const char *ending)
+{
+	char name[60];
+
+	snprintf(name, sizeof(name), "%d-0.events%s", getpid(), ending);
+	return access(make_path(tare_config.folder, name), F_OK) == 0;
+}
+
+/* Its second chunk cannot be opened: what belongs there is written to the first file, and read from there. */
+static void write_several_files(bool has_obstacle)
+{
+	char name[60];
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		start();
+		umask(0777);
+		snprintf(name, sizeof(name), "%d-0.events.2", getpid());
+		CHECK(!has_obstacle || mkdir(make_path(tare_config.folder, name), 0700) == 0);
+		for (int i = 0; i < 1000; i++)
+			put();
+		check_log();
+		CHECK(is_there(".1") && is_there(".2") && is_there(".3") && !is_there(".9"));
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+}
+
+TEST(ring_goes_on_in_several_files)
+{
+	write_several_files(false);
+	write_several_files(true);
 }
 
 static void jump_many_times(const char *at, void (*act)(void), uint32_t lanes_max)

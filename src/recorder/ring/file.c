@@ -9,14 +9,14 @@
 #include "recorder/recorder.h"
 #include "recorder/ring/control.h"
 #include "recorder/ring/ring.h"
+#include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
+#include "trace/chunk.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
 
 #define LANE_BYTES_DEFAULT (1u << 20)
-#define RETRY_NS           100000000u /* a full disk is no reason to slow the program down */
-#define NAMES_MAX          1000       /* exec generations of one pid */
-#define NAME_MAX           40
+#define NAMES_MAX          1000 /* exec generations of one pid */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -24,37 +24,19 @@
 
 struct tare_ring tare_ring;
 
-static uint64_t retry_ns; /* not to be written before */
-static int last_error;
-
-/* No descriptor is kept, for programs close what they do not know. */
-static int open_file(const char *ending, int flags)
+/* "431-0" of this process, and the ending. */
+static void make_name(char name[TARE_RING_NAME_MAX], const char *ending)
 {
-	char name[NAME_MAX];
-	int fd;
-
-	tare_plib_format(name, sizeof(name), "%u-%u%s", tare_ring.pid, tare_ring.generation,
+	tare_plib_format(name, TARE_RING_NAME_MAX, "%u-%u%s", tare_ring.pid, tare_ring.generation,
 			 ending);
-	fd = tare_control_open(name, flags, 0600);
-	if (fd >= 0 && (flags & O_CREAT)) /* a umask of 0777 would leave nothing of that */
-		tare_sys6(SYS_fchmod, fd, 0600, 0, 0, 0, 0);
-	return fd;
 }
 
-static int write_all(int fd, const uint8_t *bytes, uint64_t size, uint64_t offset)
+static int open_file(const char *ending, int flags)
 {
-	while (size > 0) {
-		long n = tare_sys_pwrite(fd, bytes, size, offset);
+	char name[TARE_RING_NAME_MAX];
 
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? (int)n : -EIO;
-		bytes += n;
-		offset += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return 0;
+	make_name(name, ending);
+	return tare_ring_open_file(name, flags);
 }
 
 /* The header last: where there is one, the schema is there. */
@@ -64,43 +46,11 @@ static int write_header(const struct tare_file_header *header)
 
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
-		       TARE_HEADER_BYTES);
+	rc = tare_ring_write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
+				 TARE_HEADER_BYTES);
 	if (rc == 0)
-		rc = write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
+		rc = tare_ring_write_all(fd, (const uint8_t *)header, sizeof(*header), 0);
 	tare_sys_close(fd);
-	return rc;
-}
-
-/*
- * A child that a signal handler forked in the middle of this has another epoch, and may have a log of its own by now:
- * then that was opened. If it is forked later it writes the same bytes to the same place as its parent.
- */
-static int write_block(uint32_t block_epoch, const void *bytes, uint64_t size, uint64_t position)
-{
-	int fd = open_file(".events", O_WRONLY), rc = fd;
-
-	if (block_epoch != tare_ring_epoch())
-		rc = -ECANCELED; /* whatever was opened, or was not there */
-	else if (fd >= 0)
-		rc = write_all(fd, bytes, size, TARE_LOG_BEGIN + position);
-	if (fd >= 0)
-		tare_sys_close(fd);
-	return rc;
-}
-
-int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position)
-{
-	uint64_t now_ns = tare_sys_now_ns(CLOCK_MONOTONIC);
-	int rc;
-
-	if (now_ns < __atomic_load_n(&retry_ns, __ATOMIC_RELAXED))
-		return __atomic_load_n(&last_error, __ATOMIC_RELAXED);
-	rc = write_block(*(const uint32_t *)arg, bytes, size, position);
-	if (rc < 0 && rc != -ECANCELED) {
-		__atomic_store_n(&last_error, rc, __ATOMIC_RELAXED);
-		__atomic_store_n(&retry_ns, now_ns + RETRY_NS, __ATOMIC_RELAXED);
-	}
 	return rc;
 }
 
@@ -110,6 +60,7 @@ static void fill_header(struct tare_file_header *header)
 
 	tare_encode_header(header, TARE_ROLE_PROGRAM, TARE_CLOCK_HERE);
 	header->has_lanes = 1;
+	header->chunk_bytes = tare_ring.chunk_bytes;
 	header->pid = tare_ring.pid;
 	header->ppid = tare_sys_getppid();
 	header->generation = tare_ring.generation;
@@ -182,11 +133,10 @@ static bool map_ring(int fd)
 static void name_ring(bool is_whole)
 {
 	int folder = tare_sys_open(tare_config.folder, O_PATH | O_DIRECTORY, 0);
-	char fresh[NAME_MAX], name[NAME_MAX];
+	char fresh[TARE_RING_NAME_MAX], name[TARE_RING_NAME_MAX];
 
-	tare_plib_format(fresh, sizeof(fresh), "%u-%u.ring.new", tare_ring.pid,
-			 tare_ring.generation);
-	tare_plib_format(name, sizeof(name), "%u-%u.ring", tare_ring.pid, tare_ring.generation);
+	make_name(fresh, ".ring.new");
+	make_name(name, ".ring");
 	if (is_whole)
 		tare_sys6(SYS_renameat2, folder, (long)fresh, folder, (long)name, 0, 0);
 	else
@@ -221,6 +171,9 @@ bool tare_ring_file_open(void)
 	tare_ring.pid = tare_sys_getpid();
 	tare_ring.lane_bytes = tare_lane_bytes_are_sane(control->lane_bytes) ? control->lane_bytes
 									     : LANE_BYTES_DEFAULT;
+	tare_ring.chunk_bytes = tare_chunk_bytes_are_sane(control->chunk_bytes)
+					? control->chunk_bytes
+					: TARE_CHUNK_BYTES;
 	if (!create_events() || !make_ring()) {
 		__atomic_fetch_add(&control->degraded, 1, __ATOMIC_RELAXED);
 		return false;
@@ -277,5 +230,4 @@ void tare_ring_file_leave(bool is_in_use)
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0))
 		tare_sys_munmap(tare_ring.base, tare_ring.span);
 	memset(&tare_ring, 0, sizeof(tare_ring));
-	retry_ns = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a log, P-G.events and P-G.ring: making them, mapping the one, writing the other. */
+/* The files of a log, P-G.events and P-G.ring: making them, and mapping the latter. */
 #ifndef TARE_RECORDER_RING_FILE_H
 #define TARE_RECORDER_RING_FILE_H
 
@@ -15,8 +15,10 @@ struct tare_ring {
 	struct tare_ring_header *header;
 	struct tare_lane *lanes; /* the table */
 	uint64_t span;
-	uint32_t lane_bytes;
+	uint32_t lane_bytes, chunk_bytes;
 	uint32_t pid, generation;
+	uint64_t retry_ns; /* the log is not to be written before */
+	int last_error;
 	bool has_no_file; /* the disk had no room: memory of this process */
 };
 extern struct tare_ring tare_ring;
@@ -30,9 +32,6 @@ bool tare_ring_file_open(void);
  */
 bool tare_ring_file_add_lanes(uint32_t first, uint32_t nr, bool in_file);
 uint8_t *tare_ring_file_lane(uint32_t index);
-
-/* As a tare_lane_write, `arg` the epoch of the log that the block is of: to the log, unless a limit or a full disk was met less than 0.1 s ago. */
-int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t position);
 
 /*
  * In a forked child. is_in_use: this thread is in the middle of a record, in a signal handler that forked;

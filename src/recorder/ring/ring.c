@@ -13,6 +13,7 @@
 #include "recorder/ring/file.h"
 #include "recorder/ring/place.h"
 #include "recorder/ring/put.h"
+#include "recorder/ring/write.h"
 #include "recorder/base/sys.h"
 #include "trace/clock.h"
 #include "trace/lane.h"
