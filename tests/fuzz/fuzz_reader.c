@@ -9,6 +9,7 @@
 #include "../unit/make_log.h"
 #include "cmd/dump_print.h"
 #include "ledger/build.h"
+#include "trace/chunk.h"
 #include "trace/recording.h"
 #include "view/by.h"
 #include "view/ledger_csv.h"
@@ -58,11 +59,11 @@ static void write_ring(const uint8_t *bytes, size_t size)
 	close(fd);
 }
 
-/* Every record as its predecessor's length says where it begins, while that makes sense. */
-static void reseal(uint8_t *log, size_t size, size_t header_bytes)
+/* Every record as its predecessor's length says where it begins, while that makes sense; the first at `position`. */
+static void reseal(uint8_t *log, size_t size, size_t header_bytes, uint64_t position)
 {
 	for (size_t at = header_bytes; at + sizeof(struct tare_record) <= size;) {
-		uint32_t seal = tare_seal(at - header_bytes);
+		uint32_t seal = tare_seal(position + at - header_bytes);
 		uint16_t cells;
 
 		memcpy(log + at, &seal, sizeof(seal));
@@ -181,18 +182,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data + sizeof(head), left);
 	head.events = head.events < left ? head.events : (uint32_t)left;
 	left -= head.events;
+	head.chunk = head.chunk < left ? head.chunk : (uint32_t)left;
+	left -= head.chunk;
 	head.ring = head.ring < left ? head.ring : (uint32_t)left;
 	left -= head.ring;
 	head.tare = head.tare < left ? head.tare : (uint32_t)left;
 	left -= head.tare;
 	if (head.flags & FUZZ_RESEAL) {
-		reseal(at, head.events, TARE_HEADER_BYTES);
-		reseal(at + head.events, head.ring,
-		       FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane));
-		reseal(at + head.events + head.ring, head.tare, TARE_HEADER_BYTES);
+		reseal(at, head.events, TARE_HEADER_BYTES, 0);
+		reseal(at + head.events, head.chunk, 0, TARE_CHUNK_BYTES_MIN);
+		reseal(at + head.events + head.chunk, head.ring,
+		       FUZZ_RING_HEAD + FUZZ_LANES * sizeof(struct tare_lane), 0);
+		reseal(at + head.events + head.chunk + head.ring, head.tare, TARE_HEADER_BYTES, 0);
 	}
 	write_file("431-0.events", at, head.events);
 	at += head.events;
+	write_file("431-0.events.1", at, head.chunk);
+	at += head.chunk;
 	write_ring(at, head.ring);
 	at += head.ring;
 	write_file("tare.events", at, head.tare);

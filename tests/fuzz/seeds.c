@@ -2,6 +2,7 @@
 #include "seeds.h"
 
 #include "../unit/make_log.h"
+#include "trace/chunk.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,12 @@ static size_t put(uint8_t *out, size_t at, const void *bytes, size_t size)
 	if (size > 0)
 		memcpy(out + at, bytes, size);
 	return at + size;
+}
+
+/* Chunk 0 has the positions below `body`, chunk 1 the rest; the seals are made of that. */
+static size_t put_chunk(uint8_t *out, size_t at, const struct make_log *m, size_t body)
+{
+	return put(out, at, m->bytes + body, m->size - body);
 }
 
 static size_t put_log(uint8_t *out, size_t at, const struct make_log *m, size_t body)
@@ -94,15 +101,24 @@ size_t fuzz_seed(int n, uint8_t *out)
 		fill_checkpoint(&t, &m);
 	else
 		fill_tare(&t);
-	/* A ring holds what the file lacks. */
-	body = n == 3 ? m.records[m.record_nr / 2].position : m.size;
+	/* In two chunks; of the first all was given back, or nobody can tell how large they are. */
+	if (n >= 7) {
+		head.flags |= FUZZ_RESEAL;
+		m.header.has_lanes = 1;
+		m.header.chunk_bytes = TARE_CHUNK_BYTES_MIN + (n == 8 ? 16 : 0);
+	}
+	/* A ring holds what the file lacks, or a chunk. */
+	body = n == 3 || n == 8 ? m.records[m.record_nr / 2].position : n == 7 ? 0 : m.size;
 	at = put_log(out, at, &m, body);
 	head.events = (uint32_t)(at - sizeof(head));
+	if (n >= 7)
+		at = put_chunk(out, at, &m, body);
+	head.chunk = (uint32_t)(at - sizeof(head)) - head.events;
 	if (n == 1 || n == 3)
 		at = put_ring(out, at, &m, body);
-	head.ring = (uint32_t)(at - sizeof(head)) - head.events;
+	head.ring = (uint32_t)(at - sizeof(head)) - head.events - head.chunk;
 	at = put_log(out, at, &t, t.size);
-	head.tare = (uint32_t)(at - sizeof(head)) - head.events - head.ring;
+	head.tare = (uint32_t)(at - sizeof(head)) - head.events - head.chunk - head.ring;
 	if (n == 6) {
 		head.flags |= FUZZ_CONTROL;
 		at = put(out, at, &control, sizeof(control));
@@ -117,5 +133,5 @@ size_t fuzz_seed(int n, uint8_t *out)
 
 int fuzz_seed_nr(void)
 {
-	return 7;
+	return 9;
 }

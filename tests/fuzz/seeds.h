@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 /*
- * An input of fuzz_reader is a whole recording: a head, then four files one after another. What
+ * An input of fuzz_reader is a whole recording: a head, then five files one after another. What
  * the sizes leave over belongs to the last one. Of the ring there are only the parts that are not empty:
  * FUZZ_RING_HEAD bytes of its header, FUZZ_LANES lanes of its table, then what lies behind the table.
  */
 struct fuzz_head {
 	uint8_t flags;
 	uint8_t reserved[3];
-	uint32_t events, ring, tare; /* sizes of 431-0.events, 431-0.ring, tare.events */
+	uint32_t events, chunk, ring,
+		tare; /* sizes of 431-0.events, 431-0.events.1, 431-0.ring, tare.events */
 };
 
 enum {
