@@ -17,25 +17,6 @@ void tare_log_out_close_file(struct tare_log_out *out)
 	out->fd = -1;
 }
 
-static int open_file(const char *path, int flags)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, 0600);
-
-	if (fd >= 0 && (flags & O_CREAT)) /* a umask of 0777 would leave nothing of that */
-		fchmod(fd, 0600);
-	return fd;
-}
-
-/* A thread of the program may make the same chunk. */
-static int open_or_make(const char *path)
-{
-	int fd = open_file(path, 0);
-
-	if (fd < 0 && errno == ENOENT)
-		fd = open_file(path, O_CREAT | O_EXCL);
-	return fd < 0 && errno == EEXIST ? open_file(path, 0) : fd;
-}
-
 static int open_chunk(struct tare_log_out *out, uint64_t chunk)
 {
 	char *path;
@@ -46,8 +27,10 @@ static int open_chunk(struct tare_log_out *out, uint64_t chunk)
 	tare_log_out_close_file(out);
 	path = tare_chunk_path(out->path, chunk);
 	out->chunk = chunk;
-	out->fd = chunk ? open_or_make(path) : open_file(path, 0);
+	out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | (chunk ? O_CREAT : 0), 0600);
 	rc = out->fd < 0 ? -errno : 0;
+	if (chunk && out->fd >= 0)
+		fchmod(out->fd, 0600); /* a umask of 0777 would leave nothing of that */
 	free(path);
 	return rc;
 }
