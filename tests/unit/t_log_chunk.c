@@ -284,6 +284,25 @@ TEST(who_could_make_no_chunk_wrote_into_the_first_file)
 	check_all();
 }
 
+/* Behind a hole in which no chunk is. */
+TEST(the_first_file_has_what_lies_far_behind)
+{
+	struct tare_log_record rec;
+	enum tare_log_step step;
+	struct tare_log *log;
+	int seen = 0;
+
+	make();
+	write_header();
+	write_range(0, m.records[record_from(C / 2)].position);
+	write_range_in_first(m.records[record_from(3 * C + 1000)].position, m.size);
+	log = open_log(events_path());
+	while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
+		seen += step == TARE_LOG_RECORD;
+	CHECK_INT(seen, record_from(C / 2) + m.record_nr - record_from(3 * C + 1000));
+	tare_log_close(log);
+}
+
 TEST(all_of_it_in_the_first_file)
 {
 	make();
