@@ -156,6 +156,22 @@ def program_that_went_elsewhere(box):
 
 
 @case
+def parent_and_child(box):
+    """Both write at the same time, each its own log."""
+    for is_killed in False, True:
+        running, program = start(box, ["-f"])
+        if is_killed:
+            os.kill(running.pid, signal.SIGKILL)
+        finish(running, b"fork %d\n" % STORM + STEPS)
+        time.sleep(0.1)
+        check_equal(len(chunks(box)), 2)
+        check(all(len(numbers) > 2 for numbers in chunks(box).values()), names(box))
+        made = [e["log"] for e in box.events() if e["api"] == "cuMemAlloc_v2"]
+        check_equal(sorted(made.count(log) for log in set(made)), [STORM, STORM])
+        check_equal(made.count("%d-0.events" % program), STORM)
+
+
+@case
 def several_programs_at_once(box):
     needs_exec()
     steps = "yes '%s' | head -1 | %s & " % (STEPS.decode().strip(), fixture("e2e_steps")[0])
