@@ -185,7 +185,7 @@ void tare_emit_leave_out(struct tare_emit *e, const void *row)
 	sum_up(t, t->rest);
 }
 
-/* The label, the sums, and nothing in between. A sum of no rows is 0. */
+/* The label, the sums, and nothing in between. A sum of no rows is 0; of numbers that nobody knows there is none. */
 static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *label)
 {
 	struct tare_emit_table *t = e->table;
@@ -196,8 +196,10 @@ static void add_sums(struct tare_emit *e, struct tare_cell *sums, const char *la
 	tare_emit_order_flush(e, t);
 	for (size_t i = 0; i < t->column_count; i++) {
 		if (t->columns[i].is_sum) {
-			sums[i].type = TARE_CELL_INT;
+			if (t->columns[i].type != TARE_FIELD_DOUBLE)
+				sums[i].type = TARE_CELL_INT;
 			sums[i].kind = t->columns[i].kind;
+			sums[i].digits = t->columns[i].digits ? t->columns[i].digits : 2;
 			continue;
 		}
 		if (!t->columns[i].head)

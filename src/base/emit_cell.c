@@ -110,6 +110,13 @@ void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell)
 {
 	int64_t more = 0;
 
+	if (cell->type == TARE_CELL_NUMBER) {
+		sum->number = (sum->type == TARE_CELL_NUMBER ? sum->number : 0) + cell->number;
+		sum->type = TARE_CELL_NUMBER;
+		return;
+	}
+	if (sum->type == TARE_CELL_NUMBER || cell->type == TARE_CELL_UNKNOWN)
+		return;
 	if (cell->type == TARE_CELL_INT || cell->type == TARE_CELL_RANGE)
 		more = cell->i;
 	else if (cell->type == TARE_CELL_UINT)

@@ -83,13 +83,13 @@ static const struct tare_column category_columns[] = {
 	TARE_COLUMN(category, at, "at", NULL, TEXT),
 	TARE_COLUMN(category, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(category, label, "label", "TENSORS", TEXT),
-	TARE_COLUMN(category, count, NULL, "NR", COUNT),
-	TARE_COLUMN(category, bytes, "bytes", "MiB", BYTES),
+	TARE_COLUMN(category, count, NULL, "NR", COUNT, .is_sum = true),
+	TARE_COLUMN(category, bytes, "bytes", "MiB", BYTES, .is_sum = true),
 	TARE_COLUMN(category, count, "count", NULL, COUNT),
-	TARE_COLUMN(category, share, NULL, "%", PERCENT),
+	TARE_COLUMN(category, share, NULL, "%", PERCENT, .is_sum = true),
 	TARE_COLUMN(category, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
 	TARE_COLUMN(category, pid, "pid", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(category, ratio, "parameters_ratio", "× parameters", NUMBER),
+	TARE_COLUMN(category, ratio, "parameters_ratio", "× parameters", NUMBER, .is_sum = true),
 	TARE_COLUMN(category, known_by, NULL, "known by", TEXT),
 };
 
@@ -132,40 +132,31 @@ static int64_t parameters_of(const struct tare_category_sum *sums, int n)
 	return 0;
 }
 
-/* On the screen with their sum. */
 static void add_categories(struct tare_emit *e, const struct place *p)
 {
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(p->rows, sums);
-	int64_t parameters = parameters_of(sums, n);
-	struct category all = { .label = "all tensors", .share = 1 };
+	int64_t parameters = parameters_of(sums, n), all = 0;
 
-	for (int i = 0; i < n; i++) {
-		all.bytes += sums[i].bytes;
-		all.count += sums[i].count;
-	}
-	all.ratio = ratio(all.bytes, parameters);
+	for (int i = 0; i < n; i++)
+		all += sums[i].bytes;
 	for (int i = 0; i < n; i++) {
 		const struct tare_category_sum *s = &sums[i];
 		bool is_said = s->evidence == TARE_EVIDENCE_WITNESS;
 
 		tare_emit_add(e,
-			      &(struct category){
-				      .at = p->ledger->at,
-				      .label = tare_category_name(s->category),
-				      .known_by = is_said ? "the program" : "rules",
-				      .device = p->device ? p->device->index : -1,
-				      .pid = p->host ? p->host->pid : -1,
-				      .bytes = s->bytes,
-				      .count = s->count,
-				      .evidence = s->evidence,
-				      .share = all.bytes ? (double)s->bytes / (double)all.bytes : 0,
-				      .ratio = ratio(s->bytes, parameters) });
+			      &(struct category){ .at = p->ledger->at,
+						  .label = tare_category_name(s->category),
+						  .known_by = is_said ? "the program" : "rules",
+						  .device = p->device ? p->device->index : -1,
+						  .pid = p->host ? p->host->pid : -1,
+						  .bytes = s->bytes,
+						  .count = s->count,
+						  .evidence = s->evidence,
+						  .share = all ? (double)s->bytes / (double)all : 0,
+						  .ratio = ratio(s->bytes, parameters) });
 	}
-	if (tare_emit_is_for_people(e)) {
-		tare_emit_rule(e);
-		tare_emit_add(e, &all);
-	}
+	tare_emit_sum(e, "all tensors");
 }
 
 static const char *label_of(const struct tare_tensor_row *t)

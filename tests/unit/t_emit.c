@@ -345,3 +345,28 @@ TEST(a_sum_of_no_rows_is_zero)
 	CHECK_HAS(tare_str_text(&s), "\nall                   0.0     0.0\n");
 	tare_str_free(&s);
 }
+
+/* Of numbers that nobody knows there is no sum. */
+TEST(numbers_are_summed_too)
+{
+	static const struct tare_column all[] = {
+		TARE_COLUMN(kinds, ns, "d", "time", DURATION),
+		TARE_COLUMN(kinds, number, "n", "number", NUMBER, .is_sum = true),
+		TARE_COLUMN(kinds, share, "p", "share", PERCENT, .is_sum = true),
+	};
+	struct tare_str s = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, &s);
+	for (int i = 0; i < 2; i++) {
+		tare_emit_table(&e, "rows", NULL, TARE_COLUMNS(all));
+		tare_emit_add(&e, &(struct kinds){ .number = i ? NAN : 1.5, .share = .25 });
+		tare_emit_add(&e, &(struct kinds){ .number = NAN, .share = .5 });
+		tare_emit_sum(&e, "all");
+		tare_emit_table_end(&e);
+	}
+	tare_emit_end(&e);
+	CHECK_HAS(tare_str_text(&s), "\n all    1.50  75.0 %\n");
+	CHECK_HAS(tare_str_text(&s), "\n all       –  75.0 %\n");
+	tare_str_free(&s);
+}
