@@ -141,13 +141,6 @@ void tare_emit_table_end(struct tare_emit *e)
 
 /* ---- rows ---- */
 
-static void fill(struct tare_cell *cells, const struct tare_column *columns, size_t count,
-		 const void *row)
-{
-	for (size_t i = 0; i < count; i++)
-		cells[i] = tare_cell_of(&columns[i], row);
-}
-
 static void sum_up(const struct tare_emit_table *t, struct tare_cell *sums)
 {
 	for (size_t i = 0; i < t->column_count; i++)
@@ -159,7 +152,7 @@ void tare_emit_add_as(struct tare_emit *e, const void *row, struct tare_row_look
 {
 	struct tare_emit_table *t = e->table;
 
-	fill(t->cells, t->columns, t->column_count, row);
+	tare_cells_of(t->cells, t->columns, t->column_count, row);
 	sum_up(t, t->sums);
 	if (t->chart)
 		tare_chart_add(t, t->cells);
@@ -180,7 +173,7 @@ void tare_emit_leave_out(struct tare_emit *e, const void *row)
 {
 	struct tare_emit_table *t = e->table;
 
-	fill(t->cells, t->columns, t->column_count, row);
+	tare_cells_of(t->cells, t->columns, t->column_count, row);
 	sum_up(t, t->sums);
 	sum_up(t, t->rest);
 }
@@ -234,36 +227,6 @@ void tare_emit_mark(struct tare_emit *e, double at, const char *name)
 	t->chart->mark_name = tare_arena_strdup(&t->arena, name);
 }
 
-void tare_emit_members(struct tare_emit *e, const struct tare_column *columns, size_t count,
-		       const void *row)
-{
-	struct tare_cell *cells;
-
-	if (!tare_emit_has_members(e))
-		return;
-	cells = tare_xcalloc(count, sizeof(*cells));
-	fill(cells, columns, count, row);
-	tare_emit_json_members(e, columns, count, cells, row);
-	free(cells);
-}
-
-void tare_emit_object(struct tare_emit *e, const char *key, const struct tare_column *columns,
-		      size_t count, const void *row)
-{
-	bool is_line = tare_emit_renderer(e)->members == TARE_MEMBERS_IN_ROWS && !e->json.depth;
-
-	if (!row) {
-		tare_emit_null(e, key);
-		return;
-	}
-	if (is_line)
-		tare_emit_json_line(e, key);
-	else
-		tare_emit_open(e, key, '{');
-	tare_emit_members(e, columns, count, row);
-	tare_emit_close(e);
-}
-
 void tare_emit_line(struct tare_emit *e, const char *text)
 {
 	const struct tare_renderer *renderer = tare_emit_renderer(e);
@@ -276,60 +239,4 @@ void tare_emit_line(struct tare_emit *e, const char *text)
 void tare_emit_rule(struct tare_emit *e)
 {
 	tare_emit_line(e, "");
-}
-
-/* ---- around tables ---- */
-
-void tare_emit_open(struct tare_emit *e, const char *key, char bracket)
-{
-	if (tare_emit_has_members(e))
-		tare_json_open(&e->json, key, bracket);
-}
-
-void tare_emit_close(struct tare_emit *e)
-{
-	if (tare_emit_has_members(e))
-		tare_json_close(&e->json);
-}
-
-void tare_emit_str(struct tare_emit *e, const char *key, const char *text)
-{
-	if (tare_emit_has_members(e))
-		tare_json_str(&e->json, key, text);
-}
-
-void tare_emit_str_n(struct tare_emit *e, const char *key, const char *text, size_t len)
-{
-	if (tare_emit_has_members(e))
-		tare_json_str_n(&e->json, key, text, len);
-}
-
-void tare_emit_int(struct tare_emit *e, const char *key, int64_t v)
-{
-	if (tare_emit_has_members(e))
-		tare_json_i64(&e->json, key, v);
-}
-
-void tare_emit_uint(struct tare_emit *e, const char *key, uint64_t v)
-{
-	if (tare_emit_has_members(e))
-		tare_json_u64(&e->json, key, v);
-}
-
-void tare_emit_number(struct tare_emit *e, const char *key, double v)
-{
-	if (tare_emit_has_members(e))
-		tare_json_number(&e->json, key, v);
-}
-
-void tare_emit_flag(struct tare_emit *e, const char *key, bool v)
-{
-	if (tare_emit_has_members(e))
-		tare_json_bool(&e->json, key, v);
-}
-
-void tare_emit_null(struct tare_emit *e, const char *key)
-{
-	if (tare_emit_has_members(e))
-		tare_json_null(&e->json, key);
 }

@@ -105,6 +105,13 @@ struct tare_cell tare_cell_of(const struct tare_column *c, const void *row)
 	return cell;
 }
 
+void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count,
+		   const void *row)
+{
+	for (size_t i = 0; i < count; i++)
+		cells[i] = tare_cell_of(&columns[i], row);
+}
+
 /* What is not known adds nothing. */
 void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell)
 {

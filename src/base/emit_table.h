@@ -113,6 +113,8 @@ const struct tare_renderer *tare_emit_renderer(const struct tare_emit *e);
 
 /* emit_cell.c: the value of a bound column, and sums of them. */
 struct tare_cell tare_cell_of(const struct tare_column *column, const void *row);
+void tare_cells_of(struct tare_cell *cells, const struct tare_column *columns, size_t count,
+		   const void *row);
 void tare_cell_sum(struct tare_cell *sum, const struct tare_cell *cell);
 
 /* What an address looks like everywhere. */
@@ -134,6 +136,10 @@ void tare_emit_json_members(struct tare_emit *e, const struct tare_column *colum
 
 /* emit_json_lines.c: begins the line of a row, which tare_json_close ends. */
 void tare_emit_json_line(struct tare_emit *e, const char *table);
+
+/* emit_text_block.c: a line or more of text. */
+void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone);
+void tare_text_block(struct tare_emit *e, const struct tare_emit_block *block);
 
 /* emit_chart.c: a row of a series or of intervals; a place, or an amount, as people read it. */
 void tare_chart_add(struct tare_emit_table *t, const struct tare_cell *cells);

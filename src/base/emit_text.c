@@ -258,84 +258,12 @@ static void end(struct tare_emit *e, struct tare_emit_table *t)
 	free(t->text->rows);
 }
 
-/* ---- between tables ---- */
-
-static void add_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone)
-{
-	struct tare_str name = { 0 };
-
-	tare_text_add_name(&name, text);
-	tare_text_tone(e->out, tare_str_text(&name), tone, &e->style);
-	tare_str_add_char(e->out, '\n');
-	tare_str_free(&name);
-}
-
-/* The first line begins at a column where something may stand already. */
-static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block, const char *mark,
-			size_t others, enum tare_text_tone tone)
-{
-	struct tare_str name = { 0 }, line = { 0 };
-
-	tare_text_add_name(&name, block->text);
-	tare_str_add_repeat(&line, " ", block->first);
-	tare_str_add(&line, mark);
-	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others,
-			     (size_t)e->style.width);
-	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
-	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
-	tare_str_free(&name);
-}
-
-static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
-{
-	struct tare_str name = { 0 };
-
-	tare_text_tone(e->out, block->head, block->tone, &e->style);
-	tare_text_add_name(&name, block->text);
-	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others,
-			     (size_t)e->style.width);
-	tare_str_add_char(e->out, '\n');
-	tare_str_free(&name);
-}
-
-static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
-{
-	switch (block->kind) {
-	case TARE_BLOCK_TITLE:
-	case TARE_BLOCK_HEADING:
-		add_toned(e, block->text, TARE_TONE_STRONG);
-		break;
-	case TARE_BLOCK_PARAGRAPH:
-		add_wrapped(e, block, "", block->others, TARE_TONE_PLAIN);
-		break;
-	case TARE_BLOCK_TERM:
-		add_term(e, block);
-		break;
-	case TARE_BLOCK_ITEM:
-		add_wrapped(e, block, "- ", 2, TARE_TONE_PLAIN);
-		break;
-	case TARE_BLOCK_ALARM:
-		add_wrapped(e, block, "! ", 2, TARE_TONE_ALARM);
-		break;
-	case TARE_BLOCK_NOTE:
-		add_toned(e, block->text, TARE_TONE_PLAIN);
-		break;
-	case TARE_BLOCK_GAP:
-		tare_str_add_char(e->out, '\n');
-		break;
-	case TARE_BLOCK_PAGE:
-	case TARE_BLOCK_NONE:
-		break;
-	}
-}
-
 static void add_chart(struct tare_emit *e, const struct tare_chart *chart)
 {
 	if (chart->shape != TARE_SHAPE_SERIES)
 		return;
 	if (chart->title)
-		add_toned(e, chart->title, TARE_TONE_STRONG);
+		tare_text_toned(e, chart->title, TARE_TONE_STRONG);
 	tare_chart_spark(e->out, chart, (size_t)e->style.width, NULL);
 }
 
@@ -350,7 +278,7 @@ const struct tare_renderer tare_render_text = {
 	.row = add_row,
 	.line = add_line,
 	.end = end,
-	.block = add_block,
+	.block = tare_text_block,
 	.chart = add_chart,
 	.finish = finish,
 };

@@ -32,7 +32,9 @@ void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell 
 bool tare_sweep_is_ok(const struct tare_summary_cell *c);  /* every run of it */
 const char *tare_sweep_unit(const struct tare_summary *s); /* of the first work, else "run" */
 
-/* sweep_breakdown.c, sweep_words.c: sections */
+/* sweep_tables.c, sweep_breakdown.c, sweep_words.c: sections */
+void tare_sweep_configurations(struct tare_emit *e, const struct tare_summary *s);
+void tare_sweep_pressure(struct tare_emit *e, const struct tare_summary *s);
 void tare_sweep_breakdown(struct tare_emit *e, const struct tare_sweep_view *view);
 void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s);
 void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s);
