@@ -11,7 +11,7 @@ static const struct tare_column word =
 
 void tare_sheet_begin(struct tare_sheet *s, struct tare_emit *e, size_t cell_nr)
 {
-	*s = (struct tare_sheet){ .e = e, .cell_nr = cell_nr, .label_head = "", .word_head = "" };
+	*s = (struct tare_sheet){ .e = e, .cell_nr = cell_nr, .label_head = "" };
 	s->heads = tare_xcalloc(cell_nr, sizeof(*s->heads));
 	s->columns = tare_xcalloc(cell_nr + 2, sizeof(*s->columns));
 	s->row = tare_xcalloc(1, sizeof(*s->row) + cell_nr * sizeof(s->row->cells[0]));
@@ -32,7 +32,8 @@ void tare_sheet_open(struct tare_sheet *s, const char *title, enum tare_column_k
 		};
 	s->columns[s->cell_nr + 1] = word;
 	s->columns[s->cell_nr + 1].head = s->word_head;
-	tare_emit_shape(s->e, TARE_SHAPE_TREE, "rows", title, s->columns, s->cell_nr + 2);
+	tare_emit_shape(s->e, TARE_SHAPE_TREE, "rows", title, s->columns,
+			s->cell_nr + (s->word_head ? 2 : 1));
 }
 
 void tare_sheet_add(struct tare_sheet *s, struct tare_row_look look)

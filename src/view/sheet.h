@@ -28,7 +28,8 @@ struct tare_sheet {
 	struct tare_emit *e;
 	size_t cell_nr;
 	struct tare_str *heads;
-	const char *label_head, *word_head; /* "" unless they are set */
+	const char *label_head; /* "" unless it is set */
+	const char *word_head;  /* NULL unless it is set: rows have no word */
 	struct tare_column *columns;
 	struct tare_sheet_row *row; /* the one that is being filled in */
 };
