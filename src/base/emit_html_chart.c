@@ -143,10 +143,14 @@ static void add_bars(struct tare_str *out, const struct tare_chart *chart)
 
 static void add_course(struct tare_str *out, const struct tare_chart *c)
 {
-	const struct tare_chart_part *last = &c->parts[c->count - 1];
-	double from = c->parts[0].from, most = 0;
+	const struct tare_chart_part *last;
+	double from, most = 0;
 
-	if (tare_chart_is_flat(c) || last->to <= from)
+	if (tare_chart_is_flat(c))
+		return;
+	last = &c->parts[c->count - 1];
+	from = c->parts[0].from;
+	if (last->to <= from)
 		return;
 	for (size_t i = 0; i < c->count; i++)
 		most = fmax(most, c->parts[i].amount);

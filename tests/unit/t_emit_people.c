@@ -279,3 +279,28 @@ TEST(a_series_in_a_tree)
 	CHECK_HAS(tare_str_text(&s), "<h2>title</h2>\n<div class=\"course\">");
 	tare_str_free(&s);
 }
+
+/* Of nothing, and of what never changes, nothing is drawn. */
+TEST(what_does_not_change_is_not_drawn)
+{
+	static const enum tare_shape_kind shapes[] = { TARE_SHAPE_SERIES, TARE_SHAPE_INTERVALS };
+	struct tare_str s = { 0 };
+	struct tare_emit e;
+
+	for (int format = 0; format < TARE_EMIT_FORMAT_NR; format++)
+		for (int shape = 0; shape < 2; shape++)
+			for (int rows = 0; rows < 3; rows++) {
+				tare_emit_begin(&e, (enum tare_emit_format)format, &s);
+				tare_emit_shape(&e, shapes[shape], "spans", NULL,
+						TARE_COLUMNS(span_columns));
+				for (int i = 0; i < rows; i++)
+					tare_emit_add(&e,
+						      &(struct span){ 5, 5, 1 << 20, "a", "x" });
+				tare_emit_table_end(&e);
+				tare_emit_end(&e);
+			}
+	CHECK(!strstr(tare_str_text(&s), "<svg"));
+	CHECK(!strstr(tare_str_text(&s), "class=\"bar\""));
+	CHECK(!strstr(tare_str_text(&s), "▁"));
+	tare_str_free(&s);
+}
