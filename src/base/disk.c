@@ -7,18 +7,39 @@
 
 enum { BLOCK = 512 }; /* of st_blocks, whatever the file system's are */
 
-uint64_t tare_disk_bytes(const char *folder)
+struct tare_disk_use tare_disk_use(const char *folder)
 {
+	struct tare_disk_use use = { 0 };
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
-	uint64_t bytes = 0;
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_blocks * BLOCK;
+		    S_ISREG(st.st_mode)) {
+			use.blocks += (uint64_t)st.st_blocks * BLOCK;
+			use.apparent += (uint64_t)st.st_size;
+		}
 	if (dir)
 		closedir(dir);
-	return bytes;
+	return use;
+}
+
+uint64_t tare_disk_bytes(const char *folder)
+{
+	return tare_disk_use(folder).blocks;
+}
+
+uint64_t tare_disk_most(const char *folder)
+{
+	struct tare_disk_use use = tare_disk_use(folder);
+
+	return use.blocks > use.apparent ? use.blocks : use.apparent;
+}
+
+uint64_t tare_disk_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }

@@ -232,7 +232,7 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 static int check_instants(const struct tare_recording *recording,
 			  const struct tare_instant *instants, int n, struct tare_err *err)
 {
-	int64_t folded_ns = -1;
+	int64_t folded_ns = tare_recording_dropped_ns(recording);
 
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
 		if (folded_ns < tare_recording_process(recording, i)->fold_ns)

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/phase_lines.h"
 #include "cmd/terminal.h"
+#include "rollup/rollup.h"
 #include "session/child.h"
 #include "trace/rank.h"
 
@@ -25,7 +26,7 @@ const struct tare_opt tare_run_opts[] = {
 		 "run on a simulated GPU, such as h200 (programs that use the driver API)"),
 	TARE_OPT(
 		run_options, cap, "cap", 0, BYTES, "SIZE",
-		"let the recording take no more than SIZE; older events are folded into totals (2GiB)"),
+		"let the recording take no more than SIZE; the oldest events go, and what they came to stays (2GiB)"),
 	TARE_OPT(
 		run_options, vram, "vram", 0, STRING, "SIZE",
 		"let the program see a card of SIZE, and refuse what would not fit on it; or per GPU: 0=8GiB,1=16GiB"),
@@ -64,6 +65,16 @@ const struct tare_opt tare_run_opts[] = {
 	TARE_OPT_END,
 };
 
+static int make_small(const char *folder, const struct tare_roll_wish *wish)
+{
+	struct tare_rollup_options options = { .cap = wish->cap,
+					       .is_hurried = wish->is_hurried,
+					       .is_final = wish->is_final };
+	struct tare_rolled_up done;
+
+	return tare_rollup(folder, &options, &done, NULL);
+}
+
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result, bool *is_quiet)
 {
@@ -91,6 +102,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.force = o.force;
 	session.sim = o.sim;
 	session.cap = o.cap;
+	session.make_small = make_small;
 	session.no_paths = o.no_paths;
 	session.paused = o.paused;
 	session.no_tensors = o.no_tensors;

@@ -156,8 +156,7 @@ static void remove_file(const struct rest *rest, const char *file)
 	free(name);
 }
 
-/* Files of logs that the segments have, and segments and states that the manifest does not name. */
-static void remove_rest(const char *folder, bool keeps_raw)
+void tare_compact_clean(const char *folder, bool keeps_raw)
 {
 	struct tare_manifest manifest = { 0 };
 	struct tare_store *store;
@@ -233,7 +232,8 @@ static void make_segments(struct compaction *c, const struct tare_compact_option
 					  .names = c->names,
 					  .number = highest_number(c->folder) + 1,
 					  .segment_records = o->segment_records,
-					  .is_begin = o->below != NULL };
+					  .is_begin = o->below != NULL,
+					  .drops_events = o->drops_events };
 	size_t old;
 
 	c->rc = tare_manifest_read(&c->named, c->folder, c->err);
@@ -288,7 +288,7 @@ static void compact(struct compaction *c, const struct tare_compact_options *o)
 	if (!c->rc && !c->result->was_done)
 		make_segments(c, o);
 	if (!c->rc)
-		remove_rest(c->folder, o->keeps_raw);
+		tare_compact_clean(c->folder, o->keeps_raw);
 	for (int i = 0; c->names && i < tare_recording_process_nr(c->recording); i++)
 		free(c->names[i]);
 	free(c->names);

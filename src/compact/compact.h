@@ -34,6 +34,8 @@ struct tare_compact_options {
 	 */
 	uint64_t (*below)(void *arg, const char *log, bool has_ring);
 	void *arg;
+	/* Of a recording that is written: events are not kept, only told as lost, which takes a fraction of the time. */
+	bool drops_events;
 	bool is_locked; /* by the caller */
 	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
@@ -43,6 +45,9 @@ struct tare_compact_options {
  * `lock` is -1. USAGE: another has it.
  */
 int tare_compact_lock(const char *folder, int *lock, struct tare_err *err);
+
+/* Removes files of logs that the segments have, and segments and states that the manifest does not name. */
+void tare_compact_clean(const char *folder, bool keeps_raw);
 
 /* `folder`: of one recording, without a slash at its end. Before step 2 the recording stays as it is on any error, a full disk for example. */
 int tare_compact(const char *folder, const struct tare_compact_options *o,

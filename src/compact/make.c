@@ -56,7 +56,7 @@ struct maker {
 	struct tare_manifest *named;
 	uint32_t number; /* of the next segment */
 	uint64_t segment_records;
-	bool is_begin;
+	bool is_begin, drops_events;
 	struct tare_compacted *result;
 	struct tare_err *err;
 	int rc;
@@ -259,6 +259,44 @@ static void end_segment(struct maker *c)
 	free(path);
 }
 
+/* Events that are not kept. */
+struct dropped {
+	uint64_t records, first, last, position;
+};
+
+static void drop(struct dropped *d, const struct tare_log_record *rec)
+{
+	uint64_t stamp = rec->rec.head->stamp;
+
+	if (!d->records++ || stamp < d->first)
+		d->first = stamp;
+	d->last = stamp > d->last ? stamp : d->last;
+	d->position = rec->position;
+}
+
+/* As the thread would have told it, had it given them up itself. */
+static void tell_dropped(struct log *log, const struct dropped *d, struct gathered *tables)
+{
+	struct tare_rec_lost lost = { .head = { .seal = tare_seal(d->position),
+						.kind = TARE_KIND_LOST,
+						.cells = sizeof(lost) / TARE_CELL,
+						.stamp = d->last },
+				      .records = d->records,
+				      .first = d->first,
+				      .last = d->last,
+				      .reason = TARE_LOST_CAP };
+	struct tare_log_record rec = { .position = d->position,
+				       .bytes = sizeof(lost),
+				       .raw = (const uint8_t *)&lost };
+
+	_Static_assert(sizeof(lost) % TARE_CELL == 0, "a LOST record fills its cells");
+	if (!d->records)
+		return;
+	gather(tables, &rec);
+	gather(&log->events, &rec);
+	log->part.lost += d->records;
+}
+
 static void describe(struct log *log, const struct tare_log_info *info,
 		     const struct tare_log_counts *counts, uint64_t begin, bool is_begun)
 {
@@ -300,6 +338,7 @@ static void write_tables(struct maker *c, int index)
 	struct tare_log_record rec;
 	enum tare_log_step step;
 	struct tare_log *reader = tare_recording_log(log->process);
+	struct dropped dropped = { 0 };
 	uint64_t begin;
 
 	tare_log_rewind(reader, 0);
@@ -315,6 +354,12 @@ static void write_tables(struct maker *c, int index)
 			gather(&tables, &rec);
 		if (step == TARE_LOG_RECORD && (!rec.info || !rec.info->is_event))
 			log->seen++;
+		if (c->drops_events && step == TARE_LOG_RECORD && rec.info && rec.info->is_event) {
+			if (tare_log_is_table(rec.info->kind))
+				gather(&log->events, &rec);
+			else
+				drop(&dropped, &rec);
+		}
 		if (step == TARE_LOG_RECORD && is_repeated(&rec))
 			gather(&log->repeated, &rec);
 		if (step == TARE_LOG_RECORD && rec.info && rec.info->kind == TARE_KIND_LANE)
@@ -324,6 +369,8 @@ static void write_tables(struct maker *c, int index)
 	describe(log, tare_log_info(reader), tare_log_counts(reader), begin, c->is_begin);
 	if (c->is_begin)
 		leave_last_hole(&log->part);
+	log->schema = tare_log_schema(reader);
+	tell_dropped(log, &dropped, &tables);
 	log->wanted = log->part.records;
 	log->part.header.schema = keep_schema(c, tare_log_schema(reader));
 	c->result->records += log->part.records;
@@ -398,11 +445,11 @@ static void write_segments(struct maker *c)
 	for (int i = 0; i < c->log_nr && !c->rc; i++)
 		if (c->logs[i].part.name)
 			write_tables(c, i);
-	if (!c->rc)
+	if (!c->rc && !c->drops_events)
 		write_events(c);
 	if (!c->rc && c->writer)
 		end_segment(c);
-	if (!c->rc)
+	if (!c->rc && !c->drops_events)
 		check_is_whole(c);
 	if (!c->rc)
 		sync_names(c);
@@ -419,6 +466,7 @@ int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifes
 			   .segment_records =
 				   plan->segment_records ? plan->segment_records : SEGMENT_RECORDS,
 			   .is_begin = plan->is_begin,
+			   .drops_events = plan->drops_events,
 			   .named = named,
 			   .result = out,
 			   .err = err };

@@ -13,6 +13,7 @@ struct tare_segment_plan {
 	char *const *names; /* of the logs, by the index of their processes; NULL: leave it alone */
 	uint32_t number;    /* of the first segment */
 	uint64_t segment_records; /* of a segment; 0: as many as is usual */
+	bool drops_events;
 	bool is_begin; /* the recording is still written, and these are the begins of its logs */
 };
 

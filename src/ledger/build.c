@@ -241,6 +241,8 @@ static int begin_from(struct tare_fold *f, const struct tare_ledger_source *sour
 		tare_fold_end(f);
 		return TARE_E_FORMAT;
 	}
+	if (from)
+		tare_phases_count_watched(&f->parts->phases, f);
 	look_ahead(f, opts);
 	return 0;
 }

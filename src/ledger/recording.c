@@ -198,7 +198,8 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 	tare_recording_skip(recording, &b.known);
 	tare_recording_rewind(recording);
 	is_done = tare_ledger_resume(&source, opts, &l.state, &names, instants, nr, out) == 0;
-	if (is_done && b.is_contradicted) {
+	/* What stands for events that went is the best there is. */
+	if (is_done && b.is_contradicted && (i > 0 || tare_recording_dropped_ns(recording) < 0)) {
 		for (int k = 0; k < nr; k++)
 			tare_ledger_free(&out[k]);
 		if (opts->course)
@@ -220,14 +221,27 @@ static bool resume_any(struct tare_recording *recording, const struct tare_ledge
 		       const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
 	int64_t first = first_of(instants, nr);
+	bool has_all = tare_recording_dropped_ns(recording) < 0;
 
-	if (needs_all(opts))
+	if (has_all && needs_all(opts))
 		return false;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;)
-		if (tare_recording_state(recording, i).until_ns < first &&
+		if ((i == 0 || !needs_all(opts)) &&
+		    tare_recording_state(recording, i).until_ns < first &&
 		    resume(recording, opts, i, instants, nr, out))
 			return true;
 	return false;
+}
+
+/* No state could be used, and without one what is left of the events is not all. */
+static const char *note_on_dropped(const struct tare_recording *recording, struct tare_str *text)
+{
+	tare_str_addf(
+		text,
+		"what was recorded before %.1f s went to keep the recording under its cap, and is not in "
+		"these sums: read it alone, not with others; if it is, the state that stood for it is damaged",
+		(double)tare_recording_dropped_ns(recording) / 1e9);
+	return text->data;
 }
 
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
@@ -239,7 +253,8 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	};
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
-	const char **all = tare_xcalloc((size_t)(notes + own.note_nr), sizeof(*all));
+	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
+	struct tare_str text = { 0 };
 
 	for (int i = 0; i < notes; i++)
 		all[i] = tare_recording_note(recording, i);
@@ -249,9 +264,12 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	own.note_nr += notes;
 	own.lines = tare_recording_phases(recording);
 	if (!resume_any(recording, &own, instants, instant_nr, out)) {
+		if (tare_recording_dropped_ns(recording) >= 0)
+			all[own.note_nr++] = note_on_dropped(recording, &text);
 		tare_recording_rewind(recording);
 		tare_ledger_build(&source, &own, instants, instant_nr, out);
 	}
+	tare_str_free(&text);
 	free(all);
 }
 
@@ -272,7 +290,7 @@ static bool save_from(struct tare_recording *recording, const struct tare_ledger
 	tare_recording_skip(recording, &b.known);
 	tare_recording_rewind(recording);
 	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out) == 0 &&
-		   !b.is_contradicted;
+		   (!b.is_contradicted || (from == 0 && tare_recording_dropped_ns(recording) >= 0));
 	tare_recording_skip(recording, NULL);
 	tare_str_free(&l.bytes);
 	return is_saved;

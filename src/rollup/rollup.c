@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rollup/rollup.h"
 
+#include "rollup/drop.h"
 #include "rollup/state.h"
 #include "session/settled.h"
 
@@ -14,7 +15,9 @@ static uint64_t below(void *settled, const char *log, bool has_ring)
 int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 		struct tare_rolled_up *out, struct tare_err *err)
 {
-	struct tare_compact_options o = { .keeps_raw = options->keeps_raw, .is_locked = true };
+	struct tare_compact_options o = { .keeps_raw = options->keeps_raw,
+					  .drops_events = options->is_hurried,
+					  .is_locked = true };
 	struct tare_settled *settled;
 	int lock, rc;
 
@@ -26,9 +29,13 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	o.below = below;
 	o.arg = settled;
 	rc = tare_compact(folder, &o, &out->compacted, err);
-	tare_settled_free(settled);
 	if (!rc)
 		rc = tare_rollup_state(folder, options, out, err);
+	if (!rc && options->cap)
+		rc = tare_rollup_drop(folder, options->cap, out, err);
+	if (!rc && out->dropped)
+		tare_compact_clean(folder, options->keeps_raw);
+	tare_settled_free(settled);
 	if (lock >= 0)
 		close(lock);
 	return rc;

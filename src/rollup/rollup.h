@@ -11,8 +11,12 @@
  */
 struct tare_rollup_options {
 	bool keeps_raw;
-	unsigned
-		state_share; /* a state has at most that part of the segments it speaks for: 10, a tenth; 0: as usual */
+	uint64_t
+		cap; /* the oldest segments go until the folder has no more, by blocks and by apparent size; 0: none */
+	bool is_hurried; /* events that are in no segment yet are dropped, and told */
+	bool is_final;   /* nobody writes any more: a state may speak for the last moment */
+	/* A state has at most that part of the segments it speaks for: 10, a tenth; 0: as usual. */
+	unsigned state_share;
 };
 
 struct tare_rolled_up {
@@ -20,6 +24,7 @@ struct tare_rolled_up {
 	bool has_state; /* a state was saved, … */
 	int64_t until_ns;
 	uint64_t state_bytes; /* … in so many */
+	uint32_t dropped;     /* segments that went to keep the cap */
 };
 
 int tare_rollup(const char *folder, const struct tare_rollup_options *options,

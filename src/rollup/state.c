@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rollup/state.h"
 
+#include "base/disk.h"
 #include "ledger/recording.h"
 #include "store/manifest.h"
 #include "store/state_file.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SHARE = 10 };
 
-#define MARGIN_NS                                                                                  \
-	1000000000 /* a call that lasts longer may contradict the state, which then is not used */
+/* A call that lasts longer may contradict the state, which then is not used. */
+#define MARGIN_NS       1000000000
+#define SHORT_MARGIN_NS 100000000
 
 static uint64_t size_of(char *path)
 {
-	struct stat st;
-	uint64_t size = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	uint64_t size = tare_disk_file(path);
 
 	free(path);
 	return size;
@@ -35,7 +35,7 @@ static struct fresh find_fresh(const struct tare_manifest *m, const char *folder
 	struct fresh fresh = { 0 };
 
 	for (size_t i = 0; i < m->nr; i++) {
-		if (m->numbers[i] <= known)
+		if (m->numbers[i] <= known || m->numbers[i] == m->dropped.rest)
 			continue;
 		fresh.count++;
 		fresh.bytes += size_of(tare_manifest_path(folder, m->numbers[i]));
@@ -55,6 +55,8 @@ static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
 							       m->states[m->state_nr - 1].number))
 			    : 0;
 
+	if (!share)
+		return fresh->count > 0;
 	return fresh->count && (fresh->count & (fresh->count - 1)) == 0 &&
 	       last * share <= fresh->bytes;
 }
@@ -80,8 +82,27 @@ static int save(const char *folder, struct tare_manifest *m, const struct fresh 
 	return rc;
 }
 
+/* Where the folder is nearly full, a state is worth any price: it lets older segments go. */
+static bool is_pressed(const char *folder, const struct tare_rollup_options *o)
+{
+	return o->cap && tare_disk_most(folder) > o->cap - o->cap / 4;
+}
+
+static int64_t moment_of(const struct tare_recording *recording,
+			 const struct tare_rollup_options *o, bool is_short)
+{
+	int64_t last = tare_recording_last_ns(recording), until;
+
+	if (o->is_final)
+		return last;
+	until = last - (is_short ? SHORT_MARGIN_NS : MARGIN_NS);
+	return until < tare_recording_settled_ns(recording) ? until
+							    : tare_recording_settled_ns(recording);
+}
+
 static int try(const char *folder, struct tare_manifest *m, const struct fresh *fresh,
-	       unsigned share, struct tare_rolled_up *out, struct tare_err *err)
+	       const struct tare_rollup_options *o, unsigned share, struct tare_rolled_up *out,
+	       struct tare_err *err)
 {
 	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
@@ -91,9 +112,7 @@ static int try(const char *folder, struct tare_manifest *m, const struct fresh *
 
 	if (rc)
 		return rc;
-	until = tare_recording_last_ns(recording) - MARGIN_NS;
-	if (until > tare_recording_settled_ns(recording))
-		until = tare_recording_settled_ns(recording);
+	until = moment_of(recording, o, !share);
 	if (until > newest) {
 		tare_ledger_save_recording(recording, until, &state);
 		rc = save(folder, m, fresh, until, &state, share, out, err);
@@ -107,7 +126,7 @@ int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
 		      struct tare_rolled_up *out, struct tare_err *err)
 {
 	struct tare_manifest m = { 0 };
-	unsigned share = o->state_share ? o->state_share : SHARE;
+	unsigned share = is_pressed(folder, o) ? 0 : o->state_share ? o->state_share : SHARE;
 	struct fresh fresh;
 	int rc = tare_manifest_read(&m, folder, err);
 
@@ -115,7 +134,7 @@ int tare_rollup_state(const char *folder, const struct tare_rollup_options *o,
 		return rc == TARE_E_NOT_FOUND ? 0 : rc;
 	fresh = find_fresh(&m, folder);
 	if (!m.fault && is_worth_trying(&m, folder, &fresh, share))
-		rc = try(folder, &m, &fresh, share, out, err);
+		rc = try(folder, &m, &fresh, o, share, out, err);
 	tare_manifest_free(&m);
 	return rc;
 }

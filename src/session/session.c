@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "base/temp_folder.h"
 #include "base/xalloc.h"
-#include "session/cap.h"
 #include "session/child.h"
 #include "session/drain.h"
 #include "session/folder.h"
@@ -32,8 +31,6 @@
 #include <unistd.h>
 
 #define TURN_MS    20
-#define CAP_NS     1000000000u
-#define RACE_NS    200000000 /* what threads may still be writing about */
 #define LANE_BYTES (1u << 20)
 
 struct session {
@@ -47,7 +44,8 @@ struct session {
 	struct tare_told_paths *told; /* --no-paths; else NULL */
 	char *sim_state;              /* made by us, removed at the end */
 	int64_t started_realtime_ns;
-	uint64_t started_ns, measured_ns;
+	uint64_t started_ns;
+	struct tare_roll *roll;
 	bool cap_failed;
 };
 
@@ -68,6 +66,16 @@ static char *file_in(const struct session *s, const char *name)
 }
 
 /* Of new logs. What is folded is given back by whole chunks: those of a log are less than the cap. */
+/* A ring counts towards the cap, too. */
+static uint32_t lane_bytes(const struct tare_session_options *options)
+{
+	uint32_t bytes = LANE_BYTES;
+
+	while (bytes > TARE_LANE_BYTES_MIN && options->cap && bytes > options->cap / 64)
+		bytes /= 2;
+	return bytes;
+}
+
 static uint32_t chunk_bytes(const struct tare_session_options *options)
 {
 	const char *test = getenv("TARE_TEST_CHUNK_BYTES");
@@ -84,7 +92,7 @@ static int make_control(struct session *s, struct tare_err *err)
 	char *path = file_in(s, "control"), page[4096] = { 0 };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
 	struct tare_control head = { .version = TARE_FORMAT_VERSION,
-				     .lane_bytes = LANE_BYTES,
+				     .lane_bytes = lane_bytes(s->options),
 				     .chunk_bytes = chunk_bytes(s->options) };
 
 	memcpy(head.magic, TARE_CONTROL_MAGIC, sizeof(head.magic));
@@ -295,6 +303,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->started_ns = clock_ns(CLOCK_MONOTONIC);
 	write_description(s, NULL);
 	s->drain = tare_drain_new(s->folder.work);
+	s->roll = tare_roll_new(s->folder.work, s->options->cap, s->options->make_small);
 	nvml = nvml_of_sim(s);
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml,
 			       s->options->no_paths, err);
@@ -336,6 +345,7 @@ static void remove_empty(struct session *s)
 static void close_session(struct session *s)
 {
 	tare_drain_free(s->drain);
+	tare_roll_free(s->roll);
 	tare_preload_free(&s->preload);
 	tare_folder_free(&s->folder);
 	if (s->control && s->control != MAP_FAILED)
@@ -344,27 +354,22 @@ static void close_session(struct session *s)
 	tare_told_paths_free(s->told);
 }
 
-/* Once a second is often enough: a second of events is far smaller than any useful cap. */
-static void keep_under_cap(struct session *s, bool last)
+/* Told once, and tried again and again. */
+static void tell_over_cap(struct session *s)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct tare_file_header header;
+	if (!tare_roll_has_failed(s->roll) || s->cap_failed)
+		return;
+	s->cap_failed = true;
+	tare_witness_degraded(s->witness,
+			      "the recording outgrew its cap and could not be made smaller");
+}
 
-	if ((now - s->measured_ns < CAP_NS && !last) || s->cap_failed)
-		return;
-	s->measured_ns = now;
-	if (tare_cap_used(s->folder.work) <= s->options->cap)
-		return;
-	tare_witness_flush(s->witness);
-	tare_witness_header(&header, TARE_ROLE_CHECKPOINT);
-	if (tare_cap_fold(s->folder.work, &header, -1) == 0 &&
-	    tare_cap_used(s->folder.work) > s->options->cap)
-		s->cap_failed = tare_cap_fold(s->folder.work, &header, last ? 0 : RACE_NS) != 0;
-	if (!s->cap_failed)
-		return;
-	tare_witness_degraded(
-		s->witness,
-		"the recording outgrew its cap and could not be folded; it keeps growing");
+static void keep_small(struct session *s)
+{
+	/* The next one may let a state speak for what is before this reading. */
+	if (tare_roll_turn(s->roll))
+		tare_witness_clock(s->witness);
+	tell_over_cap(s);
 }
 
 /* Our own child's end comes from wait(2) itself. */
@@ -382,7 +387,7 @@ static void turn(struct session *s)
 	tare_drain_turn(s->drain);
 	tell_ends(s);
 	tare_witness_turn(s->witness, s->drain);
-	keep_under_cap(s, false);
+	keep_small(s);
 	s->control->heartbeat++;
 	__atomic_store_n(&s->control->heartbeat_ns, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
@@ -441,12 +446,12 @@ static void finish(struct session *s, struct tare_session_result *out)
 	} else if (is_ended_by_asan(out)) {
 		out->notice = tare_xstrdup(TARE_TARGET_ASAN);
 	}
-	keep_under_cap(s, true);
 	if (s->told)
 		tare_told_paths_read(s->told);
 	tare_symbols_write(s->witness, s->folder.work, s->told);
 	tare_witness_close(s->witness, s->drain);
 	s->witness = NULL;
+	tare_roll_finish(s->roll, !out->alive);
 	if (!out->alive)
 		tare_vram_remove(s->folder.work);
 	write_description(s, out);

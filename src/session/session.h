@@ -4,6 +4,7 @@
 #define TARE_SESSION_SESSION_H
 
 #include "base/err.h"
+#include "session/roll.h"
 #include "session/target.h"
 #include "session/vram.h"
 
@@ -14,9 +15,10 @@ struct tare_session_options {
 	const char *output; /* -o */
 	const char *
 		into; /* without it: the folder in which the recording gets a name of its own; or NULL */
-	bool force;      /* -f */
-	const char *sim; /* profile, or NULL */
-	uint64_t cap;    /* bytes a recording may have */
+	bool force;                  /* -f */
+	const char *sim;             /* profile, or NULL */
+	uint64_t cap;                /* bytes a recording may have */
+	tare_roll_maker *make_small; /* NULL: nothing is made small while it is written */
 	bool no_paths;
 	bool paused;                /* from the start; `tare ctl` resumes */
 	bool no_tensors;            /* of PyTorch: not recorded */

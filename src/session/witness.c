@@ -398,6 +398,12 @@ void tare_witness_turn(struct tare_witness *w, const struct tare_drain *drain)
 	tare_writer_flush(w->writer);
 }
 
+void tare_witness_clock(struct tare_witness *w)
+{
+	add_clock(w);
+	tare_writer_flush(w->writer);
+}
+
 void tare_witness_exit(struct tare_witness *w, pid_t pid, int status)
 {
 	struct tare_rec_exit rec = { .head = head_of(TARE_KIND_EXIT),

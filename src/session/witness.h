@@ -14,6 +14,9 @@
 
 struct tare_witness;
 
+/* Reads the clocks once more than by itself. */
+void tare_witness_clock(struct tare_witness *w);
+
 /*
  * `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. `no_paths`: what a launcher
  * has set is written without them.

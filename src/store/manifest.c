@@ -132,6 +132,19 @@ static void take_states(struct tare_manifest *m, const struct tare_json_value *r
 	}
 }
 
+static void take_dropped(struct tare_manifest *m, const struct tare_json_value *root)
+{
+	const struct tare_json_value *dropped = tare_json_get(root, "dropped");
+	const char *rest = dropped ? tare_json_get_str(dropped, "file") : NULL;
+	uint64_t until = 0;
+
+	if (!rest || !tare_json_get_u64(dropped, "until_ns", &until) || until > INT64_MAX)
+		return;
+	m->dropped.rest = tare_manifest_number(rest);
+	m->dropped.until_ns = (int64_t)until;
+	tare_json_get_u64(dropped, "events", &m->dropped.events);
+}
+
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
 {
 	char *path = join(folder, TARE_STORE_MANIFEST, "");
@@ -160,8 +173,10 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 			path);
 		out->fault = tare_str_steal(&fault);
 	}
-	if (!rc && !out->fault)
+	if (!rc && !out->fault) {
 		take_states(out, root);
+		take_dropped(out, root);
+	}
 	tare_str_free(&text);
 	tare_arena_free(&arena);
 	free(path);
@@ -231,6 +246,13 @@ static void describe(struct tare_str *out, const struct tare_manifest *m)
 		tare_json_close(&j);
 	}
 	tare_json_close(&j);
+	if (m->dropped.rest) {
+		tare_json_open(&j, "dropped", '{');
+		describe_file(&j, tare_manifest_path("", m->dropped.rest));
+		tare_json_i64(&j, "until_ns", m->dropped.until_ns);
+		tare_json_u64(&j, "events", m->dropped.events);
+		tare_json_close(&j);
+	}
 	tare_json_close(&j);
 	tare_str_add_char(out, '\n');
 }

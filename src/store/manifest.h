@@ -19,6 +19,12 @@ struct tare_manifest {
 		int64_t until_ns;
 	} * states; /* of a fold (state_file.h), the older first */
 	size_t state_nr, state_cap;
+	struct tare_manifest_dropped {
+		uint32_t
+			rest; /* the segment that stands for those that went to keep a cap; 0: none did */
+		int64_t until_ns; /* of events up to here there is no more than a state knows */
+		uint64_t events;  /* that went */
+	} dropped;
 	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 

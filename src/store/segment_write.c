@@ -127,6 +127,16 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 	write_block(w, &head);
 }
 
+void tare_segment_copy(struct tare_segment_writer *w, const struct tare_segment_block *head,
+		       uint32_t log, const struct tare_pack *bytes)
+{
+	struct tare_segment_block own = *head;
+
+	own.log = log;
+	tare_pack_bytes(&w->block, bytes->data, bytes->len);
+	write_block(w, &own);
+}
+
 uint64_t tare_segment_bytes(const struct tare_segment_writer *w)
 {
 	return w->size;

@@ -220,6 +220,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	}
 	s->states = manifest.states;
 	s->state_nr = manifest.state_nr;
+	s->dropped = manifest.dropped;
 	manifest.states = NULL;
 	tare_manifest_free(&manifest);
 	if (rc) {
@@ -275,6 +276,47 @@ struct tare_store_damage tare_store_check(const struct tare_store *s,
 	count_damaged(s, log->tables, log->table_nr, &damage);
 	count_damaged(s, log->events, log->event_nr, &damage);
 	return damage;
+}
+
+/* Of one segment; false: it does not have the log. */
+static bool read_part(const struct tare_segment_file *segment, const char *name,
+		      struct tare_log_part *out)
+{
+	struct tare_pack bytes = { 0 };
+	bool is_found = false;
+
+	for (size_t i = 0; i < segment->entry_nr && !is_found; i++) {
+		if (segment->entries[i].head.kind != TARE_SEGMENT_LOG ||
+		    !tare_segment_read(segment, i, &bytes) ||
+		    !tare_log_part_decode(out, bytes.data, bytes.len))
+			continue;
+		is_found = !strcmp(out->name, name);
+		if (!is_found)
+			tare_log_part_free(out);
+	}
+	tare_pack_free(&bytes);
+	return is_found;
+}
+
+bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *log, size_t segments,
+		     struct tare_log_part *out)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < segments && i < s->segment_nr; i++) {
+		struct tare_log_part part;
+
+		if (!read_part(&s->segments[i], log->part.name, &part))
+			continue;
+		if (is_found) {
+			tare_log_part_join(out, &part);
+			tare_log_part_free(&part);
+		} else {
+			*out = part;
+		}
+		is_found = true;
+	}
+	return is_found;
 }
 
 uint64_t tare_store_lag(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max)

@@ -37,6 +37,7 @@ struct tare_store {
 	size_t schema_nr, schema_cap;
 	struct tare_manifest_state *states; /* of a fold, the older first */
 	size_t state_nr;
+	struct tare_manifest_dropped dropped;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
 };
@@ -47,6 +48,10 @@ void tare_store_close(struct tare_store *s); /* NULL is fine */
 /* The text of the schema of that sum; NULL: there is none. */
 const char *tare_store_schema(const struct tare_store *s, uint32_t sum);
 const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name);
+
+/* What the first `segments` segments say of a log, together; false: they do not have it. The caller frees it. */
+bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *log, size_t segments,
+		     struct tare_log_part *out);
 
 /* Reads all blocks of a log: how many of them are damaged, which a cursor passes over, and how many records they have. */
 struct tare_store_damage {

@@ -400,7 +400,9 @@ enum tare_control_command {
 	X(4, TOO_LONG, "too-long", "a record was longer than one can be")                          \
 	X(5, IN_MEMORY, "in-memory",                                                               \
 	  "the disk had no room for the ring, so it went with the process")                        \
-	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")
+	X(6, DAMAGED, "damaged", "a part of the log is damaged or missing")                        \
+	X(7, CAP, "cap",                                                                           \
+	  "the program recorded more than could be made small in time, and the recording has a cap")
 
 /* How a process ended, as its END record says. */
 #define TARE_HOW_MAP(X)                                                                            \

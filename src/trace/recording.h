@@ -73,6 +73,11 @@ struct tare_recording_state {
 };
 size_t tare_recording_state_nr(const struct tare_recording *r);
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i);
+/*
+ * The moment up to which events went to keep the recording under its cap: of what was before, only states know. -1: none
+ * went. Where several recordings are read as one, the latest such moment of any.
+ */
+int64_t tare_recording_dropped_ns(const struct tare_recording *r);
 /* Its bytes are added to `out`. False: it is damaged or gone. */
 struct tare_str;
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out);

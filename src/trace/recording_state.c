@@ -26,6 +26,23 @@ size_t tare_recording_state_nr(const struct tare_recording *r)
 	return store ? store->state_nr : 0;
 }
 
+static void look_at(const struct tare_store *store, int64_t *until)
+{
+	if (store && store->dropped.rest && store->dropped.until_ns > *until)
+		*until = store->dropped.until_ns;
+}
+
+int64_t tare_recording_dropped_ns(const struct tare_recording *r)
+{
+	int64_t until = -1;
+
+	for (size_t i = 0; i < r->folder_nr; i++) {
+		look_at(r->folders[i]->store, &until);
+		look_at(r->folders[i]->spool_store, &until);
+	}
+	return until;
+}
+
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)
 {
 	const struct tare_manifest_state *s = &store_of(r)->states[i];

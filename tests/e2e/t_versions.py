@@ -140,15 +140,6 @@ def a_newer_version_reads_the_same(box):
 
 
 @case
-def a_newer_version_has_folded(box):
-    if WRAPPER:
-        raise Skip("an emulated program takes minutes to outgrow a cap")
-    box.record(fixture("e2e_steps"), options=["--cap", "2MiB"], input=STEPS)
-    check("checkpoint.events" in os.listdir(box.path("rec.tare")), "nothing was folded")
-    check_same_reports(box, "rec")
-
-
-@case
 def a_schema_that_is_missing(box):
     """A sentence for that log; what the others say is told."""
     box.record(fixture("e2e_alloc"))

@@ -166,6 +166,14 @@ static void watch_begin(struct tare_phases_part *phases, struct tare_fold *f,
 	}
 }
 
+void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f)
+{
+	for (int i = 0; i < f->watch_nr; i++)
+		for (size_t k = 0; k < phases->known_nr; k++)
+			if (tare_phase_is_watched(phases, f, (int)k, i))
+				f->watches[i].seen += phases->known[k].repeats;
+}
+
 static void watch_end(struct tare_fold *f, const struct tare_phase_frame *x, int64_t t)
 {
 	for (int i = 0; x->is_watched && i < f->watch_nr; i++)

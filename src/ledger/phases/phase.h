@@ -121,6 +121,8 @@ void tare_phase_free_frame(struct tare_phases_part *phases, int frame);
 /* Tells the others; device -1: it has ended, whatever devices have settled. */
 void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int known,
 		       uint32_t tid, int device, int64_t begin_ns, int64_t t, bool is_end);
+/* After a state was loaded: phases that somebody asked for by number, and that began before it. */
+void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f);
 bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
 			   int known, int watch);
 

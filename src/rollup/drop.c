@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rollup/drop.h"
+
+#include "base/disk.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "store/store.h"
+#include "trace/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct drop {
+	const char *folder;
+	struct tare_recording *recording;
+	struct tare_store *store;
+	struct tare_manifest manifest;
+	uint64_t *after; /* by log of the store: what has no later stamp the state knows */
+};
+
+static uint64_t stamp_of(const struct drop *d, const char *name, int64_t until_ns)
+{
+	size_t n = strlen(name);
+
+	for (int i = 0; i < tare_recording_process_nr(d->recording); i++) {
+		const struct tare_process *p = tare_recording_process(d->recording, i);
+		const char *slash = strrchr(p->log, '/'), *log = slash ? slash + 1 : p->log;
+
+		if (strncmp(log, name, n) == 0 && strcmp(log + n, ".events") == 0)
+			return tare_recording_stamp(d->recording, p, until_ns + 1) - 1;
+	}
+	return 0;
+}
+
+static const struct tare_segment_block *head_of(const struct drop *d,
+						const struct tare_stored_block *block)
+{
+	return &d->store->segments[block->segment].entries[block->entry].head;
+}
+
+/* Has a segment an event that the state does not know? */
+static bool is_needed(const struct drop *d, uint32_t segment)
+{
+	for (size_t i = 0; i < d->store->log_nr; i++) {
+		const struct tare_stored_log *log = &d->store->logs[i];
+
+		for (size_t k = 0; k < log->event_nr; k++)
+			if (log->events[k].segment == segment &&
+			    head_of(d, &log->events[k])->last > d->after[i])
+				return true;
+	}
+	return false;
+}
+
+/* How many of the first segments may go, if the folder goes on from that state. */
+static size_t droppable(struct drop *d, const struct tare_manifest_state *state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->store->log_nr; i++)
+		d->after[i] = stamp_of(d, d->store->logs[i].part.name, state->until_ns);
+	while (n < d->store->segment_nr &&
+	       (d->store->segments[n].number <= state->number ||
+		d->store->segments[n].number == d->manifest.dropped.rest) &&
+	       !is_needed(d, (uint32_t)n))
+		n++;
+	return n;
+}
+
+static uint64_t bytes_of(const struct drop *d, size_t n)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += tare_disk_file(d->store->segments[i].path);
+	return bytes;
+}
+
+static uint64_t events_of(const struct drop *d, size_t n)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < d->store->log_nr; i++)
+		for (size_t k = 0; k < d->store->logs[i].event_nr; k++)
+			if (d->store->logs[i].events[k].segment < n)
+				events += head_of(d, &d->store->logs[i].events[k])->records;
+	return events;
+}
+
+static void copy_tables(const struct drop *d, size_t n, struct tare_segment_writer *w, uint32_t i)
+{
+	const struct tare_stored_log *log = &d->store->logs[i];
+	struct tare_pack bytes = { 0 };
+
+	for (size_t k = 0; k < log->table_nr; k++) {
+		const struct tare_stored_block *block = &log->tables[k];
+
+		if (block->segment < n &&
+		    tare_segment_read(&d->store->segments[block->segment], block->entry, &bytes))
+			tare_segment_copy(w, head_of(d, block), i, &bytes);
+	}
+	tare_pack_free(&bytes);
+}
+
+/* What the dropped segments said of each log, twice as ever, and its tables. */
+static void write_logs(const struct drop *d, size_t n, struct tare_segment_writer *w)
+{
+	for (uint32_t i = 0; i < d->store->log_nr; i++) {
+		struct tare_log_part part = { 0 };
+
+		if (!tare_store_part(d->store, &d->store->logs[i], n, &part))
+			continue;
+		tare_segment_add_log(w, i, &part);
+		copy_tables(d, n, w, i);
+		tare_segment_add_log(w, i, &part);
+		tare_log_part_free(&part);
+	}
+}
+
+/* The segment that stands for the first n, in a file under a name of its own. */
+static int write_rest(const struct drop *d, size_t n, uint32_t number, struct tare_err *err)
+{
+	char *path = tare_manifest_path(d->folder, number);
+	struct tare_segment_writer *w;
+	struct tare_str fresh = { 0 };
+	int rc;
+
+	tare_str_addf(&fresh, "%s.new", path);
+	unlink(fresh.data);
+	rc = tare_segment_create(&w, fresh.data, number, err);
+	if (!rc) {
+		for (size_t i = 0; i < d->store->schema_nr; i++)
+			tare_segment_add_schema(w, d->store->schemas[i].sum,
+						d->store->schemas[i].text);
+		write_logs(d, n, w);
+		rc = tare_segment_close(w, err);
+	}
+	if (!rc && rename(fresh.data, path) < 0)
+		rc = tare_err_set(err, TARE_E_IO, "%s cannot be renamed", path);
+	tare_str_free(&fresh);
+	free(path);
+	return rc;
+}
+
+static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base,
+		struct tare_rolled_up *out, struct tare_err *err)
+{
+	struct tare_manifest now = { .dropped = d->manifest.dropped };
+	uint32_t number = 0;
+	int rc;
+
+	for (size_t i = 0; i < d->manifest.nr; i++)
+		number = d->manifest.numbers[i] > number ? d->manifest.numbers[i] : number;
+	rc = write_rest(d, n, ++number, err);
+	tare_manifest_add(&now, number);
+	now.dropped.rest = number;
+	now.dropped.until_ns = base->until_ns;
+	now.dropped.events += events_of(d, n);
+	for (size_t i = n; i < d->store->segment_nr; i++)
+		tare_manifest_add(&now, d->store->segments[i].number);
+	for (size_t i = 0; i < d->manifest.state_nr; i++)
+		if (d->manifest.states[i].until_ns >= base->until_ns)
+			tare_manifest_add_state(&now, d->manifest.states[i].number,
+						d->manifest.states[i].until_ns);
+	if (!rc)
+		rc = tare_manifest_write(&now, d->folder, err);
+	out->dropped = rc ? 0 : (uint32_t)n;
+	tare_manifest_free(&now);
+	return rc;
+}
+
+/* The oldest state with which the folder is small enough, else the newest. */
+static int choose(struct drop *d, uint64_t excess, struct tare_rolled_up *out, struct tare_err *err)
+{
+	const struct tare_manifest_state *base = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < d->manifest.state_nr; i++) {
+		size_t n = droppable(d, &d->manifest.states[i]);
+
+		if (n <= most)
+			continue;
+		most = n;
+		base = &d->manifest.states[i];
+		if (bytes_of(d, n) >= excess)
+			break;
+	}
+	/* The segment that stands for those that went is not worth being written again alone. */
+	if (!base || (most == 1 && d->manifest.dropped.rest == d->manifest.numbers[0]))
+		return 0;
+	return drop(d, most, base, out, err);
+}
+
+static int drop_oldest(struct drop *d, uint64_t excess, struct tare_rolled_up *out,
+		       struct tare_err *err)
+{
+	struct tare_log_reach reach = { .scope = TARE_LOG_SEGMENTS };
+	int rc = tare_recording_open_scope(&d->recording, d->folder, &reach, err);
+
+	if (!rc)
+		rc = tare_store_open(&d->store, d->folder, err);
+	/* What is damaged is not what a state speaks for. */
+	if (!rc && !d->store->fault_nr && d->store->segment_nr == d->manifest.nr) {
+		d->after = tare_xcalloc(d->store->log_nr + 1, sizeof(*d->after));
+		rc = choose(d, excess, out, err);
+		free(d->after);
+	}
+	tare_store_close(d->store);
+	tare_recording_close(d->recording);
+	return rc;
+}
+
+int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out,
+		     struct tare_err *err)
+{
+	uint64_t use = tare_disk_most(folder);
+	struct drop d = { .folder = folder };
+	int rc;
+
+	if (use <= cap)
+		return 0;
+	rc = tare_manifest_read(&d.manifest, folder, err);
+	if (rc)
+		return rc == TARE_E_NOT_FOUND ? 0 : rc;
+	if (!d.manifest.fault &&
+	    d.manifest.state_nr) /* a quarter more, so that it is not done every time */
+		rc = drop_oldest(&d, use - cap + cap / 4, out, err);
+	tare_manifest_free(&d.manifest);
+	return rc;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/roll.h"
+
+#include "base/disk.h"
+#include "base/xalloc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	NICE = 10,
+	FINISH_MS = 4000, /* of a child that is still at work when the command has ended */
+	SHARE = 16,       /* logs are made small when they have that part of the cap, */
+};
+#define LOGS_MOST  (UINT64_C(16) << 20) /* or so many bytes */
+#define LOGS_LEAST (UINT64_C(128) << 10)
+#define LOOK_NS    UINT64_C(100000000)
+
+struct tare_roll {
+	char *folder;
+	uint64_t cap;
+	tare_roll_maker *make;
+	int report; /* of the child that is at work; -1: none is */
+	bool has_failed;
+	bool is_tried;    /* nothing was dropped for it, and the folder was still over its cap */
+	uint64_t look_ns; /* when to look again */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+struct tare_roll *tare_roll_new(const char *folder, uint64_t cap, tare_roll_maker *make)
+{
+	struct tare_roll *roll = tare_xcalloc(1, sizeof(*roll));
+
+	roll->folder = tare_xstrdup(folder);
+	roll->cap = cap;
+	roll->make = make;
+	roll->report = -1;
+	return roll;
+}
+
+void tare_roll_free(struct tare_roll *roll)
+{
+	if (!roll)
+		return;
+	if (roll->report >= 0)
+		close(roll->report);
+	free(roll->folder);
+	free(roll);
+}
+
+/* What logs take that is in no segment. */
+static uint64_t bytes_of_logs(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (strstr(entry->d_name, ".events") &&
+		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += (uint64_t)st.st_blocks * 512;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+/* The child has no voice, and a Ctrl-C is not meant for it. */
+static void work(const struct tare_roll *roll, const struct tare_roll_wish *wish, int report)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), rc;
+	char said;
+
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	if (!wish->is_urgent)
+		setpriority(PRIO_PROCESS, 0, NICE);
+	rc = roll->make(roll->folder, wish);
+	said = rc != 0;
+	_exit(write(report, &said, 1) == 1 ? rc != 0 : 1);
+}
+
+static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
+{
+	int report[2];
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	pid = fork();
+	if (pid == 0)
+		work(roll, wish, report[1]);
+	close(report[1]);
+	if (pid > 0) {
+		roll->report = report[0];
+		return;
+	}
+	close(report[0]);
+	roll->has_failed = true;
+}
+
+/* Whether the child is gone, however it went; waits for that as long. */
+static bool is_done(struct tare_roll *roll, int wait_ms)
+{
+	struct pollfd fd = { .fd = roll->report, .events = POLLIN };
+	char said = 1;
+
+	if (roll->report < 0)
+		return true;
+	if (poll(&fd, 1, wait_ms) <= 0)
+		return false;
+	if (read(roll->report, &said, 1) != 1 || said)
+		roll->has_failed = tare_disk_most(roll->folder) > roll->cap;
+	close(roll->report);
+	roll->report = -1;
+	return true;
+}
+
+static bool is_enough(const struct tare_roll *roll, uint64_t logs)
+{
+	uint64_t most = roll->cap / SHARE < LOGS_MOST ? roll->cap / SHARE : LOGS_MOST;
+
+	return logs > (most > LOGS_LEAST ? most : LOGS_LEAST);
+}
+
+/* What is left is for what programs record until the next time. */
+static uint64_t goal(const struct tare_roll *roll)
+{
+	return roll->cap - roll->cap / 4;
+}
+
+/* Dropping is the last resort: only where the folder is over its cap though all was tried. */
+bool tare_roll_turn(struct tare_roll *roll)
+{
+	struct tare_roll_wish wish = { .cap = goal(roll) };
+	uint64_t now = now_ns(), use;
+
+	if (!roll->make || now < roll->look_ns || !is_done(roll, 0))
+		return false;
+	use = tare_disk_most(roll->folder);
+	wish.is_urgent = use > roll->cap / 2;
+	roll->look_ns = wish.is_urgent ? now : now + LOOK_NS;
+	wish.is_hurried = use > roll->cap && roll->is_tried;
+	roll->is_tried = use > roll->cap && !wish.is_hurried;
+	if (use <= wish.cap && !is_enough(roll, bytes_of_logs(roll->folder)))
+		return false;
+	begin(roll, &wish);
+	return true;
+}
+
+void tare_roll_finish(struct tare_roll *roll, bool is_final)
+{
+	struct tare_roll_wish wish = { .cap = roll->cap, .is_final = is_final, .is_urgent = true };
+
+	if (!roll->make || !is_done(roll, FINISH_MS))
+		return;
+	if (tare_disk_most(roll->folder) <= roll->cap)
+		return;
+	begin(roll, &wish);
+	is_done(roll, FINISH_MS);
+}
+
+bool tare_roll_has_failed(struct tare_roll *roll)
+{
+	bool has = roll->has_failed;
+
+	roll->has_failed = false;
+	return has;
+}
