@@ -182,4 +182,7 @@ void world_check_same(const struct tare_ledger *whole, const struct tare_ledger 
 void world_check_host_lines(const struct tare_ledger *l);
 void world_check_same_stacks(const struct tare_ledger *whole, const struct tare_ledger *part);
 
+/* Two segments of 20 MiB: 12 + 4 MiB of blocks in the first, none in the second. */
+struct world *world_torch_pool(void);
+
 #endif

@@ -2,6 +2,8 @@
 /* Calls that many worlds begin with. */
 #include "ledger_world.h"
 
+#define BASE UINT64_C(0x7f0000000000)
+
 struct world *world_started(void)
 {
 	struct world *w = world_new();
@@ -41,4 +43,18 @@ void world_segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
 	     .handle = at, .context = 0xc0, .asked = (uint64_t)size, .granted = (uint64_t)size,
 	     .weigh = true, .before = before, .after = before + size, .owner = WORLD_C10_CUDA);
+}
+
+struct world *world_torch_pool(void)
+{
+	struct world *w = world_new();
+
+	world_torch_context(w);
+	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
+	world_tensor(w, 3 * MS + 20, BASE, 12 * MIB);
+	world_tensor(w, 4 * MS, BASE + 12 * MIB, 4 * MIB);
+	world_segment(w, 5 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
+	world_tensor(w, 5 * MS + 20, BASE + 105 * MIB, 5 * MIB);
+	world_tensor(w, 6 * MS, BASE + 105 * MIB, 0);
+	return w;
 }

@@ -15,24 +15,9 @@ static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, i
 	     .after = before - size);
 }
 
-/* Two segments of 20 MiB: 12 + 4 MiB of blocks in the first, none in the second. */
-static struct world *pool(void)
-{
-	struct world *w = world_new();
-
-	world_torch_context(w);
-	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
-	world_tensor(w, 3 * MS + 20, BASE, 12 * MIB);
-	world_tensor(w, 4 * MS, BASE + 12 * MIB, 4 * MIB);
-	world_segment(w, 5 * MS, BASE + 100 * MIB, 20 * MIB, 620 * MIB);
-	world_tensor(w, 5 * MS + 20, BASE + 105 * MIB, 5 * MIB);
-	world_tensor(w, 6 * MS, BASE + 105 * MIB, 0);
-	return w;
-}
-
 TEST(tensors_a_segment_is_live_or_cached_wholly_or_beside_tensors)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l = world_ledger(w, "end");
 
 	CHECK_INT(world_bytes(&l, 0, TORCH_POOL), 40 * MIB);
@@ -49,7 +34,7 @@ TEST(tensors_a_segment_is_live_or_cached_wholly_or_beside_tensors)
 
 TEST(tensors_are_as_they_were_at_an_instant)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l = world_ledger(w, "5.5ms");
 
 	CHECK_INT(world_bytes(&l, 0, TORCH_POOL "/tensors"), 21 * MIB);
@@ -228,7 +213,7 @@ TEST(trials_are_known_in_expandable_segments)
 /* At the peak 12 MiB were out that nothing used any more but a cycle of objects. */
 TEST(tensors_that_waited_for_the_collector)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	world_tensor_collected(w, 7 * MS, BASE);
@@ -262,7 +247,7 @@ TEST(tensors_that_nobody_made_have_no_peak)
 /* What Python frees while it is taken down was there at the end. */
 TEST(tensors_of_the_end_are_those_before_the_teardown)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	world_tensor_of_teardown(w, 7 * MS, BASE);
@@ -279,7 +264,7 @@ TEST(tensors_of_the_end_are_those_before_the_teardown)
 /* A segment that goes while blocks are in it takes them along: their ends mean nothing any more. */
 TEST(tensors_go_with_their_segment)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	give_back(w, 7 * MS, BASE, 640 * MIB, 20 * MIB);
@@ -296,7 +281,7 @@ TEST(tensors_go_with_their_segment)
 
 TEST(tensors_go_with_their_context)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_DEL, .begin = 7 * MS,
@@ -313,7 +298,7 @@ TEST(tensors_go_with_their_context)
 /* Expandable segments: pages of 20 MiB mapped side by side, and blocks across their borders. */
 TEST(tensors_of_another_context_stay)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	CALL(w, .class = TARE_CLASS_CONTEXT, .effect = TARE_EFFECT_NEW, .begin = 7 * MS,
@@ -382,7 +367,7 @@ TEST(tensors_in_expandable_segments_may_lie_in_several)
 /* The segments of an instant, with what pins them, and the same sums as in the rows. */
 TEST(segments_say_which_block_pins_them)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	const struct tare_pool_segment *s;
 	struct tare_ledger l;
 
@@ -447,77 +432,9 @@ TEST(segments_of_a_peak_are_those_of_the_peak)
 	world_free(w);
 }
 
-static void refused(struct world *w, int64_t t, uint64_t asked, const char *owner)
-{
-	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = t, .end = t + 10,
-	     .context = 0xc0, .asked = asked, .weigh = true, .before = 640 * MIB,
-	     .after = 640 * MIB, .owner = owner, .flags = TARE_EVENT_FAILED);
-}
-
-/* The device has 143771 MiB, of which 640 are in use: what is asked is more than that. */
-TEST(memory_runs_out_and_what_there_was_is_kept)
-{
-	struct world *w = pool();
-	struct tare_ledger l;
-
-	refused(w, 7 * MS, 200000 * MIB, C10_CUDA);
-	world_oom(w, 8 * MS, 200000 * MIB, 16 * MIB, 40 * MIB);
-	world_tensor(w, 9 * MS, BASE, 0);
-	world_oom(w, 10 * MS, 30 * MIB, 4 * MIB, 40 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.oom_nr, 1); /* both of a line that is not known */
-	CHECK_INT((int64_t)l.ooms[0].count, 2);
-	CHECK_INT(l.ooms[0].t_ns, 8 * MS);
-	CHECK_INT((int64_t)l.ooms[0].asked, 200000 * MIB);
-	CHECK_INT((int64_t)l.ooms[0].segment, 200000 * MIB);
-	CHECK_INT(l.ooms[0].elastic, 20 * MIB);
-	CHECK_INT(l.ooms[0].stuck, 4 * MIB);
-	CHECK_INT((int64_t)l.ooms[0].free,
-		  (int64_t)(l.devices[0].total - l.devices[0].reserved) - 640 * MIB);
-	CHECK_INT(l.ooms[0].verdict, TARE_OOM_NEED);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-/* PyTorch goes on after a refusal, or forbids itself to ask; of others a refusal is the end of it. */
-TEST(memory_runs_out_for_others_when_the_driver_refuses)
-{
-	struct world *w = pool();
-	struct tare_ledger l;
-
-	refused(w, 7 * MS, 200000 * MIB, C10_CUDA);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.oom_nr, 0);
-	tare_ledger_free(&l);
-	refused(w, 8 * MS, 150000 * MIB, "/usr/lib/libcublas.so.12");
-	refused(w, 9 * MS, 1 * MIB, "/usr/lib/libcupy.so");
-	l = world_ledger(w, "end");
-	CHECK_INT(l.oom_nr, 2);
-	CHECK_STR(l.ooms[0].owner, "cuBLAS");
-	CHECK(!l.ooms[0].is_torch && l.ooms[0].allocated == TARE_NOT_KNOWN);
-	CHECK_INT(l.ooms[0].verdict, TARE_OOM_NEED);
-	CHECK_INT(l.ooms[1].t_ns, 9 * MS + 10);
-	CHECK_INT(l.ooms[1].number, 2);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
-TEST(memory_runs_out_by_the_programs_own_limit)
-{
-	struct world *w = pool();
-	struct tare_ledger l;
-
-	world_oom(w, 8 * MS, 40 * MIB, 16 * MIB, 40 * MIB);
-	l = world_ledger(w, "end");
-	CHECK_INT(l.ooms[0].verdict, TARE_OOM_LIMIT);
-	CHECK_INT((int64_t)l.ooms[0].segment, 0);
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
 TEST(tensors_that_make_no_sense_change_no_sum)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	world_tensor(w, 7 * MS, BASE, 10 * MIB);
@@ -548,7 +465,7 @@ TEST(tensors_not_recorded_leave_the_pool_whole)
 
 TEST(tensors_what_pytorch_says_of_itself_is_compared_and_its_rounding_kept)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	const struct tare_pool_witness *said;
 	struct tare_ledger l;
 
@@ -575,7 +492,7 @@ TEST(tensors_what_pytorch_says_of_itself_is_compared_and_its_rounding_kept)
 
 TEST(tensors_where_pytorch_counts_otherwise_one_line_says_by_how_much)
 {
-	struct world *w = pool();
+	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
 	world_pool_witness(w, 7 * MS, 17 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);

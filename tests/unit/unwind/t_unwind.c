@@ -11,20 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <unwind.h>
-
-static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *arg)
-{
-	struct walk *w = arg;
-
-	if (w->count == DEPTH)
-		return _URC_END_OF_STACK;
-	w->pc[w->count++] = (uintptr_t)_Unwind_GetIP(context);
-	return _URC_NO_REASON;
-}
 
 static void describe(const char *who, const struct walk *w)
 {
@@ -57,7 +45,7 @@ __attribute__((noinline)) static void compare_at_least(int frames)
 
 	for (int i = 0; i < 2; i++)
 		ours[i].count = tare_unwind(ours[i].pc, DEPTH, NULL);
-	_Unwind_Backtrace(note, &gcc);
+	_Unwind_Backtrace(walk_note, &gcc);
 	while (gcc.count && !gcc.pc[gcc.count - 1])
 		gcc.count--;
 	for (int i = 0; i < 2; i++) {
@@ -563,58 +551,4 @@ TEST(forked_child)
 		_exit(checks == 1 ? 0 : 1);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-}
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-struct bench {
-	const char *name;
-	int rounds;
-};
-
-static void bench_here(void *arg)
-{
-	const struct bench *b = arg;
-	double begin, cold = 0, warm, gcc;
-	struct walk w = { { 0 }, 0 };
-
-	w.count = tare_unwind(w.pc, DEPTH, NULL);
-	for (int i = 0; i < b->rounds / 100; i++) {
-		tare_objects_changed();
-		begin = now_ns();
-		w.count = tare_unwind(w.pc, DEPTH, NULL);
-		cold += now_ns() - begin;
-	}
-	begin = now_ns();
-	for (int i = 0; i < b->rounds; i++)
-		w.count = tare_unwind(w.pc, DEPTH, NULL);
-	warm = now_ns() - begin;
-	begin = now_ns();
-	for (int i = 0; i < b->rounds / 100; i++) {
-		struct walk unused = { { 0 }, 0 };
-
-		_Unwind_Backtrace(note, &unused);
-	}
-	gcc = now_ns() - begin;
-	printf("# %s: %d frames; ns per frame: warm %.1f, cold %.0f, gcc %.0f; warm walk %.0f\n",
-	       b->name, w.count, warm / b->rounds / w.count, cold / (b->rounds / 100) / w.count,
-	       gcc / (b->rounds / 100) / w.count, warm / b->rounds);
-}
-
-TEST(bench_prints_only)
-{
-	struct bench b = { "recursion", 20000 };
-
-	code_recurse(8, bench_here, &b);
-	code_recurse(64, bench_here, &b);
-	b.name = "registers";
-	code_registers(8, bench_here, &b);
-	b.name = "realigned";
-	code_aligned(8, bench_here, &b);
 }
