@@ -105,13 +105,10 @@ static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_led
 	return is_any || f->host.is_marked[m];
 }
 
-/* Phases that are open when the recording ends, end there. */
-static void finish_phases(struct tare_fold *f)
+/* What is open when the recording ends, ends there. */
+static void end_all(struct tare_fold *f)
 {
-	tare_phases_end_all(&f->parts->phases, f, -1, f->last_ns);
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i])
-			tare_phases_advance(&f->parts->phases, f, f->devices[i], INT64_MAX);
+	tare_parts_end(f, -1, f->last_ns);
 	tare_parts_phases(f);
 }
 
@@ -133,7 +130,6 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		   struct tare_ledger *out)
 {
 	tare_parts_finish(f);
-	tare_fold_watch_finish(&f->parts->tensors, f);
 	tare_fold_notes(f);
 	for (int i = 0; i < nr; i++) {
 		struct tare_ledger *l = &out[i];
@@ -212,7 +208,7 @@ static void build(struct tare_fold *f, const struct tare_instant *instants, int 
 	prepare(f, instants, instant_nr, out);
 	tare_fold_run(f);
 	f->is_over = true;
-	finish_phases(f);
+	end_all(f);
 	finish(f, instants, instant_nr, out);
 	tare_tensor_kinds_finish(f);
 	tare_parts_close(f);

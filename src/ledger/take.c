@@ -356,21 +356,20 @@ static void end_process(struct tare_fold *f, const struct tare_process *p, int64
 	tare_fold_process(f, p);
 	take_all_late(f, t);
 	tare_fold_process_end(f, p->index, t);
-	tare_phases_end_all(&f->parts->phases, f, p->index, t);
+	tare_parts_end(f, p->index, t);
 	tare_parts_phases(f);
 }
 
-/*
- * Looks at the books when the calls before t are settled; `oom`, `witness`: 1 + index of what asks for that,
- * 0: nothing does.
- */
-static void look_later(struct tare_fold *f, struct tare_device_fold *d, int64_t t, size_t oom,
-		       size_t witness)
+/* Whoever asks for it looks at the books when the calls before the event, and its own, are settled. */
+static void look_later(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-	if (oom || witness)
+	struct tare_asked look = tare_parts_ask(f, d, e);
+
+	if (look.what)
 		tare_fold_wait(f, d,
-			       &(struct tare_block){
-				       .t = t, .oom = (int)oom, .witness = (int)witness },
+			       &(struct tare_block){ .t = is_step(e) ? e->end_ns : e->at_ns,
+						     .look = (int)look.what,
+						     .looker = (int)look.looker },
 			       false);
 }
 
@@ -388,7 +387,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 			f->opened_gpu = true;
 			tare_fold_carry_step(f, d, &s);
 		} else {
-			s.phase = tare_phases_now(&f->parts->phases, s.process, s.tid);
+			tare_parts_step(f, &s);
 			take_step(f, &s);
 		}
 		return;
@@ -417,15 +416,6 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);
 		return;
-	case TARE_KIND_STREAM:
-		tare_fold_stream(&f->parts->tensors, f, d, e);
-		return;
-	case TARE_KIND_POOL_WITNESS:
-		look_later(f, d, e->at_ns, 0, tare_fold_pool_witness(&f->parts->tensors, f, d, e));
-		return;
-	case TARE_KIND_OOM:
-		look_later(f, d, e->at_ns, tare_oom_event(&f->parts->oom, f, d, e), 0);
-		return;
 	default:
 		tare_parts_event(f, d, e);
 		return;
@@ -438,14 +428,6 @@ static void take_hosts(struct tare_fold *f, int64_t t)
 		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
 }
 
-/* Notes a refused call, after its step, so that its readings count. */
-static void take_oom(struct tare_fold *f, const struct tare_event *e, int device)
-{
-	if (e->kind == TARE_KIND_EVENT)
-		look_later(f, f->devices[device], e->end_ns,
-			   tare_oom_event(&f->parts->oom, f, f->devices[device], e), 0);
-}
-
 static void take(struct tare_fold *f, const struct tare_event *e)
 {
 	int device = device_of(f, e);
@@ -456,25 +438,19 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		f->last_ns = e->end_ns;
 	take_hosts(f, e->at_ns);
 	if (device >= 0 && e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_REFUSED)
-		tare_cards_refused(&f->parts->cards, f, f->devices[device], e);
+		tare_parts_refused(f, f->devices[device], e);
 	if (is_late(f, e, device)) {
-		take_oom(f, e, device);
+		look_later(f, f->devices[device], e);
 		return;
 	}
 	if (e->process)
 		tare_fold_process_begin(f, e->process, e->begin_ns);
-	if (e->kind == TARE_KIND_PHASE_SUM || e->kind == TARE_KIND_PHASE_PART ||
-	    e->kind == TARE_KIND_PHASE_OPEN || e->kind == TARE_KIND_GRAPH_ROW) {
-		tare_parts_event(f, NULL, e);
+	if (tare_parts_load(f, e))
 		return;
-	}
-	if (e->kind == TARE_KIND_BLOCK_SUM) {
-		tare_fold_told(&f->parts->tensors, f, e);
-		return;
-	}
 	if (device >= 0) {
 		take_on_device(f, f->devices[device], e);
-		take_oom(f, e, device);
+		look_later(f, f->devices[device],
+			   e); /* after its step, so that its readings count */
 		return;
 	}
 	switch (e->kind) {

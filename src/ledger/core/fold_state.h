@@ -252,8 +252,8 @@ struct tare_block {
 	uint32_t site, tid;
 	uint16_t flags;           /* enum tare_tensor_flag */
 	struct tare_on_stream on; /* handed out */
-	int oom;                  /* it is none: 1 + row, what there was then is to be looked at */
-	int witness;              /* the same of `pool_witnesses` */
+	int look;   /* it is none: 1 + what a part looks at when the calls before are settled */
+	int looker; /* which part: enum tare_looker */
 };
 
 /* A process on a device. */

@@ -118,8 +118,8 @@ static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare
 	return row ? (size_t)(row - t->items) + 1 : 0;
 }
 
-size_t tare_oom_event(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
-		      const struct tare_event *e)
+size_t tare_oom_ask(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
+		    const struct tare_event *e)
 {
 	if (e->kind == TARE_KIND_OOM)
 		return given_up(t, f, d, e);

@@ -38,8 +38,8 @@ void tare_oom_begin(struct tare_oom_part *p, const struct tare_fold *f);
  * Returns 1 + index of a moment that is to be looked at when the calls before it are settled, 0: none; and
  * looks at it.
  */
-size_t tare_oom_event(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
-		      const struct tare_event *e);
+size_t tare_oom_ask(struct tare_oom_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		    const struct tare_event *e);
 void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t place,
 		   const struct tare_ledger *ledger);
 void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f,

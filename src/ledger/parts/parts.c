@@ -38,6 +38,12 @@ void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const str
 #include "ledger/parts/parts.def"
 }
 
+void tare_parts_end(struct tare_fold *f, int process, int64_t t)
+{
+#define TARE_PART_ENDS(name) tare_##name##_end(&f->parts->name, f, process, t);
+#include "ledger/parts/parts.def"
+}
+
 void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 #define TARE_PART_LEFT(name) tare_##name##_left(&f->parts->name, f, d, process);

@@ -29,6 +29,7 @@ void tare_parts_free(struct tare_parts *p);
 void tare_parts_begin(struct tare_fold *f);
 void tare_parts_see(struct tare_fold *f, const struct tare_event *e);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_parts_end(struct tare_fold *f, int process, int64_t t);
 void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);
 void tare_parts_ended(struct tare_fold *f, int process);
 void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_changes */
@@ -42,7 +43,83 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
 
+/* What a part asked to look at: tare_block.looker. */
+enum tare_looker {
+#define TARE_PART_LOOKS(name)         TARE_LOOKER_##name,
+#define TARE_PART_LOOKS_AT_ROWS(name) TARE_LOOKER_##name,
+#include "ledger/parts/parts.def"
+};
+
+struct tare_asked {
+	enum tare_looker looker;
+	size_t what; /* plus 1; 0: nothing */
+};
+
+/* For every record of a device. */
+static inline struct tare_asked tare_parts_ask(struct tare_fold *f, struct tare_device_fold *d,
+					       const struct tare_event *e)
+{
+	switch (e->kind) {
+#define TARE_PART_ASKS(name, KIND)                                                                 \
+	case TARE_KIND_##KIND:                                                                     \
+		return (struct tare_asked){ TARE_LOOKER_##name,                                    \
+					    tare_##name##_ask(&f->parts->name, f, d, e) };
+#include "ledger/parts/parts.def"
+	default:
+		return (struct tare_asked){ 0, 0 };
+	}
+}
+
+static inline bool tare_parts_looks_at_rows(enum tare_looker looker)
+{
+#define TARE_PART_LOOKS_AT_ROWS(name)                                                              \
+	if (looker == TARE_LOOKER_##name)                                                          \
+		return true;
+#include "ledger/parts/parts.def"
+	return false;
+}
+
+/* `rows` of who looks at them, else NULL. */
+static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look,
+				   const struct tare_ledger *rows)
+{
+#define TARE_PART_LOOKS(name)                                                                      \
+	if (look.looker == TARE_LOOKER_##name)                                                     \
+		tare_##name##_look(&f->parts->name, f, look.what - 1);
+#define TARE_PART_LOOKS_AT_ROWS(name)                                                              \
+	if (look.looker == TARE_LOOKER_##name)                                                     \
+		tare_##name##_look(&f->parts->name, f, look.what - 1, rows);
+#include "ledger/parts/parts.def"
+}
+
+/* Is it a record that a checkpoint wrote for a part? Then that has it now. */
+static inline bool tare_parts_load(struct tare_fold *f, const struct tare_event *e)
+{
+	switch (e->kind) {
+#define TARE_PART_LOADS(name, KIND)                                                                \
+	case TARE_KIND_##KIND:                                                                     \
+		tare_##name##_load(&f->parts->name, f, e);                                         \
+		return true;
+#include "ledger/parts/parts.def"
+	default:
+		return false;
+	}
+}
+
 /* For every call, and every moment of a device. */
+static inline void tare_parts_step(const struct tare_fold *f, struct tare_step *s)
+{
+#define TARE_PART_STEP(name) tare_##name##_step(&f->parts->name, s);
+#include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_refused(struct tare_fold *f, const struct tare_device_fold *d,
+				      const struct tare_event *e)
+{
+#define TARE_PART_REFUSED(name) tare_##name##_refused(&f->parts->name, f, d, e);
+#include "ledger/parts/parts.def"
+}
+
 static inline void tare_parts_apply(struct tare_fold *f, const struct tare_step *s,
 				    struct tare_applied *a)
 {

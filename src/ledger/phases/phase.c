@@ -87,13 +87,13 @@ static int around(const struct tare_phases_part *phases, int process, uint32_t t
 	return i;
 }
 
-const char *tare_phases_now(const struct tare_phases_part *phases, int process, uint32_t tid)
+void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s)
 {
-	int frame = phases->open_nr ? around(phases, process, tid, "") : -1;
+	int frame = phases->open_nr ? around(phases, s->process, s->tid, "") : -1;
 
 	if (frame < 0 && phases->open_nr)
-		frame = top_of(phases, process, tid);
-	return frame < 0 ? NULL : phases->known[phases->frames[frame].known].path;
+		frame = top_of(phases, s->process, s->tid);
+	s->phase = frame < 0 ? NULL : phases->known[phases->frames[frame].known].path;
 }
 
 void tare_phase_link(struct tare_phases_part *phases, int frame)
@@ -337,8 +337,7 @@ static void take(struct tare_phases_part *phases, struct tare_fold *f, const str
 	}
 }
 
-void tare_phases_end_all(struct tare_phases_part *phases, struct tare_fold *f, int process,
-			 int64_t t)
+void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t)
 {
 	for (size_t i = phases->frame_nr; i-- > 0;) {
 		struct tare_phase_frame *x = &phases->frames[i];
@@ -347,6 +346,9 @@ void tare_phases_end_all(struct tare_phases_part *phases, struct tare_fold *f, i
 		    (process < 0 || x->process == process))
 			end_frame(phases, f, (int)i, t, true);
 	}
+	for (int i = 0; process < 0 && i < f->device_nr; i++)
+		if (f->devices[i])
+			tare_phases_advance(phases, f, f->devices[i], INT64_MAX);
 }
 
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f)
@@ -441,10 +443,7 @@ void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e)
 {
 	(void)d;
-	if (e->kind == TARE_KIND_PHASE)
-		take(phases, f, e);
-	else
-		tare_phases_load(phases, f, e);
+	take(phases, f, e);
 }
 
 /* As many frames are open as were begun and have not ended; no device is ahead of the boundaries. */

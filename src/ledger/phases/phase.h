@@ -105,14 +105,13 @@ struct tare_phases_part {
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f);
 void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e);
-/* Ends what is open in a process (-1: in all) as if it had ended now. */
-void tare_phases_end_all(struct tare_phases_part *phases, struct tare_fold *f, int process,
-			 int64_t t);
+/* Ends what is open in a process as if it had ended now; -1: in all, and no device is behind. */
+void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t);
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_notes(struct tare_phases_part *phases, struct tare_fold *f);
 void tare_phases_free(struct tare_phases_part *phases);
-/* The innermost that the program has open on a thread, else that a library has: its path; NULL: none. */
-const char *tare_phases_now(const struct tare_phases_part *phases, int process, uint32_t tid);
+/* A call is of the innermost that the program has open on its thread, else that a library has: `phase`, its path. */
+void tare_phases_step(const struct tare_phases_part *phases, struct tare_step *s);
 int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int known, int process,
 		     uint32_t tid, uint64_t id, int64_t t);
 void tare_phase_link(struct tare_phases_part *phases,

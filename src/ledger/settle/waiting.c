@@ -22,15 +22,20 @@ static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 		tare_fold_host_until(f, t);
 }
 
-/* Looks at the books of the moment at which memory ran out. */
+/* A part looks at the books of a moment. */
 static void look(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
-	struct tare_ledger ledger;
+	struct tare_asked look = { (enum tare_looker)b->looker, (size_t)b->look };
+	struct tare_ledger rows;
 
-	tare_fold_snapshot_begin(f, "oom", &ledger);
-	tare_fold_snapshot(f, d, TARE_MARK_NOW, b->t, &ledger);
-	tare_oom_look(&f->parts->oom, f, (size_t)b->oom - 1, &ledger);
-	tare_ledger_free(&ledger);
+	if (!tare_parts_looks_at_rows(look.looker)) {
+		tare_parts_look(f, look, NULL);
+		return;
+	}
+	tare_fold_snapshot_begin(f, "look", &rows);
+	tare_fold_snapshot(f, d, TARE_MARK_NOW, b->t, &rows);
+	tare_parts_look(f, look, &rows);
+	tare_ledger_free(&rows);
 }
 
 static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
@@ -38,11 +43,7 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 	struct tare_block_change c;
 
 	advance(f, d, b->t);
-	if (b->witness) {
-		tare_fold_pool_witness_look(&f->parts->tensors, f, b->witness - 1);
-		return;
-	}
-	if (b->oom) {
+	if (b->look) {
 		look(f, d, b);
 		return;
 	}

@@ -203,8 +203,8 @@ static SHAPE(tare_kept_blocks);
 #define SELF struct tare_block
 static const struct tare_shape_field fields_tare_block[] = {
 	TARE_INT(address), TARE_INT(bytes), TARE_INT(t), TARE_INT(born_ns), TARE_INT(process), TARE_INT(site),
-	TARE_INT(tid), TARE_INT(flags), TARE_STRUCT(on, tare_shape_tare_on_stream), TARE_INT(oom),
-	TARE_INT(witness),
+	TARE_INT(tid), TARE_INT(flags), TARE_STRUCT(on, tare_shape_tare_on_stream), TARE_INT(look),
+	TARE_INT(looker),
 	TARE_FIELDS_END };
 static SHAPE(tare_block);
 #undef SELF

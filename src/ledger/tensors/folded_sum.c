@@ -25,8 +25,8 @@ static bool *validity(const struct tare_fold *f, int device, enum tare_mark m)
 	return device < 0 ? (bool *)&f->host.is_told[m] : &f->devices[device]->is_told[m];
 }
 
-void tare_fold_told(struct tare_tensors_part *tensors, struct tare_fold *f,
-		    const struct tare_event *e)
+void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       const struct tare_event *e)
 {
 	const struct tare_rec_block_sum *r = e->rec.block_sum;
 	const struct tare_process *process = e->about ? e->about : e->process;

@@ -18,8 +18,8 @@ static int64_t known(uint64_t bytes, int64_t most)
 	return bytes <= (uint64_t)most ? (int64_t)bytes : -1;
 }
 
-size_t tare_fold_pool_witness(struct tare_tensors_part *tensors, struct tare_fold *f,
-			      struct tare_device_fold *d, const struct tare_event *e)
+size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
 	struct tare_pool_witness_fold *w;
@@ -67,8 +67,7 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 }
 
 /* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
-void tare_fold_pool_witness_look(struct tare_tensors_part *tensors, struct tare_fold *f,
-				 int witness)
+void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, size_t witness)
 {
 	struct tare_pool_witness_fold *w = &tensors->pool_witnesses[witness];
 	struct tare_place *p = tare_fold_place(f, w->process, w->device);

@@ -321,7 +321,7 @@ static bool is_one_place(const struct tare_fold *f, const struct tare_watched *a
 }
 
 /* Those of one snapshot stand side by side. */
-void tare_fold_watch_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
+void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 {
 	struct tare_watches *w = &tensors->watched;
 

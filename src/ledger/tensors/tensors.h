@@ -187,8 +187,8 @@ void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
 /* folded_sum.c: blocks at a peak that was folded, in sums */
-void tare_fold_told(struct tare_tensors_part *tensors, struct tare_fold *f,
-		    const struct tare_event *e);
+void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       const struct tare_event *e);
 const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tensors,
 					    const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at);
@@ -201,7 +201,7 @@ void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f
 			  struct tare_ledger *out);
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  const struct tare_live_block *b);
-void tare_fold_watch_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
+void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
 
 /* block.c: of the memory of the CPU, of one process */
 void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
@@ -257,8 +257,8 @@ void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 
 /* stream.c: on which streams PyTorch's segments are */
-void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      const struct tare_device_fold *d, const struct tare_event *e);
+void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
+			const struct tare_device_fold *d, const struct tare_event *e);
 struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r);
@@ -274,10 +274,10 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			 struct tare_device_ledger *out);
 
 /* pool_self_report.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
-size_t tare_fold_pool_witness(struct tare_tensors_part *tensors, struct tare_fold *f,
-			      struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_pool_witness_look(struct tare_tensors_part *tensors, struct tare_fold *f,
-				 int witness); /* the books are as they were then */
+size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, const struct tare_event *e);
+void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       size_t witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
 void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
 				 const struct tare_device_fold *d, enum tare_mark m, int64_t t,
