@@ -153,13 +153,14 @@ static int by_size(const void *a, const void *b)
 	return strcmp(x->api, y->api);
 }
 
-void tare_cards_device_rows(const struct tare_cards_part *t, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_mark m,
+void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
+			    const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 			    struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	const struct tare_card_fold *card = &t->items[d->index];
+	const struct tare_card_fold *card = &p->items[d->index];
 	int64_t aside;
 
+	(void)t;
 	if (!card->is_there)
 		return;
 	aside = aside_at(card, d, m);

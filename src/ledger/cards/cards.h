@@ -44,7 +44,7 @@ void tare_cards_refused(struct tare_cards_part *p, struct tare_fold *f,
 void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f,
 		     const struct tare_device_fold *d, int process);
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_mark m,
+			    const struct tare_device_fold *d, enum tare_mark m, int64_t t,
 			    struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_cards_save(struct tare_cards_part *p, struct tare_fold *f, const struct tare_save *to);
 const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);

@@ -92,11 +92,41 @@ void tare_parts_save(struct tare_fold *f, const struct tare_save *to)
 }
 
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_mark m, struct tare_arena *memory,
+			    enum tare_mark m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out)
 {
 #define TARE_PART_DEVICE_ROWS(name)                                                                \
-	tare_##name##_device_rows(&f->parts->name, f, d, m, memory, out);
+	tare_##name##_device_rows(&f->parts->name, f, d, m, t, memory, out);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+{
+#define TARE_PART_HOST_ROWS(name) tare_##name##_host_rows(&f->parts->name, f, m, out);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row)
+{
+#define TARE_PART_PROCESS_ROW(name) tare_##name##_process_row(&f->parts->name, process, row);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out)
+{
+#define TARE_PART_SHOWN(name) tare_##name##_shown(&f->parts->name, f, d, out);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_forget(struct tare_fold *f, int64_t until)
+{
+#define TARE_PART_FORGETS(name) tare_##name##_forget(&f->parts->name, until);
+#include "ledger/parts/parts.def"
+}
+
+void tare_parts_leave(struct tare_fold *f, struct tare_device_fold *d, int process, int context)
+{
+#define TARE_PART_LEAVES(name) tare_##name##_leave(&f->parts->name, f, d, process, context);
 #include "ledger/parts/parts.def"
 }
 

@@ -38,8 +38,13 @@ void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
 void tare_parts_save(struct tare_fold *f, const struct tare_save *to);
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_mark m, struct tare_arena *memory,
+			    enum tare_mark m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out);
+void tare_parts_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row);
+void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
+void tare_parts_forget(struct tare_fold *f, int64_t until);
+void tare_parts_leave(struct tare_fold *f, struct tare_device_fold *d, int process, int context);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);
 void tare_parts_rows(const struct tare_fold *f, struct tare_ledger *out);
 
@@ -183,6 +188,20 @@ static inline void tare_parts_used(struct tare_fold *f, struct tare_device_fold 
 {
 #define TARE_PART_USED(name) tare_##name##_used(&f->parts->name, f, d, t);
 #include "ledger/parts/parts.def"
+}
+
+static inline void tare_parts_unmap(struct tare_fold *f, int process, int device, uint64_t at)
+{
+#define TARE_PART_UNMAPS(name) tare_##name##_unmap(&f->parts->name, f, process, device, at);
+#include "ledger/parts/parts.def"
+}
+
+static inline enum tare_evidence tare_parts_evidence(const struct tare_fold *f, int process,
+						     int64_t t, enum tare_evidence own)
+{
+#define TARE_PART_EVIDENCE(name) own = tare_##name##_evidence(&f->parts->name, process, t, own);
+#include "ledger/parts/parts.def"
+	return own;
 }
 
 /* Told of every block. */

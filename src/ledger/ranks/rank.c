@@ -184,9 +184,9 @@ void tare_ranks_begin(struct tare_ranks_part *t, const struct tare_fold *f)
 	}
 }
 
-int tare_ranks_of(const struct tare_ranks_part *t, int process)
+void tare_ranks_process_row(const struct tare_ranks_part *t, int process, struct tare_row *row)
 {
-	return process < t->process_nr ? t->of[process] : -1;
+	row->rank_at = process < t->process_nr ? t->of[process] : -1;
 }
 
 void tare_ranks_rows(const struct tare_ranks_part *t, const struct tare_fold *f,

@@ -416,7 +416,7 @@ static int add_process(struct build *b, int process)
 	r->pid = p->pid;
 	r->generation = p->generation;
 	r->rank = p->rank.rank;
-	r->rank_at = tare_ranks_of(&b->f->parts->ranks, process);
+	tare_parts_process_row(b->f, process, r);
 	tare_str_free(&segment);
 	tare_str_free(&label);
 	return (int)b->row_nr - 1;
@@ -446,8 +446,7 @@ static void sum_up(struct build *b)
 static void doubt(struct build *b, size_t from, int process)
 {
 	for (size_t i = from; i < b->row_nr; i++)
-		b->rows[i].evidence = tare_losses_evidence(&b->f->parts->losses, process, b->t,
-							   b->rows[i].evidence);
+		b->rows[i].evidence = tare_parts_evidence(b->f, process, b->t, b->rows[i].evidence);
 }
 
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,

@@ -64,10 +64,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 	tare_fold_rows(f, d, m, t, out->memory, l);
 	tare_fold_lines(f, d, m, t, out->memory, l);
 	tare_fold_pool_rows(f, d, m, out->memory, l);
-	tare_fold_pool_witness_rows(&f->parts->tensors, f, d, m, t, out->memory, l);
-	tare_parts_device_rows(f, d, m, out->memory, l);
-	if (f->is_over)
-		tare_fold_tensor_rows(&f->parts->tensors, f, d, m, out->memory, l);
+	tare_parts_device_rows(f, d, m, t, out->memory, l);
 	tare_graphs_rows_of(&f->parts->graphs, f, d, m, out);
 	add_pinned(f, d, m, out);
 	for (int i = 0; i < l->row_nr; i++) {
@@ -133,8 +130,7 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare
 		h->swap = now->swap;
 		h->peak_rss = now->peak;
 	}
-	if (f->is_over)
-		tare_fold_host_rows(&f->parts->tensors, f, m, out);
+	tare_parts_host_rows(f, m, out);
 }
 
 /*

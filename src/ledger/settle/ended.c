@@ -10,7 +10,7 @@ static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int 
 {
 	tare_fold_place(f, process, d->index)->is_removed = true;
 	tare_parts_left(f, d, process);
-	tare_fold_take_back_blocks(&f->parts->tensors, f, d, process, -1);
+	tare_parts_leave(f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
 		struct tare_context *c = &f->contexts[i];
 

@@ -8,7 +8,7 @@ static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64
 			  struct tare_ledger *out)
 {
 	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
-	tare_fold_watch(&f->parts->tensors, f, d, out);
+	tare_parts_shown(f, d, out);
 }
 
 /*

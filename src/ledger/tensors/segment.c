@@ -195,8 +195,8 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 }
 
 /* Also of what was no segment, or is booked elsewhere by now. */
-void tare_fold_segment_remove(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
-			      int device, uint64_t at)
+void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
+			int device, uint64_t at)
 {
 	struct tare_place *p = tare_fold_place(f, process, device);
 	struct tare_segments *s = &p->segments;

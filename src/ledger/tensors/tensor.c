@@ -112,8 +112,8 @@ void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold
 				       0); /* of reports that contradict each other */
 }
 
-void tare_fold_take_back_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
-				struct tare_device_fold *d, int process, int context)
+void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, int process, int context)
 {
 	struct tare_place *p = tare_fold_place(f, process, d->index);
 

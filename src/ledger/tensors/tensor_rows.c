@@ -205,9 +205,9 @@ static void finish_host(struct rows *r, struct tare_host_ledger *out)
 	finish(r, &out->blocks);
 }
 
-void tare_fold_tensor_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			   const struct tare_device_fold *d, enum tare_mark m,
-			   struct tare_arena *memory, struct tare_device_ledger *out)
+static void add_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+		     const struct tare_device_fold *d, enum tare_mark m, struct tare_arena *memory,
+		     struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
@@ -222,10 +222,19 @@ void tare_fold_tensor_rows(const struct tare_tensors_part *tensors, const struct
 	finish_device(&r, out);
 }
 
-void tare_fold_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			 enum tare_mark m, struct tare_ledger *out)
+void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			      const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			      struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	for (int i = 0; i < f->process_nr; i++) {
+	tare_fold_pool_witness_rows(tensors, f, d, m, t, memory, out);
+	if (f->is_over)
+		add_rows(tensors, f, d, m, memory, out);
+}
+
+void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			    enum tare_mark m, struct tare_ledger *out)
+{
+	for (int i = 0; f->is_over && i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
 		struct tare_block_list list;
 		const struct tare_told *told;
@@ -253,8 +262,8 @@ static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare
 	w->items[w->count++] = (struct tare_watched){ *b, out, device };
 }
 
-void tare_fold_watch(struct tare_tensors_part *tensors, struct tare_fold *f,
-		     struct tare_device_fold *d, struct tare_ledger *out)
+void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *p = f->processes[i];

@@ -168,9 +168,9 @@ void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
-void tare_fold_tensor_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			   const struct tare_device_fold *d, enum tare_mark m,
-			   struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			      const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			      struct tare_arena *memory, struct tare_device_ledger *out);
 /* What there was when there was most. */
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
 /* history_category.c: live tensors over time, by category; device -1: the memory of CPUs */
@@ -193,10 +193,10 @@ const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tens
 					    const struct tare_fold *f, int device, enum tare_mark m,
 					    size_t *at);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
-void tare_fold_watch(struct tare_tensors_part *tensors, struct tare_fold *f,
-		     struct tare_device_fold *d, struct tare_ledger *out);
-void tare_fold_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			 enum tare_mark m, struct tare_ledger *out);
+void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, struct tare_ledger *out);
+void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			    enum tare_mark m, struct tare_ledger *out);
 void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  struct tare_ledger *out);
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -209,8 +209,8 @@ void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
-void tare_fold_segment_remove(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
-			      int device, uint64_t at);
+void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
+			int device, uint64_t at);
 int tare_segments_place(const struct tare_segments *s,
 			uint64_t at); /* of the last that begins there or before, -1 */
 /* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
@@ -224,8 +224,8 @@ void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came o
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			     enum tare_mark m, struct tare_segment **out);
 /* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
-void tare_fold_take_back_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
-				struct tare_device_fold *d, int process, int context);
+void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
+			struct tare_device_fold *d, int process, int context);
 void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
 			     struct tare_device_fold *d, struct tare_place *p,
 			     struct tare_segment *s);
