@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buckets, amounts in them, and the places in a program that they are of. */
+#ifndef TARE_LEDGER_BUCKET_STATE_H
+#define TARE_LEDGER_BUCKET_STATE_H
+
+#include "ledger/build.h"
+
+enum { TARE_COUNTER_STEP = 64 << 10 }; /* by which the counter of a device wavers */
+
+/* How an event's class is sized (class.def). */
+enum tare_sizing {
+	TARE_SIZING_NONE,
+	TARE_SIZING_WEIGHED,
+	TARE_SIZING_PAGES,
+	TARE_SIZING_EXACT,
+	TARE_SIZING_HOST,
+};
+
+struct tare_class_info {
+	const char *name;
+	enum tare_sizing sizing;
+	enum tare_account account;
+};
+extern const struct tare_class_info tare_classes[TARE_CLASS_NR];
+
+/*
+ * Buckets that enter no sum of a device, behind the accounts: what a process pinned; what of
+ * PyTorch's segments is in blocks, what is cached beside blocks, and what is cached for graphs; and all that
+ * was ever handed out in blocks, which never falls.
+ */
+enum {
+	TARE_BUCKET_PINNED = TARE_ACCOUNT_NR,
+	TARE_BUCKET_REGISTERED,
+	TARE_BUCKET_TENSOR,
+	TARE_BUCKET_PARTLY,
+	TARE_BUCKET_HANDED,
+	TARE_BUCKET_HELD,
+	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
+	TARE_BUCKET_TRIED,       /* in blocks of segments that are trials: in the row of those */
+	TARE_BUCKET_UNEXPLAINED, /* what changed inside calls, and no account explains */
+	TARE_BUCKET_NR
+};
+
+/* What is summed up by kind on every device: buckets by account, and of allocations those that are segments. */
+enum { TARE_NOW_CUT = TARE_BUCKET_NR, TARE_NOW_CUT_VMM, TARE_NOW_NR };
+
+/* Processes that a picture tells apart by their tensors on the CPU; the last place is for all others. */
+enum { TARE_HOST_PARTS = 12 };
+
+struct tare_amount {
+	int64_t bytes, low, high;
+	int64_t count;
+	int64_t ns;
+	uint8_t evidence; /* 1 + the weakest enum tare_evidence that went in; 0: nothing did */
+};
+
+static inline bool tare_amount_is_empty(const struct tare_amount *a)
+{
+	return !a->bytes && !a->low && !a->high && !a->count && !a->ns;
+}
+
+static inline void tare_amount_add(struct tare_amount *sum, const struct tare_amount *by)
+{
+	sum->bytes += by->bytes;
+	sum->low += by->low;
+	sum->high += by->high;
+	sum->count += by->count;
+	sum->ns += by->ns;
+	if (sum->evidence < by->evidence)
+		sum->evidence = by->evidence;
+}
+
+/* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
+struct tare_most {
+	int64_t used, live, ns;
+};
+
+struct tare_bucket {
+	struct tare_amount now;
+	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
+	int device, process;         /* process -1: others */
+	int context;                 /* -1: others */
+	int account;                 /* enum tare_account, or TARE_BUCKET_… */
+	bool is_cut;                 /* into blocks that are reported */
+	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
+	uint64_t owner;
+	uint32_t site; /* where in the program it was asked for; 0: not known */
+	int next_of_device, next_of_context;   /* -1 ends */
+	struct tare_amount kept[TARE_MARK_NR]; /* last: rarely looked at */
+};
+
+static inline int tare_now_cut(const struct tare_bucket *b)
+{
+	return b->account == TARE_ACCOUNT_VMM ? TARE_NOW_CUT_VMM : TARE_NOW_CUT;
+}
+
+/* A place in a program that events come from: a Python stack, else the address of a native owner. */
+struct tare_site {
+	const struct tare_process *process;
+	const struct tare_line_stack *python; /* or NULL, and then … */
+	const struct tare_stack *stack;       /* … one that has `pc` */
+	uint64_t pc;
+	bool is_backward; /* or neither: autograd's engine, on threads that run no Python */
+
+	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
+	uint64_t segment_owner;
+	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
+
+	bool is_placed; /* training_section.c: the rest is known */
+	uint8_t maker;  /* enum tare_maker */
+	bool begins_backward;
+	uint32_t call;          /* innermost call of a module, 0: none */
+	int64_t outlived_bytes; /* of the last block that outlived such a call */
+};
+
+/* What a stack says of an event. */
+struct tare_origin {
+	uint64_t owner;
+	uint32_t site;
+};
+
+struct tare_op {
+	int bucket;
+	struct tare_amount by;
+};
+
+struct tare_ops {
+	struct tare_op *items;
+	size_t count, cap;
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What PyTorch says: segments, the streams that they are on, blocks that wait, and what tensors are. */
+#ifndef TARE_LEDGER_TORCH_STATE_H
+#define TARE_LEDGER_TORCH_STATE_H
+
+#include "ledger/build.h"
+
+/* A stream of PyTorch, as it was said. */
+struct tare_on_stream {
+	uint64_t id;
+	uint16_t ids; /* enum tare_stream_ids */
+	bool is_known;
+};
+
+/* What the last STREAM record of a thread said. */
+struct tare_thread_stream {
+	struct tare_on_stream on;
+	uint32_t tid;
+	int device;
+};
+
+/* What PyTorch's allocator took from the driver, and how much of it is in blocks. */
+struct tare_segment {
+	uint64_t at, size, owner;
+	struct tare_on_stream on;
+	uint32_t otherwise; /* blocks that were said to be on another stream */
+	int64_t live;
+	int context, process;
+	int graph;    /* row of the capture that it was taken in, -1: none */
+	bool is_held; /* a graph of that capture's pool is still there */
+	bool is_expandable;
+	bool is_trial;               /* rule "trial" */
+	int partly;                  /* its bucket of that account; 0: not looked for yet */
+	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
+};
+
+struct tare_segments { /* by address */
+	struct tare_segment *items;
+	size_t count, cap;
+};
+
+/* What was one at a mark, and is not any more; as of blocks. */
+struct tare_kept_segments {
+	struct tare_segment *items;
+	size_t count, cap;
+	uint32_t mark;
+};
+
+/* A block that was handed out, or taken back (no bytes). */
+struct tare_block {
+	uint64_t address;
+	int64_t bytes, t, born_ns;
+	int process;
+	uint32_t site, tid;
+	uint16_t flags;           /* enum tare_tensor_flag */
+	struct tare_on_stream on; /* handed out */
+	int look;   /* it is none: 1 + what a part looks at when the calls before are settled */
+	int looker; /* which part: enum tare_looker */
+};
+
+/* One thing that a look through a program's objects found. */
+struct tare_probed {
+	uint64_t at, of;
+	uint32_t name; /* text of the fold */
+	uint8_t role, flags;
+};
+
+struct tare_probes { /* since the last SWEEP */
+	struct tare_probed *items;
+	size_t count, cap;
+	uint32_t sweeps;
+};
+
+#endif
