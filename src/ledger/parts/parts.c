@@ -118,6 +118,33 @@ void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct ta
 #include "ledger/parts/parts.def"
 }
 
+bool tare_parts_halt(struct tare_fold *f, const struct tare_event *e)
+{
+	bool halts = false;
+
+#define TARE_PART_HALTS(name) halts |= tare_##name##_halts(&f->parts->name, e);
+#include "ledger/parts/parts.def"
+	return halts;
+}
+
+bool tare_parts_control(struct tare_fold *f, const struct tare_event *e)
+{
+	bool ends = false;
+
+#define TARE_PART_CONTROLS(name) ends |= tare_##name##_control(&f->parts->name, f, e);
+#include "ledger/parts/parts.def"
+	return ends;
+}
+
+bool tare_parts_miss(const struct tare_fold *f, int64_t t)
+{
+	bool misses = false;
+
+#define TARE_PART_MISSES(name) misses |= tare_##name##_misses(&f->parts->name, t);
+#include "ledger/parts/parts.def"
+	return misses;
+}
+
 void tare_parts_forget(struct tare_fold *f, int64_t until)
 {
 #define TARE_PART_FORGETS(name) tare_##name##_forget(&f->parts->name, until);

@@ -43,6 +43,9 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 void tare_parts_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
 void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row);
 void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
+bool tare_parts_halt(struct tare_fold *f, const struct tare_event *e);
+bool tare_parts_control(struct tare_fold *f, const struct tare_event *e);
+bool tare_parts_miss(const struct tare_fold *f, int64_t t);
 void tare_parts_forget(struct tare_fold *f, int64_t until);
 void tare_parts_leave(struct tare_fold *f, struct tare_device_fold *d, int process, int context);
 void tare_parts_doubt(const struct tare_fold *f, int64_t t, struct tare_ledger *out);

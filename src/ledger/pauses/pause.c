@@ -32,7 +32,7 @@ static bool is_any_paused(const struct tare_pauses_part *p)
 }
 
 /* Or is, at or before t? */
-bool tare_pauses_was(const struct tare_pauses_part *p, int64_t t)
+bool tare_pauses_misses(const struct tare_pauses_part *p, int64_t t)
 {
 	for (size_t i = 0; i < p->paused_nr; i++)
 		if (p->paused[i].since >= 0 && !p->paused[i].is_stopped && p->paused[i].since <= t)
@@ -80,12 +80,13 @@ static struct tare_paused *changed_by(struct tare_pauses_part *p, const struct t
 				      : NULL; /* two at once: what was done first is told last */
 }
 
-bool tare_pauses_begin_at(struct tare_pauses_part *p, const struct tare_event *e)
+bool tare_pauses_halts(struct tare_pauses_part *p, const struct tare_event *e)
 {
 	return e->rec.control->what != TARE_ACT_RESUME && changed_by(p, e);
 }
 
-bool tare_pauses_take(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_event *e)
+bool tare_pauses_control(struct tare_pauses_part *p, struct tare_fold *f,
+			 const struct tare_event *e)
 {
 	const struct tare_rec_control *r = e->rec.control;
 	struct tare_paused *of = changed_by(p, e);
@@ -173,7 +174,7 @@ void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold 
 		       struct tare_ledger *out)
 {
 	(void)f;
-	for (int k = 0; tare_pauses_was(p, t) && k < out->host_nr; k++) {
+	for (int k = 0; tare_pauses_misses(p, t) && k < out->host_nr; k++) {
 		struct tare_host_ledger *h = &out->hosts[k];
 
 		h->tensors.is_partial = true;

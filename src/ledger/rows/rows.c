@@ -310,7 +310,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 	if (!use.is_known || !l->sum.bytes || l->sum.low < l->sum.high)
 		return false;
 	/* Blocks that were allocated during a pause look as if they were cached. */
-	if (tare_pauses_was(&b->f->parts->pauses, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
+	if (tare_parts_miss(b->f, b->t) && evidence < 1 + TARE_EVIDENCE_INFERRED)
 		evidence = 1 + TARE_EVIDENCE_INFERRED;
 	for (int i = 0; i < NR; i++) {
 		struct tare_amount part = { .bytes = bytes[i],
