@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/bus_guard.h"
-#include "session/log_out.h"
+#include "trace/log_out.h"
 #include "trace/lane.h"
 #include "trace/schema_text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/log_out.h"
+#include "trace/log_out.h"
 
 #include "trace/chunk_files.h"
 

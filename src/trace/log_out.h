@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_SESSION_LOG_OUT_H
-#define TARE_SESSION_LOG_OUT_H
+#ifndef TARE_TRACE_LOG_OUT_H
+#define TARE_TRACE_LOG_OUT_H
 
 #include "trace/chunk.h"
 
