@@ -197,7 +197,8 @@ static int open_witness(struct tare_controlled *c, struct tare_witness **out, st
 		strcat(nvml, "/libnvidia-ml.so.1");
 	for (i = 0; rc == TARE_E_EXISTS && i < NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "ctl-%d-%d.events", (int)getpid(), i);
-		rc = tare_witness_open(out, c->work, name, *nvml ? nvml : NULL, c->no_paths, err);
+		rc = tare_witness_open(out, c->work, name, 0, *nvml ? nvml : NULL, c->no_paths,
+				       err);
 	}
 	return rc;
 }

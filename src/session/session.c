@@ -81,6 +81,8 @@ static uint32_t chunk_bytes(const struct tare_session_options *options)
 	const char *test = getenv("TARE_TEST_CHUNK_BYTES");
 	uint32_t bytes = test ? (uint32_t)strtoul(test, NULL, 10) : TARE_CHUNK_BYTES;
 
+	if (!tare_chunk_bytes_are_sane(bytes))
+		bytes = TARE_CHUNK_BYTES;
 	while (options->cap && bytes > TARE_CHUNK_BYTES_MIN && bytes > options->cap / 16)
 		bytes /= 2;
 	return bytes;
@@ -305,8 +307,8 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->drain = tare_drain_new(s->folder.work);
 	s->roll = tare_roll_new(s->folder.work, s->options->cap, s->options->make_small);
 	nvml = nvml_of_sim(s);
-	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", nvml,
-			       s->options->no_paths, err);
+	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes,
+			       nvml, s->options->no_paths, err);
 	free(nvml);
 	s->preload.phases = s->options->phases;
 	if (s->options->no_paths) {

@@ -164,7 +164,8 @@ static void add_launch(struct tare_witness *w, bool no_paths)
 }
 
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *name,
-		      const char *nvml_path, bool no_paths, struct tare_err *err)
+		      uint32_t chunk_bytes, const char *nvml_path, bool no_paths,
+		      struct tare_err *err)
 {
 	struct tare_witness *w = tare_xcalloc(1, sizeof(*w));
 	struct tare_file_header head;
@@ -172,6 +173,7 @@ int tare_witness_open(struct tare_witness **out, const char *folder, const char 
 	int i, rc;
 
 	tare_witness_header(&head, TARE_ROLE_TARE);
+	head.chunk_bytes = chunk_bytes;
 	tare_str_addf(&path, "%s/%s", folder, name);
 	rc = tare_writer_open(&w->writer, path.data, &head, err);
 	tare_str_free(&path);

@@ -19,10 +19,11 @@ void tare_witness_clock(struct tare_witness *w);
 
 /*
  * `nvml_path`: of the simulated library, or NULL. Without NVML the rest is still witnessed. `no_paths`: what a launcher
- * has set is written without them.
+ * has set is written without them. `chunk_bytes`: of the log in each of its files, 0: it is in one.
  */
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *name,
-		      const char *nvml_path, bool no_paths, struct tare_err *err);
+		      uint32_t chunk_bytes, const char *nvml_path, bool no_paths,
+		      struct tare_err *err);
 /* Looks for processes that get past the recorder, too, and rests once the recording was stopped. */
 void tare_witness_watch(struct tare_witness *w, const struct tare_control *control,
 			const char *folder);

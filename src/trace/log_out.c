@@ -10,11 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void tare_log_out_close_file(struct tare_log_out *out)
+int tare_log_out_close_file(struct tare_log_out *out)
 {
-	if (out->fd >= 0)
-		close(out->fd);
+	int rc = out->fd >= 0 && close(out->fd) != 0 ? -errno : 0;
+
 	out->fd = -1;
+	return rc;
 }
 
 static int open_chunk(struct tare_log_out *out, uint64_t chunk)

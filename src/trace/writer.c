@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "trace/encode.h"
+#include "trace/log_out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,21 +13,23 @@
 enum { GATHER = 1 << 17 }; /* two of the longest records; a power of two, as tare_encode() wants */
 
 struct tare_writer {
-	int fd;
+	struct tare_log_out out;
 	uint64_t written;  /* position up to which the file has everything */
 	uint64_t position; /* of the next record */
 	uint64_t lost, last_stamp;
 	uint8_t *gathered; /* a ring of GATHER bytes: positions written .. position */
 };
 
-static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset, size_t *done)
+static int write_all(int fd, const void *bytes, size_t size, uint64_t offset)
 {
-	*done = 0;
-	while (*done < size) {
-		ssize_t n = pwrite(fd, bytes + *done, size - *done, (off_t)(offset + *done));
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(fd, (const uint8_t *)bytes + done, size - done,
+				   (off_t)(offset + done));
 
 		if (n > 0)
-			*done += (size_t)n;
+			done += (size_t)n;
 		else if (n < 0 && errno != EINTR)
 			return errno;
 	}
@@ -42,16 +45,14 @@ int tare_writer_flush(struct tare_writer *w)
 {
 	while (w->written < w->position) {
 		uint64_t at = w->written % GATHER, size = w->position - w->written;
-		size_t done;
-		int errnum;
+		int rc;
 
 		if (size > GATHER - at)
 			size = GATHER - at;
-		errnum = write_all(w->fd, w->gathered + at, size, TARE_LOG_BEGIN + w->written,
-				   &done);
-		w->written += done;
-		if (errnum)
-			return code_of(errnum);
+		rc = tare_log_out_write(&w->out, w->gathered + at, size, w->written);
+		if (rc)
+			return code_of(-rc);
+		w->written += size;
 	}
 	return 0;
 }
@@ -120,21 +121,22 @@ int tare_writer_open(struct tare_writer **out, const char *path,
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), errnum;
 	struct tare_writer *w;
-	size_t done;
 
 	if (fd < 0)
 		return tare_err_set_errno(err, errno, "%s", path);
-	errnum = write_all(fd, (const uint8_t *)header, sizeof(*header), 0, &done);
+	errnum = write_all(fd, header, sizeof(*header), 0);
 	if (!errnum)
-		errnum = write_all(fd, (const uint8_t *)tare_schema_text, sizeof(tare_schema_text),
-				   TARE_HEADER_BYTES, &done);
+		errnum = write_all(fd, tare_schema_text, sizeof(tare_schema_text),
+				   TARE_HEADER_BYTES);
 	if (errnum) {
 		close(fd);
 		unlink(path);
 		return tare_err_set_errno(err, errnum, "%s", path);
 	}
 	w = tare_xcalloc(1, sizeof(*w));
-	w->fd = fd;
+	w->out.path = tare_xstrdup(path);
+	w->out.chunks = (struct tare_chunks){ TARE_LOG_BEGIN, header->chunk_bytes };
+	w->out.fd = fd;
 	w->gathered = tare_xcalloc(1, GATHER);
 	*out = w;
 	return 0;
@@ -142,15 +144,17 @@ int tare_writer_open(struct tare_writer **out, const char *path,
 
 int tare_writer_close(struct tare_writer *w)
 {
-	int rc;
+	int rc, closed;
 
 	if (!w)
 		return 0;
 	rc = tell_lost(w);
 	if (!rc)
 		rc = tare_writer_flush(w);
-	if (close(w->fd) < 0 && !rc)
-		rc = code_of(errno);
+	closed = tare_log_out_close_file(&w->out);
+	if (closed && !rc)
+		rc = code_of(-closed);
+	free(w->out.path);
 	free(w->gathered);
 	free(w);
 	return rc;

@@ -16,7 +16,7 @@
  */
 struct tare_writer;
 
-/* Makes the file, mode 0600, and writes the header. EXISTS, DENIED, NO_SPACE, … */
+/* Makes the file, mode 0600, and writes the header, which says whether others follow (chunk.h). EXISTS, DENIED, NO_SPACE, … */
 int tare_writer_open(struct tare_writer **out, const char *path,
 		     const struct tare_file_header *header, struct tare_err *err);
 

@@ -2,10 +2,12 @@
 #include "trace/writer.h"
 #include "make_log.h"
 #include "test.h"
+#include "trace/chunk.h"
 #include "trace/log.h"
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static struct tare_writer *open_ok(const char *path)
 {
@@ -48,6 +50,32 @@ TEST(what_is_added_can_be_read)
 	CHECK_INT(tare_log_next(log, &rec), TARE_LOG_END);
 	tare_log_close(log);
 	CHECK_INT(tare_writer_close(w), 0);
+}
+
+TEST(a_log_in_several_files)
+{
+	const char *path = make_path(make_dir(), "tare.events");
+	struct tare_file_header header;
+	struct tare_log_record rec;
+	struct tare_writer *w;
+	struct tare_log *log;
+	uint64_t n = 0;
+
+	tare_encode_header(&header, TARE_ROLE_TARE, TARE_CLOCK_MONOTONIC_NS);
+	header.chunk_bytes = TARE_CHUNK_BYTES_MIN;
+	CHECK_INT(tare_writer_open(&w, path, &header, NULL), 0);
+	for (uint64_t i = 0; i < 3000; i++) {
+		struct tare_rec_event event = { .head = { .kind = TARE_KIND_EVENT }, .handle = i };
+
+		CHECK_INT(tare_writer_add(w, &event, sizeof(event), NULL, 0), 0);
+	}
+	CHECK_INT(tare_writer_close(w), 0);
+	CHECK(access(make_path(make_dir(), "tare.events.3"), F_OK) == 0);
+	CHECK_INT(tare_log_open(&log, path, NULL), 0);
+	while (tare_log_next(log, &rec) == TARE_LOG_RECORD)
+		CHECK_INT(rec.rec.event->handle, n++);
+	CHECK_INT(n, 3000);
+	tare_log_close(log);
 }
 
 TEST(an_existing_file_is_left_alone)
