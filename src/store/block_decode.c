@@ -156,7 +156,8 @@ static bool read_columns(struct tare_record_block *b, struct tare_unpack *in, st
 	if (!at)
 		return false;
 	for (size_t i = 0; i < f->n; i++, at += size) {
-		memset(at + f->info->fixed, 0, size - f->info->fixed);
+		if (size > f->info->fixed)
+			memset(at + f->info->fixed, 0, size - f->info->fixed);
 		m->records[f->first + i] = at;
 		m->bytes[f->first + i] = (uint32_t)size;
 	}

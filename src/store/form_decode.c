@@ -114,6 +114,17 @@ static bool decode_field(struct decoder *d, int field)
 	return true;
 }
 
+/* A few words for each of many records, for which a call is long. */
+static inline void copy_words(uint8_t *to, const uint8_t *from, size_t size)
+{
+	size_t i = 0;
+
+	for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t))
+		memcpy(to + i, from + i, sizeof(uint64_t));
+	for (; i < size; i++)
+		to[i] = from[i];
+}
+
 static bool decode_combined(struct decoder *d, uint64_t combined)
 {
 	const struct tare_kind_info *info = d->info;
@@ -142,8 +153,8 @@ static bool decode_combined(struct decoder *d, uint64_t combined)
 	for (size_t i = 0; i < d->n; i++) {
 		if (s->values[i] >= nr)
 			return false;
-		memcpy(d->records[i] + sizeof(struct tare_record),
-		       table + s->values[i] * info->fixed + sizeof(struct tare_record), size);
+		copy_words(d->records[i] + sizeof(struct tare_record),
+			   table + s->values[i] * info->fixed + sizeof(struct tare_record), size);
 	}
 	return true;
 }

@@ -38,9 +38,14 @@ struct tare_rstream {
 	struct tare_lag lag;
 	struct tare_reorder *reorder;
 	bool has_blocks; /* it is read by blocks of segments (stream.c), and what follows is of the one that is read */
-	bool is_outline, is_begun; /* begun: a block of a tensor was given */
-	struct tare_ready *ready;
-	size_t ready_at, ready_nr, ready_cap;
+	bool is_outline, is_begun; /* begun: an event of which others are left out was given */
+	const struct tare_record_block *block; /* NULL: none is read yet */
+	size_t at;                             /* of its records, the next */
+	int64_t *times;                        /* of each */
+	int64_t *
+		again; /* of an outline: when one comes that makes it needless; INT64_MAX: none does */
+	size_t time_cap, again_cap;
+	uint16_t kind;               /* that `next` was of */
 	struct tare_log_record next; /* if has_next */
 	bool has_next;
 	int64_t next_ns;

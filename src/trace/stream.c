@@ -10,14 +10,6 @@
 
 #include <stdlib.h>
 
-/* A record of the block that is read. */
-struct tare_ready {
-	const struct tare_record *head;
-	int64_t ns;
-	int64_t again_ns; /* of an outline: when one comes that makes this one needless; INT64_MAX: none does */
-	uint32_t bytes;
-};
-
 void tare_stream_open(struct tare_rstream *s)
 {
 	s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
@@ -27,7 +19,8 @@ void tare_stream_open(struct tare_rstream *s)
 void tare_stream_free(struct tare_rstream *s)
 {
 	tare_reorder_free(s->reorder);
-	free(s->ready);
+	free(s->times);
+	free(s->again);
 }
 
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
@@ -35,27 +28,51 @@ void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 	tare_reorder_rewind(s->reorder);
 	s->is_outline = is_outline && s->has_blocks;
 	s->is_begun = false;
-	s->ready_at = s->ready_nr = 0;
+	s->block = NULL;
+	s->at = 0;
 	if (s->is_outline)
 		tare_log_read_outline(s->log);
 }
 
 /* ---- blocks ---- */
 
+/* A few days of a clock that is not mad: times that far apart are exact, and no bound is near. */
+#define NEAR_TICKS (UINT64_C(1) << 50)
+#define USUAL_NS   1024.0 /* of a tick, or less */
+
+static const struct tare_record *head_at(const struct tare_rstream *s, size_t i)
+{
+	return (const struct tare_record *)(const void *)s->block->records[i].data;
+}
+
+/* Of records from `i` on as far as they lie near the begin of the line; returns behind the last. */
+static size_t take_near(struct tare_rstream *s, size_t i, const struct tare_clock_line *line,
+			int64_t shift)
+{
+	uint64_t span =
+		line->until - line->ticks < NEAR_TICKS ? line->until - line->ticks : NEAR_TICKS;
+	int64_t ns = line->ns + shift;
+
+	if (line->ns_per_tick == 0 || line->ns_per_tick > USUAL_NS)
+		return i;
+	for (; i < s->block->n; i++) {
+		uint64_t ticks = head_at(s, i)->stamp - line->ticks;
+
+		if (ticks >= span)
+			break;
+		s->times[i] = ns + (int64_t)((double)(int64_t)ticks * line->ns_per_tick);
+	}
+	return i;
+}
+
 static void take_times(const struct tare_recording *r, struct tare_rstream *s)
 {
-	struct tare_clock_line line = { 0 };
-	int64_t shift = 0;
+	for (size_t i = 0; i < s->block->n; i++) {
+		uint64_t stamp = head_at(s, i)->stamp;
+		struct tare_clock_line line = tare_clockmap_line(s->process->clock, stamp);
 
-	for (size_t i = 0; i < s->ready_nr; i++) {
-		uint64_t stamp = s->ready[i].head->stamp;
-
-		if (stamp < line.from || stamp >= line.until) {
-			line = tare_clockmap_line(s->process->clock, stamp);
-			shift = tare_recording_ns(r, s->process, stamp) -
-				tare_clock_line_ns(&line, stamp);
-		}
-		s->ready[i].ns = tare_clock_line_ns(&line, stamp) + shift;
+		s->times[i] = tare_recording_ns(r, s->process, stamp);
+		i = take_near(s, i + 1, &line, s->times[i] - tare_clock_line_ns(&line, stamp)) - 1;
 	}
 }
 
@@ -83,56 +100,40 @@ static void forget(int64_t next[PLACE_NR])
 /* The first of a stream is always given: something begins with it. */
 static void take_outline(struct tare_rstream *s)
 {
-	struct tare_ready *first = NULL;
-	int64_t next[PLACE_NR];
+	int64_t next[PLACE_NR], *first = NULL;
 	bool is_any = false;
 
 	forget(next);
-	for (size_t i = s->ready_nr; i-- > 0;) {
-		int place = place_of(s->ready[i].head);
+	for (size_t i = s->block->n; i-- > 0;) {
+		int place = place_of(head_at(s, i));
 
+		s->again[i] = INT64_MAX;
 		if (place >= 0) {
-			first = &s->ready[i];
-			first->again_ns = next[place];
-			next[place] = first->ns;
+			first = &s->again[i];
+			*first = next[place];
+			next[place] = s->times[i];
 		} else if (is_any) {
 			forget(next);
 		}
 		is_any = place >= 0;
 	}
 	if (first && !s->is_begun)
-		first->again_ns = INT64_MAX;
+		*first = INT64_MAX;
 	s->is_begun |= first != NULL;
 }
 
 static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 {
-	const struct tare_record_block *block;
-
-	do {
-		const struct tare_kind_info *info = NULL;
-		uint16_t kind = 0;
-
-		block = tare_log_next_block(s->log);
-		if (!block)
-			return false;
-		s->ready_at = s->ready_nr = 0;
-		s->ready = tare_array_reserve(s->ready, &s->ready_cap, block->n, sizeof(*s->ready));
-		for (size_t i = 0; i < block->n; i++) {
-			const struct tare_record *head = (const void *)block->records[i].data;
-
-			if (head->kind != kind)
-				info = tare_decode_kind(head->kind);
-			kind = head->kind;
-			if (info && info->is_event)
-				s->ready[s->ready_nr++] =
-					(struct tare_ready){ head, 0, INT64_MAX,
-							     block->records[i].bytes };
-		}
-	} while (!s->ready_nr);
+	s->at = 0;
+	s->block = tare_log_next_block(s->log);
+	if (!s->block)
+		return false;
+	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
 	take_times(r, s);
-	if (s->is_outline)
-		take_outline(s);
+	if (!s->is_outline)
+		return true;
+	s->again = tare_array_reserve(s->again, &s->again_cap, s->block->n, sizeof(*s->again));
+	take_outline(s);
 	return true;
 }
 
@@ -142,7 +143,7 @@ void tare_stream_complete(struct tare_rstream *s)
 
 	if (!s->has_blocks)
 		return;
-	s->next = (struct tare_log_record){ .bytes = s->ready[s->ready_at - 1].bytes };
+	s->next = (struct tare_log_record){ .bytes = s->block->records[s->at - 1].bytes };
 	tare_log_fill(s->log, &s->next, (const uint8_t *)head);
 }
 
@@ -151,30 +152,38 @@ static void set_kind(struct tare_rstream *s, const struct tare_record *head)
 {
 	s->next =
 		(struct tare_log_record){ .info = tare_decode_kind(head->kind), .rec.head = head };
+	s->kind = head->kind;
 }
 
-static bool next_ready(const struct tare_recording *r, struct tare_rstream *s)
+/* To the next that is no table, nor needless in an outline. */
+static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s)
 {
-	const struct tare_ready *ready;
+	for (;;) {
+		size_t i = s->at++;
 
-	do {
-		if (s->ready_at == s->ready_nr && !next_block(r, s))
-			return false;
-		ready = &s->ready[s->ready_at++];
-	} while (ready->again_ns < r->others_ns);
-	s->next_ns = ready->ns;
-	s->next.rec.head = ready->head;
-	if (!s->next.info || s->next.info->kind != ready->head->kind)
-		set_kind(s, ready->head);
-	if (s->next.info->tail != TARE_TAIL_NONE)
-		tare_stream_complete(s);
-	return true;
+		if (!s->block || i >= s->block->n) {
+			if (!next_block(r, s))
+				return false;
+			continue;
+		}
+		if (s->is_outline && s->again[i] < r->others_ns)
+			continue;
+		s->next.rec.head = head_at(s, i);
+		s->next_ns = s->times[i];
+		if (s->kind != s->next.rec.head->kind)
+			set_kind(s, s->next.rec.head);
+		if (!s->next.info || !s->next.info->is_event)
+			continue;
+		if (s->next.info->tail != TARE_TAIL_NONE)
+			tare_stream_complete(s);
+		return true;
+	}
 }
 
 bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
 {
 	if (s->has_blocks) {
-		s->has_next = next_ready(r, s);
+		s->has_next = next_in_block(r, s);
 		return s->has_next;
 	}
 	s->has_next = tare_reorder_next(s->reorder, &s->next);
