@@ -57,7 +57,10 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f, struct t
 	struct tare_phase_level *l = &phases->frames[b->frame].levels[d->index];
 	struct tare_phases_device *own = &phases->devices[d->index];
 
-	*l = (struct tare_phase_level){ .before = now_of(d), .peak = { now_of(d), d->live, b->t } };
+	l->from_start = false;
+	l->before = now_of(d);
+	l->nested = 0;
+	l->peak = (struct tare_most){ now_of(d), d->live, b->t };
 	memcpy(l->accounts, d->account_now, sizeof(l->accounts));
 	own->open =
 		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));

@@ -100,14 +100,20 @@ static bool is_known_as(const struct tare_phase_known *k, int process, int paren
 int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
 		     const char *name, const char *domain, uint8_t source, uint8_t what)
 {
-	int *recent;
+	int *recent, *beside;
 
 	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
 		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
 	note_if_full(phases, f);
 	recent = recent_of(phases, process, parent, name, domain);
-	if (!*recent ||
-	    !is_known_as(&phases->known[*recent - 1], process, parent, name, domain, source, what))
-		*recent = 1 + find_known(phases, f, process, parent, name, domain, source, what);
+	beside = phases->recent + ((recent - phases->recent) ^ 1);
+	if (*recent &&
+	    is_known_as(&phases->known[*recent - 1], process, parent, name, domain, source, what))
+		return *recent - 1;
+	if (*beside &&
+	    is_known_as(&phases->known[*beside - 1], process, parent, name, domain, source, what))
+		return *beside - 1;
+	*beside = *recent;
+	*recent = 1 + find_known(phases, f, process, parent, name, domain, source, what);
 	return *recent - 1;
 }

@@ -243,6 +243,18 @@ bool tare_training_is_step(const char *name)
 	return false;
 }
 
+static bool is_step(struct tare_training_part *p, const struct tare_phase_change *c)
+{
+	if (c->known >= p->answer_nr) {
+		p->answers =
+			tare_array_widen(p->answers, p->answer_nr, 2 * (size_t)c->known + 1, 1);
+		p->answer_nr = 2 * (size_t)c->known + 1;
+	}
+	if (!p->answers[c->known])
+		p->answers[c->known] = tare_training_is_step(c->name) ? 2 : 1;
+	return p->answers[c->known] == 2;
+}
+
 void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f,
 			 const struct tare_phase_change *c)
 {
@@ -251,7 +263,7 @@ void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f
 	struct tare_training_thread *t;
 	struct tare_training_list *l;
 
-	if (!at || !tare_training_is_step(c->name))
+	if (!at || !is_step(p, c))
 		return;
 	t = made_of(at, c->tid);
 	if (!t)
@@ -319,4 +331,5 @@ void tare_training_free(struct tare_training_part *p)
 		tare_map_free(&at->of_tid);
 	}
 	free(p->places);
+	free(p->answers);
 }

@@ -61,6 +61,8 @@ struct tare_training_threads {
 struct tare_training_part {
 	struct tare_training_threads *places;
 	int process_nr, device_nr;
+	uint8_t *answers; /* of tare_training_is_step(), by phase: 1 no, 2 yes; 0: not asked yet */
+	size_t answer_nr;
 };
 
 void tare_training_begin(struct tare_training_part *p, const struct tare_fold *f);
