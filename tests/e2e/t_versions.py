@@ -10,12 +10,11 @@ import shutil
 import struct
 import tarfile
 
-from harness import WRAPPER, Skip, case, check, check_equal, check_says, fixture, main, needs_exec
+from harness import case, check, check_equal, check_says, fixture, main, needs_exec
 from other_version import AT_SCHEMA, translate_all
 
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
 # More than a cap of 2 MiB holds.
-STEPS = b"alloc 900000000\nfree\nstorm 20000\nalloc 5000000\nstorm 20000\nalloc 3000\nquit\n"
 VIEWS = (["--at", "peak", "--at", "end"], ["--by", "library"], ["--by", "phase"], ["--by", "graph"], ["--by", "line"])
 
 
