@@ -400,7 +400,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		if (!tare_fold_is_folded(e) &&
 		    (!d->is_measured || source_of(d->device) < d->primary))
 			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
-					  source_of(d->device));
+					  source_of(d->device), TARE_NOT_KNOWN);
 		return;
 	case TARE_KIND_READING:
 		if (tare_fold_is_folded(e))
@@ -408,7 +408,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 						(int)e->rec.reading->source);
 		else
 			tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
-					  (int)e->rec.reading->source);
+					  (int)e->rec.reading->source, e->rec.reading->peers);
 		return;
 	case TARE_KIND_PEER:
 		tare_fold_peer(f, d, e);

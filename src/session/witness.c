@@ -230,6 +230,7 @@ static void add_reading(struct tare_witness *w, int device, bool always)
 	rec.used = memory.used;
 	rec.reserved = memory.reserved;
 	rec.total = memory.total;
+	rec.peers = TARE_NOT_KNOWN; /* a list tells */
 	tare_writer_add(w->writer, &rec, sizeof(rec), NULL, 0);
 }
 

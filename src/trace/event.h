@@ -27,6 +27,7 @@ struct tare_device {
 	uint64_t used; /* as its first record says: before the recording changed anything */
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	int driver_version; /* CUDA version of the driver, 13000; 0: not known */
+	int program_nr;     /* recorded programs that have it */
 };
 
 /* Return addresses, innermost first. */

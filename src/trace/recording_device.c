@@ -84,15 +84,19 @@ static void learn(struct tare_recording *r, struct tare_rdevice *rd,
 		d->name = tare_arena_strndup(&r->arena, from->text, from->text_len);
 }
 
-static void map_ordinal(struct tare_rprocess *p, int ordinal, const struct tare_device *device)
+static void map_ordinal(struct tare_rprocess *p, int ordinal, struct tare_device *device)
 {
 	struct tare_process *public = &p->public;
+	bool is_known = false;
 
 	if (public->device_nr == ORDINALS_MAX)
 		return;
-	for (int i = 0; i < public->device_nr; i++)
+	for (int i = 0; i < public->device_nr; i++) {
 		if (p->devices[i].ordinal == ordinal)
 			return;
+		is_known |= p->devices[i].device == device;
+	}
+	device->program_nr += public->role == TARE_ROLE_PROGRAM && !is_known;
 	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t) public->device_nr + 1,
 					sizeof(*p->devices));
 	p->devices[public->device_nr++] = (struct tare_process_device){ ordinal, device };

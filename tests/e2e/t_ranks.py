@@ -142,6 +142,39 @@ def ranks_with_a_tare_each_are_one_ledger(box):
     check(left >= 300 * MIB, "alone it has a neighbour", show(alone))
 
 
+def check_alone(box, recording, used):
+    """What the others have is told by this rank's own readings; with or without what `tare` saw."""
+    for at in ("peak", "end"):
+        report = box.report(recording, at)
+        device = report["devices"][0]
+        check_balance(report, at)
+        check_equal(device["unexplained_bytes"], 0, recording, at, show(report))
+        check(other_bytes(report) > 0, recording, at, show(report))
+        check(at != "peak" or device["used_bytes"] >= used, recording, show(report))
+
+
+@case
+def a_rank_that_is_opened_alone_balances(box):
+    """Three on one GPU that take memory in turn: the peak, and the end, of each lie where others have just moved."""
+    needs_exec()
+    job, used = Job(box, world=3, gpus=1), 0
+    for step in range(9):
+        job.order(step % 3, "alloc %d" % ((step + 1) * 10 * MIB))
+        used += (step + 1) * 10 * MIB
+    job.end(1)
+    job.order(0, "alloc %d" % (300 * MIB))
+    job.order(2, "alloc %d" % (20 * MIB))
+    job.end(2)
+    job.end(0)
+    for rank in range(3):
+        folder = "job/p.r%d.tare" % rank
+        logs = [name for name in os.listdir(box.path(folder))
+                if name.endswith(".events") and name != "tare.events"]
+        check_equal(len(logs), 1, logs)
+        check_alone(box, folder, used)
+        check_alone(box, os.path.join(folder, logs[0]), used)
+
+
 @case
 def several_operands_are_one_job(box):
     needs_exec()

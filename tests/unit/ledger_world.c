@@ -33,6 +33,7 @@ int world_process(struct world *w, uint32_t pid, uint32_t generation, const char
 
 	p->index = w->process_nr;
 	p->role = pid ? TARE_ROLE_PROGRAM : TARE_ROLE_TARE;
+	w->program_nr += !!pid;
 	p->pid = pid;
 	p->generation = generation;
 	p->program = program;
@@ -183,24 +184,18 @@ void world_pool(struct world *w, struct world_pool p)
 						 .used = (uint64_t)p.used };
 }
 
-void world_reading_of(struct world *w, int device, int64_t t, int64_t used, enum tare_source source)
+void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
+			enum tare_source source, uint64_t peers)
 {
-	add(w, TARE_KIND_READING, 0, device, t)->rec.reading =
-		(struct tare_rec_reading){ .source = source, .used = (uint64_t)used };
+	add(w, TARE_KIND_READING, 0, device, t)->rec.reading = (struct tare_rec_reading){
+		.source = source, .used = (uint64_t)used, .peers = peers
+	};
 }
 
 void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used)
 {
-	struct item *item = add(w, TARE_KIND_READING, 0, device, t);
-
-	item->event.begin_ns = from;
-	item->rec.reading =
-		(struct tare_rec_reading){ .source = TARE_SOURCE_NVML2, .used = (uint64_t)used };
-}
-
-void world_reading(struct world *w, int device, int64_t t, int64_t used)
-{
 	world_reading_of(w, device, t, used, TARE_SOURCE_NVML2);
+	w->items[w->item_nr - 1].event.begin_ns = from;
 }
 
 void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
@@ -454,6 +449,8 @@ void world_link_up(struct world *w)
 			item->event.python = &item->python;
 		}
 	}
+	for (int k = 0; k < w->device_nr; k++)
+		w->devices[k]->program_nr = w->program_nr;
 	for (int i = 0; i < w->process_nr; i++) {
 		struct tare_process_device *list =
 			tare_xcalloc((size_t)w->device_nr, sizeof(*list));

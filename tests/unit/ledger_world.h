@@ -53,11 +53,24 @@ struct world_pool {
 void world_pool(struct world *w, struct world_pool pool);
 #define POOL(W, ...) world_pool(W, (struct world_pool){ __VA_ARGS__ })
 
-void world_reading(struct world *w, int device, int64_t t, int64_t used);
+/* As the recorder reads, which says what of it others have; TARE_NOT_KNOWN: as `tare` does. */
+void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
+			enum tare_source source, uint64_t peers);
+static inline void world_reading_of(struct world *w, int device, int64_t t, int64_t used,
+				    enum tare_source source)
+{
+	world_reading_told(w, device, t, used, source, TARE_NOT_KNOWN);
+}
+static inline void world_reading(struct world *w, int device, int64_t t, int64_t used)
+{
+	world_reading_told(w, device, t, used, TARE_SOURCE_NVML2, TARE_NOT_KNOWN);
+}
+static inline void world_reading_peers(struct world *w, int64_t t, int64_t used, int64_t peers)
+{
+	world_reading_told(w, 0, t, used, TARE_SOURCE_NVML2, (uint64_t)peers);
+}
 /* It was taken some time between `from` and t. */
 void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used);
-void world_reading_of(struct world *w, int device, int64_t t, int64_t used,
-		      enum tare_source source);
 void world_peer(struct world *w, int device, int64_t t, uint32_t list, uint32_t pid, int64_t used,
 		const char *name);
 /* A block of PyTorch's allocator: handed out, or with 0 bytes taken back. */

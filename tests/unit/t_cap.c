@@ -25,7 +25,8 @@ static struct make_log m, t; /* a program's log, and that of `tare` */
 static void add_reading(int64_t after, uint64_t used)
 {
 	t.stamp = t.header.first_stamp + (uint64_t)after;
-	MAKE(&t, reading, READING, .source = TARE_SOURCE_NVML2, .used = used);
+	MAKE(&t, reading, READING, .source = TARE_SOURCE_NVML2, .used = used,
+	     .peers = TARE_NOT_KNOWN);
 }
 
 static void fold(int64_t keep_ns)

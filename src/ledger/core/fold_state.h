@@ -159,6 +159,7 @@ struct tare_device_fold {
 
 	bool has_reading, has_list; /* waiting for each other */
 	int64_t reading_ns, reading_used;
+	uint64_t reading_peers; /* TARE_NOT_KNOWN: a list tells, or nobody */
 	int reading_source;
 	bool is_list_folded;
 	uint32_t list;

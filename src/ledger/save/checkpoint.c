@@ -316,6 +316,7 @@ static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, 
 	r->used = (uint64_t)used;
 	r->reserved = d->device->reserved;
 	r->total = d->device->total;
+	r->peers = TARE_NOT_KNOWN;
 }
 
 static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,

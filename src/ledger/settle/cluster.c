@@ -178,7 +178,9 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 
 	tare_fold_advance(f, d, s->begin);
 	tare_fold_quiet(f, d, s->begin, before - d->used,
-			is_told ? tare_fold_peer_level(f, d, s->peers_before) : 0);
+			is_told ? tare_fold_peer_level_between(f, d, s->peers_before,
+							       before - d->used)
+				: 0);
 	tare_fold_peak(f, d, s->begin);
 
 	after = tare_fold_normal(f, d, s->after, source, before);

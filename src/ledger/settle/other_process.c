@@ -9,8 +9,12 @@
 
 #include <stdlib.h>
 
+/* No device has more; TARE_NOT_KNOWN is more. */
+#define MOST_BYTES (1ull << 44)
 /* NVML's figure for a process leaves out the driver's own state for it (8.8 MiB on an H200). */
 #define APPEAR_BYTES (16 * TARE_MIB)
+/* What others take or give back at once, if it is less than a context, is not taken for one that comes or goes. */
+#define CONTEXT_BYTES (128 * TARE_MIB)
 
 bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
 				uint32_t pid)
@@ -135,7 +139,9 @@ static int64_t beyond(const struct tare_device_fold *d, const struct list *l, in
 {
 	bool is_growth = told > 0;
 
-	if (!l->changed_nr || llabs(rest) > APPEAR_BYTES)
+	bool is_end = !d->level != !l->sum; /* the first came, or the last one went */
+
+	if ((!l->changed_nr && !is_end) || llabs(rest) > APPEAR_BYTES)
 		return 0;
 	if (l->changed_nr == 1)
 		is_growth = d->peers[l->changed].used > 0;
@@ -195,24 +201,85 @@ static int process_nr_on(const struct tare_fold *f, const struct tare_device_fol
 	return count;
 }
 
+static bool is_alone(const struct tare_device_fold *d)
+{
+	return d->device->program_nr <= 1;
+}
+
 /*
- * The readings around a call tell what processes other than the caller use. They are of use only if
- * it is the only one that is recorded here.
+ * The recorder's readings tell what processes other than its own use, recorded ones too. They are of use only where
+ * there are none.
  */
+bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers)
+{
+	return peers < MOST_BYTES && !d->is_pid_mismatch && is_alone(d);
+}
+
+/* Where others are recorded as well, but not now, the sum helps where nothing else tells what a call changed. */
 bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s)
 {
-	return (s->flags & TARE_EVENT_PEERS) && s->peers_before != TARE_NOT_KNOWN &&
-	       s->peers_after != TARE_NOT_KNOWN && !d->is_pid_mismatch && process_nr_on(f, d) <= 1;
+	return (s->flags & TARE_EVENT_PEERS) && s->peers_before < MOST_BYTES &&
+	       s->peers_after < MOST_BYTES && !d->is_pid_mismatch &&
+	       (is_alone(d) ||
+		(tare_classes[s->class].sizing == TARE_SIZING_WEIGHED && process_nr_on(f, d) <= 1));
+}
+
+/* Whichever they were: their rows go, and what they say of each other's bytes stands in `before`. */
+static void forget_peers(struct tare_fold *f, struct tare_device_fold *d)
+{
+	for (size_t i = 0; i < d->peer_nr; i++) {
+		d->peers[i].used = 0;
+		tare_fold_book_bytes(f, d->before, -set_peer(f, d, (int)i, 0),
+				     TARE_EVIDENCE_WITNESS);
+	}
+}
+
+static int64_t set_level(struct tare_fold *f, struct tare_device_fold *d, int64_t level, int64_t by)
+{
+	d->level = level;
+	d->is_level_known = true;
+	tare_fold_book_bytes(f, d->before, by, TARE_EVIDENCE_WITNESS);
+	if (!level)
+		forget_peers(f, d);
+	return by;
 }
 
 /* Processes that are not recorded use `level` now. Returns the change. */
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level)
 {
-	int64_t by = d->is_level_known ? (int64_t)level - d->level : 0;
+	return set_level(f, d, (int64_t)level, d->is_level_known ? (int64_t)level - d->level : 0);
+}
 
-	d->level = (int64_t)level;
-	d->is_level_known = true;
-	tare_fold_book_bytes(f, d->before, by, TARE_EVIDENCE_WITNESS);
-	return by;
+/*
+ * Nobody told before what others use: of what was there first they had something between nothing and all. So what has
+ * changed since is theirs, as far as that allows.
+ */
+static int64_t first_growth(const struct tare_fold *f, const struct tare_device_fold *d,
+			    int64_t level, int64_t change)
+{
+	int64_t least = level - f->buckets[d->before].now.bytes;
+
+	return change < least ? least : change > level ? level : change;
+}
+
+/*
+ * The same between two calls, in which the device changed by `change`. Who comes or goes does so with a context, and
+ * moves what NVML leaves out, too.
+ */
+int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
+				     uint64_t level, int64_t change)
+{
+	int64_t told, rest;
+
+	if (!is_alone(d))
+		return tare_fold_peer_level(f, d, level);
+	told = d->is_level_known ? (int64_t)level - d->level
+				 : first_growth(f, d, (int64_t)level, change + d->quiet_open);
+	rest = change - told;
+	set_level(f, d, (int64_t)level, told);
+	if (llabs(told) < CONTEXT_BYTES || (rest > 0) != (told > 0) || llabs(rest) > APPEAR_BYTES)
+		return told;
+	tare_fold_book_bytes(f, d->before, rest, TARE_EVIDENCE_INFERRED);
+	return change;
 }

@@ -485,7 +485,10 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	tare_fold_ends_pass(o->f, d, p->t);
 	tare_fold_advance(o->f, d, p->t);
 	book_known(o, k);
-	if (p->level >= 0)
+	if (p->level >= 0 && !k)
+		peers = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level,
+						     p->used - d->used - s->known);
+	else if (p->level >= 0)
 		peers = tare_fold_peer_level(o->f, d, (uint64_t)p->level);
 	d->used += s->known + peers;
 	ended = tare_overlap_end(o, k);

@@ -5,7 +5,7 @@
 #include "base/array.h"
 
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
-		       uint64_t used, int source)
+		       uint64_t used, int source, uint64_t peers)
 {
 	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
 		return;
@@ -22,6 +22,7 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	d->reading_ns = t;
 	d->reading_used = (int64_t)used;
 	d->reading_source = source;
+	d->reading_peers = peers;
 }
 
 /*
@@ -57,6 +58,8 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 					  d->used) -
 			 d->used;
 	}
+	if (!d->has_list && d->has_reading && tare_fold_peer_is_of_use(d, d->reading_peers))
+		explained = tare_fold_peer_level_between(f, d, d->reading_peers, change);
 	if (d->has_list) {
 		int64_t open = d->quiet_open, peers = tare_fold_peer_list(f, d, change);
 

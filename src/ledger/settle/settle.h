@@ -118,8 +118,8 @@ int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_st
 void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
 		     int64_t explained);
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
-		       uint64_t used,
-		       int source); /* the reading was taken some time between `from` and `t` */
+		       uint64_t used, int source,
+		       uint64_t peers); /* the reading was taken some time between `from` and `t` */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d);
 void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct tare_step *s);
@@ -132,6 +132,9 @@ int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its index
 bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
 int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
 int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
+int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
+				     uint64_t level, int64_t change);
+bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers);
 bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s);
 

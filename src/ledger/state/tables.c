@@ -626,7 +626,7 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(closing_used), TARE_INT(closing_source), TARE_INT(driver_left), TARE_INT(driver_of),
 	TARE_INT(end_next), TARE_INT(worked_ns), TARE_INT(max_begin), TARE_LEFT(max_begin_then), TARE_STRUCT(taken, tare_shape_tare_steps), TARE_LEFT(late),
 	TARE_LEFT(late_next), TARE_INT(has_reading), TARE_INT(has_list), TARE_INT(reading_ns),
-	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(is_list_folded), TARE_INT(list),
+	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(is_list_folded), TARE_INT(list),
 	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_peer_read, read_nr, read_cap),
 	TARE_LIST(peers, tare_shape_tare_peer_now, peer_nr, peer_cap), TARE_INT(live),
 	TARE_LIST(blocks, tare_shape_tare_block, block_nr, block_cap),

@@ -23,6 +23,9 @@
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
 
+/* A call that takes memory may take more than it was asked for: a pool 32 MiB at once. */
+#define OTHERS_BYTES (64u << 20)
+
 enum tare_class tare_sync_class;
 
 enum sizing { NONE, WEIGHED, PAGES, EXACT, HOST };
@@ -57,16 +60,23 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
 /*
  * What other processes use is asked for only where it can matter, for it costs more than all the
  * rest: before a call, when something changed since our last call on the device; after it, when
- * something changed inside it.
+ * something changed inside it that only weighing can size.
  */
 static uint64_t last_peers[TARE_WEIGH_DEVICES];
 TARE_OF_PROCESS(last_peers);
 
-static uint64_t peers_before(int device, uint64_t used)
+static uint64_t read_peers(const struct tare_call *call, uint64_t *used)
 {
-	if (tare_weigh_last_used(device) != used)
-		__atomic_store_n(&last_peers[device], tare_weigh_peers(device), __ATOMIC_RELAXED);
-	return __atomic_load_n(&last_peers[device], __ATOMIC_RELAXED);
+	uint64_t peers = tare_weigh_peers(call->device, used);
+
+	__atomic_store_n(&last_peers[call->device], peers, __ATOMIC_RELAXED);
+	return peers;
+}
+
+static uint64_t peers_before(struct tare_call *call)
+{
+	return call->is_news ? read_peers(call, &call->before)
+			     : __atomic_load_n(&last_peers[call->device], __ATOMIC_RELAXED);
 }
 
 static void weigh_before(struct tare_call *call)
@@ -87,17 +97,31 @@ static void weigh_before(struct tare_call *call)
 	call->before = tare_devices_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
 	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
-	if (call->is_weighed && need >= TARE_WEIGH_NEEDED)
-		call->peers_before = peers_before(call->device, call->before);
+	if (call->is_weighed &&
+	    (need >= TARE_WEIGH_NEEDED || (call->is_news && tare_weigh_allowed(TARE_WEIGH_SPARE))))
+		call->peers_before = peers_before(call);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
 	if (!call->is_light && (need >= TARE_WEIGH_NEEDED || sizing_of[call->class] == HOST))
 		tare_rss_read(&call->rss_before);
 }
 
+/* A call whose size is known changed the device by what it can hardly have: somebody else may have moved inside it. */
+static bool is_of_others(const struct tare_call *call)
+{
+	bool is_growth = call->after > call->before;
+	uint64_t change = is_growth ? call->after - call->before : call->before - call->after;
+
+	if (!change || need_of(call) >= TARE_WEIGH_NEEDED)
+		return false;
+	if (is_growth != (call->effect == TARE_EFFECT_NEW))
+		return true;
+	return change > (is_growth ? call->asked : 0) + OTHERS_BYTES;
+}
+
 static void weigh_after(struct tare_call *call)
 {
-	bool by_cuda = call->flags & TARE_EVENT_BY_CUDA;
+	bool by_cuda = call->flags & TARE_EVENT_BY_CUDA, is_asked;
 
 	if (call->is_weighed || (call->flags & TARE_EVENT_UNWEIGHED))
 		tare_weigh_driver_took(call->end - call->begin);
@@ -119,12 +143,17 @@ static void weigh_after(struct tare_call *call)
 	}
 	call->flags |= TARE_EVENT_WEIGHED;
 	tare_weigh_saw(call->device, call->after);
+	is_asked = need_of(call) >= TARE_WEIGH_NEEDED || is_of_others(call);
+	if (is_of_others(call) && call->peers_before == TARE_NOT_KNOWN &&
+	    tare_weigh_allowed(TARE_WEIGH_SPARE))
+		call->peers_before = __atomic_load_n(&last_peers[call->device], __ATOMIC_RELAXED);
 	if (call->peers_before == TARE_NOT_KNOWN)
 		return;
 	call->peers_after = call->peers_before;
-	if (call->after != call->before) {
-		call->peers_after = tare_weigh_peers(call->device);
-		__atomic_store_n(&last_peers[call->device], call->peers_after, __ATOMIC_RELAXED);
+	if (call->after != call->before && is_asked) {
+		call->peers_after = read_peers(call, &call->after);
+		call->reading_after = tare_clock_ticks() - call->end;
+		tare_weigh_saw(call->device, call->after);
 	}
 	if (call->peers_after != TARE_NOT_KNOWN)
 		call->flags |= TARE_EVENT_PEERS;
@@ -228,6 +257,17 @@ void tare_call_weigh(struct tare_call *call, enum tare_class class, enum tare_ef
 	call->class = class;
 	call->effect = effect;
 	begin_weighed(call);
+}
+
+void tare_call_read_peers(struct tare_call *call)
+{
+	uint64_t since = call->begin - call->reading_before;
+
+	if (!call->is_weighed || call->peers_before != TARE_NOT_KNOWN)
+		return;
+	call->peers_before = tare_weigh_peers(call->device, &call->before);
+	call->begin = tare_clock_ticks();
+	call->reading_before = call->begin - since;
 }
 
 void tare_call_drop(struct tare_call *call)

@@ -56,6 +56,9 @@ void tare_call_end(struct tare_call *call, CUresult result);
 /* As above, for a call that ended at this tick, before some work of ours. */
 void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end);
 
+/* Before the call: what others have on its device, if that is not known. It begins then. */
+void tare_call_read_peers(struct tare_call *call);
+
 /* The counter must be read for it after all: before the call. */
 void tare_call_weigh(struct tare_call *call, enum tare_class class, enum tare_effect effect);
 /* Writes the event alone. pre: begin and end are set. */

@@ -100,6 +100,7 @@ CUresult tare_hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	if (!BEGIN_ON(cuDevicePrimaryCtxRetain, CONTEXT, TARE_EFFECT_NEW, dev))
 		return tare_real.cuDevicePrimaryCtxRetain(pctx, dev);
 	tare_weigh_learn_own_pid(dev, true);
+	tare_call_read_peers(&call);
 	result = tare_real.cuDevicePrimaryCtxRetain(pctx, dev);
 	context = TARE_ANSWER(result, pctx);
 	if (context) {

@@ -9,10 +9,12 @@
 #include "trace/clock.h"
 #include "trace/format.h"
 
-#define PEERS_MAX 128
+#define PEERS_MAX   128
+#define PEERS_TRIES 3
 
 static struct {
 	uint32_t pid;               /* ours, as NVML names it; 0: not known */
+	bool is_before_context;     /* our first one is about to be made */
 	uint32_t before[PEERS_MAX]; /* pids listed before our context was made */
 	uint32_t before_nr;
 } own;
@@ -73,25 +75,46 @@ static int read_processes(int ordinal, struct lists *lists)
 	return n;
 }
 
-uint64_t tare_weigh_peers(int ordinal)
+/* Before our first context NVML does not list us, unless by our own pid. */
+static uint64_t sum_of_others(const struct nvml_process_v1 *list, int n)
 {
-	struct lists *lists = tare_scratch_take(sizeof(*lists));
-	uint64_t since = tare_clock_ticks(), sum = 0;
-	uint32_t pid = own.pid;
-	int n, i;
+	uint32_t pid = own.pid ? own.pid : tare_sys_getpid();
+	uint64_t sum = 0;
+	int i;
 
-	n = pid && lists ? read_processes(ordinal, lists) : -1;
 	for (i = 0; i < n; i++) {
-		if (lists->all[i].pid == pid)
+		if (list[i].pid == pid)
 			continue;
-		if (lists->all[i].used == NVML_NOT_AVAILABLE)
-			n = -1;
-		else
-			sum += lists->all[i].used;
+		if (list[i].used == NVML_NOT_AVAILABLE)
+			return TARE_NOT_KNOWN;
+		sum += list[i].used;
+	}
+	return n < 0 ? TARE_NOT_KNOWN : sum;
+}
+
+uint64_t tare_weigh_peers(int ordinal, uint64_t *used)
+{
+	struct lists *lists;
+	uint64_t since, peers = TARE_NOT_KNOWN, now;
+	int i;
+
+	if (!own.pid && !own.is_before_context)
+		return TARE_NOT_KNOWN; /* which of them we are is not known */
+	lists = tare_scratch_take(sizeof(*lists));
+	for (i = 0; lists && i < PEERS_TRIES; i++) {
+		since = tare_clock_ticks();
+		peers = sum_of_others(lists->all, read_processes(ordinal, lists));
+		tare_weigh_spend(since);
+		if (peers == TARE_NOT_KNOWN)
+			break;
+		now = tare_weigh_used_by_index(tare_weigh_index(ordinal));
+		if (now == *used || now == TARE_NOT_KNOWN)
+			break;
+		*used = now;
+		peers = TARE_NOT_KNOWN;
 	}
 	tare_scratch_give(lists, sizeof(*lists));
-	tare_weigh_spend(since);
-	return n < 0 ? TARE_NOT_KNOWN : sum;
+	return peers;
 }
 
 static void learn_own_pid(const struct nvml_process_v1 *list, int n, bool before)
@@ -128,6 +151,7 @@ void tare_weigh_learn_own_pid(int ordinal, bool before)
 	uint64_t since = tare_clock_ticks();
 	struct lists *lists;
 
+	own.is_before_context = before && !own.pid;
 	if (own.pid)
 		return;
 	lists = tare_scratch_take(sizeof(*lists));

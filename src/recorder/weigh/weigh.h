@@ -57,8 +57,11 @@ struct tare_weigh_memory {
 };
 bool tare_weigh_memory(int nvml_index, struct tare_weigh_memory *out);
 
-/* Bytes in use by processes that are not this one, TARE_NOT_KNOWN where NVML does not list them. */
-uint64_t tare_weigh_peers(int ordinal);
+/*
+ * Of `used`, which was read just now, what processes that are not this one have; TARE_NOT_KNOWN where NVML does not list
+ * them. Where the counter moves meanwhile, both are read again.
+ */
+uint64_t tare_weigh_peers(int ordinal, uint64_t *used);
 
 /* Around the creation of this process's first context on a device: NVML may know us by another pid. */
 void tare_weigh_learn_own_pid(int ordinal, bool before);
