@@ -76,3 +76,41 @@ TEST(the_readings_of_two_recorded_processes_tell_nothing_of_others)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* Others that a call told of stand in a list for the first time when one of them has gone. */
+TEST(a_list_that_comes_after_a_call_told_of_others)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 3 * MIB);
+	world_peer(w, 0, 0, 1, 0, 0, NULL);
+	world_reading_peers(w, 1 * MS, 1051 * MIB, 1036 * MIB); /* two, and what NVML leaves out */
+	world_reading(w, 0, 2 * MS, 527 * MIB);
+	world_peer(w, 0, 2 * MS, 2, 99, 518 * MIB, "stays");
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].unexplained, 0);
+	CHECK_INT(world_bytes(&l, 0, "other"), 527 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* The list still has one that the counter has not: the next call tells that it has gone. */
+TEST(a_list_and_a_counter_of_two_moments)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_reading(w, 0, 0, 3 * MIB);
+	world_peer(w, 0, 0, 1, 0, 0, NULL);
+	world_reading_peers(w, 1 * MS, 1051 * MIB, 1036 * MIB);
+	world_reading(w, 0, 2 * MS, 627 * MIB); /* one went, the other took 100 more */
+	world_peer(w, 0, 2 * MS, 2, 98, 518 * MIB, "goes");
+	world_peer(w, 0, 2 * MS, 2, 99, 618 * MIB, "stays");
+	world_reading_peers(w, 3 * MS, 627 * MIB, 618 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].unexplained, 0);
+	CHECK_INT(world_bytes(&l, 0, "other"), 627 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -138,12 +138,12 @@ static int64_t beyond(const struct tare_device_fold *d, const struct list *l, in
 		      int64_t rest)
 {
 	bool is_growth = told > 0;
-
 	bool is_end = !d->level != !l->sum; /* the first came, or the last one went */
 
 	if ((!l->changed_nr && !is_end) || llabs(rest) > APPEAR_BYTES)
 		return 0;
-	if (l->changed_nr == 1)
+	if (l->changed_nr == 1 &&
+	    llabs(told) < CONTEXT_BYTES) /* else a call told of it before the list */
 		is_growth = d->peers[l->changed].used > 0;
 	return (rest > 0) == is_growth ? rest : 0;
 }
@@ -270,16 +270,16 @@ static int64_t first_growth(const struct tare_fold *f, const struct tare_device_
 int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
 				     uint64_t level, int64_t change)
 {
-	int64_t told, rest;
+	int64_t open = change + d->quiet_open, told, rest;
 
 	if (!is_alone(d))
 		return tare_fold_peer_level(f, d, level);
 	told = d->is_level_known ? (int64_t)level - d->level
-				 : first_growth(f, d, (int64_t)level, change + d->quiet_open);
-	rest = change - told;
+				 : first_growth(f, d, (int64_t)level, open);
+	rest = open - told;
 	set_level(f, d, (int64_t)level, told);
 	if (llabs(told) < CONTEXT_BYTES || (rest > 0) != (told > 0) || llabs(rest) > APPEAR_BYTES)
 		return told;
 	tare_fold_book_bytes(f, d->before, rest, TARE_EVIDENCE_INFERRED);
-	return change;
+	return told + rest;
 }

@@ -68,6 +68,9 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 			explained = explained < 0 ? 0 : explained > change ? change : explained;
 		else
 			explained = explained > 0 ? 0 : explained < change ? change : explained;
+		/* They are of two moments, and somebody came or went between: what is told next may tell. */
+		if (!explained && (change > 0) != (peers > open) && change && peers != open)
+			d->quiet_open = open - peers;
 	}
 	if (d->has_reading) {
 		d->has_reading = false;
