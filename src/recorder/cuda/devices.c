@@ -175,7 +175,8 @@ void tare_devices_end(void)
 		rec.used = memory.used;
 		rec.reserved = memory.reserved;
 		rec.total = memory.total;
-		rec.peers = tare_weigh_peers(i, &rec.used); /* it grew behind our last call */
+		rec.peers =
+			tare_weigh_peers(i, &rec.used, &since); /* it grew behind our last call */
 		tare_emit_reading_since(&rec, since);
 	}
 }

@@ -65,21 +65,22 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
 static uint64_t last_peers[TARE_WEIGH_DEVICES];
 TARE_OF_PROCESS(last_peers);
 
-static uint64_t read_peers(const struct tare_call *call, uint64_t *used)
+static uint64_t read_peers(const struct tare_call *call, uint64_t *used, uint64_t *since)
 {
-	uint64_t peers = tare_weigh_peers(call->device, used);
+	uint64_t peers = tare_weigh_peers(call->device, used, since);
 
 	__atomic_store_n(&last_peers[call->device], peers, __ATOMIC_RELAXED);
 	return peers;
 }
 
-static uint64_t peers_before(struct tare_call *call)
+static uint64_t peers_before(struct tare_call *call, uint64_t *since)
 {
-	return call->is_news ? read_peers(call, &call->before)
+	return call->is_news ? read_peers(call, &call->before, since)
 			     : __atomic_load_n(&last_peers[call->device], __ATOMIC_RELAXED);
 }
 
-static void weigh_before(struct tare_call *call)
+/* `since`: when the reading began. */
+static void weigh_before(struct tare_call *call, uint64_t *since)
 {
 	enum tare_weigh_need need = need_of(call);
 	bool by_cuda = false;
@@ -99,7 +100,7 @@ static void weigh_before(struct tare_call *call)
 	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
 	if (call->is_weighed &&
 	    (need >= TARE_WEIGH_NEEDED || (call->is_news && tare_weigh_allowed(TARE_WEIGH_SPARE))))
-		call->peers_before = peers_before(call);
+		call->peers_before = peers_before(call, since);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
 	if (!call->is_light && (need >= TARE_WEIGH_NEEDED || sizing_of[call->class] == HOST))
@@ -151,8 +152,11 @@ static void weigh_after(struct tare_call *call)
 		return;
 	call->peers_after = call->peers_before;
 	if (call->after != call->before && is_asked) {
-		call->peers_after = read_peers(call, &call->after);
-		call->reading_after = tare_clock_ticks() - call->end;
+		uint64_t after = call->after, since;
+
+		call->peers_after = read_peers(call, &call->after, &since);
+		if (call->after != after)
+			call->reading_after = tare_clock_ticks() - call->end;
 		tare_weigh_saw(call->device, call->after);
 	}
 	if (call->peers_after != TARE_NOT_KNOWN)
@@ -215,7 +219,7 @@ static bool begin_weighed(struct tare_call *call)
 
 	tare_pools_look(NULL, false); /* or what they gave back would be nobody's */
 	since = tare_clock_ticks();
-	weigh_before(call);
+	weigh_before(call, &since);
 	errno = call->saved_errno;
 	call->begin = tare_clock_ticks();
 	call->reading_before = call->begin - since;
@@ -265,7 +269,7 @@ void tare_call_read_peers(struct tare_call *call)
 
 	if (!call->is_weighed || call->peers_before != TARE_NOT_KNOWN)
 		return;
-	call->peers_before = tare_weigh_peers(call->device, &call->before);
+	call->peers_before = read_peers(call, &call->before, &since);
 	call->begin = tare_clock_ticks();
 	call->reading_before = call->begin - since;
 }

@@ -92,22 +92,24 @@ static uint64_t sum_of_others(const struct nvml_process_v1 *list, int n)
 	return n < 0 ? TARE_NOT_KNOWN : sum;
 }
 
-uint64_t tare_weigh_peers(int ordinal, uint64_t *used)
+uint64_t tare_weigh_peers(int ordinal, uint64_t *used, uint64_t *since)
 {
 	struct lists *lists;
-	uint64_t since, peers = TARE_NOT_KNOWN, now;
+	uint64_t began, peers = TARE_NOT_KNOWN, now;
 	int i;
 
 	if (!own.pid && !own.is_before_context)
 		return TARE_NOT_KNOWN; /* which of them we are is not known */
 	lists = tare_scratch_take(sizeof(*lists));
 	for (i = 0; lists && i < PEERS_TRIES; i++) {
-		since = tare_clock_ticks();
+		began = tare_clock_ticks();
 		peers = sum_of_others(lists->all, read_processes(ordinal, lists));
-		tare_weigh_spend(since);
+		tare_weigh_spend(began);
 		if (peers == TARE_NOT_KNOWN)
 			break;
+		began = tare_clock_ticks();
 		now = tare_weigh_used_by_index(tare_weigh_index(ordinal));
+		*since = began;
 		if (now == *used || now == TARE_NOT_KNOWN)
 			break;
 		*used = now;

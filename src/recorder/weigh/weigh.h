@@ -59,9 +59,10 @@ bool tare_weigh_memory(int nvml_index, struct tare_weigh_memory *out);
 
 /*
  * Of `used`, which was read just now, what processes that are not this one have; TARE_NOT_KNOWN where NVML does not list
- * them. Where the counter moves meanwhile, both are read again.
+ * them. The counter is read again behind the list, and both once more where it has moved; `since` is then when the last
+ * reading of it began.
  */
-uint64_t tare_weigh_peers(int ordinal, uint64_t *used);
+uint64_t tare_weigh_peers(int ordinal, uint64_t *used, uint64_t *since);
 
 /* Around the creation of this process's first context on a device: NVML may know us by another pid. */
 void tare_weigh_learn_own_pid(int ordinal, bool before);
