@@ -3,14 +3,14 @@
 
 import os
 
-from harness import BUILD, FIXTURES, Skip, case, check, check_equal, degraded, fixture, main
+from harness import BUILD, FIXTURES, Skip, case, check, check_equal, check_says, degraded, fixture, main
 from phases import check_rows, phases_of
 
 TOOL = os.path.join(FIXTURES, "libe2e_nvtx_tool.so")
 
 
-def record_nvtx(box, **more):
-    done = box.record(fixture("e2e_nvtx"), exit_code=None, **more)
+def record_nvtx(box, *args, **more):
+    done = box.record(fixture("e2e_nvtx", *args), exit_code=None, **more)
     if done.code == 77:
         raise Skip("NVIDIA's nvtx3 headers were not there when this was built")
     check_equal(done.code, 0, done)
@@ -45,6 +45,14 @@ def pushes_answer_as_without_a_tool(box):
         return [line for line in spoken(done.out) if line.startswith(("push", "pop"))]
     check(pushes(alone))
     check_equal(pushes(recorded), pushes(alone))
+
+
+@case
+def texts_that_point_nowhere(box):
+    """Without a tool NVTX looks at none of them."""
+    record_nvtx(box, "nowhere")
+    said = box.tare("report", "rec.tare", "--by", "phase", "--csv")
+    check_says(said.out, ",end,")
 
 
 @case

@@ -2,12 +2,22 @@
 #include "recorder/nvtx/names.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "recorder/base/confined.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
 #include "recorder/recorder.h"
+#include "trace/clock.h"
 
+#define PAGE  4096u
+#define ASKED 64u
+#if defined(__x86_64__)
+#define MOMENT_SHIFT 23 /* 3 ms of a TSC */
+#else
+#define MOMENT_SHIFT 16 /* 3 ms of a slow counter, less of a fast one */
+#endif
 #define DOMAINS      128
 #define STRING_SLOTS 8192u /* a power of two */
 #define PROBES       32u
@@ -31,6 +41,57 @@ static uint32_t arena_used;
 
 /* ---- texts ---- */
 
+/*
+ * Without a tool NVTX looks at none of them, so a program may go on for years with a pointer that points nowhere. The
+ * kernel is asked, 0.1 to 0.2 us for each page, unless the program forbids system calls; a page that could be read is not asked
+ * for again in the next few milliseconds. Word: the page, and below its address in which moment that was.
+ */
+static uint64_t asked[ASKED];
+
+static uint64_t word_of(uintptr_t page)
+{
+	return (uint64_t)page << 7 | (tare_clock_ticks() >> MOMENT_SHIFT & ((1u << 19) - 1));
+}
+
+static bool may_read_page(uintptr_t page)
+{
+	uint64_t *known = &asked[page / PAGE % ASKED], word = word_of(page);
+
+	if (likely(__atomic_load_n(known, __ATOMIC_RELAXED) == word) || !tare_may_syscall())
+		return true;
+	if (!page || !tare_sys_is_readable(page))
+		return false;
+	__atomic_store_n(known, word, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool may_read(const void *at, size_t size)
+{
+	uintptr_t first = (uintptr_t)at & ~(uintptr_t)(PAGE - 1),
+		  last = ((uintptr_t)at + size - 1) & ~(uintptr_t)(PAGE - 1);
+
+	return at && last >= first && may_read_page(first) &&
+	       (last == first || may_read_page(last));
+}
+
+/* As far as its end, which is looked for page by page. */
+static bool is_text(const char *text)
+{
+	const char *at = text;
+
+	do {
+		if (((uintptr_t)at & (PAGE - 1)) == 0 || at == text)
+			if (!may_read(at, 1))
+				return false;
+	} while (*at++);
+	return true;
+}
+
+static const char *text_at(const void *text)
+{
+	return text && is_text(text) ? text : "";
+}
+
 /* A code point, as UTF-8; 0 where it does not fit. */
 static size_t put(char *out, size_t room, uint32_t c)
 {
@@ -52,11 +113,23 @@ static size_t put(char *out, size_t room, uint32_t c)
 	return n;
 }
 
+static bool is_new_page(const nvtx_wchar *at)
+{
+	return ((uintptr_t)at & (PAGE - 1)) < sizeof(*at) ||
+	       ((uintptr_t)at & (PAGE - 1)) > PAGE - sizeof(*at);
+}
+
 static const char *narrow(const nvtx_wchar *text, char *out)
 {
 	size_t n = 0, added = 1;
+	bool is_first = true;
 
-	while (*text && added) {
+	while (added) {
+		if ((is_first || is_new_page(text)) && !may_read(text, sizeof(*text)))
+			break;
+		is_first = false;
+		if (!*text)
+			break;
 		added = put(out + n, TARE_NVTX_TEXT_MAX - 1 - n, (uint32_t)*text++);
 		n += added;
 	}
@@ -93,11 +166,12 @@ static const char *string_of(nvtx_string handle)
 
 static const char *event_text(const struct nvtx_event *e, char *scratch)
 {
-	if (!e || e->size < NVTX_EVENT_SIZE)
+	if (!may_read(e, offsetof(struct nvtx_event, size) + sizeof(e->size)) ||
+	    e->size < NVTX_EVENT_SIZE || !may_read(e, NVTX_EVENT_SIZE))
 		return "";
 	switch (e->message_type) {
 	case NVTX_MESSAGE_ASCII:
-		return e->message.ascii ? e->message.ascii : "";
+		return text_at(e->message.ascii);
 	case NVTX_MESSAGE_UNICODE:
 		return e->message.unicode ? narrow(e->message.unicode, scratch) : "";
 	case NVTX_MESSAGE_REGISTERED:
@@ -112,7 +186,7 @@ const char *tare_nvtx_text(struct tare_nvtx_text text, char scratch[TARE_NVTX_TE
 	case TARE_NVTX_NONE:
 		return NULL;
 	case TARE_NVTX_UTF8:
-		return text.at ? text.at : "";
+		return text_at(text.at);
 	case TARE_NVTX_WIDE:
 		return text.at ? narrow(text.at, scratch) : "";
 	case TARE_NVTX_EVENT:
