@@ -78,6 +78,46 @@ static inline bool tare_lane_is_sane(const struct tare_lane_view *v, uint64_t ta
 	return head - tail <= v->size && ((head | tail) & (TARE_CELL - 1)) == 0;
 }
 
+/*
+ * A drainer that is late reads bytes that the thread may be writing again: lengths, for the size of a plan, and the copy.
+ * Then tail has moved, the plan is not made, and the copy is thrown away unread. By C11 that is a race all the same, and
+ * it could only be none if the thread wrote every word of a record atomically. So ThreadSanitizer is not shown
+ * these two loads, and only these.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define TARE_LANE_UNSEEN __attribute__((noinline, unused, no_sanitize("thread")))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TARE_LANE_UNSEEN __attribute__((noinline, unused, no_sanitize("thread")))
+#endif
+#endif
+
+#ifdef TARE_LANE_UNSEEN
+TARE_LANE_UNSEEN static uint64_t tare_lane_cells(const struct tare_record *rec)
+{
+	return *(const volatile uint16_t *)&rec->cells;
+}
+
+/* Whole cells; memcpy() itself is one that the sanitizer has replaced. */
+TARE_LANE_UNSEEN static void tare_lane_copy_bytes(uint8_t *to, const uint8_t *from, uint64_t size)
+{
+	const volatile uint64_t *words = (const volatile uint64_t *)(const volatile void *)from;
+
+	for (uint64_t i = 0; i < size / sizeof(*words); i++)
+		((uint64_t *)(void *)to)[i] = words[i];
+}
+#else
+static inline uint64_t tare_lane_cells(const struct tare_record *rec)
+{
+	return __atomic_load_n(&rec->cells, __ATOMIC_RELAXED);
+}
+
+static inline void tare_lane_copy_bytes(uint8_t *to, const uint8_t *from, uint64_t size)
+{
+	__builtin_memcpy(to, from, size);
+}
+#endif
+
 /* How much of tail .. head goes into one block: whole records. */
 static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint64_t tail,
 					    uint64_t head)
@@ -85,7 +125,7 @@ static inline uint64_t tare_lane_block_size(const struct tare_lane_view *v, uint
 	uint64_t most = TARE_BLOCK_MAX - TARE_LANE_HEAD, size = 0, cells;
 
 	while (tail + size < head) {
-		cells = __atomic_load_n(&tare_lane_record(v, tail + size)->cells, __ATOMIC_RELAXED);
+		cells = tare_lane_cells(tare_lane_record(v, tail + size));
 		if (cells == 0 || tail + size + cells * TARE_CELL > head)
 			return head - tail < most ? head - tail
 						  : most; /* damage: readers skip it */
@@ -154,8 +194,8 @@ static inline bool tare_lane_copy(const struct tare_lane_view *v, uint8_t *block
 	struct tare_rec_lane *head = (struct tare_rec_lane *)(void *)block;
 	uint64_t at = tail & (v->size - 1), first = size < v->size - at ? size : v->size - at;
 
-	__builtin_memcpy(block + TARE_LANE_HEAD, v->bytes + at, first);
-	__builtin_memcpy(block + TARE_LANE_HEAD + first, v->bytes, size - first);
+	tare_lane_copy_bytes(block + TARE_LANE_HEAD, v->bytes + at, first);
+	tare_lane_copy_bytes(block + TARE_LANE_HEAD + first, v->bytes, size - first);
 	TARE_STEP("copied");
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&v->lane->tail, __ATOMIC_RELAXED) != tail)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from harness import ROOT, case, check, check_equal, main
+from harness import ROOT, Skip, case, check, check_equal, check_says, main
 
 CLEAN = os.path.join(ROOT, "tests", "clean.py")
 SEEN = """
@@ -68,6 +68,44 @@ def nothing_at_all_is_enough(box):
     env = seen(box, leave_nothing_as_it_was, {}, None)["environment"]
     check_equal((env["LC_ALL"], env["TERM"]), ("C.UTF-8", "dumb"))
     check(os.path.isdir(env["HOME"]) and "/usr/bin" in env["PATH"], env)
+
+
+RACE = """
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int shared;
+static void *add(void *arg) { for (int i = 0; i < 1000; i++) shared++; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	if (argc > 1 && fork() == 0) {
+		pthread_create(&thread, 0, add, 0);
+		add(0);
+		pthread_join(thread, 0);
+		_exit(0); /* which ThreadSanitizer makes another code of, and nobody looks */
+	}
+	wait(0);
+	return argv[0] == 0;
+}
+"""
+
+
+@case
+def a_race_in_a_child_fails_its_test(box):
+    with open(box.path("race.c"), "w", encoding="utf-8") as text:
+        text.write(RACE)
+    built = box.run([os.environ.get("CC", "cc"), "-g", "-fsanitize=thread", "-o", box.path("race"), box.path("race.c"),
+                     "-lpthread"])
+    if built.code or box.run([box.path("race")]).code:
+        raise Skip("no ThreadSanitizer here")
+    races = os.path.join(ROOT, "tests", "races.py")
+    check_equal(box.run([box.path("race"), "child"]).code, 0)
+    check_equal(box.run([races, box.path("race")]).code, 0)
+    done = box.run([races, box.path("race"), "child"])
+    check_equal(done.code, 66, done)
+    check_says(done.out, "data race", "add race.c")
+    check_equal(box.run([races, "false"]).code, 1)
 
 
 main()

@@ -35,14 +35,34 @@ static uint8_t bytes[LANE], file[LOG];
 static bool is_written[LOG];
 static uint64_t log_end, settled; /* settled: nothing new is written below */
 
+/* ThreadSanitizer follows a change of stacks only if it is told. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_FIBERS 1
+#endif
+#endif
+#ifdef HAS_FIBERS
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+#else
+#define __tsan_get_current_fiber()           NULL
+#define __tsan_create_fiber(flags)           NULL
+#define __tsan_destroy_fiber(fiber)          ((void)0)
+#define __tsan_switch_to_fiber(fiber, flags) ((void)0)
+#endif
+
 static struct actor {
 	ucontext_t context;
+	void *fiber;
 	uint8_t stack[STACK], block[TARE_BLOCK_MAX];
 	const char *at; /* the step it stands at */
 	bool is_done;
 	int drains_left;
 } actors[ACTORS];
 static ucontext_t scheduler;
+static void *scheduler_fiber;
 static int running;
 static bool
 	is_published_late; /* a mutant, to see that the test can fail: head moves before the record is whole */
@@ -52,6 +72,7 @@ static void step(const char *name)
 	if (running < 0)
 		return;
 	actors[running].at = name;
+	__tsan_switch_to_fiber(scheduler_fiber, 0);
 	swapcontext(&actors[running].context, &scheduler);
 }
 
@@ -132,6 +153,7 @@ static void run_actor(int i)
 	while (i > 0 && i != SETTLER && actors[i].drains_left-- > 0)
 		CHECK(drain(&actors[i]) >= 0);
 	actors[i].is_done = true;
+	__tsan_switch_to_fiber(scheduler_fiber, 0);
 	swapcontext(&actors[i].context, &scheduler);
 }
 
@@ -142,7 +164,11 @@ static void start(void)
 	memset(file, 0, sizeof(file));
 	memset(is_written, 0, sizeof(is_written));
 	log_end = settled = 0;
+	scheduler_fiber = __tsan_get_current_fiber();
 	for (int i = 0; i < ACTORS; i++) {
+		if (actors[i].fiber)
+			__tsan_destroy_fiber(actors[i].fiber);
+		actors[i].fiber = __tsan_create_fiber(0);
 		getcontext(&actors[i].context);
 		actors[i].context.uc_stack =
 			(stack_t){ .ss_sp = actors[i].stack, .ss_size = STACK };
@@ -198,6 +224,7 @@ struct change {
 static void go_on(int who)
 {
 	running = who;
+	__tsan_switch_to_fiber(actors[who].fiber, 0);
 	swapcontext(&scheduler, &actors[who].context);
 	running = -1;
 }

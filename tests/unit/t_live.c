@@ -137,7 +137,7 @@ static uint32_t text_of(uint64_t number, char *text)
 
 static void publish(const struct tare_lane_view *view, struct tare_record *head, uint64_t size)
 {
-	head->cells = (uint16_t)(size / TARE_CELL);
+	__atomic_store_n(&head->cells, (uint16_t)(size / TARE_CELL), __ATOMIC_RELAXED);
 	head->seal = tare_seal(view->lane->head);
 	__atomic_store_n(&view->lane->head, view->lane->head + size, __ATOMIC_RELEASE);
 }
