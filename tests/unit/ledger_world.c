@@ -192,6 +192,11 @@ void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
 	};
 }
 
+void world_exit(struct world *w, int process, int64_t t)
+{
+	add(w, TARE_KIND_EXIT, process, -1, t)->event.about = w->processes[process];
+}
+
 void world_reading_since(struct world *w, int device, int64_t from, int64_t t, int64_t used)
 {
 	world_reading_of(w, device, t, used, TARE_SOURCE_NVML2);

@@ -53,6 +53,7 @@ struct world_pool {
 void world_pool(struct world *w, struct world_pool pool);
 #define POOL(W, ...) world_pool(W, (struct world_pool){ __VA_ARGS__ })
 
+void world_exit(struct world *w, int process, int64_t t); /* `tare` saw that it was over */
 /* As the recorder reads, which says what of it others have; TARE_NOT_KNOWN: as `tare` does. */
 void world_reading_told(struct world *w, int device, int64_t t, int64_t used,
 			enum tare_source source, uint64_t peers);

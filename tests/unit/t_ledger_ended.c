@@ -323,3 +323,20 @@ TEST(losses_are_told_by_process_thread_and_reason)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* `tare` read the counter before it looked who was gone. */
+TEST(a_killed_process_whose_end_is_told_late)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	context(w, 0, 1, 2, 1000, 1500);
+	world_process_at(w, 0)->last_ns = 2 * MS;
+	world_reading(w, 0, 9 * MS, 1000 * MIB);
+	world_exit(w, 0, 9 * MS + 1000);
+	l = world_ledger(w, "end");
+	CHECK_INT(world_bytes(&l, 0, "process:431"), 500 * MIB);
+	CHECK_INT(l.devices[0].used, 1500 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -259,15 +259,18 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 }
 
 /*
- * Notes the end of a killed process, which has no END record, when its memory goes. Rule "end": only if no
- * recorded process works after it.
+ * Notes the end of a killed process, which has no END record, when its memory goes, also if `tare` tells of the end
+ * later. Rule "end": only if no recorded process works after it.
  */
 static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
 		     int64_t t)
 {
-	for (int i = 0; i < l->count && t >= d->worked_ns && !d->is_marked[TARE_MARK_END]; i++)
-		if (l->items[i].is_chosen && !f->processes[l->items[i].process]->is_ending)
+	for (int i = 0; i < l->count && t >= d->worked_ns && !d->is_marked[TARE_MARK_END]; i++) {
+		const struct tare_process_fold *p = f->processes[l->items[i].process];
+
+		if (l->items[i].is_chosen && !(p->is_ending && p->end_ns <= t))
 			tare_fold_mark(f, d, TARE_MARK_END, t);
+	}
 }
 
 /*
