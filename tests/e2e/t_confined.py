@@ -61,6 +61,17 @@ def filters_that_are_not_there(box):
 
 
 @case
+def filters_that_nobody_sees(box):
+    """Installed by the instruction itself: a program that allows what docs/guest.md lists is recorded as ever."""
+    alone, _ = run_both(box, "instruction")
+    check_equal(alone.code, 5, alone)
+    report = box.report()
+    check_equal(row_of(report, "/allocations"), ASKED + 1000003, show(report))
+    check_equal(report["degraded"], [])
+    check_equal(report["devices"][0]["unexplained_bytes"], 0, show(report))
+
+
+@case
 def filters_of_who_started_it(box):
     """They allow what a dynamic linker needs; the recorder needs no more."""
     needs_exec()
