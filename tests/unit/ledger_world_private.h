@@ -29,7 +29,7 @@ struct world {
 	size_t item_nr, item_cap, at;
 	struct tare_process *processes[64];
 	struct tare_process_device *process_devices[64];
-	int process_nr;
+	int process_nr, program_nr;
 	struct tare_device *devices[16];
 	int device_nr;
 	struct tare_object objects[64];
