@@ -75,9 +75,9 @@ struct tare_call_now {
 /* A thread, by its blocks of one process in one memory. */
 struct tare_worker {
 	uint32_t tid;
-	bool has_told;   /* it was seen at a forward, a backward pass or an optimizer */
-	bool is_engine;  /* of autograd's: it works for those that begin backward passes */
-	uint32_t serves; /* 1 + place of the one that it works for now; 0: nobody yet */
+	bool is_seen_at_work; /* it was seen at a forward, a backward pass or an optimizer */
+	bool is_engine;       /* of autograd's: it works for those that begin backward passes */
+	uint32_t serves;      /* 1 + place of the one that it works for now; 0: nobody yet */
 	uint8_t kind, before;
 	uint32_t section, backwards, forwards, optimizers;
 	uint32_t forwards_then;                 /* when the last backward pass began */

@@ -134,7 +134,7 @@ struct tare_device_fold {
 	uint32_t mark_nr[TARE_MARK_NR];
 	int64_t mark_used[TARE_MARK_NR], mark_live[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
 	bool is_marked[TARE_MARK_NR];
-	bool is_told[TARE_MARK_NR]; /* folded_sum.c: what there was then, in sums */
+	bool has_checkpoint_sums[TARE_MARK_NR]; /* checkpoint_sum.c */
 
 	struct tare_steps cluster;
 	struct tare_thread_end *threads;
@@ -217,7 +217,7 @@ struct tare_fold {
 	int object_free; /* list through `next`, -1: empty */
 	struct tare_physical *physicals;
 	size_t physical_nr, physical_cap, physical_free; /* none is free below the last */
-	struct tare_map told_physicals;                  /* number in a checkpoint → physical */
+	struct tare_map physicals_by_number;             /* number in a checkpoint → physical */
 	struct tare_import *imports;
 	size_t import_nr, import_cap;
 	struct tare_mapping *mappings;
@@ -246,7 +246,7 @@ struct tare_fold {
 	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
 		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
-		bool is_told[TARE_MARK_NR];   /* as of a device */
+		bool has_checkpoint_sums[TARE_MARK_NR]; /* as of a device */
 		int64_t mark_ns[TARE_MARK_NR];
 		struct tare_kept_blocks kept;
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
@@ -277,7 +277,7 @@ struct tare_fold {
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
-	int64_t told_ns; /* until when it was folded */
+	int64_t checkpoint_sums_ns; /* until when it was folded */
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;

@@ -25,8 +25,8 @@ void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare
 {
 	d->mark_nr[m]++;
 	d->kept_blocks.at[m] = f->block_serial;
-	if (t > f->told_ns)
-		d->is_told[m] = false;
+	if (t > f->checkpoint_sums_ns)
+		d->has_checkpoint_sums[m] = false;
 	d->mark_used[m] = d->used;
 	d->mark_live[m] = d->live;
 	d->mark_ns[m] = t;

@@ -291,7 +291,7 @@ static void count_launches(struct tare_graphs_part *part, struct tare_object_liv
 	if (o->asked) /* launches were recorded before */
 		return;
 	o->asked = 1;
-	now->told++;
+	now->known_execs++;
 	now->row.launches += launches;
 }
 

@@ -90,7 +90,7 @@ static void fill(const struct tare_fold *f, const struct tare_graph_now *now,
 	out->generation = p->generation;
 	out->source = source_of(f, now->site, memory);
 	out->phase = text(f, now->phase, memory);
-	if (now->told == out->execs)
+	if (now->known_execs == out->execs)
 		out->flags |= TARE_GRAPH_FLAG_LAUNCHES;
 	fill_parts(f, now, memory, out);
 }

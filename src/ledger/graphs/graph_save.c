@@ -41,7 +41,7 @@ static void carry_row(struct tare_graphs_part *part, struct tare_fold *f,
 	now->handle = r->graph;
 	now->site = tare_fold_origin(f, f->processes[process], e).site;
 	now->phase = tare_fold_text(f, e->name);
-	now->told = r->told;
+	now->known_execs = r->told;
 	now->row.state =
 		r->state >= TARE_GRAPH_STATE_CAPTURED && r->state <= TARE_GRAPH_STATE_INVALID
 			? (enum tare_graph_state)r->state
@@ -136,7 +136,7 @@ static void tell_row(const struct tell *c, const struct tare_graph_now *now)
 					.state = now->row.state,
 					.flags = now->row.flags,
 					.tid = now->tid,
-					.told = now->told };
+					.told = now->known_execs };
 
 	e.device = now->device < 0 ? NULL : f->devices[now->device]->device;
 	e.name = tare_fold_text_of(f, now->phase);

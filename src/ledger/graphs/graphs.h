@@ -12,8 +12,8 @@ struct tare_graph_now {
 	int process, device; /* device: tare_device.index, -1: none */
 	uint32_t tid;        /* thread that is capturing the graph; 0: none */
 	uint64_t handle, phase;
-	uint32_t site; /* site where the capture began; 0: not known */
-	uint64_t told; /* of its execs: for how many the launches are known */
+	uint32_t site;        /* site where the capture began; 0: not known */
+	uint64_t known_execs; /* of its execs: for how many the launches are known */
 	struct tare_graph_owner {
 		uint64_t owner;
 		int64_t bytes;

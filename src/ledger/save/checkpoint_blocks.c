@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 struct sums {
-	struct tare_told *items;
+	struct tare_checkpoint_sum *items;
 	size_t count, cap;
 };
 
-static void add(struct sums *s, const struct tare_told *by)
+static void add(struct sums *s, const struct tare_checkpoint_sum *by)
 {
 	for (size_t i = s->count; i-- > 0;) {
-		struct tare_told *to = &s->items[i];
+		struct tare_checkpoint_sum *to = &s->items[i];
 
 		if (to->process != by->process || to->rule != by->rule || to->owner != by->owner ||
 		    to->is_vmm != by->is_vmm)
@@ -28,30 +28,31 @@ static void add(struct sums *s, const struct tare_told *by)
 }
 
 /* A block of a trial is of no pool: its bytes are in another row. */
-static struct tare_told of_block(const struct tare_fold *f, const struct tare_live_block *b,
-				 const struct tare_work *w)
+static struct tare_checkpoint_sum
+of_block(const struct tare_fold *f, const struct tare_live_block *b, const struct tare_work *w)
 {
 	const struct tare_bucket *at = b->bucket < 0 ? NULL : &f->buckets[b->bucket];
 
-	return (struct tare_told){ .process = b->process,
-				   .rule = tare_fold_rule_of(f, b, w),
-				   .owner = at ? at->owner : 0,
-				   .is_vmm = at && !f->contexts[at->context].handle,
-				   .bytes = at ? b->booked : b->bytes,
-				   .count = 1 };
+	return (struct tare_checkpoint_sum){ .process = b->process,
+					     .rule = tare_fold_rule_of(f, b, w),
+					     .owner = at ? at->owner : 0,
+					     .is_vmm = at && !f->contexts[at->context].handle,
+					     .bytes = at ? b->booked : b->bytes,
+					     .count = 1 };
 }
 
 static void tell(struct checkpoint *c, struct sums *s, const struct tare_device *device,
 		 enum tare_mark m)
 {
 	struct tare_fold *f = c->f;
-	const struct tare_told *told;
+	const struct tare_checkpoint_sum *sum;
 
-	for (size_t at = 0; (told = tare_fold_told_next(&f->parts->tensors, f,
-							device ? device->index : -1, m, &at));)
-		add(s, told);
+	for (size_t at = 0;
+	     (sum = tare_fold_checkpoint_sum_next(&f->parts->tensors, f,
+						  device ? device->index : -1, m, &at));)
+		add(s, sum);
 	for (size_t i = 0; i < s->count; i++) {
-		const struct tare_told *from = &s->items[i];
+		const struct tare_checkpoint_sum *from = &s->items[i];
 		const struct tare_process *process = f->processes[from->process]->process;
 		struct tare_rec_block_sum *r =
 			&tare_checkpoint_add(c, TARE_KIND_BLOCK_SUM, process, device, c->cut)
@@ -79,7 +80,7 @@ static void tell_device(struct checkpoint *c, const struct tare_device_fold *d, 
 	tare_fold_blocks_at(c->f, d, m, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct tare_process_fold *p = c->f->processes[list.items[i]->process];
-		struct tare_told one =
+		struct tare_checkpoint_sum one =
 			of_block(c->f, list.items[i], &p->places[d->index]->blocks.work);
 
 		add(&s, &one);
@@ -100,8 +101,9 @@ static void tell_host(struct checkpoint *c, enum tare_mark m)
 			continue;
 		tare_fold_host_blocks_at(c->f, i, m, &list);
 		for (size_t k = 0; k < list.count; k++) {
-			struct tare_told one = of_block(c->f, list.items[k],
-							&c->f->processes[i]->host_blocks.work);
+			struct tare_checkpoint_sum one =
+				of_block(c->f, list.items[k],
+					 &c->f->processes[i]->host_blocks.work);
 
 			if (!(list.items[k]->flags & TARE_TENSOR_MAPPED))
 				add(&s, &one);

@@ -173,14 +173,14 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 {
 	int source = tare_fold_step_source(d, s);
 	int64_t before = tare_fold_normal(f, d, s->before, source, d->used), after, rest;
-	bool is_told = tare_fold_peer_is_told(f, d, s);
+	bool reads_others = tare_fold_peer_is_told(f, d, s);
 	struct tare_applied a;
 
 	tare_fold_advance(f, d, s->begin);
 	tare_fold_quiet(f, d, s->begin, before - d->used,
-			is_told ? tare_fold_peer_level_between(f, d, s->peers_before,
-							       before - d->used)
-				: 0);
+			reads_others ? tare_fold_peer_level_between(f, d, s->peers_before,
+								    before - d->used)
+				     : 0);
 	tare_fold_peak(f, d, s->begin);
 
 	after = tare_fold_normal(f, d, s->after, source, before);
@@ -190,7 +190,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	tare_fold_apply(f, s, &a);
 	tare_fold_book_ops(f, f->ops.items, f->ops.count);
 	rest = after - before - a.known;
-	if (is_told)
+	if (reads_others)
 		rest -= tare_fold_peer_level(f, d, s->peers_after);
 	if (rest < 0) {
 		d->used = after - rest;

@@ -134,16 +134,16 @@ bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_devic
 /*
  * What the device changed by when another process came or went, beyond NVML's figure for that process.
  */
-static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t told,
+static int64_t beyond(const struct tare_device_fold *d, const struct list *l, int64_t listed,
 		      int64_t rest)
 {
-	bool is_growth = told > 0;
+	bool is_growth = listed > 0;
 	bool is_end = !d->level != !l->sum; /* the first came, or the last one went */
 
 	if ((!l->changed_nr && !is_end) || llabs(rest) > APPEAR_BYTES)
 		return 0;
 	if (l->changed_nr == 1 &&
-	    llabs(told) < CONTEXT_BYTES) /* else a call told of it before the list */
+	    llabs(listed) < CONTEXT_BYTES) /* else a call told of it before the list */
 		is_growth = d->peers[l->changed].used > 0;
 	return (rest > 0) == is_growth ? rest : 0;
 }
@@ -153,7 +153,7 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 {
 	struct list l;
 	bool is_first = !d->is_level_known;
-	int64_t told = 0, extra = 0, rows = 0;
+	int64_t listed = 0, extra = 0, rows = 0;
 
 	d->has_list = false;
 	read_list(f, d, &l);
@@ -162,8 +162,8 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 		return 0;
 	}
 	if (d->is_level_known) {
-		told = l.sum - d->level;
-		extra = beyond(d, &l, told, change + d->quiet_open - told);
+		listed = l.sum - d->level;
+		extra = beyond(d, &l, listed, change + d->quiet_open - listed);
 		d->quiet_open = 0;
 	}
 	d->level = l.sum;
@@ -177,8 +177,8 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 			p->extra = f->buckets[p->bucket].now.bytes - p->used;
 		rows += set_peer(f, d, (int)i, p->used ? p->used + p->extra : 0);
 	}
-	tare_fold_book_bytes(f, d->before, told + extra - rows, TARE_EVIDENCE_WITNESS);
-	return told + extra;
+	tare_fold_book_bytes(f, d->before, listed + extra - rows, TARE_EVIDENCE_WITNESS);
+	return listed + extra;
 }
 
 /* Is the process on the device? Its memory outlives a process for a moment, in NVML's list too. */
@@ -270,16 +270,17 @@ static int64_t first_growth(const struct tare_fold *f, const struct tare_device_
 int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
 				     uint64_t level, int64_t change)
 {
-	int64_t open = change + d->quiet_open, told, rest;
+	int64_t open = change + d->quiet_open, listed, rest;
 
 	if (!is_alone(d))
 		return tare_fold_peer_level(f, d, level);
-	told = d->is_level_known ? (int64_t)level - d->level
-				 : first_growth(f, d, (int64_t)level, open);
-	rest = open - told;
-	set_level(f, d, (int64_t)level, told);
-	if (llabs(told) < CONTEXT_BYTES || (rest > 0) != (told > 0) || llabs(rest) > APPEAR_BYTES)
-		return told;
+	listed = d->is_level_known ? (int64_t)level - d->level
+				   : first_growth(f, d, (int64_t)level, open);
+	rest = open - listed;
+	set_level(f, d, (int64_t)level, listed);
+	if (llabs(listed) < CONTEXT_BYTES || (rest > 0) != (listed > 0) ||
+	    llabs(rest) > APPEAR_BYTES)
+		return listed;
 	tare_fold_book_bytes(f, d->before, rest, TARE_EVIDENCE_INFERRED);
-	return told + rest;
+	return listed + rest;
 }

@@ -78,7 +78,7 @@ static void make_points(struct tare_overlap *o)
 
 	for (size_t i = 0; i < o->step_nr; i++) {
 		const struct tare_step *s = &o->steps[i];
-		bool is_told = is_alone && tare_fold_peer_is_told(o->f, o->d, s);
+		bool reads_others = is_alone && tare_fold_peer_is_told(o->f, o->d, s);
 		struct tare_point *p;
 
 		if (!is_weighed(s))
@@ -86,8 +86,8 @@ static void make_points(struct tare_overlap *o)
 		p = &o->points[o->point_nr];
 		p[0] = point_of(s->weigh_begin, s->begin, i, false);
 		p[1] = point_of(s->end, s->weigh_end, i, true);
-		p[0].level = is_told ? (int64_t)s->peers_before : -1;
-		p[1].level = is_told ? (int64_t)s->peers_after : -1;
+		p[0].level = reads_others ? (int64_t)s->peers_before : -1;
+		p[1].level = reads_others ? (int64_t)s->peers_after : -1;
 		o->point_nr += 2;
 	}
 	tare_overlap_sort(o);

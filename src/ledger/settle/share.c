@@ -188,10 +188,10 @@ int tare_fold_import_add(struct tare_fold *f, const struct tare_step *s, int64_t
 				   .is_live = true,
 				   .is_address = s->class == TARE_CLASS_IPC };
 	if (s->is_folded) { /* a checkpoint says with what it was matched */
-		const uint64_t *told = tare_map_get(&f->told_physicals, s->parent);
+		const uint64_t *physical = tare_map_get(&f->physicals_by_number, s->parent);
 
 		m->bytes = (int64_t)s->asked;
-		m->origin = told ? (int)*told : -1;
+		m->origin = physical ? (int)*physical : -1;
 	} else if (IS_TOLD(m->identity) || m->bytes) {
 		match(f, m);
 	}
@@ -298,7 +298,7 @@ static void share_allocation(struct tare_fold *f, const struct tare_step *s)
 	known = tare_fold_physical_add(f, &p);
 	*tare_map_put(&f->processes[s->process]->shared, s->parent, NULL) = (uint64_t)known;
 	if (s->is_folded)
-		*tare_map_put(&f->told_physicals, s->handle, NULL) = (uint64_t)known;
+		*tare_map_put(&f->physicals_by_number, s->handle, NULL) = (uint64_t)known;
 }
 
 /*

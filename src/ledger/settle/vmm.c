@@ -117,7 +117,7 @@ static void create(struct tare_fold *f, const struct tare_step *s, struct tare_a
 	f->physicals[physical].identity = s->limit;
 	f->physicals[physical].exported_ns = s->end;
 	f->physicals[physical].refs.handles = (uint32_t)s->local;
-	*tare_map_put(&f->told_physicals, s->parent, NULL) = (uint64_t)physical;
+	*tare_map_put(&f->physicals_by_number, s->parent, NULL) = (uint64_t)physical;
 }
 
 /* A handle for what is mapped at an address. */

@@ -233,7 +233,7 @@ static SHAPE(tare_call_now);
 
 #define SELF struct tare_worker
 static const struct tare_shape_field fields_tare_worker[] = {
-	TARE_INT(tid), TARE_INT(has_told), TARE_INT(is_engine), TARE_INT(serves), TARE_INT(kind),
+	TARE_INT(tid), TARE_INT(is_seen_at_work), TARE_INT(is_engine), TARE_INT(serves), TARE_INT(kind),
 	TARE_INT(before), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards), TARE_INT(optimizers),
 	TARE_INT(forwards_then), TARE_STRUCT_ARRAY(calls, tare_shape_tare_call_now), TARE_INT(call_nr),
 	TARE_INT(call), TARE_INT(serials), TARE_INT(last_site), TARE_INT(last_bytes), TARE_INT(last_address),
@@ -468,7 +468,7 @@ static SHAPE(tare_graph_owner);
 #define SELF struct tare_graph_now
 static const struct tare_shape_field fields_tare_graph_now[] = {
 	TARE_STRUCT(row, tare_shape_tare_graph), TARE_INT(process), TARE_INT(device), TARE_INT(tid),
-	TARE_INT(handle), TARE_INT(phase), TARE_INT(site), TARE_INT(told),
+	TARE_INT(handle), TARE_INT(phase), TARE_INT(site), TARE_INT(known_execs),
 	TARE_LIST(owners, tare_shape_tare_graph_owner, owner_nr, owner_cap),
 	TARE_FIELDS_END };
 static SHAPE(tare_graph_now);
@@ -620,7 +620,7 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(last_ns), TARE_INT(buckets), TARE_INT(before), TARE_INT(primary),
 	TARE_INT_ARRAY(source_known), TARE_INT_ARRAY(source_offset), TARE_INT_ARRAY(mark_nr),
 	TARE_INT_ARRAY(mark_used), TARE_INT_ARRAY(mark_live), TARE_INT_ARRAY(mark_ns),
-	TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(is_told), TARE_STRUCT(cluster, tare_shape_tare_steps),
+	TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(has_checkpoint_sums), TARE_STRUCT(cluster, tare_shape_tare_steps),
 	TARE_LIST(threads, tare_shape_tare_thread_end, thread_nr, thread_cap), TARE_INT(cluster_until),
 	TARE_INT(weighed_until), TARE_INT(unweighed_until), TARE_INT(has_closing), TARE_INT(closing_ns),
 	TARE_INT(closing_used), TARE_INT(closing_source), TARE_INT(driver_left), TARE_INT(driver_of),
@@ -718,12 +718,12 @@ static const struct tare_shape_field fields_tare_pool_witness_fold[] = {
 static SHAPE(tare_pool_witness_fold);
 #undef SELF
 
-#define SELF struct tare_told
-static const struct tare_shape_field fields_tare_told[] = {
+#define SELF struct tare_checkpoint_sum
+static const struct tare_shape_field fields_tare_checkpoint_sum[] = {
 	TARE_INT(process), TARE_INT(device), TARE_INT(mark), TARE_INT(rule), TARE_INT(owner), TARE_INT(is_vmm),
 	TARE_INT(bytes), TARE_INT(count),
 	TARE_FIELDS_END };
-static SHAPE(tare_told);
+static SHAPE(tare_checkpoint_sum);
 #undef SELF
 
 #define SELF struct tare_oom_fold
@@ -748,7 +748,7 @@ static SHAPE(tare_oom_part);
 static const struct tare_shape_field fields_tare_tensors_part[] = {
 	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched),
 	TARE_LIST(pool_witnesses, tare_shape_tare_pool_witness_fold, pool_witness_nr, pool_witness_cap),
-	TARE_LIST(told, tare_shape_tare_told, told_nr, told_cap), TARE_INT(otherwise),
+	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(otherwise),
 	TARE_FIELDS_END };
 static SHAPE(tare_tensors_part);
 #undef SELF
@@ -792,7 +792,7 @@ static SHAPE(tare_capture_group);
 
 #define SELF struct tare_host_fold
 static const struct tare_shape_field fields_tare_host_fold[] = {
-	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(is_told),
+	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(has_checkpoint_sums),
 	TARE_INT_ARRAY(mark_ns), TARE_STRUCT(kept, tare_shape_tare_kept_blocks),
 	TARE_LIST(queue, tare_shape_tare_block, queue_nr, queue_cap), TARE_INT(queue_at),
 	TARE_LEFT(timed_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
@@ -815,7 +815,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(contexts, tare_shape_tare_context, context_nr, context_cap),
 	TARE_LIST(objects, tare_shape_tare_object_live, object_nr, object_cap), TARE_INT(object_free),
 	TARE_LIST(physicals, tare_shape_tare_physical, physical_nr, physical_cap), TARE_INT(physical_free),
-	TARE_MAP(told_physicals), TARE_LIST(imports, tare_shape_tare_import, import_nr, import_cap),
+	TARE_MAP(physicals_by_number), TARE_LIST(imports, tare_shape_tare_import, import_nr, import_cap),
 	TARE_LIST(mappings, tare_shape_tare_mapping, mapping_nr, mapping_cap), TARE_STRMAP(owner_ids),
 	TARE_TEXTS(owners, owner_nr, owner_cap), TARE_STRUCT(no_site, tare_shape_tare_site),
 	TARE_LIST(sites, tare_shape_tare_site, site_nr, site_cap),
@@ -826,7 +826,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
 	TARE_INT(last_ns), TARE_INT(seen_ns), TARE_INT(first_ns), TARE_INT(known_ns), TARE_INT(opened_gpu),
 	TARE_INT(is_paused), TARE_INT(pause_nr), TARE_LIST(large, tare_shape_tare_large, large_nr, large_cap),
-	TARE_INT(told_ns), TARE_ITEM(parts, tare_shape_tare_parts), TARE_INT(unweighed),
+	TARE_INT(checkpoint_sums_ns), TARE_ITEM(parts, tare_shape_tare_parts), TARE_INT(unweighed),
 	TARE_INT(unknown_frees), TARE_INT(missed_frees), TARE_TEXTS(notes, note_nr, note_cap),
 	TARE_FIELDS_END };
 SHAPE(tare_fold);

@@ -40,7 +40,7 @@ void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 			       rule, b->booked, 1);
 }
 
-void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t)
+void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t)
 {
 	enum tare_account account = t->is_vmm ? TARE_ACCOUNT_VMM : TARE_ACCOUNT_ALLOCATION;
 

@@ -16,8 +16,8 @@ static void mark_now(struct tare_fold *f, enum tare_mark m)
 static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
 {
 	mark_now(f, m);
-	if (t > f->told_ns)
-		f->host.is_told[m] = false;
+	if (t > f->checkpoint_sums_ns)
+		f->host.has_checkpoint_sums[m] = false;
 	f->host.is_marked[m] = true;
 	f->host.mark_ns[m] = t;
 }
@@ -52,8 +52,8 @@ void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t)
 {
 	if (m != TARE_MARK_END || !f->host.is_marked[m])
 		mark_now(f, m);
-	if (t > f->told_ns)
-		f->host.is_told[m] = false;
+	if (t > f->checkpoint_sums_ns)
+		f->host.has_checkpoint_sums[m] = false;
 }
 
 static void move(struct tare_fold *f, struct tare_process_fold *p, int64_t by)

@@ -294,5 +294,5 @@ void tare_tensors_free(struct tare_tensors_part *tensors)
 	free(tensors->watched.gone);
 	tare_map_free(&tensors->watched.gone_at);
 	free(tensors->pool_witnesses);
-	free(tensors->told);
+	free(tensors->checkpoint_sums);
 }

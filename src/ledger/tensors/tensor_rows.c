@@ -95,10 +95,10 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 }
 
 /* Of those that were folded only the sums by rule are known. */
-static void add_told(struct rows *r, const struct tare_told *t)
+static void add_sum(struct rows *r, const struct tare_checkpoint_sum *t)
 {
 	if (t->device >= 0)
-		tare_fold_category_add_told(&r->pools, t);
+		tare_fold_category_add_sum(&r->pools, t);
 	else
 		tare_category_sums_add(r->host, t->rule, t->bytes, t->count);
 	if (r->f->without_tensors)
@@ -211,14 +211,14 @@ static void add_rows(const struct tare_tensors_part *tensors, const struct tare_
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
-	const struct tare_told *told;
+	const struct tare_checkpoint_sum *sum;
 
 	tare_fold_blocks_at(f, d, m, &list);
 	for (size_t i = 0; i < list.count; i++)
 		add(&r, list.items[i], d->index);
 	free(list.items);
-	for (size_t at = 0; (told = tare_fold_told_next(tensors, f, d->index, m, &at));)
-		add_told(&r, told);
+	for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, d->index, m, &at));)
+		add_sum(&r, sum);
 	finish_device(&r, out);
 }
 
@@ -237,7 +237,7 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 	for (int i = 0; f->is_over && i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
 		struct tare_block_list list;
-		const struct tare_told *told;
+		const struct tare_checkpoint_sum *sum;
 
 		if (!f->processes[i] || f->processes[i]->host_row < 0)
 			continue;
@@ -245,9 +245,9 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 		for (size_t k = 0; k < list.count; k++)
 			add(&r, list.items[k], -1);
 		free(list.items);
-		for (size_t at = 0; (told = tare_fold_told_next(tensors, f, -1, m, &at));)
-			if (told->process == i)
-				add_told(&r, told);
+		for (size_t at = 0; (sum = tare_fold_checkpoint_sum_next(tensors, f, -1, m, &at));)
+			if (sum->process == i)
+				add_sum(&r, sum);
 		finish_host(&r, &out->hosts[f->processes[i]->host_row]);
 	}
 }

@@ -7,7 +7,7 @@
 #include "ledger/core/fold.h"
 
 /* Blocks that were there at a peak which was folded; device -1: of the CPU. */
-struct tare_told {
+struct tare_checkpoint_sum {
 	int process, device;
 	enum tare_mark mark;
 	enum tare_rule rule;
@@ -62,8 +62,8 @@ struct tare_tensors_part {
 	struct tare_watches watched;
 	struct tare_pool_witness_fold *pool_witnesses; /* by time */
 	size_t pool_witness_nr, pool_witness_cap;
-	struct tare_told *told; /* blocks at marks that were folded */
-	size_t told_nr, told_cap;
+	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at marks that were folded */
+	size_t checkpoint_sum_nr, checkpoint_sum_cap;
 	uint64_t otherwise; /* blocks on another stream than their segment */
 };
 
@@ -181,17 +181,17 @@ void tare_tensor_kinds_finish(struct tare_fold *f);
 uint64_t tare_fold_pool_key(int process, enum tare_account account, uint64_t owner);
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l,
 			    const struct tare_live_block *b, enum tare_rule rule);
-void tare_fold_category_add_told(struct tare_pool_list *l, const struct tare_told *t);
+void tare_fold_category_add_sum(struct tare_pool_list *l, const struct tare_checkpoint_sum *t);
 void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory,
 			     struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
-/* folded_sum.c: blocks at a peak that was folded, in sums */
+/* checkpoint_sum.c: blocks at a peak that was folded, in sums */
 void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       const struct tare_event *e);
-const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tensors,
-					    const struct tare_fold *f, int device, enum tare_mark m,
-					    size_t *at);
+const struct tare_checkpoint_sum *
+tare_fold_checkpoint_sum_next(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			      int device, enum tare_mark m, size_t *at);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
 void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, struct tare_ledger *out);

@@ -11,7 +11,7 @@ static void begin_section(struct tare_worker *w, enum tare_work_kind kind)
 {
 	if (w->kind == kind)
 		return;
-	w->has_told = true;
+	w->is_seen_at_work = true;
 	if (w->kind != TARE_WORK_OTHER)
 		w->before = w->kind;
 	w->kind = (uint8_t)kind;
@@ -139,9 +139,9 @@ static void note_starts(struct tare_work *w, uint32_t place, const struct tare_s
 		w->starter = place + 1;
 }
 
-static void note_told(struct tare_work *w, uint32_t place)
+static void note_leader(struct tare_work *w, uint32_t place)
 {
-	if (!w->leader && w->workers[place].has_told)
+	if (!w->leader && w->workers[place].is_seen_at_work)
 		w->leader = place + 1;
 }
 
@@ -157,15 +157,15 @@ static uint32_t turn_of(const struct tare_worker *w, enum tare_work_kind kind)
 static struct tare_use use_of(struct tare_work *w, uint32_t place)
 {
 	const struct tare_worker *own = &w->workers[place];
-	bool is_beside = !own->has_told;
-	const struct tare_worker *told = is_beside && w->leader ? &w->workers[w->leader - 1] : own;
+	bool is_beside = !own->is_seen_at_work;
+	const struct tare_worker *owner = is_beside && w->leader ? &w->workers[w->leader - 1] : own;
 
 	return (struct tare_use){ .worker = place + 1,
 				  .is_beside = is_beside,
-				  .section = told->section,
-				  .backwards = told->backwards,
-				  .forwards = told->forwards,
-				  .before = told->before };
+				  .section = owner->section,
+				  .backwards = owner->backwards,
+				  .forwards = owner->forwards,
+				  .before = owner->before };
 }
 
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
@@ -184,7 +184,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	w = &work->workers[place];
 	kind = kind_of(w, b, (enum tare_maker)site->maker);
 	begin_section(w, kind);
-	note_told(work, place);
+	note_leader(work, place);
 	note_starts(work, place, site, b->flags);
 	if (kind != TARE_WORK_BACKWARD && w->call != site->call)
 		enter(w, tensors, site->call);
@@ -208,7 +208,7 @@ struct tare_worker *tare_work_of(const struct tare_work *w, const struct tare_li
 {
 	struct tare_worker *own = &w->workers[b->use.worker - 1];
 
-	return own->has_told || !w->leader ? own : &w->workers[w->leader - 1];
+	return own->is_seen_at_work || !w->leader ? own : &w->workers[w->leader - 1];
 }
 
 /* Rule "twin": the same line made another of the same size meanwhile, so its call came again. */
@@ -272,7 +272,7 @@ void tare_work_end(struct tare_work *w, struct tare_live_block *b, struct tare_t
 		uint32_t place = taker_of(w, b, by.tid);
 
 		begin_section(&w->workers[place], TARE_WORK_BACKWARD);
-		note_told(w, place);
+		note_leader(w, place);
 		own = tare_work_of(w, b);
 	}
 	tare_work_now(w, b, &b->use);

@@ -22,7 +22,8 @@ static int rule_named(const char *name)
 
 static bool *validity(const struct tare_fold *f, int device, enum tare_mark m)
 {
-	return device < 0 ? (bool *)&f->host.is_told[m] : &f->devices[device]->is_told[m];
+	return device < 0 ? (bool *)&f->host.has_checkpoint_sums[m]
+			  : &f->devices[device]->has_checkpoint_sums[m];
 }
 
 void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -35,35 +36,38 @@ void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 	if (!tare_fold_is_folded(e) || rule < 0 || r->mark >= TARE_MARK_NR)
 		return; /* of a newer version, or damage */
 	tare_fold_process(f, process);
-	tensors->told = tare_array_reserve(tensors->told, &tensors->told_cap, tensors->told_nr + 1,
-					   sizeof(*tensors->told));
-	tensors->told[tensors->told_nr++] =
-		(struct tare_told){ .process = process->index,
-				    .device = device,
-				    .mark = (enum tare_mark)r->mark,
-				    .rule = (enum tare_rule)rule,
-				    .owner = e->name ? tare_fold_owner_named(f, e->name) : 0,
-				    .is_vmm = r->is_vmm,
-				    .bytes = r->bytes,
-				    .count = r->count };
+	tensors->checkpoint_sums =
+		tare_array_reserve(tensors->checkpoint_sums, &tensors->checkpoint_sum_cap,
+				   tensors->checkpoint_sum_nr + 1,
+				   sizeof(*tensors->checkpoint_sums));
+	tensors->checkpoint_sums[tensors->checkpoint_sum_nr++] =
+		(struct tare_checkpoint_sum){ .process = process->index,
+					      .device = device,
+					      .mark = (enum tare_mark)r->mark,
+					      .rule = (enum tare_rule)rule,
+					      .owner = e->name ? tare_fold_owner_named(f, e->name)
+							       : 0,
+					      .is_vmm = r->is_vmm,
+					      .bytes = r->bytes,
+					      .count = r->count };
 	*validity(f, device, (enum tare_mark)r->mark) = true;
-	if (f->told_ns < e->process->fold_ns)
-		f->told_ns = e->process->fold_ns;
+	if (f->checkpoint_sums_ns < e->process->fold_ns)
+		f->checkpoint_sums_ns = e->process->fold_ns;
 }
 
 /* ---- what there is ---- */
 
-const struct tare_told *tare_fold_told_next(const struct tare_tensors_part *tensors,
-					    const struct tare_fold *f, int device, enum tare_mark m,
-					    size_t *at)
+const struct tare_checkpoint_sum *
+tare_fold_checkpoint_sum_next(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+			      int device, enum tare_mark m, size_t *at)
 {
 	if (m == TARE_MARK_NOW || !*validity(f, device, m))
 		return NULL;
-	while (*at < tensors->told_nr) {
-		const struct tare_told *told = &tensors->told[(*at)++];
+	while (*at < tensors->checkpoint_sum_nr) {
+		const struct tare_checkpoint_sum *sum = &tensors->checkpoint_sums[(*at)++];
 
-		if (told->device == device && told->mark == m)
-			return told;
+		if (sum->device == device && sum->mark == m)
+			return sum;
 	}
 	return NULL;
 }
