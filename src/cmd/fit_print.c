@@ -31,24 +31,24 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 }
 
 static void print_laws(struct tare_emit *e, const struct tare_problem *p,
-		       const struct tare_fitted *f, const struct tare_fit_report *told)
+		       const struct tare_fitted *f, const struct tare_fit_report *report)
 {
-	if (told->law_count == 1)
-		tare_emit_note(e, "%s = %s", p->target, told->laws[0]);
+	if (report->law_count == 1)
+		tare_emit_note(e, "%s = %s", p->target, report->laws[0]);
 	else
 		tare_emit_note(e,
 			       "%s is the greatest of %zu laws, each of one part of the program:",
-			       p->target, told->law_count);
+			       p->target, report->law_count);
 	tare_emit_open(e, "laws", '[');
-	for (size_t l = 0; l < told->law_count; l++) {
+	for (size_t l = 0; l < report->law_count; l++) {
 		tare_emit_open(e, NULL, '{');
-		tare_emit_str(e, "text", told->laws[l]);
-		tare_emit_uint(e, "cells", told->cells[l]);
+		tare_emit_str(e, "text", report->laws[l]);
+		tare_emit_uint(e, "cells", report->cells[l]);
 		print_terms_json(e, f, l);
 		tare_emit_close(e);
-		if (told->law_count > 1)
-			tare_emit_note(e, "  %zu. in %zu cells: %s", l + 1, told->cells[l],
-				       told->laws[l]);
+		if (report->law_count > 1)
+			tare_emit_note(e, "  %zu. in %zu cells: %s", l + 1, report->cells[l],
+				       report->laws[l]);
 	}
 	tare_emit_close(e);
 }
@@ -74,16 +74,16 @@ static const struct tare_column finding_columns[] = {
 };
 
 /* On the screen a line for each. */
-static void print_findings(struct tare_emit *e, const struct tare_fit_report *told)
+static void print_findings(struct tare_emit *e, const struct tare_fit_report *report)
 {
 	if (tare_emit_has_members(e))
 		tare_emit_table(e, "findings", NULL, TARE_COLUMNS(finding_columns));
-	for (size_t i = 0; i < told->finding_count; i++) {
-		const struct tare_fit_finding *g = &told->findings[i];
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct tare_fit_finding *g = &report->findings[i];
 
 		if (tare_emit_has_members(e))
-			tare_emit_add(e,
-				      &(struct finding){ tare_finding_name(g->kind), g->text, *g });
+			tare_emit_add(e, &(struct finding){ tare_fit_finding_name(g->kind), g->text,
+							    *g });
 		tare_emit_note(e, "  %s", g->text);
 	}
 	if (tare_emit_has_members(e))
@@ -92,39 +92,39 @@ static void print_findings(struct tare_emit *e, const struct tare_fit_report *to
 
 void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f)
 {
-	struct tare_fit_report told;
+	struct tare_fit_report report;
 
-	tare_tell(p, f, &told);
+	tare_fit_report_make(p, f, &report);
 	tare_emit_str(e, "target", p->target);
 	tare_emit_uint(e, "cells", p->data.row_count);
-	print_laws(e, p, f, &told);
+	print_laws(e, p, f, &report);
 	tare_emit_members(e, TARE_COLUMNS(error_columns), f);
 	tare_emit_note(
 		e,
 		"%zu cells; each left out and predicted: wrong by %.2f %% on average, 9 of 10 by less than %.2f %%",
 		p->data.row_count, 100 * f->mean_error, 100 * f->error);
-	print_findings(e, &told);
+	print_findings(e, &report);
 	tare_emit_open(e, "cautions", '[');
-	for (size_t i = 0; i < told.caution_count; i++) {
-		tare_emit_str(e, NULL, told.cautions[i]);
-		tare_emit_note(e, "! %s", told.cautions[i]);
+	for (size_t i = 0; i < report.caution_count; i++) {
+		tare_emit_str(e, NULL, report.cautions[i]);
+		tare_emit_note(e, "! %s", report.cautions[i]);
 	}
 	tare_emit_close(e);
-	tare_emit_str(e, "next", told.next);
-	tare_emit_str(e, "next_why", told.next_why);
-	if (told.next)
-		tare_emit_note(e, "Run next: %s (%s)", told.next, told.next_why);
-	tare_told_free(&told);
+	tare_emit_str(e, "next", report.next);
+	tare_emit_str(e, "next_why", report.next_why);
+	if (report.next)
+		tare_emit_note(e, "Run next: %s (%s)", report.next, report.next_why);
+	tare_fit_report_free(&report);
 }
 
 /* The shortest that a law can be told in: of several, how many there are. */
-static void short_law(const struct tare_fit_report *told, struct tare_str *out)
+static void short_law(const struct tare_fit_report *report, struct tare_str *out)
 {
-	if (told->law_count == 1)
-		tare_str_add(out, told->laws[0]);
-	for (size_t l = 0; l < told->law_count && told->law_count > 1; l++)
-		tare_str_addf(out, "%s%s%s", l ? ", " : "greatest of (", told->laws[l],
-			      l + 1 == told->law_count ? ")" : "");
+	if (report->law_count == 1)
+		tare_str_add(out, report->laws[0]);
+	for (size_t l = 0; l < report->law_count && report->law_count > 1; l++)
+		tare_str_addf(out, "%s%s%s", l ? ", " : "greatest of (", report->laws[l],
+			      l + 1 == report->law_count ? ")" : "");
 }
 
 struct part {
@@ -146,35 +146,35 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 	tare_emit_table(e, NULL, NULL, TARE_COLUMNS(part_columns));
 	for (size_t i = 0; i < f->count; i++) {
 		const struct tare_forecast_part *part = &f->parts[i];
-		struct tare_fit_report told;
+		struct tare_fit_report report;
 		struct part row = { .name = part->name,
 				    .cells = part->problem.data.row_count,
 				    .error = part->fitted.mean_error };
 
-		tare_tell(&part->problem, &part->fitted, &told);
-		short_law(&told, &row.law);
+		tare_fit_report_make(&part->problem, &part->fitted, &report);
+		short_law(&report, &row.law);
 		tare_emit_add(e, &row);
 		tare_str_free(&row.law);
-		tare_told_free(&told);
+		tare_fit_report_free(&report);
 	}
 	tare_emit_table_end(e);
 }
 
 void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
 {
-	struct tare_fit_report told;
+	struct tare_fit_report report;
 
 	if (tare_emit_is_for_people(e)) {
 		print_parts_text(e, f);
-		tare_tell(&f->parts[0].problem, &f->parts[0].fitted, &told);
+		tare_fit_report_make(&f->parts[0].problem, &f->parts[0].fitted, &report);
 		tare_emit_note(e, "%s:", f->parts[0].name);
-		for (size_t i = 0; i < told.finding_count; i++)
-			tare_emit_note(e, "  %s", told.findings[i].text);
-		for (size_t i = 0; i < told.caution_count; i++)
-			tare_emit_note(e, "! %s", told.cautions[i]);
-		if (told.next)
-			tare_emit_note(e, "Run next: %s (%s)", told.next, told.next_why);
-		tare_told_free(&told);
+		for (size_t i = 0; i < report.finding_count; i++)
+			tare_emit_note(e, "  %s", report.findings[i].text);
+		for (size_t i = 0; i < report.caution_count; i++)
+			tare_emit_note(e, "! %s", report.cautions[i]);
+		if (report.next)
+			tare_emit_note(e, "Run next: %s (%s)", report.next, report.next_why);
+		tare_fit_report_free(&report);
 		return;
 	}
 	tare_emit_open(e, "series", '[');

@@ -3,8 +3,8 @@
 #define TARE_CMD_FIT_PRINT_H
 
 #include "base/emit.h"
+#include "fit/fit_report.h"
 #include "fit/forecast.h"
-#include "fit/tell.h"
 
 /* One fitted quantity as text and JSON: laws, errors, what each parameter does, what to run next. */
 void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const struct tare_fitted *f);

@@ -6,7 +6,7 @@
 #include "cmd/plan_print.h"
 #include "cmd/profiles.h"
 #include "cmd/write_file.h"
-#include "fit/tell.h"
+#include "fit/fit_report.h"
 #include "witness/nvml.h"
 
 #include <stdio.h>

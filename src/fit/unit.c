@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fit/tell.h"
+#include "fit/fit_report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Laws whose truth is known: what tare fit finds, how it extrapolates, and what it says of too little. */
+#include "fit/fit_report.h"
 #include "fit/num.h"
-#include "fit/tell.h"
 #include "test.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ struct world {
 	struct tare_str text;
 	struct tare_problem problem;
 	struct tare_fitted fitted;
-	struct tare_fit_report told;
+	struct tare_fit_report report;
 };
 
 static uint64_t state = 4711;
@@ -35,12 +35,12 @@ static void fit(struct world *w, const char *target)
 	    tare_problem_make(&table, &ask, &w->arena, &w->problem, &err))
 		test_fail(__FILE__, __LINE__, "%s", err.text);
 	tare_fit_make(&w->problem.data, &w->arena, &w->fitted);
-	tare_tell(&w->problem, &w->fitted, &w->told);
+	tare_fit_report_make(&w->problem, &w->fitted, &w->report);
 }
 
 static void end(struct world *w)
 {
-	tare_told_free(&w->told);
+	tare_fit_report_free(&w->report);
 	tare_fit_free(&w->fitted);
 	tare_problem_free(&w->problem);
 	tare_arena_free(&w->arena);
@@ -61,16 +61,16 @@ static void check_at(const struct world *w, const double *x, double truth, doubl
 
 static const struct tare_fit_finding *finding(const struct world *w, const char *param)
 {
-	for (size_t i = 0; i < w->told.finding_count; i++)
-		if (!strcmp(w->told.findings[i].param, param))
-			return &w->told.findings[i];
+	for (size_t i = 0; i < w->report.finding_count; i++)
+		if (!strcmp(w->report.findings[i].param, param))
+			return &w->report.findings[i];
 	test_fail(__FILE__, __LINE__, "nothing is said of %s", param);
 }
 
 static bool is_cautioned(const struct world *w, const char *part)
 {
-	for (size_t i = 0; i < w->told.caution_count; i++)
-		if (strstr(w->told.cautions[i], part))
+	for (size_t i = 0; i < w->report.caution_count; i++)
+		if (strstr(w->report.cautions[i], part))
 			return true;
 	return false;
 }
@@ -149,9 +149,9 @@ TEST(product_of_powers_with_noise)
 	fit(&w, "y");
 	check_at(&w, (double[]){ 16, 16 }, 500 + 3.0 * 16 * 256, 0.02);
 	check_at(&w, (double[]){ 4, 64 }, 500 + 3.0 * 4 * 4096, 0.02);
-	CHECK(finding(&w, "L")->kind == TARE_FINDING_CURVED);
-	CHECK(w.told.law_count == 1);
-	CHECK_HAS(w.told.laws[0], "batch × L²");
+	CHECK(finding(&w, "L")->kind == TARE_FIT_FINDING_CURVED);
+	CHECK(w.report.law_count == 1);
+	CHECK_HAS(w.report.laws[0], "batch × L²");
 	end(&w);
 }
 
@@ -170,7 +170,7 @@ TEST(rounding_to_two_mib)
 	fit(&w, "bytes");
 	CHECK(w.fitted.step == 2097152);
 	check_at(&w, x, truth, 0.01);
-	CHECK_HAS(w.told.laws[0], "MiB × n");
+	CHECK_HAS(w.report.laws[0], "MiB × n");
 	end(&w);
 }
 
@@ -194,7 +194,7 @@ TEST(few_steps_are_climbed)
 	fit(&w, "bytes"); /* 4 MiB in 14 cells, 6 MiB in the largest */
 	CHECK(w.fitted.is_stairs);
 	CHECK(w.fitted.mean_error > 0.01 && w.fitted.mean_error < 0.05); /* without it, a plateau */
-	CHECK_HAS(w.told.laws[0], "rounded up to 2 MiB");
+	CHECK_HAS(w.report.laws[0], "rounded up to 2 MiB");
 	CHECK(is_cautioned(&w, "from 4 MiB to 6 MiB only"));
 	check_at(&w, (double[]){ 3, 14 }, pool(3, 14), 0);
 	check_at(&w, (double[]){ 3, 12 }, pool(3, 12), 0);
@@ -279,7 +279,7 @@ TEST(plateau_then_growth)
 	for (int n = 1; n <= 24; n++)
 		tare_str_addf(&w.text, "%d,%d\n", n, 10 * n > 120 ? 10 * n : 120);
 	fit(&w, "y");
-	CHECK(w.told.law_count == 2);
+	CHECK(w.report.law_count == 2);
 	check_at(&w, (double[]){ 96 }, 960, 0.01);
 	check_at(&w, (double[]){ 3 }, 120, 0.01);
 	end(&w);
@@ -309,7 +309,7 @@ TEST(peak_is_the_greatest_of_two_phases)
 					      (x > y ? x : y) * (1 + 0.001 * noise()));
 			}
 	fit(&w, "peak");
-	CHECK(w.told.law_count >= 2);
+	CHECK(w.report.law_count >= 2);
 	check_at(&w, (double[]){ 512, 8, 32 }, loss_phase(512, 8, 32), 0.02);
 	check_at(&w, (double[]){ 2048, 8, 1 }, step_phase(2048, 8), 0.02);
 	check_at(&w, (double[]){ 512, 32, 1 }, step_phase(512, 32), 0.02);
@@ -329,7 +329,7 @@ TEST(words_are_levels)
 	CHECK(w.problem.params[0].is_level && !w.problem.params[1].is_level);
 	check_at(&w, (double[]){ 2, 3200 }, 50 + 3200 * 16, 0.01);
 	check_at(&w, (double[]){ 0, 3200 }, 50 + 3200 * 8, 0.01);
-	CHECK(finding(&w, "kind")->kind == TARE_FINDING_LEVELS);
+	CHECK(finding(&w, "kind")->kind == TARE_FIT_FINDING_LEVELS);
 	end(&w);
 }
 
@@ -342,11 +342,11 @@ TEST(weak_none_and_one_value)
 		for (int i = 1; i <= 3; i++)
 			tare_str_addf(&w.text, "%d,%d,10,%f\n", m, i, 1000 + 0.25 * m);
 	fit(&w, "y");
-	CHECK(finding(&w, "max_iter")->kind == TARE_FINDING_WEAK);
+	CHECK(finding(&w, "max_iter")->kind == TARE_FIT_FINDING_WEAK);
 	CHECK(fabs(finding(&w, "max_iter")->per_step - 0.25) < 0.01);
-	CHECK(finding(&w, "idle")->kind == TARE_FINDING_NONE);
-	CHECK(finding(&w, "fixed")->kind == TARE_FINDING_ONE_VALUE);
-	CHECK_HAS(w.told.next, "fixed=20");
+	CHECK(finding(&w, "idle")->kind == TARE_FIT_FINDING_NONE);
+	CHECK(finding(&w, "fixed")->kind == TARE_FIT_FINDING_ONE_VALUE);
+	CHECK_HAS(w.report.next, "fixed=20");
 	end(&w);
 }
 
@@ -369,8 +369,8 @@ TEST(what_a_law_cannot_say_does_not_hide_what_it_can)
 				tare_str_addf(&w.text, "%d,%d,%d,%d\n", b, l, 1600 >> k,
 					      (900 + 83 * b * l) * k);
 	fit(&w, "y");
-	CHECK(finding(&w, "bs")->kind != TARE_FINDING_NONE);
-	CHECK(finding(&w, "L")->kind != TARE_FINDING_NONE);
+	CHECK(finding(&w, "bs")->kind != TARE_FIT_FINDING_NONE);
+	CHECK(finding(&w, "L")->kind != TARE_FIT_FINDING_NONE);
 	end(&w);
 }
 
@@ -385,8 +385,8 @@ TEST(a_level_that_changes_nothing_has_no_term)
 		for (int k = 0; k < 3; k++)
 			tare_str_addf(&w.text, "%d,%s,%d\n", b, kinds[k], mib[b - 1]);
 	fit(&w, "y");
-	CHECK(finding(&w, "compile")->kind == TARE_FINDING_NONE);
-	CHECK(finding(&w, "batch")->kind != TARE_FINDING_NONE);
+	CHECK(finding(&w, "compile")->kind == TARE_FIT_FINDING_NONE);
+	CHECK(finding(&w, "batch")->kind != TARE_FIT_FINDING_NONE);
 	end(&w);
 }
 

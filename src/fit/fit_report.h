@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_FIT_TELL_H
-#define TARE_FIT_TELL_H
+#ifndef TARE_FIT_FIT_REPORT_H
+#define TARE_FIT_FIT_REPORT_H
 
 #include "fit/fit.h"
 
 /* What a fit says in words. */
-enum tare_finding_kind {
-	TARE_FINDING_PROPORTIONAL, /* doubling the parameter (nearly) doubles the quantity */
-	TARE_FINDING_LINEAR,
-	TARE_FINDING_CURVED,
-	TARE_FINDING_WEAK,
-	TARE_FINDING_NONE,      /* the parameter is in no law */
-	TARE_FINDING_LEVELS,    /* the parameter is categorical */
-	TARE_FINDING_ONE_VALUE, /* the parameter had one value only */
+enum tare_fit_finding_kind {
+	TARE_FIT_FINDING_PROPORTIONAL, /* doubling the parameter (nearly) doubles the quantity */
+	TARE_FIT_FINDING_LINEAR,
+	TARE_FIT_FINDING_CURVED,
+	TARE_FIT_FINDING_WEAK,
+	TARE_FIT_FINDING_NONE,      /* the parameter is in no law */
+	TARE_FIT_FINDING_LEVELS,    /* the parameter is categorical */
+	TARE_FIT_FINDING_ONE_VALUE, /* the parameter had one value only */
 };
 
 struct tare_fit_finding {
 	const char *param;
-	enum tare_finding_kind kind;
+	enum tare_fit_finding_kind kind;
 	bool is_assumed; /* the parameter had two values, and any curve goes through two values */
 	double per_step; /* mean growth when the parameter grows by 1; of a number */
 	char *text;      /* a sentence without the dot */
@@ -43,10 +43,10 @@ struct tare_unit {
 struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
-void tare_tell(const struct tare_problem *p, const struct tare_fitted *f,
-	       struct tare_fit_report *out);
-void tare_told_free(struct tare_fit_report *told);
+void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f,
+			  struct tare_fit_report *out);
+void tare_fit_report_free(struct tare_fit_report *report);
 
-const char *tare_finding_name(enum tare_finding_kind kind); /* "weak" */
+const char *tare_fit_finding_name(enum tare_fit_finding_kind kind); /* "weak" */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fit/tell.h"
+#include "fit/fit_report.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"
@@ -14,24 +14,24 @@
 #define PROPORTIONAL_ABOVE 0.9
 
 static const char *const kinds[] = {
-	[TARE_FINDING_PROPORTIONAL] = "proportional",
-	[TARE_FINDING_LINEAR] = "linear",
-	[TARE_FINDING_CURVED] = "curved",
-	[TARE_FINDING_WEAK] = "weak",
-	[TARE_FINDING_NONE] = "none",
-	[TARE_FINDING_LEVELS] = "levels",
-	[TARE_FINDING_ONE_VALUE] = "one value",
+	[TARE_FIT_FINDING_PROPORTIONAL] = "proportional",
+	[TARE_FIT_FINDING_LINEAR] = "linear",
+	[TARE_FIT_FINDING_CURVED] = "curved",
+	[TARE_FIT_FINDING_WEAK] = "weak",
+	[TARE_FIT_FINDING_NONE] = "none",
+	[TARE_FIT_FINDING_LEVELS] = "levels",
+	[TARE_FIT_FINDING_ONE_VALUE] = "one value",
 };
 
-const char *tare_finding_name(enum tare_finding_kind kind)
+const char *tare_fit_finding_name(enum tare_fit_finding_kind kind)
 {
 	return kinds[kind];
 }
 
-static void caution(struct tare_fit_report *told, const char *fmt, ...)
+static void caution(struct tare_fit_report *report, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void caution(struct tare_fit_report *told, const char *fmt, ...)
+static void caution(struct tare_fit_report *report, const char *fmt, ...)
 {
 	struct tare_str s = { 0 };
 	va_list ap;
@@ -39,9 +39,9 @@ static void caution(struct tare_fit_report *told, const char *fmt, ...)
 	va_start(ap, fmt);
 	tare_str_vaddf(&s, fmt, ap);
 	va_end(ap);
-	told->cautions = tare_array_reserve(told->cautions, &told->caution_cap,
-					    told->caution_count + 1, sizeof(*told->cautions));
-	told->cautions[told->caution_count++] = tare_str_steal(&s);
+	report->cautions = tare_array_reserve(report->cautions, &report->caution_cap,
+					      report->caution_count + 1, sizeof(*report->cautions));
+	report->cautions[report->caution_count++] = tare_str_steal(&s);
 }
 
 /* Terms by what they bring in the greatest cell of the law, the constant first. */
@@ -90,16 +90,16 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 }
 
 static void laws(const struct tare_fitted *f, const struct tare_unit *unit,
-		 struct tare_fit_report *told)
+		 struct tare_fit_report *report)
 {
 	size_t *owner = tare_xcalloc(f->data.row_count + 1, sizeof(*owner));
 
 	tare_laws_own(&f->terms, &f->laws, owner);
-	told->law_count = f->laws.count;
-	told->laws = tare_xcalloc(f->laws.count, sizeof(*told->laws));
-	told->cells = tare_xcalloc(f->laws.count, sizeof(*told->cells));
+	report->law_count = f->laws.count;
+	report->laws = tare_xcalloc(f->laws.count, sizeof(*report->laws));
+	report->cells = tare_xcalloc(f->laws.count, sizeof(*report->cells));
 	for (size_t i = 0; i < f->data.row_count; i++)
-		told->cells[owner[i]]++;
+		report->cells[owner[i]]++;
 	for (size_t l = 0; l < f->laws.count; l++) {
 		struct tare_str s = { 0 };
 
@@ -108,7 +108,7 @@ static void laws(const struct tare_fitted *f, const struct tare_unit *unit,
 			tare_str_add(&s, ", rounded up to ");
 			tare_unit_add(unit, f->step, &s);
 		}
-		told->laws[l] = tare_str_steal(&s);
+		report->laws[l] = tare_str_steal(&s);
 	}
 	free(owner);
 }
@@ -163,24 +163,24 @@ static void number_finding(const struct tare_fitted *f, size_t p, const struct t
 	out->per_step = (high - low) / (param->most - param->least);
 	tare_str_add(&step, out->per_step < 0 ? "" : "+");
 	tare_unit_add(unit, out->per_step, &step);
-	out->kind = !is_used                                         ? TARE_FINDING_NONE
-		    : param->least > 0 && fabs(elastic) < WEAK_BELOW ? TARE_FINDING_WEAK
-		    : curve == 2                                     ? TARE_FINDING_CURVED
-		    : elastic > PROPORTIONAL_ABOVE                   ? TARE_FINDING_PROPORTIONAL
-								     : TARE_FINDING_LINEAR;
+	out->kind = !is_used                                         ? TARE_FIT_FINDING_NONE
+		    : param->least > 0 && fabs(elastic) < WEAK_BELOW ? TARE_FIT_FINDING_WEAK
+		    : curve == 2                                     ? TARE_FIT_FINDING_CURVED
+		    : elastic > PROPORTIONAL_ABOVE                   ? TARE_FIT_FINDING_PROPORTIONAL
+								     : TARE_FIT_FINDING_LINEAR;
 	tare_str_addf(&s, "%s: ", param->name);
 	switch (out->kind) {
-	case TARE_FINDING_NONE:
+	case TARE_FIT_FINDING_NONE:
 		tare_str_addf(&s, "no effect between %g and %g", param->least, param->most);
 		break;
-	case TARE_FINDING_WEAK:
+	case TARE_FIT_FINDING_WEAK:
 		tare_str_addf(&s, "weak: %s per step, %+.0f %% from %g to %g", tare_str_text(&step),
 			      low > 0 ? 100 * (high / low - 1) : 0, param->least, param->most);
 		break;
-	case TARE_FINDING_PROPORTIONAL:
+	case TARE_FIT_FINDING_PROPORTIONAL:
 		tare_str_addf(&s, "linear, nearly proportional: %s per step", tare_str_text(&step));
 		break;
-	case TARE_FINDING_LINEAR:
+	case TARE_FIT_FINDING_LINEAR:
 		tare_str_addf(&s, "linear, with a part that does not depend on it: %s per step",
 			      tare_str_text(&step));
 		break;
@@ -206,7 +206,7 @@ static void level_finding(const struct tare_fitted *f, size_t p, const struct ta
 	bool is_used;
 
 	bend(f, p, &is_used);
-	out->kind = is_used ? TARE_FINDING_LEVELS : TARE_FINDING_NONE;
+	out->kind = is_used ? TARE_FIT_FINDING_LEVELS : TARE_FIT_FINDING_NONE;
 	tare_str_addf(&s, "%s: ", param->name);
 	if (!is_used)
 		tare_str_add(&s, "no effect");
@@ -232,7 +232,7 @@ static void one_value(const struct tare_fit_data *d, size_t p, struct tare_fit_f
 	const struct tare_fit_param *param = &d->params[p];
 	struct tare_str s = { 0 };
 
-	out->kind = TARE_FINDING_ONE_VALUE;
+	out->kind = TARE_FIT_FINDING_ONE_VALUE;
 	tare_str_addf(&s, "%s: it is ", param->name);
 	if (param->is_level)
 		tare_str_add(&s, param->level_count ? param->levels[0] : "empty");
@@ -255,7 +255,7 @@ static void cell_text(const struct tare_fit_data *d, const double *x, struct tar
 
 /* Cells that the law misses by far: growth may begin there that too few cells show. */
 static void missed(const struct tare_problem *p, const struct tare_fitted *f,
-		   struct tare_fit_report *told)
+		   struct tare_fit_report *report)
 {
 	const struct tare_fit_data *d = &f->data;
 	struct tare_unit unit = tare_unit_of(p);
@@ -280,7 +280,7 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 		tare_unit_add(&unit, d->y[worst], &s);
 		tare_str_add(&s, " at ");
 		cell_text(d, tare_fit_x(d, worst), &s);
-		caution(told,
+		caution(report,
 			"the law misses %zu cells by far (%s): something may begin there that too few cells "
 			"show, so beyond them neither the law nor its interval holds; run more cells there",
 			count, tare_str_text(&s));
@@ -288,20 +288,20 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f,
 	}
 }
 
-static void below_nothing(const struct tare_fit_data *d, struct tare_fit_report *told)
+static void below_nothing(const struct tare_fit_data *d, struct tare_fit_report *report)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < d->row_count; i++)
 		count += d->y[i] < 0;
 	if (count)
-		caution(told,
+		caution(report,
 			"%zu of %zu cells are below 0: a law is a sum of what things take and does not follow "
 			"them there",
 			count, d->row_count);
 }
 
-static void astray(const struct tare_problem *p, struct tare_fit_report *told)
+static void astray(const struct tare_problem *p, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
@@ -311,7 +311,7 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *told)
 	tare_unit_add(&unit, p->astray_most, &s);
 	tare_str_add(&s, p->param_count ? " at " : "");
 	cell_text(&p->data, tare_fit_x(&p->data, p->astray_cell), &s);
-	caution(told,
+	caution(report,
 		"in %zu %s a repeat is more than %.0f %% off the others (%s): look at what went wrong "
 		"there; %s is taken",
 		p->astray, p->astray == 1 ? "cell" : "cells", 100 * TARE_PROBLEM_ASTRAY,
@@ -321,7 +321,7 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *told)
 
 /* Rivals stand in groups of three: the middle of a term's region, then both its ends. */
 static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
-		    struct tare_fit_report *told)
+		    struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
 	struct tare_str s = { 0 };
@@ -341,51 +341,51 @@ static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 		tare_str_add(&s, i == 3 ? ", or with " : " or ");
 		tare_term_name(&f->data, &f->terms.items[f->rival[i].law[0].term[1]], &s);
 	}
-	caution(told, "%s; run cells higher up", tare_str_text(&s));
+	caution(report, "%s; run cells higher up", tare_str_text(&s));
 	tare_str_free(&s);
 }
 
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
-		     struct tare_fit_report *told)
+		     struct tare_fit_report *report)
 {
 	size_t cells = p->data.row_count, varied = 0;
 
 	for (size_t i = 0; i < p->param_count; i++)
 		varied += p->params[i].level_count > 1;
 	if (cells == 1)
-		caution(told, "one cell: how %s changes cannot be said", p->target);
+		caution(report, "one cell: how %s changes cannot be said", p->target);
 	else if (!f->free_count)
-		caution(told,
+		caution(report,
 			"too few data: %zu cells determine as many coefficients, so the interval (±10 %%) is a "
 			"guess",
 			cells);
 	else if (f->free_count < 3)
-		caution(told, "few data: %zu cells beyond the %zu that determine the law",
+		caution(report, "few data: %zu cells beyond the %zu that determine the law",
 			f->free_count, cells - f->free_count);
 	if (cells == 2 && varied)
-		caution(told,
+		caution(report,
 			"two cells make a law only by assumption: the plainest one was taken");
 	if (varied > 1 && cells < 2 * varied + 1)
-		caution(told,
+		caution(report,
 			"%zu parameters vary over %zu cells: their parts cannot be told apart surely",
 			varied, cells);
 	if (p->astray)
-		astray(p, told);
-	below_nothing(&p->data, told);
+		astray(p, report);
+	below_nothing(&p->data, report);
 	if (p->left_out)
-		caution(told,
+		caution(report,
 			"%zu rows without a number for %s or without a parameter are left out",
 			p->left_out, p->target);
 	if (f->is_stairs)
-		climbed(p, f, told);
+		climbed(p, f, report);
 	else
-		missed(p, f, told);
+		missed(p, f, report);
 	for (size_t i = 0; i < p->note_count; i++)
-		caution(told, "%s", p->notes[i]);
+		caution(report, "%s", p->notes[i]);
 }
 
 /* The cell beyond the measured ones that is least sure: one parameter doubled. */
-static void next_cell(const struct tare_fitted *f, struct tare_fit_report *told)
+static void next_cell(const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	const struct tare_fit_data *d = &f->data;
 	double x[TARE_FIT_PARAMS_MAX], best = 0, kept[TARE_FIT_PARAMS_MAX];
@@ -415,18 +415,18 @@ static void next_cell(const struct tare_fitted *f, struct tare_fit_report *told)
 	if (!(best > 0))
 		return;
 	cell_text(d, kept, &s);
-	told->next = tare_str_steal(&s);
+	report->next = tare_str_steal(&s);
 	tare_str_addf(&why,
 		      d->params[chosen].level_count < 2 ? "%s had one value"
 		      : d->params[chosen].level_count < 3
 			      ? "%s had two values"
 			      : "the law is least sure beyond the greatest %s",
 		      d->params[chosen].name);
-	told->next_why = tare_str_steal(&why);
+	report->next_why = tare_str_steal(&why);
 }
 
-void tare_tell(const struct tare_problem *p, const struct tare_fitted *f,
-	       struct tare_fit_report *out)
+void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f,
+			  struct tare_fit_report *out)
 {
 	struct tare_unit unit = tare_unit_of(p);
 
@@ -447,19 +447,19 @@ void tare_tell(const struct tare_problem *p, const struct tare_fitted *f,
 	next_cell(f, out);
 }
 
-void tare_told_free(struct tare_fit_report *told)
+void tare_fit_report_free(struct tare_fit_report *report)
 {
-	for (size_t i = 0; i < told->law_count; i++)
-		free(told->laws[i]);
-	for (size_t i = 0; i < told->finding_count; i++)
-		free(told->findings[i].text);
-	for (size_t i = 0; i < told->caution_count; i++)
-		free(told->cautions[i]);
-	free(told->laws);
-	free(told->cells);
-	free(told->findings);
-	free(told->cautions);
-	free(told->next);
-	free(told->next_why);
-	memset(told, 0, sizeof(*told));
+	for (size_t i = 0; i < report->law_count; i++)
+		free(report->laws[i]);
+	for (size_t i = 0; i < report->finding_count; i++)
+		free(report->findings[i].text);
+	for (size_t i = 0; i < report->caution_count; i++)
+		free(report->cautions[i]);
+	free(report->laws);
+	free(report->cells);
+	free(report->findings);
+	free(report->cautions);
+	free(report->next);
+	free(report->next_why);
+	memset(report, 0, sizeof(*report));
 }
