@@ -65,7 +65,7 @@ static int check_nobody_writes(const char *folder, struct tare_err *err)
 		folder);
 }
 
-static int tell(const char *folder, const struct tare_compacted *done, struct tare_err *err)
+static int print_result(const char *folder, const struct tare_compacted *done, struct tare_err *err)
 {
 	char records[TARE_UNITS_TEXT_MAX], raw[TARE_UNITS_TEXT_MAX], now[TARE_UNITS_TEXT_MAX];
 	struct tare_str text = { 0 };
@@ -120,7 +120,7 @@ int tare_cmd_compact(int argc, char **argv)
 	if (!rc)
 		rc = compact(folder, &o, &done, &err);
 	if (!rc)
-		rc = tell(folder, &done, &err);
+		rc = print_result(folder, &done, &err);
 	free(folder);
 	tare_operands_free(&rest);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;

@@ -71,9 +71,9 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 	tare_fold_begin(&f, &cut_source, opts);
 	tare_fold_run(&f);
 	c.tare = part_of_tare(&f);
-	c.told = tare_xcalloc(f.bucket_nr, sizeof(*c.told));
-	c.is_told = tare_xcalloc(f.context_nr, sizeof(*c.is_told));
-	c.told_at = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.told_at));
+	c.saved = tare_xcalloc(f.bucket_nr, sizeof(*c.saved));
+	c.is_saved = tare_xcalloc(f.context_nr, sizeof(*c.is_saved));
+	c.group_ns = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.group_ns));
 	tare_checkpoint_fill(&c);
 	if (c.item_nr)
 		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);
@@ -82,9 +82,9 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 		emit(arg, &c.items[i].event);
 	}
 	free(c.items);
-	free(c.told);
-	free(c.is_told);
-	free(c.told_at);
+	free(c.saved);
+	free(c.is_saved);
+	free(c.group_ns);
 	tare_fold_end(&f);
 	return prefix.cut;
 }

@@ -385,7 +385,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		s = step_of(f, e, d->index);
 		if (tare_fold_is_folded(e)) {
 			f->opened_gpu = true;
-			tare_fold_carry_step(f, d, &s);
+			tare_load_step(f, d, &s);
 		} else {
 			tare_parts_step(f, &s);
 			take_step(f, &s);
@@ -393,7 +393,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_CARRY:
 		f->opened_gpu |= e->rec.carry->account != TARE_ACCOUNT_OTHER;
-		tare_fold_carry(f, d, e);
+		tare_load_carry(f, d, e);
 		return;
 	case TARE_KIND_DEVICE:
 		/* A DEVICE record of a program: when exactly its reading was taken is not known. */
@@ -404,8 +404,8 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_READING:
 		if (tare_fold_is_folded(e))
-			tare_fold_carry_reading(f, d, e->at_ns, e->rec.reading->used,
-						(int)e->rec.reading->source);
+			tare_load_reading(f, d, e->at_ns, e->rec.reading->used,
+					  (int)e->rec.reading->source);
 		else
 			tare_fold_reading(f, d, e->begin_ns, e->at_ns, e->rec.reading->used,
 					  (int)e->rec.reading->source, e->rec.reading->peers);

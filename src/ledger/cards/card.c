@@ -195,16 +195,16 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
 }
 
 /* ---- into a checkpoint ---- */
-struct tell {
+struct saving {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
 	const struct tare_card_fold *card;
 	const struct tare_save *to;
 };
 
-static void tell(const struct tell *to, int process, enum tare_kind kind,
-		 const struct tare_record *rec, size_t size, int64_t t, const char *api,
-		 const char *name)
+static void save_record(const struct saving *to, int process, enum tare_kind kind,
+			const struct tare_record *rec, size_t size, int64_t t, const char *api,
+			const char *name)
 {
 	struct tare_event e = { .kind = kind,
 				.process = to->f->processes[process]->process,
@@ -220,14 +220,14 @@ static void tell(const struct tell *to, int process, enum tare_kind kind,
 	to->to->add(to->to->arg, &e, rec, size);
 }
 
-static void tell_aside(const struct tell *to, int process, int64_t bytes, int64_t t)
+static void save_aside(const struct saving *to, int process, int64_t bytes, int64_t t)
 {
 	struct tare_rec_aside r = { .head = { .kind = TARE_KIND_ASIDE }, .bytes = bytes };
 
-	tell(to, process, TARE_KIND_ASIDE, &r.head, sizeof(r), t, NULL, NULL);
+	save_record(to, process, TARE_KIND_ASIDE, &r.head, sizeof(r), t, NULL, NULL);
 }
 
-static void tell_refusal(const struct tell *to, int process,
+static void save_refusal(const struct saving *to, int process,
 			 const struct tare_refusal_fold *refusal, int64_t t)
 {
 	struct tare_rec_refusals r = { .head = { .kind = TARE_KIND_REFUSALS },
@@ -236,8 +236,8 @@ static void tell_refusal(const struct tell *to, int process,
 				       .missing = refusal->missing,
 				       .first_ns = refusal->first_ns };
 
-	tell(to, process, TARE_KIND_REFUSALS, &r.head, sizeof(r), t, refusal->api,
-	     refusal->owner ? to->f->owners[refusal->owner - 1] : NULL);
+	save_record(to, process, TARE_KIND_REFUSALS, &r.head, sizeof(r), t, refusal->api,
+		    refusal->owner ? to->f->owners[refusal->owner - 1] : NULL);
 }
 
 /* A process of the device, in whose log records of the device itself go. -1: none. */
@@ -253,7 +253,7 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 /*
  * Saves what did not count at each peak, zeros too, if anything did not count at any peak. Returns that.
  */
-static bool tell_peaks(const struct tell *to, int process, const int64_t marked[TARE_MARK_NR])
+static bool save_peaks(const struct saving *to, int process, const int64_t group_ns[TARE_MARK_NR])
 {
 	const struct tare_device_fold *d = to->d;
 	const struct tare_card_fold *card = to->card;
@@ -263,11 +263,11 @@ static bool tell_peaks(const struct tell *to, int process, const int64_t marked[
 		is_any |= tare_mark_is_peak(m) && d->is_marked[m] && aside_at(card, d, m);
 	for (int m = 0; is_any && m < TARE_MARK_NR; m++)
 		if (tare_mark_is_peak(m) && d->is_marked[m])
-			tell_aside(to, process, aside_at(card, d, m), marked[m] - 1);
+			save_aside(to, process, aside_at(card, d, m), group_ns[m] - 1);
 	return is_any;
 }
 
-static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR], int64_t t)
+static void save_device(const struct saving *to, const int64_t group_ns[TARE_MARK_NR], int64_t t)
 {
 	const struct tare_device_fold *d = to->d;
 	const struct tare_card_fold *card = to->card;
@@ -275,24 +275,24 @@ static void tell_device(const struct tell *to, const int64_t marked[TARE_MARK_NR
 
 	if (any < 0)
 		return;
-	if (tell_peaks(to, any, marked) && ((size_t)any >= card->aside_nr || !card->asides[any]))
-		tell_aside(to, any, 0, t);
+	if (save_peaks(to, any, group_ns) && ((size_t)any >= card->aside_nr || !card->asides[any]))
+		save_aside(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
 	if (d->is_marked[TARE_MARK_END] && aside_at(card, d, TARE_MARK_END))
-		tell_aside(to, any, aside_at(card, d, TARE_MARK_END), t);
+		save_aside(to, any, aside_at(card, d, TARE_MARK_END), t);
 	for (size_t i = 0; !d->is_marked[TARE_MARK_END] && i < card->aside_nr; i++)
 		if (card->asides[i])
-			tell_aside(to, (int)i, card->asides[i], t);
+			save_aside(to, (int)i, card->asides[i], t);
 	for (size_t i = 0; i < card->refusal_nr; i++)
-		tell_refusal(to, any, &card->refusals[i], t);
+		save_refusal(to, any, &card->refusals[i], t);
 }
 
 void tare_cards_save(struct tare_cards_part *t, struct tare_fold *f, const struct tare_save *to)
 {
 	for (int i = 0; i < t->device_nr; i++)
 		if (f->devices[i])
-			tell_device(&(struct tell){ f, f->devices[i], &t->items[i], to },
-				    to->marked + i * TARE_MARK_NR, to->t);
+			save_device(&(struct saving){ f, f->devices[i], &t->items[i], to },
+				    to->group_ns + i * TARE_MARK_NR, to->t);
 }
 
 const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_fold *f)

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* A record of a checkpoint; it lives until the teller returns. */
-typedef void tare_fold_teller(void *arg, const struct tare_event *e, const struct tare_record *rec,
-			      size_t size);
+/* A record of a checkpoint; it lives until the call returns. */
+typedef void tare_fold_saver(void *arg, const struct tare_event *e, const struct tare_record *rec,
+			     size_t size);
 
 /* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
@@ -138,7 +138,7 @@ const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, co
 /* share.c: memory that several processes have */
 #define TARE_OWNER_SHARED "shared" /* row of what its process let go, and somebody unknown holds */
 /* `limit` of an end that a checkpoint tells: somebody has it of whom nothing is known. */
-enum { TARE_TOLD_LENT = 1, TARE_TOLD_ALLOCATION };
+enum { TARE_SAVED_LENT = 1, TARE_SAVED_ALLOCATION };
 
 /* local.c: local memory of a context, for so much of a thread; and the other way round */
 int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,

@@ -90,13 +90,13 @@ void tare_graphs_load(struct tare_graphs_part *part, struct tare_fold *f,
 
 enum { BEFORE_NS = 12000 /* before contexts that come and go */ };
 
-struct tell {
+struct saving {
 	const struct tare_graphs_part *part;
 	struct tare_fold *f;
 	const struct tare_save *to;
 };
 
-static struct tare_event event_of(const struct tell *c, enum tare_kind kind, int process)
+static struct tare_event event_of(const struct saving *c, enum tare_kind kind, int process)
 {
 	const struct tare_process *p = c->f->processes[process]->process;
 
@@ -109,7 +109,7 @@ static struct tare_event event_of(const struct tell *c, enum tare_kind kind, int
 				    .text = "" };
 }
 
-static void fill_pool(const struct tell *c, const struct tare_graph_now *now,
+static void fill_pool(const struct saving *c, const struct tare_graph_now *now,
 		      struct tare_rec_graph_row *r)
 {
 	const struct tare_graph_pool *pool;
@@ -124,7 +124,7 @@ static void fill_pool(const struct tell *c, const struct tare_graph_now *now,
 	r->pool_second = pool->second;
 }
 
-static void tell_row(const struct tell *c, const struct tare_graph_now *now)
+static void save_row(const struct saving *c, const struct tare_graph_now *now)
 {
 	const struct tare_fold *f = c->f;
 	struct tare_event e = event_of(c, TARE_KIND_GRAPH_ROW, now->process);
@@ -158,7 +158,7 @@ static void tell_row(const struct tell *c, const struct tare_graph_now *now)
 	c->to->add(c->to->arg, &e, &r.head, sizeof(r));
 }
 
-static void tell_parts(const struct tell *c, const struct tare_graph_now *now)
+static void save_parts(const struct saving *c, const struct tare_graph_now *now)
 {
 	for (size_t i = 0; i < now->owner_nr; i++) {
 		struct tare_event e = event_of(c, TARE_KIND_GRAPH_PART, now->process);
@@ -174,7 +174,7 @@ static void tell_parts(const struct tell *c, const struct tare_graph_now *now)
 }
 
 /* Launches of those that are still there, told before the process says that it ends. */
-static void tell_words(const struct tell *c)
+static void save_words(const struct saving *c)
 {
 	const struct tare_pending_graph_records *said = &c->part->said;
 
@@ -190,14 +190,14 @@ static void tell_words(const struct tell *c)
 void tare_graphs_save(struct tare_graphs_part *part, struct tare_fold *f,
 		      const struct tare_save *to)
 {
-	struct tell c = { part, f, to };
+	struct saving c = { part, f, to };
 
 	tare_capture_resolve_pools(part);
 	for (size_t i = 0; i < part->row_nr; i++) {
 		if (part->rows[i].process < 0)
 			continue;
-		tell_row(&c, &part->rows[i]);
-		tell_parts(&c, &part->rows[i]);
+		save_row(&c, &part->rows[i]);
+		save_parts(&c, &part->rows[i]);
 	}
-	tell_words(&c);
+	save_words(&c);
 }

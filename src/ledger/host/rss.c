@@ -87,24 +87,24 @@ static void save_between(const struct tare_increments_part *p, const struct tare
 	free(sums);
 }
 
-/* The first peak of any device behind a moment, and where its group stands; false: there is none. */
+/* The first peak of any device behind a moment, and the time of its group; false: there is none. */
 static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int64_t after,
-		      int64_t *mark, int64_t *told)
+		      int64_t *moment_ns, int64_t *group_ns)
 {
 	bool is_any = false;
 
-	*mark = INT64_MAX;
-	*told = to->t;
+	*moment_ns = INT64_MAX;
+	*group_ns = to->t;
 	for (int i = 0; i < f->device_nr; i++) {
 		const struct tare_device_fold *d = f->devices[i];
 
 		for (int m = 0; d && m < TARE_MARK_NR; m++) {
 			if (!tare_mark_is_peak(m) || !d->is_marked[m] || d->mark_ns[m] <= after ||
-			    d->mark_ns[m] >= *mark)
+			    d->mark_ns[m] >= *moment_ns)
 				continue;
 			is_any = true;
-			*mark = d->mark_ns[m];
-			*told = to->marked[i * TARE_MARK_NR + m];
+			*moment_ns = d->mark_ns[m];
+			*group_ns = to->group_ns[i * TARE_MARK_NR + m];
 		}
 	}
 	return is_any;
@@ -114,10 +114,10 @@ static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int
 void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
 			  const struct tare_save *to)
 {
-	int64_t after = INT64_MIN, mark, told;
+	int64_t after = INT64_MIN, moment_ns, group_ns;
 
-	for (; next_peak(f, to, after, &mark, &told); after = mark)
-		save_between(p, f, to, after, mark, told - BEFORE_NS);
+	for (; next_peak(f, to, after, &moment_ns, &group_ns); after = moment_ns)
+		save_between(p, f, to, after, moment_ns, group_ns - BEFORE_NS);
 	save_between(p, f, to, after, to->t, to->t);
 }
 

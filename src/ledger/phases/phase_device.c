@@ -43,9 +43,9 @@ void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *
 	d->recent = (struct tare_most){ now_of(d), d->live, 0 };
 }
 
-static void tell(struct tare_phases_part *phases, struct tare_fold *f,
-		 const struct tare_device_fold *d, const struct tare_phase_frame *x, int64_t t,
-		 bool is_end)
+static void report_phase(struct tare_phases_part *phases, struct tare_fold *f,
+			 const struct tare_device_fold *d, const struct tare_phase_frame *x,
+			 int64_t t, bool is_end)
 {
 	if (x->known >= 0)
 		tare_phase_change(phases, f, x->known, x->tid, d->index, x->begin_ns, t, is_end);
@@ -65,7 +65,7 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f, struct t
 	own->open =
 		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
 	own->open[own->open_nr++] = b->frame;
-	tell(phases, f, d, &phases->frames[b->frame], b->t, false);
+	report_phase(phases, f, d, &phases->frames[b->frame], b->t, false);
 }
 
 static void close_open(struct tare_phases_device *own, int frame)
@@ -108,7 +108,7 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f, struct tar
 	bool is_first = !total->seen;
 	int64_t change = now_of(d) - l->before;
 
-	tell(phases, f, d, x, b->t, true);
+	report_phase(phases, f, d, x, b->t, true);
 	if (l->from_start)
 		look_back(d, l);
 	close_open(&phases->devices[d->index], b->frame);

@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-struct tell {
+struct saving {
 	const struct tare_phases_part *phases;
 	const struct tare_fold *f;
 	const struct tare_save *to;
 	uint32_t *numbers; /* by known: of its process, from 1 */
 };
 
-static void emit(const struct tell *c, enum tare_kind kind, int process, int device,
+static void emit(const struct saving *c, enum tare_kind kind, int process, int device,
 		 const struct tare_record *rec, size_t size, const struct tare_phase_known *k)
 {
 	struct tare_event e = { .kind = kind,
@@ -32,8 +32,8 @@ static void emit(const struct tell *c, enum tare_kind kind, int process, int dev
 	c->to->add(c->to->arg, &e, rec, size);
 }
 
-static void tell_parts(const struct tell *c, int process, int device, uint32_t number, bool is_open,
-		       const int64_t *parts)
+static void save_parts(const struct saving *c, int process, int device, uint32_t number,
+		       bool is_open, const int64_t *parts)
 {
 	const struct tare_process *p = c->f->processes[process]->process;
 
@@ -51,7 +51,7 @@ static void tell_parts(const struct tell *c, int process, int device, uint32_t n
 	}
 }
 
-static void tell_sum(const struct tell *c, size_t known, int device)
+static void save_sum(const struct saving *c, size_t known, int device)
 {
 	const struct tare_phase_known *k = &c->phases->known[known];
 	const struct tare_process *p = c->f->processes[k->process]->process;
@@ -91,25 +91,25 @@ static void tell_sum(const struct tell *c, size_t known, int device)
 	}
 	emit(c, TARE_KIND_PHASE_SUM, k->process, device, &r.head, sizeof(r), k);
 	if (device >= 0)
-		tell_parts(c, k->process, device, r.number, false, k->totals[device].parts);
+		save_parts(c, k->process, device, r.number, false, k->totals[device].parts);
 }
 
-static void tell_known(struct tell *c)
+static void save_known(struct saving *c)
 {
 	const struct tare_fold *f = c->f;
 	uint32_t *used = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*used));
 
 	for (size_t i = 0; i < c->phases->known_nr; i++) {
 		c->numbers[i] = ++used[c->phases->known[i].process];
-		tell_sum(c, i, -1);
+		save_sum(c, i, -1);
 		for (int d = 0; d < f->device_nr; d++)
 			if (f->devices[d] && c->phases->known[i].totals[d].seen)
-				tell_sum(c, i, d);
+				save_sum(c, i, d);
 	}
 	free(used);
 }
 
-static void tell_open(const struct tell *c, const struct tare_phase_frame *x, uint32_t open,
+static void save_open(const struct saving *c, const struct tare_phase_frame *x, uint32_t open,
 		      int device)
 {
 	const struct tare_process *p = c->f->processes[x->process]->process;
@@ -137,7 +137,7 @@ static void tell_open(const struct tell *c, const struct tare_phase_frame *x, ui
 	}
 	emit(c, TARE_KIND_PHASE_OPEN, x->process, device, &r.head, sizeof(r), NULL);
 	if (device >= 0)
-		tell_parts(c, x->process, device, open, true, x->levels[device].accounts);
+		save_parts(c, x->process, device, open, true, x->levels[device].accounts);
 }
 
 static int by_serial(const void *a, const void *b)
@@ -148,7 +148,7 @@ static int by_serial(const void *a, const void *b)
 }
 
 /* In the order in which they began, so that stacks come out as they were. */
-static void tell_frames(const struct tell *c)
+static void save_frames(const struct saving *c)
 {
 	const struct tare_phases_part *p = c->phases;
 	const struct tare_phase_frame **open = tare_xcalloc(p->frame_nr + 1, sizeof(*open));
@@ -160,10 +160,10 @@ static void tell_frames(const struct tell *c)
 	if (count)
 		qsort(open, count, sizeof(*open), by_serial);
 	for (uint32_t i = 0; i < count; i++) {
-		tell_open(c, open[i], i + 1, -1);
+		save_open(c, open[i], i + 1, -1);
 		for (int d = 0; d < c->f->device_nr; d++)
 			if (c->f->devices[d])
-				tell_open(c, open[i], i + 1, d);
+				save_open(c, open[i], i + 1, d);
 	}
 	free(open);
 }
@@ -171,13 +171,13 @@ static void tell_frames(const struct tell *c)
 void tare_phases_save(struct tare_phases_part *phases, struct tare_fold *f,
 		      const struct tare_save *to)
 {
-	struct tell c = { .phases = phases, .f = f, .to = to };
+	struct saving c = { .phases = phases, .f = f, .to = to };
 
 	c.numbers = tare_xcalloc(phases->known_nr + 1, sizeof(*c.numbers));
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_phase_peaks(phases, f->devices[i]);
-	tell_known(&c);
-	tell_frames(&c);
+	save_known(&c);
+	save_frames(&c);
 	free(c.numbers);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint is told in groups for each device: what was booked when a peak of it was reached (marks.def),
+ * A checkpoint is saved in groups for each device: what was booked when a peak of it was reached (marks.def),
  * and what is booked now. Within a group things stand some microseconds apart, so that readers that
  * merge several logs by time keep them in order:
  *
@@ -18,13 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void tell(struct checkpoint *c, int bucket, const struct tare_amount *by)
+static void note_saved(struct checkpoint *c, int bucket, const struct tare_amount *by)
 {
-	c->told[bucket].bytes += by->bytes;
-	c->told[bucket].low += by->low;
-	c->told[bucket].high += by->high;
-	c->told[bucket].count += by->count;
-	c->told[bucket].ns += by->ns;
+	c->saved[bucket].bytes += by->bytes;
+	c->saved[bucket].low += by->low;
+	c->saved[bucket].high += by->high;
+	c->saved[bucket].count += by->count;
+	c->saved[bucket].ns += by->ns;
 }
 
 static void add_record(void *arg, const struct tare_event *e, const struct tare_record *rec,
@@ -52,7 +52,7 @@ static void add_context(struct checkpoint *c, int context, enum tare_effect effe
 	if (effect == TARE_EFFECT_NEW)
 		tare_checkpoint_site(c, c->f->buckets[x->bucket_of[TARE_ACCOUNT_CONTEXT]].site,
 				     &r->event.python, &r->event.stack);
-	c->is_told[context] = effect == TARE_EFFECT_NEW;
+	c->is_saved[context] = effect == TARE_EFFECT_NEW;
 }
 
 static bool lived_at(const struct checkpoint *c, int context, enum tare_mark m)
@@ -62,8 +62,8 @@ static bool lived_at(const struct checkpoint *c, int context, enum tare_mark m)
 	return bucket >= 0 && tare_fold_amount(c->f, &c->f->buckets[bucket], m)->count > 0;
 }
 
-/* Makes the told contexts of a device those that lived at the mark. */
-static void tell_contexts(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+/* Makes the saved contexts of a device those that lived at the mark. */
+static void save_contexts(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
 			  int64_t t)
 {
 	struct tare_fold *f = c->f;
@@ -71,17 +71,17 @@ static void tell_contexts(struct checkpoint *c, const struct tare_device_fold *d
 	for (size_t i = 0; i < f->context_nr; i++) {
 		bool lives = lived_at(c, (int)i, m);
 
-		if (f->contexts[i].device != d->index || lives == c->is_told[i])
+		if (f->contexts[i].device != d->index || lives == c->is_saved[i])
 			continue;
 		if (lives) {
 			add_context(c, (int)i, TARE_EFFECT_NEW, t - AT_CONTEXT_NEW * US);
-			tell(c, f->contexts[i].bucket_of[TARE_ACCOUNT_CONTEXT],
-			     &(struct tare_amount){ .count = 1 });
+			note_saved(c, f->contexts[i].bucket_of[TARE_ACCOUNT_CONTEXT],
+				   &(struct tare_amount){ .count = 1 });
 			continue;
 		}
 		add_context(c, (int)i, TARE_EFFECT_DEL, t - AT_CONTEXT_END * US);
 		for (int b = f->contexts[i].buckets; b >= 0; b = f->buckets[b].next_of_context)
-			c->told[b] = (struct tare_amount){ .ns = c->told[b].ns };
+			c->saved[b] = (struct tare_amount){ .ns = c->saved[b].ns };
 	}
 }
 
@@ -104,7 +104,7 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	r->generation = f->processes[b->process]->process->generation;
 	r->account = (uint8_t)tare_carry_of_account(b->account);
 	/* The handle of a context that has ended may be another context's. */
-	r->context = c->is_told[b->context] ? f->contexts[b->context].handle : 0;
+	r->context = c->is_saved[b->context] ? f->contexts[b->context].handle : 0;
 	if (tare_account_has_owner(b->account) && b->owner)
 		tare_checkpoint_last(c)->name = f->owners[b->owner - 1];
 	tare_checkpoint_site(c, b->site, &r->python, &r->stack);
@@ -128,23 +128,24 @@ static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount
 	r->high = by->high;
 	r->count = (int32_t)by->count;
 	r->ns = by->ns;
-	tell(c, bucket, by);
+	note_saved(c, bucket, by);
 }
 
-/* Carries what the buckets were at the mark beyond what is told, less `own`, which follows by itself. */
-static void tell_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+/* Carries what the buckets were at the mark beyond what is saved, less `own`, which follows by itself. */
+static void save_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
 			 const struct tare_amount *own, int64_t t)
 {
 	static const struct tare_amount nothing;
 
 	for (int i = d->buckets; i >= 0; i = c->f->buckets[i].next_of_device) {
 		const struct tare_amount *want = tare_fold_amount(c->f, &c->f->buckets[i], m);
-		const struct tare_amount *told = &c->told[i], *by_itself = own ? &own[i] : &nothing;
-		struct tare_amount by = { .bytes = want->bytes - told->bytes - by_itself->bytes,
-					  .low = want->low - told->low - by_itself->low,
-					  .high = want->high - told->high - by_itself->high,
-					  .count = want->count - told->count - by_itself->count,
-					  .ns = want->ns - told->ns };
+		const struct tare_amount *saved = &c->saved[i],
+					 *by_itself = own ? &own[i] : &nothing;
+		struct tare_amount by = { .bytes = want->bytes - saved->bytes - by_itself->bytes,
+					  .low = want->low - saved->low - by_itself->low,
+					  .high = want->high - saved->high - by_itself->high,
+					  .count = want->count - saved->count - by_itself->count,
+					  .ns = want->ns - saved->ns };
 
 		for (; by.count > INT32_MAX; by.count -= INT32_MAX) /* the most in a record */
 			add_carry(c, i, &(struct tare_amount){ .count = INT32_MAX }, t);
@@ -162,7 +163,7 @@ static bool is_history(int account)
 	       account == TARE_BUCKET_UNEXPLAINED;
 }
 
-/* What the live objects bring along when they are told. */
+/* What the live objects bring along when they are saved. */
 static struct tare_amount *own_amounts(const struct checkpoint *c)
 {
 	const struct tare_fold *f = c->f;
@@ -279,7 +280,7 @@ static void add_blocks(struct checkpoint *c, const struct tare_process_fold *p,
 	}
 }
 
-static void tell_live(struct checkpoint *c, int64_t t)
+static void save_live(struct checkpoint *c, int64_t t)
 {
 	struct tare_fold *f = c->f;
 
@@ -289,7 +290,7 @@ static void tell_live(struct checkpoint *c, int64_t t)
 	for (size_t i = 0; i < f->context_nr; i++)
 		if (f->contexts[i].is_live)
 			add_local(c, &f->contexts[i], t);
-	tare_fold_stream_tell(f, t - AT_LOCAL * US, add_record, c);
+	tare_fold_stream_save(f, t - AT_LOCAL * US, add_record, c);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
@@ -331,7 +332,7 @@ static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uin
 	tare_checkpoint_last(c)->text_len = strlen(tare_checkpoint_last(c)->text);
 }
 
-static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+static void save_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
 {
 	for (size_t i = 0; i < d->peer_nr; i++) {
 		const struct tare_peer_now *p = &d->peers[i];
@@ -352,7 +353,7 @@ static void tell_peers(struct checkpoint *c, const struct tare_device_fold *d, i
 	}
 }
 
-static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
+static void save_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
 		const struct tare_process_fold *p = c->f->processes[i];
@@ -376,7 +377,7 @@ static void tell_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 }
 
 /* Saves sums; of what there is now, the blocks follow. */
-static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
+static void save_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
 		const struct tare_process_fold *p = c->f->processes[i];
@@ -403,23 +404,23 @@ static void tell_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
 
 /* ---- groups ---- */
 
-static void tell_start(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+static void save_start(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
 {
 	if (!d->is_measured)
 		return;
 	add_reading(c, d, d->primary, d->used_start, t - AT_START * US);
-	tell(c, d->before,
-	     &(struct tare_amount){
-		     .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
+	note_saved(c, d->before,
+		   &(struct tare_amount){
+			   .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
 }
 
-static void tell_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+static void save_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
 		      int64_t t)
 {
-	tell_contexts(c, d, m, t);
-	tell_buckets(c, d, m, NULL, t);
-	tell_hosts(c, m, t);
-	tell_host_tensors(c, m, t - AT_WITNESS * US);
+	save_contexts(c, d, m, t);
+	save_buckets(c, d, m, NULL, t);
+	save_hosts(c, m, t);
+	save_host_tensors(c, m, t - AT_WITNESS * US);
 	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN,
 		    t);
 }
@@ -443,9 +444,9 @@ static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks
  * Saves a group for each peak. No group may reach into the next, so the last ones may be stamped a little
  * early.
  */
-static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
+static void save_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 {
-	int64_t latest = c->cut - GROUP_US * US, *at = c->told_at + d->index * TARE_MARK_NR;
+	int64_t latest = c->cut - GROUP_US * US, *at = c->group_ns + d->index * TARE_MARK_NR;
 	enum tare_mark peaks[TARE_MARK_NR];
 	int n = peaks_in_order(d, peaks);
 
@@ -454,13 +455,13 @@ static void tell_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 		at[peaks[i]] = d->mark_ns[peaks[i]] < latest ? d->mark_ns[peaks[i]] : latest;
 	}
 	if (n)
-		tell_start(c, d, at[peaks[0]]);
+		save_start(c, d, at[peaks[0]]);
 	for (int i = 0; i < n; i++)
-		tell_peak(c, d, peaks[i], at[peaks[i]]);
+		save_peak(c, d, peaks[i], at[peaks[i]]);
 }
 
 /* Saves the peak of the host. Without a device no reading ends the group. */
-static void tell_host_peak(struct checkpoint *c)
+static void save_host_peak(struct checkpoint *c)
 {
 	const struct tare_host_fold *h = &c->f->host;
 	int64_t latest = c->cut - 2 * GROUP_US * US;
@@ -472,16 +473,16 @@ static void tell_host_peak(struct checkpoint *c)
 		return;
 	if (latest > h->mark_ns[TARE_MARK_HOST])
 		latest = h->mark_ns[TARE_MARK_HOST];
-	tell_hosts(c, TARE_MARK_HOST, latest);
-	tell_host_tensors(c, TARE_MARK_HOST, latest);
+	save_hosts(c, TARE_MARK_HOST, latest);
+	save_host_tensors(c, TARE_MARK_HOST, latest);
 }
 
-static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
+static void save_now(struct checkpoint *c, const struct tare_device_fold *d,
 		     const struct tare_amount *own)
 {
-	tell_contexts(c, d, TARE_MARK_NOW, c->cut);
-	tell_buckets(c, d, TARE_MARK_NOW, own, c->cut);
-	tell_peers(c, d, c->cut);
+	save_contexts(c, d, TARE_MARK_NOW, c->cut);
+	save_buckets(c, d, TARE_MARK_NOW, own, c->cut);
+	save_peers(c, d, c->cut);
 	if (!d->is_measured)
 		return;
 	add_reading(c, d, d->primary, d->used, c->cut);
@@ -490,11 +491,11 @@ static void tell_now(struct checkpoint *c, const struct tare_device_fold *d,
 			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
 }
 
-static void tell_processes(struct checkpoint *c)
+static void save_processes(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 
-	tell_hosts(c, TARE_MARK_NOW, c->cut);
+	save_hosts(c, TARE_MARK_NOW, c->cut);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
 			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
@@ -511,22 +512,22 @@ void tare_checkpoint_fill(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 	const struct tare_save to = {
-		.t = c->cut, .marked = c->told_at, .add = add_record, .arg = c
+		.t = c->cut, .group_ns = c->group_ns, .add = add_record, .arg = c
 	};
 	struct tare_amount *own;
 
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tell_peaks(c, f->devices[i]);
-	tell_host_peak(c);
+			save_peaks(c, f->devices[i]);
+	save_host_peak(c);
 	own = own_amounts(c);
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tell_now(c, f->devices[i], own);
-	tell_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
+			save_now(c, f->devices[i], own);
+	save_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
 	tare_checkpoint_blocks(c);
-	tell_live(c, c->cut);
+	save_live(c, c->cut);
 	tare_parts_save(f, &to);
-	tell_processes(c);
+	save_processes(c);
 	free(own);
 }

@@ -41,8 +41,8 @@ of_block(const struct tare_fold *f, const struct tare_live_block *b, const struc
 					     .count = 1 };
 }
 
-static void tell(struct checkpoint *c, struct sums *s, const struct tare_device *device,
-		 enum tare_mark m)
+static void save_sums(struct checkpoint *c, struct sums *s, const struct tare_device *device,
+		      enum tare_mark m)
 {
 	struct tare_fold *f = c->f;
 	const struct tare_checkpoint_sum *sum;
@@ -72,7 +72,7 @@ static void tell(struct checkpoint *c, struct sums *s, const struct tare_device 
 	free(s->items);
 }
 
-static void tell_device(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m)
+static void save_device(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m)
 {
 	struct tare_block_list list;
 	struct sums s = { 0 };
@@ -86,11 +86,11 @@ static void tell_device(struct checkpoint *c, const struct tare_device_fold *d, 
 		add(&s, &one);
 	}
 	free(list.items);
-	tell(c, &s, d->device, m);
+	save_sums(c, &s, d->device, m);
 }
 
 /* Saves the blocks of the CPU, without those that are mapped. */
-static void tell_host(struct checkpoint *c, enum tare_mark m)
+static void save_host(struct checkpoint *c, enum tare_mark m)
 {
 	struct sums s = { 0 };
 
@@ -110,7 +110,7 @@ static void tell_host(struct checkpoint *c, enum tare_mark m)
 		}
 		free(list.items);
 	}
-	tell(c, &s, NULL, m);
+	save_sums(c, &s, NULL, m);
 }
 
 /* At an end that is where the cut is, the live blocks tell themselves. */
@@ -129,8 +129,8 @@ void tare_checkpoint_blocks(struct checkpoint *c)
 		for (int k = 0; k < f->device_nr; k++)
 			if (f->devices[k] && f->devices[k]->is_marked[m] &&
 			    is_before_cut(c, m, f->devices[k]->mark_ns[m]))
-				tell_device(c, f->devices[k], m);
+				save_device(c, f->devices[k], m);
 		if (is_before_cut(c, m, f->host.mark_ns[m]))
-			tell_host(c, m);
+			save_host(c, m);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkpoint in the making: shared by the files that tell its parts. */
+/* A checkpoint in the making: shared by the files that save its parts. */
 #ifndef TARE_LEDGER_CHECKPOINT_PRIVATE_H
 #define TARE_LEDGER_CHECKPOINT_PRIVATE_H
 
@@ -44,9 +44,9 @@ struct checkpoint {
 	int64_t cut;
 	struct item *items;
 	size_t item_nr, item_cap;
-	struct tare_amount *told; /* by bucket: amounts that the items have so far */
-	bool *is_told;            /* by context: the items have it so far */
-	int64_t *told_at;         /* by device and mark: where its group stands */
+	struct tare_amount *saved; /* by bucket: amounts that the items have so far */
+	bool *is_saved;            /* by context: the items have it so far */
+	int64_t *group_ns;         /* by device and mark: the time of its group */
 };
 
 /* checkpoint.c: makes all items */
@@ -63,7 +63,7 @@ struct tare_event *tare_checkpoint_last(struct checkpoint *c);
  */
 void tare_checkpoint_site(struct checkpoint *c, uint32_t site, uint32_t *python, uint32_t *stack);
 
-/* checkpoint_names.c: pre: the blocks have been told */
+/* checkpoint_names.c: pre: the blocks have been saved */
 void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold *p, int64_t t);
 
 /* checkpoint_blocks.c: blocks at peaks */

@@ -21,12 +21,13 @@ static struct tare_rec_event *add_event(struct checkpoint *c, int process, int d
 	return r;
 }
 
-static uint64_t told_handle(const struct tare_refs *refs, uint64_t handle, size_t i, bool is_import)
+static uint64_t saved_handle(const struct tare_refs *refs, uint64_t handle, size_t i,
+			     bool is_import)
 {
 	return refs->handles ? handle : OUR_HANDLE(i, is_import);
 }
 
-static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, int device,
+static void save_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, int device,
 			  int64_t t)
 {
 	for (size_t i = 0; i < c->f->mapping_nr; i++) {
@@ -43,8 +44,8 @@ static void tell_mappings(struct checkpoint *c, uint64_t ref, uint64_t handle, i
 	}
 }
 
-/* `lent`: of enum TARE_TOLD_…; 0: only the handle is gone. */
-static void tell_end(struct checkpoint *c, int process, int device, uint64_t handle, uint64_t lent,
+/* `lent`: of enum TARE_SAVED_…; 0: only the handle is gone. */
+static void save_end(struct checkpoint *c, int process, int device, uint64_t handle, uint64_t lent,
 		     int64_t t)
 {
 	struct tare_rec_event *r =
@@ -54,8 +55,8 @@ static void tell_end(struct checkpoint *c, int process, int device, uint64_t han
 	r->limit = lent;
 }
 
-/* The allocation itself is told elsewhere. */
-static void tell_shared(struct checkpoint *c, size_t i, int64_t t)
+/* The allocation itself is saved elsewhere. */
+static void save_shared(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_physical *p = &c->f->physicals[i];
 	struct tare_rec_event *r = add_event(c, p->process, p->device, TARE_CLASS_IPC,
@@ -66,10 +67,10 @@ static void tell_shared(struct checkpoint *c, size_t i, int64_t t)
 	r->limit = p->identity;
 }
 
-static void tell_physical(struct checkpoint *c, size_t i, int64_t t)
+static void save_physical(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_physical *p = &c->f->physicals[i];
-	uint64_t handle = told_handle(&p->refs, p->handle, i, false);
+	uint64_t handle = saved_handle(&p->refs, p->handle, i, false);
 	uint64_t owner = c->f->buckets[p->bucket].owner, lent = 0;
 	struct tare_rec_event *r = add_event(c, p->process, p->device, TARE_CLASS_VMM,
 					     TARE_EFFECT_NEW, t - AT_OBJECT * US);
@@ -83,17 +84,17 @@ static void tell_physical(struct checkpoint *c, size_t i, int64_t t)
 		tare_checkpoint_last(c)->name = c->f->owners[owner - 1];
 	if (!p->is_lent)
 		tare_checkpoint_site(c, c->f->buckets[p->bucket].site, &r->python, &r->stack);
-	tell_mappings(c, i << 1, handle, p->device, t - AT_OBJECT * US);
+	save_mappings(c, i << 1, handle, p->device, t - AT_OBJECT * US);
 	if (p->is_lent && p->holder < 0)
-		lent = p->is_allocation ? TARE_TOLD_ALLOCATION : TARE_TOLD_LENT;
+		lent = p->is_allocation ? TARE_SAVED_ALLOCATION : TARE_SAVED_LENT;
 	if (!p->refs.handles)
-		tell_end(c, p->process, p->device, handle, lent, t);
+		save_end(c, p->process, p->device, handle, lent, t);
 }
 
-static void tell_import(struct checkpoint *c, size_t i, int64_t t)
+static void save_import(struct checkpoint *c, size_t i, int64_t t)
 {
 	const struct tare_import *m = &c->f->imports[i];
-	uint64_t handle = told_handle(&m->refs, m->handle, i, true);
+	uint64_t handle = saved_handle(&m->refs, m->handle, i, true);
 	struct tare_rec_event *r = add_event(c, m->process, m->device,
 					     m->is_address ? TARE_CLASS_IPC : TARE_CLASS_VMM_IMPORT,
 					     TARE_EFFECT_NEW, t - AT_IMPORT * US);
@@ -103,21 +104,21 @@ static void tell_import(struct checkpoint *c, size_t i, int64_t t)
 	r->asked = (uint64_t)m->bytes;
 	r->local = m->refs.handles ? m->refs.handles : 1;
 	r->limit = m->identity;
-	tell_mappings(c, i << 1 | 1, handle, m->device, t - AT_IMPORT * US);
+	save_mappings(c, i << 1 | 1, handle, m->device, t - AT_IMPORT * US);
 	if (!m->refs.handles)
-		tell_end(c, m->process, m->device, handle, false, t);
+		save_end(c, m->process, m->device, handle, false, t);
 }
 
 void tare_checkpoint_vmm(struct checkpoint *c, int64_t t)
 {
 	for (size_t i = 0; i < c->f->physical_nr; i++)
 		if (c->f->physicals[i].is_live && c->f->physicals[i].bucket < 0)
-			tell_shared(c, i, t);
+			save_shared(c, i, t);
 		else if (c->f->physicals[i].is_live)
-			tell_physical(c, i, t);
+			save_physical(c, i, t);
 	for (size_t i = 0; i < c->f->import_nr; i++)
 		if (c->f->imports[i].is_live)
-			tell_import(c, i, t);
+			save_import(c, i, t);
 }
 
 void tare_checkpoint_vmm_own(const struct tare_fold *f, struct tare_amount *own)

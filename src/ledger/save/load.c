@@ -80,7 +80,7 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 				   tare_account_has_owner(account) ? origin.owner : 0, origin.site);
 }
 
-void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+void tare_load_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_carry *r = e->rec.carry;
 	int bucket = bucket_of(f, d, e);
@@ -103,8 +103,7 @@ void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const stru
 }
 
 /* Loads a live object, or a context that came or went: nothing overlaps in a checkpoint. */
-void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
-			  const struct tare_step *s)
+void tare_load_step(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s)
 {
 	struct tare_applied a;
 
@@ -118,8 +117,8 @@ void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
  * A group ends with a reading, whose value is not known where there is no counter. The very first one
  * only says what was in use at the start.
  */
-void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			     uint64_t used, int source)
+void tare_load_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
+		       int source)
 {
 	bool is_start = !d->is_measured && used != TARE_NOT_KNOWN;
 

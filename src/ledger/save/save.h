@@ -18,11 +18,10 @@ enum {
 	TARE_CARRY_REGISTERED = 255
 };
 int tare_carry_of_account(int account); /* `account` may be a TARE_BUCKET_… */
-void tare_fold_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-void tare_fold_carry_step(struct tare_fold *f, struct tare_device_fold *d,
-			  const struct tare_step *s);
-void tare_fold_carry_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
-			     uint64_t used, int source);
+void tare_load_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
+void tare_load_step(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s);
+void tare_load_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
+		       int source);
 
 /* checkpoint_point.c: the last moment up to `until` at which a checkpoint can be made */
 int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);

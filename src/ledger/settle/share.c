@@ -111,7 +111,7 @@ void tare_fold_physical_end(struct tare_fold *f, const struct tare_step *s, stru
 	for (; holder >= 0; holder = holder_of(f, physical))
 		f->imports[holder].origin = -1;
 	if (s->is_folded) {
-		p->is_allocation = s->limit == TARE_TOLD_ALLOCATION;
+		p->is_allocation = s->limit == TARE_SAVED_ALLOCATION;
 		if (s->limit)
 			move(f, physical, -1, TARE_EVIDENCE_WEIGHED);
 		return;

@@ -9,7 +9,7 @@ static void show(struct tare_fold *f, int64_t t)
 	tare_parts_host(f, t);
 }
 
-static void tell(struct tare_fold *f, const struct tare_live_block *made)
+static void report_block(struct tare_fold *f, const struct tare_live_block *made)
 {
 	const struct tare_process_fold *p = f->processes[made->process];
 	struct tare_block_change c = { .device = -1, .live = p->host.tensors.bytes };
@@ -28,7 +28,7 @@ void tare_fold_host_until(struct tare_fold *f, int64_t t)
 		show(f, at);
 		made = tare_host_take(&f->parts->tensors, f);
 		if (made)
-			tell(f, made);
+			report_block(f, made);
 	}
 }
 

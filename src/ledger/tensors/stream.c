@@ -111,9 +111,9 @@ struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on)
 
 /* ---- checkpoints ---- */
 
-static void tell(const struct tare_fold *f, const struct tare_process_fold *p, int device,
-		 int64_t t, struct tare_rec_stream *r, const struct tare_on_stream *on,
-		 tare_fold_teller *teller, void *arg)
+static void save_stream(const struct tare_fold *f, const struct tare_process_fold *p, int device,
+			int64_t t, struct tare_rec_stream *r, const struct tare_on_stream *on,
+			tare_fold_saver *save, void *arg)
 {
 	struct tare_event e = { .kind = TARE_KIND_STREAM,
 				.process = p->process,
@@ -126,31 +126,30 @@ static void tell(const struct tare_fold *f, const struct tare_process_fold *p, i
 	r->head.kind = TARE_KIND_STREAM;
 	r->id = on->id;
 	r->ids = on->ids;
-	teller(arg, &e, &r->head, sizeof(*r));
+	save(arg, &e, &r->head, sizeof(*r));
 }
 
 /* After the segments, before the blocks. */
-void tare_fold_stream_tell(const struct tare_fold *f, int64_t t, tare_fold_teller *teller,
-			   void *arg)
+void tare_fold_stream_save(const struct tare_fold *f, int64_t t, tare_fold_saver *save, void *arg)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
 		for (size_t k = 0; p && k < p->stream_nr; k++)
-			tell(f, p, p->streams[k].device, t,
-			     &(struct tare_rec_stream){ .tid = p->streams[k].tid },
-			     &p->streams[k].on, teller, arg);
+			save_stream(f, p, p->streams[k].device, t,
+				    &(struct tare_rec_stream){ .tid = p->streams[k].tid },
+				    &p->streams[k].on, save, arg);
 		for (int d = 0; p && d < p->place_nr; d++) {
 			const struct tare_segments *s =
 				p->places[d] ? &p->places[d]->segments : NULL;
 
 			for (size_t k = 0; s && k < s->count; k++)
 				if (s->items[k].on.is_known)
-					tell(f, p, d, t,
-					     &(struct tare_rec_stream){
-						     .segment = s->items[k].at,
-						     .otherwise = s->items[k].otherwise },
-					     &s->items[k].on, teller, arg);
+					save_stream(f, p, d, t,
+						    &(struct tare_rec_stream){
+							    .segment = s->items[k].at,
+							    .otherwise = s->items[k].otherwise },
+						    &s->items[k].on, save, arg);
 		}
 	}
 }

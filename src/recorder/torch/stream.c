@@ -84,7 +84,7 @@ TARE_COLD static current_fn *find_current(void)
 	return found;
 }
 
-TARE_COLD static bool tell(int device, uint64_t id)
+TARE_COLD static bool record_stream(int device, uint64_t id)
 {
 	struct tare_rec_stream rec = { .id = id,
 				       .tid = tare_fork_tid(),
@@ -121,7 +121,7 @@ static uint32_t ask(int device)
 		return TARE_TENSOR_ON_DEFAULT;
 	if (id == said.id && device == said.device && said.epoch == tare_ring_epoch())
 		return TARE_TENSOR_ON_STREAM;
-	return tell(device, id) ? TARE_TENSOR_ON_STREAM : 0;
+	return record_stream(device, id) ? TARE_TENSOR_ON_STREAM : 0;
 }
 
 TARE_HOT uint32_t tare_torch_stream(int device)
