@@ -131,7 +131,7 @@ static const struct tare_column process_columns[] = {
 	TARE_COLUMN(process, of.last_ns, "last_ns", "TO", TIME),
 	TARE_COLUMN(process, state, "state", "STATE", TEXT),
 	TARE_COLUMN(process, of.lost, "lost", "LOST", COUNT),
-	TARE_COLUMN(process, of.folded, "folded", "FOLDED", COUNT),
+	TARE_COLUMN(process, of.checkpoint_events, "folded", "FOLDED", COUNT),
 };
 
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)

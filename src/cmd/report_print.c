@@ -228,23 +228,23 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 	return TARE_E_NOT_FOUND;
 }
 
-/* Of a span that was folded only its peak and its end are known. */
+/* Of a span that a checkpoint replaced only its peak and its end are known. */
 static int check_instants(const struct tare_recording *recording,
 			  const struct tare_instant *instants, int n, struct tare_err *err)
 {
-	int64_t folded_ns = tare_recording_dropped_ns(recording);
+	int64_t checkpoint_ns = tare_recording_dropped_ns(recording);
 
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
-		if (folded_ns < tare_recording_process(recording, i)->fold_ns)
-			folded_ns = tare_recording_process(recording, i)->fold_ns;
+		if (checkpoint_ns < tare_recording_process(recording, i)->checkpoint_ns)
+			checkpoint_ns = tare_recording_process(recording, i)->checkpoint_ns;
 	for (int i = 0; i < n; i++)
-		if (instants[i].kind == TARE_INSTANT_TIME && instants[i].t_ns < folded_ns)
+		if (instants[i].kind == TARE_INSTANT_TIME && instants[i].t_ns < checkpoint_ns)
 			return tare_err_set(
 				err, TARE_E_RANGE,
 				"%s: what was recorded before %.1f s was folded into totals "
 				"to keep the recording under its cap; ask for peak, end or a "
 				"later time, or record again with a larger --cap",
-				instants[i].text, (double)folded_ns / 1e9);
+				instants[i].text, (double)checkpoint_ns / 1e9);
 	return 0;
 }
 

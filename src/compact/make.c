@@ -343,8 +343,8 @@ static void write_tables(struct maker *c, int index)
 
 	tare_log_rewind(reader, 0);
 	begin = tare_log_info(reader)->begin;
-	if (log->process->fold_position > begin) {
-		begin = log->process->fold_position;
+	if (log->process->checkpoint_position > begin) {
+		begin = log->process->checkpoint_position;
 		tare_log_rewind(reader, begin);
 	}
 	while ((step = tare_log_next(reader, &rec)) != TARE_LOG_END) {

@@ -33,7 +33,8 @@ struct tare_course_panel {
 	struct tare_course_point *points; /* in order of time */
 	size_t point_nr;
 	bool has_peak;
-	struct tare_course_point peak; /* as the ledger has it: may be of a span that was folded */
+	struct tare_course_point
+		peak; /* as the ledger has it: may be of a span that a checkpoint replaced */
 };
 
 /* A phase while it was open, or several repeats too short to be told apart. A mark has no length. */
@@ -45,7 +46,7 @@ struct tare_course_span {
 };
 
 struct tare_course {
-	int64_t known_ns;                 /* before it only peaks are known: the rest was folded */
+	int64_t known_ns; /* before it only peaks are known: the rest is summed up in a checkpoint */
 	int64_t from_ns, end_ns;          /* from_ns: 0, unless nearly everything happens late */
 	struct tare_course_panel *panels; /* in the order of the ledger's devices, the CPU's last */
 	int panel_nr;

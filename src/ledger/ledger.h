@@ -129,7 +129,7 @@ struct tare_pool_segment {
 	uint64_t otherwise;        /* … and so many blocks were said to be on another */
 	/* The block that has been live longest in the segment; no bytes: no block is. */
 	uint64_t pin_address;
-	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that was folded */
+	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that a checkpoint replaced */
 	/* of a stuck segment; NULL: not known, or not stuck */
 	const char *pin_line, *pin_short_line;
 };

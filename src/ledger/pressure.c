@@ -70,7 +70,8 @@ static bool takes_memory(const struct tare_rec_event *e)
 
 static void see(struct build *b, const struct tare_event *e)
 {
-	if (e->kind == TARE_KIND_REFUSALS) { /* of a folded span: how it went on is not known */
+	if (e->kind ==
+	    TARE_KIND_REFUSALS) { /* of a span that a checkpoint replaced: how it went on is not known */
 		b->out->refused += e->rec.refusals->count;
 		b->out->retries += e->rec.refusals->count;
 		if (b->out->largest < e->rec.refusals->largest)

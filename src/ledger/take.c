@@ -79,7 +79,7 @@ static bool is_late(struct tare_fold *f, const struct tare_event *e, int device)
 		return false;
 	}
 	d = f->devices[device];
-	if (tare_fold_is_folded(e))
+	if (tare_event_is_from_checkpoint(e))
 		return false;
 	if (d->taken.count && is_step(e) && was_taken(d, e))
 		return true;
@@ -127,7 +127,7 @@ static uint64_t owner_of(struct tare_fold *f, const struct tare_event *e, uint64
 
 	if (r->effect != TARE_EFFECT_NEW || r->class == TARE_CLASS_GRAPH)
 		return 0;
-	if (r->class == TARE_CLASS_POOL_STATE && !tare_fold_is_folded(e))
+	if (r->class == TARE_CLASS_POOL_STATE && !tare_event_is_from_checkpoint(e))
 		return tare_fold_pool_owner(f, owner, r->limit);
 	return owner;
 }
@@ -146,7 +146,7 @@ static struct tare_step step_of(struct tare_fold *f, const struct tare_event *e,
 		.device = device,
 		.tid = r->tid,
 		.effect = r->effect,
-		.is_folded = tare_fold_is_folded(e),
+		.is_from_checkpoint = tare_event_is_from_checkpoint(e),
 		.class = r->class < TARE_CLASS_NR ? r->class : TARE_CLASS_NONE,
 		.flags = r->flags,
 		.owner = owner_of(f, e, origin.owner),
@@ -218,7 +218,7 @@ static bool see_block(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
 
-	if (!d || tare_fold_is_folded(e))
+	if (!d || tare_event_is_from_checkpoint(e))
 		return false;
 	if (f->seen_ns < e->end_ns)
 		f->seen_ns = e->end_ns;
@@ -245,7 +245,7 @@ static bool take_block(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
 
-	if (!d || tare_fold_is_folded(e) || is_any_before(f, d, e))
+	if (!d || tare_event_is_from_checkpoint(e) || is_any_before(f, d, e))
 		return false;
 	if (f->last_ns < e->end_ns)
 		f->last_ns = e->end_ns;
@@ -383,7 +383,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 	case TARE_KIND_EVENT:
 	case TARE_KIND_POOL:
 		s = step_of(f, e, d->index);
-		if (tare_fold_is_folded(e)) {
+		if (tare_event_is_from_checkpoint(e)) {
 			f->opened_gpu = true;
 			tare_load_step(f, d, &s);
 		} else {
@@ -397,13 +397,13 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	case TARE_KIND_DEVICE:
 		/* A DEVICE record of a program: when exactly its reading was taken is not known. */
-		if (!tare_fold_is_folded(e) &&
+		if (!tare_event_is_from_checkpoint(e) &&
 		    (!d->is_measured || source_of(d->device) < d->primary))
 			tare_fold_reading(f, d, e->at_ns, e->at_ns, e->rec.device->used,
 					  source_of(d->device), TARE_NOT_KNOWN);
 		return;
 	case TARE_KIND_READING:
-		if (tare_fold_is_folded(e))
+		if (tare_event_is_from_checkpoint(e))
 			tare_load_reading(f, d, e->at_ns, e->rec.reading->used,
 					  (int)e->rec.reading->source);
 		else

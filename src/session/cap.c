@@ -40,7 +40,7 @@ struct part {
 	const struct tare_process *process;
 	struct kept *items;
 	size_t count, cap;
-	uint64_t until;             /* the last stamp that is folded; 0: none is */
+	uint64_t until;             /* the last stamp that the checkpoint replaces; 0: none is */
 	uint64_t records;           /* how many are */
 	uint64_t position;          /* below it, the checkpoint speaks */
 	struct tare_strmap strings; /* text → id, of the log's own records */
@@ -169,7 +169,7 @@ static void find_position(const struct cap *c, struct part *part)
 	uint64_t below = 0;
 
 	/* What an earlier fold gave back to the disk stays folded, also if nothing has come since. */
-	part->position = part->process->fold_position;
+	part->position = part->process->checkpoint_position;
 	if (log)
 		below = tare_settled_below(c->settled, part->process->log,
 					   tare_log_info(log)->has_ring);
@@ -183,9 +183,9 @@ static void find_position(const struct cap *c, struct part *part)
 /* Nothing of the log is older that an earlier checkpoint does not speak for. */
 static uint64_t floor_of(const struct cap *c, const struct part *part)
 {
-	if (part->process->fold_ns < 0)
+	if (part->process->checkpoint_ns < 0)
 		return 0;
-	return tare_recording_stamp(c->recording, part->process, part->process->fold_ns);
+	return tare_recording_stamp(c->recording, part->process, part->process->checkpoint_ns);
 }
 
 /*
@@ -214,8 +214,8 @@ static void write_tables_of(struct cap *c, struct part *part, const char *path, 
 	bool is_here = !is_checkpoint;
 
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END) {
-		if (is_checkpoint ||
-		    (rec.position >= part->process->fold_position && rec.position < part->position))
+		if (is_checkpoint || (rec.position >= part->process->checkpoint_position &&
+				      rec.position < part->position))
 			tare_gaps_see(&gaps, tare_log_info(log), step, &rec);
 		if (step != TARE_LOG_RECORD || !rec.info)
 			continue;
@@ -330,7 +330,7 @@ static void write_part(struct cap *c, struct part *part, const char *old)
 	fold.pid = part->process->pid;
 	fold.generation = part->process->generation;
 	fold.position = part->position;
-	fold.events = part->records + part->process->folded;
+	fold.events = part->records + part->process->checkpoint_events;
 	fold.until = part->until;
 	write_record(c, &fold, sizeof(fold), NULL, 0);
 	write_tables_of(c, part, old, true);
@@ -368,7 +368,7 @@ static int write_checkpoint(struct cap *c, const struct tare_file_header *header
 	rc = tare_writer_open(&c->writer, fresh.data, header, NULL);
 	if (rc == 0) {
 		for (i = 0; i < c->part_nr; i++)
-			if (c->parts[i].position > 0 || c->parts[i].process->folded)
+			if (c->parts[i].position > 0 || c->parts[i].process->checkpoint_events)
 				write_part(c, &c->parts[i], old.data);
 		rc = tare_writer_close(c->writer);
 		rc = c->error ? c->error : rc;
@@ -398,10 +398,10 @@ static void free_parts(struct cap *c)
 }
 
 /* A checkpoint stands for a moment; what it says cannot be cut at an earlier one. */
-static bool is_folded_at(const struct tare_recording *recording, int64_t until_ns)
+static bool has_checkpoint_at(const struct tare_recording *recording, int64_t until_ns)
 {
 	for (int i = 0; i < tare_recording_process_nr(recording); i++)
-		if (tare_recording_process(recording, i)->fold_ns >= until_ns)
+		if (tare_recording_process(recording, i)->checkpoint_ns >= until_ns)
 			return true;
 	return false;
 }
@@ -446,7 +446,7 @@ static int64_t before_rings(const struct tare_recording *recording, int64_t unti
 	return until_ns;
 }
 
-static int fold_until(struct cap *c, int64_t until_ns, const struct tare_file_header *header)
+static int checkpoint_until(struct cap *c, int64_t until_ns, const struct tare_file_header *header)
 {
 	int rc;
 
@@ -472,7 +472,7 @@ static int fold(struct cap *c, const struct tare_file_header *header, int64_t ke
 	source.arg = c->recording;
 	last = tare_recording_last_ns(c->recording);
 	until = before_rings(c->recording, last - (keep_ns < 0 ? last / 4 : keep_ns));
-	if (is_folded_at(c->recording, until)) {
+	if (has_checkpoint_at(c->recording, until)) {
 		tare_recording_close(c->recording);
 		return 0;
 	}
@@ -482,8 +482,8 @@ static int fold(struct cap *c, const struct tare_file_header *header, int64_t ke
 		c->parts[i].process = tare_recording_process(c->recording, i);
 	until = tare_ledger_checkpoint(&source, NULL, until, keep, c);
 	/* Calls without a gap since the last checkpoint: the only cut is before it, and would lose what it says. */
-	if (!is_folded_at(c->recording, until))
-		rc = fold_until(c, until, header);
+	if (!has_checkpoint_at(c->recording, until))
+		rc = checkpoint_until(c, until, header);
 	free_parts(c);
 	tare_recording_close(c->recording);
 	return rc;

@@ -156,17 +156,17 @@ static void begin_fold(struct pass *pass, const struct tare_log_record *rec)
 
 	if (!p->clock)
 		p->clock = pass->owner->clock;
-	if (fold->position >= p->fold_position) {
-		p->fold_position = fold->position;
-		p->fold_until = fold->until;
-		p->public.folded = fold->events;
+	if (fold->position >= p->checkpoint_position) {
+		p->checkpoint_position = fold->position;
+		p->checkpoint_until = fold->until;
+		p->public.checkpoint_events = fold->events;
 	}
 	pass->stream->ranges[pass->stream->range_nr - 1].end = rec->position;
 	/* A log is read by one stream only, so this one gets a second reader of the file. */
 	if (!tare_log_open(&log, path, NULL)) {
 		pass->stream = add_stream(pass->r, log, p);
 		add_range(pass->stream, rec->position + rec->bytes, UINT64_MAX);
-		pass->stream->fold_position = fold->position;
+		pass->stream->checkpoint_position = fold->position;
 	}
 }
 
@@ -423,7 +423,7 @@ static void read_log(struct pass *pass)
 {
 	struct tare_process *public = &pass->owner->public;
 	const struct tare_log_info *info = tare_log_info(pass->log);
-	struct tare_gaps gaps = { .floor = pass->owner->fold_until };
+	struct tare_gaps gaps = { .floor = pass->owner->checkpoint_until };
 	struct tare_log_record rec;
 	enum tare_log_step step;
 
@@ -518,8 +518,8 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 	pass.owner->public.is_open = info->has_ring && !info->is_finished;
 	add_streams(&pass);
 	/* What lies below was given back to the disk and reads as zeros. */
-	if (pass.owner->fold_position > info->begin)
-		tare_log_rewind(pass.log, pass.owner->fold_position);
+	if (pass.owner->checkpoint_position > info->begin)
+		tare_log_rewind(pass.log, pass.owner->checkpoint_position);
 	tare_log_read_tables(pass.log);
 	read_log(&pass);
 	if (pass.stored)

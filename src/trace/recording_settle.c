@@ -206,8 +206,9 @@ static void settle_process(struct tare_recording *r, struct tare_rprocess *p)
 	public->damage_from_ns =
 		p->damage_first ? tare_recording_ns(r, p, p->damage_first) : public->first_ns;
 	public->damage_to_ns = tare_recording_ns(r, p, p->damage_last);
-	public->fold_position = p->fold_position;
-	public->fold_ns = public->folded ? tare_recording_ns(r, p, p->fold_until) : -1;
+	public->checkpoint_position = p->checkpoint_position;
+	public->checkpoint_ns =
+		public->checkpoint_events ? tare_recording_ns(r, p, p->checkpoint_until) : -1;
 	if (public->last_ns > r->last_ns)
 		r->last_ns = public->last_ns;
 	r->is_open |= public->is_open;
@@ -281,15 +282,15 @@ static int by_first(const void *a, const void *b)
 }
 
 /* What the newest fold says is not said again, by the log or by an older fold. */
-static void leave_out_folded(struct tare_rstream *s)
+static void leave_out_before_checkpoint(struct tare_rstream *s)
 {
-	uint64_t until = s->process->fold_position;
+	uint64_t until = s->process->checkpoint_position;
 
-	if (s->fold_position > 0 && s->fold_position < until)
+	if (s->checkpoint_position > 0 && s->checkpoint_position < until)
 		s->range_nr = 0;
 	if (tare_log_info(s->log)->is_stored)
 		return; /* segments begin where the checkpoint ended when they were made */
-	for (size_t i = 0; s->fold_position == 0 && i < s->range_nr; i++) {
+	for (size_t i = 0; s->checkpoint_position == 0 && i < s->range_nr; i++) {
 		struct tare_range *range = &s->ranges[i];
 
 		range->begin = range->begin > until ? range->begin : until;
@@ -325,7 +326,7 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
 
-		leave_out_folded(s);
+		leave_out_before_checkpoint(s);
 		tare_stream_open(s);
 	}
 }

@@ -106,7 +106,7 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 					   .host = "",
 					   .folder = "",
 					   .log = "",
-					   .fold_ns = -1,
+					   .checkpoint_ns = -1,
 					   .rank = TARE_RANK_NONE,
 					   .devices = &s.process_device,
 					   .device_nr = 1 };

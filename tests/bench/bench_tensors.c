@@ -95,7 +95,7 @@ static void set_up(struct stream *s)
 					    .pid = 1,
 					    .program = "bench",
 					    .host = "",
-					    .fold_ns = -1,
+					    .checkpoint_ns = -1,
 					    .devices = &s->process_device,
 					    .device_nr = 1,
 					    .objects = &s->object,

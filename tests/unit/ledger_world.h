@@ -161,7 +161,7 @@ const struct tare_event *world_event(struct world *w, size_t i); /* in order of 
 int world_process_nr(const struct world *w);
 int world_device_nr(const struct world *w);
 /* Of a checkpoint that goes up to `until` at most, and the rest. */
-struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at);
+struct tare_ledger world_ledger_from_checkpoint(struct world *w, int64_t until, const char *at);
 /* Up to when a checkpoint folds it that may go up to `until`. */
 int64_t world_cut(struct world *w, int64_t until);
 

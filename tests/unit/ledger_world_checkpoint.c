@@ -85,14 +85,14 @@ static void build_both(struct checkpoint *c, const struct tare_instant *instants
 	struct tare_ledger_source both = { .next = next_of_both, .rewind = rewind_both, .arg = c };
 
 	for (int p = 0; p < c->w->process_nr; p++)
-		c->w->processes[p]->fold_ns = c->cut;
+		c->w->processes[p]->checkpoint_ns = c->cut;
 	rewind_both(c);
 	tare_ledger_build(&both, NULL, instants, nr, out);
 	for (int p = 0; p < c->w->process_nr; p++)
-		c->w->processes[p]->fold_ns = -1;
+		c->w->processes[p]->checkpoint_ns = -1;
 }
 
-struct tare_ledger world_ledger_folded(struct world *w, int64_t until, const char *at)
+struct tare_ledger world_ledger_from_checkpoint(struct world *w, int64_t until, const char *at)
 {
 	struct tare_ledger_source source = { .next = world_next, .rewind = world_rewind, .arg = w };
 	struct checkpoint c = { .w = w };

@@ -54,7 +54,7 @@ static void check_whole(uint64_t folded)
 		if (p->pid != 431)
 			continue;
 		is_found = true;
-		CHECK_INT((int64_t)p->folded >= (int64_t)folded, 1);
+		CHECK_INT((int64_t)p->checkpoint_events >= (int64_t)folded, 1);
 		CHECK_INT(p->rank.rank, 3);
 		CHECK(p->is_status_known);
 		CHECK_INT(p->status, 7 << 8);
@@ -108,7 +108,7 @@ static void check_losses(const char *want)
 	tare_recording_close(r);
 }
 
-static uint64_t fold_position(uint32_t pid)
+static uint64_t checkpoint_position(uint32_t pid)
 {
 	struct tare_recording *r;
 	uint64_t position = UINT64_MAX;
@@ -116,7 +116,7 @@ static uint64_t fold_position(uint32_t pid)
 	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
 	for (int i = 0; i < tare_recording_process_nr(r); i++)
 		if (tare_recording_process(r, i)->pid == pid)
-			position = tare_recording_process(r, i)->fold_position;
+			position = tare_recording_process(r, i)->checkpoint_position;
 	tare_recording_close(r);
 	return position;
 }
@@ -175,8 +175,8 @@ TEST(a_block_that_only_its_process_can_write_is_not_folded)
 	make_last_in_ring();
 	set_ring(TARE_PLAN(middle, drained, last_bytes), 1, drained + 4096);
 	fold(5 * S);
-	CHECK(fold_position(431) > 0);
-	CHECK(fold_position(431) <= middle);
+	CHECK(checkpoint_position(431) > 0);
+	CHECK(checkpoint_position(431) <= middle);
 	CHECK_INT(plan_in_ring(), TARE_PLAN(middle, drained, last_bytes));
 	make_log_free(&m);
 	make_log_free(&t);
@@ -188,7 +188,7 @@ TEST(room_that_was_taken_before_a_fold_is_not_used_after_it)
 	make_last_in_ring();
 	set_ring(0, 0, drained + 4096);
 	fold(5 * S);
-	CHECK(fold_position(431) > 0);
+	CHECK(checkpoint_position(431) > 0);
 	CHECK(TARE_PLAN_BEGIN(plan_in_ring()) >= drained + 4096);
 	make_log_free(&m);
 	make_log_free(&t);
@@ -251,7 +251,7 @@ static int count_events(uint64_t *folded)
 		if (!e.process || e.process->pid != 431)
 			continue;
 		n++;
-		*folded = e.process->folded;
+		*folded = e.process->checkpoint_events;
 	}
 	tare_recording_close(r);
 	return n;
@@ -351,7 +351,7 @@ TEST(texts_survive_a_fold)
 	while (tare_recording_next(r, &e))
 		if (e.kind == TARE_KIND_PEER && e.rec.peer->pid == 77) {
 			CHECK_STR(e.text, "neighbour");
-			CHECK(e.process->folded > 0);
+			CHECK(e.process->checkpoint_events > 0);
 			found++;
 		}
 	CHECK_INT(found, 1);
@@ -386,14 +386,14 @@ TEST(a_log_in_several_files_is_folded)
 	before = tare_cap_used(make_dir());
 	CHECK(before >= m.size);
 	fold(5 * S);
-	folded = fold_position(431);
+	folded = checkpoint_position(431);
 	CHECK(folded >= 3 * TARE_CHUNK_BYTES_MIN && folded < 4 * TARE_CHUNK_BYTES_MIN);
 	CHECK(access(make_path(make_dir(), "431-0.events.1"), F_OK) != 0);
 	CHECK(access(make_path(make_dir(), "431-0.events.2"), F_OK) != 0);
 	CHECK(access(make_path(make_dir(), "431-0.events.3"), F_OK) == 0);
 	CHECK(tare_cap_used(make_dir()) < before - 2 * TARE_CHUNK_BYTES_MIN);
 	fold(2 * S);
-	CHECK_INT(fold_position(431), folded);
+	CHECK_INT(checkpoint_position(431), folded);
 	make_log_free(&m);
 	make_log_free(&t);
 }

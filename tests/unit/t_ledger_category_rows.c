@@ -104,7 +104,7 @@ TEST(categories_are_rows_at_every_instant)
 TEST(categories_of_a_peak_that_was_folded)
 {
 	struct world *w = training();
-	struct tare_ledger l = world_ledger_folded(w, 27 * MS, "peak:tensors");
+	struct tare_ledger l = world_ledger_from_checkpoint(w, 27 * MS, "peak:tensors");
 
 	CHECK_INT(world_bytes(&l, 0, LIVE), 28 * MIB);
 	CHECK_INT(world_bytes(&l, 0, LIVE "/parameter"), 1 * MIB);
@@ -117,7 +117,7 @@ TEST(categories_of_a_peak_that_was_folded)
 	tare_ledger_free(&l);
 	/* A higher one comes after it: the old one is forgotten. */
 	block(w, false, 40, BASE + 9 * MIB, 30 * MIB, 0, program);
-	l = world_ledger_folded(w, 27 * MS, "peak:tensors");
+	l = world_ledger_from_checkpoint(w, 27 * MS, "peak:tensors");
 	CHECK_INT(l.devices[0].t_ns, 40 * MS);
 	CHECK_INT(world_bytes(&l, 0, LIVE), 39 * MIB);
 	CHECK(!world_row(&l, 0, LIVE "/temporary"));

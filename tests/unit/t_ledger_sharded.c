@@ -79,7 +79,7 @@ TEST(categories_and_names_outlive_a_checkpoint)
 	world_sweep(w, now * MS + 1, TARE_SWEEP_CUT);
 	make(w, 0x800, 0, program);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		struct tare_ledger l = world_ledger_folded(w, cut, "end");
+		struct tare_ledger l = world_ledger_from_checkpoint(w, cut, "end");
 		const char *name = NULL;
 
 		for (int k = 0; k < l.hosts[0].blocks.count; k++)

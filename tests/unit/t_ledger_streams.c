@@ -85,10 +85,10 @@ TEST(streams_are_carried_through_a_checkpoint)
 	struct tare_ledger l;
 
 	on_stream(w, 20 * MS, 1, BASE + 200 * MIB, 1 * MIB);
-	l = world_ledger_folded(w, 10 * MS, "10ms");
+	l = world_ledger_from_checkpoint(w, 10 * MS, "10ms");
 	check_pool(&l);
 	tare_ledger_free(&l);
-	l = world_ledger_folded(w, 10 * MS, "end");
+	l = world_ledger_from_checkpoint(w, 10 * MS, "end");
 	CHECK_INT(segment_at(&l, BASE + 200 * MIB)->stream.number, 5);
 	CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
 	CHECK_INT((int64_t)segment_at(&l, BASE)->otherwise, 0);
@@ -106,7 +106,7 @@ TEST(streams_that_contradict_are_counted_and_move_nothing)
 	on_default(w, 9 * MS, BASE + 100 * MIB, 1 * MIB);
 	world_tensor(w, 10 * MS, BASE + 13 * MIB, 0);
 	for (int i = 0; i < 2; i++) {
-		l = i ? world_ledger_folded(w, 15 * MS, "end") : world_ledger(w, "end");
+		l = i ? world_ledger_from_checkpoint(w, 15 * MS, "end") : world_ledger(w, "end");
 		CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
 		CHECK_INT((int64_t)segment_at(&l, BASE)->otherwise, 2);
 		CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->otherwise, 1);

@@ -422,8 +422,8 @@ TEST(a_checkpoint_stands_for_what_was_folded)
 	CHECK_INT(carries, 1);
 	CHECK_INT(kept, 1);
 	CHECK_INT(own, 1);
-	CHECK_INT(process_of(r, 431)->folded, 2);
-	CHECK_INT(process_of(r, 431)->fold_ns, 8);
+	CHECK_INT(process_of(r, 431)->checkpoint_events, 2);
+	CHECK_INT(process_of(r, 431)->checkpoint_ns, 8);
 	tare_recording_close(r);
 	make_log_free(c);
 	free(c);

@@ -10,7 +10,7 @@
 struct tare_live_block {
 	uint64_t address;
 	int64_t bytes;   /* of a free slot: 1 + the next one, 0: none */
-	int64_t born_ns; /* -1: before what a checkpoint folded */
+	int64_t born_ns; /* -1: before what a checkpoint replaced */
 	int process;     /* -1: a free slot */
 	uint32_t site, tid;
 	uint16_t flags; /* enum tare_tensor_flag */

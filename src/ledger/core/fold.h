@@ -145,9 +145,9 @@ int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_contex
 			     int64_t local);
 int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
-static inline bool tare_fold_is_folded(const struct tare_event *e)
+static inline bool tare_event_is_from_checkpoint(const struct tare_event *e)
 {
-	return e->process && e->process->fold_ns > 0 && e->at_ns <= e->process->fold_ns;
+	return e->process && e->process->checkpoint_ns > 0 && e->at_ns <= e->process->checkpoint_ns;
 }
 
 /*

@@ -161,7 +161,7 @@ struct tare_device_fold {
 	int64_t reading_ns, reading_used;
 	uint64_t reading_peers; /* TARE_NOT_KNOWN: a list tells, or nobody */
 	int reading_source;
-	bool is_list_folded;
+	bool is_list_from_checkpoint;
 	uint32_t list;
 	int list_of; /* the process whose log it stands in */
 	struct tare_peer_read *reads;
@@ -264,7 +264,7 @@ struct tare_fold {
 	int64_t last_ns;
 	int64_t seen_ns;  /* of the last event of all, known from the start */
 	int64_t first_ns; /* of the first that has to do with memory, or with phases */
-	int64_t known_ns; /* up to which everything was folded */
+	int64_t known_ns; /* up to which checkpoints replaced the events */
 	bool opened_gpu;
 
 	bool is_paused;  /* recording, for the moment */
@@ -277,7 +277,7 @@ struct tare_fold {
 	struct tare_large *large; /* elastic.c: what the first pass saw */
 	size_t large_nr, large_cap;
 
-	int64_t checkpoint_sums_ns; /* until when it was folded */
+	int64_t checkpoint_sums_ns; /* until when a checkpoint replaced the events */
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;

@@ -116,7 +116,7 @@ static uint64_t owner_of_event(struct tare_fold *f, const struct tare_event *e)
 	char *label;
 	uint64_t owner;
 
-	if (tare_fold_is_folded(e) &&
+	if (tare_event_is_from_checkpoint(e) &&
 	    e->name) /* a live object out of a checkpoint names its owner */
 		return tare_fold_owner_named(f, e->name);
 	path = e->stack ? owner_of(e->process, e->stack) : NULL;
@@ -216,7 +216,7 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 	uint64_t key, *known;
 	bool is_new;
 
-	if (tare_fold_is_folded(e))
+	if (tare_event_is_from_checkpoint(e))
 		return (struct tare_origin){ owner_of_event(f, e), site_of(f, p, e) };
 	key = (uint64_t)(e->python ? e->python->id : 0) << 32 | (e->stack ? e->stack->id : 0);
 	if (!key)

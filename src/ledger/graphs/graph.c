@@ -377,8 +377,8 @@ static void apply_exec(struct tare_graphs_part *part, struct tare_fold *f,
 /*
  * Applies a call out of a checkpoint: the row is named, and everything booked is in CARRY records.
  */
-static void apply_folded(struct tare_graphs_part *part, struct tare_fold *f,
-			 const struct tare_step *s, struct tare_applied *a)
+static void apply_from_checkpoint(struct tare_graphs_part *part, struct tare_fold *f,
+				  const struct tare_step *s, struct tare_applied *a)
 {
 	if (s->effect == TARE_EFFECT_CHANGE && s->class == TARE_CLASS_GRAPH && a->context >= 0)
 		f->contexts[a->context].exec_nodes_high = s->asked;
@@ -394,8 +394,8 @@ void tare_graphs_apply(struct tare_graphs_part *part, struct tare_fold *f,
 		       const struct tare_step *s, struct tare_applied *a)
 {
 	a->graph = a->capture = -1;
-	if (s->is_folded)
-		apply_folded(part, f, s, a);
+	if (s->is_from_checkpoint)
+		apply_from_checkpoint(part, f, s, a);
 	else if (s->class == TARE_CLASS_CAPTURE)
 		apply_capture(part, f, s, a);
 	else if (s->class == TARE_CLASS_GRAPH || s->class == TARE_CLASS_GRAPHMEM)

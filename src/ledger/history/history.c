@@ -141,8 +141,8 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 	(void)p;
 	f->known_ns = INT64_MIN;
 	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && f->known_ns < f->processes[i]->process->fold_ns)
-			f->known_ns = f->processes[i]->process->fold_ns;
+		if (f->processes[i] && f->known_ns < f->processes[i]->process->checkpoint_ns)
+			f->known_ns = f->processes[i]->process->checkpoint_ns;
 	if (f->known_ns < 0)
 		f->known_ns = INT64_MIN;
 	start = start_of(f);

@@ -104,7 +104,7 @@ static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare
 				   .reserved = r->reserved };
 	struct tare_oom_fold *row;
 
-	if (tare_fold_is_folded(e)) {
+	if (tare_event_is_from_checkpoint(e)) {
 		o.owner = e->name ? tare_fold_owner_named(f, e->name) : 0;
 		o.api = e->api ? tare_arena_strdup(&f->arena, e->api) : NULL;
 		carry(&o, r);
@@ -123,7 +123,9 @@ size_t tare_oom_ask(struct tare_oom_part *t, struct tare_fold *f, struct tare_de
 {
 	if (e->kind == TARE_KIND_OOM)
 		return given_up(t, f, d, e);
-	return e->kind == TARE_KIND_EVENT && !tare_fold_is_folded(e) ? refused_call(t, f, d, e) : 0;
+	return e->kind == TARE_KIND_EVENT && !tare_event_is_from_checkpoint(e)
+		       ? refused_call(t, f, d, e)
+		       : 0;
 }
 
 /* ---- what there was ---- */

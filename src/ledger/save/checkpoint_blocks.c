@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks at the marks that a checkpoint folds: how many bytes of them each rule of category.def held for. */
+/* Blocks at the marks that a checkpoint sums up: how many bytes of them each rule of category.def held for. */
 #include "ledger/save/checkpoint_private.h"
 
 #include "base/array.h"

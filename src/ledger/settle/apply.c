@@ -78,7 +78,7 @@ static int graph_of(const struct tare_step *s, const struct tare_applied *a)
 		return a->graph;
 	if (tare_classes[s->class].sizing != TARE_SIZING_PAGES)
 		return -1;
-	return s->is_folded ? a->graph : a->capture;
+	return s->is_from_checkpoint ? a->graph : a->capture;
 }
 
 static void add_object(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a)
@@ -109,7 +109,7 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
 					    o.granted);
 	op_object(f, &o, pages, 1);
-	if (!s->is_folded)
+	if (!s->is_from_checkpoint)
 		tare_parts_made(f, &o);
 }
 

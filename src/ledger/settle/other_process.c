@@ -89,7 +89,7 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 		p->is_seen = p->is_listed = true;
 		if (tare_fold_peer_is_recorded(f, d, p->pid))
 			p->is_ours = true;
-		if (is_new && is_expected && !l->has_ours && !d->is_list_folded)
+		if (is_new && is_expected && !l->has_ours && !d->is_list_from_checkpoint)
 			p->is_ours = d->is_pid_mismatch = true;
 		if (d->reads[i].used != TARE_NOT_KNOWN && p->most < (int64_t)d->reads[i].used)
 			p->most = (int64_t)d->reads[i].used;

@@ -86,7 +86,8 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 
 	if (d->has_list && (d->list != r->list || d->list_of != e->process->index))
 		tare_fold_reading_flush(f, d);
-	if (tare_fold_is_folded(e) && !r->pid) { /* `other` as the last readings of calls said */
+	if (tare_event_is_from_checkpoint(e) &&
+	    !r->pid) { /* `other` as the last readings of calls said */
 		tare_fold_reading_flush(f, d);
 		d->level = (int64_t)r->used;
 		d->is_level_known = true;
@@ -95,7 +96,7 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 	d->has_list = true;
 	d->list = r->list;
 	d->list_of = e->process->index;
-	d->is_list_folded = tare_fold_is_folded(e);
+	d->is_list_from_checkpoint = tare_event_is_from_checkpoint(e);
 	if (!r->pid) /* an empty list */
 		return;
 	known = tare_fold_peer_known(d, r->pid);

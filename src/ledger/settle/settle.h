@@ -50,7 +50,7 @@ void tare_fold_sweep_settle(struct tare_fold *f,
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 /* Applies a block when the calls before it are settled. */
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
-		    bool is_folded);
+		    bool is_from_checkpoint);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
 /* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)

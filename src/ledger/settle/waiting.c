@@ -81,10 +81,10 @@ static void settle(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 }
 
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
-		    bool is_folded)
+		    bool is_from_checkpoint)
 {
 	settle(f, d, b->t);
-	if (!d->cluster.count || is_folded) {
+	if (!d->cluster.count || is_from_checkpoint) {
 		tare_fold_tensor_flush(f, d);
 		take_in(f, d, b);
 	} else {
@@ -101,7 +101,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 
 	if (e->rec.tensor->bytes > (int64_t)1 << 44)
 		return; /* damage */
-	if (tare_fold_is_folded(e)) {
+	if (tare_event_is_from_checkpoint(e)) {
 		tare_tensor_block(f, d, e, &b);
 		tare_fold_wait(f, d, &b, true);
 		return;

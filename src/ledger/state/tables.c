@@ -518,7 +518,7 @@ static SHAPE(tare_graphs_part);
 #define SELF struct tare_step
 static const struct tare_shape_field fields_tare_step[] = {
 	TARE_INT(process), TARE_INT(device), TARE_INT(tid), TARE_INT(effect), TARE_INT(class), TARE_INT(flags),
-	TARE_INT(is_folded), TARE_INT(owner), TARE_INT(site), TARE_INT(call_site), TARE_INT(begin),
+	TARE_INT(is_from_checkpoint), TARE_INT(owner), TARE_INT(site), TARE_INT(call_site), TARE_INT(begin),
 	TARE_INT(end), TARE_INT(reading_before), TARE_INT(reading_after), TARE_INT(weigh_begin),
 	TARE_INT(weigh_end), TARE_TEXT(phase), TARE_INT(local_growth), TARE_INT(context), TARE_INT(handle),
 	TARE_INT(parent), TARE_INT(asked), TARE_INT(granted), TARE_INT(before), TARE_INT(after),
@@ -626,7 +626,7 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(closing_used), TARE_INT(closing_source), TARE_INT(driver_left), TARE_INT(driver_of),
 	TARE_INT(end_next), TARE_INT(worked_ns), TARE_INT(max_begin), TARE_LEFT(max_begin_then), TARE_STRUCT(taken, tare_shape_tare_steps), TARE_LEFT(late),
 	TARE_LEFT(late_next), TARE_INT(has_reading), TARE_INT(has_list), TARE_INT(reading_ns),
-	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(is_list_folded), TARE_INT(list),
+	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(is_list_from_checkpoint), TARE_INT(list),
 	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_peer_read, read_nr, read_cap),
 	TARE_LIST(peers, tare_shape_tare_peer_now, peer_nr, peer_cap), TARE_INT(live),
 	TARE_LIST(blocks, tare_shape_tare_block, block_nr, block_cap),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Below the row of a pool's live tensors, a row for each category. Where the blocks do not come to what is
- * booked, because they were folded away or reported wrongly, that row stays whole.
+ * booked, because a checkpoint summed them up or they were reported wrongly, that row stays whole.
  */
 #include "ledger/tensors/tensors.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that were there at an instant (marks.def) inside a span that was folded: a checkpoint tells how many bytes of them each
+ * Blocks that were there at an instant (marks.def) inside a span that a checkpoint replaced: a checkpoint tells how many bytes of them each
  * rule of category.def held for, as far as that was known then. They count until that instant is another one.
  */
 #include "ledger/tensors/tensors.h"
@@ -33,7 +33,7 @@ void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 	const struct tare_process *process = e->about ? e->about : e->process;
 	int device = e->device ? e->device->index : -1, rule = rule_named(e->api);
 
-	if (!tare_fold_is_folded(e) || rule < 0 || r->mark >= TARE_MARK_NR)
+	if (!tare_event_is_from_checkpoint(e) || rule < 0 || r->mark >= TARE_MARK_NR)
 		return; /* of a newer version, or damage */
 	tare_fold_process(f, process);
 	tensors->checkpoint_sums =
@@ -51,8 +51,8 @@ void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 					      .bytes = r->bytes,
 					      .count = r->count };
 	*validity(f, device, (enum tare_mark)r->mark) = true;
-	if (f->checkpoint_sums_ns < e->process->fold_ns)
-		f->checkpoint_sums_ns = e->process->fold_ns;
+	if (f->checkpoint_sums_ns < e->process->checkpoint_ns)
+		f->checkpoint_sums_ns = e->process->checkpoint_ns;
 }
 
 /* ---- what there is ---- */

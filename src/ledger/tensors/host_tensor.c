@@ -103,13 +103,13 @@ static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struc
 					struct tare_process_fold *p, const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
-	bool is_folded = b->born_ns < 0;
+	bool is_from_checkpoint = b->born_ns < 0;
 
-	if (!is_folded && !p->is_torn_down)
+	if (!is_from_checkpoint && !p->is_torn_down)
 		f->host.is_marked[TARE_MARK_END] = false;
 	tare_work_begin(tensors, f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
-	if (!is_folded)
+	if (!is_from_checkpoint)
 		tare_fold_peak_host(f, b->t);
 	return block;
 }
@@ -164,7 +164,7 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 	struct tare_block b = { .address = r->block,
 				.bytes = r->bytes,
 				.t = e->at_ns,
-				.born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
+				.born_ns = tare_event_is_from_checkpoint(e) ? -1 : e->at_ns,
 				.process = e->process->index,
 				.tid = r->tid,
 				.flags = r->flags };

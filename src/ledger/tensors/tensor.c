@@ -204,7 +204,7 @@ void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const st
 	*out = (struct tare_block){ .address = r->block,
 				    .bytes = r->bytes,
 				    .t = e->at_ns,
-				    .born_ns = tare_fold_is_folded(e) ? -1 : e->at_ns,
+				    .born_ns = tare_event_is_from_checkpoint(e) ? -1 : e->at_ns,
 				    .process = e->process->index,
 				    .tid = r->tid,
 				    .flags = r->flags };

@@ -94,7 +94,7 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 	};
 }
 
-/* Of those that were folded only the sums by rule are known. */
+/* Of blocks before a checkpoint only the sums by rule are known. */
 static void add_sum(struct rows *r, const struct tare_checkpoint_sum *t)
 {
 	if (t->device >= 0)

@@ -6,7 +6,7 @@
 #include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
-/* Blocks that were there at a peak which was folded; device -1: of the CPU. */
+/* Blocks that were there at a peak before a checkpoint; device -1: of the CPU. */
 struct tare_checkpoint_sum {
 	int process, device;
 	enum tare_mark mark;
@@ -62,7 +62,7 @@ struct tare_tensors_part {
 	struct tare_watches watched;
 	struct tare_pool_witness_fold *pool_witnesses; /* by time */
 	size_t pool_witness_nr, pool_witness_cap;
-	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at marks that were folded */
+	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at marks before a checkpoint */
 	size_t checkpoint_sum_nr, checkpoint_sum_cap;
 	uint64_t otherwise; /* blocks on another stream than their segment */
 };
@@ -110,7 +110,7 @@ static inline bool tare_block_is_kept(const struct tare_kept_block *k,
 }
 /*
  * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
- * the next event. Of a mark inside a span that was folded, the blocks are not known: there are none.
+ * the next event. Of a mark inside a span that a checkpoint replaced, the blocks are not known: there are none.
  */
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			 enum tare_mark m, struct tare_block_list *out);
@@ -186,7 +186,7 @@ void tare_fold_category_rows(struct tare_pool_list *l, struct tare_arena *memory
 			     struct tare_device_ledger *out);
 void tare_fold_host_category_rows(const struct tare_category_sum *sums, struct tare_arena *memory,
 				  struct tare_host_ledger *out);
-/* checkpoint_sum.c: blocks at a peak that was folded, in sums */
+/* checkpoint_sum.c: blocks at a peak before a checkpoint, in sums */
 void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       const struct tare_event *e);
 const struct tare_checkpoint_sum *
