@@ -34,7 +34,7 @@ static void free_process(struct tare_process_fold *p)
 	tare_map_free(&p->thread_streams);
 	free(p->streams);
 	tare_blocks_free(&p->host_blocks);
-	free(p->probes.items);
+	free(p->scanned.items);
 	free(p);
 }
 

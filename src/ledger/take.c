@@ -468,11 +468,11 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_host_load(f, e);
 		return;
 	case TARE_KIND_PROBE:
-		tare_fold_probe(f, e);
+		tare_fold_scan_entry(f, e);
 		return;
 	case TARE_KIND_SWEEP:
-		tare_fold_sweep_settle(f, e);
-		tare_fold_sweep(f, e);
+		tare_fold_scan_settle(f, e);
+		tare_fold_scan(f, e);
 		return;
 	case TARE_KIND_END:
 		end_process(f, e->process, e->at_ns);

@@ -24,15 +24,15 @@ struct tare_use {
 	uint32_t section, backwards, forwards; /* how many had begun when it was handed out */
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
-	uint32_t name, named_by; /* text of the fold, 0: none; which sweep of its process gave it */
+	uint32_t name, named_by; /* text of the fold, 0: none; which scan of its process gave it */
 	uint32_t pass;           /* the backward pass that made it, of tare_passes; 0: none */
 	bool is_beside; /* that thread had told nothing: section, backwards and forwards are the leader's */
 	uint8_t call_depth;
 	uint8_t kind,
 		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
 	uint8_t maker;
-	uint8_t role, role_flags; /* as a sweep found it; 0: none did */
-	bool is_unseen;           /* the last sweep did not find it */
+	uint8_t role, role_flags; /* as a scan found it; 0: none did */
+	bool is_unseen;           /* the last scan did not find it */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
@@ -56,7 +56,7 @@ struct tare_passes {
 	uint32_t free, last; /* 1 + a place, 0: none */
 	/* site and size → the first pass that left such a block, which then went */
 	struct tare_map gone;
-	/* site and size of what torch.distributed made and a sweep found to be a gradient */
+	/* site and size of what torch.distributed made and a scan found to be a gradient */
 	struct tare_map said;
 };
 

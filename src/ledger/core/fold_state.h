@@ -73,7 +73,7 @@ struct tare_process_fold {
 	struct tare_map thread_streams; /* thread → place in streams */
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
-	struct tare_probes probes;
+	struct tare_scan_entries scanned;
 	int64_t end_ns;                 /* of is_ending */
 	bool is_torn_down;              /* Python frees what is left of it */
 	struct tare_blocks host_blocks; /* in the memory of the CPU */

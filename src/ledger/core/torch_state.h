@@ -59,16 +59,16 @@ struct tare_block {
 };
 
 /* One thing that a look through a program's objects found. */
-struct tare_probed {
+struct tare_scan_entry {
 	uint64_t at, of;
 	uint32_t name; /* text of the fold */
 	uint8_t role, flags;
 };
 
-struct tare_probes { /* since the last SWEEP */
-	struct tare_probed *items;
+struct tare_scan_entries { /* since the last SWEEP */
+	struct tare_scan_entry *items;
 	size_t count, cap;
-	uint32_t sweeps;
+	uint32_t scans;
 };
 
 #endif

@@ -28,7 +28,7 @@ static const char *name_within(struct saving *saving, uint32_t name)
 	return text;
 }
 
-static void add(struct saving *saving, const struct tare_probed *said)
+static void add(struct saving *saving, const struct tare_scan_entry *said)
 {
 	struct tare_rec_probe *r = &tare_checkpoint_add(saving->c, TARE_KIND_PROBE,
 							saving->p->process, NULL, saving->t)
@@ -48,10 +48,10 @@ static void add_blocks(struct saving *saving, const struct tare_blocks *blocks)
 
 		if (b->process < 0 || !b->use.role)
 			continue;
-		add(saving, &(struct tare_probed){ .at = b->address,
-						   .name = b->use.name,
-						   .role = b->use.role,
-						   .flags = b->use.role_flags });
+		add(saving, &(struct tare_scan_entry){ .at = b->address,
+						       .name = b->use.name,
+						       .role = b->use.role,
+						       .flags = b->use.role_flags });
 		saving->is_any = true;
 	}
 }
@@ -67,6 +67,6 @@ void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold 
 	if (saving.is_any)
 		tare_checkpoint_add(c, TARE_KIND_SWEEP, p->process, NULL, t)->sweep.flags =
 			TARE_SWEEP_CUT;
-	for (size_t i = 0; i < p->probes.count; i++)
-		add(&saving, &p->probes.items[i]);
+	for (size_t i = 0; i < p->scanned.count; i++)
+		add(&saving, &p->scanned.items[i]);
 }

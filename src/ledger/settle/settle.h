@@ -43,8 +43,8 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 int tare_fold_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int64_t tare_fold_object_remove(struct tare_fold *f, int object);
 
-void tare_fold_sweep_settle(struct tare_fold *f,
-			    const struct tare_event *e); /* waiting.c, before a scan */
+void tare_fold_scan_settle(struct tare_fold *f,
+			   const struct tare_event *e); /* waiting.c, before a scan */
 
 /* waiting.c: blocks and moments that wait for calls */
 void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);

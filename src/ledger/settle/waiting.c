@@ -166,7 +166,7 @@ void tare_fold_host_tensor(struct tare_fold *f, const struct tare_event *e)
  * Before a scan is applied: settles what can be settled. A scan finds only blocks that do not wait; the next
  * one, a second later at most, finds the others.
  */
-void tare_fold_sweep_settle(struct tare_fold *f, const struct tare_event *e)
+void tare_fold_scan_settle(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_process_fold *p = tare_fold_process(f, e->process);
 

@@ -334,18 +334,18 @@ static const struct tare_shape_field fields_tare_host_now[] = {
 static SHAPE(tare_host_now);
 #undef SELF
 
-#define SELF struct tare_probed
-static const struct tare_shape_field fields_tare_probed[] = {
+#define SELF struct tare_scan_entry
+static const struct tare_shape_field fields_tare_scan_entry[] = {
 	TARE_INT(at), TARE_INT(of), TARE_INT(name), TARE_INT(role), TARE_INT(flags),
 	TARE_FIELDS_END };
-static SHAPE(tare_probed);
+static SHAPE(tare_scan_entry);
 #undef SELF
 
-#define SELF struct tare_probes
-static const struct tare_shape_field fields_tare_probes[] = {
-	TARE_LIST(items, tare_shape_tare_probed, count, cap), TARE_INT(sweeps),
+#define SELF struct tare_scan_entries
+static const struct tare_shape_field fields_tare_scan_entries[] = {
+	TARE_LIST(items, tare_shape_tare_scan_entry, count, cap), TARE_INT(scans),
 	TARE_FIELDS_END };
-static SHAPE(tare_probes);
+static SHAPE(tare_scan_entries);
 #undef SELF
 
 #define SELF struct tare_process_fold
@@ -358,7 +358,7 @@ static const struct tare_shape_field fields_tare_process_fold[] = {
 	TARE_MAP(origins), TARE_MAP(large_open), TARE_MAP(held_sizes), TARE_MAP(xla_devices), TARE_MAP(elastic),
 	TARE_MAP(thread_streams),
 	TARE_LIST(streams, tare_shape_tare_thread_stream, stream_nr, stream_cap),
-	TARE_STRUCT(probes, tare_shape_tare_probes), TARE_INT(end_ns),
+	TARE_STRUCT(scanned, tare_shape_tare_scan_entries), TARE_INT(end_ns),
 	TARE_INT(is_torn_down), TARE_STRUCT(host_blocks, tare_shape_tare_blocks),
 	TARE_LEFT(host_row), /* of the ledgers that are asked for */
 	TARE_INT(host_part), TARE_STRUCT(host, tare_shape_tare_host_now),

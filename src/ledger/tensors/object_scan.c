@@ -13,22 +13,23 @@
 
 enum { PATH_DEPTH = 64 };
 
-void tare_fold_probe(struct tare_fold *f, const struct tare_event *e)
+void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_probe *r = e->rec.probe;
-	struct tare_probes *p = &tare_fold_process(f, e->process)->probes;
+	struct tare_scan_entries *p = &tare_fold_process(f, e->process)->scanned;
 
 	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count++] = (struct tare_probed){ .at = r->at,
-						     .of = r->of,
-						     .name = (uint32_t)tare_fold_text(f, e->name),
-						     .role = (uint8_t)r->role,
-						     .flags = (uint8_t)r->flags };
+	p->items[p->count++] =
+		(struct tare_scan_entry){ .at = r->at,
+					  .of = r->of,
+					  .name = (uint32_t)tare_fold_text(f, e->name),
+					  .role = (uint8_t)r->role,
+					  .flags = (uint8_t)r->flags };
 }
 
 struct names {
 	struct tare_fold *f;
-	const struct tare_probes *probes;
+	const struct tare_scan_entries *scanned;
 	struct tare_map modules;    /* module → 1 + place of the entry that names it */
 	struct tare_map parameters; /* memory → 1 + place */
 };
@@ -44,7 +45,7 @@ static bool is_wrapper(const char *name)
 static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
 {
 	const uint64_t *known = depth ? tare_map_get(&n->modules, module) : NULL;
-	const struct tare_probed *p = known ? &n->probes->items[*known - 1] : NULL;
+	const struct tare_scan_entry *p = known ? &n->scanned->items[*known - 1] : NULL;
 	const char *name = p ? tare_fold_text_of(n->f, p->name) : NULL;
 
 	if (!p || p->of == module)
@@ -54,7 +55,7 @@ static void add_path(const struct names *n, struct tare_str *out, uint64_t modul
 		tare_str_addf(out, "%s.", name ? name : "?");
 }
 
-static void add_name(const struct names *n, struct tare_str *out, const struct tare_probed *p)
+static void add_name(const struct names *n, struct tare_str *out, const struct tare_scan_entry *p)
 {
 	const uint64_t *known = tare_map_get(&n->parameters, p->of);
 	const char *name = tare_fold_text_of(n->f, p->name);
@@ -75,7 +76,7 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 		if (!known)
 			return;
 		tare_str_add(out, p->role == TARE_PROBE_GATHERED ? " " : " of ");
-		add_name(n, out, &n->probes->items[*known - 1]);
+		add_name(n, out, &n->scanned->items[*known - 1]);
 		return;
 	default:
 		return;
@@ -84,8 +85,8 @@ static void add_name(const struct names *n, struct tare_str *out, const struct t
 
 static void know_names(struct names *n)
 {
-	for (size_t i = 0; i < n->probes->count; i++) {
-		const struct tare_probed *p = &n->probes->items[i];
+	for (size_t i = 0; i < n->scanned->count; i++) {
+		const struct tare_scan_entry *p = &n->scanned->items[i];
 		struct tare_map *map = p->role == TARE_PROBE_MODULE      ? &n->modules
 				       : p->role == TARE_PROBE_PARAMETER ? &n->parameters
 									 : NULL;
@@ -110,42 +111,42 @@ static bool is_stronger(uint8_t role, uint8_t than)
 	return role && (!than || rank_of(role) < rank_of(than));
 }
 
-/* A later sweep knows better: the module may have become a part of another one. In one sweep the first name stays. */
-static bool is_newer(const struct tare_probed *p, const struct tare_use *u, uint32_t name,
-		     uint32_t sweep)
+/* A later scan knows better: the module may have become a part of another one. In one scan the first name stays. */
+static bool is_newer(const struct tare_scan_entry *p, const struct tare_use *u, uint32_t name,
+		     uint32_t scan)
 {
-	return p->role == u->role && name && u->named_by != sweep;
+	return p->role == u->role && name && u->named_by != scan;
 }
 
-static void give_role(struct tare_use *u, const struct tare_probed *p, uint32_t name,
-		      uint32_t sweep)
+static void give_role(struct tare_use *u, const struct tare_scan_entry *p, uint32_t name,
+		      uint32_t scan)
 {
 	u->is_unseen = false;
-	if (!is_stronger(p->role, u->role) && !is_newer(p, u, name, sweep))
+	if (!is_stronger(p->role, u->role) && !is_newer(p, u, name, scan))
 		return;
 	u->role = p->role;
 	u->role_flags = p->flags;
 	u->name = name;
-	u->named_by = sweep;
+	u->named_by = scan;
 }
 
 /* In the middle of the first step of an optimizer only some gradients can be asked for. */
-static bool has_all_gradients(const struct tare_probes *probes)
+static bool has_all_gradients(const struct tare_scan_entries *scanned)
 {
 	size_t parameters = 0, gradients = 0;
 
-	for (size_t i = 0; i < probes->count; i++) {
-		parameters += probes->items[i].role == TARE_PROBE_PARAMETER;
-		gradients += probes->items[i].role == TARE_PROBE_GRADIENT;
+	for (size_t i = 0; i < scanned->count; i++) {
+		parameters += scanned->items[i].role == TARE_PROBE_PARAMETER;
+		gradients += scanned->items[i].role == TARE_PROBE_GRADIENT;
 	}
 	return gradients && gradients >= parameters;
 }
 
-static void give_roles(struct tare_blocks *blocks, const struct tare_probes *probes,
+static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
 		       const uint32_t *names, uint32_t flags)
 {
 	bool is_whole = !(flags & TARE_SWEEP_CUT);
-	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(probes);
+	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(scanned);
 
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
 		struct tare_live_block *b = &blocks->items[i];
@@ -153,30 +154,30 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_probes *pro
 		if (b->process >= 0 && (b->use.kind != TARE_WORK_BACKWARD || knows_gradients))
 			b->use.is_unseen = true;
 	}
-	for (size_t i = 0; i < probes->count; i++) {
-		const struct tare_probed *p = &probes->items[i];
+	for (size_t i = 0; i < scanned->count; i++) {
+		const struct tare_scan_entry *p = &scanned->items[i];
 		struct tare_live_block *b =
 			p->role == TARE_PROBE_MODULE ? NULL : tare_blocks_find(blocks, p->at);
 
 		if (!b)
 			continue;
-		give_role(&b->use, p, names[i], probes->sweeps);
+		give_role(&b->use, p, names[i], scanned->scans);
 		if (b->use.role == TARE_PROBE_GRADIENT)
 			tare_passes_note_said(&tare_work_of(&blocks->work, b)->passes, b);
 	}
 }
 
-static uint32_t *make_names(struct tare_fold *f, const struct tare_probes *probes)
+static uint32_t *make_names(struct tare_fold *f, const struct tare_scan_entries *scanned)
 {
-	struct names n = { .f = f, .probes = probes };
-	uint32_t *names = tare_xcalloc(probes->count + 1, sizeof(*names));
+	struct names n = { .f = f, .scanned = scanned };
+	uint32_t *names = tare_xcalloc(scanned->count + 1, sizeof(*names));
 	struct tare_str text = { 0 };
 
 	know_names(&n);
-	for (size_t i = 0; i < probes->count; i++) {
+	for (size_t i = 0; i < scanned->count; i++) {
 		tare_str_cut(&text, 0);
-		if (probes->items[i].role != TARE_PROBE_MODULE)
-			add_name(&n, &text, &probes->items[i]);
+		if (scanned->items[i].role != TARE_PROBE_MODULE)
+			add_name(&n, &text, &scanned->items[i]);
 		names[i] = (uint32_t)tare_fold_text(f, tare_str_text(&text));
 	}
 	tare_str_free(&text);
@@ -185,17 +186,17 @@ static uint32_t *make_names(struct tare_fold *f, const struct tare_probes *probe
 	return names;
 }
 
-void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e)
+void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	uint32_t flags = e->rec.sweep->flags;
-	uint32_t *names = make_names(f, &p->probes);
+	uint32_t *names = make_names(f, &p->scanned);
 
-	p->probes.sweeps++;
+	p->scanned.scans++;
 	for (int i = 0; i < p->place_nr; i++)
 		if (p->places[i])
-			give_roles(&p->places[i]->blocks, &p->probes, names, flags);
-	give_roles(&p->host_blocks, &p->probes, names, flags);
+			give_roles(&p->places[i]->blocks, &p->scanned, names, flags);
+	give_roles(&p->host_blocks, &p->scanned, names, flags);
 	free(names);
-	p->probes.count = 0;
+	p->scanned.count = 0;
 }

@@ -121,7 +121,7 @@ void tare_passes_remove(struct tare_passes *p, const struct tare_live_block *b, 
 			bool is_passing);
 bool tare_passes_has_stayed(const struct tare_passes *p, const struct tare_live_block *b,
 			    uint32_t backwards);
-/* A sweep found it to be a gradient; and was one of its line and size ever? Of what torch.distributed makes. */
+/* A scan found it to be a gradient; and was one of its line and size ever? Of what torch.distributed makes. */
 void tare_passes_note_said(struct tare_passes *p, const struct tare_live_block *b);
 bool tare_passes_was_said(const struct tare_passes *p, const struct tare_live_block *b);
 void tare_passes_free(struct tare_passes *p);
@@ -162,8 +162,8 @@ void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 		   struct tare_use *use);
 
 /* object_scan.c: what the recorder found in the program's objects */
-void tare_fold_probe(struct tare_fold *f, const struct tare_event *e);
-void tare_fold_sweep(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,

@@ -23,8 +23,8 @@
 #include "recorder/ring/ring.h"
 #include "recorder/torch/autograd.h"
 #include "recorder/torch/cpu_tensors.h"
-#include "recorder/torch/probe.h"
 #include "recorder/torch/real.h"
+#include "recorder/torch/scan.h"
 #include "recorder/torch/stream.h"
 #include "trace/clock.h"
 
@@ -131,7 +131,7 @@ TARE_HOT static void record(const void *block, int64_t bytes, int device, uint32
 	tare_emit_block(&rec, now);
 	tare_thread.depth--;
 	if (bytes > 0)
-		tare_probe_tensor(rec.flags, now);
+		tare_scan_ask(rec.flags, now);
 }
 
 TARE_HOT void tare_tensor_record(const void *block, int64_t bytes, int device, uint32_t flags)

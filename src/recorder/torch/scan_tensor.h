@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tensors say in a sweep: by PyTorch's own structures (impl.h) where these can be read, else by functions in C
+ * What tensors say in a scan: by PyTorch's own structures (impl.h) where these can be read, else by functions in C
  * of the class below torch.Tensor. The latter are for tensors of exactly torch.Tensor and Parameter only, and not
  * while the program overrides functions of torch, or traces: then nothing is known of any tensor.
  */
-#ifndef TARE_RECORDER_TORCH_PROBE_TENSOR_H
-#define TARE_RECORDER_TORCH_PROBE_TENSOR_H
+#ifndef TARE_RECORDER_TORCH_SCAN_TENSOR_H
+#define TARE_RECORDER_TORCH_SCAN_TENSOR_H
 
 #include "recorder/torch/impl.h"
-#include "recorder/torch/probe_api.h"
+#include "recorder/torch/scan_api.h"
 
-struct tare_probe_tensors {
-	const struct tare_probe_api *py;
+struct tare_scan_tensors {
+	const struct tare_scan_api *py;
 	struct py_object *base, *tensor, *parameter; /* classes; not ours to release */
 	struct tare_torch torch;
 	bool may_call;
@@ -24,40 +24,40 @@ struct tare_probe_tensors {
  * A piece of memory of a tensor. One of a class that only wraps others (DTensor, quantized weights) has theirs, each
  * under the name of its attribute: a text of C (`slot`) or of Python (`key`).
  */
-struct tare_probe_part {
+struct tare_scan_part {
 	uint64_t at;
 	const char *slot;
 	struct py_object *key;
 };
 
-enum { TARE_PROBE_PARTS = 8 };
+enum { TARE_SCAN_PARTS = 8 };
 
 /* Pre: py is set, and the classes tensor and parameter. False: nothing can be known of tensors now. */
-bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *torch_c);
-void tare_probe_tensors_close(struct tare_probe_tensors *t);
+bool tare_scan_tensors_open(struct tare_scan_tensors *t, struct py_object *torch_c);
+void tare_scan_tensors_close(struct tare_scan_tensors *t);
 
 /* Is it one that can be asked? */
-bool tare_probe_is_tensor(struct tare_probe_tensors *t, struct py_object *object);
+bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object);
 
 /* All of these: pre: it is one that can be asked. */
 
 /* Returns how many; of one that is freed, or wraps nothing, 0. */
-int tare_probe_parts(struct tare_probe_tensors *t, struct py_object *tensor,
-		     struct tare_probe_part parts[TARE_PROBE_PARTS]);
+int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
+		    struct tare_scan_part parts[TARE_SCAN_PARTS]);
 /* Of the first part; 0: it has none. */
-uint64_t tare_probe_memory(struct tare_probe_tensors *t, struct py_object *tensor);
+uint64_t tare_scan_memory(struct tare_scan_tensors *t, struct py_object *tensor);
 /* Does it only wrap others? */
-bool tare_probe_is_wrapper(struct tare_probe_tensors *t, struct py_object *tensor);
+bool tare_scan_is_wrapper(struct tare_scan_tensors *t, struct py_object *tensor);
 /* enum tare_probe_flag */
-uint32_t tare_probe_flags(struct tare_probe_tensors *t, struct py_object *tensor);
+uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor);
 /*
  * Parts of its gradient. Who is the first to ask by a function makes an object in Python of it, which lives on:
  * then only of what `was_asked` before.
  */
-int tare_probe_gradient(struct tare_probe_tensors *t, struct py_object *tensor, bool was_asked,
-			struct tare_probe_part parts[TARE_PROBE_PARTS]);
+int tare_scan_gradient(struct tare_scan_tensors *t, struct py_object *tensor, bool was_asked,
+		       struct tare_scan_part parts[TARE_SCAN_PARTS]);
 /* Are gradients of all tensors known? */
-static inline bool tare_probe_reads(const struct tare_probe_tensors *t)
+static inline bool tare_scan_reads(const struct tare_scan_tensors *t)
 {
 	return t->torch.storage_in_impl != 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/torch/probe_tensor.h"
+#include "recorder/torch/scan_tensor.h"
 
 #include <string.h>
 
@@ -23,20 +23,20 @@ struct member {
 	const char *doc;
 };
 
-static struct py_object *call(const struct tare_probe_tensors *t, struct py_object *function,
+static struct py_object *call(const struct tare_scan_tensors *t, struct py_object *function,
 			      struct py_object *argument)
 {
-	return tare_probe_call(t->py, function, argument);
+	return tare_scan_call(t->py, function, argument);
 }
 
-static bool is_true(const struct tare_probe_tensors *t, struct py_object *answer)
+static bool is_true(const struct tare_scan_tensors *t, struct py_object *answer)
 {
-	return tare_probe_is_true(t->py, answer);
+	return tare_scan_is_true(t->py, answer);
 }
 
 /* ---- by functions ---- */
 
-static bool get_number(struct tare_probe_tensors *t, struct py_object *function,
+static bool get_number(struct tare_scan_tensors *t, struct py_object *function,
 		       struct py_object *tensor, uint64_t *out)
 {
 	struct py_object *answer = call(t, function, tensor);
@@ -47,7 +47,7 @@ static bool get_number(struct tare_probe_tensors *t, struct py_object *function,
 		return false;
 	}
 	*out = t->py->PyLong_AsUnsignedLongLong(answer);
-	tare_probe_release(t->py, answer);
+	tare_scan_release(t->py, answer);
 	if (!t->py->PyErr_Occurred())
 		return true;
 	t->py->PyErr_Clear();
@@ -55,7 +55,7 @@ static bool get_number(struct tare_probe_tensors *t, struct py_object *function,
 }
 
 /* Where the memory of a tensor begins, of which it may be a part. 0: it has none, or does not say. */
-static uint64_t called_memory(struct tare_probe_tensors *t, struct py_object *tensor)
+static uint64_t called_memory(struct tare_scan_tensors *t, struct py_object *tensor)
 {
 	uint64_t at, offset, size;
 
@@ -67,21 +67,21 @@ static uint64_t called_memory(struct tare_probe_tensors *t, struct py_object *te
 	return offset ? at - offset * size : at;
 }
 
-static bool is_plain(const struct tare_probe_tensors *t, struct py_object *object)
+static bool is_plain(const struct tare_scan_tensors *t, struct py_object *object)
 {
-	struct py_object *type = tare_probe_type(object);
+	struct py_object *type = tare_scan_type(object);
 
 	return type == t->tensor || type == t->parameter;
 }
 
 /* ---- by what PyTorch keeps ---- */
 
-static bool is_below_base(const struct tare_probe_tensors *t, struct py_object *object)
+static bool is_below_base(const struct tare_scan_tensors *t, struct py_object *object)
 {
-	return is_plain(t, object) || t->py->PyType_IsSubtype(tare_probe_type(object), t->base);
+	return is_plain(t, object) || t->py->PyType_IsSubtype(tare_scan_type(object), t->base);
 }
 
-/* Found in an earlier sweep. Sweeps are of the main thread only. */
+/* Found in an earlier scan. Scans are of the main thread only. */
 static struct tare_torch known;
 
 static void recall(struct tare_torch *t)
@@ -94,9 +94,9 @@ static void recall(struct tare_torch *t)
 }
 
 /* What is found has to be what PyTorch says itself, where it can be asked. */
-static void learn(struct tare_probe_tensors *t, struct py_object *tensor)
+static void learn(struct tare_scan_tensors *t, struct py_object *tensor)
 {
-	if (tare_probe_reads(t) || !is_plain(t, tensor) || !tare_torch_learn(&t->torch, tensor))
+	if (tare_scan_reads(t) || !is_plain(t, tensor) || !tare_torch_learn(&t->torch, tensor))
 		return;
 	if (t->may_call && tare_torch_memory(&t->torch, tare_torch_impl(&t->torch, tensor)) !=
 				   called_memory(t, tensor))
@@ -105,17 +105,17 @@ static void learn(struct tare_probe_tensors *t, struct py_object *tensor)
 }
 
 struct search {
-	struct tare_probe_tensors *t;
-	struct tare_probe_part *parts;
+	struct tare_scan_tensors *t;
+	struct tare_scan_part *parts;
 	int count, depth;
 };
 
-static void add_parts(struct search *s, struct py_object *tensor, const struct tare_probe_part *as);
+static void add_parts(struct search *s, struct py_object *tensor, const struct tare_scan_part *as);
 
 static void add_inner(struct search *s, struct py_object *value, const char *slot,
 		      struct py_object *key)
 {
-	struct tare_probe_part as = { .slot = slot, .key = key };
+	struct tare_scan_part as = { .slot = slot, .key = key };
 
 	if (value && is_below_base(s->t, value))
 		add_parts(s, value, &as);
@@ -123,7 +123,7 @@ static void add_inner(struct search *s, struct py_object *value, const char *slo
 
 static void add_slots(struct search *s, struct py_object *object)
 {
-	struct py_object *type = tare_probe_type(object);
+	struct py_object *type = tare_scan_type(object);
 	const struct member *m;
 	int classes, i;
 
@@ -148,15 +148,15 @@ static void add_attributes(struct search *s, struct py_object *object)
 		s->t->py->PyErr_Clear();
 	while (names && s->t->py->PyDict_Next(names, &place, &key, &value))
 		add_inner(s, value, NULL, key);
-	tare_probe_release(s->t->py, names);
+	tare_scan_release(s->t->py, names);
 }
 
-static void add_parts(struct search *s, struct py_object *tensor, const struct tare_probe_part *as)
+static void add_parts(struct search *s, struct py_object *tensor, const struct tare_scan_part *as)
 {
 	uintptr_t impl = tare_torch_impl(&s->t->torch, tensor);
 	uint64_t at = impl ? tare_torch_memory(&s->t->torch, impl) : 0;
 
-	if (!impl || s->count >= TARE_PROBE_PARTS)
+	if (!impl || s->count >= TARE_SCAN_PARTS)
 		return;
 	if (at) {
 		s->parts[s->count] = *as;
@@ -171,11 +171,11 @@ static void add_parts(struct search *s, struct py_object *tensor, const struct t
 	s->depth--;
 }
 
-static int read_parts(struct tare_probe_tensors *t, struct py_object *tensor,
-		      struct tare_probe_part parts[TARE_PROBE_PARTS])
+static int read_parts(struct tare_scan_tensors *t, struct py_object *tensor,
+		      struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	struct search s = { .t = t, .parts = parts };
-	const struct tare_probe_part as = { .at = 0 };
+	const struct tare_scan_part as = { .at = 0 };
 
 	add_parts(&s, tensor, &as);
 	return s.count;
@@ -183,31 +183,31 @@ static int read_parts(struct tare_probe_tensors *t, struct py_object *tensor,
 
 /* ---- either way ---- */
 
-bool tare_probe_is_tensor(struct tare_probe_tensors *t, struct py_object *object)
+bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object)
 {
 	learn(t, object);
-	if (tare_probe_reads(t))
+	if (tare_scan_reads(t))
 		return is_below_base(t, object);
 	return t->may_call && is_plain(t, object);
 }
 
-int tare_probe_parts(struct tare_probe_tensors *t, struct py_object *tensor,
-		     struct tare_probe_part parts[TARE_PROBE_PARTS])
+int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
+		    struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
-	if (tare_probe_reads(t))
+	if (tare_scan_reads(t))
 		return read_parts(t, tensor, parts);
-	parts[0] = (struct tare_probe_part){ .at = called_memory(t, tensor) };
+	parts[0] = (struct tare_scan_part){ .at = called_memory(t, tensor) };
 	return parts[0].at != 0;
 }
 
-uint64_t tare_probe_memory(struct tare_probe_tensors *t, struct py_object *tensor)
+uint64_t tare_scan_memory(struct tare_scan_tensors *t, struct py_object *tensor)
 {
-	struct tare_probe_part parts[TARE_PROBE_PARTS];
+	struct tare_scan_part parts[TARE_SCAN_PARTS];
 
-	return tare_probe_parts(t, tensor, parts) ? parts[0].at : 0;
+	return tare_scan_parts(t, tensor, parts) ? parts[0].at : 0;
 }
 
-bool tare_probe_is_wrapper(struct tare_probe_tensors *t, struct py_object *tensor)
+bool tare_scan_is_wrapper(struct tare_scan_tensors *t, struct py_object *tensor)
 {
 	uintptr_t impl;
 
@@ -217,12 +217,12 @@ bool tare_probe_is_wrapper(struct tare_probe_tensors *t, struct py_object *tenso
 	return impl && !tare_torch_memory(&t->torch, impl);
 }
 
-uint32_t tare_probe_flags(struct tare_probe_tensors *t, struct py_object *tensor)
+uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor)
 {
 	bool is_leaf, requires_grad;
 	uintptr_t impl;
 
-	if (tare_probe_reads(t)) {
+	if (tare_scan_reads(t)) {
 		impl = tare_torch_impl(&t->torch, tensor);
 		is_leaf = impl && tare_torch_is_leaf(&t->torch, impl);
 		requires_grad = impl && tare_torch_requires_grad(&t->torch, impl);
@@ -233,8 +233,8 @@ uint32_t tare_probe_flags(struct tare_probe_tensors *t, struct py_object *tensor
 	return (is_leaf ? TARE_PROBE_LEAF : 0) | (requires_grad ? TARE_PROBE_REQUIRES_GRAD : 0);
 }
 
-static int read_gradient(struct tare_probe_tensors *t, struct py_object *tensor,
-			 struct tare_probe_part parts[TARE_PROBE_PARTS])
+static int read_gradient(struct tare_scan_tensors *t, struct py_object *tensor,
+			 struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	uintptr_t impl = tare_torch_impl(&t->torch, tensor);
 	uintptr_t gradient = impl ? tare_torch_gradient(&t->torch, impl) : 0;
@@ -242,7 +242,7 @@ static int read_gradient(struct tare_probe_tensors *t, struct py_object *tensor,
 
 	if (!gradient)
 		return 0;
-	parts[0] = (struct tare_probe_part){ .at = tare_torch_memory(&t->torch, gradient) };
+	parts[0] = (struct tare_scan_part){ .at = tare_torch_memory(&t->torch, gradient) };
 	if (parts[0].at)
 		return 1;
 	object = tare_torch_object(
@@ -251,36 +251,36 @@ static int read_gradient(struct tare_probe_tensors *t, struct py_object *tensor,
 }
 
 /* Only of a leaf: asking another makes torch warn. */
-int tare_probe_gradient(struct tare_probe_tensors *t, struct py_object *tensor, bool was_asked,
-			struct tare_probe_part parts[TARE_PROBE_PARTS])
+int tare_scan_gradient(struct tare_scan_tensors *t, struct py_object *tensor, bool was_asked,
+		       struct tare_scan_part parts[TARE_SCAN_PARTS])
 {
 	struct py_object *grad;
 	int count = 0;
 
-	if (tare_probe_reads(t))
+	if (tare_scan_reads(t))
 		return read_gradient(t, tensor, parts);
 	grad = was_asked && is_true(t, call(t, t->is_leaf, tensor)) ? call(t, t->grad, tensor)
 								    : NULL;
 	if (grad && is_plain(t, grad))
-		count = tare_probe_parts(t, grad, parts);
-	tare_probe_release(t->py, grad);
+		count = tare_scan_parts(t, grad, parts);
+	tare_scan_release(t->py, grad);
 	return count;
 }
 
-/* ---- begin and end of a sweep ---- */
+/* ---- begin and end of a scan ---- */
 
 /* A mode that overrides functions of torch would see our calls; a trace would record them. */
-static bool is_disturbed(const struct tare_probe_tensors *t, struct py_object *torch_c)
+static bool is_disturbed(const struct tare_scan_tensors *t, struct py_object *torch_c)
 {
-	struct py_object *state = tare_probe_builtin(t->py, torch_c, "_get_tracing_state");
-	struct py_object *depth = tare_probe_builtin(t->py, torch_c, "_len_torch_function_stack");
+	struct py_object *state = tare_scan_builtin(t->py, torch_c, "_get_tracing_state");
+	struct py_object *depth = tare_scan_builtin(t->py, torch_c, "_len_torch_function_stack");
 
 	if (state && is_true(t, call(t, state, NULL)))
 		return true;
 	return depth && is_true(t, call(t, depth, NULL));
 }
 
-static struct py_object *method(const struct tare_probe_tensors *t, struct py_object *base,
+static struct py_object *method(const struct tare_scan_tensors *t, struct py_object *base,
 				const char *name)
 {
 	struct py_object *function = t->py->PyObject_GetAttrString(base, name);
@@ -290,18 +290,18 @@ static struct py_object *method(const struct tare_probe_tensors *t, struct py_ob
 	return function;
 }
 
-static struct py_object *getter(const struct tare_probe_tensors *t, struct py_object *base,
+static struct py_object *getter(const struct tare_scan_tensors *t, struct py_object *base,
 				const char *name)
 {
 	struct py_object *attribute = method(t, base, name);
 	struct py_object *get = attribute ? method(t, attribute, "__get__") : NULL;
 
-	tare_probe_release(t->py, attribute);
+	tare_scan_release(t->py, attribute);
 	return get;
 }
 
 /* Of the class in C below torch.Tensor, where a program can put nothing. */
-static bool find_functions(struct tare_probe_tensors *t)
+static bool find_functions(struct tare_scan_tensors *t)
 {
 	t->data_ptr = method(t, t->base, "data_ptr");
 	t->storage_offset = method(t, t->base, "storage_offset");
@@ -320,11 +320,11 @@ static bool may_read(void)
 	       strcmp(tare_config.disabled_hook, "c10::TensorImpl") != 0;
 }
 
-bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *torch_c)
+bool tare_scan_tensors_open(struct tare_scan_tensors *t, struct py_object *torch_c)
 {
-	t->base = tare_probe_item(t->py, torch_c, "TensorBase");
+	t->base = tare_scan_item(t->py, torch_c, "TensorBase");
 	if (!t->base)
-		t->base = tare_probe_item(t->py, torch_c, "_TensorBase"); /* up to 2.0 */
+		t->base = tare_scan_item(t->py, torch_c, "_TensorBase"); /* up to 2.0 */
 	if (!t->base)
 		return false;
 	t->may_call = !is_disturbed(t, torch_c) && find_functions(t);
@@ -335,12 +335,12 @@ bool tare_probe_tensors_open(struct tare_probe_tensors *t, struct py_object *tor
 	return t->may_call || t->torch.tensor_table;
 }
 
-void tare_probe_tensors_close(struct tare_probe_tensors *t)
+void tare_scan_tensors_close(struct tare_scan_tensors *t)
 {
-	tare_probe_release(t->py, t->data_ptr);
-	tare_probe_release(t->py, t->storage_offset);
-	tare_probe_release(t->py, t->element_size);
-	tare_probe_release(t->py, t->grad);
-	tare_probe_release(t->py, t->is_leaf);
-	tare_probe_release(t->py, t->requires_grad);
+	tare_scan_release(t->py, t->data_ptr);
+	tare_scan_release(t->py, t->storage_offset);
+	tare_scan_release(t->py, t->element_size);
+	tare_scan_release(t->py, t->grad);
+	tare_scan_release(t->py, t->is_leaf);
+	tare_scan_release(t->py, t->requires_grad);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When to look: rarely, and best right after a backward pass, when everything is there. */
-#include "recorder/torch/probe.h"
+#include "recorder/torch/scan.h"
 
 #include "recorder/base/fork.h"
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/torch/probe_api.h"
+#include "recorder/torch/scan_api.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "recorder/weigh/weigh.h"
 #include "trace/clock.h"
@@ -21,8 +21,8 @@ enum { SHARE = 100, EAGER = 4, FIRST_MS = 250, DOUBLINGS = 6, LEAST_MS = 3, LOST
 static struct {
 	uint64_t next;        /* not before, in ticks; 0: there was no tensor yet */
 	uint64_t asked;       /* when the interpreter was asked; 0: it has answered */
-	uint64_t spent, last; /* ticks: of all sweeps, of the last */
-	uint32_t sweeps;
+	uint64_t spent, last; /* ticks: of all scans, of the last */
+	uint32_t scans;
 	bool was_backward;
 	uint32_t backwards;
 } the;
@@ -42,15 +42,15 @@ static bool may_afford(void)
 	return run / SHARE > the.spent + (the.last > least ? the.last : least);
 }
 
-static void sweep(void)
+static void scan(void)
 {
 	uint64_t begin = tare_clock_ticks();
-	struct tare_probe_result result = { 0, 0, 0 };
+	struct tare_scan_result result = { 0, 0, 0 };
 	struct tare_rec_sweep rec;
 	bool is_done;
 
 	tare_thread.depth++;
-	is_done = tare_probe_walk(&result);
+	is_done = tare_scan_walk(&result);
 	rec = (struct tare_rec_sweep){ .objects = result.objects,
 				       .entries = result.entries,
 				       .flags = result.flags,
@@ -63,8 +63,8 @@ static void sweep(void)
 	if (!is_done)
 		return;
 	the.next = tare_clock_ticks() +
-		   (of_ms(FIRST_MS) << (the.sweeps < DOUBLINGS ? the.sweeps : DOUBLINGS));
-	the.sweeps++;
+		   (of_ms(FIRST_MS) << (the.scans < DOUBLINGS ? the.scans : DOUBLINGS));
+	the.scans++;
 }
 
 /* In the interpreter's main thread, its lock held, between two of its instructions. Never fails. */
@@ -76,7 +76,7 @@ static int on_safe_point(void *arg)
 		return 0;
 	tare_fork_check();
 	if (tare_ring_command() == TARE_COMMAND_RECORD)
-		sweep();
+		scan();
 	return 0;
 }
 
@@ -94,17 +94,17 @@ static bool may_ask(const struct tare_python *python)
 TARE_COLD static void consider(bool begins_backward, uint64_t now)
 {
 	uint64_t asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
-	const struct tare_probe_api *py;
+	const struct tare_scan_api *py;
 
 	if (!the.next)
 		the.next = now + of_ms(FIRST_MS);
 	/* What was asked for may have been lost with an interpreter. */
 	if ((asked && now - asked < of_ms(LOST_MS)) ||
-	    (now < the.next && (!begins_backward || the.sweeps >= EAGER)))
+	    (now < the.next && (!begins_backward || the.scans >= EAGER)))
 		return;
 	if (!tare_config.eager_probe && !may_afford())
 		return;
-	py = tare_probe_api();
+	py = tare_scan_api();
 	if (py && may_ask(py->python) &&
 	    __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED) &&
@@ -112,7 +112,7 @@ TARE_COLD static void consider(bool begins_backward, uint64_t now)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
 }
 
-TARE_HOT void tare_probe_tensor(uint32_t flags, uint64_t now)
+TARE_HOT void tare_scan_ask(uint32_t flags, uint64_t now)
 {
 	bool is_backward = flags & TARE_TENSOR_BACKWARD, begins = is_backward && !the.was_backward;
 

@@ -4,26 +4,26 @@
  * asks the interpreter for a moment of its main thread (Py_AddPendingCall), looks through the objects
  * there and writes PROBE records and a SWEEP.
  *
- * Nothing of Python's bytecode runs in a sweep, only functions of C: no frame of ours, no signal handler,
+ * Nothing of Python's bytecode runs in a scan, only functions of C: no frame of ours, no signal handler,
  * no tracing and no other thread comes between. No object is kept, and none is asked what it is: its type
  * is read, and only tensors whose type is exactly torch.Tensor or Parameter are asked for more.
  */
-#ifndef TARE_RECORDER_TORCH_PROBE_H
-#define TARE_RECORDER_TORCH_PROBE_H
+#ifndef TARE_RECORDER_TORCH_SCAN_H
+#define TARE_RECORDER_TORCH_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tare_probe_result {
+struct tare_scan_result {
 	uint64_t objects; /* looked at */
 	uint32_t entries; /* PROBE records written */
 	uint32_t flags;   /* enum tare_sweep_flag */
 };
 
-/* A block was handed out, at `now`: asks for a sweep if it is time for one. `flags`: enum tare_tensor_flag. */
-void tare_probe_tensor(uint32_t flags, uint64_t now);
+/* A block was handed out, at `now`: asks for a scan if it is time for one. `flags`: enum tare_tensor_flag. */
+void tare_scan_ask(uint32_t flags, uint64_t now);
 
-/* probe_walk.c: pre: the GIL is held. False: there is nothing to look at, or not now. */
-bool tare_probe_walk(struct tare_probe_result *result);
+/* scan_walk.c: pre: the GIL is held. False: there is nothing to look at, or not now. */
+bool tare_scan_walk(struct tare_scan_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/torch/probe_api.h"
+#include "recorder/torch/scan_api.h"
 
 #include <stddef.h>
 
@@ -11,10 +11,10 @@ static struct {
 	uint32_t lock;
 	bool is_found;
 	uint64_t unloads;
-	struct tare_probe_api api;
+	struct tare_scan_api api;
 } the;
 
-static bool find(struct tare_probe_api *py)
+static bool find(struct tare_scan_api *py)
 {
 	struct tare_elf_object object;
 	bool is_whole = true;
@@ -23,22 +23,22 @@ static bool find(struct tare_probe_api *py)
 	if (!py->python ||
 	    !tare_elf_object_at((const void *)(uintptr_t)py->python->own_state, &object))
 		return false;
-#define TARE_PROBE_API(result, name, params)                                                       \
+#define TARE_SCAN_API(result, name, params)                                                        \
 	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);                               \
 	is_whole &= py->name != NULL;
-	TARE_PROBE_API_MAP(TARE_PROBE_API)
-#undef TARE_PROBE_API
-#define TARE_PROBE_API(result, name, params)                                                       \
+	TARE_SCAN_API_MAP(TARE_SCAN_API)
+#undef TARE_SCAN_API
+#define TARE_SCAN_API(result, name, params)                                                        \
 	*(void **)&py->name = tare_elf_symbol(&object, #name, NULL);
-	TARE_PROBE_API_MAYBE_MAP(TARE_PROBE_API)
-#undef TARE_PROBE_API
+	TARE_SCAN_API_MAYBE_MAP(TARE_SCAN_API)
+#undef TARE_SCAN_API
 	return is_whole;
 }
 
-const struct tare_probe_api *tare_probe_api(void)
+const struct tare_scan_api *tare_scan_api(void)
 {
 	uint64_t unloads = tare_objects_epoch().unloads;
-	const struct tare_probe_api *api;
+	const struct tare_scan_api *api;
 
 	if (__atomic_exchange_n(&the.lock, 1, __ATOMIC_ACQUIRE))
 		return NULL; /* another thread looks: there will be another time */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recorder/torch/probe_say.h"
+#include "recorder/torch/scan_say.h"
 
 #include <string.h>
 
@@ -11,19 +11,18 @@
 enum { ENTRIES_MAX = 20000, NAME_BYTES = 256 };
 
 /* Appends a text of Python. False: it is none. */
-static bool add_text(const struct tare_probe_sweep *s, struct py_object *key, char *text,
-		     size_t size)
+static bool add_text(const struct tare_scan *s, struct py_object *key, char *text, size_t size)
 {
 	size_t length = strlen(text);
 
-	return tare_probe_type(key) == s->text_type &&
+	return tare_scan_type(key) == s->text_type &&
 	       tare_python_text(&s->py->python->layout, (uintptr_t)key, text + length,
 				size - length, TARE_PYTHON_TRUST);
 }
 
 /* "weight"; of a tensor that wraps several, "weight.scale". */
-static uint32_t name_of(const struct tare_probe_sweep *s, struct py_object *key,
-			const struct tare_probe_part *part)
+static uint32_t name_of(const struct tare_scan *s, struct py_object *key,
+			const struct tare_scan_part *part)
 {
 	char text[NAME_BYTES] = "";
 	size_t length;
@@ -41,8 +40,8 @@ static uint32_t name_of(const struct tare_probe_sweep *s, struct py_object *key,
 	return tare_emit_string(text);
 }
 
-static void emit(struct tare_probe_sweep *s, uint64_t at, uint64_t of, uint32_t role,
-		 uint32_t flags, uint32_t name)
+static void emit(struct tare_scan *s, uint64_t at, uint64_t of, uint32_t role, uint32_t flags,
+		 uint32_t name)
 {
 	struct tare_rec_probe rec;
 
@@ -60,32 +59,31 @@ static void emit(struct tare_probe_sweep *s, uint64_t at, uint64_t of, uint32_t 
 	s->result->entries++;
 }
 
-void tare_probe_say_memory(struct tare_probe_sweep *s, uint64_t at, uint32_t flags,
-			   struct tare_probe_about about)
+void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags,
+			  struct tare_scan_about about)
 {
 	if (at)
 		emit(s, at, about.of, about.role, flags, name_of(s, about.key, NULL));
 }
 
-void tare_probe_say(struct tare_probe_sweep *s, struct py_object *tensor,
-		    struct tare_probe_about about)
+void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about)
 {
-	struct tare_probe_part parts[TARE_PROBE_PARTS];
+	struct tare_scan_part parts[TARE_SCAN_PARTS];
 	int i, count;
 
-	if (!tensor || !tare_probe_is_tensor(&s->tensors, tensor))
+	if (!tensor || !tare_scan_is_tensor(&s->tensors, tensor))
 		return;
-	count = tare_probe_parts(&s->tensors, tensor, parts);
+	count = tare_scan_parts(&s->tensors, tensor, parts);
 	for (i = 0; i < count; i++)
 		emit(s, parts[i].at, about.of, about.role, 0,
 		     name_of(s, about.key, count > 1 ? &parts[i] : NULL));
 }
 
-void tare_probe_say_gradient(struct tare_probe_sweep *s, struct py_object *tensor, uint64_t of,
-			     bool was_asked)
+void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of,
+			    bool was_asked)
 {
-	struct tare_probe_part parts[TARE_PROBE_PARTS];
-	int i, count = tare_probe_gradient(&s->tensors, tensor, was_asked, parts);
+	struct tare_scan_part parts[TARE_SCAN_PARTS];
+	int i, count = tare_scan_gradient(&s->tensors, tensor, was_asked, parts);
 
 	for (i = 0; i < count; i++)
 		emit(s, parts[i].at, of, TARE_PROBE_GRADIENT, 0, 0);

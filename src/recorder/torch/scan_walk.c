@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sweep: every object that Python's cyclic collector knows is looked at once. Names are told as the
+ * One scan: every object that Python's cyclic collector knows is looked at once. Names are told as the
  * objects have them, a module at a time; dotted paths are made of them when the recording is read.
  */
 #include <string.h>
 
 #include "recorder/base/scratch.h"
 #include "recorder/recorder.h"
-#include "recorder/torch/probe.h"
-#include "recorder/torch/probe_say.h"
+#include "recorder/torch/scan.h"
+#include "recorder/torch/scan_say.h"
 
 enum { KINDS = 512, VISIBLE_MAX = 4000 };
 
 enum kind { NONE, TENSOR, MODULE, OPTIMIZER, FLAT, SHARDED };
 
 struct walk {
-	struct tare_probe_sweep s;
+	struct tare_scan s;
 	/* by kind, not ours to release; NULL: it is not imported */
 	struct py_object *classes[SHARDED + 1];
 	uint32_t visible;
@@ -27,103 +27,103 @@ struct walk {
 
 static struct py_object *item(const struct walk *w, struct py_object *dict, const char *name)
 {
-	return tare_probe_item(w->s.py, dict, name);
+	return tare_scan_item(w->s.py, dict, name);
 }
 
 static struct py_object *module_dict(const struct walk *w, const char *name)
 {
-	return tare_probe_module(w->s.py, name);
+	return tare_scan_module(w->s.py, name);
 }
 
 static struct py_object *builtin(const struct walk *w, struct py_object *dict, const char *name)
 {
-	return tare_probe_builtin(w->s.py, dict, name);
+	return tare_scan_builtin(w->s.py, dict, name);
 }
 
 static struct py_object *call(const struct walk *w, struct py_object *function)
 {
-	return tare_probe_call(w->s.py, function, NULL);
+	return tare_scan_call(w->s.py, function, NULL);
 }
 
 static void release(const struct walk *w, struct py_object *object)
 {
-	tare_probe_release(w->s.py, object);
+	tare_scan_release(w->s.py, object);
 }
 
 /* ---- tensors ---- */
 
 /* Those that one wraps are told by themselves: Python holds them too. */
-static void see_tensor(struct walk *w, struct py_object *tensor)
+static void scan_tensor(struct walk *w, struct py_object *tensor)
 {
-	struct tare_probe_tensors *t = &w->s.tensors;
+	struct tare_scan_tensors *t = &w->s.tensors;
 	uint32_t flags;
 	uint64_t at;
 
-	if (!tare_probe_is_tensor(t, tensor))
+	if (!tare_scan_is_tensor(t, tensor))
 		return;
-	if (tare_probe_type(tensor) != t->parameter && w->visible++ >= VISIBLE_MAX) {
+	if (tare_scan_type(tensor) != t->parameter && w->visible++ >= VISIBLE_MAX) {
 		w->s.result->flags |= TARE_SWEEP_CUT;
 		return;
 	}
-	at = tare_probe_memory(t, tensor);
+	at = tare_scan_memory(t, tensor);
 	if (!at)
 		return;
-	flags = tare_probe_flags(t, tensor);
-	if (!tare_probe_is_wrapper(t, tensor))
-		tare_probe_say_memory(&w->s, at, flags,
-				      (struct tare_probe_about){ .role = TARE_PROBE_TENSOR });
+	flags = tare_scan_flags(t, tensor);
+	if (!tare_scan_is_wrapper(t, tensor))
+		tare_scan_say_memory(&w->s, at, flags,
+				     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR });
 	if (flags == (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD))
-		tare_probe_say_gradient(&w->s, tensor, at, false);
+		tare_scan_say_gradient(&w->s, tensor, at, false);
 }
 
 /* ---- modules and optimizers ---- */
 
-static void see_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner,
-			uint32_t role)
+static void scan_members(struct walk *w, struct py_object *names, const char *which, uint64_t owner,
+			 uint32_t role)
 {
 	struct py_object *dict = item(w, names, which), *key, *value;
-	struct tare_probe_about about = { .of = owner, .role = role };
+	struct tare_scan_about about = { .of = owner, .role = role };
 	intptr_t place = 0;
 
-	if (!tare_probe_is_dict(&w->s, dict))
+	if (!tare_scan_is_dict(&w->s, dict))
 		return;
 	while (w->s.py->PyDict_Next(dict, &place, &key, &value)) {
 		about.key = key;
 		if (role != TARE_PROBE_MODULE)
-			tare_probe_say(&w->s, value, about);
-		else if (w->s.py->PyType_IsSubtype(tare_probe_type(value), w->classes[MODULE]))
-			tare_probe_say_memory(&w->s, (uint64_t)(uintptr_t)value, 0, about);
+			tare_scan_say(&w->s, value, about);
+		else if (w->s.py->PyType_IsSubtype(tare_scan_type(value), w->classes[MODULE]))
+			tare_scan_say_memory(&w->s, (uint64_t)(uintptr_t)value, 0, about);
 	}
 }
 
-static void see_module(struct walk *w, struct py_object *names, uint64_t owner)
+static void scan_module(struct walk *w, struct py_object *names, uint64_t owner)
 {
-	see_members(w, names, "_parameters", owner, TARE_PROBE_PARAMETER);
-	see_members(w, names, "_buffers", owner, TARE_PROBE_BUFFER);
-	see_members(w, names, "_modules", owner, TARE_PROBE_MODULE);
+	scan_members(w, names, "_parameters", owner, TARE_PROBE_PARAMETER);
+	scan_members(w, names, "_buffers", owner, TARE_PROBE_BUFFER);
+	scan_members(w, names, "_modules", owner, TARE_PROBE_MODULE);
 }
 
 /* {parameter: {"exp_avg": tensor, …}} */
-static void see_optimizer(struct walk *w, struct py_object *names)
+static void scan_optimizer(struct walk *w, struct py_object *names)
 {
 	struct py_object *states = item(w, names, "state"), *key, *value;
-	struct tare_probe_about about = { .role = TARE_PROBE_STATE };
+	struct tare_scan_about about = { .role = TARE_PROBE_STATE };
 	intptr_t place = 0, inner;
 	struct py_object *tensor;
 
-	if (!tare_probe_is_dict(&w->s, states))
+	if (!tare_scan_is_dict(&w->s, states))
 		return;
 	while (w->s.py->PyDict_Next(states, &place, &key, &value)) {
-		if (!tare_probe_is_dict(&w->s, value))
+		if (!tare_scan_is_dict(&w->s, value))
 			continue;
-		about.of = tare_probe_is_tensor(&w->s.tensors, key)
-				   ? tare_probe_memory(&w->s.tensors, key)
+		about.of = tare_scan_is_tensor(&w->s.tensors, key)
+				   ? tare_scan_memory(&w->s.tensors, key)
 				   : 0;
 		if (about.of &&
-		    !tare_probe_reads(&w->s.tensors)) /* else each tensor tells its own */
-			tare_probe_say_gradient(&w->s, key, about.of, true);
+		    !tare_scan_reads(&w->s.tensors)) /* else each tensor tells its own */
+			tare_scan_say_gradient(&w->s, key, about.of, true);
 		for (inner = 0; w->s.py->PyDict_Next(value, &inner, &about.key, &tensor);)
-			tare_probe_say(&w->s, tensor, about);
+			tare_scan_say(&w->s, tensor, about);
 	}
 }
 
@@ -142,45 +142,45 @@ static enum kind kind_of(struct walk *w, struct py_object *type)
 	return kind;
 }
 
-static void see_names(struct walk *w, struct py_object *object, enum kind kind)
+static void scan_names(struct walk *w, struct py_object *object, enum kind kind)
 {
 	struct py_object *names = w->s.py->PyObject_GenericGetDict(object, NULL);
 
 	if (!names)
 		w->s.py->PyErr_Clear();
 	else if (kind == MODULE)
-		see_module(w, names, (uint64_t)(uintptr_t)object);
+		scan_module(w, names, (uint64_t)(uintptr_t)object);
 	else if (kind == OPTIMIZER)
-		see_optimizer(w, names);
+		scan_optimizer(w, names);
 	else if (kind == FLAT)
-		tare_probe_see_flat(&w->s, names);
+		tare_scan_flat(&w->s, names);
 	else
-		tare_probe_see_sharded(&w->s, names);
+		tare_scan_sharded(&w->s, names);
 	release(w, names);
 }
 
 static int see(struct py_object *object, void *arg)
 {
 	struct walk *w = arg;
-	enum kind kind = kind_of(w, tare_probe_type(object));
+	enum kind kind = kind_of(w, tare_scan_type(object));
 
 	w->s.result->objects++;
 	if (kind == TENSOR)
-		see_tensor(w, object);
+		scan_tensor(w, object);
 	else if (kind != NONE)
-		see_names(w, object, kind);
+		scan_names(w, object, kind);
 	return 1;
 }
 
-/* ---- the sweep ---- */
+/* ---- the scan ---- */
 
 /* Up to 3.11 an allocation may start a collection, which would run finalizers of the program here. */
-static void see_list(struct walk *w)
+static void scan_list(struct walk *w)
 {
 	struct py_object *gc = module_dict(w, "gc"), *list = NULL;
 	struct py_object *enable = builtin(w, gc, "enable"), *disable = builtin(w, gc, "disable");
 	struct py_object *get_objects = builtin(w, gc, "get_objects");
-	bool was_enabled = tare_probe_is_true(w->s.py, call(w, builtin(w, gc, "isenabled")));
+	bool was_enabled = tare_scan_is_true(w->s.py, call(w, builtin(w, gc, "isenabled")));
 	intptr_t count, i;
 
 	if (!enable || !disable || !get_objects)
@@ -192,7 +192,7 @@ static void see_list(struct walk *w)
 	for (i = 0; i < count; i++)
 		see(w->s.py->PyList_GetItem(list, i), w);
 	release(w, list);
-	tare_pool_witness(w->s.py);
+	tare_pool_self_report(w->s.py);
 	if (was_enabled)
 		release(w, call(w, enable));
 }
@@ -214,9 +214,9 @@ static const struct {
 static struct py_object *class_of(const struct walk *w, const char *module, const char *name)
 {
 	struct py_object *class = item(w, module_dict(w, module), name);
-	struct py_object *type = tare_probe_type(w->s.dict_type); /* of types: `type` */
+	struct py_object *type = tare_scan_type(w->s.dict_type); /* of types: `type` */
 
-	return class && w->s.py->PyType_IsSubtype(tare_probe_type(class), type) ? class : NULL;
+	return class && w->s.py->PyType_IsSubtype(tare_scan_type(class), type) ? class : NULL;
 }
 
 static bool find_classes(struct walk *w)
@@ -226,11 +226,11 @@ static bool find_classes(struct walk *w)
 
 	if (!modules)
 		return false;
-	w->s.dict_type = tare_probe_type(modules);
+	w->s.dict_type = tare_scan_type(modules);
 	version = item(w, module_dict(w, "sys"), "version");
 	if (!version)
 		return false;
-	w->s.text_type = tare_probe_type(version);
+	w->s.text_type = tare_scan_type(version);
 	w->s.tensors.tensor = class_of(w, "torch", "Tensor");
 	w->s.tensors.parameter = class_of(w, "torch.nn.parameter", "Parameter");
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -246,32 +246,32 @@ static bool is_ending(const struct tare_python *p)
 
 static bool walk_all(struct walk *w)
 {
-	const struct tare_probe_api *py = w->s.py;
+	const struct tare_scan_api *py = w->s.py;
 	struct py_object *torch_c;
 
 	if (!find_classes(w))
 		return false;
 	torch_c = module_dict(w, "torch._C");
-	if (!torch_c || !tare_probe_tensors_open(&w->s.tensors, torch_c)) {
-		tare_probe_tensors_close(&w->s.tensors);
+	if (!torch_c || !tare_scan_tensors_open(&w->s.tensors, torch_c)) {
+		tare_scan_tensors_close(&w->s.tensors);
 		return false;
 	}
 	w->classes[TENSOR] = w->s.tensors.base;
 	if (py->PyUnstable_GC_VisitObjects) {
 		py->PyUnstable_GC_VisitObjects(see, w);
-		tare_pool_witness(py);
+		tare_pool_self_report(py);
 	} else {
-		see_list(w);
+		scan_list(w);
 	}
-	if (tare_probe_reads(&w->s.tensors))
+	if (tare_scan_reads(&w->s.tensors))
 		w->s.result->flags |= TARE_SWEEP_GRADIENTS;
-	tare_probe_tensors_close(&w->s.tensors);
+	tare_scan_tensors_close(&w->s.tensors);
 	return true;
 }
 
-bool tare_probe_walk(struct tare_probe_result *result)
+bool tare_scan_walk(struct tare_scan_result *result)
 {
-	const struct tare_probe_api *py = tare_probe_api();
+	const struct tare_scan_api *py = tare_scan_api();
 	struct walk *w;
 	bool is_done = false;
 
