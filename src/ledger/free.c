@@ -49,7 +49,7 @@ static void free_device(struct tare_device_fold *d)
 	tare_samples_free(&d->samples);
 	free(d->kinds.change);
 	free(d->reads);
-	free(d->peers);
+	free(d->others);
 	free(d->blocks);
 	free(d->kept_blocks.items);
 	for (int m = 0; m < TARE_MARK_NR; m++)

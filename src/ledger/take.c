@@ -411,7 +411,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 					  (int)e->rec.reading->source, e->rec.reading->peers);
 		return;
 	case TARE_KIND_PEER:
-		tare_fold_peer(f, d, e);
+		tare_other_process_take(f, d, e);
 		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_tensor(f, d, e);

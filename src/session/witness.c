@@ -31,12 +31,12 @@ struct tare_witness {
 	struct tare_nvml *nvml;
 	uint64_t sampled_ns, clocked_ns;
 	uint64_t used[DEVICES_MAX]; /* last reading, to write only what changed */
-	uint64_t peers_hash[DEVICES_MAX];
+	uint64_t list_hash[DEVICES_MAX];
 	uint32_t list;
 	uint64_t oom_kills; /* before the recording; TARE_NOT_KNOWN: nobody counts */
 	const struct tare_control *control; /* NULL: nobody's to obey */
 	struct tare_strangers *strangers;   /* NULL: not looked for */
-	bool has_peers[DEVICES_MAX];
+	bool has_list[DEVICES_MAX];
 	struct tare_map stacks; /* process → where its first stack was when it was seen first */
 };
 
@@ -278,7 +278,7 @@ int tare_witness_strangers(const struct tare_witness *w)
 	return w->strangers ? tare_strangers_count(w->strangers) : 0;
 }
 
-static void add_peers(struct tare_witness *w, int device)
+static void add_other_processes(struct tare_witness *w, int device)
 {
 	struct tare_record head =
 		head_of(TARE_KIND_PEER); /* one stamp: no other log comes between */
@@ -291,7 +291,7 @@ static void add_peers(struct tare_witness *w, int device)
 	if (list.version)
 		look_for_strangers(w, &list);
 	hash = hash_of(&list);
-	if (list.version && hash != w->peers_hash[device]) {
+	if (list.version && hash != w->list_hash[device]) {
 		w->list++;
 		for (i = 0; i < list.count; i++) {
 			struct tare_rec_peer rec = { .head = head };
@@ -307,7 +307,7 @@ static void add_peers(struct tare_witness *w, int device)
 			tare_writer_add(w->writer, &rec, sizeof(rec), stat.comm, rec.bytes);
 		}
 		/* Also said at the beginning: whoever comes later was not there before. */
-		if (list.count == 0 && (w->has_peers[device] || !w->peers_hash[device])) {
+		if (list.count == 0 && (w->has_list[device] || !w->list_hash[device])) {
 			/* An empty list is said by pid 0, which uses nothing. */
 			struct tare_rec_peer none = { .head = head,
 						      .device = device,
@@ -315,8 +315,8 @@ static void add_peers(struct tare_witness *w, int device)
 
 			tare_writer_add(w->writer, &none, sizeof(none), NULL, 0);
 		}
-		w->has_peers[device] = list.count > 0;
-		w->peers_hash[device] = hash;
+		w->has_list[device] = list.count > 0;
+		w->list_hash[device] = hash;
 	}
 	tare_nvml_processes_free(&list);
 }
@@ -365,7 +365,7 @@ static void read_devices(struct tare_witness *w, bool always)
 
 	for (i = 0; w->nvml && i < tare_nvml_device_count(w->nvml) && i < DEVICES_MAX; i++) {
 		add_reading(w, i, always);
-		add_peers(w, i);
+		add_other_processes(w, i);
 	}
 }
 

@@ -78,7 +78,7 @@ static void find_granularity(struct tare_advise *a)
 	tare_fold_find(a, TARE_ADVICE_GRANULARITY, &rest, -1);
 }
 
-static void add_other(struct tare_str *out, const struct tare_peer_now *p)
+static void add_other(struct tare_str *out, const struct tare_other_process *p)
 {
 	if (p && p->name)
 		tare_str_addf(out, "%s (pid %u)", p->name, p->pid);
@@ -104,7 +104,7 @@ static void find_others(struct tare_advise *a)
 			continue;
 		largest = amount_of(a, b)->bytes;
 		tare_str_cut(&name, 0);
-		add_other(&name, b->owner ? &a->d->peers[b->owner - 1] : NULL);
+		add_other(&name, b->owner ? &a->d->others[b->owner - 1] : NULL);
 	}
 	all.name = tare_str_text(&name);
 	tare_fold_find(a, TARE_ADVICE_OTHERS, &all, -1);

@@ -82,7 +82,7 @@ struct tare_bucket {
 	int context;                 /* -1: others */
 	int account;                 /* enum tare_account, or TARE_BUCKET_… */
 	bool is_cut;                 /* into blocks that are reported */
-	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + peer's place */
+	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + place of the other process */
 	uint64_t owner;
 	uint32_t site; /* where in the program it was asked for; 0: not known */
 	int next_of_device, next_of_context;   /* -1 ends */

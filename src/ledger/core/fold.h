@@ -115,8 +115,8 @@ void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* b
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
 					      const struct tare_process_fold *p, enum tare_mark m);
 /* Is it the process of that pid, of the machine that the device is in? */
-bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
-		       uint32_t pid);
+bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+			   uint32_t pid);
 /* It ended in order, or nothing more can come from its log; and did any? */
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t);
 bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t);

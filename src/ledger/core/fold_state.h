@@ -102,7 +102,7 @@ struct tare_steps {
 };
 
 /* A process that is not recorded, on one device. */
-struct tare_peer_now {
+struct tare_other_process {
 	uint32_t pid;
 	const char *name; /* NULL: not visible */
 	int bucket;       /* -1: none yet */
@@ -113,8 +113,8 @@ struct tare_peer_now {
 	bool is_ours; /* recorded, or cannot be told from one that is */
 };
 
-struct tare_peer_read {
-	int peer;
+struct tare_other_process_read {
+	int other;
 	uint64_t used;
 };
 
@@ -164,10 +164,10 @@ struct tare_device_fold {
 	bool is_list_from_checkpoint;
 	uint32_t list;
 	int list_of; /* the process whose log it stands in */
-	struct tare_peer_read *reads;
+	struct tare_other_process_read *reads;
 	size_t read_nr, read_cap;
-	struct tare_peer_now *peers;
-	size_t peer_nr, peer_cap;
+	struct tare_other_process *others;
+	size_t other_nr, other_cap;
 	int64_t live; /* in blocks */
 	/* waiting for the cluster to be settled, or a moment (tare_fold.ahead) */
 	struct tare_block *blocks;

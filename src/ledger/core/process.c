@@ -112,8 +112,8 @@ bool tare_fold_is_any_over(const struct tare_fold *f, int64_t t)
 }
 
 /* A pid of the machine the device is in: another machine gives the same numbers to others. */
-bool tare_fold_peer_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
-		       uint32_t pid)
+bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
+			   uint32_t pid)
 {
 	return p && p->process->role == TARE_ROLE_PROGRAM && p->process->pid == pid &&
 	       p->process->machine == d->device->machine;

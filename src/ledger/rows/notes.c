@@ -20,15 +20,15 @@ static const char *plural(uint64_t n)
  */
 static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 {
-	for (size_t i = 0; i < d->peer_nr; i++) {
-		const struct tare_peer_now *p = &d->peers[i];
+	for (size_t i = 0; i < d->other_nr; i++) {
+		const struct tare_other_process *p = &d->others[i];
 		char size[TARE_UNITS_TEXT_MAX];
 		bool is_recorded = false, has_context = false;
 
 		for (int k = 0; k < f->process_nr; k++) {
 			const struct tare_process_fold *q = f->processes[k];
 
-			if (!tare_fold_peer_is(d, q, p->pid))
+			if (!tare_other_process_is(d, q, p->pid))
 				continue;
 			is_recorded = true;
 			has_context |= q->has_context;

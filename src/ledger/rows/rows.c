@@ -219,7 +219,7 @@ static void label_part(const struct build *b, const struct leaf *l, struct tare_
 		tare_str_add(label, l->name ? "kept alive here, " : "what mapping it costs");
 		tare_str_add(label, l->name ? l->name : "");
 	} else if (l->account == TARE_ACCOUNT_OTHER && l->part > 1) {
-		const struct tare_peer_now *p = &b->d->peers[l->part - 2];
+		const struct tare_other_process *p = &b->d->others[l->part - 2];
 
 		tare_str_addf(segment, "pid:%u", p->pid);
 		if (p->name)
@@ -375,7 +375,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		r = add_row(b, own, leaves->account, tare_str_text(&segment),
 			    tare_str_text(&label));
 		if (leaves->account == TARE_ACCOUNT_OTHER && leaves[i].part > 1)
-			r->pid = b->d->peers[leaves[i].part - 2].pid;
+			r->pid = b->d->others[leaves[i].part - 2].pid;
 		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
 			fill(b, &b->rows[row], &leaves[i].sum);
 		tare_str_free(&segment);

@@ -94,9 +94,9 @@ static void fill_carry(struct checkpoint *c, const struct tare_bucket *b, struct
 	if (b->process < 0) {
 		r->account = (uint8_t)b->account;
 		if (b->owner) {
-			r->context = f->devices[b->device]->peers[b->owner - 1].pid;
+			r->context = f->devices[b->device]->others[b->owner - 1].pid;
 			tare_checkpoint_last(c)->name =
-				f->devices[b->device]->peers[b->owner - 1].name;
+				f->devices[b->device]->others[b->owner - 1].name;
 		}
 		return;
 	}
@@ -320,8 +320,8 @@ static void add_reading(struct checkpoint *c, const struct tare_device_fold *d, 
 	r->peers = TARE_NOT_KNOWN;
 }
 
-static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
-		     int64_t used, const char *name, int64_t t)
+static void add_other(struct checkpoint *c, const struct tare_device_fold *d, uint32_t pid,
+		      int64_t used, const char *name, int64_t t)
 {
 	struct tare_rec_peer *r =
 		&tare_checkpoint_add(c, TARE_KIND_PEER, c->tare, d->device, t)->peer;
@@ -332,18 +332,18 @@ static void add_peer(struct checkpoint *c, const struct tare_device_fold *d, uin
 	tare_checkpoint_last(c)->text_len = strlen(tare_checkpoint_last(c)->text);
 }
 
-static void save_peers(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
+static void save_other_processes(struct checkpoint *c, const struct tare_device_fold *d, int64_t t)
 {
-	for (size_t i = 0; i < d->peer_nr; i++) {
-		const struct tare_peer_now *p = &d->peers[i];
+	for (size_t i = 0; i < d->other_nr; i++) {
+		const struct tare_other_process *p = &d->others[i];
 		int64_t used = p->is_ours ? p->most : p->used;
 
 		/* A process that was only taken for a recorded one will be taken for one again. */
-		if (used && (!p->is_ours || tare_fold_peer_is_recorded(c->f, d, p->pid)))
-			add_peer(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
+		if (used && (!p->is_ours || tare_other_process_is_recorded(c->f, d, p->pid)))
+			add_other(c, d, p->pid, used, p->name, t - AT_WITNESS * US);
 	}
 	if (d->is_level_known)
-		add_peer(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
+		add_other(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
 	if (d->quiet_open) {
 		struct tare_rec_carry *r =
 			&tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
@@ -482,7 +482,7 @@ static void save_now(struct checkpoint *c, const struct tare_device_fold *d,
 {
 	save_contexts(c, d, TARE_MARK_NOW, c->cut);
 	save_buckets(c, d, TARE_MARK_NOW, own, c->cut);
-	save_peers(c, d, c->cut);
+	save_other_processes(c, d, c->cut);
 	if (!d->is_measured)
 		return;
 	add_reading(c, d, d->primary, d->used, c->cut);

@@ -5,24 +5,24 @@
  */
 #include "ledger/save/save.h"
 
-static int peer_bucket(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+static int other_bucket(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
 {
-	struct tare_peer_now *p;
+	struct tare_other_process *p;
 	int known;
 
 	if (!e->rec.carry->context)
 		return d->before;
-	known = tare_fold_peer_known(d, (uint32_t)e->rec.carry->context);
-	p = &d->peers[known];
+	known = tare_other_process_find(d, (uint32_t)e->rec.carry->context);
+	p = &d->others[known];
 	if (!p->name && e->name)
 		p->name = tare_arena_strdup(&f->arena, e->name);
 	if (p->bucket < 0) {
 		int bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER,
 							(uint64_t)known + 1);
 
-		d->peers[known].bucket = bucket;
+		d->others[known].bucket = bucket;
 	}
-	return d->peers[known].bucket;
+	return d->others[known].bucket;
 }
 
 /* Buckets that are no accounts, and their numbers in CARRY records. */
@@ -66,7 +66,7 @@ static int bucket_of(struct tare_fold *f, struct tare_device_fold *d, const stru
 	struct tare_origin origin;
 
 	if (account == TARE_ACCOUNT_OTHER)
-		return peer_bucket(f, d, e);
+		return other_bucket(f, d, e);
 	if (account == TARE_ACCOUNT_PAUSED)
 		return tare_fold_paused_bucket(f, d);
 	account = account_of(account);

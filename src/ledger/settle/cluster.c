@@ -173,7 +173,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 {
 	int source = tare_fold_step_source(d, s);
 	int64_t before = tare_fold_normal(f, d, s->before, source, d->used), after, rest;
-	bool reads_others = tare_fold_peer_is_told(f, d, s);
+	bool reads_others = tare_step_reads_others(f, d, s);
 	struct tare_applied a;
 
 	tare_fold_advance(f, d, s->begin);
@@ -191,7 +191,7 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	tare_fold_book_ops(f, f->ops.items, f->ops.count);
 	rest = after - before - a.known;
 	if (reads_others)
-		rest -= tare_fold_peer_level(f, d, s->peers_after);
+		rest -= tare_other_processes_take_level(f, d, s->peers_after);
 	if (rest < 0) {
 		d->used = after - rest;
 		tare_fold_take_ended(f, d, s->weigh_end, s->effect == TARE_EFFECT_NEW, &rest);

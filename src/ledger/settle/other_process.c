@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "peers": processes that are not recorded, as NVML lists them. Their memory is in the books as
+ * Rule "other processes": processes that are not recorded, as NVML lists them. Their memory is in the books as
  * `other`: at first what was in use before the recording began, then what the lists say has changed.
  */
 #include "ledger/settle/settle.h"
@@ -16,11 +16,11 @@
 /* What others take or give back at once, if it is less than a context, is not taken for one that comes or goes. */
 #define CONTEXT_BYTES (128 * TARE_MIB)
 
-bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
-				uint32_t pid)
+bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				    uint32_t pid)
 {
 	for (int i = 0; i < f->process_nr; i++)
-		if (tare_fold_peer_is(d, f->processes[i], pid))
+		if (tare_other_process_is(d, f->processes[i], pid))
 			return true;
 	return false;
 }
@@ -38,30 +38,31 @@ static bool is_one_expected(const struct tare_fold *f, const struct tare_device_
 	return false;
 }
 
-static int add_peer(struct tare_device_fold *d, uint32_t pid)
+static int add_other(struct tare_device_fold *d, uint32_t pid)
 {
-	d->peers = tare_array_reserve(d->peers, &d->peer_cap, d->peer_nr + 1, sizeof(*d->peers));
-	d->peers[d->peer_nr] = (struct tare_peer_now){ .pid = pid, .bucket = -1 };
-	return (int)d->peer_nr++;
+	d->others =
+		tare_array_reserve(d->others, &d->other_cap, d->other_nr + 1, sizeof(*d->others));
+	d->others[d->other_nr] = (struct tare_other_process){ .pid = pid, .bucket = -1 };
+	return (int)d->other_nr++;
 }
 
-int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid)
+int tare_other_process_find(struct tare_device_fold *d, uint32_t pid)
 {
-	for (size_t i = 0; i < d->peer_nr; i++)
-		if (d->peers[i].pid == pid)
+	for (size_t i = 0; i < d->other_nr; i++)
+		if (d->others[i].pid == pid)
 			return (int)i;
-	return add_peer(d, pid);
+	return add_other(d, pid);
 }
 
 /* Sets the row of another process to `bytes`; returns the change. */
-static int64_t set_peer(struct tare_fold *f, struct tare_device_fold *d, int peer, int64_t bytes)
+static int64_t set_other(struct tare_fold *f, struct tare_device_fold *d, int other, int64_t bytes)
 {
-	struct tare_peer_now *p = &d->peers[peer];
+	struct tare_other_process *p = &d->others[other];
 	int64_t by;
 
 	if (p->bucket < 0 && bytes)
 		p->bucket = tare_fold_bucket_of_device(f, d->index, TARE_ACCOUNT_OTHER,
-						       (uint64_t)peer + 1);
+						       (uint64_t)other + 1);
 	if (p->bucket < 0)
 		return 0;
 	by = bytes - f->buckets[p->bucket].now.bytes;
@@ -81,13 +82,14 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 
 	*l = (struct list){ .is_known = true, .changed = -1 };
 	for (size_t i = 0; i < d->read_nr; i++)
-		l->has_ours |= tare_fold_peer_is_recorded(f, d, d->peers[d->reads[i].peer].pid);
+		l->has_ours |=
+			tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid);
 	for (size_t i = 0; i < d->read_nr; i++) {
-		struct tare_peer_now *p = &d->peers[d->reads[i].peer];
+		struct tare_other_process *p = &d->others[d->reads[i].other];
 		bool is_new = !p->is_seen;
 
 		p->is_seen = p->is_listed = true;
-		if (tare_fold_peer_is_recorded(f, d, p->pid))
+		if (tare_other_process_is_recorded(f, d, p->pid))
 			p->is_ours = true;
 		if (is_new && is_expected && !l->has_ours && !d->is_list_from_checkpoint)
 			p->is_ours = d->is_pid_mismatch = true;
@@ -100,15 +102,15 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 			continue;
 		}
 		if (!p->used) {
-			l->changed = d->reads[i].peer;
+			l->changed = d->reads[i].other;
 			l->changed_nr++;
 		}
 		p->used = (int64_t)d->reads[i].used;
 		l->sum += p->used;
 	}
 	d->read_nr = 0;
-	for (size_t i = 0; i < d->peer_nr; i++) {
-		struct tare_peer_now *p = &d->peers[i];
+	for (size_t i = 0; i < d->other_nr; i++) {
+		struct tare_other_process *p = &d->others[i];
 
 		if (!p->is_listed && p->used) {
 			p->used = 0;
@@ -120,12 +122,12 @@ static void read_list(struct tare_fold *f, struct tare_device_fold *d, struct li
 }
 
 /* Does the list that waits say that others use more or less than before? */
-bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d)
+bool tare_other_processes_have_moved(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < d->read_nr; i++)
-		if (!tare_fold_peer_is_recorded(f, d, d->peers[d->reads[i].peer].pid) &&
+		if (!tare_other_process_is_recorded(f, d, d->others[d->reads[i].other].pid) &&
 		    d->reads[i].used != TARE_NOT_KNOWN)
 			sum += (int64_t)d->reads[i].used;
 	return d->has_list && d->is_level_known && sum != d->level;
@@ -144,12 +146,13 @@ static int64_t beyond(const struct tare_device_fold *d, const struct list *l, in
 		return 0;
 	if (l->changed_nr == 1 &&
 	    llabs(listed) < CONTEXT_BYTES) /* else a call told of it before the list */
-		is_growth = d->peers[l->changed].used > 0;
+		is_growth = d->others[l->changed].used > 0;
 	return (rest > 0) == is_growth ? rest : 0;
 }
 
 /* Books the list that was read. Returns by how much `other` changed. */
-int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change)
+int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_fold *d,
+				       int64_t change)
 {
 	struct list l;
 	bool is_first = !d->is_level_known;
@@ -168,14 +171,14 @@ int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int
 	}
 	d->level = l.sum;
 	d->is_level_known = true;
-	for (size_t i = 0; i < d->peer_nr; i++) {
-		struct tare_peer_now *p = &d->peers[i];
+	for (size_t i = 0; i < d->other_nr; i++) {
+		struct tare_other_process *p = &d->others[i];
 
 		if (!is_first && (int)i == l.changed && l.changed_nr == 1)
 			p->extra = extra;
 		if (is_first && p->bucket >= 0 && p->used) /* a checkpoint said what it has */
 			p->extra = f->buckets[p->bucket].now.bytes - p->used;
-		rows += set_peer(f, d, (int)i, p->used ? p->used + p->extra : 0);
+		rows += set_other(f, d, (int)i, p->used ? p->used + p->extra : 0);
 	}
 	tare_fold_book_bytes(f, d->before, listed + extra - rows, TARE_EVIDENCE_WITNESS);
 	return listed + extra;
@@ -216,7 +219,7 @@ bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers)
 }
 
 /* Where others are recorded as well, but not now, the sum helps where nothing else tells what a call changed. */
-bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
+bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s)
 {
 	return (s->flags & TARE_EVENT_PEERS) && s->peers_before < MOST_BYTES &&
@@ -228,9 +231,9 @@ bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_
 /* Whichever they were: their rows go, and what they say of each other's bytes stands in `before`. */
 static void forget_peers(struct tare_fold *f, struct tare_device_fold *d)
 {
-	for (size_t i = 0; i < d->peer_nr; i++) {
-		d->peers[i].used = 0;
-		tare_fold_book_bytes(f, d->before, -set_peer(f, d, (int)i, 0),
+	for (size_t i = 0; i < d->other_nr; i++) {
+		d->others[i].used = 0;
+		tare_fold_book_bytes(f, d->before, -set_other(f, d, (int)i, 0),
 				     TARE_EVIDENCE_WITNESS);
 	}
 }
@@ -246,7 +249,8 @@ static int64_t set_level(struct tare_fold *f, struct tare_device_fold *d, int64_
 }
 
 /* Processes that are not recorded use `level` now. Returns the change. */
-int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level)
+int64_t tare_other_processes_take_level(struct tare_fold *f, struct tare_device_fold *d,
+					uint64_t level)
 {
 	return set_level(f, d, (int64_t)level, d->is_level_known ? (int64_t)level - d->level : 0);
 }
@@ -273,7 +277,7 @@ int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fol
 	int64_t open = change + d->quiet_open, listed, rest;
 
 	if (!is_alone(d))
-		return tare_fold_peer_level(f, d, level);
+		return tare_other_processes_take_level(f, d, level);
 	listed = d->is_level_known ? (int64_t)level - d->level
 				   : first_growth(f, d, (int64_t)level, open);
 	rest = open - listed;

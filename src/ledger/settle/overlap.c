@@ -78,7 +78,7 @@ static void make_points(struct tare_overlap *o)
 
 	for (size_t i = 0; i < o->step_nr; i++) {
 		const struct tare_step *s = &o->steps[i];
-		bool reads_others = is_alone && tare_fold_peer_is_told(o->f, o->d, s);
+		bool reads_others = is_alone && tare_step_reads_others(o->f, o->d, s);
 		struct tare_point *p;
 
 		if (!is_weighed(s))
@@ -480,21 +480,21 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	const struct tare_stretch *s = &o->stretches[k];
 	const struct tare_point *p = &o->points[k];
 	struct tare_device_fold *d = o->d;
-	int64_t peers = 0, used = d->used, ended;
+	int64_t others = 0, used = d->used, ended;
 
 	tare_fold_ends_pass(o->f, d, p->t);
 	tare_fold_advance(o->f, d, p->t);
 	book_known(o, k);
 	if (p->level >= 0 && !k)
-		peers = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level,
-						     p->used - d->used - s->known);
+		others = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level,
+						      p->used - d->used - s->known);
 	else if (p->level >= 0)
-		peers = tare_fold_peer_level(o->f, d, (uint64_t)p->level);
-	d->used += s->known + peers;
+		others = tare_other_processes_take_level(o->f, d, (uint64_t)p->level);
+	d->used += s->known + others;
 	ended = tare_overlap_end(o, k);
 	d->used = used;
 	if (!k || p->step == TARE_NOBODY) {
-		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + peers + ended);
+		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + others + ended);
 	} else {
 		take_ended(o, k, active, active_nr);
 		settle_rest(o, k, active, active_nr);

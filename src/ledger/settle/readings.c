@@ -5,7 +5,7 @@
 #include "base/array.h"
 
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
-		       uint64_t used, int source, uint64_t peers)
+		       uint64_t used, int source, uint64_t others)
 {
 	if (used == TARE_NOT_KNOWN || source < TARE_SOURCE_NVML2 || source > TARE_SOURCE_CUDA)
 		return;
@@ -22,7 +22,7 @@ void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	d->reading_ns = t;
 	d->reading_used = (int64_t)used;
 	d->reading_source = source;
-	d->reading_peers = peers;
+	d->reading_peers = others;
 }
 
 /*
@@ -40,13 +40,13 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 		return;
 	if ((int64_t)s->before + d->source_offset[source] == d->used &&
 	    d->reading_used + d->source_offset[d->reading_source] != d->used &&
-	    !tare_fold_peer_has_moved(f, d))
+	    !tare_other_processes_have_moved(f, d))
 		d->has_reading = false;
 }
 
 /*
  * A reading and a list of processes that were taken together come one after the other, in either
- * order. They wait for each other, so that a peer's growth is not unexplained in between.
+ * order. They wait for each other, so that the growth of another process is not unexplained in between.
  */
 void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 {
@@ -61,16 +61,16 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 	if (!d->has_list && d->has_reading && tare_fold_peer_is_of_use(d, d->reading_peers))
 		explained = tare_fold_peer_level_between(f, d, d->reading_peers, change);
 	if (d->has_list) {
-		int64_t open = d->quiet_open, peers = tare_fold_peer_list(f, d, change);
+		int64_t open = d->quiet_open, others = tare_other_processes_take_list(f, d, change);
 
-		explained = peers - open;
+		explained = others - open;
 		if (change > 0)
 			explained = explained < 0 ? 0 : explained > change ? change : explained;
 		else
 			explained = explained > 0 ? 0 : explained < change ? change : explained;
 		/* They are of two moments, and somebody came or went between: what is told next may tell. */
-		if (!explained && (change > 0) != (peers > open) && change && peers != open)
-			d->quiet_open = open - peers;
+		if (!explained && (change > 0) != (others > open) && change && others != open)
+			d->quiet_open = open - others;
 	}
 	if (d->has_reading) {
 		d->has_reading = false;
@@ -79,7 +79,8 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 	}
 }
 
-void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e)
+void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_event *e)
 {
 	const struct tare_rec_peer *r = e->rec.peer;
 	int known;
@@ -99,9 +100,9 @@ void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struc
 	d->is_list_from_checkpoint = tare_event_is_from_checkpoint(e);
 	if (!r->pid) /* an empty list */
 		return;
-	known = tare_fold_peer_known(d, r->pid);
-	if (!d->peers[known].name && e->text && *e->text)
-		d->peers[known].name = tare_arena_strdup(&f->arena, e->text);
+	known = tare_other_process_find(d, r->pid);
+	if (!d->others[known].name && e->text && *e->text)
+		d->others[known].name = tare_arena_strdup(&f->arena, e->text);
 	d->reads = tare_array_reserve(d->reads, &d->read_cap, d->read_nr + 1, sizeof(*d->reads));
-	d->reads[d->read_nr++] = (struct tare_peer_read){ known, r->used };
+	d->reads[d->read_nr++] = (struct tare_other_process_read){ known, r->used };
 }

@@ -125,17 +125,20 @@ void tare_fold_reading_check(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct tare_step *s);
 
 /* other_process.c: processes that are not recorded */
-void tare_fold_peer(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
-bool tare_fold_peer_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
-				uint32_t pid);
-int tare_fold_peer_known(struct tare_device_fold *d, uint32_t pid); /* its index, added if new */
-bool tare_fold_peer_has_moved(const struct tare_fold *f, const struct tare_device_fold *d);
-int64_t tare_fold_peer_list(struct tare_fold *f, struct tare_device_fold *d, int64_t change);
-int64_t tare_fold_peer_level(struct tare_fold *f, struct tare_device_fold *d, uint64_t level);
+void tare_other_process_take(struct tare_fold *f, struct tare_device_fold *d,
+			     const struct tare_event *e);
+bool tare_other_process_is_recorded(const struct tare_fold *f, const struct tare_device_fold *d,
+				    uint32_t pid);
+int tare_other_process_find(struct tare_device_fold *d, uint32_t pid); /* its index, added if new */
+bool tare_other_processes_have_moved(const struct tare_fold *f, const struct tare_device_fold *d);
+int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_fold *d,
+				       int64_t change);
+int64_t tare_other_processes_take_level(struct tare_fold *f, struct tare_device_fold *d,
+					uint64_t level);
 int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
 				     uint64_t level, int64_t change);
 bool tare_fold_peer_is_of_use(const struct tare_device_fold *d, uint64_t peers);
-bool tare_fold_peer_is_told(const struct tare_fold *f, const struct tare_device_fold *d,
+bool tare_step_reads_others(const struct tare_fold *f, const struct tare_device_fold *d,
 			    const struct tare_step *s);
 
 /* cluster.c: calls that overlap */

@@ -550,19 +550,19 @@ static SHAPE(tare_end);
 
 /* ---- devices ---- */
 
-#define SELF struct tare_peer_now
-static const struct tare_shape_field fields_tare_peer_now[] = {
+#define SELF struct tare_other_process
+static const struct tare_shape_field fields_tare_other_process[] = {
 	TARE_INT(pid), TARE_TEXT(name), TARE_INT(bucket), TARE_INT(used), TARE_INT(most), TARE_INT(extra),
 	TARE_INT(is_seen), TARE_INT(is_listed), TARE_INT(is_ours),
 	TARE_FIELDS_END };
-static SHAPE(tare_peer_now);
+static SHAPE(tare_other_process);
 #undef SELF
 
-#define SELF struct tare_peer_read
-static const struct tare_shape_field fields_tare_peer_read[] = {
-	TARE_INT(peer), TARE_INT(used),
+#define SELF struct tare_other_process_read
+static const struct tare_shape_field fields_tare_other_process_read[] = {
+	TARE_INT(other), TARE_INT(used),
 	TARE_FIELDS_END };
-static SHAPE(tare_peer_read);
+static SHAPE(tare_other_process_read);
 #undef SELF
 
 #define SELF struct tare_refusal_fold
@@ -627,8 +627,8 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_INT(end_next), TARE_INT(worked_ns), TARE_INT(max_begin), TARE_LEFT(max_begin_then), TARE_STRUCT(taken, tare_shape_tare_steps), TARE_LEFT(late),
 	TARE_LEFT(late_next), TARE_INT(has_reading), TARE_INT(has_list), TARE_INT(reading_ns),
 	TARE_INT(reading_used), TARE_INT(reading_source), TARE_INT(reading_peers), TARE_INT(is_list_from_checkpoint), TARE_INT(list),
-	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_peer_read, read_nr, read_cap),
-	TARE_LIST(peers, tare_shape_tare_peer_now, peer_nr, peer_cap), TARE_INT(live),
+	TARE_INT(list_of), TARE_LIST(reads, tare_shape_tare_other_process_read, read_nr, read_cap),
+	TARE_LIST(others, tare_shape_tare_other_process, other_nr, other_cap), TARE_INT(live),
 	TARE_LIST(blocks, tare_shape_tare_block, block_nr, block_cap),
 	TARE_STRUCT(kept_blocks, tare_shape_tare_kept_blocks),
 	TARE_STRUCT_ARRAY(kept_segments, tare_shape_tare_kept_segments),

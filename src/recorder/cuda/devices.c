@@ -176,7 +176,7 @@ void tare_devices_end(void)
 		rec.reserved = memory.reserved;
 		rec.total = memory.total;
 		rec.peers =
-			tare_weigh_peers(i, &rec.used, &since); /* it grew behind our last call */
+			tare_weigh_others(i, &rec.used, &since); /* it grew behind our last call */
 		tare_emit_reading_since(&rec, since);
 	}
 }

@@ -62,21 +62,21 @@ static enum tare_weigh_need need_of(const struct tare_call *call)
  * rest: before a call, when something changed since our last call on the device; after it, when
  * something changed inside it that only weighing can size.
  */
-static uint64_t last_peers[TARE_WEIGH_DEVICES];
-TARE_OF_PROCESS(last_peers);
+static uint64_t last_others[TARE_WEIGH_DEVICES];
+TARE_OF_PROCESS(last_others);
 
 static uint64_t read_peers(const struct tare_call *call, uint64_t *used, uint64_t *since)
 {
-	uint64_t peers = tare_weigh_peers(call->device, used, since);
+	uint64_t peers = tare_weigh_others(call->device, used, since);
 
-	__atomic_store_n(&last_peers[call->device], peers, __ATOMIC_RELAXED);
+	__atomic_store_n(&last_others[call->device], peers, __ATOMIC_RELAXED);
 	return peers;
 }
 
-static uint64_t peers_before(struct tare_call *call, uint64_t *since)
+static uint64_t others_before(struct tare_call *call, uint64_t *since)
 {
 	return call->is_news ? read_peers(call, &call->before, since)
-			     : __atomic_load_n(&last_peers[call->device], __ATOMIC_RELAXED);
+			     : __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
 }
 
 /* `since`: when the reading began. */
@@ -100,7 +100,7 @@ static void weigh_before(struct tare_call *call, uint64_t *since)
 	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
 	if (call->is_weighed &&
 	    (need >= TARE_WEIGH_NEEDED || (call->is_news && tare_weigh_allowed(TARE_WEIGH_SPARE))))
-		call->peers_before = peers_before(call, since);
+		call->peers_before = others_before(call, since);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
 	if (!call->is_light && (need >= TARE_WEIGH_NEEDED || sizing_of[call->class] == HOST))
@@ -147,7 +147,7 @@ static void weigh_after(struct tare_call *call)
 	is_asked = need_of(call) >= TARE_WEIGH_NEEDED || is_of_others(call);
 	if (is_of_others(call) && call->peers_before == TARE_NOT_KNOWN &&
 	    tare_weigh_allowed(TARE_WEIGH_SPARE))
-		call->peers_before = __atomic_load_n(&last_peers[call->device], __ATOMIC_RELAXED);
+		call->peers_before = __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
 	if (call->peers_before == TARE_NOT_KNOWN)
 		return;
 	call->peers_after = call->peers_before;

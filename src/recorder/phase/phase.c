@@ -171,7 +171,7 @@ static void read_counter(void)
 			rec.source = tare_weigh_is_v1() ? TARE_SOURCE_NVML1 : TARE_SOURCE_NVML2;
 			rec.used = used;
 			rec.reserved = rec.total = TARE_NOT_KNOWN;
-			rec.peers = tare_weigh_peers(device, &rec.used, &since);
+			rec.peers = tare_weigh_others(device, &rec.used, &since);
 			tare_emit_reading_since(&rec, since);
 		}
 	}

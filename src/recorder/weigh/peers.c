@@ -92,7 +92,7 @@ static uint64_t sum_of_others(const struct nvml_process_v1 *list, int n)
 	return n < 0 ? TARE_NOT_KNOWN : sum;
 }
 
-uint64_t tare_weigh_peers(int ordinal, uint64_t *used, uint64_t *since)
+uint64_t tare_weigh_others(int ordinal, uint64_t *used, uint64_t *since)
 {
 	struct lists *lists;
 	uint64_t began, peers = TARE_NOT_KNOWN, now;
@@ -146,7 +146,7 @@ static void learn_own_pid(const struct nvml_process_v1 *list, int n, bool before
 
 /*
  * In a container NVML lists us under the pid that the host knows. The pid that appears with our
- * first context is ours; if it is not plain which one that is, peers stay unknown.
+ * first context is ours; if it is not plain which one that is, what others have stays unknown.
  */
 void tare_weigh_learn_own_pid(int ordinal, bool before)
 {

@@ -62,7 +62,7 @@ bool tare_weigh_memory(int nvml_index, struct tare_weigh_memory *out);
  * them. The counter is read again behind the list, and both once more where it has moved; `since` is then when the last
  * reading of it began.
  */
-uint64_t tare_weigh_peers(int ordinal, uint64_t *used, uint64_t *since);
+uint64_t tare_weigh_others(int ordinal, uint64_t *used, uint64_t *since);
 
 /* Around the creation of this process's first context on a device: NVML may know us by another pid. */
 void tare_weigh_learn_own_pid(int ordinal, bool before);
