@@ -95,7 +95,7 @@ static void add_phase(struct tare_series_list *list, const struct tare_ledger *l
 
 static int read_recording(const char *path, struct tare_series_list *list, struct tare_err *err)
 {
-	static const struct tare_instant end = { .mark = TARE_MARK_END, .text = "end" };
+	static const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_recording *recording;
 	struct tare_ledger ledger;
 	int rc = tare_recording_open(&recording, path, err);

@@ -69,7 +69,7 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
 		    bool by_category, struct tare_err *err)
 {
-	static const struct tare_instant peak = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_ledger_opts opts = { .course = &run->course };
 	struct tare_recording *recording;
 	int rc = tare_recording_open_all(&recording, paths, path_nr, job, err);

@@ -20,8 +20,8 @@
 #include <string.h>
 
 static const struct tare_instant peak_and_end[] = {
-	{ .mark = TARE_MARK_PEAK, .text = "peak" },
-	{ .mark = TARE_MARK_END, .text = "end" },
+	{ .moment = TARE_MOMENT_PEAK, .text = "peak" },
+	{ .moment = TARE_MOMENT_END, .text = "end" },
 };
 
 /* The ledgers of a report and, where a process was asked for, the same as that process sees them. */

@@ -80,7 +80,7 @@ static void print_ledger(const char *path, const struct tare_rank *rank)
 /* Rank 0 prints the ledger; of the others one line each is enough on a terminal that they share. */
 static void add_peak(struct tare_str *out, const char *path, const struct tare_rank *rank)
 {
-	static const struct tare_instant peak = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	const struct tare_rank_row *home = NULL;
 	struct tare_recording *recording;
 	struct tare_rank_rows rows;

@@ -45,11 +45,11 @@ static void prepare(struct tare_fold *f, const struct tare_instant *instants, in
  * The moment at which a device is shown: one that never reached `m` is shown at its end; at a peak of
  * something else, at its own peak.
  */
-static enum tare_mark mark_of(const struct tare_device_fold *d, enum tare_mark m)
+static enum tare_moment moment_of(const struct tare_device_fold *d, enum tare_moment m)
 {
-	if (tare_mark_is_peak(m) && !d->is_marked[m])
-		m = TARE_MARK_PEAK;
-	return d->is_marked[m] ? m : TARE_MARK_NOW;
+	if (tare_moment_is_peak(m) && !d->has_moment[m])
+		m = TARE_MOMENT_PEAK;
+	return d->has_moment[m] ? m : TARE_MOMENT_NOW;
 }
 
 static bool is_gpu_used(const struct tare_fold *f)
@@ -64,45 +64,46 @@ static bool is_gpu_used(const struct tare_fold *f)
  * Host memory of processes is shown as it was at the devices' moment; where no process used a GPU, at the
  * host's own.
  */
-static void finish_hosts(struct tare_fold *f, enum tare_mark m, bool is_any, struct tare_ledger *l)
+static void finish_hosts(struct tare_fold *f, enum tare_moment m, bool is_any,
+			 struct tare_ledger *l)
 {
-	bool is_own = f->host.is_marked[m];
+	bool is_own = f->host.has_moment[m];
 
-	if (!is_any && !tare_mark_is_peak(m)) /* as it is now */
+	if (!is_any && !tare_moment_is_peak(m)) /* as it is now */
 		l->t_ns = f->last_ns;
-	if (tare_mark_is_peak(m) && f->host.is_marked[TARE_MARK_HOST] && !is_gpu_used(f)) {
-		m = TARE_MARK_HOST;
+	if (tare_moment_is_peak(m) && f->host.has_moment[TARE_MOMENT_HOST] && !is_gpu_used(f)) {
+		m = TARE_MOMENT_HOST;
 		is_own = true;
 	}
-	tare_fold_snapshot_hosts(f, is_any || is_own ? m : TARE_MARK_NOW, l);
-	tare_fold_host_lines(f, is_any || is_own ? m : TARE_MARK_NOW, l);
-	if (is_own && (m == TARE_MARK_HOST || !f->device_nr))
-		l->t_ns = f->host.mark_ns[m];
+	tare_fold_snapshot_hosts(f, is_any || is_own ? m : TARE_MOMENT_NOW, l);
+	tare_fold_host_lines(f, is_any || is_own ? m : TARE_MOMENT_NOW, l);
+	if (is_own && (m == TARE_MOMENT_HOST || !f->device_nr))
+		l->t_ns = f->host.moment_ns[m];
 }
 
 /* Makes the ledger of a moment. Returns if any device, or the host, reached that moment. */
-static bool finish_marked(struct tare_fold *f, enum tare_mark m, struct tare_ledger *l)
+static bool finish_moment(struct tare_fold *f, enum tare_moment m, struct tare_ledger *l)
 {
 	bool is_any = false;
 
 	for (int i = 0; i < f->device_nr; i++) {
 		const struct tare_device_fold *d = f->devices[i];
-		enum tare_mark own;
+		enum tare_moment own;
 		int64_t t;
 
 		if (!d)
 			continue;
-		own = mark_of(d, m);
-		is_any |= d->is_marked[m];
-		t = own == TARE_MARK_NOW ? d->last_ns : d->mark_ns[own];
+		own = moment_of(d, m);
+		is_any |= d->has_moment[m];
+		t = own == TARE_MOMENT_NOW ? d->last_ns : d->moment_ns[own];
 		tare_fold_snapshot(f, d, own, t, l);
 		if (l->t_ns < t)
 			l->t_ns = t;
 	}
-	if (tare_mark_is_peak(m))
+	if (tare_moment_is_peak(m))
 		l->t_ns = -1;
 	finish_hosts(f, m, is_any, l);
-	return is_any || f->host.is_marked[m];
+	return is_any || f->host.has_moment[m];
 }
 
 /* What is open when the recording ends, ends there. */
@@ -118,10 +119,10 @@ static void finish_notes(const struct tare_fold *f, const struct tare_instant *a
 	l->degraded = tare_arena_alloc(l->memory, (f->note_nr + 1) * sizeof(*l->degraded));
 	for (size_t i = 0; i < f->note_nr; i++)
 		l->degraded[l->degraded_nr++] = tare_arena_strdup(l->memory, f->notes[i]);
-	if (!is_there && at->mark == TARE_MARK_TENSORS)
+	if (!is_there && at->moment == TARE_MOMENT_TENSORS)
 		l->degraded[l->degraded_nr++] =
 			"peak:tensors: no tensor of a GPU was recorded; this is the peak";
-	if (!is_there && at->mark == TARE_MARK_HOST)
+	if (!is_there && at->moment == TARE_MOMENT_HOST)
 		l->degraded[l->degraded_nr++] =
 			"peak:host: no tensor of the CPU was recorded; this is the peak";
 }
@@ -137,8 +138,8 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		int64_t t;
 
 		l->t_ns = instants[i].kind == TARE_INSTANT_TIME ? instants[i].t_ns : 0;
-		if (instants[i].kind == TARE_INSTANT_MARK)
-			is_there = finish_marked(f, instants[i].mark, l);
+		if (instants[i].kind == TARE_INSTANT_MOMENT)
+			is_there = finish_moment(f, instants[i].moment, l);
 		l->opened_gpu = f->opened_gpu;
 		finish_notes(f, &instants[i], is_there, l);
 		t = tare_fold_doubt_ns_of(&instants[i], l);

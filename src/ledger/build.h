@@ -36,18 +36,18 @@ struct tare_phase_watch {
 };
 
 /* Moments that each device has at a time of its own: the maximum of its `used`, its end … */
-#define TARE_MARK(KEY, name, is_peak) TARE_MARK_##KEY,
-enum tare_mark {
-#include "ledger/core/marks.def"
-	TARE_MARK_NR,
-	TARE_MARK_NOW = TARE_MARK_NR
+#define TARE_MOMENT(KEY, name, is_peak) TARE_MOMENT_##KEY,
+enum tare_moment {
+#include "ledger/core/moments.def"
+	TARE_MOMENT_NR,
+	TARE_MOMENT_NOW = TARE_MOMENT_NR
 };
-#undef TARE_MARK
-const char *tare_mark_name(enum tare_mark m);
-bool tare_mark_is_peak(enum tare_mark m);
+#undef TARE_MOMENT
+const char *tare_moment_name(enum tare_moment m);
+bool tare_moment_is_peak(enum tare_moment m);
 
 enum tare_instant_kind {
-	TARE_INSTANT_MARK,
+	TARE_INSTANT_MOMENT,
 	TARE_INSTANT_TIME,  /* t_ns after the start of the recording */
 	TARE_INSTANT_PHASE, /* of a phase; tare_phase_instants_settle() makes it a time */
 	TARE_INSTANT_OOM,   /* the nth moment at which memory ran out; tare_oom_instants_settle() */
@@ -57,9 +57,9 @@ enum tare_phase_point { TARE_PHASE_AT_BEGIN, TARE_PHASE_AT_PEAK, TARE_PHASE_AT_E
 
 struct tare_instant {
 	enum tare_instant_kind kind;
-	enum tare_mark mark; /* of TARE_INSTANT_MARK */
-	int64_t t_ns;        /* of TARE_INSTANT_TIME */
-	const char *text;    /* as it was asked for; becomes `at` of the ledger, which copies it */
+	enum tare_moment moment; /* of TARE_INSTANT_MOMENT */
+	int64_t t_ns;            /* of TARE_INSTANT_TIME */
+	const char *text; /* as it was asked for; becomes `at` of the ledger, which copies it */
 
 	const char *phase; /* of TARE_INSTANT_PHASE: in `text`, not terminated */
 	size_t phase_len;

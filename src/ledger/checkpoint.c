@@ -73,7 +73,7 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 	c.tare = part_of_tare(&f);
 	c.saved = tare_xcalloc(f.bucket_nr, sizeof(*c.saved));
 	c.is_saved = tare_xcalloc(f.context_nr, sizeof(*c.is_saved));
-	c.group_ns = tare_xcalloc((size_t)f.device_nr * TARE_MARK_NR, sizeof(*c.group_ns));
+	c.group_ns = tare_xcalloc((size_t)f.device_nr * TARE_MOMENT_NR, sizeof(*c.group_ns));
 	tare_checkpoint_fill(&c);
 	if (c.item_nr)
 		qsort(c.items, c.item_nr, sizeof(*c.items), by_time);

@@ -52,7 +52,7 @@ static void free_device(struct tare_device_fold *d)
 	free(d->others);
 	free(d->blocks);
 	free(d->kept_blocks.items);
-	for (int m = 0; m < TARE_MARK_NR; m++)
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
 		free(d->kept_segments[m].items);
 	free(d);
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int find_mark(const char *name)
+static int find_moment(const char *name)
 {
 	int m = 0;
 
-	while (m < TARE_MARK_NR && strcmp(tare_mark_name((enum tare_mark)m), name) != 0)
+	while (m < TARE_MOMENT_NR && strcmp(tare_moment_name((enum tare_moment)m), name) != 0)
 		m++;
 	return m;
 }
@@ -35,10 +35,10 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 {
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME,
 				   .text = text,
-				   .mark = find_mark(text) };
+				   .moment = find_moment(text) };
 
-	if (at.mark != TARE_MARK_NR) {
-		at.kind = TARE_INSTANT_MARK;
+	if (at.moment != TARE_MOMENT_NR) {
+		at.kind = TARE_INSTANT_MOMENT;
 	} else if (parse_oom(text, &at.nth)) {
 		at.kind = TARE_INSTANT_OOM;
 	} else if (!strncmp(text, "snapshot:", 9) && text[9]) {

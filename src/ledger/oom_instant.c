@@ -26,7 +26,7 @@ static int not_found(const struct tare_instant *at, const struct tare_ledger *le
 int tare_oom_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
 			     int nr, struct tare_err *err)
 {
-	const struct tare_instant end = { .mark = TARE_MARK_END, .text = "end" };
+	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_ledger ledger = { 0 };
 	int rc = 0;
 

@@ -136,7 +136,7 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 {
 	struct tare_phase_watch *watches = tare_xcalloc((size_t)nr + 1, sizeof(*watches));
 	struct tare_ledger_opts opts = { .watches = watches };
-	const struct tare_instant end = { .mark = TARE_MARK_END, .text = "end" };
+	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_ledger ledger = { 0 };
 	int rc = 0, w = 0;
 

@@ -425,7 +425,7 @@ static void take_on_device(struct tare_fold *f, struct tare_device_fold *d,
 static void take_hosts(struct tare_fold *f, int64_t t)
 {
 	while (f->host_next < f->timed_nr && f->timed[f->host_next].t_ns < t)
-		tare_fold_snapshot_hosts(f, TARE_MARK_NOW, f->timed[f->host_next++].out);
+		tare_fold_snapshot_hosts(f, TARE_MOMENT_NOW, f->timed[f->host_next++].out);
 }
 
 static void take(struct tare_fold *f, const struct tare_event *e)

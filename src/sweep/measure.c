@@ -179,7 +179,7 @@ static void look_at_processes(struct tare_recording *recording, struct tare_meas
 static int write_all(struct tare_db *db, int64_t run, struct tare_recording *recording,
 		     struct tare_measure *out, struct tare_err *err)
 {
-	static const struct tare_instant peak = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_ledger ledger;
 	int rc = 0;
 

@@ -88,7 +88,7 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	struct tare_ledger_source source = { .next = next_full,
 					     .rewind = rewind_to_start,
 					     .arg = &s };
-	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_event e;
 	struct tare_ledger ledger;
 	struct rusage usage;

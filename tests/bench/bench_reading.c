@@ -283,7 +283,7 @@ static void measure_reading(struct times *t, const char *path)
 
 static void measure_ledger(struct times *t, const char *path)
 {
-	struct tare_instant at = { .mark = TARE_MARK_PEAK, .text = "peak" };
+	struct tare_instant at = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	double begin = seconds();
 	struct tare_ledger_opts as_a_report = { .without_tensors = true };
 	struct tare_recording *r = open_or_die(path);

@@ -127,7 +127,7 @@ static void measure(uint64_t count, uint64_t live)
 {
 	struct stream *s = tare_xcalloc(1, sizeof(*s));
 	struct tare_ledger_source source = { .next = next, .rewind = rewind_to_start, .arg = s };
-	struct tare_instant at = { .mark = TARE_MARK_END, .text = "end" };
+	struct tare_instant at = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_event e;
 	struct tare_ledger ledger;
 	struct rusage usage;

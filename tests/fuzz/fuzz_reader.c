@@ -151,8 +151,8 @@ static void show(const struct tare_ledger *const *ledgers, int n)
 static void make_ledgers(struct tare_recording *r)
 {
 	static const struct tare_instant at[] = {
-		{ .mark = TARE_MARK_PEAK, .text = "peak" },
-		{ .mark = TARE_MARK_END, .text = "end" },
+		{ .moment = TARE_MOMENT_PEAK, .text = "peak" },
+		{ .moment = TARE_MOMENT_END, .text = "end" },
 		{ .kind = TARE_INSTANT_TIME, .t_ns = 1000000, .text = "1ms" }
 	};
 	enum { NR = sizeof(at) / sizeof(at[0]) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Live blocks, and those that were live at a mark. */
+/* Live blocks, and those that were live at a moment. */
 #include "ledger/tensors/tensors.h"
 #include "test.h"
 
@@ -35,13 +35,13 @@ static struct tare_live_block *take(struct blocks *b, uint64_t address)
 	return gone;
 }
 
-static void mark(struct blocks *b, enum tare_mark m)
+static void mark(struct blocks *b, enum tare_moment m)
 {
 	b->kept.at[m] = b->serial;
 }
 
-/* The sum of the blocks that were live at a mark, and are not any more. */
-static int64_t kept(const struct blocks *b, enum tare_mark m)
+/* The sum of the blocks that were live at a moment, and are not any more. */
+static int64_t kept(const struct blocks *b, enum tare_moment m)
 {
 	int64_t bytes = 0;
 
@@ -82,22 +82,22 @@ TEST(blocks_that_go_are_kept_for_the_marks_that_saw_them)
 	struct blocks b = { 0 };
 
 	add(&b, 512, 1);
-	take(&b, 512); /* there was no mark yet */
+	take(&b, 512); /* there was no moment yet */
 	add(&b, 1024, 2);
 	add(&b, 2048, 4);
-	mark(&b, TARE_MARK_PEAK);
+	mark(&b, TARE_MOMENT_PEAK);
 	take(&b, 1024);
 	add(&b, 4096, 8);
 	take(&b, 4096); /* came after it */
-	CHECK_INT(kept(&b, TARE_MARK_PEAK), 2);
-	CHECK_INT(kept(&b, TARE_MARK_END), 0);
-	mark(&b, TARE_MARK_END);
+	CHECK_INT(kept(&b, TARE_MOMENT_PEAK), 2);
+	CHECK_INT(kept(&b, TARE_MOMENT_END), 0);
+	mark(&b, TARE_MOMENT_END);
 	take(&b, 2048);
-	CHECK_INT(kept(&b, TARE_MARK_PEAK), 2 + 4);
-	CHECK_INT(kept(&b, TARE_MARK_END), 4);
-	mark(&b, TARE_MARK_PEAK); /* a higher one: what was kept is of no use to it */
-	CHECK_INT(kept(&b, TARE_MARK_PEAK), 0);
-	CHECK_INT(kept(&b, TARE_MARK_END), 4);
+	CHECK_INT(kept(&b, TARE_MOMENT_PEAK), 2 + 4);
+	CHECK_INT(kept(&b, TARE_MOMENT_END), 4);
+	mark(&b, TARE_MOMENT_PEAK); /* a higher one: what was kept is of no use to it */
+	CHECK_INT(kept(&b, TARE_MOMENT_PEAK), 0);
+	CHECK_INT(kept(&b, TARE_MOMENT_END), 4);
 	free_blocks(&b);
 }
 
@@ -107,10 +107,10 @@ TEST(no_more_is_kept_than_marks_need)
 
 	for (uint64_t i = 1; i <= 100000; i++) {
 		add(&b, i << 9, 1);
-		mark(&b, TARE_MARK_PEAK);
+		mark(&b, TARE_MOMENT_PEAK);
 		take(&b, i << 9);
 	}
-	CHECK_INT(kept(&b, TARE_MARK_PEAK), 1);
+	CHECK_INT(kept(&b, TARE_MOMENT_PEAK), 1);
 	CHECK(b.kept.cap < 64);
 	free_blocks(&b);
 }

@@ -89,7 +89,7 @@ TEST(a_log_without_news_stays_folded)
 /* What the ledger at the end says of missing records of the program: "RECORDS REASON, …". */
 static void check_losses(const char *want)
 {
-	const struct tare_instant end = { .mark = TARE_MARK_END, .text = "end" };
+	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_recording *r;
 	struct tare_ledger l;
 	struct tare_str got = { 0 };

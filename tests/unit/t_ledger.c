@@ -558,8 +558,8 @@ TEST(instants_are_read)
 	CHECK_INT(tare_instant_parse("+3", &at, &err), 0);
 	CHECK_INT(at.t_ns, 3000 * MS);
 	CHECK_INT(tare_instant_parse("peak", &at, &err), 0);
-	CHECK_INT(at.kind, TARE_INSTANT_MARK);
-	CHECK_INT(at.mark, TARE_MARK_PEAK);
+	CHECK_INT(at.kind, TARE_INSTANT_MOMENT);
+	CHECK_INT(at.moment, TARE_MOMENT_PEAK);
 	CHECK_INT(tare_instant_parse("-3", &at, &err), TARE_E_USAGE);
 	CHECK_INT(tare_instant_parse("noon", &at, &err), TARE_E_USAGE);
 	CHECK_HAS(err.text, "'noon'");

@@ -12,7 +12,7 @@
 
 static const struct tare_amount *amount_of(const struct tare_advise *a, const struct tare_bucket *b)
 {
-	return tare_fold_amount(a->f, b, a->mark);
+	return tare_fold_amount(a->f, b, a->moment);
 }
 
 /* Finds memory that libraries keep for themselves. */
@@ -231,10 +231,11 @@ static int by_saving(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out)
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
+		      struct tare_device_ledger *out)
 {
-	struct tare_advise a = { .f = f, .d = d, .mark = m, .t = t, .memory = ledger->memory };
+	struct tare_advise a = { .f = f, .d = d, .moment = m, .t = t, .memory = ledger->memory };
 
 	tare_facts_find(&a);
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)

@@ -242,7 +242,7 @@ static int64_t held(const struct tare_advise *a, const struct tare_context *c, i
 
 	for (int i = c->buckets; i >= 0; i = a->f->buckets[i].next_of_context)
 		if (a->f->buckets[i].account == account)
-			bytes += tare_fold_amount(a->f, &a->f->buckets[i], a->mark)->bytes;
+			bytes += tare_fold_amount(a->f, &a->f->buckets[i], a->moment)->bytes;
 	return bytes;
 }
 

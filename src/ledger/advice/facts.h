@@ -8,7 +8,7 @@
 struct tare_advise {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
-	enum tare_mark mark;
+	enum tare_moment moment;
 	int64_t t; /* time of the instant */
 	struct tare_arena *memory;
 	struct tare_finding *findings;
@@ -36,7 +36,8 @@ void tare_facts_free(struct tare_facts *facts);
 extern const struct tare_shape tare_shape_tare_facts;
 
 /* advise.c: what can be done about a device */
-void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		      int64_t t, const struct tare_ledger *ledger, struct tare_device_ledger *out);
+void tare_fold_advise(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_moment m, int64_t t, const struct tare_ledger *ledger,
+		      struct tare_device_ledger *out);
 
 #endif

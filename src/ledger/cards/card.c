@@ -35,18 +35,19 @@ static void take_card(struct tare_card_fold *card, struct tare_fold *f, const st
 }
 
 static int64_t aside_at(const struct tare_card_fold *card, const struct tare_device_fold *d,
-			enum tare_mark m)
+			enum tare_moment m)
 {
-	return m == TARE_MARK_NOW || card->mark[m] != d->mark_nr[m] ? card->aside : card->kept[m];
+	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->aside
+									  : card->kept[m];
 }
 
-/* It is about to change: what it was at marks since it did so last stays known. */
+/* It is about to change: what it was at moments since it did so last stays known. */
 static void keep(struct tare_card_fold *card, const struct tare_device_fold *d)
 {
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (card->mark[m] != d->mark_nr[m])
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		if (card->moment[m] != d->moment_nr[m])
 			card->kept[m] = card->aside;
-	memcpy(card->mark, d->mark_nr, sizeof(card->mark));
+	memcpy(card->moment, d->moment_nr, sizeof(card->moment));
 }
 
 static void set_aside(struct tare_card_fold *card, const struct tare_device_fold *d, int process,
@@ -154,7 +155,7 @@ static int by_size(const void *a, const void *b)
 }
 
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			    struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	const struct tare_card_fold *card = &p->items[d->index];
@@ -253,21 +254,21 @@ static int some_process(const struct tare_fold *f, const struct tare_device_fold
 /*
  * Saves what did not count at each peak, zeros too, if anything did not count at any peak. Returns that.
  */
-static bool save_peaks(const struct saving *to, int process, const int64_t group_ns[TARE_MARK_NR])
+static bool save_peaks(const struct saving *to, int process, const int64_t group_ns[TARE_MOMENT_NR])
 {
 	const struct tare_device_fold *d = to->d;
 	const struct tare_card_fold *card = to->card;
 	bool is_any = false;
 
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		is_any |= tare_mark_is_peak(m) && d->is_marked[m] && aside_at(card, d, m);
-	for (int m = 0; is_any && m < TARE_MARK_NR; m++)
-		if (tare_mark_is_peak(m) && d->is_marked[m])
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		is_any |= tare_moment_is_peak(m) && d->has_moment[m] && aside_at(card, d, m);
+	for (int m = 0; is_any && m < TARE_MOMENT_NR; m++)
+		if (tare_moment_is_peak(m) && d->has_moment[m])
 			save_aside(to, process, aside_at(card, d, m), group_ns[m] - 1);
 	return is_any;
 }
 
-static void save_device(const struct saving *to, const int64_t group_ns[TARE_MARK_NR], int64_t t)
+static void save_device(const struct saving *to, const int64_t group_ns[TARE_MOMENT_NR], int64_t t)
 {
 	const struct tare_device_fold *d = to->d;
 	const struct tare_card_fold *card = to->card;
@@ -278,9 +279,9 @@ static void save_device(const struct saving *to, const int64_t group_ns[TARE_MAR
 	if (save_peaks(to, any, group_ns) && ((size_t)any >= card->aside_nr || !card->asides[any]))
 		save_aside(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
-	if (d->is_marked[TARE_MARK_END] && aside_at(card, d, TARE_MARK_END))
-		save_aside(to, any, aside_at(card, d, TARE_MARK_END), t);
-	for (size_t i = 0; !d->is_marked[TARE_MARK_END] && i < card->aside_nr; i++)
+	if (d->has_moment[TARE_MOMENT_END] && aside_at(card, d, TARE_MOMENT_END))
+		save_aside(to, any, aside_at(card, d, TARE_MOMENT_END), t);
+	for (size_t i = 0; !d->has_moment[TARE_MOMENT_END] && i < card->aside_nr; i++)
 		if (card->asides[i])
 			save_aside(to, (int)i, card->asides[i], t);
 	for (size_t i = 0; i < card->refusal_nr; i++)
@@ -292,7 +293,7 @@ void tare_cards_save(struct tare_cards_part *t, struct tare_fold *f, const struc
 	for (int i = 0; i < t->device_nr; i++)
 		if (f->devices[i])
 			save_device(&(struct saving){ f, f->devices[i], &t->items[i], to },
-				    to->group_ns + i * TARE_MARK_NR, to->t);
+				    to->group_ns + i * TARE_MOMENT_NR, to->t);
 }
 
 const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_fold *f)

@@ -21,9 +21,9 @@ struct tare_card_fold {
 	uint32_t multiprocessors, threads_per_multiprocessor;
 	int64_t *asides; /* by process: bytes that do not count on the card */
 	size_t aside_nr, aside_cap;
-	int64_t aside;               /* their sum */
-	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this moment of the device */
-	int64_t kept[TARE_MARK_NR];
+	int64_t aside;                   /* their sum */
+	uint32_t moment[TARE_MOMENT_NR]; /* kept[m] is as of this moment of the device */
+	int64_t kept[TARE_MOMENT_NR];
 	struct tare_refusal_fold *refusals;
 	size_t refusal_nr, refusal_cap;
 };
@@ -44,7 +44,7 @@ void tare_cards_refused(struct tare_cards_part *p, struct tare_fold *f,
 void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f,
 		     const struct tare_device_fold *d, int process);
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
-			    const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			    struct tare_arena *memory, struct tare_device_ledger *out);
 void tare_cards_save(struct tare_cards_part *p, struct tare_fold *f, const struct tare_save *to);
 const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);

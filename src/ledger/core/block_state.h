@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of PyTorch's allocators: those that are live, and those that were at a mark. */
+/* Blocks of PyTorch's allocators: those that are live, and those that were at a moment. */
 #ifndef TARE_LEDGER_BLOCK_STATE_H
 #define TARE_LEDGER_BLOCK_STATE_H
 
@@ -39,13 +39,13 @@ struct tare_kept_block {
 };
 
 /*
- * Blocks that were live at a mark of a device, or of the CPU, and are not any more; and some that marks which have
+ * Blocks that were live at a mark of a device, or of the CPU, and are not any more; and some that moments which have
  * moved on do not need any more.
  */
 struct tare_kept_blocks {
 	struct tare_kept_block *items;
 	size_t count, cap;
-	uint64_t at[TARE_MARK_NR]; /* tare_fold.block_serial at each mark; 0: it was not yet */
+	uint64_t at[TARE_MOMENT_NR]; /* tare_fold.block_serial at each moment; 0: it was not yet */
 };
 
 struct tare_block_list {

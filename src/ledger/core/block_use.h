@@ -38,7 +38,7 @@ struct tare_use {
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
 	bool has_stayed;    /* when most of what its backward pass left had gone */
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
-	bool is_watched;    /* for instants that are not marks, see category.c */
+	bool is_watched;    /* for instants that are not moments, see category.c */
 	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buckets: how changes are booked, and how the state at a mark survives what follows it. */
+/* Buckets: how changes are booked, and how the state at a moment survives what follows it. */
 #include "ledger/core/fold.h"
 
 #include "base/array.h"
@@ -45,9 +45,9 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 					sizeof(*f->buckets));
 	b = &f->buckets[f->bucket_nr++];
 	*b = *proto;
-	/* It was empty at every mark so far. */
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		b->mark[m] = d->mark_nr[m];
+	/* It was empty at every moment so far. */
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		b->moment[m] = d->moment_nr[m];
 	b->next_of_device = d->buckets;
 	d->buckets = id;
 	see_blocks(f, d, id);
@@ -228,9 +228,9 @@ void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t 
 }
 
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
-					   enum tare_mark m)
+					   enum tare_moment m)
 {
-	if (m == TARE_MARK_NOW || b->mark[m] != f->devices[b->device]->mark_nr[m])
+	if (m == TARE_MOMENT_NOW || b->moment[m] != f->devices[b->device]->moment_nr[m])
 		return &b->now;
 	return &b->kept[m];
 }

@@ -77,16 +77,16 @@ struct tare_most {
 
 struct tare_bucket {
 	struct tare_amount now;
-	uint32_t mark[TARE_MARK_NR]; /* kept[m] is as of this mark of the device */
-	int device, process;         /* process -1: others */
-	int context;                 /* -1: others */
-	int account;                 /* enum tare_account, or TARE_BUCKET_… */
-	bool is_cut;                 /* into blocks that are reported */
+	uint32_t moment[TARE_MOMENT_NR]; /* kept[m] is as of this moment of the device */
+	int device, process;             /* process -1: others */
+	int context;                     /* -1: others */
+	int account;                     /* enum tare_account, or TARE_BUCKET_… */
+	bool is_cut;                     /* into blocks that are reported */
 	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + place of the other process */
 	uint64_t owner;
 	uint32_t site; /* where in the program it was asked for; 0: not known */
-	int next_of_device, next_of_context;   /* -1 ends */
-	struct tare_amount kept[TARE_MARK_NR]; /* last: rarely looked at */
+	int next_of_device, next_of_context;     /* -1 ends */
+	struct tare_amount kept[TARE_MOMENT_NR]; /* last: rarely looked at */
 };
 
 static inline int tare_now_cut(const struct tare_bucket *b)

@@ -25,15 +25,15 @@ int tare_fold_bucket_at(struct tare_fold *f, int context, int account, uint64_t 
 /* A bucket of no process: OTHER, by `owner`, or PAUSED. */
 int tare_fold_bucket_of_device(struct tare_fold *f, int device, int account, uint64_t owner);
 void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *by);
-/* It is about to change: what it was at marks since it did so last stays known. */
+/* It is about to change: what it was at moments since it did so last stays known. */
 static inline void tare_bucket_keep(struct tare_bucket *b, const struct tare_device_fold *d)
 {
-	if (!memcmp(b->mark, d->mark_nr, sizeof(b->mark)))
+	if (!memcmp(b->moment, d->moment_nr, sizeof(b->moment)))
 		return;
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (b->mark[m] != d->mark_nr[m])
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		if (b->moment[m] != d->moment_nr[m])
 			b->kept[m] = b->now;
-	memcpy(b->mark, d->mark_nr, sizeof(b->mark));
+	memcpy(b->moment, d->moment_nr, sizeof(b->moment));
 }
 
 /* Books blocks, exact, in a bucket of theirs that enters no sum of a device and is no trial. */
@@ -68,10 +68,11 @@ void tare_fold_op(struct tare_ops *ops, int bucket, const struct tare_amount *by
 void tare_fold_op_bytes(struct tare_fold *f, int bucket, int64_t bytes, int64_t count,
 			enum tare_evidence how); /* into f->ops */
 const struct tare_amount *tare_fold_amount(const struct tare_fold *f, const struct tare_bucket *b,
-					   enum tare_mark m);
+					   enum tare_moment m);
 
-/* mark.c: from here on every bucket of the device keeps what it is now, the moment it changes */
-void tare_device_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+/* moment.c: from here on every bucket of the device keeps what it is now, the moment it changes */
+void tare_device_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m,
+			    int64_t t);
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
 int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);
@@ -112,8 +113,8 @@ int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_dev
 				int process);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
-const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
-					      const struct tare_process_fold *p, enum tare_mark m);
+const struct tare_host_now *
+tare_fold_host_at(const struct tare_fold *f, const struct tare_process_fold *p, enum tare_moment m);
 /* Is it the process of that pid, of the machine that the device is in? */
 bool tare_other_process_is(const struct tare_device_fold *d, const struct tare_process_fold *p,
 			   uint32_t pid);

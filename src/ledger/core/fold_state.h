@@ -4,7 +4,7 @@
  *
  * Everything that ends up in a row lives in a bucket: the sum for one (device, process, context,
  * account, owner). A change of buckets is an op. What was true at the peak is kept by copying a
- * bucket the first time it changes after the peak was reached ("mark"), so a new peak costs nothing
+ * bucket the first time it changes after the peak was reached, so a new peak costs nothing
  * and one pass is enough.
  */
 #ifndef TARE_LEDGER_FOLD_STATE_H
@@ -79,8 +79,8 @@ struct tare_process_fold {
 	struct tare_blocks host_blocks; /* in the memory of the CPU */
 	int host_row;                   /* in `hosts` of every ledger, -1: none */
 	int host_part;                  /* 1 + place in the host's parts; 0: none yet */
-	struct tare_host_now host, host_kept[TARE_MARK_NR];
-	uint32_t host_mark[TARE_MARK_NR];
+	struct tare_host_now host, host_kept[TARE_MOMENT_NR];
+	uint32_t host_moment[TARE_MOMENT_NR];
 };
 
 /* A process ended; it waits until every device has settled the calls that were under way. */
@@ -131,10 +131,10 @@ struct tare_device_fold {
 	bool source_known[4];
 	int64_t source_offset[4];
 
-	uint32_t mark_nr[TARE_MARK_NR];
-	int64_t mark_used[TARE_MARK_NR], mark_live[TARE_MARK_NR], mark_ns[TARE_MARK_NR];
-	bool is_marked[TARE_MARK_NR];
-	bool has_checkpoint_sums[TARE_MARK_NR]; /* checkpoint_sum.c */
+	uint32_t moment_nr[TARE_MOMENT_NR];
+	int64_t moment_used[TARE_MOMENT_NR], moment_live[TARE_MOMENT_NR], moment_ns[TARE_MOMENT_NR];
+	bool has_moment[TARE_MOMENT_NR];
+	bool has_checkpoint_sums[TARE_MOMENT_NR]; /* checkpoint_sum.c */
 
 	struct tare_steps cluster;
 	struct tare_thread_end *threads;
@@ -173,7 +173,7 @@ struct tare_device_fold {
 	struct tare_block *blocks;
 	size_t block_nr, block_cap;
 	struct tare_kept_blocks kept_blocks;
-	struct tare_kept_segments kept_segments[TARE_MARK_NR];
+	struct tare_kept_segments kept_segments[TARE_MOMENT_NR];
 	bool is_level_known;
 	int64_t level;      /* in use by processes that are not recorded, as last told */
 	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
@@ -242,12 +242,12 @@ struct tare_fold {
 	size_t group_nr, group_cap;
 	size_t group_pool_nr;
 	uint64_t block_serial; /* of the last block that was handed out or taken back */
-	uint32_t host_mark_nr[TARE_MARK_NR];
+	uint32_t host_moment_nr[TARE_MOMENT_NR];
 	struct tare_host_fold {     /* host_tensor.c */
 		int64_t live, most; /* bytes in blocks of all processes: now, and at peak:host */
-		bool is_marked[TARE_MARK_NR]; /* by what the host shows, not by a device */
-		bool has_checkpoint_sums[TARE_MARK_NR]; /* as of a device */
-		int64_t mark_ns[TARE_MARK_NR];
+		bool has_moment[TARE_MOMENT_NR]; /* by what the host shows, not by a device */
+		bool has_checkpoint_sums[TARE_MOMENT_NR]; /* as of a device */
+		int64_t moment_ns[TARE_MOMENT_NR];
 		struct tare_kept_blocks kept;
 		struct tare_block *queue; /* in order of time; those before queue_at are taken in */
 		size_t queue_at, queue_nr, queue_cap;

@@ -42,11 +42,11 @@ static inline void tare_device_most(struct tare_device_fold *d, int64_t t)
 static inline bool tare_device_peak(struct tare_device_fold *d, int64_t t)
 {
 	const struct tare_most now = { d->used, d->live, t };
-	const struct tare_most marked = { d->mark_used[TARE_MARK_PEAK],
-					  d->mark_live[TARE_MARK_PEAK], 0 };
+	const struct tare_most at_peak = { d->moment_used[TARE_MOMENT_PEAK],
+					   d->moment_live[TARE_MOMENT_PEAK], 0 };
 
 	tare_device_most(d, t);
-	return !d->is_marked[TARE_MARK_PEAK] || tare_most_is_fuller(&now, &marked);
+	return !d->has_moment[TARE_MOMENT_PEAK] || tare_most_is_fuller(&now, &at_peak);
 }
 
 #endif

@@ -20,8 +20,8 @@ struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struc
 		f->processes[i] = tare_xcalloc(1, sizeof(*f->processes[i]));
 		f->processes[i]->process = p;
 		f->processes[i]->host_row = -1;
-		for (int m = 0; m < TARE_MARK_NR; m++)
-			f->processes[i]->host_mark[m] = f->host_mark_nr[m];
+		for (int m = 0; m < TARE_MOMENT_NR; m++)
+			f->processes[i]->host_moment[m] = f->host_moment_nr[m];
 	}
 	return f->processes[i];
 }
@@ -54,18 +54,18 @@ int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_dev
 
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p)
 {
-	for (int m = 0; m < TARE_MARK_NR; m++) {
-		if (p->host_mark[m] == f->host_mark_nr[m])
+	for (int m = 0; m < TARE_MOMENT_NR; m++) {
+		if (p->host_moment[m] == f->host_moment_nr[m])
 			continue;
 		p->host_kept[m] = p->host;
-		p->host_mark[m] = f->host_mark_nr[m];
+		p->host_moment[m] = f->host_moment_nr[m];
 	}
 }
 
 const struct tare_host_now *tare_fold_host_at(const struct tare_fold *f,
-					      const struct tare_process_fold *p, enum tare_mark m)
+					      const struct tare_process_fold *p, enum tare_moment m)
 {
-	if (m == TARE_MARK_NOW || p->host_mark[m] != f->host_mark_nr[m])
+	if (m == TARE_MOMENT_NOW || p->host_moment[m] != f->host_moment_nr[m])
 		return &p->host;
 	return &p->host_kept[m];
 }

@@ -7,7 +7,7 @@
 
 struct tare_save {
 	int64_t t; /* when the state is that, and all is stamped that has no time of its own */
-	const int64_t *group_ns; /* by device and mark: when its group is saved */
+	const int64_t *group_ns; /* by device and moment: when its group is saved */
 	/* Both live until it returns; the record has the ids of the event's stacks, and those of no texts. */
 	void (*add)(void *arg, const struct tare_event *e, const struct tare_record *rec,
 		    size_t size);

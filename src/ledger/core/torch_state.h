@@ -29,9 +29,9 @@ struct tare_segment {
 	int graph;    /* row of the capture that it was taken in, -1: none */
 	bool is_held; /* a graph of that capture's pool is still there */
 	bool is_expandable;
-	bool is_trial;               /* rule "trial" */
-	int partly;                  /* its bucket of that account; 0: not looked for yet */
-	uint32_t mark[TARE_MARK_NR]; /* of the device, when it became this */
+	bool is_trial;                   /* rule "trial" */
+	int partly;                      /* its bucket of that account; 0: not looked for yet */
+	uint32_t moment[TARE_MOMENT_NR]; /* of the device, when it became this */
 };
 
 struct tare_segments { /* by address */
@@ -39,11 +39,11 @@ struct tare_segments { /* by address */
 	size_t count, cap;
 };
 
-/* What was one at a mark, and is not any more; as of blocks. */
+/* What was one at a moment, and is not any more; as of blocks. */
 struct tare_kept_segments {
 	struct tare_segment *items;
 	size_t count, cap;
-	uint32_t mark;
+	uint32_t moment;
 };
 
 /* A block that was handed out, or taken back (no bytes). */

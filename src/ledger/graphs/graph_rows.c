@@ -270,8 +270,9 @@ static void save_execs(struct tare_ledger *out, const struct tare_graph *graphs,
 	add_saving(out, TARE_GRAPH_SAVING_UPDATE, graphs->device, execs, have, need);
 }
 
-static void save_kept(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		      const struct tare_graph *graphs, size_t count, struct tare_ledger *out)
+static void save_kept(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_moment m, const struct tare_graph *graphs, size_t count,
+		      struct tare_ledger *out)
 {
 	uint64_t destroyed = 0;
 	int64_t kept = 0;
@@ -298,7 +299,7 @@ static struct tare_graph *grow(struct tare_ledger *out, size_t more)
 }
 
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
-			 const struct tare_device_fold *d, enum tare_mark m,
+			 const struct tare_device_fold *d, enum tare_moment m,
 			 struct tare_ledger *out)
 {
 	int device = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;

@@ -230,8 +230,8 @@ static void start_sheet(struct sheet *s, size_t *places)
 	s->cells = tare_xcalloc((p->point_nr + 1) * (size_t)s->band_nr, sizeof(*s->cells));
 }
 
-static void at_mark(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		    int64_t parts[TARE_NOW_NR])
+static void at_moment(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_moment m, int64_t parts[TARE_NOW_NR])
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
@@ -262,11 +262,11 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 		split(&d->kinds, i, now[TARE_BUCKET_TRIED], &cells[BAND_TENSORS],
 		      &cells[BAND_CATEGORY]);
 	}
-	p->has_peak = d->is_marked[TARE_MARK_PEAK];
+	p->has_peak = d->has_moment[TARE_MOMENT_PEAK];
 	if (p->has_peak) {
-		p->peak.t_ns = d->mark_ns[TARE_MARK_PEAK];
-		p->peak.used = d->mark_used[TARE_MARK_PEAK];
-		at_mark(f, d, TARE_MARK_PEAK, parts);
+		p->peak.t_ns = d->moment_ns[TARE_MOMENT_PEAK];
+		p->peak.used = d->moment_used[TARE_MOMENT_PEAK];
+		at_moment(f, d, TARE_MOMENT_PEAK, parts);
 		spread(parts, p->peak.used, s->cells + p->point_nr * BAND_NR);
 		split(&d->kinds, p->point_nr, parts[TARE_BUCKET_TRIED],
 		      &s->cells[p->point_nr * BAND_NR + BAND_TENSORS],
@@ -332,7 +332,7 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 			most = i;
 	}
 	p->has_peak =
-		h->is_marked[TARE_MARK_HOST] && p->point_nr && p->points[most].used == h->most;
+		h->has_moment[TARE_MOMENT_HOST] && p->point_nr && p->points[most].used == h->most;
 	if (p->has_peak) {
 		p->peak = p->points[most];
 		fill_host(h, s, p->point_nr, p->point_nr,

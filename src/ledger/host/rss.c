@@ -98,13 +98,13 @@ static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int
 	for (int i = 0; i < f->device_nr; i++) {
 		const struct tare_device_fold *d = f->devices[i];
 
-		for (int m = 0; d && m < TARE_MARK_NR; m++) {
-			if (!tare_mark_is_peak(m) || !d->is_marked[m] || d->mark_ns[m] <= after ||
-			    d->mark_ns[m] >= *moment_ns)
+		for (int m = 0; d && m < TARE_MOMENT_NR; m++) {
+			if (!tare_moment_is_peak(m) || !d->has_moment[m] ||
+			    d->moment_ns[m] <= after || d->moment_ns[m] >= *moment_ns)
 				continue;
 			is_any = true;
-			*moment_ns = d->mark_ns[m];
-			*group_ns = to->group_ns[i * TARE_MARK_NR + m];
+			*moment_ns = d->moment_ns[m];
+			*group_ns = to->group_ns[i * TARE_MOMENT_NR + m];
 		}
 	}
 	return is_any;

@@ -92,7 +92,7 @@ void tare_parts_save(struct tare_fold *f, const struct tare_save *to)
 }
 
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_mark m, int64_t t, struct tare_arena *memory,
+			    enum tare_moment m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out)
 {
 #define TARE_PART_DEVICE_ROWS(name)                                                                \
@@ -100,7 +100,7 @@ void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+void tare_parts_host_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out)
 {
 #define TARE_PART_HOST_ROWS(name) tare_##name##_host_rows(&f->parts->name, f, m, out);
 #include "ledger/parts/parts.def"

@@ -38,9 +38,9 @@ void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
 void tare_parts_save(struct tare_fold *f, const struct tare_save *to);
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_mark m, int64_t t, struct tare_arena *memory,
+			    enum tare_moment m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out);
-void tare_parts_host_rows(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+void tare_parts_host_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 void tare_parts_process_row(const struct tare_fold *f, int process, struct tare_row *row);
 void tare_parts_shown(struct tare_fold *f, struct tare_device_fold *d, struct tare_ledger *out);
 bool tare_parts_halt(struct tare_fold *f, const struct tare_event *e);

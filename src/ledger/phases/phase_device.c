@@ -84,10 +84,11 @@ static void close_open(struct tare_phases_device *own, int frame)
 static void look_back(const struct tare_device_fold *d, struct tare_phase_level *l)
 {
 	l->accounts[TARE_ACCOUNT_OTHER] = d->used_start;
-	if (!d->is_marked[TARE_MARK_PEAK])
+	if (!d->has_moment[TARE_MOMENT_PEAK])
 		return;
-	l->peak = (struct tare_most){ d->mark_used[TARE_MARK_PEAK] - d->used_start,
-				      d->mark_live[TARE_MARK_PEAK], d->mark_ns[TARE_MARK_PEAK] };
+	l->peak = (struct tare_most){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
+				      d->moment_live[TARE_MOMENT_PEAK],
+				      d->moment_ns[TARE_MOMENT_PEAK] };
 }
 
 static void add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by, bool is_first)

@@ -87,8 +87,8 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 	free(changes);
 }
 
-static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		      int64_t t, struct part **out)
+static size_t collect(const struct tare_fold *f, const struct tare_device_fold *d,
+		      enum tare_moment m, int64_t t, struct part **out)
 {
 	size_t count = 0, cap = 0, kept = 0;
 	struct part *parts = NULL;
@@ -138,7 +138,7 @@ static enum tare_evidence evidence_of(const struct tare_fold *f, int process, in
 }
 
 /* Makes the parts of one line of its buckets, which are `in`, those of one site together. */
-static void take_apart(const struct tare_fold *f, enum tare_mark m, int64_t t, const int *in,
+static void take_apart(const struct tare_fold *f, enum tare_moment m, int64_t t, const int *in,
 		       size_t count, struct tare_arena *memory, struct tare_ledger_line *l)
 {
 	l->parts = tare_arena_alloc(memory, count * sizeof(*l->parts));
@@ -163,7 +163,7 @@ static void take_apart(const struct tare_fold *f, enum tare_mark m, int64_t t, c
  * begin.
  */
 static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_fold *d,
-			    enum tare_mark m, const struct part *parts, size_t count, int **out)
+			    enum tare_moment m, const struct part *parts, size_t count, int **out)
 {
 	size_t *starts = tare_xcalloc(count + 2, sizeof(*starts));
 
@@ -191,8 +191,9 @@ static size_t *list_buckets(const struct tare_fold *f, const struct tare_device_
 	return starts;
 }
 
-void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
-		     int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d,
+		     enum tare_moment m, int64_t t, struct tare_arena *memory,
+		     struct tare_device_ledger *out)
 {
 	struct part *parts;
 	size_t count = collect(f, d, m, t, &parts), *starts;

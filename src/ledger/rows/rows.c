@@ -20,7 +20,7 @@ struct leaf {
 struct build {
 	const struct tare_fold *f;
 	const struct tare_device_fold *d;
-	enum tare_mark mark;
+	enum tare_moment moment;
 	int64_t t; /* what was paused or lost until then makes rows less sure */
 	struct tare_arena *memory;
 	struct leaf *leaves;
@@ -93,7 +93,7 @@ static int by_size(const void *a, const void *b)
 	return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static void collect(struct build *b, enum tare_mark m)
+static void collect(struct build *b, enum tare_moment m)
 {
 	size_t kept = 0;
 
@@ -149,7 +149,7 @@ static struct tare_row *add_row(struct build *b, int parent, enum tare_account a
  */
 static void bound(const struct build *b, struct tare_row *r)
 {
-	int64_t used = b->mark == TARE_MARK_NOW ? b->d->used : b->d->mark_used[b->mark];
+	int64_t used = b->moment == TARE_MOMENT_NOW ? b->d->used : b->d->moment_used[b->moment];
 
 	if (r->low < 0 && r->bytes >= 0)
 		r->low = 0;
@@ -302,7 +302,7 @@ static bool split_pool(struct build *b, int own, const struct leaf *l)
 		[HELD] = { "held", "cached for CUDA graphs", false },
 	};
 	struct tare_pool_use use =
-		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->mark);
+		tare_fold_tensor_use(b->f, b->d, l->process, l->account, l->part - 1, b->moment);
 	uint8_t evidence = l->sum.evidence;
 	int64_t bytes[NR] = { use.live, l->sum.bytes - use.live - use.partly - use.held, use.partly,
 			      use.held };
@@ -449,11 +449,11 @@ static void doubt(struct build *b, size_t from, int process)
 		b->rows[i].evidence = tare_parts_evidence(b->f, process, b->t, b->rows[i].evidence);
 }
 
-void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
 		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct build b = {
-		.f = f, .d = d, .mark = m, .t = tare_fold_doubt_ns(f, m, t), .memory = memory
+		.f = f, .d = d, .moment = m, .t = tare_fold_doubt_ns(f, m, t), .memory = memory
 	};
 	int parent = -1;
 

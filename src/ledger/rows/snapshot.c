@@ -23,7 +23,7 @@ static bool is_of_several_hosts(const struct tare_fold *f)
 
 /* Host memory is pinned in a context, so it is kept with the device's buckets. */
 static void add_pinned(const struct tare_fold *f, const struct tare_device_fold *d,
-		       enum tare_mark m, struct tare_ledger *out)
+		       enum tare_moment m, struct tare_ledger *out)
 {
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
@@ -38,12 +38,12 @@ static void add_pinned(const struct tare_fold *f, const struct tare_device_fold 
 	}
 }
 
-void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_mark m,
+void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
 			int64_t t, struct tare_ledger *out)
 {
 	const struct tare_device *device = d->device;
 	struct tare_device_ledger *l = &out->devices[tare_fold_device_place(f, d)];
-	int64_t used = m == TARE_MARK_NOW ? d->used : d->mark_used[m], sum = 0;
+	int64_t used = m == TARE_MOMENT_NOW ? d->used : d->moment_used[m], sum = 0;
 
 	*l = (struct tare_device_ledger){
 		.index = device->nvml_index >= 0 ? device->nvml_index : device->index,
@@ -108,7 +108,7 @@ void tare_fold_snapshot_begin(struct tare_fold *f, const char *at, struct tare_l
 	}
 }
 
-void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct tare_ledger *out)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
@@ -159,9 +159,10 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 		if (!d)
 			continue;
 		l = &out->devices[tare_fold_device_place(f, d)];
-		l->peak_t_ns = d->mark_ns[TARE_MARK_PEAK];
-		l->peak_used = d->is_marked[TARE_MARK_PEAK] ? (uint64_t)d->mark_used[TARE_MARK_PEAK]
-							    : l->used;
+		l->peak_t_ns = d->moment_ns[TARE_MOMENT_PEAK];
+		l->peak_used = d->has_moment[TARE_MOMENT_PEAK]
+				       ? (uint64_t)d->moment_used[TARE_MOMENT_PEAK]
+				       : l->used;
 		l->own_peak = d->own_peak.used;
 		l->own_peak_t_ns = d->own_peak.ns;
 		tare_fold_timeline(&d->samples, out->memory, &l->timeline);
@@ -178,9 +179,9 @@ void tare_ledger_free(struct tare_ledger *ledger)
 	*ledger = (struct tare_ledger){ 0 };
 }
 
-int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_mark m, int64_t t)
+int64_t tare_fold_doubt_ns(const struct tare_fold *f, enum tare_moment m, int64_t t)
 {
-	return f->is_over && (m == TARE_MARK_NOW || m == TARE_MARK_END) ? INT64_MAX : t;
+	return f->is_over && (m == TARE_MOMENT_NOW || m == TARE_MOMENT_END) ? INT64_MAX : t;
 }
 
 /* The time of doubt of what is of several instants: that of the last one. */
@@ -188,7 +189,7 @@ int64_t tare_fold_doubt_ns_of(const struct tare_instant *at, const struct tare_l
 {
 	int64_t t = l->t_ns;
 
-	if (at->kind == TARE_INSTANT_MARK && at->mark == TARE_MARK_END)
+	if (at->kind == TARE_INSTANT_MOMENT && at->moment == TARE_MOMENT_END)
 		return INT64_MAX;
 	for (int i = 0; l->t_ns < 0 && i < l->device_nr; i++)
 		t = l->devices[i].t_ns > t ? l->devices[i].t_ns : t;

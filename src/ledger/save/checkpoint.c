@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint is saved in groups for each device: what was booked when a peak of it was reached (marks.def),
+ * A checkpoint is saved in groups for each device: what was booked when a peak of it was reached (moments.def),
  * and what is booked now. Within a group things stand some microseconds apart, so that readers that
  * merge several logs by time keep them in order:
  *
@@ -55,16 +55,16 @@ static void add_context(struct checkpoint *c, int context, enum tare_effect effe
 	c->is_saved[context] = effect == TARE_EFFECT_NEW;
 }
 
-static bool lived_at(const struct checkpoint *c, int context, enum tare_mark m)
+static bool lived_at(const struct checkpoint *c, int context, enum tare_moment m)
 {
 	int bucket = c->f->contexts[context].bucket_of[TARE_ACCOUNT_CONTEXT];
 
 	return bucket >= 0 && tare_fold_amount(c->f, &c->f->buckets[bucket], m)->count > 0;
 }
 
-/* Makes the saved contexts of a device those that lived at the mark. */
-static void save_contexts(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
-			  int64_t t)
+/* Makes the saved contexts of a device those that lived at the moment. */
+static void save_contexts(struct checkpoint *c, const struct tare_device_fold *d,
+			  enum tare_moment m, int64_t t)
 {
 	struct tare_fold *f = c->f;
 
@@ -131,8 +131,8 @@ static void add_carry(struct checkpoint *c, int bucket, const struct tare_amount
 	note_saved(c, bucket, by);
 }
 
-/* Carries what the buckets were at the mark beyond what is saved, less `own`, which follows by itself. */
-static void save_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+/* Carries what the buckets were at the moment beyond what is saved, less `own`, which follows by itself. */
+static void save_buckets(struct checkpoint *c, const struct tare_device_fold *d, enum tare_moment m,
 			 const struct tare_amount *own, int64_t t)
 {
 	static const struct tare_amount nothing;
@@ -353,7 +353,7 @@ static void save_other_processes(struct checkpoint *c, const struct tare_device_
 	}
 }
 
-static void save_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
+static void save_hosts(struct checkpoint *c, enum tare_moment m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
 		const struct tare_process_fold *p = c->f->processes[i];
@@ -377,7 +377,7 @@ static void save_hosts(struct checkpoint *c, enum tare_mark m, int64_t t)
 }
 
 /* Saves sums; of what there is now, the blocks follow. */
-static void save_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
+static void save_host_tensors(struct checkpoint *c, enum tare_moment m, int64_t t)
 {
 	for (int i = 0; i < c->f->process_nr; i++) {
 		const struct tare_process_fold *p = c->f->processes[i];
@@ -393,7 +393,7 @@ static void save_host_tensors(struct checkpoint *c, enum tare_mark m, int64_t t)
 		r->pid = p->process->pid;
 		r->generation = p->process->generation;
 		r->most = h->most;
-		if (m == TARE_MARK_NOW)
+		if (m == TARE_MOMENT_NOW)
 			continue;
 		r->bytes = h->bytes;
 		r->count = h->count;
@@ -414,26 +414,26 @@ static void save_start(struct checkpoint *c, const struct tare_device_fold *d, i
 			   .bytes = d->used_start, .low = d->used_start, .high = d->used_start });
 }
 
-static void save_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m,
+static void save_peak(struct checkpoint *c, const struct tare_device_fold *d, enum tare_moment m,
 		      int64_t t)
 {
 	save_contexts(c, d, m, t);
 	save_buckets(c, d, m, NULL, t);
 	save_hosts(c, m, t);
 	save_host_tensors(c, m, t - AT_WITNESS * US);
-	add_reading(c, d, d->primary, d->is_measured ? d->mark_used[m] : (int64_t)TARE_NOT_KNOWN,
+	add_reading(c, d, d->primary, d->is_measured ? d->moment_used[m] : (int64_t)TARE_NOT_KNOWN,
 		    t);
 }
 
 /* The peaks that a device has reached, in order of time. */
-static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks[TARE_MARK_NR])
+static int peaks_in_order(const struct tare_device_fold *d, enum tare_moment peaks[TARE_MOMENT_NR])
 {
 	int n = 0, at;
 
-	for (int m = 0; m < TARE_MARK_NR; m++) {
-		if (!tare_mark_is_peak(m) || !d->is_marked[m])
+	for (int m = 0; m < TARE_MOMENT_NR; m++) {
+		if (!tare_moment_is_peak(m) || !d->has_moment[m])
 			continue;
-		for (at = n++; at && d->mark_ns[peaks[at - 1]] > d->mark_ns[m]; at--)
+		for (at = n++; at && d->moment_ns[peaks[at - 1]] > d->moment_ns[m]; at--)
 			peaks[at] = peaks[at - 1];
 		peaks[at] = m;
 	}
@@ -446,13 +446,13 @@ static int peaks_in_order(const struct tare_device_fold *d, enum tare_mark peaks
  */
 static void save_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 {
-	int64_t latest = c->cut - GROUP_US * US, *at = c->group_ns + d->index * TARE_MARK_NR;
-	enum tare_mark peaks[TARE_MARK_NR];
+	int64_t latest = c->cut - GROUP_US * US, *at = c->group_ns + d->index * TARE_MOMENT_NR;
+	enum tare_moment peaks[TARE_MOMENT_NR];
 	int n = peaks_in_order(d, peaks);
 
 	for (int i = n; i-- > 0; latest = at[peaks[i]]) {
 		latest -= GROUP_US * US;
-		at[peaks[i]] = d->mark_ns[peaks[i]] < latest ? d->mark_ns[peaks[i]] : latest;
+		at[peaks[i]] = d->moment_ns[peaks[i]] < latest ? d->moment_ns[peaks[i]] : latest;
 	}
 	if (n)
 		save_start(c, d, at[peaks[0]]);
@@ -469,19 +469,19 @@ static void save_host_peak(struct checkpoint *c)
 	for (int i = 0; i < c->f->device_nr; i++)
 		if (c->f->devices[i])
 			return;
-	if (!h->is_marked[TARE_MARK_HOST])
+	if (!h->has_moment[TARE_MOMENT_HOST])
 		return;
-	if (latest > h->mark_ns[TARE_MARK_HOST])
-		latest = h->mark_ns[TARE_MARK_HOST];
-	save_hosts(c, TARE_MARK_HOST, latest);
-	save_host_tensors(c, TARE_MARK_HOST, latest);
+	if (latest > h->moment_ns[TARE_MOMENT_HOST])
+		latest = h->moment_ns[TARE_MOMENT_HOST];
+	save_hosts(c, TARE_MOMENT_HOST, latest);
+	save_host_tensors(c, TARE_MOMENT_HOST, latest);
 }
 
 static void save_now(struct checkpoint *c, const struct tare_device_fold *d,
 		     const struct tare_amount *own)
 {
-	save_contexts(c, d, TARE_MARK_NOW, c->cut);
-	save_buckets(c, d, TARE_MARK_NOW, own, c->cut);
+	save_contexts(c, d, TARE_MOMENT_NOW, c->cut);
+	save_buckets(c, d, TARE_MOMENT_NOW, own, c->cut);
 	save_other_processes(c, d, c->cut);
 	if (!d->is_measured)
 		return;
@@ -495,7 +495,7 @@ static void save_processes(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 
-	save_hosts(c, TARE_MARK_NOW, c->cut);
+	save_hosts(c, TARE_MOMENT_NOW, c->cut);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
 			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
@@ -524,7 +524,7 @@ void tare_checkpoint_fill(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			save_now(c, f->devices[i], own);
-	save_host_tensors(c, TARE_MARK_NOW, c->cut - AT_WITNESS * US);
+	save_host_tensors(c, TARE_MOMENT_NOW, c->cut - AT_WITNESS * US);
 	tare_checkpoint_blocks(c);
 	save_live(c, c->cut);
 	tare_parts_save(f, &to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks at the marks that a checkpoint sums up: how many bytes of them each rule of category.def held for. */
+/* Blocks at the moments that a checkpoint sums up: how many bytes of them each rule of category.def held for. */
 #include "ledger/save/checkpoint_private.h"
 
 #include "base/array.h"
@@ -42,7 +42,7 @@ of_block(const struct tare_fold *f, const struct tare_live_block *b, const struc
 }
 
 static void save_sums(struct checkpoint *c, struct sums *s, const struct tare_device *device,
-		      enum tare_mark m)
+		      enum tare_moment m)
 {
 	struct tare_fold *f = c->f;
 	const struct tare_checkpoint_sum *sum;
@@ -72,7 +72,7 @@ static void save_sums(struct checkpoint *c, struct sums *s, const struct tare_de
 	free(s->items);
 }
 
-static void save_device(struct checkpoint *c, const struct tare_device_fold *d, enum tare_mark m)
+static void save_device(struct checkpoint *c, const struct tare_device_fold *d, enum tare_moment m)
 {
 	struct tare_block_list list;
 	struct sums s = { 0 };
@@ -90,7 +90,7 @@ static void save_device(struct checkpoint *c, const struct tare_device_fold *d, 
 }
 
 /* Saves the blocks of the CPU, without those that are mapped. */
-static void save_host(struct checkpoint *c, enum tare_mark m)
+static void save_host(struct checkpoint *c, enum tare_moment m)
 {
 	struct sums s = { 0 };
 
@@ -114,23 +114,23 @@ static void save_host(struct checkpoint *c, enum tare_mark m)
 }
 
 /* At an end that is where the cut is, the live blocks tell themselves. */
-static bool is_before_cut(const struct checkpoint *c, enum tare_mark m, int64_t t)
+static bool is_before_cut(const struct checkpoint *c, enum tare_moment m, int64_t t)
 {
-	return m != TARE_MARK_END || t < c->cut;
+	return m != TARE_MOMENT_END || t < c->cut;
 }
 
 void tare_checkpoint_blocks(struct checkpoint *c)
 {
 	const struct tare_fold *f = c->f;
 
-	for (int i = 0; i < TARE_MARK_NR; i++) {
-		enum tare_mark m = (enum tare_mark)i;
+	for (int i = 0; i < TARE_MOMENT_NR; i++) {
+		enum tare_moment m = (enum tare_moment)i;
 
 		for (int k = 0; k < f->device_nr; k++)
-			if (f->devices[k] && f->devices[k]->is_marked[m] &&
-			    is_before_cut(c, m, f->devices[k]->mark_ns[m]))
+			if (f->devices[k] && f->devices[k]->has_moment[m] &&
+			    is_before_cut(c, m, f->devices[k]->moment_ns[m]))
 				save_device(c, f->devices[k], m);
-		if (is_before_cut(c, m, f->host.mark_ns[m]))
+		if (is_before_cut(c, m, f->host.moment_ns[m]))
 			save_host(c, m);
 	}
 }

@@ -46,7 +46,7 @@ struct checkpoint {
 	size_t item_nr, item_cap;
 	struct tare_amount *saved; /* by bucket: amounts that the items have so far */
 	bool *is_saved;            /* by context: the items have it so far */
-	int64_t *group_ns;         /* by device and mark: the time of its group */
+	int64_t *group_ns;         /* by device and moment: the time of its group */
 };
 
 /* checkpoint.c: makes all items */

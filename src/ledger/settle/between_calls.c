@@ -18,12 +18,12 @@ static void rebase(struct tare_fold *f, struct tare_device_fold *d, int64_t shif
 	before->now.bytes += shift;
 	before->now.low += shift;
 	before->now.high += shift;
-	for (int m = 0; m < TARE_MARK_NR; m++) {
+	for (int m = 0; m < TARE_MOMENT_NR; m++) {
 		before->kept[m].evidence = 1 + TARE_EVIDENCE_WITNESS;
 		before->kept[m].bytes += shift;
 		before->kept[m].low += shift;
 		before->kept[m].high += shift;
-		d->mark_used[m] += shift;
+		d->moment_used[m] += shift;
 	}
 	d->account_now[TARE_ACCOUNT_OTHER] += shift;
 	tare_parts_rebase(f, d, shift);

@@ -262,14 +262,14 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
  * Notes the end of a killed process, which has no END record, when its memory goes, also if `tare` tells of the end
  * later. Rule "end": only if no recorded process works after it.
  */
-static void mark_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
-		     int64_t t)
+static void set_end(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l,
+		    int64_t t)
 {
-	for (int i = 0; i < l->count && t >= d->worked_ns && !d->is_marked[TARE_MARK_END]; i++) {
+	for (int i = 0; i < l->count && t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END]; i++) {
 		const struct tare_process_fold *p = f->processes[l->items[i].process];
 
 		if (l->items[i].is_chosen && !(p->is_ending && p->end_ns <= t))
-			tare_fold_mark(f, d, TARE_MARK_END, t);
+			tare_fold_set_moment(f, d, TARE_MOMENT_END, t);
 	}
 }
 
@@ -293,7 +293,7 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 
 		is_chosen = choose_exact(&l, -*change) || choose_nearest(&l, -*change, is_sure);
 		if (is_chosen) {
-			mark_end(f, d, &l, t);
+			set_end(f, d, &l, t);
 			*change += remove_chosen(f, d, &l, t, -*change);
 		}
 		free(l.items);
@@ -322,7 +322,7 @@ int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_
 		if (llabs(beyond - own->driver) > TARE_COUNTER_STEP)
 			fall -= own->driver;
 	}
-	mark_end(f, d, &l, t);
+	set_end(f, d, &l, t);
 	if (fall)
 		fall = remove_chosen(f, d, &l, t, fall);
 	free(l.items);

@@ -32,21 +32,22 @@ void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d)
 	}
 	if (f->worked_ns < d->worked_ns)
 		f->worked_ns = d->worked_ns;
-	if (d->is_marked[TARE_MARK_END] && d->mark_ns[TARE_MARK_END] < d->worked_ns)
-		d->is_marked[TARE_MARK_END] = false;
-	if (f->host.is_marked[TARE_MARK_END] && f->host.mark_ns[TARE_MARK_END] < f->worked_ns)
-		f->host.is_marked[TARE_MARK_END] = false;
+	if (d->has_moment[TARE_MOMENT_END] && d->moment_ns[TARE_MOMENT_END] < d->worked_ns)
+		d->has_moment[TARE_MOMENT_END] = false;
+	if (f->host.has_moment[TARE_MOMENT_END] &&
+	    f->host.moment_ns[TARE_MOMENT_END] < f->worked_ns)
+		f->host.has_moment[TARE_MOMENT_END] = false;
 }
 
-/* The device is settled up to `until`: marks the ends before that. */
+/* The device is settled up to `until`: notes the ends before that. */
 void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
 {
 	for (; d->end_next < f->end_nr && f->ends[d->end_next].t <= until; d->end_next++) {
 		const struct tare_end *e = &f->ends[d->end_next];
 
-		if (e->t >= d->worked_ns && !d->is_marked[TARE_MARK_END] &&
+		if (e->t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END] &&
 		    tare_fold_process_bytes(f, d, e->process))
-			tare_fold_mark(f, d, TARE_MARK_END, e->t);
+			tare_fold_set_moment(f, d, TARE_MOMENT_END, e->t);
 	}
 }
 
@@ -149,8 +150,8 @@ static void begin_pause(struct tare_fold *f)
 static void end_work(struct tare_fold *f, int64_t t)
 {
 	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && !f->devices[i]->is_marked[TARE_MARK_END])
-			tare_fold_mark(f, f->devices[i], TARE_MARK_END, t);
+		if (f->devices[i] && !f->devices[i]->has_moment[TARE_MOMENT_END])
+			tare_fold_set_moment(f, f->devices[i], TARE_MOMENT_END, t);
 	tare_fold_host_end(f, t);
 }
 

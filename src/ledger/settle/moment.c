@@ -7,7 +7,7 @@
 static void take_snapshot(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 			  struct tare_ledger *out)
 {
-	tare_fold_snapshot(f, d, TARE_MARK_NOW, t, out);
+	tare_fold_snapshot(f, d, TARE_MOMENT_NOW, t, out);
 	tare_parts_shown(f, d, out);
 }
 
@@ -29,19 +29,20 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 	}
 }
 
-void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t)
+void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m,
+			  int64_t t)
 {
-	if (m != TARE_MARK_HOST)
+	if (m != TARE_MOMENT_HOST)
 		tare_fold_host_until(f, t);
-	tare_device_mark(f, d, m, t);
-	if (m != TARE_MARK_HOST)
-		tare_host_mark(f, m, t);
+	tare_device_set_moment(f, d, m, t);
+	if (m != TARE_MOMENT_HOST)
+		tare_host_set_moment(f, m, t);
 }
 
 static void look_for_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	if (tare_device_peak(d, t))
-		tare_fold_mark(f, d, TARE_MARK_PEAK, t);
+		tare_fold_set_moment(f, d, TARE_MOMENT_PEAK, t);
 }
 
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
@@ -53,13 +54,13 @@ void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 /* The device is still at its maximum, or again, and more is in blocks. */
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	if (d->is_marked[TARE_MARK_PEAK])
+	if (d->has_moment[TARE_MOMENT_PEAK])
 		look_for_peak(f, d, t);
 }
 
 /* Rule "peak:tensors" */
 void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
-	if (d->live > d->mark_live[TARE_MARK_TENSORS])
-		tare_fold_mark(f, d, TARE_MARK_TENSORS, t);
+	if (d->live > d->moment_live[TARE_MOMENT_TENSORS])
+		tare_fold_set_moment(f, d, TARE_MOMENT_TENSORS, t);
 }

@@ -7,8 +7,9 @@
 #include "ledger/parts/parts.h"
 #include "ledger/rows/rows.h"
 
-/* moment.c: as the functions of the books (core/mark.c, core/peak.h), and the parts are told */
-void tare_fold_mark(struct tare_fold *f, struct tare_device_fold *d, enum tare_mark m, int64_t t);
+/* moment.c: as the functions of the books (core/moment.c, core/peak.h), and the parts are told */
+void tare_fold_set_moment(struct tare_fold *f, struct tare_device_fold *d, enum tare_moment m,
+			  int64_t t);
 void tare_fold_peak(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_plateau(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
 void tare_fold_peak_tensors(struct tare_fold *f, struct tare_device_fold *d, int64_t t);

@@ -33,7 +33,7 @@ static void look(struct tare_fold *f, struct tare_device_fold *d, const struct t
 		return;
 	}
 	tare_fold_snapshot_begin(f, "look", &rows);
-	tare_fold_snapshot(f, d, TARE_MARK_NOW, b->t, &rows);
+	tare_fold_snapshot(f, d, TARE_MOMENT_NOW, b->t, &rows);
 	tare_parts_look(f, look, &rows);
 	tare_ledger_free(&rows);
 }
@@ -47,8 +47,8 @@ static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struc
 		look(f, d, b);
 		return;
 	}
-	if (b->flags & TARE_TENSOR_FINALIZING && !d->is_marked[TARE_MARK_END])
-		tare_fold_mark(f, d, TARE_MARK_END, b->t);
+	if (b->flags & TARE_TENSOR_FINALIZING && !d->has_moment[TARE_MOMENT_END])
+		tare_fold_set_moment(f, d, TARE_MOMENT_END, b->t);
 	if (tare_tensor_take(&f->parts->tensors, f, d, b, &c))
 		tare_parts_block(f, &c);
 	if (b->bytes <= 0)

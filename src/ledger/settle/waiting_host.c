@@ -36,7 +36,7 @@ void tare_fold_host_until(struct tare_fold *f, int64_t t)
 void tare_fold_host_end(struct tare_fold *f, int64_t t)
 {
 	tare_fold_host_until(f, t);
-	tare_host_mark_end(f, t);
+	tare_host_set_end(f, t);
 }
 
 void tare_fold_host_tensor_end(struct tare_fold *f, struct tare_process_fold *p, int64_t t)

@@ -26,7 +26,7 @@ static SHAPE(tare_amount);
 
 #define SELF struct tare_bucket
 static const struct tare_shape_field fields_tare_bucket[] = {
-	TARE_STRUCT(now, tare_shape_tare_amount), TARE_INT_ARRAY(mark),
+	TARE_STRUCT(now, tare_shape_tare_amount), TARE_INT_ARRAY(moment),
 	TARE_INT(device), TARE_INT(process), TARE_INT(context), TARE_INT(account), TARE_INT(is_cut),
 	TARE_INT(owner), TARE_INT(site), TARE_INT(next_of_device), TARE_INT(next_of_context),
 	TARE_STRUCT_ARRAY(kept, tare_shape_tare_amount),
@@ -146,7 +146,7 @@ static SHAPE(tare_thread_stream);
 static const struct tare_shape_field fields_tare_segment[] = {
 	TARE_INT(at), TARE_INT(size), TARE_INT(owner), TARE_STRUCT(on, tare_shape_tare_on_stream),
 	TARE_INT(otherwise), TARE_INT(live), TARE_INT(context), TARE_INT(process), TARE_INT(graph),
-	TARE_INT(is_held), TARE_INT(is_expandable), TARE_INT(is_trial), TARE_INT(partly), TARE_INT_ARRAY(mark),
+	TARE_INT(is_held), TARE_INT(is_expandable), TARE_INT(is_trial), TARE_INT(partly), TARE_INT_ARRAY(moment),
 	TARE_FIELDS_END };
 static SHAPE(tare_segment);
 #undef SELF
@@ -160,7 +160,7 @@ static SHAPE(tare_segments);
 
 #define SELF struct tare_kept_segments
 static const struct tare_shape_field fields_tare_kept_segments[] = {
-	TARE_LIST(items, tare_shape_tare_segment, count, cap), TARE_INT(mark),
+	TARE_LIST(items, tare_shape_tare_segment, count, cap), TARE_INT(moment),
 	TARE_FIELDS_END };
 static SHAPE(tare_kept_segments);
 #undef SELF
@@ -362,7 +362,7 @@ static const struct tare_shape_field fields_tare_process_fold[] = {
 	TARE_INT(is_torn_down), TARE_STRUCT(host_blocks, tare_shape_tare_blocks),
 	TARE_LEFT(host_row), /* of the ledgers that are asked for */
 	TARE_INT(host_part), TARE_STRUCT(host, tare_shape_tare_host_now),
-	TARE_STRUCT_ARRAY(host_kept, tare_shape_tare_host_now), TARE_INT_ARRAY(host_mark),
+	TARE_STRUCT_ARRAY(host_kept, tare_shape_tare_host_now), TARE_INT_ARRAY(host_moment),
 	TARE_FIELDS_END };
 static SHAPE(tare_process_fold);
 #undef SELF
@@ -577,7 +577,7 @@ static SHAPE(tare_refusal_fold);
 static const struct tare_shape_field fields_tare_card_fold[] = {
 	TARE_INT(is_there), TARE_INT(has_profile), TARE_TEXT(name), TARE_INT(total), TARE_INT(reserved),
 	TARE_INT(context), TARE_INT(multiprocessors), TARE_INT(threads_per_multiprocessor),
-	TARE_INTS(asides, aside_nr, aside_cap), TARE_INT(aside), TARE_INT_ARRAY(mark), TARE_INT_ARRAY(kept),
+	TARE_INTS(asides, aside_nr, aside_cap), TARE_INT(aside), TARE_INT_ARRAY(moment), TARE_INT_ARRAY(kept),
 	TARE_LIST(refusals, tare_shape_tare_refusal_fold, refusal_nr, refusal_cap),
 	TARE_FIELDS_END };
 static SHAPE(tare_card_fold);
@@ -618,9 +618,9 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_OTHER(device, TARE_STATE_DEVICE), TARE_INT(index),
 	TARE_INT(is_measured), TARE_INT(will_be_measured), TARE_INT(used), TARE_INT(used_start), TARE_INT(sum),
 	TARE_INT(last_ns), TARE_INT(buckets), TARE_INT(before), TARE_INT(primary),
-	TARE_INT_ARRAY(source_known), TARE_INT_ARRAY(source_offset), TARE_INT_ARRAY(mark_nr),
-	TARE_INT_ARRAY(mark_used), TARE_INT_ARRAY(mark_live), TARE_INT_ARRAY(mark_ns),
-	TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(has_checkpoint_sums), TARE_STRUCT(cluster, tare_shape_tare_steps),
+	TARE_INT_ARRAY(source_known), TARE_INT_ARRAY(source_offset), TARE_INT_ARRAY(moment_nr),
+	TARE_INT_ARRAY(moment_used), TARE_INT_ARRAY(moment_live), TARE_INT_ARRAY(moment_ns),
+	TARE_INT_ARRAY(has_moment), TARE_INT_ARRAY(has_checkpoint_sums), TARE_STRUCT(cluster, tare_shape_tare_steps),
 	TARE_LIST(threads, tare_shape_tare_thread_end, thread_nr, thread_cap), TARE_INT(cluster_until),
 	TARE_INT(weighed_until), TARE_INT(unweighed_until), TARE_INT(has_closing), TARE_INT(closing_ns),
 	TARE_INT(closing_used), TARE_INT(closing_source), TARE_INT(driver_left), TARE_INT(driver_of),
@@ -720,7 +720,7 @@ static SHAPE(tare_pool_witness_fold);
 
 #define SELF struct tare_checkpoint_sum
 static const struct tare_shape_field fields_tare_checkpoint_sum[] = {
-	TARE_INT(process), TARE_INT(device), TARE_INT(mark), TARE_INT(rule), TARE_INT(owner), TARE_INT(is_vmm),
+	TARE_INT(process), TARE_INT(device), TARE_INT(moment), TARE_INT(rule), TARE_INT(owner), TARE_INT(is_vmm),
 	TARE_INT(bytes), TARE_INT(count),
 	TARE_FIELDS_END };
 static SHAPE(tare_checkpoint_sum);
@@ -792,8 +792,8 @@ static SHAPE(tare_capture_group);
 
 #define SELF struct tare_host_fold
 static const struct tare_shape_field fields_tare_host_fold[] = {
-	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(is_marked), TARE_INT_ARRAY(has_checkpoint_sums),
-	TARE_INT_ARRAY(mark_ns), TARE_STRUCT(kept, tare_shape_tare_kept_blocks),
+	TARE_INT(live), TARE_INT(most), TARE_INT_ARRAY(has_moment), TARE_INT_ARRAY(has_checkpoint_sums),
+	TARE_INT_ARRAY(moment_ns), TARE_STRUCT(kept, tare_shape_tare_kept_blocks),
 	TARE_LIST(queue, tare_shape_tare_block, queue_nr, queue_cap), TARE_INT(queue_at),
 	TARE_LEFT(timed_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
 	TARE_INT_ARRAY(parts), TARE_INT(part_nr),
@@ -822,7 +822,7 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(graves),
 	TARE_LIST(grave_items, tare_shape_tare_grave, grave_nr, grave_cap),
 	TARE_LIST(groups, tare_shape_tare_capture_group, group_nr, group_cap), TARE_INT(group_pool_nr),
-	TARE_INT(block_serial), TARE_INT_ARRAY(host_mark_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
+	TARE_INT(block_serial), TARE_INT_ARRAY(host_moment_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
 	TARE_INT(last_ns), TARE_INT(seen_ns), TARE_INT(first_ns), TARE_INT(known_ns), TARE_INT(opened_gpu),
 	TARE_INT(is_paused), TARE_INT(pause_nr), TARE_LIST(large, tare_shape_tare_large, large_nr, large_cap),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Live blocks of PyTorch's allocators, and those that were live at a mark. A block that goes is kept, once, if it was
- * there at a mark; so what is kept is not much more than was live at all marks together.
+ * Live blocks of PyTorch's allocators, and those that were live at a moment. A block that goes is kept, once, if it was
+ * there at a moment; so what is kept is not much more than was live at all marks together.
  */
 #include "ledger/tensors/tensors.h"
 
@@ -62,13 +62,13 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 
 static bool is_needed(const struct tare_kept_blocks *kept, const struct tare_kept_block *k)
 {
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (tare_block_is_kept(k, kept, (enum tare_mark)m))
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		if (tare_block_is_kept(k, kept, (enum tare_moment)m))
 			return true;
 	return false;
 }
 
-/* Without those of marks that have moved on; half of the room is free then, so this is not done often. */
+/* Without those of moments that have moved on; half of the room is free then, so this is not done often. */
 static void make_room(struct tare_kept_blocks *kept)
 {
 	size_t n = 0;
@@ -91,8 +91,8 @@ static void keep(struct tare_kept_blocks *kept, const struct tare_live_block *bl
 
 static bool is_at_any(const struct tare_kept_blocks *kept, const struct tare_live_block *block)
 {
-	for (int m = 0; m < TARE_MARK_NR; m++)
-		if (tare_block_was_live(block, kept, (enum tare_mark)m))
+	for (int m = 0; m < TARE_MOMENT_NR; m++)
+		if (tare_block_was_live(block, kept, (enum tare_moment)m))
 			return true;
 	return false;
 }
@@ -135,7 +135,7 @@ static void show(struct tare_block_list *list, const struct tare_live_block *blo
 	list->items[list->count++] = block;
 }
 
-static void show_live(struct tare_block_list *list, const struct tare_blocks *b, enum tare_mark m,
+static void show_live(struct tare_block_list *list, const struct tare_blocks *b, enum tare_moment m,
 		      const struct tare_kept_blocks *kept)
 {
 	for (size_t i = 0; i < b->count; i++)
@@ -145,16 +145,16 @@ static void show_live(struct tare_block_list *list, const struct tare_blocks *b,
 
 /* process -1: of all */
 static void show_kept(struct tare_block_list *list, const struct tare_kept_blocks *kept,
-		      enum tare_mark m, int process)
+		      enum tare_moment m, int process)
 {
-	for (size_t i = 0; m != TARE_MARK_NOW && i < kept->count; i++)
+	for (size_t i = 0; m != TARE_MOMENT_NOW && i < kept->count; i++)
 		if (tare_block_is_kept(&kept->items[i], kept, m) &&
 		    (process < 0 || kept->items[i].block.process == process))
 			show(list, &kept->items[i].block);
 }
 
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_block_list *out)
+			 enum tare_moment m, struct tare_block_list *out)
 {
 	*out = (struct tare_block_list){ 0 };
 	for (int i = 0; i < f->process_nr; i++)
@@ -165,7 +165,7 @@ void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fol
 	show_kept(out, &d->kept_blocks, m, -1);
 }
 
-void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
+void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_moment m,
 			      struct tare_block_list *out)
 {
 	*out = (struct tare_block_list){ 0 };

@@ -115,14 +115,14 @@ static void finish(struct tare_fold *f, int device)
 
 		if (p && device < 0) {
 			add_live(f, k, &p->host_blocks, device);
-			tare_fold_host_blocks_at(f, i, TARE_MARK_HOST, &list);
+			tare_fold_host_blocks_at(f, i, TARE_MOMENT_HOST, &list);
 			add_peak(f, k, &list, device);
 		} else if (p && device < p->place_nr && p->places[device]) {
 			add_live(f, k, &p->places[device]->blocks, device);
 		}
 	}
 	if (device >= 0) {
-		tare_fold_blocks_at(f, f->devices[device], TARE_MARK_PEAK, &list);
+		tare_fold_blocks_at(f, f->devices[device], TARE_MOMENT_PEAK, &list);
 		add_peak(f, k, &list, device);
 	}
 	for (size_t c = 0; c < TARE_CATEGORY_NR; c++)

@@ -30,8 +30,8 @@ static void add_block(struct parts *p, const struct tare_live_block *b)
 		add(p, b->process, b->site, b->bytes, 1);
 }
 
-/* As they were at the mark: those that still live, and those that went since. */
-static void add_blocks(const struct tare_fold *f, enum tare_mark m, struct parts *out)
+/* As they were at the moment: those that still live, and those that went since. */
+static void add_blocks(const struct tare_fold *f, enum tare_moment m, struct parts *out)
 {
 	const struct tare_kept_blocks *kept = &f->host.kept;
 
@@ -96,7 +96,7 @@ static void add_rest(const struct tare_fold *f, const struct tare_ledger *out, s
 	}
 }
 
-void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out)
+void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out)
 {
 	struct tare_ledger_line *lines;
 	struct parts p = { 0 };

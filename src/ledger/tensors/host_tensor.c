@@ -7,50 +7,51 @@
 
 #include "base/array.h"
 
-static void mark_now(struct tare_fold *f, enum tare_mark m)
+static void mark_now(struct tare_fold *f, enum tare_moment m)
 {
-	f->host_mark_nr[m]++;
+	f->host_moment_nr[m]++;
 	f->host.kept.at[m] = f->block_serial;
 }
 
-static void mark_host(struct tare_fold *f, enum tare_mark m, int64_t t)
+static void set_host_moment(struct tare_fold *f, enum tare_moment m, int64_t t)
 {
 	mark_now(f, m);
 	if (t > f->checkpoint_sums_ns)
 		f->host.has_checkpoint_sums[m] = false;
-	f->host.is_marked[m] = true;
-	f->host.mark_ns[m] = t;
+	f->host.has_moment[m] = true;
+	f->host.moment_ns[m] = t;
 }
 
 /* Rule "peak:host". Devices are shown as their books stand then. */
-static void mark_peak(struct tare_fold *f, int64_t t)
+static void set_peak(struct tare_fold *f, int64_t t)
 {
 	f->host.most = f->host.live;
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
-			tare_device_mark(f, f->devices[i], TARE_MARK_HOST, t);
-	mark_host(f, TARE_MARK_HOST, t);
+			tare_device_set_moment(f, f->devices[i], TARE_MOMENT_HOST, t);
+	set_host_moment(f, TARE_MOMENT_HOST, t);
 }
 
 /* A group of a checkpoint is told device by device, so its last reading marks all of them again. */
 void tare_fold_peak_host(struct tare_fold *f, int64_t t)
 {
-	bool is_same = f->host.is_marked[TARE_MARK_HOST] && f->host.mark_ns[TARE_MARK_HOST] == t;
+	bool is_same =
+		f->host.has_moment[TARE_MOMENT_HOST] && f->host.moment_ns[TARE_MOMENT_HOST] == t;
 
 	if (f->host.live > f->host.most || (is_same && f->host.live == f->host.most))
-		mark_peak(f, t);
+		set_peak(f, t);
 }
 
-void tare_host_mark_end(struct tare_fold *f, int64_t t)
+void tare_host_set_end(struct tare_fold *f, int64_t t)
 {
-	if (!f->host.is_marked[TARE_MARK_END])
-		mark_host(f, TARE_MARK_END, t);
+	if (!f->host.has_moment[TARE_MOMENT_END])
+		set_host_moment(f, TARE_MOMENT_END, t);
 }
 
-/* A device came to a mark: it is one of the host too. */
-void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t)
+/* A device came to a moment: it is one of the host too. */
+void tare_host_set_moment(struct tare_fold *f, enum tare_moment m, int64_t t)
 {
-	if (m != TARE_MARK_END || !f->host.is_marked[m])
+	if (m != TARE_MOMENT_END || !f->host.has_moment[m])
 		mark_now(f, m);
 	if (t > f->checkpoint_sums_ns)
 		f->host.has_checkpoint_sums[m] = false;
@@ -106,7 +107,7 @@ static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struc
 	bool is_from_checkpoint = b->born_ns < 0;
 
 	if (!is_from_checkpoint && !p->is_torn_down)
-		f->host.is_marked[TARE_MARK_END] = false;
+		f->host.has_moment[TARE_MOMENT_END] = false;
 	tare_work_begin(tensors, f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
 	if (!is_from_checkpoint)
@@ -120,11 +121,11 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 	if (p->is_torn_down)
 		return;
 	p->is_torn_down = true;
-	tare_host_mark_end(f, t);
+	tare_host_set_end(f, t);
 	for (int i = 0; i < f->device_nr; i++)
 		if (i < p->place_nr && p->places[i] && f->devices[i] &&
-		    !f->devices[i]->is_marked[TARE_MARK_END])
-			tare_device_mark(f, f->devices[i], TARE_MARK_END, t);
+		    !f->devices[i]->has_moment[TARE_MOMENT_END])
+			tare_device_set_moment(f, f->devices[i], TARE_MOMENT_END, t);
 }
 
 /* Instants before t see what there is now. */
@@ -137,7 +138,7 @@ void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f, int6
 			if (f->processes[i] && f->processes[i]->host_row >= 0)
 				out->hosts[f->processes[i]->host_row].tensors =
 					f->processes[i]->host.tensors;
-		tare_fold_host_lines(f, TARE_MARK_NOW, out);
+		tare_fold_host_lines(f, TARE_MOMENT_NOW, out);
 		tare_fold_watch_host(tensors, f, out);
 	}
 }

@@ -124,7 +124,7 @@ static enum tare_account account_of(const struct tare_segment *s)
 
 /* Where nobody reported blocks, nothing is known of what is in the segments: they are left out. */
 static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold *d,
-			enum tare_mark m, struct tare_segment *s, size_t count)
+			enum tare_moment m, struct tare_segment *s, size_t count)
 {
 	struct tare_segment last = { 0 };
 	bool is_known = false;
@@ -145,10 +145,10 @@ static size_t leave_out(const struct tare_fold *f, const struct tare_device_fold
 }
 
 static void add_collected(const struct tare_fold *f, const struct tare_device_fold *d,
-			  enum tare_mark m, const struct tare_block_list *blocks,
+			  enum tare_moment m, const struct tare_block_list *blocks,
 			  struct tare_collected_ledger *out)
 {
-	out->waiting = m == TARE_MARK_NOW ? -1 : 0;
+	out->waiting = m == TARE_MOMENT_NOW ? -1 : 0;
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_amount *a = tare_fold_amount(f, &f->buckets[i], m);
 
@@ -157,13 +157,13 @@ static void add_collected(const struct tare_fold *f, const struct tare_device_fo
 		out->blocks += (uint64_t)a->count;
 		out->bytes += a->bytes;
 	}
-	for (size_t i = 0; m != TARE_MARK_NOW && i < blocks->count; i++)
+	for (size_t i = 0; m != TARE_MOMENT_NOW && i < blocks->count; i++)
 		if (blocks->items[i]->flags & TARE_TENSOR_GC)
 			out->waiting += blocks->items[i]->bytes;
 }
 
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_arena *memory,
+			 enum tare_moment m, struct tare_arena *memory,
 			 struct tare_device_ledger *out)
 {
 	struct tare_segment *segments;

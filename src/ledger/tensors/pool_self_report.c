@@ -89,10 +89,10 @@ void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, s
 
 /* The end is when the books changed last: what was said after it is of that state too. */
 void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-				 const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+				 const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 				 struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	int64_t until = f->is_over && m == TARE_MARK_NOW ? INT64_MAX : t;
+	int64_t until = f->is_over && m == TARE_MOMENT_NOW ? INT64_MAX : t;
 	size_t *last;
 
 	if (!tensors->pool_witness_nr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments of PyTorch's allocator: which there are, now and at marks, and what of them is cached how. */
+/* Segments of PyTorch's allocator: which there are, now and at moments, and what of them is cached how. */
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
@@ -119,19 +119,19 @@ static bool is_needed(const struct tare_fold *f, const bool *pools, int graph)
 	return g->pool && g->pool <= f->group_pool_nr ? pools[g->pool] : g->is_there;
 }
 
-/* ---- marks ---- */
+/* ---- moments ---- */
 
 /* It is about to go, or to become another. */
 static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 {
-	for (int m = 0; m < TARE_MARK_NR; m++) {
+	for (int m = 0; m < TARE_MOMENT_NR; m++) {
 		struct tare_kept_segments *k = &d->kept_segments[m];
 
-		if (s->mark[m] == d->mark_nr[m])
+		if (s->moment[m] == d->moment_nr[m])
 			continue;
-		if (k->mark != d->mark_nr[m])
+		if (k->moment != d->moment_nr[m])
 			k->count = 0;
-		k->mark = d->mark_nr[m];
+		k->moment = d->moment_nr[m];
 		k->items = tare_array_reserve(k->items, &k->cap, k->count + 1, sizeof(*k->items));
 		k->items[k->count++] = *s;
 	}
@@ -146,9 +146,9 @@ static void show(struct tare_segment **out, size_t *count, size_t *cap,
 }
 
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			     enum tare_mark m, struct tare_segment **out)
+			     enum tare_moment m, struct tare_segment **out)
 {
-	bool is_now = m == TARE_MARK_NOW;
+	bool is_now = m == TARE_MOMENT_NOW;
 	size_t count = 0, cap = 0;
 
 	*out = NULL;
@@ -158,10 +158,10 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 			p && d->index < p->place_nr ? p->places[d->index] : NULL;
 
 		for (size_t k = 0; at && k < at->segments.count; k++)
-			if (is_now || at->segments.items[k].mark[m] != d->mark_nr[m])
+			if (is_now || at->segments.items[k].moment[m] != d->moment_nr[m])
 				show(out, &count, &cap, &at->segments.items[k]);
 	}
-	if (!is_now && d->kept_segments[m].mark == d->mark_nr[m])
+	if (!is_now && d->kept_segments[m].moment == d->moment_nr[m])
 		for (size_t i = 0; i < d->kept_segments[m].count; i++)
 			show(out, &count, &cap, &d->kept_segments[m].items[i]);
 	return count;
@@ -188,7 +188,7 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 					     .is_held = pools && is_needed(f, pools, graph),
 					     .is_trial = is_trial,
 					     .is_expandable = !f->contexts[b->context].handle };
-	memcpy(s->items[i].mark, f->devices[b->device]->mark_nr, sizeof(s->items[i].mark));
+	memcpy(s->items[i].moment, f->devices[b->device]->moment_nr, sizeof(s->items[i].moment));
 	s->count++;
 	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), TARE_EVIDENCE_INFERRED);
 	free(pools);
@@ -220,7 +220,7 @@ static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_se
 	if (s->is_held == is_held)
 		return;
 	keep(d, s);
-	memcpy(s->mark, d->mark_nr, sizeof(s->mark));
+	memcpy(s->moment, d->moment_nr, sizeof(s->moment));
 	s->is_held = is_held;
 	book(f, s, TARE_BUCKET_HELD, held(s) - before, TARE_EVIDENCE_INFERRED);
 }

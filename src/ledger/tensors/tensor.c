@@ -220,11 +220,11 @@ static bool is_of(const struct tare_fold *f, const struct tare_bucket *b, enum t
 	return (account == TARE_ACCOUNT_VMM) == !f->contexts[b->context].handle;
 }
 
-/* Of one process's pool at a mark: bytes in blocks, their number, and cached beside them. */
+/* Of one process's pool at a moment: bytes in blocks, their number, and cached beside them. */
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 					  const struct tare_device_fold *d, int process,
 					  enum tare_account account, uint64_t owner,
-					  enum tare_mark m)
+					  enum tare_moment m)
 {
 	struct tare_pool_use use = { 0 };
 

@@ -206,8 +206,8 @@ static void finish_host(struct rows *r, struct tare_host_ledger *out)
 }
 
 static void add_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-		     const struct tare_device_fold *d, enum tare_mark m, struct tare_arena *memory,
-		     struct tare_device_ledger *out)
+		     const struct tare_device_fold *d, enum tare_moment m,
+		     struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	struct rows r = { .f = f, .memory = memory };
 	struct tare_block_list list;
@@ -223,7 +223,7 @@ static void add_rows(const struct tare_tensors_part *tensors, const struct tare_
 }
 
 void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			      const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			      const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			      struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	tare_fold_pool_witness_rows(tensors, f, d, m, t, memory, out);
@@ -232,7 +232,7 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
 }
 
 void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			    enum tare_mark m, struct tare_ledger *out)
+			    enum tare_moment m, struct tare_ledger *out)
 {
 	for (int i = 0; f->is_over && i < f->process_nr; i++) {
 		struct rows r = { .f = f, .memory = out->memory };
@@ -252,7 +252,7 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 	}
 }
 
-/* ---- instants that are no marks ---- */
+/* ---- instants that are no moments ---- */
 
 static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out,
 		  int device)
@@ -353,13 +353,14 @@ void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 /* What there was of its tensors when there was most on that device, or CPU. */
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
 {
-	enum tare_mark m = row->memory < 0 ? TARE_MARK_HOST : TARE_MARK_TENSORS;
+	enum tare_moment m = row->memory < 0 ? TARE_MOMENT_HOST : TARE_MOMENT_TENSORS;
 	const struct tare_process_fold *p = f->processes[row->process];
 	const struct tare_work *work;
 	struct tare_block_list list;
 
-	row->most_at = tare_mark_name(m);
-	row->most_ns = row->memory < 0 ? f->host.mark_ns[m] : f->devices[row->memory]->mark_ns[m];
+	row->most_at = tare_moment_name(m);
+	row->most_ns =
+		row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
 	if (row->memory >= p->place_nr || (row->memory >= 0 && !p->places[row->memory]))
 		return;
 	work = row->memory < 0 ? &p->host_blocks.work : &p->places[row->memory]->blocks.work;

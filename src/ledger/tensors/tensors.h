@@ -9,7 +9,7 @@
 /* Blocks that were there at a peak before a checkpoint; device -1: of the CPU. */
 struct tare_checkpoint_sum {
 	int process, device;
-	enum tare_mark mark;
+	enum tare_moment moment;
 	enum tare_rule rule;
 	uint64_t owner; /* of their segments, 0: none */
 	bool is_vmm;
@@ -28,7 +28,7 @@ struct tare_pool_use {
 	int64_t live, partly, held, count;
 };
 
-/* A live block at an instant that is no mark: what became of it comes later. */
+/* A live block at an instant that is no moment: what became of it comes later. */
 struct tare_watched {
 	struct tare_live_block block;
 	struct tare_ledger *out;
@@ -62,7 +62,7 @@ struct tare_tensors_part {
 	struct tare_watches watched;
 	struct tare_pool_witness_fold *pool_witnesses; /* by time */
 	size_t pool_witness_nr, pool_witness_cap;
-	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at marks before a checkpoint */
+	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
 	size_t checkpoint_sum_nr, checkpoint_sum_cap;
 	uint64_t otherwise; /* blocks on another stream than their segment */
 };
@@ -80,7 +80,7 @@ void tare_places_add(struct tare_blocks *b, uint64_t address,
 uint32_t tare_places_remove(struct tare_blocks *b, uint64_t address); /* its block is there still */
 void tare_places_restore(struct tare_blocks *b);                      /* from the blocks */
 
-/* block.c: live blocks, now and at marks. `kept` is the device's. */
+/* block.c: live blocks, now and at moments. `kept` is the device's. */
 struct tare_live_block *tare_blocks_find(const struct tare_blocks *b, uint64_t address);
 /* Has fetched what is needed soon: first of all, and when that has come. */
 static inline void tare_blocks_prefetch(const struct tare_blocks *b, uint64_t address)
@@ -96,24 +96,24 @@ struct tare_live_block *tare_blocks_remove(struct tare_blocks *b, uint64_t addre
 					   struct tare_kept_blocks *kept);
 void tare_blocks_release(struct tare_blocks *b, struct tare_live_block *block);
 void tare_blocks_free(struct tare_blocks *b);
-/* One that is live: was it at that mark? All are now. */
+/* One that is live: was it at that moment? All are now. */
 static inline bool tare_block_was_live(const struct tare_live_block *b,
-				       const struct tare_kept_blocks *kept, enum tare_mark m)
+				       const struct tare_kept_blocks *kept, enum tare_moment m)
 {
-	return m == TARE_MARK_NOW || b->use.serial <= kept->at[m];
+	return m == TARE_MOMENT_NOW || b->use.serial <= kept->at[m];
 }
 /* The same of one that is not any more. */
 static inline bool tare_block_is_kept(const struct tare_kept_block *k,
-				      const struct tare_kept_blocks *kept, enum tare_mark m)
+				      const struct tare_kept_blocks *kept, enum tare_moment m)
 {
-	return m != TARE_MARK_NOW && k->block.use.serial <= kept->at[m] && kept->at[m] < k->gone;
+	return m != TARE_MOMENT_NOW && k->block.use.serial <= kept->at[m] && kept->at[m] < k->gone;
 }
 /*
- * The blocks of a device at a mark, in no order; the caller frees `items`. What they point to is good until
- * the next event. Of a mark inside a span that a checkpoint replaced, the blocks are not known: there are none.
+ * The blocks of a device at a moment, in no order; the caller frees `items`. What they point to is good until
+ * the next event. Of a moment inside a span that a checkpoint replaced, the blocks are not known: there are none.
  */
 void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_block_list *out);
+			 enum tare_moment m, struct tare_block_list *out);
 
 /* backward_pass.c: what backward passes leave. `backwards`: that have begun; `is_passing`: it goes within its own. */
 void tare_passes_add(struct tare_passes *p, struct tare_live_block *b);
@@ -169,7 +169,7 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
 void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			      const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+			      const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			      struct tare_arena *memory, struct tare_device_ledger *out);
 /* What there was when there was most. */
 void tare_tensor_most(const struct tare_fold *f, struct tare_training *row);
@@ -191,12 +191,12 @@ void tare_tensors_load(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       const struct tare_event *e);
 const struct tare_checkpoint_sum *
 tare_fold_checkpoint_sum_next(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			      int device, enum tare_mark m, size_t *at);
+			      int device, enum tare_moment m, size_t *at);
 /* At another instant: what became of the blocks is not known yet; `finish` makes the rows. */
 void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, struct tare_ledger *out);
 void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-			    enum tare_mark m, struct tare_ledger *out);
+			    enum tare_moment m, struct tare_ledger *out);
 void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  struct tare_ledger *out);
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -204,7 +204,7 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
 
 /* block.c: of the memory of the CPU, of one process */
-void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_mark m,
+void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_moment m,
 			      struct tare_block_list *out);
 
 /* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
@@ -222,7 +222,7 @@ void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment 
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d,
-			     enum tare_mark m, struct tare_segment **out);
+			     enum tare_moment m, struct tare_segment **out);
 /* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
 void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, int process, int context);
@@ -238,7 +238,7 @@ bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 					  const struct tare_device_fold *d, int process,
 					  enum tare_account account, uint64_t owner,
-					  enum tare_mark m);
+					  enum tare_moment m);
 
 /* host_tensor.c: tensors in the memory of the CPU */
 void tare_host_wait(struct tare_fold *f, const struct tare_event *e);
@@ -247,14 +247,15 @@ bool tare_host_next(struct tare_fold *f, int64_t t, int64_t *at);
 struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct tare_fold *f);
 void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f,
 		    int64_t t); /* instants before t see what there is now */
-void tare_host_mark_end(struct tare_fold *f, int64_t t);
-void tare_host_mark(struct tare_fold *f, enum tare_mark m, int64_t t); /* a device came to it */
+void tare_host_set_end(struct tare_fold *f, int64_t t);
+void tare_host_set_moment(struct tare_fold *f, enum tare_moment m,
+			  int64_t t); /* a device came to it */
 void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_process_fold *p);
 void tare_host_load(struct tare_fold *f, struct tare_process_fold *p, const struct tare_event *e);
 void tare_fold_peak_host(struct tare_fold *f, int64_t t);
-/* host_lines.c: pre: the processes of the ledger have their tensors, as of that mark */
-void tare_fold_host_lines(const struct tare_fold *f, enum tare_mark m, struct tare_ledger *out);
+/* host_lines.c: pre: the processes of the ledger have their tensors, as of that moment */
+void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 
 /* stream.c: on which streams PyTorch's segments are */
 void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
@@ -269,7 +270,7 @@ void tare_fold_stream_save(const struct tare_fold *f, int64_t t, tare_fold_saver
 
 /* pool_rows.c: PyTorch's segments, one by one */
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
-			 enum tare_mark m, struct tare_arena *memory,
+			 enum tare_moment m, struct tare_arena *memory,
 			 struct tare_device_ledger *out);
 
 /* pool_self_report.c: what PyTorch's allocator says of itself: 1 + the place of what is to be compared, 0: nothing is */
@@ -279,7 +280,7 @@ void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       size_t witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
 void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-				 const struct tare_device_fold *d, enum tare_mark m, int64_t t,
+				 const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 				 struct tare_arena *memory, struct tare_device_ledger *out);
 
 #endif
