@@ -11,9 +11,6 @@ import sys
 TAG = re.compile(r"^\s*(?:typedef\s+)?(?:struct|union|enum)\s+(\w+)\s*\{", re.M)
 
 
-# Two each, until the ledger's are renamed.
-WAITING = {"tare_graphs", "tare_place"}
-
 
 def main():
     names = subprocess.run(["git", "ls-files", "src/*.h", "simgpu/*.h", "include/*.h"], capture_output=True, text=True,
@@ -27,7 +24,7 @@ def main():
             continue
         for tag in TAG.findall(text):
             first = found.setdefault(tag, name)
-            if first != name and tag not in WAITING:
+            if first != name:
                 print("%s: %s is the tag of another type in %s" % (name, tag, first))
                 wrong += 1
     if len(found) < 100:

@@ -8,16 +8,16 @@ static void free_process(struct tare_process_fold *p)
 {
 	if (!p)
 		return;
-	for (int i = 0; i < p->place_nr; i++) {
-		if (!p->places[i])
+	for (int i = 0; i < p->on_device_nr; i++) {
+		if (!p->on_device[i])
 			continue;
-		tare_map_free(&p->places[i]->contexts);
-		tare_map_free(&p->places[i]->pages);
-		tare_blocks_free(&p->places[i]->blocks);
-		free(p->places[i]->segments.items);
-		free(p->places[i]);
+		tare_map_free(&p->on_device[i]->contexts);
+		tare_map_free(&p->on_device[i]->pages);
+		tare_blocks_free(&p->on_device[i]->blocks);
+		free(p->on_device[i]->segments.items);
+		free(p->on_device[i]);
 	}
-	free(p->places);
+	free(p->on_device);
 	for (int i = 0; i < TARE_FAMILY_NR; i++)
 		tare_map_free(&p->live[i]);
 	tare_map_free(&p->vmm);

@@ -87,15 +87,15 @@ TEST(tensors_notice_blocks_that_are_not_what_segments_hold)
 	struct tare_segment segments[2] = { { .at = 4096, .size = 64, .live = 16 },
 					    { .at = 8192, .size = 64 } };
 	struct tare_live_block block = { .address = 4096, .bytes = 16, .booked = 16 };
-	struct tare_place place = { .segments = { segments, 2, 2 } };
-	struct tare_place *places[1] = { &place };
+	struct tare_process_on_device place = { .segments = { segments, 2, 2 } };
+	struct tare_process_on_device *places[1] = { &place };
 	struct empty e;
 
 	begin(&e);
 	place.blocks.items = &block;
 	place.blocks.count = 1;
-	e.process_fold.places = places;
-	e.process_fold.place_nr = 1;
+	e.process_fold.on_device = places;
+	e.process_fold.on_device_nr = 1;
 	CHECK(!tare_tensors_check(&e.p->tensors, &e.f));
 	block.booked = 15;
 	CHECK(tare_tensors_check(&e.p->tensors, &e.f));

@@ -245,8 +245,8 @@ static void save_refusal(const struct saving *to, int process,
 static int some_process(const struct tare_fold *f, const struct tare_device_fold *d)
 {
 	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
-		    f->processes[i]->places[d->index])
+		if (f->processes[i] && d->index < f->processes[i]->on_device_nr &&
+		    f->processes[i]->on_device[d->index])
 			return i;
 	return -1;
 }

@@ -23,11 +23,11 @@ static void cut(struct tare_fold *f, struct tare_device_fold *d, int process)
 static void see_blocks(struct tare_fold *f, struct tare_device_fold *d, int bucket)
 {
 	struct tare_bucket *b = &f->buckets[bucket];
-	struct tare_place *p;
+	struct tare_process_on_device *p;
 
 	if (b->process < 0)
 		return;
-	p = tare_fold_place(f, b->process, d->index);
+	p = tare_fold_process_on(f, b->process, d->index);
 	if (b->account == TARE_BUCKET_TENSOR && !p->is_cut) {
 		p->is_cut = true;
 		cut(f, d, b->process);

@@ -6,7 +6,7 @@
 
 int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t handle)
 {
-	struct tare_place *p = tare_fold_place(f, process, device);
+	struct tare_process_on_device *p = tare_fold_process_on(f, process, device);
 	uint64_t *known = tare_map_put(&p->contexts, handle, NULL);
 	struct tare_context *c;
 

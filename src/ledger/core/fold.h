@@ -75,8 +75,9 @@ void tare_device_set_moment(struct tare_fold *f, struct tare_device_fold *d, enu
 			    int64_t t);
 
 /* pages.c: address space → physical pages. Both return the change of physical bytes. */
-int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size);
-int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
+int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
+			    uint64_t size);
+int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
 			       uint64_t size);
 
 /* Every device and process that an event names, the first pass has seen. */
@@ -101,13 +102,16 @@ static inline struct tare_process_fold *tare_fold_process(struct tare_fold *f,
 
 	return known ? known : tare_fold_process_new(f, p);
 }
-struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device);
-static inline struct tare_place *tare_fold_place(struct tare_fold *f, int process, int device)
+struct tare_process_on_device *tare_fold_process_on_new(struct tare_fold *f, int process,
+							int device);
+static inline struct tare_process_on_device *tare_fold_process_on(struct tare_fold *f, int process,
+								  int device)
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	return device < p->place_nr && p->places[device] ? p->places[device]
-							 : tare_fold_place_new(f, process, device);
+	return device < p->on_device_nr && p->on_device[device]
+		       ? p->on_device[device]
+		       : tare_fold_process_on_new(f, process, device);
 }
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);

@@ -23,7 +23,7 @@
 #define TARE_MIB (INT64_C(1) << 20)
 
 /* A process on a device. */
-struct tare_place {
+struct tare_process_on_device {
 	struct tare_segments segments;
 	struct tare_blocks blocks; /* of PyTorch */
 	struct tare_map contexts;  /* handle → 1 + context */
@@ -57,8 +57,8 @@ struct tare_process_fold {
 	bool is_seen, has_context;
 	bool is_ending,
 		is_ended; /* its END record came; and every device was settled up to there */
-	struct tare_place **places; /* by device; NULL where it never was */
-	int place_nr;
+	struct tare_process_on_device **on_device; /* by device; NULL where it never was */
+	int on_device_nr;
 	struct tare_map live[TARE_FAMILY_NR]; /* handle → object */
 	struct tare_map vmm, mapped;          /* vmm.c: handle → reference, address → mapping */
 	struct tare_map shared, opened;       /* share.c: address → physical, → 1 + import */

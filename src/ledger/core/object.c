@@ -31,7 +31,7 @@ static bool is_paged(const struct tare_object_live *o)
 static void count_managed(struct tare_fold *f, const struct tare_object_live *o, int sign)
 {
 	if (o->class == TARE_CLASS_MANAGED && o->device >= 0)
-		tare_fold_place(f, o->process, o->device)->managed +=
+		tare_fold_process_on(f, o->process, o->device)->managed +=
 			sign * (((int64_t)o->granted + f->page - 1) / f->page * f->page);
 }
 
@@ -90,7 +90,7 @@ int64_t tare_object_remove(struct tare_fold *f, int object)
 		f->objects[o->next].prev = o->prev;
 	count_managed(f, o, -1);
 	if (is_paged(o) && o->device >= 0)
-		pages = tare_fold_pages_remove(f, tare_fold_place(f, o->process, o->device),
+		pages = tare_fold_pages_remove(f, tare_fold_process_on(f, o->process, o->device),
 					       o->handle, o->granted);
 	o->process = -1;
 	o->next = f->object_free;

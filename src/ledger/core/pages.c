@@ -23,12 +23,12 @@ static struct span span_of(const struct tare_fold *f, uint64_t at, uint64_t size
 	return s;
 }
 
-static bool is_first_touch(struct tare_place *p, uint64_t page)
+static bool is_first_touch(struct tare_process_on_device *p, uint64_t page)
 {
 	return ++*tare_map_put(&p->pages, page, NULL) == 1;
 }
 
-static bool is_last_touch(struct tare_place *p, uint64_t page)
+static bool is_last_touch(struct tare_process_on_device *p, uint64_t page)
 {
 	uint64_t *touches = tare_map_get(&p->pages, page);
 
@@ -38,8 +38,8 @@ static bool is_last_touch(struct tare_place *p, uint64_t page)
 	return true;
 }
 
-static int64_t change(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size,
-		      bool (*edge)(struct tare_place *p, uint64_t page))
+static int64_t change(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
+		      uint64_t size, bool (*edge)(struct tare_process_on_device *p, uint64_t page))
 {
 	struct span s;
 	int64_t pages;
@@ -55,12 +55,13 @@ static int64_t change(struct tare_fold *f, struct tare_place *p, uint64_t at, ui
 	return tare_sat_mul(pages, f->page);
 }
 
-int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_place *p, uint64_t at, uint64_t size)
+int64_t tare_fold_pages_add(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
+			    uint64_t size)
 {
 	return change(f, p, at, size, is_first_touch);
 }
 
-int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_place *p, uint64_t at,
+int64_t tare_fold_pages_remove(struct tare_fold *f, struct tare_process_on_device *p, uint64_t at,
 			       uint64_t size)
 {
 	return -change(f, p, at, size, is_last_touch);

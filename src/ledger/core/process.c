@@ -26,19 +26,20 @@ struct tare_process_fold *tare_fold_process_new(struct tare_fold *f, const struc
 	return f->processes[i];
 }
 
-struct tare_place *tare_fold_place_new(struct tare_fold *f, int process, int device)
+struct tare_process_on_device *tare_fold_process_on_new(struct tare_fold *f, int process,
+							int device)
 {
 	struct tare_process_fold *p = f->processes[process];
 
-	if (device >= p->place_nr) {
-		p->places =
-			tare_xrealloc(p->places, (size_t)device + 1, sizeof(struct tare_place *));
-		while (p->place_nr <= device)
-			p->places[p->place_nr++] = NULL;
+	if (device >= p->on_device_nr) {
+		p->on_device = tare_xrealloc(p->on_device, (size_t)device + 1,
+					     sizeof(struct tare_process_on_device *));
+		while (p->on_device_nr <= device)
+			p->on_device[p->on_device_nr++] = NULL;
 	}
-	if (!p->places[device])
-		p->places[device] = tare_xcalloc(1, sizeof(struct tare_place));
-	return p->places[device];
+	if (!p->on_device[device])
+		p->on_device[device] = tare_xcalloc(1, sizeof(struct tare_process_on_device));
+	return p->on_device[device];
 }
 
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,

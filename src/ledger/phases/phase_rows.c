@@ -75,7 +75,7 @@ static void add_device(const struct tare_device_fold *d, const struct tare_phase
 
 static bool has_context(const struct tare_process_fold *p, int device)
 {
-	return device < p->place_nr && p->places[device] && p->places[device]->created;
+	return device < p->on_device_nr && p->on_device[device] && p->on_device[device]->created;
 }
 
 /* The ranks of a job have a GPU each: what happens on the others is not theirs to show. */
@@ -83,7 +83,7 @@ static bool is_of(const struct tare_fold *f, int process, int device)
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	for (int i = 0; i < p->place_nr; i++)
+	for (int i = 0; i < p->on_device_nr; i++)
 		if (has_context(p, i))
 			return has_context(p, device);
 	return true;

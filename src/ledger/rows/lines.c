@@ -76,7 +76,7 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 	for (size_t i = 0; i < n; i++) {
 		const struct tare_process_fold *p = f->processes[changes[i].process];
 
-		if (d->index >= p->place_nr || !p->places[d->index])
+		if (d->index >= p->on_device_nr || !p->on_device[d->index])
 			continue;
 		*parts = tare_array_reserve(*parts, cap, *count + 1, sizeof(**parts));
 		(*parts)[(*count)++] = (struct part){ .process = changes[i].process,

@@ -294,9 +294,9 @@ static void save_live(struct checkpoint *c, int64_t t)
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
-		for (int k = 0; p && k < p->place_nr; k++)
-			if (p->places[k])
-				add_blocks(c, p, &p->places[k]->blocks, f->devices[k]->device,
+		for (int k = 0; p && k < p->on_device_nr; k++)
+			if (p->on_device[k])
+				add_blocks(c, p, &p->on_device[k]->blocks, f->devices[k]->device,
 					   t - AT_LOCAL * US);
 		if (!p)
 			continue;

@@ -81,7 +81,7 @@ static void save_device(struct checkpoint *c, const struct tare_device_fold *d, 
 	for (size_t i = 0; i < list.count; i++) {
 		const struct tare_process_fold *p = c->f->processes[list.items[i]->process];
 		struct tare_checkpoint_sum one =
-			of_block(c->f, list.items[i], &p->places[d->index]->blocks.work);
+			of_block(c->f, list.items[i], &p->on_device[d->index]->blocks.work);
 
 		add(&s, &one);
 	}

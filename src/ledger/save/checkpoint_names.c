@@ -60,9 +60,9 @@ void tare_checkpoint_names(struct checkpoint *c, const struct tare_process_fold 
 {
 	struct saving saving = { .c = c, .p = p, .t = t };
 
-	for (int i = 0; i < p->place_nr; i++)
-		if (p->places[i])
-			add_blocks(&saving, &p->places[i]->blocks);
+	for (int i = 0; i < p->on_device_nr; i++)
+		if (p->on_device[i])
+			add_blocks(&saving, &p->on_device[i]->blocks);
 	add_blocks(&saving, &p->host_blocks);
 	if (saving.is_any)
 		tare_checkpoint_add(c, TARE_KIND_SWEEP, p->process, NULL, t)->sweep.flags =

@@ -106,8 +106,8 @@ static void add_object(struct tare_fold *f, const struct tare_step *s, const str
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
 		tare_fold_share_given(f, s);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES && o.device >= 0)
-		pages = tare_fold_pages_add(f, tare_fold_place(f, o.process, o.device), o.handle,
-					    o.granted);
+		pages = tare_fold_pages_add(f, tare_fold_process_on(f, o.process, o.device),
+					    o.handle, o.granted);
 	op_object(f, &o, pages, 1);
 	if (!s->is_from_checkpoint)
 		tare_parts_made(f, &o);
@@ -158,7 +158,7 @@ static void undo(struct tare_fold *f, const struct tare_step *s)
 		return;
 	if (g->context >= 0) {
 		struct tare_context *c = &f->contexts[g->context];
-		struct tare_place *p = tare_fold_place(f, c->process, c->device);
+		struct tare_process_on_device *p = tare_fold_process_on(f, c->process, c->device);
 
 		*tare_map_put(&p->contexts, c->handle, NULL) = (uint64_t)g->context + 1;
 		c->is_live = true;
@@ -168,8 +168,8 @@ static void undo(struct tare_fold *f, const struct tare_step *s)
 
 		tare_fold_object_add(f, o);
 		if (tare_classes[o->class].sizing == TARE_SIZING_PAGES && o->device >= 0)
-			tare_fold_pages_add(f, tare_fold_place(f, o->process, o->device), o->handle,
-					    o->granted);
+			tare_fold_pages_add(f, tare_fold_process_on(f, o->process, o->device),
+					    o->handle, o->granted);
 	}
 	for (size_t i = 0; i < g->ops.count; i++) {
 		struct tare_amount by = g->ops.items[i].by;

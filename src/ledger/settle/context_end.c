@@ -20,7 +20,7 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s, str
 	c->is_live = true;
 	c->is_primary = s->flags & TARE_EVENT_PRIMARY;
 	if (!c->is_primary)
-		c->number = ++tare_fold_place(f, s->process, s->device)->created;
+		c->number = ++tare_fold_process_on(f, s->process, s->device)->created;
 	tare_fold_op(&f->ops, a->bucket, &(struct tare_amount){ .count = 1 });
 }
 
@@ -30,7 +30,7 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s, str
  */
 void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
-	struct tare_place *p = tare_fold_place(f, s->process, s->device);
+	struct tare_process_on_device *p = tare_fold_process_on(f, s->process, s->device);
 	struct tare_grave *g = tare_fold_grave(f, s, true);
 	struct tare_context *c;
 

@@ -8,7 +8,7 @@
 
 static void remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
-	tare_fold_place(f, process, d->index)->is_removed = true;
+	tare_fold_process_on(f, process, d->index)->is_removed = true;
 	tare_parts_left(f, d, process);
 	tare_parts_leave(f, d, process, -1);
 	for (size_t i = 0; i < f->context_nr; i++) {
@@ -191,8 +191,8 @@ static int heir(struct tare_fold *f, const struct tare_device_fold *d, int64_t t
 
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_place *place =
-			p && d->index < p->place_nr ? p->places[d->index] : NULL;
+		const struct tare_process_on_device *place =
+			p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 		if (!place || place->is_removed)
 			continue;
@@ -337,8 +337,8 @@ int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	if (!tare_fold_is_over(p, INT64_MAX) || d->index >= p->place_nr || !p->places[d->index] ||
-	    p->places[d->index]->is_removed)
+	if (!tare_fold_is_over(p, INT64_MAX) || d->index >= p->on_device_nr ||
+	    !p->on_device[d->index] || p->on_device[d->index]->is_removed)
 		return INT64_MAX;
 	return p->is_ending ? p->end_ns : p->process->last_ns;
 }
@@ -350,8 +350,8 @@ bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_devic
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 
-		if (tare_fold_is_over(p, t) && d->index < p->place_nr && p->places[d->index] &&
-		    !p->places[d->index]->is_removed)
+		if (tare_fold_is_over(p, t) && d->index < p->on_device_nr &&
+		    p->on_device[d->index] && !p->on_device[d->index]->is_removed)
 			return true;
 	}
 	return false;

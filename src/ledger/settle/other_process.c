@@ -188,7 +188,8 @@ int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_f
 static bool is_on(const struct tare_fold *f, const struct tare_device_fold *d, int process)
 {
 	const struct tare_process_fold *p = f->processes[process];
-	struct tare_place *place = p && d->index < p->place_nr ? p->places[d->index] : NULL;
+	struct tare_process_on_device *place =
+		p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 	if (place && p->is_ended && !place->is_left)
 		place->is_left = !tare_fold_process_bytes(f, d, process);

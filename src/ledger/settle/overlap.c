@@ -565,7 +565,7 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	make_stretches(&o);
 	count_members(&o);
 	tare_overlap_find_leavers(&o);
-	tare_overlap_place(&o);
+	tare_overlap_assign(&o);
 	tare_overlap_forget_contexts(&o);
 	if (o.unknown_nr == 1)
 		collect(&o);

@@ -105,6 +105,6 @@ void tare_overlap_find_leavers(struct tare_overlap *o);
 int64_t tare_overlap_end(struct tare_overlap *o, size_t k);
 
 /* overlap_assign.c: gives every known change its stretch */
-void tare_overlap_place(struct tare_overlap *o);
+void tare_overlap_assign(struct tare_overlap *o);
 
 #endif

@@ -276,7 +276,7 @@ static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t 
 	free(unknown);
 }
 
-void tare_overlap_place(struct tare_overlap *o)
+void tare_overlap_assign(struct tare_overlap *o)
 {
 	struct unsure *list = tare_xcalloc(o->step_nr, sizeof(*list));
 	size_t count = 0;

@@ -47,7 +47,7 @@ static void op_change(struct tare_fold *f, const struct tare_object_live *o, int
 /* Pools are a device's, and end with its primary context. */
 static int context_of(struct tare_fold *f, const struct tare_step *s)
 {
-	const struct tare_place *p = tare_fold_place(f, s->process, s->device);
+	const struct tare_process_on_device *p = tare_fold_process_on(f, s->process, s->device);
 	const struct tare_map_slot *slot;
 
 	for (size_t at = 0; (slot = tare_map_next(&p->contexts, &at));)

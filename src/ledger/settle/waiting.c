@@ -111,7 +111,7 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 	if (d->cluster.count)
 		return;
 	f->ahead = d;
-	tare_blocks_prefetch(&tare_fold_place(f, e->process->index, d->index)->blocks,
+	tare_blocks_prefetch(&tare_fold_process_on(f, e->process->index, d->index)->blocks,
 			     e->rec.tensor->block);
 	if (d->block_nr >= AHEAD)
 		tare_fold_tensor_flush(f, d);
@@ -122,7 +122,7 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
 		if (d->blocks[i].bytes <= 0)
 			tare_blocks_prefetch_block(
-				&f->processes[d->blocks[i].process]->places[d->index]->blocks,
+				&f->processes[d->blocks[i].process]->on_device[d->index]->blocks,
 				d->blocks[i].address);
 	for (size_t i = 0; i < d->block_nr; i++)
 		take_in(f, d, &d->blocks[i]);
@@ -170,8 +170,8 @@ void tare_fold_scan_settle(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_process_fold *p = tare_fold_process(f, e->process);
 
-	for (int i = 0; i < p->place_nr; i++)
-		if (p->places[i] && tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
+	for (int i = 0; i < p->on_device_nr; i++)
+		if (p->on_device[i] && tare_fold_cluster_is_complete(f->devices[i], e->at_ns))
 			tare_fold_cluster_close(f, f->devices[i]);
 	tare_fold_host_settle(f);
 }

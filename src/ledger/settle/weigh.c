@@ -114,14 +114,14 @@ static int64_t managed_room(const struct tare_fold *f, const struct tare_device_
 	int64_t there = 0, room;
 
 	*resident = 0;
-	if (!p || d->index >= p->place_nr || !p->places[d->index])
+	if (!p || d->index >= p->on_device_nr || !p->on_device[d->index])
 		return 0;
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
 		if (f->buckets[i].process == process &&
 		    f->buckets[i].account == TARE_ACCOUNT_MANAGED)
 			there += f->buckets[i].now.bytes;
 	*resident = there > 0 ? there : 0;
-	room = p->places[d->index]->managed - there;
+	room = p->on_device[d->index]->managed - there;
 	return room > 0 ? room : 0;
 }
 
@@ -129,7 +129,8 @@ static bool has_managed(const struct tare_fold *f, const struct tare_device_fold
 {
 	const struct tare_process_fold *p = f->processes[process];
 
-	return p && d->index < p->place_nr && p->places[d->index] && p->places[d->index]->managed;
+	return p && d->index < p->on_device_nr && p->on_device[d->index] &&
+	       p->on_device[d->index]->managed;
 }
 
 /* The driver takes room for managed memory in whole steps (128 MiB on an H200). */

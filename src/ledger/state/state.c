@@ -145,9 +145,9 @@ static void restore_process(struct tare_process_fold *p)
 {
 	p->host_row = -1;
 	tare_places_restore(&p->host_blocks);
-	for (int i = 0; i < p->place_nr; i++)
-		if (p->places[i])
-			tare_places_restore(&p->places[i]->blocks);
+	for (int i = 0; i < p->on_device_nr; i++)
+		if (p->on_device[i])
+			tare_places_restore(&p->on_device[i]->blocks);
 }
 
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,

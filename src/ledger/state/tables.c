@@ -307,13 +307,13 @@ static const struct tare_shape_field fields_tare_blocks[] = {
 static SHAPE(tare_blocks);
 #undef SELF
 
-#define SELF struct tare_place
-static const struct tare_shape_field fields_tare_place[] = {
+#define SELF struct tare_process_on_device
+static const struct tare_shape_field fields_tare_process_on_device[] = {
 	TARE_STRUCT(segments, tare_shape_tare_segments), TARE_STRUCT(blocks, tare_shape_tare_blocks),
 	TARE_MAP(contexts), TARE_MAP(pages), TARE_INT(managed), TARE_INT(created), TARE_INT(is_contradicted),
 	TARE_INT(is_left), TARE_INT(is_removed), TARE_INT(is_cut),
 	TARE_FIELDS_END };
-static SHAPE(tare_place);
+static SHAPE(tare_process_on_device);
 #undef SELF
 
 /* ---- processes ---- */
@@ -351,7 +351,7 @@ static SHAPE(tare_scan_entries);
 #define SELF struct tare_process_fold
 static const struct tare_shape_field fields_tare_process_fold[] = {
 	TARE_OTHER(process, TARE_STATE_PROCESS), TARE_INT(is_seen), TARE_INT(has_context), TARE_INT(is_ending),
-	TARE_INT(is_ended), TARE_ITEMS(places, tare_shape_tare_place, place_nr),
+	TARE_INT(is_ended), TARE_ITEMS(on_device, tare_shape_tare_process_on_device, on_device_nr),
 	TARE_MAP_ARRAY(live), TARE_MAP(vmm), TARE_MAP(mapped), TARE_MAP(shared),
 	TARE_MAP(opened), TARE_INT(is_vmm_over), TARE_MAP(origin_of), TARE_MAP(site_of),
 	TARE_LEFT(site_memo), /* fills itself again */

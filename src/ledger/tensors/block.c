@@ -158,9 +158,9 @@ void tare_fold_blocks_at(const struct tare_fold *f, const struct tare_device_fol
 {
 	*out = (struct tare_block_list){ 0 };
 	for (int i = 0; i < f->process_nr; i++)
-		if (f->processes[i] && d->index < f->processes[i]->place_nr &&
-		    f->processes[i]->places[d->index])
-			show_live(out, &f->processes[i]->places[d->index]->blocks, m,
+		if (f->processes[i] && d->index < f->processes[i]->on_device_nr &&
+		    f->processes[i]->on_device[d->index])
+			show_live(out, &f->processes[i]->on_device[d->index]->blocks, m,
 				  &d->kept_blocks);
 	show_kept(out, &d->kept_blocks, m, -1);
 }

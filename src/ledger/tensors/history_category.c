@@ -32,7 +32,7 @@ static enum tare_category category_of(const struct tare_fold *f, const struct ta
 
 	return tare_rules[tare_fold_rule_of(f, b,
 					    device < 0 ? &p->host_blocks.work
-						       : &p->places[device]->blocks.work)]
+						       : &p->on_device[device]->blocks.work)]
 		.category;
 }
 
@@ -117,8 +117,8 @@ static void finish(struct tare_fold *f, int device)
 			add_live(f, k, &p->host_blocks, device);
 			tare_fold_host_blocks_at(f, i, TARE_MOMENT_HOST, &list);
 			add_peak(f, k, &list, device);
-		} else if (p && device < p->place_nr && p->places[device]) {
-			add_live(f, k, &p->places[device]->blocks, device);
+		} else if (p && device < p->on_device_nr && p->on_device[device]) {
+			add_live(f, k, &p->on_device[device]->blocks, device);
 		}
 	}
 	if (device >= 0) {

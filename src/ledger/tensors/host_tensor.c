@@ -123,7 +123,7 @@ static void tear_down(struct tare_fold *f, struct tare_process_fold *p, int64_t 
 	p->is_torn_down = true;
 	tare_host_set_end(f, t);
 	for (int i = 0; i < f->device_nr; i++)
-		if (i < p->place_nr && p->places[i] && f->devices[i] &&
+		if (i < p->on_device_nr && p->on_device[i] && f->devices[i] &&
 		    !f->devices[i]->has_moment[TARE_MOMENT_END])
 			tare_device_set_moment(f, f->devices[i], TARE_MOMENT_END, t);
 }

@@ -193,9 +193,9 @@ void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 	uint32_t *names = make_names(f, &p->scanned);
 
 	p->scanned.scans++;
-	for (int i = 0; i < p->place_nr; i++)
-		if (p->places[i])
-			give_roles(&p->places[i]->blocks, &p->scanned, names, flags);
+	for (int i = 0; i < p->on_device_nr; i++)
+		if (p->on_device[i])
+			give_roles(&p->on_device[i]->blocks, &p->scanned, names, flags);
 	give_roles(&p->host_blocks, &p->scanned, names, flags);
 	free(names);
 	p->scanned.count = 0;

@@ -71,7 +71,7 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, size_t witness)
 {
 	struct tare_pool_witness_fold *w = &tensors->pool_witnesses[witness];
-	struct tare_place *p = tare_fold_place(f, w->process, w->device);
+	struct tare_process_on_device *p = tare_fold_process_on(f, w->process, w->device);
 	struct tare_pool_witness *s = &w->said;
 
 	if (!p->blocks.cap || f->pause_nr)

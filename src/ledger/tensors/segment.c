@@ -154,8 +154,8 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 	*out = NULL;
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		const struct tare_place *at =
-			p && d->index < p->place_nr ? p->places[d->index] : NULL;
+		const struct tare_process_on_device *at =
+			p && d->index < p->on_device_nr ? p->on_device[d->index] : NULL;
 
 		for (size_t k = 0; at && k < at->segments.count; k++)
 			if (is_now || at->segments.items[k].moment[m] != d->moment_nr[m])
@@ -172,7 +172,7 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph)
 {
 	const struct tare_bucket *b = &f->buckets[bucket];
-	struct tare_segments *s = &tare_fold_place(f, b->process, b->device)->segments;
+	struct tare_segments *s = &tare_fold_process_on(f, b->process, b->device)->segments;
 	size_t i = (size_t)(tare_segments_place(s, at) + 1);
 	bool is_trial = b->account == TARE_ACCOUNT_TRIAL;
 	bool *pools = graph < 0 || is_trial ? NULL : needed_pools(f, b->process);
@@ -198,7 +198,7 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
 			int device, uint64_t at)
 {
-	struct tare_place *p = tare_fold_place(f, process, device);
+	struct tare_process_on_device *p = tare_fold_process_on(f, process, device);
 	struct tare_segments *s = &p->segments;
 	int i = tare_segments_place(s, at);
 
@@ -230,9 +230,9 @@ void tare_fold_segment_hold(struct tare_fold *f, int process)
 	const struct tare_process_fold *p = f->processes[process];
 	bool *pools = needed_pools(f, process);
 
-	for (int i = 0; i < p->place_nr; i++)
-		for (size_t k = 0; p->places[i] && k < p->places[i]->segments.count; k++) {
-			struct tare_segment *s = &p->places[i]->segments.items[k];
+	for (int i = 0; i < p->on_device_nr; i++)
+		for (size_t k = 0; p->on_device[i] && k < p->on_device[i]->segments.count; k++) {
+			struct tare_segment *s = &p->on_device[i]->segments.items[k];
 
 			if (s->graph >= 0 && !s->is_trial)
 				hold(f, f->devices[i], s, is_needed(f, pools, s->graph));

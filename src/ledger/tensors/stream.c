@@ -51,7 +51,7 @@ void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 		say(p, &(struct tare_thread_stream){ .on = on, .tid = r->tid, .device = d->index });
 		return;
 	}
-	segments = &tare_fold_place(f, e->process->index, d->index)->segments;
+	segments = &tare_fold_process_on(f, e->process->index, d->index)->segments;
 	i = tare_segments_place(segments, r->segment);
 	if (i < 0 || segments->items[i].at != r->segment)
 		return;
@@ -139,9 +139,9 @@ void tare_fold_stream_save(const struct tare_fold *f, int64_t t, tare_fold_saver
 			save_stream(f, p, p->streams[k].device, t,
 				    &(struct tare_rec_stream){ .tid = p->streams[k].tid },
 				    &p->streams[k].on, save, arg);
-		for (int d = 0; p && d < p->place_nr; d++) {
+		for (int d = 0; p && d < p->on_device_nr; d++) {
 			const struct tare_segments *s =
-				p->places[d] ? &p->places[d]->segments : NULL;
+				p->on_device[d] ? &p->on_device[d]->segments : NULL;
 
 			for (size_t k = 0; s && k < s->count; k++)
 				if (s->items[k].on.is_known)

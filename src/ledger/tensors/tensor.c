@@ -67,8 +67,8 @@ static void spread(struct tare_tensors_part *tensors, struct tare_fold *f, struc
 static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
 
 static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_device_fold *d, struct tare_place *p, uint64_t address,
-		      struct tare_taking by)
+		      struct tare_device_fold *d, struct tare_process_on_device *p,
+		      uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
@@ -87,7 +87,7 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
  * that begins before it has less from now on.
  */
 void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
-			     struct tare_device_fold *d, struct tare_place *p,
+			     struct tare_device_fold *d, struct tare_process_on_device *p,
 			     struct tare_segment *s)
 {
 	for (size_t i = 0; i < p->blocks.count; i++) {
@@ -115,7 +115,7 @@ void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold
 void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, int process, int context)
 {
-	struct tare_place *p = tare_fold_place(f, process, d->index);
+	struct tare_process_on_device *p = tare_fold_process_on(f, process, d->index);
 
 	for (size_t i = 0; i < p->blocks.count; i++) {
 		const struct tare_live_block *b = &p->blocks.items[i];
@@ -129,7 +129,8 @@ void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 /* Outside of any segment it is not known what a block is. */
 static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
-					struct tare_device_fold *d, struct tare_place *p,
+					struct tare_device_fold *d,
+					struct tare_process_on_device *p,
 					const struct tare_block *b)
 {
 	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
@@ -152,7 +153,7 @@ static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struc
 }
 
 /* Python's cyclic collector takes it back: until then nothing but itself referred to it. */
-static void collect(struct tare_fold *f, struct tare_place *p, uint64_t address)
+static void collect(struct tare_fold *f, struct tare_process_on_device *p, uint64_t address)
 {
 	struct tare_live_block *block = tare_blocks_find(&p->blocks, address);
 	int i = tare_segments_place(&p->segments, address);
@@ -167,7 +168,7 @@ bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 		      struct tare_device_fold *d, const struct tare_block *b,
 		      struct tare_block_change *c)
 {
-	struct tare_place *p = tare_fold_place(f, b->process, d->index);
+	struct tare_process_on_device *p = tare_fold_process_on(f, b->process, d->index);
 	struct tare_live_block *made;
 
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
@@ -250,7 +251,7 @@ struct tare_pool_use tare_fold_tensor_use(const struct tare_fold *f,
 /* ---- the part ---- */
 
 /* What the blocks of a process on a device have that are booked. */
-static int64_t booked(const struct tare_place *p)
+static int64_t booked(const struct tare_process_on_device *p)
 {
 	int64_t bytes = 0;
 
@@ -260,7 +261,7 @@ static int64_t booked(const struct tare_place *p)
 	return bytes;
 }
 
-static int64_t in_segments(const struct tare_place *p)
+static int64_t in_segments(const struct tare_process_on_device *p)
 {
 	int64_t bytes = 0;
 
@@ -274,8 +275,8 @@ const char *tare_tensors_check(const struct tare_tensors_part *tensors, const st
 {
 	(void)tensors;
 	for (int i = 0; i < f->process_nr; i++)
-		for (int d = 0; f->processes[i] && d < f->processes[i]->place_nr; d++) {
-			const struct tare_place *p = f->processes[i]->places[d];
+		for (int d = 0; f->processes[i] && d < f->processes[i]->on_device_nr; d++) {
+			const struct tare_process_on_device *p = f->processes[i]->on_device[d];
 
 			for (size_t k = 1; p && k < p->segments.count; k++)
 				if (p->segments.items[k - 1].at >= p->segments.items[k].at)

@@ -13,7 +13,7 @@ static const struct tare_work *work_of(const struct tare_fold *f, const struct t
 {
 	const struct tare_process_fold *p = f->processes[b->process];
 
-	return device < 0 ? &p->host_blocks.work : &p->places[device]->blocks.work;
+	return device < 0 ? &p->host_blocks.work : &p->on_device[device]->blocks.work;
 }
 
 /* By what a row is sorted: its texts are compared once for all rows, not once for every two of them. */
@@ -267,8 +267,8 @@ void tare_tensors_shown(struct tare_tensors_part *tensors, struct tare_fold *f,
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		struct tare_process_fold *p = f->processes[i];
-		struct tare_blocks *b = p && d->index < p->place_nr && p->places[d->index]
-						? &p->places[d->index]->blocks
+		struct tare_blocks *b = p && d->index < p->on_device_nr && p->on_device[d->index]
+						? &p->on_device[d->index]->blocks
 						: NULL;
 
 		for (size_t k = 0; b && k < b->count; k++)
@@ -315,7 +315,7 @@ static const struct tare_live_block *latest(const struct tare_tensors_part *tens
 
 	if (gone)
 		return &tensors->watched.gone[*gone - 1];
-	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->places[w->device]->blocks,
+	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
 			     w->block.address);
 	return b ? b : &w->block;
 }
@@ -361,9 +361,9 @@ void tare_tensor_most(const struct tare_fold *f, struct tare_training *row)
 	row->most_at = tare_moment_name(m);
 	row->most_ns =
 		row->memory < 0 ? f->host.moment_ns[m] : f->devices[row->memory]->moment_ns[m];
-	if (row->memory >= p->place_nr || (row->memory >= 0 && !p->places[row->memory]))
+	if (row->memory >= p->on_device_nr || (row->memory >= 0 && !p->on_device[row->memory]))
 		return;
-	work = row->memory < 0 ? &p->host_blocks.work : &p->places[row->memory]->blocks.work;
+	work = row->memory < 0 ? &p->host_blocks.work : &p->on_device[row->memory]->blocks.work;
 	if (row->memory < 0)
 		tare_fold_host_blocks_at(f, row->process, m, &list);
 	else

@@ -227,7 +227,7 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, int process, int context);
 void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
-			     struct tare_device_fold *d, struct tare_place *p,
+			     struct tare_device_fold *d, struct tare_process_on_device *p,
 			     struct tare_segment *s);
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
 		       struct tare_block *out);
