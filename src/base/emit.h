@@ -47,7 +47,7 @@
  *
  *     table      rows
  *     tree       rows below rows (struct tare_row_look, level); in text as wide as the screen
- *     series     a value over a span: what columns are AS_FROM, AS_TO, AS_VALUE. Drawn as a course
+ *     series     a value over a span: what columns are AS_FROM, AS_TO, AS_VALUE. Drawn as a history
  *     intervals  spans in lanes: AS_LANE, AS_NAME, AS_FROM, AS_TO, and what a lane comes to, AS_VALUE. Drawn by formats
  *                that can draw, and left out by the others: so a view shows them beside a table
  */

@@ -16,7 +16,7 @@ enum { NAMES_MAX = 3 };
 /* What a run is made of, as long as the picture needs it. */
 struct run {
 	struct tare_ledger ledger;
-	struct tare_course course;
+	struct tare_memory_history history;
 	struct tare_str title;
 };
 
@@ -70,7 +70,7 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 		    bool by_category, struct tare_err *err)
 {
 	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
-	struct tare_ledger_opts opts = { .course = &run->course };
+	struct tare_ledger_opts opts = { .history = &run->history };
 	struct tare_recording *recording;
 	int rc = tare_recording_open_all(&recording, paths, path_nr, job, err);
 
@@ -78,12 +78,12 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 		return rc;
 	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
 	if (by_category) {
-		struct tare_course first = run->course;
+		struct tare_memory_history first = run->history;
 
-		opts.course_by_category = &first;
+		opts.history_by_category = &first;
 		tare_ledger_free(&run->ledger);
 		tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
-		tare_course_free(&first);
+		tare_memory_history_free(&first);
 	}
 	add_title(run, paths[0], path_nr);
 	tare_recording_close(recording);
@@ -110,7 +110,7 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 
 	for (size_t i = 0; i < n; i++)
 		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title),
-						      &runs[i].ledger, &runs[i].course };
+						      &runs[i].ledger, &runs[i].history };
 	tare_picture(&text, shown, (int)n);
 	rc = tare_cmd_write_file(file, &text, err);
 	tare_str_free(&text);
@@ -140,7 +140,7 @@ int tare_report_picture(const char *file, const char *const *paths, size_t path_
 		rc = draw(file, runs, run_nr, err);
 	for (size_t i = 0; i < run_nr; i++) {
 		tare_ledger_free(&runs[i].ledger);
-		tare_course_free(&runs[i].course);
+		tare_memory_history_free(&runs[i].history);
 		tare_str_free(&runs[i].title);
 	}
 	free(runs);

@@ -165,8 +165,8 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->weigh = opts->weigh_ns ? opts->weigh_ns : WEIGH_NS;
 	f->lines = opts->lines;
 	f->without_tensors = opts->without_tensors;
-	f->course = opts->course;
-	f->course_by_category = opts->course_by_category;
+	f->history = opts->history;
+	f->history_by_category = opts->history_by_category;
 	f->parts = tare_parts_new();
 	f->watches = opts->watches;
 	f->watch_nr = opts->watch_nr;
@@ -229,11 +229,11 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 
 static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,
 		      const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
-		      const struct tare_ledger_names *names, bool keeps_course)
+		      const struct tare_ledger_names *names, bool keeps_history)
 {
 	opts = opts ? opts : &defaults;
 	set_up(f, source, opts);
-	f->keeps_course = keeps_course;
+	f->keeps_history = keeps_history;
 	if (from && !tare_fold_state_load(f, names, from)) {
 		tare_fold_end(f);
 		return TARE_E_FORMAT;

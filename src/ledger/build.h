@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "ledger/ledger.h"
-#include "ledger/course.h"
+#include "ledger/memory_history.h"
 #include "trace/event.h"
 
 /*
@@ -106,9 +106,10 @@ struct tare_ledger_opts {
 	bool without_tensors; /* the rows of single tensors are left out: of many they take much memory */
 	struct tare_phase_watch *watches;
 	int watch_nr;
-	struct tare_course *course; /* filled in, if it is not NULL; tare_course_free() it */
+	struct tare_memory_history
+		*history; /* filled in, if it is not NULL; tare_memory_history_free() it */
 	/* an earlier history, whose tensors are to be told apart by category; or NULL */
-	const struct tare_course *course_by_category;
+	const struct tare_memory_history *history_by_category;
 };
 
 /* One ledger per instant, in one fold. `opts` may be NULL. */

@@ -202,8 +202,8 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 	if (is_done && b.is_contradicted && (i > 0 || tare_recording_dropped_ns(recording) < 0)) {
 		for (int k = 0; k < nr; k++)
 			tare_ledger_free(&out[k]);
-		if (opts->course)
-			tare_course_free(opts->course);
+		if (opts->history)
+			tare_memory_history_free(opts->history);
 		is_done = false;
 	}
 	tare_recording_skip(recording, NULL);
@@ -214,7 +214,7 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 /* Somebody wants to know what a state does not keep. */
 static bool needs_all(const struct tare_ledger_opts *opts)
 {
-	return opts->watch_nr > 0 || opts->course_by_category;
+	return opts->watch_nr > 0 || opts->history_by_category;
 }
 
 static bool resume_any(struct tare_recording *recording, const struct tare_ledger_opts *opts,

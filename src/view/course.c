@@ -72,12 +72,12 @@ static void show_people(struct tare_emit *e, const struct tare_ledger *ledger)
 			    &ledger->host_timeline);
 }
 
-bool tare_course_is_any(const struct tare_by_ask *ask)
+bool tare_memory_history_is_any(const struct tare_by_ask *ask)
 {
 	return ask->ledgers[0]->device_nr > 0 || ask->ledgers[0]->host_timeline.nr > 0;
 }
 
-void tare_course_show(struct tare_emit *e, const struct tare_by_ask *ask)
+void tare_memory_history_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	(tare_emit_is_for_people(e) ? show_people : show_data)(e, ask->ledgers[0]);
 }

@@ -95,8 +95,8 @@ static int64_t most_of(const struct tare_picture_run *runs, int run_nr, bool is_
 	int64_t most = 0, total = 0, with_room;
 
 	for (int r = 0; r < run_nr; r++)
-		for (int i = 0; i < runs[r].course->panel_nr; i++) {
-			const struct tare_course_panel *p = &runs[r].course->panels[i];
+		for (int i = 0; i < runs[r].history->panel_nr; i++) {
+			const struct tare_memory_history_panel *p = &runs[r].history->panels[i];
 			int64_t there;
 
 			if ((p->device >= 0) != is_device)
@@ -117,7 +117,7 @@ static int64_t most_of(const struct tare_picture_run *runs, int run_nr, bool is_
 	return with_room;
 }
 
-static bool is_shown(const struct tare_picture_run *run, const struct tare_course_panel *p)
+static bool is_shown(const struct tare_picture_run *run, const struct tare_memory_history_panel *p)
 {
 	const struct tare_ledger *l = run->ledger;
 
@@ -189,8 +189,8 @@ static double add_run(struct tare_str *out, const struct tare_picture_run *run, 
 
 	add_title(out, run->title, y);
 	y += 14;
-	for (int i = 0; i < run->course->panel_nr; i++) {
-		const struct tare_course_panel *panel = &run->course->panels[i];
+	for (int i = 0; i < run->history->panel_nr; i++) {
+		const struct tare_memory_history_panel *panel = &run->history->panels[i];
 		struct tare_plot p = { .out = out,
 				       .run = run,
 				       .panel = panel,
@@ -221,8 +221,8 @@ void tare_picture(struct tare_str *out, const struct tare_picture_run *runs, int
 	double y = 26;
 
 	for (int i = 0; i < run_nr; i++) {
-		from = runs[i].course->from_ns < from ? runs[i].course->from_ns : from;
-		end = runs[i].course->end_ns > end ? runs[i].course->end_ns : end;
+		from = runs[i].history->from_ns < from ? runs[i].history->from_ns : from;
+		end = runs[i].history->end_ns > end ? runs[i].history->end_ns : end;
 	}
 	for (int i = 0; i < run_nr; i++)
 		y = add_run(&body, &runs[i], y, from, end - from, most) + 14;

@@ -9,13 +9,13 @@
 
 #include "base/str.h"
 #include "ledger/ledger.h"
-#include "ledger/course.h"
+#include "ledger/memory_history.h"
 
 /* What was recorded together. */
 struct tare_picture_run {
 	const char *title;
 	const struct tare_ledger *ledger; /* at the peak */
-	const struct tare_course *course;
+	const struct tare_memory_history *history;
 };
 
 void tare_picture(struct tare_str *out, const struct tare_picture_run *runs, int run_nr);

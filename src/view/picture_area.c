@@ -36,13 +36,13 @@ static void add_title(const struct tare_plot *p, const struct tare_layer *l)
 
 static double end_of(const struct tare_plot *p)
 {
-	return tare_plot_x(p, p->run->course->end_ns);
+	return tare_plot_x(p, p->run->history->end_ns);
 }
 
 /* The upper edge of the first `layers` layers. */
 static void add_edge(const struct tare_plot *p, int layers, bool is_closed)
 {
-	const struct tare_course_panel *panel = p->panel;
+	const struct tare_memory_history_panel *panel = p->panel;
 	struct tare_svg_steps steps;
 	double base = tare_plot_y(p, 0), first = tare_plot_x(p, panel->points[0].t_ns);
 
@@ -86,7 +86,7 @@ struct strip {
 
 static void measure(const struct tare_plot *p, int layer, struct strip *strips)
 {
-	const struct tare_course_panel *panel = p->panel;
+	const struct tare_memory_history_panel *panel = p->panel;
 	size_t k = 0;
 
 	for (int x = 0; x < TARE_PICTURE_PLOT; x++) {

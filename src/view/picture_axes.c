@@ -109,9 +109,9 @@ static void add_times(const struct tare_plot *p)
 /* What was folded has left no more than its peaks. */
 static void add_folded(const struct tare_plot *p)
 {
-	double to = tare_plot_x(p, p->run->course->known_ns), width = to - TARE_PICTURE_LEFT;
+	double to = tare_plot_x(p, p->run->history->known_ns), width = to - TARE_PICTURE_LEFT;
 
-	if (p->run->course->known_ns <= 0)
+	if (p->run->history->known_ns <= 0)
 		return;
 	tare_str_addf(p->out, "<rect class=\"fold\" x=\"%d\" y=\"", TARE_PICTURE_LEFT);
 	tare_svg_num(p->out, p->top);

@@ -13,7 +13,7 @@ enum { LANES = 4, LANE = 17, BAR = 15, BARS_MAX = 1500, LINES_MAX = 40 };
 /* ---- phases ---- */
 
 /* Until where the lanes are taken; a span goes into the first that is free. */
-static int lane_of(int64_t until[LANES], const struct tare_course_span *s)
+static int lane_of(int64_t until[LANES], const struct tare_memory_history_span *s)
 {
 	for (int i = 0; i < LANES; i++)
 		if (until[i] <= s->begin_ns) {
@@ -23,7 +23,7 @@ static int lane_of(int64_t until[LANES], const struct tare_course_span *s)
 	return -1;
 }
 
-static void add_span_title(const struct tare_plot *p, const struct tare_course_span *s)
+static void add_span_title(const struct tare_plot *p, const struct tare_memory_history_span *s)
 {
 	char count[TARE_UNITS_TEXT_MAX];
 
@@ -40,7 +40,8 @@ static void add_span_title(const struct tare_plot *p, const struct tare_course_s
 	tare_str_add(p->out, "</title>");
 }
 
-static void add_bar(const struct tare_plot *p, const struct tare_course_span *s, double y, int nth)
+static void add_bar(const struct tare_plot *p, const struct tare_memory_history_span *s, double y,
+		    int nth)
 {
 	double x = tare_plot_x(p, s->begin_ns), width = tare_plot_x(p, s->end_ns) - x;
 	struct tare_str name = { 0 };
@@ -66,7 +67,7 @@ static void add_bar(const struct tare_plot *p, const struct tare_course_span *s,
 }
 
 /* A mark is a tick, with its name where the one before left room. */
-static void add_mark(const struct tare_plot *p, const struct tare_course_span *s, double y,
+static void add_mark(const struct tare_plot *p, const struct tare_memory_history_span *s, double y,
 		     double *free_from)
 {
 	double x = tare_plot_x(p, s->begin_ns), width = tare_svg_width(s->name) + 6;
@@ -97,16 +98,16 @@ static void add_mark(const struct tare_plot *p, const struct tare_course_span *s
 /* Where the phases of the first lane begin and end, through the plot, if that makes no hedge. */
 static void add_lines(const struct tare_plot *p, double y, const int *lanes)
 {
-	const struct tare_course *course = p->run->course;
+	const struct tare_memory_history *history = p->run->history;
 	size_t count = 0;
 
-	for (size_t i = 0; i < course->span_nr; i++)
+	for (size_t i = 0; i < history->span_nr; i++)
 		count += lanes[i] == 0;
-	for (size_t i = 0; i < course->span_nr && count <= LINES_MAX; i++) {
+	for (size_t i = 0; i < history->span_nr && count <= LINES_MAX; i++) {
 		if (lanes[i] != 0)
 			continue;
 		tare_str_add(p->out, "<path class=\"edge\" d=\"M");
-		tare_svg_num(p->out, tare_plot_x(p, course->spans[i].begin_ns));
+		tare_svg_num(p->out, tare_plot_x(p, history->spans[i].begin_ns));
 		tare_str_add_char(p->out, ' ');
 		tare_svg_num(p->out, y);
 		tare_str_add(p->out, "V");
@@ -136,18 +137,18 @@ static void add_head(const struct tare_plot *p, double y, const char *text, uint
 }
 
 /* Lanes of the spans, -1: none; returns how many lanes there are. */
-static int place(const struct tare_course *course, int *lanes, bool *has_marks)
+static int place(const struct tare_memory_history *history, int *lanes, bool *has_marks)
 {
 	int64_t until[LANES] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
 	int lane_nr = 0;
 
 	*has_marks = false;
-	for (size_t i = 0; i < course->span_nr; i++) {
+	for (size_t i = 0; i < history->span_nr; i++) {
 		lanes[i] = -1;
-		if (course->spans[i].is_mark)
+		if (history->spans[i].is_mark)
 			*has_marks = true;
 		else
-			lanes[i] = lane_of(until, &course->spans[i]);
+			lanes[i] = lane_of(until, &history->spans[i]);
 		if (lane_nr <= lanes[i])
 			lane_nr = lanes[i] + 1;
 	}
@@ -157,14 +158,14 @@ static int place(const struct tare_course *course, int *lanes, bool *has_marks)
 static void draw(const struct tare_plot *p, double top, const int *lanes, int lane_nr,
 		 bool has_marks)
 {
-	const struct tare_course *course = p->run->course;
-	uint64_t hidden = course->dropped;
+	const struct tare_memory_history *history = p->run->history;
+	uint64_t hidden = history->dropped;
 	double free_from = 0;
 	int drawn = 0;
 
 	add_lines(p, top, lanes);
-	for (size_t i = 0; i < course->span_nr; i++) {
-		const struct tare_course_span *s = &course->spans[i];
+	for (size_t i = 0; i < history->span_nr; i++) {
+		const struct tare_memory_history_span *s = &history->spans[i];
 
 		if (drawn >= BARS_MAX || (!s->is_mark && lanes[i] < 0)) {
 			hidden += s->count;
@@ -184,15 +185,15 @@ static void draw(const struct tare_plot *p, double top, const int *lanes, int la
 
 double tare_picture_phases(const struct tare_plot *p, double top, bool is_drawn)
 {
-	const struct tare_course *course = p->run->course;
-	int *lanes = tare_xcalloc(course->span_nr + 1, sizeof(*lanes)), lane_nr;
+	const struct tare_memory_history *history = p->run->history;
+	int *lanes = tare_xcalloc(history->span_nr + 1, sizeof(*lanes)), lane_nr;
 	bool has_marks;
 
-	lane_nr = place(course, lanes, &has_marks);
-	if (is_drawn && course->span_nr)
+	lane_nr = place(history, lanes, &has_marks);
+	if (is_drawn && history->span_nr)
 		draw(p, top, lanes, lane_nr, has_marks);
 	free(lanes);
-	return (lane_nr + has_marks) * LANE + (course->span_nr ? 2 : 0);
+	return (lane_nr + has_marks) * LANE + (history->span_nr ? 2 : 0);
 }
 
 /* ---- out of memory ---- */

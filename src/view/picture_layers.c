@@ -52,7 +52,7 @@ static void colour(struct tare_plot *p)
 	}
 }
 
-static int64_t most_of(const struct tare_course_panel *panel, int band)
+static int64_t most_of(const struct tare_memory_history_panel *panel, int band)
 {
 	int64_t most = panel->has_peak ? llabs(panel->peak.bytes[band]) : 0;
 
@@ -94,7 +94,7 @@ static void add(struct tare_layer *l, int band)
 
 void tare_layers_build(struct tare_plot *p)
 {
-	const struct tare_course_panel *panel = p->panel;
+	const struct tare_memory_history_panel *panel = p->panel;
 	int64_t *most = tare_xcalloc((size_t)panel->band_nr + 1, sizeof(*most)), least;
 	struct tare_layer small = { .key = "small", .label = "smaller ones" };
 
@@ -132,7 +132,7 @@ void tare_layers_free(struct tare_plot *p)
 	free(p->layers);
 }
 
-int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_course_point *point)
+int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_memory_history_point *point)
 {
 	int64_t bytes = 0;
 
@@ -141,7 +141,7 @@ int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_course_po
 	return bytes;
 }
 
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point,
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point,
 			  int layers)
 {
 	int64_t reach = 0;

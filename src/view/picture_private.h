@@ -17,7 +17,7 @@ enum {
 
 enum { TARE_PICTURE_SLOTS = 8, TARE_PICTURE_GREY = TARE_PICTURE_SLOTS }; /* colours */
 
-/* A band as it is drawn: one of the course, or several small ones together. */
+/* A band as it is drawn: one of the history, or several small ones together. */
 struct tare_layer {
 	const char *key, *label;
 	bool is_elastic, is_unexplained;
@@ -30,7 +30,7 @@ struct tare_layer {
 struct tare_plot {
 	struct tare_str *out;
 	const struct tare_picture_run *run;
-	const struct tare_course_panel *panel;
+	const struct tare_memory_history_panel *panel;
 	const struct tare_device_ledger *device; /* NULL: the CPU's */
 	double top, height;                      /* of the plot itself */
 	int64_t from_ns, span_ns, most; /* where the axis of time begins, and how far they reach */
@@ -53,9 +53,9 @@ static inline double tare_plot_y(const struct tare_plot *p, int64_t bytes)
 /* picture_layers.c: what becomes of the bands */
 void tare_layers_build(struct tare_plot *p);
 void tare_layers_free(struct tare_plot *p);
-int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_course_point *point);
+int64_t tare_layer_bytes(const struct tare_layer *l, const struct tare_memory_history_point *point);
 /* Up to which height the first `layers` of them reach: never below nothing or above `used`. */
-int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_course_point *point,
+int64_t tare_layers_reach(const struct tare_plot *p, const struct tare_memory_history_point *point,
 			  int layers);
 
 /* picture_area.c, picture_legend.c */

@@ -80,10 +80,10 @@ static double now(void)
 }
 
 static void measure(const char *what, uint64_t count, uint64_t live, uint32_t threads,
-		    bool is_weighed, bool is_course)
+		    bool is_weighed, bool is_history)
 {
-	struct tare_course course;
-	struct tare_ledger_opts opts = { .course = is_course ? &course : NULL };
+	struct tare_memory_history history;
+	struct tare_ledger_opts opts = { .history = is_history ? &history : NULL };
 	struct stream s = { .count = count, .live = live, .threads = threads };
 	struct tare_ledger_source source = { .next = next_full,
 					     .rewind = rewind_to_start,
@@ -124,8 +124,8 @@ static void measure(const char *what, uint64_t count, uint64_t live, uint32_t th
 	printf("%-32s %10llu events, %8llu live: %6.1f M events/s, %4.0f ns each, %ld MiB at most\n",
 	       what, (unsigned long long)count, (unsigned long long)live,
 	       (double)count / begin / 1e6, begin / (double)count * 1e9, usage.ru_maxrss / 1024);
-	if (is_course)
-		tare_course_free(&course);
+	if (is_history)
+		tare_memory_history_free(&history);
 	tare_ledger_free(&ledger);
 	free(s.held);
 }

@@ -532,7 +532,7 @@ struct tare_ledger world_ledger(struct world *w, const char *at)
 	world_build(w, NULL, &at, 1, &l);
 	world_check_checkpoints(w, 3);
 	world_check_states(w, 3);
-	world_check_course(w);
+	world_check_history(w);
 	return l;
 }
 

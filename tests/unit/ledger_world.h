@@ -166,7 +166,7 @@ struct tare_ledger world_ledger_from_checkpoint(struct world *w, int64_t until, 
 int64_t world_cut(struct world *w, int64_t until);
 
 /* What a picture shows of the world: the same as the ledger. world_ledger() does that too. */
-void world_check_course(struct world *w);
+void world_check_history(struct world *w);
 
 /* The row of a path on a device, or NULL; its bytes, failing the test where there is none. */
 const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of memory over time. That it is what the ledger says, ledger_world_course.c checks everywhere. */
+/* What is kept of memory over time. That it is what the ledger says, ledger_world_memory_history.c checks everywhere. */
 #include "ledger_world.h"
 #include "test.h"
 
@@ -7,9 +7,9 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-static void build(struct world *w, struct tare_course *s, struct tare_ledger *l)
+static void build(struct world *w, struct tare_memory_history *s, struct tare_ledger *l)
 {
-	struct tare_ledger_opts opts = { .course = s };
+	struct tare_ledger_opts opts = { .history = s };
 	const char *at = "peak";
 
 	world_build(w, &opts, &at, 1, l);
@@ -29,10 +29,10 @@ static void give(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t 
 	     .after = before - size);
 }
 
-TEST(course_of_nothing_has_no_points)
+TEST(history_of_nothing_has_no_points)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
 
 	build(w, &s, &l);
@@ -40,17 +40,17 @@ TEST(course_of_nothing_has_no_points)
 	for (int i = 0; i < s.panel_nr; i++)
 		CHECK_INT(s.panels[i].band_nr, 0);
 	CHECK_INT(s.span_nr, 0);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(course_of_one_event_has_what_was_before_and_after)
+TEST(history_of_one_event_has_what_was_before_and_after)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
-	const struct tare_course_panel *p;
+	const struct tare_memory_history_panel *p;
 
 	take(w, 5 * MS, BASE, 8 * MIB, 100 * MIB);
 	build(w, &s, &l);
@@ -61,17 +61,17 @@ TEST(course_of_one_event_has_what_was_before_and_after)
 	CHECK_INT(p->points[p->point_nr - 1].used, 108 * MIB);
 	CHECK_INT(p->peak.used, 108 * MIB);
 	CHECK_INT(p->peak.t_ns, 5 * MS + 10);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
 /* One moment of 10 ns among a hundred thousand calls that are all alike. */
-TEST(course_keeps_the_peak_of_a_hundred_thousand_events_and_no_more_points_than_it_may)
+TEST(history_keeps_the_peak_of_a_hundred_thousand_events_and_no_more_points_than_it_may)
 {
 	enum { CALLS = 100000, ODD = 77777 };
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
 	int64_t most = 0, least = INT64_MAX;
 
@@ -82,8 +82,8 @@ TEST(course_keeps_the_peak_of_a_hundred_thousand_events_and_no_more_points_than_
 		give(w, i * 1000 + 20, BASE, size, 100 * MIB + size);
 	}
 	build(w, &s, &l);
-	CHECK(s.panels[0].point_nr <= 2 * TARE_COURSE_COLUMNS);
-	CHECK(s.panels[0].point_nr >= TARE_COURSE_COLUMNS);
+	CHECK(s.panels[0].point_nr <= 2 * TARE_HISTORY_COLUMNS);
+	CHECK(s.panels[0].point_nr >= TARE_HISTORY_COLUMNS);
 	for (size_t i = 0; i < s.panels[0].point_nr; i++) {
 		most = s.panels[0].points[i].used > most ? s.panels[0].points[i].used : most;
 		least = s.panels[0].points[i].used < least ? s.panels[0].points[i].used : least;
@@ -91,13 +91,13 @@ TEST(course_keeps_the_peak_of_a_hundred_thousand_events_and_no_more_points_than_
 	CHECK_INT(most, 164 * MIB);
 	CHECK_INT(least, 100 * MIB);
 	CHECK_INT(s.panels[0].peak.t_ns, ODD * 1000 + 10);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-static int64_t band(const struct tare_course_panel *p, const struct tare_course_point *at,
-		    const char *key)
+static int64_t band(const struct tare_memory_history_panel *p,
+		    const struct tare_memory_history_point *at, const char *key)
 {
 	for (int i = 0; i < p->band_nr; i++)
 		if (!strcmp(p->bands[i].key, key))
@@ -105,13 +105,13 @@ static int64_t band(const struct tare_course_panel *p, const struct tare_course_
 	return -1;
 }
 
-TEST(course_takes_pytorchs_segments_apart_and_puts_what_is_elastic_on_top)
+TEST(history_takes_pytorchs_segments_apart_and_puts_what_is_elastic_on_top)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
-	const struct tare_course_panel *p;
-	const struct tare_course_point *last;
+	const struct tare_memory_history_panel *p;
+	const struct tare_memory_history_point *last;
 
 	CALL(w, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = 1 * MS,
 	     .end = 2 * MS, .handle = BASE, .context = 0xc0, .asked = 20 * MIB, .granted = 20 * MIB,
@@ -137,20 +137,20 @@ TEST(course_takes_pytorchs_segments_apart_and_puts_what_is_elastic_on_top)
 	/* The peak is the moment with most in blocks among those with as much in use. */
 	CHECK_INT(p->peak.t_ns, 6 * MS);
 	CHECK_INT(band(p, &p->peak, "tensors"), 42 * MIB);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
 /* Blocks are in the points of the time that they were there, and in no other. */
-TEST(course_has_tensors_by_category)
+TEST(history_has_tensors_by_category)
 {
 	struct world *w = world_new();
-	struct tare_course first, s;
-	struct tare_ledger_opts opts = { .course = &s, .course_by_category = &first };
+	struct tare_memory_history first, s;
+	struct tare_ledger_opts opts = { .history = &s, .history_by_category = &first };
 	const char *at = "peak";
 	struct tare_ledger l;
-	const struct tare_course_panel *p;
+	const struct tare_memory_history_panel *p;
 	int64_t sums[2] = { 0 };
 
 	world_host_tensor(w, 0, 100 * MS, 0x1000, 3 * MIB, 0);
@@ -170,19 +170,19 @@ TEST(course_has_tensors_by_category)
 	}
 	CHECK(sums[0] > 100 && sums[1] > 100);
 	CHECK_INT(band(p, &p->peak, "temporary"), 5 * MIB);
-	tare_course_free(&first);
-	tare_course_free(&s);
+	tare_memory_history_free(&first);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(course_of_the_cpu_tells_processes_apart)
+TEST(history_of_the_cpu_tells_processes_apart)
 {
 	struct world *w = world_new();
 	int other = world_process(w, 500, 0, "worker");
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
-	const struct tare_course_panel *p;
+	const struct tare_memory_history_panel *p;
 
 	world_host_tensor(w, 0, 1 * MS, 0x1000, 3 * MIB, 0);
 	world_host_tensor(w, other, 2 * MS, 0x1000, 5 * MIB, 0);
@@ -198,17 +198,17 @@ TEST(course_of_the_cpu_tells_processes_apart)
 	CHECK_INT(p->points[p->point_nr - 1].bytes[0], 0);
 	CHECK_INT(p->points[p->point_nr - 1].bytes[1], 6 * MIB);
 	CHECK_STR(p->bands[1].label, "worker (pid 500)");
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(course_tells_processes_apart_up_to_a_number)
+TEST(history_tells_processes_apart_up_to_a_number)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
-	const struct tare_course_panel *p;
+	const struct tare_memory_history_panel *p;
 
 	for (int i = 0; i < 40; i++)
 		world_host_tensor(w, world_process(w, 1000 + (uint32_t)i, 0, "worker"),
@@ -218,15 +218,15 @@ TEST(course_tells_processes_apart_up_to_a_number)
 	CHECK_INT(p->band_nr, 12);
 	CHECK_INT(p->peak.bytes[11], 29 * MIB);
 	CHECK_STR(p->bands[11].label, "further processes");
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(course_has_phases_and_marks_by_time)
+TEST(history_has_phases_and_marks_by_time)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
 
 	take(w, 0, BASE, 2 * MIB, 100 * MIB);
@@ -247,18 +247,18 @@ TEST(course_has_phases_and_marks_by_time)
 	CHECK_INT(s.spans[2].begin_ns, 500 * MS);
 	CHECK_STR(s.spans[3].name, "open");
 	CHECK(s.spans[3].end_ns >= 1000 * MS);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
 /* Repeats that a picture shows as one are one; all are counted. */
-TEST(course_joins_repeats_too_short_to_be_seen)
+TEST(history_joins_repeats_too_short_to_be_seen)
 {
 	enum { STEPS = 50000, NAMES = 6000 };
 	static char names[NAMES][32]; /* the world keeps their addresses */
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
 	uint64_t steps = 0, all = 0;
 
@@ -281,15 +281,15 @@ TEST(course_joins_repeats_too_short_to_be_seen)
 	}
 	CHECK_INT(all + s.dropped, STEPS + NAMES);
 	CHECK(steps > STEPS / 2);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
 
-TEST(course_begins_where_something_happens_if_that_is_late)
+TEST(history_begins_where_something_happens_if_that_is_late)
 {
 	struct world *w = world_new();
-	struct tare_course s;
+	struct tare_memory_history s;
 	struct tare_ledger l;
 
 	world_reading(w, 0, 0, 100 * MIB);
@@ -299,7 +299,7 @@ TEST(course_begins_where_something_happens_if_that_is_late)
 	CHECK_INT(s.end_ns, 1000 * MS + 10);
 	CHECK(s.from_ns > 800 * MS && s.from_ns < 900 * MS);
 	CHECK_INT(l.devices[0].timeline.from_ns, s.from_ns);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -317,7 +317,7 @@ TEST(timeline_has_the_most_of_every_column)
 	l = world_ledger(w, "end");
 	CHECK_INT(l.devices[0].timeline.from_ns, 0);
 	CHECK_INT(l.devices[0].timeline.to_ns, 1000 * MS + 10);
-	CHECK(l.devices[0].timeline.nr <= TARE_COURSE_COLUMNS);
+	CHECK(l.devices[0].timeline.nr <= TARE_HISTORY_COLUMNS);
 	for (int i = 0; i < l.devices[0].timeline.nr; i++)
 		most = l.devices[0].timeline.used[i] > most ? l.devices[0].timeline.used[i] : most;
 	CHECK_INT(most, 110 * MIB);

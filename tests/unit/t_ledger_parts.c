@@ -137,11 +137,11 @@ TEST(training_notices_a_step_without_its_phase)
 
 TEST(history_notices_a_phase_that_ends_before_it_begins)
 {
-	struct tare_course course;
+	struct tare_memory_history history;
 	struct empty e;
 
 	begin(&e);
-	e.f.course = &course;
+	e.f.history = &history;
 	tare_history_phase(&e.p->history, &e.f,
 			   &(struct tare_phase_change){
 				   .device = -1, .name = "p", .begin_ns = 1, .t = 2 });

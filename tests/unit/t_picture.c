@@ -13,15 +13,15 @@
 
 static void draw(struct world *w, const char *title, struct tare_str *out)
 {
-	struct tare_course s;
-	struct tare_ledger_opts opts = { .course = &s };
+	struct tare_memory_history s;
+	struct tare_ledger_opts opts = { .history = &s };
 	const char *at = "peak";
 	struct tare_ledger l;
 	struct tare_picture_run run = { title, &l, &s };
 
 	world_build(w, &opts, &at, 1, &l);
 	tare_picture(out, &run, 1);
-	tare_course_free(&s);
+	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
 }
 

@@ -281,9 +281,9 @@ struct tare_fold {
 
 	struct tare_parts *parts; /* parts.h; the books do not look inside */
 	struct tare_phase_changes phase_changes;
-	bool keeps_course;          /* for a state that is saved */
-	struct tare_course *course; /* that was asked for, or NULL */
-	const struct tare_course *course_by_category;
+	bool keeps_history;                  /* for a state that is saved */
+	struct tare_memory_history *history; /* that was asked for, or NULL */
+	const struct tare_memory_history *history_by_category;
 	const char *lines; /* of tare_ledger_opts, as … */
 	bool without_tensors;
 	struct tare_phase_watch *watches;

@@ -12,7 +12,7 @@
 static void enter(struct tare_samples *s, size_t column)
 {
 	s->column = column;
-	s->column_end = column + 1 == TARE_COURSE_COLUMNS
+	s->column_end = column + 1 == TARE_HISTORY_COLUMNS
 				? INT64_MAX
 				: s->start + (int64_t)(column + 1) * s->width;
 }
@@ -21,18 +21,18 @@ static size_t column_of(const struct tare_samples *s, int64_t t)
 {
 	size_t column = t < s->start ? 0 : (size_t)((t - s->start) / s->width);
 
-	return column < TARE_COURSE_COLUMNS ? column : TARE_COURSE_COLUMNS - 1;
+	return column < TARE_HISTORY_COLUMNS ? column : TARE_HISTORY_COLUMNS - 1;
 }
 
 void tare_samples_begin(struct tare_samples *s, int64_t start, int64_t end, int64_t known,
 			int part_nr)
 {
 	*s = (struct tare_samples){ .start = start,
-				    .width = (end - start) / TARE_COURSE_COLUMNS + 1,
+				    .width = (end - start) / TARE_HISTORY_COLUMNS + 1,
 				    .part_nr = part_nr };
-	s->items = tare_xcalloc(TARE_COURSE_COLUMNS, sizeof(*s->items));
+	s->items = tare_xcalloc(TARE_HISTORY_COLUMNS, sizeof(*s->items));
 	if (part_nr)
-		s->parts = tare_xcalloc((size_t)(TARE_COURSE_COLUMNS * TARE_SAMPLE_NR * part_nr),
+		s->parts = tare_xcalloc((size_t)(TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * part_nr),
 					sizeof(*s->parts));
 	s->until = known > start ? known : start;
 	enter(s, column_of(s, s->until));
@@ -102,7 +102,7 @@ static void hold_begin(struct tare_samples *s, const struct tare_samples *old)
 
 static bool is_empty(const struct tare_samples *s)
 {
-	for (size_t i = 0; i < (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++)
+	for (size_t i = 0; i < (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR; i++)
 		if (tare_sample_at(s, i)->is_there)
 			return false;
 	return true;
@@ -116,7 +116,7 @@ void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
 	hold_begin(s, &old);
 	if (!is_empty(&old) && old.until > start)
 		s->until = old.until;
-	for (size_t i = 0; i < (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++)
+	for (size_t i = 0; i < (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR; i++)
 		take_kept(s, &old, i);
 	enter(s, column_of(s, s->until));
 	tare_samples_free(&old);
@@ -124,7 +124,7 @@ void tare_samples_stretch(struct tare_samples *s, int64_t start, int64_t end)
 
 void tare_samples_shift(struct tare_samples *s, int part, int64_t by)
 {
-	for (size_t i = 0; i < TARE_COURSE_COLUMNS * TARE_SAMPLE_NR; i++) {
+	for (size_t i = 0; i < TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR; i++) {
 		s->items[i / TARE_SAMPLE_NR][i % TARE_SAMPLE_NR].used += by;
 		if (s->part_nr)
 			s->parts[i * (size_t)s->part_nr + (size_t)part] += by;
@@ -145,7 +145,7 @@ size_t tare_samples_list(const struct tare_samples *s, size_t *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < TARE_COURSE_COLUMNS; i++) {
+	for (size_t i = 0; i < TARE_HISTORY_COLUMNS; i++) {
 		const struct tare_sample *least = &s->items[i][TARE_SAMPLE_LEAST],
 					 *most = &s->items[i][TARE_SAMPLE_MOST];
 		bool is_falling = most->t < least->t;
@@ -179,7 +179,7 @@ void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 {
 	int first = 0, last = -1;
 
-	for (int i = 0; s->width && i < TARE_COURSE_COLUMNS; i++)
+	for (int i = 0; s->width && i < TARE_HISTORY_COLUMNS; i++)
 		if (s->items[i][TARE_SAMPLE_MOST].is_there)
 			last = i;
 	while (first < last && !s->items[first][TARE_SAMPLE_MOST].is_there)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in use over time, column by column; see course.h. */
+/* What is in use over time, column by column; see memory_history.h. */
 #ifndef TARE_LEDGER_CORE_SAMPLES_H
 #define TARE_LEDGER_CORE_SAMPLES_H
 
 #include "ledger/category.h"
-#include "ledger/course.h"
+#include "ledger/memory_history.h"
 
 /* One moment of a column. Of two with as much in use, that with more in tensors is the larger. */
 struct tare_sample {
@@ -28,7 +28,7 @@ struct tare_samples {
 
 /* Tensors by category at the points of a panel; No panel: they are not asked for. */
 struct tare_kinds {
-	const struct tare_course_panel *panel;
+	const struct tare_memory_history_panel *panel;
 	int64_t *change; /* by category and point; once it is finished: how much there is */
 	int64_t peak[TARE_CATEGORY_NR];
 };

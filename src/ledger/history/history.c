@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From samples to a course: what the moments that were kept are made up of. */
+/* From samples to a history: what the moments that were kept are made up of. */
 #include "ledger/history/history.h"
 
 #include "ledger/core/fold.h"
@@ -21,7 +21,7 @@ enum {
 	BAND_NR
 };
 
-static const struct tare_course_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
+static const struct tare_memory_history_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
 	[BAND_TENSORS - TARE_ACCOUNT_NR] = { .key = "tensors", .label = "live tensors" },
 	[BAND_PARTLY -
 		TARE_ACCOUNT_NR] = { .key = "partly", .label = "cached beside live tensors" },
@@ -34,22 +34,22 @@ static const struct tare_course_band beyond[BAND_NR - TARE_ACCOUNT_NR] = {
 						 .is_unexplained = true },
 };
 
-static struct tare_course_band category_band(int category)
+static struct tare_memory_history_band category_band(int category)
 {
 	const char *name = tare_category_name((enum tare_category)category);
 
-	return (struct tare_course_band){ .key = name, .label = name };
+	return (struct tare_memory_history_band){ .key = name, .label = name };
 }
 
-static struct tare_course_band band_of(int band)
+static struct tare_memory_history_band band_of(int band)
 {
 	if (band >= BAND_CATEGORY && band < BAND_PARTLY)
 		return category_band(band - BAND_CATEGORY);
 	if (band >= TARE_ACCOUNT_NR)
 		return beyond[band - TARE_ACCOUNT_NR];
-	return (struct tare_course_band){ .key = tare_accounts[band].key,
-					  .label = tare_accounts[band].label,
-					  .elastic = tare_accounts[band].elastic };
+	return (struct tare_memory_history_band){ .key = tare_accounts[band].key,
+						  .label = tare_accounts[band].label,
+						  .elastic = tare_accounts[band].elastic };
 }
 
 /* `parts` are sums by account, and the further ones of account_now. */
@@ -131,7 +131,7 @@ static void begin_samples(const struct tare_fold *f, struct tare_samples *s, int
 		tare_samples_stretch(s, start, f->seen_ns);
 	else
 		tare_samples_begin(s, start, f->seen_ns, f->known_ns,
-				   f->course || f->keeps_course ? part_nr : 0);
+				   f->history || f->keeps_history ? part_nr : 0);
 }
 
 void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
@@ -157,11 +157,11 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 /* A panel in the making: all bands of all its points. */
 struct sheet {
 	struct tare_arena *memory;
-	struct tare_course_panel *panel;
+	struct tare_memory_history_panel *panel;
 	const struct tare_samples *samples;
 	int band_nr;
-	struct tare_course_band bands[BAND_NR]; /* room for the bands of CPUs, too */
-	int64_t *cells;                         /* by point; the peak comes last */
+	struct tare_memory_history_band bands[BAND_NR]; /* room for the bands of CPUs, too */
+	int64_t *cells;                                 /* by point; the peak comes last */
 };
 
 static bool is_empty(const struct sheet *s, int band)
@@ -177,12 +177,12 @@ static bool is_empty(const struct sheet *s, int band)
 /* Orders the bands that hold something: elastic ones behind others, and `unexplained` last. */
 static void order_bands(const struct sheet *s, int *order)
 {
-	struct tare_course_panel *p = s->panel;
+	struct tare_memory_history_panel *p = s->panel;
 
 	p->bands = tare_arena_alloc(s->memory, (size_t)s->band_nr * sizeof(*p->bands));
 	for (int pass = 0; pass < 3; pass++)
 		for (int i = 0; i < s->band_nr; i++) {
-			const struct tare_course_band *b = &s->bands[i];
+			const struct tare_memory_history_band *b = &s->bands[i];
 
 			if ((b->is_unexplained ? 2 : b->elastic ? 1 : 0) != pass || is_empty(s, i))
 				continue;
@@ -203,7 +203,7 @@ static const int64_t *pick(const struct sheet *s, size_t row, const int *order)
 
 static void finish_sheet(struct sheet *s)
 {
-	struct tare_course_panel *p = s->panel;
+	struct tare_memory_history_panel *p = s->panel;
 	int order[BAND_NR];
 
 	order_bands(s, order);
@@ -217,15 +217,15 @@ static void finish_sheet(struct sheet *s)
 /* Room for the cells of every sample that was kept, and for those of the peak. */
 static void start_sheet(struct sheet *s, size_t *places)
 {
-	struct tare_course_panel *p = s->panel;
+	struct tare_memory_history_panel *p = s->panel;
 
 	p->point_nr = tare_samples_list(s->samples, places);
 	p->points = tare_arena_alloc(s->memory, p->point_nr * sizeof(*p->points) + 1);
 	for (size_t i = 0; i < p->point_nr; i++) {
 		const struct tare_sample *sample = tare_sample_at(s->samples, places[i]);
 
-		p->points[i] =
-			(struct tare_course_point){ .t_ns = sample->t, .used = sample->used };
+		p->points[i] = (struct tare_memory_history_point){ .t_ns = sample->t,
+								   .used = sample->used };
 	}
 	s->cells = tare_xcalloc((p->point_nr + 1) * (size_t)s->band_nr, sizeof(*s->cells));
 }
@@ -247,7 +247,7 @@ static void add_device(struct tare_fold *f, const struct tare_device_fold *d, st
 		       size_t *places)
 {
 	int64_t parts[TARE_NOW_NR] = { 0 };
-	struct tare_course_panel *p = s->panel;
+	struct tare_memory_history_panel *p = s->panel;
 
 	s->samples = &d->samples;
 	s->band_nr = BAND_NR;
@@ -280,7 +280,8 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 {
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
-		struct tare_course_band *b = p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
+		struct tare_memory_history_band *b =
+			p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
 		struct tare_str text = { 0 };
 
 		if (!b)
@@ -313,7 +314,7 @@ static void fill_host(const struct tare_host_fold *h, struct sheet *s, size_t ro
 
 static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 {
-	struct tare_course_panel *p = s->panel;
+	struct tare_memory_history_panel *p = s->panel;
 	const struct tare_host_fold *h = &f->host;
 	size_t most = 0;
 
@@ -343,18 +344,18 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 {
-	struct tare_course *out = f->course;
+	struct tare_memory_history *out = f->history;
 	struct tare_arena *memory;
 	size_t *places;
 
 	if (!out)
 		return;
 	memory = tare_xcalloc(1, sizeof(*memory));
-	places = tare_xcalloc((size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
-	*out = (struct tare_course){ .memory = memory,
-				     .from_ns = f->host.samples.start,
-				     .end_ns = f->seen_ns,
-				     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
+	places = tare_xcalloc((size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
+	*out = (struct tare_memory_history){ .memory = memory,
+					     .from_ns = f->host.samples.start,
+					     .end_ns = f->seen_ns,
+					     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
 	out->panels = tare_arena_alloc(memory, (size_t)(f->device_nr + 1) * sizeof(*out->panels));
 	for (int i = 0; i < f->device_nr; i++) {
 		struct sheet s = { .memory = memory };
@@ -396,10 +397,10 @@ void tare_history_free(struct tare_history_part *p)
 	tare_map_free(&p->last_of);
 }
 
-void tare_course_free(struct tare_course *course)
+void tare_memory_history_free(struct tare_memory_history *history)
 {
-	if (course->memory)
-		tare_arena_free(course->memory);
-	free(course->memory);
-	*course = (struct tare_course){ 0 };
+	if (history->memory)
+		tare_arena_free(history->memory);
+	free(history->memory);
+	*history = (struct tare_memory_history){ 0 };
 }

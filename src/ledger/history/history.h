@@ -4,7 +4,7 @@
 #define TARE_LEDGER_HISTORY_H
 
 #include "base/map.h"
-#include "ledger/course.h"
+#include "ledger/memory_history.h"
 
 struct tare_device_fold;
 struct tare_fold;
@@ -41,6 +41,6 @@ const char *tare_history_check(const struct tare_history_part *p, const struct t
 void tare_history_free(struct tare_history_part *p);
 
 /* span.c */
-void tare_history_spans(const struct tare_history_part *p, struct tare_course *out);
+void tare_history_spans(const struct tare_history_part *p, struct tare_memory_history *out);
 
 #endif

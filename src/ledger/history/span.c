@@ -51,7 +51,7 @@ static void shorten(struct tare_history_part *s)
 void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
 			const struct tare_phase_change *c)
 {
-	if ((!f->course && !f->keeps_course) || c->device >= 0 ||
+	if ((!f->history && !f->keeps_history) || c->device >= 0 ||
 	    merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)
@@ -68,19 +68,19 @@ void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct tare_course_span *x = a, *y = b;
+	const struct tare_memory_history_span *x = a, *y = b;
 
 	if (x->begin_ns != y->begin_ns)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
 	return x->end_ns != y->end_ns ? (x->end_ns < y->end_ns ? 1 : -1) : 0;
 }
 
-void tare_history_spans(const struct tare_history_part *s, struct tare_course *out)
+void tare_history_spans(const struct tare_history_part *s, struct tare_memory_history *out)
 {
 	out->spans = tare_arena_alloc(out->memory, s->count * sizeof(*out->spans) + 1);
 	out->dropped = s->dropped;
 	for (size_t i = 0; i < s->count; i++)
-		out->spans[out->span_nr++] = (struct tare_course_span){
+		out->spans[out->span_nr++] = (struct tare_memory_history_span){
 			.name = tare_arena_strdup(out->memory, s->items[i].name),
 			.begin_ns = s->items[i].begin,
 			.end_ns = s->items[i].end,

@@ -80,11 +80,11 @@ static size_t count_of(void *arg, int what, const void *item)
 								   : w->names->device_nr);
 		return n + 1;
 	case TARE_STATE_SAMPLES:
-		return s->width ? (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR : 0;
+		return s->width ? (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR : 0;
 	case TARE_STATE_SAMPLE_PARTS:
 		if (s->part_nr < 0 || s->part_nr > TARE_NOW_NR + TARE_HOST_PARTS)
 			return 0;
-		return s->width ? (size_t)TARE_COURSE_COLUMNS * TARE_SAMPLE_NR * (size_t)s->part_nr
+		return s->width ? (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR * (size_t)s->part_nr
 				: 0;
 	case TARE_STATE_TRAININGS: {
 		const struct tare_training_part *t = item;

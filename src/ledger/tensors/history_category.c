@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* The first point that is not before t. */
-static size_t point_at(const struct tare_course_panel *p, int64_t t)
+static size_t point_at(const struct tare_memory_history_panel *p, int64_t t)
 {
 	size_t low = 0, high = p->point_nr;
 
@@ -62,7 +62,7 @@ void tare_tensor_kinds_gone(struct tare_fold *f, const struct tare_live_block *b
 		add(f, k, b, device, point_at(k->panel, s->until));
 }
 
-static void begin(struct tare_kinds *k, const struct tare_course *c, int device)
+static void begin(struct tare_kinds *k, const struct tare_memory_history *c, int device)
 {
 	for (int i = 0; i < c->panel_nr; i++)
 		if (c->panels[i].device == device)
@@ -74,7 +74,7 @@ static void begin(struct tare_kinds *k, const struct tare_course *c, int device)
 
 void tare_tensor_kinds_begin(struct tare_fold *f)
 {
-	const struct tare_course *first = f->course_by_category;
+	const struct tare_memory_history *first = f->history_by_category;
 
 	if (!first)
 		return;

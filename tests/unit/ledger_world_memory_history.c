@@ -8,7 +8,8 @@
 
 enum { ASKED = 12 };
 
-static int64_t sum_of(const struct tare_course_panel *p, const struct tare_course_point *at)
+static int64_t sum_of(const struct tare_memory_history_panel *p,
+		      const struct tare_memory_history_point *at)
 {
 	int64_t sum = 0;
 
@@ -17,8 +18,8 @@ static int64_t sum_of(const struct tare_course_panel *p, const struct tare_cours
 	return sum;
 }
 
-static int64_t band(const struct tare_course_panel *p, const struct tare_course_point *at,
-		    const char *key)
+static int64_t band(const struct tare_memory_history_panel *p,
+		    const struct tare_memory_history_point *at, const char *key)
 {
 	for (int i = 0; i < p->band_nr; i++)
 		if (!strcmp(p->bands[i].key, key))
@@ -42,7 +43,8 @@ static bool is_cut(int account)
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
 }
 
-static void check_point(const struct tare_course_panel *p, const struct tare_course_point *at,
+static void check_point(const struct tare_memory_history_panel *p,
+			const struct tare_memory_history_point *at,
 			const struct tare_device_ledger *d)
 {
 	static const char *const pool[] = { "allocations", "vmm",  "tensors",
@@ -61,9 +63,10 @@ static void check_point(const struct tare_course_panel *p, const struct tare_cou
 }
 
 /* Nothing else was kept of its column: it held all along. */
-static bool is_alone(const struct tare_course *s, const struct tare_course_panel *p, size_t i)
+static bool is_alone(const struct tare_memory_history *s, const struct tare_memory_history_panel *p,
+		     size_t i)
 {
-	int64_t width = (s->end_ns - s->from_ns) / TARE_COURSE_COLUMNS + 1;
+	int64_t width = (s->end_ns - s->from_ns) / TARE_HISTORY_COLUMNS + 1;
 	int64_t column = (p->points[i].t_ns - s->from_ns) / width;
 
 	return (i == 0 || (p->points[i - 1].t_ns - s->from_ns) / width != column) &&
@@ -71,11 +74,11 @@ static bool is_alone(const struct tare_course *s, const struct tare_course_panel
 }
 
 /* At moments all over the recording; not where a better source moved the books after that (rule "sources"). */
-static void check_instants(struct world *w, const struct tare_course *s,
-			   const struct tare_course_panel *p, uint64_t used_start)
+static void check_instants(struct world *w, const struct tare_memory_history *s,
+			   const struct tare_memory_history_panel *p, uint64_t used_start)
 {
 	struct tare_ledger ledgers[ASKED];
-	const struct tare_course_point *points[ASKED];
+	const struct tare_memory_history_point *points[ASKED];
 	char text[ASKED][40];
 	const char *at[ASKED];
 	int n = 0;
@@ -98,8 +101,8 @@ static void check_instants(struct world *w, const struct tare_course *s,
 	}
 }
 
-static void check_panel(struct world *w, const struct tare_course *s,
-			const struct tare_course_panel *p, const struct tare_ledger *peak)
+static void check_panel(struct world *w, const struct tare_memory_history *s,
+			const struct tare_memory_history_panel *p, const struct tare_ledger *peak)
 {
 	const struct tare_device_ledger *d = p->device < 0 ? NULL : &peak->devices[p->device];
 	int64_t most = INT64_MIN, last = INT64_MIN;
@@ -144,17 +147,17 @@ static bool has_trials(const struct tare_device_ledger *d)
 }
 
 /* The same once more, tensors by category: at every point as much in all, at the peak what the ledger says. */
-static void check_categories(struct world *w, const struct tare_course *first)
+static void check_categories(struct world *w, const struct tare_memory_history *first)
 {
-	struct tare_course course;
-	struct tare_ledger_opts opts = { .course = &course, .course_by_category = first };
+	struct tare_memory_history history;
+	struct tare_ledger_opts opts = { .history = &history, .history_by_category = first };
 	const char *at = "peak";
 	struct tare_ledger l;
 
 	world_build(w, &opts, &at, 1, &l);
-	CHECK_INT(course.panel_nr, first->panel_nr);
-	for (int i = 0; i < course.panel_nr; i++) {
-		const struct tare_course_panel *p = &course.panels[i];
+	CHECK_INT(history.panel_nr, first->panel_nr);
+	for (int i = 0; i < history.panel_nr; i++) {
+		const struct tare_memory_history_panel *p = &history.panels[i];
 
 		CHECK_INT(p->point_nr, first->panels[i].point_nr);
 		for (size_t k = 0; k < p->point_nr; k++) {
@@ -170,21 +173,21 @@ static void check_categories(struct world *w, const struct tare_course *first)
 					       tare_category_name((enum tare_category)c)),
 					  rows_of_category(&l.devices[p->device].tensors, c));
 	}
-	tare_course_free(&course);
+	tare_memory_history_free(&history);
 	tare_ledger_free(&l);
 }
 
-void world_check_course(struct world *w)
+void world_check_history(struct world *w)
 {
-	struct tare_course course;
-	struct tare_ledger_opts opts = { .course = &course };
+	struct tare_memory_history history;
+	struct tare_ledger_opts opts = { .history = &history };
 	const char *at = "peak";
 	struct tare_ledger peak;
 
 	world_build(w, &opts, &at, 1, &peak);
-	for (int i = 0; i < course.panel_nr; i++)
-		check_panel(w, &course, &course.panels[i], &peak);
-	check_categories(w, &course);
-	tare_course_free(&course);
+	for (int i = 0; i < history.panel_nr; i++)
+		check_panel(w, &history, &history.panels[i], &peak);
+	check_categories(w, &history);
+	tare_memory_history_free(&history);
 	tare_ledger_free(&peak);
 }
