@@ -175,9 +175,10 @@ struct tare_device_fold {
 	struct tare_kept_blocks kept_blocks;
 	struct tare_kept_segments kept_segments[TARE_MOMENT_NR];
 	bool is_level_known;
-	int64_t level;      /* in use by processes that are not recorded, as last told */
-	int64_t quiet_open; /* changed between calls since the last list, and nobody knows why */
-	int64_t quiet_sum, inside_sum; /* sizes of what nobody knows, between calls and inside */
+	int64_t level;            /* in use by processes that are not recorded, as last told */
+	int64_t unexplained_open; /* changed between calls since the last list, and nobody knows why */
+	int64_t unexplained_between,
+		unexplained_inside; /* sizes of what nobody knows, between calls and inside */
 	bool is_pid_mismatch;
 
 	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */

@@ -12,7 +12,7 @@ void tare_fold_unexplained(struct tare_fold *f, struct tare_device_fold *d,
 {
 	int bucket;
 
-	d->inside_sum = tare_sat_add(d->inside_sum, tare_sat_abs(bytes));
+	d->unexplained_inside = tare_sat_add(d->unexplained_inside, tare_sat_abs(bytes));
 	if (!bytes || context < 0)
 		return;
 	bucket = tare_fold_bucket_at(f, context, TARE_BUCKET_UNEXPLAINED, 0, s->call_site);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* So many bytes of unexplained changes between calls hint that calls were not seen. */
-#define QUIET_BYTES (16 * TARE_MIB)
+#define BETWEEN_BYTES (16 * TARE_MIB)
 
 static const char *plural(uint64_t n)
 {
@@ -61,12 +61,12 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 			"two bounds; record with fewer threads for sharper ones",
 			gpu, (unsigned long long)contended, plural(contended),
 			contended == 1 ? "s" : "");
-	if (d->quiet_sum > QUIET_BYTES)
+	if (d->unexplained_between > BETWEEN_BYTES)
 		tare_fold_note(
 			f,
 			"GPU %d: %s changed between recorded calls; a library may have reached "
 			"the driver by an unknown route, or another process changed",
-			gpu, tare_units_human(size, (uint64_t)d->quiet_sum));
+			gpu, tare_units_human(size, (uint64_t)d->unexplained_between));
 	if (d->is_pid_mismatch)
 		tare_fold_note(f,
 			       "GPU %d: NVML lists processes under pids of another namespace, so a "

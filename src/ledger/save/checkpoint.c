@@ -344,12 +344,12 @@ static void save_other_processes(struct checkpoint *c, const struct tare_device_
 	}
 	if (d->is_level_known)
 		add_other(c, d, 0, d->level, NULL, t - AT_LEVEL * US);
-	if (d->quiet_open) {
+	if (d->unexplained_open) {
 		struct tare_rec_carry *r =
 			&tare_checkpoint_add(c, TARE_KIND_CARRY, c->tare, d->device, t)->carry;
 
 		r->account = TARE_ACCOUNT_NONE;
-		r->bytes = d->quiet_open;
+		r->bytes = d->unexplained_open;
 	}
 }
 

@@ -89,7 +89,8 @@ void tare_load_carry(struct tare_fold *f, struct tare_device_fold *d, const stru
 	};
 
 	if (r->account == TARE_ACCOUNT_NONE) {
-		d->quiet_open += r->bytes; /* not booked: a list of processes may explain it */
+		d->unexplained_open +=
+			r->bytes; /* not booked: a list of processes may explain it */
 		return;
 	}
 	if (bucket < 0)

@@ -82,8 +82,8 @@ static int64_t taken_back(const struct tare_device_fold *d, int64_t change)
  * The device changed by `change` while no call ran; `explained` of it is booked already. The rest is not
  * booked to the next call: that would balance every book and prove nothing.
  */
-void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
-		     int64_t explained)
+void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			     int64_t change, int64_t explained)
 {
 	int64_t rest = change - explained, back, paused;
 
@@ -92,11 +92,11 @@ void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 	back = taken_back(d, rest);
 	d->used += change - explained;
 	d->last_ns = t;
-	rest -= tare_fold_share_quiet(f, d, rest);
+	rest -= tare_fold_share_between_calls(f, d, rest);
 	paused = tare_fold_paused_change(f, d, t, rest);
 	rest -= paused;
 	if (!paused)
 		rest -= tare_fold_managed_touch(f, d, -1, rest - back);
-	d->quiet_open += rest;
-	d->quiet_sum = tare_sat_add(d->quiet_sum, tare_sat_abs(rest));
+	d->unexplained_open += rest;
+	d->unexplained_between = tare_sat_add(d->unexplained_between, tare_sat_abs(rest));
 }

@@ -177,10 +177,10 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	struct tare_applied a;
 
 	tare_fold_advance(f, d, s->begin);
-	tare_fold_quiet(f, d, s->begin, before - d->used,
-			reads_others ? tare_fold_peer_level_between(f, d, s->peers_before,
-								    before - d->used)
-				     : 0);
+	tare_fold_between_calls(f, d, s->begin, before - d->used,
+				reads_others ? tare_fold_peer_level_between(f, d, s->peers_before,
+									    before - d->used)
+					     : 0);
 	tare_fold_peak(f, d, s->begin);
 
 	after = tare_fold_normal(f, d, s->after, source, before);
@@ -200,8 +200,8 @@ static void settle_weighed(struct tare_fold *f, struct tare_device_fold *d, stru
 	if (a.takes_rest && !(rest < 0 && tare_step_only_takes(s))) {
 		tare_fold_weigh(f, s, &a, rest, rest, rest);
 	} else if (a.takes_rest) {
-		d->quiet_open += rest; /* a list of processes may explain it */
-		d->quiet_sum = tare_sat_add(d->quiet_sum, tare_sat_abs(rest));
+		d->unexplained_open += rest; /* a list of processes may explain it */
+		d->unexplained_between = tare_sat_add(d->unexplained_between, tare_sat_abs(rest));
 	} else {
 		tare_fold_unexplained(f, d, s, a.context, rest);
 	}

@@ -166,8 +166,8 @@ int64_t tare_other_processes_take_list(struct tare_fold *f, struct tare_device_f
 	}
 	if (d->is_level_known) {
 		listed = l.sum - d->level;
-		extra = beyond(d, &l, listed, change + d->quiet_open - listed);
-		d->quiet_open = 0;
+		extra = beyond(d, &l, listed, change + d->unexplained_open - listed);
+		d->unexplained_open = 0;
 	}
 	d->level = l.sum;
 	d->is_level_known = true;
@@ -275,7 +275,7 @@ static int64_t first_growth(const struct tare_fold *f, const struct tare_device_
 int64_t tare_fold_peer_level_between(struct tare_fold *f, struct tare_device_fold *d,
 				     uint64_t level, int64_t change)
 {
-	int64_t open = change + d->quiet_open, listed, rest;
+	int64_t open = change + d->unexplained_open, listed, rest;
 
 	if (!is_alone(d))
 		return tare_other_processes_take_level(f, d, level);

@@ -494,7 +494,8 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	ended = tare_overlap_end(o, k);
 	d->used = used;
 	if (!k || p->step == TARE_NOBODY) {
-		tare_fold_quiet(o->f, d, p->t, p->used - d->used, s->known + others + ended);
+		tare_fold_between_calls(o->f, d, p->t, p->used - d->used,
+					s->known + others + ended);
 	} else {
 		take_ended(o, k, active, active_nr);
 		settle_rest(o, k, active, active_nr);

@@ -61,7 +61,8 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 	if (!d->has_list && d->has_reading && tare_fold_peer_is_of_use(d, d->reading_peers))
 		explained = tare_fold_peer_level_between(f, d, d->reading_peers, change);
 	if (d->has_list) {
-		int64_t open = d->quiet_open, others = tare_other_processes_take_list(f, d, change);
+		int64_t open = d->unexplained_open,
+			others = tare_other_processes_take_list(f, d, change);
 
 		explained = others - open;
 		if (change > 0)
@@ -70,11 +71,11 @@ void tare_fold_reading_flush(struct tare_fold *f, struct tare_device_fold *d)
 			explained = explained > 0 ? 0 : explained < change ? change : explained;
 		/* They are of two moments, and somebody came or went between: what is told next may tell. */
 		if (!explained && (change > 0) != (others > open) && change && others != open)
-			d->quiet_open = open - others;
+			d->unexplained_open = open - others;
 	}
 	if (d->has_reading) {
 		d->has_reading = false;
-		tare_fold_quiet(f, d, d->reading_ns, change, explained);
+		tare_fold_between_calls(f, d, d->reading_ns, change, explained);
 		tare_fold_peak(f, d, d->reading_ns);
 	}
 }

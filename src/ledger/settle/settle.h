@@ -99,8 +99,8 @@ void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_a
 void tare_fold_share_freed(struct tare_fold *f, const struct tare_step *s, uint64_t at,
 			   int64_t bytes);
 void tare_fold_share_given(struct tare_fold *f, const struct tare_step *s);
-int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d,
-			      int64_t change);
+int64_t tare_fold_share_between_calls(struct tare_fold *f, const struct tare_device_fold *d,
+				      int64_t change);
 void tare_fold_share_end(struct tare_fold *f, int process);
 
 /* weigh.c: the measured part */
@@ -116,8 +116,8 @@ int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d,
 int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
 			 int64_t now);
 int tare_fold_step_source(const struct tare_device_fold *d, const struct tare_step *s);
-void tare_fold_quiet(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int64_t change,
-		     int64_t explained);
+void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			     int64_t change, int64_t explained);
 void tare_fold_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t from, int64_t t,
 		       uint64_t used, int source,
 		       uint64_t peers); /* the reading was taken some time between `from` and `t` */

@@ -420,7 +420,8 @@ static void take_lent(struct tare_fold *f, int physical)
  * A process that is not recorded released memory that only it still held: one, or, as at its end, several
  * whose sizes make up the fall. Otherwise nothing is taken out of the books.
  */
-int64_t tare_fold_share_quiet(struct tare_fold *f, const struct tare_device_fold *d, int64_t change)
+int64_t tare_fold_share_between_calls(struct tare_fold *f, const struct tare_device_fold *d,
+				      int64_t change)
 {
 	int64_t rest = -change;
 	bool *is_taken;

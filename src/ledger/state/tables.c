@@ -633,7 +633,7 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_STRUCT(kept_blocks, tare_shape_tare_kept_blocks),
 	TARE_STRUCT_ARRAY(kept_segments, tare_shape_tare_kept_segments),
 	TARE_INT(is_level_known), TARE_INT(level),
-	TARE_INT(quiet_open), TARE_INT(quiet_sum), TARE_INT(inside_sum), TARE_INT(is_pid_mismatch),
+	TARE_INT(unexplained_open), TARE_INT(unexplained_between), TARE_INT(unexplained_inside), TARE_INT(is_pid_mismatch),
 	TARE_INT(paused), TARE_INT(is_pause_open), TARE_STRUCT(own_peak, tare_shape_tare_most),
 	TARE_LEFT(instant_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
 	TARE_INT_ARRAY(account_now), TARE_INT(has_recent), TARE_STRUCT(recent, tare_shape_tare_most), TARE_FIELDS_END };
