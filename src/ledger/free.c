@@ -69,9 +69,9 @@ void tare_fold_end(struct tare_fold *f)
 		tare_map_free(&f->contexts[i].parts);
 		tare_facts_free(f->contexts[i].facts);
 	}
-	for (size_t i = 0; i < f->grave_nr; i++) {
-		free(f->grave_items[i].objects);
-		free(f->grave_items[i].ops.items);
+	for (size_t i = 0; i < f->undo_nr; i++) {
+		free(f->undos[i].objects);
+		free(f->undos[i].ops.items);
 	}
 	free(f->groups);
 	free(f->host.kept.items);
@@ -91,11 +91,11 @@ void tare_fold_end(struct tare_fold *f)
 	free(f->mappings);
 	free(f->sites);
 	free(f->origins);
-	free(f->grave_items);
+	free(f->undos);
 	free(f->ops.items);
 	free(f->timed);
 	free(f->notes);
-	tare_map_free(&f->graves);
+	tare_map_free(&f->undo_of);
 	tare_map_free(&f->physicals_by_number);
 	tare_strmap_free(&f->owner_ids);
 	tare_arena_free(&f->arena);

@@ -134,9 +134,9 @@ int tare_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
 int tare_fold_object_next(const struct tare_fold *f, int object); /* after it; -1: first, last */
 int64_t tare_object_remove(struct tare_fold *f, int object);      /* physical bytes given back */
-struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made);
-void tare_fold_grave_clear(struct tare_grave *g);
-void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o);
+struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s, bool is_made);
+void tare_fold_undo_clear(struct tare_undo *g);
+void tare_fold_undo_add(struct tare_undo *g, const struct tare_object_live *o);
 /* accounts.c: as tare_row_path_add(); parent NULL: none */
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment);
 

@@ -232,9 +232,9 @@ struct tare_fold {
 	size_t site_nr, site_cap;
 	struct tare_origin *origins;
 	size_t origin_nr, origin_cap;
-	struct tare_map graves; /* thread → 1 + place */
-	struct tare_grave *grave_items;
-	size_t grave_nr, grave_cap;
+	struct tare_map undo_of; /* thread → 1 + place */
+	struct tare_undo *undos;
+	size_t undo_nr, undo_cap;
 	struct tare_ops ops; /* scratch of one step */
 	/* its blocks wait for nothing but the memory that they need */
 	struct tare_device_fold *ahead;

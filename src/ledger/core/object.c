@@ -106,30 +106,30 @@ int tare_fold_object_next(const struct tare_fold *f, int object)
 	return -1;
 }
 
-struct tare_grave *tare_fold_grave(struct tare_fold *f, const struct tare_step *s, bool is_made)
+struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s, bool is_made)
 {
 	uint64_t key = (uint64_t)s->process << 32 | s->tid;
 	uint64_t *known =
-		is_made ? tare_map_put(&f->graves, key, NULL) : tare_map_get(&f->graves, key);
-	struct tare_grave *g;
+		is_made ? tare_map_put(&f->undo_of, key, NULL) : tare_map_get(&f->undo_of, key);
+	struct tare_undo *g;
 
 	if (!known)
 		return NULL;
 	if (!*known) {
-		f->grave_items = tare_array_reserve(f->grave_items, &f->grave_cap, f->grave_nr + 1,
-						    sizeof(*f->grave_items));
-		f->grave_items[f->grave_nr++] = (struct tare_grave){ .context = -1 };
-		*known = f->grave_nr;
+		f->undos = tare_array_reserve(f->undos, &f->undo_cap, f->undo_nr + 1,
+					      sizeof(*f->undos));
+		f->undos[f->undo_nr++] = (struct tare_undo){ .context = -1 };
+		*known = f->undo_nr;
 	}
-	g = &f->grave_items[*known - 1];
+	g = &f->undos[*known - 1];
 	if (is_made) {
-		tare_fold_grave_clear(g);
+		tare_fold_undo_clear(g);
 		g->handle = s->handle;
 	}
 	return g;
 }
 
-void tare_fold_grave_clear(struct tare_grave *g)
+void tare_fold_undo_clear(struct tare_undo *g)
 {
 	g->object_nr = 0;
 	g->ops.count = 0;
@@ -137,7 +137,7 @@ void tare_fold_grave_clear(struct tare_grave *g)
 	g->handle = 0;
 }
 
-void tare_fold_grave_put(struct tare_grave *g, const struct tare_object_live *o)
+void tare_fold_undo_add(struct tare_undo *g, const struct tare_object_live *o)
 {
 	g->objects = tare_array_reserve(g->objects, &g->object_cap, g->object_nr + 1,
 					sizeof(*g->objects));

@@ -6,7 +6,7 @@
 #include "ledger/core/object_state.h"
 
 /* What a thread's last DEL took away: an UNDO brings it back. */
-struct tare_grave {
+struct tare_undo {
 	struct tare_object_live *objects;
 	size_t object_nr, object_cap;
 	struct tare_ops ops;

@@ -127,7 +127,7 @@ static int64_t known_bytes(const struct tare_fold *f)
 static void remove_object(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 	int found = tare_fold_object_find(f, s->process, s->class, s->handle);
-	struct tare_grave *g = tare_fold_grave(f, s, true);
+	struct tare_undo *g = tare_fold_undo(f, s, true);
 	struct tare_object_live o;
 
 	if (found < 0) {
@@ -139,7 +139,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 		return;
 	}
 	o = f->objects[found];
-	tare_fold_grave_put(g, &o);
+	tare_fold_undo_add(g, &o);
 	op_object(f, &o, tare_fold_object_remove(f, found), -1);
 	if (tare_classes[o.class].sizing == TARE_SIZING_PAGES)
 		tare_fold_share_freed(f, s, o.handle, -known_bytes(f));
@@ -152,7 +152,7 @@ static void remove_object(struct tare_fold *f, const struct tare_step *s, struct
 /* Rule "undo": the driver refused the call, so what its DEL took away comes back. */
 static void undo(struct tare_fold *f, const struct tare_step *s)
 {
-	struct tare_grave *g = tare_fold_grave(f, s, false);
+	struct tare_undo *g = tare_fold_undo(f, s, false);
 
 	if (!g || g->handle != s->handle)
 		return;
@@ -180,13 +180,13 @@ static void undo(struct tare_fold *f, const struct tare_step *s)
 		by.count = -by.count;
 		tare_fold_op(&f->ops, g->ops.items[i].bucket, &by);
 	}
-	tare_fold_grave_clear(g);
+	tare_fold_undo_clear(g);
 }
 
 /* Keeps the ops of a DEL, for an UNDO to reverse. */
 static void remember_ops(struct tare_fold *f, const struct tare_step *s)
 {
-	struct tare_grave *g = tare_fold_grave(f, s, false);
+	struct tare_undo *g = tare_fold_undo(f, s, false);
 
 	if (!g)
 		return;
@@ -229,7 +229,7 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 		return;
 	case TARE_EFFECT_DEL:
 		if (is_failed) {
-			tare_fold_grave(f, s, true);
+			tare_fold_undo(f, s, true);
 			return;
 		}
 		if (s->class == TARE_CLASS_CONTEXT)

@@ -31,7 +31,7 @@ void tare_fold_context_begin(struct tare_fold *f, const struct tare_step *s, str
 void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a)
 {
 	struct tare_process_on_device *p = tare_fold_process_on(f, s->process, s->device);
-	struct tare_grave *g = tare_fold_grave(f, s, true);
+	struct tare_undo *g = tare_fold_undo(f, s, true);
 	struct tare_context *c;
 
 	a->context = tare_fold_context(f, s->process, s->device, handle_of(s));
@@ -41,7 +41,7 @@ void tare_fold_context_end(struct tare_fold *f, const struct tare_step *s, struc
 		a->bucket = tare_fold_paused_bucket(f, f->devices[s->device]);
 	tare_parts_leave(f, f->devices[s->device], s->process, a->context);
 	while (c->objects >= 0) {
-		tare_fold_grave_put(g, &f->objects[c->objects]);
+		tare_fold_undo_add(g, &f->objects[c->objects]);
 		tare_fold_object_remove(f, c->objects);
 	}
 	a->ended_unexplained = tare_fold_unexplained_in(f, a->context);

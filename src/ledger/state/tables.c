@@ -118,12 +118,12 @@ static const struct tare_shape_field fields_tare_context[] = {
 static SHAPE(tare_context);
 #undef SELF
 
-#define SELF struct tare_grave
-static const struct tare_shape_field fields_tare_grave[] = {
+#define SELF struct tare_undo
+static const struct tare_shape_field fields_tare_undo[] = {
 	TARE_LIST(objects, tare_shape_tare_object_live, object_nr, object_cap),
 	TARE_STRUCT(ops, tare_shape_tare_ops), TARE_INT(context), TARE_INT(handle),
 	TARE_FIELDS_END };
-static SHAPE(tare_grave);
+static SHAPE(tare_undo);
 #undef SELF
 
 /* ---- PyTorch's segments and blocks ---- */
@@ -819,8 +819,8 @@ static const struct tare_shape_field fields_tare_fold[] = {
 	TARE_LIST(mappings, tare_shape_tare_mapping, mapping_nr, mapping_cap), TARE_STRMAP(owner_ids),
 	TARE_TEXTS(owners, owner_nr, owner_cap), TARE_STRUCT(no_site, tare_shape_tare_site),
 	TARE_LIST(sites, tare_shape_tare_site, site_nr, site_cap),
-	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(graves),
-	TARE_LIST(grave_items, tare_shape_tare_grave, grave_nr, grave_cap),
+	TARE_LIST(origins, tare_shape_tare_origin, origin_nr, origin_cap), TARE_MAP(undo_of),
+	TARE_LIST(undos, tare_shape_tare_undo, undo_nr, undo_cap),
 	TARE_LIST(groups, tare_shape_tare_capture_group, group_nr, group_cap), TARE_INT(group_pool_nr),
 	TARE_INT(block_serial), TARE_INT_ARRAY(host_moment_nr), TARE_STRUCT(host, tare_shape_tare_host_fold), TARE_INT(max_begin_all),
 	TARE_LIST(ends, tare_shape_tare_end, end_nr, end_cap), TARE_INT(end_next), TARE_INT(worked_ns),
