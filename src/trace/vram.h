@@ -51,7 +51,7 @@ struct tare_vram_slot {
 	uint64_t start_ticks, pid_namespace; /* with the pid: this process and no other */
 	struct tare_vram_part {
 		uint64_t under_way; /* its part of the card's word, in units */
-		int64_t aside;      /* what of the device's counter is not to be counted */
+		int64_t uncounted;  /* what of the device's counter is not to be counted */
 	} parts[TARE_VRAM_CARDS];
 };
 

@@ -93,7 +93,7 @@ const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows,
 	return home;
 }
 
-bool tare_rank_is_aside(const struct tare_rank_rows *rows, size_t i)
+bool tare_rank_is_elsewhere(const struct tare_rank_rows *rows, size_t i)
 {
 	const struct tare_rank_row *row = &rows->rows[i];
 

@@ -42,7 +42,7 @@ void tare_rank_rows_free(struct tare_rank_rows *rows);
 /* Where a rank works: the GPU that it holds most on. And: is the i-th row only what cuInit took? */
 const struct tare_rank_row *tare_rank_home(const struct tare_rank_rows *rows,
 					   const struct tare_rank_ledger *rank);
-bool tare_rank_is_aside(const struct tare_rank_rows *rows, size_t i);
+bool tare_rank_is_elsewhere(const struct tare_rank_rows *rows, size_t i);
 
 /* Ranks of one job side by side, over all their GPUs. */
 struct tare_rank_spread {

@@ -214,7 +214,7 @@ static void add_table(struct tare_emit *e, const struct tare_ledger *ledger,
 	add_title(&title, ledger);
 	tare_emit_table(e, "rows", tare_str_text(&title), shown, choose(shown, rows));
 	for (size_t i = 0; i < rows->count; i++)
-		if (!tare_rank_is_aside(rows, i))
+		if (!tare_rank_is_elsewhere(rows, i))
 			add_row(e, ledger, &rows->rows[i]);
 	tare_emit_table_end(e);
 	tare_str_free(&title);

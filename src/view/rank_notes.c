@@ -67,7 +67,7 @@ static void note_hidden(struct tare_emit *e, const struct tare_rank_rows *rows)
 	int64_t bytes = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		bytes += tare_rank_is_aside(rows, i) ? rows->rows[i].bytes : 0;
+		bytes += tare_rank_is_elsewhere(rows, i) ? rows->rows[i].bytes : 0;
 	if (!bytes)
 		return;
 	tare_str_addf(&text,

@@ -156,7 +156,7 @@ TEST(cards_notice_a_sum_that_is_none)
 	struct empty e;
 
 	begin(&e);
-	e.p->cards.items[0].aside = 1;
+	e.p->cards.items[0].uncounted = 1;
 	CHECK(tare_cards_check(&e.p->cards, &e.f));
 	end(&e);
 }

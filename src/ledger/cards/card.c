@@ -34,10 +34,10 @@ static void take_card(struct tare_card_fold *card, struct tare_fold *f, const st
 	card->name = tare_arena_strdup(&f->arena, e->text ? e->text : "");
 }
 
-static int64_t aside_at(const struct tare_card_fold *card, const struct tare_device_fold *d,
-			enum tare_moment m)
+static int64_t uncounted_at(const struct tare_card_fold *card, const struct tare_device_fold *d,
+			    enum tare_moment m)
 {
-	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->aside
+	return m == TARE_MOMENT_NOW || card->moment[m] != d->moment_nr[m] ? card->uncounted
 									  : card->kept[m];
 }
 
@@ -46,43 +46,45 @@ static void keep(struct tare_card_fold *card, const struct tare_device_fold *d)
 {
 	for (int m = 0; m < TARE_MOMENT_NR; m++)
 		if (card->moment[m] != d->moment_nr[m])
-			card->kept[m] = card->aside;
+			card->kept[m] = card->uncounted;
 	memcpy(card->moment, d->moment_nr, sizeof(card->moment));
 }
 
-static void set_aside(struct tare_card_fold *card, const struct tare_device_fold *d, int process,
-		      int64_t bytes)
+static void set_uncounted(struct tare_card_fold *card, const struct tare_device_fold *d,
+			  int process, int64_t bytes)
 {
-	size_t n = (size_t)process + 1, old = card->aside_nr;
+	size_t n = (size_t)process + 1, old = card->uncounted_nr;
 
 	if (n > old) {
 		if (!bytes)
 			return;
-		card->asides = tare_array_reserve(card->asides, &card->aside_cap, n,
-						  sizeof(*card->asides));
-		memset(card->asides + old, 0, (n - old) * sizeof(*card->asides));
-		card->aside_nr = n;
+		card->uncounted_by_process =
+			tare_array_reserve(card->uncounted_by_process, &card->uncounted_cap, n,
+					   sizeof(*card->uncounted_by_process));
+		memset(card->uncounted_by_process + old, 0,
+		       (n - old) * sizeof(*card->uncounted_by_process));
+		card->uncounted_nr = n;
 	}
 	keep(card, d);
-	card->aside += bytes - card->asides[process];
-	card->asides[process] = bytes;
+	card->uncounted += bytes - card->uncounted_by_process[process];
+	card->uncounted_by_process[process] = bytes;
 }
 
-static void take_aside(struct tare_card_fold *card, struct tare_fold *f,
-		       const struct tare_device_fold *d, const struct tare_event *e)
+static void take_uncounted(struct tare_card_fold *card, struct tare_fold *f,
+			   const struct tare_device_fold *d, const struct tare_event *e)
 {
 	struct tare_process_fold *p = e->process ? tare_fold_process(f, e->process) : NULL;
 	int64_t bytes = e->rec.aside->bytes, most = INT64_C(1) << 50;
 
 	if (p && bytes > -most && bytes < most)
-		set_aside(card, d, e->process->index, bytes);
+		set_uncounted(card, d, e->process->index, bytes);
 }
 
 void tare_cards_left(struct tare_cards_part *t, const struct tare_fold *f,
 		     const struct tare_device_fold *d, int process)
 {
 	(void)f;
-	set_aside(&t->items[d->index], d, process, 0);
+	set_uncounted(&t->items[d->index], d, process, 0);
 }
 
 /* ---- refusals ---- */
@@ -140,7 +142,7 @@ void tare_cards_event(struct tare_cards_part *t, struct tare_fold *f, struct tar
 	if (e->kind == TARE_KIND_CARD)
 		take_card(&t->items[d->index], f, e);
 	else if (e->kind == TARE_KIND_ASIDE)
-		take_aside(&t->items[d->index], f, d, e);
+		take_uncounted(&t->items[d->index], f, d, e);
 	else
 		take_refusals(&t->items[d->index], f, e);
 }
@@ -159,12 +161,12 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
 			    struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	const struct tare_card_fold *card = &p->items[d->index];
-	int64_t aside;
+	int64_t uncounted;
 
 	(void)t;
 	if (!card->is_there)
 		return;
-	aside = aside_at(card, d, m);
+	uncounted = uncounted_at(card, d, m);
 	out->card = (struct tare_card_ledger){
 		.is_there = true,
 		.has_profile = card->has_profile,
@@ -174,9 +176,9 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
 		.context = card->context,
 		.multiprocessors = card->multiprocessors,
 		.threads_per_multiprocessor = card->threads_per_multiprocessor,
-		.used = out->used == TARE_NOT_KNOWN  ? TARE_NOT_KNOWN
-			: aside > (int64_t)out->used ? 0
-						     : out->used - (uint64_t)aside,
+		.used = out->used == TARE_NOT_KNOWN      ? TARE_NOT_KNOWN
+			: uncounted > (int64_t)out->used ? 0
+							 : out->used - (uint64_t)uncounted,
 	};
 	out->refusals = tare_arena_alloc(memory, card->refusal_nr * sizeof(*out->refusals) + 1);
 	for (size_t i = 0; i < card->refusal_nr; i++) {
@@ -221,7 +223,7 @@ static void save_record(const struct saving *to, int process, enum tare_kind kin
 	to->to->add(to->to->arg, &e, rec, size);
 }
 
-static void save_aside(const struct saving *to, int process, int64_t bytes, int64_t t)
+static void save_uncounted(const struct saving *to, int process, int64_t bytes, int64_t t)
 {
 	struct tare_rec_aside r = { .head = { .kind = TARE_KIND_ASIDE }, .bytes = bytes };
 
@@ -261,10 +263,10 @@ static bool save_peaks(const struct saving *to, int process, const int64_t group
 	bool is_any = false;
 
 	for (int m = 0; m < TARE_MOMENT_NR; m++)
-		is_any |= tare_moment_is_peak(m) && d->has_moment[m] && aside_at(card, d, m);
+		is_any |= tare_moment_is_peak(m) && d->has_moment[m] && uncounted_at(card, d, m);
 	for (int m = 0; is_any && m < TARE_MOMENT_NR; m++)
 		if (tare_moment_is_peak(m) && d->has_moment[m])
-			save_aside(to, process, aside_at(card, d, m), group_ns[m] - 1);
+			save_uncounted(to, process, uncounted_at(card, d, m), group_ns[m] - 1);
 	return is_any;
 }
 
@@ -276,14 +278,15 @@ static void save_device(const struct saving *to, const int64_t group_ns[TARE_MOM
 
 	if (any < 0)
 		return;
-	if (save_peaks(to, any, group_ns) && ((size_t)any >= card->aside_nr || !card->asides[any]))
-		save_aside(to, any, 0, t);
+	if (save_peaks(to, any, group_ns) &&
+	    ((size_t)any >= card->uncounted_nr || !card->uncounted_by_process[any]))
+		save_uncounted(to, any, 0, t);
 	/* Once the end is reached, a reader comes to it by the END that follows: before it, all of it counts. */
-	if (d->has_moment[TARE_MOMENT_END] && aside_at(card, d, TARE_MOMENT_END))
-		save_aside(to, any, aside_at(card, d, TARE_MOMENT_END), t);
-	for (size_t i = 0; !d->has_moment[TARE_MOMENT_END] && i < card->aside_nr; i++)
-		if (card->asides[i])
-			save_aside(to, (int)i, card->asides[i], t);
+	if (d->has_moment[TARE_MOMENT_END] && uncounted_at(card, d, TARE_MOMENT_END))
+		save_uncounted(to, any, uncounted_at(card, d, TARE_MOMENT_END), t);
+	for (size_t i = 0; !d->has_moment[TARE_MOMENT_END] && i < card->uncounted_nr; i++)
+		if (card->uncounted_by_process[i])
+			save_uncounted(to, (int)i, card->uncounted_by_process[i], t);
 	for (size_t i = 0; i < card->refusal_nr; i++)
 		save_refusal(to, any, &card->refusals[i], t);
 }
@@ -302,9 +305,9 @@ const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_
 	for (int i = 0; i < t->device_nr; i++) {
 		int64_t sum = 0;
 
-		for (size_t k = 0; k < t->items[i].aside_nr; k++)
-			sum += t->items[i].asides[k];
-		if (sum != t->items[i].aside)
+		for (size_t k = 0; k < t->items[i].uncounted_nr; k++)
+			sum += t->items[i].uncounted_by_process[k];
+		if (sum != t->items[i].uncounted)
 			return "what does not count on a smaller card is not the sum of its processes";
 	}
 	return NULL;
@@ -313,7 +316,7 @@ const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_
 void tare_cards_free(struct tare_cards_part *t)
 {
 	for (int i = 0; i < t->device_nr; i++) {
-		free(t->items[i].asides);
+		free(t->items[i].uncounted_by_process);
 		free(t->items[i].refusals);
 	}
 	free(t->items);

@@ -19,9 +19,9 @@ struct tare_card_fold {
 	const char *name;
 	uint64_t total, reserved, context;
 	uint32_t multiprocessors, threads_per_multiprocessor;
-	int64_t *asides; /* by process: bytes that do not count on the card */
-	size_t aside_nr, aside_cap;
-	int64_t aside;                   /* their sum */
+	int64_t *uncounted_by_process; /* by process: bytes that do not count on the card */
+	size_t uncounted_nr, uncounted_cap;
+	int64_t uncounted;               /* their sum */
 	uint32_t moment[TARE_MOMENT_NR]; /* kept[m] is as of this moment of the device */
 	int64_t kept[TARE_MOMENT_NR];
 	struct tare_refusal_fold *refusals;

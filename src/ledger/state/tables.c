@@ -577,7 +577,7 @@ static SHAPE(tare_refusal_fold);
 static const struct tare_shape_field fields_tare_card_fold[] = {
 	TARE_INT(is_there), TARE_INT(has_profile), TARE_TEXT(name), TARE_INT(total), TARE_INT(reserved),
 	TARE_INT(context), TARE_INT(multiprocessors), TARE_INT(threads_per_multiprocessor),
-	TARE_INTS(asides, aside_nr, aside_cap), TARE_INT(aside), TARE_INT_ARRAY(moment), TARE_INT_ARRAY(kept),
+	TARE_INTS(uncounted_by_process, uncounted_nr, uncounted_cap), TARE_INT(uncounted), TARE_INT_ARRAY(moment), TARE_INT_ARRAY(kept),
 	TARE_LIST(refusals, tare_shape_tare_refusal_fold, refusal_nr, refusal_cap),
 	TARE_FIELDS_END };
 static SHAPE(tare_card_fold);

@@ -95,7 +95,7 @@ static void give_back(struct tare_vram_file *file, struct tare_vram_slot *slot)
 
 		if (units)
 			__atomic_fetch_sub(&file->cards[i].word, units, __ATOMIC_ACQ_REL);
-		__atomic_store_n(&slot->parts[i].aside, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&slot->parts[i].uncounted, 0, __ATOMIC_RELEASE);
 	}
 }
 
@@ -194,14 +194,14 @@ void tare_vram_under_way(struct tare_vram_card *card, int64_t units)
 				   __ATOMIC_ACQ_REL);
 }
 
-void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes)
+void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t bytes)
 {
 	struct tare_vram_slot *slot = own_slot();
 	int64_t sum;
 
 	if (!slot || !bytes)
 		return;
-	sum = __atomic_add_fetch(&slot->parts[number_of(card)].aside, bytes, __ATOMIC_ACQ_REL);
+	sum = __atomic_add_fetch(&slot->parts[number_of(card)].uncounted, bytes, __ATOMIC_ACQ_REL);
 	if (tare_thread.depth > 0)
 		tare_emit_aside(&(struct tare_rec_aside){ .device = ordinal, .bytes = sum },
 				tare_clock_ticks());
@@ -294,7 +294,7 @@ struct tare_vram_card *tare_vram_card(int ordinal)
 }
 
 /* ---- what is used ---- */
-static int64_t set_aside(const struct tare_vram_card *card)
+static int64_t uncounted_on(const struct tare_vram_card *card)
 {
 	struct tare_vram_file *file = vram.file;
 	uint32_t i, nr = __atomic_load_n(&file->slot_nr, __ATOMIC_ACQUIRE);
@@ -303,7 +303,7 @@ static int64_t set_aside(const struct tare_vram_card *card)
 
 	for (i = 0; i < nr; i++) {
 		struct tare_vram_slot *slot = &file->slots[i];
-		int64_t part = __atomic_load_n(&slot->parts[n].aside, __ATOMIC_ACQUIRE);
+		int64_t part = __atomic_load_n(&slot->parts[n].uncounted, __ATOMIC_ACQUIRE);
 
 		/* The device forgets a process that is killed, and so must this sum. */
 		if (unlikely(part && slot != mine.slot) &&
@@ -318,9 +318,11 @@ static int64_t set_aside(const struct tare_vram_card *card)
 
 uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_used)
 {
-	int64_t aside = set_aside(card);
+	int64_t uncounted = uncounted_on(card);
 
-	return aside > 0 && (uint64_t)aside > device_used ? 0 : device_used - (uint64_t)aside;
+	return uncounted > 0 && (uint64_t)uncounted > device_used
+		       ? 0
+		       : device_used - (uint64_t)uncounted;
 }
 
 /* In the words of NVML's second version: without the driver's reserve. */

@@ -18,7 +18,7 @@ static inline uint64_t tare_vram_room(const struct tare_vram_card *card)
 }
 
 /*
- * What counts as used on the card: what the device has in use, by whomever, less what is set aside.
+ * What counts as used on the card: what the device has in use, by whomever, less what does not count.
  * TARE_NOT_KNOWN where nobody can say.
  */
 uint64_t tare_vram_used(const struct tare_vram_card *card, int ordinal);
@@ -26,7 +26,7 @@ uint64_t tare_vram_used(const struct tare_vram_card *card, int ordinal);
 uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_used);
 
 /* What is never to be counted although the device has it, or is to be counted although it has not. */
-void tare_vram_set_aside(struct tare_vram_card *card, int ordinal, int64_t bytes);
+void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t bytes);
 
 /* Records the card that a device stands for, if it stands for one. */
 void tare_vram_device(int ordinal);

@@ -13,7 +13,7 @@ static struct kept {
 } table[TARE_LOCAL_CONTEXTS][TARE_KEPT_NR];
 TARE_OF_PROCESS(table);
 
-/* NULL: of a context that is not known nothing is set aside. */
+/* NULL: of a context that is not known everything counts. */
 static struct kept *here(enum tare_kept kind)
 {
 	int context = kind == TARE_KEPT_NONE ? -1 : tare_local_current();
@@ -23,8 +23,8 @@ static struct kept *here(enum tare_kept kind)
 
 static void count_again(struct tare_vram_card *card, int device, struct kept *kept)
 {
-	tare_vram_set_aside(card, device,
-			    -(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
+	tare_vram_add_uncounted(card, device,
+				-(int64_t)__atomic_exchange_n(&kept->bytes, 0, __ATOMIC_ACQ_REL));
 }
 
 void tare_kept_charge(const struct tare_limit *limit, enum tare_kept kind)
@@ -58,7 +58,7 @@ void tare_kept_keep(const struct tare_limit *limit, enum tare_kept kind)
 	if (!growth)
 		return;
 	__atomic_fetch_add(&kept->bytes, growth, __ATOMIC_ACQ_REL);
-	tare_vram_set_aside(limit->card, limit->device, (int64_t)growth);
+	tare_vram_add_uncounted(limit->card, limit->device, (int64_t)growth);
 }
 
 void tare_kept_drop(enum tare_kept kind)

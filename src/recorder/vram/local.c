@@ -15,7 +15,7 @@ static struct context {
 	CUcontext handle;
 	int device;
 	uint64_t stack; /* bytes per thread that local memory has room for */
-	int64_t aside;
+	int64_t uncounted;
 } contexts[TARE_LOCAL_CONTEXTS];
 TARE_OF_PROCESS(contexts);
 
@@ -48,10 +48,10 @@ bool tare_local_is_passed(const struct tare_limit *limit, CUresult result)
 	return limit->card && !limit->card->has_profile && tare_limit_is_passed(limit, result);
 }
 
-static void set_aside(struct tare_vram_card *card, struct context *context, int64_t bytes)
+static void add_uncounted(struct tare_vram_card *card, struct context *context, int64_t bytes)
 {
-	tare_vram_set_aside(card, context->device, bytes);
-	__atomic_fetch_add(&context->aside, bytes, __ATOMIC_RELAXED);
+	tare_vram_add_uncounted(card, context->device, bytes);
+	__atomic_fetch_add(&context->uncounted, bytes, __ATOMIC_RELAXED);
 }
 
 void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
@@ -70,10 +70,10 @@ void tare_local_begin(const struct tare_limit *limit, CUcontext handle)
 			continue;
 		contexts[i].device = limit->device;
 		contexts[i].stack = TARE_CUDA_STACK;
-		contexts[i].aside = 0;
+		contexts[i].uncounted = 0;
 		growth = card->has_profile ? tare_limit_growth(limit) : 0;
 		if (growth) /* else it counts as what it is here */
-			set_aside(card, &contexts[i], (int64_t)growth - (int64_t)card->context);
+			add_uncounted(card, &contexts[i], (int64_t)growth - (int64_t)card->context);
 		__atomic_store_n(&contexts[i].handle, handle, __ATOMIC_RELEASE);
 		return;
 	}
@@ -86,7 +86,7 @@ void tare_local_end(CUcontext handle)
 
 	if (!context || !card)
 		return;
-	set_aside(card, context, -context->aside);
+	add_uncounted(card, context, -context->uncounted);
 	tare_kept_end(card, context->device, (int)(context - contexts));
 	__atomic_store_n(&context->handle, NULL, __ATOMIC_RELEASE);
 }
@@ -156,5 +156,5 @@ void tare_local_set(const struct tare_limit *limit, uint64_t stack, bool is_limi
 	here = (int64_t)(need_here(context->device, stack) - need_here(context->device, old));
 	there = (int64_t)(need_there(limit->card, context->device, stack) -
 			  need_there(limit->card, context->device, old));
-	set_aside(limit->card, context, here - there);
+	add_uncounted(limit->card, context, here - there);
 }

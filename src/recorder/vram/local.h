@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Local memory and contexts, whose size depends on the card: the driver holds so much for each thread
- * that fits on the GPU. With a profile (--card) what this GPU takes is set aside and what that card
+ * that fits on the GPU. With a profile (--card) what this GPU takes does not count, and what that card
  * would take counts instead.
  */
 #ifndef TARE_RECORDER_VRAM_LOCAL_H
