@@ -135,7 +135,7 @@ struct tare_pool_segment {
 };
 
 /* What PyTorch's allocator of one process said of itself, last before the instant: at safe points only. */
-struct tare_pool_witness {
+struct tare_pool_self_report {
 	int64_t pid, generation, t_ns;
 	int64_t allocated, reserved;
 	int64_t active, requested, inactive_split; /* -1: it does not say */
@@ -250,8 +250,8 @@ struct tare_device_ledger {
 	/* the segments with most stuck in them first; none at an instant before a checkpoint */
 	struct tare_pool_segment *segments;
 	int segment_nr;
-	struct tare_pool_witness *pool_witnesses;
-	int pool_witness_nr;
+	struct tare_pool_self_report *self_reports;
+	int self_report_nr;
 	struct tare_card_ledger card;
 	struct tare_refusal *refusals; /* the largest first */
 	int refusal_nr;

@@ -74,16 +74,16 @@ static void filter_segments(struct tare_device_ledger *d, int64_t pid)
 	d->segment_nr = n;
 }
 
-static void filter_pool_witnesses(struct tare_device_ledger *d, int64_t pid)
+static void filter_self_reports(struct tare_device_ledger *d, int64_t pid)
 {
-	struct tare_pool_witness *to = tare_xcalloc((size_t)d->pool_witness_nr + 1, sizeof(*to));
+	struct tare_pool_self_report *to = tare_xcalloc((size_t)d->self_report_nr + 1, sizeof(*to));
 	int n = 0;
 
-	for (int i = 0; i < d->pool_witness_nr; i++)
-		if (d->pool_witnesses[i].pid == pid)
-			to[n++] = d->pool_witnesses[i];
-	d->pool_witnesses = to;
-	d->pool_witness_nr = n;
+	for (int i = 0; i < d->self_report_nr; i++)
+		if (d->self_reports[i].pid == pid)
+			to[n++] = d->self_reports[i];
+	d->self_reports = to;
+	d->self_report_nr = n;
 }
 
 static void filter_tensors(struct tare_tensor_rows *rows, int64_t pid)
@@ -159,7 +159,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 		filter_device(&out->devices[i], pid);
 		filter_findings(&out->devices[i], pid);
 		filter_segments(&out->devices[i], pid);
-		filter_pool_witnesses(&out->devices[i], pid);
+		filter_self_reports(&out->devices[i], pid);
 		filter_tensors(&out->devices[i].tensors, pid);
 	}
 	out->hosts = tare_xcalloc((size_t)in->host_nr + 1, sizeof(*out->hosts));
@@ -180,7 +180,7 @@ void tare_filter_free(struct tare_ledger *out)
 		free(out->devices[i].findings);
 		free(out->devices[i].lines);
 		free(out->devices[i].segments);
-		free(out->devices[i].pool_witnesses);
+		free(out->devices[i].self_reports);
 		free(out->devices[i].tensors.items);
 	}
 	free(out->devices);

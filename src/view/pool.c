@@ -209,7 +209,7 @@ struct witness {
 	int device;
 	int64_t rounding;
 	enum tare_evidence evidence;
-	struct tare_pool_witness of;
+	struct tare_pool_self_report of;
 };
 
 #define SAID     .unknown = TARE_UNKNOWN_NEGATIVE
@@ -274,8 +274,8 @@ static void add_collected(struct tare_emit *e, const struct tare_ledger *ledger,
 static void add_witnesses(struct tare_emit *e, const struct tare_ledger *ledger,
 			  const struct tare_device_ledger *d)
 {
-	for (int i = 0; i < d->pool_witness_nr; i++) {
-		const struct tare_pool_witness *s = &d->pool_witnesses[i];
+	for (int i = 0; i < d->self_report_nr; i++) {
+		const struct tare_pool_self_report *s = &d->self_reports[i];
 
 		tare_emit_add(e, &(struct witness){
 					 .at = ledger->at,

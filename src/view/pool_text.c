@@ -76,7 +76,8 @@ static void add_collected(struct tare_emit *e, const struct tare_collected_ledge
 }
 
 /* What the program asked for inside its blocks is known only to the allocator. */
-static void add_witness(struct tare_emit *e, const struct tare_pool_witness *s, bool has_pids)
+static void add_self_report(struct tare_emit *e, const struct tare_pool_self_report *s,
+			    bool has_pids)
 {
 	char t[TARE_UNITS_TEXT_MAX], rounding[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX];
 	struct tare_str who = { 0 };
@@ -148,8 +149,8 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger,
 	tare_pool_build(&groups, ledger, d);
 	if (groups.count) {
 		add_groups(e, tare_str_text(&title), &groups);
-		for (int i = 0; i < d->pool_witness_nr; i++)
-			add_witness(e, &d->pool_witnesses[i], is_of_several(&groups));
+		for (int i = 0; i < d->self_report_nr; i++)
+			add_self_report(e, &d->self_reports[i], is_of_several(&groups));
 		add_collected(e, &d->collected);
 		tare_streams_table(e, "by stream", d, false);
 		add_stuck(e, d);

@@ -265,8 +265,8 @@ void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t
 	};
 }
 
-void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
-			int64_t requested)
+void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
+		       int64_t requested)
 {
 	add(w, TARE_KIND_POOL_WITNESS, 0, 0, t)->rec.pool_witness =
 		(struct tare_rec_pool_witness){ .allocated = (uint64_t)allocated,

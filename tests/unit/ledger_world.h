@@ -104,8 +104,8 @@ void world_sweep(struct world *w, int64_t t, unsigned int flags);
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator of process 0 on device 0 says what it has. */
-void world_pool_witness(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
-			int64_t requested);
+void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t reserved,
+		       int64_t requested);
 /* A STREAM record of process 0: of a thread on device 0, or any. */
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);

@@ -615,16 +615,16 @@ const struct tare_ledger *sample_pool(void)
 		H200(end_rows, end_lines, 4494.5, 0, 0, 41200000000);
 	static struct tare_graph graph = { .number = 1, .count = 1, .pid = 431, .pool = 1 };
 	static struct tare_pool_segment segments[16];
-	static struct tare_pool_witness said = { .pid = 431,
-						 .t_ns = INT64_C(3200000000),
-						 .allocated = MIB(98),
-						 .reserved = MIB(330),
-						 .active = MIB(98),
-						 .requested = MIB(97),
-						 .inactive_split = MIB(182),
-						 .is_compared = true,
-						 .live = MIB(98),
-						 .segments = MIB(330) };
+	static struct tare_pool_self_report said = { .pid = 431,
+						     .t_ns = INT64_C(3200000000),
+						     .allocated = MIB(98),
+						     .reserved = MIB(330),
+						     .active = MIB(98),
+						     .requested = MIB(97),
+						     .inactive_split = MIB(182),
+						     .is_compared = true,
+						     .live = MIB(98),
+						     .segments = MIB(330) };
 	static struct tare_ledger ledger = { .at = "end",
 					     .t_ns = 41200000000,
 					     .devices = &device,
@@ -655,8 +655,8 @@ const struct tare_ledger *sample_pool(void)
 	}
 	device.segments = segments;
 	device.segment_nr = 16;
-	device.pool_witnesses = &said;
-	device.pool_witness_nr = 1;
+	device.self_reports = &said;
+	device.self_report_nr = 1;
 	return &ledger;
 }
 

@@ -466,21 +466,21 @@ TEST(tensors_not_recorded_leave_the_pool_whole)
 TEST(tensors_what_pytorch_says_of_itself_is_compared_and_its_rounding_kept)
 {
 	struct world *w = world_torch_pool();
-	const struct tare_pool_witness *said;
+	const struct tare_pool_self_report *said;
 	struct tare_ledger l;
 
-	world_pool_witness(w, 4 * MS + 10, 16 * MIB, 20 * MIB, 15 * MIB);
-	world_pool_witness(w, 7 * MS, 16 * MIB, 40 * MIB, 14 * MIB);
+	world_self_report(w, 4 * MS + 10, 16 * MIB, 20 * MIB, 15 * MIB);
+	world_self_report(w, 7 * MS, 16 * MIB, 40 * MIB, 14 * MIB);
 	l = world_ledger(w, "4.5ms");
-	CHECK_INT(l.devices[0].pool_witness_nr, 1);
-	CHECK_INT(l.devices[0].pool_witnesses[0].requested, 15 * MIB);
+	CHECK_INT(l.devices[0].self_report_nr, 1);
+	CHECK_INT(l.devices[0].self_reports[0].requested, 15 * MIB);
 	tare_ledger_free(&l);
 	l = world_ledger(w, "3ms");
-	CHECK_INT(l.devices[0].pool_witness_nr, 0);
+	CHECK_INT(l.devices[0].self_report_nr, 0);
 	tare_ledger_free(&l);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].pool_witness_nr, 1);
-	said = &l.devices[0].pool_witnesses[0];
+	CHECK_INT(l.devices[0].self_report_nr, 1);
+	said = &l.devices[0].self_reports[0];
 	CHECK_INT(said->requested, 14 * MIB);
 	CHECK_INT(said->is_compared, true);
 	CHECK_INT(said->live, 16 * MIB);
@@ -495,13 +495,13 @@ TEST(tensors_where_pytorch_counts_otherwise_one_line_says_by_how_much)
 	struct world *w = world_torch_pool();
 	struct tare_ledger l;
 
-	world_pool_witness(w, 7 * MS, 17 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
-	world_pool_witness(w, 8 * MS, 18 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
-	world_pool_witness(w, 9 * MS, 39 * MIB, 38 * MIB,
-			   0); /* nonsense: more in blocks than in segments */
+	world_self_report(w, 7 * MS, 17 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
+	world_self_report(w, 8 * MS, 18 * MIB, 38 * MIB, (int64_t)TARE_NOT_KNOWN);
+	world_self_report(w, 9 * MS, 39 * MIB, 38 * MIB,
+			  0); /* nonsense: more in blocks than in segments */
 	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].pool_witnesses[0].requested, -1);
-	CHECK_INT(l.devices[0].pool_witnesses[0].allocated, 18 * MIB);
+	CHECK_INT(l.devices[0].self_reports[0].requested, -1);
+	CHECK_INT(l.devices[0].self_reports[0].allocated, 18 * MIB);
 	CHECK_INT(l.degraded_nr, 1);
 	CHECK_STR(
 		l.degraded[0],
@@ -518,9 +518,9 @@ TEST(tensors_without_blocks_there_is_nothing_to_compare)
 
 	world_torch_context(w);
 	world_segment(w, 3 * MS, BASE, 20 * MIB, 600 * MIB);
-	world_pool_witness(w, 7 * MS, 17 * MIB, 20 * MIB, 17 * MIB);
+	world_self_report(w, 7 * MS, 17 * MIB, 20 * MIB, 17 * MIB);
 	l = world_ledger(w, "end");
-	CHECK_INT(l.devices[0].pool_witnesses[0].is_compared, false);
+	CHECK_INT(l.devices[0].self_reports[0].is_compared, false);
 	CHECK_INT(l.degraded_nr, 0);
 	tare_ledger_free(&l);
 	world_free(w);

@@ -702,20 +702,20 @@ static const struct tare_shape_field fields_tare_pauses_part[] = {
 static SHAPE(tare_pauses_part);
 #undef SELF
 
-#define SELF struct tare_pool_witness
-static const struct tare_shape_field fields_tare_pool_witness[] = {
+#define SELF struct tare_pool_self_report
+static const struct tare_shape_field fields_tare_pool_self_report[] = {
 	TARE_INT(pid), TARE_INT(generation), TARE_INT(t_ns), TARE_INT(allocated), TARE_INT(reserved),
 	TARE_INT(active), TARE_INT(requested), TARE_INT(inactive_split), TARE_INT(is_compared), TARE_INT(live),
 	TARE_INT(segments),
 	TARE_FIELDS_END };
-static SHAPE(tare_pool_witness);
+static SHAPE(tare_pool_self_report);
 #undef SELF
 
-#define SELF struct tare_pool_witness_fold
-static const struct tare_shape_field fields_tare_pool_witness_fold[] = {
-	TARE_INT(process), TARE_INT(device), TARE_STRUCT(said, tare_shape_tare_pool_witness),
+#define SELF struct tare_pool_self_report_fold
+static const struct tare_shape_field fields_tare_pool_self_report_fold[] = {
+	TARE_INT(process), TARE_INT(device), TARE_STRUCT(said, tare_shape_tare_pool_self_report),
 	TARE_FIELDS_END };
-static SHAPE(tare_pool_witness_fold);
+static SHAPE(tare_pool_self_report_fold);
 #undef SELF
 
 #define SELF struct tare_checkpoint_sum
@@ -747,7 +747,7 @@ static SHAPE(tare_oom_part);
 #define SELF struct tare_tensors_part
 static const struct tare_shape_field fields_tare_tensors_part[] = {
 	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched),
-	TARE_LIST(pool_witnesses, tare_shape_tare_pool_witness_fold, pool_witness_nr, pool_witness_cap),
+	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
 	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(otherwise),
 	TARE_FIELDS_END };
 static SHAPE(tare_tensors_part);

@@ -22,17 +22,17 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_pool_witness *r = e->rec.pool_witness;
-	struct tare_pool_witness_fold *w;
+	struct tare_pool_self_report_fold *w;
 
 	if (r->reserved >= NONSENSE || r->allocated > r->reserved ||
 	    tare_event_is_from_checkpoint(e))
 		return 0;
 	tare_fold_process(f, e->process);
-	tensors->pool_witnesses =
-		tare_array_reserve(tensors->pool_witnesses, &tensors->pool_witness_cap,
-				   tensors->pool_witness_nr + 1, sizeof(*tensors->pool_witnesses));
-	w = &tensors->pool_witnesses[tensors->pool_witness_nr++];
-	*w = (struct tare_pool_witness_fold){
+	tensors->self_reports =
+		tare_array_reserve(tensors->self_reports, &tensors->self_report_cap,
+				   tensors->self_report_nr + 1, sizeof(*tensors->self_reports));
+	w = &tensors->self_reports[tensors->self_report_nr++];
+	*w = (struct tare_pool_self_report_fold){
 		.process = e->process->index,
 		.device = d->index,
 		.said = { .pid = e->process->pid,
@@ -44,7 +44,7 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  .requested = known(r->requested, (int64_t)r->allocated),
 			  .inactive_split = known(r->inactive_split, (int64_t)r->reserved) },
 	};
-	return tensors->pool_witness_nr;
+	return tensors->self_report_nr;
 }
 
 static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t said)
@@ -53,7 +53,7 @@ static const char *apart(char text[TARE_UNITS_TEXT_MAX], int64_t ours, int64_t s
 }
 
 static void note(struct tare_fold *f, const struct tare_device *device,
-		 const struct tare_pool_witness *s)
+		 const struct tare_pool_self_report *s)
 {
 	char t[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX], segments[TARE_UNITS_TEXT_MAX];
 
@@ -70,9 +70,9 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 /* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
 void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, size_t witness)
 {
-	struct tare_pool_witness_fold *w = &tensors->pool_witnesses[witness];
+	struct tare_pool_self_report_fold *w = &tensors->self_reports[self_report];
 	struct tare_process_on_device *p = tare_fold_process_on(f, w->process, w->device);
-	struct tare_pool_witness *s = &w->said;
+	struct tare_pool_self_report *s = &w->said;
 
 	if (!p->blocks.cap || f->pause_nr)
 		return;
@@ -88,25 +88,25 @@ void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, s
 }
 
 /* The end is when the books changed last: what was said after it is of that state too. */
-void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-				 const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-				 struct tare_arena *memory, struct tare_device_ledger *out)
+void tare_fold_self_report_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+				const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+				struct tare_arena *memory, struct tare_device_ledger *out)
 {
 	int64_t until = f->is_over && m == TARE_MOMENT_NOW ? INT64_MAX : t;
 	size_t *last;
 
-	if (!tensors->pool_witness_nr)
+	if (!tensors->self_report_nr)
 		return;
 	last = tare_xcalloc((size_t)f->process_nr, sizeof(*last));
 	for (size_t k = 0;
-	     k < tensors->pool_witness_nr && tensors->pool_witnesses[k].said.t_ns <= until; k++)
-		if (tensors->pool_witnesses[k].device == d->index)
-			last[tensors->pool_witnesses[k].process] = k + 1;
-	out->pool_witnesses = tare_arena_alloc(memory, ((size_t)f->process_nr + 1) *
-							       sizeof(*out->pool_witnesses));
+	     k < tensors->self_report_nr && tensors->self_reports[k].said.t_ns <= until; k++)
+		if (tensors->self_reports[k].device == d->index)
+			last[tensors->self_reports[k].process] = k + 1;
+	out->self_reports =
+		tare_arena_alloc(memory, ((size_t)f->process_nr + 1) * sizeof(*out->self_reports));
 	for (int i = 0; i < f->process_nr; i++)
 		if (last[i] && !(f->processes[i]->is_ended && f->processes[i]->end_ns < t))
-			out->pool_witnesses[out->pool_witness_nr++] =
-				tensors->pool_witnesses[last[i] - 1].said;
+			out->self_reports[out->self_report_nr++] =
+				tensors->self_reports[last[i] - 1].said;
 	free(last);
 }

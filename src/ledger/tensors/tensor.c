@@ -294,6 +294,6 @@ void tare_tensors_free(struct tare_tensors_part *tensors)
 	free(tensors->watched.items);
 	free(tensors->watched.gone);
 	tare_map_free(&tensors->watched.gone_at);
-	free(tensors->pool_witnesses);
+	free(tensors->self_reports);
 	free(tensors->checkpoint_sums);
 }

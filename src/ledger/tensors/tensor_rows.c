@@ -226,7 +226,7 @@ void tare_tensors_device_rows(const struct tare_tensors_part *tensors, const str
 			      const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			      struct tare_arena *memory, struct tare_device_ledger *out)
 {
-	tare_fold_pool_witness_rows(tensors, f, d, m, t, memory, out);
+	tare_fold_self_report_rows(tensors, f, d, m, t, memory, out);
 	if (f->is_over)
 		add_rows(tensors, f, d, m, memory, out);
 }

@@ -18,9 +18,9 @@ struct tare_checkpoint_sum {
 };
 
 /* What PyTorch's allocator said of itself on a device, and what the books had then. */
-struct tare_pool_witness_fold {
+struct tare_pool_self_report_fold {
 	int process, device;
-	struct tare_pool_witness said;
+	struct tare_pool_self_report said;
 };
 
 struct tare_pool_use {
@@ -60,8 +60,8 @@ struct tare_tensors_part {
 	uint32_t *calls;
 	size_t call_nr, call_cap;
 	struct tare_watches watched;
-	struct tare_pool_witness_fold *pool_witnesses; /* by time */
-	size_t pool_witness_nr, pool_witness_cap;
+	struct tare_pool_self_report_fold *self_reports; /* by time */
+	size_t self_report_nr, self_report_cap;
 	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
 	size_t checkpoint_sum_nr, checkpoint_sum_cap;
 	uint64_t otherwise; /* blocks on another stream than their segment */
@@ -279,8 +279,8 @@ size_t tare_tensors_ask(struct tare_tensors_part *tensors, struct tare_fold *f,
 void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f,
 		       size_t witness); /* the books are as they were then */
 /* Of each process the last before `t`. */
-void tare_fold_pool_witness_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
-				 const struct tare_device_fold *d, enum tare_moment m, int64_t t,
-				 struct tare_arena *memory, struct tare_device_ledger *out);
+void tare_fold_self_report_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
+				const struct tare_device_fold *d, enum tare_moment m, int64_t t,
+				struct tare_arena *memory, struct tare_device_ledger *out);
 
 #endif

@@ -69,7 +69,7 @@ bool tare_scan_is_true(const struct tare_scan_api *py,
 		       struct py_object *answer); /* and releases it */
 void tare_scan_release(const struct tare_scan_api *py, struct py_object *object); /* or NULL */
 
-/* pool_witness.c: writes what PyTorch's allocator says of itself. Pre: the GIL is held, Python collects no garbage. */
+/* pool_self_report.c: writes what PyTorch's allocator says of itself. Pre: the GIL is held, Python collects no garbage. */
 void tare_pool_self_report(const struct tare_scan_api *py);
 
 #endif
