@@ -19,7 +19,7 @@ static int by_time(const void *a, const void *b)
 
 struct prefix {
 	const struct tare_ledger_source *source;
-	int64_t cut;
+	int64_t point;
 };
 
 static bool next_of_prefix(void *arg, struct tare_event *e)
@@ -27,7 +27,7 @@ static bool next_of_prefix(void *arg, struct tare_event *e)
 	struct prefix *p = arg;
 
 	while (p->source->next(p->source->arg, e))
-		if (e->at_ns <= p->cut)
+		if (e->at_ns <= p->point)
 			return true;
 	return false;
 }
@@ -61,12 +61,12 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 			       const struct tare_ledger_opts *opts, int64_t until_ns,
 			       void (*emit)(void *arg, const struct tare_event *e), void *arg)
 {
-	struct prefix prefix = { source, tare_fold_cut(source, until_ns) };
+	struct prefix prefix = { source, tare_checkpoint_point(source, until_ns) };
 	struct tare_ledger_source cut_source = { .next = next_of_prefix,
 						 .rewind = rewind_prefix,
 						 .arg = &prefix };
 	struct tare_fold f;
-	struct checkpoint c = { .f = &f, .cut = prefix.cut };
+	struct checkpoint c = { .f = &f, .point = prefix.point };
 
 	tare_fold_begin(&f, &cut_source, opts);
 	tare_fold_run(&f);
@@ -86,5 +86,5 @@ int64_t tare_ledger_checkpoint(const struct tare_ledger_source *source,
 	free(c.is_saved);
 	free(c.group_ns);
 	tare_fold_end(&f);
-	return prefix.cut;
+	return prefix.point;
 }

@@ -38,7 +38,7 @@ static int64_t rows(const struct tare_device_ledger *d, const char *account)
 }
 
 /* Allocations and mapped memory hold PyTorch's segments, which a picture shows by what is in them. */
-static bool is_cut(int account)
+static bool is_subdivided(int account)
 {
 	return account == TARE_ACCOUNT_ALLOCATION || account == TARE_ACCOUNT_VMM;
 }
@@ -55,7 +55,7 @@ static void check_point(const struct tare_memory_history_panel *p,
 	CHECK_INT(at->used, (int64_t)d->used);
 	CHECK_INT(band(p, at, "unexplained"), d->unexplained);
 	for (int a = 1 + TARE_ACCOUNT_NONE; a < TARE_ACCOUNT_NR; a++)
-		if (!is_cut(a) && *tare_accounts[a].key)
+		if (!is_subdivided(a) && *tare_accounts[a].key)
 			CHECK_INT(band(p, at, tare_accounts[a].key), rows(d, tare_accounts[a].key));
 	for (size_t i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
 		cut += band(p, at, pool[i]);

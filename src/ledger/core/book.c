@@ -13,10 +13,10 @@ static void cut(struct tare_fold *f, struct tare_device_fold *d, int process)
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		struct tare_bucket *b = &f->buckets[i];
 
-		if (b->process != process || b->is_cut || !tare_fold_tensor_is_segment(f, i))
+		if (b->process != process || b->is_subdivided || !tare_fold_tensor_is_segment(f, i))
 			continue;
-		b->is_cut = true;
-		d->account_now[tare_now_cut(b)] += b->now.bytes;
+		b->is_subdivided = true;
+		d->account_now[tare_now_subdivided(b)] += b->now.bytes;
 	}
 }
 
@@ -28,11 +28,11 @@ static void see_blocks(struct tare_fold *f, struct tare_device_fold *d, int buck
 	if (b->process < 0)
 		return;
 	p = tare_fold_process_on(f, b->process, d->index);
-	if (b->account == TARE_BUCKET_TENSOR && !p->is_cut) {
-		p->is_cut = true;
+	if (b->account == TARE_BUCKET_TENSOR && !p->is_subdivided) {
+		p->is_subdivided = true;
 		cut(f, d, b->process);
 	}
-	b->is_cut = p->is_cut && tare_fold_tensor_is_segment(f, bucket);
+	b->is_subdivided = p->is_subdivided && tare_fold_tensor_is_segment(f, bucket);
 }
 
 static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
@@ -118,8 +118,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 	if (tare_bucket_is_device(b))
 		d->sum = tare_sat_add(d->sum, by->bytes);
 	d->account_now[b->account] = tare_sat_add(d->account_now[b->account], by->bytes);
-	if (b->is_cut)
-		d->account_now[tare_now_cut(b)] += by->bytes;
+	if (b->is_subdivided)
+		d->account_now[tare_now_subdivided(b)] += by->bytes;
 	if (b->account == TARE_BUCKET_TENSOR || b->account == TARE_BUCKET_TRIED)
 		d->live += by->bytes;
 }

@@ -42,7 +42,7 @@ enum {
 };
 
 /* What is summed up by kind on every device: buckets by account, and of allocations those that are segments. */
-enum { TARE_NOW_CUT = TARE_BUCKET_NR, TARE_NOW_CUT_VMM, TARE_NOW_NR };
+enum { TARE_NOW_SUBDIVIDED = TARE_BUCKET_NR, TARE_NOW_SUBDIVIDED_VMM, TARE_NOW_NR };
 
 /* Processes that a picture tells apart by their tensors on the CPU; the last place is for all others. */
 enum { TARE_HOST_PARTS = 12 };
@@ -81,7 +81,7 @@ struct tare_bucket {
 	int device, process;             /* process -1: others */
 	int context;                     /* -1: others */
 	int account;                     /* enum tare_account, or TARE_BUCKET_… */
-	bool is_cut;                     /* into blocks that are reported */
+	bool is_subdivided;              /* into blocks, which are reported */
 	/* of a named account: owner id, 0: not known; OTHER: 0 before the recording, else 1 + place of the other process */
 	uint64_t owner;
 	uint32_t site; /* where in the program it was asked for; 0: not known */
@@ -89,9 +89,9 @@ struct tare_bucket {
 	struct tare_amount kept[TARE_MOMENT_NR]; /* last: rarely looked at */
 };
 
-static inline int tare_now_cut(const struct tare_bucket *b)
+static inline int tare_now_subdivided(const struct tare_bucket *b)
 {
-	return b->account == TARE_ACCOUNT_VMM ? TARE_NOW_CUT_VMM : TARE_NOW_CUT;
+	return b->account == TARE_ACCOUNT_VMM ? TARE_NOW_SUBDIVIDED_VMM : TARE_NOW_SUBDIVIDED;
 }
 
 /* A place in a program that events come from: a Python stack, else the address of a native owner. */

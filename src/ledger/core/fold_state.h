@@ -33,7 +33,7 @@ struct tare_process_on_device {
 	bool is_contradicted;      /* by what PyTorch's allocator counts; it is told once */
 	bool is_left;              /* the process ended and nothing of it is booked any more */
 	bool is_removed;           /* what it had left the books with its end */
-	bool is_cut;               /* blocks in its segments were reported */
+	bool is_subdivided;        /* blocks in its segments were reported */
 };
 
 enum tare_family {

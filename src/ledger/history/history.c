@@ -55,17 +55,18 @@ static struct tare_memory_history_band band_of(int band)
 /* `parts` are sums by account, and the further ones of account_now. */
 static void spread(const int64_t *parts, int64_t used, int64_t bands[BAND_NR])
 {
-	int64_t cut = parts[TARE_NOW_CUT] + parts[TARE_NOW_CUT_VMM];
+	int64_t subdivided = parts[TARE_NOW_SUBDIVIDED] + parts[TARE_NOW_SUBDIVIDED_VMM];
 
 	memset(bands, 0, BAND_NR * sizeof(*bands));
 	for (int a = 1 + TARE_ACCOUNT_NONE; a < TARE_ACCOUNT_NR; a++)
 		bands[a] = parts[a];
-	bands[TARE_ACCOUNT_ALLOCATION] -= parts[TARE_NOW_CUT];
-	bands[TARE_ACCOUNT_VMM] -= parts[TARE_NOW_CUT_VMM];
+	bands[TARE_ACCOUNT_ALLOCATION] -= parts[TARE_NOW_SUBDIVIDED];
+	bands[TARE_ACCOUNT_VMM] -= parts[TARE_NOW_SUBDIVIDED_VMM];
 	bands[BAND_TENSORS] = parts[TARE_BUCKET_TENSOR];
 	bands[BAND_PARTLY] = parts[TARE_BUCKET_PARTLY];
 	bands[BAND_HELD] = parts[TARE_BUCKET_HELD];
-	bands[BAND_CACHED] = cut - bands[BAND_TENSORS] - bands[BAND_PARTLY] - bands[BAND_HELD];
+	bands[BAND_CACHED] =
+		subdivided - bands[BAND_TENSORS] - bands[BAND_PARTLY] - bands[BAND_HELD];
 	bands[BAND_UNEXPLAINED] = used;
 	for (int i = 0; i < BAND_UNEXPLAINED; i++)
 		bands[BAND_UNEXPLAINED] -= bands[i];
@@ -238,8 +239,8 @@ static void at_moment(const struct tare_fold *f, const struct tare_device_fold *
 		int64_t bytes = tare_fold_amount(f, b, m)->bytes;
 
 		parts[b->account] += bytes;
-		if (b->is_cut)
-			parts[tare_now_cut(b)] += bytes;
+		if (b->is_subdivided)
+			parts[tare_now_subdivided(b)] += bytes;
 	}
 }
 

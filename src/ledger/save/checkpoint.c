@@ -9,7 +9,7 @@
  * What is carried is booked without asking any rule why it changed.
  *
  * Not carried: which of several overlapping calls an unweighed one belongs to, if that is still open
- * where the cut is, and the times of what is in `unexplained`.
+ * at the point of the checkpoint, and the times of what is in `unexplained`.
  */
 #include "ledger/save/checkpoint_private.h"
 
@@ -446,7 +446,7 @@ static int peaks_in_order(const struct tare_device_fold *d, enum tare_moment pea
  */
 static void save_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 {
-	int64_t latest = c->cut - GROUP_US * US, *at = c->group_ns + d->index * TARE_MOMENT_NR;
+	int64_t latest = c->point - GROUP_US * US, *at = c->group_ns + d->index * TARE_MOMENT_NR;
 	enum tare_moment peaks[TARE_MOMENT_NR];
 	int n = peaks_in_order(d, peaks);
 
@@ -464,7 +464,7 @@ static void save_peaks(struct checkpoint *c, const struct tare_device_fold *d)
 static void save_host_peak(struct checkpoint *c)
 {
 	const struct tare_host_fold *h = &c->f->host;
-	int64_t latest = c->cut - 2 * GROUP_US * US;
+	int64_t latest = c->point - 2 * GROUP_US * US;
 
 	for (int i = 0; i < c->f->device_nr; i++)
 		if (c->f->devices[i])
@@ -480,29 +480,29 @@ static void save_host_peak(struct checkpoint *c)
 static void save_now(struct checkpoint *c, const struct tare_device_fold *d,
 		     const struct tare_amount *own)
 {
-	save_contexts(c, d, TARE_MOMENT_NOW, c->cut);
-	save_buckets(c, d, TARE_MOMENT_NOW, own, c->cut);
-	save_other_processes(c, d, c->cut);
+	save_contexts(c, d, TARE_MOMENT_NOW, c->point);
+	save_buckets(c, d, TARE_MOMENT_NOW, own, c->point);
+	save_other_processes(c, d, c->point);
 	if (!d->is_measured)
 		return;
-	add_reading(c, d, d->primary, d->used, c->cut);
+	add_reading(c, d, d->primary, d->used, c->point);
 	for (int source = TARE_SOURCE_NVML2; source <= TARE_SOURCE_CUDA; source++)
 		if (d->source_known[source] && source != d->primary)
-			add_reading(c, d, source, d->used - d->source_offset[source], c->cut);
+			add_reading(c, d, source, d->used - d->source_offset[source], c->point);
 }
 
 static void save_processes(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 
-	save_hosts(c, TARE_MOMENT_NOW, c->cut);
+	save_hosts(c, TARE_MOMENT_NOW, c->point);
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->processes[i]->is_ended)
 			tare_checkpoint_add(c, TARE_KIND_END, f->processes[i]->process, NULL,
-					    c->cut);
+					    c->point);
 	tare_fold_notes_of_calls(f);
 	for (size_t i = 0; i < f->note_nr; i++) {
-		tare_checkpoint_add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->cut);
+		tare_checkpoint_add(c, TARE_KIND_DEGRADED, c->tare, NULL, c->point);
 		tare_checkpoint_last(c)->text = f->notes[i];
 		tare_checkpoint_last(c)->text_len = strlen(f->notes[i]);
 	}
@@ -512,7 +512,7 @@ void tare_checkpoint_fill(struct checkpoint *c)
 {
 	struct tare_fold *f = c->f;
 	const struct tare_save to = {
-		.t = c->cut, .group_ns = c->group_ns, .add = add_record, .arg = c
+		.t = c->point, .group_ns = c->group_ns, .add = add_record, .arg = c
 	};
 	struct tare_amount *own;
 
@@ -524,9 +524,9 @@ void tare_checkpoint_fill(struct checkpoint *c)
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i])
 			save_now(c, f->devices[i], own);
-	save_host_tensors(c, TARE_MOMENT_NOW, c->cut - AT_WITNESS * US);
+	save_host_tensors(c, TARE_MOMENT_NOW, c->point - AT_WITNESS * US);
 	tare_checkpoint_blocks(c);
-	save_live(c, c->cut);
+	save_live(c, c->point);
 	tare_parts_save(f, &to);
 	save_processes(c);
 	free(own);

@@ -55,7 +55,7 @@ static void save_sums(struct checkpoint *c, struct sums *s, const struct tare_de
 		const struct tare_checkpoint_sum *from = &s->items[i];
 		const struct tare_process *process = f->processes[from->process]->process;
 		struct tare_rec_block_sum *r =
-			&tare_checkpoint_add(c, TARE_KIND_BLOCK_SUM, process, device, c->cut)
+			&tare_checkpoint_add(c, TARE_KIND_BLOCK_SUM, process, device, c->point)
 				 ->block_sum;
 
 		tare_checkpoint_last(c)->about = process;
@@ -113,10 +113,10 @@ static void save_host(struct checkpoint *c, enum tare_moment m)
 	save_sums(c, &s, NULL, m);
 }
 
-/* At an end that is where the cut is, the live blocks tell themselves. */
-static bool is_before_cut(const struct checkpoint *c, enum tare_moment m, int64_t t)
+/* At an end that is at the point of the checkpoint, the live blocks tell themselves. */
+static bool is_before_point(const struct checkpoint *c, enum tare_moment m, int64_t t)
 {
-	return m != TARE_MOMENT_END || t < c->cut;
+	return m != TARE_MOMENT_END || t < c->point;
 }
 
 void tare_checkpoint_blocks(struct checkpoint *c)
@@ -128,9 +128,9 @@ void tare_checkpoint_blocks(struct checkpoint *c)
 
 		for (int k = 0; k < f->device_nr; k++)
 			if (f->devices[k] && f->devices[k]->has_moment[m] &&
-			    is_before_cut(c, m, f->devices[k]->moment_ns[m]))
+			    is_before_point(c, m, f->devices[k]->moment_ns[m]))
 				save_device(c, f->devices[k], m);
-		if (is_before_cut(c, m, f->host.moment_ns[m]))
+		if (is_before_point(c, m, f->host.moment_ns[m]))
 			save_host(c, m);
 	}
 }

@@ -7,11 +7,11 @@
 
 #include "base/map.h"
 
-/* From the last call to the cut: the two groups of a checkpoint, and the weighing of the call. */
+/* From the last call to the point: the two groups of a checkpoint, and the weighing of the call. */
 enum { CLEAR_NS = 60000 };
 
 struct pass {
-	int64_t cut;
+	int64_t point;
 	struct tare_map dels;      /* thread → when its last DEL began */
 	struct tare_map witnesses; /* device → its last witness, if no call came since */
 	struct tare_map users;     /* processes with a call on a device */
@@ -21,8 +21,8 @@ struct pass {
 
 static void forbid(struct pass *p, int64_t begin, int64_t end)
 {
-	if (begin <= p->cut && p->cut <= end)
-		p->cut = begin - 1;
+	if (begin <= p->point && p->point <= end)
+		p->point = begin - 1;
 }
 
 /*
@@ -91,8 +91,8 @@ static void see_tensor(struct pass *p, const struct tare_event *e)
 	if (r->flags & TARE_TENSOR_FINALIZING) {
 		if (r->flags & TARE_TENSOR_HOST && !is_user(p, e->process))
 			see_teardown(p, e->process, e->at_ns);
-		else if (e->at_ns <= p->cut) /* a checkpoint behind it would lose the end */
-			p->cut = e->at_ns - 1;
+		else if (e->at_ns <= p->point) /* a checkpoint behind it would lose the end */
+			p->point = e->at_ns - 1;
 	} else if (r->bytes > 0) {
 		see_work(p, e);
 	}
@@ -137,9 +137,9 @@ static void see(struct pass *p, const struct tare_event *e)
 	}
 }
 
-static int64_t pass_over(const struct tare_ledger_source *source, int64_t cut)
+static int64_t pass_over(const struct tare_ledger_source *source, int64_t point)
 {
-	struct pass p = { .cut = cut };
+	struct pass p = { .point = point };
 	const struct tare_map_slot *slot;
 	struct tare_event e;
 
@@ -147,28 +147,28 @@ static int64_t pass_over(const struct tare_ledger_source *source, int64_t cut)
 	while (source->next(source->arg, &e))
 		see(&p, &e);
 	for (size_t at = 0; (slot = tare_map_next(&p.torn, &at));)
-		if ((int64_t)slot->value <= p.cut)
-			p.cut = (int64_t)slot->value - 1;
+		if ((int64_t)slot->value <= p.point)
+			p.point = (int64_t)slot->value - 1;
 	tare_map_free(&p.users);
 	tare_map_free(&p.makers);
 	tare_map_free(&p.torn);
 	tare_map_free(&p.dels);
 	tare_map_free(&p.witnesses);
-	return p.cut;
+	return p.point;
 }
 
 /*
  * Behind a call, and before anything that the fold looks at together with the next one. Every pass may
- * move the cut to where an earlier one found nothing in the way, so they go on until none moves it.
+ * move the point to where an earlier one found nothing in the way, so they go on until none moves it.
  */
-int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until)
+int64_t tare_checkpoint_point(const struct tare_ledger_source *source, int64_t until)
 {
-	int64_t cut = until, before;
+	int64_t point = until, before;
 
 	do {
-		before = cut;
-		cut = pass_over(source, cut);
-	} while (cut != before);
+		before = point;
+		point = pass_over(source, point);
+	} while (point != before);
 	source->rewind(source->arg);
-	return cut;
+	return point;
 }

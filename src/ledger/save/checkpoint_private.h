@@ -41,7 +41,7 @@ struct item {
 struct checkpoint {
 	struct tare_fold *f;
 	const struct tare_process *tare; /* process of the log in which witnesses stand */
-	int64_t cut;
+	int64_t point;
 	struct item *items;
 	size_t item_nr, item_cap;
 	struct tare_amount *saved; /* by bucket: amounts that the items have so far */

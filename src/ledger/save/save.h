@@ -24,6 +24,6 @@ void tare_load_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 		       int source);
 
 /* checkpoint_point.c: the last moment up to `until` at which a checkpoint can be made */
-int64_t tare_fold_cut(const struct tare_ledger_source *source, int64_t until);
+int64_t tare_checkpoint_point(const struct tare_ledger_source *source, int64_t until);
 
 #endif

@@ -27,7 +27,7 @@ static SHAPE(tare_amount);
 #define SELF struct tare_bucket
 static const struct tare_shape_field fields_tare_bucket[] = {
 	TARE_STRUCT(now, tare_shape_tare_amount), TARE_INT_ARRAY(moment),
-	TARE_INT(device), TARE_INT(process), TARE_INT(context), TARE_INT(account), TARE_INT(is_cut),
+	TARE_INT(device), TARE_INT(process), TARE_INT(context), TARE_INT(account), TARE_INT(is_subdivided),
 	TARE_INT(owner), TARE_INT(site), TARE_INT(next_of_device), TARE_INT(next_of_context),
 	TARE_STRUCT_ARRAY(kept, tare_shape_tare_amount),
 	TARE_FIELDS_END };
@@ -311,7 +311,7 @@ static SHAPE(tare_blocks);
 static const struct tare_shape_field fields_tare_process_on_device[] = {
 	TARE_STRUCT(segments, tare_shape_tare_segments), TARE_STRUCT(blocks, tare_shape_tare_blocks),
 	TARE_MAP(contexts), TARE_MAP(pages), TARE_INT(managed), TARE_INT(created), TARE_INT(is_contradicted),
-	TARE_INT(is_left), TARE_INT(is_removed), TARE_INT(is_cut),
+	TARE_INT(is_left), TARE_INT(is_removed), TARE_INT(is_subdivided),
 	TARE_FIELDS_END };
 static SHAPE(tare_process_on_device);
 #undef SELF
