@@ -33,7 +33,7 @@ enum {
 	TARE_BUCKET_REGISTERED,
 	TARE_BUCKET_TENSOR,
 	TARE_BUCKET_PARTLY,
-	TARE_BUCKET_HANDED,
+	TARE_BUCKET_EVER_ALLOCATED,
 	TARE_BUCKET_HELD,
 	TARE_BUCKET_COLLECTED, /* all that Python's cyclic collector took back in blocks; it never falls */
 	TARE_BUCKET_TRIED,       /* in blocks of segments that are trials: in the row of those */
@@ -104,7 +104,7 @@ struct tare_site {
 
 	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
 	uint64_t segment_owner;
-	int segment_context, tensor, handed; /* tensor 0: nowhere yet, for that is a device's own */
+	int segment_context, tensor, ever_allocated; /* tensor 0: nowhere yet */
 
 	bool is_placed; /* training_section.c: the rest is known */
 	uint8_t maker;  /* enum tare_maker */

@@ -170,7 +170,7 @@ static inline bool tare_account_is_named(int account)
 	       account == TARE_ACCOUNT_POOL_IDLE || account == TARE_ACCOUNT_VMM ||
 	       account == TARE_ACCOUNT_IPC || account == TARE_BUCKET_TENSOR ||
 	       account == TARE_BUCKET_PARTLY || account == TARE_BUCKET_HELD ||
-	       account == TARE_BUCKET_HANDED || account == TARE_ACCOUNT_TRIAL ||
+	       account == TARE_BUCKET_EVER_ALLOCATED || account == TARE_ACCOUNT_TRIAL ||
 	       account == TARE_BUCKET_TRIED || account == TARE_BUCKET_COLLECTED;
 }
 

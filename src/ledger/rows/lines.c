@@ -9,7 +9,7 @@
 
 /* The sums of one site of one process; without a site, of one account that cannot have one. */
 struct part {
-	struct tare_amount sum, tensors, handed;
+	struct tare_amount sum, tensors, ever_allocated;
 	int process; /* -1: others */
 	uint32_t site;
 	int64_t host_anon, host_file, unexplained;
@@ -53,8 +53,8 @@ static bool part_of(const struct tare_device_fold *d, const struct tare_bucket *
 	*out = (struct part){ .process = b->process, .site = b->site };
 	if (b->account == TARE_BUCKET_TENSOR) {
 		out->tensors = *a;
-	} else if (b->account == TARE_BUCKET_HANDED) {
-		out->handed = *a;
+	} else if (b->account == TARE_BUCKET_EVER_ALLOCATED) {
+		out->ever_allocated = *a;
 	} else if (b->account == TARE_BUCKET_UNEXPLAINED) {
 		out->unexplained = a->bytes;
 		return b->site && a->bytes; /* else of no line */
@@ -115,7 +115,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 		}
 		tare_amount_add(&parts[kept].sum, &parts[i].sum);
 		tare_amount_add(&parts[kept].tensors, &parts[i].tensors);
-		tare_amount_add(&parts[kept].handed, &parts[i].handed);
+		tare_amount_add(&parts[kept].ever_allocated, &parts[i].ever_allocated);
 		parts[kept].unexplained += parts[i].unexplained;
 		parts[kept].host_anon += parts[i].host_anon;
 		parts[kept].host_file += parts[i].host_file;
@@ -217,8 +217,9 @@ void tare_fold_lines(const struct tare_fold *f, const struct tare_device_fold *d
 			.count = count_of(a),
 			.driver_ns = a->ns > 0 ? (uint64_t)a->ns : 0,
 			.evidence = evidence_of(f, parts[i].process, t, a),
-			.tensors = { parts[i].tensors.bytes, parts[i].handed.bytes,
-				     count_of(&parts[i].tensors), count_of(&parts[i].handed) },
+			.tensors = { parts[i].tensors.bytes, parts[i].ever_allocated.bytes,
+				     count_of(&parts[i].tensors),
+				     count_of(&parts[i].ever_allocated) },
 			.unexplained = parts[i].unexplained,
 			.host_anon = parts[i].host_anon,
 			.host_file = parts[i].host_file,

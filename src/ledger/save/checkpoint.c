@@ -159,7 +159,7 @@ static void save_buckets(struct checkpoint *c, const struct tare_device_fold *d,
 /* Is it an account that enters no sum of a device and does not follow from live objects? */
 static bool is_history(int account)
 {
-	return account == TARE_BUCKET_HANDED || account == TARE_BUCKET_COLLECTED ||
+	return account == TARE_BUCKET_EVER_ALLOCATED || account == TARE_BUCKET_COLLECTED ||
 	       account == TARE_BUCKET_UNEXPLAINED;
 }
 

@@ -39,7 +39,7 @@ static const struct tare_shape_field fields_tare_site[] = {
 	TARE_OTHER(process, TARE_STATE_PROCESS), TARE_OTHER(python, TARE_STATE_PYTHON),
 	TARE_OTHER(stack, TARE_STATE_STACK),
 	TARE_INT(pc), TARE_INT(is_backward), TARE_INT(segment_owner), TARE_INT(segment_context),
-	TARE_INT(tensor), TARE_INT(handed), TARE_INT(is_placed), TARE_INT(maker), TARE_INT(begins_backward),
+	TARE_INT(tensor), TARE_INT(ever_allocated), TARE_INT(is_placed), TARE_INT(maker), TARE_INT(begins_backward),
 	TARE_INT(call), TARE_INT(outlived_bytes),
 	TARE_FIELDS_END };
 static SHAPE(tare_site);

@@ -55,14 +55,15 @@ static const struct tare_site *site_in(struct tare_fold *f, const struct tare_se
 	known->segment_context = s->context;
 	known->segment_owner = s->owner;
 	known->tensor = tare_fold_bucket_at(f, s->context, TARE_BUCKET_TENSOR, s->owner, site);
-	known->handed = tare_fold_bucket_at(f, s->context, TARE_BUCKET_HANDED, s->owner, site);
+	known->ever_allocated =
+		tare_fold_bucket_at(f, s->context, TARE_BUCKET_EVER_ALLOCATED, s->owner, site);
 	return known;
 }
 
-void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
-			      int64_t bytes)
+void tare_fold_segment_allocated(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
+				 int64_t bytes)
 {
-	tare_fold_book_blocks(f, site_in(f, s, site)->handed, bytes, 1);
+	tare_fold_book_blocks(f, site_in(f, s, site)->ever_allocated, bytes, 1);
 }
 
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes)

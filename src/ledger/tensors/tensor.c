@@ -148,7 +148,7 @@ static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struc
 	spread(tensors, f, &p->segments, segment, block, &b->on);
 	tare_work_begin(tensors, f, &p->blocks.work, block);
 	if (b->born_ns != -1) /* what was handed out before is carried as a sum */
-		tare_fold_segment_handed(f, segment, b->site, b->bytes);
+		tare_fold_segment_allocated(f, segment, b->site, b->bytes);
 	return block;
 }
 

@@ -216,8 +216,8 @@ int tare_segments_place(const struct tare_segments *s,
 /* Returns the bucket of live tensors that it moves; -1: it is a trial's. */
 int tare_fold_segment_move(struct tare_fold *f, struct tare_segment *s, uint32_t site,
 			   int64_t bytes, int64_t count);
-void tare_fold_segment_handed(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
-			      int64_t bytes);
+void tare_fold_segment_allocated(struct tare_fold *f, const struct tare_segment *s, uint32_t site,
+				 int64_t bytes);
 void tare_fold_segment_collected(struct tare_fold *f, const struct tare_segment *s, int64_t bytes);
 void tare_fold_segment_hold(struct tare_fold *f, int process); /* a graph came or went */
 /* As tare_fold_blocks_at(); the segments are copies without `live`. */
