@@ -71,7 +71,7 @@ static inline void tare_amount_add(struct tare_amount *sum, const struct tare_am
 }
 
 /* The most that was in use, and at the first such moment with most of it in blocks of PyTorch's allocator. */
-struct tare_most {
+struct tare_high_water {
 	int64_t used, live, ns;
 };
 

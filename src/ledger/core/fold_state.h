@@ -184,7 +184,7 @@ struct tare_device_fold {
 	int paused;         /* bucket of what was taken while recording was paused, -1: none yet */
 	bool is_pause_open; /* there was a pause since the last reading */
 
-	struct tare_most own_peak; /* of what is booked, other processes apart */
+	struct tare_high_water own_peak; /* of what is booked, other processes apart */
 
 	int instant_next; /* timed instants before it have their snapshot */
 	struct tare_samples samples;
@@ -192,7 +192,7 @@ struct tare_device_fold {
 
 	int64_t account_now[TARE_NOW_NR]; /* sums of its buckets */
 	bool has_recent;                  /* it was at `recent` since somebody looked */
-	struct tare_most recent;          /* beyond used_start */
+	struct tare_high_water recent;    /* beyond used_start */
 };
 
 struct tare_timed {

@@ -10,7 +10,8 @@
  * Rule "peak": the counter wavers by 64 KiB that are nobody's. A moment that is higher by no more is not
  * taken for one at which more was in blocks, but the other way round.
  */
-static inline bool tare_most_is_fuller(const struct tare_most *now, const struct tare_most *most)
+static inline bool tare_high_water_is_above(const struct tare_high_water *now,
+					    const struct tare_high_water *most)
 {
 	if (now->live > most->live)
 		return now->used + TARE_COUNTER_STEP >= most->used;
@@ -18,9 +19,10 @@ static inline bool tare_most_is_fuller(const struct tare_most *now, const struct
 }
 
 /* Takes `now` if it is more. */
-static inline bool tare_most_take(struct tare_most *most, const struct tare_most *now)
+static inline bool tare_high_water_raise(struct tare_high_water *most,
+					 const struct tare_high_water *now)
 {
-	if (!tare_most_is_fuller(now, most))
+	if (!tare_high_water_is_above(now, most))
 		return false;
 	*most = *now;
 	return true;
@@ -29,24 +31,25 @@ static inline bool tare_most_take(struct tare_most *most, const struct tare_most
 /* The same since somebody looked, and for what the recorded processes have. */
 static inline void tare_device_most(struct tare_device_fold *d, int64_t t)
 {
-	const struct tare_most now = { d->used - d->used_start, d->live, t };
-	const struct tare_most own = { tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]),
-				       d->live, t };
+	const struct tare_high_water now = { d->used - d->used_start, d->live, t };
+	const struct tare_high_water own = {
+		tare_sat_sub(d->sum, d->account_now[TARE_ACCOUNT_OTHER]), d->live, t
+	};
 
-	if (tare_most_take(&d->recent, &now))
+	if (tare_high_water_raise(&d->recent, &now))
 		d->has_recent = true;
-	tare_most_take(&d->own_peak, &own);
+	tare_high_water_raise(&d->own_peak, &own);
 }
 
 /* Is this moment its maximum? */
 static inline bool tare_device_peak(struct tare_device_fold *d, int64_t t)
 {
-	const struct tare_most now = { d->used, d->live, t };
-	const struct tare_most at_peak = { d->moment_used[TARE_MOMENT_PEAK],
-					   d->moment_live[TARE_MOMENT_PEAK], 0 };
+	const struct tare_high_water now = { d->used, d->live, t };
+	const struct tare_high_water at_peak = { d->moment_used[TARE_MOMENT_PEAK],
+						 d->moment_live[TARE_MOMENT_PEAK], 0 };
 
 	tare_device_most(d, t);
-	return !d->has_moment[TARE_MOMENT_PEAK] || tare_most_is_fuller(&now, &at_peak);
+	return !d->has_moment[TARE_MOMENT_PEAK] || tare_high_water_is_above(&now, &at_peak);
 }
 
 #endif

@@ -18,7 +18,7 @@ struct tare_phase_total {
 	int64_t before, after;
 	int64_t change, change_min, change_max;
 	int64_t own, own_min, own_max;
-	struct tare_most peak;
+	struct tare_high_water peak;
 	int64_t parts[TARE_ACCOUNT_NR];
 };
 
@@ -38,7 +38,7 @@ struct tare_phase_known {
 struct tare_phase_level {
 	bool from_start; /* of the recording: `before` is 0, and the accounts had nothing */
 	int64_t before, nested;
-	struct tare_most peak;
+	struct tare_high_water peak;
 	int64_t accounts[TARE_ACCOUNT_NR];
 };
 

@@ -37,10 +37,10 @@ void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *
 
 	if (d->has_recent)
 		for (size_t i = 0; i < own->open_nr; i++)
-			tare_most_take(&phases->frames[own->open[i]].levels[d->index].peak,
-				       &d->recent);
+			tare_high_water_raise(&phases->frames[own->open[i]].levels[d->index].peak,
+					      &d->recent);
 	d->has_recent = false;
-	d->recent = (struct tare_most){ now_of(d), d->live, 0 };
+	d->recent = (struct tare_high_water){ now_of(d), d->live, 0 };
 }
 
 static void report_phase(struct tare_phases_part *phases, struct tare_fold *f,
@@ -60,7 +60,7 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f, struct t
 	l->from_start = false;
 	l->before = now_of(d);
 	l->nested = 0;
-	l->peak = (struct tare_most){ now_of(d), d->live, b->t };
+	l->peak = (struct tare_high_water){ now_of(d), d->live, b->t };
 	memcpy(l->accounts, d->account_now, sizeof(l->accounts));
 	own->open =
 		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
@@ -86,9 +86,9 @@ static void look_back(const struct tare_device_fold *d, struct tare_phase_level 
 	l->accounts[TARE_ACCOUNT_OTHER] = d->used_start;
 	if (!d->has_moment[TARE_MOMENT_PEAK])
 		return;
-	l->peak = (struct tare_most){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
-				      d->moment_live[TARE_MOMENT_PEAK],
-				      d->moment_ns[TARE_MOMENT_PEAK] };
+	l->peak = (struct tare_high_water){ d->moment_used[TARE_MOMENT_PEAK] - d->used_start,
+					    d->moment_live[TARE_MOMENT_PEAK],
+					    d->moment_ns[TARE_MOMENT_PEAK] };
 }
 
 static void add_change(int64_t *sum, int64_t *min, int64_t *max, int64_t by, bool is_first)
@@ -121,7 +121,7 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f, struct tar
 	add_change(&total->own, &total->own_min, &total->own_max, change - l->nested, is_first);
 	if (is_first)
 		total->peak = l->peak;
-	tare_most_take(&total->peak, &l->peak);
+	tare_high_water_raise(&total->peak, &l->peak);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		total->parts[a] += d->account_now[a] - l->accounts[a];
 	if (x->parent >= 0 && phases->frames[x->parent].is_used &&

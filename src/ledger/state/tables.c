@@ -369,18 +369,18 @@ static SHAPE(tare_process_fold);
 
 /* ---- phases ---- */
 
-#define SELF struct tare_most
-static const struct tare_shape_field fields_tare_most[] = {
+#define SELF struct tare_high_water
+static const struct tare_shape_field fields_tare_high_water[] = {
 	TARE_INT(used), TARE_INT(live), TARE_INT(ns),
 	TARE_FIELDS_END };
-static SHAPE(tare_most);
+static SHAPE(tare_high_water);
 #undef SELF
 
 #define SELF struct tare_phase_total
 static const struct tare_shape_field fields_tare_phase_total[] = {
 	TARE_INT(seen), TARE_INT(before), TARE_INT(after), TARE_INT(change), TARE_INT(change_min),
 	TARE_INT(change_max), TARE_INT(own), TARE_INT(own_min), TARE_INT(own_max),
-	TARE_STRUCT(peak, tare_shape_tare_most), TARE_INT_ARRAY(parts),
+	TARE_STRUCT(peak, tare_shape_tare_high_water), TARE_INT_ARRAY(parts),
 	TARE_FIELDS_END };
 static SHAPE(tare_phase_total);
 #undef SELF
@@ -397,7 +397,7 @@ static SHAPE(tare_phase_known);
 
 #define SELF struct tare_phase_level
 static const struct tare_shape_field fields_tare_phase_level[] = {
-	TARE_INT(from_start), TARE_INT(before), TARE_INT(nested), TARE_STRUCT(peak, tare_shape_tare_most),
+	TARE_INT(from_start), TARE_INT(before), TARE_INT(nested), TARE_STRUCT(peak, tare_shape_tare_high_water),
 	TARE_INT_ARRAY(accounts),
 	TARE_FIELDS_END };
 static SHAPE(tare_phase_level);
@@ -634,9 +634,9 @@ static const struct tare_shape_field fields_tare_device_fold[] = {
 	TARE_STRUCT_ARRAY(kept_segments, tare_shape_tare_kept_segments),
 	TARE_INT(is_level_known), TARE_INT(level),
 	TARE_INT(unexplained_open), TARE_INT(unexplained_between), TARE_INT(unexplained_inside), TARE_INT(is_pid_mismatch),
-	TARE_INT(paused), TARE_INT(is_pause_open), TARE_STRUCT(own_peak, tare_shape_tare_most),
+	TARE_INT(paused), TARE_INT(is_pause_open), TARE_STRUCT(own_peak, tare_shape_tare_high_water),
 	TARE_LEFT(instant_next), TARE_STRUCT(samples, tare_shape_tare_samples), TARE_LEFT(kinds),
-	TARE_INT_ARRAY(account_now), TARE_INT(has_recent), TARE_STRUCT(recent, tare_shape_tare_most), TARE_FIELDS_END };
+	TARE_INT_ARRAY(account_now), TARE_INT(has_recent), TARE_STRUCT(recent, tare_shape_tare_high_water), TARE_FIELDS_END };
 static SHAPE(tare_device_fold);
 #undef SELF
 
