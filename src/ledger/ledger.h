@@ -125,8 +125,8 @@ struct tare_pool_segment {
 	bool is_of_graph;    /* taken while a graph was captured … */
 	bool is_held;        /* … of a pool that a graph still needs */
 	uint32_t graph_pool; /* its number, as tare_graph.pool; 0: not known, or of no graph */
-	struct tare_stream stream; /* of its first block … */
-	uint64_t otherwise;        /* … and so many blocks were said to be on another */
+	struct tare_stream stream;    /* of its first block … */
+	uint64_t other_stream_blocks; /* … and so many blocks were said to be on another */
 	/* The block that has been live longest in the segment; no bytes: no block is. */
 	uint64_t pin_address;
 	int64_t pin_bytes, pin_born_ns; /* born -1: in a span that a checkpoint replaced */

@@ -5,7 +5,7 @@ void tare_segment_sum_take(struct tare_segment_sum *sum, const struct tare_pool_
 {
 	sum->segments++;
 	sum->blocks += s->blocks;
-	sum->otherwise += s->otherwise;
+	sum->other_stream_blocks += s->other_stream_blocks;
 	sum->bytes += s->bytes;
 	sum->live += s->live;
 	*(s->live ? &sum->stuck : s->is_held ? &sum->held : &sum->cached) += s->bytes - s->live;

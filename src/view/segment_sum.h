@@ -7,7 +7,7 @@
 #include "ledger/ledger.h"
 
 struct tare_segment_sum {
-	uint64_t segments, blocks, otherwise;
+	uint64_t segments, blocks, other_stream_blocks;
 	int64_t bytes, live, cached, stuck, held; /* bytes is the sum of the others */
 };
 

@@ -152,7 +152,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, stream.number, "number", NULL, ID, OF_POOL),
 	TARE_COLUMN(row, stream.priority, "priority", NULL, COUNT, OF_POOL),
 	TARE_SEGMENT_SUM_COLUMNS(row),
-	TARE_COLUMN(row, sum.otherwise, "blocks_otherwise", NULL, COUNT),
+	TARE_COLUMN(row, sum.other_stream_blocks, "blocks_otherwise", NULL, COUNT),
 };
 
 static void add_label(struct tare_str *out, const struct tare_stream_group *g, bool has_pid)
@@ -235,7 +235,7 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 	}
 }
 
-static void add_otherwise(struct tare_emit *e, uint64_t blocks)
+static void add_other_stream_blocks(struct tare_emit *e, uint64_t blocks)
 {
 	if (blocks)
 		tare_emit_note(
@@ -250,7 +250,7 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 			const struct tare_device_ledger *device, bool is_asked)
 {
 	struct tare_stream_groups groups;
-	uint64_t otherwise = 0;
+	uint64_t other_stream_blocks = 0;
 
 	tare_streams_build(&groups, device);
 	if (groups.is_several || (is_asked && groups.count)) {
@@ -262,10 +262,10 @@ void tare_streams_table(struct tare_emit *e, const char *title,
 			tare_emit_sum(e, "all");
 		tare_emit_table_end(e);
 		for (size_t i = 0; i < groups.count; i++)
-			otherwise += groups.items[i].sum.otherwise;
+			other_stream_blocks += groups.items[i].sum.other_stream_blocks;
 		if (groups.is_several)
 			add_notes(e, &groups);
-		add_otherwise(e, otherwise);
+		add_other_stream_blocks(e, other_stream_blocks);
 	}
 	tare_streams_free(&groups);
 }

@@ -675,6 +675,6 @@ const struct tare_ledger *sample_streams(void)
 
 	for (int i = 0; i < 16; i++)
 		ledger->devices[0].segments[i].stream = streams[i < 6 ? 0 : i > 12 ? 6 : i - 6];
-	ledger->devices[0].segments[7].otherwise = 2;
+	ledger->devices[0].segments[7].other_stream_blocks = 2;
 	return ledger;
 }

@@ -91,7 +91,7 @@ TEST(streams_are_carried_through_a_checkpoint)
 	l = world_ledger_from_checkpoint(w, 10 * MS, "end");
 	CHECK_INT(segment_at(&l, BASE + 200 * MIB)->stream.number, 5);
 	CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
-	CHECK_INT((int64_t)segment_at(&l, BASE)->otherwise, 0);
+	CHECK_INT((int64_t)segment_at(&l, BASE)->other_stream_blocks, 0);
 	tare_ledger_free(&l);
 	world_free(w);
 }
@@ -108,8 +108,8 @@ TEST(streams_that_contradict_are_counted_and_move_nothing)
 	for (int i = 0; i < 2; i++) {
 		l = i ? world_ledger_from_checkpoint(w, 15 * MS, "end") : world_ledger(w, "end");
 		CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
-		CHECK_INT((int64_t)segment_at(&l, BASE)->otherwise, 2);
-		CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->otherwise, 1);
+		CHECK_INT((int64_t)segment_at(&l, BASE)->other_stream_blocks, 2);
+		CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->other_stream_blocks, 1);
 		CHECK(world_has_note(&l, "3 blocks of PyTorch's allocator"));
 		tare_ledger_free(&l);
 	}
@@ -126,7 +126,7 @@ TEST(streams_of_threads_are_their_own)
 	on_stream(w, 8 * MS + 1, 2, BASE + 200 * MIB, 1 * MIB);
 	l = world_ledger(w, "end");
 	CHECK_INT(segment_at(&l, BASE + 100 * MIB)->stream.number, 5);
-	CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->otherwise, 0);
+	CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->other_stream_blocks, 0);
 	CHECK_INT(segment_at(&l, BASE + 200 * MIB)->stream.number, 9);
 	tare_ledger_free(&l);
 	world_free(w);
@@ -173,7 +173,7 @@ TEST(streams_of_expandable_segments)
 	CHECK_INT(segment_at(&l, BASE)->stream.number, 2);
 	CHECK_INT(segment_at(&l, BASE + 20 * MIB)->stream.number, 2);
 	CHECK_INT(segment_at(&l, BASE + 40 * MIB)->stream.kind, TARE_STREAM_NOT_KNOWN);
-	CHECK_INT((int64_t)segment_at(&l, BASE + 20 * MIB)->otherwise, 0);
+	CHECK_INT((int64_t)segment_at(&l, BASE + 20 * MIB)->other_stream_blocks, 0);
 	tare_ledger_free(&l);
 	world_free(w);
 }

@@ -23,7 +23,7 @@ struct tare_thread_stream {
 struct tare_segment {
 	uint64_t at, size, owner;
 	struct tare_on_stream on;
-	uint32_t otherwise; /* blocks that were said to be on another stream */
+	uint32_t other_stream_blocks; /* blocks that were said to be on another stream */
 	int64_t live;
 	int context, process;
 	int graph;    /* row of the capture that it was taken in, -1: none */

@@ -114,14 +114,14 @@ void tare_fold_notes_of_calls(struct tare_fold *f)
 
 static void note_streams(struct tare_fold *f)
 {
-	if (f->parts->tensors.otherwise)
+	if (f->parts->tensors.other_stream_blocks)
 		tare_fold_note(
 			f,
 			"%llu block%s of PyTorch's allocator came from a thread whose current stream is not that of "
 			"the first block in the same segment: an allocation that names its stream; by stream their "
 			"segments count as the first block's",
-			(unsigned long long)f->parts->tensors.otherwise,
-			plural(f->parts->tensors.otherwise));
+			(unsigned long long)f->parts->tensors.other_stream_blocks,
+			plural(f->parts->tensors.other_stream_blocks));
 }
 
 void tare_fold_notes(struct tare_fold *f)

@@ -145,7 +145,7 @@ static SHAPE(tare_thread_stream);
 #define SELF struct tare_segment
 static const struct tare_shape_field fields_tare_segment[] = {
 	TARE_INT(at), TARE_INT(size), TARE_INT(owner), TARE_STRUCT(on, tare_shape_tare_on_stream),
-	TARE_INT(otherwise), TARE_INT(live), TARE_INT(context), TARE_INT(process), TARE_INT(graph),
+	TARE_INT(other_stream_blocks), TARE_INT(live), TARE_INT(context), TARE_INT(process), TARE_INT(graph),
 	TARE_INT(is_held), TARE_INT(is_expandable), TARE_INT(is_trial), TARE_INT(partly), TARE_INT_ARRAY(moment),
 	TARE_FIELDS_END };
 static SHAPE(tare_segment);
@@ -748,7 +748,7 @@ static SHAPE(tare_oom_part);
 static const struct tare_shape_field fields_tare_tensors_part[] = {
 	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched),
 	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
-	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(otherwise),
+	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(other_stream_blocks),
 	TARE_FIELDS_END };
 static SHAPE(tare_tensors_part);
 #undef SELF

@@ -200,7 +200,7 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 			.is_held = s->is_held,
 			.is_of_graph = s->graph >= 0,
 			.stream = tare_fold_stream_named(&s->on),
-			.otherwise = s->otherwise,
+			.other_stream_blocks = s->other_stream_blocks,
 			.graph_pool = s->graph >= 0 && (size_t)s->graph < f->group_nr
 					      ? f->groups[s->graph].pool
 					      : 0,

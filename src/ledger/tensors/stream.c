@@ -56,8 +56,8 @@ void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 	if (i < 0 || segments->items[i].at != r->segment)
 		return;
 	segments->items[i].on = on;
-	segments->items[i].otherwise = r->otherwise;
-	tensors->otherwise += r->otherwise;
+	segments->items[i].other_stream_blocks = r->otherwise;
+	tensors->other_stream_blocks += r->otherwise;
 }
 
 void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,
@@ -68,8 +68,8 @@ void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment
 	if (!s->on.is_known) {
 		s->on = *on;
 	} else if (s->on.id != on->id) {
-		s->otherwise++;
-		tensors->otherwise++;
+		s->other_stream_blocks++;
+		tensors->other_stream_blocks++;
 	}
 }
 
@@ -148,7 +148,9 @@ void tare_fold_stream_save(const struct tare_fold *f, int64_t t, tare_fold_saver
 					save_stream(f, p, d, t,
 						    &(struct tare_rec_stream){
 							    .segment = s->items[k].at,
-							    .otherwise = s->items[k].otherwise },
+							    .otherwise =
+								    s->items[k]
+									    .other_stream_blocks },
 						    &s->items[k].on, save, arg);
 		}
 	}

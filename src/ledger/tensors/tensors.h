@@ -64,7 +64,7 @@ struct tare_tensors_part {
 	size_t self_report_nr, self_report_cap;
 	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
 	size_t checkpoint_sum_nr, checkpoint_sum_cap;
-	uint64_t otherwise; /* blocks on another stream than their segment */
+	uint64_t other_stream_blocks; /* blocks on another stream than their segment */
 };
 
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
