@@ -75,8 +75,8 @@ static uint64_t read_peers(const struct tare_call *call, uint64_t *used, uint64_
 
 static uint64_t others_before(struct tare_call *call, uint64_t *since)
 {
-	return call->is_news ? read_peers(call, &call->before, since)
-			     : __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
+	return call->changed_before ? read_peers(call, &call->before, since)
+				    : __atomic_load_n(&last_others[call->device], __ATOMIC_RELAXED);
 }
 
 /* `since`: when the reading began. */
@@ -97,9 +97,10 @@ static void weigh_before(struct tare_call *call, uint64_t *since)
 	}
 	call->before = tare_devices_used(call->device, &by_cuda);
 	call->is_weighed = call->before != TARE_NOT_KNOWN;
-	call->is_news = call->is_weighed && call->before != tare_weigh_last_used(call->device);
-	if (call->is_weighed &&
-	    (need >= TARE_WEIGH_NEEDED || (call->is_news && tare_weigh_allowed(TARE_WEIGH_SPARE))))
+	call->changed_before =
+		call->is_weighed && call->before != tare_weigh_last_used(call->device);
+	if (call->is_weighed && (need >= TARE_WEIGH_NEEDED ||
+				 (call->changed_before && tare_weigh_allowed(TARE_WEIGH_SPARE))))
 		call->peers_before = others_before(call, since);
 	if (by_cuda)
 		call->flags |= TARE_EVENT_BY_CUDA;
@@ -433,7 +434,7 @@ void tare_call_end_at(struct tare_call *call, CUresult result, uint64_t end)
 		call->flags |= TARE_EVENT_REFUSED;
 		call->is_quiet = false;
 	}
-	if (!call->is_quiet || call->is_news || call->before != call->after)
+	if (!call->is_quiet || call->changed_before || call->before != call->after)
 		tare_call_emit(call, result);
 	tare_call_drop(call);
 }

@@ -38,8 +38,8 @@ struct tare_call {
 	const char *symbol; /* of a function that is none of the driver's; else NULL */
 	int saved_errno;
 	bool is_weighed;
-	bool is_news;   /* device memory had changed since our last call before this one began */
-	bool is_inside; /* of another call of this thread, which is recorded too */
+	bool changed_before; /* device memory had changed since our last call before this one began */
+	bool is_inside;      /* of another call of this thread, which is recorded too */
 	bool is_light; /* recording is paused, and an object ends: no stack, no mere check of its size */
 	bool is_quiet; /* record it only if device memory changed, in it or before it */
 };
