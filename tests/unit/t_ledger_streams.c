@@ -16,8 +16,8 @@ static void give_back(struct world *w, int64_t t, uint64_t at, int64_t before, i
 	     .after = before - size);
 }
 
-static void hand_out(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes,
-		     unsigned int flags)
+static void block_alloc(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes,
+			unsigned int flags)
 {
 	world_block(w, (struct world_block){
 			       .t = t, .tid = tid, .block = at, .bytes = bytes, .flags = flags });
@@ -25,12 +25,12 @@ static void hand_out(struct world *w, int64_t t, uint32_t tid, uint64_t at, int6
 
 static void on_default(struct world *w, int64_t t, uint64_t at, int64_t bytes)
 {
-	hand_out(w, t, 1, at, bytes, TARE_TENSOR_ON_DEFAULT);
+	block_alloc(w, t, 1, at, bytes, TARE_TENSOR_ON_DEFAULT);
 }
 
 static void on_stream(struct world *w, int64_t t, uint32_t tid, uint64_t at, int64_t bytes)
 {
-	hand_out(w, t, tid, at, bytes, TARE_TENSOR_ON_STREAM);
+	block_alloc(w, t, tid, at, bytes, TARE_TENSOR_ON_STREAM);
 }
 
 static const struct tare_pool_segment *segment_at(const struct tare_ledger *l, uint64_t at)

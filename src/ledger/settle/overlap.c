@@ -418,7 +418,7 @@ static bool is_any_giving(const struct tare_overlap *o, size_t k, const size_t *
 /*
  * Takes a fall back from calls that only take: no more than they were given in earlier stretches.
  */
-static void take_back(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
+static void reclaim(struct tare_overlap *o, size_t k, const size_t *active, size_t active_nr)
 {
 	struct tare_stretch *s = &o->stretches[k];
 
@@ -454,7 +454,7 @@ static void settle_rest(struct tare_overlap *o, size_t k, const size_t *active, 
 	if ((s->unknowns || s->syncs) && (s->rest >= 0 || is_any_giving(o, k, active, active_nr))) {
 		share(o, k, active, active_nr);
 	} else {
-		take_back(o, k, active, active_nr);
+		reclaim(o, k, active, active_nr);
 		nobodys += s->rest;
 	}
 	o->owed += nobodys;

@@ -38,7 +38,7 @@ static void look(struct tare_fold *f, struct tare_device_fold *d, const struct t
 	tare_ledger_free(&rows);
 }
 
-static void take_in(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
+static void apply_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b)
 {
 	struct tare_block_change c;
 
@@ -86,7 +86,7 @@ void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struc
 	settle(f, d, b->t);
 	if (!d->cluster.count || is_from_checkpoint) {
 		tare_fold_tensor_flush(f, d);
-		take_in(f, d, b);
+		apply_block(f, d, b);
 	} else {
 		*queue(d) = *b;
 	}
@@ -125,7 +125,7 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 				&f->processes[d->blocks[i].process]->on_device[d->index]->blocks,
 				d->blocks[i].address);
 	for (size_t i = 0; i < d->block_nr; i++)
-		take_in(f, d, &d->blocks[i]);
+		apply_block(f, d, &d->blocks[i]);
 	d->block_nr = 0;
 	if (f->ahead == d)
 		f->ahead = NULL;

@@ -86,8 +86,8 @@ static void count(struct tare_fold *f, struct tare_process_fold *p, const struct
 	move(f, p, sign * b->bytes);
 }
 
-static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_process_fold *p, uint64_t address, struct tare_taking by)
+static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       struct tare_process_fold *p, uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->host_blocks, address, by, &f->block_serial, &f->host.kept);
@@ -100,8 +100,8 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
 	tare_blocks_release(&p->host_blocks, block);
 }
 
-static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
-					struct tare_process_fold *p, const struct tare_block *b)
+static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, struct tare_fold *f,
+					   struct tare_process_fold *p, const struct tare_block *b)
 {
 	struct tare_live_block *block = tare_blocks_add(&p->host_blocks, b);
 	bool is_from_checkpoint = b->born_ns < 0;
@@ -153,8 +153,8 @@ struct tare_live_block *tare_host_take(struct tare_tensors_part *tensors, struct
 		tear_down(f, p, b->t);
 	if (b->bytes > 0) /* what is handed out again: its end was not seen */
 		by.flags = 0;
-	take_back(tensors, f, p, b->address, by);
-	return b->bytes > 0 ? hand_out(tensors, f, p, b) : NULL;
+	block_free(tensors, f, p, b->address, by);
+	return b->bytes > 0 ? block_alloc(tensors, f, p, b) : NULL;
 }
 
 void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
@@ -198,7 +198,7 @@ static void forget(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 	for (size_t i = 0; i < p->host_blocks.count; i++)
 		if (p->host_blocks.items[i].process >= 0)
-			take_back(tensors, f, p, p->host_blocks.items[i].address, end);
+			block_free(tensors, f, p, p->host_blocks.items[i].address, end);
 }
 
 void tare_host_forget(struct tare_tensors_part *tensors, struct tare_fold *f,

@@ -206,7 +206,7 @@ void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, 
 	if (i < 0 || s->items[i].at != at)
 		return;
 	if (s->items[i].live)
-		tare_fold_take_back_all(tensors, f, f->devices[device], p, &s->items[i]);
+		tare_fold_free_segment_blocks(tensors, f, f->devices[device], p, &s->items[i]);
 	book(f, &s->items[i], TARE_BUCKET_HELD, -held(&s->items[i]), TARE_EVIDENCE_INFERRED);
 	keep(f->devices[device], &s->items[i]);
 	s->count--;

@@ -66,9 +66,9 @@ static void spread(struct tare_tensors_part *tensors, struct tare_fold *f, struc
 /* Nobody took it back, as far as is known. */
 static const struct tare_taking unseen, at_end = { .flags = TARE_TENSOR_FINALIZING };
 
-static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
-		      struct tare_device_fold *d, struct tare_process_on_device *p,
-		      uint64_t address, struct tare_taking by)
+static void block_free(struct tare_tensors_part *tensors, struct tare_fold *f,
+		       struct tare_device_fold *d, struct tare_process_on_device *p,
+		       uint64_t address, struct tare_taking by)
 {
 	struct tare_live_block *block =
 		tare_blocks_remove(&p->blocks, address, by, &f->block_serial, &d->kept_blocks);
@@ -86,9 +86,9 @@ static void take_back(struct tare_tensors_part *tensors, struct tare_fold *f,
  * Blocks of a segment go with it: their ends will not be told, or mean nothing, so they were there to the last. One
  * that begins before it has less from now on.
  */
-void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
-			     struct tare_device_fold *d, struct tare_process_on_device *p,
-			     struct tare_segment *s)
+void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
+				   struct tare_device_fold *d, struct tare_process_on_device *p,
+				   struct tare_segment *s)
 {
 	for (size_t i = 0; i < p->blocks.count; i++) {
 		struct tare_live_block *b = &p->blocks.items[i];
@@ -96,7 +96,7 @@ void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold
 		if (b->process < 0)
 			continue;
 		if (b->address - s->at < s->size) {
-			take_back(tensors, f, d, p, b->address, at_end);
+			block_free(tensors, f, d, p, b->address, at_end);
 		} else if (b->address < s->at && b->address + (uint64_t)b->bytes > s->at) {
 			int64_t part = part_in(s, b);
 
@@ -123,26 +123,26 @@ void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 
 		if (b->process >= 0 &&
 		    (context < 0 || (s >= 0 && p->segments.items[s].context == context)))
-			take_back(tensors, f, d, p, b->address, at_end);
+			block_free(tensors, f, d, p, b->address, at_end);
 	}
 }
 
 /* Outside of any segment it is not known what a block is. */
-static struct tare_live_block *hand_out(struct tare_tensors_part *tensors, struct tare_fold *f,
-					struct tare_device_fold *d,
-					struct tare_process_on_device *p,
-					const struct tare_block *b)
+static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, struct tare_fold *f,
+					   struct tare_device_fold *d,
+					   struct tare_process_on_device *p,
+					   const struct tare_block *b)
 {
 	struct tare_segment *segment = segment_of(&p->segments, b->address, b->bytes);
 	struct tare_live_block *block;
 
 	if (!segment) {
-		take_back(tensors, f, d, p, b->address, unseen);
+		block_free(tensors, f, d, p, b->address, unseen);
 		return NULL;
 	}
 	block = tare_blocks_add(&p->blocks, b);
 	if (!block) { /* its end was not seen */
-		take_back(tensors, f, d, p, b->address, unseen);
+		block_free(tensors, f, d, p, b->address, unseen);
 		block = tare_blocks_add(&p->blocks, b);
 	}
 	spread(tensors, f, &p->segments, segment, block, &b->on);
@@ -174,10 +174,10 @@ bool tare_tensor_take(struct tare_tensors_part *tensors, struct tare_fold *f,
 	if (b->bytes <= 0 && b->flags & TARE_TENSOR_GC)
 		collect(f, p, b->address);
 	if (b->bytes <= 0) {
-		take_back(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
+		block_free(tensors, f, d, p, b->address, (struct tare_taking){ b->tid, b->flags });
 		return false;
 	}
-	made = hand_out(tensors, f, d, p, b);
+	made = block_alloc(tensors, f, d, p, b);
 	if (!made)
 		return false;
 	tare_work_change(&p->blocks.work, made, c);

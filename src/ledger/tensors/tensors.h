@@ -226,9 +226,9 @@ size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device
 /* Before all segments of a context go, or of all contexts (-1): every block is looked at once, not once for each of them. */
 void tare_tensors_leave(struct tare_tensors_part *tensors, struct tare_fold *f,
 			struct tare_device_fold *d, int process, int context);
-void tare_fold_take_back_all(struct tare_tensors_part *tensors, struct tare_fold *f,
-			     struct tare_device_fold *d, struct tare_process_on_device *p,
-			     struct tare_segment *s);
+void tare_fold_free_segment_blocks(struct tare_tensors_part *tensors, struct tare_fold *f,
+				   struct tare_device_fold *d, struct tare_process_on_device *p,
+				   struct tare_segment *s);
 void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e,
 		       struct tare_block *out);
 /* Was it handed out? Else one was taken back, or none was. */
