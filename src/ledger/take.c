@@ -189,7 +189,7 @@ static bool is_reading(const struct tare_event *e)
 }
 
 /* Notes from when to when the recording has something to show. */
-static void see_time(struct tare_fold *f, const struct tare_event *e, int device)
+static void prepass_time(struct tare_fold *f, const struct tare_event *e, int device)
 {
 	bool is_any = (e->kind == TARE_KIND_EVENT && device >= 0) || e->kind == TARE_KIND_TENSOR ||
 		      e->kind == TARE_KIND_PHASE;
@@ -214,7 +214,7 @@ static struct tare_device_fold *device_of_block(const struct tare_fold *f,
 	return tare_fold_known_device(f, e->device);
 }
 
-static bool see_block(struct tare_fold *f, const struct tare_event *e)
+static bool prepass_block(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_device_fold *d = device_of_block(f, e);
 
@@ -257,20 +257,20 @@ static bool take_block(struct tare_fold *f, const struct tare_event *e)
 
 /* ---- the first pass ---- */
 
-static void see_other(struct tare_fold *f, const struct tare_event *e)
+static void prepass_other(struct tare_fold *f, const struct tare_event *e)
 {
 	int device = device_of(f, e);
 	struct tare_steps *late;
 
-	see_time(f, e, device);
+	prepass_time(f, e, device);
 	if (e->process)
 		tare_fold_process(f, e->process);
 	if (e->about)
 		tare_fold_process(f, e->about);
 	if (device >= 0 && is_reading(e))
 		f->devices[device]->will_be_measured = true;
-	tare_fold_elastic_see(f, e);
-	tare_parts_see(f, e);
+	tare_fold_elastic_prepass(f, e);
+	tare_parts_prepass(f, e);
 	if (!is_late(f, e, device) || was_taken(f->devices[device], e))
 		return;
 	late = &f->devices[device]->late;
@@ -286,8 +286,8 @@ static void find_late(struct tare_fold *f)
 	if (f->source->outline)
 		f->source->outline(f->source->arg);
 	while (f->source->next(f->source->arg, &e))
-		if (!see_block(f, &e))
-			see_other(f, &e);
+		if (!prepass_block(f, &e))
+			prepass_other(f, &e);
 	f->source->rewind(f->source->arg);
 	tare_fold_elastic_decide(f);
 }

@@ -216,7 +216,7 @@ static void write_tables_of(struct cap *c, struct part *part, const char *path, 
 	while (log && (step = tare_log_next(log, &rec)) != TARE_LOG_END) {
 		if (is_checkpoint || (rec.position >= part->process->checkpoint_position &&
 				      rec.position < part->position))
-			tare_gaps_see(&gaps, tare_log_info(log), step, &rec);
+			tare_gaps_add(&gaps, tare_log_info(log), step, &rec);
 		if (step != TARE_LOG_RECORD || !rec.info)
 			continue;
 		if (rec.info->kind == TARE_KIND_FOLD)

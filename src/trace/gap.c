@@ -31,7 +31,7 @@ static void end(struct tare_gaps *g, uint64_t before)
 	g->is_open = false;
 }
 
-static void see_gap(struct tare_gaps *g, const struct tare_log_info *info,
+static void add_gap(struct tare_gaps *g, const struct tare_log_info *info,
 		    const struct tare_log_record *rec)
 {
 	if (rec->gap == TARE_GAP_MISSING) {
@@ -47,7 +47,7 @@ static void see_gap(struct tare_gaps *g, const struct tare_log_info *info,
 	g->is_open = true;
 }
 
-static void see_block(struct tare_gaps *g, const struct tare_log_record *rec)
+static void add_block(struct tare_gaps *g, const struct tare_log_record *rec)
 {
 	g->lane = 1 + rec->rec.lane->lane;
 	g->block_end = rec->position + rec->bytes + rec->rec.lane->bytes;
@@ -56,7 +56,7 @@ static void see_block(struct tare_gaps *g, const struct tare_log_record *rec)
 	g->is_missing = false;
 }
 
-static void see_record(struct tare_gaps *g, const struct tare_log_record *rec)
+static void add_record(struct tare_gaps *g, const struct tare_log_record *rec)
 {
 	uint64_t stamp = rec->rec.head->stamp;
 
@@ -72,18 +72,18 @@ static void see_record(struct tare_gaps *g, const struct tare_log_record *rec)
 		g->highest = stamp;
 }
 
-void tare_gaps_see(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
+void tare_gaps_add(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
 		   const struct tare_log_record *rec)
 {
 	if (!g->last_of)
 		g->last_of = tare_xcalloc(1 + TARE_LANES_MAX, sizeof(*g->last_of));
 	if (step == TARE_LOG_GAP)
-		see_gap(g, info, rec);
+		add_gap(g, info, rec);
 	else if (info->header.has_lanes && rec->info && rec->info->kind == TARE_KIND_LANE &&
 		 rec->rec.lane->lane < TARE_LANES_MAX)
-		see_block(g, rec);
+		add_block(g, rec);
 	else
-		see_record(g, rec);
+		add_record(g, rec);
 }
 
 void tare_gaps_end(struct tare_gaps *g, const struct tare_log_info *info)

@@ -11,7 +11,7 @@
  *     struct tare_gaps gaps = { .floor = stamp };
  *
  *     while ((step = tare_log_next(log, &rec)) != TARE_LOG_END)
- *             tare_gaps_see(&gaps, tare_log_info(log), step, &rec);
+ *             tare_gaps_add(&gaps, tare_log_info(log), step, &rec);
  *     tare_gaps_end(&gaps, tare_log_info(log));
  */
 struct tare_gaps {
@@ -29,7 +29,7 @@ struct tare_gaps {
 		is_missing; /* … if there is one; the lane of the last gap is that of the next block */
 };
 
-void tare_gaps_see(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
+void tare_gaps_add(struct tare_gaps *g, const struct tare_log_info *info, enum tare_log_step step,
 		   const struct tare_log_record *rec);
 /* All that was allocated is freed; `count`, `first` and `last` stay. */
 void tare_gaps_end(struct tare_gaps *g, const struct tare_log_info *info);

@@ -438,7 +438,7 @@ static void read_log(struct pass *pass)
 			pass->fresh_bytes += rec.bytes;
 			continue;
 		}
-		tare_gaps_see(&gaps, info, step, &rec);
+		tare_gaps_add(&gaps, info, step, &rec);
 	}
 	tare_gaps_end(&gaps, info);
 	public->is_damaged = gaps.count > 0;

@@ -20,7 +20,7 @@ static void cut(struct tare_fold *f, struct tare_device_fold *d, int process)
 	}
 }
 
-static void see_blocks(struct tare_fold *f, struct tare_device_fold *d, int bucket)
+static void note_blocks(struct tare_fold *f, struct tare_device_fold *d, int bucket)
 {
 	struct tare_bucket *b = &f->buckets[bucket];
 	struct tare_process_on_device *p;
@@ -50,7 +50,7 @@ static int add_bucket(struct tare_fold *f, const struct tare_bucket *proto)
 		b->moment[m] = d->moment_nr[m];
 	b->next_of_device = d->buckets;
 	d->buckets = id;
-	see_blocks(f, d, id);
+	note_blocks(f, d, id);
 	return id;
 }
 

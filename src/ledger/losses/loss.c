@@ -32,8 +32,8 @@ static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 }
 
 /* The first pass: a LOST record stands behind what was lost. */
-void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
-		     const struct tare_event *e)
+void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
+			 const struct tare_event *e)
 {
 	const struct tare_rec_lost *r = e->rec.lost;
 

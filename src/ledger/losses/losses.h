@@ -18,8 +18,8 @@ struct tare_losses_part {
 	size_t count, cap;
 };
 
-void tare_losses_see(struct tare_losses_part *p, const struct tare_fold *f,
-		     const struct tare_event *e);
+void tare_losses_prepass(struct tare_losses_part *p, const struct tare_fold *f,
+			 const struct tare_event *e);
 /* What the reader found missing, which no record tells of. */
 void tare_losses_begin(struct tare_losses_part *p, const struct tare_fold *f);
 void tare_losses_forget(struct tare_losses_part *p, int64_t until);

@@ -24,9 +24,9 @@ void tare_parts_begin(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_see(struct tare_fold *f, const struct tare_event *e)
+void tare_parts_prepass(struct tare_fold *f, const struct tare_event *e)
 {
-#define TARE_PART_SEES(name) tare_##name##_see(&f->parts->name, f, e);
+#define TARE_PART_PREPASS(name) tare_##name##_prepass(&f->parts->name, f, e);
 #include "ledger/parts/parts.def"
 }
 

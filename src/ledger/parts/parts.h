@@ -27,7 +27,7 @@ struct tare_parts {
 struct tare_parts *tare_parts_new(void);
 void tare_parts_free(struct tare_parts *p);
 void tare_parts_begin(struct tare_fold *f);
-void tare_parts_see(struct tare_fold *f, const struct tare_event *e);
+void tare_parts_prepass(struct tare_fold *f, const struct tare_event *e);
 void tare_parts_event(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_parts_end(struct tare_fold *f, int process, int64_t t);
 void tare_parts_left(struct tare_fold *f, const struct tare_device_fold *d, int process);

@@ -29,7 +29,7 @@ static void forbid(struct pass *p, int64_t begin, int64_t end)
  * Notes the end of a process without a device: it may be the end of the recording, which a checkpoint behind
  * it would lose. Work of another process removes the note.
  */
-static void see_teardown(struct pass *p, const struct tare_process *process, int64_t t)
+static void look_at_teardown(struct pass *p, const struct tare_process *process, int64_t t)
 {
 	bool is_new;
 	uint64_t *since = tare_map_put(&p->torn, (uint64_t)process->index, &is_new);
@@ -38,7 +38,7 @@ static void see_teardown(struct pass *p, const struct tare_process *process, int
 		*since = (uint64_t)t;
 }
 
-static void see_work(struct pass *p, const struct tare_event *e)
+static void look_at_work(struct pass *p, const struct tare_event *e)
 {
 	const struct tare_map_slot *slot;
 	struct tare_map left = { 0 };
@@ -55,14 +55,14 @@ static void see_work(struct pass *p, const struct tare_event *e)
 }
 
 /* An UNDO reverses the thread's last DEL, so no checkpoint may come between. */
-static void see_call(struct pass *p, const struct tare_event *e)
+static void look_at_call(struct pass *p, const struct tare_event *e)
 {
 	uint64_t thread, since;
 	const uint64_t *del;
 
 	if (e->device)
 		tare_map_put(&p->users, (uint64_t)e->process->index, NULL);
-	see_work(p, e);
+	look_at_work(p, e);
 	forbid(p, e->begin_ns - e->reading_before_ns, e->end_ns + e->reading_after_ns + CLEAR_NS);
 	if (e->kind == TARE_KIND_POOL)
 		return;
@@ -82,7 +82,7 @@ static bool is_user(const struct pass *p, const struct tare_process *process)
 	return tare_map_get(&p->users, (uint64_t)process->index) != NULL;
 }
 
-static void see_tensor(struct pass *p, const struct tare_event *e)
+static void look_at_tensor(struct pass *p, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *r = e->rec.tensor;
 
@@ -90,39 +90,39 @@ static void see_tensor(struct pass *p, const struct tare_event *e)
 		tare_map_put(&p->makers, (uint64_t)e->process->index, NULL);
 	if (r->flags & TARE_TENSOR_FINALIZING) {
 		if (r->flags & TARE_TENSOR_HOST && !is_user(p, e->process))
-			see_teardown(p, e->process, e->at_ns);
+			look_at_teardown(p, e->process, e->at_ns);
 		else if (e->at_ns <= p->point) /* a checkpoint behind it would lose the end */
 			p->point = e->at_ns - 1;
 	} else if (r->bytes > 0) {
-		see_work(p, e);
+		look_at_work(p, e);
 	}
 }
 
 /* A process ends; of one that used a device a checkpoint has the end. */
-static void see_end(struct pass *p, const struct tare_process *process, int64_t t)
+static void look_at_end(struct pass *p, const struct tare_process *process, int64_t t)
 {
 	if (process && !is_user(p, process) && tare_map_get(&p->makers, (uint64_t)process->index))
-		see_teardown(p, process, t);
+		look_at_teardown(p, process, t);
 }
 
-static void see(struct pass *p, const struct tare_event *e)
+static void look_at(struct pass *p, const struct tare_event *e)
 {
 	switch (e->kind) {
 	case TARE_KIND_EVENT:
 	case TARE_KIND_POOL:
-		see_call(p, e);
+		look_at_call(p, e);
 		return;
 	case TARE_KIND_TENSOR:
-		see_tensor(p, e);
+		look_at_tensor(p, e);
 		return;
 	case TARE_KIND_HOST_TENSORS:
 		tare_map_put(&p->makers, (uint64_t)e->process->index, NULL);
 		return;
 	case TARE_KIND_END:
-		see_end(p, e->process, e->at_ns);
+		look_at_end(p, e->process, e->at_ns);
 		return;
 	case TARE_KIND_EXIT:
-		see_end(p, e->about, e->at_ns);
+		look_at_end(p, e->about, e->at_ns);
 		return;
 	case TARE_KIND_DEVICE:
 	case TARE_KIND_READING:
@@ -145,7 +145,7 @@ static int64_t pass_over(const struct tare_ledger_source *source, int64_t point)
 
 	source->rewind(source->arg);
 	while (source->next(source->arg, &e))
-		see(&p, &e);
+		look_at(&p, &e);
 	for (size_t at = 0; (slot = tare_map_next(&p.torn, &at));)
 		if ((int64_t)slot->value <= p.point)
 			p.point = (int64_t)slot->value - 1;

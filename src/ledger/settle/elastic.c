@@ -76,7 +76,8 @@ static uint64_t open_key(const struct tare_rec_event *r)
 	return r->handle ^ (r->class == TARE_CLASS_VMM ? UINT64_C(1) << 63 : 0);
 }
 
-static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare_process_fold *p)
+static void prepass_new(struct tare_fold *f, const struct tare_event *e,
+			struct tare_process_fold *p)
 {
 	uint64_t bytes = e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked;
 	struct tare_large *large;
@@ -100,7 +101,7 @@ static void see_new(struct tare_fold *f, const struct tare_event *e, struct tare
 	*tare_map_put(&p->large_open, open_key(e->rec.event), NULL) = f->large_nr - 1;
 }
 
-void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
+void tare_fold_elastic_prepass(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_event *r = e->rec.event;
 	struct tare_process_fold *p;
@@ -111,7 +112,7 @@ void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e)
 		return;
 	p = tare_fold_process(f, e->process);
 	if (r->effect == TARE_EFFECT_NEW)
-		see_new(f, e, p);
+		prepass_new(f, e, p);
 	else if (r->effect == TARE_EFFECT_DEL &&
 		 tare_map_remove(&p->large_open, open_key(r), &open))
 		f->large[open].held_ns = e->at_ns - f->large[open].at;

@@ -160,7 +160,7 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d);
 /*
  * elastic.c: memory taken because the card had room: the first pass over the events decides which
  */
-void tare_fold_elastic_see(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_elastic_prepass(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_elastic_decide(struct tare_fold *f);
 /*
  * Before a state is saved: forgets what the first pass knows from after `until`, which it will find out again.

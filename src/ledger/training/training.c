@@ -78,7 +78,7 @@ static void next_step(struct tare_training_thread *t, enum tare_training_by by,
 }
 
 /* The thread has begun something else. */
-static void see_section(struct tare_training_thread *t, const struct tare_block_change *c)
+static void note_section(struct tare_training_thread *t, const struct tare_block_change *c)
 {
 	t->has_backward |= c->backwards != t->backwards;
 	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && t->has_backward;
@@ -132,7 +132,7 @@ void tare_training_take(struct tare_training_threads *at, const struct tare_bloc
 	if (c->born_ns < 0)
 		return;
 	if (is_begun(t) && c->section != t->section)
-		see_section(t, c);
+		note_section(t, c);
 	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD &&
 		 (t = made_of(at, c->tid)))
 		begin_first(t, c);
