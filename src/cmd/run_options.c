@@ -153,12 +153,12 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 			 result->alive);
 	if (result->notice)
 		tare_say("%s", result->notice);
-	else if (result->strangers > 0)
+	else if (result->unrecorded > 0)
 		tare_say(
 			"%d of its processes used the GPU and could not be recorded: LD_PRELOAD was taken "
 			"away, a library reached the driver by an unknown route such as RTLD_DEEPBIND, or their "
 			"system calls are restricted (seccomp)",
-			result->strangers);
+			result->unrecorded);
 	else if (result->processes == 0)
 		tare_say("nothing opened the GPU: %s", nothing_recorded(result));
 }

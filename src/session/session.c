@@ -429,7 +429,7 @@ static void finish(struct session *s, struct tare_session_result *out)
 	out->alive = tare_drain_finish(s->drain);
 	tell_ends(s);
 	out->processes = s->control->processes;
-	out->strangers = tare_witness_strangers(s->witness);
+	out->unrecorded = tare_witness_unrecorded(s->witness);
 	out->refused = s->control->degraded;
 	out->was_paused = TARE_COMMAND_OF(s->control->command) == TARE_COMMAND_PAUSE;
 	out->disk_errno = tare_drain_error(s->drain);

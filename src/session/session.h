@@ -35,7 +35,7 @@ struct tare_session_result {
 	int status;         /* of the command, as wait(2) gives it */
 	int64_t ns;         /* how long it ran */
 	uint64_t processes; /* that opened a log: they called the driver */
-	int strangers;      /* processes that used the GPU past the recorder */
+	int unrecorded;     /* processes that used the GPU past the recorder */
 	uint64_t refused;   /* that could not open one */
 	int alive;          /* still running when the command had ended */
 	bool was_paused;    /* and never resumed */

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "session/stranger.h"
+#include "session/unrecorded.h"
 #include "trace/clock.h"
 #include "trace/encode.h"
 #include "trace/rank.h"
@@ -35,7 +35,7 @@ struct tare_witness {
 	uint32_t list;
 	uint64_t oom_kills; /* before the recording; TARE_NOT_KNOWN: nobody counts */
 	const struct tare_control *control; /* NULL: nobody's to obey */
-	struct tare_strangers *strangers;   /* NULL: not looked for */
+	struct tare_unrecorded *unrecorded; /* NULL: not looked for */
 	bool has_list[DEVICES_MAX];
 	struct tare_map stacks; /* process → where its first stack was when it was seen first */
 };
@@ -198,7 +198,7 @@ void tare_witness_watch(struct tare_witness *w, const struct tare_control *contr
 			const char *folder)
 {
 	w->control = control;
-	w->strangers = tare_strangers_new(folder);
+	w->unrecorded = tare_unrecorded_new(folder);
 }
 
 static uint32_t control_word(const struct tare_witness *w)
@@ -245,19 +245,19 @@ static uint64_t hash_of(const struct tare_nvml_processes *list)
 	return hash;
 }
 
-static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_processes *list)
+static void look_for_unrecorded(struct tare_witness *w, const struct tare_nvml_processes *list)
 {
 	struct tare_procfs_stat stat;
 	struct tare_str text = { 0 };
 	size_t i;
 
 	/* While recording was paused nobody had to open a log. */
-	if (!w->strangers || control_word(w) != TARE_COMMAND_RECORD)
+	if (!w->unrecorded || control_word(w) != TARE_COMMAND_RECORD)
 		return;
 	for (i = 0; i < list->count; i++) {
 		pid_t pid = (pid_t)list->items[i].pid;
 
-		if (!tare_strangers_see(w->strangers, pid))
+		if (!tare_unrecorded_add(w->unrecorded, pid))
 			continue;
 		if (tare_procfs_stat(pid, &stat) != 0)
 			stat.comm[0] = '\0';
@@ -273,9 +273,9 @@ static void look_for_strangers(struct tare_witness *w, const struct tare_nvml_pr
 	tare_str_free(&text);
 }
 
-int tare_witness_strangers(const struct tare_witness *w)
+int tare_witness_unrecorded(const struct tare_witness *w)
 {
-	return w->strangers ? tare_strangers_count(w->strangers) : 0;
+	return w->unrecorded ? tare_unrecorded_count(w->unrecorded) : 0;
 }
 
 static void add_other_processes(struct tare_witness *w, int device)
@@ -289,7 +289,7 @@ static void add_other_processes(struct tare_witness *w, int device)
 	if (tare_nvml_processes(w->nvml, device, &list, NULL) != 0)
 		return;
 	if (list.version)
-		look_for_strangers(w, &list);
+		look_for_unrecorded(w, &list);
 	hash = hash_of(&list);
 	if (list.version && hash != w->list_hash[device]) {
 		w->list++;
@@ -482,7 +482,7 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain)
 	add_clock(w);
 	tare_writer_close(w->writer);
 	tare_nvml_close(w->nvml);
-	tare_strangers_free(w->strangers);
+	tare_unrecorded_free(w->unrecorded);
 	tare_map_free(&w->stacks);
 	free(w);
 }

@@ -45,7 +45,7 @@ void tare_witness_symbol(struct tare_witness *w, uint32_t pid, uint32_t generati
 void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 
 /* Processes that used the GPU past the recorder. */
-int tare_witness_strangers(const struct tare_witness *w);
+int tare_witness_unrecorded(const struct tare_witness *w);
 
 void tare_witness_flush(struct tare_witness *w);
 

@@ -162,8 +162,8 @@ static void note_runs(struct tare_recording *r, const struct tare_rank *ranks, c
 			}
 }
 
-static void note_strangers(struct tare_recording *r, const struct tare_rank *ranks,
-			   char *const *paths, size_t n)
+static void note_unrecorded(struct tare_recording *r, const struct tare_rank *ranks,
+			    char *const *paths, size_t n)
 {
 	size_t without = 0, with = 0;
 
@@ -207,7 +207,7 @@ int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t pat
 		rc = refuse(jobs, job_nr, job, err);
 	if (!rc) {
 		note_runs(r, ranks, paths, path_nr);
-		note_strangers(r, ranks, paths, path_nr);
+		note_unrecorded(r, ranks, paths, path_nr);
 	}
 	free(ranks);
 	free(jobs);

@@ -371,7 +371,7 @@ void tare_fold_ipc(struct tare_fold *f, const struct tare_step *s, struct tare_a
 }
 
 /* ---- between calls ---- */
-static bool is_with_strangers(const struct tare_physical *p, int device)
+static bool is_with_unrecorded(const struct tare_physical *p, int device)
 {
 	return p->is_live && p->is_lent && p->holder < 0 && p->device == device && p->bytes > 0;
 }
@@ -382,7 +382,7 @@ static bool is_of_several(const struct tare_fold *f, int device)
 	int bucket = -1;
 
 	for (size_t i = 0; i < f->physical_nr; i++) {
-		if (!is_with_strangers(&f->physicals[i], device))
+		if (!is_with_unrecorded(&f->physicals[i], device))
 			continue;
 		if (bucket >= 0 && bucket != f->physicals[i].bucket)
 			return true;
@@ -396,7 +396,7 @@ static int largest_lent(const struct tare_fold *f, int device, const bool *is_ta
 	int found = -1;
 
 	for (size_t i = 0; i < f->physical_nr; i++)
-		if (!is_taken[i] && is_with_strangers(&f->physicals[i], device) &&
+		if (!is_taken[i] && is_with_unrecorded(&f->physicals[i], device) &&
 		    f->physicals[i].bytes <= most &&
 		    (found < 0 || f->physicals[i].bytes > f->physicals[found].bytes))
 			found = (int)i;

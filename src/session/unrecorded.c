@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/stranger.h"
+#include "session/unrecorded.h"
 
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -16,7 +16,7 @@
 
 enum verdict { SUSPECT, CLEARED, STRANGER };
 
-struct tare_strangers {
+struct tare_unrecorded {
 	char *folder;
 	uint64_t pid_namespace;
 	struct {
@@ -26,9 +26,9 @@ struct tare_strangers {
 	int known_nr, count;
 };
 
-struct tare_strangers *tare_strangers_new(const char *folder)
+struct tare_unrecorded *tare_unrecorded_new(const char *folder)
 {
-	struct tare_strangers *s = tare_xcalloc(1, sizeof(*s));
+	struct tare_unrecorded *s = tare_xcalloc(1, sizeof(*s));
 
 	s->folder = tare_xstrdup(folder);
 	if (tare_procfs_pid_namespace(0, &s->pid_namespace) != 0)
@@ -36,7 +36,7 @@ struct tare_strangers *tare_strangers_new(const char *folder)
 	return s;
 }
 
-void tare_strangers_free(struct tare_strangers *s)
+void tare_unrecorded_free(struct tare_unrecorded *s)
 {
 	if (!s)
 		return;
@@ -44,7 +44,7 @@ void tare_strangers_free(struct tare_strangers *s)
 	free(s);
 }
 
-static bool has_log(const struct tare_strangers *s, pid_t pid)
+static bool has_log(const struct tare_unrecorded *s, pid_t pid)
 {
 	struct tare_str path = { 0 };
 	bool is_there;
@@ -56,7 +56,7 @@ static bool has_log(const struct tare_strangers *s, pid_t pid)
 }
 
 /* False too for what we may not read. */
-static bool was_to_be_recorded(const struct tare_strangers *s, pid_t pid)
+static bool was_to_be_recorded(const struct tare_unrecorded *s, pid_t pid)
 {
 	char text[24], *its;
 	bool is;
@@ -69,7 +69,7 @@ static bool was_to_be_recorded(const struct tare_strangers *s, pid_t pid)
 }
 
 /* In another pid namespace its log has another name than its pid here. */
-static bool is_comparable(const struct tare_strangers *s, pid_t pid)
+static bool is_comparable(const struct tare_unrecorded *s, pid_t pid)
 {
 	uint64_t its;
 
@@ -77,7 +77,7 @@ static bool is_comparable(const struct tare_strangers *s, pid_t pid)
 	       its == s->pid_namespace;
 }
 
-bool tare_strangers_see(struct tare_strangers *s, pid_t pid)
+bool tare_unrecorded_add(struct tare_unrecorded *s, pid_t pid)
 {
 	int i;
 
@@ -100,7 +100,7 @@ bool tare_strangers_see(struct tare_strangers *s, pid_t pid)
 	return true;
 }
 
-int tare_strangers_count(const struct tare_strangers *s)
+int tare_unrecorded_count(const struct tare_unrecorded *s)
 {
 	return s->count;
 }
