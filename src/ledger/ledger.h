@@ -27,7 +27,7 @@ struct tare_row {
 	int parent; /* index into rows, -1: directly below the device */
 	int depth;
 	bool leaf;
-	bool is_told_apart; /* live tensors: its children are their categories */
+	bool has_categories; /* live tensors: its children are their categories */
 	/* a category of live tensors: the bytes are exact, the evidence is that of the category */
 	bool is_category;
 	uint64_t pool; /* for the fold: the pool whose live tensors the row has; 0: none */
@@ -50,7 +50,7 @@ struct tare_row {
  */
 static inline bool tare_row_is_end(const struct tare_row *row)
 {
-	return row->leaf ? !row->is_category : row->is_told_apart;
+	return row->leaf ? !row->is_category : row->has_categories;
 }
 
 /*

@@ -106,7 +106,7 @@ void world_check_categories(const struct tare_ledger *l)
 		for (int k = 0; k < l->devices[i].row_nr; k++) {
 			const struct tare_row *r = &l->devices[i].rows[k];
 
-			if (r->pool && r->bytes && !r->is_told_apart)
+			if (r->pool && r->bytes && !r->has_categories)
 				test_fail(__FILE__, __LINE__, "%s is not told apart", r->path);
 		}
 	for (int i = 0; i < l->host_nr; i++) {

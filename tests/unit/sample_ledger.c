@@ -18,7 +18,7 @@
 	{ .path = POOL "/tensors", .label = "live tensors", .parent = PARENT, .depth = 3,          \
 	  .account = TARE_ACCOUNT_ALLOCATION, .evidence = TARE_EVIDENCE_EXACT, .bytes = MIB(BYTES), \
 	  .low = MIB(BYTES), .high = MIB(BYTES), .count = COUNT, .driver_ns = (COUNT) * 1500000,   \
-	  .is_told_apart = true, .pid = 431, .rank = -1, .rank_at = -1 }
+	  .has_categories = true, .pid = 431, .rank = -1, .rank_at = -1 }
 #define CATEGORY(POOL, NAME, LABEL, PARENT, EVIDENCE, BYTES, COUNT)                                \
 	{ .path = POOL "/tensors/" NAME, .label = LABEL, .parent = PARENT, .depth = 4, .leaf = true, \
 	  .account = TARE_ACCOUNT_ALLOCATION, .evidence = TARE_EVIDENCE_##EVIDENCE,                \

@@ -64,7 +64,7 @@ TEST(categories_are_rows_below_live_tensors)
 	CHECK_INT(l.devices[0].t_ns, 15 * MS);
 	CHECK_INT(live->bytes, 28 * MIB);
 	CHECK_INT(live->evidence, TARE_EVIDENCE_EXACT);
-	CHECK(live->is_told_apart && !live->leaf && tare_row_is_end(live));
+	CHECK(live->has_categories && !live->leaf && tare_row_is_end(live));
 	CHECK_INT(world_row(&l, 0, TORCH)->evidence, TARE_EVIDENCE_EXACT);
 	CHECK_INT(world_bytes(&l, 0, LIVE "/parameter"), 1 * MIB);
 	CHECK_INT(world_bytes(&l, 0, LIVE "/gradient"), 1 * MIB);

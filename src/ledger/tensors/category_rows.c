@@ -80,7 +80,7 @@ static struct tare_row row_of(const struct tare_row *parent, int at,
 	row.parent = at;
 	row.depth = parent->depth + 1;
 	row.leaf = row.is_category = true;
-	row.is_told_apart = false;
+	row.has_categories = false;
 	row.pool = 0;
 	row.bytes = row.low = row.high = sum->bytes;
 	row.count = sum->count;
@@ -93,7 +93,7 @@ static int add_parts(struct tare_row *to, int n, int parent, const struct tare_c
 		     struct tare_arena *memory)
 {
 	to[parent].leaf = false;
-	to[parent].is_told_apart = true;
+	to[parent].has_categories = true;
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			to[n++] = row_of(&to[parent], parent, &sums[c], memory);
