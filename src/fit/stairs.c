@@ -10,7 +10,7 @@
 enum { HALVINGS = 50, SLICES = 64 };
 
 /* A law that is above a step by no more than rounding errors is at that step. */
-#define HAIR 1e-9
+#define STEP_EPSILON 1e-9
 
 /*
  * The region of a term says how likely the term is: the more coefficients climb the steps as measured, the
@@ -50,7 +50,7 @@ double tare_stairs_up(double v, double step)
 	if (!(steps < 1e15)) /* no double is between two of them */
 		return v;
 	whole = (double)(int64_t)steps;
-	return step * (steps - whole > HAIR * (1 + steps) ? whole + 1 : whole);
+	return step * (steps - whole > STEP_EPSILON * (1 + steps) ? whole + 1 : whole);
 }
 
 /* How much room the base has at this slope, and its middle. Below 0: none. */
@@ -164,7 +164,7 @@ static bool explore(const struct climb *c, struct region *out)
 		return false;
 	width = (top - bottom + c->step) / (most - least);
 	at = roomiest(c, width);
-	if (!(room(c, at, NULL) > HAIR * c->step))
+	if (!(room(c, at, NULL) > STEP_EPSILON * c->step))
 		return false;
 	from = border(c, at, 0);
 	width = (border(c, at, width) - from) / SLICES;

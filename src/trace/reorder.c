@@ -10,7 +10,7 @@ enum {
 	SMALL_BYTES = 64,    /* most are that short: the less memory they go through, the faster */
 	USUAL_BYTES = 512,   /* longer records get memory of their own */
 	HELD_MAX = 64 << 20, /* bytes held back; beyond, order is given up before memory */
-	UNBELIEVERS = 3,
+	OUTLIER_RUN_MAX = 3,
 	QUEUE_FIRST = 256, /* a power of two */
 	AHEAD = 8,
 	CACHE_LINE = 64,
@@ -43,15 +43,15 @@ void tare_lag_add(struct tare_lag *lag, uint64_t stamp)
 {
 	if (stamp >= lag->high) {
 		lag->high = stamp;
-		lag->unbelievers = 0;
+		lag->outlier_run = 0;
 	} else if (lag->high - stamp <= TARE_REORDER_LAG_MAX) {
 		if (lag->high - stamp > lag->lag)
 			lag->lag = lag->high - stamp;
-		lag->unbelievers = 0;
-	} else if (++lag->unbelievers == UNBELIEVERS) {
+		lag->outlier_run = 0;
+	} else if (++lag->outlier_run == OUTLIER_RUN_MAX) {
 		/* One damaged stamp from the far future, not all of these from the past. */
 		lag->high = stamp;
-		lag->unbelievers = 0;
+		lag->outlier_run = 0;
 	}
 }
 

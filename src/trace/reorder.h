@@ -16,7 +16,7 @@
 struct tare_lag {
 	uint64_t high;        /* the latest stamp so far that is believed */
 	uint64_t lag;         /* the most that a record was behind it */
-	unsigned unbelievers; /* records in a row that are too far behind it */
+	unsigned outlier_run; /* records in a row that are too far behind it */
 };
 
 /* Takes the stamp of the next record in; what `high` is afterwards is the time it is now. */
