@@ -7,8 +7,8 @@
 
 #include "recorder/base/confined.h"
 #include "recorder/base/environment.h"
-#include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
+#include "recorder/base/program_memory.h"
 #include "recorder/base/room.h"
 #include "recorder/recorder.h"
 
@@ -26,31 +26,31 @@ struct seen {
 };
 
 /* Whether `line` is of the name of one of our lines. */
-static bool has_name_of(struct tare_guest *guest, const char *line, const char *own)
+static bool has_name_of(struct tare_program_memory *memory, const char *line, const char *own)
 {
 	for (;; line++, own++)
-		if (!tare_guest_can_read(guest, line) || *line != *own)
+		if (!tare_program_can_read(memory, line) || *line != *own)
 			return false;
 		else if (*own == '=')
 			return true;
 }
 
-static void see_line(struct seen *seen, struct tare_guest *guest, const char *line)
+static void see_line(struct seen *seen, struct tare_program_memory *memory, const char *line)
 {
-	const char *list = tare_guest_value(guest, line, "LD_PRELOAD");
+	const char *list = tare_program_value(memory, line, "LD_PRELOAD");
 	bool is_ours;
 	int i;
 
 	if (list && !seen->list) {
 		seen->list = list;
-		seen->list_length = tare_guest_length(guest, list, LIST_MAX);
+		seen->list_length = tare_program_length(memory, list, LIST_MAX);
 		seen->is_readable &= seen->list_length < LIST_MAX;
 	}
-	seen->is_recording |= tare_guest_value(guest, line, "TARE_RECORDING") != NULL;
+	seen->is_recording |= tare_program_value(memory, line, "TARE_RECORDING") != NULL;
 	for (i = 0; i < TARE_ENVIRONMENT_MAX; i++) {
 		const char *own = tare_environment_carried(i, &is_ours);
 
-		if (own && has_name_of(guest, line, own))
+		if (own && has_name_of(memory, line, own))
 			seen->carried |= 1u << i;
 	}
 }
@@ -58,14 +58,14 @@ static void see_line(struct seen *seen, struct tare_guest *guest, const char *li
 static struct seen see(char *const envp[])
 {
 	struct seen seen = { .is_readable = true };
-	struct tare_guest slots = { 0 }, texts = { 0 };
+	struct tare_program_memory slots = { 0 }, texts = { 0 };
 
 	for (; envp && seen.is_readable; envp++) {
-		seen.is_readable = tare_guest_can_read_all(&slots, envp, sizeof(*envp));
+		seen.is_readable = tare_program_can_read_all(&slots, envp, sizeof(*envp));
 		if (!seen.is_readable || !*envp)
 			break;
 		seen.slots++;
-		if (tare_guest_can_read(&texts, *envp))
+		if (tare_program_can_read(&texts, *envp))
 			see_line(&seen, &texts, *envp);
 		else
 			seen.is_readable = false;
@@ -120,7 +120,7 @@ static char *write_list(const struct seen *seen, bool is_bare, char *out, size_t
 }
 
 /* A line that is there because of us: as we would have put it in. */
-static bool is_our_line(struct tare_guest *guest, const char *line)
+static bool is_our_line(struct tare_program_memory *memory, const char *line)
 {
 	bool is_ours;
 	int i;
@@ -128,8 +128,8 @@ static bool is_our_line(struct tare_guest *guest, const char *line)
 	for (i = 0; i < TARE_ENVIRONMENT_MAX; i++) {
 		const char *own = tare_environment_carried(i, &is_ours);
 
-		if (own && is_ours && has_name_of(guest, line, own) &&
-		    tare_guest_length(guest, line, LIST_MAX) < LIST_MAX &&
+		if (own && is_ours && has_name_of(memory, line, own) &&
+		    tare_program_length(memory, line, LIST_MAX) < LIST_MAX &&
 		    tare_plib_equal(line, own))
 			return true;
 	}
@@ -139,7 +139,7 @@ static bool is_our_line(struct tare_guest *guest, const char *line)
 static char *const *write_slots(char *const given[], const struct seen *seen, bool is_bare,
 				char **slots, char *list)
 {
-	struct tare_guest guest = { 0 };
+	struct tare_program_memory memory = { 0 };
 	size_t n = 0, i;
 	bool is_ours;
 	int k;
@@ -147,8 +147,8 @@ static char *const *write_slots(char *const given[], const struct seen *seen, bo
 	if (list)
 		slots[n++] = list;
 	for (i = 0; i < seen->slots; i++)
-		if (!tare_guest_value(&guest, given[i], "LD_PRELOAD") &&
-		    !(is_bare && is_our_line(&guest, given[i])))
+		if (!tare_program_value(&memory, given[i], "LD_PRELOAD") &&
+		    !(is_bare && is_our_line(&memory, given[i])))
 			slots[n++] = given[i];
 	for (k = 0; !is_bare && k < TARE_ENVIRONMENT_MAX; k++) {
 		const char *own = tare_environment_carried(k, &is_ours);

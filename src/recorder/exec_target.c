@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder/base/guest.h"
 #include "recorder/base/plib.h"
+#include "recorder/base/program_memory.h"
 #include "recorder/base/room.h"
 #include "recorder/base/sys.h"
 #include "recorder/recorder.h"
@@ -73,12 +73,12 @@ static bool is_32_bit(const struct tare_exec_target *target)
 	return false;
 }
 
-static const char *search_path(struct tare_guest *guest)
+static const char *search_path(struct tare_program_memory *memory)
 {
 	char **at;
 
 	for (at = environ; at && *at; at++) {
-		const char *value = tare_guest_value(guest, *at, "PATH");
+		const char *value = tare_program_value(memory, *at, "PATH");
 
 		if (value)
 			return value;
@@ -104,12 +104,12 @@ static const char *next_candidate(const char *path, const char *file, char *out,
 /* The first that may be executed; libc looks for it in the same way. */
 static bool found_is_32_bit(const char *file)
 {
-	struct tare_guest guest = { 0 };
-	const char *path = search_path(&guest);
+	struct tare_program_memory memory = { 0 };
+	const char *path = search_path(&memory);
 	char *candidate;
 	bool is = false;
 
-	if (tare_guest_length(&guest, file, NAME_MAX + 1) > NAME_MAX)
+	if (tare_program_length(&memory, file, NAME_MAX + 1) > NAME_MAX)
 		return false;
 	candidate = tare_room_take(PATH_MAX);
 	while (candidate && path) {
@@ -128,8 +128,8 @@ static bool found_is_32_bit(const char *file)
 
 static bool has_slash(const char *path)
 {
-	struct tare_guest guest = { 0 };
-	size_t n = tare_guest_length(&guest, path, PATH_MAX);
+	struct tare_program_memory memory = { 0 };
+	size_t n = tare_program_length(&memory, path, PATH_MAX);
 
 	return n == PATH_MAX || tare_plib_first(path, '/');
 }

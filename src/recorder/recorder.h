@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the parts of the recorder share. The recorder is a guest in somebody's process: read
- * docs/guest.md before changing anything here.
+ * docs/IN_PROCESS.md before changing anything here.
  */
 #ifndef TARE_RECORDER_H
 #define TARE_RECORDER_H

@@ -62,7 +62,7 @@ def filters_that_are_not_there(box):
 
 @case
 def filters_that_nobody_sees(box):
-    """Installed by the instruction itself: a program that allows what docs/guest.md lists is recorded as ever."""
+    """Installed by the instruction itself: a program that allows what docs/IN_PROCESS.md lists is recorded as ever."""
     alone, _ = run_both(box, "instruction")
     check_equal(alone.code, 5, alone)
     report = box.report()

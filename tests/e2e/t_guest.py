@@ -12,7 +12,7 @@ OURS = ("LD_PRELOAD", "LD_LIBRARY_PATH", "TARE_RECORDING", "TARE_LIBRARY", "TARE
 
 
 # A weak reference that the dynamic linker bound to the recorder cannot be taken back, and the text of
-# dlerror() names the object that looked (docs/guest.md).
+# dlerror() names the object that looked (docs/IN_PROCESS.md).
 def answers(done):
     return [line for line in done.out.splitlines()
             if not line.startswith("weak ") and "undefined symbol" not in line]

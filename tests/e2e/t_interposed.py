@@ -82,7 +82,7 @@ def preloaded(name):
 def linked(name):
     def run(box):
         program = build(box, "gcc", "program", ["ordinary.c", "interposer.c"], "-DINTERPOSE_" + name, "-rdynamic")
-        check_same(box, [program], is_recorded=name != "dlsym")  # its own looks past us (docs/guest.md)
+        check_same(box, [program], is_recorded=name != "dlsym")  # its own looks past us (docs/IN_PROCESS.md)
     run.__name__ = "program_with_" + name
     return case(run)
 
