@@ -68,7 +68,7 @@ static void note(struct tare_fold *f, const struct tare_device *device,
 }
 
 /* Nothing to compare with where no block was told, or where some went by unseen. One sentence for each place. */
-void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, size_t witness)
+void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f, size_t self_report)
 {
 	struct tare_pool_self_report_fold *w = &tensors->self_reports[self_report];
 	struct tare_process_on_device *p = tare_fold_process_on(f, w->process, w->device);
