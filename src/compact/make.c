@@ -322,9 +322,9 @@ static void describe(struct log *log, const struct tare_log_info *info,
 /* What the log ends with and is no record is one that is being written. */
 static void leave_last_hole(struct tare_log_part *part)
 {
-	const struct tare_log_hole *last = part->holes + part->hole_nr - 1;
+	const struct tare_log_hole *last = part->hole_nr ? &part->holes[part->hole_nr - 1] : NULL;
 
-	if (part->hole_nr && last->position + last->bytes >= part->end) {
+	if (last && last->position + last->bytes >= part->end) {
 		part->end = part->file_end = last->position;
 		part->hole_nr--;
 	}

@@ -9,6 +9,7 @@ static inline __attribute__((always_inline)) void bound(enum tare_field_role rol
 							bool is_signed, void *field)
 {
 	uint64_t value;
+	int64_t amount;
 
 	if (size != sizeof(value) ||
 	    (role != TARE_FIELD_AMOUNT && role != TARE_FIELD_SIZE && role != TARE_FIELD_BYTES))
@@ -16,8 +17,9 @@ static inline __attribute__((always_inline)) void bound(enum tare_field_role rol
 	memcpy(&value, field, sizeof(value));
 	if (value <= (uint64_t)TARE_BOUND_BYTES || value == TARE_NOT_KNOWN)
 		return;
-	if (is_signed && (int64_t)value < 0)
-		value = (int64_t)value < -TARE_BOUND_BYTES ? (uint64_t)-TARE_BOUND_BYTES : value;
+	memcpy(&amount, field, sizeof(amount));
+	if (is_signed && amount < 0)
+		value = amount < -TARE_BOUND_BYTES ? (uint64_t)-TARE_BOUND_BYTES : value;
 	else
 		value = (uint64_t)TARE_BOUND_BYTES;
 	memcpy(field, &value, sizeof(value));
