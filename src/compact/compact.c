@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "trace/chunk_files.h"
 #include "trace/give_back.h"
+#include "trace/hold.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -156,15 +157,20 @@ static void remove_file(const struct rest *rest, const char *file)
 	free(name);
 }
 
-void tare_compact_clean(const char *folder, bool keeps_raw)
+void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_readers)
 {
 	struct tare_manifest manifest = { 0 };
+	int hold = tare_hold_to_change(folder);
 	struct tare_store *store;
 	struct dirent *entry;
 	DIR *dir;
 
-	if (tare_store_open(&store, folder, NULL))
+	if (hold == -1 && waits_for_readers)
 		return;
+	if (tare_store_open(&store, folder, NULL)) {
+		tare_hold_end(hold);
+		return;
+	}
 	/* Of a damaged manifest it is not known what it named. */
 	dir = tare_manifest_read(&manifest, folder, NULL) || manifest.fault ? NULL
 									    : opendir(folder);
@@ -177,6 +183,7 @@ void tare_compact_clean(const char *folder, bool keeps_raw)
 		closedir(dir);
 	tare_manifest_free(&manifest);
 	tare_store_close(store);
+	tare_hold_end(hold);
 }
 
 static uint32_t highest_number(const char *folder)
@@ -288,7 +295,7 @@ static void compact(struct compaction *c, const struct tare_compact_options *o)
 	if (!c->rc && !c->result->was_done)
 		make_segments(c, o);
 	if (!c->rc)
-		tare_compact_clean(c->folder, o->keeps_raw);
+		tare_compact_clean(c->folder, o->keeps_raw, o->below != NULL && !o->is_pressed);
 	for (int i = 0; c->names && i < tare_recording_process_nr(c->recording); i++)
 		free(c->names[i]);
 	free(c->names);

@@ -36,7 +36,8 @@ struct tare_compact_options {
 	void *arg;
 	/* Of a recording that is written: events are not kept, only told as lost, which takes a fraction of the time. */
 	bool drops_events;
-	bool is_locked; /* by the caller */
+	bool is_pressed; /* room is needed: nobody waits for those who read the recording now */
+	bool is_locked;  /* by the caller */
 	bool is_forced; /* also if the recording was not closed in order; the caller knows that nobody writes it */
 };
 
@@ -46,8 +47,12 @@ struct tare_compact_options {
  */
 int tare_compact_lock(const char *folder, int *lock, struct tare_err *err);
 
-/* Removes files of logs that the segments have, and segments and states that the manifest does not name. */
-void tare_compact_clean(const char *folder, bool keeps_raw);
+/*
+ * Removes files of logs that the segments have, and segments and states that the manifest does not name. Where somebody reads a
+ * recording that is written, it is left for the next time, unless the caller does not wait for readers: they then find a
+ * part missing.
+ */
+void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_readers);
 
 /* `folder`: of one recording, without a slash at its end. Before step 2 the recording stays as it is on any error, a full disk for example. */
 int tare_compact(const char *folder, const struct tare_compact_options *o,

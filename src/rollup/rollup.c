@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rollup/rollup.h"
 
+#include "base/disk.h"
 #include "rollup/drop.h"
 #include "rollup/state.h"
 #include "session/settled.h"
@@ -15,6 +16,7 @@ static uint64_t below(void *settled, const char *log, bool has_ring)
 int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 		struct tare_rolled_up *out, struct tare_err *err)
 {
+	bool is_pressed = options->cap && tare_disk_most(folder) > options->cap + options->cap / 4;
 	struct tare_compact_options o = { .keeps_raw = options->keeps_raw,
 					  .drops_events = options->is_hurried,
 					  .is_locked = true };
@@ -34,7 +36,7 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	if (!rc && options->cap)
 		rc = tare_rollup_drop(folder, options->cap, out, err);
 	if (!rc && out->dropped)
-		tare_compact_clean(folder, options->keeps_raw);
+		tare_compact_clean(folder, options->keeps_raw, !is_pressed);
 	tare_settled_free(settled);
 	if (lock >= 0)
 		close(lock);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "store/store.h"
+#include "trace/hold.h"
 #include "trace/recording_private.h"
 #include "trace/stream.h"
 
@@ -191,6 +192,7 @@ void tare_recording_close(struct tare_recording *r)
 	for (size_t i = 0; i < r->folder_nr; i++) {
 		tare_map_free(&r->folders[i]->processes);
 		tare_map_free(&r->folders[i]->newest);
+		tare_hold_end(r->folders[i]->hold);
 		tare_store_close(r->folders[i]->store);
 		tare_store_close(r->folders[i]->spool_store);
 	}

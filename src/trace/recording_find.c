@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "store/store.h"
+#include "trace/hold.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -127,6 +128,7 @@ static struct tare_rfolder *add_folder(struct tare_recording *r, const char *pat
 	struct tare_rfolder *folder = tare_arena_alloc(&r->arena, sizeof(*folder));
 
 	folder->path = tare_arena_strdup(&r->arena, path);
+	folder->hold = -1;
 	r->folders = tare_array_reserve(r->folders, &r->folder_cap, r->folder_nr + 1,
 					sizeof(struct tare_rfolder *));
 	r->folders[r->folder_nr++] = folder;
@@ -250,8 +252,11 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 	if (folder->spool && is_there(folder->spool, "recording.json", ""))
 		folder->json = read_json(r, folder->spool);
 	state = tare_json_get_str(folder->json, "state");
-	if (state && !strcmp(state, "recording"))
+	if (state && !strcmp(state, "recording")) {
 		r->is_open = true;
+		if (r->reach.scope == TARE_LOG_WHOLE)
+			folder->hold = tare_hold_to_read(folder->spool ? folder->spool : path);
+	}
 	read_control(r, folder);
 	rc = list(path, &logs, NULL, err);
 	if (!rc && folder->spool)

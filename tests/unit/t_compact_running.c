@@ -2,7 +2,10 @@
 /* Logs that are still written go into segments piece by piece. */
 #include "compact_logs.h"
 #include "test.h"
-#include "trace/log.h"
+#include "trace/recording.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
 
 static uint64_t everything(void *arg, const char *log, bool has_ring)
 {
@@ -73,4 +76,40 @@ TEST(stamps_that_run_backwards_across_segments_come_in_the_same_order)
 	compact_init();
 	compact_make_backwards(false);
 	check_grows(5);
+}
+
+static blkcnt_t blocks_of_log(void)
+{
+	struct stat st;
+
+	CHECK_INT(stat(make_path(make_dir(), "431-0.events"), &st), 0);
+	return st.st_blocks;
+}
+
+static void write_text(const char *name, const char *text)
+{
+	FILE *f = fopen(make_path(make_dir(), name), "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+TEST(what_somebody_reads_is_not_given_back_until_they_are_done)
+{
+	struct tare_recording *reader;
+	blkcnt_t whole;
+
+	compact_init();
+	compact_make_backwards(false);
+	compact_write();
+	write_text("control", "a page");
+	write_text("recording.json", "{\"tare\": 1, \"state\": \"recording\"}");
+	whole = blocks_of_log();
+	CHECK_INT(tare_recording_open(&reader, make_dir(), NULL), 0);
+	CHECK(compact_begin());
+	CHECK_INT(blocks_of_log(), whole);
+	tare_recording_close(reader);
+	CHECK(!compact_begin());
+	CHECK(blocks_of_log() < whole);
+	make_log_free(&compact_program);
+	make_log_free(&compact_tare);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/hold.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 50 }; /* a ms apart: who gives back is done by then */
+
+static int open_page(const char *folder)
+{
+	struct tare_str path = { 0 };
+	int fd;
+
+	tare_str_addf(&path, "%s/control", folder);
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	tare_str_free(&path);
+	return fd;
+}
+
+int tare_hold_to_read(const char *folder)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	int fd = open_page(folder);
+
+	for (int i = 0; fd >= 0 && i < TRIES; i++) {
+		if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return fd;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			break;
+		nanosleep(&ms, NULL);
+	}
+	tare_hold_end(fd);
+	return -1;
+}
+
+int tare_hold_to_change(const char *folder)
+{
+	int fd = open_page(folder), failure;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	failure = errno;
+	if (fd < 0)
+		return -2;
+	close(fd);
+	return failure == EWOULDBLOCK ? -1 : -2;
+}
+
+void tare_hold_end(int hold)
+{
+	if (hold >= 0)
+		close(hold);
+}
