@@ -54,6 +54,32 @@ def recording_of_0_1_0(box):
     check("unknown" not in dump, dump[-2000:])
 
 
+def said(box, *args):
+    done = box.tare(*args, "--json")
+    check_equal(done.code, 0, done)
+    return json.loads(done.out)
+
+
+@case
+def recording_of_0_1_0_with_a_checkpoint(box):
+    """The same recording, whose first 87 of 89 ms are in checkpoint.events: the same report, but for the steps of training."""
+    for name in ("recording-0.1.0", "recording-0.1.0-folded"):
+        with tarfile.open(os.path.join(GOLDEN, name + ".tar.xz")) as packed:
+            packed.extractall(box.dir)
+    with open(os.path.join(GOLDEN, "recording-0.1.0.json"), encoding="utf-8") as text:
+        was = json.load(text)
+    now = said(box, "report", "recording-0.1.0-folded.tare", "--at", "peak", "--at", "end")
+    check(was["training"], "nothing is left out of the comparison")
+    check_within({**books(was), "training": []}, books(now))
+    check_equal(now["degraded"], was["degraded"])
+    for view in ("phase", "graph"):
+        of = [said(box, "report", rec, "--by", view) for rec in ("recording-0.1.0.tare", "recording-0.1.0-folded.tare")]
+        check(of[0]["rows"], view)
+        check_equal(of[1]["rows"], of[0]["rows"], view)
+    processes = said(box, "info", "recording-0.1.0-folded.tare")["processes"]
+    check_equal(sorted(process["folded"] for process in processes), [32, 34, 96, 149, 4011])
+
+
 def compact(box, rec):
     done = box.tare("compact", rec)
     check_equal(done.code, 0, done)
