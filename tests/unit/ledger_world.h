@@ -148,22 +148,17 @@ void world_build(struct world *w, const struct tare_ledger_opts *opts, const cha
 		 int at_nr, struct tare_ledger *out);
 
 /*
- * Folds the world up to some moments into checkpoints and checks that peak and end come out the same
- * from each of them and the rest. world_ledger() does that too.
+ * Folds the world up to some moments, saves the states, and checks that peak and end come out the same from each of
+ * them and the rest; ledger_world_state.c. world_ledger() does that too.
  */
-void world_check_checkpoints(struct world *w, int cuts);
-
-/* The same of states, which go on from any moment; ledger_world_state.c. */
 void world_check_states(struct world *w, int cuts);
 
 size_t world_event_nr(struct world *w);
 const struct tare_event *world_event(struct world *w, size_t i); /* in order of time */
 int world_process_nr(const struct world *w);
 int world_device_nr(const struct world *w);
-/* Of a checkpoint that goes up to `until` at most, and the rest. */
-struct tare_ledger world_ledger_from_checkpoint(struct world *w, int64_t until, const char *at);
-/* Up to when a checkpoint folds it that may go up to `until`. */
-int64_t world_cut(struct world *w, int64_t until);
+/* Of the state at `until`, and the rest. */
+struct tare_ledger world_ledger_from_state(struct world *w, int64_t until, const char *at);
 
 /* What a picture shows of the world: the same as the ledger. world_ledger() does that too. */
 void world_check_history(struct world *w);
@@ -191,10 +186,9 @@ void world_release(struct world *w, int64_t t, uint64_t address, int64_t before,
 void world_torch_context(struct world *w);
 void world_segment(struct world *w, int64_t t, uint64_t at, int64_t size, int64_t before);
 
-/* ledger_world_same.c: of the whole recording, and from a checkpoint and the rest. */
+/* ledger_world_same.c: of the whole recording, and from a state and the rest. */
 void world_check_same(const struct tare_ledger *whole, const struct tare_ledger *part);
 void world_check_host_lines(const struct tare_ledger *l);
-void world_check_same_stacks(const struct tare_ledger *whole, const struct tare_ledger *part);
 
 /* Two segments of 20 MiB: 12 + 4 MiB of blocks in the first, none in the second. */
 struct world *world_torch_pool(void);

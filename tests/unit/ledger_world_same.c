@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a ledger from a checkpoint and the rest the ledger of the whole recording? */
+/* Is a ledger from a state and the rest the ledger of the whole recording? */
 #include "ledger_world.h"
 #include "test.h"
 
@@ -205,25 +205,5 @@ void world_check_host_lines(const struct tare_ledger *l)
 		}
 		CHECK_INT(bytes, h->tensors.bytes);
 		CHECK_INT(count, h->tensors.count);
-	}
-}
-
-/* Kernels are told again, with their names; what else advice knows is not. */
-void world_check_same_stacks(const struct tare_ledger *a, const struct tare_ledger *b)
-{
-	for (int i = 0; i < a->device_nr; i++) {
-		const struct tare_device_ledger *x = &a->devices[i], *y = &b->devices[i];
-		int found = -1;
-
-		for (int k = 0; k < x->finding_nr; k++) {
-			if (x->findings[k].advice != TARE_ADVICE_STACK)
-				continue;
-			for (found = 0; found < y->finding_nr; found++)
-				if (y->findings[found].advice == TARE_ADVICE_STACK)
-					break;
-			CHECK(found < y->finding_nr);
-			CHECK_STR(y->findings[found].name, x->findings[k].name);
-			CHECK_INT(y->findings[found].bytes, x->findings[k].bytes);
-		}
 	}
 }

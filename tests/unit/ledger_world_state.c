@@ -4,7 +4,7 @@
  * stopped: not only the same sums, but the same sentences, findings and steps.
  */
 #include "ledger/state/state.h"
-#include "ledger_world.h"
+#include "ledger_world_private.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -174,20 +174,27 @@ static void save(struct world *w, const struct tare_ledger_names *names, const s
 	out->state = (struct tare_ledger_state){ out->bytes.data, out->bytes.len, until };
 }
 
-static void check_from(struct world *w, const struct tare_ledger_names *names,
-		       const struct saved *from, const struct tare_ledger *whole)
+static void build_from(struct world *w, const struct tare_ledger_names *names,
+		       const struct saved *from, const char *const *at, int at_nr,
+		       struct tare_ledger *out)
 {
 	struct rest rest = { w, 0, from->state.until_ns, INT64_MAX };
 	struct tare_ledger_source source = { .next = next_of_rest,
 					     .rewind = rewind_rest,
 					     .arg = &rest };
 	struct tare_instant instants[AT_NR];
+
+	for (int i = 0; i < at_nr; i++)
+		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
+	CHECK_INT(tare_ledger_resume(&source, NULL, &from->state, names, instants, at_nr, out), 0);
+}
+
+static void check_from(struct world *w, const struct tare_ledger_names *names,
+		       const struct saved *from, const struct tare_ledger *whole)
+{
 	struct tare_ledger parts[AT_NR];
 
-	for (int i = 0; i < AT_NR; i++)
-		CHECK_INT(tare_instant_parse(instants_at[i], &instants[i], NULL), 0);
-	CHECK_INT(tare_ledger_resume(&source, NULL, &from->state, names, instants, AT_NR, parts),
-		  0);
+	build_from(w, names, from, instants_at, AT_NR, parts);
 	for (int i = 0; i < AT_NR; i++) {
 		printf("# %s from a state at %lld ns\n", instants_at[i],
 		       (long long)from->state.until_ns);
@@ -196,11 +203,29 @@ static void check_from(struct world *w, const struct tare_ledger_names *names,
 	}
 }
 
-void world_check_states(struct world *w, int cuts)
+static struct tare_ledger_names names_of(struct world *w)
 {
-	struct tare_ledger_names names = { w,          world_process_nr(w), world_device_nr(w),
+	return (struct tare_ledger_names){ w,          world_process_nr(w), world_device_nr(w),
 					   process_at, device_at,           python_of,
 					   stack_of };
+}
+
+struct tare_ledger world_ledger_from_state(struct world *w, int64_t until, const char *at)
+{
+	struct tare_ledger_names names = names_of(w);
+	struct tare_ledger l;
+	struct saved from;
+
+	world_link_up(w);
+	save(w, &names, NULL, until, &from);
+	build_from(w, &names, &from, &at, 1, &l);
+	tare_str_free(&from.bytes);
+	return l;
+}
+
+void world_check_states(struct world *w, int cuts)
+{
+	struct tare_ledger_names names = names_of(w);
 	struct tare_ledger whole[AT_NR];
 	struct saved last = { 0 };
 	size_t nr = world_event_nr(w);

@@ -98,14 +98,13 @@ TEST(the_kernel_with_the_largest_stack_is_named)
 	end(&s, &l);
 }
 
-TEST(a_checkpoint_keeps_the_names_of_kernels)
+TEST(a_state_keeps_the_names_of_kernels)
 {
 	struct story s = begin();
 	struct tare_ledger l;
 
 	context(&s, 0xc0, 523 * MIB);
 	launch(&s, "eat", 32768, 31 * 264 * MIB);
-	world_check_checkpoints(s.w, 5);
 	world_check_states(s.w, 7);
 	l = world_ledger(s.w, "end");
 	CHECK_INT(find(&l, TARE_ADVICE_STACK)->bytes, 8184 * MIB);

@@ -100,31 +100,6 @@ TEST(categories_are_rows_at_every_instant)
 	world_free(w);
 }
 
-/* Of a peak that was folded the blocks are gone, and what they were for is told. */
-TEST(categories_of_a_peak_that_was_folded)
-{
-	struct world *w = training();
-	struct tare_ledger l = world_ledger_from_checkpoint(w, 27 * MS, "peak:tensors");
-
-	CHECK_INT(world_bytes(&l, 0, LIVE), 28 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/parameter"), 1 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/gradient"), 1 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/optimizer state"), 8 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/input"), 2 * MIB);
-	CHECK_INT(world_bytes(&l, 0, LIVE "/temporary"), 16 * MIB);
-	CHECK_INT(world_row(&l, 0, LIVE "/temporary")->count, 1);
-	CHECK_INT(l.devices[0].tensors.count, 5); /* by rule */
-	tare_ledger_free(&l);
-	/* A higher one comes after it: the old one is forgotten. */
-	block(w, false, 40, BASE + 9 * MIB, 30 * MIB, 0, program);
-	l = world_ledger_from_checkpoint(w, 27 * MS, "peak:tensors");
-	CHECK_INT(l.devices[0].t_ns, 40 * MS);
-	CHECK_INT(world_bytes(&l, 0, LIVE), 39 * MIB);
-	CHECK(!world_row(&l, 0, LIVE "/temporary"));
-	tare_ledger_free(&l);
-	world_free(w);
-}
-
 /* A block of a cuDNN trial is in the row of that: what is not in the row of live tensors has no category there. */
 TEST(categories_leave_trials_out)
 {

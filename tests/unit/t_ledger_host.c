@@ -206,27 +206,6 @@ TEST(host_tensors_of_a_process_that_ends_are_there_before)
 	world_free(w);
 }
 
-/* A helper that PyTorch was in ended long ago: what it had at its end matters to nobody. */
-TEST(host_tensors_of_a_helper_do_not_hold_up_checkpoints)
-{
-	struct world *w = world_new();
-	int helper = world_process(w, 500, 0, "helper"), last = world_process(w, 501, 0, "last");
-
-	world_host_tensor(w, 0, 1 * MS, AT(1), 10 * MIB, 0);
-	world_host_tensor(w, helper, 2 * MS, AT(1), 5 * MIB, 0);
-	world_host_tensor(w, helper, 3 * MS, AT(1), 0, TARE_TENSOR_FINALIZING);
-	world_end(w, helper, 4 * MS);
-	CHECK_INT(world_cut(w, 5 * MS), 3 * MS - 1); /* it may have been the last */
-	world_host_tensor(w, 0, 6 * MS, AT(2), 2 * MIB, 0);
-	CHECK_INT(world_cut(w, 5 * MS), 3 * MS - 1); /* still the end, if the rest is read alone */
-	CHECK_INT(world_cut(w, 7 * MS), 7 * MS);
-	/* Nor may one that ended without a word from Python be the last. */
-	world_host_tensor(w, last, 8 * MS, AT(1), 5 * MIB, 0);
-	world_end(w, last, 9 * MS);
-	CHECK_INT(world_cut(w, 10 * MS), 9 * MS - 1);
-	world_free(w);
-}
-
 /* A stop is the end, whatever Python does later. */
 TEST(host_tensors_end_where_a_recording_is_stopped)
 {

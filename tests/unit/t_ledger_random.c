@@ -352,8 +352,6 @@ static void try_programs(enum mode mode, int count)
 		world_reading(w, 0, 0, 1000 * MIB);
 		world_reading(w, 0, s->last, s->counter);
 		world_build(w, NULL, &at, 1, &l);
-		if (i % 10 == 0 && mode != UNWEIGHED_EXACT)
-			world_check_checkpoints(w, 2);
 		if (i % 50 == 0)
 			world_check_states(w, 3);
 		check(s, &l);

@@ -47,8 +47,8 @@ TEST(categories_sharded_parameters_and_where_they_are_whole)
 	world_free(w);
 }
 
-/* What a fold tells of blocks that were said something of, and of a sweep that goes on behind it. */
-TEST(categories_and_names_outlive_a_checkpoint)
+/* What a state has of blocks that were said something of, and of a sweep that goes on behind it. */
+TEST(categories_and_names_outlive_a_state)
 {
 	static const struct {
 		uint64_t at;
@@ -79,7 +79,7 @@ TEST(categories_and_names_outlive_a_checkpoint)
 	world_sweep(w, now * MS + 1, TARE_SWEEP_CUT);
 	make(w, 0x800, 0, program);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		struct tare_ledger l = world_ledger_from_checkpoint(w, cut, "end");
+		struct tare_ledger l = world_ledger_from_state(w, cut, "end");
 		const char *name = NULL;
 
 		for (int k = 0; k < l.hosts[0].blocks.count; k++)

@@ -79,16 +79,13 @@ TEST(streams_a_segment_is_on_that_of_its_first_block)
 }
 
 /* Also of what is cached, and of a thread that says nothing any more. */
-TEST(streams_are_carried_through_a_checkpoint)
+TEST(streams_are_carried_through_a_state)
 {
 	struct world *w = pool();
 	struct tare_ledger l;
 
 	on_stream(w, 20 * MS, 1, BASE + 200 * MIB, 1 * MIB);
-	l = world_ledger_from_checkpoint(w, 10 * MS, "10ms");
-	check_pool(&l);
-	tare_ledger_free(&l);
-	l = world_ledger_from_checkpoint(w, 10 * MS, "end");
+	l = world_ledger_from_state(w, 10 * MS, "end");
 	CHECK_INT(segment_at(&l, BASE + 200 * MIB)->stream.number, 5);
 	CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
 	CHECK_INT((int64_t)segment_at(&l, BASE)->other_stream_blocks, 0);
@@ -106,7 +103,7 @@ TEST(streams_that_contradict_are_counted_and_move_nothing)
 	on_default(w, 9 * MS, BASE + 100 * MIB, 1 * MIB);
 	world_tensor(w, 10 * MS, BASE + 13 * MIB, 0);
 	for (int i = 0; i < 2; i++) {
-		l = i ? world_ledger_from_checkpoint(w, 15 * MS, "end") : world_ledger(w, "end");
+		l = i ? world_ledger_from_state(w, 15 * MS, "end") : world_ledger(w, "end");
 		CHECK_INT(segment_at(&l, BASE)->stream.kind, TARE_STREAM_DEFAULT);
 		CHECK_INT((int64_t)segment_at(&l, BASE)->other_stream_blocks, 2);
 		CHECK_INT((int64_t)segment_at(&l, BASE + 100 * MIB)->other_stream_blocks, 1);

@@ -113,7 +113,7 @@ TEST(categories_workspaces_stay_when_gradients_go)
 	world_free(w);
 }
 
-TEST(categories_a_workspace_that_stayed_outlives_a_checkpoint)
+TEST(categories_a_workspace_that_stayed_outlives_a_state)
 {
 	struct world *w = world_new();
 	struct tare_ledger l;
@@ -126,9 +126,9 @@ TEST(categories_a_workspace_that_stayed_outlives_a_checkpoint)
 		zero_grad(w, HEAD);
 	}
 	pass(w, false, true);
-	l = world_ledger_from_checkpoint(w, cut * MS, "end");
+	l = world_ledger_from_state(w, cut * MS, "end");
 	CHECK_STR(rule_in(&l, SPACE), "stayed");
-	l = world_ledger_from_checkpoint(w, cut * MS, "end");
+	l = world_ledger_from_state(w, cut * MS, "end");
 	CHECK_STR(rule_in(&l, HEAD), "gradient");
 	world_free(w);
 }

@@ -225,15 +225,6 @@ void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64
 	heap->at = t;
 }
 
-/* The kernels whose stack is held, for a checkpoint; NULL after the last. */
-const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *local)
-{
-	if (!c->facts || i >= c->facts->stack_nr)
-		return NULL;
-	*local = c->facts->stacks[i].local;
-	return c->facts->stacks[i].kernel;
-}
-
 /* ---- what follows from it ---- */
 
 static int64_t held(const struct tare_advise *a, const struct tare_context *c, int account)

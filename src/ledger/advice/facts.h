@@ -31,7 +31,6 @@ void tare_facts_note_call(struct tare_fold *f, const struct tare_step *s, int co
 void tare_facts_note_bytes(struct tare_fold *f, const struct tare_step *s, int context,
 			   int64_t bytes);
 void tare_facts_note_heap(struct tare_fold *f, int context, int64_t bytes, int64_t t);
-const char *tare_facts_stack(const struct tare_context *c, size_t i, int64_t *local);
 void tare_facts_free(struct tare_facts *facts);
 extern const struct tare_shape tare_shape_tare_facts;
 

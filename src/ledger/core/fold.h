@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-/* A record of a checkpoint; it lives until the call returns. */
-typedef void tare_fold_saver(void *arg, const struct tare_event *e, const struct tare_record *rec,
-			     size_t size);
-
 /* device.c */
 struct tare_device_fold *tare_fold_device(struct tare_fold *f, const struct tare_device *device);
 int tare_fold_device_place(const struct tare_fold *f,
@@ -132,8 +128,7 @@ int tare_fold_context(struct tare_fold *f, int process, int device, uint64_t han
 /* object.c: the live set */
 int tare_object_add(struct tare_fold *f, const struct tare_object_live *o);
 int tare_fold_object_find(struct tare_fold *f, int process, enum tare_class class, uint64_t handle);
-int tare_fold_object_next(const struct tare_fold *f, int object); /* after it; -1: first, last */
-int64_t tare_object_remove(struct tare_fold *f, int object);      /* physical bytes given back */
+int64_t tare_object_remove(struct tare_fold *f, int object); /* physical bytes given back */
 struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s, bool is_made);
 void tare_fold_undo_clear(struct tare_undo *g);
 void tare_fold_undo_add(struct tare_undo *g, const struct tare_object_live *o);
@@ -145,10 +140,9 @@ const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, co
 /* `limit` of an end that a checkpoint tells: somebody has it of whom nothing is known. */
 enum { TARE_SAVED_LENT = 1, TARE_SAVED_ALLOCATION };
 
-/* local.c: local memory of a context, for so much of a thread; and the other way round */
+/* local.c: local memory of a context, for so much of a thread */
 int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_context *c,
 			     int64_t local);
-int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c);
 enum { TARE_OUT_OF_TIME_NS = 100000000 }; /* how far a witness's stamp may be wrong */
 static inline bool tare_event_is_from_checkpoint(const struct tare_event *e)
 {

@@ -26,14 +26,3 @@ int64_t tare_fold_local_need(const struct tare_fold *f, const struct tare_contex
 	return round_up((bytes < TARE_BOUND_BYTES ? bytes : TARE_BOUND_BYTES) + LOCAL_EXTRA,
 			f->page);
 }
-
-/* The other way round: the largest local memory of a thread for which what is held is enough. */
-int64_t tare_fold_local_of(const struct tare_fold *f, const struct tare_context *c)
-{
-	const struct tare_device *d = f->devices[c->device]->device;
-	int64_t threads = tare_sat_mul(d->multiprocessors, d->threads_per_multiprocessor);
-
-	if (c->local_held <= LOCAL_EXTRA || !threads)
-		return 0;
-	return (c->local_held - LOCAL_EXTRA) / threads / LOCAL_STEP * LOCAL_STEP;
-}

@@ -98,14 +98,6 @@ int64_t tare_object_remove(struct tare_fold *f, int object)
 	return pages;
 }
 
-int tare_fold_object_next(const struct tare_fold *f, int object)
-{
-	for (size_t i = (size_t)(object + 1); i < f->object_nr; i++)
-		if (f->objects[i].process >= 0)
-			return (int)i;
-	return -1;
-}
-
 struct tare_undo *tare_fold_undo(struct tare_fold *f, const struct tare_step *s, bool is_made)
 {
 	uint64_t key = (uint64_t)s->process << 32 | s->tid;

@@ -42,14 +42,6 @@ static const struct {
 
 enum { CARRY_NR = sizeof(carries) / sizeof(carries[0]) };
 
-int tare_carry_of_account(int account)
-{
-	for (int i = 0; i < CARRY_NR; i++)
-		if (carries[i].account == account)
-			return carries[i].carry;
-	return account;
-}
-
 static int account_of(int carry)
 {
 	for (int i = 0; i < CARRY_NR; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading a checkpoint, and the moments at which one can be made. */
+/* Loading a checkpoint of Tare 0.1.0. */
 #ifndef TARE_LEDGER_SAVE_H
 #define TARE_LEDGER_SAVE_H
 
 #include "ledger/settle/settle.h"
 
-/* load.c: loads a checkpoint. Numbers of buckets in CARRY records that are no accounts. */
+/* Numbers of buckets in CARRY records that are no accounts. */
 enum {
 	TARE_CARRY_UNEXPLAINED = 247,
 	TARE_CARRY_COLLECTED = 248,
@@ -17,13 +17,9 @@ enum {
 	TARE_CARRY_PINNED = 254,
 	TARE_CARRY_REGISTERED = 255
 };
-int tare_carry_of_account(int account); /* `account` may be a TARE_BUCKET_… */
 void tare_load_carry(struct tare_fold *f, struct tare_device_fold *d, const struct tare_event *e);
 void tare_load_step(struct tare_fold *f, struct tare_device_fold *d, const struct tare_step *s);
 void tare_load_reading(struct tare_fold *f, struct tare_device_fold *d, int64_t t, uint64_t used,
 		       int source);
-
-/* checkpoint_point.c: the last moment up to `until` at which a checkpoint can be made */
-int64_t tare_checkpoint_point(const struct tare_ledger_source *source, int64_t until);
 
 #endif

@@ -123,19 +123,3 @@ void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_
 	if (!s->parent)
 		say(f, known, s);
 }
-
-/* The amounts that follow from the object when a checkpoint is loaded. */
-void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
-			struct tare_amount *own)
-{
-	int64_t idle = (int64_t)(o->granted - o->asked);
-	int bucket = idle_bucket(f, o);
-
-	own[o->bucket].count++;
-	own[o->bucket].bytes += (int64_t)o->asked;
-	own[o->bucket].low += (int64_t)o->asked;
-	own[o->bucket].high += (int64_t)o->asked;
-	own[bucket].bytes += idle;
-	own[bucket].low += idle;
-	own[bucket].high += idle;
-}

@@ -79,8 +79,6 @@ void tare_fold_apply(struct tare_fold *f, const struct tare_step *s, struct tare
 /* pool.c: asynchronous pools that say what they have */
 uint64_t tare_fold_pool_owner(struct tare_fold *f, uint64_t maker, uint64_t number);
 void tare_fold_pool(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
-void tare_fold_pool_own(struct tare_fold *f, const struct tare_object_live *o,
-			struct tare_amount *own);
 /* vmm.c: physical memory by its references */
 void tare_fold_vmm(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);
 void tare_fold_vmm_import(struct tare_fold *f, const struct tare_step *s, struct tare_applied *a);

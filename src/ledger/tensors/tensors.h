@@ -266,7 +266,6 @@ struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 void tare_fold_segment_on(struct tare_tensors_part *tensors, struct tare_segment *s,
 			  const struct tare_on_stream *on);
 struct tare_stream tare_fold_stream_named(const struct tare_on_stream *on);
-void tare_fold_stream_save(const struct tare_fold *f, int64_t t, tare_fold_saver *save, void *arg);
 
 /* pool_rows.c: PyTorch's segments, one by one */
 void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fold *d,
