@@ -319,27 +319,13 @@ bool tare_store_part(const struct tare_store *s, const struct tare_stored_log *l
 	return is_found;
 }
 
-uint64_t tare_store_lag(const struct tare_store *s, const struct tare_stored_log *log, uint64_t max)
-{
-	uint64_t high = 0, lag = 0;
-
-	for (size_t i = 0; i < log->event_nr; i++) {
-		const struct tare_segment_block *head = head_of(s, &log->events[i]);
-		uint64_t last = head->last - head->first <= max ? head->last : head->first;
-
-		if (high > head->first && high - head->first > lag && high - head->first <= max)
-			lag = high - head->first;
-		high = last > high ? last : high;
-	}
-	return lag;
-}
-
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions)
 {
 	c->is_events = is_events;
 	c->has_positions = has_positions;
 	c->is_outline = false;
-	c->next = c->at = c->block.n = 0;
+	c->next = is_events ? c->from : 0;
+	c->at = c->block.n = 0;
 }
 
 const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c)
@@ -347,6 +333,8 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 	const struct tare_stored_block *blocks = c->is_events ? c->log->events : c->log->tables;
 	size_t nr = c->is_events ? c->log->event_nr : c->log->table_nr;
 
+	if (c->is_events && c->until)
+		nr = c->until;
 	while (c->next < nr) {
 		const struct tare_stored_block *block = &blocks[c->next++];
 		int wanted = (c->has_positions ? TARE_BLOCK_POSITIONS : 0) |
@@ -361,7 +349,8 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		    tare_block_decode(&c->block, &c->layouts, c->bytes.data, c->bytes.len, wanted))
 			return &c->block;
 	}
-	c->block.n = 0;
+	tare_block_free(&c->block);
+	tare_pack_free(&c->bytes);
 	return NULL;
 }
 

@@ -60,12 +60,13 @@ struct tare_store_damage {
 struct tare_store_damage tare_store_check(const struct tare_store *s,
 					  const struct tare_stored_log *log);
 
-/*
- * Within a segment the events of a log are in the order of time. How much older than one before it, in ticks, an event of
- * a later segment may be; what is older than `max` is damage.
- */
-uint64_t tare_store_lag(const struct tare_store *s, const struct tare_stored_log *log,
-			uint64_t max);
+/* How much older than one before it, in ticks, an event may be; what is older than `max` is damage. */
+struct tare_store_order {
+	uint64_t lag;
+	bool has_outliers; /* stamps of a block, or of two in a row, are so far apart that it is damage */
+};
+struct tare_store_order tare_store_order(const struct tare_store *s,
+					 const struct tare_stored_log *log, uint64_t max);
 
 /* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
 struct tare_store_cursor {
@@ -77,18 +78,28 @@ struct tare_store_cursor {
 	/* Blocks of events in segments up to `known` that have no stamp later than `after` are passed over. */
 	uint32_t known;
 	uint64_t after;
-	uint32_t segment; /* the number of that which the last record was in */
-	bool is_outline;  /* as TARE_BLOCK_OUTLINE; a new begin ends that */
+	uint32_t segment;   /* the number of that which the last record was in */
+	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that */
+	size_t from, until; /* of the blocks of events only these; until 0: all */
 	size_t next, at;
 	struct tare_record_block block;
 	struct tare_pack bytes;
 };
 
 void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_positions);
-/* Good until the next call; NULL: no more. */
+/* Good until the next call; NULL: no more, and then the cursor has no memory either. */
 const struct tare_block_record *tare_store_next(struct tare_store_cursor *c);
 /* All records of the next block at once. */
 const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c);
+/* The first stamp of the next block. */
+uint64_t tare_store_first(const struct tare_store_cursor *c);
+/*
+ * Within a segment the events of a log are in the order of time, and a later segment may begin before it ends: a run is as
+ * many blocks as follow each other in the order of time. `c` becomes a cursor of the next run, behind the one it was of ({0}: of
+ * the first), which is to be begun; false: there is none.
+ */
+bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_log *log,
+			 uint64_t max, struct tare_store_cursor *c);
 void tare_store_cursor_free(struct tare_store_cursor *c);
 
 #endif

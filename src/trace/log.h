@@ -139,14 +139,11 @@ void tare_log_set_range(struct tare_log *log, uint64_t begin, uint64_t end);
 void tare_log_read_events(struct tare_log *log);
 
 /*
- * A log that segments have, and whose records lie as the structs of this version, can be read by blocks: after
- * tare_log_read_events() the next call gives the first, NULL: there is none. Or, for an outline, of the fields of blocks of
- * tensors only `device` counts, and of phases none.
+ * A log that segments have, and whose records lie as the structs of this version, can be read by blocks: `run` becomes the
+ * next of its runs (tare_store_next_run()), {0} the first. False: there is none more, or it cannot.
  */
-struct tare_record_block;
-bool tare_log_has_blocks(const struct tare_log *log);
-void tare_log_read_outline(struct tare_log *log);
-const struct tare_record_block *tare_log_next_block(struct tare_log *log);
+struct tare_store_cursor;
+bool tare_log_next_run(const struct tare_log *log, struct tare_store_cursor *run);
 
 /* The next step is the first again, from `position` on if that is more than info.begin. */
 void tare_log_rewind(struct tare_log *log, uint64_t position);

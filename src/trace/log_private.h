@@ -45,6 +45,7 @@ struct tare_log {
 	struct tare_store_cursor cursor;
 	enum { STORED_HOLES, STORED_TABLES, STORED_EVENTS } stored_at;
 	bool has_tables_only, has_events_only;
+	bool is_order_damaged; /* stamps of its blocks overlap, and some of them are damaged */
 	size_t hole;
 	struct tare_log *rest; /* what its files have behind the segments; NULL: nothing */
 	bool is_in_rest;       /* the next step is there */

@@ -25,9 +25,11 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 {
 	const struct tare_log_part *part = &stored->part;
 	struct tare_store_damage damage = tare_store_check(store, stored);
+	struct tare_store_order order = tare_store_order(store, stored, TARE_REORDER_LAG_MAX);
 	int rc;
 
 	log->stored = stored;
+	log->is_order_damaged = order.lag > 0 && order.has_outliers;
 	log->cursor.store = store;
 	log->cursor.log = stored;
 	log->info = (struct tare_log_info){
@@ -44,7 +46,7 @@ int tare_log_stored_open(struct tare_log *log, const struct tare_store *store,
 		.is_stored = true,
 		.first_stamp = part->first_stamp,
 		.last_stamp = part->last_stamp,
-		.lag = tare_store_lag(store, stored, TARE_REORDER_LAG_MAX),
+		.lag = order.lag,
 		.damaged_blocks = damage.blocks,
 		.damaged_records = damage.records,
 	};
@@ -125,20 +127,12 @@ void tare_log_read_events(struct tare_log *log)
 		begin(log, false, true);
 }
 
-bool tare_log_has_blocks(const struct tare_log *log)
+bool tare_log_next_run(const struct tare_log *log, struct tare_store_cursor *run)
 {
-	return log->stored && !log->schema;
-}
-
-void tare_log_read_outline(struct tare_log *log)
-{
-	begin(log, false, true);
-	log->cursor.is_outline = true;
-}
-
-const struct tare_record_block *tare_log_next_block(struct tare_log *log)
-{
-	return tare_store_next_block(&log->cursor);
+	if (!log->stored || log->schema || log->is_order_damaged)
+		return false;
+	run->layouts = log->cursor.layouts;
+	return tare_store_next_run(log->cursor.store, log->stored, TARE_REORDER_LAG_MAX, run);
 }
 
 static enum tare_log_step next_hole(struct tare_log *log, struct tare_log_record *rec)

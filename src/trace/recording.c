@@ -184,7 +184,8 @@ void tare_recording_close(struct tare_recording *r)
 		return;
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		tare_stream_free(r->streams[i]);
-		tare_log_close(r->streams[i]->log);
+		if (!r->streams[i]->is_log_shared)
+			tare_log_close(r->streams[i]->log);
 		free(r->streams[i]->ranges);
 	}
 	for (size_t i = 0; i < r->process_nr; i++)

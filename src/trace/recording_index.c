@@ -469,16 +469,32 @@ static void take_stored(struct pass *pass)
 		p->first_stamp = info->first_stamp;
 }
 
-/* One for what segments have, and one for what lies in no lane of the files. */
+/* One for each run of what segments have: they may overlap in time. Without runs, one for all of it. */
+static void add_stored(struct pass *pass)
+{
+	struct tare_store_cursor run = { 0 };
+	struct tare_rstream *s = add_stream(pass->r, pass->log, pass->owner);
+
+	pass->stored = s;
+	add_range(s, tare_log_info(pass->log)->begin, UINT64_MAX);
+	while (tare_log_next_run(pass->log, &run)) {
+		if (s->has_blocks) {
+			s = add_stream(pass->r, pass->log, pass->owner);
+			s->is_log_shared = true;
+		}
+		s->has_blocks = true;
+		s->run = run;
+	}
+}
+
+/* For what segments have, and one for what lies in no lane of the files. */
 static void add_streams(struct pass *pass)
 {
 	struct tare_log *rest = tare_log_rest(pass->log);
 	const struct tare_log_info *info = tare_log_info(pass->log);
 
-	if (info->is_stored) {
-		pass->stored = add_stream(pass->r, pass->log, pass->owner);
-		add_range(pass->stored, info->begin, UINT64_MAX);
-	}
+	if (info->is_stored)
+		add_stored(pass);
 	if (!info->is_stored || rest)
 		pass->outside =
 			add_stream(pass->r, rest ? tare_log_share(rest) : pass->log, pass->owner);

@@ -57,7 +57,7 @@ static void start(struct tare_recording *r)
 	r->heap_nr = 0;
 	r->others_ns = INT64_MIN;
 	for (size_t i = 0; i < r->stream_nr; i++)
-		if (tare_stream_next(r, r->streams[i]))
+		if (tare_stream_first(r, r->streams[i]))
 			r->heap[r->heap_nr++] = r->streams[i];
 	for (size_t i = r->heap_nr / 2; i-- > 0;)
 		sift_down(r, i);
@@ -242,20 +242,25 @@ static void refer(const struct tare_recording *r, const struct tare_rprocess *p,
 	}
 }
 
+static void move_on(struct tare_recording *r)
+{
+	if (!tare_stream_next(r, r->heap[0])) {
+		r->heap[0] = r->heap[--r->heap_nr];
+		settle_heap(r);
+	} else if (r->heap[0]->next_ns >= r->others_ns) {
+		settle_heap(r);
+	}
+}
+
 /* The stream whose record is next; NULL: there is none. */
 static struct tare_rstream *step(struct tare_recording *r)
 {
-	if (!r->is_started) {
+	if (!r->is_started)
 		start(r);
-	} else if (r->heap_nr > 0) {
-		/* Only now: what was given last lives in the memory that this overwrites. */
-		if (!tare_stream_next(r, r->heap[0])) {
-			r->heap[0] = r->heap[--r->heap_nr];
-			settle_heap(r);
-		} else if (r->heap[0]->next_ns >= r->others_ns) {
-			settle_heap(r);
-		}
-	}
+	else if (r->heap_nr > 0)
+		move_on(r); /* only now: what was given last lives in the memory that this overwrites */
+	while (r->heap_nr > 0 && r->heap[0]->is_waiting)
+		move_on(r);
 	return r->heap_nr ? r->heap[0] : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "store/store.h"
 #include "trace/clockmap.h"
 #include "trace/recording.h"
 #include "trace/reorder.h"
@@ -29,16 +30,23 @@ struct tare_rdevice {
 	uint64_t used_stamp; /* of the record that `used` is from */
 };
 
-/* Parts of a log that are in order: a lane of a process, what is in no lane, or what a FOLD of a checkpoint heads. */
+/*
+ * Parts of a log that are in order: a lane of a process, what is in no lane, what a FOLD of a checkpoint heads, or a run of blocks
+ * of segments.
+ */
 struct tare_rstream {
-	struct tare_log *log; /* read by this stream only */
+	struct tare_log *log; /* read by this stream only, or by blocks */
+	bool is_log_shared;   /* a stream before this one has it, and closes it */
 	struct tare_rprocess *process;
 	struct tare_range *ranges;
 	size_t range_nr, range_cap;
 	uint64_t checkpoint_position; /* of the FOLD that heads it, else 0 */
 	struct tare_lag lag;
 	struct tare_reorder *reorder;
-	bool has_blocks; /* it is read by blocks of segments (stream.c), and what follows is of the one that is read */
+	bool has_blocks; /* it is a run, which is read by blocks (stream.c), and what follows is of the one that is read */
+	struct tare_store_cursor run;
+	struct tare_record bound; /* stands for the first record until the first block is read … */
+	bool is_waiting;          /* … which it is not yet */
 	bool is_outline, is_begun; /* begun: an event of which others are left out was given */
 	const struct tare_record_block *block; /* NULL: none is read yet */
 	size_t at;                             /* of its records, the next */

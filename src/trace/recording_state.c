@@ -69,7 +69,7 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
 {
 	for (size_t i = 0; i < r->stream_nr; i++) {
 		struct tare_rstream *s = r->streams[i];
-		struct tare_store_cursor *cursor = &s->log->cursor;
+		struct tare_store_cursor *cursor = s->has_blocks ? &s->run : &s->log->cursor;
 
 		if (!s->log->stored)
 			continue;
@@ -87,7 +87,7 @@ uint32_t tare_recording_segment(const struct tare_recording *r)
 
 	if (!s)
 		return 0;
-	return s->has_blocks ? s->log->cursor.segment : s->next.segment;
+	return s->has_blocks ? s->run.segment : s->next.segment;
 }
 
 int64_t tare_recording_settled_ns(const struct tare_recording *r)

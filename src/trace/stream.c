@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of a stream one by one. A log in segments is in order, and is read by blocks: what is the same for many records
- * of a block, as the way from ticks to time, is found once for all of them.
+ * Records of a stream one by one. A run of blocks of segments is in order, and is read by blocks: what is the same for many
+ * records of a block, as the way from ticks to time, is found once for all of them. A log may have hundreds of runs, of which few
+ * overlap: each has memory from its first record to its last.
  */
 #include "trace/stream.h"
 
@@ -12,26 +13,39 @@
 
 void tare_stream_open(struct tare_rstream *s)
 {
-	s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
-	s->has_blocks = s->range_nr == 1 && s->lag.lag == 0 && tare_log_has_blocks(s->log);
+	if (s->has_blocks)
+		tare_store_begin(&s->run, true, false);
+	else
+		s->reorder = tare_reorder_new(s->log, s->ranges, s->range_nr, s->lag.lag);
+}
+
+static void free_times(struct tare_rstream *s)
+{
+	free(s->times);
+	free(s->again);
+	s->times = s->again = NULL;
+	s->time_cap = s->again_cap = 0;
 }
 
 void tare_stream_free(struct tare_rstream *s)
 {
 	tare_reorder_free(s->reorder);
-	free(s->times);
-	free(s->again);
+	tare_store_cursor_free(&s->run);
+	free_times(s);
 }
 
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 {
-	tare_reorder_rewind(s->reorder);
 	s->is_outline = is_outline && s->has_blocks;
 	s->is_begun = false;
 	s->block = NULL;
 	s->at = 0;
-	if (s->is_outline)
-		tare_log_read_outline(s->log);
+	if (!s->has_blocks) {
+		tare_reorder_rewind(s->reorder);
+		return;
+	}
+	tare_store_begin(&s->run, true, false);
+	s->run.is_outline = is_outline;
 }
 
 /* ---- blocks ---- */
@@ -125,9 +139,12 @@ static void take_outline(struct tare_rstream *s)
 static bool next_block(const struct tare_recording *r, struct tare_rstream *s)
 {
 	s->at = 0;
-	s->block = tare_log_next_block(s->log);
-	if (!s->block)
+	s->is_waiting = false;
+	s->block = tare_store_next_block(&s->run);
+	if (!s->block) {
+		free_times(s);
 		return false;
+	}
 	s->times = tare_array_reserve(s->times, &s->time_cap, s->block->n, sizeof(*s->times));
 	take_times(r, s);
 	if (!s->is_outline)
@@ -178,6 +195,17 @@ static bool next_in_block(const struct tare_recording *r, struct tare_rstream *s
 			tare_stream_complete(s);
 		return true;
 	}
+}
+
+bool tare_stream_first(const struct tare_recording *r, struct tare_rstream *s)
+{
+	if (!s->has_blocks)
+		return tare_stream_next(r, s);
+	s->bound.stamp = tare_store_first(&s->run);
+	s->next.rec.head = &s->bound;
+	s->next_ns = tare_recording_ns(r, s->process, s->bound.stamp);
+	s->is_waiting = true;
+	return true;
 }
 
 bool tare_stream_next(const struct tare_recording *r, struct tare_rstream *s)
