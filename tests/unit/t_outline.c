@@ -25,6 +25,8 @@ struct list {
 	int64_t first; /* when the first block was; -1: there is none */
 };
 
+enum { RECORDS = 40000, STEPS = 20, LATE = 300 };
+
 static struct make_log a, b; /* logs of two programs */
 static uint64_t state;
 
@@ -55,7 +57,8 @@ static void add_any(struct make_log *m, uint64_t often)
 		MAKE(m, oom, OOM, .tid = 10);
 }
 
-static void make(uint64_t seed, uint64_t often, int records)
+/* Stamps are up to `late` behind. */
+static void make(uint64_t seed, uint64_t often, uint64_t late)
 {
 	struct make_log *both[] = { &a, &b };
 
@@ -66,10 +69,26 @@ static void make(uint64_t seed, uint64_t often, int records)
 			MAKE_TEXT(both[i], device, DEVICE, "H200", .ordinal = d, .uuid_low = 1,
 				  .uuid_high = 2 + (uint64_t)d);
 	}
-	for (int i = 0; i < records; i++)
-		add_any(both[number(10) == 0], often);
-	make_log_write(&a, make_path(make_dir(), "431-0.events"), SIZE_MAX);
-	make_log_write(&b, make_path(make_dir(), "432-0.events"), SIZE_MAX);
+	for (int i = 0; i < RECORDS; i++) {
+		struct make_log *m = both[number(10) == 0];
+		uint64_t now = m->stamp, back = late ? number(late) : 0;
+
+		m->stamp -= back < now - m->header.first_stamp ? back : 0;
+		add_any(m, often);
+		m->stamp = late ? now + number(4) : m->stamp;
+	}
+}
+
+static void write_part(size_t part, size_t parts)
+{
+	make_log_write(&a, make_path(make_dir(), "431-0.events"),
+		       sizeof(a.header) + a.size * part / parts);
+	make_log_write(&b, make_path(make_dir(), "432-0.events"),
+		       sizeof(b.header) + b.size * part / parts);
+}
+
+static void free_logs(void)
+{
 	make_log_free(&a);
 	make_log_free(&b);
 }
@@ -80,6 +99,26 @@ static void compact(void)
 	struct tare_compacted done;
 
 	CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+}
+
+static uint64_t everything(void *arg, const char *log, bool has_ring)
+{
+	(void)arg;
+	(void)log;
+	(void)has_ring;
+	return UINT64_MAX;
+}
+
+/* While the logs grow. */
+static void compact_in_steps(void)
+{
+	struct tare_compact_options o = { .below = everything };
+	struct tare_compacted done;
+
+	for (size_t i = 1; i <= STEPS; i++) {
+		write_part(i, STEPS);
+		CHECK_INT(tare_compact(make_dir(), &o, &done, NULL), 0);
+	}
 }
 
 static void take(struct list *l, struct seen *now, const struct tare_event *e)
@@ -139,14 +178,19 @@ static struct list check_same(size_t *all_blocks)
 	return outline;
 }
 
-static void check_outline(uint64_t seed, uint64_t often)
+static void check_outline(uint64_t seed, uint64_t often, uint64_t late)
 {
 	size_t all, in_logs;
 	struct list outline;
 
-	make(seed, often, 40000);
+	make(seed, often, late);
+	write_part(1, 1);
 	free(check_same(&in_logs).items);
-	compact();
+	if (late)
+		compact_in_steps();
+	else
+		compact();
+	free_logs();
 	outline = check_same(&all);
 	CHECK_INT(all, in_logs);
 	CHECK(outline.blocks < all);
@@ -155,10 +199,15 @@ static void check_outline(uint64_t seed, uint64_t often)
 
 TEST(an_outline_has_the_last_block_before_each_other_event)
 {
-	check_outline(1, 4);
+	check_outline(1, 4, 0);
 }
 
 TEST(an_outline_of_almost_only_blocks_does_too)
 {
-	check_outline(2, 3000);
+	check_outline(2, 3000, 0);
+}
+
+TEST(an_outline_of_segments_that_overlap_does_too)
+{
+	check_outline(3, 40, LATE);
 }
