@@ -193,6 +193,18 @@ static struct list without_known(const struct list *l, const struct tare_recordi
 	return rest;
 }
 
+/* All of `l` is in `all`, in the same order. */
+static void check_is_part(const struct list *l, const struct list *all)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < all->count && found < l->count; i++)
+		found += all->items[i].handle == l->items[found].handle &&
+			 all->items[i].process == l->items[found].process &&
+			 all->items[i].segment == l->items[found].segment;
+	CHECK_INT(found, l->count);
+}
+
 TEST(segments_that_are_known_are_passed_over)
 {
 	struct list all, l, expected, rest;
@@ -212,6 +224,7 @@ TEST(segments_that_are_known_are_passed_over)
 	tare_recording_skip(r, &known);
 	l = read_events(r, true);
 	CHECK(l.count < all.count * 2 / 3);
+	check_is_part(&l, &all);
 	rest = without_known(&l, &known);
 	expected = without_known(&all, &known);
 	check_same(&rest, &expected);
