@@ -320,6 +320,46 @@ TEST(readings_that_cross_between_neighbours)
 	world_free(w);
 }
 
+#define US 1000
+
+/* A call of 4 KiB in the first page, which takes nothing more. */
+static void small(struct world *w, uint32_t tid, int64_t reading_before, int64_t begin, int64_t end,
+		  int number, int64_t before, int64_t after)
+{
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 10 * MS + begin * US, .end = 10 * MS + end * US,
+	     .handle = BASE + (uint64_t)number * 4096, .context = 0xc0, .asked = 4096,
+	     .weigh = true, .before = before * MIB, .after = after * MIB,
+	     .reading_before = reading_before * US, .reading_after = 2 * US);
+}
+
+/*
+ * Thread 3 lost the CPU in its first reading and read what thread 1 had taken by then; in between thread 2 read twice
+ * what there was before.
+ */
+TEST(a_reading_that_belongs_behind_several_others)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	small(w, 2, 2, -5000, -4990, 0, 98, 100);
+	small(w, 2, 2, 32, 42, 1, 100, 100);
+	CALL(w, .tid = 1, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = 10 * MS + 40 * US, .end = 10 * MS + 50 * US, .handle = BASE + 2 * MIB,
+	     .context = 0xc0, .asked = 10 * MIB, .weigh = true, .before = 100 * MIB,
+	     .after = 110 * MIB, .reading_before = 2 * US, .reading_after = 2 * US);
+	small(w, 2, 2, 47, 48, 2, 100, 110);
+	small(w, 3, 60, 65, 75, 3, 110, 110);
+	l = world_ledger(w, "peak");
+	CHECK_INT(l.devices[0].used, 110 * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.devices[0].unexplained, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
 TEST(a_chain_of_overlapping_calls_is_settled_in_parts_where_they_are_apart)
 {
 	struct world *w = world_new();

@@ -88,25 +88,35 @@ struct place {
 	int64_t jumps, misses, steps;
 };
 
+/* By how much more the counter jumps about with p before the point `at`. */
+static int64_t jumps_at(const struct line *l, const struct tare_point *p, size_t at)
+{
+	int64_t before = l->prev[at] == l->count ? l->start : l->points[l->prev[at]].used;
+	int64_t behind = at == l->count ? p->used : l->points[at].used;
+	int64_t without = at == l->count ? 0 : llabs(behind - before);
+
+	return llabs(p->used - before) + llabs(behind - p->used) - without;
+}
+
 static void try_place(const struct line *l, const struct tare_point *p, size_t at, int64_t steps,
 		      struct place *best)
 {
 	int64_t before = l->prev[at] == l->count ? l->start : l->points[l->prev[at]].used;
-	int64_t behind = at == l->count ? p->used : l->points[at].used;
+	int64_t behind = at == l->count ? before : l->points[at].used;
 	int64_t to = llabs(p->used - before), from = llabs(behind - p->used);
-	struct place own = { at, to + from - (at == l->count ? 0 : llabs(behind - before)),
-			     to < from ? to : from, steps };
+	struct place own = { at, jumps_at(l, p, at), to < from ? to : from, steps };
 
-	if (at == l->count)
-		own.misses = to;
 	if (own.jumps != best->jumps     ? own.jumps < best->jumps
 	    : own.misses != best->misses ? own.misses < best->misses
 					 : own.steps < best->steps)
 		*best = own;
 }
 
-/* Inserts a point. `at`: the first point behind it, if it was taken in the middle of its time. */
-static void insert(struct line *l, size_t point, size_t at)
+/*
+ * Inserts a point. `at`: the first point behind it, if it was taken in the middle of its time. Returns by how much
+ * more the counter jumps about then.
+ */
+static int64_t insert(struct line *l, size_t point, size_t at)
 {
 	const struct tare_point *p = &l->points[point];
 	struct place best = { at, INT64_MAX, 0, 0 };
@@ -131,6 +141,91 @@ static void insert(struct line *l, size_t point, size_t at)
 	     k = l->next[k])
 		try_place(l, p, l->next[k], ++steps, &best);
 	put_before(l, point, best.at);
+	return best.jumps;
+}
+
+/* Returns by how much less the counter jumps about without the point. */
+static int64_t take_out(struct line *l, size_t p)
+{
+	size_t at = l->next[p];
+
+	l->next[l->prev[p]] = at;
+	l->prev[at] = l->prev[p];
+	return jumps_at(l, &l->points[p], at);
+}
+
+/* LATE_NS: in a reading that took longer the thread lost the CPU, or waited for the driver. */
+enum { RUN_MAX = 16, LATE_NS = 20000 };
+
+/* The first point behind `first` at which the counter says something else. */
+static size_t run_end(const struct line *l, size_t first)
+{
+	size_t end = l->next[first];
+
+	while (end != l->count && l->points[end].used == l->points[first].used)
+		end = l->next[end];
+	return end;
+}
+
+/* Is the counter higher there than before and behind, or lower? */
+static bool stands_out(const struct line *l, size_t first, size_t end)
+{
+	int64_t used = l->points[first].used;
+	int64_t before = l->prev[first] == l->count ? l->start : l->points[l->prev[first]].used;
+
+	if (end == l->count || used == before)
+		return false;
+	return used > before ? used > l->points[end].used : used < l->points[end].used;
+}
+
+/* Lists the points before `end` if each of them took long and is of a call of its own. Returns how many; 0: not so. */
+static size_t list_late(const struct line *l, size_t first, size_t end, size_t *run)
+{
+	size_t count = 0;
+
+	for (size_t k = first; k != end; k = l->next[k]) {
+		const struct tare_point *p = &l->points[k];
+
+		if (count == RUN_MAX || p->latest - p->earliest <= LATE_NS)
+			return 0;
+		for (size_t i = 0; i < count; i++)
+			if (l->points[run[i]].step == p->step)
+				return 0;
+		run[count++] = k;
+	}
+	return count;
+}
+
+/*
+ * Puts the points from `first` to before `end`, which say the same, where they fit better, if they do: neighbours
+ * that change places never pass a third reading.
+ */
+static void move_run(struct line *l, size_t first, size_t end)
+{
+	size_t run[RUN_MAX], count = list_late(l, first, end, run);
+	int64_t jumps = 0;
+
+	for (size_t i = 0; i < count; i++)
+		jumps -= take_out(l, run[i]);
+	for (size_t i = 0; i < count; i++)
+		jumps += insert(l, run[i], end);
+	if (jumps < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		take_out(l, run[i]);
+	for (size_t i = 0; i < count; i++)
+		put_before(l, run[i], end);
+}
+
+static void move_runs(struct line *l)
+{
+	size_t end;
+
+	for (size_t k = l->next[l->count]; k != l->count; k = end) {
+		end = run_end(l, k);
+		if (stands_out(l, k, end))
+			move_run(l, k, end);
+	}
 }
 
 /* The first of `count` points whose time is t or more. */
@@ -149,6 +244,15 @@ static size_t find(const struct tare_point *points, size_t count, int64_t t)
 	return from;
 }
 
+/* Was the point put before one that seemed to be taken earlier? */
+static bool is_moved(const struct line *l, size_t k)
+{
+	size_t behind = l->next[k];
+
+	return behind != l->count && !is_wide(&l->points[behind]) &&
+	       l->points[behind].t < l->points[k].t;
+}
+
 static void write_back(struct tare_overlap *o, const struct line *l)
 {
 	struct tare_point *sorted = tare_xcalloc(l->count, sizeof(*sorted));
@@ -158,7 +262,7 @@ static void write_back(struct tare_overlap *o, const struct line *l)
 		struct tare_point *p = &sorted[count];
 
 		*p = l->points[k];
-		if (is_wide(p)) {
+		if (is_wide(p) || is_moved(l, k)) {
 			p->t = count ? p[-1].t : p->earliest;
 			if (p->t < p->earliest)
 				p->t = p->earliest;
@@ -223,9 +327,9 @@ static size_t drop_wide(struct tare_point *points, size_t sure_nr, size_t n)
 }
 
 /*
- * Inserts the points whose time is known best first, then the others by how well theirs is known.
+ * Puts the points whose time is known well in order, then inserts the others by how well theirs is known.
  */
-static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
+static void order_all(struct tare_overlap *o, size_t sure_nr, size_t n)
 {
 	struct line l = { .points = o->points, .count = n, .start = o->d->used };
 
@@ -234,6 +338,7 @@ static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 	l.next[n] = l.prev[n] = n;
 	for (size_t k = 0; k < sure_nr; k++)
 		put_before(&l, k, n);
+	move_runs(&l);
 	for (size_t k = sure_nr; k < n; k++) {
 		size_t at = find(o->points, sure_nr, o->points[k].t);
 
@@ -244,8 +349,7 @@ static void insert_wide(struct tare_overlap *o, size_t sure_nr, size_t n)
 		for (size_t k = sure_nr; k < n; k++) {
 			size_t at = l.next[k];
 
-			l.next[l.prev[k]] = at;
-			l.prev[at] = l.prev[k];
+			take_out(&l, k);
 			insert(&l, k, at);
 		}
 	write_back(o, &l);
@@ -275,7 +379,6 @@ void tare_overlap_order(struct tare_overlap *o)
 		o->points[left] = o->points[count];
 	o->point_nr -= count - left;
 	count = left;
-	if (sure_nr < count)
-		insert_wide(o, sure_nr, count);
+	order_all(o, sure_nr, count);
 	keep_in_order(o->points, o->point_nr);
 }
