@@ -14,6 +14,7 @@
 
 struct options {
 	bool keep_raw, running, force;
+	uint64_t cap;
 };
 
 static const struct tare_opt opts[] = {
@@ -26,6 +27,9 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(
 		options, force, "force", 'f', FLAG, NULL,
 		"also a recording that was not closed in order, because Tare or the program was killed"),
+	TARE_OPT(
+		options, cap, "cap", 0, BYTES, "SIZE",
+		"down to SIZE, as far as that goes: the oldest events are dropped, and what they came to stays"),
 	TARE_OPT_END,
 };
 
@@ -39,13 +43,16 @@ const struct tare_command tare_command_compact = {
 		"position. A record of PyTorch's allocator takes 3 to 4 bytes instead of 48.\n\n"
 		"Of a recording that is still being written, --running puts what will not change any more into segments, and gives "
 		"it back to the disk.\n\n"
+		"With --cap the oldest events are dropped, as tare run does while it records: totals, peaks, pictures and every moment "
+		"behind them stay as they are, earlier moments cannot be asked for any more.\n\n"
 		"It may be interrupted at any time, also by a full disk: until all segments are on the disk the recording "
 		"stays as it was, and after that tare compact again removes what is left to remove.\n\n"
 		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
 		"not be done.",
 	.examples = "tare compact train.tare\n"
 		    "tare compact --keep-raw train.tare\n"
-		    "tare compact --running train.tare",
+		    "tare compact --running train.tare\n"
+		    "tare compact --cap 100MiB train.tare",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -92,10 +99,14 @@ static int compact(const char *folder, const struct options *o, struct tare_comp
 	struct tare_rolled_up rolled;
 	int rc;
 
-	if (!o->running)
+	if (!o->running && !o->cap)
 		return tare_compact(folder, &options, done, err);
-	rc = tare_rollup(folder, &(struct tare_rollup_options){ .keeps_raw = o->keep_raw }, &rolled,
-			 err);
+	rc = tare_rollup(folder,
+			 &(struct tare_rollup_options){ .keeps_raw = o->keep_raw,
+							.cap = o->cap,
+							.is_final = !o->running,
+							.is_forced = o->force },
+			 &rolled, err);
 	*done = rolled.compacted;
 	return rc;
 }

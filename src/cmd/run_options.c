@@ -69,6 +69,7 @@ static int make_small(const char *folder, const struct tare_roll_wish *wish)
 {
 	struct tare_rollup_options options = { .cap = wish->cap,
 					       .is_hurried = wish->is_hurried,
+					       .is_forced = true,
 					       .is_final = wish->is_final };
 	struct tare_rolled_up done;
 

@@ -19,6 +19,7 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	bool is_pressed = options->cap && tare_disk_most(folder) > options->cap + options->cap / 4;
 	struct tare_compact_options o = { .keeps_raw = options->keeps_raw,
 					  .drops_events = options->is_hurried,
+					  .is_forced = options->is_forced,
 					  .is_locked = true };
 	struct tare_settled *settled;
 	int lock, rc;
@@ -27,8 +28,8 @@ int tare_rollup(const char *folder, const struct tare_rollup_options *options,
 	rc = tare_compact_lock(folder, &lock, err);
 	if (rc)
 		return rc;
-	settled = tare_settled_new(folder);
-	o.below = below;
+	settled = options->is_final ? NULL : tare_settled_new(folder);
+	o.below = options->is_final ? NULL : below;
 	o.arg = settled;
 	rc = tare_compact(folder, &o, &out->compacted, err);
 	if (!rc)

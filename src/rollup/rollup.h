@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_ROLLUP_SEAL_H
-#define TARE_ROLLUP_SEAL_H
+#ifndef TARE_ROLLUP_ROLLUP_H
+#define TARE_ROLLUP_ROLLUP_H
 
 #include "compact/compact.h"
 
@@ -14,6 +14,7 @@ struct tare_rollup_options {
 	uint64_t
 		cap; /* the oldest segments go until the folder has no more, by blocks and by apparent size; 0: none */
 	bool is_hurried; /* events that are in no segment yet are dropped, and told */
+	bool is_forced;  /* of a final one: also if the recording was not closed in order */
 	bool is_final;   /* nobody writes any more: a state may speak for the last moment */
 	/* A state has at most that part of the segments it speaks for: 10, a tenth; 0: as usual. */
 	unsigned state_share;

@@ -163,6 +163,15 @@ class Box:
             check_equal(done.code, exit_code, done)
         return done
 
+    def drop_events(self, rec="rec.tare"):
+        """As under a cap that is far too small: no event is left, only what they came to."""
+        done = self.tare("compact", "--cap", "1", rec)
+        check_equal(done.code, 0, done)
+        with open(self.path(rec, "segments.json")) as file:
+            dropped = json.load(file).get("dropped")
+        check(dropped and dropped["events"], "no event was dropped", dropped)
+        return dropped
+
     def report(self, rec="rec.tare", at="end", code=0, **more):
         done = self.tare("report", rec, "--at", at, "--json", **more)
         check_equal(done.code, code, done)

@@ -76,6 +76,19 @@ def python_program_reads_the_same(box):
 
 
 @case
+def reports_outlive_all_events(box):
+    """What every kind of report says, of programs of every kind, from a state alone."""
+    for program in ("alloc", "threads", "fork", "exec", "graphs", "pools", "tensors", "cpu_tensors", "torch_streams",
+                    "phases", "oom", "vmm", "torch_graphs", "captures"):
+        rec = program + ".tare"
+        box.record(fixture("e2e_" + program), rec=rec, exit_code=None)
+        before = views(box, rec)
+        box.drop_events(rec)
+        for was, now in zip(before, views(box, rec)):
+            check_equal(now, was)
+
+
+@case
 def recording_that_was_made_small_on_the_way_reads_the_same(box):
     needs_exec()
     box.record(fixture("e2e_steps"), input=b"alloc 900000000\nstorm 20000\nalloc 5000000\nstorm 9000\nquit\n",

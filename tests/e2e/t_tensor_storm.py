@@ -69,11 +69,11 @@ def a_program_that_ends_has_all_of_it(box):
 
 
 @case
-def a_folded_one_says_what_its_peaks_were_for(box):
-    running = storm(box, "rec.tare", 30000, options=("--cap", "2MiB"))
+def a_recording_without_its_events_says_what_its_peaks_were_for(box):
+    running = storm(box, "rec.tare", 5000)
     _, err = read_all(running)
     check_equal(running.returncode, 0, err)
-    check(os.path.exists(box.path("rec.tare/checkpoint.events")), os.listdir(box.path("rec.tare")))
+    box.drop_events()
     for at in ("peak", "peak:tensors", "peak:host", "end"):
         report = box.report("rec.tare", at)
         for row in report["devices"][0]["accounts"]:

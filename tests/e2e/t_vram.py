@@ -126,17 +126,12 @@ def the_report_tells_of_the_card(box):
 
 
 @case
-def a_folded_recording_tells_the_same(box):
+def a_recording_without_its_events_tells_the_same(box):
     args = fixture("e2e_vram", "sequence", "3", "6000")
     box.record(args, rec="whole.tare", options=("--vram", "8GiB"))
-    box.record(args, rec="folded.tare", options=("--vram", "8GiB", "--cap", "300KiB"))
-    check(any(name.startswith("checkpoint") for name in os.listdir(box.path("folded.tare"))), "it was not folded")
-    whole, folded = (box.report(rec)["devices"][0] for rec in ("whole.tare", "folded.tare"))
-    check_equal(folded["card"], whole["card"])
-    for rows in (whole["refused"], folded["refused"]):
-        for row in rows:
-            del row["first_t_ns"]  # another run
-    check_equal(sorted(map(str, folded["refused"])), sorted(map(str, whole["refused"])))
+    whole = box.report("whole.tare")
+    box.drop_events("whole.tare")
+    check_equal(box.report("whole.tare"), whole)
 
 
 @case
