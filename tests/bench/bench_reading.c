@@ -3,6 +3,7 @@
  * How fast a compacted recording is read and folded.
  *
  *     bench_reading make FOLDER tensors RECORDS LIVE     blocks on a GPU, of which LIVE are out at a time
+ *     bench_reading make FOLDER overlaps RECORDS LIVE    the same of two threads, made small 16 MiB at a time: segments overlap
  *     bench_reading make FOLDER phases PHASES            phases, two in each other, and a block with every 50th
  *     bench_reading FOLDER                               prints, and judges nothing
  *
@@ -31,6 +32,8 @@
 
 enum {
 	ROUNDS = 3,
+	DRAINED = 4000,   /* records of a thread, before those of another */
+	PIECE = 16 << 20, /* of a log, at once into a segment */
 	LINES = 200,
 	TICKS_PER_US = 2100,
 	START_NS = 1000000000,
@@ -54,6 +57,8 @@ struct making {
 	uint64_t ticks; /* of the next record */
 	uint64_t random;
 	uint64_t live;
+	uint64_t drained; /* records of a thread at once; 0: there is one thread */
+	uint64_t drained_ticks;
 };
 
 static void add(struct making *m, struct tare_record *rec, enum tare_kind kind, size_t size,
@@ -154,6 +159,17 @@ static void add_block(struct making *m, uint64_t number, bool is_new)
 	    .python = is_new ? (uint32_t)(1 + number * 31 % LINES) : 0);
 }
 
+/* What the second thread did meanwhile stands behind what the first one did. */
+static void go_to_thread(struct making *m, uint64_t i)
+{
+	if (!m->drained || i % m->drained)
+		return;
+	if (i / m->drained % 2)
+		m->ticks = m->drained_ticks;
+	else
+		m->drained_ticks = m->ticks;
+}
+
 static void make_tensors(struct making *m, uint64_t count)
 {
 	uint64_t handed = 0, taken = 0;
@@ -162,6 +178,7 @@ static void make_tensors(struct making *m, uint64_t count)
 	for (uint64_t i = 0; i < count; i++) {
 		if (i % 100000 == 0)
 			add_clock(m);
+		go_to_thread(m, i);
 		if (handed - taken < m->live)
 			add_block(m, handed++, true);
 		else
@@ -191,6 +208,26 @@ static void make_phases(struct making *m, uint64_t count)
 	}
 }
 
+static uint64_t below(void *arg, const char *log, bool has_ring)
+{
+	(void)log;
+	(void)has_ring;
+	return *(uint64_t *)arg;
+}
+
+/* As `tare compact --running` does while a log grows. */
+static int make_small(const char *folder, uint64_t records, struct tare_err *err)
+{
+	uint64_t until = 0, end = records * sizeof(struct tare_rec_tensor);
+	struct tare_compact_options options = { .below = below, .arg = &until };
+	struct tare_compacted compacted;
+	int rc = 0;
+
+	for (until = PIECE; until < end && !rc; until += PIECE)
+		rc = tare_compact(folder, &options, &compacted, err);
+	return rc;
+}
+
 static int make(const char *folder, const char *what, uint64_t count, uint64_t live)
 {
 	static struct making m = { .random = 1 };
@@ -202,6 +239,7 @@ static int make(const char *folder, const char *what, uint64_t count, uint64_t l
 	int rc;
 
 	m.live = live;
+	m.drained = strcmp(what, "overlaps") ? 0 : DRAINED;
 	m.ticks = (uint64_t)START_NS * TICKS_PER_US / 1000;
 	tare_encode_header(&header, TARE_ROLE_PROGRAM, TARE_CLOCK_TSC);
 	header.pid = PID;
@@ -227,6 +265,8 @@ static int make(const char *folder, const char *what, uint64_t count, uint64_t l
 		ADD(&m, end, END, .tid = PID, .how = TARE_HOW_EXIT);
 		rc = tare_writer_close(m.log);
 	}
+	if (!rc && m.drained)
+		rc = make_small(folder, count, &err);
 	if (!rc)
 		rc = tare_compact(folder, &options, &compacted, &err);
 	if (rc)
@@ -312,7 +352,7 @@ int main(int argc, char **argv)
 			    argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
 	if (argc != 2) {
 		fprintf(stderr,
-			"bench_reading FOLDER, or bench_reading make FOLDER tensors|phases N [LIVE]\n");
+			"bench_reading FOLDER, or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
 		return 2;
 	}
 	for (int i = 0; i < ROUNDS; i++)
