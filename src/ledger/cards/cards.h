@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_CARDS_H
 #define TARE_LEDGER_CARDS_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 struct tare_refusal_fold {
@@ -46,7 +45,6 @@ void tare_cards_left(struct tare_cards_part *p, const struct tare_fold *f,
 void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_fold *f,
 			    const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 			    struct tare_arena *memory, struct tare_device_ledger *out);
-void tare_cards_save(struct tare_cards_part *p, struct tare_fold *f, const struct tare_save *to);
 const char *tare_cards_check(const struct tare_cards_part *p, const struct tare_fold *f);
 void tare_cards_free(struct tare_cards_part *p);
 

@@ -190,9 +190,7 @@ int64_t tare_fold_paused_bytes(const struct tare_fold *f, const struct tare_devi
 int64_t tare_fold_paused_change(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
 				int64_t change);
 
-/* owner.c: who asked and where, from the stacks. A record of a checkpoint gets the ids of its place. */
-void tare_site_save(const struct tare_fold *f, uint32_t site, struct tare_event *e,
-		    uint32_t *python, uint32_t *stack);
+/* owner.c: who asked and where, from the stacks */
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e);
 /* "train.py:87 in forward"; NULL: not known */

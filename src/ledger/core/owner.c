@@ -249,16 +249,3 @@ bool tare_fold_tensor_is_segment(const struct tare_fold *f, int bucket)
 		b->account == TARE_ACCOUNT_TRIAL) &&
 	       tare_fold_tensor_is_pool(f, b->owner);
 }
-
-void tare_site_save(const struct tare_fold *f, uint32_t at, struct tare_event *e, uint32_t *python,
-		    uint32_t *stack)
-{
-	const struct tare_site *site = at ? &f->sites[at] : NULL;
-
-	if (!site)
-		return;
-	e->python = site->python;
-	e->stack = site->stack;
-	*python = site->is_backward ? TARE_PYTHON_BACKWARD : site->python ? site->python->id : 0;
-	*stack = site->stack ? site->stack->id : 0;
-}

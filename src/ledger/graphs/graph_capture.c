@@ -116,7 +116,7 @@ static int add_pool(struct tare_graphs_part *part, const struct tare_step *s, bo
 }
 
 /* A pool that was begun without an id has the one that its graph object was asked for later. */
-void tare_capture_resolve_pools(struct tare_graphs_part *part)
+static void resolve_pools(struct tare_graphs_part *part)
 {
 	for (size_t i = 0; i < part->mempools.count; i++) {
 		const struct tare_pending_graph_record *word = &part->mempools.items[i];
@@ -147,7 +147,7 @@ void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
 		now->row.pool = (uint32_t)add_pool(part, s, false);
 		return;
 	}
-	tare_capture_resolve_pools(part);
+	resolve_pools(part);
 	for (size_t i = 0; i < part->pool_nr; i++)
 		if (part->pools[i].process == s->process && part->pools[i].has_id &&
 		    part->pools[i].first == s->asked && part->pools[i].second == s->granted) {

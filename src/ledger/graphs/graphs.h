@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_GRAPHS_H
 #define TARE_LEDGER_GRAPHS_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* A row, and what is known of the graph beyond what is shown. Texts are ids until the end. */
@@ -89,16 +88,13 @@ void tare_capture_took(struct tare_graphs_part *part, struct tare_fold *f,
 		       const struct tare_step *s, int capture, int bucket, int64_t bytes);
 void tare_capture_pool(struct tare_graphs_part *part, const struct tare_step *s,
 		       struct tare_graph_now *g);
-void tare_capture_resolve_pools(struct tare_graphs_part *part);
 bool tare_capture_is_allocation(const struct tare_bucket *b);
 
-/* graph_rows.c: the rows of a ledger; graph_save.c: of a checkpoint */
+/* graph_rows.c: the rows of a ledger; graph_load.c: of a checkpoint */
 void tare_graphs_rows_of(const struct tare_graphs_part *part, const struct tare_fold *f,
 			 const struct tare_device_fold *d, enum tare_moment m,
 			 struct tare_ledger *out);
 void tare_graphs_load(struct tare_graphs_part *part, struct tare_fold *f,
 		      const struct tare_event *e);
-void tare_graphs_save(struct tare_graphs_part *part, struct tare_fold *f,
-		      const struct tare_save *to);
 
 #endif

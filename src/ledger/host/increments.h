@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_INCREMENTS_H
 #define TARE_LEDGER_INCREMENTS_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* Host memory that became resident inside a call. */
@@ -22,10 +21,8 @@ struct tare_increments_part {
 void tare_increments_event(struct tare_increments_part *p, struct tare_fold *f,
 			   struct tare_device_fold *d, const struct tare_event *e);
 /* Sums by process and site, without times; the caller frees them. */
-size_t tare_increments_between(const struct tare_increments_part *p, int64_t after, int64_t until,
-			       struct tare_rss_change **out);
-void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
-			  const struct tare_save *to);
+size_t tare_increments_until(const struct tare_increments_part *p, int64_t until,
+			     struct tare_rss_change **out);
 const char *tare_increments_check(const struct tare_increments_part *p, const struct tare_fold *f);
 void tare_increments_free(struct tare_increments_part *p);
 

@@ -36,15 +36,15 @@ static int by_site(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-size_t tare_increments_between(const struct tare_increments_part *t, int64_t after, int64_t until,
-			       struct tare_rss_change **out)
+size_t tare_increments_until(const struct tare_increments_part *t, int64_t until,
+			     struct tare_rss_change **out)
 {
 	size_t count = 0, kept = 0;
 	struct tare_rss_change *sums = tare_xcalloc(t->count + 1, sizeof(*sums));
 
 	*out = sums;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->items[i].t > after && t->items[i].t <= until)
+		if (t->items[i].t <= until)
 			sums[count++] = t->items[i];
 	if (!count)
 		return 0;
@@ -58,67 +58,6 @@ size_t tare_increments_between(const struct tare_increments_part *t, int64_t aft
 		sums[kept].file += sums[i].file;
 	}
 	return kept + 1;
-}
-
-/* ---- checkpoints ---- */
-
-enum { BEFORE_NS = 3000 /* so long before the reading that ends a group */ };
-
-static void save_between(const struct tare_increments_part *p, const struct tare_fold *f,
-			 const struct tare_save *to, int64_t after, int64_t until, int64_t t)
-{
-	struct tare_rss_change *sums;
-	size_t n = tare_increments_between(p, after, until, &sums);
-
-	for (size_t i = 0; i < n; i++) {
-		struct tare_rec_rss r = { .head = { .kind = TARE_KIND_RSS },
-					  .anon = sums[i].anon,
-					  .file = sums[i].file };
-		struct tare_event e = { .kind = TARE_KIND_RSS,
-					.process = f->processes[sums[i].process]->process,
-					.at_ns = t,
-					.begin_ns = t,
-					.end_ns = t,
-					.text = "" };
-
-		tare_site_save(f, sums[i].site, &e, &r.python, &r.stack);
-		to->add(to->arg, &e, &r.head, sizeof(r));
-	}
-	free(sums);
-}
-
-/* The first peak of any device behind a moment, and the time of its group; false: there is none. */
-static bool next_peak(const struct tare_fold *f, const struct tare_save *to, int64_t after,
-		      int64_t *moment_ns, int64_t *group_ns)
-{
-	bool is_any = false;
-
-	*moment_ns = INT64_MAX;
-	*group_ns = to->t;
-	for (int i = 0; i < f->device_nr; i++) {
-		const struct tare_device_fold *d = f->devices[i];
-
-		for (int m = 0; d && m < TARE_MOMENT_NR; m++) {
-			if (!tare_moment_is_peak(m) || !d->has_moment[m] ||
-			    d->moment_ns[m] <= after || d->moment_ns[m] >= *moment_ns)
-				continue;
-			is_any = true;
-			*moment_ns = d->moment_ns[m];
-			*group_ns = to->group_ns[i * TARE_MOMENT_NR + m];
-		}
-	}
-	return is_any;
-}
-
-/* Saves the sums up to every peak, stamped before the witnesses of the peak's group. */
-void tare_increments_save(struct tare_increments_part *p, struct tare_fold *f,
-			  const struct tare_save *to)
-{
-	int64_t after = INT64_MIN, moment_ns, group_ns;
-
-	for (; next_peak(f, to, after, &moment_ns, &group_ns); after = moment_ns)
-		save_between(p, f, to, after, moment_ns, group_ns - BEFORE_NS);
-	save_between(p, f, to, after, to->t, to->t);
 }
 
 /* Checks that changes are in order of time. */

@@ -239,38 +239,6 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 	}
 }
 
-void tare_oom_save(struct tare_oom_part *t, struct tare_fold *f, const struct tare_save *to)
-{
-	for (size_t i = 0; i < t->count; i++) {
-		const struct tare_oom_fold *o = &t->items[i];
-		struct tare_rec_oom r = { .head = { .kind = TARE_KIND_OOM },
-					  .asked = o->asked,
-					  .allocated = o->allocated,
-					  .reserved = o->reserved,
-					  .flags = o->is_torch ? TARE_OOM_TORCH : 0,
-					  .at_ns = o->t,
-					  .segment = o->segment,
-					  .free = o->free,
-					  .elastic = o->elastic,
-					  .stuck = o->stuck,
-					  .held = o->held,
-					  .others = o->others,
-					  .count = o->count };
-		struct tare_event e = { .kind = TARE_KIND_OOM,
-					.process = f->processes[o->process]->process,
-					.device = f->devices[o->device]->device,
-					.at_ns = to->t,
-					.begin_ns = to->t,
-					.end_ns = to->t,
-					.api = o->api,
-					.name = tare_fold_text_of(f, o->owner),
-					.text = "" };
-
-		tare_site_save(f, o->site, &e, &r.python, &r.stack);
-		to->add(to->arg, &e, &r.head, sizeof(r));
-	}
-}
-
 const char *tare_oom_check(const struct tare_oom_part *t, const struct tare_fold *f)
 {
 	for (size_t i = 0; i < t->count; i++)

@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_OOM_H
 #define TARE_LEDGER_OOM_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* The last call of PyTorch that the driver refused on a device. */
@@ -44,7 +43,6 @@ void tare_oom_look(struct tare_oom_part *p, const struct tare_fold *f, size_t pl
 		   const struct tare_ledger *ledger);
 void tare_oom_rows(const struct tare_oom_part *p, const struct tare_fold *f,
 		   struct tare_ledger *out);
-void tare_oom_save(struct tare_oom_part *p, struct tare_fold *f, const struct tare_save *to);
 const char *tare_oom_check(const struct tare_oom_part *p, const struct tare_fold *f);
 void tare_oom_free(struct tare_oom_part *p);
 

@@ -85,12 +85,6 @@ void tare_parts_close(struct tare_fold *f)
 #include "ledger/parts/parts.def"
 }
 
-void tare_parts_save(struct tare_fold *f, const struct tare_save *to)
-{
-#define TARE_PART_SAVE(name) tare_##name##_save(&f->parts->name, f, to);
-#include "ledger/parts/parts.def"
-}
-
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			    enum tare_moment m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out)

@@ -6,7 +6,6 @@
 #include "ledger/advice/facts.h"
 #include "ledger/cards/cards.h"
 #include "ledger/core/change.h"
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 #include "ledger/graphs/graphs.h"
 #include "ledger/history/history.h"
@@ -36,7 +35,6 @@ void tare_parts_phases(struct tare_fold *f); /* those that wait in f->phase_chan
 void tare_parts_rebase(struct tare_fold *f, const struct tare_device_fold *d, int64_t shift);
 void tare_parts_finish(struct tare_fold *f);
 void tare_parts_close(struct tare_fold *f);
-void tare_parts_save(struct tare_fold *f, const struct tare_save *to);
 void tare_parts_device_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			    enum tare_moment m, int64_t t, struct tare_arena *memory,
 			    struct tare_device_ledger *out);
@@ -100,7 +98,7 @@ static inline void tare_parts_look(struct tare_fold *f, struct tare_asked look,
 #include "ledger/parts/parts.def"
 }
 
-/* Is it a record that a checkpoint wrote for a part? Then that has it now. */
+/* Is it a record of a checkpoint for a part? Then that has it now. */
 static inline bool tare_parts_load(struct tare_fold *f, const struct tare_event *e)
 {
 	switch (e->kind) {

@@ -51,22 +51,6 @@ static void add_pause(struct tare_pauses_part *p, struct tare_fold *f, int64_t f
 	f->pause_nr = p->count;
 }
 
-static void remember(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_event *e)
-{
-	const struct tare_rec_control *r = e->rec.control;
-
-	p->controls = tare_array_reserve(p->controls, &p->control_cap, p->control_nr + 1,
-					 sizeof(*p->controls));
-	p->controls[p->control_nr++] = (struct tare_control_seen){
-		.process = e->process,
-		.what = r->what,
-		.number = r->number,
-		.pid = r->pid,
-		.name = tare_arena_strdup(&f->arena, e->text ? e->text : ""),
-		.t = e->at_ns,
-	};
-}
-
 /* The state that a record changes; NULL: it changes none. */
 static struct tare_paused *changed_by(struct tare_pauses_part *p, const struct tare_event *e)
 {
@@ -91,7 +75,6 @@ bool tare_pauses_control(struct tare_pauses_part *p, struct tare_fold *f,
 	const struct tare_rec_control *r = e->rec.control;
 	struct tare_paused *of = changed_by(p, e);
 
-	remember(p, f, e);
 	if (!of)
 		return false;
 	of->number = r->number;
@@ -197,28 +180,6 @@ void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *
 }
 
 /* What was paused then stays so, and snapshots keep their times. */
-void tare_pauses_save(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_save *to)
-{
-	(void)f;
-	for (size_t i = 0; i < p->control_nr; i++) {
-		const struct tare_control_seen *seen = &p->controls[i];
-		struct tare_rec_control r = { .head = { .kind = TARE_KIND_CONTROL },
-					      .what = seen->what,
-					      .number = seen->number,
-					      .pid = seen->pid,
-					      .bytes = (uint32_t)strlen(seen->name) };
-		struct tare_event e = { .kind = TARE_KIND_CONTROL,
-					.process = seen->process,
-					.at_ns = seen->t,
-					.begin_ns = seen->t,
-					.end_ns = seen->t,
-					.text = seen->name,
-					.text_len = r.bytes };
-
-		to->add(to->arg, &e, &r.head, sizeof(r));
-	}
-}
-
 const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tare_fold *f)
 {
 	if (f->is_paused != is_any_paused(p))
@@ -228,7 +189,6 @@ const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tar
 
 void tare_pauses_free(struct tare_pauses_part *p)
 {
-	free(p->controls);
 	free(p->paused);
 	free(p->items);
 }

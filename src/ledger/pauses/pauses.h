@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_PAUSES_H
 #define TARE_LEDGER_PAUSES_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* The control word of one recording, as its records tell it. */
@@ -14,17 +13,8 @@ struct tare_paused {
 	bool is_stopped;
 };
 
-struct tare_control_seen {
-	const struct tare_process *process;
-	uint32_t what, number, pid;
-	const char *name;
-	int64_t t;
-};
-
 /* The part. */
 struct tare_pauses_part {
-	struct tare_control_seen *controls; /* in order of time, for a checkpoint to say again */
-	size_t control_nr, control_cap;
 	struct tare_paused *paused; /* by recording */
 	size_t paused_nr, paused_cap;
 	struct tare_pause_ledger *items;
@@ -42,7 +32,6 @@ void tare_pauses_doubt(const struct tare_pauses_part *p, const struct tare_fold 
 void tare_pauses_notes(const struct tare_pauses_part *p, struct tare_fold *f);
 void tare_pauses_rows(const struct tare_pauses_part *p, const struct tare_fold *f,
 		      struct tare_ledger *out);
-void tare_pauses_save(struct tare_pauses_part *p, struct tare_fold *f, const struct tare_save *to);
 const char *tare_pauses_check(const struct tare_pauses_part *p, const struct tare_fold *f);
 void tare_pauses_free(struct tare_pauses_part *p);
 

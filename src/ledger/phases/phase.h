@@ -9,7 +9,6 @@
 #ifndef TARE_LEDGER_PHASE_H
 #define TARE_LEDGER_PHASE_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* All repeats of a phase on one device. */
@@ -149,13 +148,9 @@ void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *
 void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,
 		      struct tare_ledger *out);
 
-/* phase_load.c: the records of a checkpoint on their way in */
+/* phase_load.c: the records of a checkpoint */
 void tare_phases_load(struct tare_phases_part *phases, struct tare_fold *f,
 		      const struct tare_event *e);
-
-/* phase_save.c: … and on their way out */
-void tare_phases_save(struct tare_phases_part *phases, struct tare_fold *f,
-		      const struct tare_save *to);
 
 const char *tare_phases_check(const struct tare_phases_part *phases, const struct tare_fold *f);
 

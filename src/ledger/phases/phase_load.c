@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phases out of a checkpoint: what is known of those that ended, and those that are still open. */
+/* Phases out of a checkpoint of Tare 0.1.0: what is known of those that ended, and those that are still open. */
 #include "ledger/phases/phase.h"
 
 #include "base/array.h"

@@ -71,7 +71,7 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 		     struct part **parts, size_t *count, size_t *cap)
 {
 	struct tare_rss_change *changes;
-	size_t n = tare_increments_between(&f->parts->increments, INT64_MIN, t, &changes);
+	size_t n = tare_increments_until(&f->parts->increments, t, &changes);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct tare_process_fold *p = f->processes[changes[i].process];

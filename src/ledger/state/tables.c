@@ -685,17 +685,8 @@ static const struct tare_shape_field fields_tare_paused[] = {
 static SHAPE(tare_paused);
 #undef SELF
 
-#define SELF struct tare_control_seen
-static const struct tare_shape_field fields_tare_control_seen[] = {
-	TARE_OTHER(process, TARE_STATE_PROCESS), TARE_INT(what), TARE_INT(number), TARE_INT(pid),
-	TARE_TEXT(name), TARE_INT(t),
-	TARE_FIELDS_END };
-static SHAPE(tare_control_seen);
-#undef SELF
-
 #define SELF struct tare_pauses_part
 static const struct tare_shape_field fields_tare_pauses_part[] = {
-	TARE_LIST(controls, tare_shape_tare_control_seen, control_nr, control_cap),
 	TARE_LIST(paused, tare_shape_tare_paused, paused_nr, paused_cap),
 	TARE_LIST(items, tare_shape_tare_pause_ledger, count, cap),
 	TARE_FIELDS_END };

@@ -3,7 +3,6 @@
 #ifndef TARE_LEDGER_TENSORS_H
 #define TARE_LEDGER_TENSORS_H
 
-#include "ledger/core/save.h"
 #include "ledger/core/fold.h"
 
 /* Blocks that were there at a peak before a checkpoint; device -1: of the CPU. */
