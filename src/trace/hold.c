@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/hold.h"
 
+#include "base/file.h"
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static int open_page(const char *folder)
 	int fd;
 
 	tare_str_addf(&path, "%s/control", folder);
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = tare_file_open(path.data, NULL);
 	tare_str_free(&path);
 	return fd;
 }
