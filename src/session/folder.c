@@ -120,7 +120,7 @@ static char *in_folder(const char *folder, const char *name)
 /* Only what a recording consists of is ever deleted, so a wrong -o -f costs nobody his files. */
 static bool is_recording_file(const char *name)
 {
-	static const char *const ends[] = { ".events", ".ring", ".new", ".segment" };
+	static const char *const ends[] = { ".events", ".ring", ".new", ".segment", ".state" };
 	size_t i, n = strlen(name);
 
 	if (strcmp(name, "recording.json") == 0 || strcmp(name, "control") == 0 ||

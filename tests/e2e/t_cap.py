@@ -93,6 +93,7 @@ def the_cap_is_kept_and_the_ledger_is_what_it_was(box):
     before = box.tare("report", "capped.tare", "--json").out
     check_equal(box.tare("compact", "capped.tare").code, 0)
     check_equal(box.tare("report", "capped.tare", "--json").out, before)
+    box.record(fixture("e2e_idle"), rec="capped.tare", options=["-f"])
 
 
 main()
