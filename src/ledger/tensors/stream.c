@@ -47,6 +47,8 @@ void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 	struct tare_segments *segments;
 	int i;
 
+	if (!d) /* damage: it names no device */
+		return;
 	if (!r->segment) {
 		say(p, &(struct tare_thread_stream){ .on = on, .tid = r->tid, .device = d->index });
 		return;
