@@ -113,7 +113,7 @@ static void begin(struct tare_roll *roll, const struct tare_roll_wish *wish)
 		return;
 	}
 	close(report[0]);
-	roll->has_failed = true;
+	roll->has_failed = tare_disk_most(roll->folder) > roll->cap;
 }
 
 /* Whether the child is gone, however it went; waits for that as long. */
