@@ -239,10 +239,11 @@ static void remove_chunks(const char *events)
 
 static void run(uint32_t chunk_bytes)
 {
-	const char *events = events_path = strdup(make_path(make_dir(), "1-0.events"));
-	const char *ring_path = strdup(make_path(make_dir(), "1-0.ring"));
+	char *events = strdup(make_path(make_dir(), "1-0.events"));
+	char *ring_path = strdup(make_path(make_dir(), "1-0.ring"));
 	uint64_t total = 0;
 
+	events_path = events;
 	allowed = mmap(NULL, sizeof(*allowed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	CHECK(allowed != MAP_FAILED);
@@ -279,6 +280,8 @@ static void run(uint32_t chunk_bytes)
 	}
 	printf("# %llu records\n", (unsigned long long)total);
 	CHECK(total > 1000);
+	free(events);
+	free(ring_path);
 }
 
 TEST(read_while_it_is_written_and_after_a_kill)
