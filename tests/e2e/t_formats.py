@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 
-from harness import ROOT, case, check, check_equal, check_says, fixture, main
+from harness import ROOT, WRAPPER, case, check, check_equal, check_says, fixture, main
 
 HOSTILE = "<script>a|`b`**c**"
 
@@ -105,8 +105,8 @@ def check_format(box, name, *command):
 def hostile_recording(box):
     """Of a program whose name is markup."""
     program = box.path(HOSTILE)
-    shutil.copy(fixture("e2e_phases")[0], program)
-    box.record([program])
+    shutil.copy(fixture("e2e_phases")[-1], program)
+    box.record(WRAPPER + [program])
     return "rec.tare"
 
 
