@@ -35,10 +35,10 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_compact = {
 	.name = "compact",
-	.synopsis = "make a recording smaller, without losing anything of it",
+	.synopsis = "make a recording smaller",
 	.operands = "REC",
 	.description =
-		"Puts the logs of a recording that has ended into compressed segments, and removes the logs. Every "
+		"Puts the logs of a recording that has ended into compressed segments, and removes the logs; nothing is lost. Every "
 		"command reads the recording as before and says the same: every record is there, with its stamp and its "
 		"position. A record of PyTorch's allocator takes 3 to 4 bytes instead of 48.\n\n"
 		"Of a recording that is still being written, --running puts what will not change any more into segments, and gives "
