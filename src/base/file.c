@@ -149,3 +149,29 @@ int tare_file_write(const char *path, const struct tare_str *text, mode_t mode)
 				text);
 	return replace(path, text, mode);
 }
+
+int tare_file_write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int tare_file_close_synced(int fd, int failure)
+{
+	if (!failure && fsync(fd) < 0)
+		failure = errno;
+	if (close(fd) < 0 && !failure)
+		failure = errno;
+	return failure;
+}

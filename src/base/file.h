@@ -30,4 +30,9 @@ int tare_file_read_input(struct tare_str *out, const char *path, size_t limit,
  */
 int tare_file_write(const char *path, const struct tare_str *text, mode_t mode);
 
+/* All of `bytes`, however many calls that takes. 0 or an errno. */
+int tare_file_write_all(int fd, const void *bytes, size_t size);
+/* What was written to `fd` is on the disk, and `fd` closed. `failure`, or the errno of what failed first; 0. */
+int tare_file_close_synced(int fd, int failure);
+
 #endif

@@ -185,24 +185,11 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 
 static int write_synced(const char *path, const struct tare_str *text)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = 0;
-	size_t at = 0;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return errno;
-	while (at < text->len && !rc) {
-		ssize_t n = write(fd, text->data + at, text->len - at);
-
-		if (n > 0)
-			at += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			rc = n < 0 ? errno : EIO;
-	}
-	if (!rc && fsync(fd) < 0)
-		rc = errno;
-	if (close(fd) < 0 && !rc)
-		rc = errno;
-	return rc;
+	return tare_file_close_synced(fd, tare_file_write_all(fd, text->data, text->len));
 }
 
 int tare_manifest_sync_folder(const char *folder)

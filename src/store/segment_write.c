@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/segment.h"
 
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -20,21 +21,10 @@ struct tare_segment_writer {
 
 static void write_all(struct tare_segment_writer *w, const void *bytes, size_t size)
 {
-	const uint8_t *at = bytes;
-
-	while (size > 0 && !w->error) {
-		ssize_t n = write(w->fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			w->error = n < 0 ? errno : EIO;
-			return;
-		}
-		at += n;
-		size -= (size_t)n;
-		w->size += (uint64_t)n;
-	}
+	if (!w->error)
+		w->error = tare_file_write_all(w->fd, bytes, size);
+	if (!w->error)
+		w->size += size;
 }
 
 int tare_segment_create(struct tare_segment_writer **out, const char *path, uint32_t number,
@@ -159,10 +149,7 @@ int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err)
 	int rc = 0;
 
 	write_footer(w);
-	if (!w->error && fsync(w->fd) < 0)
-		w->error = errno;
-	if (close(w->fd) < 0 && !w->error)
-		w->error = errno;
+	w->error = tare_file_close_synced(w->fd, w->error);
 	if (w->error) {
 		rc = tare_err_set_errno(err, w->error, "%s", w->path);
 		unlink(w->path);

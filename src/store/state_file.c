@@ -14,23 +14,6 @@
 
 #define STATE_MAX (UINT64_C(4) << 30)
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	while (size > 0) {
-		ssize_t n = write(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EIO;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_file(const char *path, const struct tare_state_header *head,
 		      const struct tare_pack *body)
 {
@@ -38,14 +21,10 @@ static int write_file(const char *path, const struct tare_state_header *head,
 
 	if (fd < 0)
 		return errno;
-	rc = write_all(fd, head, sizeof(*head));
+	rc = tare_file_write_all(fd, head, sizeof(*head));
 	if (!rc)
-		rc = write_all(fd, body->data, body->len);
-	if (!rc && fsync(fd) < 0)
-		rc = errno;
-	if (close(fd) < 0 && !rc)
-		rc = errno;
-	return rc;
+		rc = tare_file_write_all(fd, body->data, body->len);
+	return tare_file_close_synced(fd, rc);
 }
 
 int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const void *state,
