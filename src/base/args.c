@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/args.h"
 
+#include "base/hint.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 
@@ -20,7 +21,7 @@ struct parse {
 
 static const char help_name[] = "help";
 
-static void operands_add(struct tare_operands *list, const char *item)
+void tare_operands_add(struct tare_operands *list, const char *item)
 {
 	list->items = tare_xrealloc(list->items, list->count + 2, sizeof(*list->items));
 	list->items[list->count++] = item;
@@ -158,6 +159,22 @@ static int parse_number(const char *text, double *out)
 	return 0;
 }
 
+static int wrong_value(const struct parse *p, const struct tare_opt *opt, const char *wanted,
+		       const char *value, bool is_range)
+{
+	struct tare_str more = { 0 };
+	int rc;
+
+	if (is_range)
+		tare_str_add(&more, " (out of range)");
+	else if (opt->kind == TARE_ARG_CHOICE)
+		tare_hint_word(&more, value, opt->metavar);
+	rc = tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s", p->cmd->name,
+			  opt->name, wanted, value, tare_str_text(&more));
+	tare_str_free(&more);
+	return rc;
+}
+
 static int store(const struct parse *p, const struct tare_opt *opt, const char *value)
 {
 	void *field = p->options + opt->offset;
@@ -169,7 +186,7 @@ static int store(const struct parse *p, const struct tare_opt *opt, const char *
 		*(const char **)field = value;
 		return 0;
 	case TARE_ARG_LIST:
-		operands_add(field, value);
+		tare_operands_add(field, value);
 		return 0;
 	case TARE_ARG_CHOICE:
 		index = tare_args_choice(opt->metavar, value, strlen(value));
@@ -199,11 +216,7 @@ static int store(const struct parse *p, const struct tare_opt *opt, const char *
 		return tare_err_set(p->err, TARE_E_INTERNAL, "option table of %s: --%s",
 				    p->cmd->name, opt->name);
 	}
-	if (rc)
-		return tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s",
-				    p->cmd->name, opt->name, wanted, value,
-				    rc == -ERANGE ? " (out of range)" : "");
-	return 0;
+	return rc ? wrong_value(p, opt, wanted, value, rc == -ERANGE) : 0;
 }
 
 static const struct tare_opt *find_long(const struct tare_command *cmd, const char *name,
@@ -304,7 +317,7 @@ int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void 
 			continue;
 		}
 		if (is_over || word[0] != '-' || !word[1]) {
-			operands_add(rest, word);
+			tare_operands_add(rest, word);
 			is_over = is_over || cmd->is_rest;
 			continue;
 		}

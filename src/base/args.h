@@ -96,6 +96,7 @@ struct tare_command {
 	const char *synopsis;    /* half a line, lower case, no dot: stands in lists */
 	const char *operands;    /* as shown in usage: "REC", "[--] CMD [ARG]…", NULL */
 	const char *description; /* paragraphs parted by "\n\n", or NULL */
+	const char *words;       /* of its operands, for completion: "pause|resume"; NULL: files */
 	const char *examples;    /* lines, each a command with a remark, or NULL */
 	const struct tare_opt *opts;
 	size_t min_operands;
@@ -104,6 +105,9 @@ struct tare_command {
 	bool is_hidden;      /* not in lists */
 	int (*run)(int argc, char **argv);
 };
+
+/* As `words`: the names of all commands. */
+#define TARE_ARGS_COMMANDS "$commands"
 
 enum tare_args_outcome {
 	TARE_ARGS_GO = 0,   /* parsed */
@@ -117,6 +121,8 @@ enum tare_args_outcome {
 int tare_args_parse(const struct tare_command *cmd, int argc, char **argv, void *options,
 		    struct tare_operands *rest, struct tare_err *err);
 
+/* Keeps the pointer. */
+void tare_operands_add(struct tare_operands *list, const char *item);
 void tare_operands_free(struct tare_operands *list);
 
 /* The index of `word` in "a|b|c", or -1. */
@@ -129,8 +135,10 @@ int tare_args_choice(const char *choices, const char *word, size_t len);
 const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i),
 				void *arg);
 
-/* base/args_help.c: what the table generates. */
+/* base/args_help.c, args_bash.c: what the table generates. */
 void tare_args_help(const struct tare_command *cmd, struct tare_str *out);
+/* The same for a screen that may be narrower. */
+void tare_args_help_within(const struct tare_command *cmd, size_t width, struct tare_str *out);
 void tare_args_man(const struct tare_command *cmd, struct tare_str *out);
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out);
 

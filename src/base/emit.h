@@ -106,10 +106,11 @@ struct tare_column {
 	enum tare_field_type type; /* of the field at … */
 	size_t offset;             /* … in the row's struct */
 	enum tare_unknown unknown;
-	size_t when;   /* TARE_WHEN: the bool that must be true, else the field is not known */
-	bool is_sum;   /* tare_emit_sum adds the fields of all rows up */
-	bool is_quiet; /* text: dimmed where there are colours */
-	bool is_blank; /* people: nothing, and not "–", where it is not known */
+	size_t when; /* TARE_WHEN: the bool that must be true, else the field is not known */
+	bool is_sum; /* tare_emit_sum adds the fields of all rows up */
+	bool is_quiet; /* text: dimmed where there are colours, and left out first where a screen is too narrow */
+	bool is_main;         /* text: what the table is about, left out last */
+	bool is_blank;        /* people: nothing, and not "–", where it is not known */
 	unsigned char digits; /* of a NUMBER, for people, behind the point; 0: two */
 	enum tare_column_as as;
 	/* What an enum's value is called. */

@@ -93,6 +93,8 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
 
 /* ---- a line of text ---- */
 
+static const char unknown[] = "░";
+
 static const char *const blocks[LEVELS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
 static double most_in(const struct tare_chart *c, size_t first, size_t end)
@@ -111,16 +113,35 @@ static int level_of(double amount, double most)
 	return level < 0 ? 0 : level < LEVELS ? (int)level : LEVELS - 1;
 }
 
+bool tare_chart_has_unknown(const struct tare_chart *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (isnan(c->parts[i].amount))
+			return true;
+	return false;
+}
+
 bool tare_chart_is_flat(const struct tare_chart *c)
 {
 	double most = c->count ? fmax(most_in(c, 0, c->count), 0) : 0;
 
+	if (tare_chart_has_unknown(c))
+		return most <= 0;
 	for (size_t i = 1; i < c->count; i++)
 		if (level_of(c->parts[i].amount, most) != level_of(c->parts[0].amount, most))
 			return false;
 	return true;
 }
 
+static bool is_unknown(const struct tare_chart *c, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (isnan(c->parts[i].amount))
+			return true;
+	return false;
+}
+
+/* What is not known of a part of a cell is not known of it: what was there may have been the most. */
 static void add_cells(struct tare_str *out, const struct tare_chart *c, size_t cells)
 {
 	double most = fmax(most_in(c, 0, c->count), 0);
@@ -128,7 +149,9 @@ static void add_cells(struct tare_str *out, const struct tare_chart *c, size_t c
 	for (size_t i = 0; i < cells; i++) {
 		size_t first = i * c->count / cells, end = (i + 1) * c->count / cells;
 
-		tare_str_add(out, blocks[level_of(most_in(c, first, end), most)]);
+		tare_str_add(out, is_unknown(c, first, end)
+					  ? unknown
+					  : blocks[level_of(most_in(c, first, end), most)]);
 	}
 }
 

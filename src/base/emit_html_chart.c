@@ -22,6 +22,7 @@ const char tare_html_chart_style[] =
 	".keys i{display:inline-block;width:.75rem;height:.75rem;margin-right:.35rem;vertical-align:-.05rem;"
 	"border-radius:2px}\n"
 	".course{margin:.4rem 0}.course svg{display:block;width:100%;height:7.5rem;background:var(--band)}\n"
+	".course rect{fill:var(--soft);fill-opacity:.45}\n"
 	".course path{fill:var(--c0);fill-opacity:.35;stroke:var(--c0);stroke-width:1.5;vector-effect:non-scaling-stroke}\n"
 	".course p{display:flex;justify-content:space-between;margin:0;font-size:.8125rem;color:var(--soft)}\n";
 
@@ -141,6 +142,24 @@ static void add_bars(struct tare_str *out, const struct tare_chart *chart)
 
 /* ---- a series ---- */
 
+/* What is not known is shaded from top to bottom: it is not nothing. */
+static void add_unknown(struct tare_str *out, const struct tare_chart *c, double from, double span)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		size_t first = i;
+
+		while (i < c->count && isnan(c->parts[i].amount))
+			i++;
+		if (i > first)
+			tare_str_addf(out,
+				      "<rect x=\"%.1f\" width=\"%.1f\" height=\"%d\">"
+				      "<title>not known: records are missing</title></rect>",
+				      (c->parts[first].from - from) / span * WIDTH,
+				      (c->parts[i - 1].to - c->parts[first].from) / span * WIDTH,
+				      HEIGHT);
+	}
+}
+
 static void add_course(struct tare_str *out, const struct tare_chart *c)
 {
 	const struct tare_chart_part *last;
@@ -163,11 +182,14 @@ static void add_course(struct tare_str *out, const struct tare_chart *c)
 		WIDTH, HEIGHT, HEIGHT);
 	for (size_t i = 0; i < c->count; i++) {
 		double x = (c->parts[i].from - from) / (last->to - from) * WIDTH;
-		double y = HEIGHT * (1 - fmax(c->parts[i].amount, 0) / most);
+		double amount = isnan(c->parts[i].amount) ? 0 : fmax(c->parts[i].amount, 0);
+		double y = HEIGHT * (1 - amount / most);
 
 		tare_str_addf(out, "H%.1fV%.1f", x, y);
 	}
-	tare_str_addf(out, "H%dV%dZ\"/></svg><p><span>", WIDTH, HEIGHT);
+	tare_str_addf(out, "H%dV%dZ\"/>", WIDTH, HEIGHT);
+	add_unknown(out, c, from, last->to - from);
+	tare_str_add(out, "</svg><p><span>");
 	tare_chart_read(out, c->kind, from);
 	tare_str_add(out, "</span><span>");
 	tare_chart_read(out, c->kind, last->to);

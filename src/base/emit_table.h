@@ -137,7 +137,8 @@ void tare_emit_json_members(struct tare_emit *e, const struct tare_column *colum
 /* emit_json_lines.c: begins the line of a row, which tare_json_close ends. */
 void tare_emit_json_line(struct tare_emit *e, const char *table);
 
-/* emit_text_block.c: a line or more of text. */
+/* emit_text_block.c: a line or more of text; what is wider than a screen goes on below where it begins. */
+void tare_text_add_wrapped(struct tare_emit *e, struct tare_str *out, const char *line);
 void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone);
 void tare_text_block(struct tare_emit *e, const struct tare_emit_block *block);
 
@@ -150,6 +151,7 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
  * where there is nothing to see: it never changes. `tail` may be NULL.
  */
 bool tare_chart_is_flat(const struct tare_chart *chart);
+bool tare_chart_has_unknown(const struct tare_chart *chart); /* those amounts are NaN */
 void tare_chart_spark(struct tare_str *out, const struct tare_chart *chart, size_t width,
 		      const char *tail);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report for a screen: cells are made as rows come, and lined up when the last one is there. */
-#include "base/emit_table.h"
+#include "base/emit_text.h"
 
 #include "base/array.h"
 #include "base/text.h"
@@ -8,53 +8,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row as it will stand, without padding. */
-struct text_row {
-	const char **cells; /* NULL: a line of text, or a rule when that is empty */
-	const char *line;
-	enum tare_text_tone tone;
-};
+enum { RULE_INDENT = 2 }; /* what the rules of a tree leave free */
 
-struct tare_emit_text_rows {
-	struct text_row *rows;
-	size_t count, cap;
-	size_t *widths;
-};
-
-/* Of a tree: where labels may be cut, and what its rules leave free. */
-enum { LEAST_LABEL = 24, RULE_INDENT = 2 };
-
-static const char gap[] = "  ";
 static const char mib[] = "MiB";
 
 static void begin(struct tare_emit *e, struct tare_emit_table *t)
 {
 	(void)e;
 	t->text = tare_arena_alloc(&t->arena, sizeof(*t->text));
-	t->text->widths = tare_arena_alloc(&t->arena, t->column_count * sizeof(size_t));
+	t->text->widths = tare_arena_alloc(&t->arena, t->column_count * sizeof(*t->text->widths));
 }
 
-static struct text_row *add(struct tare_emit_text_rows *t)
+static struct tare_screen_row *add(struct tare_emit_text_rows *t)
 {
 	t->rows = tare_array_reserve(t->rows, &t->cap, t->count + 1, sizeof(*t->rows));
-	t->rows[t->count] = (struct text_row){ 0 };
+	t->rows[t->count] = (struct tare_screen_row){ 0 };
 	return &t->rows[t->count++];
 }
 
-/* Keeps the text of a cell, and its width. */
-static const char *keep(struct tare_emit_table *t, size_t column, const struct tare_str *text)
+static const char *keep(struct tare_emit_table *t, const struct tare_str *text)
 {
 	struct tare_str name = { 0 };
 	const char *kept;
-	size_t n;
 
 	tare_text_add_name(&name, tare_str_text(text));
-	n = tare_str_columns(tare_str_text(&name));
-	if (n > t->text->widths[column])
-		t->text->widths[column] = n;
 	kept = tare_arena_strdup(&t->arena, tare_str_text(&name));
 	tare_str_free(&name);
 	return kept;
+}
+
+static void measure_cell(struct tare_text_width *w, const char *cell)
+{
+	size_t n = tare_str_columns(cell);
+
+	if (n > w->widest)
+		w->widest = n;
+}
+
+static void measure_head(struct tare_text_width *w, const char *head)
+{
+	w->head = tare_str_columns(head);
+	for (const char *p = head; *p;) {
+		size_t len = strcspn(p, " "), n = 0;
+
+		for (size_t i = 0; i < len; i++)
+			n += ((unsigned char)p[i] & 0xc0) != 0x80;
+		if (n > w->word)
+			w->word = n;
+		p += len + (p[len] == ' ');
+	}
 }
 
 static void add_indent(struct tare_str *out, const struct tare_row_look *look)
@@ -65,7 +67,7 @@ static void add_indent(struct tare_str *out, const struct tare_row_look *look)
 		tare_str_add(out, look->mark);
 		levels--;
 	}
-	tare_str_add_repeat(out, gap, levels);
+	tare_str_add_repeat(out, TARE_TEXT_GAP, levels);
 }
 
 static void add_head(const struct tare_emit_table *t, size_t column, struct tare_str *out)
@@ -94,7 +96,11 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 			tare_cell_read(&text, &from->cells[c],
 				       from->look.is_blank || t->columns[c].is_blank);
 		}
-		cells[c] = keep(t, c, &text);
+		cells[c] = keep(t, &text);
+		if (from)
+			measure_cell(&t->text->widths[c], cells[c]);
+		else
+			measure_head(&t->text->widths[c], cells[c]);
 	}
 	tare_str_free(&text);
 	return cells;
@@ -103,7 +109,7 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
 {
 	const char **cells = make_cells(t, row);
-	struct text_row *made = add(t->text);
+	struct tare_screen_row *made = add(t->text);
 
 	(void)e;
 	made->cells = cells;
@@ -114,33 +120,6 @@ static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char 
 {
 	(void)e;
 	add(t->text)->line = tare_arena_strdup(&t->arena, line);
-}
-
-static size_t total_width(const struct tare_emit_table *t)
-{
-	size_t total = 0;
-	bool is_first = true;
-
-	for (size_t c = 0; c < t->column_count; c++) {
-		/* A last column of nothing, such as a word behind the figures, takes no room. */
-		if (!t->columns[c].head || (!is_first && !t->text->widths[c]))
-			continue;
-		total += t->text->widths[c] + (is_first ? 0 : sizeof(gap) - 1);
-		is_first = false;
-	}
-	return total;
-}
-
-/* A tree is no wider than the screen, as long as its labels can give way. */
-static void fit_label(struct tare_emit *e, struct tare_emit_table *t)
-{
-	size_t *label = &t->text->widths[0], limit = (size_t)e->style.width, others;
-
-	if (*label < LEAST_LABEL)
-		*label = LEAST_LABEL;
-	others = total_width(t) - *label;
-	if (*label + others > limit)
-		*label = limit > others + LEAST_LABEL ? limit - others : LEAST_LABEL;
 }
 
 /* The bytes that the first `columns` code points of a text take. */
@@ -156,7 +135,7 @@ static size_t bytes_of(const char *text, size_t columns)
 
 static void add_cell(struct tare_str *out, const char *cell, size_t width)
 {
-	if (tare_str_columns(cell) > width) {
+	if (tare_str_columns(cell) > width && width) {
 		tare_str_add_n(out, cell, bytes_of(cell, width - 1));
 		tare_str_add(out, "…");
 	} else {
@@ -173,12 +152,12 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	bool is_first = true;
 
 	for (size_t c = 0; c < t->column_count; c++) {
-		size_t pad, width = t->text->widths[c];
+		size_t pad, width = t->text->widths[c].shown;
 
-		if (!t->columns[c].head)
+		if (!tare_text_is_shown(t, c))
 			continue;
 		pad = tare_str_columns(cells[c]) < width ? width - tare_str_columns(cells[c]) : 0;
-		pending += is_first ? 0 : sizeof(gap) - 1;
+		pending += is_first ? 0 : sizeof(TARE_TEXT_GAP) - 1;
 		is_first = false;
 		if (t->columns[c].kind != TARE_COL_TEXT)
 			pending += pad;
@@ -200,10 +179,51 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	tare_str_free(&line);
 }
 
+/* A head on as many lines as it takes in its width. */
+static char *wrap_head(const struct tare_emit_table *t, size_t column, size_t *lines)
+{
+	const char *head = t->text->heads[column];
+	size_t width = t->text->widths[column].shown;
+	struct tare_str wrapped = { 0 };
+
+	if (tare_str_columns(head) > width)
+		tare_str_add_wrapped(&wrapped, head, 0, 0, width);
+	else
+		tare_str_add(&wrapped, head);
+	*lines = 1;
+	for (const char *p = tare_str_text(&wrapped); *p; p++)
+		*lines += *p == '\n';
+	return tare_str_steal(&wrapped);
+}
+
+/* Heads end on one line, whatever lines they begin on. */
+static void draw_heads(struct tare_emit *e, struct tare_emit_table *t)
+{
+	size_t *lines = tare_arena_alloc(&t->arena, t->column_count * sizeof(*lines)), most = 1;
+	char **rest = tare_arena_alloc(&t->arena, t->column_count * sizeof(*rest)), **heads;
+	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
+
+	heads = tare_arena_alloc(&t->arena, t->column_count * sizeof(*heads));
+	for (size_t c = 0; c < t->column_count; c++) {
+		if (!tare_text_is_shown(t, c))
+			continue;
+		heads[c] = rest[c] = wrap_head(t, c, &lines[c]);
+		most = lines[c] > most ? lines[c] : most;
+	}
+	for (size_t line = 0; line < most; line++) {
+		for (size_t c = 0; c < t->column_count; c++)
+			if (tare_text_is_shown(t, c))
+				cells[c] = line < most - lines[c] ? "" : strsep(&rest[c], "\n");
+		draw_row(e, t, cells, TARE_TONE_QUIET);
+	}
+	for (size_t c = 0; c < t->column_count; c++)
+		free(heads[c]);
+}
+
 static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, size_t total)
 {
 	size_t columns = tare_str_columns(t->title), unit = sizeof(mib) - 1;
-	struct tare_str line = { 0 };
+	struct tare_str line = { 0 }, shown = { 0 };
 	bool has_size = false;
 
 	for (size_t c = 0; c < t->column_count; c++)
@@ -215,46 +235,64 @@ static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, siz
 				    columns + unit + 2 < total ? total - columns - unit : 2);
 		tare_str_add(&line, mib);
 	}
-	tare_text_tone(e->out, tare_str_text(&line), TARE_TONE_STRONG, &e->style);
+	tare_text_add_wrapped(e, &shown, tare_str_text(&line));
+	tare_text_tone(e->out, tare_str_text(&shown), TARE_TONE_STRONG, &e->style);
+	tare_str_add_char(e->out, '\n');
+	tare_str_free(&line);
+	tare_str_free(&shown);
+}
+
+static void draw_line(struct tare_emit *e, const struct tare_emit_table *t, const char *line,
+		      size_t total)
+{
+	size_t indent = t->shape == TARE_SHAPE_TREE ? RULE_INDENT : 0;
+	struct tare_str text = { 0 };
+
+	if (line[0]) {
+		tare_text_add_lines(&text, line, strlen(line));
+		tare_text_add_wrapped(e, e->out, tare_str_text(&text));
+		tare_str_free(&text);
+	} else {
+		tare_str_add_repeat(e->out, " ", indent);
+		tare_str_add_repeat(e->out, "─", total - indent);
+	}
+	tare_str_add_char(e->out, '\n');
+}
+
+static void say_left_out(struct tare_emit *e, size_t count)
+{
+	struct tare_str line = { 0 };
+
+	tare_str_addf(&line,
+		      "  %zu column%s no room here: a wider screen, --csv and --json have %s",
+		      count, count == 1 ? " has" : "s have", count == 1 ? "it" : "them");
+	tare_text_add_wrapped(e, e->out, tare_str_text(&line));
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&line);
 }
 
-static void draw_line(struct tare_str *out, const struct tare_emit_table *t, const char *line,
-		      size_t total)
-{
-	size_t indent = t->shape == TARE_SHAPE_TREE ? RULE_INDENT : 0;
-
-	if (line[0]) {
-		tare_text_add_lines(out, line, strlen(line));
-	} else {
-		tare_str_add_repeat(out, " ", indent);
-		tare_str_add_repeat(out, "─", total - indent);
-	}
-	tare_str_add_char(out, '\n');
-}
-
 static void end(struct tare_emit *e, struct tare_emit_table *t)
 {
-	const char **heads = make_cells(t, NULL);
-	size_t total;
+	size_t total, left_out;
 
-	if (t->shape == TARE_SHAPE_TREE)
-		fit_label(e, t);
-	total = total_width(t);
+	t->text->heads = make_cells(t, NULL);
+	left_out = tare_text_fit(e, t);
+	total = tare_text_total(t);
 	if (t->title)
 		draw_title(e, t, total);
 	if (t->series)
 		tare_chart_spark(e->out, t->series->chart, total, t->series->title);
-	draw_row(e, t, heads, TARE_TONE_QUIET);
+	draw_heads(e, t);
 	for (size_t r = 0; r < t->text->count; r++) {
-		const struct text_row *row = &t->text->rows[r];
+		const struct tare_screen_row *row = &t->text->rows[r];
 
 		if (row->cells)
 			draw_row(e, t, row->cells, row->tone);
 		else
-			draw_line(e->out, t, row->line, total);
+			draw_line(e, t, row->line, total);
 	}
+	if (left_out)
+		say_left_out(e, left_out);
 	free(t->text->rows);
 }
 

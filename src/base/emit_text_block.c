@@ -6,14 +6,34 @@
 
 #include <string.h>
 
+void tare_text_add_wrapped(struct tare_emit *e, struct tare_str *out, const char *line)
+{
+	size_t indent = strspn(line, " ");
+
+	if (!e->style.is_screen || tare_str_columns(line) <= (size_t)e->style.width) {
+		tare_str_add(out, line);
+		return;
+	}
+	tare_str_add_repeat(out, " ", indent);
+	tare_str_add_wrapped(out, line + indent, indent, indent + 2, (size_t)e->style.width);
+}
+
 void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone)
 {
-	struct tare_str name = { 0 };
+	struct tare_str name = { 0 }, line = { 0 };
 
 	tare_text_add_name(&name, text);
-	tare_text_tone(e->out, tare_str_text(&name), tone, &e->style);
+	tare_text_add_wrapped(e, &line, tare_str_text(&name));
+	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
+	tare_str_free(&line);
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&name);
+}
+
+/* Sentences are read line by line, so on a wide screen they stay narrower than tables. */
+static size_t prose_width(const struct tare_emit *e)
+{
+	return e->style.width < TARE_TEXT_PROSE ? (size_t)e->style.width : TARE_TEXT_PROSE;
 }
 
 /* The first line begins at a column where something may stand already. */
@@ -26,7 +46,7 @@ static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block
 	tare_str_add_repeat(&line, " ", block->first);
 	tare_str_add(&line, mark);
 	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others,
-			     (size_t)e->style.width);
+			     prose_width(e));
 	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&line);
@@ -40,7 +60,7 @@ static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
 	tare_text_tone(e->out, block->head, block->tone, &e->style);
 	tare_text_add_name(&name, block->text);
 	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others,
-			     (size_t)e->style.width);
+			     prose_width(e));
 	tare_str_add_char(e->out, '\n');
 	tare_str_free(&name);
 }

@@ -49,27 +49,48 @@ int tare_file_open(const char *path, struct tare_err *err)
 	return open_kind(path, false, err);
 }
 
+int tare_file_open_input(const char *path, struct tare_err *err)
+{
+	int fd;
+
+	if (strcmp(path, "-"))
+		return open_kind(path, true, err);
+	fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? tare_err_set_errno(err, errno, "standard input: cannot be read") : fd;
+}
+
+ssize_t tare_file_read_some(int fd, void *bytes, size_t size)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		ssize_t n = read(fd, bytes, size);
+
+		if (n >= 0)
+			return n;
+		if (errno == EAGAIN ? poll(&wait, 1, -1) < 0 && errno != EINTR : errno != EINTR)
+			return -errno;
+	}
+}
+
 /* Files of /proc and /sys, and pipes, do not say how long they are. */
 static int read_all(struct tare_str *out, int fd, const char *name, size_t limit,
 		    struct tare_err *err)
 {
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	size_t start = out->len;
 	char part[65536];
 	int rc = 0;
 
 	for (ssize_t n = 1; n && !rc;) {
-		n = read(fd, part, sizeof(part));
-		if (n < 0 && errno == EAGAIN && poll(&wait, 1, -1) >= 0)
-			continue;
-		if (n < 0 && errno != EINTR)
-			rc = tare_err_set_errno(err, errno, "%s: cannot be read", name);
-		else if (n > 0 && (size_t)n > limit - (out->len - start))
+		n = tare_file_read_some(fd, part, sizeof(part));
+		if (n < 0)
+			rc = tare_err_set_errno(err, (int)-n, "%s: cannot be read", name);
+		else if ((size_t)n > limit - (out->len - start))
 			rc = tare_err_set(
 				err, TARE_E_LIMIT,
 				"%s: is larger than %zu MiB, which a file of this kind never is",
 				name, limit >> 20);
-		else if (n > 0)
+		else
 			tare_str_add_n(out, part, (size_t)n);
 	}
 	if (rc && out->data)

@@ -15,6 +15,13 @@
 
 /* A regular file, to read; the descriptor, or a negative code. */
 int tare_file_open(const char *path, struct tare_err *err);
+/*
+ * What a user names as input: a regular file, a pipe, or "-" for standard input. Reading may say EAGAIN where nothing
+ * has come yet: tare_file_read_some() waits.
+ */
+int tare_file_open_input(const char *path, struct tare_err *err);
+/* Up to `size` bytes, as soon as there are any; 0 at the end, or a negative errno. */
+ssize_t tare_file_read_some(int fd, void *bytes, size_t size);
 
 /* Appends the whole of a regular file that has at most `limit` bytes. 0, or a negative code and nothing is added. */
 int tare_file_read(struct tare_str *out, const char *path, size_t limit, struct tare_err *err);

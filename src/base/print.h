@@ -17,12 +17,18 @@ enum tare_text_tone { TARE_TONE_PLAIN, TARE_TONE_STRONG, TARE_TONE_QUIET, TARE_T
 
 /* How a text may look where it goes to. */
 struct tare_text_style {
-	int width;    /* columns */
-	bool is_utf8; /* else everything is plain ASCII */
+	int width;      /* columns */
+	bool is_screen; /* nothing may be wider, as far as that goes */
+	bool is_utf8;   /* else everything is plain ASCII */
 	bool is_colour;
 };
 
-enum { TARE_TEXT_WIDTH = 80 }; /* where nothing better is known */
+enum {
+	TARE_TEXT_WIDTH = 80,  /* where nothing better is known */
+	TARE_TEXT_LEAST = 40,  /* of a screen: what is narrower wraps by itself … */
+	TARE_TEXT_MOST = 200,  /* … and what is wider has room to spare */
+	TARE_TEXT_PROSE = 110, /* sentences that are longer are hard to read */
+};
 
 /* TEXT in a tone: with escapes where the style has colours. */
 void tare_text_tone(struct tare_str *out, const char *text, enum tare_text_tone tone,

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The completion for bash: what a word may be is told by the table of its option, or by what its value is called. */
+#include "base/args_private.h"
+
+#include <string.h>
+
+static const struct tare_opt help_opt = {
+	.name = "help", .letter = 'h', .kind = TARE_ARG_FLAG, .help = "print this and exit"
+};
+
+/* By metavar; the shell expands them. */
+static const struct {
+	const char *metavar, *words;
+} known[] = {
+	{ "INSTANT", "peak peak:tensors peak:host end oom snapshot: phase:" },
+	{ "PROFILE", "$(\"${COMP_WORDS[0]}\" help --profiles 2>/dev/null)" },
+	{ "SIZE|here", "here" },
+	{ "SIZE|now", "now" },
+};
+
+const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t i)
+{
+	const struct tare_opt *o;
+
+	for (o = cmd->opts; o->kind != TARE_ARG_END; o++)
+		if (!o->is_hidden && i-- == 0)
+			return o;
+	return i == 0 ? &help_opt : NULL;
+}
+
+static const char *words_of(const struct tare_opt *o)
+{
+	if (o->kind == TARE_ARG_CHOICE)
+		return o->metavar;
+	for (size_t i = 0; o->metavar && i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(o->metavar, known[i].metavar))
+			return known[i].words;
+	return "";
+}
+
+/* "a|b" with blanks; what the shell expands has a bar in it nowhere. */
+static void add_words(struct tare_str *out, const char *words)
+{
+	tare_str_add(out, "words=\"");
+	for (const char *p = words; *p; p++)
+		tare_str_add_char(out, *p == '|' ? ' ' : *p);
+	tare_str_add(out, "\" ;;\n");
+}
+
+/* Options with a value, and what it may be: nothing of ours is a file, which the shell completes by itself. */
+static void add_values(struct tare_str *out, const struct tare_command *cmd)
+{
+	const struct tare_opt *o;
+
+	for (size_t i = 0; (o = tare_args_visible(cmd, i)); i++) {
+		if (o->kind == TARE_ARG_FLAG)
+			continue;
+		tare_str_addf(out, "\t\t--%s) ", o->name);
+		add_words(out, words_of(o));
+		if (o->letter) {
+			tare_str_addf(out, "\t\t-%c) ", o->letter);
+			add_words(out, words_of(o));
+		}
+	}
+}
+
+static void add_command(struct tare_str *out, const struct tare_command *cmd)
+{
+	const struct tare_opt *o;
+
+	tare_str_addf(out, "\t%s)\n\t\tcase $prev in\n", cmd->name);
+	add_values(out, cmd);
+	tare_str_add(out, "\t\t*) if [[ $cur == -* ]]; then words=\"");
+	for (size_t i = 0; (o = tare_args_visible(cmd, i)); i++)
+		tare_str_addf(out, "%s--%s", i ? " " : "", o->name);
+	tare_str_add(out, "\"");
+	if (cmd->words) {
+		tare_str_add(out, "; else words=\"");
+		for (const char *p = cmd->words; *p; p++)
+			tare_str_add_char(out, *p == '|' ? ' ' : *p);
+		tare_str_add(out, "\"");
+	}
+	tare_str_add(out, "; fi ;;\n\t\tesac ;;\n");
+}
+
+/*
+ * Bash parts words at ':' and '=', so `--at peak:te` is several to it: what was typed is read from the line, and of what is offered
+ * everything up to the last of them is taken away again.
+ */
+void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out)
+{
+	tare_str_add(out, "# bash completion for tare, generated from its option tables\n"
+			  "_tare()\n{\n"
+			  "\tlocal line=${COMP_LINE:0:COMP_POINT} cur prev\n"
+			  "\tcur=${line##*[[:space:]]}\n"
+			  "\tprev=${line%\"$cur\"}; prev=${prev%\"${prev##*[![:space:]]}\"}\n"
+			  "\tprev=${prev##*[[:space:]]}\n"
+			  "\t[[ $cur == --*=* ]] && { prev=${cur%%=*}; cur=${cur#*=}; }\n"
+			  "\tlocal words=\"");
+	for (size_t i = 0; cmds[i]; i++)
+		if (!cmds[i]->is_hidden)
+			tare_str_addf(out, "%s ", cmds[i]->name);
+	tare_str_add(out, "\"\n\tlocal commands=$words\n"
+			  "\tif [[ $COMP_CWORD -gt 1 ]]; then\n\twords=\n"
+			  "\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 0; cmds[i]; i++)
+		if (!cmds[i]->is_hidden)
+			add_command(out, cmds[i]);
+	tare_str_add(out,
+		     "\tesac\n\tfi\n"
+		     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		     "\t[[ $COMP_WORDBREAKS == *:* && $cur == *:* ]] &&\n"
+		     "\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"${cur##*:}\"}\"}\")\n"
+		     "\t[[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == *: ]] && compopt -o nospace\n"
+		     "}\n"
+		     "complete -o default -F _tare tare\n");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/extent.h"
+
+#include "base/array.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+void tare_extent_add(struct tare_extent_list *list, const struct tare_extent *extent)
+{
+	struct tare_extent *own;
+
+	list->items =
+		tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
+	own = &list->items[list->nr++];
+	*own = *extent;
+	own->what = extent->what ? tare_xstrdup(extent->what) : NULL;
+}
+
+void tare_extent_list_free(struct tare_extent_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->items[i].what);
+	free(list->items);
+	*list = (struct tare_extent_list){ 0 };
+}

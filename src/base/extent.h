@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a span of time of which there are no events any more, or of an instant in it. */
+#ifndef TARE_BASE_EXTENT_H
+#define TARE_BASE_EXTENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tare_extent_value {
+	int64_t used, t_ns; /* bytes in use on the device, from that moment on */
+};
+
+struct tare_extent {
+	int device; /* tare_device.index; -1: tensors on the CPU */
+	int64_t from_ns, until_ns;
+	struct tare_extent_value low, high;
+	/* Of an instant, where both are the same, what --at takes: "oom#1", "phase:epoch#2:end"; NULL: of a span. */
+	char *what;
+};
+
+/* `what` of an instant of a phase: its name, which of that name it is (unsigned long long), and begin, peak or end. */
+#define TARE_EXTENT_PHASE "phase:%s#%llu:%s"
+
+struct tare_extent_list {
+	struct tare_extent *items;
+	size_t nr, cap;
+};
+
+/* `what` may be NULL; it is copied. */
+void tare_extent_add(struct tare_extent_list *list, const struct tare_extent *extent);
+void tare_extent_list_free(struct tare_extent_list *list);
+
+#endif
