@@ -7,6 +7,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
+#include "recorder/weigh/rss.h"
 #include "recorder/weigh/weigh.h"
 
 /* The destructor below comes first and cannot know what exit() was called with. */
@@ -34,7 +35,7 @@ void tare_finish(uint32_t how)
 		return;
 	tare_parts_end();
 	tare_weigh_account(&weighed, &ran);
-	tare_emit_end_of_log(how, weighed, ran);
+	tare_emit_end_of_log(how, weighed, ran, tare_rss_most());
 	tare_ring_finish();
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BLOCK = 512, NUMBER_MAX = TARE_PLAN_BEGIN_MAX / TARE_CHUNK_BYTES_MIN };
+enum { NUMBER_MAX = TARE_PLAN_BEGIN_MAX / TARE_CHUNK_BYTES_MIN };
 
 char *tare_chunk_path(const char *log, uint64_t number)
 {
@@ -54,8 +54,7 @@ static void add(struct tare_chunk_list *list, uint32_t number, const struct stat
 {
 	list->items =
 		tare_array_reserve(list->items, &list->cap, list->nr + 1, sizeof(*list->items));
-	list->items[list->nr++] = (struct tare_chunk_file){ number, (uint64_t)st->st_size,
-							    (uint64_t)st->st_blocks * BLOCK };
+	list->items[list->nr++] = (struct tare_chunk_file){ number, (uint64_t)st->st_size };
 }
 
 void tare_chunk_list_read(struct tare_chunk_list *out, const char *log)
@@ -87,23 +86,4 @@ void tare_chunk_list_free(struct tare_chunk_list *list)
 {
 	free(list->items);
 	*list = (struct tare_chunk_list){ 0 };
-}
-
-struct tare_chunk_bytes tare_chunk_bytes(const char *log)
-{
-	struct tare_chunk_bytes sum = { 0 };
-	struct tare_chunk_list list = { 0 };
-	struct stat st;
-
-	if (stat(log, &st) == 0)
-		add(&list, 0, &st);
-	sum.disk = list.nr ? list.items[0].disk_bytes : 0;
-	sum.apparent = list.nr ? list.items[0].bytes : 0;
-	tare_chunk_list_read(&list, log);
-	for (size_t i = 0; i < list.nr; i++) {
-		sum.disk += list.items[i].disk_bytes;
-		sum.apparent += list.items[i].bytes;
-	}
-	tare_chunk_list_free(&list);
-	return sum;
 }

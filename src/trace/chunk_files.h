@@ -11,7 +11,7 @@
 /* One behind the first. */
 struct tare_chunk_file {
 	uint32_t number;
-	uint64_t bytes, disk_bytes; /* its size, and what it takes on disk */
+	uint64_t bytes;
 };
 
 struct tare_chunk_list {
@@ -27,11 +27,5 @@ char *tare_chunk_path(const char *log, uint64_t number);
 
 /* Of "P-G.events.3" the length of "P-G.events"; 0: it is the name of no chunk. `number` may be NULL. */
 size_t tare_chunk_name(const char *name, uint32_t *number);
-
-/* What all files of a log take: on disk, and by their sizes. */
-struct tare_chunk_bytes {
-	uint64_t disk, apparent;
-};
-struct tare_chunk_bytes tare_chunk_bytes(const char *log);
 
 #endif

@@ -47,8 +47,8 @@ static const struct tare_word class_words[] = {
 #define TARE_FIELD_WORD(of)  TARE_FIELD_WORD, .words = of##_words
 #define TARE_FIELD_FLAGS(of) TARE_FIELD_FLAGS, .words = of##_words
 
-#define TARE_RECORD_CLASS(key, is_event, is_kept, is_schema, meaning)                              \
-	enum { IS_EVENT_##key = is_event, IS_KEPT_##key = is_kept, IS_SCHEMA_##key = is_schema };
+#define TARE_RECORD_CLASS(key, is_event, is_schema, meaning)                                       \
+	enum { IS_EVENT_##key = is_event, IS_SCHEMA_##key = is_schema };
 #include "trace/record_class.def"
 #undef TARE_RECORD_CLASS
 
@@ -74,7 +74,6 @@ const struct tare_kind_info *tare_decode_kind(uint16_t kind)
 			.tail = TARE_TAIL_##TAIL,                                                  \
 			.class = TARE_RECORD_CLASS_##CLASS,                                        \
 			.is_event = IS_EVENT_##CLASS,                                              \
-			.is_kept = IS_KEPT_##CLASS,                                                \
 			.is_schema = IS_SCHEMA_##CLASS,                                            \
 		};                                                                                 \
 		return &info;                                                                      \

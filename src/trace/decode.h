@@ -30,7 +30,6 @@ struct tare_kind_info {
 	enum tare_tail tail;
 	enum tare_record_class class;
 	bool is_event;  /* belongs into the order of time, rather than into tables */
-	bool is_kept;   /* a checkpoint has a copy of it */
 	bool is_schema; /* stands in the schema of a recording */
 };
 

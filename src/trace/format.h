@@ -299,7 +299,9 @@ enum tare_control_command {
 	X(256, ON_DEFAULT, "on-default",                                                           \
 	  "handed out on the default stream of its device; asked for now and then")                \
 	X(512, ON_STREAM, "on-stream",                                                             \
-	  "handed out on the stream of its thread's last STREAM record")
+	  "handed out on the stream of its thread's last STREAM record")                           \
+	X(1024, IN_MODULE, "in-module",                                                            \
+	  "handed out for the module of its thread's last MODULE record")
 
 /* How PyTorch makes the id of a stream (c10::StreamId); 0 is the default stream in all of them. */
 #define TARE_STREAM_IDS_MAP(X)                                                                     \
@@ -324,7 +326,8 @@ enum tare_control_command {
 
 #define TARE_SWEEP_MAP(X)                                                                          \
 	X(1, CUT, "cut", "there were more objects than are told")                                  \
-	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")
+	X(2, GRADIENTS, "gradients", "each tensor that has a gradient told of it")                 \
+	X(4, MODULES, "modules", "only modules were looked at, and what they have")
 
 /* What an event did. */
 #define TARE_EFFECT_MAP(X)                                                                         \
@@ -383,7 +386,8 @@ enum tare_control_command {
 	X(8, INTEGRATED, "integrated", "shares the host's memory")                                 \
 	X(16, PER_PROCESS, "per-process", "NVML lists processes with their memory")                \
 	X(32, MIG, "mig", "a part of a GPU (MIG)")                                                 \
-	X(64, SIMULATED, "simulated", "the simulated GPU")
+	X(64, SIMULATED, "simulated", "the simulated GPU")                                         \
+	X(128, IMPORTED, "imported", "readings are what another tool printed")
 
 /* What a reading read. */
 #define TARE_SOURCE_MAP(X)                                                                         \
@@ -423,7 +427,9 @@ enum tare_control_command {
 #define TARE_PHASE_SOURCE_MAP(X)                                                                   \
 	X(1, TARE_H, "tare.h", "tare.h, or the Python module tare")                                \
 	X(2, NVTX, "nvtx", "NVTX")                                                                 \
-	X(3, LINE, "line", "a line of a Python program (tare run --phase)")
+	X(3, LINE, "line", "a line of a Python program (tare run --phase)")                        \
+	X(4, PRINT, "print", "a figure that the program printed (tare import)")                    \
+	X(5, TORCH, "torch", "an annotation in a memory snapshot of PyTorch (tare import)")
 
 #define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
 enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
@@ -485,7 +491,7 @@ enum tare_node {
 #undef TARE_NODE
 
 /* What is done with records of a kind, and what the value of a field means. */
-#define TARE_RECORD_CLASS(key, is_event, is_kept, is_schema, meaning) TARE_RECORD_CLASS_##key,
+#define TARE_RECORD_CLASS(key, is_event, is_schema, meaning) TARE_RECORD_CLASS_##key,
 enum tare_record_class {
 #include "record_class.def"
 };

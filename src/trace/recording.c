@@ -28,6 +28,18 @@ void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	tare_str_free(&text);
 }
 
+void tare_recording_add_remark(struct tare_recording *r, const char *text)
+{
+	bool is_new;
+
+	tare_strmap_put(&r->noted, text, &is_new);
+	if (!is_new)
+		return;
+	r->remarks = tare_array_reserve(r->remarks, &r->remark_cap, r->remark_nr + 1,
+					sizeof(const char *));
+	r->remarks[r->remark_nr++] = tare_arena_strdup(&r->arena, text);
+}
+
 static uint64_t key_of(uint32_t pid, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | pid;
@@ -101,8 +113,8 @@ static int nothing_found(const struct tare_recording *r, const char *path, struc
 	}
 	return tare_err_set(
 		err, TARE_E_EMPTY,
-		"%s holds no log: nothing in the command opened a GPU, or it was not the "
-		"command that did (docker, ssh, ray, kubectl start programs elsewhere: "
+		"%s holds no log: nothing in the command opened a GPU or made a tensor with "
+		"PyTorch, or it was not the command that did (docker, ssh, ray, kubectl start programs elsewhere: "
 		"see `tare env`)",
 		path);
 }
@@ -120,12 +132,14 @@ static bool has_segments(const struct tare_recording *r)
 }
 
 static int open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
-		    const char *job, const struct tare_log_reach *reach, struct tare_err *err)
+		    const char *job, const struct tare_log_reach *reach, bool is_of_any,
+		    struct tare_err *err)
 {
 	struct tare_recording *r = tare_xcalloc(1, sizeof(*r));
 	int rc;
 
 	r->reach = *reach;
+	r->is_of_any = is_of_any;
 	rc = tare_recording_find_logs(r, paths, path_nr, job, err);
 
 	if (!rc && r->short_err.code)
@@ -147,19 +161,25 @@ static int open_all(struct tare_recording **out, const char *const *paths, size_
 
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err)
 {
-	return open_all(out, &path, 1, NULL, &whole, err);
+	return open_all(out, &path, 1, NULL, &whole, false, err);
 }
 
 int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
 			    const char *job, struct tare_err *err)
 {
-	return open_all(out, paths, path_nr, job, &whole, err);
+	return open_all(out, paths, path_nr, job, &whole, false, err);
+}
+
+int tare_recording_open_any(struct tare_recording **out, const char *const *paths, size_t path_nr,
+			    struct tare_err *err)
+{
+	return open_all(out, paths, path_nr, NULL, &whole, true, err);
 }
 
 int tare_recording_open_scope(struct tare_recording **out, const char *path,
 			      const struct tare_log_reach *reach, struct tare_err *err)
 {
-	return open_all(out, &path, 1, NULL, reach, err);
+	return open_all(out, &path, 1, NULL, reach, true, err);
 }
 
 struct tare_log *tare_recording_log(const struct tare_process *process)
@@ -208,6 +228,7 @@ void tare_recording_close(struct tare_recording *r)
 	free(r->clocks);
 	free(r->devices);
 	free(r->notes);
+	free(r->remarks);
 	free(r->unread);
 	free(r->symbols);
 	free(r->statuses);
@@ -255,6 +276,16 @@ int tare_recording_note_nr(const struct tare_recording *r)
 const char *tare_recording_note(const struct tare_recording *r, int index)
 {
 	return r->notes[index];
+}
+
+int tare_recording_remark_nr(const struct tare_recording *r)
+{
+	return (int)r->remark_nr;
+}
+
+const char *tare_recording_remark(const struct tare_recording *r, int index)
+{
+	return r->remarks[index];
 }
 
 int tare_recording_unread_nr(const struct tare_recording *r)

@@ -25,16 +25,20 @@ struct tare_recording;
 
 /*
  * `path`: a folder NAME.tare, a folder of such folders (the ranks of one job), or one .events file.
- * Fails if there is no log at all that can be read: NOT_FOUND, FORMAT, NEWER, DENIED, EMPTY.
+ * Fails if there is no log at all that can be read: NOT_FOUND, FORMAT, NEWER, DENIED, EMPTY; and with USAGE if the
+ * recordings below are not of one job.
  */
 int tare_recording_open(struct tare_recording **out, const char *path, struct tare_err *err);
 
 /*
  * The same for several paths at once, which are then one recording: the ranks of one job. `job`: only
- * what belongs to it, NULL: everything, which fails with USAGE if it is of more than one job.
+ * what belongs to it, NULL: everything. USAGE where they are of more than one job, of none that is known, or of several runs.
  */
 int tare_recording_open_all(struct tare_recording **out, const char *const *paths, size_t path_nr,
 			    const char *job, struct tare_err *err);
+/* The same of any jobs: for who sums nothing up, or knows that they are of one run. */
+int tare_recording_open_any(struct tare_recording **out, const char *const *paths, size_t path_nr,
+			    struct tare_err *err);
 /*
  * Which of several paths are ranks of one job: group[i] is the number of the group that path i is in, and
  * what is returned how many there are. A program on its own is a group, and so is each run of a job.
@@ -72,6 +76,11 @@ struct tare_recording_state {
 	int64_t until_ns;
 };
 size_t tare_recording_state_nr(const struct tare_recording *r);
+/* States of moments whose events went, numbered behind the others: for these moments alone. */
+size_t tare_recording_kept_nr(const struct tare_recording *r);
+/* How much was in use from one state to the next, also where the events went; NULL: that is not known. */
+struct tare_extent_list;
+const struct tare_extent_list *tare_recording_extents(const struct tare_recording *r);
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i);
 /*
  * The moment up to which events went to keep the recording under its cap: of what was before, only states know. -1: none
@@ -86,8 +95,15 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
  * are read again.
  */
 void tare_recording_skip(struct tare_recording *r, const struct tare_recording_state *known);
+/*
+ * From the next rewind on events of other kinds may be left out, where segments tell without being read that they have only
+ * such. nr 0: all are wanted again. At most 4 kinds.
+ */
+void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t nr);
 /* The segment that the last event was in; 0: in none. */
 uint32_t tare_recording_segment(const struct tare_recording *r);
+/* When the last event was that segments up to a number have. */
+int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t number);
 /* Up to here no record that is still to come changes which time a stamp is. INT64_MIN: that is not known. */
 int64_t tare_recording_settled_ns(const struct tare_recording *r);
 
@@ -114,6 +130,9 @@ const struct tare_snapshot_mark *tare_recording_snapshot(const struct tare_recor
 /* Sentences on what is missing or damaged, and what was recorded as degraded, each once. */
 int tare_recording_note_nr(const struct tare_recording *r);
 const char *tare_recording_note(const struct tare_recording *r, int index);
+/* Sentences on where its figures come from: of an imported recording. Nothing is wrong with it. */
+int tare_recording_remark_nr(const struct tare_recording *r);
+const char *tare_recording_remark(const struct tare_recording *r, int index);
 
 /* Those of them that are about a log which could not be opened at all. */
 int tare_recording_unread_nr(const struct tare_recording *r);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/hint.h"
 #include "store/store.h"
 #include "trace/hold.h"
 
@@ -304,6 +305,17 @@ static void add_recordings_below(struct names *out, const char *path, const stru
 	}
 }
 
+static int no_such(const char *path, struct tare_err *err)
+{
+	struct tare_str hint = { 0 };
+
+	tare_hint_path(&hint, path, ".tare");
+	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording%s", path,
+		     tare_str_text(&hint));
+	tare_str_free(&hint);
+	return TARE_E_NOT_FOUND;
+}
+
 /* A folder with logs is a recording; one without may hold recordings: the ranks of a job. */
 static int add_recordings(struct names *out, const char *path, struct tare_err *err)
 {
@@ -314,8 +326,7 @@ static int add_recordings(struct names *out, const char *path, struct tare_err *
 
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT)
-			return tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording",
-					    path);
+			return no_such(path, err);
 		return tare_err_set_errno(err, errno, "%s", path);
 	}
 	if (S_ISDIR(st.st_mode))
@@ -388,8 +399,8 @@ int tare_recording_find_logs(struct tare_recording *r, const char *const *paths,
 	for (size_t i = 0; i < path_nr && !rc; i++)
 		rc = add_recordings(&found, paths[i], err);
 	drop_doubles(&found);
-	if (!rc)
-		rc = tare_recording_choose_job(r, found.items, found.count, job, err);
+	if (!rc && !r->is_of_any)
+		rc = tare_recording_choose_job(found.items, found.count, job, err);
 	for (size_t i = 0; i < found.count && !rc; i++) {
 		if (!found.items[i])
 			continue; /* of another job */

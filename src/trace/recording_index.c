@@ -294,7 +294,9 @@ static void add_degraded(struct tare_recording *r, const struct tare_log_record 
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
-	if (*text)
+	if (*text && rec->rec.degraded->remark)
+		tare_recording_add_remark(r, text);
+	else if (*text)
 		tare_recording_add_note(r, "%s", text);
 	free(text);
 }

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { RECORDS_MAX = 64, LOGS_MAX = 64, JOBS_SHOWN = 4 };
 
@@ -136,51 +137,61 @@ static int refuse(const struct job *jobs, size_t n, const char *wanted, struct t
 		rc = tare_err_set(
 			err, TARE_E_USAGE,
 			"these recordings are of %zu jobs, which have no ledger in common: "
-			"%s; choose one with --job",
+			"%s; choose one with --job, or compare two recordings with tare diff",
 			n, tare_str_text(&text));
 	tare_str_free(&text);
 	return rc;
 }
 
-/* The same rank of the same job in two recordings: the launcher does not tell its runs apart. */
-static void note_runs(struct tare_recording *r, const struct tare_rank *ranks, char *const *paths,
-		      size_t n)
+static bool is_same_rank(const struct tare_rank *a, const struct tare_rank *b)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (paths[i] && paths[k] && ranks[i].rank >= 0 &&
-			    ranks[i].rank == ranks[k].rank &&
-			    ranks[i].attempt == ranks[k].attempt &&
-			    !strcmp(ranks[i].job, ranks[k].job)) {
-				tare_recording_add_note(
-					r,
-					"rank %d is there more than once, in %s and %s: these are "
-					"several runs, or parts of different jobs, and their "
-					"sum means nothing; give the recordings of one",
-					ranks[i].rank, paths[k], paths[i]);
-				return;
-			}
+	return a->rank >= 0 && a->rank == b->rank && a->attempt == b->attempt &&
+	       !strcmp(a->job, b->job);
 }
 
-static void note_unrecorded(struct tare_recording *r, const struct tare_rank *ranks,
-			    char *const *paths, size_t n)
+/* Logs of one recording, named one by one. */
+static bool is_one_recording(const char *a, const char *b)
 {
-	size_t without = 0, with = 0;
+	const char *end = strrchr(a, '/'), *other = strrchr(b, '/');
+	struct stat st;
 
-	for (size_t i = 0; i < n; i++)
-		if (paths[i])
-			*(ranks[i].rank < 0 ? &without : &with) += 1;
-	if (with && without)
-		tare_recording_add_note(
-			r,
-			"%zu of these recordings belong%s to no job that is known, and "
-			"%zu to one: programs that have nothing to do with each other "
-			"may be added up here",
-			without, without == 1 ? "s" : "", with);
+	return !(stat(a, &st) == 0 && S_ISDIR(st.st_mode)) &&
+	       (end ? end - a : 0) == (other ? other - b : 0) &&
+	       !strncmp(a, b, (size_t)(end ? end - a : 0));
 }
 
-int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t path_nr,
-			      const char *job, struct tare_err *err)
+/*
+ * Programs on their own, or a rank twice, because the launcher does not tell its runs apart: added up they would be a ledger of
+ * nothing, and one would hide what another did at the same time of its own run.
+ */
+static int check_together(const struct tare_rank *ranks, char *const *paths, size_t n,
+			  struct tare_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			bool is_known = ranks[i].rank >= 0 && ranks[k].rank >= 0;
+
+			if (!paths[i] || !paths[k] ||
+			    (is_known && !is_same_rank(&ranks[i], &ranks[k])) ||
+			    is_one_recording(paths[k], paths[i]))
+				continue;
+			if (!is_known)
+				return tare_err_set(
+					err, TARE_E_USAGE,
+					"%s and %s are not of one job that is known, so they have no "
+					"ledger in common; tare diff %s %s compares them",
+					paths[k], paths[i], paths[k], paths[i]);
+			return tare_err_set(
+				err, TARE_E_USAGE,
+				"rank %d is there more than once, in %s and %s: these are several "
+				"runs, and their sum means nothing; give the recordings of one, or "
+				"compare two with tare diff",
+				ranks[i].rank, paths[k], paths[i]);
+		}
+	return 0;
+}
+
+int tare_recording_choose_job(char **paths, size_t path_nr, const char *job, struct tare_err *err)
 {
 	struct tare_rank *ranks;
 	struct job *jobs;
@@ -205,10 +216,8 @@ int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t pat
 	}
 	if (!kept || (!job && job_nr > 1))
 		rc = refuse(jobs, job_nr, job, err);
-	if (!rc) {
-		note_runs(r, ranks, paths, path_nr);
-		note_unrecorded(r, ranks, paths, path_nr);
-	}
+	if (!rc)
+		rc = check_together(ranks, paths, path_nr, err);
 	free(ranks);
 	free(jobs);
 	return rc;

@@ -131,12 +131,15 @@ struct tare_recording {
 	size_t mark_nr, mark_cap;
 	const char **notes;
 	size_t note_nr, note_cap;
-	struct tare_strmap noted;
-	const char **unread; /* notes on logs that could not be opened … */
+	const char **remarks;
+	size_t remark_nr, remark_cap;
+	struct tare_strmap noted; /* notes and remarks */
+	const char **unread;      /* notes on logs that could not be opened … */
 	size_t unread_nr, unread_cap;
 	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
 	struct tare_log_reach reach;
+	bool is_of_any;  /* of any jobs: nothing is summed up, or the caller knows better */
 	bool is_one_log; /* of a folder that may have others */
 	bool is_open;
 	int64_t zero_ns;          /* time 0 on the monotonic clock of `zero_clock` … */
@@ -157,6 +160,7 @@ struct tare_recording {
 /* recording.c */
 void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void tare_recording_add_remark(struct tare_recording *r, const char *text);
 struct tare_rprocess *tare_recording_find(const struct tare_rfolder *folder, uint32_t pid,
 					  uint32_t generation);
 struct tare_rprocess *tare_recording_add_process(struct tare_recording *r,
@@ -172,9 +176,8 @@ int64_t tare_recording_ns(const struct tare_recording *r, const struct tare_rpro
 int tare_recording_find_logs(struct tare_recording *r, const char *const *paths, size_t path_nr,
 			     const char *job, struct tare_err *err);
 
-/* recording_job.c: which of the recordings at `paths` are of one job; the others become NULL. */
-int tare_recording_choose_job(struct tare_recording *r, char **paths, size_t path_nr,
-			      const char *job, struct tare_err *err);
+/* recording_job.c: which of the recordings at `paths` are of one job; the others become NULL. USAGE where they are of several. */
+int tare_recording_choose_job(char **paths, size_t path_nr, const char *job, struct tare_err *err);
 
 /* recording_index.c: the first pass. */
 void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folder,

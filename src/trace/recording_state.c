@@ -26,6 +26,25 @@ size_t tare_recording_state_nr(const struct tare_recording *r)
 	return store ? store->state_nr : 0;
 }
 
+size_t tare_recording_kept_nr(const struct tare_recording *r)
+{
+	const struct tare_store *store = store_of(r);
+
+	return store ? store->kept_nr : 0;
+}
+
+const struct tare_extent_list *tare_recording_extents(const struct tare_recording *r)
+{
+	const struct tare_store *store = store_of(r);
+
+	return store ? &store->extents : NULL;
+}
+
+static const struct tare_manifest_state *state_at(const struct tare_store *store, size_t i)
+{
+	return i < store->state_nr ? &store->states[i] : &store->kept[i - store->state_nr];
+}
+
 static void look_at(const struct tare_store *store, int64_t *until)
 {
 	if (store && store->dropped.rest && store->dropped.until_ns > *until)
@@ -45,7 +64,7 @@ int64_t tare_recording_dropped_ns(const struct tare_recording *r)
 
 struct tare_recording_state tare_recording_state(const struct tare_recording *r, size_t i)
 {
-	const struct tare_manifest_state *s = &store_of(r)->states[i];
+	const struct tare_manifest_state *s = state_at(store_of(r), i);
 
 	return (struct tare_recording_state){ s->number, s->until_ns };
 }
@@ -53,10 +72,10 @@ struct tare_recording_state tare_recording_state(const struct tare_recording *r,
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
 	const struct tare_store *store = store_of(r);
-	char *path = tare_manifest_state_path(store->folder, store->states[i].number);
+	const struct tare_manifest_state *s = state_at(store, i);
+	char *path = tare_manifest_state_path(store->folder, s->number);
 	struct tare_pack bytes = { 0 };
-	int rc = tare_state_read(path, store->states[i].number, store->states[i].until_ns, &bytes,
-				 NULL);
+	int rc = tare_state_read(path, s->number, s->until_ns, &bytes, NULL);
 
 	if (!rc)
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
@@ -81,6 +100,20 @@ void tare_recording_skip(struct tare_recording *r, const struct tare_recording_s
 	}
 }
 
+void tare_recording_want(struct tare_recording *r, const uint16_t *kinds, size_t nr)
+{
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		struct tare_rstream *s = r->streams[i];
+		struct tare_store_cursor *cursor = s->has_blocks ? &s->run : &s->log->cursor;
+
+		if (!s->log->stored || nr > TARE_STORE_WANTED)
+			continue;
+		for (size_t k = 0; k < nr; k++)
+			cursor->wanted[k] = kinds[k];
+		cursor->wanted_nr = nr;
+	}
+}
+
 uint32_t tare_recording_segment(const struct tare_recording *r)
 {
 	const struct tare_rstream *s = r->heap_nr ? r->heap[0] : NULL;
@@ -88,6 +121,29 @@ uint32_t tare_recording_segment(const struct tare_recording *r)
 	if (!s)
 		return 0;
 	return s->has_blocks ? s->run.segment : s->next.segment;
+}
+
+int64_t tare_recording_segments_end_ns(const struct tare_recording *r, uint32_t number)
+{
+	int64_t end = INT64_MIN;
+
+	for (size_t i = 0; i < r->stream_nr; i++) {
+		const struct tare_store *store = r->streams[i]->log->cursor.store;
+		const struct tare_stored_log *log = r->streams[i]->log->stored;
+
+		for (size_t k = 0; log && k < log->event_nr; k++) {
+			const struct tare_segment_file *segment =
+				&store->segments[log->events[k].segment];
+			int64_t ns;
+
+			if (segment->number > number)
+				continue;
+			ns = tare_recording_ns(r, r->streams[i]->process,
+					       segment->entries[log->events[k].entry].head.last);
+			end = ns > end ? ns : end;
+		}
+	}
+	return end;
 }
 
 int64_t tare_recording_settled_ns(const struct tare_recording *r)

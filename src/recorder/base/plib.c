@@ -93,6 +93,21 @@ const char *tare_plib_last(const char *text, char c)
 	return found;
 }
 
+bool tare_plib_value(const char *text, const char *key, uint64_t *out)
+{
+	for (; text; text = tare_plib_first(text, '\n')) {
+		if (!tare_plib_starts(text, key))
+			continue;
+		while (*key++)
+			text++;
+		while (*text == ' ' || *text == '\t')
+			text++;
+		*out = tare_plib_number(text);
+		return true;
+	}
+	return false;
+}
+
 const char *tare_plib_basename(const char *path)
 {
 	const char *base = tare_plib_last(path, '/');

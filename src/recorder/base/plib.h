@@ -15,6 +15,8 @@ size_t tare_plib_format(char *out, size_t size, const char *format, ...);
 uint64_t tare_plib_number(const char *text);           /* decimal, 0 for none; NULL allowed */
 const char *tare_plib_first(const char *text, char c); /* just behind the first c, or NULL */
 const char *tare_plib_last(const char *text, char c);  /* just behind the last c, or NULL */
+/* The number of the line that begins with `key`, such as "VmHWM:", behind blanks. */
+bool tare_plib_value(const char *text, const char *key, uint64_t *out);
 const char *tare_plib_basename(const char *path);
 bool tare_plib_starts(const char *text, const char *prefix);
 bool tare_plib_equal(const char *a, const char *b);

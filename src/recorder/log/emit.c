@@ -327,7 +327,8 @@ void tare_emit_clock(void)
 	write_table(TARE_KIND_CLOCK, &rec.head, sizeof(rec));
 }
 
-void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks)
+void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks,
+			  uint64_t most_resident)
 {
 	struct tare_rec_end rec;
 
@@ -336,5 +337,6 @@ void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks
 	rec.how = how;
 	rec.weigh_ticks = weigh_ticks;
 	rec.run_ticks = run_ticks;
+	rec.most_resident = most_resident;
 	tare_emit_end(&rec, tare_clock_ticks());
 }

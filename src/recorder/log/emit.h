@@ -77,6 +77,7 @@ void tare_emit_status(int status); /* as exit() was given it */
 /* Stamped with now, which is as long after `since`, before the reading, as it `took`. */
 void tare_emit_reading_since(struct tare_rec_reading *reading, uint64_t since);
 void tare_emit_clock(void);
-void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks);
+void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks,
+			  uint64_t most_resident);
 
 #endif

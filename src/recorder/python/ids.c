@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder/python/ids.h"
 
+#include <string.h>
+
 #include "recorder/base/scratch.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/content.h"
@@ -19,6 +21,7 @@ struct slot {
 	int32_t at;
 	uint32_t turn;
 	uint32_t id, epoch;
+	bool calls_module;
 } __attribute__((aligned(64)));
 static struct slot slots[SLOTS];
 
@@ -47,6 +50,7 @@ TARE_HOT static bool find(const struct tare_python_frame *frame, struct slot *ou
 		out->content = s->content;
 		out->deaths = s->deaths;
 		out->id = s->id;
+		out->calls_module = s->calls_module;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		return !(turn & 1) && __atomic_load_n(&s->turn, __ATOMIC_RELAXED) == turn;
 	}
@@ -54,8 +58,8 @@ TARE_HOT static bool find(const struct tare_python_frame *frame, struct slot *ou
 }
 
 /* Into a slot that is free or out of date, else over the first. */
-static void keep(const struct tare_python_frame *frame, uint64_t content, uint64_t deaths,
-		 uint32_t id)
+static void keep(const struct tare_python_frame *frame, uint64_t deaths,
+		 const struct tare_python_known *known)
 {
 	struct slot *s = slot_of(frame, 0);
 	uint32_t turn, i, epoch = tare_ring_epoch();
@@ -75,61 +79,81 @@ static void keep(const struct tare_python_frame *frame, uint64_t content, uint64
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	s->code = frame->code;
-	s->content = content;
+	s->content = known->content;
 	s->deaths = deaths;
 	s->at = frame->at;
-	s->id = id;
+	s->id = known->id;
+	s->calls_module = known->calls_module;
 	s->epoch = epoch;
 	__atomic_store_n(&s->turn, turn + 2, __ATOMIC_RELEASE);
 }
 
-TARE_COLD static uint32_t write_line(const struct tare_python_layout *l,
-				     const struct tare_python_frame *frame,
-				     const struct tare_python_code *code)
+/* Where PyTorch calls a module: Module.__call__, which is another function from 1.6 on, and a third one from 2.1 on. */
+static bool is_module_call(const char *file, const char *function)
 {
-	char *text = tare_scratch_take(NAME_BYTES);
+	static const char calls[] = "torch/nn/modules/module.py";
+	size_t length = strlen(file);
+
+	return length >= sizeof(calls) - 1 &&
+	       strcmp(file + length - (sizeof(calls) - 1), calls) == 0 &&
+	       (strcmp(function, "_call_impl") == 0 ||
+		strcmp(function, "_wrapped_call_impl") == 0 || strcmp(function, "__call__") == 0);
+}
+
+TARE_COLD static void write_line(const struct tare_python_layout *l,
+				 const struct tare_python_frame *frame,
+				 const struct tare_python_code *code,
+				 struct tare_python_known *known)
+{
+	char *text = tare_scratch_take(2 * NAME_BYTES), *name;
 	uint32_t file, function;
 
 	if (!text)
-		return 0;
+		return;
+	name = text + NAME_BYTES;
 	if (!tare_python_text(l, code->file, text, NAME_BYTES, TARE_PYTHON_TRUST))
 		text[0] = '\0';
 	file = tare_emit_path(text);
-	if (!tare_python_text(l, code->name, text, NAME_BYTES, TARE_PYTHON_TRUST))
-		text[0] = '\0';
-	function = tare_emit_string(text);
-	tare_scratch_give(text, NAME_BYTES);
-	return tare_emit_line(file, function,
-			      (uint32_t)tare_python_code_line(l, code, frame->at,
-							      TARE_PYTHON_TRUST));
+	if (!tare_python_text(l, code->name, name, NAME_BYTES, TARE_PYTHON_TRUST))
+		name[0] = '\0';
+	function = tare_emit_string(name);
+	known->calls_module = is_module_call(text, name);
+	tare_scratch_give(text, 2 * NAME_BYTES);
+	known->id = tare_emit_line(file, function,
+				   (uint32_t)tare_python_code_line(l, code, frame->at,
+								   TARE_PYTHON_TRUST));
 }
 
-TARE_HOT uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
-				       uint64_t *content)
+TARE_HOT bool tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
+				   struct tare_python_known *known)
 {
 	struct slot slot;
 
 	if (deaths == TARE_PYTHON_DEATHS_UNKNOWN || !find(frame, &slot) || slot.deaths != deaths)
-		return 0;
-	*content = slot.content;
-	return slot.id;
+		return false;
+	known->content = slot.content;
+	known->id = slot.id;
+	known->calls_module = slot.calls_module;
+	return true;
 }
 
-TARE_HOT uint32_t tare_python_id(const struct tare_python_layout *l,
-				 const struct tare_python_frame *frame,
-				 const struct tare_python_code *code, uint64_t content,
-				 uint64_t deaths)
+TARE_HOT void tare_python_id(const struct tare_python_layout *l,
+			     const struct tare_python_frame *frame,
+			     const struct tare_python_code *code, uint64_t deaths,
+			     struct tare_python_known *known)
 {
 	struct slot slot;
-	uint32_t id;
 
-	if (likely(find(frame, &slot) && slot.content == content)) {
+	known->id = 0;
+	known->calls_module = false;
+	if (likely(find(frame, &slot) && slot.content == known->content)) {
+		known->id = slot.id;
+		known->calls_module = slot.calls_module;
 		if (unlikely(slot.deaths != deaths))
-			keep(frame, content, deaths, slot.id);
-		return slot.id;
+			keep(frame, deaths, known);
+		return;
 	}
-	id = write_line(l, frame, code);
-	if (id)
-		keep(frame, content, deaths, id);
-	return id;
+	write_line(l, frame, code, known);
+	if (known->id)
+		keep(frame, deaths, known);
 }

@@ -7,14 +7,25 @@
 #include "recorder/python/walk.h"
 
 /*
- * The id of the line that a frame is at; written to the log the first time. `content`: of content.h; `deaths`:
- * of code objects, counted before that was read, or unknown. 0: nothing can be written.
+ * What is known of the line that a frame is at. `content`: of content.h; `calls_module`: the frame is PyTorch's call
+ * of a module, which is its first argument.
  */
-uint32_t tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
-			const struct tare_python_code *code, uint64_t content, uint64_t deaths);
+struct tare_python_known {
+	uint64_t content;
+	uint32_t id; /* of the line in the log; 0: nothing can be written */
+	bool calls_module;
+};
 
-/* The same and its content, if that is known because no code object has died since; else 0. */
-uint32_t tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
-			      uint64_t *content);
+/*
+ * It is written to the log the first time. `content` is given; `deaths`: of code objects, counted before that was
+ * read, or unknown.
+ */
+void tare_python_id(const struct tare_python_layout *l, const struct tare_python_frame *frame,
+		    const struct tare_python_code *code, uint64_t deaths,
+		    struct tare_python_known *known);
+
+/* The same, if it is known because no code object has died since; else false. */
+bool tare_python_id_alive(const struct tare_python_frame *frame, uint64_t deaths,
+			  struct tare_python_known *known);
 
 #endif

@@ -81,6 +81,7 @@ static bool find_functions(struct found *f, struct tare_python *p)
 		p->is_finalizing = (int (*)(void))symbol(f, "Py_IsFinalizing");
 	p->finalizing = symbol(f, "_Py_Finalizing");
 	p->code_type = (uintptr_t)symbol(f, "PyCode_Type");
+	p->cell_type = (uintptr_t)symbol(f, "PyCell_Type");
 	f->text_type = (uintptr_t)symbol(f, "PyUnicode_Type");
 	f->bytes_type = (uintptr_t)symbol(f, "PyBytes_Type");
 	f->line_of = (int (*)(void *, int))symbol(f, "PyCode_Addr2Line");

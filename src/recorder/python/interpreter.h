@@ -13,9 +13,10 @@
 
 struct tare_python {
 	struct tare_python_layout layout;
-	uintptr_t code_type, runtime; /* &PyCode_Type, &_PyRuntime (from 3.7 on) */
-	bool has_versions;            /* each code object has a number that no other ever has */
-	bool counts_deaths;           /* of code objects */
+	uintptr_t code_type, cell_type,
+		runtime;    /* &PyCode_Type, &PyCell_Type, &_PyRuntime (from 3.7 on) */
+	bool has_versions;  /* each code object has a number that no other ever has */
+	bool counts_deaths; /* of code objects */
 	void *(*own_state)(
 		void); /* PyGILState_GetThisThreadState: a look into thread-specific data */
 	void *(*holder)(

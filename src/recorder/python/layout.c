@@ -10,9 +10,9 @@ enum { LNOTAB = TARE_PYTHON_LNOTAB, LINES = TARE_PYTHON_LINES, LOCATIONS = TARE_
 #define PYTHON_TOLD(...)
 /* clang-format off */
 #define PYTHON_FIXED(minor_, lines_, ascii_, thread_, frame_, nested_, back_, code_, at_, owner_,    \
-		     file_, name_, first_, table_, version_, instructions_, unit_)                   \
+		     locals_, file_, name_, first_, table_, version_, instructions_, unit_)                   \
 	{ .minor = minor_, .lines = lines_, .ascii = ascii_, .thread = thread_, .frame = frame_,     \
-	  .nested = nested_, .back = back_, .code = code_, .at = at_, .owner = owner_,               \
+	  .nested = nested_, .back = back_, .code = code_, .at = at_, .owner = owner_, .locals = locals_, \
 	  .file = file_, .name = name_, .first = first_, .table = table_,                            \
 	  .version = version_, .instructions = instructions_, .unit = unit_,                         \
 	  .interpreter = NONE, .interpreter_id = NONE },
@@ -45,15 +45,21 @@ static const struct told {
 enum { COOKIE, VERSION, FREE_THREADED };
 enum { INTERPRETER_ID = 7 };
 enum { THREAD_INTERPRETER = 3, THREAD_CURRENT_FRAME = 4 };
-enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE = 2, FRAME_INSTRUCTION = 3, FRAME_OWNER = 5 };
+enum {
+	FRAME_PREVIOUS = 1,
+	FRAME_EXECUTABLE = 2,
+	FRAME_INSTRUCTION = 3,
+	FRAME_LOCALS = 4,
+	FRAME_OWNER = 5
+};
 enum { CODE_FILE = 1, CODE_NAME = 2, CODE_TABLE = 4, CODE_FIRST = 5, CODE_INSTRUCTIONS = 9 };
 
 /* No structure that a stack is read from is larger. */
 static bool is_plausible(const struct tare_python_layout *l)
 {
 	return l->frame < 4096 && l->interpreter < 4096 && l->back < 4096 && l->code < 4096 &&
-	       l->at < 4096 && l->owner < 4096 && l->file < 4096 && l->name < 4096 &&
-	       l->first < 4096 && l->table < 4096 && l->instructions < 4096;
+	       l->at < 4096 && l->owner < 4096 && l->locals < 4096 && l->file < 4096 &&
+	       l->name < 4096 && l->first < 4096 && l->table < 4096 && l->instructions < 4096;
 }
 
 static uint16_t narrow(uint64_t word)
@@ -84,6 +90,7 @@ static enum tare_python_told ask(const struct told *t, const void *runtime,
 		.code = narrow(words[t->frame + FRAME_EXECUTABLE]),
 		.at = narrow(words[t->frame + FRAME_INSTRUCTION]),
 		.owner = narrow(words[t->frame + FRAME_OWNER]),
+		.locals = narrow(words[t->frame + FRAME_LOCALS]),
 		.file = narrow(words[t->code + CODE_FILE]),
 		.name = narrow(words[t->code + CODE_NAME]),
 		.first = narrow(words[t->code + CODE_FIRST]),

@@ -13,7 +13,7 @@ struct tare_python_layout {
 	uint16_t minor;
 	uint16_t ascii; /* sizeof(PyASCIIObject) */
 	uint16_t thread, frame, nested;
-	uint16_t back, code, at, owner;
+	uint16_t back, code, at, owner, locals;
 	uint16_t file, name, first, table, version, instructions;
 	uint16_t interpreter,
 		interpreter_id; /* of the thread state, of that: whose `version` it is, or NONE */

@@ -30,6 +30,7 @@ struct tare_python_seen {
 	uint32_t line;    /* its id in the log; 0: the frame is not shown */
 	uint32_t stack;   /* id of the stack that ends here, 0: never asked for */
 	uint32_t depth;   /* frames that are shown, up to this one */
+	int16_t call; /* the innermost link, up to this one, that is a call of a module, or -1 */
 };
 #define TARE_PYTHON_NO_CODE   UINT64_MAX       /* the interpreter's own, which does not change */
 #define TARE_PYTHON_NO_NUMBER (UINT64_MAX - 1) /* no code object has this one */

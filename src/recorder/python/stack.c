@@ -12,6 +12,7 @@
 
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
+#include "recorder/python/calls.h"
 #include "recorder/python/content.h"
 #include "recorder/python/deaths.h"
 #include "recorder/python/ids.h"
@@ -25,8 +26,7 @@
 struct job {
 	const struct tare_python *p;
 	struct tare_python_memo *memo; /* or NULL */
-	uint64_t interpreter;          /* whose numbers code objects have */
-	uint64_t deaths;               /* of code objects, or unknown */
+	struct tare_python_age age;
 	struct tare_python_file_seen file;
 };
 
@@ -73,7 +73,7 @@ static inline uint64_t content_of(struct job *job, uintptr_t code)
 	const struct tare_python_layout *l = &job->p->layout;
 	uint64_t number = job->p->has_versions ? tare_python_number(code, l->version, l->first) : 0;
 
-	return likely(number >> 32) ? number ^ job->interpreter
+	return likely(number >> 32) ? number ^ job->age.interpreter
 				    : tare_python_content(l, code, &job->file);
 }
 
@@ -106,22 +106,20 @@ TARE_HOT static bool read_frame(const struct job *job, uint64_t frame,
 	return true;
 }
 
-/* The id of a line that is shown; 0: nothing can be written. */
-TARE_HOT static uint32_t line_of(struct job *job, const struct tare_python_link *link,
-				 struct tare_python_seen *seen)
+/* The line of a frame that is shown; its id is 0: nothing can be written. */
+TARE_HOT static void look_at_line(struct job *job, uint64_t at, uintptr_t word,
+				  struct tare_python_known *known)
 {
 	const struct tare_python_layout *l = &job->p->layout;
-	struct tare_python_frame frame = { .code = tare_python_code_of(seen->code) };
+	struct tare_python_frame frame = { .code = tare_python_code_of(word) };
 	struct tare_python_code code;
-	uint32_t id;
 
-	frame.at = tare_python_offset(l, link->frame, frame.code);
-	id = tare_python_id_alive(&frame, job->deaths, &seen->content);
-	if (likely(id))
-		return id;
-	seen->content = content_of(job, frame.code);
+	frame.at = tare_python_offset(l, at, frame.code);
+	if (likely(tare_python_id_alive(&frame, job->age.deaths, known)))
+		return;
+	known->content = content_of(job, frame.code);
 	tare_python_code_load(l, frame.code, &code, TARE_PYTHON_TRUST);
-	return tare_python_id(l, &frame, &code, seen->content, job->deaths);
+	tare_python_id(l, &frame, &code, job->age.deaths, known);
 }
 
 /* A stack that the log does not have: its lines are those of the links up to `top`. */
@@ -137,29 +135,48 @@ TARE_COLD static uint32_t write_stack(const struct tare_python_memo *memo, int t
 	return tare_emit_line_stack(memo->seen[top].hash, lines, n);
 }
 
-/* A thread that remembers nothing. */
-TARE_COLD static uint32_t id_without_memo(struct job *job, uint64_t frame)
+/* Of the innermost call that tells. */
+TARE_HOT static uint64_t module_of(const struct job *job, int count)
 {
+	const struct tare_python_memo *memo = job->memo;
+	uint64_t module = 0;
+	int at = count ? memo->seen[count - 1].call : -1;
+
+	for (; at >= 0 && !module; at = at ? memo->seen[at - 1].call : -1)
+		module = tare_python_call_module(job->p, memo->links[at].frame);
+	return module;
+}
+
+/* A thread that remembers nothing. */
+TARE_COLD static struct tare_python_here look_without_memo(struct job *job, uint64_t frame)
+{
+	struct tare_python_here here = { 0, 0 };
+	struct tare_python_known known;
 	uint64_t lines[TARE_PYTHON_FRAMES], hash = TARE_KIND_LINE_STACK;
 	struct tare_python_link link;
 	struct tare_python_seen seen;
-	uint32_t n = 0, i, id;
+	uint32_t n = 0, i;
 	bool is_shown;
 
 	for (; frame && n < TARE_PYTHON_FRAMES;
 	     frame = tare_python_word(frame + job->p->layout.back)) {
 		if (!read_frame(job, frame, &link, &seen, &is_shown))
-			return 0;
+			return here;
 		if (!is_shown)
 			continue;
-		lines[n] = line_of(job, &link, &seen);
+		look_at_line(job, frame, seen.code, &known);
+		if (known.calls_module && !here.module)
+			here.module = tare_python_call_module(job->p, frame);
+		lines[n] = known.id;
 		if (!lines[n++])
-			return 0;
+			return here;
 	}
 	for (i = n; i-- > 0;)
 		hash = tare_python_mix(hash, lines[i]);
-	id = n ? tare_emit_line_stack_known(hash) : 0;
-	return id || !n ? id : tare_emit_line_stack(hash, lines, n);
+	here.stack = n ? tare_emit_line_stack_known(hash) : 0;
+	if (!here.stack && n)
+		here.stack = tare_emit_line_stack(hash, lines, n);
+	return here;
 }
 
 /*
@@ -198,10 +215,19 @@ TARE_HOT static bool remember(struct job *job, int place)
 	seen->depth = (outer ? outer->depth : 0) + seen->line;
 	seen->hash = outer ? outer->hash : TARE_KIND_LINE_STACK;
 	seen->stack = 0;
+	seen->call = outer ? outer->call : -1;
 	if (seen->line) {
-		seen->line = line_of(job, link, seen);
+		struct tare_python_known known;
+
+		look_at_line(job, link->frame, seen->code, &known);
+		seen->content = known.content;
+		seen->line = known.id;
 		if (unlikely(!seen->line))
 			return false;
+		if (known.calls_module) {
+			seen->call = (int16_t)place;
+			tare_python_call_learn(job->p, &job->age, tare_python_code_of(seen->code));
+		}
 		seen->hash = tare_python_mix(seen->hash, seen->line);
 	} else if (seen->number != TARE_PYTHON_NO_CODE) {
 		seen->content = content_of(job, tare_python_code_of(seen->code));
@@ -261,32 +287,27 @@ TARE_HOT static int follow(struct job *job, uint64_t innermost, int shared)
 static int count_shared(struct job *job, uint64_t frame)
 {
 	struct tare_python_memo *memo = job->memo;
-	bool is_alive = job->deaths != TARE_PYTHON_DEATHS_UNKNOWN && job->deaths == memo->deaths;
+	bool is_alive =
+		job->age.deaths != TARE_PYTHON_DEATHS_UNKNOWN && job->age.deaths == memo->deaths;
 	uint32_t epoch = tare_ring_epoch();
 	int shared = 0;
 
-	if (memo->epoch == epoch && memo->interpreter == job->interpreter)
+	if (memo->epoch == epoch && memo->interpreter == job->age.interpreter)
 		shared = tare_python_shared(memo, job->p, frame, is_alive);
 	if (shared && (is_alive || !job->p->counts_deaths))
 		return shared;
 	memo->count = shared;
 	memo->epoch = epoch;
-	memo->interpreter = job->interpreter;
-	memo->deaths = job->deaths;
+	memo->interpreter = job->age.interpreter;
+	memo->deaths = job->age.deaths;
 	return shared;
 }
 
-TARE_HOT static uint32_t id_of(struct job *job, uint64_t frame)
+/* The stack that the links make up. */
+TARE_HOT static uint32_t id_of(struct tare_python_memo *memo, int count)
 {
-	struct tare_python_memo *memo = job->memo;
-	struct tare_python_seen *seen;
-	int count = memo ? follow(job, frame, count_shared(job, frame)) : 0;
+	struct tare_python_seen *seen = &memo->seen[count - 1];
 
-	if (count < 0)
-		return 0;
-	if (!count)
-		return id_without_memo(job, frame);
-	seen = &memo->seen[count - 1];
 	if (likely(seen->stack || !seen->depth))
 		return seen->stack;
 	seen->stack = tare_emit_line_stack_known(seen->hash);
@@ -295,24 +316,90 @@ TARE_HOT static uint32_t id_of(struct job *job, uint64_t frame)
 	return seen->stack;
 }
 
-TARE_HOT uint32_t tare_python_stack(void)
+/* The innermost frame, and the thread state that has it; 0: none can be read. */
+TARE_HOT static uint64_t innermost(const struct tare_python *p, uintptr_t *state)
+{
+	*state = p ? state_of(p) : 0;
+	return *state ? tare_python_innermost(&p->layout, *state) : 0;
+}
+
+/* The same, for what looks at the whole stack. */
+TARE_HOT static uint64_t begin(struct job *job)
 {
 	const struct tare_python *p;
 	uintptr_t state;
 	uint64_t frame;
-	struct job job;
 
 	if (!(tare_config.stacks & TARE_STACKS_PYTHON))
 		return 0;
 	p = tare_python_interpreter();
-	state = p ? state_of(p) : 0;
-	frame = state ? tare_python_innermost(&p->layout, state) : 0;
+	frame = innermost(p, &state);
 	if (!frame)
 		return 0;
-	job.p = p;
-	job.interpreter = p->has_versions ? interpreter_of(&p->layout, state) : 0;
-	job.deaths = p->counts_deaths ? tare_python_deaths() : TARE_PYTHON_DEATHS_UNKNOWN;
-	job.file = (struct tare_python_file_seen){ 0, 0 };
-	job.memo = tare_python_memo();
-	return id_of(&job, frame);
+	job->p = p;
+	job->age.interpreter = p->has_versions ? interpreter_of(&p->layout, state) : 0;
+	job->age.deaths = p->counts_deaths ? tare_python_deaths() : TARE_PYTHON_DEATHS_UNKNOWN;
+	job->file = (struct tare_python_file_seen){ 0, 0 };
+	job->memo = tare_python_memo();
+	return frame;
+}
+
+TARE_HOT uint64_t tare_python_frame(void)
+{
+	uintptr_t state;
+
+	return tare_config.stacks & TARE_STACKS_PYTHON
+		       ? innermost(tare_python_interpreter(), &state)
+		       : 0;
+}
+
+TARE_HOT struct tare_python_here tare_python_here(void)
+{
+	struct tare_python_here here = { 0, 0 };
+	struct job job;
+	uint64_t frame = begin(&job);
+	int count;
+
+	if (!frame)
+		return here;
+	count = job.memo ? follow(&job, frame, count_shared(&job, frame)) : 0;
+	if (count < 0)
+		return here;
+	if (!count)
+		return look_without_memo(&job, frame);
+	here.stack = id_of(job.memo, count);
+	here.module = module_of(&job, count);
+	return here;
+}
+
+/* Learnt code objects are forgotten as one dies: of a stack that has not changed since, its calls are learnt again. */
+TARE_COLD static void learn_again(const struct job *job, int count)
+{
+	const struct tare_python_memo *memo = job->memo;
+
+	for (int at = memo->seen[count - 1].call; at >= 0; at = at ? memo->seen[at - 1].call : -1)
+		tare_python_call_learn(job->p, &job->age, tare_python_code_of(memo->seen[at].code));
+}
+
+TARE_HOT uint64_t tare_python_module(void)
+{
+	struct job job;
+	uint64_t frame = begin(&job), module;
+	int count;
+
+	if (!frame)
+		return 0;
+	module = tare_python_call_find(job.p, &job.age, frame);
+	if (likely(module) || !job.memo)
+		return module;
+	count = follow(&job, frame, count_shared(&job, frame));
+	if (count <= 0)
+		return 0;
+	learn_again(&job, count);
+	return module_of(&job, count);
+}
+
+TARE_HOT uint32_t tare_python_stack(void)
+{
+	return tare_python_here().stack;
 }

@@ -12,4 +12,17 @@ enum { TARE_PYTHON_FRAMES = 128 }; /* of a deeper stack, the innermost */
  */
 uint32_t tare_python_stack(void);
 
+/* The same, and the module of PyTorch that is being called, the innermost: the address of its object, 0: none. */
+struct tare_python_here {
+	uint64_t module;
+	uint32_t stack;
+};
+struct tare_python_here tare_python_here(void);
+
+/* The innermost frame of the calling thread, 0: none that can be read. */
+uint64_t tare_python_frame(void);
+
+/* The module alone. */
+uint64_t tare_python_module(void);
+
 #endif

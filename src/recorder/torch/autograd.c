@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "recorder/recorder.h"
+#include "recorder/torch/node.h"
 #include "recorder/torch/real.h"
 
 /*
@@ -50,15 +51,18 @@ TARE_EXPORT void EVALUATE(void *engine, void *task, void *node, void *inputs, vo
 {
 	static struct tare_torch_real torch = TARE_TORCH_ANYWHERE(EVALUATE);
 	evaluate_fn *real = (evaluate_fn *)tare_torch_real(&torch);
+	struct tare_node_now before;
 
 	if (unlikely(!real)) /* but whoever called it was linked with it */
 		return;
 	/* Of this function: relative to the place, four bytes. */
 	__asm__ volatile(".cfi_personality 0x1b, tare_autograd_personality");
+	before = tare_node_enter(node);
 	tare_thread.backward++;
 	real(engine, task, node, inputs, queue);
 	if (tare_thread.backward > 0)
 		tare_thread.backward--;
+	tare_node_leave(before);
 }
 
 /* False where it is not known. */

@@ -25,6 +25,9 @@ static struct {
 	uint32_t scans;
 	bool was_backward;
 	uint32_t backwards;
+	uint64_t next_modules; /* not before: a scan for names of modules alone */
+	uint32_t module_scans;
+	bool has_unknown_modules, is_for_all; /* what was asked for */
 } the;
 
 static uint64_t of_ms(uint64_t ms)
@@ -42,10 +45,15 @@ static bool may_afford(void)
 	return run / SHARE > the.spent + (the.last > least ? the.last : least);
 }
 
+static uint64_t after(uint32_t scans)
+{
+	return tare_clock_ticks() + (of_ms(FIRST_MS) << (scans < DOUBLINGS ? scans : DOUBLINGS));
+}
+
 static void scan(void)
 {
 	uint64_t begin = tare_clock_ticks();
-	struct tare_scan_result result = { 0, 0, 0 };
+	struct tare_scan_result result = { .only_modules = !the.is_for_all };
 	struct tare_rec_sweep rec;
 	bool is_done;
 
@@ -62,9 +70,10 @@ static void scan(void)
 	the.spent += the.last;
 	if (!is_done)
 		return;
-	the.next = tare_clock_ticks() +
-		   (of_ms(FIRST_MS) << (the.scans < DOUBLINGS ? the.scans : DOUBLINGS));
-	the.scans++;
+	the.has_unknown_modules = false;
+	the.next_modules = after(the.module_scans++);
+	if (!result.only_modules)
+		the.next = after(the.scans++);
 }
 
 /* In the interpreter's main thread, its lock held, between two of its instructions. Never fails. */
@@ -91,25 +100,38 @@ static bool may_ask(const struct tare_python *python)
 		!*(const volatile int *)(python->runtime + TARE_PYTHON_FINISHING));
 }
 
+/* What would be looked for; false: nothing, yet. */
+static bool is_time(bool begins_backward, uint64_t now, bool *is_for_all)
+{
+	*is_for_all = now >= the.next || (begins_backward && the.scans < EAGER);
+	return *is_for_all || (the.has_unknown_modules && now >= the.next_modules);
+}
+
 TARE_COLD static void consider(bool begins_backward, uint64_t now)
 {
+	bool is_for_all;
 	uint64_t asked = __atomic_load_n(&the.asked, __ATOMIC_RELAXED);
 	const struct tare_scan_api *py;
 
 	if (!the.next)
 		the.next = now + of_ms(FIRST_MS);
 	/* What was asked for may have been lost with an interpreter. */
-	if ((asked && now - asked < of_ms(LOST_MS)) ||
-	    (now < the.next && (!begins_backward || the.scans >= EAGER)))
+	if ((asked && now - asked < of_ms(LOST_MS)) || !is_time(begins_backward, now, &is_for_all))
 		return;
 	if (!tare_config.eager_probe && !may_afford())
 		return;
+	the.is_for_all = is_for_all;
 	py = tare_scan_api();
 	if (py && may_ask(py->python) &&
 	    __atomic_compare_exchange_n(&the.asked, &asked, now, false, __ATOMIC_RELAXED,
 					__ATOMIC_RELAXED) &&
 	    py->Py_AddPendingCall(on_safe_point, NULL) != 0)
 		__atomic_store_n(&the.asked, 0, __ATOMIC_RELAXED);
+}
+
+void tare_scan_ask_modules(void)
+{
+	the.has_unknown_modules = true;
 }
 
 TARE_HOT void tare_scan_ask(uint32_t flags, uint64_t now)
@@ -119,7 +141,8 @@ TARE_HOT void tare_scan_ask(uint32_t flags, uint64_t now)
 	if (the.was_backward != is_backward)
 		the.was_backward = is_backward;
 	begins = begins && ++the.backwards > 1;
-	if (tare_config.no_probe || (!begins && !tare_config.eager_probe && now < the.next))
+	if (tare_config.no_probe ||
+	    (!begins && !tare_config.eager_probe && now < the.next && !the.has_unknown_modules))
 		return;
 	if (tare_config.eager_probe)
 		the.next = 1;

@@ -15,13 +15,17 @@
 #include <stdint.h>
 
 struct tare_scan_result {
-	uint64_t objects; /* looked at */
-	uint32_t entries; /* PROBE records written */
-	uint32_t flags;   /* enum tare_sweep_flag */
+	bool only_modules; /* is all that is wanted */
+	uint64_t objects;  /* looked at */
+	uint32_t entries;  /* PROBE records written */
+	uint32_t flags;    /* enum tare_sweep_flag */
 };
 
 /* A block was handed out, at `now`: asks for a scan if it is time for one. `flags`: enum tare_tensor_flag. */
 void tare_scan_ask(uint32_t flags, uint64_t now);
+
+/* A module was called that no scan has told of: asks for one of modules when the next block comes. */
+void tare_scan_ask_modules(void);
 
 /* scan_walk.c: pre: the GIL is held. False: there is nothing to look at, or not now. */
 bool tare_scan_walk(struct tare_scan_result *result);

@@ -6,6 +6,7 @@
 #include "recorder/log/emit.h"
 #include "recorder/python/code.h"
 #include "recorder/recorder.h"
+#include "recorder/torch/module.h"
 #include "trace/clock.h"
 
 enum { ENTRIES_MAX = 20000, NAME_BYTES = 256 };
@@ -40,21 +41,28 @@ static uint32_t name_of(const struct tare_scan *s, struct py_object *key,
 	return tare_emit_string(text);
 }
 
-static void emit(struct tare_scan *s, uint64_t at, uint64_t of, uint32_t role, uint32_t flags,
-		 uint32_t name)
+static bool has_room(struct tare_scan *s)
+{
+	if (s->result->entries < ENTRIES_MAX)
+		return true;
+	s->result->flags |= TARE_SWEEP_CUT;
+	return false;
+}
+
+static void emit(struct tare_scan *s, uint64_t at, uint32_t flags, uint32_t name,
+		 struct tare_scan_about about)
 {
 	struct tare_rec_probe rec;
 
-	if (s->result->entries >= ENTRIES_MAX) {
-		s->result->flags |= TARE_SWEEP_CUT;
+	if (!has_room(s))
 		return;
-	}
 	memset(&rec, 0, sizeof(rec));
 	rec.at = at;
-	rec.of = of;
-	rec.role = (uint16_t)role;
+	rec.of = about.of;
+	rec.role = (uint16_t)about.role;
 	rec.flags = (uint16_t)flags;
 	rec.name = name;
+	rec.shape = about.shape;
 	tare_emit_probe(&rec, tare_clock_ticks());
 	s->result->entries++;
 }
@@ -63,7 +71,15 @@ void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags,
 			  struct tare_scan_about about)
 {
 	if (at)
-		emit(s, at, about.of, about.role, flags, name_of(s, about.key, NULL));
+		emit(s, at, flags, name_of(s, about.key, NULL), about);
+}
+
+void tare_scan_say_module(struct tare_scan *s, uint64_t module)
+{
+	if (s->modules++ < ENTRIES_MAX)
+		tare_module_say(module);
+	else
+		s->result->flags |= TARE_SWEEP_CUT;
 }
 
 void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about)
@@ -74,9 +90,9 @@ void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_sc
 	if (!tensor || !tare_scan_is_tensor(&s->tensors, tensor))
 		return;
 	count = tare_scan_parts(&s->tensors, tensor, parts);
+	about.shape = count == 1 ? tare_scan_shape(&s->tensors, tensor) : 0;
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, about.of, about.role, 0,
-		     name_of(s, about.key, count > 1 ? &parts[i] : NULL));
+		emit(s, parts[i].at, 0, name_of(s, about.key, count > 1 ? &parts[i] : NULL), about);
 }
 
 void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint64_t of,
@@ -86,5 +102,6 @@ void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint6
 	int i, count = tare_scan_gradient(&s->tensors, tensor, was_asked, parts);
 
 	for (i = 0; i < count; i++)
-		emit(s, parts[i].at, of, TARE_PROBE_GRADIENT, 0, 0);
+		emit(s, parts[i].at, 0, 0,
+		     (struct tare_scan_about){ .of = of, .role = TARE_PROBE_GRADIENT });
 }

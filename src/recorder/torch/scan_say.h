@@ -12,6 +12,7 @@ struct tare_scan {
 	struct py_object *text_type, *dict_type; /* exact */
 	struct tare_scan_tensors tensors;
 	struct tare_scan_result *result;
+	uint32_t modules; /* MODULE records */
 };
 
 /* Each piece of memory that a tensor has; `key` is its name in Python, or NULL. */
@@ -19,6 +20,7 @@ struct tare_scan_about {
 	uint64_t of;
 	uint32_t role;
 	struct py_object *key;
+	uint32_t shape; /* string id, 0: not known */
 };
 void tare_scan_say(struct tare_scan *s, struct py_object *tensor, struct tare_scan_about about);
 /* The same of the tensor's gradient, see tare_scan_gradient. */
@@ -27,6 +29,9 @@ void tare_scan_say_gradient(struct tare_scan *s, struct py_object *tensor, uint6
 /* One piece of memory. */
 void tare_scan_say_memory(struct tare_scan *s, uint64_t at, uint32_t flags,
 			  struct tare_scan_about about);
+
+/* A module, with its class. */
+void tare_scan_say_module(struct tare_scan *s, uint64_t module);
 
 static inline bool tare_scan_is_dict(const struct tare_scan *s, struct py_object *object)
 {

@@ -67,18 +67,12 @@ static uint64_t called_memory(struct tare_scan_tensors *t, struct py_object *ten
 	return offset ? at - offset * size : at;
 }
 
-static bool is_plain(const struct tare_scan_tensors *t, struct py_object *object)
-{
-	struct py_object *type = tare_scan_type(object);
-
-	return type == t->tensor || type == t->parameter;
-}
-
 /* ---- by what PyTorch keeps ---- */
 
 static bool is_below_base(const struct tare_scan_tensors *t, struct py_object *object)
 {
-	return is_plain(t, object) || t->py->PyType_IsSubtype(tare_scan_type(object), t->base);
+	return tare_scan_is_plain(t, object) ||
+	       t->py->PyType_IsSubtype(tare_scan_type(object), t->base);
 }
 
 /* Found in an earlier scan. Scans are of the main thread only. */
@@ -96,7 +90,8 @@ static void recall(struct tare_torch *t)
 /* What is found has to be what PyTorch says itself, where it can be asked. */
 static void learn(struct tare_scan_tensors *t, struct py_object *tensor)
 {
-	if (tare_scan_reads(t) || !is_plain(t, tensor) || !tare_torch_learn(&t->torch, tensor))
+	if (tare_scan_reads(t) || !tare_scan_is_plain(t, tensor) ||
+	    !tare_torch_learn(&t->torch, tensor))
 		return;
 	if (t->may_call && tare_torch_memory(&t->torch, tare_torch_impl(&t->torch, tensor)) !=
 				   called_memory(t, tensor))
@@ -163,7 +158,7 @@ static void add_parts(struct search *s, struct py_object *tensor, const struct t
 		s->parts[s->count++].at = at;
 		return;
 	}
-	if (is_plain(s->t, tensor) || s->depth >= DEPTH_MAX)
+	if (tare_scan_is_plain(s->t, tensor) || s->depth >= DEPTH_MAX)
 		return;
 	s->depth++;
 	add_slots(s, tensor);
@@ -188,7 +183,7 @@ bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object)
 	learn(t, object);
 	if (tare_scan_reads(t))
 		return is_below_base(t, object);
-	return t->may_call && is_plain(t, object);
+	return t->may_call && tare_scan_is_plain(t, object);
 }
 
 int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
@@ -211,7 +206,7 @@ bool tare_scan_is_wrapper(struct tare_scan_tensors *t, struct py_object *tensor)
 {
 	uintptr_t impl;
 
-	if (is_plain(t, tensor))
+	if (tare_scan_is_plain(t, tensor))
 		return false;
 	impl = tare_torch_impl(&t->torch, tensor);
 	return impl && !tare_torch_memory(&t->torch, impl);
@@ -261,7 +256,7 @@ int tare_scan_gradient(struct tare_scan_tensors *t, struct py_object *tensor, bo
 		return read_gradient(t, tensor, parts);
 	grad = was_asked && is_true(t, call(t, t->is_leaf, tensor)) ? call(t, t->grad, tensor)
 								    : NULL;
-	if (grad && is_plain(t, grad))
+	if (grad && tare_scan_is_plain(t, grad))
 		count = tare_scan_parts(t, grad, parts);
 	tare_scan_release(t->py, grad);
 	return count;
@@ -309,6 +304,8 @@ static bool find_functions(struct tare_scan_tensors *t)
 	t->grad = getter(t, t->base, "grad");
 	t->is_leaf = getter(t, t->base, "is_leaf");
 	t->requires_grad = getter(t, t->base, "requires_grad");
+	t->shape = getter(t, t->base, "shape");
+	t->dtype = getter(t, t->base, "dtype");
 	return t->data_ptr && t->storage_offset && t->element_size && t->grad && t->is_leaf &&
 	       t->requires_grad;
 }
@@ -343,4 +340,6 @@ void tare_scan_tensors_close(struct tare_scan_tensors *t)
 	tare_scan_release(t->py, t->grad);
 	tare_scan_release(t->py, t->is_leaf);
 	tare_scan_release(t->py, t->requires_grad);
+	tare_scan_release(t->py, t->shape);
+	tare_scan_release(t->py, t->dtype);
 }

@@ -17,6 +17,7 @@ struct tare_scan_tensors {
 	bool may_call;
 	struct py_object *data_ptr, *storage_offset, *element_size; /* functions of tensors; ours */
 	struct py_object *grad, *is_leaf, *requires_grad;           /* getters; ours */
+	struct py_object *shape, *dtype;                            /* the same; or NULL */
 	uint32_t failures;
 };
 
@@ -36,6 +37,15 @@ enum { TARE_SCAN_PARTS = 8 };
 bool tare_scan_tensors_open(struct tare_scan_tensors *t, struct py_object *torch_c);
 void tare_scan_tensors_close(struct tare_scan_tensors *t);
 
+/* Is it exactly torch.Tensor or Parameter? */
+static inline bool tare_scan_is_plain(const struct tare_scan_tensors *t,
+				      const struct py_object *object)
+{
+	struct py_object *type = tare_scan_type(object);
+
+	return type == t->tensor || type == t->parameter;
+}
+
 /* Is it one that can be asked? */
 bool tare_scan_is_tensor(struct tare_scan_tensors *t, struct py_object *object);
 
@@ -48,6 +58,8 @@ int tare_scan_parts(struct tare_scan_tensors *t, struct py_object *tensor,
 uint64_t tare_scan_memory(struct tare_scan_tensors *t, struct py_object *tensor);
 /* Does it only wrap others? */
 bool tare_scan_is_wrapper(struct tare_scan_tensors *t, struct py_object *tensor);
+/* scan_shape.c: id of "float32 [64, 3, 7, 7]" in the log; 0: it does not say. Asks nothing but plain tensors. */
+uint32_t tare_scan_shape(struct tare_scan_tensors *t, struct py_object *tensor);
 /* enum tare_probe_flag */
 uint32_t tare_scan_flags(struct tare_scan_tensors *t, struct py_object *tensor);
 /*

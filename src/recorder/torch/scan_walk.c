@@ -7,6 +7,7 @@
 
 #include "recorder/base/scratch.h"
 #include "recorder/recorder.h"
+#include "recorder/torch/module.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/scan_say.h"
 
@@ -71,7 +72,9 @@ static void scan_tensor(struct walk *w, struct py_object *tensor)
 	flags = tare_scan_flags(t, tensor);
 	if (!tare_scan_is_wrapper(t, tensor))
 		tare_scan_say_memory(&w->s, at, flags,
-				     (struct tare_scan_about){ .role = TARE_PROBE_TENSOR });
+				     (struct tare_scan_about){
+					     .role = TARE_PROBE_TENSOR,
+					     .shape = tare_scan_shape(t, tensor) });
 	if (flags == (TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD))
 		tare_scan_say_gradient(&w->s, tensor, at, false);
 }
@@ -98,6 +101,7 @@ static void scan_members(struct walk *w, struct py_object *names, const char *wh
 
 static void scan_module(struct walk *w, struct py_object *names, uint64_t owner)
 {
+	tare_scan_say_module(&w->s, owner);
 	scan_members(w, names, "_parameters", owner, TARE_PROBE_PARAMETER);
 	scan_members(w, names, "_buffers", owner, TARE_PROBE_BUFFER);
 	scan_members(w, names, "_modules", owner, TARE_PROBE_MODULE);
@@ -165,6 +169,8 @@ static int see(struct py_object *object, void *arg)
 	enum kind kind = kind_of(w, tare_scan_type(object));
 
 	w->s.result->objects++;
+	if (w->s.result->only_modules && kind != MODULE)
+		return 1;
 	if (kind == TENSOR)
 		scan_tensor(w, object);
 	else if (kind != NONE)
@@ -263,7 +269,9 @@ static bool walk_all(struct walk *w)
 	} else {
 		scan_list(w);
 	}
-	if (tare_scan_reads(&w->s.tensors))
+	if (w->s.result->only_modules)
+		w->s.result->flags |= TARE_SWEEP_MODULES;
+	else if (tare_scan_reads(&w->s.tensors))
 		w->s.result->flags |= TARE_SWEEP_GRADIENTS;
 	tare_scan_tensors_close(&w->s.tensors);
 	return true;
@@ -281,6 +289,7 @@ bool tare_scan_walk(struct tare_scan_result *result)
 	if (w) {
 		w->s.py = w->s.tensors.py = py;
 		w->s.result = result;
+		tare_modules_forget();
 		is_done = walk_all(w);
 	}
 	tare_scratch_give(w, sizeof(*w));

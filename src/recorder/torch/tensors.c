@@ -17,12 +17,15 @@
 #include "recorder/elf/elfsym.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
+#include "recorder/phase/phase.h"
 #include "recorder/python/collector.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/torch/autograd.h"
 #include "recorder/torch/cpu_tensors.h"
+#include "recorder/torch/node.h"
+#include "recorder/torch/mapped_file.h"
 #include "recorder/torch/real.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/stream.h"
@@ -82,12 +85,20 @@ static bool is_finalizing(void)
 	return fn() != 0;
 }
 
-/* Where a block was handed out: the program's line, and what called the allocator. */
-static void find_stacks(struct tare_rec_tensor *rec)
+/* Where a block was handed out: the program's line, what called the allocator, and for which module. */
+static uint32_t find_stacks(struct tare_rec_tensor *rec)
 {
-	rec->python = tare_python_stack();
+	struct tare_python_here here = tare_python_here();
+	struct tare_module_seen module = { 0, 0, 0 };
+
+	rec->python = here.stack;
 	if (tare_config.tensor_stacks & TARE_STACKS_NATIVE)
 		rec->stack = tare_emit_stack();
+	if (tare_thread.backward > 0)
+		module = tare_node_module(here.module);
+	else if (here.module)
+		module = tare_module_see(here.module);
+	return tare_module_flag(&module);
 }
 
 static bool is_wanted(bool is_end)
@@ -110,12 +121,15 @@ TARE_HOT static void record(const void *block, int64_t bytes, int device, uint32
 	if (!is_wanted(bytes <= 0))
 		return;
 	tare_thread.depth++;
+	tare_phase_log_opens(); /* phases that wait for a log began before its first block */
 	rec = (struct tare_rec_tensor){ .block = (uint64_t)(uintptr_t)block,
 					.bytes = bytes,
 					.tid = tare_fork_tid(),
 					.device = (int16_t)device };
 	if (bytes > 0) {
-		find_stacks(&rec);
+		if (unlikely(flags & TARE_TENSOR_MAPPED))
+			tare_mapped_file_record(block);
+		flags |= find_stacks(&rec);
 		if (device >= 0)
 			flags |= tare_torch_stream(device);
 		flags |= tare_autograd_flags();

@@ -36,6 +36,17 @@ void tare_rss_read(struct tare_rss *out)
 	out->is_read = true;
 }
 
+uint64_t tare_rss_most(void)
+{
+	char text[1536]; /* it stands behind the ids of the process and its groups */
+	uint64_t kib;
+
+	if (!tare_plib_read_file("/proc/self/status", text, sizeof(text)) ||
+	    !tare_plib_value(text, "VmHWM:", &kib))
+		return TARE_NOT_KNOWN;
+	return kib * 1024;
+}
+
 static uint64_t size_of(uint64_t before, uint64_t after)
 {
 	return after < before ? before - after : after - before;

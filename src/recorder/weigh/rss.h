@@ -19,6 +19,9 @@ struct tare_rss {
 /* Reads nothing when the time for weighing is used up. */
 void tare_rss_read(struct tare_rss *out);
 
+/* The most that ever was resident of the process, bytes; TARE_NOT_KNOWN. */
+uint64_t tare_rss_most(void);
+
 /* Bytes that came or went between two readings; 0: not known. */
 uint64_t tare_rss_changed(const struct tare_rss *before, const struct tare_rss *after);
 
