@@ -49,6 +49,9 @@ static bool has_state(const struct tare_manifest *m, uint32_t number)
 	for (size_t i = 0; i < m->state_nr; i++)
 		if (m->states[i].number == number)
 			return true;
+	for (size_t i = 0; i < m->kept_nr; i++)
+		if (m->kept[i].number == number)
+			return true;
 	return false;
 }
 

@@ -12,8 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+enum {
+	KEPT_MOST = 32,
+	KEPT_SHARE = 8,
+};
+
 struct drop {
 	const char *folder;
+	uint64_t cap;
 	struct tare_recording *recording;
 	struct tare_store *store;
 	struct tare_manifest manifest;
@@ -144,6 +150,57 @@ static int write_rest(const struct drop *d, size_t n, uint32_t number, struct ta
 	return rc;
 }
 
+/* The one whose neighbours are nearest to each other. */
+static size_t least_needed(const struct tare_manifest *m)
+{
+	size_t found = 0;
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < m->kept_nr; i++) {
+		int64_t before = i ? m->kept[i - 1].until_ns : 0;
+		int64_t after = i + 1 < m->kept_nr ? m->kept[i + 1].until_ns : m->dropped.until_ns;
+
+		if (after - before < least) {
+			least = after - before;
+			found = i;
+		}
+	}
+	return found;
+}
+
+static uint64_t bytes_of_kept(const struct drop *d, const struct tare_manifest *m)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < m->kept_nr; i++) {
+		char *path = tare_manifest_state_path(d->folder, m->kept[i].number);
+
+		bytes += tare_disk_file(path);
+		free(path);
+	}
+	return bytes;
+}
+
+/* Of states that speak for the time before `until`, as many as a small part of the cap has room for, spread over it. */
+static void keep_states(const struct drop *d, int64_t until, struct tare_manifest *now)
+{
+	const struct tare_manifest *was = &d->manifest;
+	size_t nr;
+
+	for (size_t i = 0; i < was->kept_nr; i++)
+		tare_manifest_add_kept(now, was->kept[i].number, was->kept[i].until_ns);
+	for (size_t i = 0; i < was->state_nr; i++)
+		if (was->states[i].until_ns < until)
+			tare_manifest_add_kept(now, was->states[i].number, was->states[i].until_ns);
+	while (now->kept_nr &&
+	       (now->kept_nr > KEPT_MOST || bytes_of_kept(d, now) > d->cap / KEPT_SHARE)) {
+		nr = least_needed(now);
+		now->kept_nr--;
+		for (; nr < now->kept_nr; nr++)
+			now->kept[nr] = now->kept[nr + 1];
+	}
+}
+
 static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base,
 		struct tare_rolled_up *out, struct tare_err *err)
 {
@@ -164,6 +221,9 @@ static int drop(struct drop *d, size_t n, const struct tare_manifest_state *base
 		if (d->manifest.states[i].until_ns >= base->until_ns)
 			tare_manifest_add_state(&now, d->manifest.states[i].number,
 						d->manifest.states[i].until_ns);
+	keep_states(d, base->until_ns, &now);
+	for (size_t i = 0; i < d->manifest.extents.nr; i++)
+		tare_extent_add(&now.extents, &d->manifest.extents.items[i]);
 	if (!rc)
 		rc = tare_manifest_write(&now, d->folder, err);
 	out->dropped = rc ? 0 : (uint32_t)n;
@@ -216,7 +276,7 @@ int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *ou
 		     struct tare_err *err)
 {
 	uint64_t use = tare_disk_most(folder);
-	struct drop d = { .folder = folder };
+	struct drop d = { .folder = folder, .cap = cap };
 	int rc;
 
 	if (use <= cap)

@@ -4,6 +4,7 @@
 #include "base/disk.h"
 #include "ledger/recording.h"
 #include "store/manifest.h"
+#include "store/manifest_extents.h"
 #include "store/state_file.h"
 
 #include <stdlib.h>
@@ -61,19 +62,30 @@ static bool is_worth_trying(const struct tare_manifest *m, const char *folder,
 	       last * share <= fresh->bytes;
 }
 
-static int save(const char *folder, struct tare_manifest *m, const struct fresh *fresh,
-		int64_t until_ns, const struct tare_str *state, unsigned share,
-		struct tare_rolled_up *out, struct tare_err *err)
+/* `holds`: so many of the states that are there are still right. */
+static int save(const char *folder, struct tare_manifest *m, size_t holds,
+		const struct fresh *fresh, int64_t until_ns, const struct tare_str *state,
+		const struct tare_extent_list *extents, unsigned share, struct tare_rolled_up *out,
+		struct tare_err *err)
 {
+	bool is_outdated = holds < m->state_nr;
 	uint32_t number = m->numbers[m->nr - 1];
 	char *path = tare_manifest_state_path(folder, number);
 	int rc = tare_state_write(path, number, until_ns, state->data, state->len,
 				  &out->state_bytes, err);
 
+	m->state_nr = holds;
+	if (is_outdated)
+		tare_manifest_cut_extents(&m->extents,
+					  holds ? m->states[holds - 1].until_ns : INT64_MIN);
 	if (!rc && out->state_bytes * share > fresh->bytes) {
 		unlink(path);
+		rc = is_outdated ? tare_manifest_write(m, folder, err) : 0;
 	} else if (!rc) {
 		tare_manifest_add_state(m, number, until_ns);
+		for (size_t i = 0; i < extents->nr; i++)
+			tare_manifest_add_extent(&m->extents, &extents->items[i]);
+		tare_manifest_age_extents(&m->extents, until_ns);
 		rc = tare_manifest_write(m, folder, err);
 		out->has_state = !rc;
 		out->until_ns = until_ns;
@@ -108,16 +120,19 @@ static int try(const char *folder, struct tare_manifest *m, const struct fresh *
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0, until;
 	struct tare_recording *recording;
 	struct tare_str state = { 0 };
+	struct tare_extent_list extents = { 0 };
 	int rc = tare_recording_open_scope(&recording, folder, &reach, err);
 
 	if (rc)
 		return rc;
 	until = moment_of(recording, o, !share);
 	if (until > newest) {
-		tare_ledger_save_recording(recording, until, &state);
-		rc = save(folder, m, fresh, until, &state, share, out, err);
+		size_t holds = tare_ledger_save_recording(recording, until, &state, &extents);
+
+		rc = save(folder, m, holds, fresh, until, &state, &extents, share, out, err);
 	}
 	tare_str_free(&state);
+	tare_extent_list_free(&extents);
 	tare_recording_close(recording);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "store/manifest_extents.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -78,6 +79,12 @@ void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t u
 	m->states[m->state_nr++] = (struct tare_manifest_state){ number, until_ns };
 }
 
+void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t until_ns)
+{
+	m->kept = tare_array_reserve(m->kept, &m->kept_cap, m->kept_nr + 1, sizeof(*m->kept));
+	m->kept[m->kept_nr++] = (struct tare_manifest_state){ number, until_ns };
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -116,9 +123,11 @@ static bool take(struct tare_manifest *m, const struct tare_json_value *root)
 }
 
 /* What of these is damaged costs time and nothing else. */
-static void take_states(struct tare_manifest *m, const struct tare_json_value *root)
+static void take_states(struct tare_manifest *m, const struct tare_json_value *root,
+			const char *key,
+			void (*add)(struct tare_manifest *m, uint32_t number, int64_t until_ns))
 {
-	const struct tare_json_value *list = root ? tare_json_get(root, "states") : NULL;
+	const struct tare_json_value *list = root ? tare_json_get(root, key) : NULL;
 
 	if (!list || list->type != TARE_JSON_ARRAY)
 		return;
@@ -128,7 +137,7 @@ static void take_states(struct tare_manifest *m, const struct tare_json_value *r
 		uint64_t until;
 
 		if (number && tare_json_get_u64(item, "until_ns", &until) && until <= INT64_MAX)
-			tare_manifest_add_state(m, number, (int64_t)until);
+			add(m, number, (int64_t)until);
 	}
 }
 
@@ -174,7 +183,10 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 		out->fault = tare_str_steal(&fault);
 	}
 	if (!rc && !out->fault) {
-		take_states(out, root);
+		take_states(out, root, "states", tare_manifest_add_state);
+		take_states(out, root, "kept", tare_manifest_add_kept);
+		tare_manifest_read_extents(&out->extents,
+					   root ? tare_json_get(root, "in_use") : NULL);
 		take_dropped(out, root);
 	}
 	tare_str_free(&text);
@@ -211,6 +223,19 @@ static void describe_file(struct tare_json *j, char *path)
 	free(path);
 }
 
+static void describe_states(struct tare_json *j, const char *key,
+			    const struct tare_manifest_state *states, size_t nr)
+{
+	tare_json_open(j, key, '[');
+	for (size_t i = 0; i < nr; i++) {
+		tare_json_open(j, NULL, '{');
+		describe_file(j, tare_manifest_state_path("", states[i].number));
+		tare_json_i64(j, "until_ns", states[i].until_ns);
+		tare_json_close(j);
+	}
+	tare_json_close(j);
+}
+
 static void describe(struct tare_str *out, const struct tare_manifest *m)
 {
 	struct tare_json j = { .out = out, .is_pretty = true };
@@ -225,14 +250,9 @@ static void describe(struct tare_str *out, const struct tare_manifest *m)
 		tare_json_close(&j);
 	}
 	tare_json_close(&j);
-	tare_json_open(&j, "states", '[');
-	for (size_t i = 0; i < m->state_nr; i++) {
-		tare_json_open(&j, NULL, '{');
-		describe_file(&j, tare_manifest_state_path("", m->states[i].number));
-		tare_json_i64(&j, "until_ns", m->states[i].until_ns);
-		tare_json_close(&j);
-	}
-	tare_json_close(&j);
+	describe_states(&j, "states", m->states, m->state_nr);
+	describe_states(&j, "kept", m->kept, m->kept_nr);
+	tare_manifest_write_extents(&j, &m->extents);
 	if (m->dropped.rest) {
 		tare_json_open(&j, "dropped", '{');
 		describe_file(&j, tare_manifest_path("", m->dropped.rest));
@@ -271,6 +291,8 @@ void tare_manifest_free(struct tare_manifest *m)
 {
 	free(m->numbers);
 	free(m->states);
+	free(m->kept);
+	tare_extent_list_free(&m->extents);
 	free(m->fault);
 	*m = (struct tare_manifest){ 0 };
 }

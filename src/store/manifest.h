@@ -3,6 +3,7 @@
 #define TARE_STORE_MANIFEST_H
 
 #include "base/err.h"
+#include "base/extent.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,10 @@ struct tare_manifest {
 		int64_t until_ns; /* of events up to here there is no more than a state knows */
 		uint64_t events;  /* that went */
 	} dropped;
+	/* States of a moment in a span whose events went: such a moment can be shown still, and nothing goes on from them. */
+	struct tare_manifest_state *kept;
+	size_t kept_nr, kept_cap;
+	struct tare_extent_list extents; /* what was in use, from one state to the next */
 	char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 
@@ -42,6 +47,7 @@ uint32_t tare_manifest_state_number(const char *name);
 
 void tare_manifest_add(struct tare_manifest *m, uint32_t number);
 void tare_manifest_add_state(struct tare_manifest *m, uint32_t number, int64_t until_ns);
+void tare_manifest_add_kept(struct tare_manifest *m, uint32_t number, int64_t until_ns);
 
 /* Names in a folder are on the disk after this. 0 or -errno. */
 int tare_manifest_sync_folder(const char *folder);

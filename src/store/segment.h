@@ -15,8 +15,8 @@
  *            SCHEMA blocks, the text of schemas that logs have (trace/schema_text.h);
  *            of each log that the segment has records of a LOG block (log_part.h), TABLES blocks (what other records
  *            name, in the order of the log; in later segments REPEATED ones instead), EVENTS blocks (everything else, in the order of time)
- *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, so that a reader reads
- *            no block that it does not need
+ *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, and how many records of which kind the
+ *            events of each log are, so that a reader reads no block that it does not need
  *   trailer  struct tare_segment_trailer: where the footer lies
  *
  * Every block has a checksum. A damaged block costs its records; a damaged footer costs nothing but time: the blocks are
@@ -92,11 +92,20 @@ struct tare_segment_entry {
 	uint64_t at; /* where its bytes lie in the file */
 };
 
+/* Events of one log and kind. */
+struct tare_segment_count {
+	uint32_t log, kind; /* log: its number in the segment; kind: enum tare_kind */
+	uint64_t records;
+};
+
 struct tare_segment_file {
 	char *path;
 	uint32_t number;                    /* as the manifest has it */
 	struct tare_segment_entry *entries; /* in the order of the file, the footer left out */
 	size_t entry_nr, entry_cap;
+	struct tare_segment_count *counts;
+	size_t count_nr, count_cap;
+	bool has_counts;        /* the footer tells of all kinds that there are */
 	bool is_scanned;        /* the footer was damaged */
 	uint64_t damaged_bytes; /* of the file, in no block: seen only by a scan */
 };

@@ -72,6 +72,25 @@ static bool read_bytes(const struct file *f, const struct tare_segment_block *he
 	return true;
 }
 
+/* Footers of earlier versions end before them. */
+static void unpack_counts(struct tare_segment_file *s, struct tare_unpack *in)
+{
+	uint64_t n = in->at < in->end ? tare_unpack_number(in) : 0;
+
+	s->has_counts = n > 0;
+	for (uint64_t i = 0; i < n && !in->is_bad; i++) {
+		struct tare_segment_count c = { .log = (uint32_t)tare_unpack_number(in) };
+
+		c.kind = (uint32_t)tare_unpack_number(in);
+		c.records = tare_unpack_number(in);
+		s->counts = tare_array_reserve(s->counts, &s->count_cap, s->count_nr + 1,
+					       sizeof(*s->counts));
+		s->counts[s->count_nr++] = c;
+	}
+	if (in->is_bad)
+		s->has_counts = false;
+}
+
 static bool unpack_footer(struct tare_segment_file *s, const struct file *f,
 			  const struct tare_pack *bytes)
 {
@@ -80,10 +99,13 @@ static bool unpack_footer(struct tare_segment_file *s, const struct file *f,
 	struct tare_pack list = { 0 };
 	struct tare_segment_block head;
 
-	if (n <= BLOCKS_MAX && tare_unpack_zipped(&in, &list, n * (sizeof(head) + TARE_VARINT_MAX)))
+	if (n <= BLOCKS_MAX &&
+	    tare_unpack_zipped(&in, &list, n * (sizeof(head) + TARE_VARINT_MAX))) {
+		unpack_counts(s, &in);
 		in = (struct tare_unpack){ list.data, list.data + list.len, false };
-	else
+	} else {
 		in.is_bad = true;
+	}
 	for (uint64_t i = 0; i < n && !in.is_bad; i++) {
 		uint64_t at = tare_unpack_number(&in);
 		const uint8_t *from = tare_unpack_bytes(&in, sizeof(head));
@@ -114,8 +136,10 @@ static bool read_footer(struct tare_segment_file *s, const struct file *f)
 	is_read = read_bytes(f, &head, t.footer + sizeof(head), &bytes) &&
 		  unpack_footer(s, f, &bytes);
 	tare_pack_free(&bytes);
-	if (!is_read)
-		s->entry_nr = 0;
+	if (!is_read) {
+		s->entry_nr = s->count_nr = 0;
+		s->has_counts = false;
+	}
 	return is_read;
 }
 
@@ -185,6 +209,7 @@ void tare_segment_free(struct tare_segment_file *s)
 {
 	free(s->path);
 	free(s->entries);
+	free(s->counts);
 	*s = (struct tare_segment_file){ 0 };
 }
 

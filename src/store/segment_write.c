@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/segment.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 
@@ -17,6 +18,8 @@ struct tare_segment_writer {
 	uint64_t size;
 	struct tare_pack block, footer;
 	size_t block_nr;
+	struct tare_segment_count *counts;
+	size_t count_nr, count_cap;
 };
 
 static void write_all(struct tare_segment_writer *w, const void *bytes, size_t size)
@@ -90,6 +93,22 @@ void tare_segment_add_schema(struct tare_segment_writer *w, uint32_t sum, const 
 	write_block(w, &head);
 }
 
+static void count(struct tare_segment_writer *w, uint32_t log, uint32_t kind)
+{
+	struct tare_segment_count *c = NULL;
+
+	for (size_t i = w->count_nr; i-- > 0 && !c;)
+		if (w->counts[i].log == log && w->counts[i].kind == kind)
+			c = &w->counts[i];
+	if (!c) {
+		w->counts = tare_array_reserve(w->counts, &w->count_cap, w->count_nr + 1,
+					       sizeof(*w->counts));
+		c = &w->counts[w->count_nr++];
+		*c = (struct tare_segment_count){ .log = log, .kind = kind };
+	}
+	c->records++;
+}
+
 void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind, uint32_t log,
 		      const struct tare_layouts *layouts, const struct tare_block_record *records,
 		      size_t n)
@@ -103,7 +122,8 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 	if (n == 0 || w->error)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t stamp = ((const struct tare_record *)(const void *)records[i].data)->stamp;
+		const struct tare_record *record = (const void *)records[i].data;
+		uint64_t stamp = record->stamp;
 		uint64_t position = records[i].position;
 
 		head.first = stamp < head.first ? stamp : head.first;
@@ -112,6 +132,8 @@ void tare_segment_add(struct tare_segment_writer *w, enum tare_segment_kind kind
 			head.position_first = position;
 		if (position > head.position_last)
 			head.position_last = position;
+		if (kind == TARE_SEGMENT_EVENTS)
+			count(w, log, record->kind);
 	}
 	tare_block_encode(&w->block, layouts, records, n);
 	write_block(w, &head);
@@ -139,6 +161,12 @@ static void write_footer(struct tare_segment_writer *w)
 
 	tare_pack_number(&w->block, w->block_nr);
 	tare_pack_zipped(&w->block, w->footer.data, w->footer.len);
+	tare_pack_number(&w->block, w->count_nr);
+	for (size_t i = 0; i < w->count_nr; i++) {
+		tare_pack_number(&w->block, w->counts[i].log);
+		tare_pack_number(&w->block, w->counts[i].kind);
+		tare_pack_number(&w->block, w->counts[i].records);
+	}
 	write_block(w, &head);
 	t.sum = tare_checksum(&t, offsetof(struct tare_segment_trailer, sum));
 	write_all(w, &t, sizeof(t));
@@ -156,6 +184,7 @@ int tare_segment_close(struct tare_segment_writer *w, struct tare_err *err)
 	}
 	tare_pack_free(&w->block);
 	tare_pack_free(&w->footer);
+	free(w->counts);
 	free(w->path);
 	free(w);
 	return rc;

@@ -221,7 +221,11 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	s->states = manifest.states;
 	s->state_nr = manifest.state_nr;
 	s->dropped = manifest.dropped;
-	manifest.states = NULL;
+	s->kept = manifest.kept;
+	s->kept_nr = manifest.kept_nr;
+	s->extents = manifest.extents;
+	manifest.states = manifest.kept = NULL;
+	manifest.extents = (struct tare_extent_list){ 0 };
 	tare_manifest_free(&manifest);
 	if (rc) {
 		tare_store_close(s);
@@ -248,6 +252,8 @@ void tare_store_close(struct tare_store *s)
 		free(s->faults[i]);
 	free(s->schemas);
 	free(s->states);
+	free(s->kept);
+	tare_extent_list_free(&s->extents);
 	free(s->segments);
 	free(s->logs);
 	free(s->faults);
@@ -328,6 +334,20 @@ void tare_store_begin(struct tare_store_cursor *c, bool is_events, bool has_posi
 	c->at = c->block.n = 0;
 }
 
+static bool is_wanted(const struct tare_store_cursor *c, const struct tare_stored_block *block)
+{
+	const struct tare_segment_file *segment = &c->store->segments[block->segment];
+	uint32_t log = segment->entries[block->entry].head.log;
+
+	if (!c->wanted_nr || !segment->has_counts)
+		return true;
+	for (size_t i = 0; i < segment->count_nr; i++)
+		for (size_t k = 0; k < c->wanted_nr && segment->counts[i].log == log; k++)
+			if (segment->counts[i].kind == c->wanted[k])
+				return true;
+	return false;
+}
+
 const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *c)
 {
 	const struct tare_stored_block *blocks = c->is_events ? c->log->events : c->log->tables;
@@ -343,6 +363,8 @@ const struct tare_record_block *tare_store_next_block(struct tare_store_cursor *
 		c->segment = c->store->segments[block->segment].number;
 		if (c->is_events && c->segment <= c->known &&
 		    head_of(c->store, block)->last <= c->after)
+			continue;
+		if (c->is_events && !is_wanted(c, block))
 			continue;
 		if (tare_segment_read(&c->store->segments[block->segment], block->entry,
 				      &c->bytes) &&

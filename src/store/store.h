@@ -37,6 +37,9 @@ struct tare_store {
 	size_t schema_nr, schema_cap;
 	struct tare_manifest_state *states; /* of a fold, the older first */
 	size_t state_nr;
+	struct tare_manifest_state *kept; /* as the manifest has them, as what follows */
+	size_t kept_nr;
+	struct tare_extent_list extents;
 	struct tare_manifest_dropped dropped;
 	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
@@ -68,6 +71,8 @@ struct tare_store_order {
 struct tare_store_order tare_store_order(const struct tare_store *s,
 					 const struct tare_stored_log *log, uint64_t max);
 
+enum { TARE_STORE_WANTED = 4 };
+
 /* The records of a log, in their order. {0} to begin with; what is not told of lies in it. */
 struct tare_store_cursor {
 	const struct tare_store *store;
@@ -78,6 +83,9 @@ struct tare_store_cursor {
 	/* Blocks of events in segments up to `known` that have no stamp later than `after` are passed over. */
 	uint32_t known;
 	uint64_t after;
+	/* Blocks of events are passed over where the footer says that the log has none of these kinds there. None: all are wanted. */
+	uint16_t wanted[TARE_STORE_WANTED];
+	size_t wanted_nr;
 	uint32_t segment;   /* the number of that which the last record was in */
 	bool is_outline;    /* as TARE_BLOCK_OUTLINE; a new begin ends that */
 	size_t from, until; /* of the blocks of events only these; until 0: all */
