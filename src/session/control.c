@@ -149,7 +149,8 @@ static void join_sim(const struct tare_json_value *description)
 		setenv("TARE_SIM_DIR", state, 1);
 }
 
-int tare_control_open(struct tare_controlled *out, const char *target, struct tare_err *err)
+static int open_page(struct tare_controlled *out, const char *target, bool joins_sim,
+		     struct tare_err *err)
 {
 	const struct tare_json_value *description;
 	struct tare_arena arena = { 0 };
@@ -168,13 +169,28 @@ int tare_control_open(struct tare_controlled *out, const char *target, struct ta
 	rc = map_page(out, err);
 	if (rc == 0)
 		rc = check_runs(out, description, err);
-	if (rc == 0)
+	if (rc == 0 && joins_sim)
 		join_sim(description);
 	out->no_paths = tare_json_get_bool(description, "no_paths", false);
 	tare_arena_free(&arena);
 	if (rc)
 		tare_control_close(out);
 	return rc;
+}
+
+int tare_control_open(struct tare_controlled *out, const char *target, struct tare_err *err)
+{
+	return open_page(out, target, true, err);
+}
+
+bool tare_control_is_written(const char *folder)
+{
+	struct tare_controlled c;
+
+	if (open_page(&c, folder, false, NULL) != 0)
+		return false;
+	tare_control_close(&c);
+	return true;
 }
 
 void tare_control_close(struct tare_controlled *c)

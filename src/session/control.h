@@ -26,6 +26,8 @@ struct tare_controlled {
  * is no recording, has ended, or has nothing left that runs.
  */
 int tare_control_open(struct tare_controlled *out, const char *target, struct tare_err *err);
+/* Does its `tare`, or a process that it recorded, still run? Of what is no recording: no. */
+bool tare_control_is_written(const char *folder);
 void tare_control_close(struct tare_controlled *c);
 
 /*

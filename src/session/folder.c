@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "session/control.h"
 #include "trace/chunk_files.h"
 #include "trace/rank.h"
 #include "trace/script.h"
@@ -267,6 +268,12 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bo
 				err, TARE_E_EXISTS,
 				"%s: is a file, and a recording is a folder; choose another name",
 				out->path);
+		else if (tare_control_is_written(out->path))
+			rc = tare_err_set(
+				err, TARE_E_EXISTS,
+				"%s: is still being written, so -f does not replace it; choose another "
+				"name, or wait until its programs have ended",
+				out->path);
 		else
 			rc = remove_recording(out->path, err);
 	}
@@ -373,6 +380,16 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
 	folder->work = tare_xstrdup(folder->path);
 	folder->is_spooled = false;
 	return 0;
+}
+
+void tare_folder_remove(const struct tare_folder *folder)
+{
+	for_each_file(folder->work, remove_one, NULL);
+	rmdir(folder->work);
+	if (!folder->is_spooled)
+		return;
+	for_each_file(folder->path, remove_one, NULL);
+	rmdir(folder->path);
 }
 
 void tare_folder_free(struct tare_folder *folder)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/preload.h"
 
+#include "base/hint.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -80,7 +81,7 @@ static char *join(const char *first, const char *rest)
 static int check_profile(const char *sim, struct tare_err *err)
 {
 	char folder[PATH_MAX];
-	struct tare_str path = { 0 };
+	struct tare_str path = { 0 }, hint = { 0 };
 	int rc = 0;
 
 	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
@@ -88,12 +89,15 @@ static int check_profile(const char *sim, struct tare_err *err)
 		tare_str_add(&path, sim);
 	else
 		tare_str_addf(&path, "%s/%s.profile", folder, sim);
-	if (access(path.data, R_OK) != 0)
+	if (access(path.data, R_OK) != 0) {
+		tare_hint_file(&hint, folder, sim, ".profile");
 		rc = tare_err_set(
 			err, TARE_E_USAGE,
 			"--sim %s: there is no such profile of a GPU; give a file, or a name from %s "
-			"(without .profile)",
-			sim, folder);
+			"(without .profile)%s",
+			sim, folder, tare_str_text(&hint));
+	}
+	tare_str_free(&hint);
 	tare_str_free(&path);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/vram.h"
 
+#include "base/hint.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -40,7 +41,7 @@ static struct tare_vram_entry *add(struct tare_vram_wish *wish, int device)
 static int read_profile(struct tare_vram_entry *entry, const char *name, struct tare_err *err)
 {
 	char folder[PATH_MAX], sentence[256];
-	struct tare_str path = { 0 };
+	struct tare_str path = { 0 }, hint = { 0 };
 	int rc = 0;
 
 	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
@@ -48,16 +49,18 @@ static int read_profile(struct tare_vram_entry *entry, const char *name, struct 
 		tare_str_add(&path, name);
 	else
 		tare_str_addf(&path, "%s/%s.profile", folder, name);
-	if (access(path.data, R_OK) != 0)
+	if (access(path.data, R_OK) != 0) {
+		tare_hint_file(&hint, folder, name, ".profile");
 		rc = tare_err_set(
 			err, TARE_E_USAGE,
 			"--card %s: there is no such profile of a GPU; give a file (with a slash in its "
-			"path), or a name from %s (without .profile)",
-			name, folder);
-	else if (tare_profile_read(path.data, &entry->card, sentence, sizeof(sentence)) != 0)
+			"path), or a name from %s (without .profile)%s",
+			name, folder, tare_str_text(&hint));
+	} else if (tare_profile_read(path.data, &entry->card, sentence, sizeof(sentence)) != 0)
 		rc = tare_err_set(err, TARE_E_USAGE, "--card %s: %s", name, sentence);
 	else
 		snprintf(entry->profile, sizeof(entry->profile), "%s", entry->card.name);
+	tare_str_free(&hint);
 	tare_str_free(&path);
 	return rc;
 }
