@@ -247,6 +247,8 @@ static void apply_effect(struct tare_fold *f, const struct tare_step *s, struct 
 			tare_fold_launch_unweighed(f, s, a);
 		if (s->class == TARE_CLASS_LIMIT && !is_failed)
 			tare_fold_limit(f, s, a);
+		if (s->class == TARE_CLASS_HEAP)
+			tare_fold_heap_move(f, s, a);
 		return;
 	}
 	a->takes_rest = false; /* the call has no effect: what changed inside it is unexplained */

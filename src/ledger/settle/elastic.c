@@ -128,6 +128,15 @@ static uint64_t key_of(uint64_t handle, int64_t at)
 	return handle ^ (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Was an allocation of that size held, at any time of the recording? */
+static bool is_size_held(const struct tare_fold *f, const struct tare_large *l)
+{
+	const struct tare_fold *all = f->later ? f->later : f;
+
+	return l->process < all->process_nr && all->processes[l->process] &&
+	       tare_map_get(&all->processes[l->process]->held_sizes, l->bytes);
+}
+
 void tare_fold_elastic_decide(struct tare_fold *f)
 {
 	for (size_t i = 0; i < f->large_nr; i++)
@@ -139,8 +148,7 @@ void tare_fold_elastic_decide(struct tare_fold *f)
 		struct tare_process_fold *p = f->processes[l->process];
 		enum tare_account account = l->account;
 
-		if (!account && l->is_cudnn && is_short(l) &&
-		    (l->is_piece || !tare_map_get(&p->held_sizes, l->bytes)))
+		if (!account && l->is_cudnn && is_short(l) && (l->is_piece || !is_size_held(f, l)))
 			account = TARE_ACCOUNT_TRIAL;
 		if (account)
 			*tare_map_put(&p->elastic, key_of(l->handle, l->at), NULL) =

@@ -227,13 +227,41 @@ void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, i
 	d->driver_left = 0;
 }
 
+/* What becomes of processes that had more, or less, than the device fell by. */
+struct rest {
+	int64_t stays; /* of what starting the driver took */
+	int64_t off; /* what their rows were too large by, and those that they shared with too small */
+};
+
 /*
- * Removes the chosen processes from the books. Returns by how much the device fell because of them.
+ * `off`: by how much less the device fell than the chosen processes have in the books; `least`: what the smallest of them
+ * has. One that is off by half of that and more is not: another process came or went meanwhile.
+ */
+static struct rest rest_of(const struct tare_fold *f, const struct tare_device_fold *d,
+			   const bool *is_leaving, int64_t off, int64_t driver, int64_t least)
+{
+	struct rest r = { .stays = llabs(off - driver) < llabs(off) ? driver : 0 };
+
+	r.off = off - r.stays;
+	if (llabs(r.off) < least / 2 &&
+	    llabs(r.off) <= tare_fold_doubt_room(f, d, is_leaving, r.off < 0))
+		return r;
+	r.off = 0;
+	if (off > 0 && off < driver)
+		r.stays = off;
+	return r;
+}
+
+/*
+ * Removes the chosen processes from the books; the device fell by `fall`, if not by more for other reasons. Returns by how much
+ * the books fell.
  */
 static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 			     const struct leavers *l, int64_t t, int64_t fall)
 {
-	int64_t bytes = 0, driver = 0, stays;
+	bool *is_leaving = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*is_leaving));
+	int64_t bytes = 0, driver = 0, least = INT64_MAX;
+	struct rest rest;
 	int last = -1, to;
 
 	for (int i = 0; i < l->count; i++) {
@@ -242,20 +270,27 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d,
 		last = l->items[i].process;
 		bytes += l->items[i].bytes;
 		driver += l->items[i].driver;
-		if (d->driver_left && d->driver_of == last)
+		least = l->items[i].bytes < least ? l->items[i].bytes : least;
+		is_leaving[last] = true;
+	}
+	rest = rest_of(f, d, is_leaving, bytes - fall, driver, least);
+	for (int i = 0; i < f->process_nr; i++) {
+		if (!is_leaving[i])
+			continue;
+		if (d->driver_left && d->driver_of == i)
 			d->driver_left = 0;
-		remove_process(f, d, last);
+		remove_process(f, d, i);
 	}
-	stays = bytes - fall;
-	if (stays <= 0 || stays > driver)
-		return bytes;
-	to = heir(f, d, t);
-	leave_driver(f, d, to < 0 ? last : to, stays);
-	if (to < 0) { /* a process of which nothing is in the books yet */
+	to = rest.stays ? heir(f, d, t) : -1;
+	if (rest.stays)
+		leave_driver(f, d, to < 0 ? last : to, rest.stays);
+	if (rest.stays && to < 0) { /* a process of which nothing is in the books yet */
 		d->driver_of = last;
-		d->driver_left = stays;
+		d->driver_left = rest.stays;
 	}
-	return fall;
+	rest.off = tare_fold_doubt_settle(f, d, is_leaving, rest.off);
+	free(is_leaving);
+	return bytes - rest.stays - rest.off;
 }
 
 /*
@@ -301,30 +336,30 @@ void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64
 }
 
 /*
- * Removes a process that has gone. `beyond`: by how much more the device fell: what starting the driver took,
- * if it is as much. Returns by how much the books fell. d->used is as for tare_fold_take_ended().
+ * Removes processes that have gone at once. `beyond`: by how much more the device fell than by what they had but for the
+ * start of the driver. Returns by how much the books fell. d->used is as for tare_fold_take_ended().
  */
-int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
-			 int64_t beyond)
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			 const bool *is_leaving, int64_t beyond)
 {
+	int64_t fall = beyond;
+	bool is_any = false;
 	struct leavers l;
-	int64_t fall = 0;
 
-	tare_fold_share_end(f, process);
+	for (int i = 0; i < f->process_nr; i++)
+		if (is_leaving[i])
+			tare_fold_share_end(f, i);
 	l = find_leavers(f, d, t);
 	for (int i = 0; i < l.count; i++) {
 		struct leaver *own = &l.items[i];
 
-		if (own->process != process)
+		if (!is_leaving[own->process])
 			continue;
-		own->is_chosen = true;
-		fall = own->bytes;
-		if (llabs(beyond - own->driver) > TARE_COUNTER_STEP)
-			fall -= own->driver;
+		is_any = own->is_chosen = true;
+		fall += own->bytes - own->driver;
 	}
 	set_end(f, d, &l, t);
-	if (fall)
-		fall = remove_chosen(f, d, &l, t, fall);
+	fall = is_any ? remove_chosen(f, d, &l, t, fall) : 0;
 	free(l.items);
 	return fall;
 }

@@ -120,15 +120,20 @@ static void make_points(struct tare_overlap *o)
 static void sort_by_stamp(struct tare_overlap *o)
 {
 	struct stamped *list = tare_xcalloc(o->step_nr, sizeof(*list));
+	int64_t *stamps = tare_xcalloc(o->step_nr, sizeof(*stamps));
 
 	for (size_t i = 0; i < o->step_nr; i++) {
 		const struct tare_step *s = &o->steps[i];
 
-		list[i] = (struct stamped){ s->effect == TARE_EFFECT_DEL ? s->begin : s->end, i };
+		stamps[i] = s->effect == TARE_EFFECT_DEL ? s->begin : s->end;
 	}
+	tare_overlap_order_pages(o, stamps);
+	for (size_t i = 0; i < o->step_nr; i++)
+		list[i] = (struct stamped){ stamps[i], i };
 	qsort(list, o->step_nr, sizeof(*list), by_stamp);
 	for (size_t i = 0; i < o->step_nr; i++)
 		o->order[i] = list[i].step;
+	free(stamps);
 	free(list);
 }
 

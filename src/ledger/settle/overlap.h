@@ -94,6 +94,9 @@ void tare_overlap_count_unknown(struct tare_overlap *o, size_t i);
 void tare_overlap_sort(struct tare_overlap *o);
 void tare_overlap_order(struct tare_overlap *o);
 
+/* overlap_pages.c: corrects the stamps of calls on one page, which say in which order they were made */
+void tare_overlap_order_pages(const struct tare_overlap *o, int64_t *stamps);
+
 /* overlap_context.c: contexts that are made at the same time. Needs the points. */
 void tare_overlap_contexts(struct tare_overlap *o);
 void tare_overlap_context(struct tare_overlap *o, const struct tare_step *s, struct tare_member *m);

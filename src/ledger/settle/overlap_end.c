@@ -4,6 +4,8 @@
 
 #include "base/xalloc.h"
 
+#include <stdlib.h>
+
 /* What a process has, once all its calls are booked. */
 static struct tare_leaver leaver_of(const struct tare_overlap *o, int process)
 {
@@ -57,18 +59,25 @@ void tare_overlap_find_leavers(struct tare_overlap *o)
 int64_t tare_overlap_end(struct tare_overlap *o, size_t k)
 {
 	struct tare_stretch *s = &o->stretches[k];
-	int64_t change = 0;
+	int64_t bytes = 0, beyond = -s->rest, gone;
+	bool *is_leaving = NULL;
 
 	for (size_t i = 0; i < o->leaver_nr; i++) {
 		const struct tare_leaver *l = &o->leavers[i];
-		int64_t gone;
 
 		if (l->at != k)
 			continue;
-		gone = tare_fold_end_of(o->f, o->d, o->points[k].until, l->process,
-					s->rest < 0 ? -s->rest : 0);
-		s->rest += gone - l->bytes;
-		change -= gone;
+		if (!is_leaving)
+			is_leaving = tare_xcalloc((size_t)o->f->process_nr, sizeof(*is_leaving));
+		is_leaving[l->process] = true;
+		bytes += l->bytes;
 	}
-	return change;
+	if (!is_leaving)
+		return 0;
+	if (beyond < 0 && (s->unknowns || s->syncs))
+		beyond = 0; /* calls under way took that */
+	gone = tare_fold_end_of(o->f, o->d, o->points[k].until, is_leaving, beyond);
+	s->rest += gone - bytes;
+	free(is_leaving);
+	return -gone;
 }

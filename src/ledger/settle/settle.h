@@ -19,12 +19,21 @@ void tare_fold_advance(struct tare_fold *f, struct tare_device_fold *d, int64_t 
 void tare_fold_take_ended(struct tare_fold *f, struct tare_device_fold *d, int64_t t, bool is_sure,
 			  int64_t *change);
 void tare_fold_driver_inherit(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
-int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t, int process,
-			 int64_t beyond);
+int64_t tare_fold_end_of(struct tare_fold *f, struct tare_device_fold *d, int64_t t,
+			 const bool *is_leaving, int64_t beyond);
 int64_t tare_fold_leaves_at(const struct tare_fold *f, const struct tare_device_fold *d,
 			    int process);
 bool tare_fold_is_any_leaving(const struct tare_fold *f, const struct tare_device_fold *d,
 			      int64_t t);
+
+/*
+ * doubt.c: rows that lie between bounds. By how much those of the leaving processes may be off, and settling `bytes` with
+ * those of all others; returns what of that was settled.
+ */
+int64_t tare_fold_doubt_room(const struct tare_fold *f, const struct tare_device_fold *d,
+			     const bool *is_leaving, bool is_more);
+int64_t tare_fold_doubt_settle(struct tare_fold *f, struct tare_device_fold *d,
+			       const bool *is_leaving, int64_t bytes);
 
 /* ends.c: processes that begin and end, and pauses */
 void tare_fold_process_begin(struct tare_fold *f, const struct tare_process *p, int64_t t);
@@ -107,6 +116,10 @@ void tare_fold_weigh(struct tare_fold *f, struct tare_step *s, const struct tare
 void tare_fold_launch_unweighed(struct tare_fold *f, const struct tare_step *s,
 				const struct tare_applied *a);
 void tare_fold_limit(struct tare_fold *f, const struct tare_step *s, const struct tare_applied *a);
+
+/* heap.c: rule "heap", an imported heap has `asked` less at line stack `parent`, and as much more here */
+void tare_fold_heap_move(struct tare_fold *f, const struct tare_step *s,
+			 const struct tare_applied *a);
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
 				int64_t change);
 

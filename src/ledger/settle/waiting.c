@@ -12,10 +12,10 @@
 static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
 	bool is_unread = d->will_be_measured && !d->is_measured;
-	bool is_phase = tare_parts_wait(f, d);
+	bool is_awaited = tare_parts_wait(f, d, t);
 	bool is_instant = d->instant_next < f->timed_nr && f->timed[d->instant_next].t_ns < t;
 
-	if (is_unread || is_phase || is_instant || t <= f->known_ns ||
+	if (is_unread || is_awaited || is_instant || t <= f->known_ns ||
 	    !tare_samples_pass(&d->samples, t, d->used, d->live))
 		tare_fold_advance(f, d, t);
 	if (f->host.queue_nr)
