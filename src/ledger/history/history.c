@@ -2,10 +2,10 @@
 /* From samples to a history: what the moments that were kept are made up of. */
 #include "ledger/history/history.h"
 
-#include "ledger/core/fold.h"
-
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "ledger/core/fields.h"
+#include "ledger/core/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +144,8 @@ void tare_history_begin(struct tare_history_part *p, struct tare_fold *f)
 	for (int i = 0; i < f->process_nr; i++)
 		if (f->processes[i] && f->known_ns < f->processes[i]->process->checkpoint_ns)
 			f->known_ns = f->processes[i]->process->checkpoint_ns;
+	if (f->kept && f->known_ns < f->kept->dropped_ns)
+		f->known_ns = f->kept->dropped_ns;
 	if (f->known_ns < 0)
 		f->known_ns = INT64_MIN;
 	start = start_of(f);
@@ -343,6 +345,32 @@ static void add_host(struct tare_fold *f, struct sheet *s, size_t *places)
 	finish_sheet(s);
 }
 
+static int by_from(const void *a, const void *b)
+{
+	const struct tare_memory_history_bounds *x = a, *y = b;
+
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* device -1: of tensors on the CPU */
+static void add_bounds(const struct tare_fold *f, struct tare_arena *memory, int device,
+		       struct tare_memory_history_panel *p)
+{
+	size_t nr = f->kept && f->kept->extents ? f->kept->extents->nr : 0;
+
+	p->bounds = tare_arena_alloc(memory, nr * sizeof(*p->bounds) + 1);
+	for (size_t i = 0; i < nr; i++) {
+		const struct tare_extent *x = &f->kept->extents->items[i];
+
+		if (!x->what && x->device == device && x->from_ns < f->kept->dropped_ns)
+			p->bounds[p->bound_nr++] = (struct tare_memory_history_bounds){
+				x->from_ns, x->until_ns, x->low.used, x->high.used, x->high.t_ns
+			};
+	}
+	if (p->bound_nr)
+		qsort(p->bounds, p->bound_nr, sizeof(*p->bounds), by_from);
+}
+
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 {
 	struct tare_memory_history *out = f->history;
@@ -356,7 +384,8 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 	*out = (struct tare_memory_history){ .memory = memory,
 					     .from_ns = f->host.samples.start,
 					     .end_ns = f->seen_ns,
-					     .known_ns = f->known_ns > 0 ? f->known_ns : 0 };
+					     .known_ns = f->known_ns > 0 ? f->known_ns : 0,
+					     .is_dropped = f->kept != NULL };
 	out->panels = tare_arena_alloc(memory, (size_t)(f->device_nr + 1) * sizeof(*out->panels));
 	for (int i = 0; i < f->device_nr; i++) {
 		struct sheet s = { .memory = memory };
@@ -367,11 +396,13 @@ void tare_history_close(struct tare_history_part *p, struct tare_fold *f)
 		s.panel = &out->panels[tare_fold_device_place(f, f->devices[i])];
 		s.panel->device = tare_fold_device_place(f, f->devices[i]);
 		add_device(f, f->devices[i], &s, places);
+		add_bounds(f, memory, i, s.panel);
 	}
 	if (f->host.most) {
 		struct sheet s = { .memory = memory, .panel = &out->panels[out->panel_nr++] };
 
 		add_host(f, &s, places);
+		add_bounds(f, memory, -1, s.panel);
 	}
 	tare_history_spans(p, out);
 	free(places);
@@ -405,3 +436,21 @@ void tare_memory_history_free(struct tare_memory_history *history)
 	free(history->memory);
 	*history = (struct tare_memory_history){ 0 };
 }
+
+/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
+
+/* clang-format off */
+#define SELF struct tare_history_span
+static const struct tare_shape_field fields_tare_history_span[] = {
+	TARE_INT(known), TARE_TEXT(name), TARE_INT(is_mark), TARE_INT(begin), TARE_INT(end), TARE_INT(count),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_history_span);
+#undef SELF
+
+#define SELF struct tare_history_part
+static const struct tare_shape_field fields_tare_history_part[] = {
+	TARE_LIST(items, tare_shape_tare_history_span, count, cap), TARE_MAP(last_of), TARE_INT(dropped),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_history_part);
+#undef SELF
+/* clang-format on */

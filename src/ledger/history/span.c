@@ -51,7 +51,7 @@ static void shorten(struct tare_history_part *s)
 void tare_history_phase(struct tare_history_part *s, const struct tare_fold *f,
 			const struct tare_phase_change *c)
 {
-	if ((!f->history && !f->keeps_history) || c->device >= 0 ||
+	if ((!f->history && !f->keeps_history) || c->device != TARE_PHASE_OVER ||
 	    merge(s, c, f->host.samples.width))
 		return;
 	if (s->count == SPANS_MAX)

@@ -1,33 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a device had in use where a phase begins and ends, and the most in between. */
-#include "ledger/phases/phase.h"
+#include "ledger/phases/phases.h"
 
 #include "base/array.h"
 
 #include <string.h>
+
+void tare_phase_open_on(struct tare_phases_device *own, int frame)
+{
+	own->open =
+		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
+	own->open[own->open_nr++] = frame;
+}
+
+void tare_phase_close_on(struct tare_phases_device *own, int frame)
+{
+	for (size_t i = own->open_nr; i-- > 0;) {
+		if (own->open[i] != frame)
+			continue;
+		memmove(&own->open[i], &own->open[i + 1],
+			(own->open_nr - i - 1) * sizeof(*own->open));
+		own->open_nr--;
+		return;
+	}
+}
 
 static int64_t now_of(const struct tare_device_fold *d)
 {
 	return d->used - d->used_start;
 }
 
+/* What every device has taken need not be kept. */
+static void shorten(struct tare_phases_part *phases, struct tare_fold *f)
+{
+	size_t least = phases->host.next;
+
+	for (int i = 0; i < f->device_nr; i++)
+		if (f->devices[i] && phases->devices[i].next < least)
+			least = phases->devices[i].next;
+	if (least - phases->queue_base < 1024 || least - phases->queue_base < phases->queue_nr / 2)
+		return;
+	least -= phases->queue_base;
+	memmove(phases->queue, phases->queue + least,
+		(phases->queue_nr - least) * sizeof(*phases->queue));
+	phases->queue_nr -= least;
+	phases->queue_base += least;
+}
+
 void tare_phase_queue(struct tare_phases_part *phases, struct tare_fold *f, int64_t t, int frame,
 		      int into)
 {
-	int devices = 0;
+	int devices = 1; /* the CPU */
 
 	for (int i = 0; i < f->device_nr; i++)
 		devices += f->devices[i] != NULL;
 	if (into >= 0)
 		phases->frames[frame].devices_left = devices;
-	if (!devices) {
-		if (into >= 0)
-			tare_phase_free_frame(phases, frame);
-		return;
-	}
 	phases->queue = tare_array_reserve(phases->queue, &phases->queue_cap, phases->queue_nr + 1,
 					   sizeof(*phases->queue));
 	phases->queue[phases->queue_nr++] = (struct tare_phase_boundary){ t, frame, into };
+	tare_phases_host_catch_up(phases, f);
+	shorten(phases, f);
 }
 
 /* Since the last boundary the device was at most there, so this holds for all that are open. */
@@ -43,12 +76,27 @@ void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *
 	d->recent = (struct tare_high_water){ now_of(d), d->live, 0 };
 }
 
-static void report_phase(struct tare_phases_part *phases, struct tare_fold *f,
-			 const struct tare_device_fold *d, const struct tare_phase_frame *x,
-			 int64_t t, bool is_end)
+static void tell_begin(struct tare_phases_part *phases, struct tare_fold *f,
+		       const struct tare_device_fold *d, const struct tare_phase_frame *x,
+		       int64_t t)
 {
 	if (x->known >= 0)
-		tare_phase_change(phases, f, x->known, x->tid, d->index, x->begin_ns, t, is_end);
+		tare_phase_change(phases, f, x->known, x->tid, d->index, x->begin_ns, t, false);
+}
+
+static void tell_end(struct tare_phases_part *phases, struct tare_fold *f,
+		     const struct tare_device_fold *d, const struct tare_phase_frame *x, int64_t t)
+{
+	const struct tare_phase_level *l = &x->levels[d->index];
+	struct tare_phase_change *c;
+
+	if (x->known < 0)
+		return;
+	c = tare_phase_change(phases, f, x->known, x->tid, d->index, x->begin_ns, t, true);
+	if (!f->keeps_history) /* only what is kept of a span asks for it */
+		return;
+	c->nth = x->nth;
+	c->use = (struct tare_phase_use){ l->before, l->peak.used, l->peak.ns, now_of(d) };
 }
 
 static void begin(struct tare_phases_part *phases, struct tare_fold *f, struct tare_device_fold *d,
@@ -62,22 +110,8 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f, struct t
 	l->nested = 0;
 	l->peak = (struct tare_high_water){ now_of(d), d->live, b->t };
 	memcpy(l->accounts, d->account_now, sizeof(l->accounts));
-	own->open =
-		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
-	own->open[own->open_nr++] = b->frame;
-	report_phase(phases, f, d, &phases->frames[b->frame], b->t, false);
-}
-
-static void close_open(struct tare_phases_device *own, int frame)
-{
-	for (size_t i = own->open_nr; i-- > 0;) {
-		if (own->open[i] != frame)
-			continue;
-		memmove(&own->open[i], &own->open[i + 1],
-			(own->open_nr - i - 1) * sizeof(*own->open));
-		own->open_nr--;
-		return;
-	}
+	tare_phase_open_on(own, b->frame);
+	tell_begin(phases, f, d, &phases->frames[b->frame], b->t);
 }
 
 /* The first mark looks back to the start, where nobody was there to watch. */
@@ -109,10 +143,10 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f, struct tar
 	bool is_first = !total->seen;
 	int64_t change = now_of(d) - l->before;
 
-	report_phase(phases, f, d, x, b->t, true);
+	tell_end(phases, f, d, x, b->t);
 	if (l->from_start)
 		look_back(d, l);
-	close_open(&phases->devices[d->index], b->frame);
+	tare_phase_close_on(&phases->devices[d->index], b->frame);
 	total->seen++;
 	if (is_first)
 		total->before = l->before;
@@ -132,24 +166,6 @@ static void end(struct tare_phases_part *phases, struct tare_fold *f, struct tar
 			f->watches[i].peak_ns[d->index] = l->peak.ns;
 	if (--x->devices_left == 0)
 		tare_phase_free_frame(phases, b->frame);
-}
-
-/* What every device has taken need not be kept. */
-static void shorten(struct tare_phases_part *phases, struct tare_fold *f)
-{
-	size_t least = SIZE_MAX;
-
-	for (int i = 0; i < f->device_nr; i++)
-		if (f->devices[i] && phases->devices[i].next < least)
-			least = phases->devices[i].next;
-	if (least == SIZE_MAX || least - phases->queue_base < 1024 ||
-	    least - phases->queue_base < phases->queue_nr / 2)
-		return;
-	least -= phases->queue_base;
-	memmove(phases->queue, phases->queue + least,
-		(phases->queue_nr - least) * sizeof(*phases->queue));
-	phases->queue_nr -= least;
-	phases->queue_base += least;
 }
 
 void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which phases there are: repeats of one have the same name, around them the same others. */
-#include "ledger/phases/phase.h"
+#include "ledger/phases/phases.h"
 
 #include "base/array.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-
-#include <string.h>
 
 /* A program that makes a name for every repeat must not need memory for each. */
 enum { KNOWN_MAX = 20000, DEPTH_MAX = 64 };
@@ -34,6 +32,22 @@ static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)
 		       "there are more than %d different phases; the further ones are "
 		       "together in rows called (further phases)",
 		       KNOWN_MAX);
+}
+
+/* The first of that name; `next`, if there is none yet. */
+static int namesake_of(struct tare_phases_part *phases, const char *name, size_t next)
+{
+	bool is_new;
+	uint64_t *place = tare_strmap_put(&phases->named, name, &is_new);
+
+	if (is_new)
+		*place = next + 1;
+	return (int)*place - 1;
+}
+
+uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known, uint64_t more)
+{
+	return phases->known[phases->known[known].namesake].named += more;
 }
 
 static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
@@ -73,6 +87,7 @@ static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int 
 		.path = path_of(phases, f, parent, name),
 		.source = source,
 		.what = what,
+		.namesake = namesake_of(phases, name, phases->known_nr),
 		.first_ns = INT64_MAX,
 		.totals = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_total)),
 	};
@@ -80,40 +95,41 @@ static int find_known(struct tare_phases_part *phases, struct tare_fold *f, int 
 }
 
 /* Where it would be among the recent ones. Texts stay where they are, so their addresses tell them apart well. */
-static int *recent_of(struct tare_phases_part *phases, int process, int parent, const char *name,
-		      const char *domain)
+static struct tare_phase_recent *recent_of(struct tare_phases_part *phases,
+					   const struct tare_phase_recent *x)
 {
-	uint64_t key = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) ^
-		       (uint64_t)(uintptr_t)domain * UINT64_C(0xff51afd7ed558ccd) ^
-		       ((uint64_t)parent << 32 | (uint64_t)process) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t key =
+		(uint64_t)(uintptr_t)x->name * UINT64_C(0x9e3779b97f4a7c15) ^
+		(uint64_t)(uintptr_t)x->domain * UINT64_C(0xff51afd7ed558ccd) ^
+		((uint64_t)x->parent << 32 | (uint64_t)x->process) * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	return &phases->recent[(key ^ key >> 32) >> 8 & (TARE_PHASES_RECENT - 1)];
 }
 
-static bool is_known_as(const struct tare_phase_known *k, int process, int parent, const char *name,
-			const char *domain, uint8_t source, uint8_t what)
+static bool is_same(const struct tare_phase_recent *a, const struct tare_phase_recent *b)
 {
-	return k->process == process && k->parent == parent && k->source == source &&
-	       k->what == what && !strcmp(k->name, name) && !strcmp(k->domain, domain);
+	return a->place && a->name == b->name && a->domain == b->domain &&
+	       a->process == b->process && a->parent == b->parent && a->source == b->source &&
+	       a->what == b->what;
 }
 
 int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
 		     const char *name, const char *domain, uint8_t source, uint8_t what)
 {
-	int *recent, *beside;
+	struct tare_phase_recent x = { name, domain, process, parent, source, what, 0 };
+	struct tare_phase_recent *recent, *beside;
 
 	if (parent >= 0 && phases->known[parent].depth + 1 >= DEPTH_MAX)
-		parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
+		x.parent = phases->known[parent].parent; /* beside it: a recursion, most likely */
 	note_if_full(phases, f);
-	recent = recent_of(phases, process, parent, name, domain);
+	recent = recent_of(phases, &x);
 	beside = phases->recent + ((recent - phases->recent) ^ 1);
-	if (*recent &&
-	    is_known_as(&phases->known[*recent - 1], process, parent, name, domain, source, what))
-		return *recent - 1;
-	if (*beside &&
-	    is_known_as(&phases->known[*beside - 1], process, parent, name, domain, source, what))
-		return *beside - 1;
+	if (is_same(recent, &x))
+		return recent->place - 1;
+	if (is_same(beside, &x))
+		return beside->place - 1;
 	*beside = *recent;
-	*recent = 1 + find_known(phases, f, process, parent, name, domain, source, what);
-	return *recent - 1;
+	*recent = x;
+	recent->place = 1 + find_known(phases, f, process, x.parent, name, domain, source, what);
+	return recent->place - 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases out of a checkpoint of Tare 0.1.0: what is known of those that ended, and those that are still open. */
-#include "ledger/phases/phase.h"
+#include "ledger/phases/phases.h"
 
 #include "base/array.h"
 
@@ -53,6 +53,7 @@ static void carry_sum(struct tare_phases_part *phases, struct tare_fold *f,
 		(uint64_t)known + 1;
 	if (is_new) {
 		k->repeats += r->repeats;
+		tare_phase_count_name(phases, known, r->repeats);
 		k->unclosed += r->unclosed;
 		k->threads += r->threads;
 		k->ns = sane_ns(k->ns + sane_ns(r->ns));
@@ -114,9 +115,7 @@ static void carry_open(struct tare_phases_part *phases, struct tare_fold *f,
 		.nested = sane(r->nested),
 		.peak = { sane(r->peak) - d->used_start, sane(r->peak_live), sane_ns(r->peak_ns) },
 	};
-	own->open =
-		tare_array_reserve(own->open, &own->open_cap, own->open_nr + 1, sizeof(*own->open));
-	own->open[own->open_nr++] = frame;
+	tare_phase_open_on(own, frame);
 }
 
 static void carry_part(struct tare_phases_part *phases, struct tare_fold *f,

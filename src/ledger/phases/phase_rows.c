@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases as a ledger has them: a tree per process, in the order in which they first began. */
-#include "ledger/phases/phase.h"
+#include "ledger/phases/phases.h"
 
 #include "base/xalloc.h"
 
@@ -73,6 +73,25 @@ static void add_device(const struct tare_device_fold *d, const struct tare_phase
 	add_parts(t, memory, out);
 }
 
+/* On the CPU nothing was in use that nobody asked for, and no account changed. */
+static void add_cpu(const struct tare_phase_total *t, struct tare_phase_row *row)
+{
+	row->devices[row->device_nr++] = (struct tare_phase_on_device){
+		.index = -1,
+		.repeats = t->seen,
+		.used_before = t->before,
+		.used_after = t->after,
+		.change = t->change,
+		.change_min = t->change_min,
+		.change_max = t->change_max,
+		.own = t->own,
+		.own_min = t->own_min,
+		.own_max = t->own_max,
+		.peak = t->peak.used,
+		.peak_t_ns = t->peak.ns,
+	};
+}
+
 static bool has_context(const struct tare_process_fold *p, int device)
 {
 	return device < p->on_device_nr && p->on_device[device] && p->on_device[device]->created;
@@ -113,12 +132,21 @@ static void add_row(const struct tare_fold *f, const struct tare_phase_known *k,
 		.first_t_ns = k->first_ns,
 		.last_t_ns = k->last_ns,
 		.ns = k->ns,
-		.devices =
-			tare_arena_alloc(memory, (size_t)f->device_nr * sizeof(*row->devices) + 1),
+		.devices = tare_arena_alloc(memory,
+					    ((size_t)f->device_nr + 1) * sizeof(*row->devices)),
 	};
 	for (int i = 0; i < f->device_nr; i++)
 		if (f->devices[i] && k->totals[i].seen && is_of(f, k->process, i))
 			add_device(f->devices[i], &k->totals[i], memory, row);
+	if (f->host.most && k->host.seen)
+		add_cpu(&k->host, row);
+	row->resident_readings = k->resident.readings;
+	row->resident_is_known = k->resident.readings > 0;
+	row->resident_change_is_known = row->resident_is_known && !k->resident.without_change;
+	row->resident_after = row->resident_is_known ? k->resident.after : -1;
+	row->resident_change = k->resident.change;
+	row->resident_most = k->resident.most;
+	row->resident_most_t_ns = k->resident.most_ns;
 }
 
 struct order {

@@ -77,20 +77,20 @@ static void next_step(struct tare_training_thread *t, enum tare_training_by by,
 	tare_training_begin_step(&t->lists[by], c->born_ns, c->used, c->live);
 }
 
-/* The thread has begun something else. */
-static void note_section(struct tare_training_thread *t, const struct tare_block_change *c)
+/* The thread has begun something else: has a step ended? */
+static bool note_section(struct tare_training_thread *t, const struct tare_block_change *c)
 {
 	t->has_backward |= c->backwards != t->backwards;
 	t->has_optimizer |= c->work == TARE_WORK_OPTIMIZER && t->has_backward;
 	t->section = c->section;
 	t->backwards = c->backwards;
-	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER)
-		return;
-	if (t->has_backward)
-		next_step(t, TARE_TRAINING_BACKWARDS, c);
+	if (c->work == TARE_WORK_BACKWARD || c->work == TARE_WORK_OPTIMIZER || !t->has_backward)
+		return false;
+	next_step(t, TARE_TRAINING_BACKWARDS, c);
 	if (t->has_optimizer)
 		next_step(t, TARE_TRAINING_OPTIMIZER, c);
 	t->has_backward = t->has_optimizer = false;
+	return true;
 }
 
 static bool is_begun(const struct tare_training_thread *t)
@@ -125,14 +125,15 @@ static void note_last(struct tare_training_thread *t, const struct tare_block_ch
 	t->last_ns = c->born_ns;
 }
 
-void tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c)
+bool tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c)
 {
 	struct tare_training_thread *t = thread_of(at, c->tid);
+	bool is_over = false;
 
 	if (c->born_ns < 0)
-		return;
+		return false;
 	if (is_begun(t) && c->section != t->section)
-		note_section(t, c);
+		is_over = note_section(t, c);
 	else if (!is_begun(t) && c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD &&
 		 (t = made_of(at, c->tid)))
 		begin_first(t, c);
@@ -141,6 +142,19 @@ void tare_training_take(struct tare_training_threads *at, const struct tare_bloc
 	for (size_t k = 0; k < at->count; k++)
 		for (int i = 0; i < TARE_TRAINING_BY_NR; i++)
 			tare_training_most(&at->items[k].lists[i], TARE_TRAINING_LIVE, c->live);
+	return is_over;
+}
+
+/* What grows is told by these. */
+void tare_training_count(const struct tare_fold *f, int process,
+			 const struct tare_training_threads *at)
+{
+	uint32_t *steps = f->processes[process]->steps;
+
+	for (size_t i = 0; i < at->count; i++)
+		for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
+			if (steps[by] < at->items[i].lists[by].count)
+				steps[by] = (uint32_t)at->items[i].lists[by].count;
 }
 
 void tare_training_used(struct tare_training_part *p, const struct tare_fold *f,
@@ -269,11 +283,13 @@ void tare_training_phase(struct tare_training_part *p, const struct tare_fold *f
 	if (!t)
 		return;
 	l = &t->lists[TARE_TRAINING_PHASES];
-	if (!c->is_end && !l->depth++)
+	if (!c->is_end && !l->depth++) {
 		tare_training_begin_step(l, c->t, f->devices[c->device]->used,
 					 f->devices[c->device]->live);
-	else if (c->is_end && l->depth && !--l->depth)
+	} else if (c->is_end && l->depth && !--l->depth) {
 		tare_training_end_step(l, c->t);
+		tare_training_count(f, c->process, at);
+	}
 }
 
 /* ---- the end ---- */

@@ -88,15 +88,18 @@ static inline struct tare_training_threads *tare_training_at(const struct tare_t
 }
 
 /* Most blocks are of nobody who trains. */
-void tare_training_take(struct tare_training_threads *at, const struct tare_block_change *c);
+bool tare_training_take(struct tare_training_threads *at,
+			const struct tare_block_change *c); /* has a step ended? */
+void tare_training_count(const struct tare_fold *f, int process,
+			 const struct tare_training_threads *at); /* tells the books */
 static inline void tare_training_block(struct tare_training_part *p, const struct tare_fold *f,
 				       const struct tare_block_change *c)
 {
 	struct tare_training_threads *at = tare_training_at(p, c->process, c->device);
 
-	(void)f;
-	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)))
-		tare_training_take(at, c);
+	if (at && (at->count || (c->work == TARE_WORK_FORWARD && c->flags & TARE_TENSOR_GRAD)) &&
+	    tare_training_take(at, c))
+		tare_training_count(f, c->process, at);
 }
 
 bool tare_training_is_step(const char *name); /* of a phase */

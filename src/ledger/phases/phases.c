@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which phases are open: stacks of threads, ranges, marks. No bytes here. */
-#include "ledger/phases/phase.h"
+#include "ledger/phases/phases.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"
@@ -48,7 +48,8 @@ int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int k
 					    .begin_ns = t,
 					    .below = -1,
 					    .parent = -1,
-					    .levels = levels };
+					    .levels = levels,
+					    .resident = tare_phase_resident_now(phases, process) };
 	return i;
 }
 
@@ -211,13 +212,15 @@ static void begin(struct tare_phases_part *phases, struct tare_fold *f, const st
 		return;
 	}
 	frame = tare_phase_frame(phases, f, known, process, r->tid, r->id, e->at_ns);
+	phases->frames[frame].nth = tare_phase_count_name(phases, known, 1);
 	tare_phase_link(phases, frame);
 	watch_begin(phases, f, &phases->frames[frame]);
 	tare_phase_queue(phases, f, e->at_ns, frame, -1);
 }
 
-void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int known,
-		       uint32_t tid, int device, int64_t begin_ns, int64_t t, bool is_end)
+struct tare_phase_change *tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f,
+					    int known, uint32_t tid, int device, int64_t begin_ns,
+					    int64_t t, bool is_end)
 {
 	const struct tare_phase_known *k = &phases->known[known];
 	struct tare_phase_changes *c = &f->phase_changes;
@@ -232,6 +235,7 @@ void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int
 							   .is_mark = k->what == TARE_PHASE_MARK,
 							   .begin_ns = begin_ns,
 							   .t = t };
+	return &c->items[c->count - 1];
 }
 
 static void end_frame(struct tare_phases_part *phases, struct tare_fold *f, int frame, int64_t t,
@@ -242,13 +246,20 @@ static void end_frame(struct tare_phases_part *phases, struct tare_fold *f, int 
 
 	unlink_frame(phases, frame);
 	x->is_ended = true;
-	tare_phase_change(phases, f, x->known, x->tid, -1, x->begin_ns, t, true);
+	tare_phase_change(phases, f, x->known, x->tid, TARE_PHASE_OVER, x->begin_ns, t, true);
+	tare_phase_resident_add(&k->resident, &x->resident);
 	k->unclosed += is_unclosed;
 	k->ns += t - x->begin_ns;
 	if (k->last_ns < t)
 		k->last_ns = t;
 	watch_end(f, x, t);
 	tare_phase_queue(phases, f, t, frame, x->known);
+}
+
+/* Most are of no domain, "". */
+static bool is_same_domain(const char *a, const char *b)
+{
+	return *a == *b && (!*a || !strcmp(a, b));
 }
 
 /* Each source, and each domain of NVTX, has stacks of its own: its pop ends its own innermost one. */
@@ -267,7 +278,8 @@ static int find_open(struct tare_phases_part *phases, const struct tare_event *e
 	for (i = top_of(phases, e->process->index, r->tid); i >= 0; i = phases->frames[i].below) {
 		const struct tare_phase_known *k = &phases->known[phases->frames[i].known];
 
-		if (k->source == r->source && (!strcmp(k->domain, domain) || phases->is_full))
+		if (k->source == r->source &&
+		    (is_same_domain(k->domain, domain) || phases->is_full))
 			break;
 	}
 	return i;
@@ -281,6 +293,8 @@ static int look_back(struct tare_phases_part *phases, struct tare_fold *f,
 
 	for (int i = 0; i < f->device_nr; i++)
 		phases->frames[frame].levels[i] = (struct tare_phase_level){ .from_start = true };
+	phases->frames[frame].host.from_start = true;
+	phases->frames[frame].resident = tare_phase_resident_so_far(phases, process->index);
 	return frame;
 }
 
@@ -302,10 +316,13 @@ static void mark(struct tare_phases_part *phases, struct tare_fold *f, const str
 	count_thread(phases, known, r->tid);
 	frame = since ? (int)*since - 1 : look_back(phases, f, e->process);
 	phases->frames[frame].known = known;
-	tare_phase_change(phases, f, known, e->rec.phase->tid, -1, e->at_ns, e->at_ns, true);
+	phases->frames[frame].nth = tare_phase_count_name(phases, known, 1);
+	tare_phase_change(phases, f, known, e->rec.phase->tid, TARE_PHASE_OVER, e->at_ns, e->at_ns,
+			  true);
 	watch_begin(phases, f, &phases->frames[frame]);
 	watch_end(f, &phases->frames[frame], e->at_ns);
 	phases->frames[frame].is_ended = true;
+	tare_phase_resident_add(&phases->known[known].resident, &phases->frames[frame].resident);
 	tare_phase_queue(phases, f, e->at_ns, frame, known);
 	frame = tare_phase_frame(phases, f, -1, process, 0, 0, e->at_ns);
 	tare_phase_link(phases, frame);
@@ -349,6 +366,8 @@ void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int p
 	for (int i = 0; process < 0 && i < f->device_nr; i++)
 		if (f->devices[i])
 			tare_phases_advance(phases, f, f->devices[i], INT64_MAX);
+	if (process < 0)
+		tare_phases_host(phases, f, INT64_MAX);
 }
 
 void tare_phases_note_strays(struct tare_phases_part *phases, struct tare_fold *f)
@@ -386,8 +405,9 @@ static void note_lines(struct tare_phases_part *phases, struct tare_fold *f)
 			tare_fold_note(
 				f,
 				"--phase %.*s: no recorded Python program came to that line "
-				"while it used a GPU; give a line that has code and runs, and "
-				"the name of its file or the end of its path",
+				"after its first tensor or its first call of the driver; give "
+				"a line that has code and runs, and the name of its file or "
+				"the end of its path",
 				(int)len, at);
 		at += len + (at[len] == '\n');
 	}
@@ -416,10 +436,13 @@ void tare_phases_free(struct tare_phases_part *phases)
 	for (int i = 0; i < phases->device_nr; i++)
 		free(phases->devices[i].open);
 	free(phases->devices);
+	free(phases->residents);
+	free(phases->host.open);
 	free(phases->known);
 	free(phases->frames);
 	free(phases->queue);
 	tare_strmap_free(&phases->known_of);
+	tare_strmap_free(&phases->named);
 	tare_map_free(&phases->threads_seen);
 	tare_map_free(&phases->top_of);
 	tare_map_free(&phases->range_of);
@@ -435,6 +458,7 @@ void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *
 	phases->devices = tare_array_widen(phases->devices, (size_t)had, (size_t)f->device_nr,
 					   sizeof(*phases->devices));
 	phases->device_nr = f->device_nr;
+	tare_phase_resident_widen(phases, f);
 	for (int i = had; i < phases->device_nr; i++)
 		phases->devices[i].next = phases->queue_base;
 }
@@ -443,7 +467,10 @@ void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e)
 {
 	(void)d;
-	take(phases, f, e);
+	if (e->kind == TARE_KIND_HOST)
+		tare_phase_resident_read(phases, e);
+	else
+		take(phases, f, e);
 }
 
 /* As many frames are open as were begun and have not ended; no device is ahead of the boundaries. */
@@ -460,5 +487,7 @@ const char *tare_phases_check(const struct tare_phases_part *phases, const struc
 	for (int i = 0; i < phases->device_nr; i++)
 		if (phases->devices[i].next > phases->queue_base + phases->queue_nr)
 			return "a device has seen phases begin that did not";
+	if (phases->host.next > phases->queue_base + phases->queue_nr)
+		return "the CPU has seen phases begin that did not";
 	return NULL;
 }

@@ -21,6 +21,18 @@ struct tare_phase_total {
 	int64_t parts[TARE_ACCOUNT_NR];
 };
 
+/* What was read of a process since some moment; before: at that moment, -1: it had not been read. */
+struct tare_phase_resident {
+	uint64_t readings;
+	int64_t before, last, most, most_ns;
+};
+
+/* All repeats of a phase; after: -1: no reading fell into the last one. */
+struct tare_phase_resident_total {
+	uint64_t readings, without_change; /* repeats whose change is not known */
+	int64_t after, change, most, most_ns;
+};
+
 struct tare_phase_known {
 	int process, parent; /* parent: another one, -1: none */
 	int depth;
@@ -29,8 +41,12 @@ struct tare_phase_known {
 	uint8_t source, what;
 	uint32_t threads;
 	uint64_t repeats, unclosed;
+	int namesake;   /* the first known one of that name, maybe itself, … */
+	uint64_t named; /* … which counts all that began with it */
 	int64_t first_ns, last_ns, ns;
 	struct tare_phase_total *totals; /* by device */
+	struct tare_phase_total host;    /* of tensors on the CPU */
+	struct tare_phase_resident_total resident;
 };
 
 /* An open phase on one device. */
@@ -41,20 +57,28 @@ struct tare_phase_level {
 	int64_t accounts[TARE_ACCOUNT_NR];
 };
 
+/* The same on the CPU. */
+struct tare_phase_host_level {
+	bool from_start, is_open; /* is_open: it began there; not what a checkpoint told */
+	int64_t before, nested, peak, peak_ns;
+};
+
 /* A phase that is open, or that some device has not seen the end of yet. */
 struct tare_phase_frame {
 	int known; /* -1: since the last mark */
 	bool is_used, is_ended, is_unclosed;
 	int process;
 	uint32_t tid;
-	uint64_t id, serial;
+	uint64_t id, serial, nth; /* nth of its name */
 	int64_t begin_ns, end_ns;
 	int below;  /* of the same thread, -1: none; where it is free: the next free one */
 	int parent; /* the frame around it, if its serial is still … */
 	uint64_t parent_serial;
-	int devices_left;                /* that have to see its end */
+	int devices_left;                /* that have to see its end; the CPU is one of them */
 	bool is_watched;                 /* somebody asked for it */
 	struct tare_phase_level *levels; /* by device */
+	struct tare_phase_host_level host;
+	struct tare_phase_resident resident;
 };
 
 struct tare_phase_boundary {
@@ -72,15 +96,28 @@ struct tare_phases_device {
 
 enum { TARE_PHASES_RECENT = 1024 };
 
+/* A phase as records say it, whose texts stay where they are; place 0: none. */
+struct tare_phase_recent {
+	const char *name, *domain;
+	int process, parent;
+	uint8_t source, what;
+	int place; /* 1 + its own among the known ones */
+};
+
 /* The part. */
 struct tare_phases_part {
 	struct tare_phases_device *devices;
 	int device_nr;
+	struct tare_phases_device host;
+	/* The most in tensors on the CPU since the last boundary; and when the last block came or went there. */
+	int64_t host_most, host_most_ns, host_since_ns;
+	struct tare_phase_resident *residents; /* by process, since it began */
+	int process_nr;
 	struct tare_phase_known *known;
 	size_t known_nr, known_cap;
 	struct tare_strmap known_of; /* process, parent, source, domain and name → 1 + place */
-	int recent
-		[TARE_PHASES_RECENT]; /* 1 + place of one that came lately, by a few bits of what it is known by */
+	struct tare_strmap named;    /* name → 1 + place of the first */
+	struct tare_phase_recent recent[TARE_PHASES_RECENT]; /* that came lately, by a few bits */
 	struct tare_map threads_seen;
 	struct tare_phase_frame *frames;
 	size_t frame_nr, frame_cap;
@@ -100,7 +137,7 @@ struct tare_phases_part {
 	uint64_t dropped;  /* begun while too many were */
 };
 
-/* phase.c */
+/* phases.c */
 void tare_phases_begin(struct tare_phases_part *phases, const struct tare_fold *f);
 void tare_phases_event(struct tare_phases_part *phases, struct tare_fold *f,
 		       struct tare_device_fold *d, const struct tare_event *e);
@@ -115,10 +152,14 @@ int tare_phase_frame(struct tare_phases_part *phases, struct tare_fold *f, int k
 		     uint32_t tid, uint64_t id, int64_t t);
 void tare_phase_link(struct tare_phases_part *phases,
 		     int frame); /* puts it where its end looks for it */
+/* A device, or the CPU, takes the begin of a frame, and its end. */
+void tare_phase_open_on(struct tare_phases_device *own, int frame);
+void tare_phase_close_on(struct tare_phases_device *own, int frame);
 void tare_phase_free_frame(struct tare_phases_part *phases, int frame);
-/* Tells the others; device -1: it has ended, whatever devices have settled. */
-void tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f, int known,
-		       uint32_t tid, int device, int64_t begin_ns, int64_t t, bool is_end);
+/* Tells the others. What is returned can be added to until the next. */
+struct tare_phase_change *tare_phase_change(struct tare_phases_part *phases, struct tare_fold *f,
+					    int known, uint32_t tid, int device, int64_t begin_ns,
+					    int64_t t, bool is_end);
 /* After a state was loaded: phases that somebody asked for by number, and that began before it. */
 void tare_phases_count_watched(const struct tare_phases_part *phases, struct tare_fold *f);
 bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct tare_fold *f,
@@ -126,14 +167,17 @@ bool tare_phase_is_watched(const struct tare_phases_part *phases, const struct t
 
 /* Does a boundary wait for the device? */
 static inline bool tare_phases_wait(const struct tare_phases_part *phases,
-				    const struct tare_device_fold *d)
+				    const struct tare_device_fold *d, int64_t t)
 {
+	(void)t;
 	return phases->devices[d->index].next < phases->queue_base + phases->queue_nr;
 }
 
 /* phase_known.c: the place of a phase among the known ones */
 int tare_phase_known(struct tare_phases_part *phases, struct tare_fold *f, int process, int parent,
 		     const char *name, const char *domain, uint8_t source, uint8_t what);
+/* So many more began with its name; returns how many there are by now. */
+uint64_t tare_phase_count_name(struct tare_phases_part *phases, int known, uint64_t more);
 
 /* phase_device.c: something is about to happen on the device at t; and its `used` has moved */
 void tare_phases_advance(struct tare_phases_part *phases, struct tare_fold *f,
@@ -143,6 +187,20 @@ void tare_phases_rebase(struct tare_phases_part *phases, const struct tare_devic
 void tare_phase_queue(struct tare_phases_part *phases, struct tare_fold *f, int64_t t, int frame,
 		      int into);
 void tare_phase_peaks(struct tare_phases_part *phases, struct tare_device_fold *d);
+
+/* phase_host.c: something is about to happen to a block on the CPU at t; and a boundary has come */
+void tare_phases_host(struct tare_phases_part *phases, struct tare_fold *f, int64_t t);
+void tare_phases_host_catch_up(struct tare_phases_part *phases, struct tare_fold *f);
+
+/* phase_resident.c: as a phase begins, and as it would if it had begun with its process; a reading; its end */
+void tare_phase_resident_widen(struct tare_phases_part *phases, const struct tare_fold *f);
+struct tare_phase_resident tare_phase_resident_now(const struct tare_phases_part *phases,
+						   int process);
+struct tare_phase_resident tare_phase_resident_so_far(const struct tare_phases_part *phases,
+						      int process);
+void tare_phase_resident_read(struct tare_phases_part *phases, const struct tare_event *e);
+void tare_phase_resident_add(struct tare_phase_resident_total *sum,
+			     const struct tare_phase_resident *r);
 
 /* phase_rows.c */
 void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f,

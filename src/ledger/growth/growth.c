@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule "growth": how courses are kept. A column is a power of two of nanoseconds and begins at a multiple of that, so
+ * two of them make one that is twice as wide, whenever that is done: a fold that goes on from a state has the same
+ * courses as one that begins at the first event.
+ */
+#include "ledger/growth/growth.h"
+
+#include "base/array.h"
+#include "ledger/core/fields.h"
+
+#include <stdlib.h>
+
+enum {
+	LEAST_SHIFT = 20,      /* columns of a millisecond */
+	LEAST_BYTES = 4 << 10, /* that are told from nothing */
+};
+
+/* ---- courses ---- */
+
+static uint64_t key_of(enum tare_growth_of of, int id)
+{
+	return (uint64_t)of << 32 | (uint32_t)id;
+}
+
+static struct tare_growth_course *find(const struct tare_growth_part *p, enum tare_growth_of of,
+				       int id)
+{
+	const uint64_t *place = tare_map_get(&p->place_of, key_of(of, id));
+
+	return place ? &p->items[*place - 1] : NULL;
+}
+
+/* NULL: there are too many. */
+static struct tare_growth_course *make(struct tare_growth_part *p, enum tare_growth_of of, int id)
+{
+	struct tare_growth_course *c;
+
+	if (p->count == TARE_GROWTH_COURSES)
+		return NULL;
+	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
+	c = &p->items[p->count++];
+	*c = (struct tare_growth_course){ .of = (uint8_t)of, .id = id };
+	for (int i = 0; of == TARE_GROWTH_RESIDENT && i < TARE_GROWTH_COLUMNS; i++)
+		c->least[i] = -1;
+	*tare_map_put(&p->place_of, key_of(of, id), NULL) = p->count;
+	return c;
+}
+
+/* Keeps what a column came to, and that there was `now` in those behind it, up to `to`. */
+static void keep(struct tare_growth_part *p, enum tare_growth_of of, int id, int column, int to,
+		 int64_t least, int64_t now)
+{
+	struct tare_growth_course *c;
+
+	if (now < LEAST_BYTES && least < LEAST_BYTES)
+		return;
+	c = find(p, of, id);
+	if (!c)
+		c = make(p, of, id);
+	if (!c)
+		return;
+	c->least[column] = least < LEAST_BYTES ? 0 : least;
+	for (int i = column + 1; i < to; i++)
+		c->least[i] = now < LEAST_BYTES ? 0 : now;
+}
+
+/* ---- columns that twice as much time goes into ---- */
+
+/* What has been kept of the first half of the column that is under way, that must not rise above. */
+static int64_t half_kept(const struct tare_growth_part *p, enum tare_growth_of of, int id,
+			 int column)
+{
+	const struct tare_growth_course *c = find(p, of, id);
+
+	return c ? c->least[column - 1] : 0;
+}
+
+static int64_t less(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The column under way is the second half of a wider one. */
+static void widen_bucket(const struct tare_growth_part *p, struct tare_bucket *b, int id)
+{
+	int column = p->clocks[b->device + 1].column;
+
+	if (column % 2)
+		b->least = less(b->least, half_kept(p, TARE_GROWTH_BUCKET, id, column));
+}
+
+static void widen_site(const struct tare_growth_part *p, struct tare_site *s, int id)
+{
+	int column = p->clocks[0].column;
+
+	if (column % 2)
+		s->least = less(s->least, half_kept(p, TARE_GROWTH_SITE, id, column));
+}
+
+static int64_t both(int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return less(a, b);
+}
+
+static void widen_course(struct tare_growth_course *c)
+{
+	for (int i = 0; i < TARE_GROWTH_COLUMNS; i++)
+		c->least[i] = i < TARE_GROWTH_COLUMNS / 2
+				      ? both(c->least[2 * i], c->least[2 * i + 1])
+			      : c->of == TARE_GROWTH_RESIDENT ? -1
+							      : 0;
+}
+
+static void widen_steps(struct tare_growth_process *s)
+{
+	for (int by = 0; by < TARE_TRAINING_BY_NR; by++) {
+		uint32_t *begun = &s->begun[by * TARE_GROWTH_COLUMNS];
+
+		for (int i = 0; 2 * i < TARE_GROWTH_COLUMNS; i++)
+			begun[i] = begun[2 * i];
+	}
+	s->columns = (s->columns + 1) / 2;
+}
+
+static void widen(struct tare_growth_part *p, struct tare_fold *f)
+{
+	for (size_t i = 0; i < f->bucket_nr; i++)
+		widen_bucket(p, &f->buckets[i], (int)i);
+	for (size_t i = 1; i < f->site_nr; i++)
+		widen_site(p, &f->sites[i], (int)i);
+	for (size_t i = 0; i < p->count; i++)
+		widen_course(&p->items[i]);
+	for (int i = 0; i < p->process_nr; i++)
+		widen_steps(&p->processes[i]);
+	for (int i = 0; i < p->clock_nr; i++)
+		p->clocks[i].column /= 2;
+	p->shift++;
+}
+
+void tare_growth_begin(struct tare_growth_part *p, struct tare_fold *f)
+{
+	p->clocks = tare_array_widen(p->clocks, (size_t)p->clock_nr, (size_t)f->device_nr + 1,
+				     sizeof(*p->clocks));
+	p->clock_nr = f->device_nr + 1;
+	p->processes = tare_array_widen(p->processes, (size_t)p->process_nr, (size_t)f->process_nr,
+					sizeof(*p->processes));
+	p->process_nr = f->process_nr;
+	if (!p->shift)
+		p->shift = LEAST_SHIFT;
+	while (f->seen_ns >> p->shift >= TARE_GROWTH_COLUMNS)
+		widen(p, f);
+}
+
+/* ---- as time goes on ---- */
+
+/* Columns up to `to` have begun. */
+static void note_steps(struct tare_growth_part *p, const struct tare_fold *f, int to)
+{
+	for (int i = 0; i < p->process_nr; i++) {
+		struct tare_growth_process *s = &p->processes[i];
+
+		for (; f->processes[i] && s->columns <= to; s->columns++)
+			for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
+				s->begun[by * TARE_GROWTH_COLUMNS + s->columns] =
+					f->processes[i]->steps[by];
+	}
+}
+
+/* The column of the clock that is under way; -1: none is over at t. */
+static int next_column(struct tare_growth_part *p, const struct tare_fold *f, int clock, int64_t t,
+		       int *to)
+{
+	int column = clock < p->clock_nr ? p->clocks[clock].column : TARE_GROWTH_COLUMNS;
+
+	*to = tare_growth_column(p, t < f->seen_ns ? t : f->seen_ns);
+	if (*to <= column)
+		return -1;
+	p->clocks[clock].column = *to;
+	note_steps(p, f, *to);
+	return column;
+}
+
+void tare_growth_advance(struct tare_growth_part *p, struct tare_fold *f,
+			 struct tare_device_fold *d, int64_t t)
+{
+	int to, column = next_column(p, f, d->index + 1, t, &to);
+
+	if (column < 0)
+		return;
+	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
+		struct tare_bucket *b = &f->buckets[i];
+
+		if (b->process >= 0)
+			keep(p, TARE_GROWTH_BUCKET, i, column, to, b->least, b->now.bytes);
+		b->least = b->now.bytes;
+	}
+}
+
+void tare_growth_host(struct tare_growth_part *p, struct tare_fold *f, int64_t t)
+{
+	int to, column = next_column(p, f, 0, t, &to);
+
+	if (column < 0)
+		return;
+	for (size_t i = 1; i < f->site_nr; i++) {
+		struct tare_site *s = &f->sites[i];
+
+		keep(p, TARE_GROWTH_SITE, (int)i, column, to, s->least, s->host_bytes);
+		s->least = s->host_bytes;
+	}
+}
+
+void tare_growth_event(struct tare_growth_part *p, struct tare_fold *f, struct tare_device_fold *d,
+		       const struct tare_event *e)
+{
+	const struct tare_rec_host *r = e->rec.host;
+	struct tare_growth_course *c;
+	int64_t *least;
+
+	(void)d;
+	if (!e->about || r->anon >= 1ull << 44)
+		return; /* it is not known, or damage */
+	c = find(p, TARE_GROWTH_RESIDENT, tare_fold_process(f, e->about)->process->index);
+	if (!c)
+		c = make(p, TARE_GROWTH_RESIDENT, e->about->index);
+	if (!c)
+		return;
+	least = &c->least[tare_growth_column(p, e->at_ns)];
+	*least = both(*least, (int64_t)r->anon);
+}
+
+void tare_growth_call(struct tare_growth_part *p, const struct tare_fold *f,
+		      const struct tare_step *s)
+{
+	(void)f;
+	if (s->effect == TARE_EFFECT_NEW || s->asked)
+		tare_growth_made(&p->processes[s->process], s->end);
+}
+
+const char *tare_growth_check(const struct tare_growth_part *p, const struct tare_fold *f)
+{
+	for (int i = 0; i < p->clock_nr; i++)
+		if (p->clocks[i].column > tare_growth_column(p, f->seen_ns))
+			return "a column of time begins behind the last event";
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].of == TARE_GROWTH_BUCKET && (size_t)p->items[i].id >= f->bucket_nr)
+			return "there is a course of a bucket that is none";
+	return NULL;
+}
+
+void tare_growth_free(struct tare_growth_part *p)
+{
+	free(p->clocks);
+	free(p->processes);
+	free(p->items);
+	tare_map_free(&p->place_of);
+}
+
+/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
+
+/* clang-format off */
+#define SELF struct tare_growth_course
+static const struct tare_shape_field fields_tare_growth_course[] = {
+	TARE_INT(of), TARE_INT(id), TARE_INT_ARRAY(least),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_growth_course);
+#undef SELF
+
+#define SELF struct tare_growth_process
+static const struct tare_shape_field fields_tare_growth_process[] = {
+	TARE_INT(first_ns), TARE_INT(made_ns), TARE_INT(columns), TARE_INT_ARRAY(begun),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_growth_process);
+#undef SELF
+
+#define SELF struct tare_growth_clock
+static const struct tare_shape_field fields_tare_growth_clock[] = {
+	TARE_INT(column),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_growth_clock);
+#undef SELF
+
+#define SELF struct tare_growth_part
+static const struct tare_shape_field fields_tare_growth_part[] = {
+	TARE_INT(shift), TARE_ROW(clocks, tare_shape_tare_growth_clock, clock_nr),
+	TARE_ROW(processes, tare_shape_tare_growth_process, process_nr),
+	TARE_LIST(items, tare_shape_tare_growth_course, count, cap), TARE_MAP(place_of),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_growth_part);
+#undef SELF
+/* clang-format on */

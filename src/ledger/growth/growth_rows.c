@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule "growth": the courses of one line together are asked whether they grow, and those that do become rows. */
+#include "ledger/growth/growth.h"
+
+#include "base/array.h"
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer steps than that say nothing; nor does less time, where there are no steps. */
+enum { LEAST_STEPS = 8 };
+static const int64_t least_ns = INT64_C(1000000000);
+/* A growth that is less sure is not told; one by time alone is less sure than one by steps. */
+static const double least_confidence = 0.5, most_confidence = 0.99, by_time_alone = 0.9;
+
+static const struct rule {
+	int64_t least;     /* bytes */
+	double least_part; /* of what there is */
+	double tidied;     /* of the time */
+} line_rule = { 64 << 10, 0.1, 0.12 }, resident_rule = { 8 << 20, 0.02, 0.25 };
+
+/* What one line of a process has in one memory, of one kind. */
+struct group {
+	int process, device; /* device -1: the memory of the CPU */
+	int account;         /* enum tare_account, TARE_BUCKET_TENSOR; NONE: resident memory */
+	uint32_t site;       /* one of its sites; 0: no line is known */
+	uint64_t owner;
+	const char *line; /* NULL: not known */
+	bool is_resident;
+	int end; /* columns that have begun */
+	int64_t bytes[TARE_GROWTH_COLUMNS];
+};
+
+struct groups {
+	struct group *items;
+	size_t count, cap;
+	struct tare_strmap of;
+	struct tare_arena names;
+};
+
+/* ---- courses become groups ---- */
+
+/* Is a bucket's growth one of its line? What follows from other buckets is not, nor what can be given back. */
+static bool is_told(const struct tare_bucket *b)
+{
+	switch (b->account) {
+	case TARE_BUCKET_TENSOR:
+	case TARE_BUCKET_PINNED:
+		return true;
+	case TARE_ACCOUNT_GRANULARITY:
+	case TARE_ACCOUNT_TRIAL:
+	case TARE_ACCOUNT_PREALLOCATED:
+	case TARE_ACCOUNT_POOL_IDLE:
+		return false;
+	default:
+		return b->account < TARE_ACCOUNT_NR && !b->is_subdivided;
+	}
+}
+
+static bool group_of_course(const struct tare_growth_part *p, const struct tare_fold *f,
+			    const struct tare_growth_course *c, struct group *out)
+{
+	*out = (struct group){ .process = c->id, .device = -1, .end = TARE_GROWTH_COLUMNS };
+	if (c->of == TARE_GROWTH_RESIDENT) {
+		out->is_resident = true;
+		out->end = tare_growth_column(p, f->seen_ns) + 1;
+		return f->processes[c->id] != NULL;
+	}
+	if (c->of == TARE_GROWTH_BUCKET) {
+		const struct tare_bucket *b = &f->buckets[c->id];
+
+		out->process = b->process;
+		out->device = b->account == TARE_BUCKET_PINNED ? -1 : b->device;
+		out->account = b->account;
+		out->site = b->site;
+		out->owner = b->site ? 0 : b->owner;
+		out->end = p->clocks[b->device + 1].column + 1;
+		return is_told(b);
+	}
+	out->site = (uint32_t)c->id;
+	out->process = f->sites[c->id].process->index;
+	out->account = TARE_BUCKET_TENSOR;
+	out->end = p->clocks[0].column + 1;
+	return true;
+}
+
+static struct group *known_group(struct groups *g, const struct tare_fold *f, struct group *like)
+{
+	struct tare_str key = { 0 };
+	uint64_t *place;
+	bool is_new;
+
+	like->line = tare_fold_site_name(f, like->site, true, &g->names);
+	tare_str_addf(&key, "%d %d %d %d %llu %s", like->process, like->device, like->account,
+		      like->is_resident, (unsigned long long)like->owner,
+		      like->line ? like->line : "");
+	place = tare_strmap_put(&g->of, tare_str_text(&key), &is_new);
+	tare_str_free(&key);
+	if (is_new) {
+		g->items = tare_array_reserve(g->items, &g->cap, g->count + 1, sizeof(*g->items));
+		g->items[g->count++] = *like;
+		*place = g->count;
+	}
+	return &g->items[*place - 1];
+}
+
+/* What the course has in the column that is under way. */
+static int64_t least_now(const struct tare_fold *f, const struct tare_growth_course *c)
+{
+	return c->of == TARE_GROWTH_BUCKET ? f->buckets[c->id].least : f->sites[c->id].least;
+}
+
+/* Resident memory is read every now and then: it is what it was, until it is read again. */
+static void add_readings(struct group *g, const struct tare_growth_course *c)
+{
+	int64_t last = 0;
+
+	for (int i = 0; i < g->end; i++) {
+		last = c->least[i] < 0 ? last : c->least[i];
+		g->bytes[i] = last;
+	}
+}
+
+static void add_course(struct groups *groups, const struct tare_growth_part *p,
+		       const struct tare_fold *f, const struct tare_growth_course *c)
+{
+	struct group like, *g;
+
+	if (!group_of_course(p, f, c, &like))
+		return;
+	g = known_group(groups, f, &like);
+	if (g->is_resident) {
+		add_readings(g, c);
+		return;
+	}
+	for (int i = 0; i + 1 < like.end; i++)
+		g->bytes[i] += c->least[i];
+	g->bytes[like.end - 1] += least_now(f, c);
+}
+
+/* ---- what is asked of a group ---- */
+
+struct turns {
+	const struct tare_training *of; /* NULL: by time */
+	int64_t at[TARE_GROWTH_COLUMNS];
+	int first, end;
+};
+
+static const struct tare_training *training_of(const struct tare_ledger *out, int process)
+{
+	for (int i = 0; i < out->training_nr; i++)
+		if (out->trainings[i].process == process)
+			return &out->trainings[i];
+	return NULL;
+}
+
+/* The columns from the one in which the first step begins to the one that begins after the last. */
+static bool by_steps(const struct tare_growth_part *p, const struct tare_ledger *out,
+		     const struct group *g, struct turns *t)
+{
+	const struct tare_growth_process *s = &p->processes[g->process];
+	const uint32_t *begun;
+
+	t->of = training_of(out, g->process);
+	if (!t->of)
+		return false;
+	begun = &s->begun[(int)t->of->by * TARE_GROWTH_COLUMNS];
+	t->first = 0;
+	t->end = g->end < s->columns ? g->end : s->columns;
+	while (t->end > 1 && begun[t->end - 2] == begun[t->end - 1])
+		t->end--;
+	for (int i = 0; i < t->end; i++) {
+		t->at[i] = begun[i];
+		if (!begun[i])
+			t->first = i;
+	}
+	return t->end && begun[t->end - 1] >= LEAST_STEPS;
+}
+
+/*
+ * From where there is anything of it to where the process made something last: what it takes to end is none of its time.
+ * Of resident memory nobody knows who made it; what a process loads before it makes anything, its libraries, is its start.
+ */
+static void by_time(const struct tare_growth_part *p, const struct tare_fold *f,
+		    const struct group *g, struct turns *t)
+{
+	const struct tare_process_fold *process = f->processes[g->process];
+	int64_t last = process->is_ending ? process->end_ns : f->seen_ns;
+	int end;
+
+	if (!g->is_resident)
+		last = p->processes[g->process].made_ns;
+	end = tare_growth_column(p, last) + 1;
+
+	t->of = NULL;
+	t->first = g->is_resident ? tare_growth_column(p, p->processes[g->process].first_ns) : 0;
+	t->end = end < g->end ? end : g->end;
+	while (t->first + 1 < t->end && !g->bytes[t->first + 1])
+		t->first++;
+	for (int i = 0; i < t->end; i++)
+		t->at[i] = (int64_t)i << p->shift;
+}
+
+static struct tare_growth_answer judge(const struct group *g, const struct turns *t)
+{
+	const struct rule *rule = g->is_resident ? &resident_rule : &line_rule;
+	struct tare_growth_question q = { .bytes = g->bytes,
+					  .turns = t->at,
+					  .first = t->first,
+					  .end = t->end,
+					  .least = rule->least,
+					  .least_part = rule->least_part,
+					  .tidied = rule->tidied,
+					  .least_turns = t->of ? LEAST_STEPS - 2 : least_ns,
+					  .least_part_of_turns = 0.25 };
+
+	return tare_growth_judge(&q);
+}
+
+/* ---- rows ---- */
+
+static const char *what_of(const struct tare_fold *f, const struct group *g)
+{
+	if (g->is_resident)
+		return "resident memory";
+	if (g->account == TARE_BUCKET_TENSOR)
+		return "tensors";
+	if (g->account == TARE_BUCKET_PINNED)
+		return "pinned memory";
+	if (g->owner && (g->account == TARE_ACCOUNT_ALLOCATION || g->account == TARE_ACCOUNT_VMM))
+		return f->owners[g->owner - 1];
+	return tare_accounts[g->account].label;
+}
+
+static struct tare_growth row_of(const struct tare_growth_part *p, const struct tare_fold *f,
+				 const struct group *g, const struct turns *t,
+				 const struct tare_growth_answer *a, struct tare_ledger *out)
+{
+	const struct tare_process *process = f->processes[g->process]->process;
+	double seconds = ldexp(a->last - a->first, p->shift) / 1e9;
+
+	return (struct tare_growth){
+		.pid = process->pid,
+		.generation = process->generation,
+		.program = tare_arena_strdup(out->memory, process->program ? process->program : ""),
+		.device = g->device < 0
+				  ? -1
+				  : out->devices[tare_fold_device_place(f, f->devices[g->device])]
+					    .index,
+		.what = tare_arena_strdup(out->memory, what_of(f, g)),
+		.line = tare_fold_site_name(f, g->site, true, out->memory),
+		.short_line = tare_fold_site_name(f, g->site, false, out->memory),
+		.process = g->process,
+		.fold_device = g->device,
+		.is_of_blocks = !g->is_resident && g->account == TARE_BUCKET_TENSOR,
+		.is_resident = g->is_resident,
+		.has_steps = t->of != NULL,
+		.bytes = a->bytes,
+		.per_step = t->of ? llround(a->per_turn) : 0,
+		.per_second = seconds > 0 ? llround((double)a->bytes / seconds) : 0,
+		.since_ns = a->first * (INT64_C(1) << p->shift),
+		.confidence =
+			round(a->confidence * (t->of ? most_confidence : by_time_alone) * 100) /
+			100,
+	};
+}
+
+static bool is_row(const struct tare_growth *row)
+{
+	return row->confidence >= least_confidence && row->per_second > 0;
+}
+
+static void add_group(const struct tare_growth_part *p, const struct tare_fold *f,
+		      const struct group *g, struct tare_ledger *out)
+{
+	struct tare_growth row = { 0 };
+	struct tare_growth_answer a;
+	struct turns t;
+	bool has_steps = by_steps(p, out, g, &t);
+
+	if (has_steps) {
+		a = judge(g, &t);
+		row = row_of(p, f, g, &t, &a, out);
+	}
+	/* The first few steps of a training make resident memory rise, as they are the first. */
+	if (!is_row(&row) && (has_steps || !t.of || !g->is_resident)) {
+		by_time(p, f, g, &t);
+		a = judge(g, &t);
+		row = row_of(p, f, g, &t, &a, out);
+	}
+	if (is_row(&row))
+		out->growths[out->growth_nr++] = row;
+}
+
+/* Tensors that lines tell of are in the resident memory of their process, too: once is enough. */
+static void drop_explained(struct tare_ledger *out)
+{
+	int kept = 0;
+
+	for (int i = 0; i < out->growth_nr; i++) {
+		const struct tare_growth *row = &out->growths[i];
+		int64_t told = 0;
+
+		for (int k = 0; row->is_resident && k < out->growth_nr; k++)
+			if (out->growths[k].pid == row->pid && out->growths[k].device < 0 &&
+			    !out->growths[k].is_resident)
+				told += out->growths[k].per_second;
+		if (3 * told < row->per_second)
+			out->growths[kept++] = *row;
+	}
+	out->growth_nr = kept;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct tare_growth *x = a, *y = b;
+
+	if (x->per_second != y->per_second)
+		return x->per_second < y->per_second ? 1 : -1;
+	return strcmp(x->line ? x->line : "", y->line ? y->line : "");
+}
+
+void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *f,
+		      struct tare_ledger *out)
+{
+	struct groups g = { 0 };
+
+	for (size_t i = 0; i < p->count; i++)
+		add_course(&g, p, f, &p->items[i]);
+	out->growths = tare_arena_alloc(out->memory, (g.count + 1) * sizeof(*out->growths));
+	for (size_t i = 0; i < g.count; i++)
+		add_group(p, f, &g.items[i], out);
+	drop_explained(out);
+	if (out->growth_nr)
+		qsort(out->growths, (size_t)out->growth_nr, sizeof(*out->growths), by_rate);
+	free(g.items);
+	tare_strmap_free(&g.of);
+	tare_arena_free(&g.names);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of the part is kept when a fold is saved: see ledger/core/fields.h. */
+#include "ledger/training/training.h"
+
+#include "ledger/core/fields.h"
+
+/* clang-format off */
+#define SELF struct tare_training_step
+static const struct tare_shape_field fields_tare_training_step[] = {
+	TARE_INT_ARRAY(figures),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_step);
+#undef SELF
+
+#define SELF struct tare_training_list
+static const struct tare_shape_field fields_tare_training_list[] = {
+	TARE_INT(is_open), TARE_INT(depth), TARE_INT(begin_ns), TARE_INT(first_ns),
+	TARE_STRUCT(open, tare_shape_tare_training_step), TARE_STRUCT(first, tare_shape_tare_training_step),
+	TARE_INT(count), TARE_INT(stride), TARE_LIST(items, tare_shape_tare_training_step, nr, cap),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_list);
+#undef SELF
+
+#define SELF struct tare_training_last
+static const struct tare_shape_field fields_tare_training_last[] = {
+	TARE_INT(section), TARE_INT(site), TARE_INT(before_site), TARE_INT(bytes), TARE_INT(before_bytes),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_last);
+#undef SELF
+
+#define SELF struct tare_training_thread
+static const struct tare_shape_field fields_tare_training_thread[] = {
+	TARE_INT(tid), TARE_INT(section), TARE_INT(backwards), TARE_INT(has_backward), TARE_INT(has_optimizer),
+	TARE_STRUCT_ARRAY(lasts, tare_shape_tare_training_last), TARE_INT(last_ns),
+	TARE_STRUCT_ARRAY(lists, tare_shape_tare_training_list),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_thread);
+#undef SELF
+
+#define SELF struct tare_training_threads
+static const struct tare_shape_field fields_tare_training_threads[] = {
+	TARE_LIST(items, tare_shape_tare_training_thread, count, cap), TARE_INT(last), TARE_MAP(of_tid),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_training_threads);
+#undef SELF
+
+#define SELF struct tare_training_part
+static const struct tare_shape_field fields_tare_training_part[] = {
+	TARE_INT(process_nr), TARE_INT(device_nr), TARE_LEFT(answers), TARE_LEFT(answer_nr),
+	TARE_LIST_OF(places, tare_shape_tare_training_threads, TARE_STATE_TRAININGS),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_training_part);
+#undef SELF
+/* clang-format on */
