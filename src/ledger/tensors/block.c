@@ -55,7 +55,8 @@ struct tare_live_block *tare_blocks_add(struct tare_blocks *b, const struct tare
 					   .site = said->site,
 					   .tid = said->tid,
 					   .flags = said->flags,
-					   .bucket = -1 };
+					   .bucket = -1,
+					   .use = { .module = said->module } };
 	tare_places_add(b, said->address, (uint32_t)place + 1);
 	return block;
 }

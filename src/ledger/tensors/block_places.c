@@ -38,28 +38,39 @@ static void put(struct tare_block_places *p, uint32_t hash, uint32_t place)
 	p->slots[i] = (uint64_t)hash << 32 | place;
 }
 
-/* At most 5/8 full. All are found again by their addresses, so a state need not have them. */
-static void grow(struct tare_blocks *b)
+/* At most 5/8 full. */
+static void make_room(struct tare_block_places *p)
 {
-	struct tare_block_places *p = &b->places;
-
-	free(p->slots);
 	p->cap = p->cap ? p->cap : FIRST_CAP;
 	while ((p->count + 1) * 8 > p->cap * 5)
 		p->cap *= 2;
 	p->slots = tare_xcalloc(p->cap, sizeof(*p->slots));
-	for (size_t i = 0; i < b->count; i++)
-		if (b->items[i].process >= 0)
-			put(p, hash_of(b->items[i].address), (uint32_t)i + 1);
 }
 
+/* Slots have the hashes of their addresses, so no block is looked at. */
+static void grow(struct tare_block_places *p)
+{
+	struct tare_block_places old = *p;
+
+	make_room(p);
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i])
+			put(p, hash_in(old.slots[i]), place_in(old.slots[i]));
+	free(old.slots);
+}
+
+/* All are found again by their addresses, so a state need not have them. */
 void tare_places_restore(struct tare_blocks *b)
 {
 	b->places = (struct tare_block_places){ 0 };
 	for (size_t i = 0; i < b->count; i++)
 		b->places.count += b->items[i].process >= 0;
-	if (b->places.count)
-		grow(b);
+	if (!b->places.count)
+		return;
+	make_room(&b->places);
+	for (size_t i = 0; i < b->count; i++)
+		if (b->items[i].process >= 0)
+			put(&b->places, hash_of(b->items[i].address), (uint32_t)i + 1);
 }
 
 void tare_places_prefetch(const struct tare_blocks *b, uint64_t address)
@@ -105,9 +116,8 @@ void tare_places_add(struct tare_blocks *b, uint64_t address, uint32_t place)
 
 	p->count++;
 	if ((p->count + 1) * 8 > p->cap * 5)
-		grow(b);
-	else
-		put(p, hash_of(address), place);
+		grow(p);
+	put(p, hash_of(address), place);
 }
 
 /* Moves later slots of the same run back, so that nothing is left in the gap. */

@@ -16,6 +16,9 @@ void tare_category_sums_add(struct tare_category_sum sums[TARE_CATEGORY_NR], enu
 
 /* How long something must be there to last: passes of the kind that the program makes. */
 enum { LONG_BACKWARDS = 2, LONG_FORWARDS = 4 };
+/* Of several networks, or threads, that are trained in turn one scan sees the gradients of one. */
+enum { LEAST_SCANS = 2 };
+enum { LEAST_LARGER = 8 /* blocks of a line, each larger than all before */ };
 
 static bool lasts(const struct tare_use *u, const struct tare_worker *w)
 {
@@ -100,14 +103,30 @@ static enum tare_rule rule_of_distributed(const struct tare_use *u, bool was_sai
 							     : TARE_RULE_COMMUNICATION;
 }
 
+/*
+ * Does its line make ever larger ones, each from the one before, which goes then? So does torch.cat to a cache. A
+ * program that trains makes larger batches in that way, too.
+ */
+static bool is_growing(const struct tare_fold *f, const struct tare_live_block *b,
+		       const struct tare_worker *w)
+{
+	const struct tare_site *s = b->site ? &f->sites[b->site] : &f->no_site;
+
+	return s->largest_nr >= LEAST_LARGER && s->replaced >= LEAST_LARGER &&
+	       s->replaced / 4 >= s->other_ends && !(b->flags & TARE_TENSOR_GRAD) &&
+	       (b->use.kind == TARE_WORK_FORWARD || !w->backwards);
+}
+
 static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker *w, uint16_t flags,
-			      bool has_outlived)
+			      bool has_outlived, bool is_growing)
 {
 	switch (u->role) {
 	case TARE_PROBE_GATHERED:
 		return TARE_RULE_SAID_GATHERED;
 	case TARE_PROBE_PARAMETER:
-		return TARE_RULE_SAID_PARAMETER;
+		return u->beside_training >= LEAST_SCANS && !u->is_trained
+			       ? TARE_RULE_SAID_FROZEN
+			       : TARE_RULE_SAID_PARAMETER;
 	case TARE_PROBE_BUFFER:
 		return TARE_RULE_SAID_BUFFER;
 	case TARE_PROBE_GRADIENT:
@@ -123,6 +142,8 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker
 		return rule_of_backward(u, w);
 	if (is_leaf(u, TARE_PROBE_LEAF | TARE_PROBE_REQUIRES_GRAD) && lasts(u, w))
 		return TARE_RULE_LEAF;
+	if (u->is_for_parameter && lasts(u, w))
+		return u->is_copy ? TARE_RULE_COPY : TARE_RULE_FOR_EACH;
 	if (u->maker == TARE_MAKER_DATA)
 		return TARE_RULE_BATCH;
 	if (u->maker == TARE_MAKER_BUILD)
@@ -131,6 +152,8 @@ static enum tare_rule rule_of(const struct tare_use *u, const struct tare_worker
 		return TARE_RULE_SAVED;
 	if (is_leaf(u, TARE_PROBE_REQUIRES_GRAD) && !lasts(u, w))
 		return TARE_RULE_RESULT;
+	if (is_growing)
+		return TARE_RULE_GROWING;
 	if (u->kind == TARE_WORK_FORWARD)
 		return rule_of_forward(u, w, flags & TARE_TENSOR_GRAD, has_outlived);
 	return rule_of_program(u, w);
@@ -146,5 +169,5 @@ enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_li
 		tare_work_now(work, b, &use);
 	if (is_distributed(&use) && !is_said(&use))
 		return rule_of_distributed(&use, tare_passes_was_said(&w->passes, b));
-	return rule_of(&use, w, b->flags, has_outlived(f, b));
+	return rule_of(&use, w, b->flags, has_outlived(f, b), is_growing(f, b, w));
 }

@@ -67,12 +67,22 @@ static void move(struct tare_fold *f, struct tare_process_fold *p, int64_t by)
 	h->parts[p->host_part - 1] += by;
 }
 
+static void count_at_site(struct tare_fold *f, uint32_t site, int64_t by)
+{
+	struct tare_site *s = site ? &f->sites[site] : &f->no_site;
+
+	s->host_bytes += by;
+	if (s->least > s->host_bytes)
+		s->least = s->host_bytes;
+}
+
 static void count(struct tare_fold *f, struct tare_process_fold *p, const struct tare_live_block *b,
 		  int sign)
 {
 	struct tare_host_tensors *now = &p->host.tensors;
 
 	tare_fold_host_keep(f, p);
+	count_at_site(f, b->site, sign * b->bytes);
 	now->is_known = true;
 	if (b->flags & TARE_TENSOR_MAPPED) {
 		now->mapped += sign * b->bytes;
@@ -108,6 +118,8 @@ static struct tare_live_block *block_alloc(struct tare_tensors_part *tensors, st
 
 	if (!is_from_checkpoint && !p->is_torn_down)
 		f->host.has_moment[TARE_MOMENT_END] = false;
+	if (b->flags & TARE_TENSOR_MAPPED)
+		block->booked = (int64_t)tare_mapped_file_of_next(p, b->address);
 	tare_work_begin(tensors, f, &p->host_blocks.work, block);
 	count(f, p, block, 1);
 	if (!is_from_checkpoint)
@@ -139,6 +151,7 @@ void tare_host_show(struct tare_tensors_part *tensors, struct tare_fold *f, int6
 				out->hosts[f->processes[i]->host_row].tensors =
 					f->processes[i]->host.tensors;
 		tare_fold_host_lines(f, TARE_MOMENT_NOW, out);
+		tare_mapped_file_rows(f, TARE_MOMENT_NOW, out);
 		tare_fold_watch_host(tensors, f, out);
 	}
 }
@@ -172,8 +185,10 @@ void tare_host_wait(struct tare_fold *f, const struct tare_event *e)
 
 	if (!(r->flags & TARE_TENSOR_HOST) || r->bytes > (int64_t)1 << 44)
 		return; /* damage */
-	if (r->bytes > 0)
+	if (r->bytes > 0) {
 		b.site = tare_fold_site(f, p, e);
+		b.module = tare_modules_of_block(&p->modules, r);
+	}
 	h->queue = tare_array_reserve(h->queue, &h->queue_cap, h->queue_nr + 1, sizeof(*h->queue));
 	h->queue[h->queue_nr++] = b;
 }

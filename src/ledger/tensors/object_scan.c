@@ -23,9 +23,15 @@ void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e)
 		(struct tare_scan_entry){ .at = r->at,
 					  .of = r->of,
 					  .name = (uint32_t)tare_fold_text(f, e->name),
+					  .shape = (uint32_t)tare_fold_text(f, e->api),
 					  .role = (uint8_t)r->role,
 					  .flags = (uint8_t)r->flags };
 }
+
+/* What a scan says of a tensor. */
+struct found {
+	uint32_t name, shape, module; /* texts of the fold; 1 + place; 0: none */
+};
 
 struct names {
 	struct tare_fold *f;
@@ -33,13 +39,6 @@ struct names {
 	struct tare_map modules;    /* module → 1 + place of the entry that names it */
 	struct tare_map parameters; /* memory → 1 + place */
 };
-
-/* Modules that only wrap one; named_parameters() leaves them out too. */
-static bool is_wrapper(const char *name)
-{
-	return name && (!strcmp(name, "_fsdp_wrapped_module") ||
-			!strcmp(name, "_checkpoint_wrapped_module"));
-}
 
 /* "layer4.2.conv3." of a module; of one that is in no other, nothing. */
 static void add_path(const struct names *n, struct tare_str *out, uint64_t module, int depth)
@@ -51,7 +50,7 @@ static void add_path(const struct names *n, struct tare_str *out, uint64_t modul
 	if (!p || p->of == module)
 		return;
 	add_path(n, out, p->of, depth - 1);
-	if (!is_wrapper(name))
+	if (!tare_module_is_wrapper(name))
 		tare_str_addf(out, "%s.", name ? name : "?");
 }
 
@@ -118,16 +117,19 @@ static bool is_newer(const struct tare_scan_entry *p, const struct tare_use *u, 
 	return p->role == u->role && name && u->named_by != scan;
 }
 
-static void give_role(struct tare_use *u, const struct tare_scan_entry *p, uint32_t name,
+static void give_role(struct tare_use *u, const struct tare_scan_entry *p, struct found found,
 		      uint32_t scan)
 {
 	u->is_unseen = false;
-	if (!is_stronger(p->role, u->role) && !is_newer(p, u, name, scan))
+	if (!is_stronger(p->role, u->role) && !is_newer(p, u, found.name, scan))
 		return;
 	u->role = p->role;
 	u->role_flags = p->flags;
-	u->name = name;
+	u->name = found.name;
+	u->shape = found.shape;
 	u->named_by = scan;
+	if (found.module)
+		u->module = found.module;
 }
 
 /* In the middle of the first step of an optimizer only some gradients can be asked for. */
@@ -143,9 +145,9 @@ static bool has_all_gradients(const struct tare_scan_entries *scanned)
 }
 
 static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
-		       const uint32_t *names, uint32_t flags)
+		       const struct found *found, uint32_t flags)
 {
-	bool is_whole = !(flags & TARE_SWEEP_CUT);
+	bool is_whole = !(flags & (TARE_SWEEP_CUT | TARE_SWEEP_MODULES));
 	bool knows_gradients = flags & TARE_SWEEP_GRADIENTS || has_all_gradients(scanned);
 
 	for (size_t i = 0; is_whole && i < blocks->count; i++) {
@@ -161,42 +163,79 @@ static void give_roles(struct tare_blocks *blocks, const struct tare_scan_entrie
 
 		if (!b)
 			continue;
-		give_role(&b->use, p, names[i], scanned->scans);
+		give_role(&b->use, p, found[i], scanned->scans);
 		if (b->use.role == TARE_PROBE_GRADIENT)
 			tare_passes_note_said(&tare_work_of(&blocks->work, b)->passes, b);
 	}
+	if (knows_gradients)
+		tare_trained_note(blocks, scanned);
 }
 
-static uint32_t *make_names(struct tare_fold *f, const struct tare_scan_entries *scanned)
+/* The module that has a tensor; of a gradient or a state, that has its parameter. */
+static uint32_t module_of(const struct names *n, const struct tare_modules *modules,
+			  const struct tare_scan_entry *p)
 {
-	struct names n = { .f = f, .scanned = scanned };
-	uint32_t *names = tare_xcalloc(scanned->count + 1, sizeof(*names));
+	const uint64_t *known;
+
+	switch (p->role) {
+	case TARE_PROBE_PARAMETER:
+	case TARE_PROBE_BUFFER:
+		return tare_modules_find(modules, p->of);
+	case TARE_PROBE_GRADIENT:
+	case TARE_PROBE_STATE:
+	case TARE_PROBE_GATHERED:
+		known = tare_map_get(&n->parameters, p->of);
+		return known ? tare_modules_find(modules, n->scanned->items[*known - 1].of) : 0;
+	default:
+		return 0;
+	}
+}
+
+/* A gradient has that of its parameter. */
+static uint32_t shape_of(const struct names *n, const struct tare_scan_entry *p)
+{
+	const uint64_t *known =
+		p->role == TARE_PROBE_GRADIENT ? tare_map_get(&n->parameters, p->of) : NULL;
+
+	return known ? n->scanned->items[*known - 1].shape : p->shape;
+}
+
+static struct found *find_all(struct tare_fold *f, const struct tare_process_fold *p)
+{
+	struct names n = { .f = f, .scanned = &p->scanned };
+	struct found *found = tare_xcalloc(p->scanned.count + 1, sizeof(*found));
 	struct tare_str text = { 0 };
 
 	know_names(&n);
-	for (size_t i = 0; i < scanned->count; i++) {
+	for (size_t i = 0; i < p->scanned.count; i++) {
+		const struct tare_scan_entry *entry = &p->scanned.items[i];
+
 		tare_str_cut(&text, 0);
-		if (scanned->items[i].role != TARE_PROBE_MODULE)
-			add_name(&n, &text, &scanned->items[i]);
-		names[i] = (uint32_t)tare_fold_text(f, tare_str_text(&text));
+		if (entry->role != TARE_PROBE_MODULE)
+			add_name(&n, &text, entry);
+		found[i].name = (uint32_t)tare_fold_text(f, tare_str_text(&text));
+		found[i].module = module_of(&n, &p->modules, entry);
+		found[i].shape = shape_of(&n, entry);
 	}
 	tare_str_free(&text);
 	tare_map_free(&n.modules);
 	tare_map_free(&n.parameters);
-	return names;
+	return found;
 }
 
 void tare_fold_scan(struct tare_fold *f, const struct tare_event *e)
 {
 	struct tare_process_fold *p = tare_fold_process(f, e->process);
 	uint32_t flags = e->rec.sweep->flags;
-	uint32_t *names = make_names(f, &p->scanned);
+	struct found *found;
 
+	tare_modules_name(&p->modules, &p->scanned, !(flags & TARE_SWEEP_CUT));
+	found = find_all(f, p);
 	p->scanned.scans++;
 	for (int i = 0; i < p->on_device_nr; i++)
 		if (p->on_device[i])
-			give_roles(&p->on_device[i]->blocks, &p->scanned, names, flags);
-	give_roles(&p->host_blocks, &p->scanned, names, flags);
-	free(names);
+			give_roles(&p->on_device[i]->blocks, &p->scanned, found, flags);
+	give_roles(&p->host_blocks, &p->scanned, found, flags);
+	free(found);
 	p->scanned.count = 0;
 }

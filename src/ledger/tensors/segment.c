@@ -12,17 +12,16 @@
 /* The place of the last segment that begins at or before the address; -1: none does. */
 int tare_segments_place(const struct tare_segments *s, uint64_t at)
 {
-	size_t low = 0, high = s->count;
+	size_t first = 0, n = s->count;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	/* The loop has no branch that depends on the address: for blocks, every second one would be guessed wrong. */
+	while (n > 1) {
+		size_t half = n / 2;
 
-		if (s->items[mid].at <= at)
-			low = mid + 1;
-		else
-			high = mid;
+		first += s->items[first + half].at <= at ? half : 0;
+		n -= half;
 	}
-	return (int)low - 1;
+	return n && s->items[first].at <= at ? (int)first : -1;
 }
 
 static void book(struct tare_fold *f, const struct tare_segment *s, int account, int64_t bytes,

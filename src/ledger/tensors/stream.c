@@ -38,8 +38,8 @@ static void say(struct tare_process_fold *p, const struct tare_thread_stream *sa
 	p->streams[*place] = *said;
 }
 
-void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
-			const struct tare_device_fold *d, const struct tare_event *e)
+void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      const struct tare_device_fold *d, const struct tare_event *e)
 {
 	const struct tare_rec_stream *r = e->rec.stream;
 	struct tare_process_fold *p = tare_fold_process(f, e->process);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tare_work *work_of(const struct tare_fold *f, const struct tare_live_block *b,
-				       int device)
+const struct tare_work *tare_tensors_work(const struct tare_fold *f,
+					  const struct tare_live_block *b, int device)
 {
 	const struct tare_process_fold *p = f->processes[b->process];
 
@@ -28,6 +28,8 @@ struct rows {
 	struct tare_arena *memory;
 	struct tare_map lines, short_lines; /* site → text */
 	struct tare_map names;              /* id → text */
+	struct tare_map modules;            /* → row, see module.c */
+	struct tare_map shapes;             /* id → text */
 	struct tare_tensor_row *items;
 	struct key *keys; /* of each */
 	size_t count, cap, key_cap;
@@ -67,10 +69,20 @@ static const char *name_of(struct rows *r, uint32_t id)
 	return (const char *)(uintptr_t)*known;
 }
 
-static void add(struct rows *r, const struct tare_live_block *b, int device)
+/* Not among the names, which rows are sorted by. */
+static const char *shape_of(struct rows *r, uint32_t id)
+{
+	const char *shape = tare_fold_text_of(r->f, id);
+	uint64_t *known = shape ? tare_map_put(&r->shapes, id, NULL) : NULL;
+
+	if (known && !*known)
+		*known = (uint64_t)(uintptr_t)tare_arena_strdup(r->memory, shape);
+	return known ? (const char *)(uintptr_t)*known : NULL;
+}
+
+static void add_as(struct rows *r, const struct tare_live_block *b, int device, enum tare_rule rule)
 {
 	const struct tare_fold *f = r->f;
-	enum tare_rule rule = tare_fold_rule_of(f, b, work_of(f, b, device));
 
 	if (device >= 0)
 		tare_fold_category_add(f, &r->pools, b, rule);
@@ -84,14 +96,22 @@ static void add(struct rows *r, const struct tare_live_block *b, int device)
 		(struct key){ b->bytes, b->born_ns, b->use.name, b->site, (uint32_t)r->count };
 	r->items[r->count++] = (struct tare_tensor_row){
 		.name = name_of(r, b->use.name),
+		.shape = shape_of(r, b->use.shape),
 		.line = b->site ? text_of(r, b->site, true) : NULL,
 		.short_line = b->site ? text_of(r, b->site, false) : NULL,
+		.module = tare_module_row_of(&r->modules, f, r->memory, b->process, b->use.module),
+		.is_of_backward = b->use.kind == TARE_WORK_BACKWARD,
 		.rule = rule,
 		.count = 1,
 		.bytes = b->bytes,
 		.born_ns = b->born_ns,
 		.pid = f->processes[b->process]->process->pid,
 	};
+}
+
+static void add(struct rows *r, const struct tare_live_block *b, int device)
+{
+	add_as(r, b, device, tare_fold_rule_of(r->f, b, tare_tensors_work(r->f, b, device)));
 }
 
 /* Of blocks before a checkpoint only the sums by rule are known. */
@@ -189,6 +209,8 @@ static void finish(struct rows *r, struct tare_tensor_rows *out)
 	free(r->items);
 	free(r->keys);
 	tare_map_free(&r->names);
+	tare_map_free(&r->modules);
+	tare_map_free(&r->shapes);
 	tare_map_free(&r->lines);
 	tare_map_free(&r->short_lines);
 }
@@ -296,18 +318,25 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 {
 	struct tare_watches *w = &tensors->watched;
 
+	struct tare_site *site = &f->sites[b->site];
+
 	if (b->use.call_depth && b->use.outlived_call)
-		f->sites[b->site].outlived_bytes = b->bytes;
+		site->outlived_bytes = b->bytes;
+	if (b->site && b->use.is_gone && site->last_bytes > b->bytes)
+		site->replaced++;
+	else if (b->site && b->use.is_gone)
+		site->other_ends++;
 	if (!b->use.is_watched)
 		return;
 	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));
 	w->gone[w->gone_nr++] = *b;
 	*tare_map_put(&w->gone_at, b->use.serial, NULL) = w->gone_nr;
+	tare_map_remove(&w->open, b->use.serial, NULL);
 }
 
-/* As it is known now. */
-static const struct tare_live_block *latest(const struct tare_tensors_part *tensors,
-					    const struct tare_fold *f, const struct tare_watched *w)
+const struct tare_live_block *tare_tensors_latest(const struct tare_tensors_part *tensors,
+						  const struct tare_fold *f,
+						  const struct tare_watched *w)
 {
 	const uint64_t *gone = tare_map_get(&tensors->watched.gone_at, w->block.use.serial);
 	const struct tare_process_fold *p = f->processes[w->block.process];
@@ -318,6 +347,37 @@ static const struct tare_live_block *latest(const struct tare_tensors_part *tens
 	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
 			     w->block.address);
 	return b ? b : &w->block;
+}
+
+/* Of a fold that showed a moment: what the later fold knows, in the numbers of this one. */
+static void add_later(struct rows *r, const struct tare_tensors_part *tensors, struct tare_fold *f,
+		      const struct tare_watched *w)
+{
+	const struct tare_live_block *known = tare_tensors_later(tensors, f, w);
+	struct tare_live_block b;
+	enum tare_rule rule;
+
+	if (!known) {
+		known = tare_tensors_latest(tensors, f, w);
+		add_as(r, known, w->device, tare_tensors_rule_later(f, known, w->device));
+		return;
+	}
+	b = *known;
+	rule = tare_fold_rule_of(f->later, known, tare_tensors_work(f->later, known, w->device));
+	b.site = w->block.site;
+	b.bucket = w->block.bucket;
+	b.use.name = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, known->use.name));
+	b.use.shape = (uint32_t)tare_fold_text(f, tare_fold_text_of(f->later, known->use.shape));
+	add_as(r, &b, w->device, rule);
+}
+
+static void add_watched(struct rows *r, const struct tare_tensors_part *tensors,
+			struct tare_fold *f, const struct tare_watched *w)
+{
+	if (f->later)
+		add_later(r, tensors, f, w);
+	else
+		add(r, tare_tensors_latest(tensors, f, w), w->device);
 }
 
 /* Where blocks that are shown side by side go. */
@@ -339,7 +399,7 @@ void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f)
 		struct rows r = { .f = f, .memory = first->out->memory };
 
 		for (n = 0; i + n < w->count && is_one_place(f, &w->items[i + n], first); n++)
-			add(&r, latest(tensors, f, &w->items[i + n]), first->device);
+			add_watched(&r, tensors, f, &w->items[i + n]);
 		if (first->device < 0)
 			finish_host(&r,
 				    &first->out

@@ -40,6 +40,8 @@ struct tare_watches {
 	struct tare_live_block *gone; /* those that went since */
 	size_t gone_nr, gone_cap;
 	struct tare_map gone_at; /* serial → 1 + place in gone */
+	struct tare_map
+		open; /* serials of those that a later fold does not know, while they are live */
 };
 
 /* What is in the blocks of one pool (tare_fold_pool_key()), by category. */
@@ -63,7 +65,8 @@ struct tare_tensors_part {
 	size_t self_report_nr, self_report_cap;
 	struct tare_checkpoint_sum *checkpoint_sums; /* blocks at moments before a checkpoint */
 	size_t checkpoint_sum_nr, checkpoint_sum_cap;
-	uint64_t other_stream_blocks; /* blocks on another stream than their segment */
+	uint64_t other_stream_blocks;          /* blocks on another stream than their segment */
+	const struct tare_tensors_part *later; /* of tare_fold.later, or NULL */
 };
 
 const char *tare_tensors_check(const struct tare_tensors_part *tensors, const struct tare_fold *f);
@@ -164,6 +167,9 @@ void tare_work_now(const struct tare_work *w, const struct tare_live_block *b,
 void tare_fold_scan_entry(struct tare_fold *f, const struct tare_event *e);
 void tare_fold_scan(struct tare_fold *f, const struct tare_event *e);
 
+/* trained.c: what such a look says of which parameters are trained, and what is kept for each of them */
+void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned);
+
 /* category.c, tensor_rows.c: every block with its category, when all is known */
 enum tare_rule tare_fold_rule_of(const struct tare_fold *f, const struct tare_live_block *b,
 				 const struct tare_work *w);
@@ -201,12 +207,34 @@ void tare_fold_watch_host(struct tare_tensors_part *tensors, struct tare_fold *f
 void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f,
 			  const struct tare_live_block *b);
 void tare_tensors_finish(struct tare_tensors_part *tensors, struct tare_fold *f);
+/*
+ * later_fate.c: of a fold that shows a moment. All that is shown is watched: the later fold, which has not run yet, tells what becomes of
+ * those that it has; and do all others have an end?
+ */
+void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f);
+static inline bool tare_tensors_are_known(const struct tare_tensors_part *tensors)
+{
+	return tensors->watched.open.count == 0;
+}
+/* The later fold's block of a watched one; NULL: it had gone before. */
+const struct tare_live_block *tare_tensors_later(const struct tare_tensors_part *tensors,
+						 const struct tare_fold *f,
+						 const struct tare_watched *w);
+/* The rule of a block of `f` that had gone before the later fold began, by what that knows of its thread and line. */
+enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_live_block *b,
+				       int device);
+/* As it is known now. */
+const struct tare_live_block *tare_tensors_latest(const struct tare_tensors_part *tensors,
+						  const struct tare_fold *f,
+						  const struct tare_watched *w);
+const struct tare_work *tare_tensors_work(const struct tare_fold *f,
+					  const struct tare_live_block *b, int device);
 
 /* block.c: of the memory of the CPU, of one process */
 void tare_fold_host_blocks_at(const struct tare_fold *f, int process, enum tare_moment m,
 			      struct tare_block_list *out);
 
-/* segment.c: what PyTorch's allocator has from the driver, and tensor.c: how it is made up */
+/* segment.c: what PyTorch's allocator has from the driver, and tensors.c: how it is made up */
 void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_t size, int graph);
 void tare_tensors_unmap(struct tare_tensors_part *tensors, struct tare_fold *f, int process,
 			int device, uint64_t at);
@@ -256,9 +284,30 @@ void tare_fold_peak_host(struct tare_fold *f, int64_t t);
 /* host_lines.c: pre: the processes of the ledger have their tensors, as of that moment */
 void tare_fold_host_lines(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 
-/* stream.c: on which streams PyTorch's segments are */
+/* module.c: modules of programs, and which one a block is for */
+void tare_modules_take(struct tare_fold *f, const struct tare_event *e);
+/* 1 + place of the one that the flags of a block that is handed out refer to; 0: none */
+uint32_t tare_modules_of_block(const struct tare_modules *m, const struct tare_rec_tensor *r);
+uint32_t tare_modules_find(const struct tare_modules *m, uint64_t at); /* the same, of an address */
+/* A scan is over: who is whose, by what it told; `is_whole`: what it did not tell of is gone. */
+void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned,
+		       bool is_whole);
+bool tare_module_is_wrapper(const char *name);
+/* Rows of modules, each once; see tare_tensor_row.module. */
+const struct tare_module_row *tare_module_row_of(struct tare_map *rows, const struct tare_fold *f,
+						 struct tare_arena *memory, int process,
+						 uint32_t module);
+
+/* module_growth.c: the module of what grows, where it has one */
+void tare_module_of_growth(const struct tare_fold *f, struct tare_growth *growth,
+			   struct tare_arena *memory);
+
+/* What is recorded of streams and modules. */
 void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
 			const struct tare_device_fold *d, const struct tare_event *e);
+/* stream.c: on which streams PyTorch's segments are */
+void tare_fold_stream(struct tare_tensors_part *tensors, struct tare_fold *f,
+		      const struct tare_device_fold *d, const struct tare_event *e);
 struct tare_on_stream tare_fold_stream_of(const struct tare_process_fold *p,
 					  const struct tare_device_fold *d,
 					  const struct tare_rec_tensor *r);
@@ -280,5 +329,10 @@ void tare_tensors_look(struct tare_tensors_part *tensors, struct tare_fold *f,
 void tare_fold_self_report_rows(const struct tare_tensors_part *tensors, const struct tare_fold *f,
 				const struct tare_device_fold *d, enum tare_moment m, int64_t t,
 				struct tare_arena *memory, struct tare_device_ledger *out);
+
+/* mapped_file.c: what mapped memory is; of the block that comes next at an address (0: not known); rows of a moment */
+void tare_mapped_file_take(struct tare_fold *f, const struct tare_event *e);
+uint64_t tare_mapped_file_of_next(struct tare_process_fold *p, uint64_t address);
+void tare_mapped_file_rows(const struct tare_fold *f, enum tare_moment m, struct tare_ledger *out);
 
 #endif

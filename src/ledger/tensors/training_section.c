@@ -168,13 +168,23 @@ static struct tare_use use_of(struct tare_work *w, uint32_t place)
 				  .before = owner->before };
 }
 
+/* For rule "growing". */
+static void note_size(struct tare_site *site, int64_t bytes)
+{
+	site->last_bytes = bytes;
+	if (site->largest_bytes >= bytes)
+		return;
+	site->largest_bytes = bytes;
+	site->largest_nr++;
+}
+
 void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, struct tare_work *work,
 		     struct tare_live_block *b)
 {
 	struct tare_site *site = b->site ? &f->sites[b->site] : &f->no_site;
 	enum tare_work_kind kind, own;
 	struct tare_worker *w;
-	uint32_t place;
+	uint32_t place, module;
 	bool is_in_call;
 
 	if (!site->is_placed)
@@ -190,7 +200,9 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 		enter(w, tensors, site->call);
 	own = is_work(site->maker) || b->flags & TARE_TENSOR_BACKWARD ? kind : TARE_WORK_OTHER;
 	is_in_call = own == TARE_WORK_FORWARD && w->call_nr;
+	module = b->use.module;
 	b->use = use_of(work, place);
+	b->use.module = module;
 	b->use.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0;
 	b->use.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0);
 	b->use.kind = (uint8_t)own;
@@ -198,6 +210,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	b->use.maker = site->maker;
 	b->use.serial = ++f->block_serial;
 	tare_passes_add(&w->passes, b);
+	note_size(site, b->bytes);
 	w->last_site = b->site;
 	w->last_bytes = b->bytes;
 	w->last_address = b->address;

@@ -11,6 +11,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 
@@ -211,6 +212,7 @@ void tare_tensor_block(struct tare_fold *f, struct tare_device_fold *d, const st
 				    .flags = r->flags };
 	if (r->bytes <= 0)
 		return;
+	out->module = tare_modules_of_block(&p->modules, r);
 	out->site = site_of(f, p, e);
 	out->on = tare_fold_stream_of(p, d, r);
 }
@@ -287,6 +289,17 @@ const char *tare_tensors_check(const struct tare_tensors_part *tensors, const st
 	return NULL;
 }
 
+void tare_tensors_event(struct tare_tensors_part *tensors, struct tare_fold *f,
+			const struct tare_device_fold *d, const struct tare_event *e)
+{
+	if (e->kind == TARE_KIND_MODULE)
+		tare_modules_take(f, e);
+	else if (e->kind == TARE_KIND_MAPPED_FILE)
+		tare_mapped_file_take(f, e);
+	else
+		tare_fold_stream(tensors, f, d, e);
+}
+
 void tare_tensors_free(struct tare_tensors_part *tensors)
 {
 	tare_map_free(&tensors->call_of);
@@ -294,6 +307,44 @@ void tare_tensors_free(struct tare_tensors_part *tensors)
 	free(tensors->watched.items);
 	free(tensors->watched.gone);
 	tare_map_free(&tensors->watched.gone_at);
+	tare_map_free(&tensors->watched.open);
 	free(tensors->self_reports);
 	free(tensors->checkpoint_sums);
 }
+
+/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
+
+/* clang-format off */
+#define SELF struct tare_pool_self_report
+static const struct tare_shape_field fields_tare_pool_self_report[] = {
+	TARE_INT(pid), TARE_INT(generation), TARE_INT(t_ns), TARE_INT(allocated), TARE_INT(reserved),
+	TARE_INT(active), TARE_INT(requested), TARE_INT(inactive_split), TARE_INT(is_compared), TARE_INT(live),
+	TARE_INT(segments),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_pool_self_report);
+#undef SELF
+
+#define SELF struct tare_pool_self_report_fold
+static const struct tare_shape_field fields_tare_pool_self_report_fold[] = {
+	TARE_INT(process), TARE_INT(device), TARE_STRUCT(said, tare_shape_tare_pool_self_report),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_pool_self_report_fold);
+#undef SELF
+
+#define SELF struct tare_checkpoint_sum
+static const struct tare_shape_field fields_tare_checkpoint_sum[] = {
+	TARE_INT(process), TARE_INT(device), TARE_INT(moment), TARE_INT(rule), TARE_INT(owner), TARE_INT(is_vmm),
+	TARE_INT(bytes), TARE_INT(count),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_checkpoint_sum);
+#undef SELF
+
+#define SELF struct tare_tensors_part
+static const struct tare_shape_field fields_tare_tensors_part[] = {
+	TARE_MAP(call_of), TARE_INTS(calls, call_nr, call_cap), TARE_LEFT(watched), TARE_LEFT(later),
+	TARE_LIST(self_reports, tare_shape_tare_pool_self_report_fold, self_report_nr, self_report_cap),
+	TARE_LIST(checkpoint_sums, tare_shape_tare_checkpoint_sum, checkpoint_sum_nr, checkpoint_sum_cap), TARE_INT(other_stream_blocks),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_tensors_part);
+#undef SELF
+/* clang-format on */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What became of the blocks of a moment, where the fold that shows the moment ends soon behind it. The later fold (tare_fold.later) has
+ * those that live long. The others have an end in this one, and their category follows from that and from what the
+ * later fold knows of their thread and their line.
+ */
+#include "ledger/tensors/tensors.h"
+
+static bool has_place(const struct tare_fold *f, int process, int device)
+{
+	const struct tare_process_fold *p = process < f->process_nr ? f->processes[process] : NULL;
+
+	return p && (device < 0 || (device < p->on_device_nr && p->on_device[device]));
+}
+
+static struct tare_live_block *find_later(const struct tare_fold *later,
+					  const struct tare_watched *w)
+{
+	const struct tare_process_fold *p;
+	struct tare_live_block *b;
+
+	if (!has_place(later, w->block.process, w->device))
+		return NULL;
+	p = later->processes[w->block.process];
+	b = tare_blocks_find(w->device < 0 ? &p->host_blocks : &p->on_device[w->device]->blocks,
+			     w->block.address);
+	return b && b->use.serial == w->block.use.serial ? b : NULL;
+}
+
+void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f)
+{
+	struct tare_watches *w = &tensors->watched;
+
+	for (size_t i = 0; i < w->count; i++) {
+		uint64_t serial = w->items[i].block.use.serial;
+		struct tare_live_block *b;
+
+		if (tare_map_get(&w->gone_at, serial))
+			continue;
+		b = find_later(f->later, &w->items[i]);
+		if (b)
+			b->use.is_watched = true;
+		else
+			tare_map_put(&w->open, serial, NULL);
+	}
+}
+
+const struct tare_live_block *tare_tensors_later(const struct tare_tensors_part *tensors,
+						 const struct tare_fold *f,
+						 const struct tare_watched *w)
+{
+	const struct tare_watches *later = &tensors->later->watched;
+	const uint64_t *gone = tare_map_get(&later->gone_at, w->block.use.serial);
+
+	return gone ? &later->gone[*gone - 1] : find_later(f->later, w);
+}
+
+static bool is_same_site(const struct tare_site *a, const struct tare_site *b)
+{
+	return a->process == b->process && a->python == b->python && a->pc == b->pc &&
+	       a->is_backward == b->is_backward;
+}
+
+/* The number that the later fold gave a line; 0: it knows none such. Mostly it is the same. */
+static uint32_t site_later(const struct tare_fold *f, uint32_t site)
+{
+	const struct tare_fold *later = f->later;
+
+	if (site < later->site_nr && is_same_site(&f->sites[site], &later->sites[site]))
+		return site;
+	for (uint32_t i = 1; i < later->site_nr; i++)
+		if (is_same_site(&f->sites[site], &later->sites[i]))
+			return i;
+	return 0;
+}
+
+enum tare_rule tare_tensors_rule_later(const struct tare_fold *f, const struct tare_live_block *b,
+				       int device)
+{
+	const struct tare_work *own = tare_tensors_work(f, b, device);
+	const struct tare_work *work = has_place(f->later, b->process, device)
+					       ? tare_tensors_work(f->later, b, device)
+					       : own;
+	const uint64_t *place = tare_map_get(&work->of_tid, own->workers[b->use.worker - 1].tid);
+	struct tare_live_block as_later = *b;
+
+	if (!place || work == own)
+		return tare_fold_rule_of(f, b, own);
+	as_later.use.worker = (uint32_t)*place + 1;
+	as_later.site = b->site ? site_later(f, b->site) : 0;
+	return tare_fold_rule_of(f->later, &as_later, work);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules of programs (torch.nn.Module): which there are, and who is whose. A thread says which one it is inside of
+ * when it is handed out a block (MODULE); what it is called, a look through the program's objects says, often later.
+ */
+#include "ledger/tensors/tensors.h"
+
+#include "base/array.h"
+#include "base/str.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 64 };
+
+uint32_t tare_modules_find(const struct tare_modules *m, uint64_t at)
+{
+	const uint64_t *place = tare_map_get(&m->of_address, at);
+
+	return place ? (uint32_t)*place : 0;
+}
+
+/* One of another class at its address is another one. */
+static uint32_t know(struct tare_modules *m, uint64_t at, uint32_t class)
+{
+	uint64_t *place = tare_map_put(&m->of_address, at, NULL);
+
+	if (*place && m->items[*place - 1].class == class)
+		return (uint32_t)*place;
+	m->items = tare_array_reserve(m->items, &m->cap, m->count + 1, sizeof(*m->items));
+	m->items[m->count++] = (struct tare_module){ .at = at, .class = class };
+	*place = m->count;
+	return (uint32_t)m->count;
+}
+
+void tare_modules_take(struct tare_fold *f, const struct tare_event *e)
+{
+	const struct tare_rec_module *r = e->rec.module;
+	struct tare_modules *m = &tare_fold_process(f, e->process)->modules;
+	uint32_t module = know(m, r->at, (uint32_t)tare_fold_text(f, e->name));
+
+	if (r->tid)
+		*tare_map_put(&m->of_thread, r->tid, NULL) = module;
+	else
+		m->items[module - 1].is_told = true;
+}
+
+uint32_t tare_modules_of_block(const struct tare_modules *m, const struct tare_rec_tensor *r)
+{
+	const uint64_t *module =
+		r->flags & TARE_TENSOR_IN_MODULE ? tare_map_get(&m->of_thread, r->tid) : NULL;
+
+	return module ? (uint32_t)*module : 0;
+}
+
+/* ---- names ---- */
+
+/* Modules that only wrap one; named_parameters() leaves them out too. */
+bool tare_module_is_wrapper(const char *name)
+{
+	return name && (!strcmp(name, "_fsdp_wrapped_module") ||
+			!strcmp(name, "_checkpoint_wrapped_module"));
+}
+
+/* What is gone has its place no more: another one may come there. */
+static void forget_untold(struct tare_modules *m)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		const struct tare_module *module = &m->items[i];
+
+		if (!module->is_told && tare_modules_find(m, module->at) == i + 1)
+			*tare_map_put(&m->of_address, module->at, NULL) = 0;
+	}
+}
+
+/* One that is in several has the first name that is told, as in named_modules(). */
+void tare_modules_name(struct tare_modules *m, const struct tare_scan_entries *scanned,
+		       bool is_whole)
+{
+	if (is_whole)
+		forget_untold(m);
+	for (size_t i = scanned->count; i-- > 0;) {
+		const struct tare_scan_entry *p = &scanned->items[i];
+		uint32_t module = p->role == TARE_PROBE_MODULE ? tare_modules_find(m, p->at) : 0;
+		uint32_t parent = module ? tare_modules_find(m, p->of) : 0;
+
+		if (!parent || parent == module)
+			continue;
+		m->items[module - 1].parent = parent;
+		m->items[module - 1].name = p->name;
+		m->items[module - 1].order = (uint32_t)i;
+	}
+	for (size_t i = 0; i < m->count; i++) {
+		m->items[i].is_found |= m->items[i].is_told;
+		m->items[i].is_told = false;
+	}
+}
+
+/* ---- rows ---- */
+
+struct rows {
+	struct tare_map *known;
+	const struct tare_fold *f;
+	struct tare_arena *memory;
+	int process;
+};
+
+static const struct tare_module_row *row_of(const struct rows *r, uint32_t place, int depth);
+
+static const char *text_of(const struct rows *r, uint32_t id)
+{
+	const char *text = tare_fold_text_of(r->f, id);
+
+	return text ? tare_arena_strdup(r->memory, text) : NULL;
+}
+
+static const char *path_in(const struct rows *r, const struct tare_module_row *parent,
+			   const char *name)
+{
+	struct tare_str path = { 0 };
+	const char *kept;
+
+	if (parent->parent)
+		tare_str_addf(&path, "%s.", parent->path);
+	tare_str_add(&path, name);
+	kept = tare_arena_strdup(r->memory, tare_str_text(&path));
+	tare_str_free(&path);
+	return kept;
+}
+
+static const struct tare_module_row *make(const struct rows *r, uint32_t place, int depth)
+{
+	const struct tare_process_fold *p = r->f->processes[r->process];
+	const struct tare_module *m = &p->modules.items[place - 1];
+	const struct tare_module_row *parent =
+		m->parent && depth ? row_of(r, m->parent, depth - 1) : NULL;
+	const char *name = text_of(r, m->name);
+	struct tare_module_row *row;
+
+	if (parent && tare_module_is_wrapper(name))
+		return parent;
+	row = tare_arena_alloc(r->memory, sizeof(*row));
+	*row = (struct tare_module_row){ .class = text_of(r, m->class),
+					 .parent = parent,
+					 .pid = p->process->pid,
+					 .number = place,
+					 .order = m->order,
+					 .is_found = m->is_found };
+	row->name = parent ? (name ? name : "?") : (row->class ? row->class : "module");
+	row->path = parent ? path_in(r, parent, row->name) : row->name;
+	return row;
+}
+
+static const struct tare_module_row *row_of(const struct rows *r, uint32_t place, int depth)
+{
+	uint64_t key = (uint64_t)r->process << 32 | place;
+	const uint64_t *known = tare_map_get(r->known, key);
+	const struct tare_module_row *row;
+
+	if (known)
+		return (const struct tare_module_row *)(uintptr_t)*known;
+	row = make(r, place, depth);
+	*tare_map_put(r->known, key, NULL) = (uint64_t)(uintptr_t)row;
+	return row;
+}
+
+/* A fold that went further has the same modules at the same places, and knows more names. */
+const struct tare_module_row *tare_module_row_of(struct tare_map *known, const struct tare_fold *f,
+						 struct tare_arena *memory, int process,
+						 uint32_t module)
+{
+	struct rows r = { known, f->later ? f->later : f, memory, process };
+
+	return module ? row_of(&r, module, DEPTH_MAX) : NULL;
+}

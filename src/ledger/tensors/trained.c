@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a look through the program's objects says of training: parameters that have a gradient, or state of an
+ * optimizer, are trained; the others beside them are frozen, or copies. And what a line made for each of those that are
+ * trained, as large as it, is what an optimizer keeps that the program wrote itself; or a copy (a moving average), where
+ * the state of these parameters is in an optimizer of PyTorch, or the line made them for what is not trained, too.
+ */
+#include "ledger/tensors/tensors.h"
+
+/* LEAST: parameters of one size, of which as many equal blocks are no chance. */
+enum { LEAST = 3, COPIES = 3 };
+
+/* Sizes of blocks, whatever their order. */
+struct sizes {
+	uint64_t count, sum; /* sum: of their hashes */
+	int64_t first;
+	bool is_mixed;
+};
+
+static void add(struct sizes *s, int64_t bytes)
+{
+	uint64_t hash = (uint64_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
+
+	s->is_mixed |= s->count && s->first != bytes;
+	s->first = bytes;
+	s->count++;
+	s->sum += hash ^ hash >> 29;
+}
+
+/* Shards of parameters have other addresses than their gradients. */
+static bool is_sharded(const struct tare_scan_entries *scanned)
+{
+	for (size_t i = 0; i < scanned->count; i++)
+		if (scanned->items[i].role == TARE_PROBE_GATHERED)
+			return true;
+	return false;
+}
+
+/* Notes the parameters that are trained; are there any? with_state: for how many an optimizer keeps something. */
+static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entries *scanned,
+			 uint64_t *with_state)
+{
+	struct tare_map known = { 0 };
+	bool is_any = false, is_new;
+
+	*with_state = 0;
+
+	for (size_t i = 0; i < scanned->count; i++) {
+		const struct tare_scan_entry *p = &scanned->items[i];
+		struct tare_live_block *b =
+			p->role == TARE_PROBE_GRADIENT || p->role == TARE_PROBE_STATE
+				? tare_blocks_find(blocks, p->of)
+				: NULL;
+
+		if (!b)
+			continue;
+		b->use.is_trained = true;
+		is_any |= b->use.role == TARE_PROBE_PARAMETER;
+		if (p->role != TARE_PROBE_STATE || b->use.role != TARE_PROBE_PARAMETER)
+			continue;
+		tare_map_put(&known, p->of, &is_new);
+		*with_state += is_new;
+	}
+	tare_map_free(&known);
+	return is_any;
+}
+
+/* What a program may keep copies of. */
+struct sets {
+	struct sizes trained, parameters, with_buffers;
+	bool has_state; /* an optimizer of PyTorch keeps something for most of those that are trained */
+};
+
+static struct sets sets_of(struct tare_blocks *blocks, uint64_t with_state)
+{
+	struct sets sets = { 0 };
+
+	for (size_t i = 0; i < blocks->count; i++) {
+		struct tare_live_block *b = &blocks->items[i];
+		bool is_parameter = b->use.role == TARE_PROBE_PARAMETER;
+
+		if (b->process < 0 || (!is_parameter && b->use.role != TARE_PROBE_BUFFER))
+			continue;
+		add(&sets.with_buffers, b->bytes);
+		if (!is_parameter)
+			continue;
+		add(&sets.parameters, b->bytes);
+		b->use.beside_training += b->use.beside_training < UINT8_MAX;
+		if (b->use.is_trained)
+			add(&sets.trained, b->bytes);
+	}
+	sets.has_state = 2 * with_state > sets.trained.count;
+	return sets;
+}
+
+/* May it be something that the program keeps for a parameter? */
+static bool may_be_kept(const struct tare_live_block *b)
+{
+	return b->process >= 0 && b->site && b->use.maker == TARE_MAKER_PROGRAM &&
+	       b->use.kind == TARE_WORK_OTHER && b->use.role == TARE_PROBE_TENSOR &&
+	       !(b->use.role_flags & TARE_PROBE_REQUIRES_GRAD);
+}
+
+static bool is_for_each(const struct sizes *site, const struct sizes *wanted, uint64_t most)
+{
+	for (uint64_t n = 1; n <= most; n++)
+		if (site->count == n * wanted->count && site->sum == n * wanted->sum)
+			return true;
+	return false;
+}
+
+/* No optimizer keeps something for what is not trained. */
+static void note_site(struct tare_use *use, const struct sizes *site, const struct sets *sets)
+{
+	bool is_for_trained = is_for_each(site, &sets->trained, COPIES);
+
+	use->is_for_parameter = is_for_trained || is_for_each(site, &sets->parameters, 1) ||
+				is_for_each(site, &sets->with_buffers, 1);
+	use->is_copy = use->is_for_parameter && (sets->has_state || !is_for_trained);
+}
+
+static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
+{
+	struct tare_map counts = { 0 }, sums = { 0 };
+	struct sizes site;
+
+	for (size_t i = 0; i < blocks->count; i++)
+		if (may_be_kept(&blocks->items[i])) {
+			struct sizes one = { 0 };
+
+			add(&one, blocks->items[i].bytes);
+			*tare_map_put(&counts, blocks->items[i].site, NULL) += 1;
+			*tare_map_put(&sums, blocks->items[i].site, NULL) += one.sum;
+		}
+	for (size_t i = 0; i < blocks->count; i++) {
+		struct tare_live_block *b = &blocks->items[i];
+
+		if (!may_be_kept(b))
+			continue;
+		site = (struct sizes){ .count = *tare_map_get(&counts, b->site),
+				       .sum = *tare_map_get(&sums, b->site) };
+		note_site(&b->use, &site, sets);
+	}
+	tare_map_free(&counts);
+	tare_map_free(&sums);
+}
+
+void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned)
+{
+	struct sets sets;
+	uint64_t with_state;
+
+	if (is_sharded(scanned) || !note_trained(blocks, scanned, &with_state))
+		return;
+	sets = sets_of(blocks, with_state);
+	if (sets.trained.count >= LEAST || sets.trained.is_mixed)
+		note_kept(blocks, &sets);
+}
