@@ -29,13 +29,32 @@ static void add_timed(struct tare_fold *f, const struct tare_instant *at, struct
 		f->timed[f->timed_nr++] = (struct tare_timed){ at->device_t_ns[i], i, out };
 }
 
-static void prepare(struct tare_fold *f, const struct tare_instant *instants, int nr,
-		    struct tare_ledger *out)
+void tare_fold_begin_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
+			     struct tare_ledger *out)
+{
+	for (int i = 0; i < nr; i++)
+		tare_fold_snapshot_begin(f, instants[i].text ? instants[i].text : "", &out[i]);
+}
+
+int64_t tare_instant_first_ns(const struct tare_instant *at)
+{
+	int64_t first = INT64_MAX;
+
+	if (at->kind != TARE_INSTANT_TIME)
+		return INT64_MAX;
+	for (int k = 0; k < (at->is_per_device ? TARE_PHASE_DEVICES : 0); k++)
+		first = at->device_t_ns[k] < first ? at->device_t_ns[k] : first;
+	return at->is_per_device ? first : at->t_ns;
+}
+
+void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *instants, int nr,
+			    int64_t from, int64_t until, struct tare_ledger *out)
 {
 	f->timed = tare_xcalloc((size_t)nr * (TARE_PHASE_DEVICES + 1), sizeof(*f->timed));
 	for (int i = 0; i < nr; i++) {
-		tare_fold_snapshot_begin(f, instants[i].text ? instants[i].text : "", &out[i]);
-		if (instants[i].kind == TARE_INSTANT_TIME)
+		int64_t first = tare_instant_first_ns(&instants[i]);
+
+		if (instants[i].kind == TARE_INSTANT_TIME && first >= from && first < until)
 			add_timed(f, &instants[i], &out[i]);
 	}
 	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
@@ -77,6 +96,7 @@ static void finish_hosts(struct tare_fold *f, enum tare_moment m, bool is_any,
 	}
 	tare_fold_snapshot_hosts(f, is_any || is_own ? m : TARE_MOMENT_NOW, l);
 	tare_fold_host_lines(f, is_any || is_own ? m : TARE_MOMENT_NOW, l);
+	tare_mapped_file_rows(f, is_any || is_own ? m : TARE_MOMENT_NOW, l);
 	if (is_own && (m == TARE_MOMENT_HOST || !f->device_nr))
 		l->t_ns = f->host.moment_ns[m];
 }
@@ -148,6 +168,8 @@ static void finish(struct tare_fold *f, const struct tare_instant *instants, int
 		tare_parts_rows(f, l);
 		for (int k = 0; k < l->training_nr; k++)
 			tare_tensor_most(f, &l->trainings[k]);
+		for (int k = 0; k < l->growth_nr; k++)
+			tare_module_of_growth(f, &l->growths[k], l->memory);
 	}
 }
 
@@ -166,6 +188,7 @@ static void set_up(struct tare_fold *f, const struct tare_ledger_source *source,
 	f->lines = opts->lines;
 	f->without_tensors = opts->without_tensors;
 	f->history = opts->history;
+	f->kept = opts->kept;
 	f->history_by_category = opts->history_by_category;
 	f->parts = tare_parts_new();
 	f->watches = opts->watches;
@@ -187,10 +210,30 @@ static void add_notes(struct tare_fold *f, const struct tare_ledger_opts *opts)
 	free(kept);
 }
 
+static bool has_span(const struct tare_ledger_kept *kept, int device)
+{
+	for (size_t i = 0; kept->extents && i < kept->extents->nr; i++)
+		if (!kept->extents->items[i].what && kept->extents->items[i].device == device)
+			return true;
+	return false;
+}
+
+/* Also where no event is left at all, there was this time, and these devices. */
+static void add_kept(struct tare_fold *f)
+{
+	if (f->seen_ns < f->kept->dropped_ns)
+		f->seen_ns = f->kept->dropped_ns;
+	for (int i = 0; i < f->kept->device_nr; i++)
+		if (has_span(f->kept, f->kept->devices[i]->index))
+			tare_fold_device(f, f->kept->devices[i]);
+}
+
 static void look_ahead(struct tare_fold *f, const struct tare_ledger_opts *opts)
 {
 	add_notes(f, opts);
 	tare_fold_look_ahead(f);
+	if (f->kept)
+		add_kept(f);
 	tare_parts_begin(f);
 }
 
@@ -202,17 +245,29 @@ void tare_fold_begin(struct tare_fold *f, const struct tare_ledger_source *sourc
 	look_ahead(f, opts);
 }
 
+void tare_fold_run_to_end(struct tare_fold *f)
+{
+	tare_fold_run(f);
+	f->is_over = true;
+	end_all(f);
+}
+
+void tare_fold_finish_ledgers(struct tare_fold *f, const struct tare_instant *instants, int nr,
+			      struct tare_ledger *out)
+{
+	finish(f, instants, nr, out);
+	tare_tensor_kinds_finish(f);
+	tare_parts_close(f);
+}
+
 static void build(struct tare_fold *f, const struct tare_instant *instants, int instant_nr,
 		  struct tare_ledger *out)
 {
 	tare_tensor_kinds_begin(f);
-	prepare(f, instants, instant_nr, out);
-	tare_fold_run(f);
-	f->is_over = true;
-	end_all(f);
-	finish(f, instants, instant_nr, out);
-	tare_tensor_kinds_finish(f);
-	tare_parts_close(f);
+	tare_fold_begin_ledgers(f, instants, instant_nr, out);
+	tare_fold_add_instants(f, instants, instant_nr, INT64_MIN, INT64_MAX, out);
+	tare_fold_run_to_end(f);
+	tare_fold_finish_ledgers(f, instants, instant_nr, out);
 }
 
 void tare_ledger_build(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
@@ -227,20 +282,58 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 
 /* ---- from a state, and to one ---- */
 
-static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,
-		      const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
-		      const struct tare_ledger_names *names, bool keeps_history)
+static int load(struct tare_fold *f, const struct tare_ledger_state *from,
+		const struct tare_ledger_names *names)
 {
-	opts = opts ? opts : &defaults;
-	set_up(f, source, opts);
-	f->keeps_history = keeps_history;
 	if (from && !tare_fold_state_load(f, names, from)) {
 		tare_fold_end(f);
 		return TARE_E_FORMAT;
 	}
 	if (from)
 		tare_phases_count_watched(&f->parts->phases, f);
-	look_ahead(f, opts);
+	return 0;
+}
+
+static int begin_from(struct tare_fold *f, const struct tare_ledger_source *source,
+		      const struct tare_ledger_opts *opts, const struct tare_ledger_state *from,
+		      const struct tare_ledger_names *names, bool keeps_history)
+{
+	int rc;
+
+	opts = opts ? opts : &defaults;
+	set_up(f, source, opts);
+	f->keeps_history = keeps_history;
+	rc = load(f, from, names);
+	if (!rc)
+		look_ahead(f, opts);
+	return rc;
+}
+
+int tare_fold_begin_from(struct tare_fold *f, const struct tare_ledger_span *span,
+			 const struct tare_ledger_opts *opts, const struct tare_ledger_names *names)
+{
+	return begin_from(f, span->source, opts, span->from, names, false);
+}
+
+int tare_fold_begin_before(struct tare_fold *f, const struct tare_ledger_span *span,
+			   const struct tare_ledger_opts *opts,
+			   const struct tare_ledger_names *names, struct tare_fold *later)
+{
+	struct tare_ledger_opts own = opts ? *opts : defaults;
+	int rc;
+
+	own.history = NULL;
+	own.note_nr = 0;
+	set_up(f, span->source, &own);
+	rc = load(f, span->from, names);
+	if (rc)
+		return rc;
+	f->later = later;
+	f->parts->tensors.later = &later->parts->tensors;
+	tare_fold_look_ahead(f);
+	tare_fold_learn(f, later);
+	tare_parts_begin(f);
+	tare_losses_learn(&f->parts->losses, &later->parts->losses);
 	return 0;
 }
 
@@ -260,7 +353,7 @@ int tare_ledger_resume(const struct tare_ledger_source *source, const struct tar
 
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
 		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_str *out)
+		     int64_t until_ns, struct tare_str *out, struct tare_extent_list *extents)
 {
 	struct tare_fold f;
 	int rc = begin_from(&f, source, opts, from, names, true);
@@ -268,6 +361,12 @@ int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_
 	if (rc)
 		return rc;
 	tare_fold_run_until(&f, until_ns);
+	if (extents) {
+		int64_t from_ns = from ? from->until_ns : INT64_MIN;
+
+		tare_extents_list(&f.parts->extents, &f, from_ns, until_ns, extents);
+		tare_oom_list(&f.parts->oom, from_ns, until_ns, extents);
+	}
 	tare_fold_state_save(&f, names, until_ns, out);
 	tare_fold_end(&f);
 	return 0;

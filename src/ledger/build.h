@@ -3,6 +3,7 @@
 #define TARE_LEDGER_BUILD_H
 
 #include "base/err.h"
+#include "base/extent.h"
 #include "ledger/ledger.h"
 #include "ledger/memory_history.h"
 #include "trace/event.h"
@@ -33,6 +34,7 @@ struct tare_phase_watch {
 	uint64_t serial; /* for the fold */
 	int64_t begin_ns, end_ns;
 	int64_t peak_ns[TARE_PHASE_DEVICES]; /* by tare_device.index */
+	int64_t host_peak_ns;                /* of tensors on the CPU */
 };
 
 /* Moments that each device has at a time of its own: the maximum of its `used`, its end … */
@@ -77,6 +79,9 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 void tare_phase_instant_parse(const char *name,
 			      struct tare_instant *out); /* what follows "phase:" */
 
+/* The earliest of its moments; INT64_MAX: it is no time. */
+int64_t tare_instant_first_ns(const struct tare_instant *at);
+
 /* Phases become times: TARE_E_USAGE with near names where there is no such phase. Before a build. */
 struct tare_recording;
 int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
@@ -97,11 +102,21 @@ struct tare_ledger_source {
 	void (*outline)(void *arg);
 };
 
+/* Events before a moment went, and no state stands for them: what is known of that time. */
+struct tare_ledger_kept {
+	int64_t dropped_ns;
+	const struct tare_extent_list *extents;
+	const struct tare_device *const
+		*devices; /* that may have some of these, as a recording numbers them */
+	int device_nr;
+};
+
 struct tare_ledger_opts {
 	uint64_t page_bytes; /* size of the pages in which the driver takes memory; 0: 2 MiB */
 	int64_t weigh_ns;    /* how long a weighing may last, before and after a call; 0: 20 µs */
 	const char *const *notes; /* sentences to stand first in `degraded`, such as the reader's */
 	int note_nr;
+	const struct tare_ledger_kept *kept; /* some events are not there; or NULL */
 	const char *lines; /* FILE:LINE that should be phases, one per line; NULL: none */
 	bool without_tensors; /* the rows of single tensors are left out: of many they take much memory */
 	struct tare_phase_watch *watches;
@@ -118,7 +133,8 @@ void tare_ledger_build(const struct tare_ledger_source *source, const struct tar
 		       struct tare_ledger *out);
 
 /*
- * As tare_ledger_build(), from a recording that was opened for reading; its notes stand first in `degraded`.
+ * As tare_ledger_build(), from a recording that was opened for reading; its notes stand first in `degraded`, its
+ * remarks are `notes`.
  */
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
 			      const struct tare_instant *instants, int instant_nr,

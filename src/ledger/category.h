@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define TARE_CATEGORY(KEY, name, what) TARE_CATEGORY_##KEY,
+#define TARE_CATEGORY(KEY, key, name, what) TARE_CATEGORY_##KEY,
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 enum tare_category {
 #include "ledger/category.def"
@@ -16,7 +16,7 @@ enum tare_category {
 #undef TARE_RULE
 #undef TARE_CATEGORY
 
-#define TARE_CATEGORY(KEY, name, what)
+#define TARE_CATEGORY(KEY, key, name, what)
 #define TARE_RULE(KEY, category, evidence, name, sentence) TARE_RULE_##KEY,
 enum tare_rule {
 #include "ledger/category.def"

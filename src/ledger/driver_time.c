@@ -84,8 +84,12 @@ void tare_driver_time_of_recording(struct tare_recording *recording,
 	const struct tare_ledger_source source = { .next = next_of_recording,
 						   .rewind = rewind_recording,
 						   .arg = recording };
+	static const uint16_t calls[] = { TARE_KIND_EVENT, TARE_KIND_POOL };
 
+	tare_recording_want(recording, calls, sizeof(calls) / sizeof(calls[0]));
+	rewind_recording(recording);
 	tare_driver_time_build(&source, opts, out);
+	tare_recording_want(recording, NULL, 0);
 }
 
 void tare_driver_time_free(struct tare_time_rows *rows)

@@ -33,8 +33,12 @@ static void free_process(struct tare_process_fold *p)
 	tare_map_free(&p->elastic);
 	tare_map_free(&p->thread_streams);
 	free(p->streams);
+	tare_map_free(&p->mapped_files);
 	tare_blocks_free(&p->host_blocks);
 	free(p->scanned.items);
+	tare_map_free(&p->modules.of_address);
+	tare_map_free(&p->modules.of_thread);
+	free(p->modules.items);
 	free(p);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/build.h"
 
+#include "base/hint.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -31,6 +32,38 @@ static bool parse_oom(const char *text, uint64_t *nth)
 	return !*end;
 }
 
+/* "phse:forward" is not far from "phase:forward", whatever the phase is called. */
+static bool add_near(struct tare_str *out, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	struct tare_str head = { 0 };
+	bool is_found = tare_hint_word(out, text, "peak|peak:tensors|peak:host|end|oom");
+
+	if (!is_found && colon) {
+		tare_str_add_n(&head, text, (size_t)(colon - text));
+		is_found = tare_hint_word(out, tare_str_text(&head), "phase|snapshot");
+		if (is_found) {
+			tare_str_cut(out, out->len - 1);
+			tare_str_addf(out, "%s?", colon);
+		}
+		tare_str_free(&head);
+	}
+	return is_found;
+}
+
+static int not_known(const char *text, struct tare_err *err)
+{
+	struct tare_str hint = { 0 };
+
+	if (!add_near(&hint, text))
+		tare_str_add(&hint,
+			     "; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
+			     "seconds since the start such as 12.5s or 1500ms, or phase:NAME");
+	tare_err_set(err, TARE_E_USAGE, "instant '%s' is not known%s", text, tare_str_text(&hint));
+	tare_str_free(&hint);
+	return TARE_E_USAGE;
+}
+
 int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_err *err)
 {
 	struct tare_instant at = { .kind = TARE_INSTANT_TIME,
@@ -46,11 +79,7 @@ int tare_instant_parse(const char *text, struct tare_instant *out, struct tare_e
 	} else if (!strncmp(text, "phase:", 6) && text[6]) {
 		tare_phase_instant_parse(text + 6, &at);
 	} else if (tare_units_parse_duration(text + (*text == '+'), &at.t_ns)) {
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"instant '%s' is not known; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
-			"seconds since the start such as 12.5s or 1500ms, or phase:NAME",
-			text);
+		return not_known(text, err);
 	}
 	*out = at;
 	return 0;

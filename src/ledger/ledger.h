@@ -159,12 +159,13 @@ enum tare_oom_verdict {
 	TARE_OOM_PIECES,     /* as much was free, by the driver's own count */
 	TARE_OOM_OTHERS,     /* with what other processes have */
 	TARE_OOM_NEED,       /* none: more is needed than there is */
+	TARE_OOM_OVERCOMMIT, /* of the CPU: as much was available, but the system does not promise it */
 };
 
 /* A moment at which memory ran out: the first of one line, with what there was then. */
 struct tare_oom {
 	int number; /* from 1, as --at oom#N has it */
-	int device; /* as tare_device_ledger.index */
+	int device; /* as tare_device_ledger.index; -1: the CPU */
 	int64_t t_ns, pid, generation;
 	const char *program;
 	/* PyTorch gave up; else the driver refused a call of another library */
@@ -177,14 +178,32 @@ struct tare_oom {
 	uint64_t allocated, reserved; /* as PyTorch counts; TARE_NOT_KNOWN */
 	uint64_t free;                /* TARE_NOT_KNOWN without a counter */
 	int64_t elastic, stuck, held; /* memory of the process */
-	int64_t others;               /* memory of the other processes */
+	int64_t others;               /* memory of the other processes; of the CPU, their tensors */
+	uint64_t room; /* of the CPU: what ulimit -v left; TARE_NOT_KNOWN: no limit */
 	enum tare_oom_verdict verdict;
+};
+
+/* A module of a program (torch.nn.Module) that has tensors, or one inside of it has. */
+struct tare_module_row {
+	const char *path;  /* "layer4.2.conv3"; of one that is in no other, its class */
+	const char *name;  /* the last part of it */
+	const char *class; /* NULL: not known */
+	const struct tare_module_row *parent; /* NULL: it is in no other that is known */
+	int64_t pid;
+	uint32_t
+		number; /* tells it from others of its process; in the order in which they were seen */
+	uint32_t order; /* among those of its parent, as the program has them */
+	bool is_found;  /* by a look through the program's objects; else only its class is known */
 };
 
 /* A block of PyTorch's allocator that is live at the instant. */
 struct tare_tensor_row {
-	const char *name; /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
+	const char *name;  /* "layer4.2.conv3.weight", "exp_avg of conv1.weight"; NULL: not known */
+	const char *shape; /* "float32 [64, 3, 7, 7]"; NULL: not known */
 	const char *line, *short_line; /* where the block was allocated; NULL: not known */
+	const struct tare_module_row
+		*module;     /* whose it is, or for which it was made; NULL: none */
+	bool is_of_backward; /* it was made in a backward pass */
 	enum tare_rule rule;
 	uint64_t count; /* 1; more: a checkpoint has only the sum of the blocks of one rule */
 	int64_t bytes, born_ns; /* born: since the start, -1: not known */
@@ -215,7 +234,10 @@ struct tare_refusal {
 	int64_t first_ns;
 };
 
-/* The most in use in each of `nr` equal parts of the time that is known; nr 0: no time is known. */
+/*
+ * The most in use in each of `nr` equal parts of the time that is known, -1 where it is not: a part of a log is damaged;
+ * nr 0: no time is known.
+ */
 struct tare_timeline {
 	int64_t from_ns, to_ns;
 	int64_t *used;
@@ -240,6 +262,7 @@ struct tare_device_ledger {
 	/* WEIGHED: NVML or the driver's counter; INFERRED: no counter */
 	enum tare_evidence used_by;
 	bool nvml, integrated, simulated;
+	bool imported; /* readings are what another tool printed, of all programs together */
 	struct tare_row *rows;
 	int row_nr;
 	struct tare_finding *findings; /* what can be done about it, the largest saving first */
@@ -284,6 +307,13 @@ struct tare_host_ledger {
 	struct tare_ledger_line *lines;
 	int line_nr;
 	struct tare_tensor_rows blocks; /* a row for each block */
+};
+
+/* Tensors in shared memory and mapped files, each piece once, however many processes map it. */
+struct tare_shared_ledger {
+	int64_t bytes, count;
+	struct tare_ledger_line *lines; /* what mapped them first: in `tensors` of each */
+	int line_nr;
 };
 
 enum tare_rank_end {
@@ -343,6 +373,11 @@ struct tare_phase_row {
 	int64_t first_t_ns, last_t_ns, ns;
 	struct tare_phase_on_device *devices;
 	int device_nr;
+	/* Resident of the process (anonymous, and of files), as it was read now and then: at the end, and the most; -1: no
+	   reading fell into it. The change of all repeats is known if one fell into each. */
+	uint64_t resident_readings;
+	int64_t resident_after, resident_change, resident_most, resident_most_t_ns;
+	bool resident_is_known, resident_change_is_known;
 };
 
 /* Records of a process that are missing, those of one thread and one reason together. */
@@ -475,6 +510,24 @@ struct tare_training {
 		memory; /* for the fold: its tare_process.index; tare_device.index, -1: the CPU */
 };
 
+/* What grows for as long as the recording goes on, and is never given back. Of the whole recording. */
+struct tare_growth {
+	int64_t pid, generation;
+	const char *program;
+	int device;                    /* as tare_device_ledger.index; -1: memory of the CPU */
+	const char *what;              /* "tensors", "streams and events", "resident memory" */
+	const char *line, *short_line; /* NULL: not known, or not of one */
+	const char *module;            /* by its path, which most of it is for; NULL: none */
+	int process, fold_device;      /* where the fold has them; fold_device: -1: the CPU */
+	bool is_of_blocks;             /* PyTorch's */
+	bool is_resident;              /* what of a process is in memory, whoever asked for it */
+	bool has_steps;                /* `per_step` is known */
+	int64_t bytes;                 /* by so much in all */
+	int64_t per_step, per_second;
+	int64_t since_ns;
+	double confidence; /* 0 to 1 */
+};
+
 struct tare_ledger {
 	const char *at; /* "peak", "end", "12.5s" */
 	int64_t t_ns;   /* -1 at `peak`, where each device has its own */
@@ -482,6 +535,7 @@ struct tare_ledger {
 	int device_nr;
 	struct tare_host_ledger *hosts;
 	int host_nr;
+	struct tare_shared_ledger shared;
 	/* by job, attempt and rank; none for a program on its own */
 	struct tare_rank_ledger *ranks;
 	int rank_nr;
@@ -498,8 +552,12 @@ struct tare_ledger {
 	int oom_nr;
 	struct tare_training *trainings; /* where steps are known */
 	int training_nr;
+	struct tare_growth *growths; /* the fastest first */
+	int growth_nr;
 	const char **degraded; /* sentences */
 	int degraded_nr;
+	const char **notes; /* sentences on where the figures of an imported recording come from */
+	int note_nr;
 	bool opened_gpu;                    /* some process called cuInit with success */
 	struct tare_timeline host_timeline; /* tensors on the CPU, of all processes */
 	struct tare_phase_row *phases; /* of the whole recording, in order, whatever the instant */

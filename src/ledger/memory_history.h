@@ -19,6 +19,11 @@ struct tare_memory_history_point {
 	const int64_t *bytes; /* by band: they sum to `used` */
 };
 
+/* A span of time whose events went: the least and the most that was in use in it. */
+struct tare_memory_history_bounds {
+	int64_t from_ns, until_ns, low, high, high_ns; /* high_ns: when it was that much */
+};
+
 /* From the bottom to the top: elastic ones stand above all others, what nobody can explain above those. */
 struct tare_memory_history_band {
 	const char *key, *label;
@@ -32,6 +37,9 @@ struct tare_memory_history_panel {
 	int band_nr;
 	struct tare_memory_history_point *points; /* in order of time */
 	size_t point_nr;
+	struct tare_memory_history_bounds *
+		bounds; /* of the time before known_ns, in its order; none where nothing is known */
+	size_t bound_nr;
 	bool has_peak;
 	struct tare_memory_history_point
 		peak; /* as the ledger has it: may be of a span that a checkpoint replaced */
@@ -46,7 +54,8 @@ struct tare_memory_history_span {
 };
 
 struct tare_memory_history {
-	int64_t known_ns; /* before it only peaks are known: the rest is summed up in a checkpoint */
+	int64_t known_ns; /* before it only peaks are known, of a checkpoint, or the bounds of the panels */
+	bool is_dropped; /* of the events before it: they went to keep a cap; else a checkpoint has their sum */
 	int64_t from_ns, end_ns; /* from_ns: 0, unless nearly everything happens late */
 	struct tare_memory_history_panel
 		*panels; /* in the order of the ledger's devices, the CPU's last */

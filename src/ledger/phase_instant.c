@@ -3,8 +3,10 @@
 #include "ledger/build.h"
 
 #include "base/args.h"
+#include "base/extent.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "trace/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,9 +108,11 @@ static int not_found(const struct tare_instant *at, const struct tare_phase_watc
 		tare_str_add(&text, "this recording has no phases; mark them with NVTX, tare.h or "
 				    "tare run --phase");
 	else if (w->seen >= w->nth && w->nth)
-		tare_str_addf(&text,
-			      "that one began in what was folded into totals to keep the recording "
-			      "under its cap; record again with a larger --cap");
+		tare_str_addf(
+			&text,
+			"that one began in what was folded into totals to keep the recording "
+			"under its cap; --at with a time, such as 1s, lists which long phases "
+			"near it are known, or record again with a larger --cap");
 	else if (w->seen)
 		tare_str_addf(&text, "phase %s was there %llu time%s, counted from #1", w->name,
 			      (unsigned long long)w->seen, w->seen == 1 ? "" : "s");
@@ -121,14 +125,61 @@ static int not_found(const struct tare_instant *at, const struct tare_phase_watc
 	return TARE_E_USAGE;
 }
 
-static void settle(struct tare_instant *at, const struct tare_phase_watch *w)
+/* ---- one whose events went: what is kept of long phases ---- */
+
+static const char *const point_names[] = {
+	[TARE_PHASE_AT_BEGIN] = "begin",
+	[TARE_PHASE_AT_PEAK] = "peak",
+	[TARE_PHASE_AT_END] = "end",
+};
+
+/* Each device has a time of its own; where nothing is known of one, that of the others. */
+static void add_kept(struct tare_instant *at, const struct tare_extent *x, bool is_first)
+{
+	if (is_first) {
+		at->kind = TARE_INSTANT_TIME;
+		at->t_ns = x->from_ns;
+		for (int i = 0; i < TARE_PHASE_DEVICES; i++)
+			at->device_t_ns[i] = x->from_ns;
+	}
+	at->is_per_device |= x->from_ns != at->t_ns;
+	if (x->device >= 0 && x->device < TARE_PHASE_DEVICES)
+		at->device_t_ns[x->device] = x->from_ns;
+}
+
+static bool settle_kept(const struct tare_recording *recording, struct tare_instant *at)
+{
+	const struct tare_extent_list *list = tare_recording_extents(recording);
+	char *name = tare_xstrndup(at->phase, at->phase_len);
+	struct tare_str what = { 0 };
+	bool is_found = false;
+
+	tare_str_addf(&what, TARE_EXTENT_PHASE, name, (unsigned long long)at->nth,
+		      point_names[at->point]);
+	for (size_t i = 0; list && i < list->nr; i++)
+		if (list->items[i].what && !strcmp(list->items[i].what, tare_str_text(&what))) {
+			add_kept(at, &list->items[i], !is_found);
+			is_found = true;
+		}
+	tare_str_free(&what);
+	free(name);
+	return is_found;
+}
+
+/* `is_cpu`: no GPU was opened, so the peak is that of the tensors on the CPU. */
+static void settle(struct tare_instant *at, const struct tare_phase_watch *w, bool is_cpu)
 {
 	at->kind = TARE_INSTANT_TIME;
 	at->t_ns = at->point == TARE_PHASE_AT_BEGIN ? w->begin_ns : w->end_ns;
 	if (at->point != TARE_PHASE_AT_PEAK)
 		return;
+	if (is_cpu) {
+		at->t_ns = w->host_peak_ns;
+		return;
+	}
 	at->is_per_device = true;
-	memcpy(at->device_t_ns, w->peak_ns, sizeof(at->device_t_ns));
+	for (int i = 0; i < TARE_PHASE_DEVICES; i++) /* 0: there is no such device */
+		at->device_t_ns[i] = w->peak_ns[i] ? w->peak_ns[i] : w->end_ns;
 }
 
 int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants,
@@ -152,8 +203,8 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 		if (instants[i].kind != TARE_INSTANT_PHASE)
 			continue;
 		if (watches[w].is_found)
-			settle(&instants[i], &watches[w]);
-		else
+			settle(&instants[i], &watches[w], !ledger.opened_gpu);
+		else if (!settle_kept(recording, &instants[i]))
 			rc = not_found(&instants[i], &watches[w], &ledger, err);
 		w++;
 	}

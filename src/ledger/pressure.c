@@ -32,18 +32,18 @@ static struct open_refusal *open_of(struct build *b, const struct tare_process *
 	return &b->open[index];
 }
 
-static void refuse(struct build *b, const struct tare_event *e)
+static void refuse(struct build *b, const struct tare_event *e, uint64_t bytes)
 {
 	struct open_refusal *open = open_of(b, e->process);
 
-	if (b->out->largest < e->rec.event->asked)
-		b->out->largest = e->rec.event->asked;
+	if (b->out->largest < bytes)
+		b->out->largest = bytes;
 	if (b->out->first_ns < 0)
 		b->out->first_ns = e->end_ns;
 	b->out->refused++;
 	b->out->ns += e->end_ns - e->begin_ns;
 	open->calls++;
-	open->bytes = e->rec.event->asked;
+	open->bytes = bytes;
 	open->api = e->api;
 	open->ns = e->end_ns;
 }
@@ -52,10 +52,9 @@ static void refuse(struct build *b, const struct tare_event *e)
  * A process gets memory: less than it was refused does not end the refusal, as a program that ran out of
  * memory may still get a few bytes.
  */
-static void give(struct build *b, const struct tare_event *e)
+static void give(struct build *b, const struct tare_event *e, uint64_t bytes)
 {
 	struct open_refusal *open = open_of(b, e->process);
-	uint64_t bytes = e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked;
 
 	if (!open->calls || (open->bytes && bytes && bytes < open->bytes))
 		return;
@@ -66,6 +65,19 @@ static void give(struct build *b, const struct tare_event *e)
 static bool takes_memory(const struct tare_rec_event *e)
 {
 	return e->effect == TARE_EFFECT_NEW || e->after > e->before;
+}
+
+/* On the CPU PyTorch says what it was refused, and what it got. */
+static bool see_cpu(struct build *b, const struct tare_event *e)
+{
+	if (e->kind == TARE_KIND_OOM && e->rec.oom->device < 0)
+		refuse(b, e, e->rec.oom->asked);
+	else if (e->kind == TARE_KIND_TENSOR && e->rec.tensor->flags & TARE_TENSOR_HOST &&
+		 e->rec.tensor->bytes > 0)
+		give(b, e, (uint64_t)e->rec.tensor->bytes);
+	else
+		return false;
+	return true;
 }
 
 static void see(struct build *b, const struct tare_event *e)
@@ -80,14 +92,17 @@ static void see(struct build *b, const struct tare_event *e)
 			b->out->first_ns = e->rec.refusals->first_ns;
 		return;
 	}
+	if (see_cpu(b, e))
+		return;
 	if (e->kind != TARE_KIND_EVENT || e->rec.event->tid & TARE_TID_INSIDE)
 		return;
 	if (!(e->rec.event->flags & TARE_EVENT_FAILED)) {
 		if (takes_memory(e->rec.event))
-			give(b, e);
+			give(b, e,
+			     e->rec.event->granted ? e->rec.event->granted : e->rec.event->asked);
 	} else if (e->rec.event->result == OUT_OF_MEMORY &&
 		   e->rec.event->effect != TARE_EFFECT_UNDO) {
-		refuse(b, e);
+		refuse(b, e, e->rec.event->asked);
 	}
 }
 

@@ -4,6 +4,7 @@
  */
 #include "ledger/recording.h"
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "ledger/build.h"
@@ -17,8 +18,10 @@
 
 struct behind {
 	struct tare_recording *recording;
-	struct tare_recording_state known;
-	bool is_contradicted; /* a later segment has what the state should know */
+	struct tare_recording_state known; /* number 0: none, all from the begin */
+	bool is_contradicted;              /* a later segment has what the state should know */
+	int64_t until_ns;                  /* events behind it are not wanted */
+	size_t until_state; /* and which state it is of; as many as there are: everything is wanted */
 };
 
 static bool next(void *arg, struct tare_event *e)
@@ -41,7 +44,7 @@ static bool next_behind(void *arg, struct tare_event *e)
 	struct behind *b = arg;
 	int64_t until = b->known.until_ns;
 
-	while (tare_recording_next(b->recording, e)) {
+	while (tare_recording_next(b->recording, e) && e->at_ns <= b->until_ns) {
 		uint32_t segment = tare_recording_segment(b->recording);
 
 		if (segment && segment <= b->known.number) {
@@ -64,12 +67,36 @@ static bool next_behind(void *arg, struct tare_event *e)
 
 static void rewind_behind(void *arg)
 {
-	tare_recording_rewind(((struct behind *)arg)->recording);
+	const struct behind *b = arg;
+
+	tare_recording_skip(b->recording, b->known.number ? &b->known : NULL);
+	tare_recording_rewind(b->recording);
 }
 
 static void outline_behind(void *arg)
 {
-	tare_recording_outline(((struct behind *)arg)->recording);
+	const struct behind *b = arg;
+
+	tare_recording_skip(b->recording, b->known.number ? &b->known : NULL);
+	tare_recording_outline(b->recording);
+}
+
+static struct tare_ledger_source source_of(struct behind *b)
+{
+	return (struct tare_ledger_source){ next_behind, rewind_behind, b, outline_behind };
+}
+
+static struct behind behind_state(struct tare_recording *recording, size_t i)
+{
+	return (struct behind){ .recording = recording,
+				.known = tare_recording_state(recording, i),
+				.until_ns = INT64_MAX };
+}
+
+/* What stands for events that went is the best there is. */
+static bool is_usable(const struct behind *b, size_t state)
+{
+	return !b->is_contradicted || (state == 0 && tare_recording_dropped_ns(b->recording) >= 0);
 }
 
 /* ---- what a state names ---- */
@@ -171,39 +198,36 @@ static int64_t first_of(const struct tare_instant *instants, int nr)
 {
 	int64_t first = INT64_MAX;
 
-	for (int i = 0; i < nr; i++) {
-		const struct tare_instant *at = &instants[i];
-
-		if (at->kind != TARE_INSTANT_TIME)
-			continue;
-		for (int k = 0; k < (at->is_per_device ? TARE_PHASE_DEVICES : 0); k++)
-			first = at->device_t_ns[k] < first ? at->device_t_ns[k] : first;
-		first = !at->is_per_device && at->t_ns < first ? at->t_ns : first;
-	}
+	for (int i = 0; i < nr; i++)
+		if (tare_instant_first_ns(&instants[i]) < first)
+			first = tare_instant_first_ns(&instants[i]);
 	return first;
+}
+
+static void forget(const struct tare_ledger_opts *opts, struct tare_ledger *out, int nr)
+{
+	for (int k = 0; k < nr; k++)
+		tare_ledger_free(&out[k]);
+	if (opts->history)
+		tare_memory_history_free(opts->history);
 }
 
 /* False: the state cannot be used. */
 static bool resume(struct tare_recording *recording, const struct tare_ledger_opts *opts, size_t i,
 		   const struct tare_instant *instants, int nr, struct tare_ledger *out)
 {
-	struct behind b = { recording, tare_recording_state(recording, i), false };
-	struct tare_ledger_source source = { next_behind, rewind_behind, &b, outline_behind };
+	struct behind b = behind_state(recording, i);
+	struct tare_ledger_source source = source_of(&b);
 	struct tare_ledger_names names = names_of(recording);
 	struct loaded l;
 	bool is_done;
 
 	if (!load(&l, recording, i))
 		return false;
-	tare_recording_skip(recording, &b.known);
-	tare_recording_rewind(recording);
+	rewind_behind(&b);
 	is_done = tare_ledger_resume(&source, opts, &l.state, &names, instants, nr, out) == 0;
-	/* What stands for events that went is the best there is. */
-	if (is_done && b.is_contradicted && (i > 0 || tare_recording_dropped_ns(recording) < 0)) {
-		for (int k = 0; k < nr; k++)
-			tare_ledger_free(&out[k]);
-		if (opts->history)
-			tare_memory_history_free(opts->history);
+	if (is_done && !is_usable(&b, i)) {
+		forget(opts, out, nr);
 		is_done = false;
 	}
 	tare_recording_skip(recording, NULL);
@@ -211,10 +235,108 @@ static bool resume(struct tare_recording *recording, const struct tare_ledger_op
 	return is_done;
 }
 
+/* ---- a moment before the newest state, by two folds ---- */
+
+/* All calls that began before a state have their record before this moment: segments of the state have them. */
+static void set_until(struct behind *b, size_t state)
+{
+	size_t nr = tare_recording_state_nr(b->recording);
+
+	b->until_state = state;
+	b->until_ns =
+		state < nr ? tare_recording_segments_end_ns(
+				     b->recording, tare_recording_state(b->recording, state).number)
+			   : INT64_MAX;
+}
+
+/* Each time twice as far. */
+static bool reach_further(void *arg)
+{
+	struct behind *b = arg;
+	size_t nr = tare_recording_state_nr(b->recording);
+	size_t begun = b->known.number ? 1 : 0;
+
+	while (begun && begun < nr &&
+	       tare_recording_state(b->recording, begun - 1).number != b->known.number)
+		begun++;
+	if (b->until_state >= nr)
+		return false;
+	set_until(b, begun + 2 * (b->until_state + 1 - begun));
+	rewind_behind(b);
+	return true;
+}
+
+/* The newest state before `first` that is there, and whose number is not that of the newest; false: none is, and all is read. */
+static bool find_before(struct tare_recording *recording, int64_t first, struct behind *b,
+			struct loaded *l)
+{
+	size_t nr = tare_recording_state_nr(recording), i = nr - 1;
+
+	*b = (struct behind){ .recording = recording, .known.until_ns = INT64_MIN };
+	*l = (struct loaded){ 0 };
+	for (size_t k = nr; k < nr + tare_recording_kept_nr(recording); k++)
+		if (tare_recording_state(recording, k).until_ns == first && load(l, recording, k)) {
+			*b = behind_state(recording, k);
+			b->until_ns = first; /* what came next went */
+			b->until_state = nr;
+			return true;
+		}
+	while (i-- > 0) {
+		if (tare_recording_state(recording, i).until_ns > first || !load(l, recording, i))
+			continue;
+		*b = behind_state(recording, i);
+		set_until(b, i + 1);
+		return true;
+	}
+	set_until(b, 0);
+	return false;
+}
+
+/* False: it cannot be done in this way. */
+static bool resume_twice(struct tare_recording *recording, const struct tare_ledger_opts *opts,
+			 const struct tare_instant *instants, int nr, struct tare_ledger *out)
+{
+	size_t newest = tare_recording_state_nr(recording) - 1;
+	struct behind then, last = behind_state(recording, newest);
+	struct tare_ledger_source source_then = source_of(&then), source_last = source_of(&last);
+	struct tare_ledger_names names = names_of(recording);
+	struct loaded l_then, l_last;
+	bool is_done = false, has_state;
+
+	if (!load(&l_last, recording, newest))
+		return false;
+	has_state = find_before(recording, first_of(instants, nr), &then, &l_then);
+	if (has_state || tare_recording_dropped_ns(recording) < 0) {
+		struct tare_ledger_span spans[] = {
+			{ &source_then, has_state ? &l_then.state : NULL, reach_further },
+			{ &source_last, &l_last.state, NULL },
+		};
+
+		is_done = tare_ledger_resume_twice(&spans[0], &spans[1], opts, &names, instants, nr,
+						   out) == 0;
+	}
+	if (is_done && (last.is_contradicted || then.is_contradicted)) {
+		forget(opts, out, nr);
+		is_done = false;
+	}
+	tare_recording_skip(recording, NULL);
+	tare_str_free(&l_then.bytes);
+	tare_str_free(&l_last.bytes);
+	return is_done;
+}
+
 /* Somebody wants to know what a state does not keep. */
 static bool needs_all(const struct tare_ledger_opts *opts)
 {
 	return opts->watch_nr > 0 || opts->history_by_category;
+}
+
+/* In a span whose events went, a state is all there is of a moment. */
+static bool is_before_newest(const struct tare_recording *recording, int64_t t)
+{
+	size_t nr = tare_recording_state_nr(recording);
+
+	return nr && t < tare_recording_state(recording, nr - 1).until_ns;
 }
 
 static bool resume_any(struct tare_recording *recording, const struct tare_ledger_opts *opts,
@@ -225,6 +347,9 @@ static bool resume_any(struct tare_recording *recording, const struct tare_ledge
 
 	if (has_all && needs_all(opts))
 		return false;
+	if (!needs_all(opts) && is_before_newest(recording, first) &&
+	    resume_twice(recording, opts, instants, nr, out))
+		return true;
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;)
 		if ((i == 0 || !needs_all(opts)) &&
 		    tare_recording_state(recording, i).until_ns < first &&
@@ -244,6 +369,28 @@ static const char *note_on_dropped(const struct tare_recording *recording, struc
 	return text->data;
 }
 
+static void add_remarks(const struct tare_recording *recording, struct tare_ledger *out)
+{
+	int nr = tare_recording_remark_nr(recording);
+
+	out->notes = tare_arena_alloc(out->memory, (size_t)(nr + 1) * sizeof(*out->notes));
+	for (int i = 0; i < nr; i++)
+		out->notes[out->note_nr++] =
+			tare_arena_strdup(out->memory, tare_recording_remark(recording, i));
+}
+
+/* The caller frees the devices. */
+static struct tare_ledger_kept kept_of(const struct tare_recording *recording)
+{
+	int nr = tare_recording_device_nr(recording);
+	const struct tare_device **devices = tare_xcalloc((size_t)nr + 1, sizeof(*devices));
+
+	for (int i = 0; i < nr; i++)
+		devices[i] = tare_recording_device(recording, i);
+	return (struct tare_ledger_kept){ tare_recording_dropped_ns(recording),
+					  tare_recording_extents(recording), devices, nr };
+}
+
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
 			      const struct tare_instant *instants, int instant_nr,
 			      struct tare_ledger *out)
@@ -254,6 +401,7 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	struct tare_ledger_opts own = opts ? *opts : (struct tare_ledger_opts){ 0 };
 	int notes = tare_recording_note_nr(recording);
 	const char **all = tare_xcalloc((size_t)(notes + own.note_nr + 1), sizeof(*all));
+	struct tare_ledger_kept kept = { 0 };
 	struct tare_str text = { 0 };
 
 	for (int i = 0; i < notes; i++)
@@ -264,11 +412,17 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	own.note_nr += notes;
 	own.lines = tare_recording_phases(recording);
 	if (!resume_any(recording, &own, instants, instant_nr, out)) {
-		if (tare_recording_dropped_ns(recording) >= 0)
+		if (tare_recording_dropped_ns(recording) >= 0) {
 			all[own.note_nr++] = note_on_dropped(recording, &text);
+			kept = kept_of(recording);
+			own.kept = &kept;
+		}
 		tare_recording_rewind(recording);
 		tare_ledger_build(&source, &own, instants, instant_nr, out);
 	}
+	for (int i = 0; i < instant_nr; i++)
+		add_remarks(recording, &out[i]);
+	free((void *)kept.devices);
 	tare_str_free(&text);
 	free(all);
 }
@@ -277,27 +431,27 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 
 /* From the state before, or from the begin. False: from that state it is not possible. */
 static bool save_from(struct tare_recording *recording, const struct tare_ledger_opts *opts,
-		      size_t from, int64_t until_ns, struct tare_str *out)
+		      size_t from, int64_t until_ns, struct tare_str *out,
+		      struct tare_extent_list *extents)
 {
-	struct behind b = { recording, tare_recording_state(recording, from), false };
-	struct tare_ledger_source source = { next_behind, rewind_behind, &b, outline_behind };
+	struct behind b = behind_state(recording, from);
+	struct tare_ledger_source source = source_of(&b);
 	struct tare_ledger_names names = names_of(recording);
 	struct loaded l;
 	bool is_saved;
 
 	if (!load(&l, recording, from))
 		return false;
-	tare_recording_skip(recording, &b.known);
-	tare_recording_rewind(recording);
-	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out) == 0 &&
-		   (!b.is_contradicted || (from == 0 && tare_recording_dropped_ns(recording) >= 0));
+	rewind_behind(&b);
+	is_saved = tare_ledger_save(&source, opts, &l.state, &names, until_ns, out, extents) == 0 &&
+		   is_usable(&b, from);
 	tare_recording_skip(recording, NULL);
 	tare_str_free(&l.bytes);
 	return is_saved;
 }
 
-void tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
-				struct tare_str *out)
+size_t tare_ledger_save_recording(struct tare_recording *recording, int64_t until_ns,
+				  struct tare_str *out, struct tare_extent_list *extents)
 {
 	struct tare_ledger_source source = { next, rewind_to_start, recording, outline };
 	struct tare_ledger_opts opts = { .lines = tare_recording_phases(recording) };
@@ -309,10 +463,12 @@ void tare_ledger_save_recording(struct tare_recording *recording, int64_t until_
 	for (size_t i = tare_recording_state_nr(recording); i-- > 0;) {
 		if (tare_recording_state(recording, i).until_ns >= until_ns)
 			continue;
-		if (save_from(recording, &opts, i, until_ns, out))
-			return;
+		if (save_from(recording, &opts, i, until_ns, out, extents))
+			return i + 1;
+		tare_extent_list_free(extents);
 		tare_str_cut(out, begin);
 	}
 	tare_recording_rewind(recording);
-	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out);
+	tare_ledger_save(&source, &opts, NULL, &names, until_ns, out, extents);
+	return tare_recording_dropped_ns(recording) < 0 ? 0 : tare_recording_state_nr(recording);
 }

@@ -460,6 +460,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
+		tare_parts_event(f, NULL, e);
 		return;
 	case TARE_KIND_TENSOR:
 		tare_fold_host_tensor(f, e);
@@ -475,6 +476,8 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_scan(f, e);
 		return;
 	case TARE_KIND_END:
+		if (e->process->role == TARE_ROLE_PROGRAM)
+			tare_fold_host_most(f, e);
 		end_process(f, e->process, e->at_ns);
 		return;
 	case TARE_KIND_EXIT:
@@ -485,7 +488,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		tare_fold_control(f, e);
 		return;
 	case TARE_KIND_DEGRADED:
-		if (e->text && *e->text)
+		if (e->text && *e->text && !e->rec.degraded->remark)
 			tare_fold_note(f, "%s", e->text);
 		return;
 	default:
@@ -509,8 +512,9 @@ static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 	}
 }
 
-static void finish_devices(struct tare_fold *f)
+void tare_fold_settle_all(struct tare_fold *f)
 {
+	tare_fold_tensor_catch_up(f);
 	for (int i = 0; i < f->device_nr; i++) {
 		struct tare_device_fold *d = f->devices[i];
 
@@ -536,27 +540,37 @@ void tare_fold_look_ahead(struct tare_fold *f)
 	forget_pass(f, max_begin_all);
 }
 
+static void take_any(struct tare_fold *f, const struct tare_event *e)
+{
+	if (!take_block(f, e))
+		take(f, e);
+	tare_parts_check(f);
+}
+
+bool tare_fold_take_next(struct tare_fold *f)
+{
+	struct tare_event e;
+	bool is_any = f->source->next(f->source->arg, &e);
+
+	if (is_any)
+		take_any(f, &e);
+	return is_any;
+}
+
 void tare_fold_run_until(struct tare_fold *f, int64_t until)
 {
 	struct tare_event e;
 
-	while (f->source->next(f->source->arg, &e) && e.at_ns <= until) {
-		if (!take_block(f, &e))
-			take(f, &e);
-		tare_parts_check(f);
-	}
+	while (f->source->next(f->source->arg, &e) && e.at_ns <= until)
+		take_any(f, &e);
 }
 
 void tare_fold_run(struct tare_fold *f)
 {
 	struct tare_event e;
 
-	while (f->source->next(f->source->arg, &e)) {
-		if (!take_block(f, &e))
-			take(f, &e);
-		tare_parts_check(f);
-	}
-	tare_fold_tensor_catch_up(f);
-	finish_devices(f);
+	while (f->source->next(f->source->arg, &e))
+		take_any(f, &e);
+	tare_fold_settle_all(f);
 	tare_parts_check(f);
 }

@@ -16,7 +16,11 @@ struct tare_live_block {
 	uint16_t flags; /* enum tare_tensor_flag */
 	int bucket;     /* it is booked in; -1: none */
 	struct tare_use use;
-	int64_t booked; /* what of it is: all but what lies in trials, or outside of segments */
+	/*
+	 * What of it is: all but what lies in trials, or outside of segments. Of mapped memory of the CPU: what tells
+	 * its file from others (mapped_file.c), 0: not known.
+	 */
+	int64_t booked;
 };
 
 struct tare_block_places {

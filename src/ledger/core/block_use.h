@@ -25,7 +25,9 @@ struct tare_use {
 	uint32_t turn;                         /* of its kind of work, which piece it was made in */
 	uint32_t call;                         /* that it was made in, by serial; 0: none */
 	uint32_t name, named_by; /* text of the fold, 0: none; which scan of its process gave it */
-	uint32_t pass;           /* the backward pass that made it, of tare_passes; 0: none */
+	uint32_t shape;          /* text of the fold: its type and its shape; 0: not known */
+	uint32_t module; /* of which it is a part, or for which it was made: 1 + place; 0: none */
+	uint32_t pass;   /* the backward pass that made it, of tare_passes; 0: none */
 	bool is_beside; /* that thread had told nothing: section, backwards and forwards are the leader's */
 	uint8_t call_depth;
 	uint8_t kind,
@@ -33,6 +35,10 @@ struct tare_use {
 	uint8_t maker;
 	uint8_t role, role_flags; /* as a scan found it; 0: none did */
 	bool is_unseen;           /* the last scan did not find it */
+	bool is_trained; /* a scan found a gradient of it, or what an optimizer keeps for it */
+	uint8_t beside_training; /* a parameter: scans that found that of any; more than 255: 255 */
+	bool is_for_parameter;   /* its line made one for each parameter that is trained … */
+	bool is_copy;            /* … and that is a copy of them, not state of an optimizer */
 	/* When it was taken back: */
 	bool is_gone, in_backward, in_its_section, outlived_call;
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */

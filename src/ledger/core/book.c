@@ -109,6 +109,8 @@ void tare_fold_book(struct tare_fold *f, int bucket, const struct tare_amount *b
 
 	tare_bucket_keep(b, d);
 	b->now.bytes = tare_sat_add(b->now.bytes, by->bytes);
+	if (b->least > b->now.bytes)
+		b->least = b->now.bytes;
 	b->now.low = tare_sat_add(b->now.low, by->low);
 	b->now.high = tare_sat_add(b->now.high, by->high);
 	b->now.count += by->count;

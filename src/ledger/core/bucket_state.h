@@ -77,6 +77,7 @@ struct tare_high_water {
 
 struct tare_bucket {
 	struct tare_amount now;
+	int64_t least; /* of now.bytes, in the column of time that is under way (growth) */
 	uint32_t moment[TARE_MOMENT_NR]; /* kept[m] is as of this moment of the device */
 	int device, process;             /* process -1: others */
 	int context;                     /* -1: others */
@@ -102,6 +103,9 @@ struct tare_site {
 	uint64_t pc;
 	bool is_backward; /* or neither: autograd's engine, on threads that run no Python */
 
+	/* In its blocks in the memory of the CPU: now, and the least in the column of time that is under way (growth). */
+	int64_t host_bytes, least;
+
 	/* Where its blocks were booked last: in segments of which context and owner, and the buckets. */
 	uint64_t segment_owner;
 	int segment_context, tensor, ever_allocated; /* tensor 0: nowhere yet */
@@ -111,6 +115,9 @@ struct tare_site {
 	bool begins_backward;
 	uint32_t call;          /* innermost call of a module, 0: none */
 	int64_t outlived_bytes; /* of the last block that outlived such a call */
+	/* The last of its blocks, the largest so far, how often that changed; how many went behind a larger one, and otherwise. */
+	int64_t last_bytes, largest_bytes;
+	uint32_t largest_nr, replaced, other_ends;
 };
 
 /* What a stack says of an event. */

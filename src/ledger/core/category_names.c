@@ -2,7 +2,7 @@
 /* What tensors are for, and the rules that tell, as tables. */
 #include "ledger/category.h"
 
-#define TARE_CATEGORY(KEY, name, what) { name, what },
+#define TARE_CATEGORY(KEY, key, name, what) { name, what },
 #define TARE_RULE(KEY, category, evidence, name, sentence)
 static const struct {
 	const char *name, *what;
@@ -12,7 +12,7 @@ static const struct {
 #undef TARE_RULE
 #undef TARE_CATEGORY
 
-#define TARE_CATEGORY(KEY, name, what)
+#define TARE_CATEGORY(KEY, key, name, what)
 #define TARE_RULE(KEY, category, evidence, name, sentence)                                         \
 	{ name, sentence, TARE_CATEGORY_##category, TARE_EVIDENCE_##evidence },
 const struct tare_rule_info tare_rules[TARE_RULE_NR] = {

@@ -22,7 +22,15 @@ struct tare_block_change {
 	int64_t used, live;     /* in use on the device, and in blocks there */
 };
 
-/* A phase began or ended on a device that has settled all before; or it ended, and when it had begun (device -1). */
+/* Instead of a device: a phase ended, whatever devices have settled; it ended for tensors on the CPU. */
+enum { TARE_PHASE_OVER = -1, TARE_PHASE_ON_CPU = -2 };
+
+/* Where a phase began, at its maximum and where it ended; of a device, beyond what was in use there at the start. */
+struct tare_phase_use {
+	int64_t before, peak, peak_ns, after;
+};
+
+/* A phase began or ended on a device that has settled all before. */
 struct tare_phase_change {
 	int process, device;
 	uint32_t tid;
@@ -30,6 +38,9 @@ struct tare_phase_change {
 	const char *name;
 	bool is_end, is_mark;
 	int64_t begin_ns, t;
+	/* Of an end on a device or the CPU, in a fold that keeps a history: */
+	uint64_t nth; /* among those of its name, from 1 */
+	struct tare_phase_use use;
 };
 
 struct tare_phase_changes {

@@ -41,6 +41,8 @@ static inline void tare_fold_book_blocks(struct tare_fold *f, int bucket, int64_
 
 	tare_bucket_keep(b, d);
 	b->now.bytes += bytes;
+	if (b->least > b->now.bytes)
+		b->least = b->now.bytes;
 	b->now.low += bytes;
 	b->now.high += bytes;
 	b->now.count += count;
@@ -112,6 +114,7 @@ static inline struct tare_process_on_device *tare_fold_process_on(struct tare_fo
 int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_device_fold *d,
 				int process);
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e);
+void tare_fold_host_most(struct tare_fold *f, const struct tare_event *e);  /* of an END */
 void tare_fold_host_keep(struct tare_fold *f, struct tare_process_fold *p); /* before it changes */
 const struct tare_host_now *
 tare_fold_host_at(const struct tare_fold *f, const struct tare_process_fold *p, enum tare_moment m);

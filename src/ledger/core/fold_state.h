@@ -74,11 +74,15 @@ struct tare_process_fold {
 	struct tare_thread_stream *streams;
 	size_t stream_nr, stream_cap;
 	struct tare_scan_entries scanned;
+	struct tare_modules modules;
 	int64_t end_ns;                 /* of is_ending */
 	bool is_torn_down;              /* Python frees what is left of it */
 	struct tare_blocks host_blocks; /* in the memory of the CPU */
-	int host_row;                   /* in `hosts` of every ledger, -1: none */
-	int host_part;                  /* 1 + place in the host's parts; 0: none yet */
+	struct tare_map
+		mapped_files; /* address → what tells the file of the block that comes there next */
+	uint32_t steps[TARE_TRAINING_BY_NR]; /* of training, of the thread that made most of them */
+	int host_row;                        /* in `hosts` of every ledger, -1: none */
+	int host_part;                       /* 1 + place in the host's parts; 0: none yet */
 	struct tare_host_now host, host_kept[TARE_MOMENT_NR];
 	uint32_t host_moment[TARE_MOMENT_NR];
 };
@@ -265,7 +269,8 @@ struct tare_fold {
 	int64_t last_ns;
 	int64_t seen_ns;  /* of the last event of all, known from the start */
 	int64_t first_ns; /* of the first that has to do with memory, or with phases */
-	int64_t known_ns; /* up to which checkpoints replaced the events */
+	int64_t known_ns; /* up to which the events are not there: checkpoints replaced them, or a cap made them go */
+	const struct tare_ledger_kept *kept; /* as of struct tare_ledger_opts */
 	bool opened_gpu;
 
 	bool is_paused;  /* recording, for the moment */
@@ -289,6 +294,8 @@ struct tare_fold {
 	bool without_tensors;
 	struct tare_phase_watch *watches;
 	int watch_nr;
+	struct tare_fold *
+		later; /* of a fold that shows a moment (src/ledger/two_folds.c): it knows what came after; else NULL */
 
 	/* for the notes */
 	uint64_t unweighed, unknown_frees, missed_frees;

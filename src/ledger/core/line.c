@@ -8,9 +8,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Of native programs (tare import): headers, and what stands between malloc and who called it, or around main. */
+static bool is_native_library(const char *file)
+{
+	static const char *const parts[] = { "/usr/include/",  "/libc.so",    "/libc-",
+					     "/libstdc++.so",  "/libpthread", "/ld-linux",
+					     "/libheaptrack_", "/vgpreload_", "../csu/",
+					     "../sysdeps/" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(file, parts[i]))
+			return true;
+	return false;
+}
+
 bool tare_line_is_library(const char *file)
 {
-	return tare_path_in_library(file) != NULL;
+	return tare_path_in_library(file) || is_native_library(file);
 }
 
 const struct tare_line *tare_line_of_user(const struct tare_line_stack *stack)

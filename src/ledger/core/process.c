@@ -96,6 +96,23 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	p->host.pss = r->pss;
 }
 
+/* Readings come ten times a second, of a short process none may; the process itself knows the most there was. */
+void tare_fold_host_most(struct tare_fold *f, const struct tare_event *e)
+{
+	struct tare_process_fold *p = tare_fold_process(f, e->process);
+	uint64_t most = e->rec.end->most_resident;
+
+	if (!most || !tare_bytes_are_known(most))
+		return;
+	if (!p->host.is_read) {
+		p->host.anon = p->host.file = p->host.shmem = TARE_NOT_KNOWN;
+		p->host.swap = p->host.peak = p->host.pss = TARE_NOT_KNOWN;
+		p->host.is_read = true;
+	}
+	if (!tare_bytes_are_known(p->host.peak) || most > p->host.peak)
+		p->host.peak = most;
+}
+
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t)
 {
 	if (!p || p->process->role != TARE_ROLE_PROGRAM)

@@ -174,6 +174,23 @@ int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, s
 		       : k->peak[category];
 }
 
+/*
+ * Columns of another width may have got no moment of those that were kept, and still nothing is missing there: what was there last
+ * holds. -1: there is nothing before.
+ */
+static int64_t last_before(const struct tare_samples *s, int column)
+{
+	const struct tare_sample *least, *most;
+
+	while (column-- > 0) {
+		least = &s->items[column][TARE_SAMPLE_LEAST];
+		most = &s->items[column][TARE_SAMPLE_MOST];
+		if (most->is_there)
+			return least->is_there && least->t > most->t ? least->used : most->used;
+	}
+	return -1;
+}
+
 void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 			struct tare_timeline *out)
 {
@@ -191,5 +208,7 @@ void tare_fold_timeline(const struct tare_samples *s, struct tare_arena *memory,
 				       .nr = last - first + 1 };
 	out->used = tare_arena_alloc(memory, (size_t)out->nr * sizeof(*out->used));
 	for (int i = first; i <= last; i++)
-		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].used;
+		out->used[i - first] = s->items[i][TARE_SAMPLE_MOST].is_there
+					       ? s->items[i][TARE_SAMPLE_MOST].used
+					       : last_before(s, i);
 }

@@ -3,6 +3,7 @@
 #ifndef TARE_LEDGER_TORCH_STATE_H
 #define TARE_LEDGER_TORCH_STATE_H
 
+#include "base/map.h"
 #include "ledger/build.h"
 
 /* A stream of PyTorch, as it was said. */
@@ -53,6 +54,7 @@ struct tare_block {
 	int process;
 	uint32_t site, tid;
 	uint16_t flags;           /* enum tare_tensor_flag */
+	uint32_t module;          /* 1 + place of what it was handed out for, 0: none */
 	struct tare_on_stream on; /* handed out */
 	int look;   /* it is none: 1 + what a part looks at when the calls before are settled */
 	int looker; /* which part: enum tare_looker */
@@ -61,7 +63,7 @@ struct tare_block {
 /* One thing that a look through a program's objects found. */
 struct tare_scan_entry {
 	uint64_t at, of;
-	uint32_t name; /* text of the fold */
+	uint32_t name, shape; /* texts of the fold */
 	uint8_t role, flags;
 };
 
@@ -69,6 +71,23 @@ struct tare_scan_entries { /* since the last SWEEP */
 	struct tare_scan_entry *items;
 	size_t count, cap;
 	uint32_t scans;
+};
+
+/* A module of the program (torch.nn.Module). */
+struct tare_module {
+	uint64_t at;
+	uint32_t class, name; /* texts of the fold, 0: not known; name: in its parent */
+	uint32_t parent;      /* 1 + place, 0: none */
+	uint32_t order;       /* among those of its parent */
+	bool is_told;         /* by the scan that goes on */
+	bool is_found;        /* by some scan */
+};
+
+struct tare_modules { /* of a process */
+	struct tare_module *items;
+	size_t count, cap;
+	struct tare_map of_address; /* → 1 + place of the one that is there now */
+	struct tare_map of_thread;  /* → 1 + place of the one whose blocks it is handed out */
 };
 
 #endif

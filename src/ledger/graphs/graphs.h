@@ -75,7 +75,7 @@ void tare_graphs_ended(struct tare_graphs_part *part, struct tare_fold *f, int p
 const char *tare_graphs_check(const struct tare_graphs_part *part, const struct tare_fold *f);
 void tare_graphs_free(struct tare_graphs_part *part);
 
-/* graph.c */
+/* graphs.c */
 struct tare_graph_now *tare_graph_row(struct tare_graphs_part *part,
 				      size_t row); /* its row, made if new */
 void tare_graph_publish(struct tare_graphs_part *part, struct tare_fold *f,

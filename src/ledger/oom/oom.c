@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule "out of memory": PyTorch says when it gives up; of others, a call that the driver refused for want of
+ * Rule "out of memory": PyTorch says when it gives up, on a GPU or on the CPU; of others, a call that the driver refused for want of
  * memory is one. What there was at that moment is kept, for the program may catch the error and go on.
  * Those of one line of one process are one row, the first of them in full.
  */
@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/xalloc.h"
+#include "ledger/core/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,33 @@ static size_t given_up(struct tare_oom_part *t, struct tare_fold *f, struct tare
 	return row ? (size_t)(row - t->items) + 1 : 0;
 }
 
+void tare_oom_event(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
+		    const struct tare_event *e)
+{
+	const struct tare_rec_oom *r = e->rec.oom;
+	struct tare_process_fold *p;
+	int64_t others = 0;
+
+	if (d || !e->process)
+		return;
+	p = tare_fold_process(f, e->process);
+	for (int i = 0; i < f->process_nr; i++)
+		if (f->processes[i] && f->processes[i] != p)
+			others += f->processes[i]->host.tensors.bytes;
+	first_of(t, &(struct tare_oom_fold){ .process = e->process->index,
+					     .device = -1,
+					     .t = e->at_ns,
+					     .count = 1,
+					     .is_torch = true,
+					     .site = tare_fold_origin(f, p, e).site,
+					     .asked = r->asked,
+					     .allocated = (uint64_t)p->host.tensors.bytes,
+					     .reserved = TARE_NOT_KNOWN,
+					     .free = r->free,
+					     .others = others,
+					     .room = r->room });
+}
+
 size_t tare_oom_ask(struct tare_oom_part *t, struct tare_fold *f, struct tare_device_fold *d,
 		    const struct tare_event *e)
 {
@@ -164,6 +192,7 @@ void tare_oom_look(struct tare_oom_part *t, const struct tare_fold *f, size_t pl
 		if (!l->name) /* a ledger of another device */
 			continue;
 		o->free = free_of(l);
+		o->used = l->used == TARE_NOT_KNOWN ? -1 : (int64_t)l->used;
 		for (int k = 0; k < l->row_nr; k++) {
 			const struct tare_row *row = &l->rows[k];
 
@@ -188,6 +217,10 @@ static enum tare_oom_verdict verdict_of(const struct tare_oom_fold *o)
 {
 	int64_t asked = (int64_t)(o->segment ? o->segment : o->asked);
 
+	if (o->device < 0)
+		return o->asked > o->room                             ? TARE_OOM_LIMIT
+		       : o->free >= 0 && o->asked > (uint64_t)o->free ? TARE_OOM_NEED
+								      : TARE_OOM_OVERCOMMIT;
 	if (!o->segment)
 		return TARE_OOM_LIMIT;
 	if (o->free < 0)
@@ -209,11 +242,14 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 		const struct tare_oom_fold *o = &t->items[i];
 		const struct tare_process *p = f->processes[o->process]->process;
 		const char *owner = tare_fold_text_of(f, o->owner);
-		const struct tare_device *device = f->devices[o->device]->device;
+		const struct tare_device *device =
+			o->device < 0 ? NULL : f->devices[o->device]->device;
 
 		out->ooms[i] = (struct tare_oom){
 			.number = (int)i + 1,
-			.device = device->nvml_index >= 0 ? device->nvml_index : device->index,
+			.device = !device                   ? -1
+				  : device->nvml_index >= 0 ? device->nvml_index
+							    : device->index,
 			.t_ns = o->t,
 			.pid = p->pid,
 			.generation = p->generation,
@@ -234,8 +270,29 @@ void tare_oom_rows(const struct tare_oom_part *t, const struct tare_fold *f,
 			.stuck = o->stuck,
 			.held = o->held,
 			.others = o->others,
+			.room = device ? TARE_NOT_KNOWN : o->room,
 			.verdict = verdict_of(o),
 		};
+	}
+}
+
+void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until,
+		   struct tare_extent_list *out)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct tare_oom_fold *o = &p->items[i];
+		struct tare_str what = { 0 };
+
+		if (o->t <= from || o->t > until || o->used <= 0 || o->device < 0)
+			continue;
+		tare_str_addf(&what, "oom#%zu", i + 1);
+		tare_extent_add(out, &(struct tare_extent){ .device = o->device,
+							    .from_ns = o->t,
+							    .until_ns = o->t,
+							    .low = { o->used, o->t },
+							    .high = { o->used, o->t },
+							    .what = what.data });
+		tare_str_free(&what);
 	}
 }
 
@@ -260,3 +317,32 @@ void tare_oom_free(struct tare_oom_part *t)
 	free(t->items);
 	free(t->refused);
 }
+
+/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
+
+/* clang-format off */
+#define SELF struct tare_oom_refused
+static const struct tare_shape_field fields_tare_oom_refused[] = {
+	TARE_INT(process), TARE_INT(tid), TARE_INT(asked),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_oom_refused);
+#undef SELF
+
+#define SELF struct tare_oom_fold
+static const struct tare_shape_field fields_tare_oom_fold[] = {
+	TARE_INT(process), TARE_INT(device), TARE_INT(t), TARE_INT(count), TARE_INT(is_torch), TARE_INT(site),
+	TARE_INT(owner), TARE_TEXT(api), TARE_INT(asked), TARE_INT(segment), TARE_INT(allocated),
+	TARE_INT(reserved), TARE_INT(free), TARE_INT(elastic), TARE_INT(stuck), TARE_INT(held),
+	TARE_INT(others), TARE_INT(room), TARE_INT(used),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_oom_fold);
+#undef SELF
+
+#define SELF struct tare_oom_part
+static const struct tare_shape_field fields_tare_oom_part[] = {
+	TARE_LIST(items, tare_shape_tare_oom_fold, count, cap),
+	TARE_ROW(refused, tare_shape_tare_oom_refused, device_nr),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_oom_part);
+#undef SELF
+/* clang-format on */

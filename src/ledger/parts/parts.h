@@ -4,19 +4,11 @@
 #define TARE_LEDGER_PARTS_H
 
 #include "ledger/advice/facts.h"
-#include "ledger/cards/cards.h"
 #include "ledger/core/change.h"
 #include "ledger/core/fold.h"
-#include "ledger/graphs/graphs.h"
-#include "ledger/history/history.h"
-#include "ledger/host/increments.h"
-#include "ledger/losses/losses.h"
-#include "ledger/oom/oom.h"
-#include "ledger/pauses/pauses.h"
-#include "ledger/phases/phase.h"
-#include "ledger/ranks/ranks.h"
-#include "ledger/tensors/tensors.h"
-#include "ledger/training/training.h"
+
+#define TARE_PART_HEADERS
+#include "ledger/parts/parts.def"
 
 struct tare_parts {
 #define TARE_PART(name) struct tare_##name##_part name;
@@ -213,10 +205,11 @@ static inline void tare_parts_block(struct tare_fold *f, const struct tare_block
 }
 
 /* Does anything wait for the device to advance? */
-static inline bool tare_parts_wait(const struct tare_fold *f, const struct tare_device_fold *d)
+static inline bool tare_parts_wait(const struct tare_fold *f, const struct tare_device_fold *d,
+				   int64_t t)
 {
 #define TARE_PART_WAITS(name)                                                                      \
-	if (tare_##name##_wait(&f->parts->name, d))                                                \
+	if (tare_##name##_wait(&f->parts->name, d, t))                                             \
 		return true;
 #include "ledger/parts/parts.def"
 	return false;

@@ -46,6 +46,23 @@ static void note_route(struct tare_fold *f, const struct tare_device_fold *d)
 	}
 }
 
+/* What is missing of the counters that say how much is in use. */
+static void note_counter(struct tare_fold *f, const struct tare_device_fold *d, int gpu)
+{
+	if (!d->is_measured && d->sum)
+		tare_fold_note(
+			f,
+			"GPU %d: neither NVML nor the driver said how much memory is in use, so "
+			"used is computed from the calls",
+			gpu);
+	else if (d->primary == TARE_SOURCE_CUDA && d->sum != d->used_start)
+		tare_fold_note(
+			f,
+			"GPU %d: there is no NVML, so what was in use before the first context, "
+			"that context included, is one row",
+			gpu);
+}
+
 static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 {
 	int gpu = d->device->nvml_index >= 0 ? d->device->nvml_index : d->device->index;
@@ -73,18 +90,9 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 			       "change of other processes cannot be told apart; run tare in the "
 			       "host's pid namespace",
 			       gpu);
-	if (!d->is_measured && d->sum)
-		tare_fold_note(
-			f,
-			"GPU %d: neither NVML nor the driver said how much memory is in use, so "
-			"used is computed from the calls",
-			gpu);
-	else if (d->primary == TARE_SOURCE_CUDA && d->sum != d->used_start)
-		tare_fold_note(
-			f,
-			"GPU %d: there is no NVML, so what was in use before the first context, "
-			"that context included, is one row",
-			gpu);
+	/* What is imported says itself where its figures come from. */
+	if (!(d->device->flags & TARE_DEVICE_IMPORTED))
+		note_counter(f, d, gpu);
 	note_route(f, d);
 }
 

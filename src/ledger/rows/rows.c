@@ -449,6 +449,13 @@ static void doubt(struct build *b, size_t from, int process)
 		b->rows[i].evidence = tare_parts_evidence(b->f, process, b->t, b->rows[i].evidence);
 }
 
+/* What is imported has other processes only where it says so. */
+static bool is_shown(const struct tare_device_fold *d, const struct leaf *l)
+{
+	return l->account != TARE_ACCOUNT_OTHER ||
+	       (d->is_measured && (l->sum.bytes || !(d->device->flags & TARE_DEVICE_IMPORTED)));
+}
+
 void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,
 		    int64_t t, struct tare_arena *memory, struct tare_device_ledger *out)
 {
@@ -470,7 +477,7 @@ void tare_fold_rows(const struct tare_fold *f, const struct tare_device_fold *d,
 			parent = -1;
 		else if (!i || l[-1].process != l->process)
 			parent = add_process(&b, l->process);
-		if (l->account != TARE_ACCOUNT_OTHER || d->is_measured)
+		if (is_shown(d, l))
 			add_account(&b, parent, l, n);
 		doubt(&b, first, l->process);
 	}

@@ -59,6 +59,7 @@ void tare_fold_snapshot(struct tare_fold *f, const struct tare_device_fold *d, e
 		.nvml = device->flags & TARE_DEVICE_NVML,
 		.integrated = device->flags & TARE_DEVICE_INTEGRATED,
 		.simulated = device->flags & TARE_DEVICE_SIMULATED,
+		.imported = device->flags & TARE_DEVICE_IMPORTED,
 	};
 	snprintf(l->uuid, sizeof(l->uuid), "%s", device->uuid);
 	tare_fold_rows(f, d, m, t, out->memory, l);

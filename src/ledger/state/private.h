@@ -3,22 +3,10 @@
 #ifndef TARE_LEDGER_STATE_PRIVATE_H
 #define TARE_LEDGER_STATE_PRIVATE_H
 
-#include "base/shape.h"
+#include "ledger/core/fields.h"
 #include "ledger/state/state.h"
 
 struct tare_fold;
-
-/* Pointers that are saved as numbers, and how many a list has that no field counts. */
-enum {
-	TARE_STATE_PROCESS,
-	TARE_STATE_DEVICE,
-	TARE_STATE_PYTHON,
-	TARE_STATE_STACK,
-	TARE_STATE_DEVICES,      /* one for each device */
-	TARE_STATE_SAMPLES,      /* of struct tare_samples */
-	TARE_STATE_SAMPLE_PARTS, /* the same */
-	TARE_STATE_TRAININGS,    /* of struct tare_training_part */
-};
 
 extern const struct tare_shape tare_shape_tare_fold;
 

@@ -13,6 +13,7 @@
 struct world {
 	const struct tare_fold *f;
 	const struct tare_ledger_names *names;
+	bool is_loaded; /* else saved */
 };
 
 /* ---- pointers into the recording ---- */
@@ -75,9 +76,10 @@ static size_t count_of(void *arg, int what, const void *item)
 	size_t n = 0;
 
 	switch (what) {
-	case TARE_STATE_DEVICES: /* phases have one more than there are devices */
-		n = (size_t)(w->f->device_nr > w->names->device_nr ? w->f->device_nr
-								   : w->names->device_nr);
+	case TARE_STATE_DEVICES: /* phases have one more than there are devices, or may be later */
+		n = (size_t)w->f->device_nr;
+		if (w->is_loaded && n < (size_t)w->names->device_nr)
+			n = (size_t)w->names->device_nr;
 		return n + 1;
 	case TARE_STATE_SAMPLES:
 		return s->width ? (size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR : 0;
@@ -131,7 +133,7 @@ static void forget_ahead(struct tare_fold *f, int64_t until)
 void tare_fold_state_save(struct tare_fold *f, const struct tare_ledger_names *names, int64_t until,
 			  struct tare_str *out)
 {
-	struct world w = { f, names };
+	struct world w = { f, names, false };
 	struct tare_shape_world world = { &w, number_of, find, count_of, NULL };
 
 	tare_fold_tensor_catch_up(f);
@@ -153,7 +155,7 @@ static void restore_process(struct tare_process_fold *p)
 bool tare_fold_state_load(struct tare_fold *f, const struct tare_ledger_names *names,
 			  const struct tare_ledger_state *from)
 {
-	struct world w = { f, names };
+	struct world w = { f, names, true };
 	struct tare_shape_world world = { &w, number_of, find, count_of, &f->arena };
 
 	f->note_nr = 0; /* those of the caller are in the state */

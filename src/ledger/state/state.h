@@ -2,6 +2,7 @@
 #ifndef TARE_LEDGER_STATE_H
 #define TARE_LEDGER_STATE_H
 
+#include "base/extent.h"
 #include "base/str.h"
 #include "ledger/build.h"
 
@@ -37,15 +38,40 @@ struct tare_ledger_names {
 	const struct tare_stack *(*stack)(void *arg, const struct tare_process *p, uint32_t id);
 };
 
-/* Returns 0, or TARE_E_FORMAT if `from` makes no sense. */
+/*
+ * Returns 0, or TARE_E_FORMAT if `from` makes no sense. `extents`: what was in use since `from` is added to it, and when
+ * memory ran out and long phases ended meanwhile; may be NULL.
+ */
 int tare_ledger_save(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
 		     const struct tare_ledger_state *from, const struct tare_ledger_names *names,
-		     int64_t until_ns, struct tare_str *out);
+		     int64_t until_ns, struct tare_str *out, struct tare_extent_list *extents);
 
 /* tare_ledger_build() of what came after `from`; instants lie behind it. */
 int tare_ledger_resume(const struct tare_ledger_source *source, const struct tare_ledger_opts *opts,
 		       const struct tare_ledger_state *from, const struct tare_ledger_names *names,
 		       const struct tare_instant *instants, int instant_nr,
 		       struct tare_ledger *out);
+
+/*
+ * Events that one fold takes: those behind a state, or all from the begin. The source may end before the recording does; then
+ * reach_further() makes it end later, begins it again, and returns false where it ends with the recording already.
+ */
+struct tare_ledger_span {
+	const struct tare_ledger_source *source;
+	const struct tare_ledger_state *from; /* NULL: from the begin */
+	bool (*reach_further)(void *arg);     /* of source->arg; NULL: it cannot */
+};
+
+/*
+ * The same of instants that lie before `last->from`, by two folds: what there was at these instants comes out of `then`, which
+ * begins before them and ends some time behind them; what is of the whole recording, and what became of the blocks of
+ * then, comes out of `last`.
+ */
+int tare_ledger_resume_twice(const struct tare_ledger_span *then,
+			     const struct tare_ledger_span *last,
+			     const struct tare_ledger_opts *opts,
+			     const struct tare_ledger_names *names,
+			     const struct tare_instant *instants, int instant_nr,
+			     struct tare_ledger *out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/sat.h"
+#include "ledger/core/fields.h"
 #include "trace/decode.h"
 
 #include <stdlib.h>
@@ -74,6 +75,13 @@ void tare_losses_forget(struct tare_losses_part *p, int64_t until)
 	p->count = n;
 }
 
+void tare_losses_learn(struct tare_losses_part *p, const struct tare_losses_part *later)
+{
+	p->count = 0;
+	for (size_t i = 0; i < later->count; i++)
+		add(p, later->items[i]);
+}
+
 bool tare_losses_has(const struct tare_losses_part *p, int process, int64_t t)
 {
 	for (size_t i = 0; i < p->count; i++)
@@ -116,6 +124,37 @@ static int by_process(const void *a, const void *b)
 	return (int)x->reason - (int)y->reason;
 }
 
+static void doubt_timeline(struct tare_timeline *t, const struct tare_loss_fold *l)
+{
+	double width = t->nr ? (double)(t->to_ns - t->from_ns) / t->nr : 0;
+
+	for (int i = 0; i < t->nr; i++) {
+		double from = (double)t->from_ns + width * i;
+
+		if (from <= (double)l->to_ns && from + width >= (double)l->from_ns)
+			t->used[i] = -1;
+	}
+}
+
+/*
+ * What stands between damage and damage may have been anything, on every device that the process was on. Of records that were
+ * lost in order only the first and the last time is known, which may be far apart: the curve stays.
+ */
+static void doubt_timelines(const struct tare_fold *f, const struct tare_loss_fold *l,
+			    struct tare_ledger *out)
+{
+	const struct tare_process_fold *of = f->processes[l->process];
+
+	if (l->reason != TARE_LOST_DAMAGED || of->process->role != TARE_ROLE_PROGRAM)
+		return;
+	doubt_timeline(&out->host_timeline, l);
+	for (int i = 0; i < f->device_nr; i++)
+		if (i < of->on_device_nr && of->on_device[i] && f->devices[i])
+			doubt_timeline(&out->devices[tare_fold_device_place(f, f->devices[i])]
+						.timeline,
+				       l);
+}
+
 void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *f,
 		      struct tare_ledger *out)
 {
@@ -127,6 +166,7 @@ void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *
 		const struct tare_loss_fold *l = &p->items[i];
 		const struct tare_process *of = f->processes[l->process]->process;
 
+		doubt_timelines(f, l, out);
 		out->losses[i] = (struct tare_loss){
 			.pid = of->pid,
 			.generation = of->generation,
@@ -154,3 +194,22 @@ void tare_losses_free(struct tare_losses_part *p)
 {
 	free(p->items);
 }
+
+/* ---- what of it is kept when a fold is saved: see core/fields.h ---- */
+
+/* clang-format off */
+#define SELF struct tare_loss_fold
+static const struct tare_shape_field fields_tare_loss_fold[] = {
+	TARE_INT(process), TARE_INT(tid), TARE_INT(reason), TARE_INT(records), TARE_INT(from_ns),
+	TARE_INT(to_ns),
+	TARE_FIELDS_END };
+static TARE_FIELD_TABLE(tare_loss_fold);
+#undef SELF
+
+#define SELF struct tare_losses_part
+static const struct tare_shape_field fields_tare_losses_part[] = {
+	TARE_LIST(items, tare_shape_tare_loss_fold, count, cap),
+	TARE_FIELDS_END };
+TARE_FIELD_TABLE(tare_losses_part);
+#undef SELF
+/* clang-format on */
