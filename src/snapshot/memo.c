@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a pickle says once and fetches again: 32 bits for each. Of the millions of dicts of a trace none is fetched again,
+ * so a container is put here when it is complete and can be, and pages without such take no memory.
+ */
+#include "snapshot/pickle.h"
+
+#include "base/array.h"
+
+#define PAGE_LOG2 12
+#define PAGE      (1u << PAGE_LOG2)
+#define REF_BITS  28
+#define REF_MAX   ((1u << REF_BITS) - 1)
+
+void tare_pickle_memo_set(struct tare_snapshot *s, uint64_t index,
+			  const struct tare_pickle_value *value)
+{
+	size_t page = index >> PAGE_LOG2;
+	uint32_t entry = 0;
+
+	switch ((enum tare_pickle_kind)value->kind) {
+	case TARE_PICKLE_IS_TEXT:
+	case TARE_PICKLE_IS_FRAME:
+	case TARE_PICKLE_IS_STACK:
+	case TARE_PICKLE_IS_PAIR:
+	case TARE_PICKLE_IS_OTHER:
+	case TARE_PICKLE_IS_NONE:
+		if (value->ref <= REF_MAX)
+			entry = (uint32_t)(value->kind + 1) << REF_BITS | value->ref;
+		break;
+	default:
+		break;
+	}
+	if (page >= s->memo_pages) {
+		if (!entry)
+			return;
+		s->memo = tare_array_widen(s->memo, s->memo_pages, 2 * page, sizeof(*s->memo));
+		s->memo_pages = 2 * page + 1;
+	}
+	if (!s->memo[page]) {
+		if (!entry)
+			return;
+		s->memo[page] = tare_xcalloc(PAGE, sizeof(**s->memo));
+	}
+	s->memo[page][index & (PAGE - 1)] = entry;
+}
+
+int tare_pickle_memo_put(struct tare_snapshot *s, uint64_t index)
+{
+	struct tare_pickle_value *top;
+
+	if (!s->stack_count || s->stack[s->stack_count - 1].kind == TARE_PICKLE_IS_MARK)
+		return tare_pickle_fail(s, TARE_E_CORRUPT, "there is nothing to remember");
+	if (index > s->memo_count)
+		return tare_pickle_fail(s, TARE_E_CORRUPT,
+					"number %llu is remembered, but only %zu came before it",
+					(unsigned long long)index, s->memo_count);
+	if (index >= TARE_PICKLE_MEMO)
+		return tare_pickle_fail(s, TARE_E_LIMIT, "more than %u values are remembered",
+					TARE_PICKLE_MEMO);
+	if (index == s->memo_count)
+		s->memo_count++;
+	top = &s->stack[s->stack_count - 1];
+	if (top->kind == TARE_PICKLE_IS_LIST || top->kind == TARE_PICKLE_IS_DICT) {
+		s->containers[top->ref].memo = (uint32_t)index + 1;
+		return 0;
+	}
+	tare_pickle_memo_set(s, index, top);
+	return 0;
+}
+
+int tare_pickle_memo_get(struct tare_snapshot *s, uint64_t index)
+{
+	struct tare_pickle_value value;
+	uint32_t entry = 0;
+	int rc;
+
+	if (index >= s->memo_count)
+		return tare_pickle_fail(s, TARE_E_CORRUPT,
+					"number %llu is fetched, but was never remembered",
+					(unsigned long long)index);
+	if (index >> PAGE_LOG2 < s->memo_pages && s->memo[index >> PAGE_LOG2])
+		entry = s->memo[index >> PAGE_LOG2][index & (PAGE - 1)];
+	if (!entry) {
+		rc = tare_pickle_seal(s, index, &value);
+		if (rc || value.kind != TARE_PICKLE_IS_MARK) {
+			tare_pickle_memo_set(s, index, &value);
+			return rc ? rc : tare_pickle_push(s, value);
+		}
+		return tare_pickle_fail(
+			s, TARE_E_CORRUPT,
+			"number %llu is fetched, which is a list or dict that is not complete, or has its place already; "
+			"a snapshot has no circles",
+			(unsigned long long)index);
+	}
+	return tare_pickle_push(s, (struct tare_pickle_value){
+					   .kind = (uint8_t)((entry >> REF_BITS) - 1),
+					   .ref = entry & REF_MAX });
+}

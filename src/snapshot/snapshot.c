@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snapshot/snapshot.h"
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "snapshot/pickle.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct tare_snapshot *tare_snapshot_new(void)
+{
+	struct tare_snapshot *s = tare_xcalloc(1, sizeof(*s));
+
+	tare_intern_init(&s->intern);
+	tare_pickle_know_words(s);
+	s->facts.settings = (struct tare_snapshot_settings){
+		.max_split = -1, .expandable = -1, .overflowed = -1, .max_entries = -1
+	};
+	return s;
+}
+
+void tare_snapshot_delete(struct tare_snapshot *s)
+{
+	if (!s)
+		return;
+	tare_intern_free(&s->intern);
+	free(s);
+}
+
+static void forget(struct tare_snapshot *s)
+{
+	while (s->stack_count)
+		tare_pickle_drop(s, &s->stack[--s->stack_count]);
+	for (size_t i = 0; i < s->memo_pages; i++)
+		free(s->memo[i]);
+	free(s->memo);
+	free(s->stack);
+	free(s->containers);
+	free(s->pools);
+	free(s->frames);
+	free(s->blocks);
+}
+
+/* Everything but what texts and stacks are is forgotten afterwards. */
+static int read_input(struct tare_snapshot *s, const struct tare_snapshot_sink *sink,
+		      struct tare_err *err)
+{
+	int rc;
+
+	s->sink = sink;
+	s->err = err;
+	rc = tare_pickle_run(s);
+	s->facts.bytes = tare_input_offset(&s->in);
+	s->facts.lost_texts = s->intern.lost_texts;
+	s->facts.lost_stacks = s->intern.lost_stacks;
+	forget(s);
+	tare_input_close(&s->in);
+	return rc;
+}
+
+int tare_snapshot_read_from(struct tare_snapshot *s, const struct tare_snapshot_source *source,
+			    const struct tare_snapshot_sink *sink, struct tare_err *err)
+{
+	tare_input_open(&s->in, source);
+	return read_input(s, sink, err);
+}
+
+static int64_t read_file(void *arg, void *bytes, size_t size)
+{
+	return tare_file_read_some(*(const int *)arg, bytes, size);
+}
+
+int tare_snapshot_read(struct tare_snapshot *s, const char *path,
+		       const struct tare_snapshot_sink *sink, struct tare_err *err)
+{
+	int fd = tare_file_open(path, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = tare_snapshot_read_from(s,
+				     &(struct tare_snapshot_source){ .arg = &fd,
+								     .read = read_file },
+				     sink, err);
+	close(fd);
+	if (rc)
+		tare_err_prefix(err, "%s", path);
+	return rc;
+}
+
+int tare_snapshot_read_bytes(struct tare_snapshot *s, const void *bytes, size_t size,
+			     const struct tare_snapshot_sink *sink, struct tare_err *err)
+{
+	tare_input_open_bytes(&s->in, bytes, size);
+	return read_input(s, sink, err);
+}
+
+const struct tare_snapshot_facts *tare_snapshot_facts(const struct tare_snapshot *s)
+{
+	return &s->facts;
+}
+
+const char *tare_snapshot_text(const struct tare_snapshot *s, uint32_t text)
+{
+	return s->intern.bytes + s->intern.texts[text].at;
+}
+
+bool tare_snapshot_frame(const struct tare_snapshot *s, uint32_t stack, size_t at,
+			 struct tare_snapshot_frame *frame)
+{
+	const struct tare_intern_stack *of = &s->intern.stacks[stack];
+
+	if (at >= of->count)
+		return false;
+	*frame = s->intern.frames[s->intern.stack_frames[of->at + at]];
+	return true;
+}
+
+uint32_t tare_snapshot_frame_number(const struct tare_snapshot *s, uint32_t stack, size_t at)
+{
+	return s->intern.stack_frames[s->intern.stacks[stack].at + at];
+}
+
+size_t tare_snapshot_frame_count(const struct tare_snapshot *s)
+{
+	return s->intern.frame_count;
+}
+
+size_t tare_snapshot_stack_count(const struct tare_snapshot *s)
+{
+	return s->intern.stack_count;
+}
