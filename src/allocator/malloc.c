@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request: from what is free, or from the driver; and what of the block it gets. */
+#include "allocator/state.h"
+
+static struct tare_cache_pool *pool_for(struct tare_allocator *a, unsigned pool, uint64_t size)
+{
+	return &a->pools[2 * pool + (size > TARE_ALLOC_SMALL_MAX)];
+}
+
+static bool should_split(const struct tare_allocator *a, const struct tare_cache_pool *pool,
+			 uint64_t block, uint64_t size)
+{
+	uint64_t rest = block - size;
+
+	if (pool->is_small || tare_cache_pool_is_expandable(a, pool))
+		return rest >= TARE_ALLOC_MIN_BLOCK;
+	return size < a->settings.max_split && rest > TARE_ALLOC_SMALL_MAX;
+}
+
+static void use(struct tare_allocator *a, uint32_t id, uint64_t asked)
+{
+	struct tare_alloc_stats *s = &a->stats;
+	struct tare_cache_block *b = &a->blocks[id];
+
+	b->flags = TARE_CACHE_USED;
+	b->asked = asked;
+	s->active += b->size;
+	s->allocated += b->size;
+	if (s->allocated > s->peak_allocated)
+		s->peak_allocated = s->allocated;
+}
+
+uint32_t tare_alloc_malloc(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool)
+{
+	uint64_t size;
+	struct tare_cache_pool *from;
+	uint32_t id;
+
+	if (!asked)
+		return 0;
+	size = tare_alloc_round(&a->settings, &a->rules, asked);
+	from = pool_for(a, pool, size);
+	id = tare_alloc_search(a, from, stream, size, true);
+	if (!id)
+		id = tare_alloc_grow(a, pool, stream, size);
+	if (!id) {
+		a->stats.ooms++;
+		return 0;
+	}
+	if (should_split(a, from, a->blocks[id].size, size))
+		tare_cache_block_insert(a, tare_cache_block_split(a, id, size));
+	use(a, id, asked);
+	return id;
+}
+
+bool tare_alloc_has(struct tare_allocator *a, uint64_t asked, unsigned stream, unsigned pool)
+{
+	uint64_t size = tare_alloc_round(&a->settings, &a->rules, asked);
+
+	return tare_alloc_search(a, pool_for(a, pool, size), stream, size, false) != 0;
+}
+
+uint32_t tare_alloc_put_block(struct tare_allocator *a, uint32_t segment, uint64_t address,
+			      uint64_t size, uint64_t asked)
+{
+	uint32_t id = a->segments[segment].first;
+	struct tare_cache_block *b;
+
+	while (id && a->blocks[id].address + a->blocks[id].size <= address)
+		id = a->blocks[id].next;
+	b = &a->blocks[id];
+	if (!id || address < b->address || !size || size > b->address + b->size - address ||
+	    !tare_cache_block_is_free(b) || b->flags & TARE_CACHE_UNMAPPED)
+		return 0;
+	id = tare_cache_block_cut_out(a, id, address, size);
+	use(a, id, asked);
+	return id;
+}

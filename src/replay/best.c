@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings that help most often, each replayed; and what can be said of a file in words. */
+#include "replay/whatif.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const settings[] = {
+#define X(CONF) CONF,
+#include "replay/best.def"
+#undef X
+};
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static bool runs_out(const struct tare_whatif_case *c)
+{
+	return c->oom.is_there && c->oom.was_served;
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct tare_whatif_case *x = a, *y = b;
+
+	if (runs_out(x) != runs_out(y))
+		return runs_out(x) - runs_out(y);
+	if (x->figures.peak_reserved != y->figures.peak_reserved)
+		return x->figures.peak_reserved < y->figures.peak_reserved ? -1 : 1;
+	/* The fewer settings the better. */
+	return (strlen(x->conf) > strlen(y->conf)) - (strlen(x->conf) < strlen(y->conf));
+}
+
+struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w,
+					  const struct tare_whatif_ask *ask, size_t *count)
+{
+	struct tare_whatif_case *cases = tare_xcalloc(SETTINGS, sizeof(*cases));
+	struct tare_err err;
+
+	*count = 0;
+	for (size_t i = 0; i < SETTINGS; i++)
+		*count += !tare_whatif_case(w, settings[i], ask, &cases[*count], &err);
+	qsort(cases, *count, sizeof(*cases), by_peak);
+	return cases;
+}
+
+static bool is_of_program(const char *file)
+{
+	size_t len = strlen(file);
+
+	return len > 3 && !strcmp(file + len - 3, ".py") && !strstr(file, "/torch/") &&
+	       *file != '<';
+}
+
+void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_str *out)
+{
+	const struct tare_snapshot *s = w->trace.snapshot;
+	struct tare_snapshot_frame frame, found = { 0 };
+	bool any = false;
+
+	for (size_t at = 0; tare_snapshot_frame(s, stack, at, &frame); at++) {
+		bool is_program = is_of_program(tare_snapshot_text(s, frame.file));
+
+		if (!any || is_program)
+			found = frame;
+		any = true;
+		if (is_program)
+			break;
+	}
+	if (any)
+		tare_str_addf(out, "%s:%lld %s", tare_snapshot_text(s, found.file),
+			      (long long)found.line, tare_snapshot_text(s, found.name));
+}
+
+/* In the order of how much it matters. */
+const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at)
+{
+	const struct tare_snapshot_facts *f = tare_snapshot_facts(w->trace.snapshot);
+	const struct {
+		bool is_so;
+		const char *text;
+	} lacks[] = {
+		{ !f->has_traces,
+		  "It has no events: call torch.cuda.memory._record_memory_history() before what is to be replayed." },
+		{ f->has_traces && w->starts,
+		  "It begins in the middle of the run: what was there before follows from the rest, and peaks are those since." },
+		{ w->contradictions,
+		  "Events are missing: what is there at the end does not follow from those that it has." },
+		{ f->settings.overflowed > 0,
+		  "More happened than was kept: max_entries of _record_memory_history() was reached." },
+		{ !f->settings.is_there,
+		  "It does not say the settings of the allocator (PyTorch writes them from 2.3 on): the defaults were taken." },
+		{ f->has_traces && f->events_without_stack == f->events,
+		  "It has no stacks: no line of the program can be named." },
+		{ f->lost_texts || f->lost_stacks,
+		  "It has more different stacks than are kept: some lines are missing." },
+	};
+
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (lacks[i].is_so && !at--)
+			return lacks[i].text;
+	return NULL;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file does not say, and how a replay that differs from the file finds it out. */
+#include "base/array.h"
+#include "replay/check_run.h"
+
+#include <stdlib.h>
+
+#define GUESSED (-1) /* a of the id of a pool that the file does not name */
+
+struct free_place {
+	uint64_t address, begin, size; /* of what is looked for, and of the free block around it */
+	bool is_there;
+};
+
+static void find_place(void *arg, const struct tare_alloc_place *place)
+{
+	struct free_place *want = arg;
+
+	if (place->state != TARE_ALLOC_FREE || place->address > want->address ||
+	    place->address + place->size <= want->address)
+		return;
+	want->is_there = true;
+	want->begin = place->address;
+	want->size = place->size;
+}
+
+static struct free_place free_place_at(const struct tare_check_run *r, uint64_t address)
+{
+	struct free_place place = { .address = address };
+
+	tare_alloc_layout(r->a, find_place, &place);
+	return place;
+}
+
+/* A block that was there at the start and still is, whose size was a guess, and which ends at an address. */
+static struct tare_trace_start *guess_before(const struct tare_check_run *r, uint64_t address)
+{
+	for (size_t i = 0; i < r->d->start_count; i++) {
+		struct tare_trace_start *s = &r->d->starts[i];
+
+		if (s->is_guess && s->address + s->size == address &&
+		    r->slots[r->d->malloc_count + i])
+			return s;
+	}
+	return NULL;
+}
+
+/* The next address up to 1 MiB behind `begin` that the file gives while a block is still there; 0: none. */
+static uint64_t next_address_behind(const struct tare_check_run *r, uint64_t begin,
+				    const struct tare_trace_start *before)
+{
+	uint32_t slot = (uint32_t)(r->d->malloc_count + (size_t)(before - r->d->starts));
+
+	for (size_t i = r->event + 1; i < r->d->count; i++) {
+		const struct tare_trace_event *e = &r->d->events[i];
+		uint64_t address = tare_trace_address(r->t, e);
+
+		if (tare_trace_kind(e) == TARE_TRACE_MALLOC && address > begin &&
+		    address - begin <= TARE_ALLOC_SMALL_MAX)
+			return address;
+		if (tare_trace_kind(e) <= TARE_TRACE_COMPLETED &&
+		    tare_trace_kind(e) != TARE_TRACE_MALLOC && tare_trace_slot(e) == slot)
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * The first address that differs may tell the size of a block that was there at the start, and was freed since: such a
+ * size was a guess. A block may be up to 1 MiB larger than its request, where the rest was too small to be split off. Either
+ * the file's address lies inside of what is free here: then the block before it reaches up to there. Or what was taken
+ * here was too small in truth: then the block before that is larger by at least as much as was left.
+ */
+static void find_short_start(struct tare_check_run *r, uint32_t block, uint64_t theirs)
+{
+	uint64_t ours = tare_alloc_address(r->a, block), size = tare_alloc_size(r->a, block), left;
+	struct free_place place = free_place_at(r, theirs), rest = free_place_at(r, ours + size);
+	uint64_t asked = tare_trace_size(&r->d->events[r->event]);
+
+	if (theirs > ours && theirs - ours <= TARE_ALLOC_SMALL_MAX) {
+		place = (struct free_place){ .is_there = true, .begin = ours };
+	}
+	if (place.is_there && place.begin < theirs &&
+	    theirs - place.begin <= TARE_ALLOC_SMALL_MAX) {
+		r->short_start = guess_before(r, place.begin);
+		r->short_by = theirs - place.begin;
+		return;
+	}
+	r->short_start = guess_before(r, ours);
+	if (!r->short_start)
+		return;
+	theirs = next_address_behind(r, ours, r->short_start);
+	left = size + (rest.is_there && rest.begin == ours + size ? rest.size : 0) -
+	       tare_alloc_round(&r->ask->settings, &r->ask->rules, asked);
+	r->short_by = theirs ? theirs - ours : left + TARE_ALLOC_MIN_BLOCK;
+	if (r->short_by > TARE_ALLOC_SMALL_MAX)
+		r->short_start = NULL;
+}
+
+static struct tare_life *life_at(const struct tare_check_run *r, uint64_t address)
+{
+	for (size_t i = 0; i < r->life_count; i++) {
+		struct tare_life *life = &r->lives[i];
+
+		if (address >= life->address && address - life->address < life->size &&
+		    (life->from == SIZE_MAX || life->from <= r->event) && life->to >= r->event)
+			return life;
+	}
+	return NULL;
+}
+
+/* Whether it may be wrong whose releases these are. */
+static bool look_at_guess(struct tare_check_run *r)
+{
+	if (r->release && !(tare_trace_flags(r->release) & TARE_TRACE_TRIED))
+		r->wrong_release = r->release;
+	return r->wrong_release != NULL;
+}
+
+void tare_mend_look_at_address(struct tare_check_run *r, uint32_t block, uint64_t theirs)
+{
+	if (r->is_looked_at)
+		return;
+	r->is_looked_at = true;
+	if (look_at_guess(r))
+		return;
+	if (block)
+		find_short_start(r, block, theirs);
+	if (r->short_start)
+		return;
+	/* The file's segment may be of a pool that had nothing else, or ours of one that this request may not use. */
+	r->wrong_life = life_at(r, theirs);
+	if (block && (!r->wrong_life || r->wrong_life->tried == 2))
+		r->wrong_life = life_at(r, tare_alloc_address(r->a, block));
+}
+
+void tare_mend_look_at_release(struct tare_check_run *r, uint64_t address)
+{
+	if (r->is_looked_at)
+		return;
+	r->is_looked_at = true;
+	if (look_at_guess(r))
+		return;
+	/* Private pools come last: what the file releases later than expected may be of one. */
+	r->wrong_life = life_at(r, address);
+}
+
+static void add_life(struct tare_life **lives, size_t *count, size_t *cap,
+		     const struct tare_life *life)
+{
+	*lives = tare_array_reserve(*lives, cap, *count + 1, sizeof(**lives));
+	(*lives)[(*count)++] = *life;
+}
+
+/* Where the segment that is released by event `to` began. */
+static struct tare_life life_of(const struct tare_trace *t, const struct tare_trace_device *d,
+				size_t to)
+{
+	struct tare_life life = { .address = tare_trace_address(t, &d->events[to]),
+				  .size = tare_trace_size(&d->events[to]),
+				  .from = SIZE_MAX,
+				  .to = to };
+
+	for (size_t i = to; i--;)
+		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_ALLOC &&
+		    tare_trace_address(t, &d->events[i]) == life.address) {
+			life.from = i;
+			return life;
+		}
+	for (size_t i = 0; i < d->start_segment_count; i++)
+		if (d->start_segments[i].address == life.address)
+			life.start = i;
+	return life;
+}
+
+static bool is_guess(const struct tare_trace *t, unsigned pool)
+{
+	return !pool || t->pools[pool].a == GUESSED;
+}
+
+struct tare_life *tare_mend_find_lives(struct tare_trace *t, struct tare_trace_device *d,
+				       size_t *count)
+{
+	struct tare_life *lives = NULL;
+	size_t cap = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < d->count && !t->has_events_of_pools; i++)
+		if (tare_trace_kind(&d->events[i]) == TARE_TRACE_SEGMENT_FREE &&
+		    is_guess(t, tare_trace_pool(d, i))) {
+			struct tare_life life = life_of(t, d, i);
+
+			life.pool = tare_trace_pool(d, i);
+			add_life(&lives, count, &cap, &life);
+		}
+	return lives;
+}
+
+void tare_mend_set_pool(struct tare_check_run *r, struct tare_life *life, unsigned pool)
+{
+	struct tare_trace_device *d = r->d;
+
+	life->pool = pool;
+	if (life->from == SIZE_MAX && d->start_segment_count)
+		d->start_segments[life->start].pool = pool;
+	for (size_t i = life->from == SIZE_MAX ? 0 : life->from; i <= life->to; i++) {
+		const struct tare_trace_event *e = &d->events[i];
+		uint64_t address = tare_trace_address(r->t, e);
+
+		if (i == life->from || i == life->to ||
+		    (tare_trace_kind(e) == TARE_TRACE_MALLOC && address >= life->address &&
+		     address - life->address < life->size))
+			tare_trace_set_pool(d, i, pool);
+	}
+}
+
+unsigned tare_mend_new_pool(struct tare_trace *t)
+{
+	t->pools = tare_array_reserve(t->pools, &t->pool_cap, t->pool_count + 1, sizeof(*t->pools));
+	t->pools[t->pool_count] = (struct tare_snapshot_pool){ GUESSED, (int64_t)t->pool_count };
+	return (unsigned)t->pool_count++;
+}
+
+/* The last of the pools that were guessed; 0: none was. */
+static unsigned last_guess(const struct tare_trace *t)
+{
+	return t->pool_count > 1 && t->pools[t->pool_count - 1].a == GUESSED
+		       ? (unsigned)t->pool_count - 1
+		       : 0;
+}
+
+bool tare_mend(struct tare_check_run *r)
+{
+	struct tare_life *life = r->wrong_life;
+	unsigned pool;
+
+	if (r->wrong_release) {
+		bool is_flipped = tare_trace_flags(r->wrong_release) & TARE_TRACE_FLIPPED;
+
+		if (is_flipped)
+			tare_trace_set_flags(r->wrong_release, TARE_TRACE_TRIED,
+					     TARE_TRACE_FLIPPED);
+		else
+			tare_trace_set_flags(r->wrong_release, TARE_TRACE_FLIPPED, 0);
+		return true;
+	}
+	if (r->short_start) {
+		r->short_start->size += r->short_by;
+		return true;
+	}
+	if (!life || life->tried == 2 || r->t->pool_count > 1000)
+		return false;
+	pool = life->tried ? 0 : life->next_pool ? life->next_pool : last_guess(r->t);
+	if (pool == life->pool)
+		pool = 0;
+	life->tried = pool ? 1 : 2;
+	tare_mend_set_pool(r, life, pool ? pool : tare_mend_new_pool(r->t));
+	return true;
+}
+
+void tare_mend_undo(struct tare_check_run *r)
+{
+	for (size_t i = 0; i < r->d->count; i++)
+		tare_trace_set_flags(&r->d->events[i], 0, TARE_TRACE_FLIPPED | TARE_TRACE_TRIED);
+	for (size_t i = 0; i < r->life_count; i++)
+		if (r->lives[i].pool)
+			tare_mend_set_pool(r, &r->lives[i], 0);
+}

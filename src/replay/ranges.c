@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Segments in the order of addresses, and the reservations that expandable ones lie in. */
+#include "replay/trace.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/* The first that ends behind an address. */
+static size_t lower(const struct tare_trace_ranges *r, uint64_t address)
+{
+	size_t from = 0, count = r->count;
+
+	while (count) {
+		size_t half = count / 2;
+		const struct tare_trace_segment *at = &r->items[from + half];
+		bool is_before = at->address + at->size <= address;
+
+		from = is_before ? from + half + 1 : from;
+		count = is_before ? count - half - 1 : half;
+	}
+	return from;
+}
+
+struct tare_trace_segment *tare_ranges_find(const struct tare_trace_ranges *r, uint64_t address)
+{
+	size_t at = lower(r, address);
+
+	return at < r->count && r->items[at].address <= address ? &r->items[at] : NULL;
+}
+
+static void insert(struct tare_trace_ranges *r, size_t at, const struct tare_trace_segment *segment)
+{
+	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
+	memmove(&r->items[at + 1], &r->items[at], (r->count - at) * sizeof(*r->items));
+	r->items[at] = *segment;
+	r->count++;
+}
+
+void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segment *segment)
+{
+	insert(r, lower(r, segment->address), segment);
+}
+
+bool tare_ranges_cut(struct tare_trace_ranges *r, uint64_t address, uint64_t size,
+		     struct tare_trace_segment *out)
+{
+	struct tare_trace_segment *at = tare_ranges_find(r, address), was, rest;
+	size_t i;
+
+	if (!at || at->address + at->size < address + size)
+		return false;
+	was = rest = *at;
+	if (out)
+		*out = was;
+	i = (size_t)(at - r->items);
+	memmove(at, at + 1, (--r->count - i) * sizeof(*at));
+	if (was.address < address) {
+		rest.size = address - was.address;
+		insert(r, i++, &rest);
+	}
+	if (was.address + was.size > address + size) {
+		rest.address = address + size;
+		rest.size = was.address + was.size - rest.address;
+		insert(r, i, &rest);
+	}
+	return true;
+}
+
+/* Reservations lie at least as far apart as a small card is large; holes within one are smaller. */
+#define HOLE_MAX (4ull << 30)
+
+static int by_address(const void *a, const void *b)
+{
+	const struct tare_trace_segment *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool is_same(const struct tare_trace_segment *a, const struct tare_trace_segment *b)
+{
+	if (a->stream != b->stream)
+		return false;
+	return a->is_guess || b->is_guess || (a->pool == b->pool && a->is_small == b->is_small);
+}
+
+void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device *d)
+{
+	struct tare_trace_segment *all = NULL;
+	size_t count = 0, cap = 0;
+
+	for (size_t i = 0; i < d->segment_count + d->count; i++) {
+		const struct tare_trace_event *e = &d->events[i < d->count ? i : 0];
+		struct tare_trace_segment range = { .is_guess = true, .is_expandable = true };
+
+		if (i >= d->count) {
+			range = d->segments[i - d->count];
+			if (!range.is_expandable)
+				continue;
+		} else if (tare_trace_kind(e) == TARE_TRACE_MAP ||
+			   tare_trace_kind(e) == TARE_TRACE_UNMAP) {
+			range.address = tare_trace_address(t, e);
+			range.size = tare_trace_size(e);
+			range.stream = t->streams[tare_trace_stream(e)];
+			range.is_small = range.size % TARE_ALLOC_LARGE_SEGMENT != 0;
+			if (t->has_events_of_pools) {
+				range.pool = tare_trace_pool(d, i);
+			}
+		} else {
+			continue;
+		}
+		all = tare_array_reserve(all, &cap, count + 1, sizeof(*all));
+		all[count++] = range;
+	}
+	if (count)
+		qsort(all, count, sizeof(*all), by_address);
+	for (size_t i = 0; i < count; i++) {
+		struct tare_trace_segment *last =
+			d->reservation_count ? &d->reservations[d->reservation_count - 1] : NULL;
+		uint64_t end = all[i].address + all[i].size;
+
+		if (last && is_same(last, &all[i]) &&
+		    all[i].address <= last->address + last->size + HOLE_MAX) {
+			if (end > last->address + last->size)
+				last->size = end - last->address;
+			if (last->is_guess && !all[i].is_guess) {
+				last->pool = all[i].pool;
+				last->is_small = all[i].is_small;
+				last->is_guess = false;
+			}
+			continue;
+		}
+		d->reservations =
+			tare_array_reserve(d->reservations, &d->reservation_cap,
+					   d->reservation_count + 1, sizeof(*d->reservations));
+		d->reservations[d->reservation_count++] = all[i];
+	}
+	free(all);
+}
+
+struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d,
+						  uint64_t address)
+{
+	struct tare_trace_ranges r = { d->reservations, d->reservation_count, 0 };
+
+	return tare_ranges_find(&r, address);
+}
