@@ -15,7 +15,8 @@ static int read_text(const char *root, const char *path, char text[TEXT_ROOM])
 	FILE *file;
 	size_t n;
 
-	snprintf(name, sizeof(name), "%s%s", root, path);
+	if (snprintf(name, sizeof(name), "%s%s", root, path) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
 	file = fopen(name, "re");
 	if (!file)
 		return -errno;
@@ -90,4 +91,52 @@ int tare_cgroup_oom_kills(const char *root, uint64_t *out)
 			return 0;
 	}
 	return count_in(root, "/proc/vmstat", out);
+}
+
+/* A limit is a number of bytes; "max", or a number beyond any machine's memory, is none. */
+static void take_limit(const char *root, const char *path, uint64_t *least)
+{
+	char text[TEXT_ROOM], *end;
+	uint64_t bytes;
+
+	if (read_text(root, path, text))
+		return;
+	bytes = strtoull(text, &end, 10);
+	if (end != text && bytes && bytes < *least)
+		*least = bytes;
+}
+
+/* The limit of our cgroup and of each around it. */
+static void take_limits(const char *root, const char *mount, const char *cgroup, const char *file,
+			uint64_t *least)
+{
+	char path[PATH_MAX], name[3 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", cgroup);
+	for (;;) {
+		char *slash = strrchr(path, '/');
+
+		snprintf(name, sizeof(name), "%s%s/%s", mount, path, file);
+		take_limit(root, name, least);
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+int tare_cgroup_room(const char *root, uint64_t *out)
+{
+	static const char key[] = "MemTotal:";
+	char text[TEXT_ROOM], path[PATH_MAX], *line;
+
+	if (read_text(root, "/proc/meminfo", text) || !(line = strstr(text, key)))
+		return -ENODATA;
+	*out = strtoull(line + sizeof(key) - 1, NULL, 10) * 1024;
+	if (read_text(root, "/proc/self/cgroup", text) == 0) {
+		find_path(text, "", path);
+		take_limits(root, "/sys/fs/cgroup", path, "memory.max", out);
+		find_path(text, "memory", path);
+		take_limits(root, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", out);
+	}
+	return 0;
 }

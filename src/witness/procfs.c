@@ -82,15 +82,6 @@ int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out)
 	return 0;
 }
 
-int tare_procfs_parse_pss(const char *smaps_rollup, uint64_t *pss, uint64_t *swap_pss)
-{
-	if (!value_of(smaps_rollup, "Pss"))
-		return -EINVAL;
-	*pss = kib_of(smaps_rollup, "Pss");
-	*swap_pss = kib_of(smaps_rollup, "SwapPss");
-	return 0;
-}
-
 /* "PID (comm) state ppid …": comm may hold blanks and parentheses, so its end is the last ")". */
 int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out)
 {
@@ -169,14 +160,6 @@ int tare_procfs_memory(pid_t pid, struct tare_procfs_memory *out)
 	int rc = read_text(pid, "status", text);
 
 	return rc ? rc : tare_procfs_parse_memory(text, out);
-}
-
-int tare_procfs_pss(pid_t pid, uint64_t *pss, uint64_t *swap_pss)
-{
-	char text[TEXT_ROOM];
-	int rc = read_text(pid, "smaps_rollup", text);
-
-	return rc ? rc : tare_procfs_parse_pss(text, pss, swap_pss);
 }
 
 int tare_procfs_stat(pid_t pid, struct tare_procfs_stat *out)

@@ -38,7 +38,6 @@ struct tare_procfs_pids {
  * read); outputs are written only on success. pid 0 stands for the caller itself.
  */
 int tare_procfs_memory(pid_t pid, struct tare_procfs_memory *out);
-int tare_procfs_pss(pid_t pid, uint64_t *pss, uint64_t *swap_pss); /* walks the page tables: slow */
 int tare_procfs_stat(pid_t pid, struct tare_procfs_stat *out);
 int tare_procfs_pids(pid_t pid, struct tare_procfs_pids *out);
 int tare_procfs_pid_namespace(pid_t pid, uint64_t *inode);
@@ -47,7 +46,6 @@ int tare_procfs_filters(pid_t pid, int *count);
 
 /* The same from a text; -EINVAL when it is none of that kind. */
 int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out);
-int tare_procfs_parse_pss(const char *smaps_rollup, uint64_t *pss, uint64_t *swap_pss);
 int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out);
 int tare_procfs_parse_pids(const char *status, struct tare_procfs_pids *out);
 int tare_procfs_parse_filters(const char *status, int *count);
