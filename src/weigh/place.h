@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which row a mapping of a process is of, by its name and by what lies around it. */
+#ifndef TARE_WEIGH_PLACE_H
+#define TARE_WEIGH_PLACE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "weigh/stacks.h"
+#include "weigh/weigh.h"
+#include "witness/smaps.h"
+
+struct tare_weigh_mappings {
+	struct tare_smaps_mapping *items;
+	size_t count, cap;
+	struct tare_strmap run;   /* names of files of which something is run */
+	struct tare_strmap spans; /* bytes that a file's mappings have together */
+	bool has_driver;          /* CUDA's */
+	struct tare_weigh_stacks stacks;
+	struct tare_arena arena;
+};
+
+/* Which row a mapping is of. */
+struct tare_weigh_place {
+	enum tare_weigh_kind kind;
+	const char *row, *file;
+};
+
+/* For tare_smaps_read(): `arg` is a struct tare_weigh_mappings. */
+void tare_weigh_keep(void *arg, const struct tare_smaps_mapping *mapping);
+void tare_weigh_forget(struct tare_weigh_mappings *all);
+
+struct tare_weigh_place tare_weigh_place_of(const struct tare_weigh_mappings *all, size_t at);
+
+#endif
