@@ -88,6 +88,13 @@ static int each_run(struct reading *r, struct tare_db_rows *rows)
 	return rc;
 }
 
+/* run, resident */
+static int each_resident(struct reading *r, struct tare_db_rows *rows)
+{
+	return add(r, TARE_SERIES_PEAK, TARE_SERIES_RESIDENT, tare_db_int(rows, 0),
+		   tare_db_real(rows, 1));
+}
+
 /* run, phase, path, depth, need */
 static int each_phase(struct reading *r, struct tare_db_rows *rows)
 {
@@ -181,10 +188,17 @@ int tare_series_of_db(struct tare_db *db, struct tare_series_list *out, struct t
 	if (!rc)
 		rc = query(
 			&r,
-			"SELECT run, need, peak, run_times.ns FROM runs JOIN run_times USING(run) WHERE status='ok'"
+			"SELECT run, need, CASE WHEN run IN (SELECT run FROM devices WHERE device=-1) THEN NULL"
+			" ELSE peak END, run_times.ns FROM runs JOIN run_times USING(run) WHERE status='ok'"
 			" ORDER BY run",
 			0, each_run);
 
+	if (!rc) /* of runs that opened no GPU, where need and peak are the same */
+		rc = query(
+			&r,
+			"SELECT run, peak_used FROM devices JOIN runs USING(run) WHERE device=-1 AND status='ok'"
+			" AND peak_used IS NOT NULL ORDER BY run",
+			0, each_resident);
 	if (!rc)
 		rc = query(
 			&r,

@@ -2,23 +2,21 @@
 #include "fit/fit.h"
 
 #include "base/xalloc.h"
+#include "fit/found.h"
 #include "fit/num.h"
 #include "fit/stairs.h"
+#include "fit/strength.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	LAWS_MAX = 4,
 	CELLS_MAX = 400, /* cells that the search looks at: its time grows with their number */
 	STEPS_SEEN = 64, /* predictions of fewer steps are rounded to a step */
 	FEW = 12,
 	STAIR_NUMBERS = 3,
-	CONFORMAL_MIN = 20, /* cells: of fewer, a distribution of errors is assumed */
 };
-#define ERROR_OF_TWO 0.05 /* two cells show no error: assumed instead */
-#define RIVAL_WITHIN 8.0  /* a law whose score is within that of the best is e^-4 as likely */
 
 /* Keeps every k-th cell, and the extremes of each parameter. */
 static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fit_data *out)
@@ -43,33 +41,6 @@ static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct
 	free(keep);
 }
 
-static void bases(struct tare_fitted *f)
-{
-	size_t n = f->data.row_count;
-	size_t *owner = tare_xcalloc(n + 1, sizeof(*owner));
-	double *one = tare_xcalloc(2 * n + 1, sizeof(double)), *y = one + n;
-
-	tare_laws_own(&f->terms, &f->laws, owner);
-	for (size_t l = 0; l < f->laws.count; l++) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < n; i++)
-			if (owner[i] == l)
-				y[count++] = f->data.y[i] / f->data.scale[i];
-		tare_linear_begin(&f->basis[l], y, count);
-		for (size_t k = 0; k < f->laws.law[l].count; k++) {
-			size_t at = 0;
-
-			for (size_t i = 0; i < n; i++)
-				if (owner[i] == l)
-					one[at++] = f->terms.values[f->laws.law[l].term[k] * n + i];
-			tare_linear_add(&f->basis[l], one);
-		}
-	}
-	free(one);
-	free(owner);
-}
-
 /* How much less sure a prediction is at x than at the measured cells on average. */
 static double reach(const struct tare_fitted *f, size_t law, const double *x, double scale)
 {
@@ -82,65 +53,6 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 	return f->basis[law].count == f->laws.law[law].count
 		       ? tare_linear_reach(&f->basis[law], columns)
 		       : 1;
-}
-
-/*
- * The errors of one law on cells that are left out; `spread`: without what a cell adds by its own weight.
- */
-static void errors_of(const struct tare_fitted *f, size_t law, const size_t *rows, size_t count,
-		      double *out, double *spread, double *squares)
-{
-	double *rest = tare_xcalloc(2 * count + 1, sizeof(*rest)), *left_out = rest + count;
-
-	tare_law_left_out(&f->data, &f->terms, &f->laws.law[law], &f->basis[law], rows, count,
-			  __builtin_nan(""), rest, left_out);
-	for (size_t i = 0; i < count; i++) {
-		double e = fabs(rest[i]);
-		double far = left_out[i] == left_out[i] ? fabs(left_out[i]) : e;
-
-		*squares += e * e;
-		out[rows[i]] = far;
-		spread[rows[i]] = far > e ? sqrt(e * far) : e;
-	}
-	free(rest);
-}
-
-static void errors(struct tare_fitted *f)
-{
-	size_t n = f->data.row_count, coefs = 0;
-	double *plain = tare_xcalloc(2 * n + 1, sizeof(*plain)), *error = plain + n, sum = 0;
-	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
-
-	tare_laws_own(&f->terms, &f->laws, owner);
-	for (size_t l = 0; l < f->laws.count; l++) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < n; i++)
-			if (owner[i] == l)
-				rows[count++] = i;
-		errors_of(f, l, rows, count, plain, error, &sum);
-	}
-	f->mean_error = 0;
-	for (size_t i = 0; i < n; i++)
-		f->mean_error += plain[i] / (double)n;
-	for (size_t l = 0; l < f->laws.count; l++)
-		coefs += f->laws.law[l].count;
-	f->free_count = n > coefs ? n - coefs : 0;
-	if (f->free_count >= CONFORMAL_MIN)
-		f->error = tare_num_quantile(error, n, 0.9 * (double)(n + 1) / (double)n);
-	else if (f->free_count)
-		f->error = tare_num_student90(f->free_count) * sqrt(sum / (double)f->free_count);
-	else
-		f->error = 0.1;
-	if (n == 2 && f->error < ERROR_OF_TWO)
-		f->error = ERROR_OF_TWO;
-	if (f->free_count < CONFORMAL_MIN) /* with so few cells, the error covers every cell */
-		for (size_t i = 0; i < n; i++)
-			f->error = error[i] > f->error ? error[i] : f->error;
-	if (f->error * f->error < tare_law_floor(n))
-		f->error = sqrt(tare_law_floor(n));
-	free(owner);
-	free(plain);
 }
 
 static void errors_beyond(struct tare_fitted *f)
@@ -278,36 +190,64 @@ static bool climb(struct tare_fitted *f)
 	return true;
 }
 
-void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
+/* Is a term of these shapes, whatever its levels, among the laws? Parameters are told by their names. */
+static bool is_shape_of(const struct tare_fitted *like, const struct tare_term *other,
+			const struct tare_fit_data *d, const struct tare_term *t)
+{
+	for (size_t p = 0; p < d->param_count; p++) {
+		uint8_t power = d->params[p].is_level ? 0 : t->of[p], had = 0;
+
+		for (size_t q = 0; q < like->data.param_count; q++)
+			if (!strcmp(like->data.params[q].name, d->params[p].name))
+				had = like->data.params[q].is_level ? 0 : other->of[q];
+		if (power != had)
+			return false;
+	}
+	return t->is_minus == other->is_minus;
+}
+
+static void keep_like(struct tare_fitted *f, const struct tare_fitted *like)
+{
+	bool *keep = tare_xcalloc(f->terms.count + 1, sizeof(*keep));
+
+	for (size_t i = 0; i < f->terms.count; i++)
+		for (size_t l = 0; l < like->laws.count; l++)
+			for (size_t k = 0; k < like->laws.law[l].count; k++)
+				keep[i] |=
+					is_shape_of(like,
+						    &like->terms.items[like->laws.law[l].term[k]],
+						    &f->data, &f->terms.items[i]);
+	tare_terms_keep(&f->terms, keep);
+	free(keep);
+}
+
+void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like,
+			struct tare_arena *arena, struct tare_fitted *out)
 {
 	memset(out, 0, sizeof(*out));
+	out->explained = __builtin_nan("");
 	thin(d, arena, &out->data);
 	out->step = tare_fit_data_step(d);
 	for (size_t i = 0; i < d->row_count; i++)
 		out->is_signed |= d->y[i] < 0;
 	tare_terms_make(&out->data, arena, &out->terms);
-	out->rival_count = tare_laws_search(&out->data, &out->terms, LAWS_MAX, out->rival,
-					    TARE_FIT_RIVALS_MAX);
-	if (!out->rival_count) { /* the quantity is 0 in every cell */
-		out->laws = (struct tare_laws){ .count = 1, .law[0] = { .count = 1 } };
-	} else {
-		out->laws = out->rival[0];
-		while (out->rival[out->rival_count - 1].score > out->laws.score + RIVAL_WITHIN)
-			out->rival_count--;
-	}
+	if (like)
+		keep_like(out, like);
+	tare_fit_search(out, like ? like->laws.count : TARE_FIT_ALL_LAWS);
 	out->is_stairs = climb(out);
 	if (out->is_stairs)
 		return;
-	bases(out);
-	errors(out);
+	tare_fit_measure(out);
+	tare_fit_judge(out);
+	if (out->strength == TARE_FIT_NO_LAW)
+		return;
 	errors_beyond(out);
 	errors_above(out);
 }
 
-void tare_fit_free(struct tare_fitted *f)
+void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fitted *out)
 {
-	for (size_t l = 0; l < f->laws.count; l++)
-		tare_linear_end(&f->basis[l]);
+	tare_fit_make_like(d, NULL, arena, out);
 }
 
 static double times_beyond(const struct tare_fit_param *param, double x)
@@ -366,6 +306,12 @@ void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_
 	beyond(f, x, out);
 	if (f->is_stairs) {
 		predict_stairs(f, x, out);
+		return;
+	}
+	if (f->strength == TARE_FIT_NO_LAW) {
+		out->value = f->middle;
+		out->low = f->middle_low;
+		out->high = f->middle_high;
 		return;
 	}
 	out->value = nearest_step(f, tare_laws_at(&f->data, &f->terms, &f->laws, x, &out->law));

@@ -8,6 +8,13 @@
 /* The whole fit of one quantity: laws, those that explain it nearly as well, and how sure it is. */
 enum { TARE_FIT_RIVALS_MAX = 24 };
 
+/* What the laws are worth beside the middle of all cells, which anybody would answer. */
+enum tare_fit_strength {
+	TARE_FIT_LAW,
+	TARE_FIT_WEAK_LAW, /* most of what the middle is wrong by, it is wrong by too */
+	TARE_FIT_NO_LAW,   /* nothing that could not be chance: the middle is answered */
+};
+
 struct tare_fitted {
 	struct tare_fit_data data; /* what the laws were searched on: many cells are thinned out */
 	struct tare_terms terms;
@@ -24,6 +31,10 @@ struct tare_fitted {
 	double most;                   /* the greatest value measured */
 	bool is_signed;                /* less than 0 was measured somewhere */
 	double mean_error;             /* the mean of the errors on cells left out */
+	enum tare_fit_strength strength;
+	/* Of the middle's errors on cells left out, the share that the laws do not make, 0 to 1; NaN: it hardly varies. */
+	double explained;
+	double middle, middle_low, middle_high;  /* of all cells, and where 9 of 10 are */
 	struct tare_linear basis[TARE_LAWS_MAX]; /* of each law's own cells */
 };
 
@@ -37,6 +48,15 @@ struct tare_prediction {
 
 void tare_fit_make(const struct tare_fit_data *d, struct tare_arena *arena,
 		   struct tare_fitted *out);
+/* By laws with no other shapes of terms than those of `like`, and no more of them. */
+void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like,
+			struct tare_arena *arena, struct tare_fitted *out);
+/*
+ * plainer.c: a law of a part of `total`. One that is more complicated than that of the total needs a reason: else one like that
+ * of the total is taken.
+ */
+void tare_fit_make_part(const struct tare_fit_data *d, const struct tare_fitted *total,
+			struct tare_arena *arena, struct tare_fitted *out);
 void tare_fit_free(struct tare_fitted *f);
 
 void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out);

@@ -28,6 +28,15 @@ const char *tare_fit_finding_name(enum tare_fit_finding_kind kind)
 	return kinds[kind];
 }
 
+const char *tare_fit_strength_name(enum tare_fit_strength strength)
+{
+	static const char *const names[] = {
+		[TARE_FIT_LAW] = "law", [TARE_FIT_WEAK_LAW] = "weak", [TARE_FIT_NO_LAW] = "none"
+	};
+
+	return names[strength];
+}
+
 static void caution(struct tare_fit_report *report, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -171,6 +180,11 @@ static void number_finding(const struct tare_fitted *f, size_t p, const struct t
 	tare_str_addf(&s, "%s: ", param->name);
 	switch (out->kind) {
 	case TARE_FIT_FINDING_NONE:
+		if (f->strength == TARE_FIT_NO_LAW) {
+			tare_str_addf(&s, "no effect that could not be chance between %g and %g",
+				      param->least, param->most);
+			break;
+		}
 		tare_str_addf(&s, "no effect between %g and %g", param->least, param->most);
 		break;
 	case TARE_FIT_FINDING_WEAK:
@@ -209,7 +223,9 @@ static void level_finding(const struct tare_fitted *f, size_t p, const struct ta
 	out->kind = is_used ? TARE_FIT_FINDING_LEVELS : TARE_FIT_FINDING_NONE;
 	tare_str_addf(&s, "%s: ", param->name);
 	if (!is_used)
-		tare_str_add(&s, "no effect");
+		tare_str_add(&s, f->strength == TARE_FIT_NO_LAW
+					 ? "no effect that could not be chance"
+					 : "no effect");
 	for (size_t l = 0; l < param->level_count && is_used; l++) {
 		double v = mean_at(f, p, (double)l, false), first = mean_at(f, p, 0, false);
 
@@ -345,6 +361,31 @@ static void climbed(const struct tare_problem *p, const struct tare_fitted *f,
 	tare_str_free(&s);
 }
 
+/* How far the law is one. */
+static void strength(const struct tare_problem *p, const struct tare_fitted *f,
+		     struct tare_fit_report *report)
+{
+	struct tare_unit unit = tare_unit_of(p);
+	struct tare_str s = { 0 };
+
+	if (f->strength == TARE_FIT_WEAK_LAW)
+		caution(report,
+			"a weak law: on cells left out it is wrong by %.0f %% of what their middle is wrong "
+			"by; repeat cells, or name what else differs between them",
+			100 * (1 - f->explained));
+	if (f->strength != TARE_FIT_NO_LAW)
+		return;
+	tare_unit_add(&unit, f->middle_low, &s);
+	tare_str_add(&s, " to ");
+	tare_unit_add(&unit, f->middle_high, &s);
+	caution(report,
+		"no law: nothing that the parameters say of %s could not be chance, so the middle of the "
+		"%zu cells is answered (9 of 10 are %s); repeat cells, or name what else differs "
+		"between them",
+		p->target, f->data.row_count, tare_str_text(&s));
+	tare_str_free(&s);
+}
+
 static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 		     struct tare_fit_report *report)
 {
@@ -352,6 +393,7 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 
 	for (size_t i = 0; i < p->param_count; i++)
 		varied += p->params[i].level_count > 1;
+	strength(p, f, report);
 	if (cells == 1)
 		caution(report, "one cell: how %s changes cannot be said", p->target);
 	else if (!f->free_count)
@@ -378,10 +420,28 @@ static void cautions(const struct tare_problem *p, const struct tare_fitted *f,
 			p->left_out, p->target);
 	if (f->is_stairs)
 		climbed(p, f, report);
-	else
+	else if (f->strength != TARE_FIT_NO_LAW)
 		missed(p, f, report);
 	for (size_t i = 0; i < p->note_count; i++)
 		caution(report, "%s", p->notes[i]);
+}
+
+/* Without a law it helps most to know how much a cell differs from itself. */
+static void same_cell(const struct tare_fitted *f, struct tare_fit_report *report)
+{
+	const struct tare_fit_data *d = &f->data;
+	struct tare_str s = { 0 };
+	size_t least = 0;
+
+	for (size_t i = 0; i < d->row_count; i++) {
+		if (d->weight[i] > 1)
+			return;
+		least = d->y[i] < d->y[least] ? i : least;
+	}
+	cell_text(d, tare_fit_x(d, least), &s);
+	report->next = tare_str_steal(&s);
+	tare_str_add(&s, "again: no cell was run twice");
+	report->next_why = tare_str_steal(&s);
 }
 
 /* The cell beyond the measured ones that is least sure: one parameter doubled. */
@@ -444,7 +504,10 @@ void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted
 			number_finding(f, i, &unit, &out->findings[i]);
 	}
 	cautions(p, f, out);
-	next_cell(f, out);
+	if (f->strength == TARE_FIT_NO_LAW)
+		same_cell(f, out);
+	else
+		next_cell(f, out);
 }
 
 void tare_fit_report_free(struct tare_fit_report *report)

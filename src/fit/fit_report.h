@@ -40,6 +40,7 @@ struct tare_unit {
 	bool is_bytes;
 	const char *name; /* "MiB", "s"; "" where nothing is known */
 };
+bool tare_unit_is_size(const char *target); /* by its name: what is below 0 in it is a mistake */
 struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
@@ -47,6 +48,7 @@ void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted
 			  struct tare_fit_report *out);
 void tare_fit_report_free(struct tare_fit_report *report);
 
-const char *tare_fit_finding_name(enum tare_fit_finding_kind kind); /* "weak" */
+const char *tare_fit_finding_name(enum tare_fit_finding_kind kind);  /* "weak" */
+const char *tare_fit_strength_name(enum tare_fit_strength strength); /* "law", "weak", "none" */
 
 #endif

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `total`: what it is a part of, or NULL. */
 static int add_part(struct tare_forecast *f, const char *name, const struct tare_table *t,
-		    const struct tare_problem_ask *ask, struct tare_err *err)
+		    const struct tare_problem_ask *ask, const struct tare_fitted *total,
+		    struct tare_err *err)
 {
 	struct tare_forecast_part *part = &f->parts[f->count];
 	int rc;
@@ -16,7 +18,10 @@ static int add_part(struct tare_forecast *f, const char *name, const struct tare
 	rc = tare_problem_make(t, ask, &f->arena, &part->problem, err);
 	if (rc)
 		return rc;
-	tare_fit_make(&part->problem.data, &f->arena, &part->fitted);
+	if (total)
+		tare_fit_make_part(&part->problem.data, total, &f->arena, &part->fitted);
+	else
+		tare_fit_make(&part->problem.data, &f->arena, &part->fitted);
 	f->count++;
 	return 0;
 }
@@ -28,12 +33,22 @@ int tare_forecast_of_table(struct tare_forecast *out, const struct tare_table *t
 
 	memset(out, 0, sizeof(*out));
 	out->parts = tare_xcalloc(1, sizeof(*out->parts));
-	rc = add_part(out, ask->target, t, ask, err);
+	rc = add_part(out, ask->target, t, ask, NULL, err);
 	if (rc)
 		tare_forecast_free(out);
 	else
 		out->error = out->parts[0].fitted.mean_error;
 	return rc;
+}
+
+/* Accounts and phases are parts of what a program needs, if that has a law here. */
+static const struct tare_fitted *total_of(const struct tare_forecast *f,
+					  const struct tare_series *s)
+{
+	bool is_part = s->kind == TARE_SERIES_ACCOUNT || s->kind == TARE_SERIES_PHASE;
+
+	return is_part && f->count && !strcmp(f->parts[0].name, "need") ? &f->parts[0].fitted
+									: NULL;
 }
 
 int tare_forecast_add(struct tare_forecast *f, struct tare_series_list *list, size_t series,
@@ -44,15 +59,21 @@ int tare_forecast_add(struct tare_forecast *f, struct tare_series_list *list, si
 
 	mine.target = s->name;
 	mine.is_bytes = s->kind != TARE_SERIES_SECONDS;
-	return add_part(f, s->name, &s->table, &mine, err);
+	return add_part(f, s->name, &s->table, &mine, total_of(f, s), err);
+}
+
+void tare_forecast_drop_last(struct tare_forecast *f)
+{
+	struct tare_forecast_part *part = &f->parts[--f->count];
+
+	tare_fit_free(&part->fitted);
+	tare_problem_free(&part->problem);
 }
 
 void tare_forecast_free(struct tare_forecast *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		tare_fit_free(&f->parts[i].fitted);
-		tare_problem_free(&f->parts[i].problem);
-	}
+	while (f->count)
+		tare_forecast_drop_last(f);
 	free(f->parts);
 	tare_arena_free(&f->arena);
 	memset(f, 0, sizeof(*f));
@@ -95,7 +116,7 @@ static int by_phases(struct tare_forecast *out, struct tare_series_list *list,
 			continue;
 		mine.target = s->name;
 		mine.is_bytes = true;
-		rc = add_part(out, s->name, &s->table, &mine, NULL);
+		rc = add_part(out, s->name, &s->table, &mine, NULL, NULL);
 		if (rc)
 			return rc;
 	}

@@ -30,6 +30,7 @@ int tare_forecast_of_series(struct tare_forecast *out, struct tare_series_list *
 /* One series more, as a part; `parts` has room for it. */
 int tare_forecast_add(struct tare_forecast *f, struct tare_series_list *list, size_t series,
 		      const struct tare_problem_ask *ask, struct tare_err *err);
+void tare_forecast_drop_last(struct tare_forecast *f);
 
 void tare_forecast_free(struct tare_forecast *f);
 

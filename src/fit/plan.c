@@ -365,6 +365,9 @@ static int prepare(struct planning *g, struct tare_err *err)
 						  err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < g->memory.count; i++)
+		if (g->memory.parts[i].fitted.strength > plan->strength)
+			plan->strength = g->memory.parts[i].fitted.strength;
 	n = g->base.param_count;
 	plan->cells.column_count = n;
 	plan->cells.columns = tare_arena_alloc(&plan->arena, (n + 1) * sizeof(char *));

@@ -27,7 +27,8 @@ struct tare_plan {
 	ptrdiff_t best; /* the best cell that fits, at least 9 of 10 times; -1: none does */
 	/* the smallest cell that does not fit, of those worth more than the best; -1: none */
 	ptrdiff_t first;
-	double has_room_for; /* bytes of the card, less what others have */
+	enum tare_fit_strength strength; /* of the law by which memory is predicted */
+	double has_room_for;             /* bytes of the card, less what others have */
 };
 
 struct tare_plan_ask {

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "fit/fit_report.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -363,6 +364,23 @@ static int no_number(const struct tare_table *t, size_t target, struct tare_err 
 	return tare_err_set(err, TARE_E_EMPTY, "column \"%s\" holds no number: it is empty", name);
 }
 
+/* What a table says of a size; of a sweep and a recording, sizes are right, and changes may be negative. */
+static int check_sizes(const struct tare_table *t, const struct tare_problem_ask *ask,
+		       size_t target, struct tare_err *err)
+{
+	double v;
+
+	for (size_t r = 0; r < t->row_count && !ask->is_bytes && tare_unit_is_size(ask->target);
+	     r++)
+		if (tare_table_number(tare_table_cell(t, r, target), &v) && v < 0)
+			return tare_err_set(
+				err, TARE_E_RANGE,
+				"\"%s\" is %s in row %zu, and no size is below 0: mend or remove the row; "
+				"if it is a difference, call the column so (\"change\", \"diff\")",
+				ask->target, tare_table_cell(t, r, target), r + 1);
+	return 0;
+}
+
 int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask *ask,
 		      struct tare_arena *arena, struct tare_problem *out, struct tare_err *err)
 {
@@ -383,6 +401,9 @@ int tare_problem_make(const struct tare_table *t, const struct tare_problem_ask 
 	}
 	if (!p.data.row_count)
 		return no_number(t, target, err);
+	rc = check_sizes(t, ask, target, err);
+	if (rc)
+		return rc;
 	rc = ask->params ? named_params(&p, t, target, ask, err)
 			 : all_params(&p, t, target, ask, err);
 	if (rc)

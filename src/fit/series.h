@@ -14,6 +14,9 @@ enum tare_series_kind {
 	TARE_SERIES_CHANGE,  /* what a phase changed, of all or of one account */
 };
 
+/* The name of a series: what was resident of runs that opened no GPU. */
+#define TARE_SERIES_RESIDENT "resident"
+
 struct tare_series {
 	enum tare_series_kind kind;
 	const char *name; /* "need", "phase fill", "graphs" … : also the column of the values */

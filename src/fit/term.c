@@ -270,6 +270,26 @@ void tare_terms_make(const struct tare_fit_data *d, struct tare_arena *arena,
 	free(m.items);
 }
 
+void tare_terms_keep(struct tare_terms *t, const bool *keep)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		if (i && !keep[i])
+			continue;
+		t->items[n] = t->items[i];
+		t->cost[n] = t->cost[i];
+		t->cost_again[n] = t->cost_again[i];
+		t->mask[n] = t->mask[i];
+		t->is_curved[n] = t->is_curved[i];
+		t->shape[n] = t->shape[i];
+		memmove(t->values + n * t->row_count, t->values + i * t->row_count,
+			t->row_count * sizeof(*t->values));
+		n++;
+	}
+	t->count = n;
+}
+
 void tare_term_name(const struct tare_fit_data *d, const struct tare_term *t, struct tare_str *out)
 {
 	size_t start = out->len;

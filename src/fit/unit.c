@@ -13,6 +13,27 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcasecmp(text + n - m, end);
 }
 
+static bool has_word(const char *text, const char *word)
+{
+	for (; *text; text++)
+		if (!strncasecmp(text, word, strlen(word)))
+			return true;
+	return false;
+}
+
+bool tare_unit_is_size(const char *target)
+{
+	static const char *const ends[] = { "bytes", "kib", "mib", "gib", "kb", "mb", "gb" };
+	static const char *const signed_words[] = { "diff", "change", "delta", "growth", "saved" };
+	bool is_size = false;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		is_size |= ends_with(target, ends[i]);
+	for (size_t i = 0; i < sizeof(signed_words) / sizeof(*signed_words); i++)
+		is_size &= !has_word(target, signed_words[i]);
+	return is_size;
+}
+
 struct tare_unit tare_unit_of(const struct tare_problem *p)
 {
 	const struct tare_fit_data *d = &p->data;
