@@ -3,6 +3,7 @@
 
 #include "ledger/build.h"
 #include "ledger/driver_time.h"
+#include "sweep/cpu.h"
 #include "sweep/phases.h"
 #include "sweep/sums.h"
 #include "trace/recording.h"
@@ -185,6 +186,8 @@ static int write_all(struct tare_db *db, int64_t run, struct tare_recording *rec
 
 	tare_ledger_of_recording(recording, NULL, &peak, 1, &ledger);
 	rc = write_devices(db, run, recording, &ledger, out, err);
+	if (!rc && !ledger.opened_gpu)
+		rc = tare_sweep_write_cpu(db, run, recording, out, err);
 	if (!rc)
 		rc = write_hosts(db, run, &ledger, err);
 	if (!rc)
@@ -206,7 +209,7 @@ int tare_measure_run(struct tare_db *db, int64_t run, const char *const *recordi
 
 	*out = (struct tare_measure){ .peak = -1, .pressure = { .first_ns = -1, .out_api = "" } };
 	if (!recording_nr ||
-	    tare_recording_open_all(&recording, recordings, recording_nr, NULL, &why) != 0) {
+	    tare_recording_open_any(&recording, recordings, recording_nr, &why) != 0) {
 		add_note(out, recording_nr ? why.text : "there is no recording");
 		return 0;
 	}
@@ -214,7 +217,8 @@ int tare_measure_run(struct tare_db *db, int64_t run, const char *const *recordi
 	if (out->processes)
 		rc = write_all(db, run, recording, out, err);
 	else
-		rc = 0, add_note(out, "nothing called the NVIDIA driver");
+		rc = 0,
+		add_note(out, "nothing called the NVIDIA driver or made tensors with PyTorch");
 	tare_pressure_of_recording(recording, &out->pressure);
 	out->pressure.out_api = "";
 	tare_recording_close(recording);

@@ -13,7 +13,10 @@ struct tare_measure {
 	struct tare_pressure pressure;
 	bool is_oom_killed;
 	int64_t driver_ns, driver_calls;
-	/* Of the GPU on which the run's processes had most in use; -1: the run used no GPU. */
+	/*
+	 * Of the GPU on which the run's processes had most in use; of a run that opened none, tensors on the CPU. -1:
+	 * it had neither.
+	 */
 	int64_t peak, need, elastic, unexplained;
 	int processes;
 	char note[1024]; /* what was degraded, or "" */

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "ledger/build.h"
+#include "sweep/cpu.h"
 #include "sweep/grid.h"
 #include "sweep/sums.h"
 #include "trace/recording.h"
@@ -92,6 +93,30 @@ static int write_peak(struct writer *w, int64_t phase, const struct tare_phase_o
 	return rc;
 }
 
+/* The CPU is the device of a run that opened no GPU, and of no other. */
+static bool is_device(const struct tare_ledger *l, const struct tare_phase_on_device *d)
+{
+	return d->index >= 0 || !l->opened_gpu;
+}
+
+/* Tensors on the CPU: nobody else's, and none of it elastic. `at`: as below. */
+static int write_cpu(struct writer *w, int64_t phase, const struct tare_phase_row *row,
+		     const struct tare_phase_on_device *d, const struct tare_ledger *at)
+{
+	int rc = tare_db_do(w->db, w->err,
+			    "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+			    "iiiiiiuiiiii", w->run, phase, (int64_t)TARE_SWEEP_CPU, d->used_before,
+			    d->used_after, d->change,
+			    row->kind == TARE_PHASE_MOMENT ? TARE_DB_UNKNOWN : (uint64_t)d->own,
+			    d->peak, d->peak_t_ns, d->peak, d->peak, (int64_t)0);
+
+	if (!rc && d->change)
+		rc = tare_db_do(w->db, w->err, "INSERT INTO phase_changes VALUES(?,?,?,?,?)",
+				"iiiti", w->run, phase, (int64_t)TARE_SWEEP_CPU, "tensors",
+				d->change);
+	return rc || !at ? rc : tare_sweep_write_cpu_phase(w->db, w->run, phase, at, w->err);
+}
+
 /* `at`: the ledger of the phase's peak on this device; NULL: there were too many phases. */
 static int write_device(struct writer *w, int64_t phase, const struct tare_phase_row *row,
 			const struct tare_phase_on_device *d, const struct tare_ledger *at)
@@ -101,6 +126,8 @@ static int write_device(struct writer *w, int64_t phase, const struct tare_phase
 	struct tare_sums sums = { 0 };
 	int rc;
 
+	if (d->index < 0)
+		return write_cpu(w, phase, row, d, at);
 	if (ledger)
 		tare_sums_build(&sums, ledger);
 	rc = tare_db_do(w->db, w->err, "INSERT INTO phase_devices VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -134,11 +161,12 @@ static int ask_for_peaks(const struct tare_ledger *ledger, struct tare_instant *
 
 	for (int i = 0; i < ledger->phase_nr; i++)
 		for (int k = 0; k < ledger->phases[i].device_nr && n < PEAKS_MAX; k++)
-			out[n++] = (struct tare_instant){
-				.kind = TARE_INSTANT_TIME,
-				.text = "",
-				.t_ns = ledger->phases[i].devices[k].peak_t_ns,
-			};
+			if (is_device(ledger, &ledger->phases[i].devices[k]))
+				out[n++] = (struct tare_instant){
+					.kind = TARE_INSTANT_TIME,
+					.text = "",
+					.t_ns = ledger->phases[i].devices[k].peak_t_ns,
+				};
 	return n;
 }
 
@@ -156,9 +184,12 @@ int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recordi
 		const struct tare_phase_row *row = &ledger->phases[i];
 
 		rc = write_phase(&w, i + 1, row);
-		for (int k = 0; k < row->device_nr && !rc; k++, at++)
-			rc = write_device(&w, i + 1, row, &row->devices[k],
-					  at < n ? &peaks[at] : NULL);
+		for (int k = 0; k < row->device_nr && !rc; k++)
+			if (is_device(ledger, &row->devices[k])) {
+				rc = write_device(&w, i + 1, row, &row->devices[k],
+						  at < n ? &peaks[at] : NULL);
+				at++;
+			}
 	}
 	for (int i = 0; i < n; i++)
 		tare_ledger_free(&peaks[i]);

@@ -172,6 +172,7 @@ static void take_cell(struct loader *l, const struct tare_db_rows *row)
 		.hours = NAN,
 		.peak = -1,
 		.need = -1,
+		.resident = -1,
 		.elastic = -1,
 		.oom_bytes = -1,
 		.left = -1,
@@ -299,6 +300,23 @@ static void take_left(struct loader *l, const struct tare_db_rows *row)
 		c->left = tare_db_int(row, 1);
 }
 
+static void take_resident(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary_cell *c = cell_of(l, tare_db_int(row, 0));
+
+	if (c)
+		c->resident = larger(c->resident, row, 1);
+}
+
+/* Of machines with other sizes nothing can be said of all. */
+static void take_memory(struct loader *l, const struct tare_db_rows *row)
+{
+	struct tare_summary *s = l->s;
+
+	s->memory_bytes = s->is_cpu || tare_db_is_null(row, 0) ? -1 : tare_db_int(row, 0);
+	s->is_cpu = true;
+}
+
 static void take_gpu(struct loader *l, const struct tare_db_rows *row)
 {
 	l->s->gpu = l->s->gpu ? "" : keep(l, tare_db_text(row, 0));
@@ -338,14 +356,23 @@ static int load(struct loader *l)
 		  "WHERE account<>'other' AND bytes<>0 GROUP BY cell,account,part,elastic ORDER BY cell,b DESC",
 		  take_part },
 		{ "SELECT cell,min(CASE WHEN card_total IS NULL THEN total-coalesce(reserved,0)-coalesce(other,0) ELSE "
-		  "card_total END-own) FROM runs JOIN devices USING(run) WHERE own>0 AND status='ok' GROUP BY cell",
+		  "card_total END-own) FROM runs JOIN devices USING(run) WHERE own>0 AND device>=0 AND status='ok' GROUP BY cell",
 		  take_left },
-		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0",
+		{ "SELECT DISTINCT name,total,card_total,simulated FROM devices WHERE own>0 AND device>=0",
 		  take_gpu },
+		/* Of runs that opened no GPU. */
+		{ "SELECT cell,max(peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 GROUP BY cell",
+		  take_resident },
+		{ "SELECT cell,min(total-peak_used) FROM runs JOIN devices USING(run) WHERE device=-1 AND status='ok' "
+		  "GROUP BY cell",
+		  take_left },
+		{ "SELECT DISTINCT total FROM devices WHERE device=-1 AND NOT EXISTS(SELECT 1 FROM devices WHERE own>0 AND "
+		  "device>=0)",
+		  take_memory },
 	};
 	int rc = 0;
 
-	l->s->gpu_bytes = l->s->card_bytes = -1;
+	l->s->gpu_bytes = l->s->card_bytes = l->s->memory_bytes = -1;
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]) && !rc; i++)
 		rc = each(l, queries[i].sql, queries[i].row);
 	if (l->s->gpu && !*l->s->gpu)

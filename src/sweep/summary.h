@@ -49,11 +49,12 @@ struct tare_summary_cell {
 	double driver_seconds,
 		retry_seconds;       /* mean of the same runs; of failed ones where none was ok */
 	int64_t peak, need, elastic; /* largest of a run */
+	int64_t resident;            /* of a run that opened no GPU: the most on the CPU */
 	int64_t refused, retries;    /* most in one run */
 	int64_t oom_bytes;           /* bytes of the last refused call */
 	const char *oom;             /* "device", "host" or NULL */
 	int exit_code;               /* exit code of a failed run */
-	/* what the GPU (or its --vram card) had left for programs at the peak */
+	/* what the GPU (or its --vram card, or the machine's memory) had left for programs at the peak */
 	int64_t left;
 	bool is_host_oom;
 	struct tare_summary_part *parts; /* the largest first */
@@ -91,6 +92,8 @@ struct tare_summary {
 	const char *gpu;
 	int64_t gpu_bytes, card_bytes; /* size of the GPU, and of its --vram card */
 	bool is_simulated;
+	bool is_cpu;          /* no run used a GPU, and what they had on the CPU is known */
+	int64_t memory_bytes; /* is_cpu: memory of the machine, -1: not known, or of several */
 	struct tare_arena memory;
 };
 
