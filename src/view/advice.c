@@ -193,6 +193,8 @@ static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *cons
 
 void tare_degraded_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
+	for (int i = 0; i < ledger->note_nr; i++)
+		tare_emit_term(e, TARE_TONE_PLAIN, "note  ", ledger->notes[i]);
 	for (int i = 0; i < ledger->degraded_nr; i++)
 		tare_emit_alarm(e, "degraded: %s", ledger->degraded[i]);
 }

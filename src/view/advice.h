@@ -12,7 +12,7 @@
  */
 void tare_advice_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
 
-/* The latter alone: what was recorded as degraded. */
+/* The latter alone: what was recorded as degraded; before it, where imported figures come from. */
 void tare_degraded_text(struct tare_emit *e, const struct tare_ledger *ledger);
 
 /* Adds what was found, with its placeholders filled in. */

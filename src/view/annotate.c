@@ -21,16 +21,28 @@ static void look_at(const struct tare_ledger_line *l, const char *text, const ch
 		*other = l->file;
 }
 
+static void look_at_all(const struct tare_ledger_line *lines, int nr, const char *text,
+			const char **found, const char **other)
+{
+	for (int i = 0; i < nr; i++)
+		look_at(&lines[i], text, found, other);
+}
+
 int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, const char *text,
 		       const char **file, struct tare_err *err)
 {
 	const char *other = NULL;
 
 	*file = NULL;
-	for (int i = 0; i < ledger_nr && *text; i++)
-		for (int d = 0; d < ledgers[i]->device_nr; d++)
-			for (int k = 0; k < ledgers[i]->devices[d].line_nr; k++)
-				look_at(&ledgers[i]->devices[d].lines[k], text, file, &other);
+	for (int i = 0; i < ledger_nr && *text; i++) {
+		const struct tare_ledger *l = ledgers[i];
+
+		for (int d = 0; d < l->device_nr; d++)
+			look_at_all(l->devices[d].lines, l->devices[d].line_nr, text, file, &other);
+		for (int h = 0; h < l->host_nr; h++)
+			look_at_all(l->hosts[h].lines, l->hosts[h].line_nr, text, file, &other);
+		look_at_all(l->shared.lines, l->shared.line_nr, text, file, &other);
+	}
 	if (other)
 		return tare_err_set(err, TARE_E_NOT_FOUND,
 				    "--annotate %s means several files, such as %s and %s; say "
@@ -45,7 +57,7 @@ int tare_annotate_find(const struct tare_ledger *const *ledgers, int ledger_nr, 
 	return 0;
 }
 
-/* What the lines of one number have. */
+/* What all lines with one line number have. */
 struct sum {
 	bool is_any;
 	int64_t host, bytes;
@@ -78,13 +90,21 @@ static void add(struct sums *s, const struct tare_ledger_line *l)
 	sum->tensors.ever_bytes += l->tensors.ever_bytes;
 }
 
-static struct sums collect(const struct tare_device_ledger *d, const char *file)
+static void collect(struct sums *s, const struct tare_ledger_line *lines, int nr, const char *file)
+{
+	for (int i = 0; i < nr; i++)
+		if (lines[i].file && !strcmp(lines[i].file, file))
+			add(s, &lines[i]);
+}
+
+/* Of all processes; what is shared counts once. */
+static struct sums collect_cpu(const struct tare_ledger *l, const char *file)
 {
 	struct sums s = { 0 };
 
-	for (int i = 0; i < d->line_nr; i++)
-		if (d->lines[i].file && !strcmp(d->lines[i].file, file))
-			add(&s, &d->lines[i]);
+	for (int i = 0; i < l->host_nr; i++)
+		collect(&s, l->hosts[i].lines, l->hosts[i].line_nr, file);
+	collect(&s, l->shared.lines, l->shared.line_nr, file);
 	return s;
 }
 
@@ -113,7 +133,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, at, "at", NULL, TEXT),
-	TARE_COLUMN(row, device, "device", NULL, ID),
+	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, line, "line", NULL, ID),
 	TARE_COLUMN(row, of.host, "host_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.bytes, "bytes", NULL, BYTES),
@@ -127,7 +147,7 @@ static const struct tare_column columns[] = {
 #define ZERO .unknown = TARE_UNKNOWN_ZERO
 #define EVER .when = TARE_WHEN(row, has_ever)
 
-/* For people: what there is none of is left blank. */
+/* For people: a cell of a line that has no such bytes is left blank. */
 static const struct tare_column shown[] = {
 	TARE_COLUMN(row, number, NULL, "line", COUNT),
 	TARE_COLUMN(row, of.host, NULL, "host", CHANGE, ZERO),
@@ -137,12 +157,20 @@ static const struct tare_column shown[] = {
 	TARE_COLUMN(row, shown, NULL, "source", TEXT),
 };
 
-static void add_row(struct tare_emit *e, const struct tare_ledger *l,
-		    const struct tare_device_ledger *d, size_t number, const struct sum *s,
-		    const char *line, size_t len)
+/* On the CPU there are tensors only, and how many there ever were is not counted by line. */
+static const struct tare_column shown_on_cpu[] = {
+	TARE_COLUMN(row, number, NULL, "line", COUNT),
+	TARE_COLUMN(row, of.tensors.bytes, NULL, "tensors", BYTES, ZERO),
+	TARE_COLUMN(row, of.tensors.count, NULL, "count", COUNT, ZERO),
+	TARE_COLUMN(row, shown, NULL, "source", TEXT),
+};
+
+/* `device`: tare_device_ledger.index, -1: the CPU. */
+static void add_row(struct tare_emit *e, const struct tare_ledger *l, int device, size_t number,
+		    const struct sum *s, const char *line, size_t len)
 {
 	struct row row = { .at = l->at,
-			   .device = d->index,
+			   .device = device,
 			   .line = number,
 			   .of = *s,
 			   .has_source = line,
@@ -158,8 +186,8 @@ static void add_row(struct tare_emit *e, const struct tare_ledger *l,
 	tare_str_free(&row.shown);
 }
 
-static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
-		     const struct tare_device_ledger *d, const struct sums *s, const char *source)
+static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int device,
+		     const struct sums *s, const char *source)
 {
 	static const struct sum nothing;
 	size_t number = 1;
@@ -167,47 +195,65 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l,
 	for (; source && *source; number++) {
 		size_t len = strcspn(source, "\n");
 
-		add_row(e, l, d, number, number < s->count ? &s->items[number] : &nothing, source,
-			len);
+		add_row(e, l, device, number, number < s->count ? &s->items[number] : &nothing,
+			source, len);
 		source += len + (source[len] == '\n');
 	}
 	for (; number < s->count; number++)
 		if (s->items[number].is_any)
-			add_row(e, l, d, number, &s->items[number], NULL, 0);
+			add_row(e, l, device, number, &s->items[number], NULL, 0);
 }
 
-static void show_device(struct tare_emit *e, const struct tare_ledger *l,
-			const struct tare_device_ledger *d, const char *file, const struct sums *s,
-			const char *source)
+static void show_table(struct tare_emit *e, const struct tare_ledger *l, int device,
+		       const char *file, const struct sums *s, const char *source)
 {
 	struct tare_str title = { 0 };
 
-	tare_str_addf(&title, "%s · GPU %d · at %s", file, d->index, l->at);
-	tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
-	add_rows(e, l, d, s, source);
+	tare_str_addf(&title, "%s · ", file);
+	if (device < 0)
+		tare_str_addf(&title, "CPU · at %s", l->at);
+	else
+		tare_str_addf(&title, "GPU %d · at %s", device, l->at);
+	if (device < 0)
+		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown_on_cpu));
+	else
+		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
+	add_rows(e, l, device, s, source);
 	tare_emit_table_end(e);
 	tare_str_free(&title);
 }
 
-/* People see a table per device, data is one. */
+static void show(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file,
+		 const struct sums *s, const char *source)
+{
+	if (s->is_any && !tare_emit_is_for_people(e))
+		add_rows(e, l, device, s, source);
+	else if (s->is_any)
+		show_table(e, l, device, file, s, source);
+}
+
+/* People see a table per device, and one of the CPU; data is one. */
 void tare_annotate_show(struct tare_emit *e, const struct tare_ledger *ledger, const char *file,
 			const char *source, const char *note)
 {
 	bool is_data = !tare_emit_is_for_people(e);
+	struct sums cpu;
 
 	tare_emit_str(e, "file", file);
 	tare_emit_str(e, "note", note);
 	if (is_data)
 		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
 	for (int i = 0; i < ledger->device_nr; i++) {
-		struct sums s = collect(&ledger->devices[i], file);
+		const struct tare_device_ledger *d = &ledger->devices[i];
+		struct sums s = { 0 };
 
-		if (s.is_any && is_data)
-			add_rows(e, ledger, &ledger->devices[i], &s, source);
-		else if (s.is_any)
-			show_device(e, ledger, &ledger->devices[i], file, &s, source);
+		collect(&s, d->lines, d->line_nr, file);
+		show(e, ledger, d->index, file, &s, source);
 		free(s.items);
 	}
+	cpu = collect_cpu(ledger, file);
+	show(e, ledger, -1, file, &cpu, source);
+	free(cpu.items);
 	if (is_data)
 		tare_emit_table_end(e);
 	if (note)

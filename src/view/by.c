@@ -38,7 +38,7 @@ static const struct tare_row *process_of(const struct tare_device_ledger *d,
 	return row;
 }
 
-/* What groups a leaf: leaves with the same label are one group. */
+/* The label by which a leaf is grouped: leaves with the same label are one group. */
 static const char *label_of(enum tare_by by, const struct tare_device_ledger *d,
 			    const struct tare_row *row)
 {
@@ -188,13 +188,14 @@ static void add_device(struct tare_by_rows *out, enum tare_by by, const struct t
 		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
 }
 
-/* Tensors on the CPU are of no device: what was asked for is all there is to tell of them. */
+/* Tensors on the CPU are of no device: of their bytes only what the program asked for is known. */
 static void add_hosts(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger)
 {
 	size_t start = out->count;
 
 	for (int i = 0; i < ledger->host_nr; i++)
 		add_lines(out, by, ledger->hosts[i].lines, ledger->hosts[i].line_nr);
+	add_lines(out, by, ledger->shared.lines, ledger->shared.line_nr);
 	merge_lines(out, start);
 	for (size_t i = start; i < out->count; i++) {
 		out->rows[i].ledger = ledger;

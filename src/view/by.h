@@ -32,6 +32,8 @@ enum tare_by_flag {
 	TARE_BY_OWN_NOTES = 2,    /* its text says what was not recorded as it should be */
 	TARE_BY_AT_PEAK = 4,      /* one instant is enough where none was asked for */
 	TARE_BY_TENSORS = 8,      /* it shows single tensors, or sums of them */
+	TARE_BY_BYTES = 16,       /* its rows are sizes: tare diff compares them (diff_read.c) */
+	TARE_BY_CHANGES = 32, /* … which are changes, each with a `path`, and sum to nothing */
 };
 
 struct tare_by_info {
@@ -91,6 +93,9 @@ bool tare_by_has_more(const struct tare_ledger *const *ledgers, int ledger_nr);
 
 /* Why the table is empty, one sentence, or NULL when the recording can answer. */
 const char *tare_by_why_empty(enum tare_by by);
+
+/* by_cpu.c: why the view says nothing of a program that used the CPU only, the begin of a sentence; NULL: it does. */
+const char *tare_by_why_not_on_cpu(const struct tare_by_ask *ask);
 
 /* by_text.c: groups of rows of ledgers, for people. */
 void tare_by_rows_text(struct tare_emit *e, const struct tare_by_ask *ask);

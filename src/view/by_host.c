@@ -76,7 +76,7 @@ static void add_row(struct tare_sheet *s, const int64_t *bytes, enum tare_text_t
 	tare_sheet_add(s, (struct tare_row_look){ .level = 1, .tone = tone });
 }
 
-/* The rows that show as something, and the others together. */
+/* A row for each line with LEAST bytes or more in any ledger, and one for all other lines together. */
 static void add_rows(struct tare_sheet *s, const struct lines *lines)
 {
 	int64_t *rest = tare_xcalloc((size_t)lines->ledger_nr, sizeof(*rest));

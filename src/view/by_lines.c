@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line, the others together, or what the device has. */
+/* One line of the program, or all other lines together, or the whole device. */
 struct row {
 	struct tare_str label;
 	struct tare_value device;
@@ -36,7 +36,7 @@ static int by_short_name(const void *a, const void *b)
 	return strcmp(tare_by_short_name(*x), tare_by_short_name(*y));
 }
 
-/* What each row is called: two files of one name are told apart by their folders. */
+/* The label of each row: where two files have the same name, the label has their folders. */
 static const char **names_of(const struct tare_by_row *rows, size_t count)
 {
 	const struct tare_by_row **sorted = tare_xcalloc(count + 1, sizeof(*sorted));

@@ -21,7 +21,7 @@ static const struct tare_by_row *find(const struct tare_by_rows *rows,
 	return NULL;
 }
 
-/* A group, whichever ledgers have it. */
+/* A group that at least one of the ledgers has. */
 struct line {
 	const struct tare_by_row *group; /* in the first of them */
 	int64_t largest;
@@ -76,7 +76,7 @@ static const char *without_folders(const struct tare_by_row *group)
 						  : group->line->short_stack;
 }
 
-/* Two files of one name are told apart by their folders. */
+/* Where two files have the same name, the label has their folders. */
 static const char *short_label(const struct line *lines, size_t count, size_t at)
 {
 	const char *text = without_folders(lines[at].group);

@@ -19,8 +19,16 @@ bool tare_by_is_any(const struct tare_by_ask *ask)
 
 void tare_by_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
+	const char *why_not = tare_by_why_not_on_cpu(ask);
 	struct tare_by_ask shown = *ask;
 
+	if (why_not && tare_emit_is_for_people(e)) {
+		tare_emit_paragraph(
+			e,
+			"%s; see --by line, --by category, --by tensor, --by phase and --by time",
+			why_not);
+		return;
+	}
 	if (e->format == TARE_EMIT_JSON)
 		shown.ledger_nr = 1;
 	tare_emit_str(e, "by", tare_by_infos[ask->by].name);

@@ -89,7 +89,7 @@ static void link_parents(struct tare_columns *c)
 void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers,
 			int ledger_nr, const struct tare_device_ledger *device)
 {
-	*c = (struct tare_columns){ .column_nr = ledger_nr };
+	*c = (struct tare_columns){ .ledgers = ledgers, .column_nr = ledger_nr };
 	c->devices = tare_xcalloc((size_t)ledger_nr, sizeof(*c->devices));
 	for (int i = 0; i < ledger_nr; i++) {
 		c->devices[i] = tare_columns_device(ledgers[i], device);

@@ -16,6 +16,7 @@ struct tare_columns_line {
 
 struct tare_columns {
 	const struct tare_device_ledger **devices; /* per column; NULL: unknown at that instant */
+	const struct tare_ledger *const *ledgers;  /* per column */
 	int column_nr;
 	struct tare_columns_line *lines;
 	int line_nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--by time`: how much was in use, part by part of the time, as a series per GPU and one of tensors on the CPU. */
+/* `--by time`: how much was in use in each part of the time: a series for each GPU, and one for tensors on the CPU. */
 #include "view/by.h"
 
 #include "base/units.h"

@@ -24,11 +24,11 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, processes, "processes", "PROCESSES", COUNT),
 	TARE_COLUMN(row, of.total, "total_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(row, of.t_ns, "t_ns", "AT", TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(row, of.used, "used_bytes", "USED", BYTES, HUGE),
+	TARE_COLUMN(row, of.used, "used_bytes", "USED", BYTES, HUGE, .is_main = true),
 	TARE_COLUMN(row, bytes, "bytes", "EXPLAINED", BYTES, .is_sum = true),
 	TARE_COLUMN(row, of.unexplained, "unexplained_bytes", "UNEXPLAINED", BYTES, COUNTED),
 	TARE_COLUMN(row, of.elastic, "elastic_bytes", "ELASTIC", BYTES, .is_sum = true),
-	TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES, KNOWN),
+	TARE_COLUMN(row, need, "need_bytes", "NEED", BYTES, KNOWN, .is_main = true),
 	TARE_COLUMN(row, of.peak_used, "peak_used_bytes", NULL, BYTES, HUGE),
 	TARE_COLUMN(row, of.used_by, "evidence", NULL, TEXT, .name = tare_evidence_name),
 };

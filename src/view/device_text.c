@@ -42,6 +42,8 @@ static const char *used_label(const struct tare_device_ledger *d)
 {
 	if (d->used_by == TARE_EVIDENCE_INFERRED)
 		return "used (no counter here: the sum of the rows)";
+	if (d->imported)
+		return "used (as it was printed)";
 	if (!d->nvml)
 		return "used (cuMemGetInfo: total less free)";
 	return d->simulated ? "used (what nvidia-smi would show)" : "used (what nvidia-smi shows)";
@@ -81,12 +83,19 @@ struct tare_value tare_device_text_unexplained(const struct tare_device_ledger *
 	return tare_value_of(d->unexplained > 0 ? TARE_COL_CHANGE : TARE_COL_BYTES, d->unexplained);
 }
 
+void tare_device_text_number(struct tare_str *title, const struct tare_device_ledger *d,
+			     const char *behind)
+{
+	if (!d->imported || !d->integrated)
+		tare_str_addf(title, "GPU %d%s", d->index, behind);
+}
+
 /* "GPU 0  NVIDIA H200 · total 143,771 = reserved 615 + used + free          MiB" */
 void tare_device_text_title(struct tare_str *title, const struct tare_device_ledger *d)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(title, "GPU %d  ", d->index);
+	tare_device_text_number(title, d, "  ");
 	tare_card_title(title, d);
 	if (d->host)
 		tare_str_addf(title, "%s · ", d->host);

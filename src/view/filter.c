@@ -10,7 +10,7 @@ static bool is_foreign(const struct tare_row *row, int64_t pid)
 	return row->account == TARE_ACCOUNT_PROCESS && row->pid != pid;
 }
 
-/* The row that a foreign process has become, as it was before. */
+/* The label of the row of a foreign process. pre: the rows are not filtered yet. */
 static const char *label_of_process(const struct tare_device_ledger *d, int64_t pid)
 {
 	for (int i = 0; i < d->row_nr; i++)
@@ -97,7 +97,7 @@ static void filter_tensors(struct tare_tensor_rows *rows, int64_t pid)
 	*rows = (struct tare_tensor_rows){ to, n };
 }
 
-/* What can be done about this process, or about none in particular. */
+/* The findings that are about this process, or about no process in particular. */
 static void filter_findings(struct tare_device_ledger *d, int64_t pid)
 {
 	const struct tare_finding *from = d->findings;
@@ -141,6 +141,15 @@ static void filter_trainings(const struct tare_ledger *in, int64_t pid, struct t
 			out->trainings[out->training_nr++] = in->trainings[i];
 }
 
+static void filter_growths(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
+{
+	out->growths = tare_xcalloc((size_t)in->growth_nr + 1, sizeof(*out->growths));
+	out->growth_nr = 0;
+	for (int i = 0; i < in->growth_nr; i++)
+		if (in->growths[i].pid == pid)
+			out->growths[out->growth_nr++] = in->growths[i];
+}
+
 static void filter_losses(const struct tare_ledger *in, int64_t pid, struct tare_ledger *out)
 {
 	out->losses = tare_xcalloc((size_t)in->loss_nr + 1, sizeof(*out->losses));
@@ -170,6 +179,7 @@ void tare_filter_process(const struct tare_ledger *in, int64_t pid, struct tare_
 	filter_graphs(in, pid, out);
 	filter_ooms(in, pid, out);
 	filter_trainings(in, pid, out);
+	filter_growths(in, pid, out);
 	filter_losses(in, pid, out);
 }
 
@@ -188,6 +198,7 @@ void tare_filter_free(struct tare_ledger *out)
 	free(out->graphs);
 	free(out->ooms);
 	free(out->trainings);
+	free(out->growths);
 	free(out->losses);
 	*out = (struct tare_ledger){ 0 };
 }

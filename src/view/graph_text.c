@@ -12,7 +12,7 @@
 
 enum { SCREEN_ROWS = 14, HEAD_ROWS = 8, TAIL_ROWS = 4 };
 
-/* Graphs in a row that differ in what they took only. */
+/* Graphs that share a row: they differ only in the bytes that they took. */
 struct line {
 	const struct tare_graph *first, *last;
 	uint64_t graphs, launches;

@@ -5,12 +5,17 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
+#include "view/most.h"
 #include "view/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PROCESSES = 4, LEAST = 52429 /* bytes: what does not show as 0.0 MiB */ };
+enum {
+	MAX_PROCESSES = 4,
+	MAX_SHARED = 4,
+	LEAST = 52429 /* bytes: what does not show as 0.0 MiB */
+};
 
 /* What is known of a process, and how large it is. */
 struct part {
@@ -129,6 +134,21 @@ void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host)
 		add_account(e, host, NULL,
 			    (struct account){ .account = "paused",
 					      .label = "tensors made while recording was paused" });
+	tare_emit_table_end(e);
+}
+
+static const struct tare_column shared_columns[] = {
+	TARE_COLUMN(tare_ledger_line, label, "line", NULL, TEXT),
+	TARE_COLUMN(tare_ledger_line, pid, "pid", NULL, ID),
+	TARE_COLUMN(tare_ledger_line, tensors.bytes, "bytes", NULL, BYTES),
+	TARE_COLUMN(tare_ledger_line, tensors.count, "count", NULL, COUNT),
+};
+
+void tare_host_shared_json(struct tare_emit *e, const struct tare_ledger *ledger)
+{
+	tare_emit_table(e, "shared", NULL, TARE_COLUMNS(shared_columns));
+	for (int i = 0; i < ledger->shared.line_nr; i++)
+		tare_emit_add(e, &ledger->shared.lines[i]);
 	tare_emit_table_end(e);
 }
 
@@ -264,7 +284,7 @@ static void add_kinds(struct tare_sheet *s, const struct process *p, const struc
 	tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
 }
 
-/* Each in a row, but for those that come to nothing beside the others. */
+/* A row for each category; categories that are tiny beside the others share a row. */
 static void add_categories(struct tare_sheet *s, const struct process *p)
 {
 	int64_t tiny = p->most / 200 > LEAST ? p->most / 200 : LEAST;
@@ -296,20 +316,14 @@ static void add_categories(struct tare_sheet *s, const struct process *p)
 
 static void add_process(struct tare_sheet *s, const struct process *p)
 {
-	bool is_mapped = false, is_partial = false;
+	bool is_partial = false;
 
 	tare_str_add(&s->row->label, p->host->name ? p->host->name : "");
 	tare_str_addf(&s->row->label, " (pid %lld)", (long long)p->host->pid);
 	add_part_row(s, p, &parts[BLOCKS], (struct tare_row_look){ .level = 1 });
 	add_categories(s, p);
 	for (size_t i = 0; i < s->cell_nr; i++)
-		is_mapped |= p->columns[i] && p->columns[i]->tensors.mapped;
-	for (size_t i = 0; i < s->cell_nr; i++)
 		is_partial |= p->columns[i] && p->columns[i]->tensors.is_partial;
-	if (is_mapped) {
-		tare_str_add(&s->row->label, "shared memory, mapped files");
-		add_part_row(s, p, &parts[MAPPED], (struct tare_row_look){ .level = 2 });
-	}
 	if (!is_partial)
 		return;
 	tare_str_add(&s->row->label, "made while recording was paused");
@@ -317,6 +331,60 @@ static void add_process(struct tare_sheet *s, const struct process *p)
 		if (p->columns[i] && p->columns[i]->tensors.is_partial)
 			s->row->cells[i] = tare_value_text("not known");
 	tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
+}
+
+/* A place that put tensors into shared memory; `name` stands for what it has in the other ledgers, too. */
+static int64_t shared_at(const struct tare_ledger *l, const char *name)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < l->shared.line_nr; i++)
+		if (!strcmp(l->shared.lines[i].short_label, name))
+			bytes += l->shared.lines[i].tensors.bytes;
+	return bytes;
+}
+
+static bool is_shown_before(const struct tare_ledger *const *ledgers, int ledger, int line)
+{
+	const char *name = ledgers[ledger]->shared.lines[line].short_label;
+
+	for (int k = 0; k <= ledger; k++)
+		for (int i = 0; i < (k == ledger ? line : ledgers[k]->shared.line_nr); i++)
+			if (!strcmp(ledgers[k]->shared.lines[i].short_label, name))
+				return true;
+	return false;
+}
+
+/* Shared memory is one row, however many processes map it; the lines that made it are the rows below. */
+static void add_shared(struct tare_sheet *s, const struct tare_ledger *const *ledgers, int nr)
+{
+	int64_t most = 0;
+	int shown = 0;
+
+	for (int i = 0; i < nr; i++)
+		most = ledgers[i]->shared.bytes > most ? ledgers[i]->shared.bytes : most;
+	if (most < LEAST)
+		return;
+	tare_str_add(&s->row->label, "shared memory and mapped files, once");
+	for (int i = 0; i < nr; i++)
+		s->row->cells[i] = tare_value_of(TARE_COL_BYTES, ledgers[i]->shared.bytes);
+	s->row->word = tare_evidence_name(TARE_EVIDENCE_EXACT);
+	tare_sheet_add(s, (struct tare_row_look){ .level = 1 });
+	for (int k = 0; k < nr; k++)
+		for (int i = 0; i < ledgers[k]->shared.line_nr && shown < MAX_SHARED; i++) {
+			const struct tare_ledger_line *line = &ledgers[k]->shared.lines[i];
+
+			if (is_shown_before(ledgers, k, i) ||
+			    shared_at(ledgers[k], line->short_label) < LEAST)
+				continue;
+			tare_str_add(&s->row->label, line->short_label);
+			for (int c = 0; c < nr; c++)
+				s->row->cells[c] =
+					tare_value_of(TARE_COL_BYTES,
+						      shared_at(ledgers[c], line->short_label));
+			tare_sheet_add(s, (struct tare_row_look){ .level = 2 });
+			shown++;
+		}
 }
 
 bool tare_host_has_tensors(const struct tare_ledger *const *ledgers, int ledger_nr)
@@ -333,6 +401,7 @@ void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledger
 	struct tare_sheet s;
 	struct process *processes;
 	size_t count = list(ledgers, ledger_nr, &processes);
+	size_t shown = tare_view_most(count, MAX_PROCESSES);
 
 	if (!count) {
 		free_list(processes, count);
@@ -345,12 +414,12 @@ void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledger
 	tare_sheet_open(&s, "CPU  tensors: MiB that were asked for, whether resident or not",
 			TARE_COL_COUNT);
 	tare_timeline_show(e, &ledgers[0]->host_timeline, NULL);
-	for (size_t i = 0; i < count && i < MAX_PROCESSES; i++)
+	for (size_t i = 0; i < shown; i++)
 		add_process(&s, &processes[i]);
+	add_shared(&s, ledgers, ledger_nr);
 	tare_sheet_end(&s);
-	if (count > MAX_PROCESSES)
-		tare_emit_note(e, "  %zu more processes: tare report --json",
-			       count - MAX_PROCESSES);
+	if (count > shown)
+		tare_emit_note(e, "  %zu more processes: tare report --json", count - shown);
 	tare_emit_gap(e);
 	free_list(processes, count);
 }

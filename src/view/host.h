@@ -9,6 +9,9 @@
 /* The member `accounts` of a process. */
 void tare_host_json(struct tare_emit *e, const struct tare_host_ledger *host);
 
+/* The member `shared` of a ledger: tensors in shared memory, once, by the line that made them. */
+void tare_host_shared_json(struct tare_emit *e, const struct tare_ledger *ledger);
+
 /* A table of the processes with most in tensors, and an empty line; nothing where there are none. */
 void tare_host_text(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr);
 

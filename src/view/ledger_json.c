@@ -4,6 +4,7 @@
 #include "trace/format.h"
 #include "view/advice.h"
 #include "view/card.h"
+#include "view/growth.h"
 #include "view/host.h"
 #include "view/loss.h"
 #include "view/oom.h"
@@ -97,6 +98,7 @@ static const struct tare_column device_columns[] = {
 	TARE_COLUMN(device, of.nvml, "nvml", NULL, FLAG),
 	TARE_COLUMN(device, of.integrated, "integrated", NULL, FLAG),
 	TARE_COLUMN(device, of.simulated, "simulated", NULL, FLAG),
+	TARE_COLUMN(device, of.imported, "imported", NULL, FLAG),
 	TARE_NESTED("card", add_card),
 	TARE_NESTED("accounts", add_accounts),
 	TARE_COLUMN(device, of.unexplained, "unexplained_bytes", NULL, BYTES,
@@ -225,12 +227,18 @@ void tare_ledger_json(struct tare_emit *e, const struct tare_ledger *ledger)
 	add_devices(e, ledger);
 	tare_oom_json(e, ledger);
 	tare_training_json(e, ledger);
+	tare_growth_json(e, ledger);
 	add_hosts(e, ledger);
+	tare_host_shared_json(e, ledger);
 	add_advice(e, ledger);
 	tare_loss_json(e, ledger);
 	add_pauses(e, ledger);
 	tare_emit_open(e, "degraded", '[');
 	for (int i = 0; i < ledger->degraded_nr; i++)
 		tare_emit_str(e, NULL, ledger->degraded[i]);
+	tare_emit_close(e);
+	tare_emit_open(e, "notes", '[');
+	for (int i = 0; i < ledger->note_nr; i++)
+		tare_emit_str(e, NULL, ledger->notes[i]);
 	tare_emit_close(e);
 }

@@ -8,8 +8,10 @@
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
+#include "view/growth.h"
 #include "view/host.h"
 #include "view/loss.h"
+#include "view/most.h"
 #include "view/oom.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
@@ -113,13 +115,16 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	struct tare_str line = { 0 };
 
 	tare_str_add(&line, h->name ? h->name : "");
-	tare_str_addf(&line, " (pid %lld) · resident ", (long long)h->pid);
-	tare_device_text_mib(&line, h->rss);
+	tare_str_addf(&line, " (pid %lld)", (long long)h->pid);
+	add_host_part(&line, " · resident ", h->rss);
 	add_host_part(&line, " = anonymous ", h->anon);
 	add_host_part(&line, " + files ", h->file);
-	add_host_part(&line, " + shared ", h->shmem);
-	add_host_part(&line, " · swap ", h->swap);
-	add_host_part(&line, " · pinned ", h->pinned);
+	if (h->shmem)
+		add_host_part(&line, " + shared ", h->shmem);
+	if (h->swap)
+		add_host_part(&line, " · swap ", h->swap);
+	if (h->pinned)
+		add_host_part(&line, " · pinned ", h->pinned);
 	if (h->registered)
 		add_host_part(&line, " · registered ", h->registered);
 	add_host_part(&line, " · peak ", h->peak_rss);
@@ -152,17 +157,17 @@ static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 {
 	const struct tare_host_ledger **hosts =
 		tare_xcalloc((size_t)last->host_nr + 1, sizeof(*hosts));
-	size_t count = 0;
+	size_t count = 0, shown;
 
 	for (int i = 0; i < last->host_nr; i++)
 		if (is_host_known(&last->hosts[i]))
 			hosts[count++] = &last->hosts[i];
 	qsort(hosts, count, sizeof(*hosts), by_peak);
-	for (size_t i = 0; i < count && i < MAX_HOSTS; i++)
+	shown = tare_view_most(count, MAX_HOSTS);
+	for (size_t i = 0; i < shown; i++)
 		add_host(s, hosts[i]);
-	if (count > MAX_HOSTS)
-		tare_emit_note(s->e, "host  %zu more processes: tare report --json",
-			       count - MAX_HOSTS);
+	if (count > shown)
+		tare_emit_note(s->e, "host  %zu more processes: tare report --json", count - shown);
 	free(hosts);
 }
 
@@ -170,13 +175,9 @@ static void add_no_device(const struct screen *s, const struct tare_ledger *last
 {
 	if (last->opened_gpu) {
 		tare_emit_note(s->e, "a GPU was opened, but nothing on it was recorded");
-	} else if (tare_host_has_tensors(s->ledgers, s->ledger_nr)) {
-		tare_emit_note(s->e,
-			       "no recorded process opened a GPU; this is its memory on the CPU");
-		tare_emit_gap(s->e);
-	} else {
-		tare_emit_note(s->e,
-			       "no recorded process opened a GPU; tare doctor checks this machine");
+	} else if (!tare_host_has_tensors(s->ledgers, s->ledger_nr)) {
+		tare_emit_note(s->e, "no memory of a GPU was recorded, and no tensors on the CPU; "
+				     "tare doctor checks this machine");
 	}
 }
 
@@ -195,8 +196,9 @@ void tare_ledger_text(struct tare_emit *e, const struct tare_ledger *const *ledg
 	add_untouched(&s, last);
 	tare_host_text(e, ledgers, ledger_nr);
 	tare_training_text(e, last);
+	tare_growth_text(e, last);
 	tare_oom_text(e, last);
-	if (last->device_nr)
+	if (last->graph_nr)
 		tare_graph_line(e, last);
 	add_hosts(&s, last);
 	tare_advice_text(e, ledgers, ledger_nr);

@@ -278,7 +278,7 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l,
 	tare_str_free(&title);
 }
 
-/* What of the CPU's memory PyTorch asked for there. It says nothing of what is resident, so it is no row of a sum. */
+/* The bytes of CPU memory that PyTorch asked for on this line. They need not be resident, so this row is in no sum. */
 static void show_host(struct tare_emit *e, const struct tare_ledger *l,
 		      const struct tare_host_ledger *h, const struct tare_line_choice *choice)
 {

@@ -23,6 +23,9 @@ static const struct {
 	[TARE_OOM_OTHERS] = { "others",
 			      "with what other processes have on this GPU it would have been enough" },
 	[TARE_OOM_NEED] = { "need", "more is needed than there is" },
+	[TARE_OOM_OVERCOMMIT] = { "overcommit",
+				  "as much was available, but the system does not promise so much to "
+				  "one program (vm.overcommit_memory, a container's limit)" },
 };
 
 const char *tare_oom_verdict_name(enum tare_oom_verdict verdict)
@@ -41,8 +44,12 @@ static void add_asked(struct tare_str *line, const struct tare_oom *o)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	tare_str_addf(line, "out of memory on GPU %d at %s", o->device,
-		      tare_units_duration(text, o->t_ns));
+	tare_str_add(line, "out of memory on ");
+	if (o->device < 0)
+		tare_str_add(line, "the CPU");
+	else
+		tare_str_addf(line, "GPU %d", o->device);
+	tare_str_addf(line, " at %s", tare_units_duration(text, o->t_ns));
 	if (o->count > 1)
 		tare_str_addf(line, " (and %s more times)", tare_units_count(text, o->count - 1));
 	tare_str_add(line, ": ");
@@ -66,8 +73,30 @@ static void add_asked(struct tare_str *line, const struct tare_oom *o)
 	tare_str_addf(line, " · tare report --at oom#%d", o->number);
 }
 
+static void add_there_on_cpu(struct tare_str *line, const struct tare_oom *o)
+{
+	if (o->free == TARE_NOT_KNOWN)
+		tare_str_add(line, "available: not known");
+	else
+		add_mib(line, "available ", (int64_t)o->free);
+	if (o->room != TARE_NOT_KNOWN)
+		add_mib(line, " · left by ulimit -v ", (int64_t)o->room);
+	add_mib(line, " · in live tensors ", (int64_t)o->allocated);
+	if (o->others)
+		add_mib(line, " · in those of other processes ", o->others);
+	tare_str_addf(
+		line, " MiB; %s",
+		o->verdict == TARE_OOM_LIMIT
+			? "a limit of the process, which the machine's memory has nothing to do with"
+			: verdicts[o->verdict].sentence);
+}
+
 static void add_there(struct tare_str *line, const struct tare_oom *o)
 {
+	if (o->device < 0) {
+		add_there_on_cpu(line, o);
+		return;
+	}
 	if (o->free == TARE_NOT_KNOWN)
 		tare_str_add(line, "free: not known");
 	else
@@ -109,7 +138,7 @@ struct row {
 
 static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.number, "number", NULL, ID),
-	TARE_COLUMN(row, of.device, "device", NULL, ID),
+	TARE_COLUMN(row, of.device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
 	TARE_COLUMN(row, of.t_ns, "t_ns", NULL, TIME),
 	TARE_COLUMN(row, of.pid, "pid", NULL, ID),
 	TARE_COLUMN(row, of.generation, "generation", NULL, ID),
@@ -128,6 +157,7 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, of.stuck, "stuck_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.held, "held_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.others, "others_bytes", NULL, BYTES),
+	TARE_COLUMN(row, of.room, "limit_left_bytes", NULL, BYTES, KNOWN),
 	TARE_COLUMN(row, of.verdict, "verdict", NULL, TEXT, .name = tare_oom_verdict_name),
 };
 

@@ -6,13 +6,19 @@
 #include "view/phase.h"
 
 #include "base/units.h"
+#include "view/advice.h"
 #include "view/by.h"
 #include "view/device_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMS_MAX = 16 };
+enum {
+	PARAMS_MAX = 16,
+	CPU = -1,
+	RESIDENT = -2,
+	LEAST = 1 << 20 /* bytes on the CPU worth a table beside a GPU's */
+};
 
 struct row {
 	const char *kind;
@@ -42,6 +48,18 @@ static const struct tare_column columns[] = {
 	TARE_COLUMN(row, on.change_max, NULL, "MOST", CHANGE, SPREAD),
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), COLUMNS_ONCE = COLUMNS - 2 };
+
+#define READ .when = TARE_WHEN(row, phase.resident_is_known)
+
+static const struct tare_column resident_columns[] = {
+	TARE_COLUMN(row, label, NULL, "PHASE", TEXT),
+	TARE_COLUMN(row, phase.repeats, NULL, "N", COUNT),
+	TARE_COLUMN(row, phase.resident_after, NULL, "RESIDENT AFTER", BYTES,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(row, phase.resident_change, NULL, "CHANGE", CHANGE,
+		    .when = TARE_WHEN(row, phase.resident_change_is_known)),
+	TARE_COLUMN(row, phase.resident_most, NULL, "MOST", BYTES, READ),
+};
 
 static const struct tare_column data[] = {
 	TARE_COLUMN(row, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
@@ -82,6 +100,14 @@ bool tare_phase_is_any(const struct tare_by_ask *ask)
 		if (is_shown(ask, &ask->ledgers[0]->phases[i]))
 			return true;
 	return false;
+}
+
+bool tare_phases_are_printed(const struct tare_ledger *ledger)
+{
+	for (int i = 0; i < ledger->phase_nr; i++)
+		if (strcmp(ledger->phases[i].source, "print"))
+			return false;
+	return ledger->phase_nr > 0;
 }
 
 static const char *kind_name(enum tare_phase_kind kind)
@@ -133,9 +159,10 @@ static struct row row_of(const struct tare_phase_row *phase, const struct tare_p
 	return row;
 }
 
-static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase, int device)
+static void add_text_row(struct tare_emit *e, const struct tare_phase_row *phase,
+			 const struct tare_phase_on_device *on)
 {
-	struct row row = row_of(phase, on_device(phase, device));
+	struct row row = row_of(phase, on);
 
 	tare_str_add(&row.label, phase->name);
 	if (phase->domain) {
@@ -175,33 +202,74 @@ static void add_process(struct tare_emit *e, const struct tare_phase_row *row)
 	tare_str_free(&line);
 }
 
-static void add_table(struct tare_emit *e, const struct tare_by_ask *ask,
-		      const struct tare_device_ledger *device)
+/* `device`: tare_phase_on_device.index; RESIDENT: of all phases. */
+static void add_rows(struct tare_emit *e, const struct tare_by_ask *ask, int device)
 {
 	const struct tare_ledger *l = ask->ledgers[0];
 	const struct tare_phase_row *last = NULL;
 	bool is_several = has_processes(ask);
-	struct tare_str title = { 0 };
 
-	tare_str_addf(&title, "GPU %d  ", device->index);
-	tare_str_add(&title, device->name);
-	tare_emit_table(e, "rows", tare_str_text(&title), columns,
-			has_repeats(ask) ? COLUMNS : COLUMNS_ONCE);
-	if (!is_several)
-		add_before(e, ask, device->index);
 	for (int i = 0; i < l->phase_nr; i++) {
 		const struct tare_phase_row *row = &l->phases[i];
 
-		if (!is_shown(ask, row) || (row->device_nr && !on_device(row, device->index)))
+		if (!is_shown(ask, row) ||
+		    (device != RESIDENT && row->device_nr && !on_device(row, device)))
 			continue;
 		if (is_several &&
 		    (!last || last->pid != row->pid || last->generation != row->generation))
 			add_process(e, row);
-		add_text_row(e, row, device->index);
+		add_text_row(e, row, on_device(row, device));
 		last = row;
 	}
+}
+
+static void add_table(struct tare_emit *e, const struct tare_by_ask *ask, int device,
+		      const char *title)
+{
+	tare_emit_table(e, "rows", title, columns, has_repeats(ask) ? COLUMNS : COLUMNS_ONCE);
+	if (!has_processes(ask))
+		add_before(e, ask, device);
+	add_rows(e, ask, device);
 	tare_emit_table_end(e);
-	tare_str_free(&title);
+}
+
+/* What was resident, of a program of the CPU: beside the driver's own, on a GPU's host that says little of a phase. */
+static bool add_resident(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	const struct tare_ledger *l = ask->ledgers[0];
+	bool is_any = false, is_all = true;
+
+	for (int i = 0; i < l->phase_nr; i++)
+		if (is_shown(ask, &l->phases[i])) {
+			is_any |= l->phases[i].resident_is_known;
+			is_all &= l->phases[i].resident_change_is_known &&
+				  l->phases[i].resident_after >= 0;
+		}
+	if (!is_any || l->opened_gpu)
+		return false;
+	tare_emit_table(e, "resident",
+			"CPU  resident: anonymous and files, sampled ten times a second",
+			TARE_COLUMNS(resident_columns));
+	add_rows(e, ask, RESIDENT);
+	tare_emit_table_end(e);
+	if (!is_all)
+		tare_emit_paragraph(e, "–: no reading fell into the phase, or into each time it "
+				       "was there, or none was taken before it.");
+	return true;
+}
+
+/* What a phase had or changed on the CPU, where that is worth a table: always where no GPU was opened. */
+static bool is_cpu_shown(const struct tare_by_ask *ask)
+{
+	const struct tare_ledger *l = ask->ledgers[0];
+
+	for (int i = 0; i < l->phase_nr; i++) {
+		const struct tare_phase_on_device *d = on_device(&l->phases[i], CPU);
+
+		if (d && is_shown(ask, &l->phases[i]) && (!l->opened_gpu || d->peak >= LEAST))
+			return true;
+	}
+	return false;
 }
 
 /* ---- where they lie in time: drawn where the format can draw ---- */
@@ -247,13 +315,25 @@ static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 	show_lanes(e, ask);
 	for (int i = 0; i < l->device_nr; i++)
 		if (tare_device_text_is_touched(&l, 1, &l->devices[i])) {
-			add_table(e, ask, &l->devices[i]);
+			struct tare_str title = { 0 };
+
+			tare_device_text_number(&title, &l->devices[i], "  ");
+			tare_str_add(&title, l->devices[i].name);
+			add_table(e, ask, l->devices[i].index, tare_str_text(&title));
+			tare_str_free(&title);
 			shown++;
 		}
+	if (is_cpu_shown(ask)) {
+		add_table(e, ask, CPU, "CPU  tensors: what was asked for, of all processes");
+		shown++;
+	}
+	shown += add_resident(e, ask);
 	if (!shown)
-		tare_emit_note(e, "phases were marked, but no GPU was used in them");
-	for (int i = 0; i < l->degraded_nr; i++)
-		tare_emit_alarm(e, "degraded: %s", l->degraded[i]);
+		tare_emit_note(
+			e,
+			"phases were marked, but no memory was recorded in them: neither of a GPU nor of "
+			"PyTorch's tensors on the CPU");
+	tare_degraded_text(e, l);
 }
 
 /* ---- data ---- */
@@ -314,9 +394,18 @@ static void add_changes(struct tare_emit *e, const char *key, const void *of)
 	tare_emit_table_end(e);
 }
 
+#define SAMPLED .when = TARE_WHEN(tare_phase_row, resident_is_known)
+
 static const struct tare_column detail_columns[] = {
 	TARE_COLUMN(tare_phase_row, path, "path", NULL, TEXT),
 	TARE_COLUMN(tare_phase_row, pid, "pid", NULL, ID),
+	TARE_COLUMN(tare_phase_row, resident_after, "resident_after_bytes", NULL, BYTES,
+		    .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tare_phase_row, resident_change, "resident_change_bytes", NULL, BYTES,
+		    .when = TARE_WHEN(tare_phase_row, resident_change_is_known)),
+	TARE_COLUMN(tare_phase_row, resident_most, "resident_most_bytes", NULL, BYTES, SAMPLED),
+	TARE_COLUMN(tare_phase_row, resident_most_t_ns, "resident_most_t_ns", NULL, TIME, SAMPLED),
+	TARE_COLUMN(tare_phase_row, resident_readings, "resident_readings", NULL, COUNT),
 	TARE_NESTED("params", add_parameters),
 	TARE_NESTED("changes", add_changes),
 };

@@ -49,24 +49,29 @@ static void add_style(struct tare_str *out)
 		".pat{stroke-width:2.4}.s0,.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8{fill-opacity:.3}\n");
 	for (int i = 0; i <= TARE_PICTURE_SLOTS; i++)
 		tare_str_addf(out, ".e%d{fill:url(#e%d)}", i, i);
-	tare_str_add(out, ".un{fill:url(#un)}.fold{fill:url(#un);opacity:.4}\n");
+	tare_str_add(
+		out,
+		".un{fill:url(#un)}.fold{fill:url(#un);opacity:.4}.least{fill-opacity:.45}.band{fill-opacity:.2}\n");
 	add_slots(out, false);
-	tare_str_add(out,
-		     ".bg{fill:#fff}.halo,[class^=\"n h\"]{stroke:#fff}\n"
-		     ".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#1b1b1a}.m{fill:#5c5b57}\n"
-		     ".grid{stroke:#e4e3df}.axis{stroke:#8a8984}.top,.peak{stroke:#1b1b1a}\n"
-		     ".peak{fill:#fff}.edge,.mark{stroke:#77766f}.limit{stroke:#5c5b57}\n"
-		     ".oom{stroke:#c01f1f}.oomt{fill:#a81515;font-weight:600}.lu{stroke:#77766f}\n"
-		     ".ph0{fill:#e3e2dd}.ph1{fill:#d2d1ca}.ph2{fill:#c3c9d4}\n"
-		     "@media (prefers-color-scheme:dark){\n");
+	tare_str_add(
+		out,
+		".bg{fill:#fff}.halo,[class^=\"n h\"]{stroke:#fff}\n"
+		".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#1b1b1a}.m{fill:#5c5b57}\n"
+		".least,.band{fill:#77766f}.grid{stroke:#e4e3df}.axis{stroke:#8a8984}.top,.peak{stroke:#1b1b1a}\n"
+		".peak{fill:#fff}.edge,.mark{stroke:#77766f}.limit{stroke:#5c5b57}\n"
+		".oom{stroke:#c01f1f}.oomt{fill:#a81515;font-weight:600}.lu{stroke:#77766f}\n"
+		".ph0{fill:#e3e2dd}.ph1{fill:#d2d1ca}.ph2{fill:#c3c9d4}\n"
+		"@media (prefers-color-scheme:dark){\n");
 	add_slots(out, true);
-	tare_str_add(out, ".bg{fill:#1a1a19}.halo,[class^=\"n h\"]{stroke:#1a1a19}\n"
-			  ".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#f2f1ed}.m{fill:#b3b2ab}\n"
-			  ".grid{stroke:#34342f}.axis{stroke:#8a8984}.top,.peak{stroke:#f2f1ed}\n"
-			  ".peak{fill:#1a1a19}.edge,.mark{stroke:#9a9992}.limit{stroke:#b3b2ab}\n"
-			  ".oom{stroke:#ff7b72}.oomt{fill:#ff8f87}.lu{stroke:#9a9992}\n"
-			  ".ph0{fill:#3a3a36}.ph1{fill:#494944}.ph2{fill:#3f4757}\n"
-			  "}\n</style>\n");
+	tare_str_add(
+		out,
+		".bg{fill:#1a1a19}.halo,[class^=\"n h\"]{stroke:#1a1a19}\n"
+		".h1,.t,.b,.ph,[class^=\"n h\"]{fill:#f2f1ed}.m{fill:#b3b2ab}\n"
+		".least,.band{fill:#9a9992}.grid{stroke:#34342f}.axis{stroke:#8a8984}.top,.peak{stroke:#f2f1ed}\n"
+		".peak{fill:#1a1a19}.edge,.mark{stroke:#9a9992}.limit{stroke:#b3b2ab}\n"
+		".oom{stroke:#ff7b72}.oomt{fill:#ff8f87}.lu{stroke:#9a9992}\n"
+		".ph0{fill:#3a3a36}.ph1{fill:#494944}.ph2{fill:#3f4757}\n"
+		"}\n</style>\n");
 }
 
 /* Elastic layers are hatched in their colour; what nobody explains is crossed. */
@@ -97,14 +102,15 @@ static int64_t most_of(const struct tare_picture_run *runs, int run_nr, bool is_
 	for (int r = 0; r < run_nr; r++)
 		for (int i = 0; i < runs[r].history->panel_nr; i++) {
 			const struct tare_memory_history_panel *p = &runs[r].history->panels[i];
+			struct tare_memory_history_point peak;
 			int64_t there;
 
 			if ((p->device >= 0) != is_device)
 				continue;
 			for (size_t k = 0; k < p->point_nr; k++)
 				most = p->points[k].used > most ? p->points[k].used : most;
-			if (p->has_peak && p->peak.used > most)
-				most = p->peak.used;
+			if (tare_picture_most(p, &peak) && peak.used > most)
+				most = peak.used;
 			there = is_device ? tare_picture_total(&runs[r].ledger->devices[p->device])
 					  : 0;
 			total = there > total ? there : total;
@@ -121,7 +127,8 @@ static bool is_shown(const struct tare_picture_run *run, const struct tare_memor
 {
 	const struct tare_ledger *l = run->ledger;
 
-	return p->device < 0 || tare_device_text_is_touched(&l, 1, &l->devices[p->device]);
+	return p->device < 0 || p->bound_nr ||
+	       tare_device_text_is_touched(&l, 1, &l->devices[p->device]);
 }
 
 static void add_head(const struct tare_plot *p, double y)
@@ -133,7 +140,8 @@ static void add_head(const struct tare_plot *p, double y)
 	if (!d) {
 		tare_str_add(&text, "CPU · tensors, as many bytes as were asked for");
 	} else {
-		tare_str_addf(&text, "GPU %d · %s%s", d->index, d->name ? d->name : "",
+		tare_device_text_number(&text, d, " · ");
+		tare_str_addf(&text, "%s%s", d->name ? d->name : "",
 			      d->simulated ? " (simulated)" : "");
 		if (d->total != TARE_NOT_KNOWN)
 			tare_str_addf(&text, " · %s", tare_units_human(size, d->total));
@@ -161,6 +169,7 @@ static double add_panel(struct tare_plot *p, double y)
 	add_head(p, y + 8);
 	tare_picture_axes(p);
 	tare_picture_areas(p);
+	tare_picture_unknown(p);
 	tare_picture_phases(p, phases, true);
 	tare_picture_ooms(p, ooms, true);
 	tare_picture_limit(p);

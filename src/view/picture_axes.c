@@ -106,35 +106,58 @@ static void add_times(const struct tare_plot *p)
 	}
 }
 
-/* What was folded has left no more than its peaks. */
-static void add_folded(const struct tare_plot *p)
+static void add_unknown(const struct tare_plot *p, int64_t from_ns, int64_t to_ns)
 {
-	double to = tare_plot_x(p, p->run->history->known_ns), width = to - TARE_PICTURE_LEFT;
+	double from = tare_plot_x(p, from_ns), width = tare_plot_x(p, to_ns) - from;
 
-	if (p->run->history->known_ns <= 0)
-		return;
-	tare_str_addf(p->out, "<rect class=\"fold\" x=\"%d\" y=\"", TARE_PICTURE_LEFT);
-	tare_svg_num(p->out, p->top);
-	tare_str_add(p->out, "\" width=\"");
-	tare_svg_num(p->out, width);
-	tare_str_add(p->out, "\" height=\"");
-	tare_svg_num(p->out, p->height);
-	tare_str_add(p->out,
-		     "\"><title>folded into totals: only its peak is known</title></rect>\n");
-	if (width > tare_svg_width("only the peak is known") + 8)
+	tare_str_add(p->out, "<rect class=\"bg\" x=\"");
+	for (int layer = 0; layer < 2; layer++) {
+		if (layer)
+			tare_str_add(p->out, "<rect class=\"fold\" x=\"");
+		tare_svg_num(p->out, from);
+		tare_str_add(p->out, "\" y=\"");
+		tare_svg_num(p->out, p->top);
+		tare_str_add(p->out, "\" width=\"");
+		tare_svg_num(p->out, width);
+		tare_str_add(p->out, "\" height=\"");
+		tare_svg_num(p->out, p->height);
+		tare_str_add(p->out,
+			     layer ? "\"><title>records are missing: what was in use then is "
+				     "not known</title></rect>\n"
+				   : "\"/>\n");
+	}
+	if (width > tare_svg_width("not known") + 8)
 		tare_svg_text(p->out,
-			      &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT + width / 2,
+			      &(struct tare_svg_text){ .x = from + width / 2,
 						       .y = p->top + p->height - 8,
 						       .class = "m",
 						       .anchor = "middle" },
-			      "only the peak is known");
+			      "not known");
+}
+
+/* Where a part of a log is damaged: in front of the areas, which are those from before. */
+void tare_picture_unknown(const struct tare_plot *p)
+{
+	const struct tare_timeline *t =
+		p->device ? &p->device->timeline : &p->run->ledger->host_timeline;
+	double width = t->nr ? (double)(t->to_ns - t->from_ns) / t->nr : 0;
+
+	for (int i = 0; i < t->nr; i++) {
+		int first = i;
+
+		while (i < t->nr && t->used[i] < 0)
+			i++;
+		if (i > first)
+			add_unknown(p, t->from_ns + (int64_t)(width * first),
+				    t->from_ns + (int64_t)(width * i));
+	}
 }
 
 void tare_picture_axes(const struct tare_plot *p)
 {
 	add_sizes(p);
 	add_times(p);
-	add_folded(p);
+	tare_picture_folded(p);
 }
 
 int64_t tare_picture_total(const struct tare_device_ledger *d)
@@ -178,16 +201,17 @@ void tare_picture_time(struct tare_str *out, int64_t t_ns)
 
 void tare_picture_peak(const struct tare_plot *p)
 {
+	struct tare_memory_history_point peak;
 	double x, y, half;
 	char mib[TARE_UNITS_TEXT_MAX];
 	struct tare_str label = { 0 };
 
-	if (!p->panel->has_peak)
+	if (!tare_picture_most(p->panel, &peak))
 		return;
-	x = tare_plot_x(p, p->panel->peak.t_ns);
-	y = tare_plot_y(p, p->panel->peak.used);
-	tare_str_addf(&label, "peak %s MiB, ", tare_units_mib(mib, p->panel->peak.used));
-	tare_picture_time(&label, p->panel->peak.t_ns);
+	x = tare_plot_x(p, peak.t_ns);
+	y = tare_plot_y(p, peak.used);
+	tare_str_addf(&label, "peak %s MiB, ", tare_units_mib(mib, peak.used));
+	tare_picture_time(&label, peak.t_ns);
 	tare_str_add(p->out, "<circle class=\"peak\" cx=\"");
 	tare_svg_num(p->out, x);
 	tare_str_add(p->out, "\" cy=\"");

@@ -200,7 +200,7 @@ double tare_picture_phases(const struct tare_plot *p, double top, bool is_drawn)
 
 static bool is_of(const struct tare_plot *p, const struct tare_oom *o)
 {
-	return p->device && o->device == p->device->index;
+	return o->device == (p->device ? p->device->index : -1);
 }
 
 static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double y,

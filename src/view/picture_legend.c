@@ -82,13 +82,17 @@ static void add_layer(const struct tare_plot *p, const struct tare_layer *l, dou
 
 void tare_picture_legend(const struct tare_plot *p)
 {
+	struct tare_memory_history_point most;
 	struct tare_str head = { 0 };
 	int row = 0;
 
 	if (!p->panel->has_peak) {
 		tare_str_add(&head, "no peak is known");
 	} else {
-		tare_str_add(&head, "at peak, ");
+		bool has_all =
+			tare_picture_most(p->panel, &most) && most.used == p->panel->peak.used;
+
+		tare_str_add(&head, has_all ? "at peak, " : "most of the rest, ");
 		tare_picture_time(&head, p->panel->peak.t_ns);
 	}
 	add_label(p, TARE_PICTURE_SIDE, row_y(p, row), "m", tare_str_text(&head));

@@ -63,8 +63,15 @@ void tare_picture_areas(const struct tare_plot *p);
 void tare_picture_legend(const struct tare_plot *p);
 double tare_picture_legend_height(const struct tare_plot *p);
 
+/* picture_bounds.c: time whose events are not there, and what is known of it */
+void tare_picture_folded(const struct tare_plot *p);
+/* When most was in use, `bytes` left out; false: that is not known. */
+bool tare_picture_most(const struct tare_memory_history_panel *panel,
+		       struct tare_memory_history_point *out);
+
 /* picture_axes.c */
 void tare_picture_axes(const struct tare_plot *p); /* behind everything */
+void tare_picture_unknown(const struct tare_plot *p);
 void tare_picture_limit(const struct tare_plot *p);
 void tare_picture_peak(const struct tare_plot *p);
 /* Of the device, or of its card: the memory there is, if the axis reaches to it; else 0. */

@@ -93,7 +93,7 @@ static void add_self_report(struct tare_emit *e, const struct tare_pool_self_rep
 	tare_str_free(&who);
 }
 
-/* They come with most stuck in them first. */
+/* Segments come in the order of the bytes that are stuck in them, the most first. */
 static void add_stuck(struct tare_emit *e, const struct tare_device_ledger *d)
 {
 	int64_t rest = 0;

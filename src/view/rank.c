@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The column an account belongs to; one that is not named here is rest. */
+/* The column that an account belongs to; an account that is not in this table belongs to the column "rest". */
 static enum tare_rank_part part_of(enum tare_account account)
 {
 	switch (account) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a table of ranks shows only to who looks twice, in sentences. */
+/* Sentences on differences between ranks that are easily overlooked in the table. */
 #include "view/rank.h"
 
 #include "base/units.h"
@@ -111,7 +111,7 @@ static void note_strays(struct tare_emit *e, const struct tare_ledger *ledger,
 	}
 }
 
-/* The other ranks that ended in one way, and between which times before (-) or after the first failure. */
+/* The other ranks that ended in the same way; when the earliest and the latest of them did, after the first failure (-: before it). */
 struct others {
 	struct tare_str who;
 	int count;
@@ -175,7 +175,7 @@ static void add_others(struct tare_str *text, const struct tare_ledger *ledger,
 	}
 }
 
-/* Is it the first of those that ended in its way? They are told of together. */
+/* Is the rank the first of all ranks that ended in the same way? One sentence is about all of these. */
 static bool is_first_alike(const struct tare_ledger *ledger, const struct tare_rank_ledger *first,
 			   int i)
 {

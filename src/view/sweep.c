@@ -31,6 +31,11 @@ bool tare_sweep_is_ok(const struct tare_summary_cell *c)
 	return c->runs && c->ended[TARE_RUN_OK] == c->runs;
 }
 
+bool tare_sweep_is_pressed(const struct tare_summary_cell *c)
+{
+	return c->ended[TARE_RUN_OOM] || c->retries || c->refused;
+}
+
 const char *tare_sweep_unit(const struct tare_summary *s)
 {
 	return s->work_nr ? s->works[0] : "run";
@@ -79,6 +84,12 @@ static void add_head(struct tare_emit *e, const struct tare_summary *s)
 		if (s->card_bytes >= 0)
 			tare_str_addf(&facts, " standing for a card of %s MiB",
 				      tare_units_mib(text, s->card_bytes));
+	}
+	if (s->is_cpu) {
+		tare_str_add(&facts, " · CPU");
+		if (s->memory_bytes >= 0)
+			tare_str_addf(&facts, ", %s MiB of memory",
+				      tare_units_mib(text, s->memory_bytes));
 	}
 	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date,
 		      s->tare ? s->tare : "–");

@@ -29,7 +29,9 @@ void tare_sweep_add_rate(struct tare_str *out,
 void tare_sweep_heading(struct tare_emit *e, const char *text);
 /* "ok", "out of memory", "2 of 3 ok, failed (exit 1)" */
 void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell *c);
-bool tare_sweep_is_ok(const struct tare_summary_cell *c);  /* every run of it */
+bool tare_sweep_is_ok(const struct tare_summary_cell *c); /* every run of it */
+/* It was short of memory: refused some, or made to give back what was cached. */
+bool tare_sweep_is_pressed(const struct tare_summary_cell *c);
 const char *tare_sweep_unit(const struct tare_summary *s); /* of the first work, else "run" */
 
 /* sweep_tables.c, sweep_breakdown.c, sweep_words.c: sections */

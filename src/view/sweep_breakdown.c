@@ -39,7 +39,7 @@ static int by_index(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All if they are few; else the ones that are spoken of, and the extremes. */
+/* As many configurations as there is room for: first the baseline, the best one, and those with the smallest and the largest peak. */
 static void choose(struct breakdown *b)
 {
 	const struct tare_summary *s = b->s;
@@ -98,8 +98,16 @@ static void collect(struct breakdown *b)
 		qsort(b->rows, b->row_nr, sizeof(*b->rows), by_size);
 }
 
+/* Accounts of the CPU, which is no device of a ledger. */
+static const struct {
+	const char *key, *label;
+} cpu_accounts[] = { { "tensors", "tensors" }, { "mapped", "shared memory and mapped files" } };
+
 static const char *label_of(const char *account)
 {
+	for (size_t i = 0; i < sizeof(cpu_accounts) / sizeof(cpu_accounts[0]); i++)
+		if (!strcmp(cpu_accounts[i].key, account))
+			return cpu_accounts[i].label;
 	for (int i = 0; i < TARE_ACCOUNT_NR; i++)
 		if (tare_accounts[i].key && !strcmp(tare_accounts[i].key, account))
 			return tare_accounts[i].label;
@@ -191,6 +199,8 @@ static void add_claims(struct tare_emit *e, const struct tare_sweep_view *view)
 	if (!has_total)
 		add_claim(e, "total", claimed, c->peak);
 	tare_emit_table_end(e);
+	if (s->is_cpu)
+		return;
 	tare_emit_gap(e);
 	tare_emit_paragraph(
 		e,
@@ -231,6 +241,10 @@ static void add_table(struct tare_emit *e, struct breakdown *b)
 		s.row->cells[k] = bytes(sum);
 	}
 	tare_sheet_add(&s, (struct tare_row_look){ .tone = TARE_TONE_STRONG });
+	if (b->s->is_cpu) { /* exact, so nothing is left over */
+		tare_sheet_end(&s);
+		return;
+	}
 	tare_str_add(&s.row->label, "unexplained");
 	for (size_t k = 0; k < b->shown_nr; k++)
 		s.row->cells[k] = bytes(b->s->cells[b->shown[k]].unexplained);
@@ -309,7 +323,8 @@ void tare_sweep_breakdown(struct tare_emit *e, const struct tare_sweep_view *vie
 	choose(&b);
 	if (b.shown_nr) {
 		collect(&b);
-		tare_sweep_heading(e, "What the memory is, at the peak");
+		tare_sweep_heading(e, b.s->is_cpu ? "What the tensors are, when they were most"
+						  : "What the memory is, at the peak");
 		add_bars(e, &b);
 		add_table(e, &b);
 		add_claims(e, view);

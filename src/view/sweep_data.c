@@ -9,6 +9,7 @@
 struct row {
 	struct tare_str status;
 	struct tare_summary_cell of;
+	bool has_run, is_slowed;
 	const char *values[]; /* of the parameters, which each sweep has of its own */
 };
 
@@ -30,12 +31,14 @@ static const struct tare_column fixed[] = {
 	TARE_COLUMN(row, of.peak, "peak_bytes", NULL, BYTES, SAID),
 	TARE_COLUMN(row, of.need, "need_bytes", NULL, BYTES, SAID),
 	TARE_COLUMN(row, of.elastic, "elastic_bytes", NULL, BYTES, SAID),
+	TARE_COLUMN(row, of.resident, "resident_bytes", NULL, BYTES, SAID),
 	TARE_COLUMN(row, of.left, "left_bytes", NULL, BYTES, SAID),
 	TARE_COLUMN(row, of.unexplained, "unexplained_bytes", NULL, BYTES),
 	TARE_COLUMN(row, of.refused, "refused", NULL, COUNT),
 	TARE_COLUMN(row, of.retries, "retries", NULL, COUNT),
 	TARE_COLUMN(row, of.retry_seconds, "retry_seconds", NULL, NUMBER),
 	TARE_COLUMN(row, of.driver_seconds, "driver_seconds", NULL, NUMBER),
+	TARE_COLUMN(row, is_slowed, "memory_slowed", NULL, FLAG, .when = TARE_WHEN(row, has_run)),
 	TARE_COLUMN(row, of.rate, "rate", NULL, NUMBER),
 	TARE_COLUMN(row, of.speedup, "speedup", NULL, NUMBER),
 	TARE_COLUMN(row, of.hours, "hours", NULL, NUMBER),
@@ -48,6 +51,8 @@ static void add_cell(struct tare_emit *e, const struct tare_summary *s,
 	struct row *row = tare_xcalloc(1, sizeof(*row) + s->param_nr * sizeof(row->values[0]));
 
 	row->of = *c;
+	row->has_run = c->runs > 0;
+	row->is_slowed = tare_sweep_is_pressed(c);
 	for (size_t i = 0; i < s->param_nr; i++)
 		row->values[i] = c->values[i];
 	tare_sweep_add_status(&row->status, c);

@@ -3,6 +3,7 @@
 #include "view/sweep.h"
 
 #include "base/arena.h"
+#include "base/units.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -122,6 +123,12 @@ static const struct tare_column status_column = TARE_COLUMN(row, status, NULL, "
 static const struct tare_column memory_column =
 	TARE_COLUMN(row, of.peak, NULL, "MEMORY", BYTES, SAID);
 
+/* Of runs on the CPU. */
+static const struct tare_column tensors_column =
+	TARE_COLUMN(row, of.peak, NULL, "TENSORS", BYTES, SAID);
+static const struct tare_column resident_column =
+	TARE_COLUMN(row, of.resident, NULL, "RESIDENT", BYTES, SAID);
+
 static enum tare_text_tone tone_of(const struct tare_summary *s, size_t cell)
 {
 	const struct tare_summary_cell *c = &s->cells[cell];
@@ -131,6 +138,14 @@ static enum tare_text_tone tone_of(const struct tare_summary *s, size_t cell)
 	if (!c->runs || c->ended[TARE_RUN_OPEN] == c->runs)
 		return TARE_TONE_QUIET;
 	return tare_sweep_is_ok(c) ? TARE_TONE_PLAIN : TARE_TONE_ALARM;
+}
+
+static bool has_scatter(const struct tare_summary *s)
+{
+	for (size_t i = 0; i < s->cell_nr; i++)
+		if (!isnan(s->cells[i].sd))
+			return true;
+	return false;
 }
 
 static bool has_total(const struct tare_summary *s)
@@ -146,8 +161,14 @@ static void choose_columns(struct table *t)
 	if (s->timed)
 		add_text_column(t, "TIME s", true);
 	add_text_column(t, s->timed ? keepf(&t->memory, "IN %s s", s->timed) : "TIME s", true);
-	add_text_column(t, "± s", true);
-	add_column(t, memory_column);
+	if (has_scatter(s))
+		add_text_column(t, "± s", true);
+	if (s->is_cpu) {
+		add_column(t, tensors_column);
+		add_column(t, resident_column);
+	} else {
+		add_column(t, memory_column);
+	}
 	add_text_column(t, "SPEED-UP", true);
 	for (size_t w = 0; w < s->work_nr; w++)
 		add_text_column(t, keepf(&t->memory, "%s/s", s->works[w]), true);
@@ -159,10 +180,15 @@ static void explain(struct tare_emit *e, const struct tare_summary *s)
 {
 	tare_emit_gap(e);
 	tare_emit_paragraph(
-		e,
-		"Time is the mean of a configuration's runs that were ok, with the standard deviation of one run. "
-		"Memory is what the program held on its fullest GPU at the peak, context and code included. "
-		"Speed-up is in %s/s, against %s.",
+		e, "Time is %s. %s Speed-up is in %s/s, against %s.",
+		has_scatter(s)
+			? "the mean of a configuration's runs that were ok, with the standard deviation of one run"
+			: "that of the one run that was ok",
+		s->is_cpu
+			? "Tensors are what PyTorch had asked for on the CPU when that was most, "
+			  "resident is the most that the program's processes had in memory, as Linux says, with its "
+			  "libraries and all."
+			: "Memory is what the program held on its fullest GPU at the peak, context and code included.",
 		s->work_nr ? s->works[0] : "runs", s->cells[s->baseline].label);
 	if (!s->timed)
 		return;
@@ -190,7 +216,8 @@ void tare_sweep_configurations(struct tare_emit *e, const struct tare_summary *s
 		if (s->timed)
 			add_seconds(&t, c->whole, c->whole);
 		add_seconds(&t, c->seconds, c->seconds);
-		add_seconds(&t, c->sd, c->seconds);
+		if (has_scatter(s))
+			add_seconds(&t, c->sd, c->seconds);
 		t.row->texts[t.filled++] =
 			isnan(c->speedup) ? NULL : keepf(&t.memory, "%.2f ×", c->speedup);
 		for (size_t w = 0; w < s->work_nr; w++)
@@ -212,9 +239,7 @@ static const char *verdict_of(struct table *t, const struct tare_summary_cell *c
 	if (c->retries)
 		return keepf(&t->memory, "gave back its cache %lld time%s", (long long)c->retries,
 			     c->retries == 1 ? "" : "s");
-	if (c->refused)
-		return "was refused";
-	return c->runs ? "none" : NULL;
+	return "was refused";
 }
 
 static const struct tare_column pressure_columns[] = {
@@ -228,18 +253,35 @@ static const struct tare_column pressure_columns[] = {
 	TARE_COLUMN(row, of.left, NULL, "LEFT", BYTES, SAID),
 };
 
-void tare_sweep_pressure(struct tare_emit *e, const struct tare_summary *s)
+/* The CPU has no driver, and no allocator there gives back what it cached. */
+static const struct tare_column cpu_pressure_columns[] = {
+	TARE_COLUMN(row, verdict, NULL, "PRESSURE", TEXT),
+	TARE_COLUMN(row, of.refused, NULL, "REFUSED", COUNT),
+	TARE_COLUMN(row, of.left, NULL, "LEFT", BYTES, SAID),
+};
+
+static void add_pressure_columns(struct table *t)
+{
+	const struct tare_column *columns = t->s->is_cpu ? cpu_pressure_columns : pressure_columns;
+	size_t n = t->s->is_cpu ? sizeof(cpu_pressure_columns) / sizeof(*cpu_pressure_columns)
+				: sizeof(pressure_columns) / sizeof(*pressure_columns);
+
+	for (size_t i = 0; i < n; i++)
+		add_column(t, columns[i]);
+}
+
+static void add_pressed(struct tare_emit *e, const struct tare_summary *s)
 {
 	struct table t;
 
-	tare_sweep_heading(e, "Memory pressure");
 	begin_table(&t, e, s);
-	for (size_t i = 0; i < sizeof(pressure_columns) / sizeof(pressure_columns[0]); i++)
-		add_column(&t, pressure_columns[i]);
+	add_pressure_columns(&t);
 	open_table(&t, "pressure");
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
 
+		if (!tare_sweep_is_pressed(c))
+			continue;
 		begin_row(&t, c);
 		t.row->verdict = verdict_of(&t, c);
 		t.row->refused_ms = c->retry_seconds * 1000;
@@ -249,8 +291,61 @@ void tare_sweep_pressure(struct tare_emit *e, const struct tare_summary *s)
 	end_table(&t);
 	tare_emit_gap(e);
 	tare_emit_paragraph(
-		e,
-		"A retry is a call that was refused before its program got memory after all: an allocator "
-		"that had to give back what it cached. Elastic memory was taken because there was room. Left "
-		"is what the card still had at the peak.");
+		e, "%s",
+		s->is_cpu
+			? "Refused are allocations for which the system had no memory. Left is what the machine, or the "
+			  "limit of the container, has beyond what was resident."
+			: "A retry is a call that was refused before its program got memory after all: an allocator "
+			  "that had to give back what it cached. Elastic memory was taken because there was room. Left "
+			  "is what the card still had at the peak.");
+}
+
+/* A high share of the card in use looks like pressure, and is none as long as nobody was refused any. */
+static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, size_t count,
+			  bool is_all)
+{
+	const struct tare_summary_cell *least = NULL;
+	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_str out = { 0 };
+
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		const struct tare_summary_cell *c = &s->cells[i];
+
+		if (c->runs && !tare_sweep_is_pressed(c) && c->left >= 0 &&
+		    (!least || c->left < least->left))
+			least = c;
+	}
+	if (is_all)
+		tare_str_add(&out, "Memory slowed no run: ");
+	else
+		tare_str_addf(&out,
+			      "Memory slowed no run of the other %zu configuration%s: ", count,
+			      count == 1 ? "" : "s");
+	tare_str_add(&out, s->is_cpu ? "the system refused none"
+				     : "no call was refused, and no allocator gave back its cache");
+	if (least)
+		tare_str_addf(&out, ". The least that was left is %s MiB (%s)",
+			      tare_units_mib(text, least->left), least->label);
+	tare_str_add(&out, s->is_cpu ? "." : ". How full a card is does not make it slower.");
+	if (!is_all)
+		tare_emit_gap(e);
+	tare_emit_paragraph(e, "%s", tare_str_text(&out));
+	tare_str_free(&out);
+}
+
+void tare_sweep_pressure(struct tare_emit *e, const struct tare_summary *s)
+{
+	size_t pressed = 0, ran = 0;
+
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		ran += s->cells[i].runs > 0;
+		pressed += s->cells[i].runs && tare_sweep_is_pressed(&s->cells[i]);
+	}
+	if (!ran)
+		return;
+	tare_sweep_heading(e, "Memory pressure");
+	if (pressed)
+		add_pressed(e, s);
+	if (ran > pressed)
+		add_unpressed(e, s, ran - pressed, !pressed);
 }

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITEMS_MAX = 16 };
+enum {
+	ITEMS_MAX = 16,
+	NAMED_MAX = 3, /* configurations that work and are named one by one */
+};
 
 static void add_memory(struct tare_str *out, const struct tare_summary *s,
 		       const struct tare_summary_cell *c)
@@ -16,6 +19,13 @@ static void add_memory(struct tare_str *out, const struct tare_summary *s,
 	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
 	char text[TARE_UNITS_TEXT_MAX];
 
+	if (s->is_cpu) {
+		if (c->peak >= 0)
+			tare_str_addf(out, ", %s MiB of tensors", tare_units_mib(text, c->peak));
+		if (c->resident >= 0)
+			tare_str_addf(out, ", %s MiB resident", tare_units_mib(text, c->resident));
+		return;
+	}
 	if (c->peak < 0)
 		return;
 	tare_str_addf(out, ", %s MiB", tare_units_mib(text, c->peak));
@@ -63,24 +73,64 @@ static void add_item(struct tare_emit *e, const struct tare_summary *s,
 	tare_str_free(&text);
 }
 
+/* Nothing is to be said of the configuration except that it works. */
+static bool is_plain(const struct tare_summary_cell *c)
+{
+	return tare_sweep_is_ok(c) && !c->retries;
+}
+
+/* Those that just work, in one line: the table has each. */
+static void add_plain(struct tare_emit *e, const struct tare_summary *s, size_t plain)
+{
+	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
+	int64_t least = INT64_MAX, most = -1;
+	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_str out = { 0 };
+
+	for (size_t i = 0; i < s->cell_nr; i++) {
+		const struct tare_summary_cell *c = &s->cells[i];
+
+		if (!is_plain(c) || c->peak < 0)
+			continue;
+		least = c->peak < least ? c->peak : least;
+		most = c->peak > most ? c->peak : most;
+	}
+	if (plain == s->cell_nr)
+		tare_str_addf(&out, "all %zu configurations work", plain);
+	else
+		tare_str_addf(&out, "%zu of %zu configurations work", plain, s->cell_nr);
+	if (most >= 0) {
+		tare_str_addf(&out, ", with %s", tare_units_mib(text, least));
+		if (most > least)
+			tare_str_addf(&out, " to %s", tare_units_mib(text, most));
+		tare_str_addf(&out, " MiB%s", s->is_cpu ? " of tensors" : "");
+		if (size > 0 && !s->is_cpu)
+			tare_str_addf(&out, " of %s", tare_units_mib(text, size));
+	}
+	tare_emit_item(e, "%s", tare_str_text(&out));
+	tare_str_free(&out);
+}
+
 void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s)
 {
-	size_t ok = 0, shown = 0;
-	bool is_large = s->cell_nr > ITEMS_MAX;
+	size_t plain = 0, shown = 0;
+	bool is_summed;
 
 	tare_sweep_heading(e, "What works and what does not");
 	for (size_t i = 0; i < s->cell_nr; i++)
-		ok += tare_sweep_is_ok(&s->cells[i]);
-	if (is_large)
-		tare_emit_item(e, "%zu of %zu configurations work", ok, s->cell_nr);
-	for (size_t i = 0; i < s->cell_nr; i++) {
-		if (is_large && (tare_sweep_is_ok(&s->cells[i]) || shown == ITEMS_MAX))
+		plain += is_plain(&s->cells[i]);
+	is_summed = plain > NAMED_MAX || (plain > 1 && plain == s->cell_nr);
+	if (is_summed)
+		add_plain(e, s, plain);
+	for (size_t i = 0; i < s->cell_nr && shown < ITEMS_MAX; i++) {
+		if (is_summed && is_plain(&s->cells[i]))
 			continue;
 		add_item(e, s, &s->cells[i]);
 		shown++;
 	}
-	if (is_large && s->cell_nr - ok > shown)
-		tare_emit_item(e, "%zu more do not; the table has them", s->cell_nr - ok - shown);
+	if (shown == ITEMS_MAX && s->cell_nr - (is_summed ? plain : 0) > shown)
+		tare_emit_item(e, "%zu more: the table has them",
+			       s->cell_nr - (is_summed ? plain : 0) - shown);
 }
 
 /* The fastest of the others that works: is the choice larger than the scatter? */
@@ -156,8 +206,9 @@ void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 	tare_str_add(&text, ". ");
 	add_hours(&text, s);
 	if (s->cells[s->best].left >= 0)
-		tare_str_addf(&text, "%s MiB of the card are left at its peak.",
-			      tare_units_mib(mib, s->cells[s->best].left));
+		tare_str_addf(&text, "%s MiB of the %s are left at its peak.",
+			      tare_units_mib(mib, s->cells[s->best].left),
+			      s->is_cpu ? "memory" : "card");
 	tare_emit_paragraph(e, "%s", tare_str_text(&text));
 	tare_str_free(&text);
 }

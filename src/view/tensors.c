@@ -9,36 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCREEN_TENSORS = 50 };
-
-/* Where tensors are: on a GPU, or in the memory of the CPU, of one process. */
-struct place {
-	const struct tare_ledger *ledger;
-	const struct tare_device_ledger *device; /* NULL: the CPU, and then … */
-	const struct tare_host_ledger *host;
-	const struct tare_tensor_rows *rows;
-};
-
-static int place_nr(const struct tare_ledger *l)
+int tare_tensor_place_nr(const struct tare_ledger *l)
 {
 	return l->device_nr + l->host_nr;
 }
 
-static struct place place_of(const struct tare_ledger *l, int i)
+struct tare_tensor_place tare_tensor_place(const struct tare_ledger *l, int i)
 {
 	const struct tare_host_ledger *host;
 
 	if (i < l->device_nr)
-		return (struct place){ l, &l->devices[i], NULL, &l->devices[i].tensors };
+		return (struct tare_tensor_place){ l, &l->devices[i], NULL,
+						   &l->devices[i].tensors };
 	host = &l->hosts[i - l->device_nr];
-	return (struct place){ l, NULL, host, &host->blocks };
+	return (struct tare_tensor_place){ l, NULL, host, &host->blocks };
+}
+
+void tare_tensor_place_title(struct tare_str *title, const struct tare_tensor_place *p)
+{
+	if (p->device) {
+		tare_str_addf(title, "GPU %d  ", p->device->index);
+		tare_str_add(title, p->device->name ? p->device->name : "");
+	} else {
+		tare_str_add(title, "CPU  ");
+		tare_str_add(title, p->host->name ? p->host->name : "");
+		tare_str_addf(title, " (pid %lld)", (long long)p->host->pid);
+	}
+	tare_str_add(title, " · ");
+	tare_device_text_instant(title, p->ledger, p->device ? p->device->t_ns : p->ledger->t_ns);
 }
 
 bool tare_tensors_is_any(const struct tare_by_ask *ask)
 {
 	for (int i = 0; i < ask->ledger_nr; i++)
-		for (int k = 0; k < place_nr(ask->ledgers[i]); k++)
-			if (place_of(ask->ledgers[i], k).rows->count)
+		for (int k = 0; k < tare_tensor_place_nr(ask->ledgers[i]); k++)
+			if (tare_tensor_place(ask->ledgers[i], k).rows->count)
 				return true;
 	return false;
 }
@@ -93,35 +98,15 @@ static const struct tare_column category_columns[] = {
 	TARE_COLUMN(category, known_by, NULL, "known by", TEXT),
 };
 
-struct tensor {
-	const char *at, *label, *shown;
-	int64_t device; /* -1: none */
-	const char *category, *rule;
-	enum tare_evidence evidence;
-	struct tare_tensor_row of;
-};
-
-static const struct tare_column tensor_columns[] = {
-	TARE_COLUMN(tensor, at, "at", NULL, TEXT),
-	TARE_COLUMN(tensor, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
-	TARE_COLUMN(tensor, label, "label", NULL, TEXT),
-	TARE_COLUMN(tensor, shown, NULL, "TENSOR", TEXT),
-	TARE_COLUMN(tensor, of.bytes, "bytes", "MiB", BYTES),
-	TARE_COLUMN(tensor, of.count, "count", NULL, COUNT),
-	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
-	TARE_COLUMN(tensor, of.pid, "pid", NULL, ID),
-	TARE_COLUMN(tensor, category, "category", "for", TEXT),
-	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
-	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),
-	TARE_COLUMN(tensor, of.line, "line", NULL, TEXT),
-	TARE_COLUMN(tensor, of.short_line, NULL, "made at", TEXT),
-	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
-};
-
-/* What a category takes for each byte of parameters: how training grows with its model. */
-static double ratio(int64_t bytes, int64_t parameters)
+/*
+ * What a category takes for each byte of parameters: how training grows with its model. Where there are next to no
+ * parameters (a Gaussian process has three numbers) it grows with something else.
+ */
+static double ratio(int64_t bytes, int64_t parameters, int64_t all)
 {
-	return parameters > 0 ? (double)bytes / (double)parameters : NAN;
+	return parameters > 0 && parameters >= all / TARE_PARAMETERS_COUNT
+		       ? (double)bytes / (double)parameters
+		       : NAN;
 }
 
 static int64_t parameters_of(const struct tare_category_sum *sums, int n)
@@ -132,7 +117,7 @@ static int64_t parameters_of(const struct tare_category_sum *sums, int n)
 	return 0;
 }
 
-static void add_categories(struct tare_emit *e, const struct place *p)
+static void add_categories(struct tare_emit *e, const struct tare_tensor_place *p)
 {
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 	int n = tare_category_sums(p->rows, sums);
@@ -154,93 +139,32 @@ static void add_categories(struct tare_emit *e, const struct place *p)
 						  .count = s->count,
 						  .evidence = s->evidence,
 						  .share = all ? (double)s->bytes / (double)all : 0,
-						  .ratio = ratio(s->bytes, parameters) });
+						  .ratio = ratio(s->bytes, parameters, all) });
 	}
 	tare_emit_sum(e, "all tensors");
 }
 
-static const char *label_of(const struct tare_tensor_row *t)
-{
-	return t->name ? t->name : t->line ? t->line : t->count > 1 ? "folded away" : "no line";
-}
-
-/* On the screen no more than fit. */
-static void add_tensors(struct tare_emit *e, const struct place *p)
-{
-	bool is_text = tare_emit_is_for_people(e);
-	struct tensor rest = { 0 };
-	struct tare_str label = { 0 };
-
-	for (int i = 0; i < p->rows->count; i++) {
-		const struct tare_tensor_row *t = &p->rows->items[i];
-		const struct tare_rule_info *rule = &tare_rules[t->rule];
-
-		if (is_text && i >= SCREEN_TENSORS) {
-			rest.of.bytes += t->bytes;
-			continue;
-		}
-		tare_emit_add(e, &(struct tensor){ .at = p->ledger->at,
-						   .label = label_of(t),
-						   .shown = t->name        ? t->name
-							    : t->count > 1 ? "several, folded away"
-									   : NULL,
-						   .device = p->device ? p->device->index : -1,
-						   .category = tare_category_name(rule->category),
-						   .rule = rule->name,
-						   .evidence = rule->evidence,
-						   .of = *t });
-	}
-	if (is_text && p->rows->count > SCREEN_TENSORS) {
-		tare_str_addf(&label, "%d more", p->rows->count - SCREEN_TENSORS);
-		rest.shown = tare_str_text(&label);
-		tare_emit_add(e, &rest);
-		tare_str_free(&label);
-	}
-}
-
-/* ---- for scripts ---- */
+/* ---- for scripts, and for people ---- */
 
 static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	bool is_each = ask->by == TARE_BY_TENSOR;
-
-	if (is_each)
-		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(tensor_columns));
-	else
-		tare_emit_table(e, "rows", NULL, TARE_COLUMNS(category_columns));
+	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(category_columns));
 	for (int i = 0; i < ask->ledger_nr; i++)
-		for (int k = 0; k < place_nr(ask->ledgers[i]); k++) {
-			struct place p = place_of(ask->ledgers[i], k);
+		for (int k = 0; k < tare_tensor_place_nr(ask->ledgers[i]); k++) {
+			struct tare_tensor_place p = tare_tensor_place(ask->ledgers[i], k);
 
-			(is_each ? add_tensors : add_categories)(e, &p);
+			add_categories(e, &p);
 		}
 	tare_emit_table_end(e);
 }
 
-/* ---- for people ---- */
-
-static void show(struct tare_emit *e, bool is_each, const struct place *p)
+static void show(struct tare_emit *e, const struct tare_tensor_place *p)
 {
 	struct tare_str title = { 0 };
 
-	if (!p->rows->count)
-		return;
-	if (p->device) {
-		tare_str_addf(&title, "GPU %d  ", p->device->index);
-		tare_str_add(&title, p->device->name ? p->device->name : "");
-	} else {
-		tare_str_add(&title, "CPU  ");
-		tare_str_add(&title, p->host->name ? p->host->name : "");
-		tare_str_addf(&title, " (pid %lld)", (long long)p->host->pid);
-	}
-	tare_str_add(&title, " · ");
-	tare_device_text_instant(&title, p->ledger, p->device ? p->device->t_ns : p->ledger->t_ns);
-	if (is_each)
-		tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(tensor_columns));
-	else
-		tare_emit_table(e, "category", tare_str_text(&title),
-				TARE_COLUMNS(category_columns));
-	(is_each ? add_tensors : add_categories)(e, p);
+	tare_tensor_place_title(&title, p);
+	tare_emit_table(e, "category", tare_str_text(&title), TARE_COLUMNS(category_columns));
+	add_categories(e, p);
 	tare_emit_table_end(e);
 	tare_str_free(&title);
 }
@@ -248,14 +172,18 @@ static void show(struct tare_emit *e, bool is_each, const struct place *p)
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)
 {
 	for (int i = 0; i < ask->ledger_nr; i++)
-		for (int k = 0; k < place_nr(ask->ledgers[i]); k++) {
-			struct place p = place_of(ask->ledgers[i], k);
+		for (int k = 0; k < tare_tensor_place_nr(ask->ledgers[i]); k++) {
+			struct tare_tensor_place p = tare_tensor_place(ask->ledgers[i], k);
 
-			show(e, ask->by == TARE_BY_TENSOR, &p);
+			if (p.rows->count)
+				(ask->by == TARE_BY_TENSOR ? tare_tensors_text : show)(e, &p);
 		}
 }
 
 void tare_tensors_show(struct tare_emit *e, const struct tare_by_ask *ask)
 {
-	(tare_emit_is_for_people(e) ? show_text : show_data)(e, ask);
+	if (tare_emit_is_for_people(e))
+		show_text(e, ask);
+	else
+		(ask->by == TARE_BY_TENSOR ? tare_tensors_rows : show_data)(e, ask);
 }

@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DETAILS = 6 };
+enum {
+	MAX_DETAILS = 6,
+	TOLD_COLUMNS = 44, /* of a label with counts that are spelled out */
+};
 
 struct builder {
 	struct tare_text_rows *out;
 	const struct tare_columns *columns;
 	int64_t tiny;       /* a detail below this in every column is added to its like */
 	bool has_processes; /* more than one, so that each gets a heading */
+	bool is_told;       /* what "(15·2)" means */
 };
 
 /* The children of a line that are to be shown, as indices of lines. */
@@ -118,6 +122,28 @@ static void add_to_cells(struct builder *b, struct tare_text_row *row, int line)
 	}
 }
 
+/* The first of counts that differ is spelled out: " (15 at peak · 2 at end)". False: there is no room for it. */
+static bool tell_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
+{
+	char text[TARE_UNITS_TEXT_MAX];
+	struct tare_str told = { 0 };
+	bool fits;
+
+	for (int i = 0; i < b->columns->column_nr; i++) {
+		uint64_t count = l->cells[i] ? l->cells[i]->count : 0;
+
+		tare_str_addf(&told, "%s%s at %s", i ? " · " : " (", tare_units_count(text, count),
+			      b->columns->ledgers[i]->at);
+	}
+	tare_str_add_char(&told, ')');
+	fits = tare_str_columns(tare_str_text(out)) + tare_str_columns(tare_str_text(&told)) <=
+	       TOLD_COLUMNS;
+	if (fits)
+		tare_str_add(out, tare_str_text(&told));
+	tare_str_free(&told);
+	return fits;
+}
+
 /* " (8)", or " (8·4)" where the instants differ; nothing for a single object. */
 static void add_count(struct builder *b, struct tare_str *out, const struct tare_columns_line *l)
 {
@@ -131,6 +157,11 @@ static void add_count(struct builder *b, struct tare_str *out, const struct tare
 	}
 	if (!is_many)
 		return;
+	if (!is_same && !b->is_told) {
+		b->is_told = tell_count(b, out, l);
+		if (b->is_told)
+			return;
+	}
 	tare_str_addf(out, " (%s", tare_units_count(text, first));
 	for (int i = 0; i < b->columns->column_nr && !is_same; i++) {
 		if (l->cells[i] == l->row)
@@ -150,7 +181,7 @@ static bool is_detail(const struct builder *b, int line)
 	       b->columns->lines[parent].row->account == b->columns->lines[line].row->account;
 }
 
-/* What may be added up with its like when there is too much of it: details and processes. */
+/* Rows that may be added up with similar rows when there are too many: details and processes. */
 static bool is_foldable(const struct builder *b, int line)
 {
 	return is_detail(b, line) || b->columns->lines[line].row->account == TARE_ACCOUNT_PROCESS;
@@ -264,7 +295,7 @@ static bool has_processes(const struct builder *b)
 	return n > 1;
 }
 
-/* A two-thousandth of what is in use, and never what would be printed as more than 0.0. */
+/* Rows with fewer bytes are tiny: less than a two-thousandth of the bytes in use, or printed as 0.0 in any case. */
 static int64_t tiny_of(const struct tare_columns *columns)
 {
 	uint64_t used = 0;
@@ -280,7 +311,7 @@ static int64_t tiny_of(const struct tare_columns *columns)
 
 void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns)
 {
-	struct builder b = { out, columns, tiny_of(columns), false };
+	struct builder b = { .out = out, .columns = columns, .tiny = tiny_of(columns) };
 	struct children top;
 
 	*out = (struct tare_text_rows){ .column_nr = columns->column_nr };

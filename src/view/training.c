@@ -2,6 +2,8 @@
 #include "view/training.h"
 
 #include "base/units.h"
+#include "view/most.h"
+#include "view/tensors.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,6 +60,14 @@ static int64_t sum_of(const struct tare_training *t, enum part part)
 static int64_t parameters_of(const struct tare_training *t)
 {
 	return t->most[TARE_CATEGORY_PARAMETER].bytes;
+}
+
+/* Are there enough parameters for a multiple of them to say something? */
+static bool has_parameters(const struct tare_training *t)
+{
+	int64_t all = sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER);
+
+	return parameters_of(t) && parameters_of(t) >= all / TARE_PARAMETERS_COUNT;
 }
 
 /* ---- for scripts ---- */
@@ -126,7 +136,8 @@ static void add_most(struct tare_emit *e, const char *key, const void *row)
 			     .t_ns = t->most_ns,
 			     .bytes = model + batch + other,
 			     .parameters = parameters_of(t),
-			     .parameters_ratio = ratio(model, parameters_of(t)),
+			     .parameters_ratio =
+				     has_parameters(t) ? ratio(model, parameters_of(t)) : NAN,
 			     .batch = batch,
 			     .input_ratio = ratio(batch, t->most[TARE_CATEGORY_INPUT].bytes),
 			     .other = other };
@@ -291,7 +302,7 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 	struct tare_str line = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
 
-	if (!parameters_of(t))
+	if (!has_parameters(t))
 		return;
 	tare_str_addf(&line, "%s %s MiB = %.1f × parameters (", t->most_at,
 		      tare_units_mib(text, sum_of(t, MODEL) + sum_of(t, BATCH) + sum_of(t, OTHER)),
@@ -306,7 +317,9 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t)
 
 void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	for (int i = 0; i < ledger->training_nr && i < MAX_TRAININGS; i++) {
+	int shown = (int)tare_view_most((size_t)ledger->training_nr, MAX_TRAININGS);
+
+	for (int i = 0; i < shown; i++) {
 		struct tare_str title = { 0 };
 
 		add_title(&title, &ledger->trainings[i]);
@@ -315,9 +328,9 @@ void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_emit_gap(e);
 		tare_str_free(&title);
 	}
-	if (ledger->training_nr > MAX_TRAININGS) {
+	if (ledger->training_nr > shown) {
 		tare_emit_note(e, "training of %d more processes: tare report --json",
-			       ledger->training_nr - MAX_TRAININGS);
+			       ledger->training_nr - shown);
 		tare_emit_gap(e);
 	}
 }

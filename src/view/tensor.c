@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--by tensor`: every live tensor. On the screen those that differ in nothing that is shown share a row. */
+#include "base/array.h"
+#include "view/by.h"
+#include "view/tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCREEN_TENSORS = 50, LOOK_BACK = 64 };
+
+struct tensor {
+	const char *at, *label, *shown;
+	int64_t device; /* -1: none */
+	const char *category, *rule, *module, *class;
+	enum tare_evidence evidence;
+	struct tare_tensor_row of;
+};
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(tensor, at, "at", NULL, TEXT),
+	TARE_COLUMN(tensor, device, "device", NULL, ID, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tensor, label, "label", NULL, TEXT),
+	TARE_COLUMN(tensor, shown, NULL, "TENSOR", TEXT),
+	TARE_COLUMN(tensor, of.bytes, "bytes", "MiB", BYTES),
+	TARE_COLUMN(tensor, of.count, "count", "NR", COUNT, .unknown = TARE_UNKNOWN_ZERO),
+	TARE_COLUMN(tensor, evidence, "evidence", NULL, TEXT, .name = tare_evidence_name),
+	TARE_COLUMN(tensor, of.pid, "pid", NULL, ID),
+	TARE_COLUMN(tensor, category, "category", "for", TEXT),
+	TARE_COLUMN(tensor, rule, "rule", NULL, TEXT),
+	TARE_COLUMN(tensor, of.name, "name", NULL, TEXT),
+	TARE_COLUMN(tensor, of.line, "line", NULL, TEXT),
+	TARE_COLUMN(tensor, of.short_line, NULL, "made at", TEXT),
+	TARE_COLUMN(tensor, of.born_ns, "born_ns", NULL, TIME, .unknown = TARE_UNKNOWN_NEGATIVE),
+	TARE_COLUMN(tensor, module, "module", "in", TEXT),
+	TARE_COLUMN(tensor, class, "class", NULL, TEXT),
+	TARE_COLUMN(tensor, of.shape, "shape", "shape", TEXT),
+};
+
+static const char *label_of(const struct tare_tensor_row *t)
+{
+	return t->name ? t->name : t->line ? t->line : t->count > 1 ? "folded away" : "no line";
+}
+
+static struct tensor row_of(const struct tare_tensor_place *p, const struct tare_tensor_row *t)
+{
+	const struct tare_rule_info *rule = &tare_rules[t->rule];
+
+	return (struct tensor){ .at = p->ledger->at,
+				.label = label_of(t),
+				.shown = t->name        ? t->name
+					 : t->count > 1 ? "several, folded away"
+							: NULL,
+				.device = p->device ? p->device->index : -1,
+				.category = tare_category_name(rule->category),
+				.rule = rule->name,
+				.module = t->module ? t->module->path : NULL,
+				.class = t->module ? t->module->class : NULL,
+				.evidence = rule->evidence,
+				.of = *t };
+}
+
+/* ---- for scripts ---- */
+
+void tare_tensors_rows(struct tare_emit *e, const struct tare_by_ask *ask)
+{
+	tare_emit_table(e, "rows", NULL, TARE_COLUMNS(columns));
+	for (int i = 0; i < ask->ledger_nr; i++)
+		for (int k = 0; k < tare_tensor_place_nr(ask->ledgers[i]); k++) {
+			struct tare_tensor_place p = tare_tensor_place(ask->ledgers[i], k);
+
+			for (int t = 0; t < p.rows->count; t++) {
+				struct tensor row = row_of(&p, &p.rows->items[t]);
+
+				tare_emit_add(e, &row);
+			}
+		}
+	tare_emit_table_end(e);
+}
+
+/* ---- for people ---- */
+
+/* Tensors that have no name, and one size, line and category. */
+struct group {
+	const struct tare_tensor_row *first;
+	uint64_t count, modules; /* modules: other than that of the first */
+	int64_t bytes;
+};
+
+struct groups {
+	struct group *items;
+	size_t count, cap;
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_alike(const struct tare_tensor_row *a, const struct tare_tensor_row *b)
+{
+	return !a->name && !b->name && a->count == 1 && b->count == 1 && a->bytes == b->bytes &&
+	       tare_rules[a->rule].category == tare_rules[b->rule].category &&
+	       is_same_text(a->short_line, b->short_line) && is_same_text(a->shape, b->shape) &&
+	       is_same_text(a->module ? a->module->class : NULL,
+			    b->module ? b->module->class : NULL);
+}
+
+/* Rows come by size, so one like it is near. */
+static struct group *group_of(struct groups *g, const struct tare_tensor_row *t)
+{
+	size_t i = g->count;
+
+	for (; i-- > 0 && g->count - i <= LOOK_BACK && g->items[i].first->bytes == t->bytes;)
+		if (is_alike(g->items[i].first, t))
+			return &g->items[i];
+	g->items = tare_array_reserve(g->items, &g->cap, g->count + 1, sizeof(*g->items));
+	g->items[g->count] = (struct group){ .first = t };
+	return &g->items[g->count++];
+}
+
+/* The largest first; those of one size in the order of the rows. */
+static int by_bytes(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static void fold(struct groups *g, const struct tare_tensor_rows *rows)
+{
+	for (int i = 0; i < rows->count; i++) {
+		const struct tare_tensor_row *t = &rows->items[i];
+		struct group *group = group_of(g, t);
+
+		group->count += t->count;
+		group->bytes += t->bytes;
+		group->modules += group->first->module != t->module;
+	}
+	if (g->count)
+		qsort(g->items, g->count, sizeof(*g->items), by_bytes);
+}
+
+static void add_group(struct tare_emit *e, const struct tare_tensor_place *p, const struct group *g)
+{
+	struct tensor row = row_of(p, g->first);
+	struct tare_str module = { 0 };
+
+	row.of.count = g->count;
+	row.of.bytes = g->bytes;
+	if (row.module && g->modules) {
+		tare_str_addf(&module, "%s and like it", row.module);
+		row.module = tare_str_text(&module);
+	}
+	tare_emit_add(e, &row);
+	tare_str_free(&module);
+}
+
+static void add_rest(struct tare_emit *e, const struct groups *g)
+{
+	struct tensor rest = { .device = -1 };
+	struct tare_str label = { 0 };
+
+	for (size_t i = SCREEN_TENSORS; i < g->count; i++) {
+		rest.of.bytes += g->items[i].bytes;
+		rest.of.count += g->items[i].count;
+	}
+	tare_str_addf(&label, "%llu more", (unsigned long long)rest.of.count);
+	rest.shown = tare_str_text(&label);
+	tare_emit_add(e, &rest);
+	tare_str_free(&label);
+}
+
+void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
+{
+	struct tare_str title = { 0 };
+	struct groups g = { 0 };
+
+	fold(&g, p->rows);
+	tare_tensor_place_title(&title, p);
+	tare_emit_table(e, "tensor", tare_str_text(&title), TARE_COLUMNS(columns));
+	for (size_t i = 0; i < g.count && i < SCREEN_TENSORS; i++)
+		add_group(e, p, &g.items[i]);
+	if (g.count > SCREEN_TENSORS)
+		add_rest(e, &g);
+	tare_emit_table_end(e);
+	tare_str_free(&title);
+	free(g.items);
+}
