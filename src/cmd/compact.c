@@ -44,7 +44,7 @@ const struct tare_command tare_command_compact = {
 		"Of a recording that is still being written, --running puts what will not change any more into segments, and gives "
 		"it back to the disk.\n\n"
 		"With --cap the oldest events are dropped, as tare run does while it records: totals, peaks, pictures and every moment "
-		"behind them stay as they are, earlier moments cannot be asked for any more.\n\n"
+		"behind them stay as they are; of an earlier moment the least and the most around it is known.\n\n"
 		"It may be interrupted at any time, also by a full disk: until all segments are on the disk the recording "
 		"stays as it was, and after that tare compact again removes what is left to remove.\n\n"
 		"The exit code is 0, also if there was nothing to do, 2 for a mistake on the command line, 125 if it could "
@@ -61,11 +61,8 @@ const struct tare_command tare_command_compact = {
 
 static int check_nobody_writes(const char *folder, struct tare_err *err)
 {
-	struct tare_controlled c;
-
-	if (tare_control_open(&c, folder, NULL) != 0)
+	if (!tare_control_is_written(folder))
 		return 0;
-	tare_control_close(&c);
 	return tare_err_set(
 		err, TARE_E_USAGE,
 		"%s is still being written; compact it when its programs have ended, or say --running",

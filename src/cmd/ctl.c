@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/emit.h"
+#include "base/hint.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
+#include "cmd/newest.h"
 #include "cmd/write_file.h"
 #include "session/control.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	struct tare_format_options format;
@@ -22,8 +25,9 @@ const struct tare_command tare_command_ctl = {
 	.name = "ctl",
 	.synopsis = "pause, resume or stop a recording that runs, or name an instant of it",
 	.operands = "REC|PID ACTION [NAME]",
+	.words = "pause|resume|snapshot|stop|status",
 	.description =
-		"REC is the folder of a recording that runs, PID the process of its tare or of a recorded program. "
+		"REC is the folder of a recording that runs, PID the process of its tare or of a recorded program; an ACTION alone is for the newest NAME.tare here. "
 		"ACTION is one of:\n\n"
 		"pause: from now on only ends of objects are recorded (frees, destroyed contexts), so that what is in "
 		"the books can leave them. What the device gains or loses otherwise is in one row of the report, "
@@ -39,7 +43,8 @@ const struct tare_command tare_command_ctl = {
 	.examples = "tare run --paused -o train.tare -- python train.py\n"
 		    "tare ctl train.tare resume\n"
 		    "tare ctl train.tare snapshot before-epoch-2\n"
-		    "tare ctl 4711 pause",
+		    "tare ctl 4711 pause\n"
+		    "tare ctl snapshot before-epoch-2",
 	.opts = opts,
 	.min_operands = 1,
 	.max_operands = 3,
@@ -129,13 +134,22 @@ static int act(struct tare_controlled *c, int action, const char *name, struct t
 	return rc;
 }
 
+static int no_action(const char *word, struct tare_err *err)
+{
+	struct tare_str hint = { 0 };
+
+	tare_hint_word(&hint, word, "pause|resume|snapshot|stop|status");
+	tare_err_set(err, TARE_E_USAGE,
+		     "ctl: '%s' is no action; say pause, resume, snapshot, stop or status%s", word,
+		     tare_str_text(&hint));
+	tare_str_free(&hint);
+	return TARE_E_USAGE;
+}
+
 static int check(const struct tare_operands *rest, int action, struct tare_err *err)
 {
 	if (action == UNKNOWN)
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"ctl: '%s' is no action; say pause, resume, snapshot, stop or status",
-			rest->items[1]);
+		return no_action(rest->items[1], err);
 	if (rest->count == 3 && (action == STATUS || actions[action].act != TARE_ACT_SNAPSHOT))
 		return tare_err_set(err, TARE_E_USAGE,
 				    "ctl: only a snapshot has a name; leave '%s' away",
@@ -146,10 +160,46 @@ static int check(const struct tare_operands *rest, int action, struct tare_err *
 	return 0;
 }
 
+/* Does a word mean a recording, even one that is not there? Else it may be the name of a snapshot. */
+static bool is_recording(const char *word)
+{
+	size_t len = strlen(word);
+
+	return access(word, F_OK) == 0 || strchr(word, '/') || !word[strspn(word, "0123456789")] ||
+	       (len > 5 && !strcmp(word + len - 5, ".tare"));
+}
+
+/*
+ * Into the order REC ACTION NAME. `tare ctl pause REC`, as other commands have it, is meant the same way, and an action alone
+ * is for the newest recording here.
+ */
+static int arrange(struct tare_operands *rest, struct tare_arena *names, struct tare_err *err)
+{
+	bool is_first = access(rest->items[0], F_OK) != 0 && find_action(rest->items[0]) != UNKNOWN;
+	struct tare_operands all = { 0 };
+	size_t used = 0;
+	int rc = 0;
+
+	if (!is_first)
+		return 0;
+	if (rest->count > 1 &&
+	    (is_recording(rest->items[1]) || strcmp(rest->items[0], "snapshot") != 0))
+		tare_operands_add(&all, rest->items[used = 1]);
+	else
+		rc = tare_newest_add(&all, names, false, "ctl", err);
+	for (size_t i = 0; i < rest->count && !rc; i++)
+		if (!used || i != used)
+			tare_operands_add(&all, rest->items[i]);
+	tare_operands_free(rest);
+	*rest = all;
+	return rc;
+}
+
 int tare_cmd_ctl(int argc, char **argv)
 {
 	struct options o = { TARE_FORMAT_DEFAULTS };
 	enum tare_emit_format format;
+	struct tare_arena names = { 0 };
 	struct tare_controlled c;
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
@@ -157,13 +207,10 @@ int tare_cmd_ctl(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	/* `tare ctl pause REC`, as other commands have it, is meant the same way. */
-	if (rest.count > 1 && find_action(rest.items[0]) != UNKNOWN &&
-	    find_action(rest.items[1]) == UNKNOWN) {
-		const char *first = rest.items[0];
-
-		rest.items[0] = rest.items[1];
-		rest.items[1] = first;
+	rc = arrange(&rest, &names, &err);
+	if (rc) {
+		tare_operands_free(&rest);
+		return tare_cmd_fail(&err);
 	}
 	action = find_action(rest.count > 1 ? rest.items[1] : NULL);
 	rc = tare_format_choose(&o.format, "ctl", &format, &err);
@@ -177,5 +224,6 @@ int tare_cmd_ctl(int argc, char **argv)
 		tare_control_close(&c);
 	}
 	tare_operands_free(&rest);
+	tare_arena_free(&names);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

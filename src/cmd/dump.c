@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hint.h"
 #include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/dump_print.h"
+#include "cmd/newest.h"
 #include "cmd/write_file.h"
 #include "trace/recording.h"
 
@@ -26,7 +28,7 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_dump = {
 	.name = "dump",
 	.synopsis = "print every record of a recording",
-	.operands = "REC",
+	.operands = "[REC]",
 	.description =
 		"Prints what is in the files, log by log and in the order of the log: position, stamp in "
 		"ticks of the clock, kind, and every field by its name. Nothing is interpreted, so it "
@@ -34,14 +36,13 @@ const struct tare_command tare_command_dump = {
 		"begin with # describe the log; lines with ! name places without a whole record. Of a recording in segments "
 		"come first the records that others name, then the rest in the order of time, each with the position that "
 		"it had in its log.\n\n"
-		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file. "
+		"REC is a folder NAME.tare, a folder of such folders, or one .events or .ring file; without it, the newest NAME.tare here. "
 		"docs/RECORDING.md explains the records.",
 	.examples = "tare dump train.tare\n"
 		    "tare dump train.tare --kind event --kind reading\n"
 		    "tare dump train.tare/431-0.events --offsets\n"
 		    "tare dump train.tare --json | jq 'select(.kind == \"event\") | .granted'",
 	.opts = opts,
-	.min_operands = 1,
 	.max_operands = 1,
 	.run = tare_cmd_dump,
 };
@@ -49,7 +50,7 @@ const struct tare_command tare_command_dump = {
 static int check_kinds(const struct options *o, struct tare_err *err)
 {
 	for (size_t i = 0; i < o->kinds.count; i++) {
-		struct tare_str names = { 0 };
+		struct tare_str names = { 0 }, hint = { 0 };
 		int rc;
 
 		if (tare_decode_kind_named(o->kinds.items[i]))
@@ -58,10 +59,12 @@ static int check_kinds(const struct options *o, struct tare_err *err)
 			if (tare_decode_kind(kind))
 				tare_str_addf(&names, "%s%s", names.len ? ", " : "",
 					      tare_record_name(kind));
+		tare_hint_word(&hint, o->kinds.items[i], tare_str_text(&names));
 		rc = tare_err_set(err, TARE_E_USAGE,
 				  "dump: there is no record kind \"%s\"; the kinds "
-				  "are %s",
-				  o->kinds.items[i], tare_str_text(&names));
+				  "are %s%s",
+				  o->kinds.items[i], tare_str_text(&names), tare_str_text(&hint));
+		tare_str_free(&hint);
 		tare_str_free(&names);
 		return rc;
 	}
@@ -127,7 +130,7 @@ static const char *short_name(const char *path, const char *log)
 static int dump(const struct options *o, const char *path, struct tare_err *err)
 {
 	struct tare_recording *recording;
-	int dumped = 0, rc = tare_recording_open(&recording, path, err);
+	int dumped = 0, rc = tare_recording_open_any(&recording, &path, 1, err);
 
 	if (rc)
 		return rc;
@@ -158,6 +161,7 @@ static int dump(const struct options *o, const char *path, struct tare_err *err)
 int tare_cmd_dump(int argc, char **argv)
 {
 	struct options o = { .pid = -1 };
+	struct tare_arena names = { 0 };
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_dump, argc, argv, &o, &rest), rc;
@@ -166,8 +170,11 @@ int tare_cmd_dump(int argc, char **argv)
 		return code;
 	rc = check_kinds(&o, &err);
 	if (!rc)
+		rc = tare_newest_add(&rest, &names, false, "dump", &err);
+	if (!rc)
 		rc = dump(&o, rest.items[0], &err);
 	tare_operands_free(&o.kinds);
 	tare_operands_free(&rest);
+	tare_arena_free(&names);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

@@ -91,6 +91,33 @@ static bool has_terms(const struct tare_emit *e)
 	return !tare_emit_is_for_people(e) && !tare_emit_has_members(e);
 }
 
+static bool is_one_cell(const struct tare_forecast_part *part)
+{
+	return part->problem.data.row_count == 1;
+}
+
+/* One cell is a measurement, and no law follows from it. */
+static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
+{
+	const struct tare_fit_data *d = &p->data;
+	struct tare_str cell = { 0 };
+
+	for (size_t i = 0; i < d->param_count; i++) {
+		tare_str_addf(&cell, "%s%s=", i ? " " : " for ", d->params[i].name);
+		if (d->params[i].is_level)
+			tare_str_add(&cell, d->params[i].levels[0]);
+		else
+			tare_str_addf(&cell, "%g", d->params[i].least);
+	}
+	tare_err_set(
+		err, TARE_E_EMPTY,
+		"fit: %s was measured in one cell only%s, and one cell is no law; run others, in "
+		"which a parameter has another value",
+		p->target, tare_str_text(&cell));
+	tare_str_free(&cell);
+	return TARE_E_EMPTY;
+}
+
 /* One quantity: its law, or those of the phases that it is the greatest of. */
 static void show_one(const struct options *o, const struct tare_forecast *f,
 		     const struct tare_table *cells, struct tare_str *out)
@@ -122,8 +149,14 @@ static int show_all(const struct options *o, struct tare_series_list *list,
 	struct tare_emit e;
 	int rc = 0;
 
-	for (size_t i = 0; i < list->count && !rc; i++)
+	for (size_t i = 0; i < list->count && !rc; i++) {
 		rc = tare_forecast_add(&all, list, i, ask, err);
+		if (rc || !is_one_cell(&all.parts[all.count - 1]))
+			continue;
+		if (all.count == 1 && i + 1 == list->count)
+			rc = refuse_one_cell(&all.parts[0].problem, err);
+		tare_forecast_drop_last(&all);
+	}
 	if (!rc) {
 		tare_emit_begin(&e, o->chosen, out);
 		tare_emit_uint(&e, "tare", 1);
@@ -151,9 +184,12 @@ static int fit_source(struct tare_fit_source *source, const struct options *o,
 		rc = tare_forecast_of_series(&forecast, &source->list, ask->target, ask, err);
 	if (rc)
 		return rc;
-	show_one(o, &forecast, ask->cells, out);
+	if (is_one_cell(&forecast.parts[0]))
+		rc = refuse_one_cell(&forecast.parts[0].problem, err);
+	else
+		show_one(o, &forecast, ask->cells, out);
 	tare_forecast_free(&forecast);
-	return 0;
+	return rc;
 }
 
 /* Of a sweep or a recording, series that have no such row are left out, but not the one asked for. */

@@ -33,8 +33,11 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 static void print_laws(struct tare_emit *e, const struct tare_problem *p,
 		       const struct tare_fitted *f, const struct tare_fit_report *report)
 {
-	if (report->law_count == 1)
-		tare_emit_note(e, "%s = %s", p->target, report->laws[0]);
+	if (f->strength == TARE_FIT_NO_LAW)
+		tare_emit_note(e, "%s has no law; its middle is %s", p->target, report->laws[0]);
+	else if (report->law_count == 1)
+		tare_emit_note(e, "%s = %s%s", p->target, report->laws[0],
+			       f->strength == TARE_FIT_WEAK_LAW ? " (weak)" : "");
 	else
 		tare_emit_note(e,
 			       "%s is the greatest of %zu laws, each of one part of the program:",
@@ -52,6 +55,10 @@ static void print_laws(struct tare_emit *e, const struct tare_problem *p,
 	}
 	tare_emit_close(e);
 }
+
+static const struct tare_column strength_columns[] = {
+	TARE_COLUMN(tare_fitted, explained, "explained", NULL, NUMBER),
+};
 
 static const struct tare_column error_columns[] = {
 	TARE_COLUMN(tare_fitted, mean_error, "mean_error", NULL, NUMBER),
@@ -98,6 +105,8 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 	tare_emit_str(e, "target", p->target);
 	tare_emit_uint(e, "cells", p->data.row_count);
 	print_laws(e, p, f, &report);
+	tare_emit_str(e, "strength", tare_fit_strength_name(f->strength));
+	tare_emit_members(e, TARE_COLUMNS(strength_columns), f);
 	tare_emit_members(e, TARE_COLUMNS(error_columns), f);
 	tare_emit_note(
 		e,
@@ -118,13 +127,18 @@ void tare_fit_print(struct tare_emit *e, const struct tare_problem *p, const str
 }
 
 /* The shortest that a law can be told in: of several, how many there are. */
-static void short_law(const struct tare_fit_report *report, struct tare_str *out)
+static void short_law(const struct tare_fitted *f, const struct tare_fit_report *report,
+		      struct tare_str *out)
 {
+	if (f->strength == TARE_FIT_NO_LAW)
+		tare_str_add(out, "no law; the middle: ");
 	if (report->law_count == 1)
 		tare_str_add(out, report->laws[0]);
 	for (size_t l = 0; l < report->law_count && report->law_count > 1; l++)
 		tare_str_addf(out, "%s%s%s", l ? ", " : "greatest of (", report->laws[l],
 			      l + 1 == report->law_count ? ")" : "");
+	if (f->strength == TARE_FIT_WEAK_LAW)
+		tare_str_add(out, " (weak)");
 }
 
 struct part {
@@ -152,7 +166,7 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 				    .error = part->fitted.mean_error };
 
 		tare_fit_report_make(&part->problem, &part->fitted, &report);
-		short_law(&report, &row.law);
+		short_law(&part->fitted, &report, &row.law);
 		tare_emit_add(e, &row);
 		tare_str_free(&row.law);
 		tare_fit_report_free(&report);
@@ -244,6 +258,13 @@ static const char *assumption(const struct tare_problem *p, const struct tare_fi
 	const struct tare_fit_param *param = &p->params[got->beyond_param];
 
 	tare_str_cut(out, 0);
+	if (f->strength == TARE_FIT_NO_LAW) {
+		tare_str_addf(out, "there is no law: the middle of all cells%s",
+			      got->beyond > 1 ? ", though this one is beyond them" : "");
+		return tare_str_text(out);
+	}
+	if (f->strength == TARE_FIT_WEAK_LAW)
+		tare_str_add(out, "a weak law; ");
 	if (got->beyond > 1 && param->level_count < 2)
 		tare_str_addf(out, "%s was %g everywhere: assumes that it does not matter",
 			      param->name, param->least);

@@ -80,12 +80,16 @@ static void add_phase(struct tare_series_list *list, const struct tare_ledger *l
 	for (int k = 0; k < row->device_nr; k++) {
 		const struct tare_phase_on_device *d = &row->devices[k];
 
+		if (d->index < 0 && l->opened_gpu) /* the CPU's tensors are no part of a GPU */
+			continue;
 		change += (double)d->change;
 		rise += (double)(d->peak - d->used_before);
 		for (int p = 0; p < d->part_nr; p++)
 			parts[d->parts[p].account] += (double)d->parts[p].bytes;
 	}
 	add_change(list, row, NULL, change);
+	if (!strcmp(row->source, "print"))
+		return; /* a program printed that, and nothing of what it is made of (tare import) */
 	if (row->repeats == 1) /* of several, the peak is of one and the begin of another */
 		add_change(list, row, "most above its begin", rise);
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)

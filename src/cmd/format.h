@@ -26,4 +26,7 @@ struct tare_format_options {
 int tare_format_choose(const struct tare_format_options *o, const char *command,
 		       enum tare_emit_format *out, struct tare_err *err);
 
+/* After the last table: USAGE if rows were to be in the order of a column that no table has. */
+int tare_format_check_sort(const struct tare_emit *e, struct tare_err *err);
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
+#include "cmd/profiles.h"
+#include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
 #include <string.h>
@@ -7,6 +9,7 @@
 struct options {
 	bool man;
 	bool bash;
+	bool profiles;
 	bool version;
 };
 
@@ -14,6 +17,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, version, "version", 0, FLAG, NULL, "print the version"),
 	TARE_OPT(options, man, "man", 0, FLAG, NULL, "print the man page, for man -l -"),
 	TARE_OPT(options, bash, "bash", 0, FLAG, NULL, "print the completion for bash, for eval"),
+	TARE_OPT(options, profiles, "profiles", 0, FLAG, NULL,
+		 "print the names of the GPUs that come with Tare as profiles"),
 	TARE_OPT_END,
 };
 
@@ -21,6 +26,7 @@ const struct tare_command tare_command_help = {
 	.name = "help",
 	.synopsis = "explain a command",
 	.operands = "[CMD]",
+	.words = TARE_ARGS_COMMANDS,
 	.max_operands = 1,
 	.opts = opts,
 	.run = tare_cmd_help,
@@ -85,6 +91,8 @@ static int write_help(const struct options *o, const char *name, struct tare_str
 		return unknown_command(name);
 	if (o->version)
 		tare_str_add(out, "tare " TARE_VERSION "\n");
+	else if (o->profiles)
+		tare_profiles_list(out);
 	else if (o->bash)
 		tare_args_bash(tare_commands, out);
 	else if (o->man && cmd)
@@ -92,7 +100,7 @@ static int write_help(const struct options *o, const char *name, struct tare_str
 	else if (o->man)
 		add_main_page(out);
 	else if (cmd)
-		tare_args_help(cmd, out);
+		tare_args_help_within(cmd, tare_terminal_help_width(), out);
 	else
 		add_overview(out);
 	return TARE_EXIT_OK;

@@ -156,12 +156,18 @@ static void write_notes(struct tare_emit *e, const struct tare_recording *record
 		tare_emit_note(e, "! %s", tare_recording_note(recording, i));
 	}
 	tare_emit_close(e);
+	tare_emit_open(e, "notes", '[');
+	for (int i = 0; i < tare_recording_remark_nr(recording); i++) {
+		tare_emit_str(e, NULL, tare_recording_remark(recording, i));
+		tare_emit_term(e, TARE_TONE_PLAIN, "note  ", tare_recording_remark(recording, i));
+	}
+	tare_emit_close(e);
 }
 
 int tare_info_recording(struct tare_emit *e, const char *path, struct tare_err *err)
 {
 	struct tare_recording *recording;
-	int rc = tare_recording_open(&recording, path, err);
+	int rc = tare_recording_open_any(&recording, &path, 1, err);
 
 	if (rc)
 		return rc;

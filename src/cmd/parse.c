@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/print.h"
 #include "cmd/cmd.h"
+#include "cmd/terminal.h"
 #include "cmd/write_file.h"
 
 int tare_cmd_fail(const struct tare_err *err)
@@ -20,7 +21,7 @@ int tare_cmd_parse(const struct tare_command *cmd, int argc, char **argv, void *
 		return -1;
 	if (rc < 0)
 		return tare_cmd_fail(&err);
-	tare_args_help(cmd, &out);
+	tare_args_help_within(cmd, tare_terminal_help_width(), &out);
 	rc = tare_cmd_write_file("-", &out, &err);
 	tare_str_free(&out);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;

@@ -7,13 +7,14 @@
 #include "cmd/profiles.h"
 #include "cmd/write_file.h"
 #include "fit/fit_report.h"
+#include "witness/cgroup.h"
 #include "witness/nvml.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct options {
-	const char *card, *maximize, *target, *params, *used;
+	const char *memory, *card, *maximize, *target, *params, *used;
 	uint64_t vram;
 	int unit;
 	struct tare_format_options format;
@@ -24,6 +25,9 @@ static const double units[] = { 0, 1, 1024, 1048576, 1073741824, 1e6, 1e9 };
 
 static const struct tare_opt opts[] = {
 	TARE_OPT(options, vram, "vram", 0, BYTES, "SIZE", "the memory of the card, such as 7.7GiB"),
+	TARE_OPT(
+		options, memory, "memory", 0, STRING, "SIZE|here",
+		"of runs on the CPU: the memory of the machine they are to fit, or that of this machine"),
 	TARE_OPT(options, card, "card", 0, STRING, "PROFILE",
 		 "the card of a profile: its memory, and its context instead of the measured one"),
 	TARE_OPT(options, used, "used", 0, STRING, "SIZE|now",
@@ -42,7 +46,7 @@ static const struct tare_opt opts[] = {
 
 const struct tare_command tare_command_plan = {
 	.name = "plan",
-	.synopsis = "choose the best configuration that fits a card",
+	.synopsis = "choose the best configuration that fits a card, or a machine's memory",
 	.operands = "DB|TABLE",
 	.description =
 		"From the runs of a sweep, or a table of runs, tare plan says which configuration is best on a "
@@ -50,9 +54,11 @@ const struct tare_command tare_command_plan = {
 		"by how much. Configurations are the measured cells, every other combination of their values, and "
 		"other values (up to four times the greatest) of whole numbers, of those in --maximize if any is; their memory is "
 		"predicted as tare fit does. A prediction counts as fitting when its interval does.\n\n"
+		"Of runs that opened no GPU, --memory says what the machine has, and what was resident is what has to fit.\n\n"
 		"The exit code is 0; 3 if nothing fits; 2 for a mistake on the command line.",
 	.examples = "tare plan sweep.db --vram 7.7GiB --maximize '{batch}/{seconds}'\n"
 		    "tare plan sweep.db --card h200 --used 2GiB\n"
+		    "tare plan cpu.db --memory 16GiB --maximize '{batch}/{seconds}'\n"
 		    "tare plan runs.csv --target peak_bytes --params batch,layers --vram 24GiB",
 	.opts = opts,
 	.min_operands = 1,
@@ -89,6 +95,25 @@ static int used_now(double *used, struct tare_err *err)
 	return rc;
 }
 
+static int find_memory(const char *text, struct tare_plan_card *card, struct tare_err *err)
+{
+	uint64_t bytes = 0;
+
+	if (!strcmp(text, "here")) {
+		if (tare_cgroup_room("", &bytes))
+			return tare_err_set(
+				err, TARE_E_NOT_FOUND,
+				"plan: --memory here: /proc/meminfo cannot be read; say "
+				"the size");
+	} else if (tare_units_parse_bytes(text, &bytes) || !bytes) {
+		return tare_err_set(err, TARE_E_USAGE,
+				    "plan: --memory %s: it takes a size such as 16GiB, or here",
+				    text);
+	}
+	card->total = (double)bytes;
+	return 0;
+}
+
 static int find_card(const struct options *o, struct tare_fit_source *source,
 		     struct tare_plan_card *card, struct tare_err *err)
 {
@@ -97,7 +122,9 @@ static int find_card(const struct options *o, struct tare_fit_source *source,
 	uint64_t used;
 	int rc = 0;
 
-	*card = (struct tare_plan_card){ .total = (double)o->vram };
+	*card = (struct tare_plan_card){ .total = (double)o->vram, .is_memory = o->memory };
+	if (o->memory)
+		rc = find_memory(o->memory, card, err);
 	if (o->card) {
 		rc = tare_profiles_path(o->card, path, sizeof(path), err);
 		if (!rc)
@@ -111,12 +138,13 @@ static int find_card(const struct options *o, struct tare_fit_source *source,
 	}
 	if (!rc && o->used) {
 		card->is_used_known = true;
-		if (!strcmp(o->used, "now"))
+		if (!strcmp(o->used, "now") && !o->memory)
 			return used_now(&card->used, err);
 		if (tare_units_parse_bytes(o->used, &used))
-			return tare_err_set(
-				err, TARE_E_USAGE,
-				"plan: --used %s: it takes a size such as 1.5GiB, or now", o->used);
+			return tare_err_set(err, TARE_E_USAGE,
+					    "plan: --used %s: it takes a size such as 1.5GiB%s",
+					    o->used,
+					    o->memory ? " where --memory is given" : ", or now");
 		card->used = (double)used;
 	}
 	return rc;
@@ -197,6 +225,23 @@ static int plan_source(const struct options *o, struct tare_fit_source *source,
 	return rc;
 }
 
+/* Runs on the CPU have no card to fit, and those on a GPU say nothing of the machine's memory. */
+static int check_kind(const char *path, const struct options *o, struct tare_fit_source *source,
+		      struct tare_err *err)
+{
+	bool is_cpu = !source->is_table && tare_series_find(&source->list, TARE_SERIES_RESIDENT);
+
+	if (source->is_table || o->target || is_cpu == !!o->memory)
+		return 0;
+	return tare_err_set(
+		err, TARE_E_USAGE,
+		is_cpu ? "plan: %s: its runs opened no GPU, so there is no card to fit; say "
+			 "the memory of the machine with --memory SIZE (or here)"
+		       : "plan: %s: its runs used a GPU; say its card with --vram or --card, "
+			 "not --memory",
+		path);
+}
+
 static int plan(const char *path, const struct options *o, struct tare_str *out, int *code,
 		struct tare_err *err)
 {
@@ -207,12 +252,14 @@ static int plan(const char *path, const struct options *o, struct tare_str *out,
 
 	if (rc)
 		return rc;
-	ask.fit.target = o->target ? o->target : "need";
+	ask.fit.target = o->target ? o->target : o->memory ? TARE_SERIES_RESIDENT : "need";
 	ask.fit.is_bytes = !source.is_table;
 	ask.table = source.is_table ? &source.table : NULL;
 	ask.list = source.is_table ? NULL : &source.list;
 	ask.failed = source.failed.count ? &source.failed.items[0].table : NULL;
-	if (source.is_table && !o->target)
+	if (!rc)
+		rc = check_kind(path, o, &source, err);
+	if (!rc && source.is_table && !o->target)
 		rc = tare_err_set(err, TARE_E_USAGE,
 				  "plan: name the column that holds the memory with --target");
 	if (!rc && o->params)
@@ -234,10 +281,11 @@ int tare_cmd_plan(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (!o.vram == !o.card)
+	if (!!o.vram + !!o.card + !!o.memory != 1)
 		rc = tare_err_set(
 			&err, TARE_E_USAGE,
-			"plan: say which card, with either --vram or --card; --vram is more than 0");
+			"plan: say which card, with either --vram or --card, or of runs on the CPU the machine's "
+			"memory, with --memory; --vram is more than 0");
 	else
 		rc = plan(rest.items[0], &o, &out, &code, &err);
 	if (!rc)

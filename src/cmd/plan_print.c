@@ -2,6 +2,7 @@
 #include "cmd/plan_print.h"
 
 #include "base/units.h"
+#include "fit/fit_report.h"
 
 #include <string.h>
 
@@ -132,7 +133,7 @@ static void print_card(struct tare_emit *e, const struct tare_plan *plan,
 		tare_str_add(&s, card->context < 0 ? " less than where it was measured"
 						   : " more than where it was measured");
 	}
-	tare_emit_note(e, "Card: %s", tare_str_text(&s));
+	tare_emit_note(e, "%s: %s", card->is_memory ? "Memory" : "Card", tare_str_text(&s));
 	tare_str_free(&s);
 }
 
@@ -145,6 +146,12 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan,
 	tare_emit_uint(e, "tare", 1);
 	tare_emit_str(e, "target", target);
 	print_card(e, plan, card);
+	tare_emit_str(e, "strength", tare_fit_strength_name(plan->strength));
+	if (plan->strength != TARE_FIT_LAW)
+		tare_emit_note(e,
+			       "! %s of %s: what was not measured is a guess (tare fit says more)",
+			       plan->strength == TARE_FIT_WEAK_LAW ? "a weak law" : "no law",
+			       target);
 	if (plan->best >= 0) {
 		tare_emit_note(e, "Best that fits:");
 		print_choice(e, plan, plan->best, "best", has_expression, list);

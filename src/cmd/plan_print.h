@@ -8,6 +8,7 @@
 struct tare_plan_card {
 	double total, used; /* bytes; used: what others have */
 	bool is_used_known;
+	bool is_memory; /* of a machine, where nothing opened a GPU: there is no card */
 	double context; /* added to every cell: another card's context less that of the measured one */
 };
 

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/profiles.h"
 
+#include "base/hint.h"
 #include "base/self_path.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ENDING ".profile"
+
+static int no_such(const char *name, const char *folder, struct tare_err *err)
+{
+	struct tare_str hint = { 0 };
+
+	tare_hint_file(&hint, folder, name, ENDING);
+	tare_err_set(err, TARE_E_USAGE,
+		     "%s: there is no such profile of a GPU; give a file, with a slash in "
+		     "its name, or a name from %s (without " ENDING ")%s",
+		     name, folder, tare_str_text(&hint));
+	tare_str_free(&hint);
+	return TARE_E_USAGE;
+}
 
 int tare_profiles_path(const char *name, char *path, size_t size, struct tare_err *err)
 {
@@ -19,13 +34,7 @@ int tare_profiles_path(const char *name, char *path, size_t size, struct tare_er
 	tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder));
 	n = strchr(name, '/') ? snprintf(path, size, "%s", name)
 			      : snprintf(path, size, "%s/%s" ENDING, folder, name);
-	if (n < 0 || (size_t)n >= size || access(path, R_OK))
-		return tare_err_set(
-			err, TARE_E_USAGE,
-			"%s: there is no such profile of a GPU; give a file, with a slash in "
-			"its name, or a name from %s (without " ENDING ")",
-			name, folder);
-	return 0;
+	return n < 0 || (size_t)n >= size || access(path, R_OK) ? no_such(name, folder, err) : 0;
 }
 
 int tare_profiles_read(const char *path, struct tare_profile *out, struct tare_err *err)
@@ -61,4 +70,24 @@ bool tare_profiles_find(const char *gpu, struct tare_profile *out, char *path, s
 	if (!is_found)
 		*path = 0;
 	return is_found;
+}
+
+void tare_profiles_list(struct tare_str *out)
+{
+	struct dirent **entries;
+	char folder[PATH_MAX];
+	int count;
+
+	if (tare_self_path(TARE_SELF_SIM_PROFILES, folder, sizeof(folder)))
+		return;
+	count = scandir(folder, &entries, NULL, alphasort);
+	for (int i = 0; i < count; i++) {
+		size_t len = strlen(entries[i]->d_name), end = strlen(ENDING);
+
+		if (len > end && !strcmp(entries[i]->d_name + len - end, ENDING))
+			tare_str_addf(out, "%.*s\n", (int)(len - end), entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
 }

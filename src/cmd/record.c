@@ -10,7 +10,7 @@ const struct tare_command tare_command_record = {
 	.synopsis = "record a program's memory without showing it",
 	.operands = "[--] CMD [ARG]…",
 	.description =
-		"Runs CMD unmodified and records every change of GPU memory it causes, like `tare run`, but "
+		"Runs CMD unmodified and records what `tare run` records of it, memory of GPUs and tensors on the CPU, but "
 		"prints no ledger. Look at it with `tare report`, which also works while CMD runs. The exit code is "
 		"CMD's own, as with `tare run`.",
 	.examples = "tare record -o train.tare -- python train.py\n"

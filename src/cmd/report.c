@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
+#include "cmd/newest.h"
 #include "cmd/report_picture.h"
 #include "cmd/report_print.h"
 #include "cmd/report_sweep.h"
@@ -69,28 +70,29 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_report = {
 	.name = "report",
 	.synopsis = "show the ledger of a recording, or the results of a sweep",
-	.operands = "REC…|DB",
+	.operands = "[REC…|DB]",
 	.description =
-		"Shows what the memory of every GPU was used for: at its peak and at the end, or at the "
+		"Shows what the memory of every GPU, and PyTorch's tensors on the CPU, were for: at its peak and at the end, or at the "
 		"instants given with --at. Each row says where its number comes from: exact is the size "
 		"that the driver or an allocator returned, weighed is the change of the driver's own "
 		"counter around one call, inferred follows from a rule. What is left over is called "
 		"unexplained and is always shown. Live tensors of PyTorch are told apart by what they are for. Where "
 		"steps of training are known, the first stands beside the median of the others, with what the "
 		"peak of tensors is a multiple of.\n\n"
-		"REC is a folder NAME.tare, or a folder of such folders. Several are the ranks of one job: "
+		"REC is a folder NAME.tare, or a folder of such folders; without it, the newest NAME.tare here. Several are the ranks of one job: "
 		"they are one ledger, in which every GPU and every process stands once, and --by rank "
 		"shows them side by side and which of them failed first. A recording may "
 		"still be written to. Rows marked ~ are elastic: taken because the card had room.\n\n"
 		"DB is the file of tare sweep: its configurations with their times, memory and speeds, what works and "
 		"what does not, what the memory is, and how short of it each was.\n\n"
 		"--svg draws memory over time into FILE, which is overwritten: a panel per GPU and one for "
-		"tensors on the CPU, stacked by account (tensors with --by category by what they are for), "
+		"tensors on the CPU, stacked by account (tensors with --by category, and where no GPU was used without asking, by what they are for), "
 		"elastic memory hatched, with the peak, phases and where memory ran out. Recordings that are not of one job stand under one another, to the "
 		"same scale.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if the recording cannot be "
 		"read.",
-	.examples = "tare report train.tare\n"
+	.examples = "tare report\n"
+		    "tare report train.tare\n"
 		    "tare report train.tare --at peak --by owner\n"
 		    "tare report train.tare --at 2s --at 30s\n"
 		    "tare report train.tare --by line --line train.py:87 --parts\n"
@@ -106,7 +108,6 @@ const struct tare_command tare_command_report = {
 		    "tare report train.tare --svg train.svg\n"
 		    "tare report sgd.tare adam.tare --by category --svg both.svg",
 	.opts = opts,
-	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.run = tare_cmd_report,
 };
@@ -245,6 +246,7 @@ int tare_cmd_report(int argc, char **argv)
 	struct options o = { .by = -1, .pid = -1, .format = TARE_FORMAT_DEFAULTS };
 	enum tare_emit_format format;
 	struct tare_instant *instants = NULL;
+	struct tare_arena names = { 0 };
 	struct tare_operands rest;
 	struct tare_err err = { 0 };
 	int code = tare_cmd_parse(&tare_command_report, argc, argv, &o, &rest), rc;
@@ -252,18 +254,19 @@ int tare_cmd_report(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	is_sweep = rest.count == 1 && tare_db_is(rest.items[0]);
 	rc = choose_format(&o, &format, &err);
 	if (!rc)
 		rc = check(&o, &err);
+	if (!rc)
+		rc = tare_newest_add(&rest, &names, true, "report", &err);
+	is_sweep = !rc && rest.count == 1 && tare_db_is(rest.items[0]);
 	if (!rc)
 		rc = check_kind(&o, &rest, is_sweep, &err);
 	instants = tare_xcalloc(o.at.count + 1, sizeof(*instants));
 	for (size_t i = 0; !rc && i < o.at.count; i++)
 		rc = tare_instant_parse(o.at.items[i], &instants[i], &err);
 	if (!rc && o.svg)
-		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job,
-					 o.by == TARE_BY_CATEGORY, &err);
+		rc = tare_report_picture(o.svg, rest.items, rest.count, o.job, o.by, &err);
 	else if (!rc)
 		rc = is_sweep ? print_sweep(&o, format, rest.items[0], &err)
 			      : print(&o, format, instants, &rest, &err);
@@ -271,5 +274,6 @@ int tare_cmd_report(int argc, char **argv)
 	tare_operands_free(&o.at);
 	tare_operands_free(&o.claims);
 	tare_operands_free(&rest);
+	tare_arena_free(&names);
 	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #include "cmd/write_file.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
+#include "view/by.h"
 #include "view/picture.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static void add_title(struct run *run, const char *path, size_t path_nr)
 }
 
 static int open_run(struct run *run, const char *const *paths, size_t path_nr, const char *job,
-		    bool by_category, struct tare_err *err)
+		    int by, struct tare_err *err)
 {
 	static const struct tare_instant peak = { .moment = TARE_MOMENT_PEAK, .text = "peak" };
 	struct tare_ledger_opts opts = { .history = &run->history };
@@ -77,7 +78,8 @@ static int open_run(struct run *run, const char *const *paths, size_t path_nr, c
 	if (rc)
 		return rc;
 	tare_ledger_of_recording(recording, &opts, &peak, 1, &run->ledger);
-	if (by_category) {
+	/* Of a program that used no GPU there are only tensors: what they are for says most. */
+	if (by == TARE_BY_CATEGORY || (by < 0 && !run->ledger.opened_gpu)) {
 		struct tare_memory_history first = run->history;
 
 		opts.history_by_category = &first;
@@ -119,7 +121,7 @@ static int draw(const char *file, const struct run *runs, size_t n, struct tare_
 }
 
 int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job,
-			bool by_category, struct tare_err *err)
+			int by, struct tare_err *err)
 {
 	size_t *group = tare_xcalloc(path_nr, sizeof(*group)), run_nr = 1;
 	const char **own = tare_xcalloc(path_nr, sizeof(*own));
@@ -132,7 +134,7 @@ int tare_report_picture(const char *file, const char *const *paths, size_t path_
 	for (size_t i = 0; i < run_nr && !rc; i++) {
 		size_t count = select_group(paths, group, path_nr, i, own);
 
-		rc = open_run(&runs[i], own, count, job, by_category, err);
+		rc = open_run(&runs[i], own, count, job, by, err);
 		if (rc)
 			tare_err_prefix(err, "%s", own[0]);
 	}

@@ -4,15 +4,15 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /*
  * Writes memory over time as SVG into FILE ("-": stdout), which is overwritten. Recordings of one job are one
- * run; those that have nothing to do with each other stand under one another, to the same scale. Tensors are
- * live ones together, or by category.
+ * run; those that have nothing to do with each other stand under one another, to the same scale. `by`: -1, or of enum
+ * tare_by ACCOUNT (tensors together) or CATEGORY; a program that used no GPU has its tensors by category without being
+ * asked.
  */
 int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job,
-			bool by_category, struct tare_err *err);
+			int by, struct tare_err *err);
 
 #endif

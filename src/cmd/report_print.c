@@ -3,6 +3,9 @@
 
 #include "base/print.h"
 #include "base/xalloc.h"
+#include "cmd/format.h"
+#include "cmd/instants.h"
+#include "cmd/report_dropped.h"
 #include "cmd/report_line.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
@@ -14,6 +17,7 @@
 #include "view/ledger_json.h"
 #include "view/ledger_text.h"
 #include "view/loss.h"
+#include "view/phase.h"
 #include "view/time.h"
 
 #include <stdlib.h>
@@ -153,14 +157,8 @@ static void begin(struct tare_emit *e, FILE *out, struct tare_str *text,
 /* 0, or that no table has the column that rows are to be ordered by. */
 static int finish(struct tare_emit *e, struct tare_err *err)
 {
-	int rc = 0;
+	int rc = tare_format_check_sort(e, err);
 
-	if (e->sort && !e->is_sorted)
-		rc = tare_err_set(err, TARE_E_USAGE,
-				  "--sort %s: no table of this report has such a column; "
-				  "there is %s",
-				  e->sort,
-				  e->sort_names.len ? tare_str_text(&e->sort_names) : "no table");
 	tare_emit_end(e);
 	return rc;
 }
@@ -181,6 +179,12 @@ static int write_ledgers(FILE *out, struct tare_str *text, const struct ledgers 
 }
 
 /* Up to the last instant that was asked for; the peak and the end stand for all of it. */
+static void say_degraded(struct tare_emit *e, const char *sentence)
+{
+	tare_emit_str(e, NULL, sentence);
+	tare_emit_alarm(e, "degraded: %s", sentence);
+}
+
 static int write_time(FILE *out, struct tare_str *text, struct tare_recording *recording,
 		      const struct tare_report_options *o, struct tare_err *err)
 {
@@ -196,10 +200,11 @@ static int write_time(FILE *out, struct tare_str *text, struct tare_recording *r
 	tare_emit_uint(&e, "tare", 1);
 	tare_time_view(&e, &rows);
 	tare_emit_open(&e, "degraded", '[');
-	for (int i = 0; i < tare_recording_note_nr(recording); i++) {
-		tare_emit_str(&e, NULL, tare_recording_note(recording, i));
-		tare_emit_alarm(&e, "degraded: %s", tare_recording_note(recording, i));
-	}
+	for (int i = 0; i < tare_recording_note_nr(recording); i++)
+		say_degraded(&e, tare_recording_note(recording, i));
+	if (tare_recording_dropped_ns(recording) >= 0)
+		say_degraded(&e, "calls whose events went to keep the recording under its cap are "
+				 "not counted here");
 	tare_emit_close(&e);
 	tare_driver_time_free(&rows);
 	return finish(&e, err);
@@ -228,85 +233,6 @@ static int check_pid(struct tare_recording *recording, int64_t pid, struct tare_
 	return TARE_E_NOT_FOUND;
 }
 
-/* Of a span that a checkpoint replaced only its peak and its end are known. */
-static int check_instants(const struct tare_recording *recording,
-			  const struct tare_instant *instants, int n, struct tare_err *err)
-{
-	int64_t checkpoint_ns = tare_recording_dropped_ns(recording);
-
-	for (int i = 0; i < tare_recording_process_nr(recording); i++)
-		if (checkpoint_ns < tare_recording_process(recording, i)->checkpoint_ns)
-			checkpoint_ns = tare_recording_process(recording, i)->checkpoint_ns;
-	for (int i = 0; i < n; i++)
-		if (instants[i].kind == TARE_INSTANT_TIME && instants[i].t_ns < checkpoint_ns)
-			return tare_err_set(
-				err, TARE_E_RANGE,
-				"%s: what was recorded before %.1f s was folded into totals "
-				"to keep the recording under its cap; ask for peak, end or a "
-				"later time, or record again with a larger --cap",
-				instants[i].text, (double)checkpoint_ns / 1e9);
-	return 0;
-}
-
-/* "snapshot:1" is the instant with that number, "snapshot:NAME" the last one that was called so. */
-static const struct tare_snapshot_mark *find_snapshot(const struct tare_recording *recording,
-						      const char *name)
-{
-	char number[16];
-
-	for (int i = tare_recording_snapshot_nr(recording); i-- > 0;) {
-		const struct tare_snapshot_mark *mark = tare_recording_snapshot(recording, i);
-
-		snprintf(number, sizeof(number), "%u", (unsigned)mark->number);
-		if (!strcmp(number, name) || !strcmp(mark->name, name))
-			return mark;
-	}
-	return NULL;
-}
-
-static int no_snapshot(const struct tare_recording *recording, const char *text,
-		       struct tare_err *err)
-{
-	struct tare_str known = { 0 };
-	int n = tare_recording_snapshot_nr(recording), rc;
-
-	for (int i = 0; i < n; i++) {
-		const struct tare_snapshot_mark *mark = tare_recording_snapshot(recording, i);
-
-		tare_str_addf(&known, "%s%u%s%s", i ? ", " : "", (unsigned)mark->number,
-			      mark->name[0] ? " " : "", mark->name);
-	}
-	if (n)
-		rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				  "%s: there is no such snapshot; there is %s", text,
-				  tare_str_text(&known));
-	else
-		rc = tare_err_set(
-			err, TARE_E_NOT_FOUND,
-			"%s: this recording has no snapshots; tare ctl REC snapshot takes one "
-			"while it runs",
-			text);
-	tare_str_free(&known);
-	return rc;
-}
-
-static int resolve(const struct tare_recording *recording, struct tare_instant *instants, int n,
-		   struct tare_err *err)
-{
-	for (int i = 0; i < n; i++) {
-		const struct tare_snapshot_mark *mark;
-
-		if (instants[i].kind != TARE_INSTANT_SNAPSHOT)
-			continue;
-		mark = find_snapshot(recording, strchr(instants[i].text, ':') + 1);
-		if (!mark)
-			return no_snapshot(recording, instants[i].text, err);
-		instants[i].kind = TARE_INSTANT_TIME;
-		instants[i].t_ns = mark->at_ns;
-	}
-	return 0;
-}
-
 static int write_line(FILE *out, struct tare_str *text, const struct ledgers *l,
 		      const struct tare_recording *recording, const struct tare_report_options *o,
 		      struct tare_err *err)
@@ -332,34 +258,46 @@ static int write_out(FILE *out, const char *file, struct tare_str *text, struct 
 	return rc ? tare_err_set_errno(err, -rc, "the report cannot be written") : 0;
 }
 
-static int print(FILE *out, const char *file, struct tare_recording *recording,
+static int write(FILE *out, struct tare_str *text, struct tare_recording *recording,
 		 const struct tare_report_options *o, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
-	int rc = 0;
+	struct tare_report_options own = *o;
+	struct ledgers l;
+	int rc;
 
-	if (o->is_time) {
-		rc = write_time(out, &text, recording, o, err);
-	} else {
-		struct ledgers l;
-
-		build(&l, recording, o);
-		if (o->line || o->annotate)
-			rc = write_line(out, &text, &l, recording, o, err);
-		else
-			rc = write_ledgers(out, &text, &l, o, err);
-		discard(&l);
+	if (o->is_time)
+		return write_time(out, text, recording, o, err);
+	build(&l, recording, o);
+	if (o->is_plain && tare_phases_are_printed(l.shown[0])) {
+		own.by = TARE_BY_PHASE;
+		o = &own;
 	}
-	if (rc) {
-		tare_str_free(&text);
-		return rc;
-	}
-	rc = write_out(out, file, &text, err);
-	tare_str_free(&text);
+	if (o->line || o->annotate)
+		rc = write_line(out, text, &l, recording, o, err);
+	else
+		rc = write_ledgers(out, text, &l, o, err);
+	discard(&l);
 	return rc;
 }
 
-int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
+/* One moment, with everything that was there. */
+static bool is_of_all(const struct tare_report_options *o)
+{
+	return o->instant_nr == 1 && o->by < 0 && !o->is_time && !o->line && !o->annotate &&
+	       o->pid < 0;
+}
+
+static int write_dropped(FILE *out, struct tare_str *text, struct tare_recording *recording,
+			 const struct tare_report_options *o, struct tare_err *err)
+{
+	struct tare_emit e;
+
+	begin(&e, out, text, o);
+	tare_report_dropped(&e, recording, o->instants);
+	return finish(&e, err);
+}
+
+int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *recording,
 		      const struct tare_report_options *options, struct tare_err *err)
 {
 	struct tare_report_options o = *options;
@@ -368,6 +306,7 @@ int tare_report_print(FILE *out, const char *file, struct tare_recording *record
 	int rc = check_pid(recording, o.pid, err);
 
 	if (!o.instant_nr) {
+		o.is_plain = o.by < 0 && !o.is_time && !o.line && !o.annotate;
 		asked = peak_and_end;
 		/* Of ranks the peak says it all: at the end most have given back what they held. */
 		o.instant_nr =
@@ -378,15 +317,23 @@ int tare_report_print(FILE *out, const char *file, struct tare_recording *record
 	memcpy(instants, asked, (size_t)o.instant_nr * sizeof(*instants));
 	o.instants = instants;
 	if (rc == 0)
-		rc = resolve(recording, instants, o.instant_nr, err);
-	if (rc == 0)
-		rc = tare_phase_instants_settle(recording, instants, o.instant_nr, err);
-	if (rc == 0)
-		rc = tare_oom_instants_settle(recording, instants, o.instant_nr, err);
-	if (rc == 0)
-		rc = check_instants(recording, instants, o.instant_nr, err);
-	if (rc == 0)
-		rc = print(out, file, recording, &o, err);
+		rc = tare_instants_settle(recording, instants, o.instant_nr, err);
+	if (rc == TARE_E_RANGE && is_of_all(&o) && tare_report_is_dropped(recording, instants))
+		rc = write_dropped(out, text, recording, &o, err);
+	else if (rc == 0)
+		rc = write(out, text, recording, &o, err);
 	free(instants);
+	return rc;
+}
+
+int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
+		      const struct tare_report_options *options, struct tare_err *err)
+{
+	struct tare_str text = { 0 };
+	int rc = tare_report_write(&text, out, recording, options, err);
+
+	if (rc == 0)
+		rc = write_out(out, file, &text, err);
+	tare_str_free(&text);
 	return rc;
 }

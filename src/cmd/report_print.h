@@ -13,6 +13,7 @@ struct tare_report_options {
 	struct tare_instant *instants; /* those of phases become times */
 	int instant_nr;                /* 0: the peak and the end */
 	int by;                        /* enum tare_by; -1: the tree of accounts */
+	bool is_plain;                 /* nothing was asked for: set by tare_report_print() */
 	bool is_time;                  /* driver time instead of bytes */
 	enum tare_emit_format format;
 	const char *sort;     /* a column, "-COLUMN"; NULL: as the view has them */
@@ -25,6 +26,10 @@ struct tare_report_options {
 	{                                                                                          \
 		.by = -1, .format = TARE_EMIT_TEXT, .pid = -1                                      \
 	}
+
+/* Adds a report to `text`, in the style of `out`. Returns as tare_report_print(). */
+int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *recording,
+		      const struct tare_report_options *options, struct tare_err *err);
 
 /* Prints a report to `out`, or writes it to `file` if it is not NULL. Returns 0, or NOT_FOUND when there is no process `pid`, or IO. */
 int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,

@@ -18,8 +18,8 @@ const struct tare_command tare_command_run = {
 	.synopsis = "record a program and show where its memory went",
 	.operands = "[--] CMD [ARG]…",
 	.description =
-		"Runs CMD unmodified, records every change of GPU memory it causes, and at its end prints the "
-		"ledger of each GPU on stderr, at the peak and at the end. stdin, stdout and the exit code are "
+		"Runs CMD unmodified, records every change of GPU memory it causes, and of PyTorch's tensors on the "
+		"CPU, and at its end prints the ledger of both on stderr, at the peak and at the end. stdin, stdout and the exit code are "
 		"CMD's own. `tare CMD` is short for `tare run CMD`.\n\n"
 		"Each row of the ledger says where its number comes from, and what is left over is called "
 		"unexplained. The recording stays in a folder; look at it again, at other instants or grouped "

@@ -76,6 +76,22 @@ static int make_small(const char *folder, const struct tare_roll_wish *wish)
 	return tare_rollup(folder, &options, &done, NULL);
 }
 
+static const char *next_command(void *arg, size_t i)
+{
+	(void)arg;
+	return tare_commands[i] ? tare_commands[i]->name : NULL;
+}
+
+/* `tare repot` starts a program repot, as `tare CMD` does; who typed it most likely meant something else. */
+static void add_near_command(struct tare_err *err, const char *word)
+{
+	const char *near = strchr(word, '/') ? NULL : tare_args_near_miss(word, next_command, NULL);
+	const struct tare_err old = *err;
+
+	if (near)
+		tare_err_set(err, old.code, "%s; did you mean tare %s?", old.text, near);
+}
+
 int tare_run_command(const struct tare_command *command, int argc, char **argv,
 		     struct tare_session_result *result, bool *is_quiet)
 {
@@ -83,6 +99,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	struct tare_session_options session = { 0 };
 	struct tare_operands rest = { 0 };
 	struct tare_err err = { 0 };
+	const char *word;
 	char *phases = NULL;
 	int code = tare_cmd_parse(command, argc, argv, &o, &rest);
 
@@ -110,6 +127,7 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	session.no_probe = o.no_probe;
 	session.stacks = o.stacks < 0 ? NULL : tare_stack_names[o.stacks];
 	session.argv = rest.items;
+	word = rest.items[0];
 	code = tare_session_run(&session, result, &err);
 	tare_vram_free(&session.vram);
 	free(phases);
@@ -117,6 +135,8 @@ int tare_run_command(const struct tare_command *command, int argc, char **argv,
 	tare_operands_free(&rest);
 	if (code == 0)
 		return -1;
+	if (err.code == TARE_E_NOT_FOUND)
+		add_near_command(&err, word);
 	code = tare_cmd_fail(&err);
 	if (err.code == TARE_E_NOT_FOUND)
 		return TARE_EXIT_NOT_FOUND;
@@ -132,7 +152,8 @@ static const char *nothing_recorded(const struct tare_session_result *result)
 		return "recording was paused all the time; tare ctl REC resume starts it while the program runs";
 	if (result->target.elsewhere)
 		return result->target.elsewhere;
-	return "the program, and whatever it started, never called the NVIDIA driver; `tare doctor` checks this machine";
+	return "the program, and whatever it started, neither called the NVIDIA driver nor made tensors with PyTorch; "
+	       "`tare doctor` checks this machine";
 }
 
 void tare_run_print_end(const struct tare_session_result *result, const char *more)
@@ -161,5 +182,5 @@ void tare_run_print_end(const struct tare_session_result *result, const char *mo
 			"system calls are restricted (seccomp)",
 			result->unrecorded);
 	else if (result->processes == 0)
-		tare_say("nothing opened the GPU: %s", nothing_recorded(result));
+		tare_say("nothing was recorded: %s", nothing_recorded(result));
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,22 +29,40 @@ static bool is_utf8(void)
 	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-static int width_of(int fd)
+/* COLUMNS, where somebody exported it, is what he wants, for `| less` too. 0: nobody says. */
+static long width_of(int fd)
 {
+	const char *said = set_or_null("COLUMNS");
 	struct winsize size;
+	char *end;
+	long n = said ? strtol(said, &end, 10) : 0;
 
-	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < TARE_TEXT_WIDTH)
-		return TARE_TEXT_WIDTH;
-	return size.ws_col;
+	if (said && !*end && n > 0)
+		return n;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 struct tare_text_style tare_terminal_style(FILE *out)
 {
-	return (struct tare_text_style){
-		.width = isatty(fileno(out)) ? width_of(fileno(out)) : TARE_TEXT_WIDTH,
-		.is_utf8 = is_utf8(),
-		.is_colour = tare_print_has_colours(out),
-	};
+	long width = width_of(fileno(out));
+	struct tare_text_style style = { .width = TARE_TEXT_WIDTH,
+					 .is_utf8 = is_utf8(),
+					 .is_colour = tare_print_has_colours(out) };
+
+	if (!width)
+		return style;
+	style.is_screen = true;
+	style.width = width < TARE_TEXT_LEAST  ? TARE_TEXT_LEAST
+		      : width > TARE_TEXT_MOST ? TARE_TEXT_MOST
+					       : (int)width;
+	return style;
+}
+
+size_t tare_terminal_help_width(void)
+{
+	struct tare_text_style style = tare_terminal_style(stdout);
+
+	return style.is_screen ? (size_t)style.width : SIZE_MAX;
 }
 
 int tare_terminal_write(FILE *out, struct tare_str *text)

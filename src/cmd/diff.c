@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/print.h"
+#include "cmd/cmd.h"
+#include "cmd/diff_source.h"
+#include "cmd/format.h"
+#include "cmd/newest.h"
+#include "cmd/terminal.h"
+#include "cmd/write_file.h"
+
+#include <stdio.h>
+
+struct options {
+	struct tare_operands at;
+	int by;
+	struct tare_format_options format;
+	const char *sort;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, at, "at", 0, LIST, "INSTANT",
+		 "as of tare report (peak): once for both sides, or once for each"),
+	TARE_OPT(options, by, "by", 'b', CHOICE, TARE_BY_NAMES,
+		 "compare the rows of this view; not of time, pool, graph, stream and rank"),
+	TARE_FORMAT_OPTS(options, format),
+	TARE_OPT(
+		options, sort, "sort", 's', STRING, "COLUMN",
+		"order rows by this column instead of the size of the change; -COLUMN: the other way round"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_diff = {
+	.name = "diff",
+	.synopsis = "show what two recordings, or two instants of one, have more or less",
+	.operands = "[A [B]]",
+	.description =
+		"Puts two reports side by side: what every row had in A, what it has in B, and the difference, the largest "
+		"first. The differences of the rows and of unexplained sum to the difference of what is used.\n\n"
+		"A and B are recordings (or folders with those of one job), or files with what tare report --json printed; "
+		"either may have @INSTANT behind it, such as train.tare@end. Without an instant it is the peak, and of a "
+		"file the first that is in it. With A alone its two instants are those of --at; without A it is the newest NAME.tare here.\n\n"
+		"Rows are told by their path. Pids differ from run to run, so a process is the one of the same name, and where "
+		"one is left on each side these are a pair. A line of source is the same in another "
+		"folder. A GPU is the one with the same UUID, else with the same number.\n\n"
+		"--by phase compares what the phases of the same path changed, in their order: so the figures of a note (tare import) stand beside "
+		"those of a recording.\n\n"
+		"The exit code is 0, also where there are differences, 2 for a mistake on the command line, 125 if a recording or a "
+		"file cannot be read.",
+	.examples = "tare diff sgd.tare adam.tare\n"
+		    "tare diff train.tare --at 2s --at 30s\n"
+		    "tare diff train.tare@peak train.tare@end --by line\n"
+		    "tare diff before.tare after.tare --by category --csv\n"
+		    "tare diff notes.tare train.tare --by phase\n"
+		    "tare report train.tare --json > good.json; tare diff good.json train.tare\n"
+		    "tare diff good.json bad.json --json",
+	.opts = opts,
+	.max_operands = 2,
+	.run = tare_cmd_diff,
+};
+
+static int check(const struct options *o, const struct tare_operands *rest, struct tare_err *err)
+{
+	struct tare_str views = { 0 };
+	int rc = 0;
+
+	if (o->at.count > 2)
+		return tare_err_set(
+			err, TARE_E_USAGE,
+			"diff: --at is given %zu times; two sides have two instants at most",
+			o->at.count);
+	if (rest->count < 2 && o->at.count != 2)
+		return tare_err_set(err, TARE_E_USAGE,
+				    "diff: one recording is compared with itself at two instants: "
+				    "say --at twice, or name a second recording");
+	if (!tare_diff_can(o->by)) {
+		tare_diff_views(&views);
+		rc = tare_err_set(
+			err, TARE_E_USAGE,
+			"diff: rows --by %s are not sizes that could be subtracted; say one of %s",
+			tare_by_infos[o->by].name, tare_str_text(&views));
+		tare_str_free(&views);
+	}
+	return rc;
+}
+
+static int print(const struct options *o, enum tare_emit_format format, const struct tare_diff *d,
+		 struct tare_err *err)
+{
+	struct tare_str text = { 0 };
+	struct tare_emit e;
+	int rc;
+
+	tare_emit_begin(&e, format, &text);
+	e.style = tare_terminal_style(stdout);
+	e.sort = o->sort;
+	tare_emit_page(&e, "Memory of %s and of %s", d->before.source, d->after.source);
+	tare_diff_show(&e, d);
+	rc = tare_format_check_sort(&e, err);
+	tare_emit_end(&e);
+	if (!rc)
+		rc = tare_cmd_write_file("-", &text, err);
+	tare_str_free(&text);
+	return rc;
+}
+
+static int compare(const struct options *o, enum tare_emit_format format,
+		   const struct tare_operands *rest, struct tare_err *err)
+{
+	const char *const *at = o->at.items;
+	struct tare_diff d = { .by = o->by };
+	int rc = tare_diff_source_read(&d.before, rest->items[0], o->at.count ? at[0] : NULL, o->by,
+				       err);
+
+	if (!rc)
+		rc = tare_diff_source_read(&d.after, rest->items[rest->count - 1],
+					   o->at.count ? at[o->at.count - 1] : NULL, o->by, err);
+	if (!rc) {
+		tare_diff_build(&d);
+		rc = print(o, format, &d, err);
+	}
+	tare_diff_free(&d);
+	return rc;
+}
+
+int tare_cmd_diff(int argc, char **argv)
+{
+	struct options o = { .by = -1, .format = TARE_FORMAT_DEFAULTS };
+	enum tare_emit_format format;
+	struct tare_arena names = { 0 };
+	struct tare_operands rest;
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_diff, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	rc = tare_format_choose(&o.format, "diff", &format, &err);
+	if (!rc)
+		rc = check(&o, &rest, &err);
+	if (!rc)
+		rc = tare_newest_add(&rest, &names, false, "diff", &err);
+	if (!rc)
+		rc = compare(&o, format, &rest, &err);
+	tare_operands_free(&o.at);
+	tare_operands_free(&rest);
+	tare_arena_free(&names);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}

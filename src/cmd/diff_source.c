@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/diff_source.h"
+
+#include "base/file.h"
+#include "cmd/report_print.h"
+#include "db/db.h"
+#include "trace/recording.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { JSON_MAX = 1 << 30 };
+
+struct source {
+	const char *path, *at; /* at NULL: not said */
+};
+
+/* A name may hold an '@', and so may the name of a phase: the instant follows the first behind which nothing of the name is left. */
+static struct source split(struct tare_diff_side *side, const char *operand, const char *at)
+{
+	if (access(operand, F_OK) == 0)
+		return (struct source){ operand, at };
+	for (const char *p = strchr(operand, '@'); p; p = strchr(p + 1, '@')) {
+		const char *path = tare_arena_strndup(&side->arena, operand, (size_t)(p - operand));
+
+		if (p > operand && p[1] && access(path, F_OK) == 0)
+			return (struct source){ path, p + 1 };
+	}
+	return (struct source){ operand, at };
+}
+
+/* A log of a recording is a file, too. */
+static bool is_json_file(const char *path)
+{
+	struct stat st;
+	size_t len = strlen(path);
+
+	if (!strcmp(path, "-"))
+		return true;
+	if (stat(path, &st) || S_ISDIR(st.st_mode))
+		return false;
+	return len < 7 || strcmp(path + len - 7, ".events") != 0;
+}
+
+static int write_json(struct tare_str *out, const struct source *s, int by, struct tare_err *err)
+{
+	struct tare_report_options o = TARE_REPORT_DEFAULTS;
+	struct tare_recording *recording;
+	struct tare_instant instant;
+	int rc = tare_instant_parse(s->at ? s->at : "peak", &instant, err);
+
+	if (rc)
+		return rc;
+	o.instants = &instant;
+	o.instant_nr = 1;
+	o.by = by;
+	o.format = TARE_EMIT_JSON;
+	rc = tare_recording_open(&recording, s->path, err);
+	if (rc)
+		return rc;
+	rc = tare_report_write(out, stdout, recording, &o, err);
+	if (rc)
+		tare_err_prefix(err, "%s", s->path);
+	tare_recording_close(recording);
+	return rc;
+}
+
+static int parse(struct tare_diff_side *side, const struct source *s, const struct tare_str *text,
+		 int by, struct tare_err *err)
+{
+	const struct tare_json_value *report;
+	bool is_file = is_json_file(s->path);
+	int rc = tare_json_parse(&side->arena, tare_str_text(text), text->len, &report, err);
+
+	if (!rc)
+		rc = tare_diff_read(side, report, by, is_file ? s->at : NULL, err);
+	if (rc)
+		tare_err_prefix(err, "%s", s->path);
+	return rc;
+}
+
+int tare_diff_source_read(struct tare_diff_side *side, const char *operand, const char *at, int by,
+			  struct tare_err *err)
+{
+	struct source s = split(side, operand, at);
+	struct tare_str text = { 0 };
+	int rc;
+
+	if (tare_db_is(s.path))
+		return tare_err_set(err, TARE_E_USAGE,
+				    "diff: %s is a sweep; compare two recordings of its runs, or "
+				    "see tare report %s",
+				    s.path, s.path);
+	side->source = s.path;
+	if (is_json_file(s.path))
+		rc = tare_file_read_input(&text, s.path, JSON_MAX, err);
+	else
+		rc = write_json(&text, &s, by, err);
+	if (!rc)
+		rc = parse(side, &s, &text, by, err);
+	tare_str_free(&text);
+	return rc;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/import.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/write_file.h"
+#include "session/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	const char *output;
+	bool force, binary;
+	int from;
+	uint64_t unit;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, output, "output", 'o', STRING, "REC",
+		 "write the recording to the folder REC"),
+	TARE_OPT(options, force, "force", 'f', FLAG, NULL,
+		 "replace REC if it is an older recording"),
+	TARE_OPT(options, from, "from", 0, CHOICE, tare_import_names + 1,
+		 "take the file for this kind, whatever it begins with"),
+	TARE_OPT(options, binary, "binary", 0, FLAG, NULL,
+		 "KB, MB and GB in the file are powers of 1024, not of 1000"),
+	TARE_OPT(
+		options, unit, "unit", 0, BYTES, "SIZE",
+		"what a figure without a unit counts in, such as 1MiB; without it, whole ones from "
+		"10,000,000 on are bytes and others MiB"),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_import = {
+	.name = "import",
+	.synopsis = "make a recording of what another tool or a print wrote",
+	.operands = "FILE",
+	.description =
+		"Reads FILE (- is standard input) and makes a recording of it, which every command reads "
+		"as it does one of tare run: so what a note says and what was recorded stand side by side. What kind of "
+		"file it is, is seen from how it begins.\n\n"
+		"printed: a log in which a program prints what NVML says, such as `precon: used: 1204 MiB, diff: 24 MiB`. "
+		"Each such line is a phase, called by what stands before the figures (else by the line of text above them): from "
+		"`used` less `diff` to `used`. B, KiB, MiB, GiB, KB, MB, GB are read, `GPU 1` and `cuda:1` say which GPU, a time in "
+		"front of a line when. What else is in the log does not matter; lines that say `used:` and cannot be read are "
+		"counted.\n\n"
+		"snapshot: what torch.cuda.memory._dump_snapshot() wrote after _record_memory_history(): segments and tensors of each GPU with their lines, "
+		"streams, private pools of graphs, annotations, moments at which memory ran out. Nothing in the file is executed. It has "
+		"what PyTorch's allocator did, and nothing of contexts, libraries and other programs; what was there before its first event "
+		"follows from its end. docs/WHATIF.md says more.\n\n"
+		"tegrastats: RAM, of the whole board, becomes the memory of one device. mprof: a .dat file: what was resident, and a phase "
+		"for each call of a function with @profile. memory_profiler: its report, a phase for each line of source.\n\n"
+		"massif: what valgrind --tool=massif wrote: the heap, what malloc has around it, and stacks, over time; at snapshots "
+		"with a tree by the lines that asked (--by line, --by stack). heaptrack: its .zst, .gz or raw files: every allocation, so the peak "
+		"is exact. A file that zstd or gzip packed is read as what is in it, of whatever kind.\n\n"
+		"The exit code is 0, 2 for a mistake on the command line, 125 if there is nothing to import.",
+	.examples =
+		"tare import notes.log\n"
+		"tare import tegrastats.log && tare report\n"
+		"tare import heaptrack.app.4711.zst && tare report --by line\n"
+		"tare import snapshot.pickle -o snapshot.tare && tare report snapshot.tare --by line\n"
+		"tare import notes.log -o notes.tare && tare report notes.tare --by phase\n"
+		"python train.py | tare import - -o train.tare",
+	.opts = opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = tare_cmd_import,
+};
+
+static int print_result(const char *path, const char *folder, const struct tare_imported *done,
+			struct tare_err *err)
+{
+	char n[TARE_UNITS_TEXT_MAX];
+	struct tare_str text = { 0 };
+	int rc;
+
+	tare_text_add_name(&text, path);
+	if (done->said)
+		tare_str_addf(&text, ": %s", done->said);
+	else
+		tare_str_addf(&text, ": %s line%s with figures", tare_units_count(n, done->taken),
+			      done->taken == 1 ? "" : "s");
+	if (done->unreadable)
+		tare_str_addf(&text, ", %s that cannot be read",
+			      tare_units_count(n, done->unreadable));
+	tare_str_add(&text, " → ");
+	tare_text_add_name(&text, folder);
+	tare_str_add_char(&text, '\n');
+	rc = tare_cmd_write_file("-", &text, err);
+	tare_str_free(&text);
+	return rc;
+}
+
+static int make(struct tare_import *import, const char *path, const struct options *o,
+		struct tare_err *err)
+{
+	const char *argv[] = { strcmp(path, "-") ? path : "import", NULL };
+	struct tare_imported done = { 0 };
+	struct tare_folder folder;
+	int rc = tare_folder_make(&folder, o->output, o->force, false, argv, err);
+
+	if (rc)
+		return rc;
+	rc = tare_import_run(import, folder.work, &done, err);
+	if (rc)
+		tare_folder_remove(&folder);
+	else
+		rc = tare_folder_settle(&folder, err);
+	if (!rc)
+		rc = print_result(path, folder.path, &done, err);
+	free(done.said);
+	tare_folder_free(&folder);
+	return rc;
+}
+
+int tare_cmd_import(int argc, char **argv)
+{
+	struct options o = { .from = -1 };
+	struct tare_import_options options;
+	struct tare_import *import;
+	struct tare_operands rest;
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_import, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	options =
+		(struct tare_import_options){ .kind = o.from,
+					      .units = { .plain = o.unit, .is_binary = o.binary } };
+	rc = tare_import_open(&import, rest.items[0], &options, &err);
+	if (!rc) {
+		rc = make(import, rest.items[0], &o, &err);
+		tare_import_close(import);
+	}
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : TARE_EXIT_OK;
+}

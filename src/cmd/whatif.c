@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+#include "cmd/format.h"
+#include "cmd/whatif_print.h"
+#include "cmd/write_file.h"
+#include "replay/whatif.h"
+
+struct options {
+	const char *conf, *version;
+	uint64_t vram, used;
+	bool best;
+	struct tare_format_options format;
+};
+
+static const struct tare_opt opts[] = {
+	TARE_OPT(options, conf, "alloc-conf", 'a', STRING, "SETTINGS",
+		 "what PYTORCH_CUDA_ALLOC_CONF would be, such as expandable_segments:True"),
+	TARE_OPT(options, vram, "vram", 0, BYTES, "SIZE",
+		 "the memory of each device, such as 24GiB"),
+	TARE_OPT(options, used, "used", 0, BYTES, "SIZE",
+		 "what of --vram is not for PyTorch's allocator: contexts, other programs"),
+	TARE_OPT(options, version, "torch", 0, STRING, "VERSION",
+		 "the version of PyTorch, such as 2.11; without it, one that reproduces the file"),
+	TARE_OPT(options, best, "best", 'b', FLAG, NULL,
+		 "try the settings that help most often, and sort them by the most reserved"),
+	TARE_FORMAT_OPTS(options, format),
+	TARE_OPT_END,
+};
+
+const struct tare_command tare_command_whatif = {
+	.name = "whatif",
+	.synopsis = "replay PyTorch's allocator under other settings, or on another card",
+	.operands = "SNAPSHOT",
+	.description =
+		"tare whatif replays what PyTorch's allocator was asked for, out of a memory snapshot "
+		"(torch.cuda.memory._dump_snapshot, after _record_memory_history), and needs no GPU. First it replays what "
+		"happened, under the recorded settings, and compares every address, every segment, every release and the "
+		"blocks at the end with the file: mismatches says how many differ. Then it replays the same requests as "
+		"--alloc-conf and --vram say: how much would have been reserved, and whether memory would have run out, and "
+		"where.\n\n"
+		"The file may begin in the middle of a run: what was there before follows from it. Nothing in the file is "
+		"executed.\n\n"
+		"The exit code is 0; 3 if memory would run out where it did not; 2 for a mistake on the command line.",
+	.examples = "tare whatif snapshot.pickle\n"
+		    "tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
+		    "tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
+	.opts = opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = tare_cmd_whatif,
+};
+
+static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code,
+		  struct tare_err *err)
+{
+	struct tare_whatif_ask ask = { o->conf, o->version, o->vram, o->used };
+	enum tare_emit_format format;
+	struct tare_whatif w;
+	struct tare_emit e;
+	int rc = tare_format_choose(&o->format, "whatif", &format, err);
+
+	if (!rc && o->used && o->used >= o->vram)
+		rc = tare_err_set(err, TARE_E_USAGE,
+				  "whatif: --used is what is taken of --vram, and must be less");
+	if (!rc)
+		rc = tare_whatif_open(&w, path, &ask, err);
+	if (rc)
+		return rc;
+	tare_emit_begin(&e, format, out);
+	tare_whatif_print(&e, &w, &ask, o->best);
+	tare_emit_end(&e);
+	*code = w.is_changed && w.asked.oom.is_there && w.asked.oom.was_served ? TARE_EXIT_NO_FIT
+									       : TARE_EXIT_OK;
+	tare_whatif_close(&w);
+	return 0;
+}
+
+int tare_cmd_whatif(int argc, char **argv)
+{
+	struct options o = { .format = TARE_FORMAT_DEFAULTS };
+	struct tare_operands rest;
+	struct tare_str out = { 0 };
+	struct tare_err err = { 0 };
+	int code = tare_cmd_parse(&tare_command_whatif, argc, argv, &o, &rest), rc;
+
+	if (code >= 0)
+		return code;
+	rc = whatif(rest.items[0], &o, &out, &code, &err);
+	if (!rc)
+		rc = tare_cmd_write_file("-", &out, &err);
+	tare_str_free(&out);
+	tare_operands_free(&rest);
+	return rc ? tare_cmd_fail(&err) : code;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/whatif_print.h"
+
+#include "base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct row {
+	const char *settings;
+	uint64_t allocated, reserved, peak_allocated, peak_reserved, unused;
+	int64_t saved;
+	uint64_t driver_allocs, driver_frees, ooms;
+	const char *end; /* NULL: it did not run out */
+};
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, settings, "settings", "SETTINGS", TEXT),
+	TARE_COLUMN(row, allocated, "allocated_bytes", NULL, BYTES),
+	TARE_COLUMN(row, reserved, "reserved_bytes", NULL, BYTES),
+	TARE_COLUMN(row, peak_allocated, "peak_allocated_bytes", "PEAK ALLOCATED", BYTES),
+	TARE_COLUMN(row, peak_reserved, "peak_reserved_bytes", "PEAK RESERVED", BYTES),
+	TARE_COLUMN(row, unused, "unused_at_peak_bytes", "UNUSED THEN", BYTES),
+	TARE_COLUMN(row, saved, "saved_bytes", "LESS", BYTES),
+	TARE_COLUMN(row, driver_allocs, "driver_allocs", "ALLOCS", COUNT),
+	TARE_COLUMN(row, driver_frees, "driver_frees", "FREES", COUNT),
+	TARE_COLUMN(row, ooms, "oom", NULL, COUNT),
+	TARE_COLUMN(row, end, "runs_out", "RUNS OUT", TEXT, .is_blank = true),
+};
+
+static struct row row_of(const struct tare_whatif *w, const struct tare_whatif_case *c,
+			 const char *name)
+{
+	const struct tare_replay_figures *f = &c->figures;
+
+	return (struct row){
+		.settings = name,
+		.allocated = f->allocated,
+		.reserved = f->reserved,
+		.peak_allocated = f->peak_allocated,
+		.peak_reserved = f->peak_reserved,
+		.unused = f->peak_reserved - f->allocated_at_peak,
+		.saved = (int64_t)(w->sum.figures.peak_reserved - f->peak_reserved),
+		.driver_allocs = f->driver_allocs,
+		.driver_frees = f->driver_frees,
+		.ooms = f->ooms,
+		.end = !c->oom.is_there    ? NULL
+		       : c->oom.was_served ? "yes"
+					   : "as then",
+	};
+}
+
+static const char *name_of(const char *conf)
+{
+	return !conf ? "as recorded" : *conf ? conf : "(none)";
+}
+
+static void print_cases(struct tare_emit *e, const struct tare_whatif *w,
+			const struct tare_whatif_ask *ask, bool is_best)
+{
+	struct tare_whatif_case recorded = { .figures = w->sum.figures, .oom = w->sum.oom }, *best;
+	struct row row = row_of(w, &recorded, "as recorded");
+	size_t count;
+
+	tare_emit_table(e, "cases", NULL, TARE_COLUMNS(columns));
+	tare_emit_add(e, &row);
+	if (w->is_changed) {
+		row = row_of(w, &w->asked,
+			     ask->conf ? name_of(ask->conf) : "as recorded, other card");
+		tare_emit_add(e, &row);
+	}
+	tare_emit_table_end(e);
+	if (!is_best)
+		return;
+	best = tare_whatif_best(w, ask, &count);
+	tare_emit_table(e, "best", "Best first", TARE_COLUMNS(columns));
+	for (size_t i = 0; i < count; i++) {
+		row = row_of(w, &best[i], name_of(best[i].conf));
+		tare_emit_add(e, &row);
+	}
+	tare_emit_table_end(e);
+	free(best);
+}
+
+static void print_contract(struct tare_emit *e, const struct tare_whatif *w)
+{
+	const struct tare_replay_figures *f = &w->asked.figures;
+
+	tare_emit_uint(e, "tare", 1);
+	tare_emit_uint(e, "events", w->events);
+	tare_emit_uint(e, "mismatches", w->sum.mismatches);
+	tare_emit_flag(e, "complete", w->is_complete);
+	tare_emit_uint(e, "allocated_bytes", f->allocated);
+	tare_emit_uint(e, "reserved_bytes", f->reserved);
+	tare_emit_uint(e, "peak_allocated_bytes", f->peak_allocated);
+	tare_emit_uint(e, "peak_reserved_bytes", f->peak_reserved);
+	tare_emit_uint(e, "driver_allocs", f->driver_allocs);
+	tare_emit_uint(e, "driver_frees", f->driver_frees);
+	tare_emit_uint(e, "oom", f->ooms);
+}
+
+static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
+{
+	const struct tare_replay_check *c = &w->sum;
+	char text[TARE_UNITS_TEXT_MAX];
+
+	tare_emit_open(e, "mismatches_of", '{');
+	tare_emit_uint(e, "addresses", c->addresses);
+	tare_emit_uint(e, "segments", c->segments);
+	tare_emit_uint(e, "releases", c->releases);
+	tare_emit_uint(e, "blocks", c->blocks);
+	tare_emit_close(e);
+	if (!c->mismatches) {
+		tare_emit_note(
+			e,
+			"The replay reproduces the file: every address, segment, release and block (%s events, PyTorch %d.%d).",
+			tare_units_count(text, w->events), w->rules.version / 100,
+			w->rules.version % 100);
+		return;
+	}
+	tare_emit_alarm(
+		e,
+		"The replay does not reproduce the file: %llu addresses, %llu segments, %llu releases and %llu blocks at the end differ.",
+		(unsigned long long)c->addresses, (unsigned long long)c->segments,
+		(unsigned long long)c->releases, (unsigned long long)c->blocks);
+}
+
+static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
+{
+	const struct tare_replay_oom *oom = &w->asked.oom;
+	char size[TARE_UNITS_TEXT_MAX], reserved[TARE_UNITS_TEXT_MAX];
+	struct tare_str line = { 0 };
+
+	if (!oom->is_there) {
+		tare_emit_null(e, "first_oom");
+		return;
+	}
+	tare_whatif_line(w, oom->stack, &line);
+	tare_emit_open(e, "first_oom", '{');
+	tare_emit_uint(e, "device", oom->device);
+	tare_emit_uint(e, "size", oom->size);
+	tare_emit_uint(e, "reserved_bytes", oom->reserved);
+	tare_emit_str(e, "line", line.len ? tare_str_text(&line) : NULL);
+	tare_emit_flag(e, "was_served", oom->was_served);
+	tare_emit_close(e);
+	tare_emit_note(e, "Memory %s a request of %s, with %s reserved%s%s.",
+		       oom->was_served ? "would run out at" : "ran out at",
+		       tare_units_human(size, oom->size), tare_units_human(reserved, oom->reserved),
+		       line.len ? ", in " : "", tare_str_text(&line));
+	tare_str_free(&line);
+}
+
+void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w,
+		       const struct tare_whatif_ask *ask, bool is_best)
+{
+	char torch[16];
+	const char *text;
+
+	snprintf(torch, sizeof(torch), "%d.%d", w->rules.version / 100, w->rules.version % 100);
+	print_contract(e, w);
+	tare_emit_str(e, "torch", torch);
+	print_cases(e, w, ask, is_best);
+	print_mismatches(e, w);
+	print_oom(e, w);
+	tare_emit_open(e, "lacks", '[');
+	for (size_t i = 0; (text = tare_whatif_lacks(w, i)); i++) {
+		tare_emit_str(e, NULL, text);
+		tare_emit_note(e, "%s", text);
+	}
+	tare_emit_close(e);
+}
