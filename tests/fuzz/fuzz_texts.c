@@ -14,12 +14,16 @@
 #include "cmd/phase_lines.h"
 #include "fit/forecast.h"
 #include "fit/table.h"
+#include "import/printed_line.h"
 #include "profile/profile.h"
 #include "session/elf_names.h"
 #include "simgpu/sim_script.h"
 #include "sweep/grid.h"
 #include "trace/rank.h"
 #include "trace/schema.h"
+#include "witness/nvmap.h"
+#include "witness/root.h"
+#include "witness/smaps.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -195,6 +199,18 @@ static void read_schema(char *text, size_t size)
 	tare_schema_free(schema);
 }
 
+static void read_printed(char *text, size_t size)
+{
+	static const struct tare_import_units units = { .is_binary = true };
+	struct tare_printed_line line;
+
+	(void)size;
+	if (tare_printed_line(text, &line) != TARE_PRINTED_FIGURES)
+		return;
+	tare_printed_bytes(&line.used, &units);
+	tare_printed_bytes(&line.diff, &units);
+}
+
 static void read_size(char *text, size_t size)
 {
 	char shown[TARE_UNITS_TEXT_MAX];
@@ -214,6 +230,25 @@ static void read_elf(char *text, size_t size)
 	for (uint64_t at = 0; names && at < 100; at++)
 		tare_elf_names_find(names, at << 8, &offset);
 	tare_elf_names_close(names);
+}
+
+static void see_mapping(void *arg, const struct tare_smaps_mapping *m)
+{
+	*(uint64_t *)arg += m->bytes[TARE_SMAPS_PSS] + tare_smaps_swap(m) + strlen(m->name);
+}
+
+/* Of /proc, or of a copy of it that somebody sent. */
+static void read_smaps(char *text, size_t size)
+{
+	FILE *file = size ? fmemopen(text, size, "r") : NULL;
+	uint64_t sum = 0;
+
+	if (!file)
+		return;
+	tare_smaps_parse(file, see_mapping, &sum);
+	fclose(file);
+	tare_nvmap_parse(text, 70, &sum);
+	tare_root_kib(text, "VmRSS");
 }
 
 /* What each format makes of it is as plain as base/text.h says. */
@@ -259,8 +294,15 @@ static const struct {
 	{ read_schema,
 	  "tare schema 1\n4 event NONE EVENT tid:u64:TID device:i8:DEVICE before:u32:BYTES\n"
 	  "2 string TEXT TABLE id:u16:ID bytes:u32:LENGTH\n900 flux PCS X depth:u32:LENGTH\n" },
+	{ read_printed,
+	  "2024-05-01 12:00:01,5 INFO GPU 1: a(1) used (MB): 1,204.5, diff=-2.4e1 KiB" },
 	{ read_size, "7.5GiB" },
 	{ read_elf, "\177ELF\2\1\1" },
+	{ read_smaps,
+	  "7f00-7f02 rw-p 00001000 fe:00 247134  /a b/libc.so.6 (deleted)\nPss: 3 kB\nSwapPss: 2 kB\n"
+	  "VmFlags: rd pf \n" },
+	{ read_smaps,
+	  "CLIENT PROCESS PID SIZE\nuser my train 70 600000K\ntotal 600000K\nVmRSS: 4 kB\n" },
 	{ print_it, "=x\033[2J\xc2\x9b\xe2\x80\xae\xff,\"<&>'|" },
 };
 

@@ -25,7 +25,7 @@ enum {
 	FUZZ_RING_HEAD = 640,
 	FUZZ_LANES = 2,
 	FUZZ_SEED_MAX = 64,
-	FUZZ_TEXT_NR = 15, /* kinds of text of fuzz_texts.c */
+	FUZZ_TEXT_NR = 18, /* kinds of text of fuzz_texts.c */
 };
 
 /* Fills `out` (FUZZ_MAX bytes) and returns the size. n < fuzz_seed_nr(), which is at most FUZZ_SEED_MAX. */

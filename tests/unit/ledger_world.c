@@ -286,6 +286,14 @@ void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigne
 			(struct tare_rec_stream){ .id = id, .tid = tid, .ids = (uint16_t)ids });
 }
 
+void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const char *class)
+{
+	struct item *item = add(w, TARE_KIND_MODULE, 0, -1, t);
+
+	item->event.name = class;
+	item->rec.module = (struct tare_rec_module){ .at = at, .tid = tid };
+}
+
 void world_sweep(struct world *w, int64_t t, unsigned int flags)
 {
 	add(w, TARE_KIND_SWEEP, 0, -1, t)->rec.sweep = (struct tare_rec_sweep){ .flags = flags };
@@ -337,6 +345,20 @@ void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, u
 	};
 }
 
+void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode)
+{
+	add(w, TARE_KIND_MAPPED_FILE, process, -1, t)->rec.mapped_file =
+		(struct tare_rec_mapped_file){ .block = block, .device = 27, .inode = inode };
+}
+
+void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,
+		   uint64_t room)
+{
+	add(w, TARE_KIND_OOM, process, -1, t)->rec.oom = (struct tare_rec_oom){
+		.tid = 1, .device = -1, .asked = asked, .free = available, .room = room
+	};
+}
+
 void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec)
 {
 	add(w, TARE_KIND_GRAPH, process, -1, t)->rec.graph = *rec;
@@ -352,6 +374,13 @@ void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uin
 void world_end(struct world *w, int process, int64_t t)
 {
 	add(w, TARE_KIND_END, process, -1, t);
+	w->processes[process]->is_ended = true;
+}
+
+void world_end_with(struct world *w, int process, int64_t t, uint64_t most_resident)
+{
+	add(w, TARE_KIND_END, process, -1, t)->rec.end =
+		(struct tare_rec_end){ .most_resident = most_resident };
 	w->processes[process]->is_ended = true;
 }
 
@@ -419,13 +448,10 @@ void world_phase(struct world *w, struct world_phase p)
 	item->event.domain = p.domain;
 }
 
-const struct tare_phase_row *world_phase_row(const struct tare_ledger *l, const char *path)
+void world_symbol(struct world *w, const char *owner, const char *name)
 {
-	for (int i = 0; i < l->phase_nr; i++)
-		if (!strcmp(l->phases[i].path, path))
-			return &l->phases[i];
-	test_fail(__FILE__, __LINE__, "there is no phase %s", path);
-	return NULL;
+	w->symbols[w->symbol_nr++] =
+		(struct tare_symbol){ .address = pc_of(w, owner), .name = name };
 }
 
 static int by_stamp(const void *a, const void *b)
@@ -506,64 +532,4 @@ int world_process_nr(const struct world *w)
 int world_device_nr(const struct world *w)
 {
 	return w->device_nr;
-}
-
-void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
-		 int at_nr, struct tare_ledger *out)
-{
-	struct tare_ledger_source source = { .next = world_next, .rewind = world_rewind, .arg = w };
-	struct tare_instant instants[16];
-
-	for (int i = 0; i < at_nr; i++)
-		CHECK_INT(tare_instant_parse(at[i], &instants[i], NULL), 0);
-	world_link_up(w);
-	w->at = 0;
-	tare_ledger_build(&source, opts, instants, at_nr, out);
-	for (int i = 0; i < at_nr; i++) {
-		world_check_balance(&out[i]);
-		world_check_host_lines(&out[i]);
-	}
-}
-
-struct tare_ledger world_ledger(struct world *w, const char *at)
-{
-	struct tare_ledger l;
-
-	world_build(w, NULL, &at, 1, &l);
-	world_check_states(w, 3);
-	world_check_history(w);
-	return l;
-}
-
-const struct tare_row *world_row(const struct tare_ledger *l, int device, const char *path)
-{
-	const struct tare_device_ledger *d = &l->devices[device];
-
-	for (int i = 0; i < d->row_nr; i++)
-		if (!strcmp(d->rows[i].path, path))
-			return &d->rows[i];
-	return NULL;
-}
-
-int64_t world_bytes(const struct tare_ledger *l, int device, const char *path)
-{
-	const struct tare_row *r = world_row(l, device, path);
-
-	if (!r)
-		test_fail(__FILE__, __LINE__, "there is no row %s", path);
-	return r->bytes;
-}
-
-void world_symbol(struct world *w, const char *owner, const char *name)
-{
-	w->symbols[w->symbol_nr++] =
-		(struct tare_symbol){ .address = pc_of(w, owner), .name = name };
-}
-
-bool world_has_note(const struct tare_ledger *l, const char *part)
-{
-	for (int i = 0; i < l->degraded_nr; i++)
-		if (strstr(l->degraded[i], part))
-			return true;
-	return false;
 }

@@ -101,6 +101,8 @@ void world_block(struct world *w, struct world_block block);
 void world_probe(struct world *w, int64_t t, enum tare_probe_role role, uint64_t at, uint64_t of,
 		 const char *name, unsigned int flags);
 void world_sweep(struct world *w, int64_t t, unsigned int flags);
+/* A module of PyTorch that a thread is inside of; thread 0: that a look through the objects finds. */
+void world_module(struct world *w, int64_t t, uint32_t tid, uint64_t at, const char *class);
 void world_tensor_of_backward(struct world *w, int64_t t, uint64_t block, int64_t bytes);
 void world_tensor_of_teardown(struct world *w, int64_t t, uint64_t block);
 /* PyTorch's allocator of process 0 on device 0 says what it has. */
@@ -110,6 +112,10 @@ void world_self_report(struct world *w, int64_t t, int64_t allocated, int64_t re
 void world_stream(struct world *w, int64_t t, uint32_t tid, uint64_t id, unsigned int ids);
 void world_stream_of(struct world *w, int64_t t, int device, struct tare_rec_stream rec);
 /* PyTorch's allocator gives up on a block. */
+/* Which file the next block of this address is in. */
+void world_mapped_file(struct world *w, int process, int64_t t, uint64_t block, uint64_t inode);
+void world_cpu_oom(struct world *w, int process, int64_t t, uint64_t asked, int64_t available,
+		   uint64_t room);
 void world_oom(struct world *w, int64_t t, uint64_t asked, uint64_t allocated, uint64_t reserved);
 /* … in the log of another `tare` that sees the same device. */
 void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t list, uint32_t pid,
@@ -117,6 +123,7 @@ void world_peer_of(struct world *w, int witness, int device, int64_t t, uint32_t
 void world_graph(struct world *w, int process, int64_t t, const struct tare_rec_graph *rec);
 void world_mempool(struct world *w, int process, int64_t t, uint64_t object, uint64_t first,
 		   uint64_t second);
+void world_end_with(struct world *w, int process, int64_t t, uint64_t most_resident);
 void world_end(struct world *w, int process, int64_t t);
 void world_host(struct world *w, int process, int64_t t, int64_t anon);
 void world_control(struct world *w, int64_t t, enum tare_act what, uint32_t number);
@@ -144,6 +151,7 @@ const struct tare_phase_row *world_phase_row(const struct tare_ledger *l, const 
 
 /* Folds it to one instant ("peak", "end", "12ms"); checks that the books balance. */
 struct tare_ledger world_ledger(struct world *w, const char *at);
+void world_build_at(struct world *w, const struct tare_instant *at, struct tare_ledger *out);
 void world_build(struct world *w, const struct tare_ledger_opts *opts, const char *const *at,
 		 int at_nr, struct tare_ledger *out);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const instants_at[] = { "peak", "end", "peak:tensors", "peak:host" };
-enum { AT_NR = sizeof(instants_at) / sizeof(instants_at[0]) };
+enum { AT_NR = sizeof(instants_at) / sizeof(instants_at[0]), MOMENTS = 3 };
 
 /* ---- the events behind a moment ---- */
 
@@ -116,6 +116,22 @@ static bool has_sentence(const struct tare_ledger *l, const char *sentence)
 	return false;
 }
 
+static void check_growths(const struct tare_ledger *a, const struct tare_ledger *b)
+{
+	CHECK_INT(b->growth_nr, a->growth_nr);
+	for (int i = 0; i < a->growth_nr && i < b->growth_nr; i++) {
+		const struct tare_growth *x = &a->growths[i], *y = &b->growths[i];
+
+		CHECK_STR(y->what, x->what);
+		CHECK_STR(y->line ? y->line : "", x->line ? x->line : "");
+		CHECK_INT(y->bytes, x->bytes);
+		CHECK_INT(y->per_step, x->per_step);
+		CHECK_INT(y->per_second, x->per_second);
+		CHECK_INT(y->since_ns, x->since_ns);
+		CHECK(y->confidence == x->confidence);
+	}
+}
+
 static void check_trainings(const struct tare_ledger *a, const struct tare_ledger *b)
 {
 	CHECK_INT(b->training_nr, a->training_nr);
@@ -143,6 +159,7 @@ static void check_identical(const struct tare_ledger *a, const struct tare_ledge
 			CHECK_INT(b->hosts[i].categories[k].bytes, a->hosts[i].categories[k].bytes);
 	}
 	check_trainings(a, b);
+	check_growths(a, b);
 	CHECK_INT(b->pause_nr, a->pause_nr);
 	CHECK_INT(b->loss_nr, a->loss_nr);
 	CHECK_INT(b->rank_nr, a->rank_nr);
@@ -169,7 +186,7 @@ static void save(struct world *w, const struct tare_ledger_names *names, const s
 
 	*out = (struct saved){ 0 };
 	CHECK_INT(tare_ledger_save(&source, NULL, from ? &from->state : NULL, names, until,
-				   &out->bytes),
+				   &out->bytes, NULL),
 		  0);
 	out->state = (struct tare_ledger_state){ out->bytes.data, out->bytes.len, until };
 }
@@ -201,6 +218,64 @@ static void check_from(struct world *w, const struct tare_ledger_names *names,
 		check_identical(&whole[i], &parts[i]);
 		tare_ledger_free(&parts[i]);
 	}
+}
+
+/* ---- a moment before a state, by two folds ---- */
+
+static bool reach_further(void *arg)
+{
+	struct rest *rest = arg;
+	bool was_short = rest->until != INT64_MAX;
+
+	rest->until = INT64_MAX;
+	rest->at = 0;
+	return was_short;
+}
+
+/* When the last of the calls ended that began before a moment. */
+static int64_t end_of_begun(struct world *w, int64_t t)
+{
+	int64_t end = t;
+
+	for (size_t i = 0; i < world_event_nr(w); i++) {
+		const struct tare_event *e = world_event(w, i);
+
+		if (e->begin_ns - e->reading_before_ns <= t && e->at_ns > end)
+			end = e->at_ns;
+	}
+	return end;
+}
+
+/* `from` NULL: the fold of the moment begins with the recording. */
+static void check_moment(struct world *w, const struct tare_ledger_names *names,
+			 const struct saved *from, const struct saved *newest, int64_t t)
+{
+	struct rest rests[] = { { w, 0, from ? from->state.until_ns : INT64_MIN,
+				  end_of_begun(w, newest->state.until_ns) },
+				{ w, 0, newest->state.until_ns, INT64_MAX } };
+	struct tare_ledger_source then = { next_of_rest, rewind_rest, &rests[0], NULL };
+	struct tare_ledger_source last = { next_of_rest, rewind_rest, &rests[1], NULL };
+	struct tare_ledger_span spans[] = { { &then, from ? &from->state : NULL, reach_further },
+					    { &last, &newest->state, NULL } };
+	struct tare_instant at = { .kind = TARE_INSTANT_TIME, .t_ns = t, .text = "then" };
+	struct tare_ledger whole, twice;
+
+	printf("# at %lld ns, between states at %lld and %lld ns\n", (long long)t,
+	       from ? (long long)from->state.until_ns : -1, (long long)newest->state.until_ns);
+	world_build_at(w, &at, &whole);
+	CHECK_INT(tare_ledger_resume_twice(&spans[0], &spans[1], NULL, names, &at, 1, &twice), 0);
+	check_identical(&whole, &twice);
+	tare_ledger_free(&whole);
+	tare_ledger_free(&twice);
+}
+
+static void check_moments(struct world *w, const struct tare_ledger_names *names,
+			  const struct saved *from, const struct saved *newest)
+{
+	int64_t begin = from ? from->state.until_ns : 0, end = newest->state.until_ns;
+
+	for (int i = 0; i < MOMENTS && begin < end; i++)
+		check_moment(w, names, from, newest, begin + (end - 1 - begin) * i / MOMENTS);
 }
 
 static struct tare_ledger_names names_of(struct world *w)
@@ -239,6 +314,9 @@ void world_check_states(struct world *w, int cuts)
 
 		save(w, &names, NULL, until, &now);
 		check_from(w, &names, &now, whole);
+		check_moments(w, &names, NULL, &now);
+		if (last.bytes.len)
+			check_moments(w, &names, &last, &now);
 		if (last.bytes.len && last.state.until_ns < until) { /* a state from a state */
 			save(w, &names, &last, until, &chained);
 			check_from(w, &names, &chained, whole);

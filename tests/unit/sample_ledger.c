@@ -118,6 +118,15 @@ static struct tare_category_sum train_host_categories[] = {
 	{ TARE_CATEGORY_INPUT, MIB(0.5), 1, TARE_EVIDENCE_INFERRED },
 };
 
+static struct tare_ledger_line train_shared[] = {
+	{ .label = "/home/me/train.py:12 in load",
+	  .stack = "/home/me/train.py:12 in load",
+	  .short_label = "train.py:12 in load",
+	  .short_stack = "train.py:12 in load",
+	  .pid = 431,
+	  .tensors = { .bytes = 4096, .count = 1 } },
+};
+
 static struct tare_host_ledger train_host[] = {
 	{ .pid = 431,
 	  .name = "python3",
@@ -202,6 +211,7 @@ const struct tare_ledger *sample_train_peak(void)
 					     .t_ns = -1,
 					     .devices = &device,
 					     .device_nr = 1,
+					     .shared = { 4096, 1, train_shared, 1 },
 					     .hosts = train_host,
 					     .host_nr = 1,
 					     .opened_gpu = true };

@@ -56,6 +56,34 @@ TEST(in_a_container)
 	check_kills(1);
 }
 
+static void check_memory(uint64_t wanted)
+{
+	uint64_t bytes = 77;
+
+	CHECK_INT(tare_cgroup_room(make_dir(), &bytes), 0);
+	CHECK_INT((int64_t)bytes, (int64_t)wanted);
+}
+
+TEST(memory_is_the_least_limit)
+{
+	uint64_t bytes;
+
+	CHECK_INT(tare_cgroup_room(make_dir(), &bytes), -ENODATA);
+	put("/proc/meminfo", "MemTotal:       16000 kB\nMemFree: 1 kB\n");
+	check_memory(16000 * 1024);
+	put("/proc/self/cgroup", "4:memory:/old\n0::/job/step\n");
+	put("/sys/fs/cgroup/job/step/memory.max", "max\n");
+	check_memory(16000 * 1024);
+	put("/sys/fs/cgroup/job/memory.max", "5000000\n"); /* of one around it */
+	check_memory(5000000);
+	put("/sys/fs/cgroup/memory/old/memory.limit_in_bytes", "9223372036854771712\n"); /* none */
+	check_memory(5000000);
+	put("/sys/fs/cgroup/memory/old/memory.limit_in_bytes", "4000000\n");
+	check_memory(4000000);
+	put("/sys/fs/cgroup/memory.max", "garbage\n");
+	check_memory(4000000);
+}
+
 TEST(without_cgroups)
 {
 	uint64_t kills;

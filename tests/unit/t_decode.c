@@ -130,5 +130,4 @@ TEST(roles)
 	CHECK(tare_decode_role(TARE_FIELD_BYTES)->absent == TARE_NOT_KNOWN);
 	CHECK(tare_decode_kind(TARE_KIND_EVENT)->is_event);
 	CHECK(!tare_decode_kind(TARE_KIND_STRING)->is_event);
-	CHECK(tare_decode_kind(TARE_KIND_STRING)->is_kept);
 }

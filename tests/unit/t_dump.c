@@ -47,7 +47,7 @@ TEST(lines)
 	MAKE(&m, lost, LOST, .records = 5);
 	MAKE(&m, lost, LOST, .records = 3, .first = 7, .last = 9, .tid = 11,
 	     .reason = TARE_LOST_NO_LANE);
-	MAKE_TEXT(&m, degraded, DEGRADED, "why", .reserved0 = 0);
+	MAKE_TEXT(&m, degraded, DEGRADED, "why", .remark = 0);
 	memset(m.bytes + m.records[2].position, 0, m.records[2].size);
 	write_log();
 	text = dump(false, true);
@@ -60,7 +60,7 @@ TEST(lines)
 		"48 @560+48 1000000001 peer device=-1 pid=0 used=not-known list=0 bytes=0 \"\"\n"
 		"96 @608+48 ! 48 bytes never written\n"
 		"144 @656+48 1000000003 lost records=3 first=7 last=9 tid=11 reason=no-lane\n"
-		"192 @704+32 1000000004 degraded reserved0=0 bytes=3 \"why\"\n"
+		"192 @704+32 1000000004 degraded remark=0 bytes=3 \"why\"\n"
 		"# 4 records, 1 place (48 bytes) without a record, 3 lost\n");
 	free(text);
 	make_log_free(&m);

@@ -103,6 +103,7 @@ TEST(a_fifo_that_nobody_writes_is_empty_input)
 	CHECK_INT(tare_file_read_input(&text, "fifo", 100, NULL), 0);
 	alarm(0);
 	CHECK_INT(text.len, 0);
+	tare_str_free(&text);
 	leave();
 }
 

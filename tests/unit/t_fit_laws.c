@@ -390,6 +390,69 @@ TEST(a_level_that_changes_nothing_has_no_term)
 	end(&w);
 }
 
+/* Fits `part` of every cell of a grid beside the law of `total`; how many terms it has. */
+static size_t terms_of_part(double (*total)(double, double), double (*part)(double, double),
+			    struct world *w)
+{
+	struct tare_fitted whole;
+	double *mine;
+	size_t terms = 0;
+
+	memset(w, 0, sizeof(*w));
+	tare_str_add(&w->text, "batch,L,y\n");
+	for (int b = 1; b <= 6; b++)
+		for (int l = 2; l <= 8; l += 2)
+			tare_str_addf(&w->text, "%d,%d,%f\n", b, l, total(b, l));
+	fit(w, "y");
+	whole = w->fitted;
+	mine = tare_arena_alloc(&w->arena, w->problem.data.row_count * sizeof(*mine));
+	for (size_t i = 0; i < w->problem.data.row_count; i++)
+		mine[i] = part(tare_fit_x(&w->problem.data, i)[0],
+			       tare_fit_x(&w->problem.data, i)[1]);
+	w->problem.data.y = mine;
+	tare_fit_data_scale(&w->problem.data, &w->arena);
+	tare_fit_make_part(&w->problem.data, &whole, &w->arena, &w->fitted);
+	tare_fit_free(&whole);
+	for (size_t l = 0; l < w->fitted.laws.count; l++)
+		terms += w->fitted.laws.law[l].count;
+	return terms;
+}
+
+static double plain_total(double batch, double l)
+{
+	return 1000 + 100 * batch * l;
+}
+
+/* A few units that follow everything a little, as what granularity leaves does. */
+static double fickle(double batch, double l)
+{
+	return 10 + fmod(7 * batch * batch + 3 * l * l * batch + 5 * l, 11) / 3 +
+	       0.4 * l * l / batch;
+}
+
+static double other_shape(double batch, double l)
+{
+	return 200 + 40 * l * l + 30 * batch * batch * l;
+}
+
+TEST(a_part_is_not_more_complicated_than_the_total_without_reason)
+{
+	struct world w;
+	double off = 0;
+
+	CHECK(terms_of_part(plain_total, fickle, &w) <= 2);
+	end(&w);
+	CHECK(terms_of_part(plain_total, other_shape, &w) >= 3);
+	for (size_t i = 0; i < w.problem.data.row_count; i++) {
+		struct tare_prediction got;
+
+		tare_fit_predict(&w.fitted, tare_fit_x(&w.problem.data, i), &got);
+		off = fmax(off, fabs(got.value / w.problem.data.y[i] - 1));
+	}
+	CHECK(off < 0.001);
+	end(&w);
+}
+
 TEST(repeats_that_do_not_agree)
 {
 	struct world w;

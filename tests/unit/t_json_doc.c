@@ -5,6 +5,8 @@
 #include "sample_ledger.h"
 #include "test.h"
 #include "view/by.h"
+#include "view/diff.h"
+#include "view/extent.h"
 #include "view/ledger_json.h"
 #include "view/time.h"
 
@@ -98,9 +100,12 @@ enum {
 	BY_STREAM,
 	BY_CATEGORY,
 	BY_TENSOR,
+	BY_MODULE,
 	BY_RANK,
 	BY_PHASE,
-	COST_TIME
+	DROPPED,
+	COST_TIME,
+	DIFF,
 };
 
 TEST(every_block_of_the_page_is_json)
@@ -112,7 +117,7 @@ TEST(every_block_of_the_page_is_json)
 
 	for (const char *text; (text = block(page, n, &len)); n++)
 		collect_text(&keys, text, len);
-	CHECK(n > COST_TIME);
+	CHECK(n > DIFF);
 	tare_strmap_free(&keys);
 	free(page);
 }
@@ -194,10 +199,21 @@ TEST(a_ledger_has_the_documented_keys)
 				  .records = 17,
 				  .reason = "disk-full",
 				  .why = "" };
+	struct tare_growth growth = { .pid = 431,
+				      .program = "python3",
+				      .what = "tensors",
+				      .line = "/home/me/train.py:87 in step",
+				      .short_line = "train.py:87 in step",
+				      .module = "layer4.2.conv3",
+				      .has_steps = true,
+				      .bytes = 94371840,
+				      .confidence = 0.99 };
 	struct tare_ledger ledger = *sample_card();
 	struct tare_str out = { 0 };
 	struct tare_emit e;
 
+	ledger.growths = &growth;
+	ledger.growth_nr = 1;
 	ledger.losses = &loss;
 	ledger.loss_nr = 1;
 	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
@@ -245,14 +261,19 @@ TEST(a_course_has_the_documented_keys)
 
 TEST(tensors_have_the_documented_keys)
 {
-	struct tare_tensor_row row = {
-		.name = "conv1.weight", .line = "a.py:1", .count = 1, .bytes = 4, .pid = 431
-	};
+	struct tare_module_row module = { .path = "conv1", .name = "conv1", .class = "Conv2d" };
+	struct tare_tensor_row row = { .name = "conv1.weight",
+				       .line = "a.py:1",
+				       .count = 1,
+				       .bytes = 4,
+				       .pid = 431,
+				       .module = &module };
 	struct tare_device_ledger device = { .tensors = { &row, 1 } };
 	const struct tare_ledger ledger = { .at = "peak", .devices = &device, .device_nr = 1 };
 
 	check_by(TARE_BY_CATEGORY, BY_CATEGORY, &ledger);
 	check_by(TARE_BY_TENSOR, BY_TENSOR, &ledger);
+	check_by(TARE_BY_MODULE, BY_MODULE, &ledger);
 }
 
 TEST(phases_have_the_documented_keys)
@@ -286,6 +307,49 @@ TEST(time_has_the_documented_keys)
 	tare_emit_close(&e);
 	tare_emit_end(&e);
 	check_block(COST_TIME, &out);
+	tare_str_free(&out);
+}
+
+TEST(a_diff_has_the_documented_keys)
+{
+	struct tare_diff d = { .by = -1 };
+	const struct tare_json_value *root;
+	struct tare_arena arena = { 0 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_ledger_json(&e, sample_train_peak());
+	tare_emit_end(&e);
+	CHECK_INT(tare_json_parse(&arena, out.data, out.len, &root, NULL), 0);
+	CHECK_INT(tare_diff_read(&d.before, root, -1, NULL, NULL), 0);
+	CHECK_INT(tare_diff_read(&d.after, root, -1, "peak", NULL), 0);
+	tare_diff_build(&d);
+	tare_str_cut(&out, 0);
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_diff_show(&e, &d);
+	tare_emit_end(&e);
+	check_block(DIFF, &out);
+	tare_diff_free(&d);
+	tare_arena_free(&arena);
+	tare_str_free(&out);
+}
+
+TEST(a_moment_whose_events_went_has_the_documented_keys)
+{
+	struct tare_extent_row row = { .name = "NVIDIA H200" };
+	struct tare_extent_exact exact = { .at = "1s", .what = "state", .device = -1, .used = -1 };
+	struct tare_str out = { 0 };
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_JSON, &out);
+	tare_extent_show(&e, &(struct tare_extent_view){ .at = "20s",
+							 .rows = &row,
+							 .row_nr = 1,
+							 .exacts = &exact,
+							 .exact_nr = 1 });
+	tare_emit_end(&e);
+	check_block(DROPPED, &out);
 	tare_str_free(&out);
 }
 

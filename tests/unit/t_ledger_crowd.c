@@ -200,3 +200,125 @@ TEST(readings_that_are_kept_are_exact)
 	check_at(w, "end", 2045);
 	world_free(w);
 }
+
+/*
+ * Process 500 makes its context, of 500, while process 431 starts the driver, which took 3: what each took cannot be told, and they
+ * share it.
+ */
+static struct world *a_context_in_a_start(int *second)
+{
+	struct world *w = world_new();
+
+	*second = world_process(w, 500, 0, "b");
+	start(w, 0, 1, 21, 1000, 1503);
+	start(w, *second, 3, 4, 1000, 1003);
+	context(w, *second, 6, 7, 1003, 1503);
+	return w;
+}
+
+static void alloc_of_thread(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
+			    int64_t before, int64_t after)
+{
+	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW,
+	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)page * 2 * MIB,
+	     .context = 0xc0, .asked = 2 * MIB, .weigh = true, .before = before * MIB,
+	     .after = after * MIB);
+}
+
+TEST(what_a_context_shared_with_a_start_shows_when_its_process_goes)
+{
+	int second;
+	struct world *w = a_context_in_a_start(&second);
+	struct tare_ledger l = world_ledger(w, "22ms");
+
+	CHECK(world_row(&l, 0, "process:500/context")->contended);
+	CHECK(world_row(&l, 0, "process:431/driver")->contended);
+	tare_ledger_free(&l);
+	world_end(w, second, 25 * MS);
+	alloc_of_thread(w, 1, 30, 31, 0, 1003, 1005);
+	check_row(w, "process:431/driver", 3);
+	check_at(w, "end", 1005);
+	world_free(w);
+}
+
+/* Another process goes in the same stretch: what the two had is one sum. */
+TEST(what_was_shared_shows_when_two_go_at_once)
+{
+	int second, third;
+	struct world *w = a_context_in_a_start(&second);
+
+	third = world_process(w, 600, 0, "c");
+	context(w, third, 27, 28, 1503, 2003);
+	world_end(w, second, 29 * MS);
+	world_end(w, third, 30 * MS);
+	alloc_of_thread(w, 1, 28, 40, 0, 2003, 1007);
+	alloc_of_thread(w, 2, 38, 39, 8, 1003, 1005);
+	check_row(w, "process:431/driver", 3);
+	check_at(w, "end", 1007);
+	world_free(w);
+}
+
+/* The counter falls by less than a small share of the start: that stays, to the byte. */
+TEST(a_share_of_a_start_that_is_smaller_than_the_counters_step)
+{
+	int p[1];
+	struct world *w = world_new();
+
+	p[0] = world_process(w, 500, 0, "b");
+	CALL(w, .process = 0, .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
+	     .begin = 1 * MS, .end = 4 * MS, .weigh = true, .before = 1000 * MIB,
+	     .after = 1003 * MIB);
+	CALL(w, .process = p[0], .class = TARE_CLASS_DRIVER, .effect = TARE_EFFECT_CHANGE,
+	     .begin = 3 * MS + MS / 2, .end = 200 * MS, .weigh = true, .before = 1000 * MIB,
+	     .after = 1003 * MIB);
+	context(w, p[0], 201, 202, 1003, 1503);
+	context(w, 0, 203, 204, 1503, 2003);
+	world_end(w, p[0], 209 * MS);
+	alloc_of_thread(w, 1, 208, 220, 0, 2003, 1507);
+	alloc_of_thread(w, 2, 215, 216, 8, 1503, 1505);
+	check_row(w, "process:431/driver", 3);
+	check_at(w, "end", 1507);
+	world_free(w);
+}
+
+static void touch_page(struct world *w, uint32_t tid, enum tare_effect effect, int64_t begin,
+		       int64_t end, int64_t kib, int64_t before, int64_t after)
+{
+	CALL(w, .process = 0, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = effect,
+	     .begin = begin * MS, .end = end * MS, .handle = BASE + (uint64_t)kib * 1024,
+	     .context = 0xc0, .asked = effect == TARE_EFFECT_NEW ? 64 << 10 : 0, .weigh = true,
+	     .before = before * MIB, .after = after * MIB);
+}
+
+/* It took the page at once, and lost the CPU before it was back. */
+TEST(the_first_to_take_a_page_ends_last)
+{
+	struct world *w = one_process(0, NULL);
+
+	touch_page(w, 1, TARE_EFFECT_NEW, 10, 40, 0, 1503, 1507);
+	alloc_of_thread(w, 3, 20, 21, 8, 1505, 1507);
+	touch_page(w, 2, TARE_EFFECT_NEW, 24, 25, 64, 1507, 1507);
+	touch_page(w, 2, TARE_EFFECT_DEL, 26, 27, 64, 1507, 1507);
+	touch_page(w, 2, TARE_EFFECT_NEW, 28, 29, 64, 1507, 1507);
+	check_at(w, "20500us", 1505);
+	check_at(w, "22ms", 1507);
+	check_at(w, "30ms", 1507);
+	check_at(w, "end", 1507);
+	world_free(w);
+}
+
+/* It gave its part of the page back late: that of the other was not the last. */
+TEST(the_last_to_give_a_page_back_began_first)
+{
+	struct world *w = one_process(0, NULL);
+
+	touch_page(w, 1, TARE_EFFECT_NEW, 6, 7, 0, 1503, 1505);
+	touch_page(w, 2, TARE_EFFECT_NEW, 8, 9, 64, 1505, 1505);
+	touch_page(w, 1, TARE_EFFECT_DEL, 10, 40, 0, 1505, 1505);
+	touch_page(w, 2, TARE_EFFECT_DEL, 20, 21, 64, 1505, 1505);
+	alloc_of_thread(w, 3, 30, 31, 8, 1505, 1507);
+	check_at(w, "25ms", 1505);
+	check_at(w, "30500us", 1505);
+	check_at(w, "end", 1505);
+	world_free(w);
+}

@@ -221,3 +221,42 @@ TEST(host_tensors_end_where_a_recording_is_stopped)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+TEST(the_most_that_was_resident_is_what_the_process_says_at_its_end)
+{
+	static const uint64_t said[] = { 90 * (uint64_t)MIB, 50 * (uint64_t)MIB, 0,
+					 TARE_NOT_KNOWN };
+	static const uint64_t wanted[] = { 90 * (uint64_t)MIB, 60 * (uint64_t)MIB,
+					   60 * (uint64_t)MIB, 60 * (uint64_t)MIB };
+
+	for (int i = 0; i < 4; i++) {
+		struct world *w = world_new();
+		struct tare_ledger l;
+
+		world_host_tensor(w, 0, 1 * MS, AT(1), 10 * MIB, 0);
+		world_host(w, 0, 2 * MS, 60 * MIB);
+		world_host_tensor(w, 0, 3 * MS, AT(2), 30 * MIB, 0);
+		world_end_with(w, 0, 4 * MS, said[i]);
+		l = world_ledger(w, "end");
+		CHECK_INT(l.host_nr, 1);
+		CHECK_INT(l.hosts[0].peak_rss, wanted[i]);
+		tare_ledger_free(&l);
+		world_free(w);
+	}
+}
+
+TEST(the_most_that_was_resident_is_known_of_a_process_that_nobody_read)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_host_tensor(w, 0, 1 * MS, AT(1), 10 * MIB, 0);
+	world_end_with(w, 0, 4 * MS, 90 * (uint64_t)MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.host_nr, 1);
+	CHECK_INT(l.hosts[0].peak_rss, 90 * (uint64_t)MIB);
+	CHECK_INT(l.hosts[0].rss, TARE_NOT_KNOWN);
+	CHECK_INT(l.hosts[0].swap, TARE_NOT_KNOWN);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -73,3 +73,37 @@ TEST(memory_runs_out_by_the_programs_own_limit)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* Of the CPU the record says why; what there was then are the tensors of the process, and of others. */
+TEST(memory_runs_out_on_the_cpu)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_process(w, 2, 0, "worker.py");
+	world_host_tensor(w, 0, 1 * MS, 0x1000, 100 * MIB, 0);
+	world_host_tensor(w, 1, 2 * MS, 0x1000, 7 * MIB, 0);
+	world_cpu_oom(w, 0, 3 * MS, 64 * MIB, 4000 * MIB, 32 * MIB);
+	world_host_tensor(w, 0, 4 * MS, 0x1000, 0, 0);
+	world_cpu_oom(w, 1, 5 * MS, 9000 * MIB, 4000 * MIB, TARE_NOT_KNOWN);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.oom_nr, 2);
+	CHECK_INT(l.ooms[0].device, -1);
+	CHECK_INT(l.ooms[0].t_ns, 3 * MS);
+	CHECK_INT(l.ooms[0].pid, (int64_t)world_process_at(w, 0)->pid);
+	CHECK(l.ooms[0].is_torch && l.ooms[0].reserved == TARE_NOT_KNOWN);
+	CHECK_INT((int64_t)l.ooms[0].allocated, 100 * MIB);
+	CHECK_INT(l.ooms[0].others, 7 * MIB);
+	CHECK_INT((int64_t)l.ooms[0].free, 4000 * MIB);
+	CHECK_INT((int64_t)l.ooms[0].room, 32 * MIB);
+	CHECK_INT(l.ooms[0].verdict, TARE_OOM_LIMIT);
+	CHECK_INT(l.ooms[1].verdict, TARE_OOM_NEED);
+	CHECK_INT(l.ooms[1].others, 0);
+	tare_ledger_free(&l);
+	world_cpu_oom(w, 1, 5 * MS, 3000 * MIB, 4000 * MIB, 8000 * MIB);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.oom_nr, 2);
+	CHECK_INT((int64_t)l.ooms[1].count, 2);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -214,6 +214,21 @@ TEST(losses_notice_one_of_no_process)
 	end(&e);
 }
 
+TEST(growth_notices_a_course_of_no_bucket)
+{
+	struct empty e;
+
+	begin(&e);
+	e.p->growth.items = tare_xcalloc(1, sizeof(*e.p->growth.items));
+	e.p->growth.count = 1;
+	CHECK(tare_growth_check(&e.p->growth, &e.f));
+	e.p->growth.items[0].of = TARE_GROWTH_RESIDENT;
+	CHECK(!tare_growth_check(&e.p->growth, &e.f));
+	e.p->growth.clocks[0].column = 1;
+	CHECK(tare_growth_check(&e.p->growth, &e.f));
+	end(&e);
+}
+
 TEST(ranks_notice_a_process_in_two)
 {
 	struct empty e;

@@ -404,3 +404,113 @@ TEST(names_of_instants_are_taken_apart_from_their_end)
 	}
 	CHECK_INT(tare_instant_parse("phase:", &at, &err), TARE_E_USAGE);
 }
+
+/* Tensors on the CPU, with no device in the program; a block at the moment of a boundary is on the side it came on. */
+TEST(phases_have_sizes_on_the_cpu)
+{
+	struct world *w = world_new();
+	const struct tare_phase_on_device *outer, *inner;
+	struct tare_ledger l;
+
+	world_host_tensor(w, 0, 1 * MS, 0x1000, 10 * MIB, 0);
+	PUSH(w, 2 * MS, "outer");
+	world_host_tensor(w, 0, 3 * MS, 0x2000, 5 * MIB, 0);
+	PUSH(w, 4 * MS, "inner");
+	world_host_tensor(w, 0, 5 * MS, 0x3000, 40 * MIB, 0);
+	world_host_tensor(w, 0, 6 * MS, 0x3000, 0, 0);
+	world_host_tensor(w, 0, 7 * MS, 0x4000, 2 * MIB, 0);
+	POP(w, 8 * MS);
+	world_host_tensor(w, 0, 9 * MS, 0x2000, 0, 0);
+	POP(w, 10 * MS);
+	world_host_tensor(w, 0, 11 * MS, 0x5000, 90 * MIB, 0);
+	PUSH(w, 12 * MS, "inner");
+	l = world_ledger(w, "end");
+	CHECK_INT(world_phase_row(&l, "outer")->device_nr, 1);
+	outer = &world_phase_row(&l, "outer")->devices[0];
+	inner = &world_phase_row(&l, "outer/inner")->devices[0];
+	CHECK_INT(outer->index, -1);
+	CHECK_INT(outer->used_before, 10 * MIB);
+	CHECK_INT(outer->used_after, 12 * MIB);
+	CHECK_INT(outer->change, 2 * MIB);
+	CHECK_INT(outer->own, 0);
+	CHECK_INT(outer->peak, 55 * MIB);
+	CHECK_INT(outer->peak_t_ns, 5 * MS);
+	CHECK_INT(inner->used_before, 15 * MIB);
+	CHECK_INT(inner->change, 2 * MIB);
+	CHECK_INT(inner->peak, 55 * MIB);
+	inner = &world_phase_row(&l, "inner")->devices[0];
+	CHECK_INT(inner->change, 0); /* it did not end */
+	CHECK_INT(inner->peak, 102 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+static void check_resident(const struct tare_ledger *l, const char *path, int64_t after,
+			   int64_t most, uint64_t readings)
+{
+	const struct tare_phase_row *row = world_phase_row(l, path);
+
+	CHECK(row->resident_is_known);
+	CHECK_INT(row->resident_after, after < 0 ? -1 : after * MIB);
+	CHECK_INT(row->resident_most, most * MIB);
+	CHECK_INT(row->resident_readings, readings);
+}
+
+/* What is resident is known where it was read; a reading has a MiB of files. */
+TEST(phases_have_what_was_read_in_them)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	PUSH(w, 1 * MS, "first"); /* nothing was read before it */
+	world_host(w, 0, 2 * MS, 9 * MIB);
+	POP(w, 3 * MS);
+	PUSH(w, 4 * MS, "outer");
+	world_host(w, 0, 5 * MS, 39 * MIB);
+	PUSH(w, 6 * MS, "inner");
+	world_host(w, 0, 7 * MS, 29 * MIB);
+	POP(w, 8 * MS);
+	PUSH(w, 9 * MS, "short");
+	POP(w, 10 * MS);
+	POP(w, 11 * MS);
+	PUSH(w, 12 * MS, "step");
+	world_host(w, 0, 13 * MS, 49 * MIB);
+	POP(w, 14 * MS);
+	PUSH(w, 15 * MS, "step"); /* none this time */
+	POP(w, 16 * MS);
+	l = world_ledger(w, "end");
+	check_resident(&l, "first", 10, 10, 1);
+	CHECK(!world_phase_row(&l, "first")->resident_change_is_known);
+	check_resident(&l, "outer", 30, 40, 2);
+	CHECK(world_phase_row(&l, "outer")->resident_change_is_known);
+	CHECK_INT(world_phase_row(&l, "outer")->resident_change, 20 * MIB);
+	CHECK_INT(world_phase_row(&l, "outer")->resident_most_t_ns, 5 * MS);
+	check_resident(&l, "outer/inner", 30, 30, 1);
+	CHECK_INT(world_phase_row(&l, "outer/inner")->resident_change, -10 * MIB);
+	CHECK(!world_phase_row(&l, "outer/short")->resident_is_known);
+	CHECK_INT(world_phase_row(&l, "outer/short")->resident_after, -1);
+	check_resident(&l, "step", -1, 50, 1);
+	CHECK(!world_phase_row(&l, "step")->resident_change_is_known);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A mark has what was read since the one before it; the first, since its process began. */
+TEST(marks_have_what_was_read_since_the_one_before)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	world_host(w, 0, 1 * MS, 19 * MIB);
+	world_host(w, 0, 2 * MS, 9 * MIB);
+	PHASE(w, .what = TARE_PHASE_MARK, .t = 3 * MS, .name = "loaded");
+	world_host(w, 0, 4 * MS, 14 * MIB);
+	PHASE(w, .what = TARE_PHASE_MARK, .t = 5 * MS, .name = "built");
+	l = world_ledger(w, "end");
+	check_resident(&l, "loaded", 10, 20, 2);
+	CHECK(!world_phase_row(&l, "loaded")->resident_change_is_known);
+	check_resident(&l, "built", 15, 15, 1);
+	CHECK_INT(world_phase_row(&l, "built")->resident_change, 5 * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -525,3 +525,37 @@ TEST(tensors_without_blocks_there_is_nothing_to_compare)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* Two processes map one file, and one of them another; of a third piece nobody said the file. */
+TEST(shared_memory_counts_once)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	int child = world_process(w, 500, 0, "train.py worker 1");
+
+	world_mapped_file(w, 0, 1 * MS, 0x1000, 7);
+	world_host_tensor(w, 0, 1 * MS, 0x1000, 24 * MIB, TARE_TENSOR_MAPPED);
+	world_mapped_file(w, child, 2 * MS, 0x1000, 7);
+	world_host_tensor(w, child, 2 * MS, 0x1000, 24 * MIB, TARE_TENSOR_MAPPED);
+	world_mapped_file(w, child, 3 * MS, 0x2000, 8);
+	world_host_tensor(w, child, 3 * MS, 0x2000, 3 * MIB, TARE_TENSOR_MAPPED);
+	world_host_tensor(w, 0, 4 * MS, 0x2000, 3 * MIB, TARE_TENSOR_MAPPED);
+	world_host_tensor(w, 0, 5 * MS, 0x3000, 1 * MIB, 0);
+	l = world_ledger(w, "peak:host");
+	CHECK_INT(l.shared.bytes, 30 * MIB);
+	CHECK_INT(l.shared.count, 3);
+	CHECK_INT(l.hosts[0].tensors.mapped, 27 * MIB); /* what each has mapped */
+	CHECK_INT(l.hosts[1].tensors.mapped, 27 * MIB);
+	tare_ledger_free(&l);
+
+	world_host_tensor(w, 0, 6 * MS, 0x1000, 0, TARE_TENSOR_MAPPED); /* the child still has it */
+	l = world_ledger(w, "end");
+	CHECK_INT(l.shared.bytes, 30 * MIB);
+	tare_ledger_free(&l);
+	world_host_tensor(w, child, 7 * MS, 0x1000, 0, TARE_TENSOR_MAPPED);
+	l = world_ledger(w, "end");
+	CHECK_INT(l.shared.bytes, 6 * MIB);
+	CHECK_INT(l.shared.count, 2);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -11,10 +11,12 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-static void draw(struct world *w, const char *title, struct tare_str *out)
+/* `kept` NULL: all events are there. */
+static void draw_kept(struct world *w, const char *title, const struct tare_ledger_kept *kept,
+		      struct tare_str *out)
 {
 	struct tare_memory_history s;
-	struct tare_ledger_opts opts = { .history = &s };
+	struct tare_ledger_opts opts = { .history = &s, .kept = kept };
 	const char *at = "peak";
 	struct tare_ledger l;
 	struct tare_picture_run run = { title, &l, &s };
@@ -23,6 +25,11 @@ static void draw(struct world *w, const char *title, struct tare_str *out)
 	tare_picture(out, &run, 1);
 	tare_memory_history_free(&s);
 	tare_ledger_free(&l);
+}
+
+static void draw(struct world *w, const char *title, struct tare_str *out)
+{
+	draw_kept(w, title, NULL, out);
 }
 
 static void take(struct world *w, int64_t t, int64_t size, int64_t before)
@@ -134,6 +141,42 @@ TEST(picture_has_peak_title_and_both_colour_schemes_and_needs_nothing)
 	CHECK_HAS(text, "data-band=\"allocations\"");
 	CHECK(!strstr(text, "<script"));
 	CHECK_INT(count(text, "http"), 1); /* the name space */
+	tare_str_free(&out);
+	world_free(w);
+}
+
+TEST(picture_of_time_whose_events_went_has_the_least_and_the_most)
+{
+	struct tare_extent spans[] = {
+		{ 0, 0, 200 * MS, { 16 * MIB, 0 }, { 64 * MIB, 100 * MS }, NULL },
+		{ 0, 200 * MS, 500 * MS, { 32 * MIB, 210 * MS }, { 400 * MIB, 300 * MS }, NULL },
+		{ 0, 90 * MS, 90 * MS, { 60 * MIB, 0 }, { 60 * MIB, 0 }, (char *)"oom#1" },
+		{ 1, 0, 500 * MS, { 1 * MIB, 0 }, { 900 * MIB, 0 }, NULL },
+	};
+	struct tare_extent_list extents = { spans, sizeof(spans) / sizeof(spans[0]), 0 };
+	struct tare_ledger_kept kept = { .dropped_ns = 500 * MS, .extents = &extents };
+	struct world *w = world_new();
+	struct tare_str out = { 0 };
+	const char *text;
+
+	take(w, 600 * MS, 24 * MIB, 100 * MIB);
+	take(w, 1000 * MS, 8 * MIB, 124 * MIB);
+	draw_kept(w, "kept", &kept, &out);
+	text = tare_str_text(&out);
+	CHECK_INT(count(text, "<rect class=\"band\""), 2);
+	CHECK_INT(count(text, "<rect class=\"least\""), 2);
+	CHECK_HAS(text, "between 16.0 and 64.0 MiB in use");
+	CHECK_HAS(text, "between 32.0 and 400.0 MiB in use");
+	CHECK_HAS(text, "least and most in use</text>");
+	CHECK_HAS(text, "peak 400.0 MiB, 300 ms");
+	CHECK_HAS(text, "most of the rest, 1.0 s");
+	CHECK(!strstr(text, "not known"));
+	tare_str_cut(&out, 0);
+	kept.extents = NULL;
+	draw_kept(w, "nothing kept", &kept, &out);
+	text = tare_str_text(&out);
+	CHECK_HAS(text, ">not known</text>");
+	CHECK_HAS(text, "peak 132.0 MiB, 1.0 s");
 	tare_str_free(&out);
 	world_free(w);
 }

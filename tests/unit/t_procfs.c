@@ -112,20 +112,6 @@ TEST(filters_are_counted)
 	CHECK_INT(tare_procfs_parse_filters("Pid:\t5\n", &count), -EINVAL);
 }
 
-TEST(pss_comes_from_the_rollup)
-{
-	uint64_t pss, swap;
-
-	CHECK_INT(tare_procfs_parse_pss(
-			  "5-7 ---p 0 0:0 0 [rollup]\nRss: 8 kB\nPss: 5 kB\nPss_Anon: 1 kB\n"
-			  "SwapPss: 2 kB\n",
-			  &pss, &swap),
-		  0);
-	CHECK_INT(pss, 5 * 1024);
-	CHECK_INT(swap, 2 * 1024);
-	CHECK_INT(tare_procfs_parse_pss("Rss: 8 kB\n", &pss, &swap), -EINVAL);
-}
-
 TEST(this_process_can_be_read)
 {
 	enum { SIZE = 8 << 20 };

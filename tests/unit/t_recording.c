@@ -289,7 +289,9 @@ TEST(a_folder_of_ranks)
 	const char *folders[2] = { "r0.tare", "r1.tare" };
 	struct tare_recording *r;
 	struct tare_event e;
+	struct tare_err err;
 	char root[300];
+	const char *paths = root;
 	int n = 0;
 
 	snprintf(root, sizeof(root), "%s", make_dir());
@@ -313,7 +315,10 @@ TEST(a_folder_of_ranks)
 		free_both();
 	}
 	CHECK(mkdir(make_path(root, "something else"), 0700) == 0);
-	r = open_ok(root);
+	/* Nothing says that they are of one job. */
+	CHECK_INT(tare_recording_open(&r, root, &err), TARE_E_USAGE);
+	CHECK_HAS(err.text, "tare diff");
+	CHECK_INT(tare_recording_open_any(&r, &paths, 1, NULL), 0);
 	CHECK_INT(tare_recording_process_nr(r), 4);
 	for (; tare_recording_next(r, &e); n++) {
 		CHECK_INT(e.rec.event->tid, 1 - n);

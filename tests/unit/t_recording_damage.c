@@ -13,8 +13,9 @@ TEST(damage_and_loss_are_said_once)
 	init_both();
 	make_log_program(&m);
 	MAKE(&m, lost, LOST, .records = 17);
-	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .reserved0 = 0);
-	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .reserved0 = 0);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .remark = 0);
+	MAKE_TEXT(&m, degraded, DEGRADED, "NVML is not there\n", .remark = 0);
+	MAKE_TEXT(&m, degraded, DEGRADED, "figures are MiB", .remark = 1);
 	memset(m.bytes + m.records[7].position, 0, 16);
 	write_both();
 	f = fopen(make_path(make_dir(), "control"), "w");
@@ -31,6 +32,8 @@ TEST(damage_and_loss_are_said_once)
 	CHECK(has_note(r, "recording.json is damaged"));
 	CHECK(has_note(r, "7-0.events is not a recording of Tare"));
 	CHECK_INT(tare_recording_note_nr(r), 6);
+	CHECK_INT(tare_recording_remark_nr(r), 1);
+	CHECK_STR(tare_recording_remark(r, 0), "figures are MiB");
 	CHECK_INT(process_of(r, 431)->lost, 17);
 	CHECK_INT(process_of(r, 431)->unfinished, 1);
 	tare_recording_close(r);

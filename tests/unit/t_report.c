@@ -156,12 +156,20 @@ TEST(one_process_can_be_asked_for)
 	CHECK_HAS(errors, "no process 99 was recorded; there is 431 (");
 }
 
+TEST(a_folder_without_recordings)
+{
+	char folder[] = "/tmp/tare-report-XXXXXX";
+
+	CHECK(mkdtemp(folder) && chdir(folder) == 0);
+	CHECK_INT(run(tare_cmd_report, "report", NULL), 2);
+	CHECK_HAS(errors, "there is no recording NAME.tare in this folder");
+	CHECK_INT(rmdir(folder), 0);
+}
+
 TEST(mistakes_are_one_sentence_and_exit_2)
 {
 	const char *rec = recording();
 
-	CHECK_INT(run(tare_cmd_report, "report", NULL), 2);
-	CHECK_HAS(errors, "REC…|DB is missing");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--job", "17", NULL), 2);
 	CHECK_HAS(errors, "--job 17: no recording is of that job");
 	CHECK_INT(run(tare_cmd_report, "report", rec, "--json", "--csv", NULL), 2);

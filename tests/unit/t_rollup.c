@@ -2,6 +2,7 @@
 /* A recording that is made small while it is written: a report that goes on from a state says what one from the begin says. */
 #include "rollup/rollup.h"
 
+#include "base/extent.h"
 #include "ledger/build.h"
 #include "make_log.h"
 #include "store/manifest.h"
@@ -196,4 +197,198 @@ TEST(states_of_a_recording_that_got_another_process_first_are_not_used)
 	free(without);
 	make_log_free(&other);
 	make_log_free(&m);
+}
+
+/* ---- phases of a span whose events went ---- */
+
+enum { EPOCHS = 9, POINTS = 3, EPOCH_CALLS = 300 };
+
+static void mark(enum tare_phase_what what)
+{
+	MAKE(&m, phase, PHASE, .tid = 10, .what = what, .name = what == TARE_PHASE_PUSH ? 4 : 0);
+}
+
+/* Three seconds of calls each, of which two and a half are in a phase; what is in use goes up and down. */
+static void make_epochs(void)
+{
+	make_log_init(&m, 431, 0);
+	MAKE_TEXT(&m, string, STRING, "cuMemAlloc_v2", .id = 2);
+	MAKE_TEXT(&m, string, STRING, "cuMemFree_v2", .id = 3);
+	MAKE_TEXT(&m, string, STRING, "epoch", .id = 4);
+	MAKE_TEXT(&m, device, DEVICE, "NVIDIA H200", .ordinal = 0, .total = 150754820096,
+		  .uuid_high = 1, .uuid_low = 2);
+	for (uint64_t i = 0; i < EPOCHS * EPOCH_CALLS; i++) {
+		uint64_t at = i % EPOCH_CALLS, block = at < 60    ? at
+						       : at < 120 ? 119 - at
+								  : at / 2 % 50;
+
+		call(S / 100 * (i + 1), block, 1000, at < 120 ? at >= 60 : at % 2);
+		if (at == 20)
+			mark(TARE_PHASE_PUSH);
+		if (at == 270)
+			mark(TARE_PHASE_POP);
+	}
+}
+
+struct seen {
+	int64_t t, used;
+};
+
+static struct tare_recording *open_folder(void)
+{
+	struct tare_recording *r;
+
+	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
+	return r;
+}
+
+static int64_t settle(struct tare_recording *r, int epoch, int point, struct tare_instant *at,
+		      char text[40])
+{
+	static const char *const points[POINTS] = { "begin", "peak", "end" };
+	struct tare_err err = { 0 };
+
+	snprintf(text, 40, "phase:epoch#%d:%s", epoch, points[point]);
+	CHECK_INT(tare_instant_parse(text, at, NULL), 0);
+	if (tare_phase_instants_settle(r, at, 1, &err))
+		test_fail(__FILE__, __LINE__, "%s", err.text);
+	return at->is_per_device ? at->device_t_ns[0] : at->t_ns;
+}
+
+static struct seen look_at(int epoch, int point)
+{
+	struct tare_recording *r = open_folder();
+	struct tare_instant at;
+	struct tare_ledger l;
+	char text[40];
+	struct seen seen = { .t = settle(r, epoch, point, &at, text) };
+
+	tare_ledger_of_recording(r, NULL, &at, 1, &l);
+	seen.used = l.devices[0].used;
+	tare_ledger_free(&l);
+	tare_recording_close(r);
+	return seen;
+}
+
+static const struct tare_extent *kept(const struct tare_recording *r, const char *what)
+{
+	const struct tare_extent_list *list = tare_recording_extents(r);
+	const struct tare_extent *found = NULL;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->items[i].what && !strcmp(list->items[i].what, what)) {
+			CHECK(!found); /* once */
+			found = &list->items[i];
+		}
+	return found;
+}
+
+/* `is_final`: of all there are, else but for those of the last second. */
+static void drop_events(bool is_final)
+{
+	struct tare_rollup_options o = { .state_share = 1, .cap = 1, .is_final = is_final };
+	struct tare_rolled_up done;
+
+	CHECK_INT(tare_rollup(make_dir(), &o, &done, NULL), 0);
+	CHECK(done.dropped > 0);
+}
+
+TEST(of_long_phases_whose_events_went_begin_peak_and_end_are_known)
+{
+	struct seen seen[EPOCHS][POINTS];
+	struct tare_recording *r;
+	int gone = 0;
+
+	make_epochs();
+	for (size_t i = 1; i <= 30; i++)
+		roll_up(m.size * i / 30);
+	for (int i = 0; i < EPOCHS * POINTS; i++)
+		seen[i / POINTS][i % POINTS] = look_at(i / POINTS + 1, i % POINTS);
+	CHECK(seen[0][0].used < seen[0][1].used && seen[0][2].used < seen[0][1].used);
+	drop_events(false);
+	r = open_folder();
+	for (int i = 0; i < EPOCHS * POINTS; i++) {
+		const struct seen *was = &seen[i / POINTS][i % POINTS];
+		const struct tare_extent *now;
+		struct tare_instant at;
+		char text[40];
+
+		CHECK_INT(settle(r, i / POINTS + 1, i % POINTS, &at, text), was->t);
+		if (was->t >= tare_recording_dropped_ns(r))
+			continue;
+		now = kept(r, text);
+		CHECK(now && now->from_ns == was->t && now->until_ns == was->t);
+		CHECK_INT(now->low.used, was->used);
+		gone++;
+	}
+	CHECK(gone > 2 * POINTS);
+	tare_recording_close(r);
+	make_log_free(&m);
+}
+
+static void damage_states(void)
+{
+	for (uint32_t number = 1; number <= 40; number++) {
+		char *path = tare_manifest_state_path(make_dir(), number);
+		struct stat st;
+
+		if (stat(path, &st) == 0)
+			CHECK_INT(truncate(path, st.st_size / 2), 0);
+		free(path);
+	}
+}
+
+/* Nothing but segments.json is left of the time before: it has bounds for all of it, and they hold what was. */
+static void check_bounds(bool is_final)
+{
+	struct tare_memory_history history;
+	struct tare_ledger_opts opts = { .history = &history };
+	const struct tare_memory_history_panel *p;
+	struct tare_instant at;
+	struct seen seen[EPOCHS];
+	struct tare_recording *r;
+	struct tare_ledger l;
+
+	make_epochs();
+	for (size_t i = 1; i <= 30; i++)
+		roll_up(m.size * i / 30);
+	for (int i = 0; i < EPOCHS; i++)
+		seen[i] = look_at(i + 1, 1);
+	drop_events(is_final);
+	damage_states();
+	r = open_folder();
+	CHECK_INT(tare_instant_parse("peak", &at, NULL), 0);
+	tare_ledger_of_recording(r, &opts, &at, 1, &l);
+	p = &history.panels[0];
+	CHECK_INT(history.known_ns, tare_recording_dropped_ns(r));
+	CHECK(p->bound_nr > 2);
+	CHECK(p->bounds[p->bound_nr - 1].until_ns >= history.known_ns);
+	for (size_t i = 0; i + 1 < p->bound_nr; i++)
+		CHECK(p->bounds[i + 1].from_ns <= p->bounds[i].until_ns);
+	for (int i = 0; i < EPOCHS; i++) {
+		int64_t low = INT64_MAX, high = 0;
+
+		for (size_t k = 0; k < p->bound_nr; k++)
+			if (p->bounds[k].from_ns <= seen[i].t &&
+			    seen[i].t <= p->bounds[k].until_ns) {
+				low = p->bounds[k].low < low ? p->bounds[k].low : low;
+				high = p->bounds[k].high > high ? p->bounds[k].high : high;
+			}
+		if (seen[i].t < history.known_ns)
+			CHECK(low <= seen[i].used && seen[i].used <= high);
+	}
+	tare_memory_history_free(&history);
+	tare_ledger_free(&l);
+	tare_recording_close(r);
+	make_log_free(&m);
+}
+
+TEST(without_any_state_a_picture_has_bounds_of_the_time_whose_events_went)
+{
+	check_bounds(false);
+}
+
+TEST(so_it_has_where_no_event_is_left)
+{
+	check_bounds(true);
 }

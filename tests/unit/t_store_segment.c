@@ -175,6 +175,49 @@ TEST(the_footer_tells_of_every_block)
 	free(path);
 }
 
+/* Of a cursor that wants one kind; only what is in segments that have none of it may be left out. */
+static uint64_t count_wanted(const struct tare_store *store, uint16_t kind)
+{
+	struct tare_store_cursor c = { .store = store,
+				       .log = tare_store_find(store, "431-0"),
+				       .layouts = layouts };
+	uint64_t n = 0;
+
+	c.wanted[0] = kind;
+	c.wanted_nr = 1;
+	tare_store_begin(&c, true, false);
+	while (tare_store_next(&c))
+		n++;
+	return n;
+}
+
+TEST(the_footer_tells_of_kinds_so_that_segments_are_passed_over)
+{
+	const char *folder = make_store();
+	char *path = tare_manifest_path(folder, 1);
+	struct tare_segment_file segment;
+	struct tare_store *store;
+	uint16_t kind;
+
+	CHECK_INT(tare_segment_open(&segment, path, NULL), 0);
+	CHECK(segment.has_counts);
+	CHECK_INT(segment.count_nr, 1);
+	CHECK_INT((int64_t)segment.counts[0].records, BLOCKS * IN_BLOCK);
+	kind = (uint16_t)segment.counts[0].kind;
+	tare_segment_free(&segment);
+	store = open_store(folder);
+	CHECK_INT((int64_t)count_wanted(store, kind), SEGMENTS * BLOCKS * IN_BLOCK);
+	CHECK_INT((int64_t)count_wanted(store, kind + 1), 0);
+	tare_store_close(store);
+	/* A damaged footer costs that, and no record. */
+	write_at(path, size_of(path) - 100, "xxxxxxxx", 8);
+	store = open_store(folder);
+	CHECK_INT((int64_t)count_wanted(store, kind), SEGMENTS * BLOCKS * IN_BLOCK);
+	CHECK_INT((int64_t)count_wanted(store, kind + 1), BLOCKS * IN_BLOCK);
+	tare_store_close(store);
+	free(path);
+}
+
 TEST(a_damaged_footer_costs_no_record)
 {
 	const char *folder = make_store();

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text on a screen: nothing is wider than it, and what there is room for is not cut. */
+#include "base/emit.h"
+#include "test.h"
+
+struct row {
+	const char *label, *line, *word;
+	int64_t before, after;
+};
+
+static const struct tare_column columns[] = {
+	TARE_COLUMN(row, label, "label", "", TEXT),
+	TARE_COLUMN(row, before, "before", "AT PEAK 12.3 s", BYTES),
+	TARE_COLUMN(row, after, "after", "LEFT", BYTES, .is_main = true),
+	TARE_COLUMN(row, line, "line", "made at", TEXT),
+	TARE_COLUMN(row, word, "word", "evidence", TEXT, .is_quiet = true),
+};
+
+static const struct row rows[] = {
+	{ "allocations", "train.py:87 in forward", "exact", 1000 << 20, 2 << 20 },
+	{ "a label that is as long as names of tensors of a large network may be",
+	  "a/folder/of/a/library.py:1234 in a_function_with_a_name", "inferred", 5, 0 },
+};
+
+static void show(struct tare_str *out, enum tare_shape_kind shape, int width, bool is_screen)
+{
+	struct tare_emit e;
+
+	tare_emit_begin(&e, TARE_EMIT_TEXT, out);
+	e.style.width = width;
+	e.style.is_screen = is_screen;
+	tare_emit_shape(&e, shape, "rows", "GPU 0  NVIDIA H200 · what there is of it, and what not",
+			TARE_COLUMNS(columns));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		tare_emit_add_as(&e, &rows[i], (struct tare_row_look){ .level = 1 });
+	tare_emit_rule(&e);
+	tare_emit_line(&e, "  a line of the view's own, which may be longer than a screen is wide");
+	tare_emit_table_end(&e);
+	tare_emit_note(&e,
+		       "  a note that stands below the table and is longer than a narrow screen");
+	tare_emit_end(&e);
+}
+
+static size_t widest(const char *text)
+{
+	size_t most = 0;
+
+	for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
+		struct tare_str line = { 0 };
+
+		end = p + strcspn(p, "\n");
+		tare_str_add_n(&line, p, (size_t)(end - p));
+		if (tare_str_columns(tare_str_text(&line)) > most)
+			most = tare_str_columns(tare_str_text(&line));
+		tare_str_free(&line);
+	}
+	return most;
+}
+
+TEST(nothing_is_wider_than_the_screen)
+{
+	for (int shape = TARE_SHAPE_TABLE; shape <= TARE_SHAPE_TREE; shape++)
+		for (int width = 40; width <= 200; width++) {
+			struct tare_str out = { 0 };
+
+			show(&out, (enum tare_shape_kind)shape, width, true);
+			if (widest(tare_str_text(&out)) > (size_t)width)
+				test_fail(__FILE__, __LINE__, "%d columns:\n%s", width,
+					  tare_str_text(&out));
+			CHECK_HAS(tare_str_text(&out), "LEFT"); /* it is what the table is about */
+			tare_str_free(&out);
+		}
+}
+
+TEST(a_wide_screen_shows_all_of_it)
+{
+	struct tare_str out = { 0 };
+
+	show(&out, TARE_SHAPE_TREE, 200, true);
+	CHECK(!strstr(tare_str_text(&out), "…"));
+	CHECK_HAS(tare_str_text(&out), "a_function_with_a_name");
+	CHECK(!strstr(tare_str_text(&out), "no room here"));
+	tare_str_free(&out);
+}
+
+TEST(a_narrow_screen_says_what_it_leaves_out)
+{
+	struct tare_str out = { 0 };
+
+	show(&out, TARE_SHAPE_TABLE, 40, true);
+	CHECK(!strstr(tare_str_text(&out), "inferred"));
+	CHECK_HAS(tare_str_text(&out), "no room here");
+	tare_str_free(&out);
+}
+
+/* Somebody may cut or grep it. */
+TEST(what_goes_to_a_file_is_whole)
+{
+	struct tare_str out = { 0 };
+
+	show(&out, TARE_SHAPE_TABLE, 80, false);
+	CHECK_HAS(tare_str_text(&out), "a_function_with_a_name");
+	CHECK_HAS(tare_str_text(&out), "large network may be");
+	tare_str_free(&out);
+}

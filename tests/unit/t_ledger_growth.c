@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What grows, and what only looks as if it did: worlds of blocks, each folded in one go and from states. */
+#include "host_training.h"
+#include "test.h"
+
+#include "ledger/growth/growth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 100 };
+
+static struct tare_growth_answer judge(int64_t (*bytes)(int column))
+{
+	int64_t course[COLUMNS], turns[COLUMNS];
+	struct tare_growth_question q = { .bytes = course,
+					  .turns = turns,
+					  .end = COLUMNS,
+					  .least = 1000,
+					  .least_part = 0.1,
+					  .least_part_of_turns = 0.25,
+					  .tidied = 0.12,
+					  .least_turns = 8 };
+
+	for (int i = 0; i < COLUMNS; i++) {
+		course[i] = bytes(i);
+		turns[i] = 3 * i;
+	}
+	return tare_growth_judge(&q);
+}
+
+static int64_t leak(int i)
+{
+	return 100000 + 300 * i;
+}
+
+TEST(growth_a_leak_is_as_steep_as_it_is)
+{
+	struct tare_growth_answer a = judge(leak);
+
+	CHECK(a.confidence > 0.95);
+	CHECK(fabs(a.per_turn - 100) < 1);
+	CHECK(a.first <= 1);
+	CHECK(a.bytes >= 98 * 300);
+}
+
+static int64_t late(int i)
+{
+	return i < 50 ? 20000 : leak(i) - leak(50) + 20000;
+}
+
+TEST(growth_a_leak_that_begins_late)
+{
+	struct tare_growth_answer a = judge(late);
+
+	CHECK(a.confidence > 0.9);
+	CHECK(a.first >= 49 && a.first <= 51);
+}
+
+static int64_t tidied(int i)
+{
+	return i < 95 ? leak(i) : 0;
+}
+
+TEST(growth_that_is_tidied_up_at_the_end_is_one)
+{
+	CHECK(judge(tidied).confidence > 0.9);
+}
+
+static int64_t warm_up(int i)
+{
+	return i < 30 ? 10000 * i : 300000;
+}
+static int64_t cache(int i)
+{
+	return (int64_t)(1e6 * (1 - exp(-i / 30.0)));
+}
+static int64_t saw(int i)
+{
+	return 10000 * (i % 30);
+}
+static int64_t flat(int i)
+{
+	return 100000 + (i % 7) * 30;
+}
+static int64_t freed(int i)
+{
+	return i < 70 ? leak(i) : 100000;
+}
+static int64_t one_step_up(int i)
+{
+	return i < 60 ? 0 : 1000000;
+}
+
+TEST(growth_is_none_of_what_ends)
+{
+	CHECK(judge(warm_up).confidence == 0);
+	CHECK(judge(cache).confidence < 0.5);
+	CHECK(judge(saw).confidence == 0);
+	CHECK(judge(flat).confidence == 0);
+	CHECK(judge(freed).confidence == 0);
+	CHECK(judge(one_step_up).confidence == 0);
+}
+
+/* ---- in the books ---- */
+
+enum { STEPS = 40, LEAK = 64 << 10, KEPT = 0x100000 };
+
+static const struct tare_line log_line[] = { { "train.py", "main", 15 }, { 0 } };
+
+/* A training that keeps something of each step, or of none. */
+static struct world *training_that_keeps(int64_t bytes)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < STEPS; i++) {
+		forward(w);
+		step(w, i == 0);
+		end_step(w);
+		if (bytes)
+			put(w, KEPT + (uint64_t)i * LEAK, bytes, 0, log_line);
+		now += 20;
+	}
+	return w;
+}
+
+TEST(growth_of_a_training_is_by_the_step)
+{
+	struct world *w = training_that_keeps(LEAK);
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(l.growth_nr, 1);
+	CHECK_STR(l.growths[0].line, "train.py:15 in main");
+	CHECK_STR(l.growths[0].what, "tensors");
+	CHECK_INT(l.growths[0].device, -1);
+	CHECK(l.growths[0].has_steps);
+	CHECK(llabs(l.growths[0].per_step - LEAK) < LEAK / 50);
+	CHECK(l.growths[0].since_ns < 200 * MS);
+	CHECK(l.growths[0].confidence > 0.9);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(growth_is_not_shown_of_a_training_that_keeps_nothing)
+{
+	struct world *w = training_that_keeps(0);
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(l.growth_nr, 0);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+/* A program without steps: what it allocates on a device, and its resident memory. */
+TEST(growth_without_steps_is_by_the_second)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+
+	for (int i = 0; i < 60; i++) {
+		int64_t t = (100 + 100 * i) * MS;
+
+		CALL(w, .begin = t, .end = t + MS, .class = TARE_CLASS_DEVICE,
+		     .effect = TARE_EFFECT_NEW, .handle = 0x7f0000000000 + (uint64_t)i * 4 * MIB,
+		     .asked = 2 * MIB, .granted = 2 * MIB, .file = "leak.py", .line = 7);
+		world_host(w, 0, t + 2 * MS, 100 * MIB + i * 3 * MIB);
+	}
+	l = world_ledger(w, "end");
+	CHECK_INT(l.growth_nr, 2);
+	CHECK_STR(l.growths[0].what, "resident memory");
+	CHECK(!l.growths[0].line);
+	CHECK(llabs(l.growths[0].per_second - 30 * MIB) < MIB);
+	CHECK_STR(l.growths[1].line, "leak.py:7 in step");
+	CHECK(!l.growths[1].has_steps);
+	CHECK(llabs(l.growths[1].per_second - 20 * MIB) < MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}

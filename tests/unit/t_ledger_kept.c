@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs keep beside what they train: frozen parameters, state of optimizers of their own, caches that grow. */
+#include "host_training.h"
+#include "test.h"
+
+#include <string.h>
+
+enum { PARAMETERS = 3, FIRST = 0x10000, KEPT = 0x20000, STATES = 0x30000 };
+
+static const struct tare_line momentum[] = { { "lion.py", "__init__", 5 },
+					     { "train.py", "main", 4 },
+					     { 0 } };
+static const struct tare_line cat[] = { { "attention.py", "forward", 9 },
+					{ NN "module.py", "_call_impl", 1190 },
+					{ "generate.py", "main", 3 },
+					{ 0 } };
+
+/* Blocks of the rule at the end. */
+static int count_of(struct world *w, const char *rule)
+{
+	struct tare_ledger l = world_ledger(w, "end");
+	int count = 0;
+
+	for (int i = 0; l.host_nr && i < l.hosts[0].blocks.count; i++)
+		count += !strcmp(tare_rules[l.hosts[0].blocks.items[i].rule].name, rule);
+	tare_ledger_free(&l);
+	return count;
+}
+
+static uint64_t parameter(int i)
+{
+	return FIRST + (uint64_t)i * 0x100;
+}
+
+static int64_t size_of(int i)
+{
+	return 5000 + 10 * i;
+}
+
+static void scan(struct world *w, int trained, int kept)
+{
+	for (int i = 0; i < PARAMETERS; i++)
+		world_probe(w, ++now * MS, TARE_PROBE_PARAMETER, parameter(i), 0xaa, "weight", 0);
+	for (int i = 0; i < trained; i++)
+		world_probe(w, ++now * MS, TARE_PROBE_GRADIENT, GRADIENT, parameter(i), NULL, 0);
+	for (int i = 0; i < kept; i++)
+		world_probe(w, ++now * MS, TARE_PROBE_TENSOR, KEPT + (uint64_t)i * 0x100, 0, NULL,
+			    TARE_PROBE_LEAF);
+	world_sweep(w, ++now * MS, TARE_SWEEP_GRADIENTS);
+}
+
+/* A training with parameters, so many of which have a gradient, and as many blocks of another line as `kept` says. */
+static struct world *training_beside(int trained, int kept, int scans)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < PARAMETERS; i++)
+		put(w, parameter(i), size_of(i), GRAD, init);
+	for (int i = 0; i < kept; i++)
+		put(w, KEPT + (uint64_t)i * 0x100, size_of(i % PARAMETERS), GRAD, momentum);
+	for (int i = 0; i < 3; i++) {
+		forward(w);
+		step(w, i == 0);
+		if (i < 2)
+			end_step(w);
+	}
+	for (int i = 0; i < scans; i++)
+		scan(w, trained, kept);
+	end_step(w);
+	return w;
+}
+
+TEST(kept_parameters_without_a_gradient_are_frozen)
+{
+	struct world *w = training_beside(2, 0, 2);
+
+	CHECK_INT(count_of(w, "said-parameter"), 2);
+	CHECK_INT(count_of(w, "said-frozen"), 1);
+	world_free(w);
+}
+
+TEST(kept_parameters_are_not_frozen_by_one_scan)
+{
+	struct world *w = training_beside(2, 0, 1);
+
+	CHECK_INT(count_of(w, "said-parameter"), PARAMETERS);
+	world_free(w);
+}
+
+TEST(kept_parameters_are_none_frozen_where_nobody_trains)
+{
+	struct world *w = training_beside(0, PARAMETERS, 2);
+
+	CHECK_INT(count_of(w, "said-parameter"), PARAMETERS);
+	CHECK_INT(count_of(w, "for-each"), 0);
+	world_free(w);
+}
+
+TEST(kept_one_for_each_parameter_is_of_an_optimizer)
+{
+	struct world *w = training_beside(PARAMETERS, 2 * PARAMETERS, 1);
+
+	CHECK_INT(count_of(w, "for-each"), 2 * PARAMETERS);
+	CHECK_INT(count_of(w, "said-parameter"), PARAMETERS);
+	world_free(w);
+}
+
+/* Adam has its own of so many parameters; what the program keeps of each beside that is an average of it. */
+static struct world *training_with_state(int states)
+{
+	struct world *w = training_beside(PARAMETERS, PARAMETERS, 0);
+
+	for (int i = 0; i < states; i++)
+		world_probe(w, ++now * MS, TARE_PROBE_STATE, STATES + (uint64_t)i * 0x100,
+			    parameter(i), "exp_avg", 0);
+	scan(w, PARAMETERS, PARAMETERS);
+	end_step(w);
+	return w;
+}
+
+TEST(kept_one_for_each_parameter_beside_state_is_a_copy)
+{
+	struct world *w = training_with_state(PARAMETERS);
+
+	CHECK_INT(count_of(w, "copy"), PARAMETERS);
+	CHECK_INT(count_of(w, "for-each"), 0);
+	world_free(w);
+}
+
+TEST(kept_one_for_each_parameter_beside_a_little_state_is_of_an_optimizer)
+{
+	struct world *w = training_with_state(1);
+
+	CHECK_INT(count_of(w, "copy"), 0);
+	CHECK_INT(count_of(w, "for-each"), PARAMETERS);
+	world_free(w);
+}
+
+TEST(kept_two_for_three_parameters_are_not)
+{
+	struct world *w = training_beside(PARAMETERS, 2, 1);
+
+	CHECK_INT(count_of(w, "for-each"), 0);
+	world_free(w);
+}
+
+/* Each is made while the one before is there. */
+static struct world *generation(int64_t by)
+{
+	struct world *w = world_new();
+
+	now = 0;
+	for (int i = 0; i < 20; i++) {
+		make(w, X, 0, program);
+		put(w, KEPT + (uint64_t)(i % 2) * 0x1000, 5000 + by * i, 0, cat);
+		if (i)
+			take(w, KEPT + (uint64_t)((i + 1) % 2) * 0x1000, 0);
+		take(w, X, 0);
+	}
+	return w;
+}
+
+TEST(kept_cache_that_grows_is_state)
+{
+	struct world *w = generation(100);
+
+	CHECK_INT(count_of(w, "growing"), 1);
+	world_free(w);
+	w = generation(0);
+	CHECK_INT(count_of(w, "growing"), 0);
+	world_free(w);
+}
