@@ -6,6 +6,7 @@
  *     bench_reading make FOLDER overlaps RECORDS LIVE    the same of two threads, made small 16 MiB at a time: segments overlap
  *     bench_reading make FOLDER phases PHASES            phases, two in each other, and a block with every 50th
  *     bench_reading FOLDER                               prints, and judges nothing
+ *     bench_reading FOLDER ledger                        only what makes a ledger, for a profiler
  *
  * Times are of the processor, on one core, the best of some rounds. "opened" is tare_recording_open(), which reads every block
  * and its checksum; "read" is tare_recording_next() up to the end, "outlined" the same after tare_recording_outline();
@@ -346,17 +347,20 @@ static long peak_mib(void)
 int main(int argc, char **argv)
 {
 	struct times t = { 0 };
+	bool is_profiled = argc == 3 && !strcmp(argv[2], "ledger");
 
 	if (argc >= 5 && !strcmp(argv[1], "make"))
 		return make(argv[2], argv[3], strtoull(argv[4], NULL, 10),
 			    argc > 5 ? strtoull(argv[5], NULL, 10) : 1000);
-	if (argc != 2) {
+	if (argc != 2 && !is_profiled) {
 		fprintf(stderr,
-			"bench_reading FOLDER, or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
+			"bench_reading FOLDER [ledger], or bench_reading make FOLDER tensors|overlaps|phases N [LIVE]\n");
 		return 2;
 	}
 	for (int i = 0; i < ROUNDS; i++)
 		measure_ledger(&t, argv[1]);
+	if (is_profiled)
+		return 0;
 	for (int i = 0; i < ROUNDS; i++)
 		measure_reading(&t, argv[1]);
 	printf("%zu events: opened %.0f M/s, outlined %.1f M/s, read %.1f M/s, ledger %.2f M/s (%.0f ns each), %ld MiB at most\n",

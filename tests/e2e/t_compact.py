@@ -16,7 +16,7 @@ from harness import (BUILD, PYTHON, case, check, check_equal, check_says, fixtur
 
 VIEWS = ([], ["--json"], ["--at", "end", "--csv"], ["--by", "stack"], ["--by", "phase", "--json"],
          ["--by", "graph"], ["--by", "pool"], ["--by", "category", "--json"], ["--by", "process"],
-         ["--svg", "-"])
+         ["--svg", "-", "--by", "account"], ["--cost", "time", "--json"])
 
 
 def views(box, rec="rec.tare"):
@@ -85,7 +85,10 @@ def reports_outlive_all_events(box):
         before = views(box, rec)
         box.drop_events(rec)
         for was, now in zip(before, views(box, rec)):
-            check_equal(now, was)
+            if "--cost" in was[0]:  # states do not have how long calls took, and the report says so
+                check_says(now[1], "calls whose events went")
+            else:
+                check_equal(now, was)
 
 
 @case

@@ -127,10 +127,13 @@ def a_ledger_without_a_gpu_shows_tensors(box):
     torch(box, "pausing")
     done = box.tare("report", "rec.tare")
     check_equal(done.code, 0, done)
-    check_says(done.out, "no recorded process opened a GPU; this is its memory on the CPU", "AT PEAK", "AT END",
+    check_says(done.out, "CPU  tensors: MiB that were asked for", "AT PEAK", "AT END",
                "asked for", "cpu_tensors.py", "made while recording was paused", "host  cpu_tensors.py")
     check(re.search(r"10\.0 +10\.0  inferred", done.out), done)
     check("exact" not in done.out, done)
+    check("GPU" not in done.out, "nobody has one", done)
+    for by in ("device", "pool", "stream", "graph"):
+        check_says(box.tare("report", "rec.tare", "--by", by).out, "--by %s " % by, "on the CPU", "--by tensor")
     check("shared memory" not in done.out, done)
     ascii_only = box.tare("report", "rec.tare", env={"LC_ALL": "C"})
     check(ascii_only.out.isascii(), ascii_only)
@@ -188,6 +191,106 @@ def one_line_taken_apart(box):
 
 
 @case
+def phases_have_sizes(box):
+    """Of the CPU as of a GPU: after each mark there is what torch holds, and the peak is that of the blocks."""
+    points = torch(box, "training", "adam")
+    report = json.loads(box.tare("report", "rec.tare", "--by", "phase", "--json").out)
+    marks = {row["label"]: row for row in report["rows"] if row["device"] is None}
+    check_equal(sorted(marks), sorted(name for name in points if name != "peak"))
+    for name, row in marks.items():
+        check_equal(row["used_after_bytes"], points[name][0], name)
+        check_equal(row["used_after_bytes"] - row["used_before_bytes"], row["bytes"], name)
+    check_equal(max(row["peak_bytes"] for row in marks.values()), points["peak"])
+    check_says(box.tare("report", "rec.tare", "--by", "phase").out, "CPU  tensors", "USED AFTER", "PEAK", "step1")
+    name, row = max(marks.items(), key=lambda item: item[1]["peak_bytes"])
+    (tensors, _), = processes(box, "phase:%s:peak" % name).values()
+    check_equal(tensors["bytes"], row["peak_bytes"])
+
+
+@case
+def phases_have_what_was_resident(box):
+    """Read ten times a second: of a phase that lasts, and not of one that does not."""
+    needs_torch()
+    program = """
+import time, tare, torch
+small = torch.ones(1 << 18)
+time.sleep(.5)
+with tare.phase("grows"):
+    kept = torch.ones(16 << 20)
+    time.sleep(.5)
+with tare.phase("short"):
+    pass
+with tare.phase("shrinks"):
+    del kept
+    time.sleep(.5)
+"""
+    done = box.record([PYTHON, "-c", program], sim=None, timeout=300,
+                      env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python")})
+    check_equal(done.code, 0, done)
+    found = {p["path"]: p for p in json.loads(box.tare("report", "rec.tare", "--by", "phase", "--json").out)["phases"]}
+    grows, short, shrinks = (found[name] for name in ("grows", "short", "shrinks"))
+    check(abs(grows["resident_change_bytes"] - 64 * MIB) < 2 * MIB, grows)
+    check(abs(shrinks["resident_change_bytes"] + 64 * MIB) < 2 * MIB, shrinks)
+    check(2 <= grows["resident_readings"] <= 7 and grows["resident_most_bytes"] >= grows["resident_after_bytes"], grows)
+    check_equal([short[key] for key in ("resident_after_bytes", "resident_change_bytes", "resident_most_bytes",
+                                        "resident_readings")], [None, None, None, 0])
+    out = box.tare("report", "rec.tare", "--by", "phase").out
+    check_says(out, "CPU  resident", "sampled ten times a second", "RESIDENT AFTER", "MOST", "no reading fell into")
+
+
+@case
+def lines_of_a_file_are_annotated(box):
+    """Each line beside what it has in tensors; the sums are those of --by line."""
+    torch(box, "training", "adam")
+    rows = json.loads(box.tare("report", "rec.tare", "--annotate", "cpu_tensors.py", "--at", "phase:step1",
+                               "--json").out)["rows"]
+    lines = json.loads(box.tare("report", "rec.tare", "--by", "line", "--at", "phase:step1", "--json").out)["rows"]
+    check_equal({row["line"]: row["tensor_bytes"] for row in rows if row["tensor_bytes"]},
+                {row["line"]: row["bytes"] for row in lines if row["bytes"]})
+    check_equal({row["device"] for row in rows}, {None})
+    with open(PROGRAM, encoding="utf-8") as file:
+        check_equal([row["source"] for row in rows], file.read().splitlines())
+    check_says(box.tare("report", "rec.tare", "--annotate", "cpu_tensors.py").out, "CPU · at ", "tensors", "optimizer.step()")
+
+
+@case
+def a_picture_has_categories_without_being_asked(box):
+    torch(box, "training", "adam")
+    for more, wanted in ((), True), (("--by", "category"), True), (("--by", "account"), False):
+        check_equal(box.tare("report", "rec.tare", "--svg", "x.svg", *more).code, 0)
+        with open(box.path("x.svg"), encoding="utf-8") as file:
+            check_equal("optimizer state" in file.read(), wanted, more)
+
+
+@case
+def a_refusal_is_an_event(box):
+    """Two lines, the first of them five times; the program hears what it would have heard."""
+    alone = torch(box, "refused", tare=False)
+    check_equal(torch(box, "refused"), alone)
+    report = box.report("rec.tare", "oom#1")
+    first, second = report["out_of_memory"]
+    check_equal([(o["device"], o["by"], o["count"], o["asked_bytes"], o["allocated_bytes"]) for o in (first, second)],
+                [(None, "torch", 5, 1 << 50, 16 * MIB), (None, "torch", 1, 5 << 30, 16 * MIB)])
+    check_equal((first["verdict"], second["verdict"]), ("need", "limit"))
+    check_equal(first["limit_left_bytes"], None)
+    check(0 < second["limit_left_bytes"] < 4 << 30, second)
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        total = int(re.search(r"MemTotal: +(\d+)", file.read()).group(1)) * 1024
+    check(0 < first["free_bytes"] < total, first)
+    with open(PROGRAM, encoding="utf-8") as file:
+        lines = [number for number, text in enumerate(file, 1) if "torch.empty(" in text]
+    check_equal([o["source"] for o in (first, second)], ["%s:%d in refused" % (PROGRAM, n) for n in lines])
+    (tensors, _), = processes(box, "oom#1").values()
+    check_equal(tensors["bytes"], 16 * MIB)
+    done = box.tare("report", "rec.tare")
+    check_says(done.out, "out of memory on the CPU", "(and 4 more times)", "left by ulimit -v", "--at oom#2")
+    check_equal(box.tare("report", "rec.tare", "--at", "oom#3").code, 125)
+    check_equal(box.tare("report", "rec.tare", "--svg", "oom.svg").code, 0)
+    with open(box.path("oom.svg"), encoding="utf-8") as file:
+        check_says(file.read(), 'class="oom"')
+
+
+@case
 def workers_have_rows_of_their_own(box):
     said = torch(box, "loading")
     found = processes(box, "phase:loaded")
@@ -200,6 +303,29 @@ def workers_have_rows_of_their_own(box):
     for tensors, mapped in at_end.values():
         check(tensors["most_bytes"] >= 2 * MIB, tensors)
         check_equal([tensors["bytes"], mapped["bytes"]], [0, 0], "it ended")
+
+
+@case
+def shared_memory_counts_once(box):
+    """Two processes map 24 MiB: both say so, the ledger has it once, and so does Linux (half of it each)."""
+    needs_torch()
+    program = os.path.join(ROOT, "tests", "e2e", "python", "cpu_shared.py")
+    done = box.record([PYTHON, program], sim=None, timeout=300,
+                      env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.path.join(ROOT, "python")})
+    check_equal(done.code, 0, done)
+    said = json.loads(done.out.splitlines()[-1])
+    check(abs(said["pss"] - 12 * MIB) < MIB, said)
+    found = processes(box, "phase:both have it")
+    check_equal({pid: mapped["bytes"] for pid, (_, mapped) in found.items()},
+                {said["pid"]: 24 * MIB, said["child"]: 24 * MIB})
+    with open(program, encoding="utf-8") as file:
+        at = [number for number, text in enumerate(file, 1) if "share_memory_()" in text][0]
+    (row,) = box.report("rec.tare", "phase:both have it")["shared"]
+    check_equal(row, {"line": "%s:%d in main" % (program, at), "pid": said["pid"], "bytes": 24 * MIB, "count": 1})
+    lines = json.loads(box.tare("report", "rec.tare", "--by", "line", "--at", "phase:both have it", "--json").out)["rows"]
+    check_equal(sum(line["bytes"] for line in lines if line["device"] is None), (24 + 5 + 2) * MIB)
+    check_says(box.tare("report", "rec.tare", "--at", "phase:both have it").out, "shared memory and mapped files, once",
+               "cpu_shared.py:%d in main" % at)
 
 
 @case

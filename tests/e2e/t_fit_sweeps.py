@@ -67,8 +67,11 @@ def what_phases_of_a_sweep_change(box):
         check_equal(law["kind"], "proportional", law)
         check(abs(law["per_step"] / MIB - 1) < 0.02, law)
     check("fill" not in series, "gives back what it took")
-    only = fit(box, box.path("t.db"), "--where", "mib=100")["series"]
-    check_equal({s["target"] for s in only}, {"phase keep", "keep", "keep: allocations"}, "what has such a row")
+    only = fit(box, box.path("t.db"), "--where", "batch=1")["series"]
+    check_equal({s["target"] for s in only}, {"phase keep", "keep", "keep: allocations"}, "what has two such cells")
+    done = box.tare("fit", box.path("t.db"), "--where", "mib=100")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "one cell only", "mib=100", "run others")
     for where, code, says in (("mib=7", 125, "no row has mib=7"), ("mob=7", 2, 'no column "mob"')):
         done = box.tare("fit", box.path("t.db"), "--where", where)
         check_equal(done.code, code, done)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import statistics
 
@@ -211,7 +212,11 @@ def bad_input(box):
     refused("a,y\n1,2\n", ["-t", "y", "-p", ""], 2, "--params")
     refused("a,y\n1,2,3\n", ["-t", "y"], 125, "line 2")
     refused("a,a,y\n1,2,3\n", ["-t", "y"], 125, "two columns \"a\"")
-    done = box.tare("fit", "-", "-t", "y", input=b"a,y\n1,2\n")
+    refused("a,b,y\n1,x,2\n", ["-t", "y"], 125, "one cell only for a=1 b=x", "run others")
+    refused("a,y\n1,2\n1,3\n1,4\n", ["-t", "y"], 125, "one cell only for a=1", "run others")
+    refused("a,peak_bytes\n1,20\n2,-30\n3,40\n", ["-t", "peak_bytes"], 125, "-30 in row 2", "no size is below 0")
+    refused("a,mib\n1,20\n2,-30\n3,40\n", ["-t", "mib"], 125, "no size is below 0", "call the column so")
+    done = box.tare("fit", "-", "-t", "y", input=b"a,y\n1,2\n2,4\n")
     check_equal(done.code, 0, done)
     done = box.tare("fit", box.path("none.csv"), "-t", "y")
     check_equal(done.code, 125, done)
@@ -254,6 +259,57 @@ def below_nothing(box):
         file.write("a,y\n1,-5\n2,-7\n3,9\n")
     report = fit_json(box, box.path("t.csv"), "-t", "y")
     check(any("2 of 3 cells are below 0" in c for c in report["cautions"]), report["cautions"])
+
+
+@case
+def what_is_a_difference_may_be_below_nothing(box):
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,change_mib\n1,-5\n2,7\n3,20\n")
+    check_equal(fit_json(box, box.path("t.csv"), "-t", "change_mib")["cells"], 3)
+
+
+@case
+def noise_has_no_law(box):
+    """Uniform between 100 and 475: the middle, whatever the seed; and a law in next to none of the tables."""
+    lawful = 0
+    for seed in range(12):
+        noise = random.Random(seed)
+        rows = [(a, b, noise.uniform(100, 475)) for a in range(1, 7) for b in (1, 2, 4, 8)]
+        with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b,y\n" + "".join("%d,%d,%g\n" % row for row in rows))
+        with open(box.path("c.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b\n3,4\n20,1\n")
+        report = fit_json(box, box.path("t.csv"), "-t", "y", "--predict", box.path("c.csv"))
+        if report["strength"] != "none":
+            lawful += 1
+            continue
+        middle = statistics.median(y for _, _, y in rows)
+        for row in report["rows"]:
+            check(abs(row["predicted"] - middle) < 1 and row["low"] < 200 and row["high"] > 375, row, middle)
+            check_says(row["assumes"], "no law")
+        check(any(c.startswith("no law") for c in report["cautions"]), report["cautions"])
+        check_equal({f["kind"] for f in report["findings"]}, {"none"})
+        check_says(report["next_why"], "again")
+    check(lawful <= 1, "%d of 12 tables of noise have a law" % lawful)
+
+
+@case
+def a_weak_law_is_flagged(box):
+    noise = random.Random(1)
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,b,y\n" + "".join("%d,%d,%g\n" % (a, b, (a + 5) * noise.uniform(0.4, 1.6))
+                                       for a in range(1, 13) for b in range(1, 5)))
+    report = fit_json(box, box.path("t.csv"), "-t", "y")
+    check_equal(report["strength"], "weak", report)
+    check(0 < report["explained"] < 0.5, report["explained"])
+    check(any(c.startswith("a weak law") for c in report["cautions"]), report["cautions"])
+    check_says(box.tare("fit", box.path("t.csv"), "-t", "y").out.splitlines()[0], "(weak)")
+    done = box.tare("plan", box.path("t.csv"), "-t", "y", "--unit", "MiB", "--vram", "1GiB")
+    check_says(done.out, "a weak law of y")
+    with open(box.path("t.csv"), "w", encoding="utf-8") as file:
+        file.write("a,y\n" + "".join("%d,%g\n" % (a, 100 + 40 * a + noise.uniform(-2, 2)) for a in range(1, 13)))
+    report = fit_json(box, box.path("t.csv"), "-t", "y")
+    check(report["strength"] == "law" and report["explained"] > 0.9, report["strength"], report["explained"])
 
 
 @case

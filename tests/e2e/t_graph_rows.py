@@ -126,7 +126,7 @@ def a_program_without_graphs_says_so(box):
     box.record(fixture("e2e_alloc"))
     done = box.tare("report", "rec.tare", "--by", "graph")
     check_equal((done.code, done.out), (0, "graphs captured: 0\n"), done)
-    check("graphs captured: 0" in box.tare("report", "rec.tare").out)
+    check("graphs captured" not in box.tare("report", "rec.tare").out, "it says nothing")
     check_equal(graphs(box, "rec.tare")["graphs_captured"], 0)
 
 

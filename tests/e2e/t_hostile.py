@@ -84,7 +84,7 @@ def ranks_whose_every_text_is_hostile(box):
     needs_exec()
     os.mkdir(box.path("job"))
     for rank in range(2):
-        box.record(fixture("e2e_alloc"), env={"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)})
+        box.record(fixture("e2e_alloc"), env={"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "MASTER_ADDR": "a" * 60, "MASTER_PORT": "29500"})
         poison(box, "rec.tare")
         os.rename(box.path("rec.tare"), os.path.join(os.fsencode(box.dir), b"job", b"%d" % rank + REC))
     show(box, "job")
@@ -188,6 +188,7 @@ OPERANDS = {
     "run": ["--", "true"], "record": ["--", "true"], "report": [b"no" + ALL], "sweep": ["--", "true"], "dump": [b"no" + ALL],
     "info": [b"no" + ALL], "compact": [b"no" + ALL], "ctl": [b"no" + ALL], "doctor": [], "calibrate": ["--quick", "--sim", "none"], "env": [],
     "fit": [b"no" + ALL], "plan": [b"no" + ALL], "graphs": ["choose", b"no" + ALL], "demo": ["--sim", "none"], "help": [b"no" + ALL],
+    "diff": [b"no" + ALL], "explain": [b"no" + ALL], "import": [b"no" + ALL], "weigh": [b"no" + ALL], "whatif": [b"no" + ALL],
 }
 
 

@@ -74,7 +74,8 @@ def what_is_never_reached_is_said(box):
     check_equal(changes(rows), {"fixtures/lines.py:19": (1, 2), SCRIPT + ":20": (1, 6)})
     said = degraded(report)
     check_equal(len(said), 2, said)
-    check_says(said[0], "--phase lines.py:59", "no recorded Python program came to that line")
+    check_says(said[0], "--phase lines.py:59", "no recorded Python program came to that line", "first tensor")
+    check("used a GPU" not in said[0], said)
     check_says(said[1], "--phase nothing.py:3")
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory runs out: what was asked for, what there was, and that moment as an instant."""
 
+import json
 import os
 import re
 
@@ -75,6 +76,19 @@ def a_full_card_says_what_was_asked_for(box):
                sim=box.path("small.profile"))
     row, = box.report("torch.tare")["out_of_memory"]
     check_equal((row["by"], row["driver_asked_bytes"] is None), ("torch", False), row)
+
+
+@case
+def how_much_was_in_use_when_memory_ran_out_outlives_the_events(box):
+    record(box, "need")
+    used = box.report(at="oom#1")["devices"][0]["used_bytes"]
+    box.drop_events()
+    done = box.tare("report", "rec.tare", "--at", "oom#1", "--json")
+    check_equal(done.code, 0, done)
+    said = json.loads(done.out)["in_use"][0]
+    check_equal((said["low_bytes"], said["high_bytes"]), (used, used), done)
+    text = " ".join(box.tare("report", "rec.tare", "--at", "oom#1").out.split())
+    check_says(text, "of oom#1 only how much was in use is known")
 
 
 @case

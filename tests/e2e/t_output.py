@@ -41,6 +41,39 @@ def force_does_not_replace_other_folders(box):
 
 
 @case
+def force_does_not_replace_what_is_written(box):
+    """Its programs would go on writing into files that nobody sees any more."""
+    needs_exec()
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    done = box.record(fixture("e2e_idle"), options=["-f"], exit_code=125)
+    check_says(done.err, box.path("rec.tare"), "still being written", "choose another name")
+    running.stdin.write(b"alloc 1048576\n")
+    running.communicate(b"quit\n", timeout=30)
+    check_equal(row_of(box.report(), "allocations/e2e_steps"), 1048576)
+    box.record(fixture("e2e_alloc"), options=["-f"])
+    check_equal(row_of(box.report(), "allocations/e2e_steps"), None)
+
+
+@case
+def force_replaces_what_a_killed_tare_left(box):
+    needs_exec()
+    running = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait(timeout=30)
+    done = box.record(fixture("e2e_idle"), options=["-f"], exit_code=125)
+    check_says(done.err, "still being written")
+    running.communicate(b"quit\n", timeout=30)
+    for _ in range(100):
+        done = box.record(fixture("e2e_alloc"), options=["-f"], exit_code=None)
+        if done.code == 0:
+            break
+        time.sleep(0.05)
+    check_equal(done.code, 0, done)
+
+
+@case
 def force_does_not_replace_files(box):
     write(box.path("rec.tare"))
     done = box.record(fixture("e2e_idle"), options=["-f"], exit_code=125)

@@ -149,8 +149,8 @@ def named(box):
 @case
 def parameters_that_wrap_others(box):
     check_same(box, "wrappers")
-    wanted = {"layer.sharded": (1001, "parameter"), "layer.quantized.qdata": (1002, "parameter"),
-              "layer.quantized.scale": (1003, "parameter"), "layer.both": (1004, "parameter"),
+    wanted = {"layer.sharded": (1001, "parameter"), "layer.quantized.qdata": (1002, "frozen"),
+              "layer.quantized.scale": (1003, "frozen"), "layer.both": (1004, "frozen"),
               "layer.plain": (1005, "parameter"), "gradient of layer.plain": (1005, "gradient"),
               "layer.view": (1006, "buffer"), "exp_avg of layer.sharded": (1007, "state"),
               "gradient of layer.sharded": (1008, "gradient")}

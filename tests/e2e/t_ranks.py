@@ -205,14 +205,35 @@ def recordings_of_two_jobs_are_refused(box):
 
 
 @case
-def runs_that_cannot_be_told_apart_are_said(box):
+def runs_that_cannot_be_told_apart_are_refused(box):
     """torchrun names no run unless it is asked to: the second has the same name as the first."""
     needs_exec()
     Job(box, job="none", world=1).end_all()
     Job(box, job="none", world=1, folder="more").end_all()
-    report = report_ranks(box, "job", "more")
-    check_says("\n".join(report["degraded"]), "rank 0 is there more than once", "several runs")
-    check_equal({row["job"] for row in report["rows"]}, {"127.0.0.1:29500"})
+    done = box.tare("report", "job", "more")
+    check_equal(done.code, 2, done)
+    check_says(done.err, "rank 0 is there more than once", "several runs", "tare diff")
+
+
+@case
+def programs_on_their_own_are_never_added_up(box):
+    """Of two with one pid, or one GPU, one would vanish behind the other."""
+    for rec in ("one.tare", "runs/a.tare", "runs/b.tare"):
+        os.makedirs(os.path.dirname(box.path(rec)), exist_ok=True)
+        box.record(fixture("e2e_alloc"), rec=rec)
+    for paths in (["one.tare", "runs/a.tare"], ["runs"], ["one.tare", "runs"]):
+        for options in ([], ["--json"], ["--by", "rank"]):
+            done = box.tare("report", *paths, *options)
+            check_equal((done.code, done.out), (2, ""), done)
+            check_says(done.err, "not of one job", "tare diff", "a.tare")
+    done = box.tare("diff", "runs", "one.tare")
+    check_equal(done.code, 2, done)
+    check_equal(box.tare("report", "one.tare", "one.tare/").code, 0, "one recording, named twice")
+    logs = [box.path("one.tare", name) for name in os.listdir(box.path("one.tare")) if name.endswith(".events")]
+    check(len(logs) > 1, logs)
+    check_equal(box.tare("report", *logs).code, 0, "the logs of one recording")
+    for command in (["info", "runs"], ["dump", "runs"], ["report", "one.tare", "runs/a.tare", "--svg", "both.svg"]):
+        check_equal(box.tare(*command).code, 0, command)
 
 
 @case

@@ -8,6 +8,7 @@ import random
 import shutil
 import struct
 import subprocess
+import time
 
 from harness import (WRAPPER, case, check, check_equal, check_says, degraded, fixture, main,
                      record_args, row_of, show, tare_argv)
@@ -163,11 +164,44 @@ def recording_still_being_written(box):
 
 
 @case
+def a_damaged_span_is_not_known(box):
+    """It is neither nothing nor what there was before, wherever memory is drawn over time."""
+    program = box.start(tare_argv(*record_args(fixture("e2e_steps"))), stdin=subprocess.PIPE)
+    check_equal(program.stdout.readline(), b"ready\n")
+    for _ in range(40):
+        program.stdin.write(b"alloc 4194304\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        time.sleep(0.01)
+    program.communicate(b"quit\n", timeout=30)
+    whole = json.loads(box.tare("report", "rec.tare", "--by", "time", "--json").out)
+    check(all(row["bytes"] is not None for row in whole["rows"]), "nothing is damaged yet")
+    check("░" not in box.tare("report", "rec.tare", env={"LC_ALL": "C.UTF-8"}).out)
+    log = log_of(box)
+    size = os.path.getsize(log)
+    with open(log, "r+b") as file:
+        file.seek(size * 6 // 10)
+        file.write(bytes(size // 10))
+    report = json.loads(box.tare("report", "rec.tare", "--by", "time", "--json").out)
+    loss = report["losses"][0]
+    for row in report["rows"]:
+        is_inside = row["from_ns"] >= loss["from_ns"] and row["to_ns"] <= loss["to_ns"]
+        is_outside = row["to_ns"] < loss["from_ns"] or row["from_ns"] > loss["to_ns"]
+        check(row["bytes"] is None if is_inside else True, row, loss)
+        check(row["bytes"] is not None if is_outside else True, row, loss)
+    unknown = [row for row in report["rows"] if row["bytes"] is None]
+    check(0 < len(unknown) < len(report["rows"]), len(unknown), len(report["rows"]))
+    check_says(box.tare("report", "rec.tare", env={"LC_ALL": "C.UTF-8"}).out, "░")
+    check_says(box.tare("report", "rec.tare", "--html", "-").out, "not known: records are missing")
+    check_says(box.tare("report", "rec.tare", "--svg", "-").out, "what was in use then is not known")
+
+
+@case
 def folder_of_recordings(box):
     """The ranks of one job."""
     os.mkdir(box.path("job"))
     ranks = [box.start(tare_argv(*record_args(fixture("e2e_steps"), rec="job/r%d.tare" % rank)),
-                       env={"RANK": str(rank)}, stdin=subprocess.PIPE) for rank in (0, 1)]
+                       env={"RANK": str(rank), "WORLD_SIZE": "2"}, stdin=subprocess.PIPE) for rank in (0, 1)]
     for rank in ranks:
         check_equal(rank.stdout.readline(), b"ready\n")
     for size, rank in ((1000000, ranks[0]), (2000000, ranks[1])):

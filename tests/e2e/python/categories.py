@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains a small CNN and says, at some moments, what is there: the oracle of t_categories.py.
 
-    categories.py WHAT TRUTH [DEVICE]    WHAT: sgd, momentum, adam, accumulation, inference
+    categories.py WHAT TRUTH [DEVICE]    WHAT: sgd, momentum, adam, accumulation, inference, threads, workers
 
 Each moment is a phase mark; TRUTH gets one line for each: {"mark": …, "parameter": bytes, …}. What is saved for
 the backward pass is learned in a step of its own before, because the hooks that tell would keep it.
 """
 import json
+import os
 import sys
+import threading
 
 import torch
 import torch.nn.functional as F
@@ -60,7 +62,7 @@ def note(mark, net, optimizer=None, saved=(), inputs=(), outputs=()):
         new = {at: size for at, size in sizes(tensors).items() if at not in known}
         known.update(new)
         return sum(new.values())
-    entry = {"mark": mark,
+    entry = {"mark": mark, "pid": os.getpid(),
              "parameter": take(list(net.parameters())),
              "buffer/state": take(list(net.buffers())),
              "gradient": take([p.grad for p in net.parameters() if p.grad is not None]),
@@ -121,4 +123,72 @@ def infer():
             note("step %d" % step, net, None, [], [x], [out])
 
 
-infer() if WHAT == "inference" else train()
+class All:
+    """Several networks and their optimizers as one, for note()."""
+
+    def __init__(self):
+        self.nets, self.optimizers, self.inputs, self.losses = [], [], {}, {}
+
+    def parameters(self):
+        return [p for net in self.nets for p in net.parameters()]
+
+    def buffers(self):
+        return [b for net in self.nets for b in net.buffers()]
+
+    @property
+    def state(self):
+        return {p: kept for optimizer in self.optimizers for p, kept in optimizer.state.items()}
+
+
+def train_on_threads(count=4):
+    """Each thread has a network of its own; after each step all wait until one has said what is there."""
+    everything, number, steps = All(), threading.Lock(), iter(range(STEPS))
+    barrier = threading.Barrier(count, lambda: note("step %d" % next(steps), everything, everything, [],
+                                                    [t for pair in everything.inputs.values() for t in pair],
+                                                    list(everything.losses.values())))
+
+    def run(thread):
+        net = Net(8)
+        optimizer = torch.optim.Adam(net.parameters())
+        with number:
+            everything.nets.append(net)
+            everything.optimizers.append(optimizer)
+        for _ in range(STEPS):
+            optimizer.zero_grad(set_to_none=True)
+            x, y = batch()
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            everything.inputs[thread], everything.losses[thread] = (x, y), loss
+            barrier.wait()
+            del everything.inputs[thread], everything.losses[thread]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+class Samples(torch.utils.data.Dataset):
+    def __len__(self):
+        return BATCH * STEPS
+
+    def __getitem__(self, index):
+        return torch.full((3, 32, 32), float(index)), index % 10
+
+
+def train_from_workers(count=4):
+    """Batches come through shared memory; of those that workers have made already some may be here."""
+    net = Net()
+    optimizer = torch.optim.Adam(net.parameters())
+    for step, (x, y) in enumerate(torch.utils.data.DataLoader(Samples(), batch_size=BATCH, num_workers=count)):
+        optimizer.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        note("step %d" % step, net, optimizer, [], [x, y], [loss])
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1 if WHAT in ("threads", "workers") else torch.get_num_threads())
+    {"inference": infer, "threads": train_on_threads, "workers": train_from_workers}.get(WHAT, train)()

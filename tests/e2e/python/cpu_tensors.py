@@ -5,6 +5,7 @@ import gc
 import itertools
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -159,6 +160,24 @@ def pausing():
     return {"bytes": 10 << 20}
 
 
-PARTS = {"failing": failing, "profiled": profiled, "training": training, "loading": loading,
+def refused():
+    """Two allocations that the system refuses, at two lines, the first of them five times."""
+    kept = torch.zeros(16 << 20, dtype=torch.uint8)
+    said = []
+    for _ in range(5):
+        try:
+            torch.empty(1 << 50, dtype=torch.uint8)
+        except RuntimeError as error:
+            said.append(str(error))
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    try:
+        torch.empty(5 << 30, dtype=torch.uint8)
+    except RuntimeError as error:
+        said.append(str(error))
+    del kept
+    return {"said": said}
+
+
+PARTS = {"refused": refused, "failing": failing, "profiled": profiled, "training": training, "loading": loading,
          "forking": forking, "pausing": pausing}
 print(json.dumps(PARTS[sys.argv[1]]()))

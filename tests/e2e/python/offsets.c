@@ -38,6 +38,7 @@ int main(void)
 	compare("code", offsetof(PyFrameObject, f_code), l.code);
 	compare("at", offsetof(PyFrameObject, f_lasti), l.at);
 	compare("owner", NONE, l.owner);
+	compare("locals", offsetof(PyFrameObject, f_localsplus), l.locals);
 	compare("instructions", NONE, l.instructions);
 #else
 	compare("frame", offsetof(PyThreadState, cframe), l.frame);
@@ -45,6 +46,7 @@ int main(void)
 	compare("back", offsetof(_PyInterpreterFrame, previous), l.back);
 	compare("code", offsetof(_PyInterpreterFrame, f_code), l.code);
 	compare("at", offsetof(_PyInterpreterFrame, prev_instr), l.at);
+	compare("locals", offsetof(_PyInterpreterFrame, localsplus), l.locals);
 	compare("instructions", offsetof(PyCodeObject, co_code_adaptive), l.instructions);
 #endif
 #if PY_MINOR_VERSION == 8

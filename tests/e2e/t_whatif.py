@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tare whatif: snapshots of a second model of the allocator, of every protocol, hostile ones, and those of real programs."""
+
+import glob
+import json
+import os
+import pickle
+import resource
+import subprocess
+
+import caching_allocator
+from caching_allocator import MIB, Allocator, course
+from harness import Skip, case, check, check_equal, check_says, main, needs_own_command, tare_argv
+
+REAL = os.environ.get("TARE_REAL_DATA", "")
+# What torch said at the end: allocated, reserved, and the most of both.
+TORCH = {
+    "snap_exp": (86033408, 117440512, 88130560, 117440512),
+    "snap_graph": (86033408, 109051904, 88130560, 109051904),
+    "snap_oom": (1871416832, 2141192192, 2036240896, 2141192192),
+    "snap_frag": (889246208, 1482686464, 1201600000, 1482686464),
+}
+
+
+def write(box, data, name="s.pickle"):
+    path = os.path.join(box.dir, name)
+    with open(path, "wb") as out:
+        out.write(data)
+    return path
+
+
+def whatif(box, path, *options, code=0):
+    done = box.tare("whatif", path, *options, "--json")
+    check_equal(done.code, code, done)
+    return json.loads(done.out)
+
+
+def figures(got):
+    return tuple(got[k] for k in ("allocated_bytes", "reserved_bytes", "peak_allocated_bytes", "peak_reserved_bytes"))
+
+
+def check_model(box, a, kept=None):
+    got = whatif(box, write(box, pickle.dumps(a.snapshot(kept))))
+    check_equal(got["mismatches"], 0, got)
+    check_equal(got["complete"], not kept)
+    check_equal(got["events"], kept or len(a.trace))
+    check_equal(figures(got)[:2], (a.allocated, a.reserved))
+    if not kept:
+        check_equal(figures(got)[2:], (a.peak_allocated, a.peak_reserved))
+        count = lambda action: sum(e["action"] == action for e in a.trace)
+        check_equal((got["driver_allocs"], got["driver_frees"], got["oom"]),
+                    (count("segment_alloc"), count("segment_free"), count("oom")))
+
+
+@case
+def settings_and_streams_are_reproduced(box):
+    for seed, (settings, what) in enumerate([
+            ({}, {}),
+            ({}, {"streams": (0, 77, 5), "shared": 0.3, "empty": 0.01}),
+            ({"capacity": 600 * MIB}, {}),
+            ({"limit": 700 * MIB}, {"streams": (0, 9), "shared": 0.2}),
+            ({"max_split": 32 * MIB, "capacity": 900 * MIB}, {"empty": 0.01}),
+            ({"limit": 900 * MIB, "gc": 0.6}, {}),
+            ({"limit": 700 * MIB, "gc": 0.7, "max_split": 32 * MIB}, {}),
+            ({"limit": 500 * MIB}, {"streams": (0, 3, 9), "shared": 0.4, "empty": 0.005}),
+            ({"divisions": 4, "capacity": 800 * MIB}, {}),
+            ({}, {"pools": (0, 1, 2), "streams": (0, 3)})]):
+        a = Allocator(seed=seed, **settings)
+        course(a, 1500, seed, **what)
+        check_model(box, a)
+
+
+@case
+def a_trace_may_begin_in_the_middle(box):
+    for seed in range(6):
+        a = Allocator(seed=seed, capacity=600 * MIB if seed % 2 else caching_allocator.UNLIMITED)
+        course(a, 2000, seed, streams=(0, 9), shared=0.2 if seed % 3 else 0, empty=0.005)
+        check_model(box, a, kept=1200 + 100 * seed)
+    a = Allocator(seed=11, capacity=700 * MIB, max_split=25 * MIB)
+    course(a, 2000, 11)
+    check_model(box, a, kept=1500)
+
+
+@case
+def pools_that_are_gone_are_found(box):
+    """A graph is reset, its segments are released: no file says which pool they were of, but their order does."""
+    for seed in (0, 2, 4):
+        a = Allocator(seed=seed)
+        for b in course(a, 500, seed, pools=(0, 1, 2)):
+            if b.segment["where"][0]:
+                a.free(b)
+        a.released_pools = [2, 1]
+        a.empty_cache()
+        course(a, 500, seed + 100, pools=(0, 3))
+        check_model(box, a)
+
+
+@case
+def every_protocol_says_the_same(box):
+    a = Allocator()
+    course(a, 300, 1)
+    said = [whatif(box, write(box, pickle.dumps(a.snapshot(), protocol))) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    check(all(s == said[0] for s in said), said)
+    check_equal(said[0]["mismatches"], 0)
+
+
+@case
+def segments_alone_are_a_snapshot(box):
+    """torch.cuda.memory_snapshot() is a list; and a file may have no history."""
+    a = Allocator()
+    course(a, 300, 1)
+    whole = a.snapshot()
+    for data in (whole["segments"], dict(whole, device_traces=[[]]), {"segments": whole["segments"]}):
+        got = whatif(box, write(box, pickle.dumps(data)))
+        check_equal(figures(got)[:2], (a.allocated, a.reserved))
+        check_equal((got["mismatches"], got["complete"], got["events"]), (0, False, 0))
+        check_says(got["lacks"][0], "_record_memory_history")
+
+
+@case
+def old_layouts_are_read(box):
+    """2.0: blocks without an address, what was asked for in a history; no settings, no times."""
+    a = Allocator()
+    course(a, 400, 2)
+    old = a.snapshot()
+    for segment in old["segments"]:
+        for key in ("segment_pool_id", "is_expandable", "frames"):
+            del segment[key]
+        for block in segment["blocks"]:
+            asked = block.pop("requested_size")
+            del block["address"], block["frames"]
+            if block["state"] != "inactive":
+                block["history"] = [{"addr": 1, "real_size": asked, "frames": [{"name": "f", "filename": "g", "line": 1}]}]
+    got = whatif(box, write(box, pickle.dumps({k: old[k] for k in ("segments", "device_traces")})))
+    check_equal((got["mismatches"], got["complete"]), (0, True), got)
+
+
+@case
+def other_settings_and_cards(box):
+    a = Allocator()
+    course(a, 1500, 3)
+    path = write(box, pickle.dumps(a.snapshot()))
+    got = whatif(box, path, "--alloc-conf", "expandable_segments:True")
+    check_equal(got["cases"][0]["peak_reserved_bytes"], a.peak_reserved)
+    check_equal(got["cases"][1]["settings"], "expandable_segments:True")
+    check(got["peak_reserved_bytes"] < a.peak_reserved, got)
+    check_equal(got["mismatches"], 0)
+    same = whatif(box, path, "--alloc-conf", "")
+    check_equal(figures(same)[2:], (a.peak_allocated, a.peak_reserved))
+    small = whatif(box, path, "--vram", "300MiB", "--used", "50MiB", code=3)
+    check(small["oom"] == 1 and small["peak_reserved_bytes"] <= 250 * MIB, small)
+    check(small["first_oom"]["was_served"], small)
+    check_equal(small["mismatches"], 0)
+    best = whatif(box, path, "--best")["best"]
+    check_equal([b["peak_reserved_bytes"] for b in best], sorted(b["peak_reserved_bytes"] for b in best))
+    text = box.tare("whatif", path, "--best").out
+    check_says(text, "as recorded", "expandable_segments:True", "reproduces the file")
+
+
+@case
+def mistakes_are_said(box):
+    a = Allocator()
+    course(a, 50, 1)
+    path = write(box, pickle.dumps(a.snapshot()))
+    for options, says in [
+            (["--alloc-conf", "no_such:1"], "no_such"),
+            (["--alloc-conf", "backend:cudaMallocAsync"], "cudaMallocAsync"),
+            (["--torch", "1.13"], "1.13"),
+            (["--torch", "2.0", "--alloc-conf", "expandable_segments:True"], "2.1"),
+            (["--used", "1GiB"], "--vram"),
+            (["--json", "--csv"], "--csv")]:
+        done = box.tare("whatif", path, *options)
+        check(done.code in (2, 125), done)
+        check_says(done.err, says)
+    check_says(box.tare("whatif", os.path.join(box.dir, "none")).err, "none")
+    trace = a.snapshot()
+    trace["device_traces"][0].pop(len(a.trace) // 2)
+    got = whatif(box, write(box, pickle.dumps(trace)))
+    check(not got["complete"], got)
+    check_says(" ".join(got["lacks"]), "missing")
+
+
+class Command:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.system, ("touch '%s'" % self.path,)
+
+
+def hostile(box):
+    ran = os.path.join(box.dir, "ran")
+    circle = []
+    circle.append(circle)
+    doubled = []
+    for _ in range(60):
+        doubled = [doubled, doubled]
+    entry = {"action": "alloc", "addr": 0x7F0000000000, "size": 100, "stream": 0}
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        yield "GLOBAL", pickle.dumps({"segments": [Command(ran)]}, protocol)
+    yield "lists and dicts", b"\x80\x04" + b"]" * 3000000
+    yield "nested", b"\x80\x04" + b"(" * 3000000
+    yield "values", b"\x80\x04(" + b"N" * 30000000
+    yield "ends", b"\x80\x04\x8d" + b"\xff" * 7 + b"\x0fx"
+    yield "remembered", b"\x80\x02]r\xff\xff\xff\xff."
+    yield "fetched", pickle.dumps({"segments": circle})
+    yield "fetched", pickle.dumps({"segments": doubled})
+    yield "empty", b""
+    yield "pickle", b"hello\n"
+    yield "gzip", b"\x1f\x8b\x08\x00"
+    yield "no memory snapshot", pickle.dumps({"a": 1})
+    yield "-5 bytes", pickle.dumps({"device_traces": [[dict(entry, size=-5)]], "segments": []})
+    yield "no 'size'", pickle.dumps({"device_traces": [[{"action": "alloc", "addr": 5}]], "segments": []})
+    yield "no list", pickle.dumps({"device_traces": [entry], "segments": []})
+    yield "256 streams", pickle.dumps({"device_traces": [[dict(entry, stream=i) for i in range(300)]], "segments": []})
+    whole = Allocator()
+    course(whole, 100, 1)
+    yield "ends", pickle.dumps(whole.snapshot())[:-100]
+
+
+@case
+def hostile_files_end_in_a_sentence(box):
+    """With the byte, within 64 MiB, and without running anything."""
+    needs_own_command()
+    for says, data in hostile(box):
+        path = write(box, data)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 * MIB, 64 * MIB))
+        done = subprocess.run(tare_argv("whatif", path), preexec_fn=limit, capture_output=True, timeout=60, check=False)
+        err = done.stderr.decode()
+        check_equal(done.returncode, 125, err)
+        check_says(err, says)
+        check("byte " in err or says == "256 streams", err)
+    check(not os.path.exists(os.path.join(box.dir, "ran")), "it was run")
+
+
+@case
+def real_snapshots_are_reproduced(box):
+    """Recorded on an H200, and written by others: read in place."""
+    paths = glob.glob(os.path.join(REAL, "**", "*.pickle"), recursive=True) if REAL else []
+    if not paths:
+        raise Skip("no real data: meson configure -Dreal_data=FOLDER")
+    for path in sorted(paths):
+        name = os.path.splitext(os.path.basename(path))[0]
+        got = whatif(box, path)
+        if got["complete"]:
+            check_equal(got["mismatches"], 0, path, got)
+        if name in TORCH:
+            check(got["complete"], path)
+            check_equal(figures(got), TORCH[name], path)
+
+
+if __name__ == "__main__":
+    main()

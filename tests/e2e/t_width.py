@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed on a screen is as wide as the screen."""
+
+import fcntl
+import os
+import re
+import struct
+import termios
+
+from harness import (ROOT, case, check, check_equal, end_of, fixture, main, needs_exec, on_terminal, read_until,
+                     tare_argv)
+
+WIDTHS = (40, 60, 80, 120, 200)
+UTF8 = {"LC_ALL": "C.UTF-8"}
+with open(os.path.join(ROOT, "src", "view", "by.def"), encoding="utf-8") as table:
+    VIEWS = re.findall(r"^TARE_BY\w*\(\w+,\s*\"(\w+)\"", table.read(), re.M)
+
+
+def check_width(text, width, *what):
+    for line in text.splitlines():
+        if " " not in line.strip():
+            continue  # a path, which nothing can part
+        check(len(line) <= width, "%d columns, of %d:" % (len(line), width), line, *what)
+
+
+@case
+def every_report(box):
+    box.record(fixture("e2e_tensors", "new"), rec="tensors.tare")
+    box.record(fixture("e2e_graphs"), rec="graphs.tare")
+    for rec in ("tensors.tare", "graphs.tare"):
+        commands = [["report", rec, "--by", view] for view in VIEWS]
+        commands += [["report", rec], ["report", rec, "--cost", "time"], ["info", rec],
+                     ["diff", rec, "--at", "peak", "--at", "end"]]
+        for words in commands:
+            for width in WIDTHS:
+                done = box.tare(*words, env=dict(UTF8, COLUMNS=str(width)))
+                check_equal(done.code, 0, done)
+                check_width(done.out, width, words)
+
+
+@case
+def a_pipe_has_whole_tables(box):
+    box.record(fixture("e2e_alloc"))
+    plain = box.tare("report", "rec.tare", env=UTF8).out
+    for columns in ("", "0", "-5", "wide", "80x"):
+        check_equal(box.tare("report", "rec.tare", env=dict(UTF8, COLUMNS=columns)).out, plain, columns)
+    check_equal(box.tare("report", "rec.tare", "--csv", env=dict(UTF8, COLUMNS="40")).out,
+                box.tare("report", "rec.tare", "--csv", env=UTF8).out)
+
+
+@case
+def a_terminal(box):
+    needs_exec()
+    box.record(fixture("e2e_alloc"))
+    for width in WIDTHS:
+        pid, fd = on_terminal(box, ["/bin/sh", "-c", 'read go; exec "$@"', "sh"] + tare_argv("report", "rec.tare"),
+                              dict(UTF8, NO_COLOR="1"))
+        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        os.write(fd, b"go\n")
+        text = read_until(fd, b"nothing ends like this", 10).decode()
+        check_equal(end_of(pid), 0, text)
+        os.close(fd)
+        check("used" in text, text)
+        check_width(text.replace("\r", ""), width)
+
+
+main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program whose requests for memory are the same under every setting: work.py NAME [SNAPSHOT] [FRACTION]
+
+With SNAPSHOT (or "-") it keeps the history of memory and writes it there; with FRACTION it may have so much of the
+card. Prints a line of JSON: what was reserved at most, and whether memory ran out.
+"""
+import json
+import random
+import sys
+
+import torch
+
+
+def resnet():
+    """Batches of several sizes, as the last one of an epoch is."""
+    import torchvision
+
+    net = torchvision.models.resnet50().cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for batch in (32, 48, 24, 40, 32, 16):
+        x = torch.randn(batch, 3, 224, 224, device="cuda")
+        y = torch.randint(0, 1000, (batch,), device="cuda")
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+
+
+def sequences():
+    """A transformer over sentences of several lengths."""
+    layer = torch.nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True, dropout=0.0)
+    net = torch.nn.TransformerEncoder(layer, 8).cuda()
+    optimizer = torch.optim.AdamW(net.parameters())
+    lengths = random.Random(7)
+    for _ in range(30):
+        x = torch.randn(16, lengths.randrange(64, 768), 512, device="cuda")
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+
+
+def mixed():
+    """Tensors of all sizes that come and go, on two streams."""
+    choose = random.Random(11)
+    side = torch.cuda.Stream()
+    kept = []
+    for _ in range(4000):
+        size = int(2 ** choose.uniform(9, 26))
+        if choose.random() < 0.2:
+            with torch.cuda.stream(side):
+                kept.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+        else:
+            kept.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+        while len(kept) > 60:
+            kept.pop(choose.randrange(len(kept)))
+
+
+def main(name, snapshot="-", fraction=None):
+    if fraction:
+        torch.cuda.set_per_process_memory_fraction(float(fraction))
+    if snapshot != "-":
+        torch.cuda.memory._record_memory_history(max_entries=1000000)
+    ran_out = False
+    try:
+        {"resnet": resnet, "sequences": sequences, "mixed": mixed}[name]()
+    except torch.OutOfMemoryError:
+        ran_out = True
+    torch.cuda.synchronize()
+    if snapshot != "-":
+        torch.cuda.memory._dump_snapshot(snapshot)
+    print(json.dumps({"reserved": torch.cuda.max_memory_reserved(), "allocated": torch.cuda.max_memory_allocated(), "ran_out": ran_out,
+                      "total": torch.cuda.get_device_properties(0).total_memory}), flush=True)
+
+
+main(*sys.argv[1:])
