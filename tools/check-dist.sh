@@ -16,7 +16,8 @@ for file in bin/tare README.md LICENSE LICENSE.zstd CHANGELOG.md share/man/man1/
 	lib/tare/simgpu/libnvidia-ml.so.1 lib/tare/simgpu/profiles; do
 	[ -e "$copy/$file" ] || { echo "$dist: $file is missing"; exit 1; }
 done
-if grep -rlI "$PWD" "$copy"; then
+# As a path from the root: "/src" of a build there is not "build/src".
+if grep -rlIE "(^|[^[:alnum:]_./-])$PWD(/|$)" "$copy"; then
 	echo "$dist: these files name the build folder"
 	exit 1
 fi

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The dependency law, as a check of #include lines:
 #   base <- store <- trace <- ledger (core <- its parts <- rows <- settle <- save) <- view <- cmd <- main;
-#   witness, ledger <- session <- rollup <- cmd; compact <- rollup;
-#   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd
+#   witness, ledger <- session <- rollup <- cmd; compact <- rollup; import <- cmd;
+#   snapshot, allocator <- replay <- import;
+#   db, witness, ledger <- sweep <- cmd; db <- fit <- cmd; witness, ledger <- weigh <- cmd
 # The recorder includes itself and the headers named below, which are written for it too.
 # And the map of folders in docs/INTERNALS.md, and who may print. One line per violation; exit 1 if there is any.
 set -u
@@ -16,6 +17,7 @@ declare -A may=(
 	[store]='(store|base)/|trace/(format|decode|encode)\.h$' # headers only
 	[trace]='(trace|base)/|store/(store|state_file)\.h$'
 	[compact]='(compact|store|trace|base)/'
+	[import]='(import|replay|allocator|snapshot|trace|base)/'
 	[rollup]='(rollup|session|ledger|compact|store|trace|base)/'
 	[witness]='(witness|base)/|trace/format\.h$'
 	[calibrate]='(calibrate|profile|witness|base)/|trace/format\.h$|recorder/cuda/cuda_api\.def$|simgpu/sim_(abi\.h|extra\.def)$'
@@ -25,7 +27,11 @@ declare -A may=(
 	[ledger]='(ledger|trace|base)/'
 	[view]='(view|ledger|base)/|sweep/summary\.h$|trace/(format\.h|bytes\.h|node\.def)$' # for TARE_NOT_KNOWN
 	[fit]='(fit|db|base)/'
-	[cmd]='(cmd|fit|view|sweep|db|ledger|rollup|session|compact|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
+	[replay]='(replay|allocator|snapshot|base)/'
+	[snapshot]='(snapshot|base)/'
+	[allocator]='(allocator|base)/'
+	[weigh]='(weigh|witness|ledger|base)/|trace/format\.h$' # for TARE_NOT_KNOWN
+	[cmd]='(cmd|replay|allocator|snapshot|weigh|fit|view|sweep|db|ledger|rollup|session|compact|import|calibrate|profile|witness|trace|base)/|graphs/choose\.h$|recorder/cuda/cuda_api\.def$'
 	[recorder]='recorder/|trace/(chunk|format|schema_text|encode|clock|lane|path|script|vram)\.h$|trace/[a-z_]+\.def$|witness/nvml_(abi|api)\.h$'
 	[graphs]='graphs/|tare/tare_graphs\.h$' # a library of its own: not even base
 	[simgpu]='simgpu/|profile/|recorder/cuda/cuda_(abi\.h|api\.def)$|witness/nvml_abi\.h$'
@@ -55,7 +61,7 @@ declare -A recorder_may=(
 	[vram]="vram|cuda|weigh|$recorder_floor"
 	[nvtx]="nvtx|phase|$recorder_floor"
 	[python]="python|phase|weigh|$recorder_floor"
-	[torch]="torch|python|cuda|weigh|$recorder_floor"
+	[torch]="torch|python|phase|cuda|weigh|$recorder_floor"
 	[hooks]="hooks|torch|python|phase|vram|cuda|weigh|$recorder_floor"
 	[cupti]="cupti|hooks|cuda|weigh|$recorder_floor"
 )

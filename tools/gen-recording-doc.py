@@ -139,7 +139,7 @@ def generated():
     yield "*Since* is the first released version that has a field; `next` is the one to come.\n"
     yield from row_section("record_class.def", "TARE_RECORD_CLASS",
                            "What is done with the records of a kind follows from its class:",
-                           ("Class", "In the order of time", "Copied into checkpoints", "In the schema", "Meaning"))
+                           ("Class", "In the order of time", "In the schema", "Meaning"))
     yield from row_section("field_role.def", "TARE_FIELD_ROLE", "What the value of a field means is its role:",
                            ("Role", "Printed as", "Unit", "If the recording has no such field", "Meaning"))
     yield from record_sections((TRACE / "record.def").read_text())

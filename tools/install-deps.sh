@@ -44,6 +44,8 @@ need build pkg-config has pkg-config
 need build libsqlite3-dev test -e /usr/include/sqlite3.h
 need build libzstd-dev test -e /usr/include/zstd.h
 need test g++ has g++
+need test procps has free
+need test sqlite3 has sqlite3
 need test clang has clang
 need test clang-format-14 has clang-format-14
 need test cppcheck has cppcheck
