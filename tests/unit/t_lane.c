@@ -36,12 +36,7 @@ static bool is_written[LOG];
 static uint64_t log_end, settled; /* settled: nothing new is written below */
 
 /* ThreadSanitizer follows a change of stacks only if it is told. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_FIBERS 1
-#endif
-#endif
-#ifdef HAS_FIBERS
+#ifdef HAS_THREAD_SANITIZER
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void *fiber);

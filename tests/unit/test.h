@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* gcc says so by a macro, clang by a feature. */
+#if defined(__SANITIZE_THREAD__)
+#define HAS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER 1
+#endif
+#endif
+
 /*
  * A test file is a list of TEST(name) { … } and is linked with test_main.c. Every test runs in a
  * child of its own, so a crash or a hang is one red line. Output is TAP. `t_x NAME` runs the
