@@ -68,26 +68,26 @@ static bool find_libc(struct tare_elf_object *out)
 	return map && describe(map, out);
 }
 
-static void *or_nothing(void *function, void *otherwise)
+/* Threads that come at once find the same: a pointer is written by the first of them, and never again. */
+static void keep(void **at, void *function)
 {
-	return function ? function : otherwise;
+	bool is_errno = at == (void **)&libc.errno_location;
+	void *none = NULL;
+
+	if (!function)
+		function = is_errno ? (void *)errno_nowhere : (void *)nothing;
+	__atomic_compare_exchange_n(at, &none, function, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Threads that come at once find the same. */
 static const struct tare_libc *look_for_libc(void)
 {
 	struct tare_elf_object object;
 	bool is_there = find_libc(&object);
 
 #define X(field, name, result, params)                                                             \
-	__atomic_store_n((void **)&libc.field,                                                     \
-			 or_nothing(is_there ? tare_elf_symbol(&object, name, NULL) : NULL,        \
-				    (void *)nothing),                                              \
-			 __ATOMIC_RELAXED);
+	keep((void **)&libc.field, is_there ? tare_elf_symbol(&object, name, NULL) : NULL);
 	TARE_LIBC_MAP(X)
 #undef X
-	if (libc.errno_location == (int *(*)(void))(void *)nothing)
-		libc.errno_location = errno_nowhere;
 	__atomic_store_n(&found, &libc, __ATOMIC_RELEASE);
 	return &libc;
 }
