@@ -13,6 +13,7 @@ skips by raising Skip("why"). Run one by hand with
     tests/e2e/t_output.py CASE          (TARE_E2E_BUILD names the build folder, default build/)
 """
 
+import glob
 import json
 import os
 import pty
@@ -48,6 +49,16 @@ class Failure(Exception):
 
 class Skip(Exception):
     pass
+
+
+def real_files(pattern):
+    """Files that other people's tools wrote, below the folder of the option real_data; there is one at least."""
+    folder = os.environ.get("TARE_REAL_DATA", "")
+    if not folder:
+        raise Skip("no folder with files of other tools (meson configure build -Dreal_data=FOLDER)")
+    files = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))
+    check(files, pattern)
+    return files
 
 
 class Result:

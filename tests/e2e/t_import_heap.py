@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heaps that massif and heaptrack counted, as recordings."""
 
-import glob
 import gzip
 import json
-import os
 import shutil
 import subprocess
 
-from harness import Skip, case, check, check_equal, check_says, main
+from harness import Skip, case, check, check_equal, check_says, main, real_files
 
 # main() keeps 300 of 1000 bytes of load(), grow() comes and goes; the peak is 1500 with what malloc has around it and a stack.
 MASSIF = """desc: --time-unit=ms
@@ -326,18 +324,14 @@ def explain_has_what_the_tool_says(box):
 @case
 def files_that_others_wrote(box):
     """To their last line, and as large as the tools themselves say they are."""
-    folder = os.environ.get("TARE_REAL_DATA", "")
-    if not folder:
-        raise Skip("no folder with files of other tools (meson configure build -Dreal_data=FOLDER)")
     for kind in ("massif", "heaptrack"):
-        files = sorted(glob.glob(os.path.join(folder, kind, "*")))
-        check(files, kind)
-        for path in files:
+        for path in real_files(kind + "/*"):
             done = box.tare("import", path, "-f", "-o", box.path("log.tare"))
             check_equal((done.code, done.err), (0, ""), path)
             said = box.tare("report", box.path("log.tare")).out
             check("not whole" not in said and "middle" not in said, said)
-    box.tare("import", os.path.join(folder, "heaptrack/kde_heaptrack.david.18594.gz"), "-f", "-o", box.path("log.tare"))
+    kde, = real_files("heaptrack/kde_heaptrack.david.18594.gz")
+    box.tare("import", kde, "-f", "-o", box.path("log.tare"))
     check_equal(accounts(box, "peak"), {"heap": 996970})  # heaptrack_print: 996.97K
     check_equal(accounts(box, "end"), {"heap": 30463})    # 25.26K leaked and 5.20K suppressed
 

@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of host memory and of boards that other tools printed: tegrastats, mprof, memory_profiler."""
 
-import glob
 import json
-import os
 
-from harness import Skip, case, check, check_equal, check_says, main
+from harness import case, check, check_equal, check_says, main, real_files
 
 MIB = 1 << 20
 TEGRASTATS = "RAM {}/3964MB (lfb {}x4MB) SWAP {}/4096MB (cached 0MB) CPU [10%@102,3%@102] GR3D_FREQ 0%@76\n"
@@ -143,13 +141,8 @@ def what_nobody_knows_is_refused(box):
 @case
 def files_that_others_wrote(box):
     """To their last line: nothing in them is counted as unreadable."""
-    folder = os.environ.get("TARE_REAL_DATA", "")
-    if not folder:
-        raise Skip("no folder with files of other tools (meson configure build -Dreal_data=FOLDER)")
     for kind in ("tegrastats", "mprof", "memory_profiler"):
-        files = sorted(glob.glob(os.path.join(folder, kind, "*")))
-        check(files, kind)
-        for path in files:
+        for path in real_files(kind + "/*"):
             done = box.tare("import", path, "-f", "-o", box.path("real.tare"))
             check_equal((done.code, done.err), (0, ""))
             check("cannot be read" not in done.out, done.out)

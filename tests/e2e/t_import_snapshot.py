@@ -3,24 +3,14 @@
 """tare import of memory snapshots of PyTorch: of a second model of the allocator, hostile ones, and those of real programs."""
 
 import copy
-import glob
 import json
 import os
 import pickle
 import random
 import subprocess
 
-from caching_allocator import MIB, Allocator, course
-from harness import Skip, case, check, check_balance, check_equal, check_says, main, needs_own_command, tare_argv
-
-REAL = os.environ.get("TARE_REAL_DATA", "")
-# What torch said at the end: allocated, reserved, and the most of both.
-TORCH = {
-    "snap_exp": (86033408, 117440512, 88130560, 117440512),
-    "snap_graph": (86033408, 109051904, 88130560, 109051904),
-    "snap_oom": (1871416832, 2141192192, 2036240896, 2141192192),
-    "snap_frag": (889246208, 1482686464, 1201600000, 1482686464),
-}
+from caching_allocator import MIB, TORCH, Allocator, course
+from harness import case, check, check_balance, check_equal, check_says, main, needs_own_command, real_files, tare_argv
 
 
 def imported(box, data, name="s", code=0):
@@ -244,10 +234,7 @@ def damaged_files_end_in_a_sentence_or_a_ledger_that_adds_up(box):
 @case
 def real_snapshots_have_the_totals_of_torch(box):
     """Recorded on an H200, and written by others: read in place."""
-    paths = glob.glob(os.path.join(REAL, "**", "*.pickle"), recursive=True) if REAL else []
-    if not paths:
-        raise Skip("no real data: meson configure -Dreal_data=FOLDER")
-    for path in sorted(paths):
+    for path in real_files("**/*.pickle"):
         name = os.path.splitext(os.path.basename(path))[0]
         with open(path, "rb") as file:
             segments = pickle.load(file)["segments"]

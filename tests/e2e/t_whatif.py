@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare whatif: snapshots of a second model of the allocator, of every protocol, hostile ones, and those of real programs."""
 
-import glob
 import json
 import os
 import pickle
@@ -10,17 +9,8 @@ import resource
 import subprocess
 
 import caching_allocator
-from caching_allocator import MIB, Allocator, course
-from harness import Skip, case, check, check_equal, check_says, main, needs_own_command, tare_argv
-
-REAL = os.environ.get("TARE_REAL_DATA", "")
-# What torch said at the end: allocated, reserved, and the most of both.
-TORCH = {
-    "snap_exp": (86033408, 117440512, 88130560, 117440512),
-    "snap_graph": (86033408, 109051904, 88130560, 109051904),
-    "snap_oom": (1871416832, 2141192192, 2036240896, 2141192192),
-    "snap_frag": (889246208, 1482686464, 1201600000, 1482686464),
-}
+from caching_allocator import MIB, TORCH, Allocator, course
+from harness import case, check, check_equal, check_says, main, needs_own_command, real_files, tare_argv
 
 
 def write(box, data, name="s.pickle"):
@@ -237,10 +227,7 @@ def hostile_files_end_in_a_sentence(box):
 @case
 def real_snapshots_are_reproduced(box):
     """Recorded on an H200, and written by others: read in place."""
-    paths = glob.glob(os.path.join(REAL, "**", "*.pickle"), recursive=True) if REAL else []
-    if not paths:
-        raise Skip("no real data: meson configure -Dreal_data=FOLDER")
-    for path in sorted(paths):
+    for path in real_files("**/*.pickle"):
         name = os.path.splitext(os.path.basename(path))[0]
         got = whatif(box, path)
         if got["complete"]:
