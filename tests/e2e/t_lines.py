@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """tare run --phase FILE:LINE: lines of a Python program as phases, with every Python that is here."""
 

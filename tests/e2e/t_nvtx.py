@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Phases that programs mark with NVTX: version 3, beside another tool, and the old library."""
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Phases that a program marks: tare.h, and what report --by phase says of them."""
 
