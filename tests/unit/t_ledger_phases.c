@@ -313,7 +313,7 @@ TEST(a_state_anywhere_changes_nothing)
 		POP(w, (t += 1) * MS);
 	}
 	PHASE(w, .what = TARE_PHASE_END, .t = (t += 1) * MS, .id = 1, .tid = 9);
-	world_check_states(w, 60);
+	world_check_states(w, test_rounds(60));
 	world_free(w);
 }
 

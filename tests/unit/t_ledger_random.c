@@ -363,20 +363,20 @@ static void try_programs(enum mode mode, int count)
 
 TEST(random_programs_with_one_thread)
 {
-	try_programs(ONE_THREAD, 2500);
+	try_programs(ONE_THREAD, test_rounds(2500));
 }
 
 TEST(random_programs_with_one_thread_that_makes_unknown_calls)
 {
-	try_programs(ONE_UNKNOWN_THREAD, 2500);
+	try_programs(ONE_UNKNOWN_THREAD, test_rounds(2500));
 }
 
 TEST(random_programs_in_which_exact_calls_are_not_all_weighed)
 {
-	try_programs(UNWEIGHED_EXACT, 2500);
+	try_programs(UNWEIGHED_EXACT, test_rounds(2500));
 }
 
 TEST(random_programs_in_which_unknown_calls_overlap)
 {
-	try_programs(ALL_UNKNOWN, 2500);
+	try_programs(ALL_UNKNOWN, test_rounds(2500));
 }

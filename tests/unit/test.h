@@ -84,4 +84,7 @@ void test_skip(const char *why) __attribute__((noreturn));
 
 #define SKIP(WHY) test_skip(WHY)
 
+/* Rounds of a test of many like rounds: an eighth of `whole`, where each takes many times as long (sanitizers, emulators). */
+int test_rounds(int whole);
+
 #endif

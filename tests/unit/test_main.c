@@ -43,6 +43,15 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 	_exit(1);
 }
 
+int test_rounds(int whole)
+{
+#ifdef TEST_IS_SLOW
+	return (whole + 7) / 8;
+#else
+	return whole;
+#endif
+}
+
 void test_skip(const char *why)
 {
 	printf("# skip: %s\n", why);
