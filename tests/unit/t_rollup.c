@@ -156,7 +156,8 @@ TEST(a_damaged_state_is_not_believed)
 	for (uint32_t number = 1; number <= 30; number++) {
 		path = tare_manifest_state_path(make_dir(), number);
 		if (stat(path, &st) == 0)
-			for (off_t at = 0; at < st.st_size; at += 1 + st.st_size / test_rounds(40)) {
+			for (off_t at = 0; at < st.st_size;
+			     at += 1 + st.st_size / test_rounds(40)) {
 				FILE *f = fopen(path, "r+b");
 				int c;
 				char *now;
