@@ -49,6 +49,8 @@ static int open_machine(void)
 		fprintf(stderr, "simulated GPU: %s\n", error);
 		return NVML_DRIVER_NOT_LOADED;
 	}
+	if (!strcmp(sim_nvml.profile.nvml, "nothing"))
+		return NVML_DRIVER_NOT_LOADED;
 	sim_nvml.devices_nr = sim_profile_devices();
 	for (i = 0; i < SIM_DEVICES; i++) {
 		sim_nvml.gpus[i] = (struct nvml_device){ i, false, i < sim_nvml.devices_nr };
@@ -143,12 +145,12 @@ static int read_used(const struct nvml_device *dev, uint64_t *used)
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (sim_nvml.script.no_memory)
+	if (sim_nvml.script.no_memory || !strcmp(sim_nvml.profile.nvml, "no memory"))
 		return NVML_NOT_SUPPORTED;
 	sim_state_lock(sim_nvml.shared);
 	sim_state_reclaim(sim_nvml.shared);
 	drift(dev->index);
-	*used = sim_state_used(sim_nvml.shared, dev->index, sim_nvml.profile.init);
+	*used = sim_state_used(sim_nvml.shared, dev->index, &sim_nvml.profile);
 	sim_state_unlock(sim_nvml.shared);
 	*used += sim_script_noise(&sim_nvml.script);
 	return NVML_SUCCESS;

@@ -97,8 +97,7 @@ CUresult sim_body_cuInit(unsigned int Flags)
 
 static uint64_t used_now(int physical)
 {
-	return sim_state_used(sim.shared, physical, sim.profile.init) +
-	       sim_script_noise(&sim.script);
+	return sim_state_used(sim.shared, physical, &sim.profile) + sim_script_noise(&sim.script);
 }
 
 CUresult sim_take(int device, uint64_t bytes)

@@ -51,7 +51,11 @@ static void load_script(void)
 {
 	static const struct sim_script_words words = { is_call, sim_error_parse };
 
+	char error[512];
+
 	sim_script_load(&sim.script, &words);
+	if (!sim.script.driver_version && sim_profile_load(&sim.profile, error, sizeof(error)) == 0)
+		sim.script.driver_version = (int)sim.profile.cuda_version;
 	if (sim.script.driver_version)
 		hide_younger(sim.script.driver_version);
 }

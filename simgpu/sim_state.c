@@ -168,7 +168,8 @@ void sim_state_reclaim(struct sim_shared *shared)
 	}
 }
 
-uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t init)
+uint64_t sim_state_used(const struct sim_shared *shared, int device,
+			const struct tare_profile *profile)
 {
 	uint64_t used = 0;
 	bool is_open = false;
@@ -185,7 +186,8 @@ uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t in
 	for (i = 0; i < SIM_SHARES; i++)
 		if (shared->shares[i].id && shared->shares[i].device == (uint32_t)device)
 			used += shared->shares[i].bytes;
-	return used + (is_open ? init : 0) + (uint64_t)shared->drift[device];
+	return used + profile->others + (is_open ? profile->init : 0) +
+	       (uint64_t)shared->drift[device];
 }
 
 uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot, int device)

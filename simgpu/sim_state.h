@@ -70,7 +70,8 @@ struct sim_slot *sim_state_self(struct sim_shared *shared);
 /* Locked: empties the slots of processes that are gone, then sums up. */
 void sim_state_reclaim(struct sim_shared *shared);
 /* `init` is what a device takes once, for all processes that have opened it. */
-uint64_t sim_state_used(const struct sim_shared *shared, int device, uint64_t init);
+uint64_t sim_state_used(const struct sim_shared *shared, int device,
+			const struct tare_profile *profile);
 /* What one process has: its own and what it holds first. */
 uint64_t sim_state_used_by(const struct sim_shared *shared, const struct sim_slot *slot,
 			   int device);

@@ -11,12 +11,14 @@ cuda_version = 13000
 compute_major = 9
 compute_minor = 0
 integrated = 0
+nvml = memory
 pci_bus_first = 0
 pci_device_id = 0x233510de
 
 # memory
 total = 143771 MiB
 reserved = 615.0625 MiB
+others = 0
 page = 2 MiB
 vmm_granularity = 2 MiB
 

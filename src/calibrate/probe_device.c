@@ -59,6 +59,19 @@ static void ask_nvml(struct tare_bench *bench)
 		tare_bench_lack(bench, TARE_PROFILE_pci_device_id, "NVML does not say it");
 }
 
+/* Where NVML does not tell what it could, the simulated one must not either. */
+static void ask_what_nvml_tells(struct tare_bench *bench, const struct tare_nvml_memory *memory)
+{
+	if (bench->scale.nvml && bench->scale.device < 0)
+		tare_bench_lack(bench, TARE_PROFILE_nvml, "NVML does not know this GPU");
+	else
+		tare_bench_put_text(bench, TARE_PROFILE_nvml,
+				    !bench->scale.nvml ? "nothing"
+				    : memory->version  ? "memory"
+						       : "no memory",
+				    "nvmlDeviceGetMemoryInfo");
+}
+
 static void ask_memory(struct tare_bench *bench)
 {
 	struct tare_nvml_memory memory = { .version = 0 };
@@ -66,6 +79,7 @@ static void ask_memory(struct tare_bench *bench)
 
 	if (bench->scale.device >= 0)
 		tare_nvml_memory(bench->scale.nvml, bench->scale.device, &memory, NULL);
+	ask_what_nvml_tells(bench, &memory);
 	if (memory.version)
 		tare_bench_put(bench, TARE_PROFILE_total, memory.total, "NVML, version %d",
 			       memory.version);

@@ -116,14 +116,21 @@ static void take_heap(struct tare_figures *f, const struct tare_device_ledger *d
 	}
 }
 
+/* A board whose GPU shares the host's memory and has no NVML has no nvidia-smi, either. */
+static bool is_seen_by_nvml(const struct tare_device_ledger *d)
+{
+	return d->nvml || !d->integrated;
+}
+
 static void take_device(struct tare_figures *f, const struct tare_device_ledger *d, int64_t pid)
 {
 	if (!is_gpu(d)) {
 		take_heap(f, d, pid);
 		return;
 	}
-	add(&f->of[TARE_FIGURE_GPU_PROCESS], 0);
-	for (int i = 0; i < d->row_nr; i++)
+	if (is_seen_by_nvml(d))
+		add(&f->of[TARE_FIGURE_GPU_PROCESS], 0);
+	for (int i = 0; i < d->row_nr && is_seen_by_nvml(d); i++)
 		if (tare_row_is_end(&d->rows[i]) && d->rows[i].pid == pid &&
 		    d->rows[i].account != TARE_ACCOUNT_OTHER)
 			add(&f->of[TARE_FIGURE_GPU_PROCESS], d->rows[i].bytes);
@@ -134,7 +141,8 @@ static void take_device(struct tare_figures *f, const struct tare_device_ledger 
 		}
 	if (d->used > INT64_MAX)
 		return;
-	add(&f->of[TARE_FIGURE_GPU_USED], (int64_t)d->used);
+	if (is_seen_by_nvml(d))
+		add(&f->of[TARE_FIGURE_GPU_USED], (int64_t)d->used);
 	if (d->total <= INT64_MAX)
 		add(&f->of[TARE_FIGURE_GPU_FREE],
 		    (int64_t)(d->total - d->used) -
@@ -237,9 +245,10 @@ static void add_rows(struct tare_explain *x, const struct tare_ledger *l, int64_
 		tare_explain_add(x, "PyTorch's pool that is not live",
 				 x->figures.of[TARE_FIGURE_TORCH_RESERVED] -
 					 x->figures.of[TARE_FIGURE_TORCH_LIVE]);
-		tare_explain_add(x, "GPU memory beside PyTorch's pool",
-				 x->figures.of[TARE_FIGURE_GPU_PROCESS] -
-					 x->figures.of[TARE_FIGURE_TORCH_RESERVED]);
+		if (x->figures.of[TARE_FIGURE_GPU_PROCESS] != TARE_FIGURE_NOT_KNOWN)
+			tare_explain_add(x, "GPU memory beside PyTorch's pool",
+					 x->figures.of[TARE_FIGURE_GPU_PROCESS] -
+						 x->figures.of[TARE_FIGURE_TORCH_RESERVED]);
 	}
 	for (enum tare_figure i = TARE_FIGURE_FILES; i <= TARE_FIGURE_SHARED; i++)
 		if (x->figures.of[i] != TARE_FIGURE_NOT_KNOWN)
@@ -259,7 +268,8 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 	if (h)
 		set(&f.of[TARE_FIGURE_VM_RSS], h->peak_rss);
 	for (int i = 0; i < l->device_nr; i++)
-		if (is_gpu(&l->devices[i]) && l->devices[i].peak_used <= INT64_MAX)
+		if (is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
+		    l->devices[i].peak_used <= INT64_MAX)
 			add(&f.of[TARE_FIGURE_GPU_USED], (int64_t)l->devices[i].peak_used);
 	keep_most(x->most, &f);
 }

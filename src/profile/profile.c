@@ -205,7 +205,12 @@ static const char *first_bad(const struct tare_profile *p)
 		return "a step that";
 	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";
-	return p->reserved >= p->total ? "reserved" : NULL;
+	if (strcmp(p->nvml, "memory") != 0 && strcmp(p->nvml, "nothing") != 0 &&
+	    strcmp(p->nvml, "no memory") != 0)
+		return "nvml";
+	if (p->reserved >= p->total)
+		return "reserved";
+	return p->others >= p->total - p->reserved ? "others" : NULL;
 }
 
 FILE *tare_profile_open(const char *path)
@@ -223,6 +228,15 @@ FILE *tare_profile_open(const char *path)
 	if (fd >= 0 && !file)
 		close(fd);
 	return file;
+}
+
+/* What only names a machine, or is nobody's: profiles of an older tare and those written by hand lack some of it. */
+static bool take_fallback(struct tare_profile *profile, enum tare_profile_key key)
+{
+	const struct tare_profile_row *row = &tare_profile_rows[key];
+
+	return (row->how == TARE_PROFILE_HOW_GIVEN || row->how == TARE_PROFILE_HOW_NAMED) &&
+	       tare_profile_set(profile, key, row->fallback) == 0;
 }
 
 int tare_profile_read(const char *path, struct tare_profile *profile, char *error, size_t size)
@@ -249,7 +263,7 @@ int tare_profile_read(const char *path, struct tare_profile *profile, char *erro
 		return -1;
 	}
 	for (key = 0; key < TARE_PROFILE_KEYS; key++)
-		if (!seen[key]) {
+		if (!seen[key] && !take_fallback(profile, (enum tare_profile_key)key)) {
 			snprintf(error, size,
 				 "%s: the key %s is missing; tare calibrate writes a whole one",
 				 path, tare_profile_rows[key].name);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers that are old, poor or broken, and machines that others use too."""
 
+import json
 import os
 import subprocess
 import time
@@ -44,6 +45,21 @@ def no_nvml(box):
         asked = [int(r[2]) for r in wanted.rows if "allocations" in r[1] and r[5] == "end"]
         check_equal([row_of(report, "allocations/e2e_alloc")], asked, show(report))
         check_equal(unexplained(report), 0, show(report))
+
+
+@case
+def one_memory_and_no_nvml(box):
+    """A board like a Jetson: what others have and the first context are one row, and there is no nvidia-smi."""
+    done = box.record(fixture("e2e_alloc"), sim="jetson-nano")
+    report = box.report()
+    device = report["devices"][0]
+    check_equal([device["nvml"], device["integrated"], device["total_bytes"]], [False, True, 3956 * MIB])
+    check_equal(unexplained(report), 0, show(report), done)
+    check_equal(row_of(report, "other"), (900 + 250) * MIB, show(report))
+    check_says(box.tare("report", "rec.tare").out, "in use before, and the first context")
+    check("others" not in [a["advice"] for a in report["advice"]], show(report))
+    tools = [t["tool"] for t in json.loads(box.tare("explain", "rec.tare", "--json").out)["tools"] if t["bytes"] is not None]
+    check_equal(tools, ["cudaMemGetInfo free"])
 
 
 @case

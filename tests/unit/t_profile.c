@@ -102,7 +102,7 @@ TEST(what_is_no_profile)
 	CHECK_INT(read_text("nane = X\n"), -1);
 	CHECK_HAS(error, ":1: not a key");
 	CHECK_INT(read_text("name = X\n"), -1);
-	CHECK_HAS(error, "the key uuid is missing; tare calibrate writes a whole one");
+	CHECK_HAS(error, "the key compute_major is missing; tare calibrate writes a whole one");
 	CHECK_INT(tare_profile_read("/nonexistent/x", &profile, error, sizeof(error)), -1);
 	CHECK_HAS(error, "/nonexistent/x: ");
 	CHECK_HAS(error, "name a device profile");

@@ -94,6 +94,8 @@ static void find_others(struct tare_advise *a)
 	struct tare_finding all = { .name = "" };
 	int64_t largest = 0;
 
+	if (a->d->primary == TARE_SOURCE_CUDA)
+		return; /* what of it is this program's own context nobody knows */
 	for (int i = a->d->buckets; i >= 0; i = a->f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &a->f->buckets[i];
 

@@ -347,7 +347,10 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 	const struct tare_account_info *info = &tare_accounts[group_of(leaves)];
 	int own = (int)b->row_nr;
 
-	add_row(b, parent, group_of(leaves), info->key, info->label);
+	add_row(b, parent, group_of(leaves), info->key,
+		group_of(leaves) == TARE_ACCOUNT_OTHER && b->d->primary == TARE_SOURCE_CUDA
+			? "in use before, and the first context"
+			: info->label);
 	if (group_of(leaves) == TARE_ACCOUNT_POOL && (count > 1 || leaves->part > 1)) {
 		add_pools(b, own, leaves, count);
 		return;
