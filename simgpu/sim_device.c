@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim.h"
+#include "sim_process.h"
 
 struct sim sim;
 
@@ -95,9 +96,21 @@ CUresult sim_body_cuInit(unsigned int Flags)
 	return result;
 }
 
+/* Where host and GPU share one memory: what the processes that are on the device have of it by malloc. */
+static uint64_t host_memory(int physical)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; sim.script.host_memory && i < sim.shared->slots_high; i++)
+		if (sim.shared->slots[i].pid && sim.shared->slots[i].opened >> physical & 1)
+			sum += sim_process_anonymous(sim.shared->slots[i].pid);
+	return sum;
+}
+
 static uint64_t used_now(int physical)
 {
-	return sim_state_used(sim.shared, physical, &sim.profile) + sim_script_noise(&sim.script);
+	return sim_state_used(sim.shared, physical, &sim.profile) + host_memory(physical) +
+	       sim_script_noise(&sim.script);
 }
 
 CUresult sim_take(int device, uint64_t bytes)

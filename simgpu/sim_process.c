@@ -101,3 +101,19 @@ uint64_t sim_process_cookie(void)
 		memcpy(&cookie, random, sizeof(cookie));
 	return cookie;
 }
+
+uint64_t sim_process_anonymous(uint32_t pid)
+{
+	char path[32], text[4096], *line;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	line = strstr(text, "RssAnon:");
+	return line ? strtoull(line + strlen("RssAnon:"), NULL, 10) << 10 : 0;
+}

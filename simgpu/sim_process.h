@@ -26,4 +26,7 @@ int sim_process_high_fd(int fd);
 /* Differs between a program and the one it execs, which has the same pid. */
 uint64_t sim_process_cookie(void);
 
+/* Its resident anonymous memory; 0 where nobody says. */
+uint64_t sim_process_anonymous(uint32_t pid);
+
 #endif

@@ -201,6 +201,13 @@ COMMAND(noisy_hidden)
 	return script->noisy_hidden;
 }
 
+COMMAND(host_memory)
+{
+	UNUSED_WORDS;
+	script->host_memory = true;
+	return true;
+}
+
 COMMAND(drift)
 {
 	UNUSED_WORDS;
@@ -228,6 +235,7 @@ static const struct {
 	{ "noisy", 2, 2, noisy },
 	{ "noisy-hidden", 2, 2, noisy_hidden },
 	{ "drift", 1, 1, drift },
+	{ "host-memory", 0, 0, host_memory },
 };
 
 static bool run_line(struct sim_script *script, char *line, const struct sim_script_words *words)

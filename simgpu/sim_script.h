@@ -40,6 +40,7 @@ struct sim_script {
 	uint64_t noisy, noisy_period_us;
 	bool noisy_hidden;
 	uint64_t drift;
+	bool host_memory; /* counts as the device's */
 };
 
 /* What the words of a rule mean to the library that reads the script. NULL: takes any. */

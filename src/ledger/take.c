@@ -460,6 +460,7 @@ static void take(struct tare_fold *f, const struct tare_event *e)
 		return;
 	case TARE_KIND_HOST:
 		tare_fold_host(f, e);
+		tare_fold_one_memory_read(f, e);
 		tare_parts_event(f, NULL, e);
 		return;
 	case TARE_KIND_TENSOR:

@@ -63,6 +63,27 @@ def one_memory_and_no_nvml(box):
 
 
 @case
+def host_memory_on_a_board_of_one_memory(box):
+    """What the program takes by malloc is in use there, too, and stands as its own; what others take stays unexplained."""
+    env = {"TARE_SIM_SCRIPT": "host-memory"}
+    ours = start_steps(box, tare_argv(*record_args(fixture("e2e_steps"), sim="jetson-nano")), env=env)
+    ask(ours, b"alloc 1000000")
+    time.sleep(0.3)  # what is resident is read ten times a second
+    for _ in range(2):
+        check_equal(ask(ours, b"touch %d" % (100 * MIB)), b"touched\n")
+        time.sleep(0.3)
+        ask(ours, b"events 1")
+        ask(ours, b"alloc 3000000")
+    out = ours.communicate(b"quit\n", timeout=30)
+    check_equal(ours.returncode, 0, out)
+    report = box.report()
+    own = row_of(report, "resident")
+    check(abs(own - 200 * MIB) < MIB, own, show(report))
+    check(abs(unexplained(report)) < MIB, show(report))
+    check_equal(row_of(report, "allocations/e2e_steps"), 7000000, show(report))
+
+
+@case
 def nvml_of_the_first_version(box):
     done = scripted(box, "nvml-v1-only", "e2e_steps", input=b"alloc 1000000\nalloc 77000000\nquit\n")
     report = box.report()

@@ -29,6 +29,7 @@ struct tare_process_on_device {
 	struct tare_map contexts;  /* handle → 1 + context */
 	struct tare_map pages;     /* pages that allocations touch only in part → how many do */
 	int64_t managed;           /* asked for in live managed memory */
+	int64_t host_booked;       /* of its host memory, where that is the device's */
 	int created;               /* contexts so far */
 	bool is_contradicted;      /* by what PyTorch's allocator counts; it is told once */
 	bool is_left;              /* the process ended and nothing of it is booked any more */
@@ -85,6 +86,8 @@ struct tare_process_fold {
 	int host_part;                       /* 1 + place in the host's parts; 0: none yet */
 	struct tare_host_now host, host_kept[TARE_MOMENT_NR];
 	uint32_t host_moment[TARE_MOMENT_NR];
+	bool has_first_anon;
+	uint64_t first_anon; /* anonymous memory when it was read first */
 };
 
 /* A process ended; it waits until every device has settled the calls that were under way. */

@@ -99,4 +99,5 @@ void tare_fold_between_calls(struct tare_fold *f, struct tare_device_fold *d, in
 		rest -= tare_fold_managed_touch(f, d, -1, rest - back);
 	d->unexplained_open += rest;
 	d->unexplained_between = tare_sat_add(d->unexplained_between, tare_sat_abs(rest));
+	tare_fold_one_memory(f, d, t);
 }

@@ -123,6 +123,10 @@ void tare_fold_heap_move(struct tare_fold *f, const struct tare_step *s,
 int64_t tare_fold_managed_touch(struct tare_fold *f, struct tare_device_fold *d, int process,
 				int64_t change);
 
+/* one_memory.c: rule "one memory", what the host takes of a memory that it shares with the GPU */
+void tare_fold_one_memory(struct tare_fold *f, struct tare_device_fold *d, int64_t t);
+void tare_fold_one_memory_read(struct tare_fold *f, const struct tare_event *e);
+
 /* between_calls.c: readings, and what changes between calls */
 int64_t tare_fold_normal(struct tare_fold *f, struct tare_device_fold *d, uint64_t used, int source,
 			 int64_t now);

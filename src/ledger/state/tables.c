@@ -260,7 +260,7 @@ static TARE_FIELD_TABLE(tare_blocks);
 #define SELF struct tare_process_on_device
 static const struct tare_shape_field fields_tare_process_on_device[] = {
 	TARE_STRUCT(segments, tare_shape_tare_segments), TARE_STRUCT(blocks, tare_shape_tare_blocks),
-	TARE_MAP(contexts), TARE_MAP(pages), TARE_INT(managed), TARE_INT(created), TARE_INT(is_contradicted),
+	TARE_MAP(contexts), TARE_MAP(pages), TARE_INT(managed), TARE_INT(host_booked), TARE_INT(created), TARE_INT(is_contradicted),
 	TARE_INT(is_left), TARE_INT(is_removed), TARE_INT(is_subdivided),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_process_on_device);
@@ -328,6 +328,7 @@ static const struct tare_shape_field fields_tare_process_fold[] = {
 	TARE_LEFT(host_row), /* of the ledgers that are asked for */
 	TARE_INT(host_part), TARE_STRUCT(host, tare_shape_tare_host_now),
 	TARE_STRUCT_ARRAY(host_kept, tare_shape_tare_host_now), TARE_INT_ARRAY(host_moment),
+	TARE_INT(has_first_anon), TARE_INT(first_anon),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_process_fold);
 #undef SELF

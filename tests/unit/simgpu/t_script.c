@@ -209,7 +209,7 @@ TEST(sim_profile_has_a_line_that_makes_no_sense)
 
 TEST(sim_profile_lacks_a_key)
 {
-	CHECK_HAS(said_of_profile("name = X\n"), "the key uuid is missing");
+	CHECK_HAS(said_of_profile("name = X\n"), "the key compute_major is missing");
 }
 
 TEST(sim_profile_is_found_beside_the_library)
