@@ -2,8 +2,11 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/whatif_print.h"
+#include "cmd/whatif_recording.h"
 #include "cmd/write_file.h"
 #include "replay/whatif.h"
+
+#include <sys/stat.h>
 
 struct options {
 	const char *conf, *version;
@@ -50,6 +53,20 @@ const struct tare_command tare_command_whatif = {
 	.run = tare_cmd_whatif,
 };
 
+/* A recording is a folder. */
+static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
+		    struct tare_err *err)
+{
+	struct tare_trace trace;
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return tare_whatif_open(w, path, ask, err);
+	rc = tare_whatif_recording(&trace, path, err);
+	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
+}
+
 static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code,
 		  struct tare_err *err)
 {
@@ -63,7 +80,7 @@ static int whatif(const char *path, const struct options *o, struct tare_str *ou
 		rc = tare_err_set(err, TARE_E_USAGE,
 				  "whatif: --used is what is taken of --vram, and must be less");
 	if (!rc)
-		rc = tare_whatif_open(&w, path, &ask, err);
+		rc = open_any(&w, path, &ask, err);
 	if (rc)
 		return rc;
 	tare_emit_begin(&e, format, out);

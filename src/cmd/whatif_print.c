@@ -101,6 +101,7 @@ static void print_contract(struct tare_emit *e, const struct tare_whatif *w)
 
 static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 {
+	const char *what = w->trace.is_recording ? "recording" : "file";
 	const struct tare_replay_check *c = &w->sum;
 	char text[TARE_UNITS_TEXT_MAX];
 
@@ -113,15 +114,15 @@ static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
 	if (!c->mismatches) {
 		tare_emit_note(
 			e,
-			"The replay reproduces the file: every address, segment, release and block (%s events, PyTorch %d.%d).",
-			tare_units_count(text, w->events), w->rules.version / 100,
+			"The replay reproduces the %s: every address, segment, release and block (%s events, PyTorch %d.%d).",
+			what, tare_units_count(text, w->events), w->rules.version / 100,
 			w->rules.version % 100);
 		return;
 	}
 	tare_emit_alarm(
 		e,
-		"The replay does not reproduce the file: %llu addresses, %llu segments, %llu releases and %llu blocks at the end differ.",
-		(unsigned long long)c->addresses, (unsigned long long)c->segments,
+		"The replay does not reproduce the %s: %llu addresses, %llu segments, %llu releases and %llu blocks at the end differ.",
+		what, (unsigned long long)c->addresses, (unsigned long long)c->segments,
 		(unsigned long long)c->releases, (unsigned long long)c->blocks);
 }
 
@@ -137,7 +138,8 @@ static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
 	}
 	tare_whatif_line(w, oom->stack, &line);
 	tare_emit_open(e, "first_oom", '{');
-	tare_emit_uint(e, "device", oom->device);
+	tare_emit_uint(e, "device",
+		       w->trace.is_recording ? oom->device % TARE_TRACE_DEVICES : oom->device);
 	tare_emit_uint(e, "size", oom->size);
 	tare_emit_uint(e, "reserved_bytes", oom->reserved);
 	tare_emit_str(e, "line", line.len ? tare_str_text(&line) : NULL);

@@ -44,7 +44,7 @@ struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w,
 	return cases;
 }
 
-static bool is_of_program(const char *file)
+bool tare_whatif_is_of_program(const char *file)
 {
 	size_t len = strlen(file);
 
@@ -58,8 +58,13 @@ void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_s
 	struct tare_snapshot_frame frame, found = { 0 };
 	bool any = false;
 
+	if (w->trace.is_recording) {
+		tare_str_add(out, stack && stack <= w->trace.line_count ? w->trace.lines[stack - 1]
+									: "");
+		return;
+	}
 	for (size_t at = 0; tare_snapshot_frame(s, stack, at, &frame); at++) {
-		bool is_program = is_of_program(tare_snapshot_text(s, frame.file));
+		bool is_program = tare_whatif_is_of_program(tare_snapshot_text(s, frame.file));
 
 		if (!any || is_program)
 			found = frame;
@@ -70,6 +75,26 @@ void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_s
 	if (any)
 		tare_str_addf(out, "%s:%lld %s", tare_snapshot_text(s, found.file),
 			      (long long)found.line, tare_snapshot_text(s, found.name));
+}
+
+static const char *recording_lacks(const struct tare_whatif *w, size_t at)
+{
+	const struct {
+		bool is_so;
+		const char *text;
+	} lacks[] = {
+		{ w->starts || w->contradictions,
+		  "Events are missing: it was paused, or older events went to keep it small." },
+		{ !w->trace.conf,
+		  "It does not say the settings of the allocator, which a program may set itself: the defaults were taken, and expandable segments where there are any." },
+		{ true,
+		  "It has the sizes of blocks, not of requests, and reuses what other streams used as soon as it was freed." },
+	};
+
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (lacks[i].is_so && !at--)
+			return lacks[i].text;
+	return NULL;
 }
 
 /* In the order of how much it matters. */
@@ -96,6 +121,8 @@ const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at)
 		  "It has more different stacks than are kept: some lines are missing." },
 	};
 
+	if (w->trace.is_recording)
+		return recording_lacks(w, at);
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
 		if (lacks[i].is_so && !at--)
 			return lacks[i].text;

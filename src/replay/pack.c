@@ -8,6 +8,7 @@
 #include "replay/trace.h"
 
 #include "base/array.h"
+#include "base/str.h"
 
 #define LAST_ADDRESS (UINT64_MAX - (1ull << 50)) /* sums of an address and a size do not overflow */
 
@@ -198,16 +199,13 @@ static int on_annotation(void *arg, const struct tare_snapshot_annotation *a, st
 	return 0;
 }
 
-static int on_segment(void *arg, const struct tare_snapshot_segment *from,
-		      const struct tare_snapshot_block *blocks, size_t count, struct tare_err *err)
+int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segment *from,
+			   const struct tare_snapshot_block *blocks, size_t count,
+			   struct tare_err *err)
 {
-	struct tare_trace *t = arg;
 	struct tare_trace_device *d;
 	struct tare_trace_segment *to;
 
-	t->host_segments += from->is_host;
-	if (from->is_host)
-		return 0;
 	if (from->address > LAST_ADDRESS || from->size >> 48)
 		return tare_err_set(
 			err, TARE_E_CORRUPT,
@@ -235,13 +233,33 @@ static int on_segment(void *arg, const struct tare_snapshot_segment *from,
 	return 0;
 }
 
-static void begin(struct tare_trace *t)
+static int on_segment(void *arg, const struct tare_snapshot_segment *from,
+		      const struct tare_snapshot_block *blocks, size_t count, struct tare_err *err)
+{
+	struct tare_trace *t = arg;
+
+	t->host_segments += from->is_host;
+	return from->is_host ? 0 : tare_trace_add_segment(t, from, blocks, count, err);
+}
+
+uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line,
+			     const char *function)
+{
+	struct tare_str text = { 0 };
+
+	tare_str_addf(&text, "%s:%u %s", file, line, function);
+	t->lines = tare_array_reserve(t->lines, &t->line_cap, t->line_count + 1, sizeof(*t->lines));
+	t->lines[t->line_count++] = tare_str_steal(&text);
+	return (uint32_t)t->line_count;
+}
+
+void tare_trace_begin(struct tare_trace *t)
 {
 	*t = (struct tare_trace){ .snapshot = tare_snapshot_new() };
 	pool_of(t, (struct tare_snapshot_pool){ 0, 0 });
 }
 
-static int end(struct tare_trace *t, int rc)
+int tare_trace_end(struct tare_trace *t, int rc)
 {
 	for (size_t i = 0; !rc && i < t->device_count; i++) {
 		struct tare_trace_device *d = &t->devices[i];
@@ -259,8 +277,8 @@ int tare_trace_load(struct tare_trace *t, const char *path, struct tare_err *err
 {
 	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
 
-	begin(t);
-	return end(t, tare_snapshot_read(t->snapshot, path, &sink, err));
+	tare_trace_begin(t);
+	return tare_trace_end(t, tare_snapshot_read(t->snapshot, path, &sink, err));
 }
 
 int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
@@ -268,11 +286,11 @@ int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source
 {
 	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
 
-	begin(t);
+	tare_trace_begin(t);
 	t->keep = keep;
 	if (keep)
 		sink.annotation = on_annotation;
-	return end(t, tare_snapshot_read_from(t->snapshot, source, &sink, err));
+	return tare_trace_end(t, tare_snapshot_read_from(t->snapshot, source, &sink, err));
 }
 
 int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size,
@@ -280,6 +298,6 @@ int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size,
 {
 	struct tare_snapshot_sink sink = { .arg = t, .segment = on_segment, .event = on_event };
 
-	begin(t);
-	return end(t, tare_snapshot_read_bytes(t->snapshot, bytes, size, &sink, err));
+	tare_trace_begin(t);
+	return tare_trace_end(t, tare_snapshot_read_bytes(t->snapshot, bytes, size, &sink, err));
 }

@@ -300,6 +300,10 @@ void tare_trace_free(struct tare_trace *t)
 		free(t->devices[i].times);
 		free(t->devices[i].sizes);
 	}
+	for (size_t i = 0; i < t->line_count; i++)
+		free(t->lines[i]);
+	free(t->lines);
+	free(t->conf);
 	free(t->annotations);
 	free(t->devices);
 	free(t->streams);

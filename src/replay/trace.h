@@ -99,7 +99,15 @@ struct tare_trace {
 	struct tare_snapshot_annotation *annotations; /* where they are kept */
 	size_t annotation_count, annotation_cap;
 	uint64_t host_segments, host_events; /* of pinned host memory: left out */
+	/* Of a recording, which has no snapshot: */
+	bool is_recording;
+	char *conf;   /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
+	char **lines; /* "train.py:87 step"; a stack is 1 + its place here */
+	size_t line_count, line_cap;
 };
+
+/* Of a recording the number of a device is process × this + GPU. */
+#define TARE_TRACE_DEVICES 64
 
 int tare_trace_load(struct tare_trace *t, const char *path, struct tare_err *err);
 int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source,
@@ -133,7 +141,17 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 struct tare_trace_segment *tare_trace_reservation(const struct tare_trace_device *d,
 						  uint64_t address);
 
-/* pack.c */
+/*
+ * pack.c: a trace of something else than a file. Between begin and end events are added in their order, and the segments of the end.
+ * tare_trace_end frees the trace where rc is not 0, which it returns.
+ */
+void tare_trace_begin(struct tare_trace *t);
+int tare_trace_end(struct tare_trace *t, int rc);
+int tare_trace_add_segment(struct tare_trace *t, const struct tare_snapshot_segment *segment,
+			   const struct tare_snapshot_block *blocks, size_t count,
+			   struct tare_err *err);
+uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line,
+			     const char *function);
 int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event,
 		   struct tare_err *err);
 

@@ -65,8 +65,9 @@ static int find_version(struct tare_whatif *w, struct tare_err *err)
 	w->is_version_found = true;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]) && !rc; i++) {
 		/* Only 2.13 and later say the pools of events. */
-		const char *version =
-			w->trace.has_events_of_pools ? versions[i < 2 ? 1 - i : i] : versions[i];
+		const char *version = w->trace.has_events_of_pools && !w->trace.is_recording
+					      ? versions[i < 2 ? 1 - i : i]
+					      : versions[i];
 		struct tare_err own;
 
 		rc = tare_alloc_rules_of(version, &rules, err);

@@ -53,6 +53,9 @@ struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w,
 /* "train.py:87 function" of the program, not of PyTorch, if a stack has such a line; else "". */
 void tare_whatif_line(const struct tare_whatif *w, uint32_t stack, struct tare_str *out);
 
+/* Is it a file of Python code of the program's, and not of PyTorch's? */
+bool tare_whatif_is_of_program(const char *file);
+
 /* What the file does not have, and what that means: sentences, one after the other; NULL behind the last. */
 const char *tare_whatif_lacks(const struct tare_whatif *w, size_t at);
 

@@ -134,6 +134,8 @@ int tare_replay_recorded(const struct tare_trace *t, const struct tare_alloc_rul
 		rc = tare_alloc_settings_parse(settings,
 					       tare_snapshot_text(t->snapshot, file->conf), rules,
 					       err);
+	if (!rc && t->conf)
+		rc = tare_alloc_settings_parse(settings, t->conf, rules, err);
 	if (rc) {
 		tare_err_prefix(err, "PYTORCH_CUDA_ALLOC_CONF of the file");
 		return rc;

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording has the blocks that PyTorch's allocator handed out and took back, with their streams, and what its library asked the
+ * driver for. That is what a memory snapshot has, but for two things: a block is told as large as the allocator made it, not as
+ * it was asked for, and a block that other streams still use is told when it is freed, not when they are done.
+ */
+#include "cmd/whatif_recording.h"
+
+#include "cmd/whatif_pools.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/xalloc.h"
+#include "ledger/owner.h"
+#include "replay/whatif.h"
+#include "trace/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DESCRIPTION (1 << 20)
+/* What the driver gave the allocator, by address: a segment, or a piece of an expandable one. */
+struct given {
+	uint64_t address, size;
+	uint32_t pool;
+	bool is_expandable, is_small;
+};
+
+struct waiting {
+	enum tare_snapshot_action action; /* SEGMENT_MAP or SEGMENT_UNMAP */
+	uint64_t address, size;           /* 0: nothing waits */
+	uint32_t pool;
+};
+
+/* Of one process on one GPU. */
+struct allocator {
+	uint32_t device;          /* of the trace */
+	struct tare_map blocks;   /* address → size */
+	struct tare_map given_at; /* address → place in `given` */
+	struct given *given;
+	size_t given_nr, given_cap;
+	struct tare_map streams; /* address of a block → its stream */
+	struct waiting waits;    /* PyTorch maps a range piece by piece, and tells of it at once */
+};
+
+struct reader {
+	struct tare_trace *t;
+	struct tare_recording *recording;
+	struct allocator *allocators;
+	size_t count, cap;
+	struct tare_whatif_pools pools;
+	struct tare_map streams; /* process and thread → stream */
+	struct tare_map lines;   /* process and Python stack → number of the line */
+	struct tare_err *err;
+	int rc;
+};
+
+/* ---- events ---- */
+
+static void add(struct reader *r, uint32_t pool, struct tare_snapshot_event event)
+{
+	event.has_pool = pool != 0;
+	event.pool = tare_whatif_pool_id(pool);
+	if (!r->rc)
+		r->rc = tare_trace_add(r->t, &event, r->err);
+}
+
+static struct allocator *allocator_of(struct reader *r, const struct tare_event *e)
+{
+	uint32_t device = (uint32_t)(e->process->index * TARE_TRACE_DEVICES + e->device->index);
+
+	for (size_t i = r->count; i--;)
+		if (r->allocators[i].device == device)
+			return &r->allocators[i];
+	r->allocators =
+		tare_array_reserve(r->allocators, &r->cap, r->count + 1, sizeof(*r->allocators));
+	r->allocators[r->count] = (struct allocator){ .device = device };
+	return &r->allocators[r->count++];
+}
+
+static uint64_t key_of(const struct tare_event *e, uint32_t id)
+{
+	return (uint64_t)(uint32_t)e->process->index << 32 | id;
+}
+
+/* The number of the line that stands for a stack: the innermost of the program, not of PyTorch. */
+static uint32_t line_of(struct reader *r, const struct tare_event *e)
+{
+	const struct tare_line *line;
+	bool is_new;
+	uint64_t *number;
+
+	if (!e->python || !e->python->depth)
+		return 0;
+	number = tare_map_put(&r->lines, key_of(e, e->python->id), &is_new);
+	if (!is_new)
+		return (uint32_t)*number;
+	line = &e->python->lines[0];
+	for (uint32_t i = 0; i < e->python->depth; i++)
+		if (tare_whatif_is_of_program(e->python->lines[i].file)) {
+			line = &e->python->lines[i];
+			break;
+		}
+	*number = tare_trace_add_line(r->t, line->file, line->line, line->function);
+	return (uint32_t)*number;
+}
+
+/* What waits was mapped, or unmapped, in one go. */
+static void flush(struct reader *r, struct allocator *a)
+{
+	struct waiting w = a->waits;
+
+	if (!w.size)
+		return;
+	a->waits.size = 0;
+	add(r, w.pool,
+	    (struct tare_snapshot_event){ .device = a->device,
+					  .action = w.action,
+					  .address = w.address,
+					  .size = w.size });
+}
+
+static void wait(struct reader *r, struct allocator *a, enum tare_snapshot_action action,
+		 const struct given *g)
+{
+	if (!a->waits.size || a->waits.action != action || a->waits.pool != g->pool ||
+	    a->waits.address + a->waits.size != g->address) {
+		flush(r, a);
+		a->waits = (struct waiting){ action, g->address, 0, g->pool };
+	}
+	a->waits.size += g->size;
+}
+
+static uint32_t pool_of(const struct reader *r, const struct tare_event *e, uint32_t tid)
+{
+	return tare_whatif_pools_of(&r->pools, e->process->index, tid);
+}
+
+static void hand_out(struct reader *r, struct allocator *a, const struct tare_event *e)
+{
+	const struct tare_rec_tensor *block = e->rec.tensor;
+	uint64_t *stream = block->flags & TARE_TENSOR_ON_STREAM
+				   ? tare_map_get(&r->streams, key_of(e, block->tid))
+				   : NULL;
+	uint64_t on = stream ? *stream : 0;
+
+	*tare_map_put(&a->blocks, block->block, NULL) = (uint64_t)block->bytes;
+	if (on)
+		*tare_map_put(&a->streams, block->block, NULL) = on;
+	add(r, pool_of(r, e, block->tid),
+	    (struct tare_snapshot_event){ .device = a->device,
+					  .action = TARE_SNAPSHOT_ALLOC,
+					  .address = block->block,
+					  .size = (uint64_t)block->bytes,
+					  .stream = on,
+					  .stack = line_of(r, e) });
+}
+
+static void take_back(struct reader *r, struct allocator *a, uint64_t address)
+{
+	uint64_t size, stream = 0;
+
+	if (!tare_map_remove(&a->blocks, address, &size))
+		return; /* handed out before the recording, or while it was paused */
+	tare_map_remove(&a->streams, address, &stream);
+	add(r, 0,
+	    (struct tare_snapshot_event){ .device = a->device,
+					  .action = TARE_SNAPSHOT_FREE,
+					  .address = address,
+					  .size = size,
+					  .stream = stream });
+}
+
+static void read_block(struct reader *r, const struct tare_event *e)
+{
+	struct allocator *a;
+
+	if (!e->device || (e->rec.tensor->flags & TARE_TENSOR_HOST))
+		return;
+	a = allocator_of(r, e);
+	flush(r, a);
+	if (e->rec.tensor->bytes > 0)
+		hand_out(r, a, e);
+	else
+		take_back(r, a, e->rec.tensor->block);
+}
+
+/* Whoever calls the driver, past its own libraries, is PyTorch's allocator. */
+static bool is_of_pool(const struct tare_event *e)
+{
+	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++) {
+		const struct tare_object *object =
+			tare_process_object(e->process, e->stack->pcs[i]);
+		const char *base = object ? strrchr(object->path, '/') : NULL;
+		char name[64];
+
+		if (!object)
+			return false;
+		if (tare_owner_is_transparent(object->path))
+			continue;
+		base = base ? base + 1 : object->path;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, ".-"), base);
+		return tare_owner_is_pool(name);
+	}
+	return false;
+}
+
+static void give(struct reader *r, struct allocator *a, const struct given *g)
+{
+	*tare_map_put(&a->given_at, g->address, NULL) = a->given_nr;
+	a->given = tare_array_reserve(a->given, &a->given_cap, a->given_nr + 1, sizeof(*a->given));
+	a->given[a->given_nr++] = *g;
+	if (g->is_expandable) {
+		wait(r, a, TARE_SNAPSHOT_SEGMENT_MAP, g);
+		return;
+	}
+	flush(r, a);
+	add(r, g->pool,
+	    (struct tare_snapshot_event){ .device = a->device,
+					  .action = TARE_SNAPSHOT_SEGMENT_ALLOC,
+					  .address = g->address,
+					  .size = g->size });
+}
+
+static void give_back(struct reader *r, struct allocator *a, uint64_t address)
+{
+	struct given *g;
+	uint64_t place;
+
+	if (!tare_map_remove(&a->given_at, address, &place))
+		return; /* not of the pool, or given before the recording */
+	g = &a->given[place];
+	if (g->is_expandable) {
+		wait(r, a, TARE_SNAPSHOT_SEGMENT_UNMAP, g);
+		return;
+	}
+	flush(r, a);
+	add(r, g->pool,
+	    (struct tare_snapshot_event){ .device = a->device,
+					  .action = TARE_SNAPSHOT_SEGMENT_FREE,
+					  .address = address,
+					  .size = g->size });
+}
+
+static void read_call(struct reader *r, const struct tare_event *e)
+{
+	const struct tare_rec_event *c = e->rec.event;
+	bool is_mapping = c->class == TARE_CLASS_VMM_MAP;
+	uint64_t size = c->granted && !is_mapping ? c->granted : c->asked;
+
+	if (!e->device || (c->flags & TARE_EVENT_FAILED) ||
+	    (c->class != TARE_CLASS_DEVICE && !is_mapping))
+		return;
+	if (c->effect == TARE_EFFECT_DEL)
+		give_back(r, allocator_of(r, e), c->handle);
+	else if (c->effect == TARE_EFFECT_NEW && is_of_pool(e))
+		give(r, allocator_of(r, e),
+		     &(struct given){ c->handle, size, pool_of(r, e, c->tid), is_mapping,
+				      size == TARE_ALLOC_SMALL_SEGMENT });
+}
+
+static void read_oom(struct reader *r, const struct tare_event *e)
+{
+	struct allocator *a;
+
+	if (!e->device || e->rec.oom->device < 0)
+		return;
+	a = allocator_of(r, e);
+	flush(r, a);
+	add(r, 0,
+	    (struct tare_snapshot_event){
+		    .device = a->device,
+		    .action = TARE_SNAPSHOT_OOM,
+		    .address = e->rec.oom->free > 0 ? (uint64_t)e->rec.oom->free : 0,
+		    .size = e->rec.oom->asked,
+		    .stack = line_of(r, e) });
+}
+
+static void read_event(struct reader *r, const struct tare_event *e)
+{
+	switch (e->kind) {
+	case TARE_KIND_STREAM:
+		if (!e->rec.stream->segment)
+			*tare_map_put(&r->streams, key_of(e, e->rec.stream->tid), NULL) =
+				e->rec.stream->id;
+		break;
+	case TARE_KIND_TENSOR:
+		read_block(r, e);
+		break;
+	case TARE_KIND_EVENT:
+		tare_whatif_pools_event(&r->pools, e);
+		read_call(r, e);
+		break;
+	case TARE_KIND_MEMPOOL:
+		tare_whatif_pools_event(&r->pools, e);
+		break;
+	case TARE_KIND_OOM:
+		read_oom(r, e);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- what is there at the end ---- */
+
+struct block {
+	uint64_t address, size;
+};
+
+static int by_address(const void *x, const void *y)
+{
+	const struct block *a = x, *b = y;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int by_given_address(const void *x, const void *y)
+{
+	const struct given *a = x, *b = y;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* In the order of addresses; caller frees. */
+static struct block *sorted_blocks(const struct tare_map *map, size_t *count)
+{
+	const struct tare_map_slot *slot;
+	struct block *items = NULL;
+	size_t cap = 0;
+
+	*count = 0;
+	for (size_t at = 0; (slot = tare_map_next(map, &at));) {
+		items = tare_array_reserve(items, &cap, *count + 1, sizeof(*items));
+		items[(*count)++] = (struct block){ slot->key, slot->value };
+	}
+	if (*count)
+		qsort(items, *count, sizeof(*items), by_address);
+	return items;
+}
+
+/* What it still has; of an expandable segment, pieces that lie side by side are one. Caller frees. */
+static struct given *sorted_given(const struct allocator *a, size_t *count)
+{
+	struct given *items = tare_xcalloc(a->given_nr + 1, sizeof(*items));
+	const struct tare_map_slot *slot;
+	size_t nr = 0, kept = 0;
+
+	for (size_t at = 0; (slot = tare_map_next(&a->given_at, &at));)
+		items[nr++] = a->given[slot->value];
+	qsort(items, nr, sizeof(*items), by_given_address);
+	for (size_t i = 1; i < nr; i++)
+		if (items[i].is_expandable && items[kept].is_expandable &&
+		    items[i].pool == items[kept].pool &&
+		    items[i].is_small == items[kept].is_small &&
+		    items[kept].address + items[kept].size == items[i].address)
+			items[kept].size += items[i].size;
+		else
+			items[++kept] = items[i];
+	*count = nr ? kept + 1 : 0;
+	return items;
+}
+
+/* Adds the blocks of a segment, and what is free between them. Returns how many. */
+static size_t fill(const struct given *s, const struct block *blocks, size_t count,
+		   struct tare_snapshot_block *out)
+{
+	uint64_t at = s->address, end = s->address + s->size;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (blocks[i].address > at)
+			out[nr++] = (struct tare_snapshot_block){ .address = at,
+								  .size = blocks[i].address - at };
+		out[nr++] = (struct tare_snapshot_block){ .address = blocks[i].address,
+							  .size = blocks[i].size,
+							  .asked = blocks[i].size,
+							  .state = TARE_SNAPSHOT_ALLOCATED };
+		at = blocks[i].address + blocks[i].size;
+	}
+	if (at < end)
+		out[nr++] = (struct tare_snapshot_block){ .address = at, .size = end - at };
+	return nr;
+}
+
+static void end_segment(struct reader *r, struct allocator *a, const struct given *g,
+			const struct block *blocks, size_t count)
+{
+	struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
+	uint64_t *stream = count ? tare_map_get(&a->streams, blocks[0].address) : NULL;
+	struct tare_snapshot_segment segment = { .device = a->device,
+						 .is_expandable = g->is_expandable,
+						 .is_small = g->is_small,
+						 .address = g->address,
+						 .size = g->size,
+						 .stream = stream ? *stream : 0,
+						 .pool = tare_whatif_pool_id(g->pool),
+						 .serial = -1 };
+
+	if (!r->rc)
+		r->rc = tare_trace_add_segment(r->t, &segment, all, fill(g, blocks, count, all),
+					       r->err);
+	free(all);
+}
+
+static void end_allocator(struct reader *r, struct allocator *a)
+{
+	size_t given_nr, block_nr, from = 0, to;
+	struct given *given = sorted_given(a, &given_nr);
+	struct block *blocks = sorted_blocks(&a->blocks, &block_nr);
+
+	flush(r, a);
+	for (size_t i = 0; i < given_nr; i++) {
+		uint64_t end = given[i].address + given[i].size;
+
+		while (from < block_nr && blocks[from].address < given[i].address)
+			from++;
+		for (to = from; to < block_nr && blocks[to].address + blocks[to].size <= end;)
+			to++;
+		end_segment(r, a, &given[i], blocks + from, to - from);
+		from = to;
+	}
+	free(given);
+	free(blocks);
+}
+
+/* ---- the whole ---- */
+
+/* PYTORCH_CUDA_ALLOC_CONF of `tare`, whose environment the program had; NULL: not set, or not known. */
+static char *conf_of(const char *path)
+{
+	static const char *const names[] = { "environment.PYTORCH_CUDA_ALLOC_CONF",
+					     "environment.PYTORCH_ALLOC_CONF" };
+	const struct tare_json_value *root;
+	struct tare_arena arena = { 0 };
+	struct tare_str file = { 0 }, text = { 0 };
+	const char *conf = NULL;
+	char *kept = NULL;
+
+	tare_str_addf(&file, "%s/recording.json", path);
+	if (!tare_file_read(&text, tare_str_text(&file), MAX_DESCRIPTION, NULL) &&
+	    !tare_json_parse(&arena, tare_str_text(&text), text.len, &root, NULL))
+		for (int i = 0; i < 2 && !conf; i++)
+			conf = tare_json_get_str(root, names[i]);
+	if (conf)
+		kept = tare_xstrdup(conf);
+	tare_str_free(&text);
+	tare_str_free(&file);
+	tare_arena_free(&arena);
+	return kept;
+}
+
+static void read_all(struct reader *r)
+{
+	struct tare_event e;
+
+	while (!r->rc && tare_recording_next(r->recording, &e))
+		if (e.process && e.process->role == TARE_ROLE_PROGRAM)
+			read_event(r, &e);
+	for (size_t i = 0; i < r->count; i++)
+		end_allocator(r, &r->allocators[i]);
+}
+
+static void free_reader(struct reader *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		tare_map_free(&r->allocators[i].blocks);
+		tare_map_free(&r->allocators[i].given_at);
+		free(r->allocators[i].given);
+		tare_map_free(&r->allocators[i].streams);
+	}
+	free(r->allocators);
+	tare_whatif_pools_free(&r->pools);
+	tare_map_free(&r->streams);
+	tare_map_free(&r->lines);
+	tare_recording_close(r->recording);
+}
+
+int tare_whatif_recording(struct tare_trace *t, const char *path, struct tare_err *err)
+{
+	struct reader r = { .t = t, .err = err };
+	int rc = tare_recording_open_any(&r.recording, &path, 1, err);
+
+	if (rc)
+		return rc;
+	tare_trace_begin(t);
+	t->is_recording = true;
+	t->conf = conf_of(path);
+	read_all(&r);
+	if (!r.rc && !t->device_count)
+		r.rc = tare_err_set(err, TARE_E_NOT_FOUND,
+				    "%s: no process in it has blocks of PyTorch's on a GPU", path);
+	rc = tare_trace_end(t, r.rc);
+	free_reader(&r);
+	return rc;
+}
