@@ -296,8 +296,10 @@ struct tare_host_tensors {
 struct tare_host_ledger {
 	int64_t pid, generation;
 	const char *name;
-	uint64_t pss, rss, anon, file, shmem, swap, peak_rss; /* TARE_NOT_KNOWN where not read */
-	uint64_t pinned, registered;                          /* asked for through the driver */
+	uint64_t pss, rss, anon, file, shmem, swap; /* TARE_NOT_KNOWN where not read */
+	/* the most of the process's whole life, whatever the instant; peak_file: in files and shared memory, 0 where not read */
+	uint64_t peak_rss, peak_file;
+	uint64_t pinned, registered; /* asked for through the driver */
 	struct tare_host_tensors tensors;
 	enum tare_evidence evidence; /* evidence of `tensors` */
 	/* sums of `tensors.bytes` by category; none where the blocks are not known */

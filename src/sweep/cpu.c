@@ -98,8 +98,7 @@ static int64_t resident_with(struct tare_recording *recording, const struct tare
 		if (!p || h->peak_rss == TARE_NOT_KNOWN || p->first_ns > at->first_ns ||
 		    p->last_ns < at->first_ns)
 			continue;
-		common = h->rss == TARE_NOT_KNOWN ? 0 : h->file + h->shmem;
-		common = common < h->peak_rss ? common : h->peak_rss;
+		common = h->peak_file < h->peak_rss ? h->peak_file : h->peak_rss;
 		sum += h->peak_rss - common;
 		same = common > same ? common : same;
 	}

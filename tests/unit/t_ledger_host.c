@@ -260,3 +260,27 @@ TEST(the_most_that_was_resident_is_known_of_a_process_that_nobody_read)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* Readings come when Python has taken the program down; what was resident at its end is not known, the most there was is. */
+TEST(the_most_that_was_resident_is_the_same_at_every_instant)
+{
+	static const char *const instants[] = { "0.5ms", "1.5ms", "2.5ms",    "3.5ms",
+						"end",   "peak",  "peak:host" };
+
+	for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++) {
+		struct world *w = world_new();
+		struct tare_ledger l;
+
+		world_host_tensor(w, 0, 1 * MS, AT(1), 10 * MIB, 0);
+		world_host_tensor(w, 0, 2 * MS, AT(1), 0, TARE_TENSOR_FINALIZING);
+		world_host(w, 0, 3 * MS, 60 * MIB);
+		world_end_with(w, 0, 4 * MS, 90 * (uint64_t)MIB);
+		l = world_ledger(w, instants[i]);
+		CHECK_INT(l.host_nr, 1);
+		CHECK_INT(l.hosts[0].peak_rss, 90 * (uint64_t)MIB);
+		CHECK_INT(l.hosts[0].peak_file, 1 * (uint64_t)MIB);
+		CHECK((l.hosts[0].rss == TARE_NOT_KNOWN) == (i != 3));
+		tare_ledger_free(&l);
+		world_free(w);
+	}
+}

@@ -47,7 +47,7 @@ enum tare_family {
 
 struct tare_host_now {
 	bool is_read;
-	uint64_t anon, file, shmem, swap, peak, pss;
+	uint64_t anon, file, shmem, swap, pss;
 	struct tare_host_tensors tensors;
 };
 
@@ -88,6 +88,8 @@ struct tare_process_fold {
 	uint32_t host_moment[TARE_MOMENT_NR];
 	bool has_first_anon;
 	uint64_t first_anon; /* anonymous memory when it was read first */
+	/* of its whole life, so the same at every instant; 0: nobody said */
+	uint64_t most_resident, most_file; /* most_file: in files and shared memory */
 };
 
 /* A process ended; it waits until every device has settled the calls that were under way. */

@@ -78,6 +78,12 @@ static bool has_memory(const struct tare_rec_host *r)
 	       tare_bytes_are_known(r->pss);
 }
 
+static void raise_most(uint64_t *most, uint64_t bytes)
+{
+	if (tare_bytes_are_known(bytes) && *most < bytes)
+		*most = bytes;
+}
+
 void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 {
 	const struct tare_rec_host *r = e->rec.host;
@@ -92,25 +98,15 @@ void tare_fold_host(struct tare_fold *f, const struct tare_event *e)
 	p->host.file = r->file;
 	p->host.shmem = r->shmem;
 	p->host.swap = r->swap;
-	p->host.peak = r->peak;
 	p->host.pss = r->pss;
+	raise_most(&p->most_resident, r->peak);
+	raise_most(&p->most_file, tare_bytes_sum(r->file, r->shmem));
 }
 
 /* Readings come ten times a second, of a short process none may; the process itself knows the most there was. */
 void tare_fold_host_most(struct tare_fold *f, const struct tare_event *e)
 {
-	struct tare_process_fold *p = tare_fold_process(f, e->process);
-	uint64_t most = e->rec.end->most_resident;
-
-	if (!most || !tare_bytes_are_known(most))
-		return;
-	if (!p->host.is_read) {
-		p->host.anon = p->host.file = p->host.shmem = TARE_NOT_KNOWN;
-		p->host.swap = p->host.peak = p->host.pss = TARE_NOT_KNOWN;
-		p->host.is_read = true;
-	}
-	if (!tare_bytes_are_known(p->host.peak) || most > p->host.peak)
-		p->host.peak = most;
+	raise_most(&tare_fold_process(f, e->process)->most_resident, e->rec.end->most_resident);
 }
 
 bool tare_fold_is_over(const struct tare_process_fold *p, int64_t t)

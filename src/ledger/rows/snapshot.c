@@ -129,13 +129,12 @@ void tare_fold_snapshot_hosts(struct tare_fold *f, enum tare_moment m, struct ta
 		h->file = now->file;
 		h->shmem = now->shmem;
 		h->swap = now->swap;
-		h->peak_rss = now->peak;
 	}
 	tare_parts_host_rows(f, m, out);
 }
 
 /*
- * Finishes a ledger: removes processes that did not live at that time, and sets the times of peaks.
+ * Finishes a ledger: removes processes that did not live at that time, and sets peaks, which are of the whole recording.
  */
 void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 			    struct tare_ledger *out)
@@ -150,6 +149,9 @@ void tare_fold_snapshot_end(struct tare_fold *f, const struct tare_instant *at,
 		if (at->kind == TARE_INSTANT_TIME &&
 		    (p->process->first_ns > at->t_ns || (p->is_ended && p->end_ns < at->t_ns)))
 			continue;
+		if (p->most_resident)
+			out->hosts[p->host_row].peak_rss = p->most_resident;
+		out->hosts[p->host_row].peak_file = p->most_file;
 		out->hosts[kept++] = out->hosts[p->host_row];
 	}
 	out->host_nr = kept;

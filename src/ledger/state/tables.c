@@ -278,8 +278,8 @@ static TARE_FIELD_TABLE(tare_host_tensors);
 
 #define SELF struct tare_host_now
 static const struct tare_shape_field fields_tare_host_now[] = {
-	TARE_INT(is_read), TARE_INT(anon), TARE_INT(file), TARE_INT(shmem), TARE_INT(swap), TARE_INT(peak),
-	TARE_INT(pss), TARE_STRUCT(tensors, tare_shape_tare_host_tensors),
+	TARE_INT(is_read), TARE_INT(anon), TARE_INT(file), TARE_INT(shmem), TARE_INT(swap), TARE_INT(pss),
+	TARE_STRUCT(tensors, tare_shape_tare_host_tensors),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_host_now);
 #undef SELF
@@ -329,6 +329,7 @@ static const struct tare_shape_field fields_tare_process_fold[] = {
 	TARE_INT(host_part), TARE_STRUCT(host, tare_shape_tare_host_now),
 	TARE_STRUCT_ARRAY(host_kept, tare_shape_tare_host_now), TARE_INT_ARRAY(host_moment),
 	TARE_INT(has_first_anon), TARE_INT(first_anon),
+	TARE_INT(most_resident), TARE_INT(most_file),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_process_fold);
 #undef SELF

@@ -2,7 +2,6 @@
 """What t_sweep_cpu.py sweeps under Debian's PyTorch: N MiB that stay and as many for a moment, and a step of training."""
 
 import sys
-import time
 
 import torch
 
@@ -17,4 +16,3 @@ network = torch.nn.Linear(64, 64)
 optimizer = torch.optim.Adam(network.parameters())
 network(torch.ones(8, 64)).sum().backward()
 optimizer.step()
-time.sleep(.5)  # what is resident is read ten times a second
