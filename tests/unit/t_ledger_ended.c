@@ -340,3 +340,84 @@ TEST(a_killed_process_whose_end_is_told_late)
 	tare_ledger_free(&l);
 	world_free(w);
 }
+
+/* ---- tensors of a process that ends before the reading behind its last call is taken for granted (20 us) ---- */
+
+#define TENSORS "process:431/allocations/libc10_cuda/tensors"
+
+static void segment(struct world *w, uint32_t tid, int64_t begin, int64_t end, int page,
+		    int64_t size, int64_t before, int64_t after)
+{
+	CALL(w, .tid = tid, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_NEW, .begin = begin,
+	     .end = end, .handle = BASE + (uint64_t)page * 2 * MIB, .context = 0xc0,
+	     .asked = (uint64_t)(size * MIB), .weigh = true, .before = before * MIB,
+	     .after = after * MIB, .owner = WORLD_C10_CUDA);
+}
+
+static void check_end(struct world *w, int64_t used, int64_t tensors)
+{
+	struct tare_ledger l = world_ledger(w, "end");
+
+	CHECK_INT(l.devices[0].used, used * MIB);
+	CHECK_INT(l.devices[0].unexplained, 0);
+	CHECK_INT(world_bytes(&l, 0, TENSORS), tensors * MIB);
+	tare_ledger_free(&l);
+	world_free(w);
+}
+
+TEST(tensors_behind_the_last_call_are_there_when_the_process_ends)
+{
+	struct world *w = world_new();
+
+	context(w, 0, 1, 2, 1000, 1500);
+	segment(w, 1, 4 * MS, 4 * MS + 10, 0, 20, 1500, 1520);
+	world_tensor(w, 4 * MS + 1000, BASE, 12 * MIB);
+	world_tensor(w, 4 * MS + 2000, BASE + 12 * MIB, 4 * MIB);
+	world_end(w, 0, 4 * MS + 3000);
+	world_tensor(w, 4 * MS + 4000, BASE, 0); /* by an exit handler */
+	world_reading(w, 0, 8 * MS, 1000 * MIB);
+	check_end(w, 1520, 16);
+}
+
+TEST(tensors_that_python_takes_down_were_there_before)
+{
+	struct world *w = world_new();
+
+	context(w, 0, 1, 2, 1000, 1500);
+	segment(w, 1, 4 * MS, 4 * MS + 10, 0, 20, 1500, 1520);
+	world_tensor(w, 4 * MS + 1000, BASE, 12 * MIB);
+	world_tensor_of_teardown(w, 4 * MS + 2000, BASE);
+	world_end(w, 0, 4 * MS + 3000);
+	check_end(w, 1520, 12);
+}
+
+TEST(tensors_behind_calls_of_two_threads_are_there_when_the_process_ends)
+{
+	struct world *w = world_new();
+
+	context(w, 0, 1, 2, 1000, 1500);
+	segment(w, 1, 4 * MS, 4 * MS + 2000, 0, 20, 1500, 1520);
+	segment(w, 2, 4 * MS + 1000, 4 * MS + 3000, 100, 6, 1520, 1526);
+	world_tensor(w, 4 * MS + 2500, BASE, 12 * MIB);
+	world_tensor(w, 4 * MS + 3500, BASE + 200 * MIB, 5 * MIB);
+	world_end(w, 0, 4 * MS + 4000);
+	world_tensor(w, 4 * MS + 5000, BASE, 0);
+	check_end(w, 1526, 17);
+}
+
+/* Its last call is settled with one of another process, which frees what it has when the first has ended. */
+TEST(tensors_are_there_when_the_process_ends_beside_calls_of_another)
+{
+	int second;
+	struct world *w = two_processes(&second);
+
+	alloc(w, second, 1, 4, 5, 50, 2, 1900, 1902);
+	segment(w, 1, 6 * MS, 6 * MS + 2000, 0, 20, 1902, 1922);
+	world_tensor(w, 6 * MS + 3000, BASE, 12 * MIB);
+	world_end(w, 0, 6 * MS + 4000);
+	CALL(w, .process = second, .class = TARE_CLASS_DEVICE, .effect = TARE_EFFECT_DEL,
+	     .begin = 6 * MS + 10000, .end = 6 * MS + 12000, .handle = BASE + 100 * MIB,
+	     .context = 0xc0, .weigh = true, .before = 1922 * MIB, .after = 1920 * MIB);
+	world_tensor(w, 6 * MS + 13000, BASE, 0);
+	check_end(w, 1922, 12);
+}

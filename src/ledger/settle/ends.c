@@ -39,14 +39,25 @@ void tare_fold_ends_lift(struct tare_fold *f, struct tare_device_fold *d)
 		f->host.has_moment[TARE_MOMENT_END] = false;
 }
 
-/* The device is settled up to `until`: notes the ends before that. */
+static bool is_end_of_work(const struct tare_fold *f, const struct tare_device_fold *d,
+			   const struct tare_end *e)
+{
+	return e->t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END] &&
+	       tare_fold_process_bytes(f, d, e->process);
+}
+
+/*
+ * The device is settled up to `until`: notes the ends before that. Blocks that waited for the same calls may be of before
+ * an end, and Python's first free at its teardown, which is one of these, is an end itself.
+ */
 void tare_fold_ends_pass(struct tare_fold *f, struct tare_device_fold *d, int64_t until)
 {
 	for (; d->end_next < f->end_nr && f->ends[d->end_next].t <= until; d->end_next++) {
 		const struct tare_end *e = &f->ends[d->end_next];
 
-		if (e->t >= d->worked_ns && !d->has_moment[TARE_MOMENT_END] &&
-		    tare_fold_process_bytes(f, d, e->process))
+		if (is_end_of_work(f, d, e))
+			tare_fold_tensor_until(f, d, e->t);
+		if (is_end_of_work(f, d, e))
 			tare_fold_set_moment(f, d, TARE_MOMENT_END, e->t);
 	}
 }

@@ -487,9 +487,11 @@ static void settle_stretch(struct tare_overlap *o, size_t k, const size_t *activ
 	struct tare_device_fold *d = o->d;
 	int64_t others = 0, used = d->used, ended;
 
-	tare_fold_ends_pass(o->f, d, p->t);
+	if (k >= o->work_to) /* the reading behind a call may be taken when the process has ended */
+		tare_fold_ends_pass(o->f, d, p->t);
 	tare_fold_advance(o->f, d, p->t);
 	book_known(o, k);
+	tare_overlap_pass_leavers(o, k);
 	if (p->level >= 0 && !k)
 		others = tare_fold_peer_level_between(o->f, d, (uint64_t)p->level,
 						      p->used - d->used - s->known);
@@ -575,6 +577,7 @@ void tare_fold_overlap(struct tare_fold *f, struct tare_device_fold *d)
 	tare_overlap_forget_contexts(&o);
 	if (o.unknown_nr == 1)
 		collect(&o);
+	tare_overlap_find_work(&o);
 	walk(&o);
 
 	/* Computed changes after the last reading. */

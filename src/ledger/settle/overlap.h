@@ -73,6 +73,7 @@ struct tare_overlap {
 	struct tare_ops ops;
 	struct tare_leaver *leavers;
 	size_t leaver_nr;
+	size_t work_to; /* in no stretch from here on anything is taken */
 	/* unexplained change of the stretches so far, which later stretches may reverse */
 	int64_t owed;
 	/* what each context made in the cluster takes; 0: what is measured */
@@ -106,6 +107,10 @@ void tare_overlap_forget_contexts(
 /* overlap_end.c: processes that end meanwhile */
 void tare_overlap_find_leavers(struct tare_overlap *o);
 int64_t tare_overlap_end(struct tare_overlap *o, size_t k);
+/* Finds `work_to`. Needs the stretches of all calls. */
+void tare_overlap_find_work(struct tare_overlap *o);
+/* Notes the ends of processes that go in this stretch, when its known changes are booked. */
+void tare_overlap_pass_leavers(struct tare_overlap *o, size_t k);
 
 /* overlap_assign.c: gives every known change its stretch */
 void tare_overlap_assign(struct tare_overlap *o);

@@ -81,3 +81,34 @@ int64_t tare_overlap_end(struct tare_overlap *o, size_t k)
 	free(is_leaving);
 	return -gone;
 }
+
+void tare_overlap_find_work(struct tare_overlap *o)
+{
+	for (size_t k = 0; k <= o->point_nr; k++)
+		for (size_t i = o->stretches[k].first; i != TARE_NOBODY; i = o->members[i].next)
+			if (o->steps[i].effect != TARE_EFFECT_DEL)
+				o->work_to = k + 1;
+	for (size_t i = 0; i < o->step_nr; i++)
+		if (o->steps[i].effect != TARE_EFFECT_DEL && tare_member_is_unknown(o, i) &&
+		    o->work_to < o->members[i].to)
+			o->work_to = o->members[i].to;
+}
+
+static bool has_leaver(const struct tare_overlap *o, size_t k)
+{
+	for (size_t i = 0; i < o->leaver_nr; i++)
+		if (o->leavers[i].at == k)
+			return true;
+	return o->stretches[k].has_leaver;
+}
+
+void tare_overlap_pass_leavers(struct tare_overlap *o, size_t k)
+{
+	int64_t known = o->stretches[k].known;
+
+	if (!has_leaver(o, k))
+		return;
+	o->d->used += known;
+	tare_fold_ends_pass(o->f, o->d, o->points[k].t);
+	o->d->used -= known;
+}

@@ -62,6 +62,8 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 void tare_fold_wait(struct tare_fold *f, struct tare_device_fold *d, const struct tare_block *b,
 		    bool is_from_checkpoint);
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d);
+void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d,
+			    int64_t t); /* those up to t */
 /* To be called before any event that is no block. */
 static inline void tare_fold_tensor_catch_up(struct tare_fold *f)
 {

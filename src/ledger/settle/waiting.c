@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 
+#include <string.h>
+
 /* Advances the device to t; mostly nothing waits for that. */
 static void advance(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
 {
@@ -117,6 +119,17 @@ void tare_fold_tensor(struct tare_fold *f, struct tare_device_fold *d, const str
 		tare_fold_tensor_flush(f, d);
 }
 
+void tare_fold_tensor_until(struct tare_fold *f, struct tare_device_fold *d, int64_t t)
+{
+	size_t nr = 0;
+
+	while (nr < d->block_nr && d->blocks[nr].t <= t)
+		apply_block(f, d, &d->blocks[nr++]);
+	d->block_nr -= nr;
+	if (nr && d->block_nr)
+		memmove(d->blocks, d->blocks + nr, d->block_nr * sizeof(*d->blocks));
+}
+
 void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 {
 	for (size_t i = 0; f->ahead == d && i < d->block_nr; i++)
@@ -124,9 +137,7 @@ void tare_fold_tensor_flush(struct tare_fold *f, struct tare_device_fold *d)
 			tare_blocks_prefetch_block(
 				&f->processes[d->blocks[i].process]->on_device[d->index]->blocks,
 				d->blocks[i].address);
-	for (size_t i = 0; i < d->block_nr; i++)
-		apply_block(f, d, &d->blocks[i]);
-	d->block_nr = 0;
+	tare_fold_tensor_until(f, d, INT64_MAX);
 	if (f->ahead == d)
 		f->ahead = NULL;
 }
