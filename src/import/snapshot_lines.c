@@ -99,3 +99,23 @@ uint32_t tare_snapshot_lines_of(struct tare_snapshot_lines *l, uint32_t stack)
 	*known |= IS_WRITTEN;
 	return stack;
 }
+
+/* Behind all ids of the file. */
+uint32_t tare_snapshot_lines_of_none(struct tare_snapshot_lines *l)
+{
+	struct tare_rec_line line = { .head = { .kind = TARE_KIND_LINE },
+				      .id = tare_snapshot_frame_count(l->snapshot) + 1 };
+	struct tare_rec_line_stack stack = { .head = { .kind = TARE_KIND_LINE_STACK },
+					     .id = tare_snapshot_stack_count(l->snapshot),
+					     .depth = 1 };
+	uint64_t id = line.id;
+
+	if (l->has_none)
+		return stack.id;
+	l->has_none = true;
+	line.file = tare_import_string(l->out, "no line in the snapshot");
+	line.function = tare_import_string(l->out, "");
+	tare_import_add(l->out, 0, &line, sizeof(line), NULL, 0);
+	tare_import_add(l->out, 0, &stack, sizeof(stack), &id, sizeof(id));
+	return stack.id;
+}

@@ -18,6 +18,7 @@ struct tare_snapshot_lines {
 	struct tare_import_out *out;
 	uint8_t *stacks; /* by number: what is known of it */
 	bool *frames;    /* by number: it is written */
+	bool has_none;
 };
 
 void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_snapshot *snapshot,
@@ -25,6 +26,8 @@ void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_
 void tare_snapshot_lines_end(struct tare_snapshot_lines *l);
 /* The id of its line_stack record; 0: it has no lines. */
 uint32_t tare_snapshot_lines_of(struct tare_snapshot_lines *l, uint32_t stack);
+/* … of what says that the file has no line. */
+uint32_t tare_snapshot_lines_of_none(struct tare_snapshot_lines *l);
 /* Is it one of autograd's threads, which run no Python? Only stacks with C++ frames say so. */
 bool tare_snapshot_lines_are_backward(struct tare_snapshot_lines *l, uint32_t stack);
 

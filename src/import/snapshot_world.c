@@ -227,14 +227,39 @@ uint64_t tare_snapshot_world_piece(const struct tare_snapshot_gpu *g,
 	return left < granule ? left : granule;
 }
 
+/* Where a call was made, as far as the file says. */
+struct place {
+	uint32_t python;
+	bool is_backward;
+};
+
+static struct place place_of(struct tare_snapshot_lines *lines, uint32_t stack)
+{
+	struct place place = { tare_snapshot_lines_of(lines, stack),
+			       tare_snapshot_lines_are_backward(lines, stack) };
+
+	if (!place.python && !place.is_backward)
+		place.python = tare_snapshot_lines_of_none(lines);
+	return place;
+}
+
+static void set_place(struct tare_rec_event *rec, const struct place *place)
+{
+	rec->python = place->python;
+	if (place->is_backward)
+		rec->flags |= TARE_EVENT_BACKWARD;
+}
+
 /* Its handle is given back at once, and the mapping keeps the memory: so it goes with that. */
-static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, uint32_t python)
+static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
+		      const struct place *place)
 {
 	struct tare_rec_event memory = call(g, TARE_EFFECT_NEW, TARE_CLASS_VMM, "cuMemCreate");
 	struct tare_rec_event mapping = call(g, TARE_EFFECT_NEW, TARE_CLASS_VMM_MAP, "cuMemMap");
 	struct tare_rec_event release = call(g, TARE_EFFECT_DEL, TARE_CLASS_VMM, "cuMemRelease");
 
-	memory.python = mapping.python = python;
+	set_place(&memory, place);
+	set_place(&mapping, place);
 	memory.handle = mapping.handle = mapping.parent = release.handle = at;
 	memory.asked = memory.granted = mapping.asked = mapping.granted = bytes;
 	add_call(g, &memory);
@@ -242,13 +267,14 @@ static void map_piece(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, 
 	add_call(g, &release);
 }
 
-static void allocate(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, uint32_t python)
+static void allocate(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes,
+		     const struct place *place)
 {
 	struct tare_rec_event rec = call(g, TARE_EFFECT_NEW, TARE_CLASS_DEVICE, "cudaMalloc");
 
 	rec.handle = at;
 	rec.asked = rec.granted = bytes;
-	rec.python = python;
+	set_place(&rec, place);
 	add_call(g, &rec);
 }
 
@@ -266,7 +292,7 @@ static void release(struct tare_snapshot_gpu *g, uint64_t at, uint64_t bytes, bo
 void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_trace_segment *s,
 				 uint32_t stack)
 {
-	uint32_t python = tare_snapshot_lines_of(&g->world->lines, stack);
+	const struct place place = place_of(&g->world->lines, stack);
 
 	for (uint64_t at = s->address, bytes; (bytes = tare_snapshot_world_piece(g, s, at));
 	     at += bytes) {
@@ -277,7 +303,7 @@ void tare_snapshot_world_segment(struct tare_snapshot_gpu *g, const struct tare_
 			continue;
 		*known = tare_snapshot_piece_word(bytes, s->is_expandable);
 		g->reserved += bytes;
-		(s->is_expandable ? map_piece : allocate)(g, at, bytes, python);
+		(s->is_expandable ? map_piece : allocate)(g, at, bytes, &place);
 	}
 }
 
@@ -351,14 +377,14 @@ void tare_snapshot_world_enter_pool(struct tare_snapshot_gpu *g, uint32_t pool, 
 /* ---- moments ---- */
 
 /* Where the device had less than was asked for, the driver refused; else the program has a limit of its own. */
-static void refuse(struct tare_snapshot_gpu *g, uint64_t asked, uint32_t python)
+static void refuse(struct tare_snapshot_gpu *g, uint64_t asked, const struct place *place)
 {
 	struct tare_rec_event rec = call(g, TARE_EFFECT_NEW, TARE_CLASS_DEVICE, "cudaMalloc");
 
 	rec.flags = TARE_EVENT_FAILED;
 	rec.result = OUT_OF_MEMORY;
 	rec.asked = asked;
-	rec.python = python;
+	set_place(&rec, place);
 	add_call(g, &rec);
 }
 
@@ -366,6 +392,7 @@ void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t ask
 				       uint32_t stack)
 {
 	struct tare_snapshot_world *w = g->world;
+	const struct place place = place_of(&w->lines, stack);
 	struct tare_rec_oom rec = { .head = { .kind = TARE_KIND_OOM },
 				    .asked = asked,
 				    .allocated = g->allocated,
@@ -377,7 +404,7 @@ void tare_snapshot_world_out_of_memory(struct tare_snapshot_gpu *g, uint64_t ask
 				    .room = TARE_NOT_KNOWN };
 
 	if (left < asked)
-		refuse(g, asked, rec.python);
+		refuse(g, asked, &place);
 	tare_import_add(w->out, tick(w), &rec, sizeof(rec), NULL, 0);
 }
 

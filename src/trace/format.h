@@ -347,7 +347,8 @@ enum tare_control_command {
 	X(64, REFUSED, "refused",                                                                  \
 	  "no room on the card of --vram: Tare's answer, the driver never saw it")                 \
 	X(128, POOL_TOLD, "pool-told",                                                             \
-	  "a capture: its object is `parent`, its pool `asked`, `granted`")
+	  "a capture: its object is `parent`, its pool `asked`, `granted`")                        \
+	X(256, BACKWARD, "backward", "one of autograd's threads, without Python (of an import)")
 
 /* What a call of class graph exec, stream capture or graph memory does: low half of `limit`. */
 #define TARE_GRAPH_CALL_MAP(X)                                                                     \

@@ -113,6 +113,33 @@ def a_file_without_events_is_a_moment(box):
         check_says(" ".join(said(box, rec)), "it has no events")
 
 
+def line_labels(box, rec):
+    """Of lines that segments were made at."""
+    return {row["label"] for row in report(box, rec, "--by", "line", "--at", "end")["rows"] if row["device"] is not None and row["bytes"]}
+
+
+@case
+def segments_without_a_line_say_so(box):
+    """No address of PyTorch's library is made up; of autograd's threads, it is known that they were it."""
+    a = Allocator()
+    course(a, 300, 1)
+    check("no line in the snapshot" in line_labels(box, imported(box, a.snapshot())), "no line")
+    frames = [{"name": "c10::Allocator::allocate(unsigned long)", "filename": "??", "line": 0},
+              {"name": "torch::autograd::Engine::thread_main()", "filename": "??", "line": 0}]
+    snapshot = with_times(a.snapshot())
+    for entry in snapshot["device_traces"][0]:
+        if "frames" in entry:
+            entry["frames"] = frames
+    found = line_labels(box, imported(box, snapshot))
+    check("backward (autograd's threads, no Python line)" in found, found)
+    for entry in snapshot["device_traces"][0]:
+        if "frames" in entry:
+            entry["frames"] = frames[:1]
+    found = line_labels(box, imported(box, snapshot))
+    check("?? in c10::Allocator::allocate(unsigned long)" in found, found)
+    check(not any("+0x" in label for label in found), found)
+
+
 @case
 def several_gpus_are_in_one_order_of_time(box):
     one, two = Allocator(seed=1), Allocator(seed=2)

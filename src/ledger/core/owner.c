@@ -210,6 +210,12 @@ const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_
 	return copy;
 }
 
+static bool is_of_backward(const struct tare_event *e)
+{
+	return e->kind == TARE_KIND_EVENT && e->rec.event->flags & TARE_EVENT_BACKWARD &&
+	       !(e->python && e->python->depth);
+}
+
 struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fold *p,
 				    const struct tare_event *e)
 {
@@ -218,6 +224,9 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 
 	if (tare_event_is_from_checkpoint(e))
 		return (struct tare_origin){ owner_of_event(f, e), site_of(f, p, e) };
+	if (is_of_backward(e)) /* an import has no address of the call */
+		return (struct tare_origin){ owner_of_event(f, e),
+					     tare_fold_site_of_backward(f, p, e->process) };
 	key = (uint64_t)(e->python ? e->python->id : 0) << 32 | (e->stack ? e->stack->id : 0);
 	if (!key)
 		return (struct tare_origin){ 0 };
