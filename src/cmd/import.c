@@ -54,7 +54,7 @@ const struct tare_command tare_command_import = {
 		"tegrastats: RAM, of the whole board, becomes the memory of one device. mprof: a .dat file: what was resident, and a phase "
 		"for each call of a function with @profile. memory_profiler: its report, a phase for each line of source.\n\n"
 		"massif: what valgrind --tool=massif wrote: the heap, what malloc has around it, and stacks, over time; at snapshots "
-		"with a tree by the lines that asked (--by line, --by stack). heaptrack: its .zst, .gz or raw files: every allocation, so the peak "
+		"with a tree by the lines that asked (--by line, --by stack); what heaptrack_print -M wrote, too. heaptrack: its .zst, .gz or raw files: every allocation, so the peak "
 		"is exact. A file that zstd or gzip packed is read as what is in it, of whatever kind.\n\n"
 		"The exit code is 0, 2 for a mistake on the command line, 125 if there is nothing to import.",
 	.examples =

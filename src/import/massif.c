@@ -3,6 +3,9 @@
  * What valgrind's massif writes: snapshots, each with a time, the bytes of the heap, of what malloc has around it and of
  * the stacks; some with a tree of the places that asked for the heap. In a tree the callers of malloc come first, and
  * below each its own callers, so a path down is a stack from the innermost frame out.
+ *
+ * heaptrack_print -M writes the same, and counts less exactly: times are seconds, the head may stand behind the
+ * snapshots, a node may have fewer children than it says, and these more bytes than the node has.
  */
 #include "base/map.h"
 #include "base/str.h"
@@ -16,7 +19,8 @@
 #include <string.h>
 
 enum { DEPTH_MAX = TARE_IMPORT_FRAMES_MAX };
-#define TIME_MAX (INT64_C(1) << 62)
+#define TIME_MAX    (INT64_C(1) << 62)
+#define SECONDS_MAX 4e9
 
 /* A node on the path to the line that was read last. */
 struct node {
@@ -43,7 +47,10 @@ struct reader {
 	char unit[8];
 	uint64_t extra, stacks; /* as told */
 	uint64_t trees, placed; /* bytes of the last tree that have a place */
+	bool is_heaptrack;
 };
+
+#define HEAPTRACK_BEGIN "#-----------\nsnapshot=" /* where the head stands behind */
 
 static int bad(struct reader *r, const char *what, const char *line)
 {
@@ -91,8 +98,8 @@ static uint32_t frame_of(struct reader *r, const char *text)
 		if (colon && number(colon + 1, '\0', UINT32_MAX, &line))
 			*colon = '\0';
 	}
-	return tare_import_heap_frame(r->heap, at, strcmp(function, "???") != 0 ? function : "",
-				      (uint32_t)line);
+	return tare_import_heap_frame(r->heap, strcmp(at, "???") != 0 ? at : "",
+				      strcmp(function, "???") != 0 ? function : "", (uint32_t)line);
 }
 
 /* The place that the path down to `depth` is. */
@@ -131,14 +138,27 @@ static void close_nodes(struct reader *r)
 	}
 }
 
+/* The nodes below that depth have no more children, whatever they say. */
+static void end_nodes(struct reader *r, size_t depth)
+{
+	while (r->depth > depth) {
+		r->path[r->depth - 1].children = 0;
+		close_nodes(r);
+	}
+	r->is_in_tree = r->depth > 0;
+}
+
 /* "  n2: 4711 0x40053C: main (SOURCE:12)", as deep as it is indented. */
 static int take_node(struct reader *r, const char *line)
 {
 	size_t indent = strspn(line, " ");
 	const char *at = line + indent;
 	uint64_t children, bytes;
-	struct node *n = &r->path[r->depth];
+	struct node *n;
 
+	if (r->is_heaptrack && indent)
+		end_nodes(r, indent);
+	n = &r->path[r->depth];
 	if (*at != 'n' || !(at = number(at + 1, ':', UINT32_MAX, &children)) || at[1] != ' ' ||
 	    !(at = number(at + 2, ' ', TARE_IMPORT_HEAP_MAX, &bytes)))
 		return bad(r, "no node of a tree, as `n1: 4711 0x40053C: main (SOURCE:12)` is",
@@ -148,6 +168,8 @@ static int take_node(struct reader *r, const char *line)
 		return bad(r, "is not indented as a child of the node above it", line);
 	if (r->depth == DEPTH_MAX)
 		return bad(r, "the tree is deeper than 1024 frames", line);
+	if (r->is_heaptrack && r->depth && bytes > n[-1].rest)
+		bytes = n[-1].rest;
 	if (r->depth ? bytes > n[-1].rest : bytes > r->now.heap)
 		return bad(r, "has more bytes than what it is a part of has left", line);
 	if (r->depth) {
@@ -192,7 +214,7 @@ static void tell_snapshot(struct reader *r)
 	tell_account(r, TARE_CLASS_HEAP_EXTRA, &r->extra, s->extra);
 	tell_account(r, TARE_CLASS_STACKS, &r->stacks, s->stacks);
 	r->job->result->taken++;
-	r->trees += s->is_by_place;
+	r->trees += s->is_by_place && r->placed;
 }
 
 static int end_snapshot(struct reader *r, const char *line)
@@ -237,10 +259,25 @@ static int take_size(struct reader *r, const char *text, uint64_t *out, bool *ha
 	return 0;
 }
 
+/* "0.067", "1.23e+06" */
+static int take_seconds(struct reader *r, const char *text, const char *line)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0 && seconds < SECONDS_MAX))
+		return bad(r, "is no time", line);
+	r->now.t_ns = (int64_t)(seconds * 1e9 + 0.5);
+	r->now.has_time = true;
+	return 0;
+}
+
 static int take_time(struct reader *r, const char *text, const char *line)
 {
 	uint64_t time;
 
+	if (r->is_heaptrack)
+		return take_seconds(r, text, line);
 	if (!number(text, '\0', (uint64_t)(TIME_MAX / r->unit_ns), &time))
 		return bad(r, "is no time", line);
 	r->now.t_ns = (int64_t)time * r->unit_ns;
@@ -248,37 +285,71 @@ static int take_time(struct reader *r, const char *text, const char *line)
 	return 0;
 }
 
-static int take_unit(struct reader *r, const char *unit, const char *line)
-{
-	if (strcmp(unit, "i") != 0 && strcmp(unit, "ms") != 0 && strcmp(unit, "B") != 0)
-		return bad(r, "a time is in i, ms or B", line);
-	r->unit_ns = strcmp(unit, "ms") != 0 ? 1 : 1000000;
-	snprintf(r->unit, sizeof(r->unit), "%s", unit);
-	return 0;
-}
-
-static int begin(struct reader *r, const char *command)
+static void begin(struct reader *r, const char *command)
 {
 	if (r->heap)
-		return 0;
+		return;
 	tare_import_about(r->job->out,
 			  &(struct tare_import_about){
 				  .program = command,
 				  .pid = tare_import_pid_of(tare_import_in_path(r->job->in)) });
 	r->heap = tare_import_heap_new(r->job->out);
+}
+
+static int take_unit(struct reader *r, const char *unit, const char *line)
+{
+	bool is_seconds = !strcmp(unit, "s");
+
+	if (!is_seconds && strcmp(unit, "i") != 0 && strcmp(unit, "ms") != 0 &&
+	    strcmp(unit, "B") != 0)
+		return bad(r, "a time is in i, ms, B or s", line);
+	if (r->unit_ns && r->is_heaptrack != is_seconds)
+		return bad(r, "times above were taken for another unit", line);
+	r->is_heaptrack = is_seconds;
+	r->unit_ns = strcmp(unit, "ms") != 0 ? 1 : 1000000;
+	snprintf(r->unit, sizeof(r->unit), "%s", unit);
 	return 0;
+}
+
+/* The head stands behind the snapshots: only heaptrack writes it there. */
+static void begin_without_head(struct reader *r)
+{
+	begin(r, NULL);
+	r->is_heaptrack = true;
+	r->unit_ns = 1;
+}
+
+/* Of a head: "desc:", "cmd:", "time_unit:". */
+static int take_head(struct reader *r, const char *line)
+{
+	if (r->is_heaptrack)
+		end_nodes(r, 0);
+	if (!strncmp(line, "cmd: ", 5)) {
+		if (r->heap)
+			tare_import_remark(r->job->out, "the program was %s", line + 5);
+		begin(r, line + 5);
+	}
+	return strncmp(line, "time_unit: ", 11) != 0 ? 0 : take_unit(r, line + 11, line);
+}
+
+static bool is_head(const char *line)
+{
+	return !strncmp(line, "desc: ", 6) || !strncmp(line, "cmd: ", 5) ||
+	       !strncmp(line, "time_unit: ", 11);
 }
 
 static int take_line(struct reader *r, const char *line)
 {
 	const char *value = strchr(line, '=');
 
-	if (!strncmp(line, "desc: ", 6) || line[0] == '#' || !line[0])
+	if (is_head(line))
+		return take_head(r, line);
+	if (line[0] == '#' && r->is_heaptrack)
+		end_nodes(r, 0);
+	if (line[0] == '#' || !line[0])
 		return 0;
-	if (!strncmp(line, "cmd: ", 5))
-		return begin(r, line + 5);
-	if (!strncmp(line, "time_unit: ", 11))
-		return take_unit(r, line + 11, line);
+	if (!strncmp(line, "snapshot=", 9) && !r->heap && !r->unit_ns)
+		begin_without_head(r);
 	if (!r->unit_ns || !r->heap)
 		return bad(r, "stands before the lines `cmd:` and `time_unit:`", line);
 	if (!strncmp(line, "snapshot=", 9))
@@ -310,7 +381,7 @@ static void add_notes(struct reader *r, bool is_cut)
 		"next. Between two moments it is not known, and what was resident neither",
 		tare_import_in_path(r->job->in), (unsigned long long)r->job->result->taken,
 		(unsigned long long)r->trees);
-	if (r->unit_ns == 1)
+	if (r->unit_ns == 1 && !r->is_heaptrack)
 		tare_import_remark(out, "times are %s: a billion of them stand for a second",
 				   r->unit[0] == 'i' ? "instructions"
 						     : "bytes asked for and given back");
@@ -320,14 +391,22 @@ static void add_notes(struct reader *r, bool is_cut)
 			"the file ends in the middle of a snapshot, at line %llu: that "
 			"one was left out",
 			(unsigned long long)tare_import_in_line_nr(r->job->in));
+	if (r->is_heaptrack && !r->unit[0])
+		tare_import_left_out(
+			out,
+			"the file ends before its last line, `time_unit: s`: snapshots are missing, "
+			"or a part of the last one");
 }
 
 static int finish(struct reader *r)
 {
-	bool is_whole = r->now.has_tree && !r->is_in_tree;
 	struct tare_str said = { 0 };
 	char n[TARE_UNITS_TEXT_MAX];
+	bool is_whole;
 
+	if (r->is_heaptrack)
+		end_nodes(r, 0);
+	is_whole = r->now.has_tree && !r->is_in_tree;
 	if (is_whole)
 		tell_snapshot(r);
 	if (!r->job->result->taken)
@@ -365,5 +444,8 @@ bool tare_import_is_massif(const char *head, size_t size)
 {
 	static const char unit[] = "\ntime_unit: ";
 
+	if (size >= sizeof(HEAPTRACK_BEGIN) - 1 &&
+	    !memcmp(head, HEAPTRACK_BEGIN, sizeof(HEAPTRACK_BEGIN) - 1))
+		return true;
 	return size > 6 && !memcmp(head, "desc: ", 6) && memmem(head, size, unit, sizeof(unit) - 1);
 }

@@ -172,7 +172,7 @@ def massif_that_was_cut(box):
 @case
 def massif_that_is_damaged(box):
     for what, by, line, says in (
-            ("time_unit: ms", "time_unit: weeks", "time_unit", "a time is in i, ms or B"),
+            ("time_unit: ms", "time_unit: weeks", "time_unit", "a time is in i, ms, B or s"),
             ("mem_heap_B=1400", "mem_heap_B=-1400", "mem_heap_B=-1400", "is no size"),
             ("mem_heap_B=1400", "mem_heap_B=99999999999999999999", "mem_heap_B=999", "is no size"),
             ("mem_heap_B=1400", "mem_heap_B=20000000000000", "mem_heap_B=2", "is no size"),
@@ -194,6 +194,70 @@ def massif_that_is_damaged(box):
     done = imported(box, MASSIF[:MASSIF.index("n2: 1400")] + deep)
     check_equal(done.code, 125, done)
     check_says(done.err, "deeper than 1024 frames")
+
+
+# As heaptrack_print 1.4 -M writes: the head last, children that are missing, or have more than their parent.
+PRINTED = """#-----------
+snapshot=0
+#-----------
+time=0.01
+mem_heap_B=1000
+mem_heap_extra_B=0
+mem_stacks_B=0
+heap_tree=detailed
+n3: 1000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
+ n2: 600 0x10915e: load(char const*) (load.cpp:12)
+  n0: 600 0x1091c2: main (app.c:20)
+ n0: 900 0x7f0000: ??? (libfoo.so.1)
+#-----------
+snapshot=1
+#-----------
+time=2.5
+mem_heap_B=2000
+mem_heap_extra_B=0
+mem_stacks_B=0
+heap_tree=empty
+#-----------
+snapshot=2
+#-----------
+time=1e+01
+mem_heap_B=500
+mem_heap_extra_B=0
+mem_stacks_B=0
+heap_tree=detailed
+n5: 500 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
+"""
+HEAD = "desc: heaptrack\ncmd: ./app --fast\ntime_unit: s\n"
+
+
+@case
+def massif_as_heaptrack_prints_it(box):
+    """Its head behind the snapshots, or in front of them."""
+    for content in (PRINTED + HEAD, HEAD + PRINTED):
+        done = imported(box, content)
+        check_equal(done.code, 0, done)
+        check_says(done.out, "3 snapshots, 1 of them by place")
+        check_equal(rows(box, "1s"), ({"load.cpp:12 in load(char const*)": 600, "libfoo.so.1": 400}, 1000))
+        check_equal(rows(box, "peak"), ({"load.cpp:12 in load(char const*)": 600, "libfoo.so.1": 400, "no line": 1000}, 2000))
+        check_equal(rows(box, "end"), ({"no line": 500}, 500))
+        report = box.tare("report", box.path("log.tare"))
+        check_says(report.out, "heap of the process", " 10.0 s")
+        check_says(report.out + box.tare("report", box.path("log.tare"), "--by", "process").out, "./app --fast")
+        check("degraded" not in report.out and "times are" not in report.out, report)
+    check_equal(imported(box, PRINTED[:PRINTED.index("  n0: 600")]).code, 0)
+    check_says(box.tare("report", box.path("log.tare")).out, "ends before its last line")
+    for what, by, line, says in (
+            ("time=2.5", "time=-2.5", "time=-2.5", "is no time"),
+            ("time=2.5", "time=nan", "time=nan", "is no time"),
+            ("time=2.5", "time=1e300", "time=1e300", "is no time"),
+            ("time=2.5", "time=2.5s", "time=2.5s", "is no time"),
+            ("n5: 500", "n5: 501", "n5: 501", "has more bytes than"),
+            ("  n0: 600", "    n0: 600", "    n0: 600", "is not indented"),
+            ("time_unit: s", "time_unit: ms", "time_unit: ms", "times above were taken for another unit")):
+        damaged = (PRINTED + HEAD).replace(what, by, 1)
+        done = imported(box, damaged)
+        check_equal(done.code, 125, (by, done))
+        check_says(done.err, "massif.out.4711:%d: %s" % (1 + damaged[:damaged.index(line)].count("\n"), says))
 
 
 @case
