@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/import.h"
 
+#include "base/disk.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/write_file.h"
+#include "rollup/rollup.h"
 #include "session/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LARGE = 1 << 20 }; /* bytes of a recording */
 
 struct options {
 	const char *output;
@@ -94,6 +98,15 @@ static int print_result(const char *path, const char *folder, const struct tare_
 	return rc;
 }
 
+/* A large recording is kept as `tare run` keeps one. Where that fails it is whole all the same, only larger. */
+static void make_small(const char *folder)
+{
+	struct tare_rolled_up done;
+
+	if (tare_disk_most(folder) >= LARGE)
+		tare_rollup(folder, &(struct tare_rollup_options){ .is_final = true }, &done, NULL);
+}
+
 static int make(struct tare_import *import, const char *path, const struct options *o,
 		struct tare_err *err)
 {
@@ -108,6 +121,8 @@ static int make(struct tare_import *import, const char *path, const struct optio
 	if (rc)
 		tare_folder_remove(&folder);
 	else
+		make_small(folder.work);
+	if (!rc)
 		rc = tare_folder_settle(&folder, err);
 	if (!rc)
 		rc = print_result(path, folder.path, &done, err);

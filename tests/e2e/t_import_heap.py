@@ -4,6 +4,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
 
@@ -292,6 +293,28 @@ def heaptrack_as_it_is_packed(box):
     done = imported(box, packed[:40] + b"\xff" * 40 + packed[80:], "damaged.zst")
     check_equal(done.code, 125, done)
     check_says(done.err, "damaged.zst", "zstd")
+
+
+def folder_bytes(box):
+    folder = box.path("log.tare")
+    return sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+
+
+@case
+def a_large_one_is_kept_in_segments(box):
+    """Of every allocation and free a record; the whole is smaller than the text was."""
+    changes = "".join("+ 2\n- 2\nc %x\n" % (0x14 + i) for i in range(1, 20001))
+    content = HEAPTRACK[:HEAPTRACK.index("# strings")] + changes + "+ 2\n"
+    done = imported(box, content, "heaptrack.app.1")
+    check_equal(done.code, 0, done)
+    check(folder_bytes(box) < len(content) / 2, (folder_bytes(box), len(content)))
+    check("segments.json" in os.listdir(box.path("log.tare")), os.listdir(box.path("log.tare")))
+    _, used = rows(box, "end")
+    _, most = rows(box, "peak")
+    check_equal((used, most), (0x100 + 0x300, 0x100 + 0x200 + 0x300))
+    check_equal(rows(box, "end", "stack")[1], used)
+    check_equal(box.tare("compact", box.path("log.tare")).code, 0)
+    check_equal(rows(box, "end")[1], used)
 
 
 RAW = """v 10550 3
