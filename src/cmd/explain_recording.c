@@ -93,6 +93,12 @@ static bool is_gpu(const struct tare_device_ledger *d)
 	return !d->imported || !d->integrated;
 }
 
+/* Of these only a board, whose memory tegrastats printed, has a size. */
+static bool is_board(const struct tare_device_ledger *d)
+{
+	return !is_gpu(d) && d->total <= INT64_MAX;
+}
+
 /* massif counts all three, and writes a 0 where it was not told to look at stacks; heaptrack only the heap. */
 static void take_heap(struct tare_figures *f, const struct tare_device_ledger *d, int64_t pid)
 {
@@ -124,6 +130,8 @@ static bool is_seen_by_nvml(const struct tare_device_ledger *d)
 
 static void take_device(struct tare_figures *f, const struct tare_device_ledger *d, int64_t pid)
 {
+	if (is_board(d))
+		set(&f->of[TARE_FIGURE_RAM_USED], d->used);
 	if (!is_gpu(d)) {
 		take_heap(f, d, pid);
 		return;
@@ -268,8 +276,10 @@ static void take_maxima(struct tare_explain *x, const struct tare_ledger *l, int
 	if (h)
 		set(&f.of[TARE_FIGURE_VM_RSS], h->peak_rss);
 	for (int i = 0; i < l->device_nr; i++)
-		if (is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
-		    l->devices[i].peak_used <= INT64_MAX)
+		if (is_board(&l->devices[i]))
+			set(&f.of[TARE_FIGURE_RAM_USED], l->devices[i].peak_used);
+		else if (is_gpu(&l->devices[i]) && is_seen_by_nvml(&l->devices[i]) &&
+			 l->devices[i].peak_used <= INT64_MAX)
 			add(&f.of[TARE_FIGURE_GPU_USED], (int64_t)l->devices[i].peak_used);
 	keep_most(x->most, &f);
 }

@@ -97,6 +97,8 @@ void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_mac
 	for (size_t i = 0; i < sizeof(meminfo) / sizeof(meminfo[0]); i++)
 		set(f, meminfo[i].figure, tare_root_kib(tare_str_text(&text), meminfo[i].key));
 	tare_str_free(&text);
+	f->of[TARE_FIGURE_RAM_USED] =
+		tare_figures_sum(f, "MEM_TOTAL - MEM_FREE - BUFFERS - CACHED");
 	if (m->cgroup_count) {
 		set(f, TARE_FIGURE_CGROUP, m->cgroups[0].current);
 		set(f, TARE_FIGURE_CGROUP_INACTIVE, m->cgroups[0].inactive_file);

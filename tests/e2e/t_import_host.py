@@ -36,6 +36,23 @@ def a_board_has_one_memory(box):
     check_says(said, "as it was printed", "1904 of 4096 MiB", "48 MiB", "each stands for a second")
 
 
+def explained(box, at):
+    """What every tool that is known would have shown: then, at most, by a look once a second."""
+    got = json.loads(box.tare("explain", box.path("log.tare"), "--at", at, "--json").out)
+    return {t["word"]: (t["prints"], t["max_bytes"], t["sampled_max_bytes"]) for t in got["tools"] if t["max_bytes"] is not None}
+
+
+@case
+def explain_has_what_tegrastats_said(box):
+    imported(box, TEGRASTATS.format(936, 366, 0) + TEGRASTATS.format(3443, 12, 1904) + TEGRASTATS.format(1000, 300, 100))
+    most = (3443 * MIB, 3443 * MIB)
+    check_equal(explained(box, "peak"), {"tegrastats": ("3443MB",) + most})
+    check_equal(explained(box, "end"), {"tegrastats": ("1000MB",) + most})
+    said = box.tare("explain", box.path("log.tare")).out
+    check_says(said, "the whole board", "tegrastats RAM", "3443MB")
+    check_says(box.tare("explain", box.path("log.tare"), "tegrastats=3443/3964").out, "and that is what it shows")
+
+
 @case
 def times_in_front_of_a_line_count(box):
     imported(box, "".join(f"{1750866190.5 + 5 * i}::06-25-2025 09:43:{10 + 5 * i} " + TEGRASTATS.format(900 + i, 9, 0) for i in range(3)))
