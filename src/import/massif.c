@@ -138,9 +138,11 @@ static void close_nodes(struct reader *r)
 	}
 }
 
-/* The nodes below that depth have no more children, whatever they say. */
+/* The nodes below that depth have no more children, whatever they say. A tree has a root, though. */
 static void end_nodes(struct reader *r, size_t depth)
 {
+	if (!r->depth)
+		return;
 	while (r->depth > depth) {
 		r->path[r->depth - 1].children = 0;
 		close_nodes(r);

@@ -252,6 +252,7 @@ def massif_as_heaptrack_prints_it(box):
             ("time=2.5", "time=nan", "time=nan", "is no time"),
             ("time=2.5", "time=1e300", "time=1e300", "is no time"),
             ("time=2.5", "time=2.5s", "time=2.5s", "is no time"),
+            (PRINTED[PRINTED.index("n3: 1000"):PRINTED.index("#-----------\nsnapshot=1")], "", "snapshot=1", "the snapshot above is not whole"),
             ("n5: 500", "n5: 501", "n5: 501", "has more bytes than"),
             ("  n0: 600", "    n0: 600", "    n0: 600", "is not indented"),
             ("time_unit: s", "time_unit: ms", "time_unit: ms", "times above were taken for another unit")):
