@@ -33,10 +33,10 @@ static const struct tare_opt opts[] = {
 const struct tare_command tare_command_whatif = {
 	.name = "whatif",
 	.synopsis = "replay PyTorch's allocator under other settings, or on another card",
-	.operands = "SNAPSHOT",
+	.operands = "RECORDING|SNAPSHOT",
 	.description =
-		"tare whatif replays what PyTorch's allocator was asked for, out of a memory snapshot "
-		"(torch.cuda.memory._dump_snapshot, after _record_memory_history), and needs no GPU. First it replays what "
+		"tare whatif replays what PyTorch's allocator was asked for, out of a recording of a program that used it on a GPU "
+		"or of a memory snapshot (torch.cuda.memory._dump_snapshot, after _record_memory_history), and needs no GPU. First it replays what "
 		"happened, under the recorded settings, and compares every address, every segment, every release and the "
 		"blocks at the end with the file: mismatches says how many differ. Then it replays the same requests as "
 		"--alloc-conf and --vram say: how much would have been reserved, and whether memory would have run out, and "
@@ -44,7 +44,8 @@ const struct tare_command tare_command_whatif = {
 		"The file may begin in the middle of a run: what was there before follows from it. Nothing in the file is "
 		"executed.\n\n"
 		"The exit code is 0; 3 if memory would run out where it did not; 2 for a mistake on the command line.",
-	.examples = "tare whatif snapshot.pickle\n"
+	.examples = "tare whatif train.tare --best\n"
+		    "tare whatif snapshot.pickle\n"
 		    "tare whatif snapshot.pickle --alloc-conf expandable_segments:True\n"
 		    "tare whatif snapshot.pickle --vram 24GiB --used 1GiB --best",
 	.opts = opts,

@@ -26,6 +26,8 @@ struct given {
 	uint64_t address, size;
 	uint32_t pool;
 	bool is_expandable, is_small;
+	bool has_stream;
+	uint64_t stream; /* of all blocks in it: the recorder asks at the first one */
 };
 
 struct waiting {
@@ -41,8 +43,8 @@ struct allocator {
 	struct tare_map given_at; /* address → place in `given` */
 	struct given *given;
 	size_t given_nr, given_cap;
-	struct tare_map streams; /* address of a block → its stream */
-	struct waiting waits;    /* PyTorch maps a range piece by piece, and tells of it at once */
+	struct tare_trace_ranges ranges; /* what it has now; serial: place in `given` */
+	struct waiting waits; /* PyTorch maps a range piece by piece, and tells of it at once */
 };
 
 struct reader {
@@ -138,39 +140,58 @@ static uint32_t pool_of(const struct reader *r, const struct tare_event *e, uint
 	return tare_whatif_pools_of(&r->pools, e->process->index, tid);
 }
 
+/* The stream of a block: that of the memory it lies in, of which the first block says it. */
+static uint64_t stream_of(struct reader *r, struct allocator *a, const struct tare_event *e)
+{
+	const struct tare_rec_tensor *block = e->rec.tensor;
+	bool is_said = block->flags & (TARE_TENSOR_ON_STREAM | TARE_TENSOR_ON_DEFAULT);
+	uint64_t *own = block->flags & TARE_TENSOR_ON_STREAM
+				? tare_map_get(&r->streams, key_of(e, block->tid))
+				: NULL;
+	uint64_t said = own ? *own : 0, end = block->block + (uint64_t)block->bytes;
+	const struct tare_trace_segment *at = tare_ranges_find(&a->ranges, block->block);
+	const struct given *first = at ? &a->given[at->serial] : NULL;
+
+	if (!first)
+		return said;
+	if (first->has_stream)
+		said = first->stream;
+	for (; at < a->ranges.items + a->ranges.count && at->address < end; at++) {
+		struct given *g = &a->given[at->serial];
+
+		if (!g->has_stream && (is_said || first->has_stream)) {
+			g->has_stream = true;
+			g->stream = said;
+		}
+	}
+	return said;
+}
+
 static void hand_out(struct reader *r, struct allocator *a, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
-	uint64_t *stream = block->flags & TARE_TENSOR_ON_STREAM
-				   ? tare_map_get(&r->streams, key_of(e, block->tid))
-				   : NULL;
-	uint64_t on = stream ? *stream : 0;
 
 	*tare_map_put(&a->blocks, block->block, NULL) = (uint64_t)block->bytes;
-	if (on)
-		*tare_map_put(&a->streams, block->block, NULL) = on;
 	add(r, pool_of(r, e, block->tid),
 	    (struct tare_snapshot_event){ .device = a->device,
 					  .action = TARE_SNAPSHOT_ALLOC,
 					  .address = block->block,
 					  .size = (uint64_t)block->bytes,
-					  .stream = on,
+					  .stream = stream_of(r, a, e),
 					  .stack = line_of(r, e) });
 }
 
 static void take_back(struct reader *r, struct allocator *a, uint64_t address)
 {
-	uint64_t size, stream = 0;
+	uint64_t size;
 
 	if (!tare_map_remove(&a->blocks, address, &size))
 		return; /* handed out before the recording, or while it was paused */
-	tare_map_remove(&a->streams, address, &stream);
 	add(r, 0,
 	    (struct tare_snapshot_event){ .device = a->device,
 					  .action = TARE_SNAPSHOT_FREE,
 					  .address = address,
-					  .size = size,
-					  .stream = stream });
+					  .size = size });
 }
 
 static void read_block(struct reader *r, const struct tare_event *e)
@@ -212,6 +233,10 @@ static void give(struct reader *r, struct allocator *a, const struct given *g)
 	*tare_map_put(&a->given_at, g->address, NULL) = a->given_nr;
 	a->given = tare_array_reserve(a->given, &a->given_cap, a->given_nr + 1, sizeof(*a->given));
 	a->given[a->given_nr++] = *g;
+	tare_ranges_add(&a->ranges,
+			&(struct tare_trace_segment){ .address = g->address,
+						      .size = g->size,
+						      .serial = (int64_t)a->given_nr - 1 });
 	if (g->is_expandable) {
 		wait(r, a, TARE_SNAPSHOT_SEGMENT_MAP, g);
 		return;
@@ -232,6 +257,7 @@ static void give_back(struct reader *r, struct allocator *a, uint64_t address)
 	if (!tare_map_remove(&a->given_at, address, &place))
 		return; /* not of the pool, or given before the recording */
 	g = &a->given[place];
+	tare_ranges_cut(&a->ranges, g->address, g->size, NULL);
 	if (g->is_expandable) {
 		wait(r, a, TARE_SNAPSHOT_SEGMENT_UNMAP, g);
 		return;
@@ -257,8 +283,11 @@ static void read_call(struct reader *r, const struct tare_event *e)
 		give_back(r, allocator_of(r, e), c->handle);
 	else if (c->effect == TARE_EFFECT_NEW && is_of_pool(e))
 		give(r, allocator_of(r, e),
-		     &(struct given){ c->handle, size, pool_of(r, e, c->tid), is_mapping,
-				      size == TARE_ALLOC_SMALL_SEGMENT });
+		     &(struct given){ .address = c->handle,
+				      .size = size,
+				      .pool = pool_of(r, e, c->tid),
+				      .is_expandable = is_mapping,
+				      .is_small = size == TARE_ALLOC_SMALL_SEGMENT });
 }
 
 static void read_oom(struct reader *r, const struct tare_event *e)
@@ -355,6 +384,7 @@ static struct given *sorted_given(const struct allocator *a, size_t *count)
 		if (items[i].is_expandable && items[kept].is_expandable &&
 		    items[i].pool == items[kept].pool &&
 		    items[i].is_small == items[kept].is_small &&
+		    items[i].stream == items[kept].stream &&
 		    items[kept].address + items[kept].size == items[i].address)
 			items[kept].size += items[i].size;
 		else
@@ -389,13 +419,12 @@ static void end_segment(struct reader *r, struct allocator *a, const struct give
 			const struct block *blocks, size_t count)
 {
 	struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
-	uint64_t *stream = count ? tare_map_get(&a->streams, blocks[0].address) : NULL;
 	struct tare_snapshot_segment segment = { .device = a->device,
 						 .is_expandable = g->is_expandable,
 						 .is_small = g->is_small,
 						 .address = g->address,
 						 .size = g->size,
-						 .stream = stream ? *stream : 0,
+						 .stream = g->stream,
 						 .pool = tare_whatif_pool_id(g->pool),
 						 .serial = -1 };
 
@@ -469,7 +498,7 @@ static void free_reader(struct reader *r)
 		tare_map_free(&r->allocators[i].blocks);
 		tare_map_free(&r->allocators[i].given_at);
 		free(r->allocators[i].given);
-		tare_map_free(&r->allocators[i].streams);
+		free(r->allocators[i].ranges.items);
 	}
 	free(r->allocators);
 	tare_whatif_pools_free(&r->pools);

@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Addresses that one expandable segment may use; PyTorch reserves 9/8 of the memory of the device. */
 #define RESERVED_MIN (1ull << 40)
@@ -134,8 +135,11 @@ int tare_replay_recorded(const struct tare_trace *t, const struct tare_alloc_rul
 		rc = tare_alloc_settings_parse(settings,
 					       tare_snapshot_text(t->snapshot, file->conf), rules,
 					       err);
-	if (!rc && t->conf)
+	if (!rc && t->conf) {
 		rc = tare_alloc_settings_parse(settings, t->conf, rules, err);
+		memset(settings->divisions, 0,
+		       sizeof(settings->divisions)); /* blocks are rounded already */
+	}
 	if (rc) {
 		tare_err_prefix(err, "PYTORCH_CUDA_ALLOC_CONF of the file");
 		return rc;

@@ -10,7 +10,7 @@ import subprocess
 
 import caching_allocator
 from caching_allocator import MIB, TORCH, Allocator, course
-from harness import case, check, check_equal, check_says, main, needs_own_command, real_files, tare_argv
+from harness import case, check, check_equal, check_says, fixture, main, needs_own_command, real_files, tare_argv
 
 
 def write(box, data, name="s.pickle"):
@@ -124,6 +124,67 @@ def old_layouts_are_read(box):
                 block["history"] = [{"addr": 1, "real_size": asked, "frames": [{"name": "f", "filename": "g", "line": 1}]}]
     got = whatif(box, write(box, pickle.dumps({k: old[k] for k in ("segments", "device_traces")})))
     check_equal((got["mismatches"], got["complete"]), (0, True), got)
+
+
+def recorded(box, a, name="r"):
+    """A recording of what the allocator did."""
+    rec = box.path(name + ".tare")
+    done = box.tare("import", write(box, pickle.dumps(a.snapshot()), name + ".pickle"), "-f", "-o", rec)
+    check_equal(done.code, 0, done)
+    return rec
+
+
+@case
+def a_recording_has_what_a_snapshot_has(box):
+    """Streams, private pools of graphs, limits: no address differs, and the peaks are the allocator's own."""
+    for seed, (settings, what) in enumerate([
+            ({}, {}),
+            ({"capacity": 600 * MIB}, {}),
+            ({}, {"streams": (0, 77, 5), "empty": 0.01}),
+            ({"limit": 700 * MIB}, {"streams": (0, 9)}),
+            ({}, {"pools": (0, 1, 2)})]):
+        a = Allocator(seed=seed, **settings)
+        course(a, 1200, seed, **what)
+        got = whatif(box, recorded(box, a))
+        check_equal((got["mismatches"], got["complete"]), (0, True), seed, got)
+        check_equal(figures(got), (a.allocated, a.reserved, a.peak_allocated, a.peak_reserved), seed)
+        check_equal(got["driver_allocs"], sum(e["action"] == "segment_alloc" for e in a.trace))
+
+
+@case
+def a_recording_under_other_settings(box):
+    a = Allocator()
+    course(a, 1500, 3)
+    rec, snapshot = recorded(box, a), box.path("r.pickle")
+    for options in (("--alloc-conf", "expandable_segments:True"), ("--alloc-conf", "large_segment_size_mb:40"), ("--vram", "100GiB")):
+        ours, theirs = figures(whatif(box, rec, *options)), figures(whatif(box, snapshot, *options))
+        check(abs(ours[3] - theirs[3]) <= 2 * MIB, options, ours, theirs)
+    got = whatif(box, rec, "--vram", str(a.peak_reserved // 2), code=3)
+    check(got["first_oom"]["was_served"] and got["first_oom"]["device"] == 0, got)
+    check(got["first_oom"]["line"] is None or ":" in got["first_oom"]["line"], got)
+    check_says(" ".join(got["lacks"]), "the sizes of blocks")
+
+
+@case
+def recordings_without_blocks_of_pytorch(box):
+    os.mkdir(box.path("empty.tare"))
+    for rec in ("empty.tare", "none.tare"):
+        done = box.tare("whatif", rec)
+        check_equal(done.code, 125, done)
+        check_says(done.err, rec)
+    box.record(fixture("e2e_alloc"))
+    done = box.tare("whatif", "rec.tare")
+    check_equal(done.code, 125, done)
+    check_says(done.err, "rec.tare: no process in it has blocks of PyTorch's on a GPU")
+
+
+@case
+def blocks_that_a_program_reported(box):
+    """Of a library that looks like PyTorch's, recorded: what it took from the driver, and one block twice as large as told."""
+    box.record(fixture("e2e_tensors") + ["new"])
+    got = whatif(box, "rec.tare")
+    check_equal((got["complete"], got["events"] > 2000), (True, True), got)
+    check_equal(got["allocated_bytes"], 16 * MIB + 512)
 
 
 @case

@@ -54,6 +54,33 @@ def mixed():
             kept.pop(choose.randrange(len(kept)))
 
 
+def graphs():
+    """Four batch sizes captured into one pool, and one with a pool of its own that goes before the end."""
+    net = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(6)]).cuda()
+    pool, kept = None, []
+    for batch in (64, 32, 16, 8):
+        x = torch.randn(batch, 1024, device="cuda")
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            net(x)
+        side.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=pool):
+            y = net(x)
+        pool = graph.pool()
+        kept.append((graph, x, y))
+    x = torch.randn(256, 1024, device="cuda")
+    own = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(own):
+        y = net(x)
+    own.replay()
+    del own, y
+    torch.cuda.empty_cache()
+    for graph, x, y in kept:
+        graph.replay()
+    [torch.empty(3 << 20, device="cuda") for _ in range(8)]
+
+
 def main(name, snapshot="-", fraction=None):
     if fraction:
         torch.cuda.set_per_process_memory_fraction(float(fraction))
@@ -61,7 +88,7 @@ def main(name, snapshot="-", fraction=None):
         torch.cuda.memory._record_memory_history(max_entries=1000000)
     ran_out = False
     try:
-        {"resnet": resnet, "sequences": sequences, "mixed": mixed}[name]()
+        {"resnet": resnet, "sequences": sequences, "mixed": mixed, "graphs": graphs}[name]()
     except torch.OutOfMemoryError:
         ran_out = True
     torch.cuda.synchronize()
