@@ -13,8 +13,10 @@ struct tare_live_block {
 	int64_t born_ns; /* -1: before what a checkpoint replaced */
 	int process;     /* -1: a free slot */
 	uint32_t site, tid;
-	uint16_t flags; /* enum tare_tensor_flag */
-	int bucket;     /* it is booked in; -1: none */
+	uint16_t flags;  /* enum tare_tensor_flag */
+	bool is_watched; /* for instants that are not moments, see category.c */
+	bool is_beside;  /* its thread had told nothing: use.section and such are the leader's */
+	int bucket;      /* it is booked in; -1: none */
 	struct tare_use use;
 	/*
 	 * What of it is: all but what lies in trials, or outside of segments. Of mapped memory of the CPU: what tells
@@ -22,6 +24,8 @@ struct tare_live_block {
 	 */
 	int64_t booked;
 };
+/* A recording may have millions: a field more must find room in what is there, or be worth 8 bytes of each. */
+_Static_assert(sizeof(struct tare_live_block) == 128, "a block grew");
 
 struct tare_block_places {
 	uint64_t *slots; /* block_places.c */

@@ -28,7 +28,6 @@ struct tare_use {
 	uint32_t shape;          /* text of the fold: its type and its shape; 0: not known */
 	uint32_t module; /* of which it is a part, or for which it was made: 1 + place; 0: none */
 	uint32_t pass;   /* the backward pass that made it, of tare_passes; 0: none */
-	bool is_beside; /* that thread had told nothing: section, backwards and forwards are the leader's */
 	uint8_t call_depth;
 	uint8_t kind,
 		before; /* enum tare_work_kind; before: the last piece of work that was not OTHER */
@@ -44,7 +43,6 @@ struct tare_use {
 	bool will_pass; /* it is there, but its piece of work is not over, and others like it went within one */
 	bool has_stayed;    /* when most of what its backward pass left had gone */
 	bool forward_first; /* before a backward pass; not known of what lived for two of these */
-	bool is_watched;    /* for instants that are not moments, see category.c */
 	uint8_t lived_backwards, lived_forwards; /* of more than 255: 255 */
 };
 

@@ -164,14 +164,14 @@ static TARE_FIELD_TABLE(tare_kept_segments);
 
 #define SELF struct tare_use
 static const struct tare_shape_field fields_tare_use[] = {
-	TARE_INT(worker), TARE_INT(is_beside), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards),
+	TARE_INT(worker), TARE_INT(section), TARE_INT(backwards), TARE_INT(forwards),
 	TARE_INT(turn), TARE_INT(call), TARE_INT(name), TARE_INT(named_by), TARE_INT(call_depth), TARE_INT(kind),
 	TARE_INT(before), TARE_INT(maker), TARE_INT(role), TARE_INT(role_flags), TARE_INT(is_unseen),
 	TARE_INT(is_trained), TARE_INT(beside_training), TARE_INT(is_for_parameter),
 	TARE_INT(is_copy),
 	TARE_INT(shape), TARE_INT(module), TARE_INT(pass), TARE_INT(is_gone), TARE_INT(in_backward), TARE_INT(in_its_section),
 	TARE_INT(outlived_call), TARE_INT(will_pass), TARE_INT(has_stayed), TARE_INT(forward_first),
-	TARE_INT(is_watched), TARE_INT(lived_backwards), TARE_INT(lived_forwards), TARE_INT(serial),
+	TARE_INT(lived_backwards), TARE_INT(lived_forwards), TARE_INT(serial),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_use);
 #undef SELF
@@ -179,7 +179,7 @@ static TARE_FIELD_TABLE(tare_use);
 #define SELF struct tare_live_block
 static const struct tare_shape_field fields_tare_live_block[] = {
 	TARE_INT(address), TARE_INT(bytes), TARE_INT(born_ns), TARE_INT(process), TARE_INT(site), TARE_INT(tid),
-	TARE_INT(flags), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
+	TARE_INT(flags), TARE_INT(is_watched), TARE_INT(is_beside), TARE_INT(bucket), TARE_STRUCT(use, tare_shape_tare_use),
 	TARE_INT(booked),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_live_block);

@@ -39,7 +39,7 @@ void tare_tensors_await(struct tare_tensors_part *tensors, struct tare_fold *f)
 			continue;
 		b = find_later(f->later, &w->items[i]);
 		if (b)
-			b->use.is_watched = true;
+			b->is_watched = true;
 		else
 			tare_map_put(&w->open, serial, NULL);
 	}

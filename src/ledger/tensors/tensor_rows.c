@@ -279,7 +279,7 @@ void tare_tensors_host_rows(const struct tare_tensors_part *tensors, const struc
 static void watch(struct tare_watches *w, struct tare_live_block *b, struct tare_ledger *out,
 		  int device)
 {
-	b->use.is_watched = true;
+	b->is_watched = true;
 	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
 	w->items[w->count++] = (struct tare_watched){ *b, out, device };
 }
@@ -326,7 +326,7 @@ void tare_fold_block_gone(struct tare_tensors_part *tensors, struct tare_fold *f
 		site->replaced++;
 	else if (b->site && b->use.is_gone)
 		site->other_ends++;
-	if (!b->use.is_watched)
+	if (!b->is_watched)
 		return;
 	w->gone = tare_array_reserve(w->gone, &w->gone_cap, w->gone_nr + 1, sizeof(*w->gone));
 	w->gone[w->gone_nr++] = *b;

@@ -161,7 +161,6 @@ static struct tare_use use_of(struct tare_work *w, uint32_t place)
 	const struct tare_worker *owner = is_beside && w->leader ? &w->workers[w->leader - 1] : own;
 
 	return (struct tare_use){ .worker = place + 1,
-				  .is_beside = is_beside,
 				  .section = owner->section,
 				  .backwards = owner->backwards,
 				  .forwards = owner->forwards,
@@ -202,6 +201,7 @@ void tare_work_begin(struct tare_tensors_part *tensors, struct tare_fold *f, str
 	is_in_call = own == TARE_WORK_FORWARD && w->call_nr;
 	module = b->use.module;
 	b->use = use_of(work, place);
+	b->is_beside = !w->is_seen_at_work;
 	b->use.module = module;
 	b->use.call = is_in_call ? w->calls[w->call_nr - 1].serial : 0;
 	b->use.call_depth = (uint8_t)(is_in_call ? w->call_nr : 0);
@@ -248,7 +248,7 @@ void tare_work_now(const struct tare_work *work, const struct tare_live_block *b
 	const struct tare_worker *w = tare_work_of(work, b);
 
 	*use = b->use;
-	if (use->is_beside && w == &work->workers[use->worker - 1])
+	if (b->is_beside && w == &work->workers[use->worker - 1])
 		use->section = use->backwards = use->forwards = use->before =
 			0; /* it began to tell later */
 	use->in_its_section = use->section == w->section;
