@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * One option table per command. It generates parsing, --help, the man page and bash completion, so
+ * One option table per command. It generates parsing, --help, the man page and the completions of shells, so
  * that they cannot disagree. Example (src/cmd/report.c):
  *
  *     struct options {
@@ -107,7 +107,7 @@ struct tare_command {
 };
 
 /* As `words`: the names of all commands. */
-#define TARE_ARGS_COMMANDS "$commands"
+#define TARE_ARGS_COMMANDS "$_tare_commands"
 
 enum tare_args_outcome {
 	TARE_ARGS_GO = 0,   /* parsed */
@@ -135,11 +135,13 @@ int tare_args_choice(const char *choices, const char *word, size_t len);
 const char *tare_args_near_miss(const char *word, const char *(*next)(void *arg, size_t i),
 				void *arg);
 
-/* base/args_help.c, args_bash.c: what the table generates. */
+/* base/args_help.c, args_bash.c, args_zsh.c, args_fish.c: what the table generates. */
 void tare_args_help(const struct tare_command *cmd, struct tare_str *out);
 /* The same for a screen that may be narrower. */
 void tare_args_help_within(const struct tare_command *cmd, size_t width, struct tare_str *out);
 void tare_args_man(const struct tare_command *cmd, struct tare_str *out);
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out);
+void tare_args_zsh(const struct tare_command *const *cmds, struct tare_str *out);
+void tare_args_fish(const struct tare_command *const *cmds, struct tare_str *out);
 
 #endif

@@ -1,49 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion for bash: what a word may be is told by the table of its option, or by what its value is called. */
+/* The completion for bash. */
 #include "base/args_private.h"
 
-#include <string.h>
-
-static const struct tare_opt help_opt = {
-	.name = "help", .letter = 'h', .kind = TARE_ARG_FLAG, .help = "print this and exit"
-};
-
-/* By metavar; the shell expands them. */
-static const struct {
-	const char *metavar, *words;
-} known[] = {
-	{ "INSTANT", "peak peak:tensors peak:host end oom snapshot: phase:" },
-	{ "PROFILE", "$(\"${COMP_WORDS[0]}\" help --profiles 2>/dev/null)" },
-	{ "SIZE|here", "here" },
-	{ "SIZE|now", "now" },
-};
-
-const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t i)
-{
-	const struct tare_opt *o;
-
-	for (o = cmd->opts; o->kind != TARE_ARG_END; o++)
-		if (!o->is_hidden && i-- == 0)
-			return o;
-	return i == 0 ? &help_opt : NULL;
-}
-
-static const char *words_of(const struct tare_opt *o)
-{
-	if (o->kind == TARE_ARG_CHOICE)
-		return o->metavar;
-	for (size_t i = 0; o->metavar && i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(o->metavar, known[i].metavar))
-			return known[i].words;
-	return "";
-}
-
-/* "a|b" with blanks; what the shell expands has a bar in it nowhere. */
 static void add_words(struct tare_str *out, const char *words)
 {
 	tare_str_add(out, "words=\"");
-	for (const char *p = words; *p; p++)
-		tare_str_add_char(out, *p == '|' ? ' ' : *p);
+	tare_args_add_words(out, words);
 	tare_str_add(out, "\" ;;\n");
 }
 
@@ -56,10 +18,10 @@ static void add_values(struct tare_str *out, const struct tare_command *cmd)
 		if (o->kind == TARE_ARG_FLAG)
 			continue;
 		tare_str_addf(out, "\t\t--%s) ", o->name);
-		add_words(out, words_of(o));
+		add_words(out, tare_args_words(o));
 		if (o->letter) {
 			tare_str_addf(out, "\t\t-%c) ", o->letter);
-			add_words(out, words_of(o));
+			add_words(out, tare_args_words(o));
 		}
 	}
 }
@@ -76,8 +38,7 @@ static void add_command(struct tare_str *out, const struct tare_command *cmd)
 	tare_str_add(out, "\"");
 	if (cmd->words) {
 		tare_str_add(out, "; else words=\"");
-		for (const char *p = cmd->words; *p; p++)
-			tare_str_add_char(out, *p == '|' ? ' ' : *p);
+		tare_args_add_words(out, cmd->words);
 		tare_str_add(out, "\"");
 	}
 	tare_str_add(out, "; fi ;;\n\t\tesac ;;\n");
@@ -90,6 +51,7 @@ static void add_command(struct tare_str *out, const struct tare_command *cmd)
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out)
 {
 	tare_str_add(out, "# bash completion for tare, generated from its option tables\n"
+			  "_tare_profiles() { \"${COMP_WORDS[0]}\" help --profiles 2>/dev/null; }\n"
 			  "_tare()\n{\n"
 			  "\tlocal line=${COMP_LINE:0:COMP_POINT} cur prev\n"
 			  "\tcur=${line##*[[:space:]]}\n"
@@ -100,7 +62,7 @@ void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out
 	for (size_t i = 0; cmds[i]; i++)
 		if (!cmds[i]->is_hidden)
 			tare_str_addf(out, "%s ", cmds[i]->name);
-	tare_str_add(out, "\"\n\tlocal commands=$words\n"
+	tare_str_add(out, "\"\n\tlocal _tare_commands=$words\n"
 			  "\tif [[ $COMP_CWORD -gt 1 ]]; then\n\twords=\n"
 			  "\tcase ${COMP_WORDS[1]} in\n");
 	for (size_t i = 0; cmds[i]; i++)

@@ -5,7 +5,15 @@
 
 #include "base/args.h"
 
-/* args_bash.c: the options in the order of their table, --help last; NULL ends. */
+/* args_words.c: the options in the order of their table, --help last; NULL ends. */
 const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t i);
+
+/*
+ * What the value of an option may be, as "a|b" or "a b"; "" is a file or anything. A shell expands $_tare_commands and
+ * $(_tare_profiles), which its completion defines.
+ */
+const char *tare_args_words(const struct tare_opt *o);
+/* Those with blanks between; what the shell expands has a bar in it nowhere. */
+void tare_args_add_words(struct tare_str *out, const char *words);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct options {
 	bool man;
-	bool bash;
+	bool bash, zsh, fish;
 	bool profiles;
 	bool version;
 };
@@ -17,6 +17,8 @@ static const struct tare_opt opts[] = {
 	TARE_OPT(options, version, "version", 0, FLAG, NULL, "print the version"),
 	TARE_OPT(options, man, "man", 0, FLAG, NULL, "print the man page, for man -l -"),
 	TARE_OPT(options, bash, "bash", 0, FLAG, NULL, "print the completion for bash, for eval"),
+	TARE_OPT(options, zsh, "zsh", 0, FLAG, NULL, "print the completion for zsh, for eval"),
+	TARE_OPT(options, fish, "fish", 0, FLAG, NULL, "print the completion for fish, for source"),
 	TARE_OPT(options, profiles, "profiles", 0, FLAG, NULL,
 		 "print the names of the GPUs that come with Tare as profiles"),
 	TARE_OPT_END,
@@ -95,6 +97,10 @@ static int write_help(const struct options *o, const char *name, struct tare_str
 		tare_profiles_list(out);
 	else if (o->bash)
 		tare_args_bash(tare_commands, out);
+	else if (o->zsh)
+		tare_args_zsh(tare_commands, out);
+	else if (o->fish)
+		tare_args_fish(tare_commands, out);
 	else if (o->man && cmd)
 		tare_args_man(cmd, out);
 	else if (o->man)

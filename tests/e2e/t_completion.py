@@ -4,8 +4,11 @@
 
 import os
 import re
+import shutil
 
 from harness import BUILD, Skip, case, check, check_equal, main, needs_exec, on_terminal, read_until, end_of
+
+TARE = os.path.join(BUILD, "tare")
 
 SCRIPT = r"""
 eval "$(%s help --bash)"
@@ -71,6 +74,57 @@ def in_a_shell(box):
     check(b"<report rec.tare --at peak:tensors --by category>" in seen, seen)
     os.write(fd, b"exit 0\n")
     check_equal(end_of(pid), 0)
+
+
+def needs_shell(name):
+    needs_exec()
+    if not shutil.which(name):
+        raise Skip("no %s here" % name)
+
+
+# What zsh and fish write of a line, and what they hand to tare: by its arguments.
+LINES = (("report rec.tare --at peak:te\t --by categ\t", "report rec.tare --at peak:tensors --by category"),
+         ("report --by=categ\t", "report --by=category"),
+         ("run --sim gtx\t", None),
+         ("ctl rec.tare pau\t", "ctl rec.tare pause"),
+         ("help doc\t", "help doctor"),
+         ("report --anno\t", "report --annotate"))
+
+
+@case
+def in_zsh(box):
+    """The file as zsh finds it by its name, in a folder of fpath."""
+    needs_shell("zsh")
+    folder = box.path("functions")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "_tare"), "w") as f:
+        f.write(box.run([TARE, "help", "--zsh"]).out)
+    env = {"PATH": BUILD + ":" + os.environ["PATH"], "TERM": "dumb", "HOME": box.path("")}
+    pid, fd = on_terminal(box, [shutil.which("zsh"), "-f", "-i"], env)
+    os.write(fd, b"PS1=; fpath=(%s $fpath); "
+                 b"autoload -U compinit; compinit -u -D; echo rea''dy\n" % folder.encode())
+    read_until(fd, b"ready\r\n")
+    os.write(fd, b"tare() { [[ $1$2 = help--profiles ]] && echo gtx-one || echo \"<$*>\" }; echo d''one\n")
+    read_until(fd, b"done\r\n")
+    for typed, want in LINES:
+        os.write(fd, b"tare " + typed.encode() + b"\n")
+        seen = read_until(fd, b">\r\n")
+        check(b"<%s>" % (want or "run --sim gtx-one").encode() in seen, typed, seen)
+    os.write(fd, b"exit 0\n")
+    check_equal(end_of(pid), 0)
+
+
+@case
+def in_fish(box):
+    needs_shell("fish")
+    script = "%s help --fish | source\nfor line in $argv; echo -- (complete -C $line | string split -f1 \\t); end" % TARE
+    lines = ("tare dif", "tare report --by l", "tare report --by=li", "tare report -b li", "tare report --format h",
+             "tare report a.tare --at peak:h", "tare run --sim h", "tare ctl rec.tare pa", "tare help do", "tare report --an")
+    env = {"PATH": BUILD + ":" + os.environ["PATH"], "HOME": box.path("")}
+    done = box.run([shutil.which("fish"), "--no-config", "-c", script] + list(lines), env=env)
+    check_equal((done.code, done.err), (0, ""), done)
+    check_equal(done.out.split("\n")[:-1],
+                ["diff", "library line", "--by=library --by=line", "library line", "html", "peak:host", "h200", "pause", "doctor", "--annotate"])
 
 
 main()

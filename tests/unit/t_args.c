@@ -195,3 +195,22 @@ TEST(completion_names_commands_options_and_words)
 	CHECK_HAS(tare_str_text(&s), "--output --force --json");
 	tare_str_free(&s);
 }
+
+TEST(completions_of_zsh_and_fish_name_the_same)
+{
+	const struct tare_command *cmds[] = { &report, &run, NULL };
+	struct tare_str zsh = { 0 }, fish = { 0 };
+
+	tare_args_zsh(cmds, &zsh);
+	CHECK_HAS(tare_str_text(&zsh), "_tare_commands=\"report run\"");
+	CHECK_HAS(tare_str_text(&zsh), "--by|-b) values=\"account owner phase\" ;;");
+	CHECK_HAS(tare_str_text(&zsh), " '--output:where the recording goes' ");
+	CHECK(!strstr(tare_str_text(&zsh), "secret"));
+	tare_args_fish(cmds, &fish);
+	CHECK_HAS(tare_str_text(&fish), "set -g _tare_commands report run\n");
+	CHECK_HAS(tare_str_text(&fish), "complete -c tare -n '_tare_in report' -l by -s b -x -a 'account owner phase' -d ");
+	CHECK_HAS(tare_str_text(&fish), " -l output -s o -r -d 'where the recording goes'\n");
+	CHECK(!strstr(tare_str_text(&fish), "secret"));
+	tare_str_free(&zsh);
+	tare_str_free(&fish);
+}
