@@ -208,7 +208,9 @@ TEST(completions_of_zsh_and_fish_name_the_same)
 	CHECK(!strstr(tare_str_text(&zsh), "secret"));
 	tare_args_fish(cmds, &fish);
 	CHECK_HAS(tare_str_text(&fish), "set -g _tare_commands report run\n");
-	CHECK_HAS(tare_str_text(&fish), "complete -c tare -n '_tare_in report' -l by -s b -x -a 'account owner phase' -d ");
+	CHECK_HAS(
+		tare_str_text(&fish),
+		"complete -c tare -n '_tare_in report' -l by -s b -x -a 'account owner phase' -d ");
 	CHECK_HAS(tare_str_text(&fish), " -l output -s o -r -d 'where the recording goes'\n");
 	CHECK(!strstr(tare_str_text(&fish), "secret"));
 	tare_str_free(&zsh);
