@@ -7,6 +7,7 @@
 #include "cmd/instants.h"
 #include "cmd/report_dropped.h"
 #include "cmd/report_line.h"
+#include "cmd/report_replay.h"
 #include "cmd/terminal.h"
 #include "cmd/write_file.h"
 #include "ledger/driver_time.h"
@@ -48,6 +49,10 @@ static void build(struct ledgers *l, struct tare_recording *recording,
 	l->filtered = tare_xcalloc((size_t)n, sizeof(*l->filtered));
 	l->shown = tare_xcalloc((size_t)n, sizeof(*l->shown));
 	tare_ledger_of_recording(recording, &opts, o->instants, n, l->whole);
+	for (int i = 0; i < n && o->by < 0; i++)
+		if (o->instants[i].kind == TARE_INSTANT_MOMENT &&
+		    o->instants[i].moment == TARE_MOMENT_PEAK)
+			tare_report_replay(&l->whole[i], recording);
 	for (int i = 0; i < n; i++) {
 		l->shown[i] = &l->whole[i];
 		if (o->pid < 0)

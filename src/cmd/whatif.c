@@ -5,6 +5,7 @@
 #include "cmd/whatif_recording.h"
 #include "cmd/write_file.h"
 #include "replay/whatif.h"
+#include "trace/recording.h"
 
 #include <sys/stat.h>
 
@@ -58,13 +59,18 @@ const struct tare_command tare_command_whatif = {
 static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 		    struct tare_err *err)
 {
+	struct tare_recording *recording;
 	struct tare_trace trace;
 	struct stat st;
 	int rc;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return tare_whatif_open(w, path, ask, err);
-	rc = tare_whatif_recording(&trace, path, err);
+	rc = tare_recording_open_any(&recording, &path, 1, err);
+	if (rc)
+		return rc;
+	rc = tare_whatif_recording(&trace, recording, path, UINT64_MAX, err);
+	tare_recording_close(recording);
 	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
 }
 

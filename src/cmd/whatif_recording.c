@@ -55,6 +55,7 @@ struct reader {
 	struct tare_whatif_pools pools;
 	struct tare_map streams; /* process and thread → stream */
 	struct tare_map lines;   /* process and Python stack → number of the line */
+	uint64_t most;           /* events that are still read */
 	struct tare_err *err;
 	int rc;
 };
@@ -63,6 +64,8 @@ struct reader {
 
 static void add(struct reader *r, uint32_t pool, struct tare_snapshot_event event)
 {
+	if (!r->rc && !r->most--)
+		r->rc = tare_err_set(r->err, TARE_E_LIMIT, "more events than are replayed here");
 	event.has_pool = pool != 0;
 	event.pool = tare_whatif_pool_id(pool);
 	if (!r->rc)
@@ -504,23 +507,22 @@ static void free_reader(struct reader *r)
 	tare_whatif_pools_free(&r->pools);
 	tare_map_free(&r->streams);
 	tare_map_free(&r->lines);
-	tare_recording_close(r->recording);
 }
 
-int tare_whatif_recording(struct tare_trace *t, const char *path, struct tare_err *err)
+int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
+			  const char *folder, uint64_t most, struct tare_err *err)
 {
-	struct reader r = { .t = t, .err = err };
-	int rc = tare_recording_open_any(&r.recording, &path, 1, err);
+	struct reader r = { .t = t, .recording = recording, .most = most, .err = err };
+	int rc;
 
-	if (rc)
-		return rc;
 	tare_trace_begin(t);
 	t->is_recording = true;
-	t->conf = conf_of(path);
+	t->conf = conf_of(folder);
 	read_all(&r);
 	if (!r.rc && !t->device_count)
 		r.rc = tare_err_set(err, TARE_E_NOT_FOUND,
-				    "%s: no process in it has blocks of PyTorch's on a GPU", path);
+				    "%s: no process in it has blocks of PyTorch's on a GPU",
+				    folder);
 	rc = tare_trace_end(t, r.rc);
 	free_reader(&r);
 	return rc;

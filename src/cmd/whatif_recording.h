@@ -4,10 +4,13 @@
 
 #include "replay/trace.h"
 
+struct tare_recording;
+
 /*
- * What PyTorch's allocators were asked for, out of a recording: of each process on each GPU one device of the trace. pre: `path` is no
- * file. NOT_FOUND where no process has blocks of PyTorch's on a GPU.
+ * What PyTorch's allocators were asked for, out of a recording that is at its begin: of each process on each GPU one device of the trace. NOT_FOUND
+ * where no process has blocks of PyTorch's on a GPU, LIMIT where there are more events than `most`.
  */
-int tare_whatif_recording(struct tare_trace *t, const char *path, struct tare_err *err);
+int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
+			  const char *folder, uint64_t most, struct tare_err *err);
 
 #endif

@@ -165,6 +165,28 @@ def a_recording_under_other_settings(box):
     check_says(" ".join(got["lacks"]), "the sizes of blocks")
 
 
+def grow(a, size, count):
+    """Blocks that all go, and then larger ones: what is cached has room for none of them."""
+    for block in [a.malloc(size * MIB) for _ in range(count)]:
+        a.free(block)
+    return [a.malloc((size + 4) * MIB) for _ in range(count)]
+
+
+@case
+def the_report_says_what_a_replay_found(box):
+    a = Allocator()
+    grow(a, 24, 20)
+    rec = recorded(box, a)
+    saved = whatif(box, rec)["peak_reserved_bytes"] - whatif(box, rec, "--alloc-conf", "expandable_segments:True")["peak_reserved_bytes"]
+    check(saved > 256 * MIB, saved)
+    report = box.report(rec, at="peak")
+    check_equal([(r["saves_bytes"], r["known"]) for r in report["advice"] if r["advice"] == "expandable"], [(saved, "computed")], report["advice"])
+    check_says(box.tare("report", rec).out, "expandable_segments:True")
+    a = Allocator()
+    grow(a, 24, 4)  # not worth a word
+    check_equal([r for r in box.report(recorded(box, a, "small"), at="peak")["advice"] if r["advice"] == "expandable"], [])
+
+
 @case
 def recordings_without_blocks_of_pytorch(box):
     os.mkdir(box.path("empty.tare"))
