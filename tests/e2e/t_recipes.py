@@ -165,6 +165,34 @@ def docker(box):
     has_line(box, "job.tare", "train.py:9")
 
 
+def podman_of(box):
+    """How podman runs here, with this machine's files as the image; a Skip with its own words where it does not."""
+    if not shutil.which("podman"):
+        raise Skip("there is no podman here")
+    needs_root()
+    said = ""
+    limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"]
+    for runtime in ([], ["--runtime=" + (shutil.which("runc") or "runc"), "--cgroup-manager=cgroupfs"]):
+        argv = ["podman", "--root", box.path("containers"), "--runroot", box.path("run")] + runtime + ["run", "--rm", "--network=none"] + limits
+        done = box.run(argv + ["--rootfs", "/:O", "/bin/true"])
+        if done.code == 0:
+            return argv
+        said += done.err
+    raise Skip("podman does not run here: " + " ".join(said.split())[-200:])
+
+
+@case
+def podman(box):
+    """What docker is told, told to podman; its container has pid 1, and overlays of this machine's files."""
+    argv = podman_of(box)
+    write(box)
+    done = box.tare("env", "--docker", "--sim", "h200", "-o", box.path("job.tare"), env={"TARE_SIM_DIR": None})
+    check_equal(done.code, 0, done)
+    done = box.run(argv + done.out.split() + ["--rootfs", "/:O", PYTHON, box.path("train.py")])
+    check_equal(done.code, 0, done)
+    has_line(box, "job.tare", "train.py:9")
+
+
 @case
 def a_pod(box):
     """Imitated, in the same way: the parts of a pod's specification that `tare env --json` prints."""
