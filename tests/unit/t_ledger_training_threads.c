@@ -115,3 +115,22 @@ TEST(categories_of_threads_that_share_an_engine)
 	CHECK_STR(rule_at(w, step_at, OTHER + GRADIENT), "gradient");
 	world_free(w);
 }
+
+/* Of more threads than are told apart the others are counted, once each. */
+TEST(threads_beyond_those_that_are_told_apart)
+{
+	struct world *w = world_new();
+	struct tare_ledger l;
+	bool is_said = false;
+
+	now = 0;
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t tid = 1; tid <= 1027; tid++)
+			of_thread(w, tid, OUT + 0x10000 * (uint64_t)tid + 64 * round, GRAD, linear);
+	l = world_ledger(w, "end");
+	for (int i = 0; i < l.degraded_nr; i++)
+		is_said |= strstr(l.degraded[i], "3 more threads train") != NULL;
+	CHECK(is_said);
+	tare_ledger_free(&l);
+	world_free(w);
+}

@@ -39,7 +39,7 @@ static TARE_FIELD_TABLE(tare_training_thread);
 
 #define SELF struct tare_training_threads
 static const struct tare_shape_field fields_tare_training_threads[] = {
-	TARE_LIST(items, tare_shape_tare_training_thread, count, cap), TARE_INT(last), TARE_MAP(of_tid),
+	TARE_LIST(items, tare_shape_tare_training_thread, count, cap), TARE_INT(last), TARE_MAP(of_tid), TARE_INT(beyond),
 	TARE_FIELDS_END };
 static TARE_FIELD_TABLE(tare_training_threads);
 #undef SELF

@@ -41,7 +41,7 @@ static struct tare_training_thread *thread_of(struct tare_training_threads *at, 
 	if (at->last && at->items[at->last - 1].tid == tid)
 		return &at->items[at->last - 1];
 	known = at->count ? tare_map_get(&at->of_tid, tid) : NULL;
-	if (!known)
+	if (!known || !*known)
 		return NULL;
 	at->last = (size_t)*known;
 	return &at->items[at->last - 1];
@@ -51,9 +51,17 @@ static struct tare_training_thread *thread_of(struct tare_training_threads *at, 
 static struct tare_training_thread *made_of(struct tare_training_threads *at, uint32_t tid)
 {
 	struct tare_training_thread *t = thread_of(at, tid);
+	bool is_new;
 
-	if (t || at->count == THREADS)
+	if (t)
 		return t;
+	if (at->count == THREADS) {
+		uint64_t *known = tare_map_put(&at->of_tid, tid, &is_new);
+
+		*known = 0;
+		at->beyond += is_new;
+		return NULL;
+	}
 	at->items = tare_array_reserve(at->items, &at->cap, at->count + 1, sizeof(*at->items));
 	t = &at->items[at->count++];
 	*t = (struct tare_training_thread){ .tid = tid };
@@ -318,6 +326,16 @@ void tare_training_finish(struct tare_training_part *p, const struct tare_fold *
 			for (size_t n = 0; n < at->count; n++)
 				end_last(&at->items[n], f->processes[i]->process->is_ended);
 		}
+}
+
+uint64_t tare_training_beyond(const struct tare_training_part *p)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < p->process_nr; i++)
+		for (int d = -1; d < p->device_nr; d++)
+			sum += tare_training_at(p, i, d)->beyond;
+	return sum;
 }
 
 /* A step that is open has begun, and of phases there are as many open as began. */

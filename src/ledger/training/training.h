@@ -53,8 +53,10 @@ struct tare_training_thread {
 struct tare_training_threads {
 	struct tare_training_thread *items;
 	size_t count, cap;
-	size_t last;            /* 1 + the place of the one that was looked for last */
-	struct tare_map of_tid; /* → 1 + place */
+	size_t last; /* 1 + the place of the one that was looked for last */
+	struct tare_map
+		of_tid;  /* → 1 + place; 0: it trains, and there was no place for it any more */
+	uint64_t beyond; /* how many have none */
 };
 
 /* The part. By process and memory: those of CPUs stand before the devices. */
@@ -102,6 +104,7 @@ static inline void tare_training_block(struct tare_training_part *p, const struc
 		tare_training_count(f, c->process, at);
 }
 
-bool tare_training_is_step(const char *name); /* of a phase */
+bool tare_training_is_step(const char *name);                      /* of a phase */
+uint64_t tare_training_beyond(const struct tare_training_part *p); /* threads that had no place */
 
 #endif
