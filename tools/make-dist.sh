@@ -16,6 +16,7 @@ fi
 if [ ! -e "$build/build.ninja" ]; then
 	meson setup "$build" --prefix=/ -Dbuildtype=release -Dcompat=enabled "$@" >&2
 fi
+ninja -C "$build" build.ninja >&2 # what is installed may have changed since
 # Only what is installed: most of a build is tests.
 meson introspect "$build" --installed | python3 -c '
 import json, os, sys
