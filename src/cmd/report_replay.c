@@ -38,12 +38,13 @@ static const char *folder_of(struct tare_recording *recording)
 static bool replay(struct tare_recording *recording, uint64_t *was, uint64_t *would)
 {
 	static const struct tare_whatif_ask ask = { .conf = "expandable_segments:True" };
+	static const struct tare_whatif_reading reading = { EVENTS_MAX, 0 };
 	struct tare_err err = { 0 };
 	struct tare_trace trace;
 	struct tare_whatif w;
 	bool is_right;
 
-	if (tare_whatif_recording(&trace, recording, folder_of(recording), EVENTS_MAX, &err))
+	if (tare_whatif_recording(&trace, recording, folder_of(recording), &reading, &err))
 		return false;
 	if (trace.device_count != 1) {
 		tare_trace_free(&trace);

@@ -55,23 +55,54 @@ const struct tare_command tare_command_whatif = {
 	.run = tare_cmd_whatif,
 };
 
+static int open_recording(struct tare_whatif *w, const char *path,
+			  const struct tare_whatif_reading *reading,
+			  const struct tare_whatif_ask *ask, struct tare_err *err)
+{
+	struct tare_recording *recording;
+	struct tare_trace trace;
+	int rc = tare_recording_open_any(&recording, &path, 1, err);
+
+	if (rc)
+		return rc;
+	rc = tare_whatif_recording(&trace, recording, path, reading, err);
+	tare_recording_close(recording);
+	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
+}
+
+/* A block a little above max_split_size_mb may have been asked for as less: both are tried, and what is nearer is kept. */
+static void try_less(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask)
+{
+	struct tare_whatif_reading reading = { UINT64_MAX, w->recorded.max_split };
+	struct tare_err err;
+	struct tare_whatif other;
+
+	if (!w->sum.mismatches || w->recorded.max_split == UINT64_MAX ||
+	    open_recording(&other, path, &reading, ask, &err))
+		return;
+	if (other.sum.mismatches < w->sum.mismatches) {
+		struct tare_whatif was = *w;
+
+		*w = other;
+		other = was;
+	}
+	tare_whatif_close(&other);
+}
+
 /* A recording is a folder. */
 static int open_any(struct tare_whatif *w, const char *path, const struct tare_whatif_ask *ask,
 		    struct tare_err *err)
 {
-	struct tare_recording *recording;
-	struct tare_trace trace;
+	static const struct tare_whatif_reading as_told = { UINT64_MAX, 0 };
 	struct stat st;
 	int rc;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return tare_whatif_open(w, path, ask, err);
-	rc = tare_recording_open_any(&recording, &path, 1, err);
-	if (rc)
-		return rc;
-	rc = tare_whatif_recording(&trace, recording, path, UINT64_MAX, err);
-	tare_recording_close(recording);
-	return rc ? rc : tare_whatif_of(w, &trace, ask, err);
+	rc = open_recording(w, path, &as_told, ask, err);
+	if (!rc)
+		try_less(w, path, ask);
+	return rc;
 }
 
 static int whatif(const char *path, const struct options *o, struct tare_str *out, int *code,

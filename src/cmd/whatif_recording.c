@@ -56,6 +56,7 @@ struct reader {
 	struct tare_map streams; /* process and thread → stream */
 	struct tare_map lines;   /* process and Python stack → number of the line */
 	uint64_t most;           /* events that are still read */
+	uint64_t split;          /* of struct tare_whatif_reading */
 	struct tare_err *err;
 	int rc;
 };
@@ -170,6 +171,16 @@ static uint64_t stream_of(struct reader *r, struct allocator *a, const struct ta
 	return said;
 }
 
+/* A segment is rounded up by as much as this. */
+#define ROUNDED_BYTES (UINT64_C(2) << 20)
+
+static uint64_t asked_for(const struct reader *r, uint64_t size)
+{
+	bool is_near = r->split && size >= r->split && size < r->split + ROUNDED_BYTES;
+
+	return is_near ? r->split - 512 : size;
+}
+
 static void hand_out(struct reader *r, struct allocator *a, const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
@@ -179,7 +190,7 @@ static void hand_out(struct reader *r, struct allocator *a, const struct tare_ev
 	    (struct tare_snapshot_event){ .device = a->device,
 					  .action = TARE_SNAPSHOT_ALLOC,
 					  .address = block->block,
-					  .size = (uint64_t)block->bytes,
+					  .size = asked_for(r, (uint64_t)block->bytes),
 					  .stream = stream_of(r, a, e),
 					  .stack = line_of(r, e) });
 }
@@ -510,9 +521,14 @@ static void free_reader(struct reader *r)
 }
 
 int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
-			  const char *folder, uint64_t most, struct tare_err *err)
+			  const char *folder, const struct tare_whatif_reading *reading,
+			  struct tare_err *err)
 {
-	struct reader r = { .t = t, .recording = recording, .most = most, .err = err };
+	struct reader r = { .t = t,
+			    .recording = recording,
+			    .most = reading->most,
+			    .split = reading->split,
+			    .err = err };
 	int rc;
 
 	tare_trace_begin(t);

@@ -6,11 +6,18 @@
 
 struct tare_recording;
 
+struct tare_whatif_reading {
+	uint64_t most; /* events that are read */
+	/* max_split_size_mb in bytes: a block of that or a little more counts as asked for as a little less; 0: as told */
+	uint64_t split;
+};
+
 /*
  * What PyTorch's allocators were asked for, out of a recording that is at its begin: of each process on each GPU one device of the trace. NOT_FOUND
- * where no process has blocks of PyTorch's on a GPU, LIMIT where there are more events than `most`.
+ * where no process has blocks of PyTorch's on a GPU, LIMIT where there are more events than are read.
  */
 int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording,
-			  const char *folder, uint64_t most, struct tare_err *err);
+			  const char *folder, const struct tare_whatif_reading *reading,
+			  struct tare_err *err);
 
 #endif

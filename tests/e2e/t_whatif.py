@@ -188,6 +188,27 @@ def the_report_says_what_a_replay_found(box):
 
 
 @case
+def a_block_may_have_been_asked_for_as_less(box):
+    """31.5 MiB take a block of 32 MiB, of which max_split_size_mb:32 cuts what it does not cut of one of 32 MiB asked for."""
+    a = Allocator(max_split=32 * MIB)
+    a.free(a.malloc(31 * MIB + MIB // 2))
+    for _ in range(3):
+        a.free(a.malloc(31 * MIB + MIB // 2))
+        small = a.malloc(20 * MIB)
+        a.malloc(40 * MIB)
+        a.free(small)
+    rec = recorded(box, a)
+    path = os.path.join(rec, "recording.json")
+    with open(path) as file:
+        told = json.load(file)
+    told["environment"] = {"PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:32"}
+    with open(path, "w") as file:
+        json.dump(told, file)
+    got = whatif(box, rec)
+    check_equal((got["mismatches"], got["peak_reserved_bytes"]), (0, a.peak_reserved), got)
+
+
+@case
 def recordings_without_blocks_of_pytorch(box):
     os.mkdir(box.path("empty.tare"))
     for rec in ("empty.tare", "none.tare"):
