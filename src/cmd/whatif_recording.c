@@ -6,64 +6,23 @@
  */
 #include "cmd/whatif_recording.h"
 
-#include "cmd/whatif_pools.h"
-
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/xalloc.h"
+#include "cmd/whatif_reader.h"
 #include "ledger/owner.h"
 #include "replay/whatif.h"
-#include "trace/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_DESCRIPTION (1 << 20)
-/* What the driver gave the allocator, by address: a segment, or a piece of an expandable one. */
-struct given {
-	uint64_t address, size;
-	uint32_t pool;
-	bool is_expandable, is_small;
-	bool has_stream;
-	uint64_t stream; /* of all blocks in it: the recorder asks at the first one */
-};
-
-struct waiting {
-	enum tare_snapshot_action action; /* SEGMENT_MAP or SEGMENT_UNMAP */
-	uint64_t address, size;           /* 0: nothing waits */
-	uint32_t pool;
-};
-
-/* Of one process on one GPU. */
-struct allocator {
-	uint32_t device;          /* of the trace */
-	struct tare_map blocks;   /* address → size */
-	struct tare_map given_at; /* address → place in `given` */
-	struct given *given;
-	size_t given_nr, given_cap;
-	struct tare_trace_ranges ranges; /* what it has now; serial: place in `given` */
-	struct waiting waits; /* PyTorch maps a range piece by piece, and tells of it at once */
-};
-
-struct reader {
-	struct tare_trace *t;
-	struct tare_recording *recording;
-	struct allocator *allocators;
-	size_t count, cap;
-	struct tare_whatif_pools pools;
-	struct tare_map streams; /* process and thread → stream */
-	struct tare_map lines;   /* process and Python stack → number of the line */
-	uint64_t most;           /* events that are still read */
-	uint64_t split;          /* of struct tare_whatif_reading */
-	struct tare_err *err;
-	int rc;
-};
 
 /* ---- events ---- */
 
-static void add(struct reader *r, uint32_t pool, struct tare_snapshot_event event)
+static void add(struct tare_whatif_reader *r, uint32_t pool, struct tare_snapshot_event event)
 {
 	if (!r->rc && !r->most--)
 		r->rc = tare_err_set(r->err, TARE_E_LIMIT, "more events than are replayed here");
@@ -73,7 +32,8 @@ static void add(struct reader *r, uint32_t pool, struct tare_snapshot_event even
 		r->rc = tare_trace_add(r->t, &event, r->err);
 }
 
-static struct allocator *allocator_of(struct reader *r, const struct tare_event *e)
+static struct tare_whatif_allocator *allocator_of(struct tare_whatif_reader *r,
+						  const struct tare_event *e)
 {
 	uint32_t device = (uint32_t)(e->process->index * TARE_TRACE_DEVICES + e->device->index);
 
@@ -82,7 +42,7 @@ static struct allocator *allocator_of(struct reader *r, const struct tare_event 
 			return &r->allocators[i];
 	r->allocators =
 		tare_array_reserve(r->allocators, &r->cap, r->count + 1, sizeof(*r->allocators));
-	r->allocators[r->count] = (struct allocator){ .device = device };
+	r->allocators[r->count] = (struct tare_whatif_allocator){ .device = device };
 	return &r->allocators[r->count++];
 }
 
@@ -92,7 +52,7 @@ static uint64_t key_of(const struct tare_event *e, uint32_t id)
 }
 
 /* The number of the line that stands for a stack: the innermost of the program, not of PyTorch. */
-static uint32_t line_of(struct reader *r, const struct tare_event *e)
+static uint32_t line_of(struct tare_whatif_reader *r, const struct tare_event *e)
 {
 	const struct tare_line *line;
 	bool is_new;
@@ -114,9 +74,9 @@ static uint32_t line_of(struct reader *r, const struct tare_event *e)
 }
 
 /* What waits was mapped, or unmapped, in one go. */
-static void flush(struct reader *r, struct allocator *a)
+static void flush(struct tare_whatif_reader *r, struct tare_whatif_allocator *a)
 {
-	struct waiting w = a->waits;
+	struct tare_whatif_waiting w = a->waits;
 
 	if (!w.size)
 		return;
@@ -128,24 +88,26 @@ static void flush(struct reader *r, struct allocator *a)
 					  .size = w.size });
 }
 
-static void wait(struct reader *r, struct allocator *a, enum tare_snapshot_action action,
-		 const struct given *g)
+static void wait(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+		 enum tare_snapshot_action action, const struct tare_whatif_given *g)
 {
 	if (!a->waits.size || a->waits.action != action || a->waits.pool != g->pool ||
 	    a->waits.address + a->waits.size != g->address) {
 		flush(r, a);
-		a->waits = (struct waiting){ action, g->address, 0, g->pool };
+		a->waits = (struct tare_whatif_waiting){ action, g->address, 0, g->pool };
 	}
 	a->waits.size += g->size;
 }
 
-static uint32_t pool_of(const struct reader *r, const struct tare_event *e, uint32_t tid)
+static uint32_t pool_of(const struct tare_whatif_reader *r, const struct tare_event *e,
+			uint32_t tid)
 {
 	return tare_whatif_pools_of(&r->pools, e->process->index, tid);
 }
 
 /* The stream of a block: that of the memory it lies in, of which the first block says it. */
-static uint64_t stream_of(struct reader *r, struct allocator *a, const struct tare_event *e)
+static uint64_t stream_of(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+			  const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
 	bool is_said = block->flags & (TARE_TENSOR_ON_STREAM | TARE_TENSOR_ON_DEFAULT);
@@ -154,14 +116,14 @@ static uint64_t stream_of(struct reader *r, struct allocator *a, const struct ta
 				: NULL;
 	uint64_t said = own ? *own : 0, end = block->block + (uint64_t)block->bytes;
 	const struct tare_trace_segment *at = tare_ranges_find(&a->ranges, block->block);
-	const struct given *first = at ? &a->given[at->serial] : NULL;
+	const struct tare_whatif_given *first = at ? &a->given[at->serial] : NULL;
 
 	if (!first)
 		return said;
 	if (first->has_stream)
 		said = first->stream;
 	for (; at < a->ranges.items + a->ranges.count && at->address < end; at++) {
-		struct given *g = &a->given[at->serial];
+		struct tare_whatif_given *g = &a->given[at->serial];
 
 		if (!g->has_stream && (is_said || first->has_stream)) {
 			g->has_stream = true;
@@ -174,14 +136,15 @@ static uint64_t stream_of(struct reader *r, struct allocator *a, const struct ta
 /* A segment is rounded up by as much as this. */
 #define ROUNDED_BYTES (UINT64_C(2) << 20)
 
-static uint64_t asked_for(const struct reader *r, uint64_t size)
+static uint64_t asked_for(const struct tare_whatif_reader *r, uint64_t size)
 {
 	bool is_near = r->split && size >= r->split && size < r->split + ROUNDED_BYTES;
 
 	return is_near ? r->split - 512 : size;
 }
 
-static void hand_out(struct reader *r, struct allocator *a, const struct tare_event *e)
+static void hand_out(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+		     const struct tare_event *e)
 {
 	const struct tare_rec_tensor *block = e->rec.tensor;
 
@@ -195,7 +158,8 @@ static void hand_out(struct reader *r, struct allocator *a, const struct tare_ev
 					  .stack = line_of(r, e) });
 }
 
-static void take_back(struct reader *r, struct allocator *a, uint64_t address)
+static void take_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+		      uint64_t address)
 {
 	uint64_t size;
 
@@ -208,9 +172,9 @@ static void take_back(struct reader *r, struct allocator *a, uint64_t address)
 					  .size = size });
 }
 
-static void read_block(struct reader *r, const struct tare_event *e)
+static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
 {
-	struct allocator *a;
+	struct tare_whatif_allocator *a;
 
 	if (!e->device || (e->rec.tensor->flags & TARE_TENSOR_HOST))
 		return;
@@ -242,7 +206,8 @@ static bool is_of_pool(const struct tare_event *e)
 	return false;
 }
 
-static void give(struct reader *r, struct allocator *a, const struct given *g)
+static void give(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+		 const struct tare_whatif_given *g)
 {
 	*tare_map_put(&a->given_at, g->address, NULL) = a->given_nr;
 	a->given = tare_array_reserve(a->given, &a->given_cap, a->given_nr + 1, sizeof(*a->given));
@@ -263,9 +228,10 @@ static void give(struct reader *r, struct allocator *a, const struct given *g)
 					  .size = g->size });
 }
 
-static void give_back(struct reader *r, struct allocator *a, uint64_t address)
+static void give_back(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
+		      uint64_t address)
 {
-	struct given *g;
+	struct tare_whatif_given *g;
 	uint64_t place;
 
 	if (!tare_map_remove(&a->given_at, address, &place))
@@ -284,7 +250,7 @@ static void give_back(struct reader *r, struct allocator *a, uint64_t address)
 					  .size = g->size });
 }
 
-static void read_call(struct reader *r, const struct tare_event *e)
+static void read_call(struct tare_whatif_reader *r, const struct tare_event *e)
 {
 	const struct tare_rec_event *c = e->rec.event;
 	bool is_mapping = c->class == TARE_CLASS_VMM_MAP;
@@ -297,16 +263,16 @@ static void read_call(struct reader *r, const struct tare_event *e)
 		give_back(r, allocator_of(r, e), c->handle);
 	else if (c->effect == TARE_EFFECT_NEW && is_of_pool(e))
 		give(r, allocator_of(r, e),
-		     &(struct given){ .address = c->handle,
-				      .size = size,
-				      .pool = pool_of(r, e, c->tid),
-				      .is_expandable = is_mapping,
-				      .is_small = size == TARE_ALLOC_SMALL_SEGMENT });
+		     &(struct tare_whatif_given){ .address = c->handle,
+						  .size = size,
+						  .pool = pool_of(r, e, c->tid),
+						  .is_expandable = is_mapping,
+						  .is_small = size == TARE_ALLOC_SMALL_SEGMENT });
 }
 
-static void read_oom(struct reader *r, const struct tare_event *e)
+static void read_oom(struct tare_whatif_reader *r, const struct tare_event *e)
 {
-	struct allocator *a;
+	struct tare_whatif_allocator *a;
 
 	if (!e->device || e->rec.oom->device < 0)
 		return;
@@ -321,7 +287,7 @@ static void read_oom(struct reader *r, const struct tare_event *e)
 		    .stack = line_of(r, e) });
 }
 
-static void read_event(struct reader *r, const struct tare_event *e)
+static void read_event(struct tare_whatif_reader *r, const struct tare_event *e)
 {
 	switch (e->kind) {
 	case TARE_KIND_STREAM:
@@ -345,128 +311,6 @@ static void read_event(struct reader *r, const struct tare_event *e)
 	default:
 		break;
 	}
-}
-
-/* ---- what is there at the end ---- */
-
-struct block {
-	uint64_t address, size;
-};
-
-static int by_address(const void *x, const void *y)
-{
-	const struct block *a = x, *b = y;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-static int by_given_address(const void *x, const void *y)
-{
-	const struct given *a = x, *b = y;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-/* In the order of addresses; caller frees. */
-static struct block *sorted_blocks(const struct tare_map *map, size_t *count)
-{
-	const struct tare_map_slot *slot;
-	struct block *items = NULL;
-	size_t cap = 0;
-
-	*count = 0;
-	for (size_t at = 0; (slot = tare_map_next(map, &at));) {
-		items = tare_array_reserve(items, &cap, *count + 1, sizeof(*items));
-		items[(*count)++] = (struct block){ slot->key, slot->value };
-	}
-	if (*count)
-		qsort(items, *count, sizeof(*items), by_address);
-	return items;
-}
-
-/* What it still has; of an expandable segment, pieces that lie side by side are one. Caller frees. */
-static struct given *sorted_given(const struct allocator *a, size_t *count)
-{
-	struct given *items = tare_xcalloc(a->given_nr + 1, sizeof(*items));
-	const struct tare_map_slot *slot;
-	size_t nr = 0, kept = 0;
-
-	for (size_t at = 0; (slot = tare_map_next(&a->given_at, &at));)
-		items[nr++] = a->given[slot->value];
-	qsort(items, nr, sizeof(*items), by_given_address);
-	for (size_t i = 1; i < nr; i++)
-		if (items[i].is_expandable && items[kept].is_expandable &&
-		    items[i].pool == items[kept].pool &&
-		    items[i].is_small == items[kept].is_small &&
-		    items[i].stream == items[kept].stream &&
-		    items[kept].address + items[kept].size == items[i].address)
-			items[kept].size += items[i].size;
-		else
-			items[++kept] = items[i];
-	*count = nr ? kept + 1 : 0;
-	return items;
-}
-
-/* Adds the blocks of a segment, and what is free between them. Returns how many. */
-static size_t fill(const struct given *s, const struct block *blocks, size_t count,
-		   struct tare_snapshot_block *out)
-{
-	uint64_t at = s->address, end = s->address + s->size;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (blocks[i].address > at)
-			out[nr++] = (struct tare_snapshot_block){ .address = at,
-								  .size = blocks[i].address - at };
-		out[nr++] = (struct tare_snapshot_block){ .address = blocks[i].address,
-							  .size = blocks[i].size,
-							  .asked = blocks[i].size,
-							  .state = TARE_SNAPSHOT_ALLOCATED };
-		at = blocks[i].address + blocks[i].size;
-	}
-	if (at < end)
-		out[nr++] = (struct tare_snapshot_block){ .address = at, .size = end - at };
-	return nr;
-}
-
-static void end_segment(struct reader *r, struct allocator *a, const struct given *g,
-			const struct block *blocks, size_t count)
-{
-	struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
-	struct tare_snapshot_segment segment = { .device = a->device,
-						 .is_expandable = g->is_expandable,
-						 .is_small = g->is_small,
-						 .address = g->address,
-						 .size = g->size,
-						 .stream = g->stream,
-						 .pool = tare_whatif_pool_id(g->pool),
-						 .serial = -1 };
-
-	if (!r->rc)
-		r->rc = tare_trace_add_segment(r->t, &segment, all, fill(g, blocks, count, all),
-					       r->err);
-	free(all);
-}
-
-static void end_allocator(struct reader *r, struct allocator *a)
-{
-	size_t given_nr, block_nr, from = 0, to;
-	struct given *given = sorted_given(a, &given_nr);
-	struct block *blocks = sorted_blocks(&a->blocks, &block_nr);
-
-	flush(r, a);
-	for (size_t i = 0; i < given_nr; i++) {
-		uint64_t end = given[i].address + given[i].size;
-
-		while (from < block_nr && blocks[from].address < given[i].address)
-			from++;
-		for (to = from; to < block_nr && blocks[to].address + blocks[to].size <= end;)
-			to++;
-		end_segment(r, a, &given[i], blocks + from, to - from);
-		from = to;
-	}
-	free(given);
-	free(blocks);
 }
 
 /* ---- the whole ---- */
@@ -495,18 +339,20 @@ static char *conf_of(const char *path)
 	return kept;
 }
 
-static void read_all(struct reader *r)
+static void read_all(struct tare_whatif_reader *r)
 {
 	struct tare_event e;
 
 	while (!r->rc && tare_recording_next(r->recording, &e))
 		if (e.process && e.process->role == TARE_ROLE_PROGRAM)
 			read_event(r, &e);
-	for (size_t i = 0; i < r->count; i++)
-		end_allocator(r, &r->allocators[i]);
+	for (size_t i = 0; i < r->count; i++) {
+		flush(r, &r->allocators[i]);
+		tare_whatif_end(r, &r->allocators[i]);
+	}
 }
 
-static void free_reader(struct reader *r)
+static void free_reader(struct tare_whatif_reader *r)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		tare_map_free(&r->allocators[i].blocks);
@@ -524,11 +370,11 @@ int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording
 			  const char *folder, const struct tare_whatif_reading *reading,
 			  struct tare_err *err)
 {
-	struct reader r = { .t = t,
-			    .recording = recording,
-			    .most = reading->most,
-			    .split = reading->split,
-			    .err = err };
+	struct tare_whatif_reader r = { .t = t,
+					.recording = recording,
+					.most = reading->most,
+					.split = reading->split,
+					.err = err };
 	int rc;
 
 	tare_trace_begin(t);

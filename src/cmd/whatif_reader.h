@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that make a trace of a recording share. */
+#ifndef TARE_CMD_WHATIF_READER_H
+#define TARE_CMD_WHATIF_READER_H
+
+#include "cmd/whatif_pools.h"
+#include "replay/trace.h"
+#include "trace/recording.h"
+
+/* What the driver gave the allocator, by address: a segment, or a piece of an expandable one. */
+struct tare_whatif_given {
+	uint64_t address, size;
+	uint32_t pool;
+	bool is_expandable, is_small;
+	bool has_stream;
+	uint64_t stream; /* of all blocks in it: the recorder asks at the first one */
+};
+
+struct tare_whatif_waiting {
+	enum tare_snapshot_action action; /* SEGMENT_MAP or SEGMENT_UNMAP */
+	uint64_t address, size;           /* 0: nothing waits */
+	uint32_t pool;
+};
+
+/* Of one process on one GPU. */
+struct tare_whatif_allocator {
+	uint32_t device;          /* of the trace */
+	struct tare_map blocks;   /* address → size */
+	struct tare_map given_at; /* address → place in `given` */
+	struct tare_whatif_given *given;
+	size_t given_nr, given_cap;
+	struct tare_trace_ranges ranges; /* what it has now; serial: place in `given` */
+	struct tare_whatif_waiting
+		waits; /* PyTorch maps a range piece by piece, and tells of it at once */
+};
+
+struct tare_whatif_reader {
+	struct tare_trace *t;
+	struct tare_recording *recording;
+	struct tare_whatif_allocator *allocators;
+	size_t count, cap;
+	struct tare_whatif_pools pools;
+	struct tare_map streams; /* process and thread → stream */
+	struct tare_map lines;   /* process and Python stack → number of the line */
+	uint64_t most;           /* events that are still read */
+	uint64_t split;          /* of struct tare_whatif_reading */
+	struct tare_err *err;
+	int rc;
+};
+
+/* What the allocator has at the end: its segments, and the blocks and holes in them. */
+void tare_whatif_end(struct tare_whatif_reader *r, struct tare_whatif_allocator *a);
+
+#endif
