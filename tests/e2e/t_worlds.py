@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 
-from harness import (FIXTURES, MIB, WRAPPER, Expectations, case, check, check_equal, check_recording,
+from harness import (FIXTURES, MIB, Skip, WRAPPER, Expectations, case, check, check_equal, check_recording,
                      check_says, degraded, fixture, leaves, main, record_args, row_of, run_lines, show,
                      tare_argv, unexplained)
 
@@ -65,21 +65,23 @@ def one_memory_and_no_nvml(box):
 @case
 def host_memory_on_a_board_of_one_memory(box):
     """What the program takes by malloc is in use there, too, and stands as its own; what others take stays unexplained."""
+    if WRAPPER:
+        raise Skip("an emulator's own memory grows, as it translates more and more")
     env = {"TARE_SIM_SCRIPT": "host-memory"}
     ours = start_steps(box, tare_argv(*record_args(fixture("e2e_steps"), sim="jetson-nano")), env=env)
     ask(ours, b"alloc 1000000")
-    time.sleep(0.3)  # what is resident is read ten times a second
+    time.sleep(1)  # what is resident is read ten times a second
     for _ in range(2):
         check_equal(ask(ours, b"touch %d" % (100 * MIB)), b"touched\n")
-        time.sleep(0.3)
+        time.sleep(1)
         ask(ours, b"events 1")
         ask(ours, b"alloc 3000000")
     out = ours.communicate(b"quit\n", timeout=30)
     check_equal(ours.returncode, 0, out)
     report = box.report()
     own = row_of(report, "resident")
-    check(abs(own - 200 * MIB) < MIB, own, show(report))
-    check(abs(unexplained(report)) < MIB, show(report))
+    check(abs(own - 200 * MIB) < 4 * MIB, own, show(report))
+    check(abs(unexplained(report)) < 4 * MIB, show(report))
     check_equal(row_of(report, "allocations/e2e_steps"), 7000000, show(report))
 
 
