@@ -2,10 +2,9 @@
 #include "cmd/info.h"
 
 #include "base/disk.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "trace/description.h"
 #include "trace/recording.h"
 
 #include <stdio.h>
@@ -13,8 +12,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { MAX_DESCRIPTION = 16 << 20 };
 
 /* Members of recording.json that are worth a line, and what they are called here. */
 static const struct {
@@ -44,24 +41,18 @@ static void write_description(struct tare_emit *e, const char *folder)
 {
 	const struct tare_json_value *root;
 	struct tare_arena arena = { 0 };
-	struct tare_str path = { 0 }, text = { 0 };
 
-	tare_str_addf(&path, "%s/recording.json", folder);
-	if (!tare_file_read(&text, tare_str_text(&path), MAX_DESCRIPTION, NULL) &&
-	    !tare_json_parse(&arena, tare_str_text(&text), text.len, &root, NULL)) {
-		for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++) {
-			const struct tare_json_value *v = tare_json_get(root, described[i].path);
-			struct tare_str value = { 0 };
+	tare_description_read(&arena, folder, &root, NULL);
+	for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++) {
+		const struct tare_json_value *v = tare_json_get(root, described[i].path);
+		struct tare_str value = { 0 };
 
-			if (!v || v->type == TARE_JSON_NULL)
-				continue;
-			add_value(&value, v);
-			tare_info_text(e, described[i].key, tare_str_text(&value));
-			tare_str_free(&value);
-		}
+		if (!v || v->type == TARE_JSON_NULL)
+			continue;
+		add_value(&value, v);
+		tare_info_text(e, described[i].key, tare_str_text(&value));
+		tare_str_free(&value);
 	}
-	tare_str_free(&text);
-	tare_str_free(&path);
 	tare_arena_free(&arena);
 }
 

@@ -2,9 +2,8 @@
 #include "cmd/newest.h"
 
 #include "base/array.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/print.h"
+#include "trace/description.h"
 #include "trace/recording.h"
 
 #include <ctype.h>
@@ -12,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { JSON_MAX = 16 << 20 };
 
 static const char ending[] = ".tare";
 
@@ -32,16 +29,11 @@ static int64_t start_of(const char *name, const struct stat *folder)
 {
 	int64_t ns = (int64_t)folder->st_mtim.tv_sec * 1000000000 + folder->st_mtim.tv_nsec;
 	const struct tare_json_value *described;
-	struct tare_str path = { 0 }, text = { 0 };
 	struct tare_arena arena = { 0 };
 
-	tare_str_addf(&path, "%s/recording.json", name);
-	if (tare_file_read(&text, tare_str_text(&path), JSON_MAX, NULL) == 0 &&
-	    tare_json_parse(&arena, tare_str_text(&text), text.len, &described, NULL) == 0)
-		tare_json_get_i64(described, "started_realtime_ns", &ns);
+	tare_description_read(&arena, name, &described, NULL);
+	tare_json_get_i64(described, "started_realtime_ns", &ns);
 	tare_arena_free(&arena);
-	tare_str_free(&text);
-	tare_str_free(&path);
 	return ns;
 }
 

@@ -7,18 +7,15 @@
 #include "cmd/whatif_recording.h"
 
 #include "base/array.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/xalloc.h"
 #include "cmd/whatif_reader.h"
 #include "ledger/owner.h"
 #include "replay/whatif.h"
+#include "trace/description.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_DESCRIPTION (1 << 20)
 
 /* ---- events ---- */
 
@@ -316,25 +313,19 @@ static void read_event(struct tare_whatif_reader *r, const struct tare_event *e)
 /* ---- the whole ---- */
 
 /* PYTORCH_CUDA_ALLOC_CONF of `tare`, whose environment the program had; NULL: not set, or not known. */
-static char *conf_of(const char *path)
+static char *conf_of(const char *folder)
 {
 	static const char *const names[] = { "environment.PYTORCH_CUDA_ALLOC_CONF",
 					     "environment.PYTORCH_ALLOC_CONF" };
-	const struct tare_json_value *root;
+	const struct tare_json_value *described;
 	struct tare_arena arena = { 0 };
-	struct tare_str file = { 0 }, text = { 0 };
 	const char *conf = NULL;
-	char *kept = NULL;
+	char *kept;
 
-	tare_str_addf(&file, "%s/recording.json", path);
-	if (!tare_file_read(&text, tare_str_text(&file), MAX_DESCRIPTION, NULL) &&
-	    !tare_json_parse(&arena, tare_str_text(&text), text.len, &root, NULL))
-		for (int i = 0; i < 2 && !conf; i++)
-			conf = tare_json_get_str(root, names[i]);
-	if (conf)
-		kept = tare_xstrdup(conf);
-	tare_str_free(&text);
-	tare_str_free(&file);
+	tare_description_read(&arena, folder, &described, NULL);
+	for (int i = 0; i < 2 && !conf; i++)
+		conf = tare_json_get_str(described, names[i]);
+	kept = conf ? tare_xstrdup(conf) : NULL;
 	tare_arena_free(&arena);
 	return kept;
 }

@@ -2,13 +2,12 @@
 #include "session/control.h"
 
 #include "base/arena.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/self_path.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "session/recorded.h"
 #include "session/witness.h"
+#include "trace/description.h"
 #include "witness/procfs.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 512, NAMES_MAX = 1000, DESCRIPTION_MAX = 1 << 20 };
+enum { PROCESSES_MAX = 512, NAMES_MAX = 1000 };
 
 static char *in_folder(const char *folder, const char *name)
 {
@@ -29,23 +28,6 @@ static char *in_folder(const char *folder, const char *name)
 
 	tare_str_addf(&path, "%s/%s", folder, name);
 	return tare_str_steal(&path);
-}
-
-/* recording.json; NULL where it cannot be read. */
-static const struct tare_json_value *read_description(struct tare_arena *arena, const char *folder)
-{
-	const struct tare_json_value *value = NULL;
-	char *path = in_folder(folder, "recording.json");
-	struct tare_str text = { 0 };
-	int rc = tare_file_read(&text, path, DESCRIPTION_MAX, NULL);
-
-	if (!rc)
-		rc = tare_json_parse(arena,
-				     tare_arena_strndup(arena, tare_str_text(&text), text.len),
-				     text.len, &value, NULL);
-	tare_str_free(&text);
-	free(path);
-	return rc ? NULL : value;
 }
 
 static bool is_pid(const char *target)
@@ -161,11 +143,11 @@ static int open_page(struct tare_controlled *out, const char *target, bool joins
 	rc = find_folder(out, target, err);
 	if (rc)
 		return rc;
-	description = read_description(&arena, out->path);
+	tare_description_read(&arena, out->path, &description, NULL);
 	spool = tare_json_get_str(description, "spool");
 	out->work = tare_xstrdup(spool && *spool == '/' ? spool : out->path);
 	if (spool)
-		description = read_description(&arena, out->work);
+		tare_description_read(&arena, out->work, &description, NULL);
 	rc = map_page(out, err);
 	if (rc == 0)
 		rc = check_runs(out, description, err);

@@ -5,9 +5,9 @@
 #include "base/array.h"
 #include "base/disk.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "sweep/measure.h"
+#include "trace/description.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 
 /* ---- a run ends ---- */
-
-enum { DESCRIPTION_MAX = 16 << 20 };
 
 struct recordings {
 	const char **paths;
@@ -29,24 +27,18 @@ struct recordings {
 
 static void read_description(struct recordings *out, const char *recording)
 {
-	struct tare_str path = { 0 }, text = { 0 };
 	struct tare_arena memory = { 0 };
 	const struct tare_json_value *v;
+	const char *driver;
 	int64_t ran;
 
-	tare_str_addf(&path, "%s/recording.json", recording);
-	tare_file_read(&text, path.data, DESCRIPTION_MAX, NULL);
-	if (text.len && tare_json_parse(&memory, text.data, text.len, &v, NULL) == 0) {
-		const char *driver = tare_json_get_str(v, "driver");
-
-		if (tare_json_get_i64(v, "ran_ns", &ran) && ran > out->ran_ns)
-			out->ran_ns = ran;
-		if (driver)
-			snprintf(out->driver, sizeof(out->driver), "%s", driver);
-	}
+	tare_description_read(&memory, recording, &v, NULL);
+	driver = tare_json_get_str(v, "driver");
+	if (tare_json_get_i64(v, "ran_ns", &ran) && ran > out->ran_ns)
+		out->ran_ns = ran;
+	if (driver)
+		snprintf(out->driver, sizeof(out->driver), "%s", driver);
 	tare_arena_free(&memory);
-	tare_str_free(&path);
-	tare_str_free(&text);
 }
 
 static int by_name(const void *a, const void *b)

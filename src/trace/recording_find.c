@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hint.h"
 #include "store/store.h"
+#include "trace/description.h"
 #include "trace/hold.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { JSON_MAX = 16 << 20, CONTROL_MAX = 1 << 20 };
+enum { CONTROL_MAX = 1 << 20 };
 
 struct names {
 	char **items;
@@ -139,22 +140,16 @@ static struct tare_rfolder *add_folder(struct tare_recording *r, const char *pat
 /* A recording.json that cannot be read costs what is in it and no more. */
 static const struct tare_json_value *read_json(struct tare_recording *r, const char *folder)
 {
-	char *path = join(folder, "recording.json", "");
-	const struct tare_json_value *value = NULL;
-	struct tare_str text = { 0 };
+	const struct tare_json_value *value;
 	struct tare_err err = { 0 };
-	int rc = tare_file_read(&text, path, JSON_MAX, &err);
+	int rc = tare_description_read(&r->arena, folder, &value, &err);
 
-	if (!rc && text.len)
-		rc = tare_json_parse(&r->arena, tare_arena_strndup(&r->arena, text.data, text.len),
-				     text.len, &value, &err);
 	if (rc && rc != TARE_E_NOT_FOUND)
-		tare_recording_add_note(r,
-					"%s is damaged (%s), so what was run is not known; the "
-					"logs beside it are read all the same",
-					path, err.text);
-	tare_str_free(&text);
-	free(path);
+		tare_recording_add_note(
+			r,
+			"%s/recording.json is damaged (%s), so what was run is not known; the "
+			"logs beside it are read all the same",
+			folder, err.text);
 	return value;
 }
 
