@@ -13,9 +13,7 @@
 #include "replay/whatif.h"
 #include "trace/description.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- events ---- */
 
@@ -183,26 +181,6 @@ static void read_block(struct tare_whatif_reader *r, const struct tare_event *e)
 		take_back(r, a, e->rec.tensor->block);
 }
 
-/* Whoever calls the driver, past its own libraries, is PyTorch's allocator. */
-static bool is_of_pool(const struct tare_event *e)
-{
-	for (uint32_t i = 0; e->stack && i < e->stack->depth; i++) {
-		const struct tare_object *object =
-			tare_process_object(e->process, e->stack->pcs[i]);
-		const char *base = object ? strrchr(object->path, '/') : NULL;
-		char name[64];
-
-		if (!object)
-			return false;
-		if (tare_owner_is_transparent(object->path))
-			continue;
-		base = base ? base + 1 : object->path;
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, ".-"), base);
-		return tare_owner_is_pool(name);
-	}
-	return false;
-}
-
 static void give(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
 		 const struct tare_whatif_given *g)
 {
@@ -258,7 +236,7 @@ static void read_call(struct tare_whatif_reader *r, const struct tare_event *e)
 		return;
 	if (c->effect == TARE_EFFECT_DEL)
 		give_back(r, allocator_of(r, e), c->handle);
-	else if (c->effect == TARE_EFFECT_NEW && is_of_pool(e))
+	else if (c->effect == TARE_EFFECT_NEW && tare_owner_is_pool_of(e->process, e->stack))
 		give(r, allocator_of(r, e),
 		     &(struct tare_whatif_given){ .address = c->handle,
 						  .size = size,

@@ -2,6 +2,8 @@
 #ifndef TARE_LEDGER_OWNER_H
 #define TARE_LEDGER_OWNER_H
 
+#include "trace/event.h"
+
 #include <stdbool.h>
 
 /* Is it the CUDA driver, its runtime or Tare's recorder? They ask for memory on somebody's behalf. */
@@ -15,5 +17,7 @@ bool tare_owner_is_tool(const char *path);
 
 /* Is it the library of PyTorch's allocator, which reports the blocks of its segments? */
 bool tare_owner_is_pool(const char *library);
+/* The same of who made a call: rule "owner". */
+bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack);
 
 #endif

@@ -73,19 +73,34 @@ const char *tare_fold_text_of(const struct tare_fold *f, uint64_t id)
 }
 
 /* "libcublas.so.12" and "libcublas-1a2b.so.12.1" are told apart; their versions are not. */
+static char *without_version(const char *name)
+{
+	const char *so = strstr(name, ".so");
+
+	return tare_xstrndup(name, so && so != name ? (size_t)(so - name) : strlen(name));
+}
+
 uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 {
-	const char *so;
 	uint64_t id;
 	char *text;
 
 	if (!name || !*name)
 		return 0;
-	so = strstr(name, ".so");
-	text = tare_xstrndup(name, so && so != name ? (size_t)(so - name) : strlen(name));
+	text = without_version(name);
 	id = tare_fold_text(f, text);
 	free(text);
 	return id;
+}
+
+bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack)
+{
+	const char *path = stack ? owner_of(p, stack) : NULL;
+	char *name = path ? without_version(base_name(path)) : NULL;
+	bool is_pool = name && tare_owner_is_pool(name);
+
+	free(name);
+	return is_pool;
 }
 
 static bool is_binding(const char *label)
