@@ -19,8 +19,7 @@ void *tare_scratch_take(size_t size)
 			memset(pieces[i], 0, size);
 			return pieces[i];
 		}
-	return tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			     0);
+	return tare_sys_mmap_briefly(size);
 }
 
 void tare_scratch_give(void *at, size_t size)

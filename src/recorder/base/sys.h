@@ -119,7 +119,16 @@ static inline int tare_sys_unlink(const char *path)
 	return (int)tare_sys6(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 
-/* Memory of our own; NULL on failure. A core file of the program leaves it out: the ring alone spans all its lanes. */
+/* Memory that is given back at once; NULL on failure. */
+static inline void *tare_sys_mmap_briefly(size_t size)
+{
+	long ret = tare_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
+}
+
+/* Memory that stays; NULL on failure. A core file of the program leaves it out: the ring alone spans all its lanes. */
 static inline void *tare_sys_mmap(void *at, size_t size, int prot, int flags, int fd, long offset)
 {
 	long ret = tare_sys6(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);

@@ -81,8 +81,7 @@ void tare_graph_count_nodes(CUgraph graph, struct tare_rec_graph *out)
 	if (!tare_real.cuGraphGetNodes || !tare_real.cuGraphNodeGetType)
 		return;
 	memset(&c, 0, sizeof(c));
-	c.nodes = tare_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-				0);
+	c.nodes = tare_sys_mmap_briefly(size);
 	if (!c.nodes)
 		return;
 	push(&c, graph);

@@ -84,8 +84,7 @@ static uint8_t *take_block(void)
 	for (i = 0; i < BLOCKS; i++)
 		if (!__atomic_exchange_n(&is_taken[i], 1, __ATOMIC_ACQUIRE))
 			return blocks[i];
-	return tare_sys_mmap(NULL, TARE_BLOCK_MAX, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return tare_sys_mmap_briefly(TARE_BLOCK_MAX);
 }
 
 static void return_block(uint8_t *block)
