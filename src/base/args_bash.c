@@ -50,6 +50,8 @@ static void add_command(struct tare_str *out, const struct tare_command *cmd)
  */
 void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out)
 {
+	const struct tare_command *cmd;
+
 	tare_str_add(out, "# bash completion for tare, generated from its option tables\n"
 			  "_tare_profiles() { \"${COMP_WORDS[0]}\" help --profiles 2>/dev/null; }\n"
 			  "_tare()\n{\n"
@@ -59,15 +61,13 @@ void tare_args_bash(const struct tare_command *const *cmds, struct tare_str *out
 			  "\tprev=${prev##*[[:space:]]}\n"
 			  "\t[[ $cur == --*=* ]] && { prev=${cur%%=*}; cur=${cur#*=}; }\n"
 			  "\tlocal words=\"");
-	for (size_t i = 0; cmds[i]; i++)
-		if (!cmds[i]->is_hidden)
-			tare_str_addf(out, "%s ", cmds[i]->name);
+	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
+		tare_str_addf(out, "%s ", cmd->name);
 	tare_str_add(out, "\"\n\tlocal _tare_commands=$words\n"
 			  "\tif [[ $COMP_CWORD -gt 1 ]]; then\n\twords=\n"
 			  "\tcase ${COMP_WORDS[1]} in\n");
-	for (size_t i = 0; cmds[i]; i++)
-		if (!cmds[i]->is_hidden)
-			add_command(out, cmds[i]);
+	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
+		add_command(out, cmd);
 	tare_str_add(out,
 		     "\tesac\n\tfi\n"
 		     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"

@@ -58,6 +58,8 @@ static void add_command(struct tare_str *out, const struct tare_command *cmd)
 
 void tare_args_fish(const struct tare_command *const *cmds, struct tare_str *out)
 {
+	const struct tare_command *cmd;
+
 	tare_str_add(out, "# fish completion for tare, generated from its option tables\n"
 			  "function _tare_profiles\n"
 			  "\tcommand -q tare; and command tare help --profiles 2>/dev/null\n"
@@ -70,11 +72,9 @@ void tare_args_fish(const struct tare_command *const *cmds, struct tare_str *out
 			  "\ttest (count $words) -ge 2; and test $words[2] = $argv[1]\n"
 			  "end\n"
 			  "set -g _tare_commands");
-	for (size_t i = 0; cmds[i]; i++)
-		if (!cmds[i]->is_hidden)
-			tare_str_addf(out, " %s", cmds[i]->name);
+	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
+		tare_str_addf(out, " %s", cmd->name);
 	tare_str_add_char(out, '\n');
-	for (size_t i = 0; cmds[i]; i++)
-		if (!cmds[i]->is_hidden)
-			add_command(out, cmds[i]);
+	for (size_t i = 0; (cmd = tare_args_command(cmds, i)); i++)
+		add_command(out, cmd);
 }

@@ -5,7 +5,9 @@
 
 #include "base/args.h"
 
-/* args_words.c: the options in the order of their table, --help last; NULL ends. */
+/* args_words.c: the commands that are shown, in the order of their table; NULL ends. */
+const struct tare_command *tare_args_command(const struct tare_command *const *cmds, size_t i);
+/* The options in the order of their table, --help last; NULL ends. */
 const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t i);
 
 /*

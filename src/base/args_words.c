@@ -18,6 +18,14 @@ static const struct {
 	{ "SIZE|now", "now" },
 };
 
+const struct tare_command *tare_args_command(const struct tare_command *const *cmds, size_t i)
+{
+	for (; *cmds; cmds++)
+		if (!(*cmds)->is_hidden && i-- == 0)
+			return *cmds;
+	return NULL;
+}
+
 const struct tare_opt *tare_args_visible(const struct tare_command *cmd, size_t i)
 {
 	const struct tare_opt *o;
