@@ -49,7 +49,7 @@ static int open_machine(void)
 		fprintf(stderr, "simulated GPU: %s\n", error);
 		return NVML_DRIVER_NOT_LOADED;
 	}
-	if (!strcmp(sim_nvml.profile.nvml, "nothing"))
+	if (!strcmp(sim_nvml.profile.nvml, TARE_PROFILE_NVML_NOTHING))
 		return NVML_DRIVER_NOT_LOADED;
 	sim_nvml.devices_nr = sim_profile_devices();
 	for (i = 0; i < SIM_DEVICES; i++) {
@@ -145,7 +145,8 @@ static int read_used(const struct nvml_device *dev, uint64_t *used)
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (sim_nvml.script.no_memory || !strcmp(sim_nvml.profile.nvml, "no memory"))
+	if (sim_nvml.script.no_memory ||
+	    !strcmp(sim_nvml.profile.nvml, TARE_PROFILE_NVML_NO_MEMORY))
 		return NVML_NOT_SUPPORTED;
 	sim_state_lock(sim_nvml.shared);
 	sim_state_reclaim(sim_nvml.shared);

@@ -50,7 +50,6 @@ static void hide_younger(int version)
 static void load_script(void)
 {
 	static const struct sim_script_words words = { is_call, sim_error_parse };
-
 	char error[512];
 
 	sim_script_load(&sim.script, &words);

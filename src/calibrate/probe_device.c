@@ -66,9 +66,9 @@ static void ask_what_nvml_tells(struct tare_bench *bench, const struct tare_nvml
 		tare_bench_lack(bench, TARE_PROFILE_nvml, "NVML does not know this GPU");
 	else
 		tare_bench_put_text(bench, TARE_PROFILE_nvml,
-				    !bench->scale.nvml ? "nothing"
-				    : memory->version  ? "memory"
-						       : "no memory",
+				    !bench->scale.nvml ? TARE_PROFILE_NVML_NOTHING
+				    : memory->version  ? TARE_PROFILE_NVML_MEMORY
+						       : TARE_PROFILE_NVML_NO_MEMORY,
 				    "nvmlDeviceGetMemoryInfo");
 }
 

@@ -205,8 +205,9 @@ static const char *first_bad(const struct tare_profile *p)
 		return "a step that";
 	if (!p->streams_per_step || !p->streams_per_step_2)
 		return "streams_per_step";
-	if (strcmp(p->nvml, "memory") != 0 && strcmp(p->nvml, "nothing") != 0 &&
-	    strcmp(p->nvml, "no memory") != 0)
+	if (strcmp(p->nvml, TARE_PROFILE_NVML_MEMORY) != 0 &&
+	    strcmp(p->nvml, TARE_PROFILE_NVML_NOTHING) != 0 &&
+	    strcmp(p->nvml, TARE_PROFILE_NVML_NO_MEMORY) != 0)
 		return "nvml";
 	if (p->reserved >= p->total)
 		return "reserved";

@@ -46,6 +46,11 @@ struct tare_profile {
 };
 
 /* A row of profile.def, indexed by enum tare_profile_key. */
+/* What `nvml` says. */
+#define TARE_PROFILE_NVML_MEMORY    "memory"
+#define TARE_PROFILE_NVML_NOTHING   "nothing"
+#define TARE_PROFILE_NVML_NO_MEMORY "no memory"
+
 struct tare_profile_row {
 	const char *name, *fallback, *meaning;
 	enum tare_profile_kind kind;
