@@ -57,7 +57,8 @@ struct tare_python_memo;
 struct tare_thread {
 	int depth; /* 0 outside; > 0 inside a hooked call or our own work: nested calls pass straight through */
 	uint32_t tid;                    /* fork.h */
-	struct tare_place *place;        /* ring/place.c: NULL: none yet, or a writing has it */
+	uintptr_t lane;                  /* ring/place.h: at rest, or whose writing has it */
+	struct tare_place *place;        /* ring/place.c: the one that `lane` tells of */
 	uint32_t serial;                 /* ring/place.c: 0: not given yet */
 	uint32_t unasked;                /* torch/stream.c: blocks that are not asked about */
 	uint32_t backward;               /* torch/autograd.c: nodes at work, one in another */

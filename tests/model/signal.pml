@@ -24,9 +24,11 @@ bool is_open = true, is_child, is_vfork_child;
 #define NOTHING  2
 byte at_parents;
 
-byte own;              /* NONE: a writing has it, or there was none yet */
+/* The thread's word: a lane at rest; or whose writing has the lane `told`; or NONE: no lane yet. One step changes it. */
+#define WRITING(who) (NONE + (who))
+byte word, told;
 bool is_owned[ALL];
-byte frame[ALL];     /* 1 + level: deeper is larger; 0: of no writing */
+byte frame[ALL];     /* 1 + level: deeper is larger; of lanes of which the word does not tell */
 byte lane_epoch[ALL];
 
 /* What holds and is not in the code. */
@@ -38,7 +40,7 @@ inline touch(of_epoch) { /* a child never changes its parent's, and does not fau
 	assert(!is_child || of_epoch != 0 || at_parents == NOBODYS)
 }
 
-#define IS_IN_USE(i) (is_owned[i] && own != i)
+#define IS_IN_USE(i) (is_owned[i] && word != i)
 
 inline forget() {
 	d_step {
@@ -49,13 +51,21 @@ inline forget() {
 #else
 			at_parents = (IS_IN_USE(0) || IS_IN_USE(1) -> NOBODYS : NOTHING);
 #endif
-			is_open = false; epoch = 1; own = NONE
+			is_open = false; epoch = 1; word = NONE
 		:: else
 		fi
 	}
 }
 
 #define END_OF_LANES (epoch == 0 -> LANES : ALL)
+
+/* Of the lane that the word told of, it is noted who has that. */
+inline set_word(lane, to) {
+#ifndef MUTANT_FRAME_NOT_NOTED
+	if :: word > NONE -> frame[told] = word - NONE :: else fi; /* in keep() reached by the thread only */
+#endif
+	told = lane; word = to
+}
 
 /* A lane that nobody has, or one of a writing that was left by longjmp; all signals are blocked. */
 inline find() {
@@ -67,6 +77,16 @@ inline find() {
 #else
 		:: true -> assert(is_open);
 #endif
+			if
+			:: word < NONE && lane_epoch[word] == my_epoch -> mine = word
+			:: else -> set_word(told, NONE)
+			fi;
+			/* Of each lane that the thread has, it knows whether a writing that can go on has it. */
+			i = END_OF_LANES - LANES;
+			do
+			:: i < END_OF_LANES && is_owned[i] && word != i -> assert(frame[i] != 0 && (writer[i] == 0 || writer[i] == frame[i])); i++
+			:: else -> if :: i >= END_OF_LANES -> break :: else -> i++ fi
+			od;
 			i = END_OF_LANES - LANES;
 			do
 			:: i < END_OF_LANES && !is_owned[i] && mine == NONE -> mine = i
@@ -84,9 +104,20 @@ inline find() {
 			i = 0;
 			if
 			:: mine != NONE ->
-				is_owned[mine] = true; lane_epoch[mine] = my_epoch; frame[mine] = me
+				is_owned[mine] = true; lane_epoch[mine] = my_epoch; told = mine; word = WRITING(me)
 			:: else
 			fi
+		fi
+	}
+}
+
+/* A handler made the word tell of another lane: if that one is at rest it stays, and this one is given back. */
+inline keep() {
+	atomic {
+		if
+		:: my_epoch != epoch || !is_open
+		:: my_epoch == epoch && is_open && word < NONE && lane_epoch[word] == my_epoch -> is_owned[mine] = false
+		:: else -> set_word(mine, mine)
 		fi
 	}
 }
@@ -97,7 +128,7 @@ inline write_record() {
 #endif
 	atomic { if :: !is_open -> is_open = true; epoch = 2 :: else fi };
 	my_epoch = epoch;
-	mine = own;
+	mine = (word < NONE -> word : NONE);
 	if
 #ifdef MUTANT_EPOCH_NOT_COMPARED
 	:: mine != NONE ->
@@ -105,15 +136,15 @@ inline write_record() {
 	:: mine != NONE && lane_epoch[mine] == my_epoch ->
 #endif
 #ifdef MUTANT_OWN_NOT_SWAPPED
-		own = NONE
+		word = WRITING(me)
 #else
-		atomic { if :: own == mine -> own = NONE :: else -> mine = NONE fi }
+		atomic { if :: word == mine -> word = WRITING(me) :: else -> mine = NONE fi }
 #endif
 	:: else -> mine = NONE
 	fi;
 	if
 	:: mine == NONE -> find()
-	:: else -> frame[mine] = me
+	:: else
 	fi;
 	if
 	:: mine != NONE ->
@@ -126,14 +157,13 @@ inline write_record() {
 			d_step { touch(my_epoch); assert(writer[mine] == me); writer[mine] = 0 };
 			if
 			:: my_epoch == epoch ->
-				frame[mine] = 0;
-				atomic {
+				atomic { /* a compare-and-swap; what it leaves is left to keep() */
 					if
-					:: own == NONE -> own = mine; mine = NONE
+					:: word == WRITING(me) -> word = mine; mine = NONE
 					:: else
 					fi
 				};
-				if :: mine != NONE -> is_owned[mine] = false :: else fi
+				if :: mine != NONE -> keep() :: else fi
 			:: else
 			fi
 		:: else
@@ -199,7 +229,7 @@ end:	do
 active proctype thread() provided (level == 0) {
 	byte me = 1, mine = NONE, my_epoch, i;
 
-	atomic { own = NONE; run handler(); run handler() };
+	atomic { word = NONE; told = NONE; run handler(); run handler() };
 end:	do
 	:: { write_record() } unless { is_jumped_to[0] -> atomic { is_jumped_to[0] = false; mine = NONE; my_epoch = 0; i = 0 } }
 	od

@@ -80,8 +80,8 @@ TEST(place_a_lane_that_is_being_made_is_nobodys)
 	pthread_create(&slow, NULL, take, "counted");
 	sem_wait(&has_stopped);
 	first = tare_place_take(EPOCH, FRAME);      /* counts the lanes so far */
-	second = tare_place_take(EPOCH, FRAME - 1); /* in a signal handler */
-	third = tare_place_take(EPOCH, FRAME - 2);
+	second = tare_place_take(EPOCH, FRAME - 2); /* in a signal handler */
+	third = tare_place_take(EPOCH, FRAME - 4);
 	CHECK(first && second && third);
 	CHECK_INT(first->index, SMALL_FROM);
 	CHECK_INT(second->index, SMALL_FROM + 1);
@@ -107,7 +107,7 @@ TEST(place_a_lane_without_bytes_is_nobodys)
 	is_disk_full = false;
 	place = tare_place_take(EPOCH, FRAME);
 	CHECK(place && place->index == SMALL_FROM + SMALL_AT_ONCE);
-	place = tare_place_take(EPOCH, FRAME - 1);
+	place = tare_place_take(EPOCH, FRAME - 2);
 	CHECK(place && place->index == SMALL_FROM + SMALL_AT_ONCE + 1);
 }
 
@@ -141,18 +141,18 @@ TEST(place_a_full_lane_makes_way_for_a_larger_one)
 
 	start();
 	first = tare_place_take(EPOCH, FRAME); /* made with the ring, as large as can be */
-	CHECK(first && tare_place_widen(first) == first);
-	small = tare_place_take(EPOCH, FRAME - 1);
+	CHECK(first && tare_place_widen(first, FRAME) == first);
+	small = tare_place_take(EPOCH, FRAME - 2);
 	CHECK(small);
 	CHECK_INT(small->size, TARE_LANE_BYTES_MIN);
-	large = tare_place_widen(small);
+	large = tare_place_widen(small, FRAME - 2);
 	CHECK_INT(large->index, 1);
 	CHECK_INT(large->size, 1 << 20);
-	CHECK(large->owner == small->owner && large->frame == FRAME - 1);
-	other = tare_place_take(EPOCH, FRAME - 2);
+	CHECK(large->owner == small->owner && tare_thread.place == large);
+	other = tare_place_take(EPOCH, FRAME - 4);
 	CHECK_INT(other->index, small->index);
 	tare_place_free(large); /* as a thread does that has one too many */
-	CHECK_INT(tare_place_widen(other)->index, 1);
+	CHECK_INT(tare_place_widen(other, FRAME - 4)->index, 1);
 }
 
 TEST(place_where_no_larger_one_is_left_the_lane_stays)
@@ -162,11 +162,11 @@ TEST(place_where_no_larger_one_is_left_the_lane_stays)
 
 	start();
 	for (i = 0; i < (int)SMALL_FROM; i++) {
-		place = tare_place_take(EPOCH, FRAME - (uintptr_t)i);
-		CHECK_INT(tare_place_widen(place)->index, i);
+		place = tare_place_take(EPOCH, FRAME - 2 * (uintptr_t)i);
+		CHECK_INT(tare_place_widen(place, FRAME - 2 * (uintptr_t)i)->index, i);
 	}
-	place = tare_place_take(EPOCH, FRAME - (uintptr_t)i);
-	CHECK(place && tare_place_widen(place) == place);
+	place = tare_place_take(EPOCH, FRAME - 2 * (uintptr_t)i);
+	CHECK(place && tare_place_widen(place, FRAME - 2 * (uintptr_t)i) == place);
 }
 
 TEST(place_where_the_disk_is_full_the_lane_stays)
@@ -175,7 +175,7 @@ TEST(place_where_the_disk_is_full_the_lane_stays)
 
 	start();
 	tare_place_take(EPOCH, FRAME);
-	place = tare_place_take(EPOCH, FRAME - 1);
+	place = tare_place_take(EPOCH, FRAME - 2);
 	is_disk_full = true;
-	CHECK(place && tare_place_widen(place) == place);
+	CHECK(place && tare_place_widen(place, FRAME - 2) == place);
 }

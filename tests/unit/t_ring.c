@@ -523,8 +523,8 @@ static void jump_many_times(const char *at, void (*act)(void), uint32_t lanes_ma
 /* Lanes that nobody comes back to are used again. */
 TEST(ring_left_lanes_are_used_again)
 {
-	static const char *const inside[] = { "begun",     "whole",  "padded",
-					      "head read", "copied", "written" };
+	static const char *const inside[] = { "taken",  "begun",     "whole",  "returning",
+					      "padded", "head read", "copied", "written" };
 
 	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
 		jump_many_times(inside[i], record, LANES_REUSED);

@@ -56,7 +56,6 @@ static struct tare_place *begin_owning(uint32_t index, uint64_t me, uint32_t epo
 	place->size = tare_lane_bytes(tare_ring.lane_bytes, index);
 	place->index = index;
 	place->epoch = epoch;
-	place->frame = TARE_PLACE_AT_REST;
 	place->owner = me;
 	place->tid = lane->tid = (uint32_t)me;
 	place->head = __atomic_load_n(&lane->head, __ATOMIC_ACQUIRE);
@@ -201,12 +200,28 @@ static int find_larger(uint32_t size, uint64_t me)
 		       : -1;
 }
 
+/* From now on the thread's word tells of this lane; of the one that it told of, it is noted who has that. */
+static struct tare_place *set_word(struct tare_place *place, uintptr_t word)
+{
+	if (tare_thread.lane && !tare_place_at_rest(tare_thread.lane))
+		tare_thread.place->frame = tare_thread.lane - TARE_PLACE_WRITING(0);
+	tare_thread.place = place;
+	tare_thread.lane = word;
+	return place;
+}
+
+/* A handler that came before the signals were blocked may have left one. */
 static struct tare_place *find(uint32_t epoch, uintptr_t frame)
 {
+	struct tare_place *left = tare_place_at_rest(tare_thread.lane);
 	uint32_t nr = __atomic_load_n(&tare_ring.header->lane_nr, __ATOMIC_ACQUIRE);
 	uint64_t me = own_word();
-	int index = find_free(nr, me);
+	int index;
 
+	if (left && left->epoch == epoch)
+		return left;
+	set_word(tare_thread.place, 0);
+	index = find_free(nr, me);
 	if (index < 0)
 		index = find_left(nr, me, frame);
 	if (index < 0)
@@ -237,7 +252,7 @@ void tare_place_free(struct tare_place *place)
 }
 
 /* With all signals blocked, as below. */
-struct tare_place *tare_place_widen(struct tare_place *place)
+struct tare_place *tare_place_widen(struct tare_place *place, uintptr_t frame)
 {
 	uint64_t all = ~0ull, before = 0;
 	struct tare_place *larger = place;
@@ -249,7 +264,10 @@ struct tare_place *tare_place_widen(struct tare_place *place)
 	if (tare_ring_is_open() && place->epoch == tare_ring_epoch() &&
 	    (index = find_larger(place->size, place->owner)) >= 0) {
 		larger = begin_owning((uint32_t)index, place->owner, place->epoch);
-		larger->frame = place->frame;
+		if (tare_thread.lane == TARE_PLACE_WRITING(frame))
+			tare_thread.place = larger;
+		else
+			larger->frame = frame;
 		tare_place_free(place);
 	}
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
@@ -267,12 +285,29 @@ struct tare_place *tare_place_find(uint32_t epoch, uintptr_t frame)
 	if (tare_ring_is_open() && epoch == tare_ring_epoch()) { /* else: forked meanwhile */
 		place = find(epoch, frame);
 		if (place)
-			place->frame = frame;
+			set_word(place, TARE_PLACE_WRITING(frame));
 		else
 			count_lost();
 	}
 	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
 	return place;
+}
+
+/* With all signals blocked: either this lane stays the thread's, or the one that a handler left does. */
+void tare_place_keep(struct tare_place *place, uint32_t epoch)
+{
+	uint64_t all = ~0ull, before = 0;
+	struct tare_place *left;
+
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof(all), 0, 0);
+	if (tare_ring_is_open() && epoch == tare_ring_epoch()) {
+		left = tare_place_at_rest(tare_thread.lane);
+		if (left && left->epoch == epoch)
+			tare_place_free(place);
+		else
+			set_word(place, (uintptr_t)place);
+	}
+	tare_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof(before), 0, 0);
 }
 
 /* Asked in a forked child, where this thread is the only one left, and has another tid. */
@@ -281,7 +316,7 @@ bool tare_place_is_in_use(void)
 	uint32_t i;
 
 	for (i = 0; i < made; i++)
-		if (&places[i] != tare_thread.place && tare_thread.serial &&
+		if (&places[i] != tare_place_at_rest(tare_thread.lane) && tare_thread.serial &&
 		    owners[i] >> 32 == tare_thread.serial)
 			return true;
 	return false;
@@ -313,6 +348,7 @@ bool tare_place_forget(void)
 	made = next_asked = next_first = 0;
 	next_small = SMALL_FROM;
 	next_large = 1;
+	tare_thread.lane = 0;
 	tare_thread.place = NULL;
 	tare_thread.serial = 0;
 	return true;

@@ -63,7 +63,7 @@ static inline bool tare_put_begin(struct tare_put *put, uint32_t size)
 		return false;
 	put->epoch = tare_ring_epoch();
 	put->size = size;
-	put->place = tare_place_take(put->epoch, (uintptr_t)__builtin_frame_address(0));
+	put->place = tare_place_take(put->epoch, (uintptr_t)put);
 	if (unlikely(!put->place))
 		return false;
 	if (likely(tare_put_has_room(put->place, size))) {
@@ -79,7 +79,7 @@ static inline void tare_put_end(struct tare_put *put, enum tare_kind kind)
 		return; /* forked in the middle of it: the lane is the parent's */
 	tare_put_publish(put->place, put->rec, kind, put->size);
 	tare_put_fetch_next(put->place);
-	tare_place_return(put->place, put->epoch);
+	tare_place_return(put->place, put->epoch, (uintptr_t)put);
 }
 
 #endif

@@ -196,7 +196,7 @@ bool tare_put_make_room(struct tare_put *put)
 	if (place->lane->lost != place->lane->lost_told)
 		tell_lost(place);
 	else if (!has_room(place, put->size))
-		put->place = place = tare_place_widen(place);
+		put->place = place = tare_place_widen(place, (uintptr_t)put);
 	put->rec = NULL;
 	if (put->size > TARE_RING_RECORD_MAX)
 		place->lane->lost_reason = TARE_LOST_TOO_LONG;
@@ -205,7 +205,7 @@ bool tare_put_make_room(struct tare_put *put)
 	if (put->rec)
 		return true;
 	count_lost(place->lane);
-	tare_place_return(place, put->epoch);
+	tare_place_return(place, put->epoch, (uintptr_t)put);
 	return false;
 }
 
